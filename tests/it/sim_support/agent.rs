@@ -4,7 +4,7 @@
 use std::{collections::BTreeMap, time::Duration};
 
 use ide_mcp::{
-    Machine, Time,
+    Output, Time,
     ide::{
         Backoff, Client, ClientEvent, CloseAllDiffTabs, CloseTab, DirectRequest, GaveUp, GetDiagnostics,
         OpenDiff, OpenFile, OtherTool, Push, ReadFile, Reconnect,
@@ -17,7 +17,7 @@ use ide_mcp::{
 use serde_json::value::RawValue;
 
 use super::{
-    network::Clock,
+    network::{Cable, Clock},
     oracle::{Invariant as I, Oracle},
     plan::{Folders, Plan},
     plant::Bug,
@@ -65,6 +65,8 @@ pub struct Agent {
     /// The selection that the agent shows; `None` until a selection arrives.
     pub shows: Option<u64>,
     pub is_ready: bool,
+    /// True if the connection of the client is over.
+    pub is_over: bool,
     pub gave_up: Option<GaveUp>,
     /// True if the tools have changed and the agent has not listed them again.
     relists: bool,
@@ -105,6 +107,7 @@ impl Agent {
             ended_calls: Vec::new(),
             shows: None,
             is_ready: false,
+            is_over: false,
             gave_up: None,
             relists: false,
             forgets: false,
@@ -161,6 +164,7 @@ impl Agent {
         self.ended_calls.clear();
         (self.shows, self.is_ready, self.relists, self.forgets) = (None, false, false, false);
         self.mentioned_at = None;
+        self.is_over = false;
     }
 
     pub const fn is_awake(&self) -> bool {
@@ -172,28 +176,52 @@ impl Agent {
         Some(self.clock.shows(self.client.as_ref()?.deadline()?))
     }
 
-    /// Runs one turn of the loop of the agent. Returns true if there was an event.
-    pub fn turn(&mut self, now: Time, oracle: &mut Oracle) -> bool {
-        let (time, perhaps_earlier) = (self.clock.time_at(now), self.clock.read(now));
-        let Some(client) = &mut self.client else { return false };
-        client.tick(time);
-        client.tick(perhaps_earlier);
-        let latest = self.clock.latest();
-        let mut any = false;
+    /// Runs one turn of the loop of the agent, whose socket is one end of `cable` and takes bytes if `writes` is true.
+    /// Returns true if anything happened.
+    pub fn turn(&mut self, now: Time, cable: &mut Cable, writes: bool, oracle: &mut Oracle) -> bool {
+        let latest = self.clock.time_at(now);
+        let (mut time, mut any) = (latest, false);
         while let Some(client) = &mut self.client {
             let announced = client.deadline().is_some_and(|due| due <= latest);
-            let Some(event) = client.poll_event() else { break };
-            oracle.claim(announced, I::NothingUnseen, || {
-                format!("agent {}: {event:?} was not announced", self.index)
-            });
-            oracle.note(|| format!("agent {}: {}", self.index, super::ledger::short(&format!("{event:?}"))));
-            any = true;
-            self.hear(latest, event, oracle);
+            match client.poll(time) {
+                Output::Event(event) => {
+                    oracle.claim(announced, I::NothingUnseen, || {
+                        format!("agent {}: {event:?} was not announced", self.index)
+                    });
+                    oracle.note(|| {
+                        format!("agent {}: {}", self.index, super::ledger::short(&format!("{event:?}")))
+                    });
+                    any = true;
+                    self.hear(latest, event, oracle);
+                }
+                Output::Write { bytes, .. } => {
+                    let mut n = 0;
+                    if writes {
+                        n = cable.up.write(now, bytes);
+                        cable.up_is_full = n < bytes.len();
+                    }
+                    client.written(n);
+                    any |= n > 0;
+                }
+                Output::Close(()) => {
+                    oracle.claim(announced && !self.is_over, I::OneEnding, || {
+                        format!("agent {}: closed again, or not announced", self.index)
+                    });
+                    self.is_over = true;
+                    any = true;
+                    cable.up.finish();
+                    cable.down.abandon();
+                }
+                Output::Wait(due) => {
+                    oracle.claim(due.is_none_or(|due| due > latest), I::ClockMovesOn, || {
+                        format!("agent {}: due at {due:?} after a turn at {latest:?}", self.index)
+                    });
+                    break;
+                }
+            }
+            // A pass has the time of its first poll, also if the clock shows an earlier one later.
+            time = self.clock.read(now);
         }
-        let due = self.client.as_ref().and_then(Machine::deadline);
-        oracle.claim(due.is_none_or(|due| due > latest), I::ClockMovesOn, || {
-            format!("agent {}: due at {due:?} after a turn at {latest:?}", self.index)
-        });
         self.check(latest, oracle);
         any
     }
@@ -339,10 +367,7 @@ impl Agent {
 
     /// Checks that no request is overdue after a turn, unless unwritten output stops the timers.
     fn check(&self, time: Time, oracle: &mut Oracle) {
-        let blocked = self.client.as_ref().is_none_or(|client| {
-            use ide_mcp::Wire;
-            !client.outgoing().is_empty() || client.is_done()
-        });
+        let blocked = self.is_over || self.client.as_ref().is_none_or(Client::wants_output);
         let overdue = self
             .requests
             .iter()
@@ -403,11 +428,10 @@ impl Agent {
         }
     }
 
-    /// Performs one random action of an agent.
+    /// Performs one random action of an agent, after a turn of its loop.
     pub fn act(&mut self, now: Time, serial: u64, plan: &Plan, oracle: &mut Oracle) {
         let time = self.clock.time_at(now);
         let Some(client) = &mut self.client else { return };
-        client.tick(time);
         let mark = nonce(serial);
         let tab = TABS[self.random.below(3)];
         let default = Some(plan.request_timeout);

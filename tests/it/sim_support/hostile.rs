@@ -4,7 +4,11 @@
 
 use std::{collections::VecDeque, time::Duration};
 
-use ide_mcp::{Time, Wire, ide::AuthFailure, testing::Random};
+use ide_mcp::{
+    Time,
+    ide::AuthFailure,
+    testing::{Link, Random},
+};
 
 mod threats;
 
@@ -138,50 +142,28 @@ impl Hostile {
     }
 }
 
-impl Wire for Hostile {
-    fn space(&mut self) -> &mut [u8] {
-        if self.reads && !self.is_over { &mut self.room } else { &mut [] }
+impl Hostile {
+    /// Writes what has room. Returns true if that is anything.
+    pub fn write(&mut self, now: Time, up: &mut Link) -> bool {
+        let n = up.write(now, &self.out[self.sent..]);
+        self.sent += n;
+        if self.sent == self.out.len() {
+            self.out.clear();
+            self.sent = 0;
+        }
+        n > 0
     }
 
-    fn filled(&mut self, _: Time, n: usize) {
-        let bytes = self.room[..n].to_vec();
-        for item in self.heard.take(&bytes) {
+    /// Reads a piece of what has arrived. Returns true if that is anything.
+    pub fn read(&mut self, now: Time, down: &mut Link) -> bool {
+        let n = if self.reads && !self.is_over { down.read(now, &mut self.room) } else { 0 };
+        for item in self.heard.take(&self.room[..n]) {
             match item {
                 Item::Head(head) => self.status = head.get(9..12).and_then(|code| code.parse().ok()),
                 Item::Close(code) => self.code = code,
                 _ => {}
             }
         }
+        n > 0
     }
-
-    fn feed(&mut self, now: Time, bytes: &[u8]) {
-        self.room = bytes.to_vec();
-        self.filled(now, bytes.len());
-    }
-
-    fn feed_eof(&mut self, _: Time) {
-        self.has_ended = true;
-    }
-
-    fn outgoing(&self) -> &[u8] {
-        &self.out[self.sent..]
-    }
-
-    fn sent(&mut self, n: usize) {
-        self.sent = (self.sent + n.min(self.out.len())).min(self.out.len());
-        if self.sent == self.out.len() {
-            self.out.clear();
-            self.sent = 0;
-        }
-    }
-
-    fn wants_input(&self) -> bool {
-        self.reads && !self.is_over
-    }
-
-    fn is_done(&self) -> bool {
-        self.is_over
-    }
-
-    fn trim(&mut self) {}
 }

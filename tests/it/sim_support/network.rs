@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use ide_mcp::{
-    Time, Wire,
+    Time,
     ide::ConnId,
     testing::{Link, Random},
 };
@@ -25,14 +25,16 @@ pub enum Peer {
 /// A connection.
 #[derive(Debug)]
 pub struct Cable {
-    /// The id of the connection at the host; `None` once the host has removed the connection.
+    /// The id of the connection at the host; `None` once the host has closed the connection.
     pub conn: Option<ConnId>,
     pub peer: Peer,
     pub up: Link,
     pub down: Link,
-    /// True if `poll_transmit` has returned the connection, and not all of the output has been taken
-    /// since.
-    pub is_named: bool,
+    /// The number of bytes that the last write of the host has left over.
+    pub unwritten: usize,
+    /// True if the last write has found no room for all of its bytes, and the reader has read nothing since.
+    pub up_is_full: bool,
+    pub down_is_full: bool,
     /// True if the end of the transport came while the receiver slept.
     pub missed_by_host: bool,
     pub missed_by_peer: bool,
@@ -49,7 +51,9 @@ impl Cable {
             peer,
             up: Link::new(),
             down: Link::new(),
-            is_named: false,
+            unwritten: 0,
+            up_is_full: false,
+            down_is_full: false,
             missed_by_host: false,
             missed_by_peer: false,
             is_dead: false,
@@ -94,141 +98,20 @@ impl Cable {
         }
     }
 
+    /// Returns true if the peer can write.
+    pub fn takes_up(&self) -> bool {
+        !self.up_is_full || !self.up.is_open() || self.up.is_abandoned()
+    }
+
+    /// Returns true if the host can write.
+    pub fn takes_down(&self) -> bool {
+        !self.down_is_full || !self.down.is_open() || self.down.is_abandoned()
+    }
+
     /// Returns the time of the next arrival.
     pub fn next_arrival(&self, now: Time) -> Option<Time> {
         [self.up.next_arrival(now), self.down.next_arrival(now)].into_iter().flatten().min()
     }
-}
-
-/// Moves bytes from one end of a link to the other. Returns true if any moved, or if the end did.
-pub fn carry(link: &mut Link, from: &mut End<'_>, to: &mut End<'_>, now: Time) -> bool {
-    if to.is_done() {
-        link.abandon();
-    }
-    let taken = link.write(now, from.outgoing());
-    from.sent(taken);
-    if from.is_done() && !link.is_abandoned() {
-        link.finish();
-    }
-    let read = if to.wants_input() { link.read(now, to.space()) } else { 0 };
-    if read > 0 {
-        to.filled(now, read);
-    }
-    let ends = link.take_end();
-    if ends {
-        to.feed_eof(now);
-    }
-    taken > 0 || read > 0 || ends
-}
-
-/// One end of a link, as the link sees it: with its own clock, perhaps asleep, and recorded.
-pub struct End<'a> {
-    wire: &'a mut dyn Wire,
-    time: Time,
-    /// True if the end reads and writes.
-    active: bool,
-    missed: Option<&'a mut bool>,
-    overheard: &'a mut Vec<u8>,
-    /// True if the end of the transport has arrived.
-    pub has_ended: bool,
-}
-
-impl<'a> End<'a> {
-    /// Creates an end. All bytes that it reads or writes are added to `overheard`.
-    pub fn new(wire: &'a mut dyn Wire, time: Time, active: bool, overheard: &'a mut Vec<u8>) -> Self {
-        Self { wire, time, active, missed: None, overheard, has_ended: false }
-    }
-
-    /// Sets `missed` if the transport closes while this end is asleep.
-    pub fn noting(mut self, missed: &'a mut bool) -> Self {
-        self.missed = Some(missed);
-        self
-    }
-}
-
-impl Wire for End<'_> {
-    fn space(&mut self) -> &mut [u8] {
-        if self.active { self.wire.space() } else { &mut [] }
-    }
-
-    fn filled(&mut self, _: Time, n: usize) {
-        let space = self.wire.space();
-        let n = n.min(space.len());
-        self.overheard.extend_from_slice(&space[..n]);
-        self.wire.filled(self.time, n);
-    }
-
-    fn feed(&mut self, _: Time, bytes: &[u8]) {
-        self.overheard.extend_from_slice(bytes);
-        self.wire.feed(self.time, bytes);
-    }
-
-    fn feed_eof(&mut self, _: Time) {
-        self.has_ended = true;
-        match &mut self.missed {
-            Some(missed) if !self.active => **missed = true,
-            _ => self.wire.feed_eof(self.time),
-        }
-    }
-
-    fn outgoing(&self) -> &[u8] {
-        if self.active { self.wire.outgoing() } else { &[] }
-    }
-
-    fn sent(&mut self, n: usize) {
-        if self.active {
-            let waiting = self.wire.outgoing();
-            self.overheard.extend_from_slice(&waiting[..waiting.len().min(n)]);
-            self.wire.sent(n);
-        }
-    }
-
-    fn wants_input(&self) -> bool {
-        self.active && self.wire.wants_input()
-    }
-
-    fn is_done(&self) -> bool {
-        self.active && self.wire.is_done()
-    }
-
-    fn trim(&mut self) {
-        self.wire.trim();
-    }
-}
-
-/// An end without a process.
-#[derive(Debug)]
-pub struct Nobody {
-    /// True if the system closes the connection.
-    pub says_so: bool,
-}
-
-impl Wire for Nobody {
-    fn space(&mut self) -> &mut [u8] {
-        &mut []
-    }
-
-    fn filled(&mut self, _: Time, _: usize) {}
-
-    fn feed(&mut self, _: Time, _: &[u8]) {}
-
-    fn feed_eof(&mut self, _: Time) {}
-
-    fn outgoing(&self) -> &[u8] {
-        &[]
-    }
-
-    fn sent(&mut self, _: usize) {}
-
-    fn wants_input(&self) -> bool {
-        false
-    }
-
-    fn is_done(&self) -> bool {
-        self.says_so
-    }
-
-    fn trim(&mut self) {}
 }
 
 /// The clock of one machine: ahead of the others by the sum of its jumps, and sometimes read

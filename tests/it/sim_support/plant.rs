@@ -6,7 +6,7 @@ mod mangled;
 use std::{collections::BTreeMap, time::Duration};
 
 use ide_mcp::{
-    Machine, Time, Wire,
+    Output, Time,
     ide::{AgentId, ConnId, DiffEnd, Policy, Server, ServerConfig, ServerEvent},
     mcp::{Outcome, ToolResult},
     rpc::{CallId, RequestId},
@@ -149,15 +149,29 @@ pub fn conn_asked(request: RequestId) -> ConnId {
     AgentId::of_request(request).conn().unwrap()
 }
 
+/// What a refusal leaves unchanged.
+pub type Snapshot = (bool, usize, Option<Time>);
+
+/// The time for the last bytes of a connection.
+const DRAIN: Duration = Duration::from_secs(2);
+
 /// The host, with a fault or without.
 pub struct Subject {
     pub host: Server,
     bug: Option<Bug>,
     now: Time,
-    /// The output that the fault leads to, and the connections whose output is not announced yet.
+    /// The output that the fault leads to.
     outs: BTreeMap<ConnId, Vec<u8>>,
-    unnamed: Vec<ConnId>,
-    done_since: BTreeMap<ConnId, Time>,
+    /// True if such output came outside of a pass, and a pass has to offer it.
+    has_more: bool,
+    /// The connections that the host has closed with output in `outs`, and the times.
+    over: Vec<(ConnId, Time)>,
+    /// True from the first poll of a pass to its `Wait`, and from the `Wait` of the host in it.
+    is_passing: bool,
+    host_waits: bool,
+    /// The last offer, and those that found no room in this pass.
+    offered: Option<ConnId>,
+    full: Vec<ConnId>,
     extra: Vec<ServerEvent>,
     hoard: Vec<u8>,
     count: usize,
@@ -197,8 +211,12 @@ impl Subject {
             bug,
             now: Time::ZERO,
             outs: BTreeMap::new(),
-            unnamed: Vec::new(),
-            done_since: BTreeMap::new(),
+            has_more: false,
+            over: Vec::new(),
+            is_passing: false,
+            host_waits: false,
+            offered: None,
+            full: Vec::new(),
             extra: Vec::new(),
             hoard: Vec::new(),
             count: 0,
@@ -222,14 +240,50 @@ impl Subject {
         self.host.connect(now)
     }
 
-    pub fn tick(&mut self, now: Time) {
-        self.now = self.now.max(now);
-        self.host.tick(now);
+    /// Returns the latest time that the host has seen.
+    pub const fn now(&self) -> Time {
+        self.now
     }
 
-    pub fn remove(&mut self, now: Time, conn: ConnId) {
+    /// Ends a connection whose socket failed.
+    pub fn lose(&mut self, now: Time, conn: ConnId) {
+        self.outs.remove(&conn);
+        self.feed_eof(now, conn);
+        self.feed_eof(now, conn);
+    }
+
+    pub fn feed_eof(&mut self, now: Time, conn: ConnId) {
         self.now = self.now.max(now);
-        self.host.remove(now, conn);
+        self.host.feed_eof(now, conn);
+    }
+
+    pub fn wants_input(&self, conn: ConnId) -> bool {
+        let planted = self.outs.get(&conn).map_or(0, Vec::len);
+        let is_stopped = self.bug == Some(Bug::StopsReading) && planted >= self.mark;
+        self.host.wants_input(conn) && !is_stopped
+    }
+
+    pub fn wants_output(&self, conn: ConnId) -> bool {
+        self.host.wants_output(conn) || self.outs.get(&conn).is_some_and(|out| !out.is_empty())
+    }
+
+    pub fn space(&mut self, conn: ConnId) -> &mut [u8] {
+        self.host.space(conn)
+    }
+
+    pub fn filled(&mut self, now: Time, conn: ConnId, n: usize) {
+        self.now = self.now.max(now);
+        if self.bug == Some(Bug::ShowsCuts) && n == 20 {
+            self.outs.entry(conn).or_default().extend([0x89, 0]);
+        }
+        if self.bug == Some(Bug::Hoards) {
+            self.hoard.extend(std::iter::repeat_n(1, n * 20));
+        }
+        self.host.filled(now, conn, n);
+    }
+
+    pub fn trim(&mut self, conn: ConnId) {
+        self.host.trim(conn);
     }
 
     pub fn waits_for_consent(&self, conn: ConnId) -> bool {
@@ -252,19 +306,72 @@ impl Subject {
                 let soon = self.now.saturating_add(Duration::from_millis(3));
                 Some(honest.map_or(soon, |due| due.min(soon)))
             }
-            _ if !self.unnamed.is_empty() || !self.extra.is_empty() => Some(self.now),
-            _ => honest,
+            _ if self.is_passing && self.bug.is_some() || self.has_more || !self.extra.is_empty() => {
+                Some(self.now)
+            }
+            _ => self.over.iter().map(|(_, since)| since.saturating_add(DRAIN)).chain(honest).min(),
         }
     }
 
-    pub fn poll_event(&mut self) -> Option<ServerEvent> {
-        if let Some(event) = self.extra.pop() {
-            return Some(event);
+    pub fn poll(&mut self, now: Time) -> Output<'_, ServerEvent, ConnId> {
+        self.now = self.now.max(now);
+        if self.bug.is_none() {
+            return self.host.poll(now);
         }
-        let Some(event) = self.host.poll_event() else {
+        self.is_passing = true;
+        self.full.extend(self.offered.take());
+        if let Some(event) = self.extra.pop() {
+            return Output::Event(event);
+        }
+        while !self.host_waits {
+            match self.host.poll(now) {
+                Output::Event(event) => match self.change(event) {
+                    Some(event) => return Output::Event(event),
+                    None => continue,
+                },
+                Output::Write { conn, bytes } => {
+                    let new = bytes.to_vec();
+                    self.host.written(conn, new.len());
+                    let new = self.mangle(conn, &new);
+                    self.outs.entry(conn).or_default().extend(new);
+                }
+                Output::Close(conn) => self.over.push((conn, self.now)),
+                Output::Wait(_) => self.host_waits = true,
+            }
             self.allowed = None;
-            return None;
+        }
+        // The host counts all of the output as written. It would wait no longer than 2 s for the
+        // writing.
+        let ends = |(conn, since): &(ConnId, Time)| {
+            self.outs.get(conn).is_none_or(Vec::is_empty) || self.now >= since.saturating_add(DRAIN)
         };
+        if let Some(at) = self.over.iter().position(ends) {
+            let (conn, _) = self.over.remove(at);
+            self.outs.remove(&conn);
+            return Output::Close(conn);
+        }
+        let waits = |(conn, out): &(&ConnId, &Vec<u8>)| !out.is_empty() && !self.full.contains(conn);
+        if let Some(conn) = self.outs.iter().find(waits).map(|(conn, _)| *conn) {
+            self.offered = Some(conn);
+            return Output::Write { conn, bytes: &self.outs[&conn] };
+        }
+        (self.is_passing, self.host_waits, self.has_more) = (false, false, false);
+        self.full.clear();
+        Output::Wait(self.deadline())
+    }
+
+    pub fn written(&mut self, conn: ConnId, n: usize) {
+        if self.bug.is_none() {
+            return self.host.written(conn, n);
+        }
+        if n > 0 {
+            self.offered = None;
+            self.outs.entry(conn).or_default().drain(..n);
+        }
+    }
+
+    /// Returns an event as the fault changes it; `None` if the fault hides it.
+    fn change(&mut self, event: ServerEvent) -> Option<ServerEvent> {
         let Some(bug) = self.bug else { return Some(event) };
         let Some(agent) = event.agent() else { return Some(event) };
         if matches!(event, ServerEvent::ConsentPending { .. }) {
@@ -281,11 +388,11 @@ impl Subject {
                 self.extra.push(ServerEvent::ConsentPending { agent, client: None, is_for_models: false });
             }
             (Bug::ForgetsAQuestion, ServerEvent::ConsentPending { .. }) if self.every(3) => {
-                return self.poll_event();
+                return None;
             }
-            (Bug::NeverCloses, ServerEvent::Closed { .. }) if self.every(3) => return self.poll_event(),
+            (Bug::NeverCloses, ServerEvent::Closed { .. }) if self.every(3) => return None,
             (Bug::ForgetsADiff, ServerEvent::DiffClosed { reason: DiffEnd::TabClosed, .. }) => {
-                return self.poll_event();
+                return None;
             }
             (
                 Bug::ClosesDiffOfAnother,
@@ -312,7 +419,7 @@ impl Subject {
                 self.extra.push(ServerEvent::Outcome { agent, request: *request, outcome });
             }
             (Bug::LosesOutcomesAtTheEnd, ServerEvent::Outcome { outcome: Outcome::Closed, .. }) => {
-                return self.poll_event();
+                return None;
             }
             (Bug::TakesAnyFormAnswer, ServerEvent::Outcome { request, outcome: Outcome::Malformed, .. }) => {
                 let result = serde_json::from_str(r#"{"action":"accept","content":{}}"#).unwrap();
@@ -323,7 +430,7 @@ impl Subject {
                 });
             }
             (Bug::LosesWaitingCalls, ServerEvent::Call { .. }) if agent.conn() == self.allowed => {
-                return self.poll_event();
+                return None;
             }
             (Bug::Panics, ServerEvent::Notification { method, .. }) => {
                 assert!(!method.contains("unknown"), "planted");
@@ -333,52 +440,11 @@ impl Subject {
         Some(event)
     }
 
-    pub fn poll_transmit(&mut self) -> Option<ConnId> {
-        self.unnamed.pop().or_else(|| self.host.poll_transmit())
-    }
-
-    /// Uses the wire of a connection, if the connection exists.
-    pub fn with_wire<T>(&mut self, conn: ConnId, act: impl FnOnce(&mut dyn Wire) -> T) -> Option<T> {
-        if self.bug.is_none() {
-            return self.host.wire(conn).map(|mut wire| act(&mut wire));
-        }
-        let mut new = Vec::new();
-        if let Some(mut wire) = self.host.wire(conn) {
-            new.extend_from_slice(wire.outgoing());
-            wire.sent(usize::MAX);
-        }
-        let new = self.mangle(conn, &new);
-        let out = self.outs.entry(conn).or_default();
-        out.extend(new);
-        // The host counts all of the output as written. It would wait no longer than 2 s for the
-        // writing.
-        let done = self.host.wire(conn).is_some_and(|wire| wire.is_done());
-        let since = *self.done_since.entry(conn).or_insert(self.now);
-        if !done {
-            self.done_since.remove(&conn);
-        } else if self.now >= since.saturating_add(Duration::from_secs(2)) {
-            out.clear();
-        }
-        let mut heard = 0;
-        let shows_cuts = self.bug == Some(Bug::ShowsCuts);
-        let most = if self.bug == Some(Bug::StopsReading) { self.mark } else { usize::MAX };
-        let done = self.host.wire(conn).map(|inner| {
-            let mut mangled =
-                mangled::Mangled { inner: Box::new(inner), out, heard: &mut heard, shows_cuts, most };
-            act(&mut mangled)
-        });
-        if self.bug == Some(Bug::Hoards) {
-            self.hoard.extend(std::iter::repeat_n(1, heard * 20));
-        }
-        done
-    }
-
-    /// Returns the facts that a refusal leaves unchanged: the length of the output, and the
-    /// deadline.
-    pub fn snapshot(&mut self, conn: ConnId) -> (usize, Option<Time>) {
-        let waiting = self.host.wire(conn).map_or(0, |wire| wire.outgoing().len());
+    /// Returns the facts that a refusal leaves unchanged: whether there is output, that of the fault, and the deadline.
+    /// More output of the host is a message too many for the ledger.
+    pub fn snapshot(&self, conn: ConnId) -> Snapshot {
         let planted = self.outs.get(&conn).map_or(0, Vec::len);
-        (waiting + planted, self.host.deadline())
+        (self.host.wants_output(conn), planted, self.host.deadline())
     }
 
     /// Returns true if the fault accepts a refused answer. Another fault leaves a trace of the
@@ -400,7 +466,7 @@ impl Subject {
             let conn = conn_of(call);
             let answer = mangled::frame(&format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{{}}}}"#));
             self.outs.entry(conn).or_default().extend(answer);
-            self.unnamed.push(conn);
+            self.has_more = true;
         }
     }
 

@@ -36,6 +36,7 @@ impl World {
         for _ in 0..=self.random.below(4) {
             self.serial += 1;
             if self.agents[at].is_awake() {
+                self.turn_agent(at);
                 self.agents[at].act(self.now, self.serial, &self.plan, &mut self.oracle);
             }
         }
@@ -44,8 +45,8 @@ impl World {
     fn editor_lives(&mut self) {
         if self.host_asleep_until.is_none() && self.shut_down.is_none() {
             let time = self.host_clock.time_at(self.now);
+            self.turn_host();
             let Self { editor, subject, oracle, plan, .. } = self;
-            subject.tick(time);
             editor.live(time, plan, subject, oracle);
         }
     }
@@ -120,12 +121,12 @@ impl World {
         self.oracle.note(|| hit.into());
     }
 
-    /// Removes a connection whose socket failed, without writing the rest of its output.
+    /// Ends a connection whose socket failed, without writing the rest of its output.
     fn socket_fails(&mut self) {
         let time = self.host_clock.read(self.now);
         let awake = self.host_asleep_until.is_none();
-        let Some(conn) = self.cable().and_then(|cable| cable.conn.take_if(|_| awake)) else { return };
-        self.subject.remove(time, conn);
+        let Some(conn) = self.cable().and_then(|cable| cable.conn.filter(|_| awake)) else { return };
+        self.subject.lose(time, conn);
         self.oracle.note(|| format!("the socket of {conn:?} fails"));
         self.oracle.hit("network: failed socket");
     }
@@ -182,7 +183,7 @@ impl World {
                 (Peer::Agent(at), Some(conn))
                     if !cable.is_dead && cable.up.is_open() && cable.down.is_open() =>
                 {
-                    let rested = cable.next_arrival(world.now).is_none() && !cable.is_named;
+                    let rested = cable.next_arrival(world.now).is_none() && cable.unwritten == 0;
                     let awake = world.agents[at].is_awake() && world.host_asleep_until.is_none();
                     (world.agents[at].is_ready && rested && awake).then_some((at, conn))
                 }

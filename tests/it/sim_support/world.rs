@@ -9,8 +9,7 @@
 //!
 //! Only `settle` and `advance` move anything: `settle` lets all events of one moment happen, and
 //! `advance` goes from one such moment to the next. The loop of the host does only the work that its
-//! documentation asks for: it turns when bytes came or a timer is due, and writes the connections that
-//! were named and those that had no room.
+//! documentation asks for: a pass when bytes came, a timer is due, or a socket with output has room again.
 
 mod carry;
 mod rest;
@@ -18,7 +17,7 @@ mod rest;
 use std::time::Duration;
 
 use ide_mcp::{
-    Time,
+    Output, Time,
     ide::{ConnId, ServerEvent},
     testing::Random,
 };
@@ -187,7 +186,7 @@ impl World {
         if host_asleep_until.take_if(|until| *until <= *now).is_some() {
             for cable in cables.iter_mut().filter(|cable| cable.missed_by_host) {
                 let time = host_clock.read(*now);
-                cable.conn.and_then(|conn| subject.with_wire(conn, |wire| wire.feed_eof(time)));
+                cable.conn.into_iter().for_each(|conn| subject.feed_eof(time, conn));
                 cable.missed_by_host = false;
             }
         }
@@ -261,9 +260,11 @@ impl World {
         let mut any = false;
         if self.host_asleep_until.is_none() {
             let time = self.host_clock.time_at(self.now);
-            let Self { editor, subject, oracle, now, books, .. } = self;
             // The application answers after a turn of the loop.
-            subject.tick(time);
+            if self.subject.now() < time {
+                any |= self.turn_host();
+            }
+            let Self { editor, subject, oracle, now, books, .. } = self;
             any |= editor.decide(*now, time, subject, books, oracle);
             any |= editor.do_deeds(*now, time, subject, oracle);
             let due = self.subject.deadline();
@@ -271,10 +272,9 @@ impl World {
                 any |= self.turn_host();
             }
         }
-        for agent in &mut self.agents {
-            if agent.is_awake() && agent.due().is_some_and(|due| due <= self.now) {
-                any |= agent.turn(self.now, &mut self.oracle);
-                agent.relist(&self.plan);
+        for at in 0..self.agents.len() {
+            if self.agents[at].is_awake() && self.agents[at].due().is_some_and(|due| due <= self.now) {
+                any |= self.turn_agent(at);
             }
         }
         for hostile in &mut self.hostiles {
@@ -283,37 +283,83 @@ impl World {
         any
     }
 
+    /// Runs one turn of the loop of an agent. Returns true if anything happened.
+    pub fn turn_agent(&mut self, at: usize) -> bool {
+        self.pass_of_agent(at, false)
+    }
+
+    /// Runs a pass of an agent, whose socket takes bytes or not.
+    fn pass_of_agent(&mut self, at: usize, writes: bool) -> bool {
+        let Self { agents, cables, now, oracle, plan, .. } = self;
+        let Some(cable) = cables.iter_mut().find(|cable| cable.peer == Peer::Agent(at)) else { return false };
+        let any = agents[at].turn(*now, cable, writes, oracle);
+        agents[at].relist(plan);
+        any
+    }
+
     /// Runs one turn of the loop of the host. Returns true if anything happened.
     pub fn turn_host(&mut self) -> bool {
+        self.pass(None)
+    }
+
+    /// Runs a pass of the host, in which the socket of this cable takes bytes. The others take theirs when it is the turn of
+    /// their cable, so that the cuts of what is read do not decide how much waits together.
+    fn pass(&mut self, writable: Option<usize>) -> bool {
         let latest = self.host_clock.time_at(self.now);
-        self.subject.tick(latest);
-        self.subject.tick(self.host_clock.read(self.now));
-        let mut any = false;
-        loop {
+        let (mut time, mut any) = (latest, false);
+        while self.oracle.is_content() {
             let announced = self.subject.deadline().is_some_and(|due| due <= latest);
-            let Some(event) = self.subject.poll_event() else { break };
-            self.oracle.claim(announced, I::NothingUnseen, || format!("{event:?} was not announced"));
-            any = true;
-            self.hear(latest, event);
-            if !self.oracle.is_content() {
-                return true;
+            match self.subject.poll(time) {
+                Output::Event(event) => {
+                    self.oracle.claim(announced, I::NothingUnseen, || format!("{event:?} was not announced"));
+                    any = true;
+                    self.hear(latest, event);
+                }
+                Output::Write { conn, bytes } => {
+                    let cable =
+                        self.cables.iter_mut().enumerate().find(|(_, cable)| cable.conn == Some(conn));
+                    let Some((at, cable)) = cable else {
+                        let what = || format!("{conn:?} is over, and writes");
+                        self.oracle.claim(false, I::OneEnding, what);
+                        break;
+                    };
+                    // What was left over waits for room, and not for a time.
+                    let announced = announced || cable.unwritten > 0;
+                    any |= bytes.len() > cable.unwritten;
+                    let mut n = 0;
+                    if writable == Some(at) {
+                        n = cable.down.write(self.now, bytes);
+                        cable.down_is_full = n < bytes.len();
+                    }
+                    let said = bytes[..n].to_vec();
+                    cable.unwritten = bytes.len() - n;
+                    self.subject.written(conn, n);
+                    self.oracle.claim(announced, I::NothingUnseen, || {
+                        format!("output of {conn:?} was not announced")
+                    });
+                    any |= n > 0;
+                    if let Some(book) = self.books.get_mut(&conn) {
+                        book.say(self.host_clock.latest(), &said, &self.editor.past, &mut self.oracle);
+                        self.editor.mentioned(conn, book, &mut self.oracle);
+                    }
+                }
+                Output::Close(conn) => {
+                    self.oracle.claim(announced, I::NothingUnseen, || {
+                        format!("the end of {conn:?} was not announced")
+                    });
+                    any = true;
+                    self.let_go(conn);
+                }
+                Output::Wait(due) => {
+                    self.oracle.claim(due.is_none_or(|due| due > latest), I::ClockMovesOn, || {
+                        format!("the host is due at {due:?} after a turn at {latest:?}")
+                    });
+                    return any;
+                }
             }
+            // A pass has the time of its first poll, also if the clock shows an earlier one later.
+            time = self.host_clock.read(self.now);
         }
-        loop {
-            let announced = self.subject.deadline().is_some_and(|due| due <= latest);
-            let Some(conn) = self.subject.poll_transmit() else { break };
-            self.oracle
-                .claim(announced, I::NothingUnseen, || format!("output of {conn:?} was not announced"));
-            any = true;
-            self.cables
-                .iter_mut()
-                .filter(|cable| cable.conn == Some(conn))
-                .for_each(|cable| cable.is_named = true);
-        }
-        let due = self.subject.deadline();
-        self.oracle.claim(due.is_none_or(|due| due > latest), I::ClockMovesOn, || {
-            format!("the host is due at {due:?} after a turn at {latest:?}")
-        });
         any
     }
 
@@ -331,7 +377,7 @@ impl World {
             let Self { editor, subject, oracle, books, .. } = self;
             // The end of a connection that was never let in is no event.
             let is_gone = |conn: ConnId| {
-                let mut ended = || subject.with_wire(conn, |wire| !wire.wants_input()).unwrap_or(true);
+                let ended = || !subject.wants_input(conn);
                 let stays = books.get(&conn).filter(|book| !book.has_ended);
                 let let_in = |book: &Ledger| book.status == Some(101) && book.close_code.is_none();
                 stays.is_none_or(|book| !let_in(book) && ended())

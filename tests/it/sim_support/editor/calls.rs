@@ -13,7 +13,7 @@ use super::Editor;
 use crate::sim_support::{
     ledger::Ledger,
     oracle::{Invariant as I, Oracle},
-    plant::{Subject, conn_of},
+    plant::{Snapshot, Subject, conn_of},
     tap::nonce_in,
 };
 
@@ -203,7 +203,7 @@ impl Editor {
     fn judge(
         &mut self,
         call: CallId,
-        before: (usize, Option<Time>),
+        before: Snapshot,
         done: Result<(), NotOpen>,
         subject: &mut Subject,
         oracle: &mut Oracle,

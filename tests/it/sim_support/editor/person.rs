@@ -138,8 +138,7 @@ impl Editor {
         };
         oracle.hit("broadcast");
         for conn in missed.into_iter().filter_map(AgentId::conn) {
-            let waiting = subject.with_wire(conn, |wire| wire.outgoing().len());
-            oracle.claim(waiting != Some(0), I::NothingUnseen, || {
+            oracle.claim(subject.wants_output(conn), I::NothingUnseen, || {
                 format!("{conn:?} has room, and gets nothing")
             });
             oracle.hit("broadcast that finds no room");

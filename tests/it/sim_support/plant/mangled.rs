@@ -1,6 +1,6 @@
 //! The effect of a fault on the output of the host.
 
-use ide_mcp::{Time, Wire, ide::ConnId, ws::frame::Header};
+use ide_mcp::{ide::ConnId, ws::frame::Header};
 
 use super::{Bug, Subject};
 use crate::sim_support::{
@@ -58,9 +58,8 @@ impl Subject {
                     .iter()
                     .find(|(other, out)| **other != conn && out.is_empty())
                     .map(|(other, _)| *other);
-                if let Some(other) = other.filter(|other| self.host.wire(*other).is_some()) {
+                if let Some(other) = other.filter(|other| self.host.wants_input(*other)) {
                     self.outs.entry(other).or_default().extend_from_slice(whole);
-                    self.unnamed.push(other);
                 }
             }
             (Bug::AnswersWithNull, Some(_)) if self.every(7) => {
@@ -160,56 +159,4 @@ fn busy(id: &str) -> Vec<u8> {
 /// Returns a text message of a server.
 pub fn frame(text: &str) -> Vec<u8> {
     plain(0x81, text.as_bytes())
-}
-
-/// A wire with its own output.
-pub struct Mangled<'a> {
-    pub inner: Box<dyn Wire + 'a>,
-    pub out: &'a mut Vec<u8>,
-    pub heard: &'a mut usize,
-    pub shows_cuts: bool,
-    /// The length of the output from which on it does not read.
-    pub most: usize,
-}
-
-impl Wire for Mangled<'_> {
-    fn space(&mut self) -> &mut [u8] {
-        if self.wants_input() { self.inner.space() } else { &mut [] }
-    }
-
-    fn filled(&mut self, now: Time, n: usize) {
-        *self.heard += n;
-        if self.shows_cuts && n == 20 {
-            self.out.extend([0x89, 0]);
-        }
-        self.inner.filled(now, n);
-    }
-
-    fn feed(&mut self, now: Time, bytes: &[u8]) {
-        self.inner.feed(now, bytes);
-    }
-
-    fn feed_eof(&mut self, now: Time) {
-        self.inner.feed_eof(now);
-    }
-
-    fn outgoing(&self) -> &[u8] {
-        self.out
-    }
-
-    fn sent(&mut self, n: usize) {
-        self.out.drain(..self.out.len().min(n));
-    }
-
-    fn wants_input(&self) -> bool {
-        self.inner.wants_input() && self.out.len() < self.most
-    }
-
-    fn is_done(&self) -> bool {
-        self.inner.is_done() && self.out.is_empty()
-    }
-
-    fn trim(&mut self) {
-        self.inner.trim();
-    }
 }

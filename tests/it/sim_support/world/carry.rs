@@ -1,12 +1,10 @@
 //! The bytes on the cables, cut as the seed decides, and recorded at the end of the host.
 
-use ide_mcp::{Time, Wire, ide::ConnId, testing::Link};
+use ide_mcp::{ide::ConnId, testing::Link};
 
 use super::{Cuts, World};
 use crate::sim_support::{
-    agent::Agent,
-    hostile::Hostile,
-    network::{Cable, End, Nobody, Peer, carry},
+    network::{Cable, Peer},
     oracle::Invariant as I,
 };
 
@@ -25,34 +23,75 @@ impl World {
 
     /// Moves bytes from the peer to the host, and turns the host.
     fn carry_up(&mut self, at: usize) -> bool {
-        let (mut said, mut heard) = (Vec::new(), Vec::new());
-        let mut ended = false;
+        let wrote = self.peer_writes(at);
         let awake = self.host_asleep_until.is_none();
         let host_time = self.host_clock.read(self.now);
         let piece = self.cuts.of(&self.cables[at].up);
-        let mut nobody = Nobody { says_so: self.cables[at].peer != Peer::Lost };
-        let Self { cables, subject, agents, hostiles, now, .. } = self;
-        let cable = &mut cables[at];
-        let Cable { peer, up, missed_by_host, conn, .. } = cable;
+        let Self { cables, subject, now, .. } = self;
+        let Cable { up, up_is_full, missed_by_host, conn, .. } = &mut cables[at];
         up.piece = piece;
-        let (peer_wire, active, time) = far_end(*peer, agents, hostiles, &mut nobody, *now);
-        let mut from = End::new(peer_wire, time, active, &mut said);
-        let moved = match *conn {
-            Some(conn) => subject.with_wire(conn, |wire| {
-                let mut to = End::new(wire, host_time, awake, &mut heard).noting(missed_by_host);
-                let moved = carry(up, &mut from, &mut to, *now);
-                ended = to.has_ended;
-                moved
-            }),
-            None => {
-                let mut gone = Nobody { says_so: true };
-                let mut nothing = Vec::new();
-                Some(carry(up, &mut from, &mut End::new(&mut gone, *now, true, &mut nothing), *now))
+        let (mut heard, mut ended) = (Vec::new(), false);
+        if let Some(conn) = *conn {
+            if awake && subject.wants_input(conn) {
+                let space = subject.space(conn);
+                let read = up.read(*now, space);
+                heard.extend_from_slice(&space[..read]);
             }
-        };
-        // A process that has sent its last byte is gone.
+            if !heard.is_empty() {
+                subject.filled(host_time, conn, heard.len());
+                *up_is_full = false;
+            }
+            ended = up.take_end();
+            if ended && awake {
+                subject.feed_eof(host_time, conn);
+            }
+            *missed_by_host |= ended && !awake;
+        } else {
+            up.abandon();
+        }
+        self.bury(at);
+        let conn = self.cables[at].conn;
+        if let Some(book) = conn.and_then(|conn| self.books.get_mut(&conn)) {
+            book.hear(self.host_clock.time_at(self.now), &heard, &mut self.oracle);
+        }
+        let heard_any = !heard.is_empty() || ended;
+        if heard_any && awake {
+            self.turn_host();
+        }
+        wrote || heard_any
+    }
+
+    /// Lets the peer write, if its end of the cable has room.
+    fn peer_writes(&mut self, at: usize) -> bool {
+        let Self { cables, agents, hostiles, now, .. } = self;
+        let cable = &mut cables[at];
+        match cable.peer {
+            Peer::Agent(agent) => {
+                let waits = agents[agent].client.as_ref().is_some_and(|client| client.wants_output());
+                let writes = waits && agents[agent].is_awake() && cable.takes_up();
+                writes && self.pass_of_agent(agent, true)
+            }
+            Peer::Hostile(hostile) => {
+                let wrote = hostiles[hostile].write(*now, &mut cable.up);
+                if hostiles[hostile].is_over {
+                    cable.up.finish();
+                }
+                wrote
+            }
+            Peer::Dead => {
+                cable.up.finish();
+                false
+            }
+            Peer::Lost => false,
+        }
+    }
+
+    /// Ends the process of a peer that has sent its last byte.
+    fn bury(&mut self, at: usize) {
+        let Self { cables, agents, hostiles, oracle, .. } = self;
+        let Cable { peer, up, conn, .. } = &mut cables[at];
         let over = match *peer {
-            Peer::Agent(at) => agents[at].client.as_ref().is_some_and(Wire::is_done),
+            Peer::Agent(at) => agents[at].is_over,
             Peer::Hostile(at) => hostiles[at].is_over || hostiles[at].has_ended,
             Peer::Dead | Peer::Lost => false,
         };
@@ -61,78 +100,77 @@ impl World {
                 Peer::Agent(at) => agents[at].client = None,
                 Peer::Hostile(at) => {
                     hostiles[at].is_over = true;
-                    hostiles[at].judge(&mut self.oracle);
+                    hostiles[at].judge(oracle);
                 }
                 Peer::Dead | Peer::Lost => {}
             }
         }
-        let conn = *conn;
-        if let Some(book) = conn.and_then(|conn| self.books.get_mut(&conn)) {
-            book.hear(self.host_clock.time_at(self.now), &heard, &mut self.oracle);
-        }
-        let heard_any = !heard.is_empty() || ended;
-        if heard_any && awake {
-            self.turn_host();
-        }
-        moved.unwrap_or(false)
     }
 
     /// Moves bytes from the host to the peer, and turns the peer.
     fn carry_down(&mut self, at: usize) -> bool {
-        let (mut said, mut heard) = (Vec::new(), Vec::new());
-        let host_time = self.host_clock.read(self.now);
         let piece = self.cuts.of(&self.cables[at].down);
-        let awake = self.host_asleep_until.is_none();
-        let mut nobody = Nobody { says_so: self.cables[at].peer != Peer::Lost };
+        let cable = &self.cables[at];
+        let waits = cable.conn.is_some_and(|conn| self.subject.wants_output(conn)) && cable.takes_down();
+        let wrote = waits && self.host_asleep_until.is_none() && self.pass(Some(at));
         let Self { cables, subject, agents, hostiles, now, plan, .. } = self;
-        let cable = &mut cables[at];
-        let Cable { peer, down, missed_by_peer, conn, is_named, .. } = cable;
+        let Cable { peer, down, down_is_full, missed_by_peer, conn, .. } = &mut cables[at];
         down.piece = piece;
-        let (peer_wire, active, time) = far_end(*peer, agents, hostiles, &mut nobody, *now);
-        let mut to = End::new(peer_wire, time, active, &mut heard).noting(missed_by_peer);
-        let mut is_done = false;
-        let moved = match *conn {
-            Some(conn) => subject.with_wire(conn, |wire| {
-                let mut from = End::new(wire, host_time, awake && *is_named, &mut said);
-                let moved = carry(down, &mut from, &mut to, *now);
-                is_done = from.is_done();
-                *is_named &= !from.outgoing().is_empty();
-                moved
-            }),
-            None => {
-                let mut gone = Nobody { says_so: true };
-                let mut nothing = Vec::new();
-                Some(carry(down, &mut End::new(&mut gone, *now, true, &mut nothing), &mut to, *now))
+        if conn.is_none() && !down.is_abandoned() {
+            down.finish();
+        }
+        let (mut read, mut ended) = (false, false);
+        match *peer {
+            Peer::Agent(at) => {
+                let agent = &mut agents[at];
+                let (awake, time) = (agent.is_awake(), agent.clock.read(*now));
+                if let Some(client) = &mut agent.client {
+                    if awake && client.wants_input() {
+                        let n = down.read(*now, client.space());
+                        client.filled(time, n);
+                        read = n > 0;
+                    }
+                    ended = down.take_end();
+                    if ended && awake {
+                        client.feed_eof(time);
+                    }
+                    *missed_by_peer |= ended && !awake;
+                    if plan.trims {
+                        client.trim();
+                    }
+                }
             }
-        };
-        let has_ended = to.has_ended;
-        if plan.trims {
-            conn.and_then(|conn| subject.with_wire(conn, |wire| wire.trim()));
-            to.trim();
+            Peer::Hostile(at) => {
+                let hostile = &mut hostiles[at];
+                if hostile.is_over {
+                    down.abandon();
+                }
+                read = hostile.read(*now, down);
+                ended = down.take_end();
+                hostile.has_ended |= ended;
+            }
+            Peer::Dead => down.abandon(),
+            Peer::Lost => {}
         }
-        let turns = !heard.is_empty() || has_ended;
-        let (peer, conn_id) = (*peer, *conn);
-        if let Some((conn, book)) = conn_id.and_then(|conn| Some((conn, self.books.get_mut(&conn)?))) {
-            book.say(self.host_clock.latest(), &said, &self.editor.past, &mut self.oracle);
-            self.editor.mentioned(conn, book, &mut self.oracle);
+        *down_is_full &= !read;
+        if let Some(conn) = conn.filter(|_| plan.trims) {
+            subject.trim(conn);
         }
-        if let (true, Some(conn)) = (is_done, conn_id) {
-            self.cables[at].conn = None;
-            self.let_go(conn);
-        }
-        if let (Peer::Agent(at), true) = (peer, turns) {
+        if let (Peer::Agent(at), true) = (*peer, read || ended) {
             if self.agents[at].is_awake() {
-                self.agents[at].turn(self.now, &mut self.oracle);
-                self.agents[at].relist(&self.plan);
+                self.turn_agent(at);
             }
         }
-        moved.unwrap_or(false)
+        wrote || read || ended
     }
 
-    /// Removes a connection that is done from the host.
+    /// Closes the socket of a connection at the end of the host.
     pub(super) fn let_go(&mut self, conn: ConnId) {
-        let time = self.host_clock.read(self.now);
-        self.subject.remove(time, conn);
+        for cable in self.cables.iter_mut().filter(|cable| cable.conn == Some(conn)) {
+            cable.conn = None;
+            cable.up.abandon();
+            cable.down.finish();
+        }
         self.stranger_ended(conn);
     }
 
@@ -159,27 +197,5 @@ impl Cuts {
             Self::Into(piece) if link.pace.is_zero() => piece,
             Self::Seeded | Self::Into(_) => link.piece,
         }
-    }
-}
-
-/// Returns the wire at the far end, whether it moves, and its time.
-fn far_end<'a>(
-    peer: Peer,
-    agents: &'a mut [Agent],
-    hostiles: &'a mut [Hostile],
-    nobody: &'a mut Nobody,
-    now: Time,
-) -> (&'a mut dyn Wire, bool, Time) {
-    match peer {
-        Peer::Agent(at) => {
-            let agent = &mut agents[at];
-            let (awake, time) = (agent.is_awake(), agent.clock.read(now));
-            match &mut agent.client {
-                Some(client) => (client, awake, time),
-                None => (nobody, true, now),
-            }
-        }
-        Peer::Hostile(at) => (&mut hostiles[at], true, now),
-        Peer::Dead | Peer::Lost => (nobody, true, now),
     }
 }

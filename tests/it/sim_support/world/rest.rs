@@ -27,7 +27,7 @@ impl World {
         }
         let time = self.host_clock.latest();
         let mut blocked = Vec::new();
-        let Self { subject, editor, oracle, books, plan, .. } = self;
+        let Self { subject, editor, oracle, books, plan, cables, .. } = self;
         let attached = books.values().filter(|book| book.is_attached()).count();
         let strange = books.values().filter(|book| !book.has_ended && book.status.is_none()).count();
         oracle.claim(attached <= plan.connections && strange <= plan.strangers, I::Bounded, || {
@@ -37,9 +37,9 @@ impl World {
             let open = editor.open_of(*conn).count();
             oracle
                 .claim(open <= plan.open_calls, I::Bounded, || format!("{open} calls are open at {conn:?}"));
-            let (waiting, reads) = subject
-                .with_wire(*conn, |wire| (wire.outgoing().len(), wire.wants_input()))
-                .unwrap_or((0, true));
+            let cable = cables.iter().find(|cable| cable.conn == Some(*conn));
+            let waiting = cable.map_or(0, |cable| cable.unwritten);
+            let reads = cable.is_none() || subject.wants_input(*conn);
             let server = subject.host.connections().find(|(id, _)| id == conn);
             // No honest agent sends as much as one message and the mark; some hostile peers do. Behind the end of
             // its stream there is nothing to read.
@@ -55,7 +55,7 @@ impl World {
             oracle.claim(waiting <= plan.mark + 2_000_000, I::Bounded, || {
                 format!("{waiting} bytes wait at {conn:?}")
             });
-            if waiting > 0 || book.has_ended {
+            if subject.wants_output(*conn) || book.has_ended {
                 blocked.push(*conn);
                 continue;
             }
