@@ -6,7 +6,7 @@ use ide_mcp::mcp::{self, Implementation, Outcome, RawTools, Timeout, ToolResult,
 use ide_mcp::rpc::{CallId, RequestId, SessionId};
 use ide_mcp::testing::Random;
 use ide_mcp::ws::{self, CloseCode, Closed, Event, HeaderField, ProtocolError, Refusal, Status};
-use ide_mcp::{Time, Wire};
+use ide_mcp::{Output, Polled, Time};
 
 const TOKEN: &str = "0123456789abcdef";
 const NOW: Time = Time::ZERO;
@@ -19,25 +19,28 @@ fn every_call_has_one_answer() {
         let (mut asked, mut open, mut answered) = (Vec::new(), Vec::new(), Vec::new());
         let (mut pushed, mut seen) = (0, 0);
         while answered.len() < 20 {
-            match agent.poll() {
-                Some(AgentEvent::Ready) => {
-                    for _ in 0..20 {
-                        asked.push(agent.call("ask").unwrap());
+            while let Some(event) = agent.poll() {
+                match event {
+                    AgentEvent::Ready => {
+                        for _ in 0..20 {
+                            asked.push(agent.call("ask").unwrap());
+                        }
                     }
+                    AgentEvent::Answer(request, text) => {
+                        assert_eq!(text, "42", "seed {seed}");
+                        assert!(!answered.contains(&request), "seed {seed}: a second answer");
+                        answered.push(request);
+                    }
+                    AgentEvent::Pushed => seen += 1,
+                    AgentEvent::Closed(closed) => panic!("seed {seed}: {closed}"),
                 }
-                Some(AgentEvent::Answer(request, text)) => {
-                    assert_eq!(text, "42", "seed {seed}");
-                    assert!(!answered.contains(&request), "seed {seed}: a second answer");
-                    answered.push(request);
-                }
-                Some(AgentEvent::Pushed) => seen += 1,
-                Some(AgentEvent::Closed(closed)) => panic!("seed {seed}: {closed}"),
-                None => {}
             }
-            match editor.poll() {
-                Some(EditorEvent::Call(call)) => open.push(call),
-                Some(EditorEvent::Closed(closed)) => panic!("seed {seed}: {closed}"),
-                None => {}
+            transfer(&mut agent.ws, &mut editor.ws, random.below(50));
+            while let Some(event) = editor.poll() {
+                match event {
+                    EditorEvent::Call(call) => open.push(call),
+                    EditorEvent::Closed(closed) => panic!("seed {seed}: {closed}"),
+                }
             }
             // The editor answers later, and in any order.
             if !open.is_empty() && random.below(4) == 0 {
@@ -47,7 +50,6 @@ fn every_call_has_one_answer() {
                 pushed += u32::from(editor.push());
             }
             transfer(&mut editor.ws, &mut agent.ws, random.below(50));
-            transfer(&mut agent.ws, &mut editor.ws, random.below(50));
         }
         assert_eq!(asked.len(), answered.len(), "seed {seed}");
         assert!(asked.iter().all(|request| answered.contains(request)), "seed {seed}");
@@ -60,34 +62,43 @@ fn open_calls_end_with_the_connection() {
     let (mut editor, mut agent) = (Editor::new(), Agent::new(TOKEN, 1));
     let (mut call, mut asked) = (None, None);
     while call.is_none() {
-        if let Some(AgentEvent::Ready) = agent.poll() {
-            asked = Some(agent.call("ask").unwrap());
+        while let Some(event) = agent.poll() {
+            if let AgentEvent::Ready = event {
+                asked = Some(agent.call("ask").unwrap());
+            }
         }
-        if let Some(EditorEvent::Call(open)) = editor.poll() {
-            call = Some(open);
+        transfer(&mut agent.ws, &mut editor.ws, usize::MAX);
+        while let Some(event) = editor.poll() {
+            if let EditorEvent::Call(open) = event {
+                call = Some(open);
+            }
         }
         transfer(&mut editor.ws, &mut agent.ws, usize::MAX);
-        transfer(&mut agent.ws, &mut editor.ws, usize::MAX);
     }
     editor.shutdown();
     assert!(!editor.answer(call.unwrap(), "late"), "the call was answered as failed");
     let (mut editor_end, mut agent_end, mut failed) = (None, None, None);
-    while editor_end.is_none() || agent_end.is_none() {
-        match agent.poll() {
-            Some(AgentEvent::Answer(request, text)) => failed = Some((request, text)),
-            Some(AgentEvent::Closed(closed)) => agent_end = Some(closed),
-            _ => {}
+    let (mut editor_is_over, mut agent_is_over) = (false, false);
+    for _ in 0..10 {
+        while let Some(event) = agent.poll() {
+            match event {
+                AgentEvent::Answer(request, text) => failed = Some((request, text)),
+                AgentEvent::Closed(closed) => agent_end = Some(closed),
+                _ => {}
+            }
         }
-        if let Some(EditorEvent::Closed(closed)) = editor.poll() {
-            editor_end = Some(closed);
+        agent_is_over |= transfer(&mut agent.ws, &mut editor.ws, usize::MAX);
+        while let Some(event) = editor.poll() {
+            if let EditorEvent::Closed(closed) = event {
+                editor_end = Some(closed);
+            }
         }
-        transfer(&mut editor.ws, &mut agent.ws, usize::MAX);
-        transfer(&mut agent.ws, &mut editor.ws, usize::MAX);
+        editor_is_over |= transfer(&mut editor.ws, &mut agent.ws, usize::MAX);
     }
     assert_eq!(failed.map(|(request, _)| request), asked);
     assert_eq!(editor_end, Some(Closed::Local { clean: true }));
     assert!(matches!(agent_end, Some(Closed::Remote { code: Some(CloseCode::GOING_AWAY), .. })));
-    assert!(editor.ws.is_done() && agent.ws.is_done());
+    assert!(editor_is_over && agent_is_over);
 }
 
 #[test]
@@ -95,18 +106,27 @@ fn a_wrong_token_is_refused() {
     let (mut editor, mut agent) = (Editor::new(), Agent::new("wrong", 1));
     transfer(&mut agent.ws, &mut editor.ws, usize::MAX);
     assert!(matches!(editor.poll(), Some(EditorEvent::Closed(Closed::Refused(_)))));
-    transfer(&mut editor.ws, &mut agent.ws, usize::MAX);
+    assert!(editor.poll().is_none());
+    assert!(transfer(&mut editor.ws, &mut agent.ws, usize::MAX), "the editor is over");
     assert!(matches!(agent.poll(), Some(AgentEvent::Closed(Closed::NotAccepted(_)))));
-    assert!(editor.poll().is_none() && editor.ws.is_done());
 }
 
-/// Moves at most `most` bytes from one machine to the other.
-fn transfer(from: &mut impl Wire, to: &mut impl Wire, most: usize) {
-    let bytes = from.outgoing().get(..most).unwrap_or_else(|| from.outgoing());
-    let len = bytes.len();
-    if len > 0 && to.wants_input() {
-        to.feed(NOW, bytes);
-        from.sent(len);
+/// Runs a pass, which moves at most `most` bytes to the other machine. Returns true if the connection is over. The events
+/// before it must have been polled.
+fn transfer<M: Polled<Conn = ()>>(from: &mut M, to: &mut impl Polled<Conn = ()>, most: usize) -> bool {
+    let (mut left, mut is_over) = (most, false);
+    loop {
+        match from.poll(NOW) {
+            Output::Event(event) => panic!("{event:?} was not polled"),
+            Output::Write { bytes, .. } => {
+                let n = if to.wants_input(()) { bytes.len().min(left) } else { 0 };
+                to.feed(NOW, (), &bytes[..n]);
+                from.written((), n);
+                left -= n;
+            }
+            Output::Close(()) => is_over = true,
+            Output::Wait(_) => return is_over,
+        }
     }
 }
 
