@@ -15,12 +15,12 @@
 //!
 //! while !server.is_over() {
 //!     let Some(call) = server.next_event().and_then(ServerEvent::into_call) else { continue };
-//!     let host = server.machine_mut();
+//!     let machine = server.machine_mut();
 //!     // An error means that the agent has gone, or has cancelled the call.
 //!     let _ = match call {
 //!         // Ask the person, and answer later. The agent writes the file.
-//!         ToolCall::OpenDiff(call, diff) => host.answer(call, &diff.accept()),
-//!         other => host.call(other).fail(-32601, "this editor does not have the tool"),
+//!         ToolCall::OpenDiff(call, diff) => machine.answer(call, &diff.accept()),
+//!         other => machine.call(other).fail(-32601, "this editor does not have the tool"),
 //!     };
 //! }
 //! # Ok(())

@@ -20,15 +20,15 @@
 //! | --- | --- | --- | --- |
 //! | who waits | the application, in its `Poll` | a task, on the reactor of `async-io` | the calling thread, in poll(2) |
 //! | threads | none | that of the reactor | that of the guard of a lock file |
-//! | a turn | `handle_event` for each event, then `turn(now, \|host, event\| …)` | `next_event().await` | `next_event()`, or `poll(at_most)` |
+//! | a turn | `handle_event` for each event, then `turn(now, \|machine, event\| …)` | `next_event().await` | `next_event()`, or `poll(at_most)` |
 //! | the time | the application's: `deadline(now)` | its own clock: `now()` | its own clock: `now()` |
 //! | another thread | `Waker::new(registry, token)` | `waker()`; after a wake `next_event` returns `None` | `waker()`; after a wake `next_event` returns `None` |
 //! | an agent | `Agent`: `handle_event` for each event, then `next_event(now)` until `None` | `Agent`: `attach(options).await`, `call(&arguments).await` | `Agent`: `attach(options)`, `call(&arguments)` |
 //! | one connection | `Conn`: `handle_event`, `turn` | `Conn`: `next_event().await` | `Conn`: `next_event()`, `poll(at_most)`; no waker |
 //! | connections | 1,022 | as many as there are file descriptors | as many as there are file descriptors |
-//! | the same in all | `EditorOptions`, `start`, `handle`, `set_folders`; `Bind`, `bind`, `publish`, `publish_guarded`, `lock_path`, `update_lock_file`, `token`, `host`, `machine_mut`, `shutdown`, `is_over`, `local_addr`, `port`; `Conn::connect`, `machine`, `machine_mut`, `error`, `is_over` | | |
+//! | the same in all | `EditorOptions`, `start`, `handle`, `set_folders`; `Bind`, `bind`, `publish`, `publish_guarded`, `lock_path`, `update_lock_file`, `token`, `machine`, `machine_mut`, `shutdown`, `is_over`, `local_addr`, `port`; `Conn::connect`, `machine`, `machine_mut`, `error`, `is_over` | | |
 //!
-//! All three return the events of the host ([`ServerEvent`](ide_mcp::ide::ServerEvent)), and take its
+//! All three return the events of the editor ([`ServerEvent`](ide_mcp::ide::ServerEvent)), and take its
 //! options ([`ServerConfig`](ide_mcp::ide::ServerConfig)).
 //!
 //! # Another adapter

@@ -25,13 +25,13 @@
 //!     for event in &events {
 //!         server.handle_event(event);
 //!     }
-//!     server.turn(clock.now(), |host, event| {
+//!     server.turn(clock.now(), |machine, event| {
 //!         let Some(call) = event.into_call() else { return };
 //!         // An error means that the agent has gone, or has cancelled the call.
 //!         let _ = match call {
 //!             // Ask the person, and answer later. The agent writes the file.
-//!             ToolCall::OpenDiff(call, diff) => host.answer(call, &diff.accept()),
-//!             other => host.call(other).fail(-32601, "this editor does not have the tool"),
+//!             ToolCall::OpenDiff(call, diff) => machine.answer(call, &diff.accept()),
+//!             other => machine.call(other).fail(-32601, "this editor does not have the tool"),
 //!         };
 //!     });
 //! }
