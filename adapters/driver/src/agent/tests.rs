@@ -4,14 +4,15 @@ mod late;
 mod support;
 
 use super::*;
-use ide_mcp::Wire as _;
 use ide_mcp::ide::ClientEvent;
 use ide_mcp::mcp::Outcome;
 use ide_mcp::ws::Closed;
 use std::io::ErrorKind;
 use std::net::SocketAddr;
 use std::{fs, io, process};
-use support::{DEAD, LockFile, PORT, addr, answered, at, attach, connect, foreign, lose, open, refused};
+use support::{
+    DEAD, LockFile, PORT, addr, answered, at, attach, connect, foreign, lose, open, pass, refused,
+};
 
 #[test]
 fn first_attempt_is_not_repeated() {
@@ -197,8 +198,8 @@ fn target_that_is_not_there_is_followed_by_the_other() {
         while !session.is_over() {
             connect(&mut session, now);
             assert!(session.on_connected(now, addr(1), addr(PORT)), "{name}");
-            let client = session.machine(now).unwrap();
-            let head = String::from_utf8_lossy(client.outgoing()).into_owned();
+            let mut client = session.machine(now).unwrap();
+            let head = String::from_utf8(pass(&mut client, now).1).unwrap();
             seen.push(head.split(' ').nth(1).unwrap().to_owned());
             if missing > 0 {
                 missing -= 1;
@@ -295,9 +296,9 @@ fn wait_for_an_earlier_connection_ends() {
     session.begin_wait(second);
     assert!(matches!(session.take_outcome(), Ok(None)));
     // The request has ended in the machine, and its outcome comes after the wait.
-    let before = client.outgoing().len();
+    pass(&mut client, at(2));
     session.abandon_wait(Some(&mut client));
-    assert!(client.outgoing().len() > before, "the editor hears of the cancellation");
+    assert!(!pass(&mut client, at(2)).1.is_empty(), "the editor hears of the cancellation");
     let third = client.list_tools().unwrap().id();
     session.begin_wait(third);
     session.abandon_wait(Some(&mut client));

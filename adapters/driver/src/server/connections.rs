@@ -59,7 +59,7 @@ impl<S> Connections<S> {
         }
         if let Some(place) = self.places.get_mut(index) {
             if place.replace(Place { id, link, is_busy: false, is_resting: false }).is_some() {
-                // The application has removed the connection that had this place.
+                // The loop did not close the socket of the connection that had this place.
                 self.forget(index);
             }
             self.touch(index);

@@ -1,10 +1,9 @@
 //! A lock file, an editor in memory, and the steps of an attempt.
 
 use crate::agent::{AgentEvent, AgentOptions, AgentSession, AgentStep, ConnectError, Trust};
-use ide_mcp::ide::{AuthToken, Client, ClientEvent, Connection, Policy, ServerConfig};
-use ide_mcp::rpc::SessionId;
+use ide_mcp::ide::{AuthToken, Client, ClientEvent, Policy, Server, ServerConfig};
 use ide_mcp::ws::{Closed, ResponseError};
-use ide_mcp::{Output, Polled as _, Time};
+use ide_mcp::{Output, Polled, Time};
 use ide_mcp_lockfile::Error;
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -88,33 +87,33 @@ pub(super) fn open(session: &mut AgentSession, now: Time) -> Client {
     let mut policy = Policy::new(PORT, token);
     policy.paths = ["/", "/mcp", "/own"].map(String::from).into();
     let config = ServerConfig::new("E", "1").policy(policy);
-    let mut server = Connection::new(config, SessionId::new(1), now);
+    let mut server = Server::new(config);
+    let conn = server.connect(now);
     while !session.is_attached() {
         assert!(session.has_connection(), "the editor admits the agent");
-        loop {
-            match client.poll(now) {
-                Output::Event(event) => session.on_event(now, event),
-                Output::Write { bytes, .. } => {
-                    server.feed(now, (), bytes);
-                    let n = bytes.len();
-                    client.written(n);
-                }
-                Output::Close(()) | Output::Wait(_) => break,
-            }
-        }
-        loop {
-            match server.poll(now) {
-                Output::Event(_) => {}
-                Output::Write { bytes, .. } => {
-                    client.feed(now, bytes);
-                    let n = bytes.len();
-                    server.written((), n);
-                }
-                Output::Close(()) | Output::Wait(_) => break,
-            }
-        }
+        let (events, said) = pass(&mut client, now);
+        events.into_iter().for_each(|event| session.on_event(now, event));
+        server.feed(now, conn, &said);
+        client.feed(now, &pass(&mut server, now).1);
     }
     client
+}
+
+/// Runs a pass of a machine, and returns its events and what it writes.
+pub(super) fn pass<M: Polled>(machine: &mut M, now: Time) -> (Vec<M::Event>, Vec<u8>) {
+    let (mut events, mut said) = (Vec::new(), Vec::new());
+    loop {
+        match machine.poll(now) {
+            Output::Event(event) => events.push(event),
+            Output::Write { conn, bytes } => {
+                let n = bytes.len();
+                said.extend_from_slice(bytes);
+                machine.written(conn, n);
+            }
+            Output::Close(_) => {}
+            Output::Wait(_) => return (events, said),
+        }
+    }
 }
 
 pub(super) fn foreign() -> ConnectError {

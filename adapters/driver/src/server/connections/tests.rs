@@ -59,9 +59,10 @@ impl Room {
         self.connections.linger(now, drop);
     }
 
-    /// Removes the connection, as an application can do, so that the host can use the number again.
-    fn remove(&mut self, id: ConnId) {
-        self.host.remove(Time::ZERO, id);
+    /// Ends the connection in both directions, so that the server can use its number again.
+    fn lose(&mut self, id: ConnId) {
+        self.host.feed_eof(Time::ZERO, id);
+        self.host.feed_eof(Time::ZERO, id);
         self.step(Time::ZERO);
     }
 
@@ -128,7 +129,7 @@ fn new_connection_inherits_no_deadline() {
     let mut room = Room::new();
     let one = room.connect(Time::ZERO);
     room.send(Time::ZERO, &one, 100);
-    room.remove(one.0);
+    room.lose(one.0);
     let other = room.connect(Time::ZERO);
     assert_eq!(other.0.index(), one.0.index());
     assert_eq!((room.deadline(Time::ZERO), room.connections.resting.len()), (None, 0));
@@ -143,7 +144,8 @@ fn replaced_connection_is_busy_once() {
     let mut room = Room::new();
     let one = room.connect(Time::ZERO);
     room.connections.ready(one.0.index());
-    room.host.remove(Time::ZERO, one.0);
+    room.host.feed_eof(Time::ZERO, one.0);
+    room.host.feed_eof(Time::ZERO, one.0);
     assert!(matches!(room.host.poll(Time::ZERO), Output::Close(_)), "a loop that does not close");
     let other = room.host.connect(Time::ZERO);
     room.connections.insert(other, Link::new(Peer::default()));
@@ -179,12 +181,12 @@ fn ended_sockets_linger_up_to_their_limit() {
 }
 
 #[test]
-fn connection_that_the_application_removed_is_released() {
+fn connection_that_is_lost_is_released() {
     let mut room = Room::new();
     let (other, _) = room.connect(Time::ZERO);
     let (id, _) = room.connect(Time::ZERO);
-    room.remove(id);
+    room.lose(id);
     assert!(room.connections.socket(id).is_none() && room.connections.socket(other).is_some());
-    room.remove(other);
+    room.lose(other);
     assert!(room.connections.is_empty());
 }
