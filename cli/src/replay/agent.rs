@@ -12,15 +12,19 @@ use ide_mcp::ide::{AuthToken, Client, ClientConfig, ClientEvent};
 use ide_mcp::mcp::{Implementation, Root, Timeout};
 use ide_mcp::rpc::{CallId, RequestId, SessionId};
 use ide_mcp::ws::frame::Opcode;
-use ide_mcp::{Machine, Time, Wire};
+use ide_mcp::{Output, Time};
 use serde_json::value::RawValue;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::convert::Infallible;
 
 pub(crate) struct AgentCore<'a> {
     script: &'a Script,
     header: Option<&'a Header>,
     clients: BTreeMap<u32, Client>,
+    now: Time,
+    /// What the last passes brought, until it is taken.
+    events: VecDeque<(u32, ClientEvent)>,
+    said: BTreeMap<u32, Vec<u8>>,
     own: BTreeMap<(u32, String), RequestId>,
     /// The requests of the last message, by connection.
     asked: Vec<(u32, Message)>,
@@ -38,6 +42,9 @@ impl<'a> AgentCore<'a> {
             script,
             header,
             clients: BTreeMap::new(),
+            now: Time::ZERO,
+            events: VecDeque::new(),
+            said: BTreeMap::new(),
             own: BTreeMap::new(),
             asked: Vec::new(),
             forms: BTreeMap::new(),
@@ -45,6 +52,24 @@ impl<'a> AgentCore<'a> {
     }
 
     /// Infers the configuration of the agent from its messages.
+    /// Runs a pass of each client, in which its socket takes everything.
+    fn pass(&mut self) {
+        for (conn, client) in &mut self.clients {
+            loop {
+                match client.poll(self.now) {
+                    Output::Event(event) => self.events.push_back((*conn, event)),
+                    Output::Write { bytes, .. } => {
+                        let n = bytes.len();
+                        self.said.entry(*conn).or_default().extend_from_slice(bytes);
+                        client.written(n);
+                    }
+                    Output::Close(()) => {}
+                    Output::Wait(_) => break,
+                }
+            }
+        }
+    }
+
     fn config(&self, conn: u32) -> (ClientConfig, Recorded) {
         let said = || self.script.expected.get(&conn).into_iter().flatten();
         let head = said().find_map(|expected| match &expected.unit {
@@ -115,17 +140,17 @@ impl Core for AgentCore<'_> {
     }
 
     fn tick(&mut self, now: Time) {
-        self.clients.values_mut().for_each(|client| client.tick(now));
+        self.now = now;
     }
 
     fn deadline(&self) -> Option<Time> {
-        self.clients.values().filter(|client| !client.is_done()).filter_map(Client::deadline).min()
+        let queued = (!self.events.is_empty()).then_some(self.now);
+        self.clients.values().filter_map(Client::deadline).chain(queued).min()
     }
 
     fn poll(&mut self) -> bool {
-        let mut clients = self.clients.iter_mut();
-        let polled = clients.find_map(|(conn, client)| Some((*conn, client.poll_event()?)));
-        let Some((conn, event)) = polled else { return false };
+        self.pass();
+        let Some((conn, event)) = self.events.pop_front() else { return false };
         match event {
             // The client answers all other requests itself, since it forwards none.
             ClientEvent::Form { call, .. } => self.opened(conn, call),
@@ -135,11 +160,9 @@ impl Core for AgentCore<'_> {
         true
     }
 
-    fn take_output(&mut self, _now: Time, conn: u32) -> Vec<u8> {
-        let Some(client) = self.clients.get_mut(&conn) else { return Vec::new() };
-        let output = client.outgoing().to_vec();
-        client.sent(output.len());
-        output
+    fn take_output(&mut self, conn: u32) -> Vec<u8> {
+        self.pass();
+        self.said.remove(&conn).unwrap_or_default()
     }
 
     fn cause_of(&self, conn: u32, said: &Expected) -> Option<Cause> {

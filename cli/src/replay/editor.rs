@@ -9,14 +9,18 @@ use ide_mcp::ide::{AgentId, ConnId, Dialect, EditorNotification, Mention, Select
 use ide_mcp::mcp::{Progress, Timeout};
 use ide_mcp::rpc::{CallId, RequestId, from_json};
 use ide_mcp::ws::frame::Opcode;
-use ide_mcp::{Machine, Time, Wire};
+use ide_mcp::{Output, Time};
 use serde_json::value::RawValue;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 pub(crate) struct EditorCore {
-    host: Server,
+    server: Server,
+    now: Time,
     config: EditorConfig,
     conns: BTreeMap<u32, ConnId>,
+    /// What the last passes brought, until it is taken.
+    events: VecDeque<ServerEvent>,
+    said: BTreeMap<ConnId, Vec<u8>>,
     /// The requests of the last message, by connection, until an event reports them.
     asked: Vec<(u32, Message)>,
     open: BTreeMap<(u32, String), CallId>,
@@ -30,15 +34,34 @@ pub(crate) struct EditorCore {
 impl EditorCore {
     pub(crate) fn new(config: &EditorConfig) -> Self {
         Self {
-            host: Server::new(config.host.clone()),
+            server: Server::new(config.host.clone()),
+            now: Time::ZERO,
             config: config.clone(),
             conns: BTreeMap::new(),
+            events: VecDeque::new(),
+            said: BTreeMap::new(),
             asked: Vec::new(),
             open: BTreeMap::new(),
             progress: BTreeMap::new(),
             own: BTreeMap::new(),
             ready: BTreeSet::new(),
             is_shut: false,
+        }
+    }
+
+    /// Runs a pass, in which each socket takes everything.
+    fn pass(&mut self) {
+        loop {
+            match self.server.poll(self.now) {
+                Output::Event(event) => self.events.push_back(event),
+                Output::Write { conn, bytes } => {
+                    let n = bytes.len();
+                    self.said.entry(conn).or_default().extend_from_slice(bytes);
+                    self.server.written(conn, n);
+                }
+                Output::Close(_) => {}
+                Output::Wait(_) => return,
+            }
         }
     }
 
@@ -77,13 +100,13 @@ impl EditorCore {
             // writes the push again; in other dialects the replay sends the recorded text.
             Some(EditorNotification::SelectionChanged) => {
                 if let Ok(selection) = from_json::<Selection>(text) {
-                    let _ = self.host.agent_mut(id.into()).notify(method, Some(&selection));
+                    let _ = self.server.agent_mut(id.into()).notify(method, Some(&selection));
                     return;
                 }
             }
             Some(EditorNotification::AtMentioned) => {
                 if let Ok(mention) = from_json::<Mention>(text) {
-                    let _ = self.host.agent_mut(id.into()).notify(method, Some(&mention));
+                    let _ = self.server.agent_mut(id.into()).notify(method, Some(&mention));
                     return;
                 }
             }
@@ -94,23 +117,23 @@ impl EditorCore {
                 let token = read_member::<Box<RawValue>>(raw, "progressToken");
                 let call = token.and_then(|token| self.progress.get(&(conn, token.get().into())));
                 if let (Some(call), Some(progress)) = (call, progress(raw)) {
-                    let _ = self.host.call(*call).progress(&progress);
+                    let _ = self.server.call(*call).progress(&progress);
                 }
             }
             "notifications/cancelled" => {
                 let named = read_member::<Box<RawValue>>(raw, "requestId");
                 let request = named.and_then(|named| self.own.remove(&(conn, named.get().into())));
                 if let Some(request) = request {
-                    self.host.cancel(request, read_member::<String>(raw, "reason").as_deref());
+                    self.server.cancel(request, read_member::<String>(raw, "reason").as_deref());
                 }
             }
             TOOLS_CHANGED => {
                 if let Some(tools) = self.config.next_tools() {
-                    self.host.set_tools(tools);
+                    self.server.set_tools(tools);
                 }
             }
             _ => {
-                let _ = self.host.agent_mut(id.into()).notify(method, raw);
+                let _ = self.server.agent_mut(id.into()).notify(method, raw);
             }
         }
     }
@@ -118,7 +141,7 @@ impl EditorCore {
 
 impl Core for EditorCore {
     fn open(&mut self, now: Time, conn: u32) {
-        let id = self.host.connect(now);
+        let id = self.server.connect(now);
         self.conns.insert(conn, id);
     }
 
@@ -128,27 +151,28 @@ impl Core for EditorCore {
         if let Some(text) = &piece.message {
             self.asked.extend(Message::read(text).into_iter().map(|message| (conn, message)));
         }
-        if let Some(mut wire) = self.conns.get(&conn).and_then(|id| self.host.wire(*id)) {
-            wire.feed(now, &piece.bytes);
+        if let Some(id) = self.conns.get(&conn) {
+            self.server.feed(now, *id, &piece.bytes);
         }
     }
 
     fn end(&mut self, now: Time, conn: u32) {
-        if let Some(mut wire) = self.conns.get(&conn).and_then(|id| self.host.wire(*id)) {
-            wire.feed_eof(now);
+        if let Some(id) = self.conns.get(&conn) {
+            self.server.feed_eof(now, *id);
         }
     }
 
     fn tick(&mut self, now: Time) {
-        self.host.tick(now);
+        self.now = now;
     }
 
     fn deadline(&self) -> Option<Time> {
-        self.host.deadline()
+        if self.events.is_empty() { self.server.deadline() } else { Some(self.now) }
     }
 
     fn poll(&mut self) -> bool {
-        let Some(event) = self.host.poll_event() else { return false };
+        self.pass();
+        let Some(event) = self.events.pop_front() else { return false };
         let Some(conn) = event.agent().and_then(|agent| self.number(agent)) else { return true };
         match event {
             ServerEvent::Ready { .. } => drop(self.ready.insert(conn)),
@@ -162,16 +186,9 @@ impl Core for EditorCore {
         true
     }
 
-    fn take_output(&mut self, now: Time, conn: u32) -> Vec<u8> {
-        while self.host.poll_transmit().is_some() {}
-        let Some(id) = self.conns.get(&conn).copied() else { return Vec::new() };
-        let Some(mut wire) = self.host.wire(id) else { return Vec::new() };
-        let output = wire.outgoing().to_vec();
-        wire.sent(output.len());
-        if wire.is_done() {
-            self.host.remove(now, id);
-        }
-        output
+    fn take_output(&mut self, conn: u32) -> Vec<u8> {
+        self.pass();
+        self.conns.get(&conn).and_then(|id| self.said.remove(id)).unwrap_or_default()
     }
 
     fn cause_of(&self, conn: u32, said: &Expected) -> Option<Cause> {
@@ -192,7 +209,7 @@ impl Core for EditorCore {
     fn cause(&mut self, now: Time, conn: u32, said: &Expected) {
         if is_going_away(&said.unit) {
             self.is_shut = true;
-            return self.host.shutdown(now);
+            return self.server.shutdown(now);
         }
         let (Some(message), Some(id)) = (said.parsed(), self.conns.get(&conn).copied()) else { return };
         match message.kind() {
@@ -201,16 +218,16 @@ impl Core for EditorCore {
                 // An error means that the call has ended; the missing answer then is the
                 // difference.
                 let _ = match (&message.result, &message.error) {
-                    (Some(result), _) => self.host.call(call).respond_raw(result),
+                    (Some(result), _) => self.server.call(call).respond_raw(result),
                     (None, Some(fault)) => {
-                        self.host.call(call).fail(fault.code, &fault.message).map_err(Into::into)
+                        self.server.call(call).fail(fault.code, &fault.message).map_err(Into::into)
                     }
                     (None, None) => Ok(()),
                 };
                 self.ended(call);
             }
             Some(Kind::Request { id: named, method }) => {
-                let client = self.host.agent_mut(id.into());
+                let client = self.server.agent_mut(id.into());
                 let asked = client.request(method, message.params.as_deref(), Timeout::Never);
                 if let Ok(request) = asked {
                     self.own.insert((conn, named.into()), request);

@@ -22,7 +22,7 @@ pub(crate) trait Core {
     /// Handles one event; false if there is none.
     fn poll(&mut self) -> bool;
     /// Takes the output of this connection.
-    fn take_output(&mut self, now: Time, conn: u32) -> Vec<u8>;
+    fn take_output(&mut self, conn: u32) -> Vec<u8>;
     /// Returns the reason for which an application could cause this output now, if it could.
     fn cause_of(&self, conn: u32, said: &Expected) -> Option<Cause>;
     /// Acts as the application did to cause this output.

@@ -226,7 +226,7 @@ impl<'a, C: Core> Run<'a, C> {
     fn listen(&mut self) -> Same {
         let conns: Vec<u32> = self.conns.keys().copied().collect();
         for conn in conns {
-            let output = self.core.take_output(self.now, conn);
+            let output = self.core.take_output(conn);
             if output.is_empty() {
                 continue;
             }

@@ -5,8 +5,8 @@ use super::ledger::Ledger;
 use super::shared::{Client, PATIENCE, Phase, Seen};
 use super::totals::Of;
 use getrandom::SysRng;
+use ide_mcp::Time;
 use ide_mcp::ws::{self, OwnedEvent};
-use ide_mcp::{Time, Wire as _};
 use ide_mcp_blocking::Conn;
 use serde_json::{Value, json};
 use std::io;
@@ -269,7 +269,7 @@ impl<'c, 'a> Life<'c, 'a> {
 
     /// Writes the whole send buffer, before bytes that go past the machine.
     pub(super) fn flush(&mut self) -> io::Result<()> {
-        if self.conn.flush(PATIENCE) && self.conn.machine().outgoing().is_empty() {
+        if self.conn.flush(PATIENCE) && !self.conn.machine().wants_output() {
             return Ok(());
         }
         Err(io::ErrorKind::WriteZero.into())

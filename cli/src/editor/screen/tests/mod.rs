@@ -31,7 +31,8 @@ use getrandom::SysRng;
 use ide_mcp::ide::{Client, ClientConfig, ClientEvent, ConnId, Policy, Server, ServerConfig, ToolArguments};
 use ide_mcp::mcp::{Implementation, Outcome, ToolResult};
 use ide_mcp::rpc::{RequestId, SessionId};
-use ide_mcp::{Machine as _, Time, Wire as _};
+use ide_mcp::testing::pass;
+use ide_mcp::{Output, Time};
 use std::fs;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -97,36 +98,43 @@ impl Desk {
     fn turn(&mut self) {
         self.app.tick(&mut self.host, self.now);
         loop {
-            self.host.tick(self.now);
-            while let Some(event) = self.host.poll_event() {
-                self.app.event(&mut self.host, self.now, event);
-            }
-            let mut moved = false;
+            let mut moved = self.pass();
             while let Some(follow_up) = self.hanging.is_none().then(|| self.app.disk.wait()).flatten() {
                 follow_up(&mut self.app, &mut self.host, self.now);
                 moved = true;
             }
             self.app.settle(&mut self.host, self.now);
             for (at, (conn, client)) in self.agents.iter_mut().enumerate() {
-                client.tick(self.now);
-                while let Some(event) = client.poll_event() {
-                    self.heard.push((at, event));
+                let passed = pass(client, self.now, usize::MAX);
+                self.heard.extend(passed.events.into_iter().map(|event| (at, event)));
+                for (_, bytes) in passed.written {
+                    self.host.feed(self.now, *conn, &bytes);
+                    moved = true;
                 }
-                let Some(mut wire) = self.host.wire(*conn) else { continue };
-                let (up, down) = (client.outgoing().to_vec(), wire.outgoing().to_vec());
-                client.sent(up.len());
-                wire.sent(down.len());
-                if !up.is_empty() {
-                    wire.feed(self.now, &up);
-                }
-                if !down.is_empty() {
-                    client.feed(self.now, &down);
-                }
-                moved |= !up.is_empty() || !down.is_empty();
             }
-            while self.host.poll_transmit().is_some() {}
+            moved |= self.pass();
             if !moved {
                 return;
+            }
+        }
+    }
+
+    /// Runs a pass of the editor, and feeds its output to the agents. Returns true if there was any.
+    fn pass(&mut self) -> bool {
+        let mut has_written = false;
+        loop {
+            match self.host.poll(self.now) {
+                Output::Event(event) => self.app.event(&mut self.host, self.now, event),
+                Output::Write { conn, bytes } => {
+                    let n = bytes.len();
+                    if let Some((_, client)) = self.agents.iter_mut().find(|(of, _)| *of == conn) {
+                        client.feed(self.now, bytes);
+                    }
+                    self.host.written(conn, n);
+                    has_written = true;
+                }
+                Output::Close(_) => {}
+                Output::Wait(_) => return has_written,
             }
         }
     }

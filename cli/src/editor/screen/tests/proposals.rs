@@ -4,7 +4,6 @@ use super::Desk;
 use crate::editor::options::OnDiff;
 use crate::editor::screen::model::Focus;
 use crate::editor::screen::view::canvas::Ink;
-use ide_mcp::Wire as _;
 use ide_mcp::ide::{CloseAllDiffTabs, CloseTab, OpenDiff, OpenFile};
 
 const OLD: &str = "one\ntwo\nthree\n";
@@ -144,7 +143,7 @@ fn ended_proposal_leaves_with_its_reason() {
     let agent = desk.attach("agent");
     let leave = |desk: &mut Desk, agent: usize| {
         let (conn, _) = desk.agents.remove(agent);
-        desk.host.wire(conn).unwrap().feed_eof(desk.now);
+        desk.host.feed_eof(desk.now, conn);
         desk.turn();
     };
     let rows: [(fn(&mut Desk, usize), &str); 3] = [
