@@ -9,7 +9,7 @@ use ide_mcp::ide::{
 };
 use ide_mcp::mcp::{self, Content, Implementation, ToolResult, ToolSpec, Tools};
 use ide_mcp::rpc::{CallId, SessionId};
-use ide_mcp::{Machine as _, Outbox, OutboxClosed, Time, To, Wire as _};
+use ide_mcp::{Machine as _, Outbox, Output, OutboxClosed, Time, To, Wire as _};
 use serde::{Deserialize, Deserializer};
 use std::hint::black_box;
 #[cfg(feature = "check")]
@@ -193,12 +193,12 @@ pub fn frames(text: &str) -> impl FnMut(usize) + use<> {
 /// Answers calls as an editor with many clients, which make the same call one after the other.
 #[cfg(feature = "check")]
 pub fn host(clients: usize, text: String) -> impl FnMut(usize) {
-    let (mut host, conns) = attached(clients, ToolSet::new().handle(Tool::GetDiagnostics));
+    let (mut server, conns) = attached(clients, ToolSet::new().handle(Tool::GetDiagnostics));
     let (call, mut at) = (frame(&text), 0);
     move |times| {
         for _ in 0..times {
-            host.wire(conns[at % clients]).expect("it is there").feed(NOW, &call);
-            turn(&mut host, NOW);
+            server.feed(NOW, conns[at % clients], &call);
+            turn(&mut server, NOW);
             at += 1;
         }
     }
@@ -207,29 +207,29 @@ pub fn host(clients: usize, text: String) -> impl FnMut(usize) {
 /// Returns an editor whose clients rest: each has received the answer to a call and a selection.
 #[cfg(feature = "check")]
 pub fn resting(clients: usize) -> ide::Server {
-    let (mut host, conns) = attached(clients, ToolSet::new().handle(Tool::GetDiagnostics));
-    host.select(NOW, selections(40)[0].clone());
+    let (mut server, conns) = attached(clients, ToolSet::new().handle(Tool::GetDiagnostics));
+    server.select(NOW, selections(40)[0].clone());
     for conn in conns {
         let call = frame(&super::calls::get_diagnostics(7));
-        host.wire(conn).expect("it is there").feed(NOW, &call);
-        turn(&mut host, NOW);
-        host.wire(conn).expect("it is there").trim();
+        server.feed(NOW, conn, &call);
+        turn(&mut server, NOW);
+        server.trim(conn);
     }
-    host
+    server
 }
 
 /// Sends selections with a text of this many bytes to clients that accept pushes.
 #[cfg(feature = "check")]
 pub fn select(clients: usize, bytes: usize) -> impl FnMut(usize) {
-    let (mut host, _) = attached(clients, ToolSet::new());
+    let (mut server, _) = attached(clients, ToolSet::new());
     // By now the clients have settled, and no ping is due yet.
     let now = Time::from_millis(10_000);
-    turn(&mut host, now);
+    turn(&mut server, now);
     let selections = selections(bytes);
     move |times| {
         for at in 0..times {
-            host.select(now, selections[at % 2].clone());
-            assert!(turn(&mut host, now) > clients * bytes, "each client receives it");
+            server.select(now, selections[at % 2].clone());
+            assert!(turn(&mut server, now) > clients * bytes, "each client receives it");
         }
     }
 }
@@ -251,37 +251,40 @@ fn attached(clients: usize, tools: ToolSet) -> (ide::Server, Vec<ConnId>) {
     let mut settings = config(tools);
     settings.max_clients = clients;
     settings.debounce = Duration::ZERO;
-    let mut host = ide::Server::new(settings);
+    let mut server = ide::Server::new(settings);
     let attach = |_| {
-        let conn = host.connect(NOW);
+        let conn = server.connect(NOW);
         for bytes in [crate::handshake::request(), &frame(INITIALIZE), &frame(INITIALIZED)] {
-            host.wire(conn).expect("it is there").feed(NOW, bytes);
-            turn(&mut host, NOW);
+            server.feed(NOW, conn, bytes);
+            turn(&mut server, NOW);
         }
         conn
     };
     let conns = (0..clients).map(attach).collect();
-    (host, conns)
+    (server, conns)
 }
 
-/// Makes a turn of an editor, as its loop does. Returns the number of bytes that it wrote.
+/// Runs a pass of an editor, as its loop does. Returns the number of bytes that it wrote.
 #[cfg(feature = "check")]
-fn turn(host: &mut ide::Server, now: Time) -> usize {
-    host.tick(now);
-    while let Some(event) = host.poll_event() {
-        if let ServerEvent::Call { call: ToolCall::GetDiagnostics(call, _), .. } = event {
-            host.answer(call, &Diagnostics::default()).expect("it is open");
+fn turn(server: &mut ide::Server, now: Time) -> usize {
+    let mut written = 0;
+    loop {
+        match server.poll(now) {
+            Output::Event(ServerEvent::Call { call: ToolCall::GetDiagnostics(call, _), .. }) => {
+                server.answer(call, &Diagnostics::default()).expect("it is open");
+            }
+            Output::Event(_) | Output::Close(_) => {}
+            Output::Write { conn, bytes } => {
+                let n = black_box(bytes).len();
+                server.written(conn, n);
+                written += n;
+            }
+            Output::Wait(until) => {
+                black_box(until);
+                return written;
+            }
         }
     }
-    black_box(host.deadline());
-    let mut written = 0;
-    while let Some(conn) = host.poll_transmit() {
-        let mut wire = host.wire(conn).expect("it is there");
-        let n = black_box(wire.outgoing()).len();
-        wire.sent(n);
-        written += n;
-    }
-    written
 }
 
 /// Reads a frame, answers its call, and writes.

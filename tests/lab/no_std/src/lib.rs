@@ -6,7 +6,7 @@ extern crate alloc;
 use alloc::vec::Vec;
 use core::alloc::{GlobalAlloc, Layout};
 use core::panic::PanicInfo;
-use ide_mcp::{Machine as _, Output, Time, Wire as _, ws};
+use ide_mcp::{Output, Time, ws};
 
 struct NoMemory;
 
@@ -31,20 +31,26 @@ fn stop(_: &PanicInfo<'_>) -> ! {
     }
 }
 
-/// Links an editor's host by using it.
+/// Links an editor by using it.
 #[unsafe(no_mangle)]
 pub extern "C" fn transmissions_of_one_byte(byte: u8) -> usize {
-    use ide_mcp::ide::{self, ServerConfig, Policy, ServerConfig, ToolSet};
-    use ide_mcp::mcp::Implementation;
+    use ide_mcp::ide::{Policy, Server, ServerConfig};
     let policy = Policy::without_authentication(1);
-    let server = ServerConfig::new("proof", "0").policy(policy);
-    let mut host = ide::Server::new(server);
-    let conn = host.connect(Time::ZERO);
-    if let Some(mut wire) = host.wire(conn) {
-        wire.feed(Time::ZERO, &[byte]);
+    let mut server = Server::new(ServerConfig::new("proof", "0").policy(policy));
+    let conn = server.connect(Time::ZERO);
+    server.feed(Time::ZERO, conn, &[byte]);
+    let mut transmissions = 0;
+    loop {
+        match server.poll(Time::ZERO) {
+            Output::Write { conn, bytes } => {
+                let n = bytes.len();
+                server.written(conn, n);
+                transmissions += 1;
+            }
+            Output::Event(_) | Output::Close(_) => {}
+            Output::Wait(_) => return transmissions,
+        }
     }
-    while host.poll_event().is_some() {}
-    core::iter::from_fn(|| host.poll_transmit()).count()
 }
 
 /// Links a WebSocket server by using it.
