@@ -10,13 +10,13 @@
 
 use getrandom::SysRng;
 use ide_mcp::ide::{
-    AuthToken, Client, ClientConfig, ClientEvent, Connection, GetOpenEditors, OpenEditors, Policy,
+    AuthToken, Client, ClientConfig, ClientEvent, ConnId, GetOpenEditors, OpenEditors, Policy, Server,
     ServerConfig, ServerEvent, Tool, ToolCall, ToolSet,
 };
 use ide_mcp::mcp::Implementation;
 use ide_mcp::rpc::SessionId;
 use ide_mcp::testing::Tracer;
-use ide_mcp::{Output, Polled, Time};
+use ide_mcp::{Machine, Output, Time};
 use std::collections::BTreeMap;
 use std::error::Error;
 
@@ -25,7 +25,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     let policy = Policy::new(4711, token.clone());
     let config =
         ServerConfig::new("tracer", "1.0").policy(policy).tools(ToolSet::new().handle(Tool::GetOpenEditors));
-    let editor = Connection::new(config, SessionId::new(1), Time::ZERO);
+    let mut editor = Server::new(config);
+    let conn = editor.connect(Time::ZERO);
     let mut editor = Tracer::server(editor, |line: &str| println!("{line}"));
 
     let config = ClientConfig::new(Implementation::new("agent", "1.0"), 4711, Some(token));
@@ -40,16 +41,20 @@ fn main() -> Result<(), Box<dyn Error>> {
             Output::Write { bytes, .. } => {
                 agent.feed(Time::ZERO, bytes);
                 let n = bytes.len();
-                editor.written((), n);
+                editor.written(conn, n);
             }
-            Output::Close(()) => return Ok(()),
-            Output::Wait(_) => act(&mut agent, &mut editor)?,
+            Output::Close(_) => return Ok(()),
+            Output::Wait(_) => act(&mut agent, &mut editor, conn)?,
         }
     }
 }
 
 /// Lets the agent react to what the editor has written, and feeds the editor what the agent writes.
-fn act(agent: &mut Client, editor: &mut impl Polled<Conn = ()>) -> Result<(), Box<dyn Error>> {
+fn act(
+    agent: &mut Client,
+    editor: &mut impl Machine<Conn = ConnId>,
+    conn: ConnId,
+) -> Result<(), Box<dyn Error>> {
     loop {
         match agent.poll(Time::ZERO) {
             Output::Event(ClientEvent::Ready(_)) => {
@@ -60,7 +65,7 @@ fn act(agent: &mut Client, editor: &mut impl Polled<Conn = ()>) -> Result<(), Bo
             Output::Event(ClientEvent::Outcome { .. }) => agent.close(),
             Output::Event(_) | Output::Close(()) => {}
             Output::Write { bytes, .. } => {
-                editor.feed(Time::ZERO, (), bytes);
+                editor.feed(Time::ZERO, conn, bytes);
                 let n = bytes.len();
                 agent.written(n);
             }

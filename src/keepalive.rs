@@ -49,7 +49,7 @@ impl Default for Keepalive {
 }
 
 /// The least interval and the least timeout. With zero, the next check would be due at the time of the
-/// last one, and the deadline would not be later than that time (law 4 of [`Wire`](crate::Wire)).
+/// last one, and the deadline would not be later than that time (law 4 of [`Machine`](crate::Machine)).
 const SHORTEST: Duration = Duration::from_millis(1);
 
 /// The state of one keepalive.

@@ -104,7 +104,7 @@
 //! ```
 //!
 //! [`ide::Server`] shows the loop that does this with real sockets, in 20 lines. Every machine of this crate is driven in
-//! the same way: [`Output`] is what a loop has to do next and has the six rules that it keeps, and [`Polled`] has the
+//! the same way: [`Output`] is what a loop has to do next and has the six rules that it keeps, and [`Machine`] has the
 //! eleven laws that every machine keeps.
 //!
 //! | machine | what it is | what you feed it |
@@ -148,7 +148,7 @@ mod keepalive;
 mod machine;
 #[cfg(feature = "mcp")]
 mod outbox;
-mod output;
+mod pass;
 mod text;
 mod time;
 
@@ -164,10 +164,9 @@ pub mod testing;
 pub mod ws;
 
 pub use keepalive::Keepalive;
-pub use machine::{Machine, Wire};
+pub use machine::{Machine, Output};
 #[cfg(feature = "mcp")]
 pub use outbox::{Outbox, OutboxClosed, To};
-pub use output::{Output, Polled};
 #[cfg(feature = "std")]
 pub use time::Clock;
 pub use time::Time;

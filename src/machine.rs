@@ -1,175 +1,120 @@
-//! The contract between a machine of this crate and its driver: two traits and ten laws.
-//!
-//! [`Wire`] is the interface of a *socket*; [`Machine`] is the interface of a *loop*. A single
-//! connection implements both; a set of connections ([`ide::Server`](crate::ide::Server)) implements
-//! `Machine` and hands out a `Wire` for each connection.
-//!
-//! `feed`, `filled`, `feed_eof` and `tick` only record their input. The effects come in `poll_event`, in
-//! this order: bytes, the end of the transport, timers. So a timeout never overtakes an answer that is
-//! in the receive buffer and would prevent the timeout. A method takes `now` if and only if the method
-//! brings new time in. All other methods act at the latest time that the machine has received. A `now`
-//! older than the latest time counts as the latest.
+//! What every machine of this crate has in common: [`Output`], which says what a loop has to do, and [`Machine`], its
+//! verbs and its eleven laws.
 
 use crate::Time;
+use core::fmt::Debug;
 
-/// The interface between a socket and one connection: bytes in, bytes out.
+/// The next thing that a loop has to do for a machine: what `poll` returns.
+///
+/// Call `poll` again and again until it returns [`Wait`](Output::Wait); that is one *pass*. Its time is the `now` of
+/// its first `poll`. Within a pass the events come first, then the closings, then the writes, so that the answers to
+/// eight requests are one write.
+///
+/// A loop that keeps six rules loses no byte, does not spin, and misses no timer:
+///
+/// 1. Read the sockets first, then poll, both with the same `now`.
+/// 2. Poll until [`Wait`](Output::Wait).
+/// 3. Report each [`Write`](Output::Write): `written` with what the socket took, 0 if it would block, or `feed_eof` if
+///    it failed.
+/// 4. Drop the socket at [`Close`](Output::Close).
+/// 5. Read a socket only while `wants_input`. Wait for room in it while `wants_output`.
+/// 6. After you used the machine outside of the loop, run the loop before you wait.
+///
+/// `E` is the event of the machine. `C` names a connection of a machine that has several; a machine with a single one
+/// has `()`.
+#[allow(clippy::exhaustive_enums, reason = "a loop that matches each output does all that a machine needs")]
+#[derive(Debug, PartialEq, Eq)]
+pub enum Output<'a, E, C = ()> {
+    /// Something has happened. React now, or answer later.
+    Event(E),
+    /// Write these bytes to the socket of the connection, as many as it takes.
+    Write {
+        /// The connection.
+        conn: C,
+        /// The bytes, at least one.
+        bytes: &'a [u8],
+    },
+    /// The connection is over: shut its socket down and drop it. No later output names the connection.
+    ///
+    /// A socket that is dropped while unread input lies in it sends a reset, and that can overtake the last bytes. The
+    /// adapters shut down the write side, and read on for a moment (64 KiB or 1 s) before they drop it.
+    Close(C),
+    /// Nothing to do before this time, or before a socket is ready. `None`: no timer runs.
+    Wait(Option<Time>),
+}
+
+/// What a driver needs of a machine: the verbs of every machine under one name, for code that drives any of them.
+///
+/// The methods are those of the machine, which documents them. A machine with a single connection names it `()`.
+///
+/// # Order and time
+///
+/// `feed`, `filled` and `feed_eof` only record their input; its effects come in [`poll`](Machine::poll), in this order:
+/// bytes, the end of the transport, timers. So a timeout never overtakes an answer that already lies in the receive
+/// buffer. A method takes `now` if it brings new time in, and every other one acts at the latest time that the machine
+/// has seen. An older `now` counts as the latest, so `poll(Time::ZERO)` means "no time has passed".
 ///
 /// # The laws
 ///
-/// The laws hold for every [`Wire`] and [`Machine`] of this crate and are asserted by
-/// `tests/it/laws.rs`.
+/// You can rely on these for every machine of this crate. `tests/it/laws.rs` asserts them.
 ///
 /// 1. **Total**: no input, order of calls or sequence of times panics.
-/// 2. **Cuts do not matter**: events and output do not depend on the pieces into which the input bytes
-///    are cut. The conditions are equal bytes, equal times of the bytes, equal `sent` calls, and an
-///    application that reacts only to events. (A timer that is due at the very time of the bytes fires
-///    at the first poll without bytes to process. This poll can come between two pieces.)
-/// 3. **One ending**: the `Closed` event comes exactly once and last; afterwards only `outgoing`, `sent`
-///    and `tick` act, until [`is_done`](Wire::is_done).
-/// 4. **The clock moves on**: after `tick(now)` and polling to `None` (a host: and `poll_transmit` to
-///    `None`), `deadline()` is later than `now` or absent.
-/// 5. **Nothing waits unseen**: while an event can be polled, or a host has output that `poll_transmit`
-///    has not named, `deadline()` is not in the future.
-/// 6. **Bounded**: the limits bound the memory, for any behavior of the peer, and even if the caller
-///    writes slowly.
-/// 7. **Every call is answered once**: each request of ours has one outcome; each call of the peer gets
-///    one response on the wire, or ends with one event that contains the reason.
-/// 8. **Refusals are free**: a refused send leaves output, timers and tables unchanged.
+/// 2. **Cuts do not matter**: events and output do not depend on the pieces into which the input is cut, given equal
+///    bytes, equal times of the bytes, equal room in the socket, and an application that reacts only to events. (A timer
+///    that is due at the very time of the bytes fires in the first pass without bytes to process, which can come between
+///    two pieces.)
+/// 3. **One ending**: the event of the end comes exactly once, and it is the last one of its connection.
+///    [`Output::Close`] follows it, once. In between, only what was sent before is written, until that is done or the
+///    time for it is over.
+/// 4. **The clock moves on**: [`Output::Wait`] names a later time than that of its pass, or none.
+/// 5. **Nothing waits unseen**: while an event or a closing waits to be polled, [`deadline`](Machine::deadline) is not in
+///    the future. Bytes to write show in [`wants_output`](Machine::wants_output); a machine with several connections shows
+///    those that it has not offered yet in its deadline as well.
+/// 6. **Bounded**: the limits bound the memory, whatever the peer does, and even if you write slowly.
+/// 7. **Every call is answered once**: each request of ours has one outcome. Each call of the peer gets one response on
+///    the wire, or ends with one event that says why.
+/// 8. **Refusals are free**: a refused send leaves output, timers and tables as they were.
 /// 9. **Linear**: the work is proportional to the number of bytes, for any cutting.
-/// 10. **Both come to rest**: two machines joined by a link of any capacity write and read everything
-///     without a timer. The condition: one of the two has sent at most one message and the high-water
-///     mark of bytes that the other has not reported yet. A machine above its high-water mark continues
-///     to read without delivering, up to this size behind the message in progress. So the peer can empty
-///     its send buffer and read again, and then this machine can empty its own.
-pub trait Wire {
-    /// Returns the room for the next bytes. Read into this slice, then pass the number of bytes to
-    /// [`filled`](Wire::filled).
-    ///
-    /// The slice is empty exactly while [`wants_input`](Wire::wants_input) is false. Call `wants_input`
-    /// first: a read into an empty slice returns `Ok(0)` and looks like the end of the transport.
-    ///
-    /// The room is valid until the next call that can move the receive buffer: a poll,
-    /// [`feed`](Wire::feed), or [`trim`](Wire::trim). Until then, another `space` returns the same room
-    /// with its contents.
-    fn space(&mut self) -> &mut [u8];
-
-    /// Takes the first `n` bytes of [`space`](Wire::space).
-    ///
-    /// The connection ends (`InputOverflow`) if `n` is larger than the room, or if `n` is not 0 and the
-    /// receive buffer has moved since. Those bytes are lost, and the end of the connection reports the
-    /// loss.
-    fn filled(&mut self, now: Time, n: usize);
-
-    /// Takes a copy of `bytes`. A caller that reads into [`space`](Wire::space) instead needs no copy.
-    ///
-    /// The connection ends (`InputOverflow`) if bytes arrive while [`wants_input`](Wire::wants_input) is
-    /// false, or if more than 256 KiB arrive between two polls to `None`.
-    fn feed(&mut self, now: Time, bytes: &[u8]);
-
-    /// Notes that the peer's stream has ended: no byte will arrive. What it has sent before is still
-    /// delivered and answered, because a peer can end its stream and read on (`nc -N`, a pipe).
-    ///
-    /// Call this once more if a write fails, and twice if a read fails: the second end says that no byte
-    /// can be written either, and drops the output. Repeated calls after that do nothing.
-    fn feed_eof(&mut self, now: Time);
-
-    /// Returns the bytes to write. Write some, then pass their number to [`sent`](Wire::sent).
-    fn outgoing(&self) -> &[u8];
-
-    /// Removes the first `n` bytes of [`outgoing`](Wire::outgoing): they were written. A larger `n`
-    /// counts as all of them.
-    fn sent(&mut self, n: usize);
-
-    /// Returns true if the driver can read more bytes. The driver has to stop reading while too many
-    /// received bytes wait for a poll. It also has to stop while the send buffer is above its high-water
-    /// mark, once the machine has read as much as law 10 demands.
-    fn wants_input(&self) -> bool;
-
-    /// Returns true if the machine has delivered the last event, and either all output was written or
-    /// the time to write it is over. Then the driver can drop the connection.
-    ///
-    /// The driver first shuts down the write side of the socket, and discards further input for a moment
-    /// (64 KiB or 1 s), so that a reset does not overtake the last bytes. Then the driver drops the
-    /// socket.
-    fn is_done(&self) -> bool;
-
-    /// Releases memory that an idle connection does not need. Never changes the observable behavior,
-    /// with one exception: after a `trim` between [`space`](Wire::space) and [`filled`](Wire::filled),
-    /// `filled` can end the connection.
-    fn trim(&mut self);
-}
-
-/// The interface between a loop and a machine: one connection or a set of them. The laws are those of
-/// [`Wire`].
+/// 10. **Both come to rest**: two machines, joined by a link of any capacity, write and read everything without a timer.
+///     The condition is that one of the two has sent at most one message and the high-water mark of bytes that the other
+///     has not reported yet. A machine above its high-water mark goes on reading without delivering, up to this size
+///     behind the message in progress. So the peer can empty its send buffer and read again, and then this machine can
+///     empty its own.
+/// 11. **A loop that keeps the rules loses nothing**: a loop that follows [`Output`] and its six rules cannot lose a
+///     byte, spin, or miss a timer.
 pub trait Machine {
-    /// The event that [`poll_event`](Machine::poll_event) reports.
-    type Event;
+    /// What [`Output::Event`] reports.
+    type Event: Debug;
+    /// The name of a connection.
+    type Conn: Copy;
 
-    /// Takes the current time. Early and repeated calls are harmless; the effects come in `poll_event`.
-    fn tick(&mut self, now: Time);
+    /// Returns the next thing to do.
+    fn poll(&mut self, now: Time) -> Output<'_, Self::Event, Self::Conn>;
 
-    /// Returns the next event. `None` means that only input, room in the output, or time can bring
-    /// another event.
-    fn poll_event(&mut self) -> Option<Self::Event>;
+    /// Reports how many bytes of the last [`Output::Write`] the socket took.
+    fn written(&mut self, conn: Self::Conn, n: usize);
 
-    /// Returns the latest time for the next `tick` and poll. The time is not in the future while there
-    /// is work to poll. Returns `None` if there is neither work nor a timer.
+    /// Feeds bytes from the socket.
+    fn feed(&mut self, now: Time, conn: Self::Conn, bytes: &[u8]);
+
+    /// Tells the end of the peer's stream, or that the last write has failed.
+    fn feed_eof(&mut self, now: Time, conn: Self::Conn);
+
+    /// Returns true if more bytes may be read.
+    fn wants_input(&self, conn: Self::Conn) -> bool;
+
+    /// Returns true if bytes wait for room in the socket.
+    fn wants_output(&self, conn: Self::Conn) -> bool;
+
+    /// Returns room for a read.
+    fn space(&mut self, conn: Self::Conn) -> &mut [u8];
+
+    /// Feeds the first `n` bytes of [`space`](Machine::space).
+    fn filled(&mut self, now: Time, conn: Self::Conn, n: usize);
+
+    /// Frees the memory that an idle connection does not need.
+    fn trim(&mut self, conn: Self::Conn);
+
+    /// Returns the time of the next pass: not in the future while there is something to do.
     fn deadline(&self) -> Option<Time>;
 }
-
-/// Implements methods of [`Wire`] by the methods of a field with the same names: `delegate_wire!(stream:
-/// filled feed_eof)`.
-macro_rules! delegate_wire {
-    ($field:ident: $($method:ident)*) => { $(crate::machine::delegate_wire!(@$method $field);)* };
-    (@space $field:ident) => {
-        #[inline]
-        fn space(&mut self) -> &mut [u8] {
-            self.$field.space()
-        }
-    };
-    (@filled $field:ident) => {
-        #[inline]
-        fn filled(&mut self, now: Time, n: usize) {
-            self.$field.filled(now, n);
-        }
-    };
-    (@feed $field:ident) => {
-        fn feed(&mut self, now: Time, bytes: &[u8]) {
-            self.$field.feed(now, bytes);
-        }
-    };
-    (@feed_eof $field:ident) => {
-        fn feed_eof(&mut self, now: Time) {
-            self.$field.feed_eof(now);
-        }
-    };
-    (@outgoing $field:ident) => {
-        #[inline]
-        fn outgoing(&self) -> &[u8] {
-            self.$field.outgoing()
-        }
-    };
-    (@sent $field:ident) => {
-        #[inline]
-        fn sent(&mut self, n: usize) {
-            self.$field.sent(n);
-        }
-    };
-    (@wants_input $field:ident) => {
-        fn wants_input(&self) -> bool {
-            self.$field.wants_input()
-        }
-    };
-    (@is_done $field:ident) => {
-        fn is_done(&self) -> bool {
-            self.$field.is_done()
-        }
-    };
-    (@trim $field:ident) => {
-        fn trim(&mut self) {
-            self.$field.trim();
-        }
-    };
-}
-
-pub(crate) use delegate_wire;

@@ -4,7 +4,7 @@ use ide_mcp::ide::{
     AuthToken, Client, FromResult, LockFile, Pending, Server, ServerConfig, ServerEvent, ToolArguments,
 };
 use ide_mcp::rpc::NotSent;
-use ide_mcp::{Polled, Time};
+use ide_mcp::{Machine, Time};
 use ide_mcp_driver::{
     AgentError, AgentEvent, AgentOptions, Bind, CallError, EditorOptions, Handle, StartError,
 };
@@ -21,14 +21,14 @@ pub(crate) trait Adapter {
 
     /// Connects, and drives the connection to its end. Returns the error that ended it, if an error
     /// ended it.
-    fn connect<M: Polled<Conn = ()>>(
+    fn connect<M: Machine<Conn = ()>>(
         addr: SocketAddr,
         machine: M,
         on: impl FnMut(&mut M, M::Event),
     ) -> io::Result<Option<io::ErrorKind>>;
 
     /// Drives an accepted socket to its end, as [`connect`](Self::connect) does.
-    fn accept<M: Polled<Conn = ()>>(
+    fn accept<M: Machine<Conn = ()>>(
         stream: TcpStream,
         machine: M,
         on: impl FnMut(&mut M, M::Event),

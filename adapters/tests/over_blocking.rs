@@ -5,7 +5,7 @@ use ide_mcp::ide::{
     self, AuthToken, Client, FromResult, LockFile, Pending, ServerConfig, ServerEvent, ToolArguments,
 };
 use ide_mcp::rpc::NotSent;
-use ide_mcp::{Polled, Time};
+use ide_mcp::{Machine, Time};
 use ide_mcp_blocking::{
     Agent, AgentError, AgentEvent, AgentOptions, Bind, CallError, Conn, EditorOptions, Handle, Server,
     StartError,
@@ -22,7 +22,7 @@ impl Adapter for Blocking {
     type Editor = Server;
     type Agent = Agent;
 
-    fn connect<M: Polled<Conn = ()>>(
+    fn connect<M: Machine<Conn = ()>>(
         addr: SocketAddr,
         machine: M,
         on: impl FnMut(&mut M, M::Event),
@@ -30,7 +30,7 @@ impl Adapter for Blocking {
         Conn::connect(addr, machine).map(|conn| drive(conn, on))
     }
 
-    fn accept<M: Polled<Conn = ()>>(
+    fn accept<M: Machine<Conn = ()>>(
         stream: TcpStream,
         machine: M,
         on: impl FnMut(&mut M, M::Event),
@@ -39,7 +39,10 @@ impl Adapter for Blocking {
     }
 }
 
-fn drive<M: Polled<Conn = ()>>(mut conn: Conn<M>, mut on: impl FnMut(&mut M, M::Event)) -> Option<ErrorKind> {
+fn drive<M: Machine<Conn = ()>>(
+    mut conn: Conn<M>,
+    mut on: impl FnMut(&mut M, M::Event),
+) -> Option<ErrorKind> {
     while let Some(event) = conn.next_event() {
         on(conn.machine_mut(), event);
     }

@@ -6,7 +6,7 @@ use ide_mcp::ide::{
     self, AuthToken, Client, FromResult, LockFile, Pending, ServerConfig, ServerEvent, ToolArguments,
 };
 use ide_mcp::rpc::NotSent;
-use ide_mcp::{Clock, Polled, Time};
+use ide_mcp::{Clock, Machine, Time};
 use ide_mcp_driver::CallError;
 use ide_mcp_lockfile::{Error, LockDir};
 use ide_mcp_mio::ide::ClientEvent;
@@ -37,7 +37,7 @@ impl Adapter for Mio {
     type Editor = MioEditor;
     type Agent = MioAgent;
 
-    fn connect<M: Polled<Conn = ()>>(
+    fn connect<M: Machine<Conn = ()>>(
         addr: SocketAddr,
         machine: M,
         on: impl FnMut(&mut M, M::Event),
@@ -47,7 +47,7 @@ impl Adapter for Mio {
         Ok(drive(poll, conn, on))
     }
 
-    fn accept<M: Polled<Conn = ()>>(
+    fn accept<M: Machine<Conn = ()>>(
         stream: TcpStream,
         machine: M,
         on: impl FnMut(&mut M, M::Event),
@@ -60,7 +60,7 @@ impl Adapter for Mio {
     }
 }
 
-fn drive<M: Polled<Conn = ()>>(
+fn drive<M: Machine<Conn = ()>>(
     mut poll: Poll,
     mut conn: Conn<M>,
     mut on: impl FnMut(&mut M, M::Event),

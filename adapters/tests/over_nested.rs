@@ -3,7 +3,7 @@
 use crate::adapter::{Adapter, Editor};
 use crate::over_mio::Mio;
 use ide_mcp::ide::{AuthToken, LockFile, Server, ServerConfig, ServerEvent};
-use ide_mcp::{Polled, Time};
+use ide_mcp::{Machine, Time};
 use ide_mcp_lockfile::{Error, LockDir};
 use ide_mcp_mio::{Bind, EditorOptions, Handle, NestedServer, StartError};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -19,7 +19,7 @@ impl Adapter for Nested {
     type Editor = NestedServer;
     type Agent = <Mio as Adapter>::Agent;
 
-    fn connect<M: Polled<Conn = ()>>(
+    fn connect<M: Machine<Conn = ()>>(
         addr: SocketAddr,
         machine: M,
         on: impl FnMut(&mut M, M::Event),
@@ -27,7 +27,7 @@ impl Adapter for Nested {
         Mio::connect(addr, machine, on)
     }
 
-    fn accept<M: Polled<Conn = ()>>(
+    fn accept<M: Machine<Conn = ()>>(
         stream: TcpStream,
         machine: M,
         on: impl FnMut(&mut M, M::Event),

@@ -5,7 +5,7 @@ use ide_mcp::ide::{
     self, AuthToken, Client, FromResult, LockFile, Pending, ServerConfig, ServerEvent, ToolArguments,
 };
 use ide_mcp::rpc::NotSent;
-use ide_mcp::{Polled, Time};
+use ide_mcp::{Machine, Time};
 use ide_mcp_lockfile::{Error, LockDir};
 use ide_mcp_smol::{
     Agent, AgentError, AgentEvent, AgentOptions, Bind, CallError, Conn, EditorOptions, Handle, Server,
@@ -26,7 +26,7 @@ impl Adapter for Smol {
     type Editor = Server;
     type Agent = Agent;
 
-    fn connect<M: Polled<Conn = ()>>(
+    fn connect<M: Machine<Conn = ()>>(
         addr: SocketAddr,
         machine: M,
         on: impl FnMut(&mut M, M::Event),
@@ -34,7 +34,7 @@ impl Adapter for Smol {
         block_on(Conn::connect(addr, machine)).map(|conn| drive(conn, on))
     }
 
-    fn accept<M: Polled<Conn = ()>>(
+    fn accept<M: Machine<Conn = ()>>(
         stream: TcpStream,
         machine: M,
         on: impl FnMut(&mut M, M::Event),
@@ -43,7 +43,10 @@ impl Adapter for Smol {
     }
 }
 
-fn drive<M: Polled<Conn = ()>>(mut conn: Conn<M>, mut on: impl FnMut(&mut M, M::Event)) -> Option<ErrorKind> {
+fn drive<M: Machine<Conn = ()>>(
+    mut conn: Conn<M>,
+    mut on: impl FnMut(&mut M, M::Event),
+) -> Option<ErrorKind> {
     block_on(async {
         while let Some(event) = conn.next_event().await {
             on(conn.machine_mut(), event);

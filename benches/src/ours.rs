@@ -5,7 +5,7 @@ use crate::tally::Tally;
 use crate::workload::{Source, Workload};
 use chacha20::ChaCha12Rng;
 use ide_mcp::ws::{Client, ClientRequest, Event, Limits, Server};
-use ide_mcp::{Output, Polled, Time};
+use ide_mcp::{Machine, Output, Time};
 use rand_core::SeedableRng as _;
 use std::hint::black_box;
 
@@ -120,7 +120,7 @@ pub fn echo(workload: &'static Workload) -> impl FnMut(usize) {
 }
 
 /// Writes all that a machine has to write, in a pass.
-fn write_all<M: Polled<Conn = ()>>(machine: &mut M, mut write: impl FnMut(&[u8])) {
+fn write_all<M: Machine<Conn = ()>>(machine: &mut M, mut write: impl FnMut(&[u8])) {
     loop {
         match machine.poll(NOW) {
             Output::Write { bytes, .. } => {

@@ -162,12 +162,14 @@ impl Run<'_> {
                 unsafe { idemcp_feed(ed, conn, text.as_ptr(), text.len()) };
             }
             19 => {
-                let mut len = 0;
-                assert!(unsafe { !idemcp_outgoing(ed, conn, &raw mut len).is_null() } == (len > 0));
-                unsafe { idemcp_sent(ed, conn, len + usize::from(step >> 7)) };
+                let (mut bytes, mut len) = (ptr::null(), 0);
+                let of = unsafe { idemcp_next_output(ed, &raw mut bytes, &raw mut len) };
+                assert!(bytes.is_null() == (len == 0) && (of > 0 || bytes.is_null()));
+                self.close(of, bytes);
+                unsafe { idemcp_written(ed, of, len + usize::from(step >> 7)) };
                 unsafe { idemcp_feed_eof(ed, conn) };
             }
-            20 => drop(unsafe { idemcp_remove(ed, if step > 223 { 1 } else { conn }) }),
+            20 => self.lose(if step > 223 { 1 } else { conn }),
             21 => {
                 let mut len = 0;
                 let text = unsafe { idemcp_lock_file(ed, &raw mut len) };
@@ -295,31 +297,46 @@ impl Run<'_> {
     fn feed_editor(&mut self) {
         let Some(Agent { conn, client, .. }) = &mut self.agent else { return };
         if unsafe { idemcp_wants_input(self.ed, *conn) } {
-            let out = pass(client, Time::ZERO, usize::MAX).bytes();
-            unsafe { idemcp_feed(self.ed, *conn, out.as_ptr(), out.len()) };
+            let said = pass(client, Time::ZERO, usize::MAX).bytes();
+            unsafe { idemcp_feed(self.ed, *conn, said.as_ptr(), said.len()) };
         }
     }
 
     fn feed_agent(&mut self) {
-        while unsafe { idemcp_next_output(self.ed) } > 0 {}
-        let Some(Agent { conn, client, .. }) = &mut self.agent else { return };
-        let mut len = 0;
-        let bytes = unsafe { idemcp_outgoing(self.ed, *conn, &raw mut len) };
-        if !bytes.is_null() {
-            client.feed(Time::ZERO, unsafe { slice::from_raw_parts(bytes, len) });
-            unsafe { idemcp_sent(self.ed, *conn, len) };
+        loop {
+            let (mut bytes, mut len) = (ptr::null(), 0);
+            let of = unsafe { idemcp_next_output(self.ed, &raw mut bytes, &raw mut len) };
+            if of <= 0 {
+                return;
+            }
+            self.close(of, bytes);
+            if let Some(Agent { client, .. }) =
+                self.agent.as_mut().filter(|agent| agent.conn == of && len > 0)
+            {
+                client.feed(Time::ZERO, unsafe { slice::from_raw_parts(bytes, len) });
+                unsafe { idemcp_written(self.ed, of, len) };
+                // What it says goes with the next exchange.
+                pass(client, Time::ZERO, 0);
+            }
         }
-        pass(client, Time::ZERO, 0);
-        if unsafe { idemcp_is_done(self.ed, *conn) } {
-            unsafe { idemcp_remove(self.ed, *conn) };
-            self.agent = None;
+    }
+
+    /// Drops the agent if the output closes its connection.
+    fn close(&mut self, conn: i64, bytes: *const u8) {
+        self.agent.take_if(|agent| agent.conn == conn && bytes.is_null());
+    }
+
+    /// Ends a connection in both directions.
+    fn lose(&self, conn: i64) {
+        for _ in 0..2 {
+            unsafe { idemcp_feed_eof(self.ed, conn) };
         }
     }
 
     fn end(&mut self) {
         unsafe { idemcp_quit(self.ed) };
         for conn in 0..=self.conns.max(1) {
-            unsafe { idemcp_remove(self.ed, conn) };
+            self.lose(conn);
         }
         while self.next() != 0 {}
         assert!(self.is_over() && self.next() == 0);

@@ -1,10 +1,10 @@
 //! The lines of an editor in another language: the configuration, and then commands and acts of an agent.
 
-use ide_mcp::Time;
 use ide_mcp::ide::{AuthToken, Client, ClientConfig, GetDiagnostics, GetOpenEditors, OpenDiff};
 use ide_mcp::mcp::{GetPrompt, Implementation, ReadResource};
 use ide_mcp::rpc::{RequestId, SessionId, normalized};
 use ide_mcp::testing::{Random, pass};
+use ide_mcp::{Output, Time};
 use ide_mcp_embed::{CommandErrorKind, EVENTS, Editor, Event, Value};
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -66,7 +66,8 @@ impl Run {
 
     fn remove(&mut self) {
         if let Some(agent) = self.agent.take() {
-            self.editor.remove(self.now, agent.conn);
+            self.editor.feed_eof(self.now, agent.conn);
+            self.editor.feed_eof(self.now, agent.conn);
         }
     }
 
@@ -74,7 +75,7 @@ impl Run {
         self.editor.command_line(self.now, number, line);
         // Before the events of the agent: their number is not known yet.
         let mut events = Vec::new();
-        while let Some(event) = self.editor.next_event() {
+        while let Output::Event(event) = self.editor.poll(self.now) {
             events.push(event);
         }
         let errors = events.iter().filter(|event| matches!(event, Event::Error { .. })).count();
@@ -131,26 +132,27 @@ impl Run {
     fn settle(&mut self, line: Option<u64>) {
         loop {
             let mut is_idle = true;
-            self.editor.tick(self.now);
-            while let Some(event) = self.editor.next_event() {
-                self.take(&event, line);
+            if let Some(agent) = &mut self.agent {
+                let said = pass(&mut agent.client, self.now, usize::MAX).bytes();
+                self.editor.feed(self.now, agent.conn, &said);
+                is_idle = said.is_empty();
+            }
+            loop {
+                match self.editor.poll(self.now) {
+                    Output::Event(event) => self.take(&event, line),
+                    Output::Write { conn, bytes } => {
+                        let n = bytes.len();
+                        if let Some(agent) = &mut self.agent {
+                            agent.client.feed(self.now, bytes);
+                        }
+                        self.editor.written(conn, n);
+                    }
+                    Output::Close(conn) => drop(self.agent.take_if(|agent| agent.conn == conn)),
+                    Output::Wait(_) => break,
+                }
                 is_idle = false;
             }
-            while self.editor.next_output().is_some() {}
-            let Some(agent) = &mut self.agent else {
-                if is_idle {
-                    return;
-                }
-                continue;
-            };
-            let out = self.editor.outgoing(agent.conn).to_vec();
-            self.editor.sent(agent.conn, out.len());
-            agent.client.feed(self.now, &out);
-            let back = pass(&mut agent.client, self.now, usize::MAX).bytes();
-            self.editor.feed(self.now, agent.conn, &back);
-            if self.editor.is_done(agent.conn) {
-                self.remove();
-            } else if is_idle && out.is_empty() && back.is_empty() {
+            if is_idle {
                 return;
             }
         }

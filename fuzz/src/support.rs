@@ -7,14 +7,14 @@ pub mod calls;
 pub mod editors;
 #[path = "../../tests/it/support/frames.rs"]
 pub mod frames;
-#[path = "../../tests/it/support/hosts.rs"]
-pub mod hosts;
 #[path = "../../tests/it/support/law.rs"]
 pub mod law;
 #[path = "../../tests/it/support/run.rs"]
 pub mod run;
 #[path = "../../tests/it/support/said.rs"]
 pub mod said;
+#[path = "../../tests/it/support/servers.rs"]
+pub mod servers;
 #[path = "../../tests/it/support/sockets.rs"]
 pub mod sockets;
 #[path = "../../tests/it/support/subject.rs"]

@@ -173,9 +173,7 @@ mod server;
 mod tool;
 
 pub use client::{Client, ClientConfig, ClientEvent};
-pub use connection::{
-    Auth, AuthFailure, Connection, DiffEnd, EditEnd, MODELS_TARGET, OpenCall, Policy, TOKEN_FIELD,
-};
+pub use connection::{Auth, AuthFailure, DiffEnd, EditEnd, MODELS_TARGET, OpenCall, Policy, TOKEN_FIELD};
 pub use dialect::Dialect;
 pub use discovery::*;
 pub use paths::display::{display_line, display_safe, display_safe_lines, is_display_unsafe};
@@ -183,6 +181,6 @@ pub use pending::{FromResult, Pending, RequestError};
 pub use push::*;
 pub use server::{
     Agent, AgentId, AgentMut, ConnId, Edit, EditLog, FileState, Filter, LockFileEvent, MentionError,
-    Selected, Server, ServerConfig, ServerEvent, ServerWire, Unauthenticated, UndoError, secret_reason,
+    Selected, Server, ServerConfig, ServerEvent, Unauthenticated, UndoError, secret_reason,
 };
 pub use tool::*;

@@ -220,7 +220,7 @@ macro_rules! session_methods {
 
         /// Ends the session. Every open call and every request of ours except a keepalive ping ends
         /// with an event. Nothing is taken or sent any more, not even an answer. Events that were
-        /// not polled yet still come out of `poll_event`.
+        /// not polled yet still come out of `poll`.
         pub fn close(&mut self) {
             inbound::close(self);
         }

@@ -4,7 +4,7 @@ use alloc::{collections::VecDeque, vec::Vec};
 use core::time::Duration;
 
 use super::Change;
-use crate::{Polled, Time};
+use crate::{Machine, Time};
 
 /// The capacity of a link, in bytes: about as many as a socket takes before its reader has read any.
 const CAPACITY: usize = 64 * 1024;
@@ -171,7 +171,7 @@ impl Link {
     }
 
     /// Feeds a machine the bytes that have arrived by now, and the end. Returns true if there were any.
-    pub fn deliver<M: Polled>(&mut self, now: Time, machine: &mut M, conn: M::Conn) -> bool {
+    pub fn deliver<M: Machine>(&mut self, now: Time, machine: &mut M, conn: M::Conn) -> bool {
         let mut room = self.piece;
         while room > 0 && machine.wants_input(conn) {
             let n = self.take(now, room, machine.space(conn));

@@ -5,7 +5,7 @@
 //! ```text
 //!            ┌───────── to_server: Link ◀────────┐
 //!            ▼                                   │
-//!  server (Polled)             now             client (Polled)
+//!  server (Machine)             now             client (Machine)
 //!            │                                   ▲
 //!            └───────▶ to_client: Link ──────────┘
 //!
@@ -20,7 +20,7 @@
 //! a script, give equal runs. For a single machine, [`pass`] takes the place of the loop: it returns the
 //! events, the bytes and the wait of one pass.
 //!
-//! A [`Net`] owns a host, any number of agents, and programs that send any bytes. It is for tests and
+//! A [`Net`] owns a server, any number of agents, and programs that send any bytes. It is for tests and
 //! fuzz targets of an editor, and has an example of a fuzz target. A [`Tracer`] shows what passes
 //! through a machine.
 

@@ -1,4 +1,4 @@
-//! A host and its connections, joined in memory, with virtual time.
+//! A server and its connections, joined in memory, with virtual time.
 
 use alloc::vec::Vec;
 use core::time::Duration;
@@ -27,7 +27,7 @@ const MAX_CONNECTIONS: usize = 64;
 ///   └──▶ ServerEvent ──▶ the application under test
 /// ```
 ///
-/// A net passes each event of the host to the application, which is an argument of its methods. Time
+/// A net passes each event of the server to the application, which is an argument of its methods. Time
 /// passes only by [`advance`](Net::advance) and by the steps of a script.
 ///
 /// # A fuzz target for an editor
@@ -124,12 +124,12 @@ impl Net {
         Self { host: Server::new(config), now: Time::ZERO, agent, connections: Vec::new() }
     }
 
-    /// Returns the host, for the actions that the editor takes on its own initiative.
+    /// Returns the server, for the actions that the editor takes on its own initiative.
     pub const fn host(&mut self) -> &mut Server {
         &mut self.host
     }
 
-    /// Returns the time of the host and of all agents.
+    /// Returns the time of the server and of all agents.
     #[must_use]
     pub const fn now(&self) -> Time {
         self.now
@@ -139,7 +139,7 @@ impl Net {
     ///
     /// # Panics
     ///
-    /// Panics if no agent can be created from the configuration of the host.
+    /// Panics if no agent can be created from the configuration of the server.
     pub fn attach(&mut self) -> usize {
         let number = self.connections.len();
         let seed = u64::try_from(number).unwrap_or(u64::MAX);
@@ -167,7 +167,7 @@ impl Net {
         }
     }
 
-    /// Moves bytes and events until nothing happens any more at this time. Each event of the host
+    /// Moves bytes and events until nothing happens any more at this time. Each event of the server
     /// goes to `app`.
     ///
     /// # Panics
@@ -186,7 +186,7 @@ impl Net {
         never_idle()
     }
 
-    /// Lets the host pass. Returns true if it did anything.
+    /// Lets the server pass. Returns true if it did anything.
     fn pass(&mut self, app: &mut impl FnMut(&mut Server, ServerEvent)) -> bool {
         let mut moved = false;
         for _ in 0..NEVER_IDLE {
@@ -286,13 +286,13 @@ impl Net {
         self.settle(app);
     }
 
-    /// Shuts the host down, breaks all connections after ten minutes, and checks that everything has
+    /// Shuts the server down, breaks all connections after ten minutes, and checks that everything has
     /// ended.
     ///
     /// # Panics
     ///
     /// Panics as [`settle`](Net::settle) does, and if a request of an agent has no outcome, an agent
-    /// has not ended, or the host still has a connection.
+    /// has not ended, or the server still has a connection.
     pub fn finish(mut self, mut app: impl FnMut(&mut Server, ServerEvent)) {
         self.host.shutdown(self.now);
         self.settle(&mut app);

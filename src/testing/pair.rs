@@ -6,7 +6,7 @@ use core::time::Duration;
 
 use super::{Change, Link, Step, Way};
 use crate::time::earlier;
-use crate::{Output, Polled, Time};
+use crate::{Machine, Output, Time};
 
 /// The number of rounds after which machines count as never idle. Machines that come to rest need
 /// far fewer rounds, even if each round moves one byte.
@@ -19,7 +19,7 @@ pub(super) const PATIENCE: Duration = Duration::from_secs(600);
 /// writes.
 #[derive(Debug)]
 #[allow(clippy::exhaustive_structs, reason = "its owner takes it apart")]
-pub struct Pair<S: Polled, C: Polled> {
+pub struct Pair<S: Machine, C: Machine> {
     /// The machine to which the client attaches.
     pub server: S,
     /// The connection of the client, as the server names it.
@@ -38,14 +38,14 @@ pub struct Pair<S: Polled, C: Polled> {
     pub to_client: Link,
 }
 
-impl<S: Polled<Conn = ()>, C: Polled<Conn = ()>> Pair<S, C> {
+impl<S: Machine<Conn = ()>, C: Machine<Conn = ()>> Pair<S, C> {
     /// Joins two machines that were created at the time `now`.
     pub const fn new(server: S, client: C, now: Time) -> Self {
         Self::joined(server, (), client, now)
     }
 }
 
-impl<S: Polled<Conn: Debug + PartialEq>, C: Polled<Conn = ()>> Pair<S, C> {
+impl<S: Machine<Conn: Debug + PartialEq>, C: Machine<Conn = ()>> Pair<S, C> {
     /// Joins a client to a machine with several connections, such as an [`ide::Server`](crate::ide::Server), over the
     /// connection `conn`.
     pub const fn joined(server: S, conn: S::Conn, client: C, now: Time) -> Self {
@@ -78,7 +78,7 @@ impl<S: Polled<Conn: Debug + PartialEq>, C: Polled<Conn = ()>> Pair<S, C> {
     ///
     /// # Panics
     ///
-    /// Panics if the machines are never idle, or if one of them breaks the third, fourth or fifth law of [`Polled`].
+    /// Panics if the machines are never idle, or if one of them breaks the third, fourth or fifth law of [`Machine`].
     pub fn settle_with(
         &mut self,
         mut on_server: impl FnMut(&mut S, &S::Event),
@@ -113,7 +113,7 @@ impl<S: Polled<Conn: Debug + PartialEq>, C: Polled<Conn = ()>> Pair<S, C> {
         self.settle_with(|_, _| {}, |_, _| {})
     }
 
-    /// Returns true if nothing is left to write or to read. The tenth law of [`Polled`] demands this after
+    /// Returns true if nothing is left to write or to read. The tenth law of [`Machine`] demands this after
     /// [`settle`](Pair::settle), unless a link delays, stalls or paces bytes.
     pub fn is_at_rest(&self) -> bool {
         let waits = self.server.wants_output(self.conn) || self.client.wants_output(());
@@ -224,7 +224,7 @@ impl<S: Polled<Conn: Debug + PartialEq>, C: Polled<Conn = ()>> Pair<S, C> {
 }
 
 /// Lets a machine pass, which reads from one link and writes into the other. Returns true if it did anything.
-pub(super) fn turn<M: Polled<Conn: Debug + PartialEq>>(
+pub(super) fn turn<M: Machine<Conn: Debug + PartialEq>>(
     machine: &mut M,
     conn: M::Conn,
     now: Time,

@@ -3,7 +3,7 @@
 use alloc::vec::Vec;
 
 use super::pair::{NEVER_IDLE, assert_moves_on, never_idle};
-use crate::{Output, Polled, Time};
+use crate::{Machine, Output, Time};
 
 /// What a machine did in a pass: what [`pass`] and [`pass_with`] return.
 #[derive(Debug, PartialEq, Eq)]
@@ -54,9 +54,9 @@ impl<E, C> Passed<E, C> {
 ///
 /// # Panics
 ///
-/// Panics if the machine breaks the fourth or the fifth law of [`Polled`], if it never waits, or if its outputs come in
+/// Panics if the machine breaks the fourth or the fifth law of [`Machine`], if it never waits, or if its outputs come in
 /// another order than events, closings, writes.
-pub fn pass<M: Polled<Conn: PartialEq>>(
+pub fn pass<M: Machine<Conn: PartialEq>>(
     machine: &mut M,
     now: Time,
     room: usize,
@@ -69,7 +69,7 @@ pub fn pass<M: Polled<Conn: PartialEq>>(
 /// # Panics
 ///
 /// Panics as [`pass`] does.
-pub fn pass_with<M: Polled<Conn: PartialEq>>(
+pub fn pass_with<M: Machine<Conn: PartialEq>>(
     machine: &mut M,
     now: Time,
     room: usize,

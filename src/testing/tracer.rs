@@ -3,13 +3,14 @@
 use alloc::{format, string::String, vec::Vec};
 
 use crate::{
-    Output, Polled, Time,
+    Machine, Output, Time,
     ide::display_safe,
     ws::frame::{self, Header},
 };
 
 /// Shows what passes through a machine as lines of text: the heads of the opening handshake, each frame, and each event.
-/// It wraps the machine, and is [`Polled`] in its place.
+/// It wraps the machine, and is [`Machine`] in its place. It follows the bytes of one connection: an
+/// [`ide::Server`](crate::ide::Server) that you trace has one.
 ///
 /// The machines themselves have no logging. A tracer takes the place of its machine in an adapter's
 /// `Conn`, in a [`Pair`](crate::testing::Pair), or in any other loop. Each line begins with `◀` for
@@ -20,7 +21,7 @@ use crate::{
 ///
 /// ```
 /// use ide_mcp::testing::Tracer;
-/// use ide_mcp::{Polled as _, Time, ws};
+/// use ide_mcp::{Machine as _, Time, ws};
 ///
 /// let server = ws::Server::new(ws::Limits::default(), Time::ZERO);
 /// let mut lines = Vec::new();
@@ -73,7 +74,7 @@ impl<M, F: FnMut(&str)> Tracer<M, F> {
     }
 }
 
-impl<M: Polled, F: FnMut(&str)> Polled for Tracer<M, F> {
+impl<M: Machine, F: FnMut(&str)> Machine for Tracer<M, F> {
     type Event = M::Event;
     type Conn = M::Conn;
 

@@ -8,14 +8,12 @@ use super::response::{self, ClientRequest, InvalidClientRequest, ResponseError};
 use super::sender::Lend;
 use super::stream::{Head, Stream};
 use super::{Closed, Event, Limits, OwnedEvent, Sender};
-use crate::machine::delegate_wire;
-use crate::output::{Pass, Single};
-use crate::{Machine, Output, Time, Wire};
+use crate::pass::{Pass, Single, machine_with_one_connection};
+use crate::{Output, Time};
 use base64::{Engine as _, prelude::BASE64_STANDARD};
 use rand_core::TryCryptoRng;
 
-/// The client's side of one connection. Its request lies in [`outgoing`](Wire::outgoing) from the
-/// beginning.
+/// The client's side of one connection. The first pass writes its request.
 ///
 /// If the source of its masking keys fails, the connection ends with [`Closed::Entropy`].
 #[derive(Debug)]
@@ -71,7 +69,7 @@ impl Client {
     /// [`wants_input`](Self::wants_input) is false, or more than 256 KiB between two passes.
     #[inline]
     pub fn feed(&mut self, now: Time, bytes: &[u8]) {
-        Wire::feed(self, now, bytes);
+        self.stream.feed(now, bytes);
     }
 
     /// Tells the client that the server's stream has ended, or that the last [`Write`](Output::Write) has failed.
@@ -115,14 +113,14 @@ impl Client {
     #[inline]
     #[must_use]
     pub fn wants_input(&self) -> bool {
-        Wire::wants_input(self)
+        self.stream.wants_input()
     }
 
     /// Returns true if bytes wait for room in the socket: let your loop wake when the socket is writable.
     #[inline]
     #[must_use]
     pub fn wants_output(&self) -> bool {
-        !self.outgoing().is_empty()
+        !self.stream.outgoing().is_empty()
     }
 
     /// Returns room for a read, to [feed](Self::feed) without a copy: read into it, then call
@@ -130,19 +128,19 @@ impl Client {
     /// next poll, [`feed`](Self::feed) or [`trim`](Self::trim).
     #[inline]
     pub fn space(&mut self) -> &mut [u8] {
-        Wire::space(self)
+        self.stream.space()
     }
 
     /// Feeds the first `n` bytes of [`space`](Self::space). An `n` beyond it ends the connection as too many bytes in
     /// [`feed`](Self::feed) do.
     #[inline]
     pub fn filled(&mut self, now: Time, n: usize) {
-        Wire::filled(self, now, n);
+        self.stream.filled(now, n);
     }
 
     /// Frees the memory that an idle connection does not need. Nothing else changes.
     pub fn trim(&mut self) {
-        Wire::trim(self);
+        self.stream.trim();
     }
 
     /// Returns the time of the next pass, as the last [`Wait`](Output::Wait) did, but with what you have done since:
@@ -152,8 +150,8 @@ impl Client {
         self.next_pass()
     }
 
-    /// Returns the next event like [`poll_event`](Machine::poll_event), but lends the event instead of
-    /// copying it, and lends the sender with the event.
+    /// Returns the next event, lent instead of copied, together with the sender to answer it: see
+    /// [`Server::poll_lent`](super::Server::poll_lent).
     pub fn poll_lent(&mut self) -> Option<(Event<'_>, Sender<'_>)> {
         if self.opening.is_some() {
             if let Some(chosen) = self.read_answer() {
@@ -262,12 +260,14 @@ fn text(key: &[u8; 24]) -> &str {
     core::str::from_utf8(key).unwrap_or_default()
 }
 
-impl Wire for Client {
-    delegate_wire!(stream: space filled feed feed_eof outgoing sent wants_input is_done trim);
-}
+impl Single for Client {
+    fn pass(&self) -> Pass {
+        self.stream.output.pass
+    }
 
-impl Machine for Client {
-    type Event = OwnedEvent;
+    fn pass_mut(&mut self) -> &mut Pass {
+        &mut self.stream.output.pass
+    }
 
     fn tick(&mut self, now: Time) {
         self.stream.tick(now);
@@ -277,21 +277,31 @@ impl Machine for Client {
         self.poll_lent().map(|(event, _)| event.into_owned())
     }
 
-    fn deadline(&self) -> Option<Time> {
+    fn due(&self) -> Option<Time> {
         let awaiting = self.stream.output.phase == Phase::Handshake;
         if awaiting && self.stream.input.rx.has_fresh() {
             return Some(self.stream.output.now);
         }
-        self.stream.deadline()
+        self.stream.due()
+    }
+
+    #[inline]
+    fn outgoing(&self) -> &[u8] {
+        self.stream.outgoing()
+    }
+
+    #[inline]
+    fn sent(&mut self, n: usize) {
+        self.stream.sent(n);
+    }
+
+    fn end_stream(&mut self, now: Time) {
+        self.stream.end_stream(now);
+    }
+
+    fn is_done(&self) -> bool {
+        self.stream.is_done()
     }
 }
 
-impl Single for Client {
-    fn pass(&self) -> Pass {
-        self.stream.output.pass
-    }
-
-    fn pass_mut(&mut self) -> &mut Pass {
-        &mut self.stream.output.pass
-    }
-}
+machine_with_one_connection!(Client, OwnedEvent);

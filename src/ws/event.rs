@@ -119,7 +119,7 @@ pub enum Closed {
     /// [`Limits::stalled`](super::Limits::stalled), while at least
     /// [`Limits::outgoing`](super::Limits::outgoing) bytes waited in the send buffer.
     Stalled,
-    /// A mistake of the caller: [`feed`](crate::Wire::feed) or [`filled`](crate::Wire::filled) received
+    /// A mistake of the caller: [`feed`](super::Server::feed) or [`filled`](super::Server::filled) received
     /// more bytes than it accepts.
     InputOverflow,
     /// A failure of the source of randomness: a client cannot mask its frames.

@@ -1,8 +1,7 @@
 //! The WebSocket layer: both roles of RFC 6455, strict, independent of the protocol above.
 //!
-//! A [`Server`] or a [`Client`] takes bytes and reports [`Event`]s; its send buffer is
-//! [`outgoing`](crate::Wire::outgoing). Neither role ever negotiates an extension. The application
-//! decides which clients to accept.
+//! A [`Server`] or a [`Client`] takes bytes, and reports [`Event`]s and the bytes to write. Neither role ever negotiates
+//! an extension. You decide which clients to accept.
 //!
 //! # States
 //!

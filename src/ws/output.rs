@@ -11,7 +11,7 @@ use crate::OutboxClosed;
 use crate::Time;
 use crate::buf::Tx;
 use crate::keepalive::{Pulse, PulseEvent};
-use crate::output::Pass;
+use crate::pass::Pass;
 use crate::text::truncate;
 use crate::time::{Timers, earlier};
 use alloc::{boxed::Box, vec::Vec};

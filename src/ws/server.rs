@@ -8,36 +8,38 @@ use super::request::{self, Key, Refusal, Request};
 use super::sender::Lend;
 use super::stream::{Head, Stream};
 use super::{Closed, Event, Limits, OwnedEvent, Sender};
-use crate::machine::delegate_wire;
-use crate::output::{Pass, Single};
-use crate::{Machine, Output, Time, Wire};
+use crate::pass::{Pass, Single, machine_with_one_connection};
+use crate::{Output, Time};
 use core::fmt;
 
 /// The server's side of one accepted connection. The states are drawn in the documentation of
 /// [`ws`](super).
 ///
-/// The loop: read into [`space`](Wire::space), pass the number of bytes to [`filled`](Wire::filled),
-/// call [`poll_event`](Machine::poll_event) until it returns `None`, write [`outgoing`](Wire::outgoing).
+/// Feed it what the socket reads, and poll it until it waits; [`Output`] has the rules of the loop.
 ///
 /// ```
-/// use ide_mcp::{Machine, Time, Wire, ws};
+/// use ide_mcp::{Output, Time, ws};
 ///
-/// let mut server = ws::Server::new(ws::Limits::default(), Time::ZERO);
-/// server.feed(Time::ZERO, b"GET /chat HTTP/1.1\r\nHost: 127.0.0.1:1\r\nConnection: Upgrade\r\n\
+/// let (mut server, now) = (ws::Server::new(ws::Limits::default(), Time::ZERO), Time::ZERO);
+/// server.feed(now, b"GET /chat HTTP/1.1\r\nHost: 127.0.0.1:1\r\nConnection: Upgrade\r\n\
 ///     Upgrade: websocket\r\nSec-WebSocket-Version: 13\r\n\
 ///     Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n\x81\x82\0\0\0\0Hi");
-/// while let Some(event) = server.poll_event() {
-///     match event {
-///         ws::OwnedEvent::Upgrade(upgrade) => {
+/// loop {
+///     match server.poll(now) {
+///         Output::Event(ws::OwnedEvent::Upgrade(upgrade)) => {
 ///             assert_eq!(upgrade.request().target(), "/chat");
 ///             server.accept(None).unwrap();
 ///         }
-///         ws::OwnedEvent::Text(text) => server.sender().text(&text).unwrap(),
-///         _ => {}
+///         Output::Event(ws::OwnedEvent::Text(text)) => server.sender().text(&text).unwrap(),
+///         Output::Write { bytes, .. } => {
+///             assert!(bytes.starts_with(b"HTTP/1.1 101") && bytes.ends_with(b"\x81\x02Hi"));
+///             let n = bytes.len();
+///             server.written(n);
+///         }
+///         Output::Event(_) | Output::Close(()) => {}
+///         Output::Wait(_) => break,
 ///     }
 /// }
-/// assert!(server.outgoing().starts_with(b"HTTP/1.1 101"));
-/// assert!(server.outgoing().ends_with(b"\x81\x02Hi"));
 /// ```
 #[derive(Debug)]
 pub struct Server {
@@ -82,7 +84,11 @@ impl Server {
     /// [`wants_input`](Self::wants_input) is false, or more than 256 KiB between two passes.
     #[inline]
     pub fn feed(&mut self, now: Time, bytes: &[u8]) {
-        Wire::feed(self, now, bytes);
+        if self.wants_input() || bytes.is_empty() {
+            self.stream.feed(now, bytes);
+        } else {
+            self.stream.overfeed(now);
+        }
     }
 
     /// Tells the server that the client's stream has ended, or that the last [`Write`](Output::Write) has failed.
@@ -126,14 +132,16 @@ impl Server {
     #[inline]
     #[must_use]
     pub fn wants_input(&self) -> bool {
-        Wire::wants_input(self)
+        let held = self.stream.input.rx.bytes().len();
+        let has_room = matches!(self.opening, Opening::Over) || held <= self.stream.output.limits.head;
+        has_room && self.stream.wants_input()
     }
 
     /// Returns true if bytes wait for room in the socket: let your loop wake when the socket is writable.
     #[inline]
     #[must_use]
     pub fn wants_output(&self) -> bool {
-        !self.outgoing().is_empty()
+        !self.stream.outgoing().is_empty()
     }
 
     /// Returns room for a read, to [feed](Self::feed) without a copy: read into it, then call
@@ -141,19 +149,23 @@ impl Server {
     /// next poll, [`feed`](Self::feed) or [`trim`](Self::trim).
     #[inline]
     pub fn space(&mut self) -> &mut [u8] {
-        Wire::space(self)
+        if matches!(self.stream.output.phase, Phase::Handshake) {
+            self.head_space()
+        } else {
+            self.stream.space()
+        }
     }
 
     /// Feeds the first `n` bytes of [`space`](Self::space). An `n` beyond it ends the connection as too many bytes in
     /// [`feed`](Self::feed) do.
     #[inline]
     pub fn filled(&mut self, now: Time, n: usize) {
-        Wire::filled(self, now, n);
+        self.stream.filled(now, n);
     }
 
     /// Frees the memory that an idle connection does not need. Nothing else changes.
     pub fn trim(&mut self) {
-        Wire::trim(self);
+        self.stream.trim();
     }
 
     /// Returns the time of the next pass, as the last [`Wait`](Output::Wait) did, but with what you have done since:
@@ -163,8 +175,8 @@ impl Server {
         self.next_pass()
     }
 
-    /// Returns the next event like [`poll_event`](Machine::poll_event), but lends the event instead of
-    /// copying it, and lends the sender with the event.
+    /// Returns the next event, lent instead of copied, together with the sender to answer it. Take all events in this
+    /// way before the pass, which then only writes and closes.
     ///
     /// ```
     /// # use ide_mcp::ws;
@@ -335,35 +347,14 @@ impl Server {
     }
 }
 
-impl Wire for Server {
-    delegate_wire!(stream: filled feed_eof outgoing sent is_done trim);
-
-    #[inline]
-    fn space(&mut self) -> &mut [u8] {
-        if matches!(self.stream.output.phase, Phase::Handshake) {
-            self.head_space()
-        } else {
-            self.stream.space()
-        }
+impl Single for Server {
+    fn pass(&self) -> Pass {
+        self.stream.output.pass
     }
 
-    fn feed(&mut self, now: Time, bytes: &[u8]) {
-        if self.wants_input() || bytes.is_empty() {
-            self.stream.feed(now, bytes);
-        } else {
-            self.stream.overfeed(now);
-        }
+    fn pass_mut(&mut self) -> &mut Pass {
+        &mut self.stream.output.pass
     }
-
-    fn wants_input(&self) -> bool {
-        let held = self.stream.input.rx.bytes().len();
-        let has_room = matches!(self.opening, Opening::Over) || held <= self.stream.output.limits.head;
-        has_room && self.stream.wants_input()
-    }
-}
-
-impl Machine for Server {
-    type Event = OwnedEvent;
 
     fn tick(&mut self, now: Time) {
         self.stream.tick(now);
@@ -373,25 +364,35 @@ impl Machine for Server {
         self.poll_lent().map(|(event, _)| event.into_owned())
     }
 
-    fn deadline(&self) -> Option<Time> {
-        // The bytes of a head that is still being read are processed by the next `poll_event`.
+    fn due(&self) -> Option<Time> {
+        // The next poll reads the bytes of a head that is not whole yet.
         let reading = matches!(self.opening, Opening::Reading(_)) && !self.stream.output.has_ended();
         if reading && self.stream.input.rx.has_fresh() {
             return Some(self.stream.output.now);
         }
-        self.stream.deadline()
+        self.stream.due()
+    }
+
+    #[inline]
+    fn outgoing(&self) -> &[u8] {
+        self.stream.outgoing()
+    }
+
+    #[inline]
+    fn sent(&mut self, n: usize) {
+        self.stream.sent(n);
+    }
+
+    fn end_stream(&mut self, now: Time) {
+        self.stream.end_stream(now);
+    }
+
+    fn is_done(&self) -> bool {
+        self.stream.is_done()
     }
 }
 
-impl Single for Server {
-    fn pass(&self) -> Pass {
-        self.stream.output.pass
-    }
-
-    fn pass_mut(&mut self) -> &mut Pass {
-        &mut self.stream.output.pass
-    }
-}
+machine_with_one_connection!(Server, OwnedEvent);
 
 /// The reason why [`Server::accept`] or [`Server::reject`] failed. Nothing has changed.
 ///

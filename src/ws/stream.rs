@@ -10,7 +10,7 @@ use super::output::{Output, Phase, Timer};
 use super::receiver::{Item, Receiver};
 use super::sender::{Lend, Sender};
 use super::{Closed, Event, Limits, ProtocolError, utf8};
-use crate::{Time, Wire};
+use crate::Time;
 
 /// A connection. Its two halves are different fields, so that one half can be lent while the other is
 /// used.
@@ -72,7 +72,11 @@ where
     /// Returns true if a quick check shows that only more bytes can bring an event.
     #[inline]
     pub(crate) fn awaits_more(&mut self) -> bool {
-        self.input.is_holding() && self.flows() && self.output.is_quiet() && self.input.awaits_more()
+        let may_wait = self.input.is_holding() || !self.input.rx.has_fresh();
+        may_wait && self.flows() && self.output.is_quiet() && {
+            // Either the frame in progress is incomplete, or everything that has arrived was read.
+            !self.input.is_holding() || self.input.awaits_more()
+        }
     }
 
     #[inline]
@@ -202,7 +206,7 @@ where
         }
     }
 
-    pub(crate) fn deadline(&self) -> Option<Time> {
+    pub(crate) fn due(&self) -> Option<Time> {
         let output = &self.output;
         match output.phase {
             Phase::Ended => Some(output.now),
@@ -228,31 +232,18 @@ where
     }
 }
 
-/// Lends a whole text message. If the payload is not UTF-8, ends the connection.
-#[inline]
-fn lend_text<'a, M: Masking>(output: &'a mut Output<M>, payload: &'a [u8]) -> Option<(Event<'a>, Sender<'a>)>
-where
-    Output<M>: Lend,
-{
-    if let Ok(text) = utf8::check(payload) {
-        return Some((Event::Text(text), output.lend()));
-    }
-    output.fail(ProtocolError::InvalidUtf8);
-    Some((Event::Closed(output.take_closed()?), output.lend()))
-}
-
-impl<M: Masking> Wire for Stream<M>
+impl<M: Masking> Stream<M>
 where
     Output<M>: Lend,
 {
     #[inline]
-    fn space(&mut self) -> &mut [u8] {
+    pub(crate) fn space(&mut self) -> &mut [u8] {
         let room = if self.flows() || self.wants_input() { usize::MAX } else { 0 };
         self.input.rx.space_up_to(room)
     }
 
     #[inline]
-    fn filled(&mut self, now: Time, n: usize) {
+    pub(crate) fn filled(&mut self, now: Time, n: usize) {
         self.output.set_now(now);
         if n == 0 || self.output.has_ended() {
             return;
@@ -264,7 +255,7 @@ where
         }
     }
 
-    fn feed(&mut self, now: Time, bytes: &[u8]) {
+    pub(crate) fn feed(&mut self, now: Time, bytes: &[u8]) {
         self.output.set_now(now);
         if bytes.is_empty() {
             return;
@@ -276,31 +267,44 @@ where
         }
     }
 
-    fn feed_eof(&mut self, now: Time) {
+    pub(crate) fn end_stream(&mut self, now: Time) {
         self.output.set_now(now);
         self.output.cut_off();
     }
 
     #[inline]
-    fn outgoing(&self) -> &[u8] {
+    pub(crate) fn outgoing(&self) -> &[u8] {
         self.output.outgoing()
     }
 
     #[inline]
-    fn sent(&mut self, n: usize) {
+    pub(crate) fn sent(&mut self, n: usize) {
         self.output.sent(n);
     }
 
-    fn wants_input(&self) -> bool {
+    pub(crate) fn wants_input(&self) -> bool {
         !self.output.has_ended() && !self.output.is_cut_off && self.input.rx.allowed() > 0
     }
 
-    fn is_done(&self) -> bool {
+    pub(crate) fn is_done(&self) -> bool {
         self.output.is_done()
     }
 
-    fn trim(&mut self) {
+    pub(crate) fn trim(&mut self) {
         self.input.trim();
         self.output.tx.trim();
     }
+}
+
+/// Lends a whole text message. If the payload is not UTF-8, ends the connection.
+#[inline]
+fn lend_text<'a, M: Masking>(output: &'a mut Output<M>, payload: &'a [u8]) -> Option<(Event<'a>, Sender<'a>)>
+where
+    Output<M>: Lend,
+{
+    if let Ok(text) = utf8::check(payload) {
+        return Some((Event::Text(text), output.lend()));
+    }
+    output.fail(ProtocolError::InvalidUtf8);
+    Some((Event::Closed(output.take_closed()?), output.lend()))
 }

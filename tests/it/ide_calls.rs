@@ -6,7 +6,7 @@ use crate::support::ide::{
     selection, text, texts,
 };
 use ide_mcp::{
-    Machine, Wire,
+    Output, Time,
     ide::{
         AgentId, Answer, CodeOutput, CurrentSelection, CursorPosition, Diagnostic, Diagnostics, Dialect,
         DiffOutcome, DirectAnswer, DocumentSaved, DocumentState, Done, EditorTab, FileDiagnostics, FilePaths,
@@ -16,6 +16,7 @@ use ide_mcp::{
     },
     mcp::{Timeout, ToolResult},
     rpc::{CallId, NotOpen, RespondError},
+    testing::pass,
 };
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -148,7 +149,7 @@ fn wrong_answer_is_refused_at_run_time() {
         assert_eq!(editor.server.call(diff).respond_raw(&raw), not_an_answer);
         assert_eq!(editor.server.call(diff).answer_json(r#"{"tabs":[]}"#), not_an_answer);
         assert_eq!(editor.texts(), [""; 0]);
-        assert_eq!(editor.server.open_diffs().count(), 1, "the diff is still open");
+        assert_eq!(editor.open_diffs().len(), 1, "the diff is still open");
     }
     editor.server.call(diff).respond(&ToolResult::error("no room")).unwrap();
     assert_eq!(editor.texts().len(), 1, "every tool can fail");
@@ -243,8 +244,11 @@ fn call_is_not_answered_before_its_event() {
         editor.say(&text);
     }
     let batch = format!("[{},{}]", request(1, Tool::GetDiagnostics), open_diff(2, "t"));
-    editor.server.feed(at(0), &text(&batch));
-    let events = std::iter::from_fn(|| editor.server.poll_event());
+    editor.hear(&text(&batch));
+    let events = std::iter::from_fn(|| match editor.server.poll(Time::ZERO) {
+        Output::Event(event) => Some(event),
+        _ => None,
+    });
     let call = events.take(2).find_map(|event| match event {
         ServerEvent::Call { call: ToolCall::GetDiagnostics(call, _), .. } => Some(call),
         _ => None,
@@ -256,10 +260,12 @@ fn call_is_not_answered_before_its_event() {
     assert_eq!(editor.server.call(next).fail(-1, ""), Err(unknown));
     assert_eq!(editor.server.call(next).set_timeout(Timeout::Never), Err(unknown));
     assert_eq!(editor.server.call(next).tool(), None);
-    let Some(ServerEvent::Call { call: second, .. }) = editor.server.poll_event() else { panic!("no call") };
+    let Output::Event(ServerEvent::Call { call: second, .. }) = editor.server.poll(Time::ZERO) else {
+        panic!("no call")
+    };
     assert_eq!((second.id(), second.tool()), (next, Some(Tool::OpenDiff)));
     editor.server.call(second).fail(-1, "").unwrap();
-    assert_eq!(editor.server.open_diffs().count(), 0);
+    assert_eq!(editor.open_diffs().len(), 0);
 }
 
 #[test]
@@ -287,7 +293,7 @@ fn ended_call_has_no_tool() {
             |editor, _| drop(editor.say(&call(2, "closeAllDiffTabs", "{}"))),
             NotOpen::Answered,
         ),
-        ("shut down", |editor, _| editor.server.shutdown(), NotOpen::Answered),
+        ("shut down", |editor, _| editor.server.shutdown(Time::ZERO), NotOpen::Answered),
         ("cut off", |editor, _| drop(editor.eof()), NotOpen::Closed),
     ];
     for (name, end, how) in rows {
@@ -296,7 +302,7 @@ fn ended_call_has_no_tool() {
         assert_eq!(editor.server.call(call).tool(), Some(Tool::OpenDiff), "{name}");
         end(&mut editor, call);
         assert_eq!(editor.server.call(call).tool(), None, "{name}");
-        assert_eq!(editor.server.open_diffs().count(), 0, "{name}");
+        assert_eq!(editor.open_diffs().len(), 0, "{name}");
         let late = editor.server.call(call).fail(-1, "");
         assert!(late == Err(how) || late == Err(NotOpen::Closed), "{name}: {late:?}");
     }
@@ -359,8 +365,8 @@ fn agents_and_calls_are_found_by_number() {
         let conn = host.connect(now);
         let said = [INITIALIZE, INITIALIZED, CONNECTED].map(text).concat();
         let bytes = [HEAD.as_bytes(), &said, &text(&open_diff(id, "t"))].concat();
-        host.wire(conn).unwrap().feed(now, &bytes);
-        while let Some(event) = host.poll_event() {
+        host.feed(now, conn, &bytes);
+        for event in pass(&mut host, now, usize::MAX).events {
             if let ServerEvent::Call { agent, call } = event {
                 assert_eq!(agent.conn(), Some(conn));
                 asked.push((conn, agent.number(), call.id().number()));
@@ -376,12 +382,14 @@ fn agents_and_calls_are_found_by_number() {
         assert_eq!(host.call(call).tool(), Some(Tool::OpenDiff));
         host.call(call).set_timeout(Timeout::Never).unwrap();
         host.call(call).answer_json("DIFF_REJECTED").unwrap();
-        let said = texts(host.wire(conn).unwrap().outgoing());
-        assert!(said.last().unwrap().contains("DIFF_REJECTED"), "{said:?}");
+        let said = texts(&pass(&mut host, now, usize::MAX).bytes());
+        assert!(said.len() == 1 && said[0].contains("DIFF_REJECTED"), "{said:?}");
         assert_eq!(host.call(agent.call(99)).fail(-1, ""), Err(NotOpen::Unknown));
         assert_eq!(host.agent_mut(agent).notify("x", None::<&()>), Ok(()));
-        host.remove(now, conn);
-        while host.poll_event().is_some() {}
+        for _ in 0..2 {
+            host.feed_eof(now, conn);
+        }
+        pass(&mut host, now, usize::MAX);
         assert!(host.agent(agent).is_none() && host.call(call).tool().is_none());
         assert_eq!(host.call(call).fail(-1, ""), Err(NotOpen::Closed));
     }

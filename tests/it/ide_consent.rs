@@ -2,15 +2,15 @@
 
 use crate::support::ide::{
     CLOSE, CONNECTED, Editor, HEAD, INITIALIZE, INITIALIZED, answer, at, call, cancelled, close_tab, config,
-    drain, open_diff, read, request, selection, shown, text, texts, written,
+    open_diff, read, request, selection, shown, text, texts,
 };
 use ide_mcp::ide::{
     AgentId, DiagnosticsChanged, MODELS_TARGET, Mention, Server, ServerConfig, ServerEvent, Tool, ToolCall,
     ToolSet,
 };
 use ide_mcp::mcp::{Context, Forward, ResourceSpec};
-use ide_mcp::rpc::NotSent;
-use ide_mcp::{Machine, Time, Wire};
+use ide_mcp::testing::pass;
+use ide_mcp::{Output, Time};
 
 const NOTHING: [&str; 0] = [];
 const PENDING: &str = r#"ConsentPending { client: Some(Implementation { name: "claude-code""#;
@@ -52,18 +52,18 @@ fn n07_calls_follow_the_consent_in_order() {
         assert_eq!(shown(&editor.say(&said)), NOTHING, "{said}");
         assert_eq!(editor.texts(), NOTHING, "{said}");
     }
-    assert!(editor.server.waits_for_consent());
+    assert!(editor.agent().waits_for_consent());
     // The handshake goes on, and no content of the editor is in these answers.
     let lists = editor.say(&request(5, "tools/list"));
     assert!(lists.is_empty() && editor.texts().concat().contains("openDiff"));
     assert_eq!(shown(&editor.say(CONNECTED)).len(), 1, "the process id comes before the consent");
-    assert_eq!(editor.server.client().map(|client| &*client.name), Some("claude-code"));
-    assert!(editor.server.allow());
-    assert!(!editor.server.allow() && !editor.server.waits_for_consent());
+    assert_eq!(editor.agent().client().map(|client| &*client.name), Some("claude-code"));
+    assert!(editor.agent_mut().allow());
+    assert!(!editor.agent_mut().allow() && !editor.agent().waits_for_consent());
     let mut events = Vec::new();
     loop {
         let due = editor.server.deadline();
-        let Some(event) = editor.server.poll_event() else { break };
+        let Output::Event(event) = editor.server.poll(Time::ZERO) else { break };
         assert!(due.is_some_and(|due| due <= Time::ZERO), "law 5: {event:?}, due {due:?}");
         events.push(event);
     }
@@ -90,30 +90,32 @@ fn ends_of_waiting_calls_are_not_reported() {
     assert_eq!(shown(&editor.say(&cancelled(1))), NOTHING);
     assert_eq!(shown(&editor.at(1_000)), NOTHING);
     assert_eq!(editor.texts(), [answer(2, &["[]"])], "the deadline of the call has answered it");
-    assert!(editor.server.allow());
-    assert_eq!(begin(&drain(&mut editor.server)), ["call openDiff"]);
+    assert!(editor.agent_mut().allow());
+    assert_eq!(begin(&editor.events()), ["call openDiff"]);
     assert_eq!(shown(&editor.say(&close_tab(4, "stays"))), ["diff stays TabClosed"]);
 }
 
 #[test]
 fn n07_pushes_follow_the_consent() {
     let mut editor = waiting();
-    editor.server.select(selection("secret"));
+    editor.select(selection("secret"));
+    editor.mention(Mention::new("/w/a", None)).unwrap();
     let changed = DiagnosticsChanged::Stale { uris: vec!["file:///w/a".into()] };
     for millis in [2_000, 20_000] {
         assert_eq!(shown(&editor.at(millis)), NOTHING);
-        assert_eq!(editor.server.mention(&Mention::new("/w/a", None)), Err(NotSent::NotReady));
-        assert_eq!(editor.server.diagnostics_changed(&changed), Err(NotSent::NotReady));
-        assert_eq!(editor.server.active_editor_changed(selection("x")), Err(NotSent::NotReady));
-        assert!(!editor.server.accepts_pushes());
+        assert_eq!(editor.server.diagnostics_changed(changed.clone()), []);
+        assert_eq!(editor.server.active_editor_changed(selection("x")), []);
+        assert!(!editor.agent().accepts_pushes());
         assert_eq!(editor.texts(), NOTHING, "at {millis} ms");
     }
-    assert!(editor.server.allow());
-    begin(&drain(&mut editor.server));
+    assert!(editor.agent_mut().allow());
+    begin(&editor.events());
     editor.at(20_000);
-    assert!(editor.texts().concat().contains("secret"));
-    editor.server.mention(&Mention::new("/w/a", None)).unwrap();
-    assert!(editor.texts().concat().contains("at_mentioned"));
+    let sent = editor.texts().concat();
+    assert!(sent.contains("secret") && sent.contains("at_mentioned"), "{sent}");
+    for lost in ["diagnostics_changed", "didChangeActiveEditor"] {
+        assert!(!sent.contains(lost), "nobody was ready for it: {sent}");
+    }
 }
 
 #[test]
@@ -122,22 +124,22 @@ fn n07_refused_client_gets_every_answer() {
     editor.say(&open_diff(1, "tab"));
     editor.say(&read_notes(2));
     for _ in 0..2 {
-        editor.server.disconnect();
-        assert_eq!(shown(&drain(&mut editor.server)), NOTHING);
+        editor.agent_mut().disconnect(Time::ZERO);
+        assert_eq!(shown(&editor.events()), NOTHING);
     }
-    assert!(!editor.server.allow(), "the end has begun");
+    assert!(!editor.agent_mut().allow(), "the end has begun");
     let bytes = editor.written();
     let texts = texts(&bytes);
     assert_eq!(texts.len(), 2, "{texts:?}");
     assert_eq!(texts[0], answer(1, &["DIFF_REJECTED", "tab"]));
     assert!(texts[1].contains(r#""id":2"#) && texts[1].contains("error"), "{texts:?}");
-    assert!(!editor.server.waits_for_consent());
+    assert!(!editor.agent().waits_for_consent());
     let last = read(&bytes).pop().unwrap();
     assert_eq!((last.first, last.payload.as_slice()), (CLOSE, [0x03, 0xf0].as_slice()), "1008, once");
     assert_eq!(shown(&editor.say(&open_diff(3, "late"))), NOTHING);
     assert_eq!(shown(&editor.eof()).len(), 1);
-    assert!(!editor.server.allow(), "the client has gone");
-    assert!(drain(&mut editor.server).is_empty() && editor.server.is_done());
+    assert!(!editor.agent_mut().allow(), "the client has gone");
+    assert!(editor.events().is_empty() && editor.is_over());
 }
 
 #[test]
@@ -161,15 +163,15 @@ fn one_client_is_allowed_and_leaves_alone() {
         .map(|_| {
             let conn = host.connect(Time::ZERO);
             for bytes in [HEAD.as_bytes().to_vec(), text(INITIALIZE), text(INITIALIZED)] {
-                host.wire(conn).unwrap().feed(Time::ZERO, &bytes);
+                host.feed(Time::ZERO, conn, &bytes);
             }
-            host.wire(conn).unwrap().feed(Time::ZERO, &text(&open_diff(1, "tab")));
-            while host.poll_event().is_some() {}
+            host.feed(Time::ZERO, conn, &text(&open_diff(1, "tab")));
+            pass(&mut host, Time::ZERO, usize::MAX);
             conn.into()
         })
         .collect();
     assert!(host.agent_mut(agents[0]).allow() && !host.agent_mut(agents[0]).allow());
-    let events: Vec<ServerEvent> = std::iter::from_fn(|| host.poll_event()).collect();
+    let events = pass(&mut host, Time::ZERO, usize::MAX).events;
     let of: Vec<_> = events.iter().map(|event| event.agent() == Some(agents[0])).collect();
     assert_eq!(of, [true, true, false], "ready, the call, and the question about the other: {events:?}");
 
@@ -177,18 +179,18 @@ fn one_client_is_allowed_and_leaves_alone() {
     for _ in 0..2 {
         host.agent_mut(agents[0]).disconnect(at(0));
     }
-    let ended: Vec<ServerEvent> = std::iter::from_fn(|| host.poll_event()).collect();
-    let [ServerEvent::DiffClosed { .. }] = &ended[..] else { panic!("{ended:?}") };
+    let passed = pass(&mut host, Time::ZERO, usize::MAX);
+    let [ServerEvent::DiffClosed { .. }] = &passed.events[..] else { panic!("{passed:?}") };
+    assert!(texts(&passed.bytes()).concat().contains("DIFF_REJECTED"));
     let conn = agents[0].conn().unwrap();
-    let bytes = written(&mut host.wire(conn).unwrap());
-    assert!(texts(&bytes).concat().contains("DIFF_REJECTED"));
-    host.remove(at(1), conn);
-    let closed: Vec<ServerEvent> = std::iter::from_fn(|| host.poll_event()).collect();
-    assert!(matches!(&closed[..], [ServerEvent::Closed { .. }]), "{closed:?}");
+    host.feed_eof(at(1), conn);
+    let passed = pass(&mut host, at(1), usize::MAX);
+    assert!(matches!(&passed.events[..], [ServerEvent::Closed { .. }]), "{passed:?}");
+    assert_eq!(passed.closed, [conn]);
     assert!(!host.agent_mut(agents[0]).allow());
     host.agent_mut(agents[0]).disconnect(at(0));
     assert!(host.agent_mut(agents[1]).allow());
-    assert_eq!(std::iter::from_fn(|| host.poll_event()).count(), 2);
+    assert_eq!(pass(&mut host, at(1), usize::MAX).events.len(), 2);
 }
 
 /// Checks that a client that waits is not ready: shared pushes leave it out, and its own come at once.
@@ -197,21 +199,18 @@ fn shared_pushes_leave_waiting_clients_out() {
     let mut host = Server::new(asking());
     let conn = host.connect(Time::ZERO);
     for bytes in [HEAD.as_bytes().to_vec(), text(INITIALIZE), text(INITIALIZED)] {
-        host.wire(conn).unwrap().feed(Time::ZERO, &bytes);
+        host.feed(Time::ZERO, conn, &bytes);
     }
-    assert!(host.poll_event().is_some());
-    written(&mut host.wire(conn).unwrap());
+    assert_eq!(pass(&mut host, Time::ZERO, usize::MAX).events.len(), 1);
     host.select(Time::ZERO, selection("secret"));
     host.mention(Time::ZERO, Mention::new("/w/a", None), None).unwrap();
     assert!(
         host.diagnostics_changed(DiagnosticsChanged::Stale { uris: vec!["file:///w/a".into()] }).is_empty()
     );
-    host.tick(at(5_000));
-    assert!(host.poll_event().is_none());
-    assert_eq!(texts(&written(&mut host.wire(conn).unwrap())), NOTHING);
+    let passed = pass(&mut host, at(5_000), usize::MAX);
+    assert!(passed.events.is_empty() && texts(&passed.bytes()).is_empty(), "{passed:?}");
     assert!(host.agent_mut(conn.into()).allow());
-    while host.poll_event().is_some() {}
-    let sent = texts(&written(&mut host.wire(conn).unwrap())).concat();
+    let sent = texts(&pass(&mut host, at(5_000), usize::MAX).bytes()).concat();
     assert!(sent.contains("secret") && sent.contains("at_mentioned"), "{sent}");
 }
 
@@ -236,8 +235,8 @@ fn closed_tabs_end_their_waiting_diffs() {
         let texts = editor.texts();
         assert_eq!(texts[..2], [answer(1, &["DIFF_REJECTED", "a"]), answer(3, &["DIFF_REJECTED", "c"])]);
         assert!(texts[2].contains("CLOSED_2_DIFF_TABS"), "{texts:?}");
-        assert!(editor.server.allow());
-        assert_eq!(begin(&drain(&mut editor.server)), NOTHING);
+        assert!(editor.agent_mut().allow());
+        assert_eq!(begin(&editor.events()), NOTHING);
     }
 }
 
@@ -259,8 +258,8 @@ fn forwarded_handshake_does_not_wait() {
     }
     assert_eq!(shown(&editor.say(&as_request)).len(), 1);
     assert_eq!(shown(&editor.say(&request(4, "x/own"))), NOTHING);
-    assert!(editor.server.allow());
-    assert_eq!(begin(&drain(&mut editor.server)).len(), 1, "the request of another method waited");
+    assert!(editor.agent_mut().allow());
+    assert_eq!(begin(&editor.events()).len(), 1, "the request of another method waited");
 }
 
 /// Checks that a client cannot call before it is asked for: in the time between `initialize` and `initialized`.
@@ -271,10 +270,10 @@ fn n07_early_calls_wait_too() {
     for said in [open_diff(1, "tab"), call(2, "getDiagnostics", r#"{"uri":"file:///w/a"}"#), read_notes(3)] {
         assert_eq!(shown(&editor.say(&said)), NOTHING, "{said}");
     }
-    assert!(!editor.server.allow() && !editor.server.waits_for_consent(), "no consent was asked");
+    assert!(!editor.agent_mut().allow() && !editor.agent().waits_for_consent(), "no consent was asked");
     assert_eq!(shown(&editor.say(INITIALIZED)).len(), 1);
-    assert!(editor.server.allow());
-    let events = begin(&drain(&mut editor.server));
+    assert!(editor.agent_mut().allow());
+    let events = begin(&editor.events());
     assert!(events[0] == "call openDiff" && events[1].starts_with("edit of"), "{events:?}");
     assert!(events[2] == "call getDiagnostics" && events[3].starts_with("ReadResource"), "{events:?}");
 }
@@ -296,6 +295,6 @@ fn waiting_calls_have_their_limits() {
     assert!(texts.iter().all(|text| text.contains("busy: too many calls are open")), "{texts:?}");
     editor.say(&call(5, "closeAllDiffTabs", "{}"));
     assert!(editor.texts().concat().contains("CLOSED_0_DIFF_TABS"), "it is answered all the same");
-    assert!(editor.server.allow());
-    assert_eq!(begin(&drain(&mut editor.server)).len(), 2);
+    assert!(editor.agent_mut().allow());
+    assert_eq!(begin(&editor.events()).len(), 2);
 }

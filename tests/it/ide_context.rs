@@ -1,21 +1,21 @@
 //! Prompts and resources of an editor, and the resources that its tools read.
 
-use crate::host_sending::{attach, said};
+use crate::host_sending::attach;
 use crate::support::ide::{
-    Editor, INITIALIZE, INITIALIZED, PORT, call, called, config, drain, request, text, texts, token,
+    Editor, INITIALIZE, INITIALIZED, PORT, call, called, config, request, text, texts, token,
 };
 use ide_mcp::{
-    Time, Wire as _,
+    Time,
     ide::{
-        Client, ClientConfig, ClientEvent, Connection, Dialect, OpenEditors, RequestError, Server,
-        ServerConfig, ServerEvent, Tool, ToolCall, ToolSet,
+        Client, ClientConfig, ClientEvent, Dialect, OpenEditors, RequestError, Server, ServerConfig,
+        ServerEvent, Tool, ToolCall, ToolSet,
     },
     mcp::{
         Context, Forward, GetPrompt, Implementation, PromptResult, PromptSpec, ReadResource, ResourceResult,
         ResourceSpec, ToolResult,
     },
     rpc::{CallId, NotSent, RespondError, SessionId},
-    testing::{Pair, Random},
+    testing::{Pair, Random, pass},
 };
 
 const URIS: [&str; 4] =
@@ -136,7 +136,7 @@ fn editor_answers_its_own_resources() {
             } else if want {
                 editor.server.call(called(&events)).fail(-1, "").unwrap();
             }
-            let _ = editor.server.set_tools(ToolSet::new().handle(Tool::GetOpenEditors));
+            editor.server.set_tools(ToolSet::new().handle(Tool::GetOpenEditors));
             editor.server.set_context(context.clone());
             editor.written();
         }
@@ -178,13 +178,13 @@ fn resource_without_its_tool_is_not_found() {
             let refusal = ask(&mut editor, "resources/read", r#"{"uri":"a://b"}"#).remove(0);
             assert!(refusal.contains(r#""code":-32002,"message":"resource a://b not found""#), "{refusal}");
             let tools = ToolSet::new().handle(Tool::GetOpenEditors).custom("countLines", "", "{}");
-            let _ = editor.server.set_tools(tools);
+            editor.server.set_tools(tools);
             editor.written();
             if tool != "openDiff" {
                 let call = called(&editor.say(&read("a://b")));
                 editor.server.call(call).fail(-1, "").unwrap();
             }
-            let _ = editor.server.set_tools(ToolSet::new());
+            editor.server.set_tools(ToolSet::new());
             editor.written();
         }
     }
@@ -192,7 +192,7 @@ fn resource_without_its_tool_is_not_found() {
 
 #[test]
 fn resource_of_tool_is_answered_by_number() {
-    type Answered = fn(&mut Connection, CallId) -> Result<(), RespondError>;
+    type Answered = fn(&mut Server, CallId) -> Result<(), RespondError>;
     let json: Answered = |server, call| server.call(call).answer_json(r#"{"tabs":[]}"#);
     let whole: Answered = |server, call| {
         let raw = r#"{"content":[{"type":"text","text":"{\"tabs\":[]}"}]}"#;
@@ -276,7 +276,7 @@ fn changed_context_is_announced_when_possible() {
     ready.server.set_context(changed());
     assert_eq!(texts(&ready.written()), [prompts, resources], "the resource of the tool stays");
     assert_eq!(uris(&ask(&mut ready, "resources/list", "{}")[0]), [URIS[1]]);
-    let _ = ready.server.set_tools(ToolSet::new());
+    ready.server.set_tools(ToolSet::new());
     let sent = texts(&ready.written());
     assert!(sent.contains(&resources.to_string()), "the resource went with its tool: {sent:?}");
     assert_eq!(uris(&ask(&mut ready, "resources/list", "{}")[0]), [""; 0]);
@@ -292,8 +292,8 @@ fn changed_context_is_announced_when_possible() {
     let mut config = offering();
     config.ws.outgoing = 1000;
     let mut full = Editor::attached(config);
-    while full.server.notify("filler", Some(&Filler {})).is_ok() {}
-    assert_eq!(full.server.notify("filler", Some(&Filler {})), Err(NotSent::Full));
+    while full.agent_mut().notify("filler", Some(&Filler {})).is_ok() {}
+    assert_eq!(full.agent_mut().notify("filler", Some(&Filler {})), Err(NotSent::Full));
     full.server.set_context(changed());
     let sent = texts(&full.written());
     assert!(sent.len() > 2, "{sent:?}");
@@ -344,9 +344,8 @@ fn later_client_of_host_has_the_current_offer() {
         change(&mut host);
         let conn = attach(&mut host);
         let mut ask = |method: &str| {
-            host.wire(conn).unwrap().feed(Time::ZERO, &text(&request(7, method)));
-            drain(&mut host);
-            said(&mut host, conn).concat()
+            host.feed(Time::ZERO, conn, &text(&request(7, method)));
+            texts(&pass(&mut host, Time::ZERO, usize::MAX).bytes()).concat()
         };
         let (listed, prompts) = (ask("resources/list"), ask("prompts/list"));
         let mut found = uris(&listed);
@@ -395,10 +394,11 @@ fn requests_need_no_session_of_their_own() {
 
 #[test]
 fn agent_reads_prompt_and_resource_typed() {
-    let server = Connection::new(offering(), SessionId::new(1), Time::ZERO);
+    let mut server = Server::new(offering());
+    let conn = server.connect(Time::ZERO);
     let config = ClientConfig::new(Implementation::new("agent", "1"), PORT, Some(token()));
     let client = Client::new(config, Random::new(1), SessionId::new(2), Time::ZERO).unwrap();
-    let mut pair = Pair::new(server, client, Time::ZERO);
+    let mut pair = Pair::joined(server, conn, client, Time::ZERO);
     pair.settle();
     let prompt = pair.client.get_prompt(&GetPrompt::new("review")).unwrap();
     let resource = pair.client.read_resource(&ReadResource::new("notes://today")).unwrap();

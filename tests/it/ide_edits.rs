@@ -198,7 +198,7 @@ fn every_end_of_connection_ends_edits() {
             events
         }),
         ("the editor shuts down", |editor| {
-            editor.server.shutdown();
+            editor.server.shutdown(Time::ZERO);
             editor.eof()
         }),
     ];

@@ -2,16 +2,16 @@
 
 use crate::support::ide::{
     ACCEPTED, CONNECTED, Editor, HEAD, INITIALIZE, INITIALIZED, TOKEN, at, call, called, close_tab, config,
-    open_diff, request, selection, shown, text, texts, token, written,
+    open_diff, request, selection, shown, text, texts, token,
 };
 use ide_mcp::{
-    Machine, Time, Wire,
+    Time,
     ide::{
-        AgentId, CurrentSelection, DiagnosticsChanged, Dialect, Filter, MODELS_TARGET, Mention, MentionError,
-        Policy, Selected, Server, ServerConfig, ServerEvent, Tool, ToolCall, ToolSet,
+        AgentId, ConnId, CurrentSelection, DiagnosticsChanged, Dialect, Filter, MODELS_TARGET, Mention,
+        MentionError, Policy, Selected, Server, ServerConfig, ServerEvent, Tool, ToolCall, ToolSet,
     },
     mcp::{Context, Forward, Progress, PromptSpec, Timeout},
-    rpc::NotSent,
+    testing::pass,
 };
 use serde_json::Value;
 
@@ -25,10 +25,9 @@ fn head() -> String {
 /// Returns a connection for a model that has been initialized.
 fn model(config: ServerConfig) -> Editor {
     let mut editor = Editor::new(config);
-    assert!(!editor.server.is_for_models(), "undecided");
     assert_eq!(shown(&editor.feed(head().as_bytes())), NOTHING);
     assert_eq!(String::from_utf8(editor.written()).unwrap(), ACCEPTED);
-    assert!(editor.server.is_for_models());
+    assert!(editor.agent().is_for_models());
     editor.say(INITIALIZE);
     let events = editor.say(INITIALIZED);
     let [ServerEvent::ModelReady { client: Some(client), .. }] = &events[..] else { panic!("{events:?}") };
@@ -245,15 +244,15 @@ fn model_has_nothing_else_of_the_dialect() {
 #[test]
 fn model_receives_no_push() {
     let mut editor = model(config());
-    editor.server.select(selection("hello"));
-    assert_eq!(editor.server.mention(&Mention::new("/w/a.txt", None)), Err(NotSent::NotReady));
+    editor.select(selection("hello"));
+    assert_eq!(editor.mention(Mention::new("/w/a.txt", None)), Err(MentionError::NoSuchAgent));
     let stale = DiagnosticsChanged::Stale { uris: vec!["file:///w/a.txt".into()] };
-    assert_eq!(editor.server.diagnostics_changed(&stale), Err(NotSent::NotReady));
-    assert_eq!(editor.server.active_editor_changed(selection("x")), Err(NotSent::NotReady));
+    assert_eq!(editor.server.diagnostics_changed(stale), []);
+    assert_eq!(editor.server.active_editor_changed(selection("x")), []);
     listed(&mut editor);
     for millis in [100, 1_600, 7_000, 20_000] {
         assert_eq!(shown(&editor.at(millis)), NOTHING);
-        assert!(!editor.server.accepts_pushes());
+        assert!(!editor.agent().accepts_pushes());
         assert_eq!(editor.texts(), NOTHING, "at {millis} ms");
     }
 }
@@ -284,17 +283,17 @@ fn model_is_notified_of_its_tools_only() {
     let mut editor = model(offering(every_tool()));
     listed(&mut editor);
     let tools = every_tool().custom("mine", "", "{}");
-    editor.server.set_tools(tools.clone()).unwrap();
+    editor.server.set_tools(tools.clone());
     assert_eq!(editor.texts(), NOTHING, "the change is of no tool for models");
     for (round, is_offered) in [true, false, true].into_iter().enumerate() {
-        editor.server.set_tools(tools.clone().offer_to_models("mine", is_offered)).unwrap();
+        editor.server.set_tools(tools.clone().offer_to_models("mine", is_offered));
         let changed = r#"{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}"#;
         assert_eq!(editor.texts(), [changed], "{round}");
         assert_eq!(listed(&mut editor).contains(&"mine".to_owned()), is_offered, "{round}");
     }
     // The tools are those of the latest set if it changes before the handshake.
     let mut early = Editor::new(config());
-    let _ = early.server.set_tools(every_tool());
+    early.server.set_tools(every_tool());
     early.feed(head().as_bytes());
     early.say(INITIALIZE);
     early.say(INITIALIZED);
@@ -317,19 +316,19 @@ fn door(mut config: ServerConfig, target: &str) -> Door {
     config.mcp.context = Context::new().prompt(PromptSpec::new("review", "Reviews")).into();
     let mut editor = Editor::new(config);
     editor.feed(HEAD.replacen("GET / ", &format!("GET {target} "), 1).as_bytes());
-    if !editor.server.is_open() {
+    if !editor.is_attached() {
         let answer = String::from_utf8(editor.written()).unwrap();
-        assert!(answer.starts_with("HTTP/1.1 404 ") && editor.server.is_done(), "{target}: {answer}");
+        assert!(answer.starts_with("HTTP/1.1 404 ") && editor.is_over(), "{target}: {answer}");
         return Door::None;
     }
     editor.written();
-    let is_model = editor.server.is_for_models();
+    let is_model = editor.agent().is_for_models();
     editor.say(INITIALIZE);
     let greeting: Value = serde_json::from_str(&editor.texts()[0]).unwrap();
     assert_eq!(greeting["result"]["capabilities"].get("prompts").is_none(), is_model, "{target}");
     editor.say(INITIALIZED);
     assert_eq!(listed(&mut editor).contains(&"openDiff".to_owned()), !is_model, "{target}");
-    editor.server.select(selection("hello"));
+    editor.select(selection("hello"));
     editor.at(3_000);
     assert_eq!(editor.texts().iter().any(|text| text.contains("selection_changed")), !is_model, "{target}");
     let events = editor.say(&open_diff(5, "t"));
@@ -395,16 +394,33 @@ fn targets_that_resemble_a_door_are_none() {
 struct Shared {
     host: Server,
     now: Time,
+    /// The bytes that each agent has got and the test has not looked at.
+    unread: Vec<(ConnId, Vec<u8>)>,
 }
 
 impl Shared {
     fn new(config: ServerConfig) -> Self {
-        Self { host: Server::new(config), now: Time::ZERO }
+        Self { host: Server::new(config), now: Time::ZERO, unread: Vec::new() }
+    }
+
+    /// Makes a pass in which every agent reads, and returns the events.
+    fn events(&mut self) -> Vec<ServerEvent> {
+        let passed = pass(&mut self.host, self.now, usize::MAX);
+        self.unread.extend(passed.written);
+        passed.events
+    }
+
+    /// Ends a connection whose transport is gone.
+    fn lose(&mut self, agent: AgentId) -> Vec<ServerEvent> {
+        for _ in 0..2 {
+            self.host.feed_eof(self.now, agent.conn().unwrap());
+        }
+        self.events()
     }
 
     fn feed(&mut self, agent: AgentId, bytes: &[u8]) -> Vec<ServerEvent> {
-        self.host.wire(agent.conn().unwrap()).unwrap().feed(self.now, bytes);
-        std::iter::from_fn(|| self.host.poll_event()).collect()
+        self.host.feed(self.now, agent.conn().unwrap(), bytes);
+        self.events()
     }
 
     fn open(&mut self, head: &str) -> (AgentId, Vec<u8>) {
@@ -423,7 +439,11 @@ impl Shared {
     }
 
     fn written(&mut self, agent: AgentId) -> Vec<u8> {
-        written(&mut self.host.wire(agent.conn().unwrap()).unwrap())
+        assert!(self.events().is_empty());
+        let unread = std::mem::take(&mut self.unread).into_iter();
+        let (of_agent, others): (Vec<_>, _) = unread.partition(|(conn, _)| agent.conn() == Some(*conn));
+        self.unread = others;
+        of_agent.into_iter().flat_map(|(_, bytes)| bytes).collect()
     }
 
     fn texts(&mut self, agent: AgentId) -> Vec<String> {
@@ -432,8 +452,7 @@ impl Shared {
 
     fn at(&mut self, millis: u64) {
         self.now = at(millis);
-        self.host.tick(self.now);
-        assert!(self.host.poll_event().is_none());
+        assert!(self.events().is_empty());
     }
 }
 
@@ -446,7 +465,7 @@ fn pushes_and_diffs_spare_the_model() {
     let model = both.attach(&head());
     assert!(both.host.agents().map(|agent| agent.id()).eq([agent]));
     assert!(both.host.agent(model).is_some_and(|agent| agent.is_for_models()));
-    assert!(both.host.connections().map(|(_, server)| server.is_for_models()).eq([false, true]));
+    assert!(both.host.agent(agent).is_some_and(|agent| !agent.is_for_models()));
     both.feed(agent, &text(&open_diff(5, "t")));
     for name in ["closeAllDiffTabs", "close_tab"] {
         let events = both.feed(model, &text(&call(6, name, r#"{"tab_name":"t"}"#)));
@@ -470,10 +489,8 @@ fn pushes_and_diffs_spare_the_model() {
     }
 
     // The end of the model leaves the diff of the agent open.
-    both.host.remove(both.now, model.conn().unwrap());
-    let events: Vec<String> =
-        std::iter::from_fn(|| both.host.poll_event()).map(|e| format!("{e:?}")).collect();
-    assert!(matches!(&events[..], [only] if only.contains("Closed")), "{events:?}");
+    let events = both.lose(model);
+    assert!(matches!(&events[..], [ServerEvent::Closed { .. }]), "{events:?}");
     let close = both.feed(agent, &text(&close_tab(7, "t")));
     assert!(matches!(&close[..], [ServerEvent::DiffClosed { .. }]), "{close:?}");
 }
@@ -489,8 +506,7 @@ fn models_count_towards_the_client_limit() {
         assert!(full.open(&last).1.starts_with(b"HTTP/1.1 503 "), "{last}");
         // Each place is free again after the end of its connection.
         for ended in [model, agent] {
-            full.host.remove(full.now, ended.conn().unwrap());
-            while full.host.poll_event().is_some() {}
+            full.lose(ended);
             full.attach(&last);
             assert!(full.open(&last).1.starts_with(b"HTTP/1.1 503 "), "{last}");
         }
@@ -524,7 +540,7 @@ fn admitted_client_can_be_a_model() {
         assert!(waiting.host.admit(conn, is_admitted));
         let answer = String::from_utf8(waiting.written(conn.into())).unwrap();
         assert!(answer.starts_with(&format!("HTTP/1.1 {status} ")), "{answer}");
-        let is_model = waiting.host.connections().any(|(_, server)| server.is_for_models());
+        let is_model = waiting.host.agent(conn.into()).is_some_and(|agent| agent.is_for_models());
         assert_eq!(is_model, is_admitted);
         assert!(waiting.host.agents().next().is_none());
     }

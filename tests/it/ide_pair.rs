@@ -6,25 +6,26 @@ use std::{
     time::Duration,
 };
 
-use crate::support::ide::{ACCEPTED, PORT, at, called, config, drain, save, selection, show, token, written};
+use crate::support::ide::{ACCEPTED, PORT, at, called, config, save, selection, show, token};
+use crate::support::joined::{self, drain, write};
 use ide_mcp::{
-    Machine, Time, Wire,
+    Time,
     ide::{
-        Auth, AuthToken, Backoff, Client, ClientConfig, ClientEvent, CloseAllDiffTabs, CloseTab, Connection,
-        DiagnosticsChanged, DiffOutcome, GaveUp, GetDiagnostics, LockFile, Mention, OpenDiff, Policy, Push,
-        Reconnect, ServerConfig, ServerEvent, TOKEN_FIELD, ToolSet, Transport,
+        Agent, AgentMut, Auth, AuthToken, Backoff, Client, ClientConfig, ClientEvent, CloseAllDiffTabs,
+        CloseTab, DiagnosticsChanged, DiffOutcome, GaveUp, GetDiagnostics, LockFile, Mention, OpenDiff,
+        Policy, Push, Reconnect, Server, ServerConfig, ServerEvent, TOKEN_FIELD, ToolSet, Transport,
     },
     mcp::{Forward, Implementation, List, Outcome, Progress, Timeout, ToolResult},
     rpc::{ErrorObject, NotOpen, NotSent, RequestId, SessionId},
-    testing::{self, Random},
+    testing::{self, Random, pass},
     ws::{self, Closed, ProtocolError, ResponseError},
 };
 
 /// An editor and an agent, with the helpers of these tests.
-struct Pair(testing::Pair<Connection, Client>);
+struct Pair(testing::Pair<Server, Client>);
 
 impl Deref for Pair {
-    type Target = testing::Pair<Connection, Client>;
+    type Target = testing::Pair<Server, Client>;
 
     fn deref(&self) -> &Self::Target {
         &self.0
@@ -45,11 +46,21 @@ impl Pair {
     }
 
     fn of(client: ClientConfig, server: ServerConfig) -> Self {
-        Self(testing::Pair::new(
-            Connection::new(server, SessionId::new(1), Time::ZERO),
-            Client::new(client, Random::new(1), SessionId::new(2), Time::ZERO).unwrap(),
-            Time::ZERO,
-        ))
+        let client = Client::new(client, Random::new(1), SessionId::new(2), Time::ZERO).unwrap();
+        Self::at_time(client, server, Time::ZERO)
+    }
+
+    /// Joins an agent to an editor that sends each selection at once.
+    fn at_time(client: Client, mut server: ServerConfig, now: Time) -> Self {
+        server.debounce = Duration::ZERO;
+        let mut server = Server::new(server);
+        let conn = server.connect(now);
+        Self(testing::Pair::joined(server, conn, client, now))
+    }
+
+    /// Returns the agent, as the editor speaks to it.
+    fn agent(&mut self) -> AgentMut<'_> {
+        self.0.server.agent_mut(self.0.conn.into())
     }
 
     fn attached() -> Self {
@@ -59,7 +70,8 @@ impl Pair {
     /// Lets both sides attach, and drops the events so far.
     fn settled(mut self) -> Self {
         self.settle();
-        assert!(self.client.is_ready() && self.server.accepts_pushes());
+        let accepts = self.server.agent(self.conn.into()).is_some_and(Agent::accepts_pushes);
+        assert!(self.client.is_ready() && accepts);
         self.client_events.clear();
         self.server_events.clear();
         self
@@ -110,7 +122,7 @@ fn agent() -> ClientConfig {
 fn asking() -> (Client, ws::Server) {
     let mut client = Client::new(agent(), Random::new(1), SessionId::new(2), at(0)).unwrap();
     let mut server = ws::Server::new(ws::Limits::default(), at(0));
-    server.feed(at(0), &written(&mut client));
+    server.feed(at(0), &write(&mut client, usize::MAX));
     assert!(matches!(&drain(&mut server)[..], [ws::OwnedEvent::Upgrade(_)]));
     (client, server)
 }
@@ -121,7 +133,7 @@ fn client_attaches_at_every_piece_size() {
     for piece in [usize::MAX, 100, 7, 1] {
         let mut pair = Pair::joined(Some(token()), config());
         pair.cut_into(piece);
-        pair.server.select(selection("sel"));
+        pair.server.select(Time::ZERO, selection("sel"));
         pair.settle();
         let (said, heard) = (pair.said(), pair.heard());
         assert!(said[0].starts_with("Ready(") && said[0].contains(r#"name: "editor""#), "{said:?}");
@@ -136,7 +148,7 @@ fn client_attaches_at_every_piece_size() {
             ["IdeConnected { pid: Some(4711), is_version_unsupported: false }"],
             "{heard:?}"
         );
-        assert!(pair.client.is_ready() && pair.server.is_open());
+        assert!(pair.client.is_ready() && pair.server.agent(pair.conn.into()).is_some());
         seen.push((said, heard));
     }
     assert!(seen.windows(2).all(|two| two[0] == two[1]));
@@ -260,13 +272,14 @@ fn unanswered_diagnostics_call_is_answered_as_unknown() {
 #[test]
 fn pushes_arrive_typed() {
     let mut pair = Pair::attached();
-    pair.server.select(selection("sel"));
-    pair.server.mention(&Mention::new("/w/a", Some((3, 4)))).unwrap();
+    pair.server.select(Time::ZERO, selection("sel"));
+    pair.settle();
+    pair.server.mention(Time::ZERO, Mention::new("/w/a", Some((3, 4))), None).unwrap();
     let stale = DiagnosticsChanged::Stale { uris: vec!["file:///w/a".into()] };
-    pair.server.diagnostics_changed(&stale).unwrap();
-    pair.server.active_editor_changed(selection("")).unwrap();
-    pair.server.notify("diagnostics_changed", None::<&()>).unwrap();
-    pair.server.set_tools(ToolSet::new()).unwrap();
+    assert_eq!(pair.server.diagnostics_changed(stale.clone()), []);
+    assert_eq!(pair.server.active_editor_changed(selection("")), []);
+    pair.agent().notify("diagnostics_changed", None::<&()>).unwrap();
+    pair.server.set_tools(ToolSet::new());
     pair.settle();
     let said = std::mem::take(&mut pair.client_events);
     let [
@@ -295,8 +308,8 @@ fn pushes_arrive_typed() {
 #[test]
 fn requests_of_the_editor_are_answered() {
     let mut pair = Pair::attached();
-    let ping = pair.server.request("ping", None::<&()>, Timeout::Default).unwrap();
-    let roots = pair.server.request("roots/list", None::<&()>, Timeout::Default).unwrap();
+    let ping = pair.agent().request("ping", None::<&()>, Timeout::Default).unwrap();
+    let roots = pair.agent().request("roots/list", None::<&()>, Timeout::Default).unwrap();
     pair.settle();
     let heard = std::mem::take(&mut pair.server_events);
     let [
@@ -342,7 +355,7 @@ fn raw_requests_go_both_ways() {
     assert!(matches!(pair.outcome(asked), Outcome::Result(result) if result.get() == r#"{"b":2}"#));
 
     for well in [true, false] {
-        pair.server.request("roots/list", None::<&()>, Timeout::Default).unwrap();
+        pair.agent().request("roots/list", None::<&()>, Timeout::Default).unwrap();
         pair.settle();
         let events = std::mem::take(&mut pair.client_events);
         let [ClientEvent::Request { call, params: None, .. }] = &events[..] else { panic!("{events:?}") };
@@ -357,7 +370,7 @@ fn raw_requests_go_both_ways() {
     }
 
     // An open request ends with the connection.
-    pair.server.request("roots/list", None::<&()>, Timeout::Default).unwrap();
+    pair.agent().request("roots/list", None::<&()>, Timeout::Default).unwrap();
     pair.settle();
     pair.client_events.clear();
     pair.client.close();
@@ -380,7 +393,7 @@ fn bridge_receives_and_answers_raw() {
 
     let odd = serde_json::value::RawValue::from_string(r#"{"text":"t", "odd":1}"#.to_owned()).unwrap();
     for said in ["selection_changed", "notifications/tools/list_changed"] {
-        pair.server.notify(said, Some(&*odd)).unwrap();
+        pair.agent().notify(said, Some(&*odd)).unwrap();
         pair.settle();
         let events = std::mem::take(&mut pair.client_events);
         let [ClientEvent::Notification { method, params: Some(params) }] = &events[..] else {
@@ -390,7 +403,7 @@ fn bridge_receives_and_answers_raw() {
     }
 
     let patient = Timeout::Progress { idle: Duration::from_secs(900), total: Duration::from_secs(900) };
-    pair.server.request("x/ask", None::<&()>, patient).unwrap();
+    pair.agent().request("x/ask", None::<&()>, patient).unwrap();
     pair.settle();
     let events = std::mem::take(&mut pair.client_events);
     let [ClientEvent::Request { call, .. }] = &events[..] else { panic!("{events:?}") };
@@ -432,9 +445,8 @@ fn refused_client_reads_the_status() {
         let mut pair = Pair::joined(token, config);
         pair.settle();
         assert_eq!(pair.said(), [format!("{:?}", ClientEvent::Closed(expected))], "{name}");
-        let heard = pair.heard();
-        assert!(heard.len() == 1 && heard[0].starts_with("Closed(Refused("), "{name}: {heard:?}");
-        assert!(pair.client.is_done() && pair.server.is_done(), "{name}");
+        assert_eq!((pair.heard(), pair.server.unauthenticated().refused), (vec![], 1), "{name}");
+        assert!(pair.is_over(), "{name}");
         assert_eq!(pair.client.list_tools().unwrap_err(), NotSent::Closed, "{name}");
     }
 }
@@ -443,24 +455,27 @@ fn refused_client_reads_the_status() {
 fn close_before_the_answer_ends_at_once() {
     let (mut client, mut server) = asking();
     client.close();
-    let closed = Closed::Local { clean: false };
-    assert_eq!(format!("{:?}", client.poll_event()), format!("{:?}", Some(ClientEvent::Closed(closed))));
-    assert!(client.is_done() && client.outgoing().is_empty() && client.poll_event().is_none());
+    let passed = pass(&mut client, at(0), 0);
+    assert!(
+        matches!(&passed.events[..], [ClientEvent::Closed(Closed::Local { clean: false })]),
+        "{passed:?}"
+    );
+    assert_eq!((passed.closed, passed.unwritten), (vec![()], vec![]));
     // The answer comes too late.
     server.accept(Some("mcp")).unwrap();
-    client.feed(at(0), &written(&mut server));
-    assert!(client.poll_event().is_none() && !client.is_ready());
+    client.feed(at(0), &write(&mut server, usize::MAX));
+    assert!(drain(&mut client).is_empty() && !client.is_ready());
 }
 
 #[test]
 fn client_leaves_editor_without_mcp_subprotocol() {
     let (mut client, mut server) = asking();
     server.accept(None).unwrap();
-    client.feed(at(0), &written(&mut server));
+    client.feed(at(0), &write(&mut server, usize::MAX));
     let events = drain(&mut client);
     assert!(matches!(&events[..], [ClientEvent::SubprotocolMissing]), "{events:?}");
     assert_eq!(client.list_tools().unwrap_err(), NotSent::NotReady);
-    server.feed(at(0), &written(&mut client));
+    server.feed(at(0), &write(&mut client, usize::MAX));
     let events = drain(&mut server);
     let [ws::OwnedEvent::Closed(Closed::Remote { code: Some(ws::CloseCode::PROTOCOL), reason })] =
         &events[..]
@@ -468,10 +483,10 @@ fn client_leaves_editor_without_mcp_subprotocol() {
         panic!("{events:?}")
     };
     assert_eq!(&**reason, "the sub-protocol mcp was not chosen");
-    client.feed(at(0), &written(&mut server));
-    let events = drain(&mut client);
+    client.feed(at(0), &write(&mut server, usize::MAX));
+    let (events, is_over) = joined::at(&mut client, at(0));
     assert!(matches!(&events[..], [ClientEvent::Closed(Closed::Local { clean: true })]), "{events:?}");
-    assert!(client.is_done());
+    assert!(is_over);
 }
 
 #[test]
@@ -512,11 +527,9 @@ fn full_client_waits_for_send_buffer_room() {
     ));
     let after = pair.now.saturating_add(Duration::from_secs(2));
     pair.now = after;
-    pair.client.tick(after);
-    assert!(drain(&mut pair.client).is_empty(), "the answers can be on their way");
+    assert!(joined::at(&mut pair.client, after).0.is_empty(), "the answers can be on their way");
     assert!(pair.client.deadline().is_none_or(|due| due > after), "nothing is due");
-    written(&mut pair.client);
-    let outcomes = drain(&mut pair.client);
+    let outcomes = pass(&mut pair.client, after, usize::MAX).events;
     let ended: Vec<RequestId> = outcomes
         .iter()
         .filter_map(|event| match event {
@@ -538,15 +551,15 @@ fn client_leaves_editor_after_failed_initialize() {
         let (mut client, mut server) = asking();
         server.accept(Some("mcp")).unwrap();
         server.sender().text(answer).unwrap();
-        let bytes = written(&mut server);
+        let bytes = write(&mut server, usize::MAX);
         assert!(bytes.starts_with(&ACCEPTED.as_bytes()[..30]));
         client.feed(at(0), &bytes);
         let events = drain(&mut client);
         assert!(events.len() == 1 && format!("{:?}", events[0]).starts_with(expected), "{name}: {events:?}");
-        server.feed(at(0), &written(&mut client));
+        server.feed(at(0), &write(&mut client, usize::MAX));
         client.feed(at(0), &{
             drain(&mut server);
-            written(&mut server)
+            write(&mut server, usize::MAX)
         });
         assert!(
             matches!(&drain(&mut client)[..], [ClientEvent::Closed(Closed::Local { clean: true })]),
@@ -572,7 +585,7 @@ fn binary_messages_batches_and_nonsense_are_tolerated() {
     for text in said {
         server.sender().binary(text.as_bytes()).unwrap();
     }
-    client.feed(at(0), &written(&mut server));
+    client.feed(at(0), &write(&mut server, usize::MAX));
     let heard: Vec<String> = drain(&mut client).iter().map(|event| format!("{event:?}")).collect();
     let expected = [
         "Ready(",
@@ -585,7 +598,7 @@ fn binary_messages_batches_and_nonsense_are_tolerated() {
     assert_eq!(heard.len(), expected.len(), "{heard:?}");
     assert!(heard.iter().zip(expected).all(|(heard, expected)| heard.starts_with(expected)), "{heard:?}");
     assert!(client.is_ready());
-    server.feed(at(0), &written(&mut client));
+    server.feed(at(0), &write(&mut client, usize::MAX));
     let answers = drain(&mut server).into_iter().filter(|event| format!("{event:?}").contains("result"));
     assert_eq!(answers.count(), 0, "a batch is not answered");
 }
@@ -595,29 +608,30 @@ fn binary_message_that_is_no_text_ends_the_client() {
     let (mut client, mut server) = asking();
     server.accept(Some("mcp")).unwrap();
     server.sender().binary(&[0xff]).unwrap();
-    client.feed(at(0), &written(&mut server));
+    client.feed(at(0), &write(&mut server, usize::MAX));
     let events = drain(&mut client);
     let [.., ClientEvent::Closed(Closed::ProtocolError(ProtocolError::UnexpectedBinary))] = &events[..]
     else {
         panic!("{events:?}")
     };
-    server.feed(at(0), &written(&mut client));
+    let last = pass(&mut client, at(0), usize::MAX);
+    assert_eq!(last.closed, [()]);
+    server.feed(at(0), &last.bytes());
     let events = drain(&mut server);
     assert!(format!("{events:?}").contains("binary message: all messages are text"), "{events:?}");
-    // The end of the transport brings no further event.
+    // The end of the transport brings nothing further.
     client.feed_eof(at(0));
-    assert!(drain(&mut client).is_empty() && client.is_done());
+    let late = pass(&mut client, at(0), usize::MAX);
+    assert!(late.events.is_empty() && late.closed.is_empty(), "{late:?}");
 }
 
 #[test]
 fn client_leaves_silent_editor_after_30_s() {
     let mut client = Client::new(agent(), Random::new(1), SessionId::new(2), at(0)).unwrap();
-    written(&mut client);
-    client.tick(at(29_999));
-    assert!(drain(&mut client).is_empty());
+    write(&mut client, usize::MAX);
+    assert!(joined::at(&mut client, at(29_999)).0.is_empty());
     assert_eq!(client.deadline(), Some(at(30_000)));
-    client.tick(at(30_000));
-    let events = drain(&mut client);
+    let (events, _) = joined::at(&mut client, at(30_000));
     assert!(matches!(&events[..], [ClientEvent::Closed(Closed::NotAccepted(ResponseError::TimedOut))]));
 }
 
@@ -629,7 +643,7 @@ fn pending_requests_end_once_with_the_connection() {
             "the transport is gone",
             |pair| {
                 pair.0.client.feed_eof(pair.0.now);
-                pair.0.server.feed_eof(pair.0.now);
+                pair.0.server.feed_eof(pair.0.now, pair.0.conn);
             },
             "Closed(Abnormal)",
         ),
@@ -663,13 +677,13 @@ fn pending_requests_end_once_with_the_connection() {
 fn editor_answers_before_it_shuts_down() {
     let mut pair = Pair::attached();
     let (asked, _) = pair.diff("t");
-    pair.server.shutdown();
+    pair.server.shutdown(Time::ZERO);
     pair.settle();
     let said = pair.said();
     assert!(said[0].contains("DIFF_REJECTED") && said[0].contains(&format!("{asked:?}")), "{said:?}");
     assert_eq!(said[1..], [r#"Closed(Remote { code: Some(CloseCode(1001)), reason: "" })"#]);
     assert_eq!(pair.heard(), ["diff t ShutDown", "Closed(Local { clean: true })"]);
-    assert!(pair.client.is_done() && pair.server.is_done());
+    assert!(pair.is_over());
 }
 
 #[test]
@@ -694,12 +708,10 @@ fn leaving_agent_ends_its_diffs() {
 #[test]
 fn request_timeout_starts_at_latest_time() {
     let mut pair = Pair::attached();
-    pair.client.tick(at(1_000_000));
+    joined::at(&mut pair.client, at(1_000_000));
     let asked = pair.client.request("fly", None::<&()>, Timeout::After(Duration::from_secs(1))).unwrap();
-    pair.client.tick(at(1_000_999));
-    assert!(drain(&mut pair.client).is_empty());
-    pair.client.tick(at(1_001_000));
-    pair.client_events = drain(&mut pair.client);
+    assert!(joined::at(&mut pair.client, at(1_000_999)).0.is_empty());
+    pair.client_events = joined::at(&mut pair.client, at(1_001_000)).0;
     assert!(matches!(pair.outcome(asked), Outcome::TimedOut));
 }
 
@@ -741,7 +753,7 @@ fn client_sends_configured_header_fields() {
         let mut config = ClientConfig::new(Implementation::new("agent", "2.0"), PORT, None);
         config.fields = vec![(name.into(), value.into())];
         Client::new(config, Random::new(1), SessionId::new(2), at(0))
-            .map(|client| String::from_utf8(client.outgoing().to_vec()).unwrap())
+            .map(|mut client| String::from_utf8(write(&mut client, usize::MAX)).unwrap())
     };
     let asked = ask(TOKEN_FIELD, "wrong").unwrap();
     assert!(asked.contains("\r\nX-Claude-Code-Ide-Authorization: wrong\r\n"), "{asked}");
@@ -766,15 +778,14 @@ fn client_reconnects_to_restarted_editor() {
         sessions += 1;
         let client =
             Client::new(agent.clone(), Random::new(sessions), SessionId::new(sessions), now).unwrap();
-        let server = Connection::new(config(), SessionId::new(100 + sessions), now);
-        let mut pair = Pair(testing::Pair::new(server, client, now));
+        let mut pair = Pair::at_time(client, config(), now);
         pair.settle();
         assert!(matches!(&pair.client_events[..], [ClientEvent::Ready(_)]), "{:?}", pair.client_events);
         let connected = "IdeConnected { pid: Some(4711), is_version_unsupported: false }";
         assert!(pair.heard().contains(&connected.to_owned()));
         reconnect.on_connected();
         assert_eq!(reconnect.next_attempt(), None);
-        pair.server.shutdown();
+        pair.server.shutdown(Time::ZERO);
         pair.settle();
         let Some(ClientEvent::Closed(closed)) = pair.client_events.last() else {
             panic!("the editor stopped")
@@ -826,12 +837,10 @@ fn limit_of_zero_is_an_error() {
         assert_eq!(client.err(), Some(ws::InvalidClientRequest::ZeroLimit(name)));
         let mut server = config();
         change(&mut server.mcp.limits);
-        let mut server = Connection::new(server, SessionId::new(1), Time::ZERO);
-        let event = server.poll_event();
-        assert!(
-            matches!(&event, Some(ServerEvent::Closed { reason: Closed::ZeroLimit(limit), .. }) if limit == name),
-            "{event:?}"
-        );
-        assert!(server.is_done(), "{name}");
+        let mut server = Server::new(server);
+        let conn = server.connect(at(0));
+        let passed = pass(&mut server, at(0), usize::MAX);
+        assert_eq!((passed.closed, passed.written), (vec![conn], vec![]), "{name}");
+        assert_eq!((passed.events.len(), server.unauthenticated().ended), (0, 1), "{name}");
     }
 }

@@ -1,19 +1,16 @@
 //! The questions of an editor: the folders of a client (`roots/list`), and forms for its person
 //! (`elicitation/create`).
 
-use crate::support::ide::{
-    Editor, INITIALIZE, INITIALIZED, PORT, config, settling, show, shown, text, token,
-};
+use crate::support::ide::{Editor, INITIALIZE, INITIALIZED, PORT, config, settling, shown, text, token};
 use ide_mcp::{
-    Machine, Time, Wire,
+    Output, Time,
     ide::{
-        Client, ClientConfig, ClientEvent, Connection, Pending, RequestError, Server, ServerConfig,
-        ServerEvent,
+        Client, ClientConfig, ClientEvent, Pending, RequestError, Server, ServerConfig, ServerEvent,
         paths::{LocalPath, Platform},
     },
     mcp::{FieldValue, Form, FormAnswer, FormField, Implementation, Outcome, Root, Timeout},
     rpc::{NotSent, SessionId},
-    testing::{Pair, Random},
+    testing::{Pair, Random, pass},
 };
 use std::{collections::BTreeMap, mem, time::Duration};
 
@@ -84,8 +81,8 @@ fn answer_gives_the_client_its_folders() {
     let events = editor.say(&answer);
     let [ServerEvent::RootsChanged { roots: named, .. }] = &events[..] else { panic!("{events:?}") };
     let want = [Root::new("file:///w/p/src"), Root::new("https://x/y"), Root::new("file:///w/q")];
-    assert_eq!((&named[..], editor.server.roots()), (&want[..], &want[..]));
-    assert_eq!(editor.server.folders(), [local("/w/p/src"), local("/w/q")]);
+    assert_eq!((&named[..], editor.agent().roots()), (&want[..], &want[..]));
+    assert_eq!(editor.agent().folders(), [local("/w/p/src"), local("/w/q")]);
     let rows = [
         ("the folder around", vec!["/a", "/w/p"], Some(1)),
         ("the innermost of two", vec!["/w", "/w/p", "/w/p/srcs"], Some(1)),
@@ -98,9 +95,9 @@ fn answer_gives_the_client_its_folders() {
     ];
     for (name, windows, want) in rows {
         let windows: Vec<_> = windows.into_iter().map(|folder| [local(folder)]).collect();
-        assert_eq!(editor.server.closest_window(&windows, None), want, "{name}");
+        assert_eq!(editor.agent().closest_window(&windows, None), want, "{name}");
         let other = local("/elsewhere/x");
-        assert_eq!(editor.server.closest_window(&windows, Some(&other)), want, "{name}");
+        assert_eq!(editor.agent().closest_window(&windows, Some(&other)), want, "{name}");
     }
 }
 
@@ -129,7 +126,7 @@ fn changed_roots_are_asked_again() {
         assert!(
             matches!(&events[..], [ServerEvent::RootsChanged { roots, .. }] if roots.len() == uris.len())
         );
-        assert_eq!(editor.server.folders().len(), uris.len());
+        assert_eq!(editor.agent().folders().len(), uris.len());
     }
 }
 
@@ -152,7 +149,7 @@ fn failed_question_keeps_the_known_folders() {
         editor.written();
         let events = editor.say(&answer);
         assert_eq!(events.len(), usize::from(count > 1), "{name}: {events:?}");
-        assert_eq!(editor.server.folders().len(), count, "{name}");
+        assert_eq!(editor.agent().folders().len(), count, "{name}");
         assert_eq!(editor.texts(), [ASKED.replace(":1,", ":3,")], "{name}");
     }
 }
@@ -179,12 +176,11 @@ fn question_for_roots_waits_for_room() {
     let mut editor = Editor::open(config);
     editor.say(&INITIALIZE.replace(r#""capabilities":{}"#, r#""capabilities":{"roots":{}}"#));
     editor.written();
-    editor.server.feed(Time::ZERO, &text(INITIALIZED));
-    assert!(matches!(editor.server.poll_event(), Some(ServerEvent::Ready { .. })));
+    editor.hear(&text(INITIALIZED));
+    assert!(matches!(editor.server.poll(Time::ZERO), Output::Event(ServerEvent::Ready { .. })));
     let filler = serde_json::json!({"x": "x".repeat(256)});
-    editor.server.notify("x/fill", Some(&filler)).unwrap();
-    assert!(editor.server.poll_event().is_none());
-    let len = editor.server.outgoing().len();
+    editor.agent_mut().notify("x/fill", Some(&filler)).unwrap();
+    let len = editor.waiting();
     let texts = editor.texts();
     assert!(len < 400 && texts.len() == 2, "the question waits: {len}, {texts:?}");
     assert_eq!(texts[1], ASKED);
@@ -196,10 +192,16 @@ fn agent(change: impl FnOnce(&mut ClientConfig)) -> Client {
     Client::new(config, Random::new(1), SessionId::new(2), Time::ZERO).unwrap()
 }
 
+/// Returns an editor and this agent, which has not attached yet.
+fn joined(client: Client) -> Pair<Server, Client> {
+    let mut server = Server::new(config());
+    let conn = server.connect(Time::ZERO);
+    Pair::joined(server, conn, client, Time::ZERO)
+}
+
 /// Returns an editor and this agent, attached.
-fn pair(change: impl FnOnce(&mut ClientConfig)) -> Pair<Connection, Client> {
-    let server = Connection::new(config(), SessionId::new(1), Time::ZERO);
-    let mut pair = Pair::new(server, agent(change), Time::ZERO);
+fn pair(change: impl FnOnce(&mut ClientConfig)) -> Pair<Server, Client> {
+    let mut pair = joined(agent(change));
     pair.settle();
     pair.client_events.clear();
     pair
@@ -218,7 +220,7 @@ fn agent_answers_with_its_folders() {
         pair.settle();
         assert_eq!(roots_of(mem::take(&mut pair.server_events)), [Root::new(uri)]);
         pair.client.set_roots(vec![Root::new(uri)]).unwrap();
-        assert!(pair.client.outgoing().is_empty(), "the list is the same");
+        assert!(!pair.client.wants_output(), "the list is the same");
     }
     assert!(pair.client_events.is_empty());
 }
@@ -231,10 +233,13 @@ fn agent_without_folders_declares_none() {
 
     let mut early = agent(|config| config.mcp.roots = Some(vec![]));
     early.set_roots(vec![Root::new("file:///w")]).unwrap();
-    let server = Connection::new(config(), SessionId::new(1), Time::ZERO);
-    let mut pair = Pair::new(server, early, Time::ZERO);
+    let mut pair = joined(early);
     pair.settle();
-    assert_eq!(pair.server.roots(), [Root::new("file:///w")], "the list of before the session");
+    assert_eq!(
+        pair.server.agent(pair.conn.into()).unwrap().roots(),
+        [Root::new("file:///w")],
+        "the list of before the session"
+    );
 }
 
 #[test]
@@ -268,8 +273,8 @@ fn chosen(suite: &str) -> FormAnswer {
 }
 
 /// Sends a form, and returns the request and the form that the agent received.
-fn elicit(pair: &mut Pair<Connection, Client>) -> (Pending<FormAnswer>, ide_mcp::rpc::CallId) {
-    let asked = pair.server.elicit(form()).unwrap();
+fn elicit(pair: &mut Pair<Server, Client>) -> (Pending<FormAnswer>, ide_mcp::rpc::CallId) {
+    let asked = pair.server.agent_mut(pair.conn.into()).elicit(form()).unwrap();
     pair.settle();
     let events = mem::take(&mut pair.client_events);
     let [ClientEvent::Form { call, form: shown }] = &events[..] else { panic!("{events:?}") };
@@ -279,10 +284,7 @@ fn elicit(pair: &mut Pair<Connection, Client>) -> (Pending<FormAnswer>, ide_mcp:
 }
 
 /// Returns the answer to a form, as the editor reads it.
-fn outcome(
-    pair: &mut Pair<Connection, Client>,
-    asked: Pending<FormAnswer>,
-) -> Result<FormAnswer, RequestError> {
+fn outcome(pair: &mut Pair<Server, Client>, asked: Pending<FormAnswer>) -> Result<FormAnswer, RequestError> {
     pair.settle();
     let mut events = mem::take(&mut pair.server_events);
     assert_eq!(events.len(), 1, "{events:?}");
@@ -329,7 +331,7 @@ fn every_form_ends_on_both_sides() {
         let (asked, call) = elicit(&mut pair);
         (pair, asked, call)
     };
-    let ends = |pair: &mut Pair<Connection, Client>| {
+    let ends = |pair: &mut Pair<Server, Client>| {
         mem::take(&mut pair.client_events)
             .iter()
             .filter(|end| matches!(end, ClientEvent::CallEnded { .. }))
@@ -352,7 +354,8 @@ fn every_form_ends_on_both_sides() {
     assert!(matches!(outcome(&mut late, asked), Err(RequestError::Refused(error)) if error.code == -32_603));
 
     let (mut short, _, _) = open();
-    let asked = short.server.elicit_within(form(), Timeout::After(Duration::from_secs(1))).unwrap();
+    let asked = short.server.agent_mut(short.conn.into());
+    let asked = asked.elicit_within(form(), Timeout::After(Duration::from_secs(1))).unwrap();
     short.settle();
     short.client_events.clear();
     short.server_events.clear();
@@ -375,7 +378,8 @@ fn every_form_ends_on_both_sides() {
 fn form_waits_until_the_client_shows_it() {
     let asking = || {
         let (mut editor, _) = attached_to(settling(), "claude-code", r#"{"elicitation":{}}"#);
-        let asked = editor.server.elicit_within(form(), Timeout::After(Duration::from_secs(60))).unwrap();
+        let asked =
+            editor.agent_mut().elicit_within(form(), Timeout::After(Duration::from_secs(60))).unwrap();
         assert_eq!(editor.texts(), [""; 0]);
         (editor, asked.id())
     };
@@ -385,7 +389,7 @@ fn form_waits_until_the_client_shows_it() {
     type Act = fn(&mut Editor, ide_mcp::rpc::RequestId) -> Vec<ServerEvent>;
     let rows: [(&str, Act, usize, &str); 4] = [
         ("nothing happens", |_, _| Vec::new(), 1, ""),
-        ("another form", |editor, _| editor.server.elicit(form()).map(|_| Vec::new()).unwrap(), 2, ""),
+        ("another form", |editor, _| editor.agent_mut().elicit(form()).map(|_| Vec::new()).unwrap(), 2, ""),
         (
             "it is cancelled",
             |editor, asked| {
@@ -418,14 +422,14 @@ fn form_waits_until_the_client_shows_it() {
 
     let (mut editor, _) = attached_to(settling(), "claude-code", r#"{"elicitation":{}}"#);
     editor.at(600);
-    let short = editor.server.elicit_within(form(), Timeout::After(Duration::from_millis(300))).unwrap();
+    let short = editor.agent_mut().elicit_within(form(), Timeout::After(Duration::from_millis(300))).unwrap();
     assert!(editor.at(1_600).is_empty());
     assert_eq!(forms(&mut editor), 1);
     assert!(editor.at(1_899).is_empty(), "the person has the whole time");
     let events = editor.at(1_900);
     let is_late = |event: &ServerEvent| matches!(event, ServerEvent::Outcome { request, outcome: Outcome::TimedOut, .. } if *request == short.id());
     assert!(matches!(&events[..], [event] if is_late(event)), "{events:?}");
-    editor.server.elicit(form()).unwrap();
+    editor.agent_mut().elicit(form()).unwrap();
     assert_eq!(forms(&mut editor), 1, "from now on at once");
 }
 
@@ -441,12 +445,12 @@ fn form_needs_a_client_with_forms() {
     ];
     for (name, client, capabilities, is_sent) in rows {
         let (mut editor, _) = attached(client, capabilities);
-        let asked = editor.server.elicit(form());
+        let asked = editor.agent_mut().elicit(form());
         assert_eq!(asked.map(drop), if is_sent { Ok(()) } else { Err(NotSent::Undeclared) }, "{name}");
         assert_eq!(editor.texts().len(), usize::from(is_sent), "{name}");
     }
     let mut early = Editor::open(config());
-    assert_eq!(early.server.elicit(form()).unwrap_err(), NotSent::NotReady);
+    assert_eq!(early.agent_mut().elicit(form()).unwrap_err(), NotSent::NotReady);
 }
 
 #[test]
@@ -455,7 +459,10 @@ fn unusable_question_is_refused_by_the_agent() {
     for (name, elicitation, code) in [("another mode", true, -32_602), ("not declared", false, -32_601)] {
         let mut pair = pair(|config| config.mcp.elicitation = elicitation);
         pair.server_events.clear();
-        pair.server.request("elicitation/create", Some(&url), Timeout::Default).unwrap();
+        pair.server
+            .agent_mut(pair.conn.into())
+            .request("elicitation/create", Some(&url), Timeout::Default)
+            .unwrap();
         pair.settle();
         let events = mem::take(&mut pair.server_events);
         let [ServerEvent::Outcome { outcome: Outcome::Error(error), .. }] = &events[..] else {
@@ -477,8 +484,8 @@ fn host_asks_each_agent_by_itself() {
         let answer = roots(1, &[&format!("file://{folder}")]);
         let head = crate::support::ide::HEAD.as_bytes().to_vec();
         for bytes in [head, text(&initialize), text(INITIALIZED), text(&answer)] {
-            host.wire(conn).unwrap().feed(Time::ZERO, &bytes);
-            while let Some(event) = host.poll_event() {
+            host.feed(Time::ZERO, conn, &bytes);
+            for event in pass(&mut host, Time::ZERO, usize::MAX).events {
                 if let ServerEvent::RootsChanged { agent, .. } = event {
                     agents.push(agent);
                 }
@@ -491,11 +498,10 @@ fn host_asks_each_agent_by_itself() {
     assert_eq!(places, [Some(1), Some(0)]);
     let asked = host.agent_mut(agents[1]).elicit(form()).unwrap();
     assert!(host.cancel(asked.id(), None));
-    let event = host.poll_event().unwrap();
+    let events = pass(&mut host, Time::ZERO, usize::MAX).events;
     assert!(
-        matches!(&event, ServerEvent::Outcome { agent, request, .. }
+        matches!(&events[..], [ServerEvent::Outcome { agent, request, .. }]
             if *agent == agents[1] && *request == asked.id()),
-        "{event:?}"
+        "{events:?}"
     );
-    assert_eq!(host.poll_event().map(|event| show(&event)), None);
 }

@@ -2,13 +2,10 @@
 //! the order of the rows, and known attacks. The marks N1–N3, H1, H2, H4, H6, H8, H9 and H11 name
 //! rows of `tests/it/threats.rs`.
 
-use crate::support::ide::{
-    ACCEPTED, Editor, HEAD, INITIALIZE, PORT, TOKEN, at, config, drain, show, shown, text, token,
-};
+use crate::support::ide::{ACCEPTED, Editor, HEAD, INITIALIZE, PORT, TOKEN, at, config, shown, text, token};
 use ide_mcp::{
-    Machine, Wire,
-    ide::{AuthToken, Policy, Server, ServerConfig, ServerEvent},
-    ws::Closed,
+    ide::{AuthToken, Policy, Server, ServerConfig},
+    testing::pass,
 };
 
 // The refusals: the status, and the text for a human.
@@ -66,18 +63,25 @@ fn with(field: &str) -> Vec<u8> {
 }
 
 /// Returns the answer of the editor to a head: a refusal brief, any other answer whole. Checks that a
-/// refusal is the only event and ends the connection.
+/// refusal is no event, is counted, and ends the connection.
 fn answer_of(config: ServerConfig, head: &[u8]) -> String {
     let mut editor = Editor::new(config);
-    let events = editor.feed(head);
+    assert_eq!(shown(&editor.feed(head)), [""; 0]);
     let answer = String::from_utf8(editor.written()).unwrap();
-    if answer.starts_with("HTTP/1.1 101 ") {
-        assert!(events.is_empty() && editor.server.is_open(), "{events:?}");
+    let is_accepted = answer.starts_with("HTTP/1.1 101 ");
+    assert_eq!((editor.is_attached(), refusals(&editor)), (is_accepted, u64::from(!is_accepted)));
+    if is_accepted {
         return answer;
     }
-    assert!(matches!(&events[..], [ServerEvent::Closed { reason: Closed::Refused(_), .. }]), "{events:?}");
-    assert!(editor.server.is_done(), "everything has been written");
+    assert!(editor.is_over(), "everything has been written");
     brief(&answer)
+}
+
+/// Returns the number of refused clients, which are the only ones that were not let in.
+fn refusals(editor: &Editor) -> u64 {
+    let counted = editor.server.unauthenticated();
+    assert_eq!(counted.total(), counted.refused, "{counted:?}");
+    counted.refused
 }
 
 fn answer(head: &[u8]) -> String {
@@ -152,18 +156,15 @@ fn h01_incomplete_head_is_refused_after_5_s() {
         }
         assert_eq!(shown(&editor.at(4_999)), [""; 0]);
         assert_eq!(editor.server.deadline(), Some(at(5_000)));
-        let events = editor.at(5_000);
-        assert!(
-            matches!(&events[..], [ServerEvent::Closed { reason: Closed::Refused(_), .. }]),
-            "{events:?}"
-        );
+        assert_eq!(shown(&editor.at(5_000)), [""; 0]);
+        assert_eq!(refusals(&editor), 1);
         assert_eq!(String::from_utf8(editor.written()).unwrap(), full(TIMEOUT));
     }
     // A head that is complete at the deadline is accepted.
     let mut editor = Editor::new(config());
     editor.at(4_999);
-    editor.server.feed(at(5_000), HEAD.as_bytes());
-    assert!(drain(&mut editor.server).is_empty());
+    editor.hear(HEAD.as_bytes());
+    assert_eq!(shown(&editor.at(5_000)), [""; 0]);
     assert_eq!(editor.written(), ACCEPTED.as_bytes());
 }
 
@@ -186,10 +187,11 @@ fn only_acceptable_clients_receive_503() {
         config.max_clients = 0;
         let mut host = Server::new(config);
         let conn = host.connect(at(0));
-        host.wire(conn).unwrap().feed(at(0), &head(&[*change]));
-        assert!(host.poll_event().is_none(), "{name}");
+        host.feed(at(0), conn, &head(&[*change]));
+        let passed = pass(&mut host, at(0), usize::MAX);
+        assert!(passed.events.is_empty(), "{name}");
         assert_eq!(host.unauthenticated().refused, 1, "{name}");
-        assert_eq!(host.wire(conn).unwrap().outgoing(), full(expected).as_bytes(), "{name}");
+        assert_eq!(passed.bytes(), full(expected).as_bytes(), "{name}");
     }
 }
 
@@ -378,10 +380,7 @@ fn h06_bytes_after_refused_head_are_ignored() {
             assert_eq!(shown(&events), ["PeerFault(Message(NotJson))"], "{name}");
             assert_eq!(shown(&after), ["PeerFault(Message(NotJson))"], "{name}");
         } else {
-            assert!(
-                matches!(&events[..], [ServerEvent::Closed { reason: Closed::Refused(_), .. }]),
-                "{name}: {events:?}"
-            );
+            assert_eq!((shown(&events), refusals(&editor)), (vec![], 1), "{name}");
             assert_eq!(shown(&after), [""; 0], "{name}");
         }
         assert_eq!(answers, usize::from(accepted), "{name}");
@@ -459,16 +458,15 @@ fn without_authentication_browsers_are_still_refused() {
 #[test]
 fn h09_input_of_refused_peer_is_ignored() {
     let mut editor = Editor::new(config());
-    let events = editor.feed(&head(&[FAULTS[7].1]));
-    assert_eq!(events.len(), 1);
-    assert!(show(&events[0]).contains("401") || show(&events[0]).contains("Unauthorized"));
-    assert_eq!(editor.server.outgoing(), full(AUTH).as_bytes());
+    assert_eq!(shown(&editor.feed(&head(&[FAULTS[7].1]))), [""; 0]);
+    assert_eq!((refusals(&editor), editor.server.unauthenticated().wrong_tokens), (1, 1));
+    assert_eq!(editor.pass(0).waiting(), full(AUTH).as_bytes());
     for _ in 0..64 {
-        assert!(!editor.server.wants_input() && editor.server.space().is_empty());
+        assert!(!editor.server.wants_input(editor.conn) && editor.server.space(editor.conn).is_empty());
         assert_eq!(shown(&editor.feed(HEAD.as_bytes())), [""; 0]);
     }
     assert_eq!(editor.written(), full(AUTH).as_bytes());
-    assert!(editor.server.is_done() && editor.server.deadline().is_none());
+    assert!(editor.is_over() && editor.server.deadline().is_none());
 }
 
 #[test]
@@ -476,10 +474,10 @@ fn h09_unread_refusal_is_dropped_after_2_s() {
     let mut editor = Editor::new(config());
     editor.feed(&head(&[FAULTS[7].1]));
     editor.at(1_999);
-    assert!(!editor.server.is_done());
+    assert!(!editor.is_over());
     assert_eq!(editor.server.deadline(), Some(at(2_000)));
     editor.at(2_000);
-    assert!(editor.server.is_done() && editor.server.outgoing().is_empty());
+    assert!(editor.is_over() && editor.waiting() == 0);
 }
 
 #[test]

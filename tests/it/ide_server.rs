@@ -1,20 +1,19 @@
-//! One connection of an editor, from the bytes of its client to the events for the application:
+//! An editor with one client, from the bytes of the client to the events for the application:
 //! diffs and their ends, timeouts, the selection, mentions, and clients that break the rules.
 
 use std::time::Duration;
 
 use crate::support::ide::{
     BINARY, CLOSE, CONNECTED, Editor, INITIALIZE, INITIALIZED, PING, TEXT, answer, at, call, called,
-    cancelled, close_tab, config, drain, frames::plain, masked, open_diff, read, request, save, selection,
-    settling, shown, text,
+    cancelled, close_tab, config, frames::plain, masked, open_diff, read, request, save, selection, settling,
+    shown, text,
 };
 use ide_mcp::Keepalive;
-use ide_mcp::testing::pass;
 use ide_mcp::{
-    Machine, Time, Wire,
+    Output, Time,
     ide::{
-        Connection, Dialect, DiffOutcome, DirectAnswer, Mention, ServerConfig, ServerEvent, Tool, ToolCall,
-        ToolSet,
+        Dialect, DiffOutcome, DirectAnswer, Mention, MentionError, Selected, ServerConfig, ServerEvent, Tool,
+        ToolCall, ToolSet,
     },
     mcp::{CallEnd, Context, Forward, Outcome, PromptSpec, Timeout, ToolResult},
     rpc::{CallId, NotOpen, NotSent},
@@ -55,10 +54,10 @@ fn verdict_is_sent_once_and_ends_diff() {
     for (name, outcome, expected) in cases {
         let mut editor = Editor::attached(config());
         let diff = open(&mut editor, 5, "✻ t ⧉");
-        assert_eq!(editor.server.open_diffs().collect::<Vec<_>>(), [(diff, "✻ t ⧉")], "{name}");
+        assert_eq!(editor.open_diffs(), [(diff, "✻ t ⧉")], "{name}");
         assert_eq!(editor.server.call(diff).respond(&ToolResult::diff(&outcome)), Ok(()), "{name}");
         assert_eq!(editor.texts(), [expected], "{name}");
-        assert_eq!(editor.server.open_diffs().count(), 0, "{name}");
+        assert_eq!(editor.open_diffs().len(), 0, "{name}");
         assert_eq!(
             editor.server.call(diff).respond(&ToolResult::diff(&outcome)),
             Err(NotOpen::Answered.into()),
@@ -78,7 +77,7 @@ fn diff_can_be_answered_as_failed() {
     let (first, second) = (open(&mut editor, 5, "t"), open(&mut editor, 6, "t"));
     assert_eq!(editor.server.call(first).fail(-32000, "no window"), Ok(()));
     assert_eq!(editor.server.call(second).respond(&ToolResult::error("no window")), Ok(()));
-    assert_eq!(editor.server.open_diffs().count(), 0);
+    assert_eq!(editor.open_diffs().len(), 0);
     assert_eq!(
         editor.texts(),
         [
@@ -106,7 +105,7 @@ fn i37_diff_ended_by_client_is_answered_once() {
     open(&mut editor, 5, "t");
     assert_eq!(shown(&editor.say(&close_tab(6, "T"))), NOTHING, "an unknown tab");
     assert_eq!(editor.texts(), [tab_closed(6)]);
-    assert_eq!(editor.server.open_diffs().count(), 1);
+    assert_eq!(editor.open_diffs().len(), 1);
 
     let mut editor = attached();
     for (id, tab) in [(5, "t"), (6, "u"), (7, "t")] {
@@ -270,7 +269,7 @@ fn latest_pid_of_client_counts() {
     for said in [INITIALIZE, INITIALIZED] {
         editor.say(said);
     }
-    assert_eq!(editor.server.pid(), None, "before `ide_connected`");
+    assert_eq!(editor.agent().pid(), None, "before `ide_connected`");
     let cases = [
         ("the first", r#""method":"ide_connected","params":{"pid":1}"#, Some(1), Some(1)),
         ("another", r#""method":"ide_connected","params":{"pid":2}"#, Some(2), Some(2)),
@@ -282,7 +281,7 @@ fn latest_pid_of_client_counts() {
         let events = editor.say(&format!(r#"{{"jsonrpc":"2.0",{said}}}"#));
         let reported = format!("IdeConnected {{ pid: {pid:?}, is_version_unsupported: false }}");
         assert_eq!(shown(&events), [reported], "{name}");
-        assert_eq!(editor.server.pid(), kept, "{name}");
+        assert_eq!(editor.agent().pid(), kept, "{name}");
     }
 }
 
@@ -346,11 +345,11 @@ fn shutdown_in_handler_ends_remaining_calls() {
     let mut editor = batching();
     open(&mut editor, 3, "t");
     let batch = format!("[{},{}]", call(4, "countLines", "{}"), close_tab(5, "t"));
-    editor.server.feed(Time::ZERO, &text(&batch));
-    let first = editor.server.poll_event();
-    assert!(matches!(first, Some(ServerEvent::Call { .. })), "{first:?}");
-    editor.server.shutdown();
-    assert_eq!(shown(&drain(&mut editor.server)), ["diff t ShutDown", "ended ShutDown"]);
+    editor.hear(&text(&batch));
+    let first = editor.server.poll(Time::ZERO);
+    assert!(matches!(first, Output::Event(ServerEvent::Call { .. })), "{first:?}");
+    editor.server.shutdown(Time::ZERO);
+    assert_eq!(shown(&editor.events()), ["diff t ShutDown", "ended ShutDown"]);
 }
 
 #[test]
@@ -367,7 +366,7 @@ fn call_timeout_can_be_changed() {
     assert_eq!(editor.texts(), [late], "the answer after the timeout stays");
     assert_eq!(shown(&editor.at(60_000)), ["diff t Expired"]);
     assert_eq!(editor.server.call(diff).set_timeout(Timeout::Never), Err(NotOpen::Expired));
-    assert_eq!(editor.server.open_diffs().count(), 0);
+    assert_eq!(editor.open_diffs().len(), 0);
 }
 
 /// Checks a client that ends its stream behind its last requests and reads on.
@@ -375,24 +374,24 @@ fn call_timeout_can_be_changed() {
 fn requests_before_the_end_of_the_stream_are_answered() {
     let mut editor = Editor::attached(config());
     let before = [text(&request(5, "ping")), text(&call(6, "getDiagnostics", "{}"))].concat();
-    editor.server.feed(at(0), &before);
-    editor.server.feed_eof(at(0));
-    assert!(!editor.server.wants_input() && editor.server.space().is_empty());
-    let events = drain(&mut editor.server);
+    editor.hear(&before);
+    editor.half_eof();
+    assert!(!editor.server.wants_input(editor.conn) && editor.server.space(editor.conn).is_empty());
+    let events = editor.events();
     let open = called(&events);
-    assert_eq!(editor.server.request("roots/list", None::<&()>, Timeout::Default), Err(NotSent::Closed));
+    assert_eq!(editor.agent_mut().request("roots/list", None::<&()>, Timeout::Default), Err(NotSent::Closed));
     // The application answers on another turn, and what comes behind the end is no input.
     assert_eq!(shown(&editor.say(&request(7, "ping"))), NOTHING);
     assert_eq!(shown(&editor.at(500)), NOTHING);
     editor.server.call(open).respond(&ToolResult::diagnostics(&[])).unwrap();
-    assert_eq!(shown(&drain(&mut editor.server)), ["Closed(Abnormal)"]);
-    assert!(!editor.server.is_done(), "the answers are not written");
+    assert_eq!(shown(&editor.events()), ["Closed(Abnormal)"]);
+    assert!(!editor.is_over(), "the answers are not written");
     let said = editor.texts();
     assert!(
         matches!(&said[..], [pong, answer] if pong.contains(r#""id":5"#) && answer.contains(r#""id":6"#)),
         "{said:?}"
     );
-    assert!(editor.server.is_done());
+    assert!(editor.is_over());
 }
 
 #[test]
@@ -400,8 +399,8 @@ fn end_of_the_stream_waits_for_no_person_and_not_for_ever() {
     type End = fn(&mut Editor) -> Vec<String>;
     let gone: End = |editor| shown(&editor.eof());
     let half: End = |editor| {
-        editor.server.feed_eof(at(0));
-        shown(&drain(&mut editor.server))
+        editor.half_eof();
+        shown(&editor.events())
     };
     let file = call(6, "openFile", r#"{"filePath":"/w/a"}"#);
     let (diff, ended, closed) = ("diff t Disconnected", "ended Closed", "Closed(Abnormal)");
@@ -419,7 +418,7 @@ fn end_of_the_stream_waits_for_no_person_and_not_for_ever() {
         assert_eq!(end(&mut editor), at_once, "{name}");
         assert_eq!(shown(&editor.at(1_999)), NOTHING, "{name}");
         assert_eq!(shown(&editor.at(2_000)), later, "{name}");
-        assert!(editor.server.is_done(), "{name}");
+        assert!(editor.is_over(), "{name}");
     }
 }
 
@@ -439,7 +438,7 @@ fn j08_connection_end_ends_every_call_once() {
         let mut editor = Editor::attached(config());
         let diff = open(&mut editor, 5, "t");
         let other = called(&editor.say(&call(6, "openFile", r#"{"filePath":"/w/a"}"#)));
-        let asked = editor.server.request("roots/list", None::<&()>, Timeout::Default).unwrap();
+        let asked = editor.agent_mut().request("roots/list", None::<&()>, Timeout::Default).unwrap();
         editor.written();
         let events = end(&mut editor);
         assert_eq!(shown(&events)[..2], ["diff t Disconnected", "ended Closed"], "{name}");
@@ -457,7 +456,7 @@ fn j08_connection_end_ends_every_call_once() {
             assert_eq!(editor.server.call(call).fail(-32000, "late"), Err(NotOpen::Closed), "{name}");
         }
         assert_eq!(editor.texts(), NOTHING, "{name}");
-        assert!(editor.server.is_done() && editor.eof().is_empty(), "{name}");
+        assert!(editor.is_over() && editor.eof().is_empty(), "{name}");
     }
 }
 
@@ -466,9 +465,9 @@ fn shutdown_answers_open_calls_first() {
     let mut editor = Editor::attached(config());
     let diff = open(&mut editor, 5, "t");
     let other = called(&editor.say(&call(6, "openFile", r#"{"filePath":"/w/a"}"#)));
-    editor.server.shutdown();
-    editor.server.shutdown();
-    let passed = pass(&mut editor.server, at(0), usize::MAX);
+    editor.server.shutdown(Time::ZERO);
+    editor.server.shutdown(Time::ZERO);
+    let passed = editor.pass(usize::MAX);
     let frames = read(&passed.bytes());
     let frames: Vec<(u8, String)> = frames
         .into_iter()
@@ -488,22 +487,23 @@ fn shutdown_answers_open_calls_first() {
     // The editor ignores further messages of the client.
     assert_eq!(shown(&editor.say(&open_diff(7, "u"))), NOTHING);
     assert_eq!(shown(&editor.feed(&masked(CLOSE, &[0x03, 0xe9]))), ["Closed(Local { clean: true })"]);
-    assert!(editor.server.is_done());
+    assert!(editor.is_over());
 }
 
 #[test]
 fn shutdown_waits_2_s_for_attached_clients() {
     let mut editor = Editor::attached(config());
-    editor.server.shutdown();
+    editor.server.shutdown(Time::ZERO);
     editor.written();
     assert_eq!(shown(&editor.at(1_999)), NOTHING);
     assert_eq!(shown(&editor.at(2_000)), ["Closed(Local { clean: false })"]);
 
     let mut editor = Editor::new(config());
     editor.feed(b"GET / HT");
-    editor.server.shutdown();
-    assert_eq!(shown(&drain(&mut editor.server)), ["Closed(Local { clean: false })"]);
-    assert!(editor.server.outgoing().is_empty() && editor.server.is_done());
+    editor.server.shutdown(Time::ZERO);
+    let passed = editor.pass(0);
+    assert!(passed.events.is_empty() && passed.unwritten.is_empty() && editor.is_over(), "{passed:?}");
+    assert_eq!(editor.server.unauthenticated().ended, 1, "a client that was not let in is counted");
 }
 
 #[test]
@@ -614,7 +614,7 @@ fn wrong_arguments_are_named_in_a_result() {
             let place = said.contains("at line");
             assert!(refused && said.contains(reason) && !place, "{version}, {name}: {said}");
         }
-        assert_eq!(editor.server.open_diffs().count(), 0);
+        assert_eq!(editor.open_diffs().len(), 0);
     }
 }
 
@@ -657,7 +657,7 @@ fn i38_selections_are_sent_early_settled_and_late() {
     ];
     for (name, said, expected) in rows {
         let mut editor = Editor::open(without_keepalive(settling()));
-        editor.server.select(selection("early"));
+        editor.select(selection("early"));
         let mut sent = Vec::new();
         for millis in 1..=20_000 {
             editor.at(millis);
@@ -665,7 +665,7 @@ fn i38_selections_are_sent_early_settled_and_late() {
                 editor.say(text);
             }
             if millis == 15 {
-                editor.server.select(selection("latest"));
+                editor.select(selection("latest"));
             }
             let selections = editor.texts().into_iter().filter(|text| text.contains("selection_changed"));
             sent.extend(selections.map(|text| (millis, text)));
@@ -689,10 +689,10 @@ fn the_settle_time_is_a_deadline() {
     editor.say(INITIALIZED);
     assert_eq!(editor.server.deadline(), None, "the time runs once the client can have read the answer");
     editor.written();
-    assert!(!editor.server.accepts_pushes());
+    assert!(!editor.agent().accepts_pushes());
     assert_eq!(editor.server.deadline(), Some(at(1_610)));
     editor.at(1_610);
-    assert!(editor.server.accepts_pushes());
+    assert!(editor.agent().accepts_pushes());
     assert_eq!(editor.server.deadline(), None, "nothing is selected");
 }
 
@@ -702,12 +702,12 @@ fn i38_selection_is_resent_after_tools_change() {
     for listed_after in [Some(40), None] {
         let mut editor = Editor::attached(without_keepalive(settling()));
         editor.at(1_600);
-        editor.server.select(selection("one"));
+        editor.select(selection("one"));
         assert_eq!(editor.texts(), [selection_changed("one")]);
         editor.at(10_000);
-        assert_eq!(editor.server.set_tools(ToolSet::new()), Ok(()));
+        editor.server.set_tools(ToolSet::new());
         assert_eq!(editor.texts(), [CHANGED]);
-        assert!(!editor.server.accepts_pushes());
+        assert!(!editor.agent().accepts_pushes());
         if let Some(after) = listed_after {
             editor.at(10_000 + after);
             editor.say(&request(1, "tools/list"));
@@ -716,9 +716,9 @@ fn i38_selection_is_resent_after_tools_change() {
         }
         let settled = 11_600 + listed_after.unwrap_or(0);
         editor.at(settled - 1);
-        assert_eq!((editor.server.accepts_pushes(), editor.texts()), (false, vec![]));
+        assert_eq!((editor.agent().accepts_pushes(), editor.texts()), (false, vec![]));
         editor.at(settled);
-        assert_eq!((editor.server.accepts_pushes(), editor.texts()), (true, vec![selection_changed("one")]));
+        assert_eq!((editor.agent().accepts_pushes(), editor.texts()), (true, vec![selection_changed("one")]));
         editor.at(settled + 5_000);
         assert_eq!(editor.texts(), [selection_changed("one")]);
         editor.at(settled + 60_000);
@@ -730,27 +730,29 @@ fn i38_selection_is_resent_after_tools_change() {
 /// one that the application sends.
 #[test]
 fn i38_selection_is_resent_after_context_change() {
-    type Change = fn(&mut Connection, usize);
-    let own: Change = |server, round| {
+    type Change = fn(&mut Editor, usize);
+    let own: Change = |editor, round| {
         let prompt = PromptSpec::new(format!("p{round}"), "");
-        server.set_context(Context::new().prompt(prompt));
+        editor.server.set_context(Context::new().prompt(prompt));
     };
-    let raw: Change = |server, _| server.notify("notifications/resources/list_changed", None::<&()>).unwrap();
+    let raw: Change = |editor, _| {
+        editor.agent_mut().notify("notifications/resources/list_changed", None::<&()>).unwrap();
+    };
     for (name, change) in [("own", own), ("raw", raw)] {
         let mut settings = without_keepalive(settling());
         settings.mcp.context = Context::new().prompts([]).into();
         let mut editor = Editor::attached(settings);
         editor.at(1_600);
-        editor.server.select(selection("one"));
+        editor.select(selection("one"));
         assert_eq!(editor.texts(), [selection_changed("one")], "{name}");
         for (round, at) in [(1, 10_000), (2, 100_000)] {
             editor.at(at);
-            change(&mut editor.server, round);
+            change(&mut editor, round);
             assert_eq!(editor.texts().len(), 1, "{name}: the notification");
             editor.say(&request(round, "prompts/list"));
             assert_eq!(editor.texts().len(), 1, "{name}: the list");
             editor.at(at + 1_599);
-            assert_eq!((editor.server.accepts_pushes(), editor.texts()), (false, vec![]), "{name}");
+            assert_eq!((editor.agent().accepts_pushes(), editor.texts()), (false, vec![]), "{name}");
             editor.at(at + 1_600);
             assert_eq!(editor.texts(), [selection_changed("one")], "{name}");
             editor.at(at + 6_600);
@@ -765,8 +767,8 @@ fn i38_selection_is_resent_after_context_change() {
 fn i38_selection_follows_every_list_after_change() {
     for late in [false, true] {
         let mut editor = Editor::attached(without_keepalive(config()));
-        editor.server.select(selection("x"));
-        editor.server.set_tools(ToolSet::new().handle(Tool::GetDiagnostics)).unwrap();
+        editor.select(selection("x"));
+        editor.server.set_tools(ToolSet::new().handle(Tool::GetDiagnostics));
         editor.texts();
         if late {
             // By now the editor assumes that the client does not list again.
@@ -792,7 +794,7 @@ fn tools_changed_before_ready_is_announced_later() {
     for (listed, told) in rows {
         for connected_first in [true, false] {
             let mut editor = Editor::open(config());
-            editor.server.select(selection("x"));
+            editor.select(selection("x"));
             editor.say(INITIALIZE);
             if listed {
                 editor.say(&request(1, "tools/list"));
@@ -803,13 +805,13 @@ fn tools_changed_before_ready_is_announced_later() {
             };
             before.iter().for_each(|said| drop(editor.say(said)));
             editor.texts();
-            assert_eq!(editor.server.set_tools(other()), Err(NotSent::NotReady));
+            editor.server.set_tools(other());
             assert_eq!(editor.texts(), NOTHING, "not yet");
             after.iter().for_each(|said| drop(editor.say(said)));
             assert_eq!(editor.texts(), told, "listed: {listed}");
             editor.say(&request(2, "tools/list"));
             assert_eq!(editor.texts()[1..], [selection_changed("x")], "listed: {listed}");
-            assert_eq!(editor.server.set_tools(other()), Ok(()));
+            editor.server.set_tools(other());
             assert_eq!(editor.texts(), NOTHING, "nothing is new");
         }
     }
@@ -822,13 +824,13 @@ fn tools_change_waits_for_send_buffer_room() {
     let mut editor = Editor::attached(config);
     let call = called(&editor.say(&call(1, "countLines", "{}")));
     editor.server.call(call).respond(&ToolResult::text("x".repeat(1_000))).unwrap();
-    let full = editor.server.outgoing().len();
-    editor.server.select(selection("one"));
+    let full = editor.waiting();
+    editor.select(selection("one"));
     let (one, two) = (ToolSet::new().custom("one", "", "{}"), ToolSet::new().custom("two", "", "{}"));
-    assert_eq!(editor.server.set_tools(one), Ok(()));
-    assert_eq!(editor.server.set_tools(two), Ok(()));
-    assert_eq!(editor.server.outgoing().len(), full);
-    editor.server.sent(full - 999);
+    editor.server.set_tools(one);
+    editor.server.set_tools(two);
+    assert_eq!(editor.waiting(), full);
+    assert_eq!(editor.pass(full - 999).bytes().len(), full - 999);
     let rest = editor.written();
     let changed = plain(TEXT, br#"{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}"#);
     let expected = [changed, plain(TEXT, selection_changed("one").as_bytes())].concat();
@@ -841,7 +843,7 @@ fn tools_change_waits_for_send_buffer_room() {
 #[test]
 fn empty_selection_is_sent() {
     let mut editor = Editor::attached(config());
-    editor.server.select(ide_mcp::ide::Selection::new("/w/a", ide_mcp::ide::Range::default(), ""));
+    editor.select(ide_mcp::ide::Selection::new("/w/a", ide_mcp::ide::Range::default(), ""));
     assert_eq!(
         editor.texts(),
         [
@@ -856,16 +858,13 @@ fn latest_selection_replaces_unsent_ones() {
     let long = "x".repeat(64 * 1024);
     let call = called(&editor.say(&call(1, "countLines", "{}")));
     editor.server.call(call).respond(&ToolResult::text(long.as_str())).unwrap();
-    let before = editor.server.outgoing().len();
+    let before = editor.waiting();
     for index in 0..1_000 {
-        editor.server.select(selection(&format!("{index}")));
-        assert_eq!(editor.server.outgoing().len(), before, "there is no room");
+        editor.select(selection(&format!("{index}")));
+        assert_eq!(editor.waiting(), before, "there is no room");
     }
-    // `sent` makes room, with or without a poll.
-    editor.server.sent(before - 64 * 1024 - 1);
-    assert_eq!(editor.server.outgoing().len(), 64 * 1024 + 1);
-    editor.server.sent(1);
-    assert!(editor.server.outgoing().len() > 64 * 1024);
+    assert_eq!(editor.pass(before - 64 * 1024 - 1).waiting().len(), 64 * 1024 + 1);
+    assert!(editor.pass(1).waiting().len() > 64 * 1024);
     let rest = editor.written();
     let last = selection_changed("999");
     assert!(rest.ends_with(last.as_bytes()));
@@ -884,8 +883,8 @@ fn selection_is_truncated_at_256_kib() {
     ];
     for (name, text, expected) in cases {
         let mut editor = Editor::attached(config());
-        let cut = editor.server.select(selection(&text));
-        assert_eq!(cut, text.len() > LIMIT, "{name}");
+        let cut = editor.select(selection(&text));
+        assert_eq!(cut == Selected::Truncated, text.len() > LIMIT, "{name}");
         let sent = editor.texts();
         let text = text.get(..expected).unwrap();
         assert!(sent == [selection_changed(text)], "{name}: {} bytes", sent[0].len());
@@ -896,54 +895,55 @@ fn selection_is_truncated_at_256_kib() {
 fn mentions_keep_settle_time_and_gap() {
     let lines = Mention::new("/w/a.txt", Some((0, 1)));
     let mut editor = Editor::new(settling());
-    assert_eq!(editor.server.mention(&lines), Err(NotSent::NotReady));
+    assert_eq!(editor.mention(lines.clone()), Err(MentionError::NoSuchAgent), "it is not let in");
     let mut editor = Editor::open(settling());
+    assert_eq!(editor.mention(lines.clone()), Ok(()));
     for said in [INITIALIZE, INITIALIZED, CONNECTED] {
         editor.say(said);
-        editor.written();
-        assert_eq!(editor.server.mention(&lines), Err(NotSent::NotReady), "{said}");
-        assert!(editor.server.outgoing().is_empty());
+        assert!(!editor.texts().concat().contains("at_mentioned"), "{said}");
     }
-    editor.at(1_599);
-    assert_eq!(editor.server.mention(&lines), Err(NotSent::NotReady));
+    assert_eq!(shown(&editor.at(1_599)), NOTHING);
+    assert_eq!(editor.waiting(), 0);
     editor.at(1_600);
-    assert_eq!(editor.server.mention(&lines), Ok(()));
+    let unwritten = editor.waiting();
+    assert!(unwritten > 0);
+    assert_eq!(editor.mention(Mention::new("/w/b c", None).with_line_count(7)), Ok(()));
     editor.at(5_000);
-    assert_eq!(editor.server.mention(&lines), Err(NotSent::NotReady), "the first mention is not written");
+    assert_eq!(editor.waiting(), unwritten, "the first mention is not written");
     let first = r#"{"jsonrpc":"2.0","method":"at_mentioned","params":{"filePath":"/w/a.txt","lineStart":0,"lineEnd":1}}"#;
     assert_eq!(editor.texts(), [first]);
     editor.at(5_099);
-    assert_eq!(editor.server.mention(&lines), Err(NotSent::NotReady));
+    assert_eq!(editor.texts(), NOTHING);
     editor.at(5_100);
-    assert_eq!(editor.server.mention(&Mention::new("/w/b c", None).with_line_count(7)), Ok(()));
     assert_eq!(
         editor.texts(),
         [r#"{"jsonrpc":"2.0","method":"at_mentioned","params":{"filePath":"\"/w/b c\""}}"#]
     );
     editor.eof();
-    assert_eq!(editor.server.mention(&lines), Err(NotSent::Closed));
+    assert_eq!(editor.mention(lines), Err(MentionError::NoSuchAgent));
 }
 
 #[test]
 fn mention_waits_for_a_late_list() {
     let mut editor = Editor::attached(without_keepalive(settling()));
     editor.at(2_000);
-    editor.server.select(selection("x"));
+    editor.select(selection("x"));
     editor.written();
     editor.say(&request(1, "tools/list"));
     editor.at(11_000);
-    assert_eq!(editor.server.mention(&Mention::new("/w/a", None)), Err(NotSent::NotReady));
+    assert_eq!(editor.mention(Mention::new("/w/a", None)), Ok(()));
     let texts = editor.texts();
     assert!(
         texts.len() == 2 && texts[1] == selection_changed("x"),
         "the send buffer has one selection: {texts:?}"
     );
     editor.at(12_599);
-    assert_eq!(editor.server.mention(&Mention::new("/w/a", None)), Err(NotSent::NotReady));
-    // The settle time is over, without a poll.
-    editor.server.tick(at(12_600));
-    assert!(editor.server.accepts_pushes());
-    assert_eq!(editor.server.mention(&Mention::new("/w/a", None)), Ok(()));
+    assert!(!editor.agent().accepts_pushes());
+    assert_eq!(editor.texts(), NOTHING);
+    editor.at(12_600);
+    assert!(editor.agent().accepts_pushes());
+    let texts = editor.texts();
+    assert!(texts.iter().any(|text| text.contains("at_mentioned")), "{texts:?}");
 }
 
 #[test]
@@ -952,22 +952,22 @@ fn forwarded_list_starts_the_settle_time() {
     config.mcp.forward = Forward::All;
     let mut editor = Editor::attached(config);
     editor.at(2_000);
-    assert!(editor.server.accepts_pushes());
+    assert!(editor.agent().accepts_pushes());
     assert_eq!(editor.say(&request(1, "tools/list")).len(), 1);
-    assert!(!editor.server.accepts_pushes());
+    assert!(!editor.agent().accepts_pushes());
     editor.at(4_000);
-    assert!(editor.server.accepts_pushes());
-    editor.server.notify("notifications/tools/list_changed", None::<&()>).unwrap();
+    assert!(editor.agent().accepts_pushes());
+    editor.agent_mut().notify("notifications/tools/list_changed", None::<&()>).unwrap();
     editor.written();
-    assert!(!editor.server.accepts_pushes());
+    assert!(!editor.agent().accepts_pushes());
 }
 
 #[test]
 fn shutdown_leaves_no_timer_of_pushes() {
     let mut editor = Editor::attached(without_keepalive(settling()));
     editor.at(500);
-    editor.server.select(selection("x"));
-    editor.server.shutdown();
+    editor.select(selection("x"));
+    editor.server.shutdown(Time::ZERO);
     editor.written();
     assert_eq!(editor.server.deadline(), Some(at(2_500)), "for the answer to the close frame");
 }
@@ -986,7 +986,7 @@ fn opencode_receives_lines_in_every_mention() {
         editor.say(&INITIALIZE.replace("claude-code", "opencode"));
         editor.say(INITIALIZED);
         editor.written();
-        assert_eq!(editor.server.mention(&mention), Ok(()), "opencode needs no settle time");
+        assert_eq!(editor.mention(mention.clone()), Ok(()), "opencode needs no settle time");
         let lines = format!(r#"{{"filePath":"/w/a","lineStart":{first},"lineEnd":{last}}}"#);
         assert_eq!(
             editor.texts(),
@@ -1010,7 +1010,8 @@ fn opencode_is_not_pinged_by_json_rpc() {
         let pings = editor.texts().iter().filter(|text| text.contains(r#""ping""#)).count();
         assert_eq!(pings, usize::from(is_pinged), "{name}");
         editor.at(8_000);
-        assert_eq!(editor.server.is_open(), !is_pinged, "{name}");
+        let is_closing = read(&editor.written()).iter().any(|frame| frame.first == CLOSE);
+        assert_eq!(is_closing, is_pinged, "{name}");
     }
 }
 
@@ -1085,7 +1086,7 @@ fn i26_cuts_do_not_matter() {
     let bytes: Vec<u8> = said.iter().flat_map(|said| text(said)).collect();
     let run = |cuts: &[usize]| {
         let mut editor = Editor::attached(config());
-        editor.server.request("roots/list", None::<&()>, Timeout::Default).unwrap();
+        editor.agent_mut().request("roots/list", None::<&()>, Timeout::Default).unwrap();
         let mut events = Vec::new();
         let mut from = 0;
         for to in cuts.iter().copied().chain([bytes.len()]) {
@@ -1147,9 +1148,8 @@ fn pings_between_fragments_are_answered() {
 fn unpolled_input_precedes_timers() {
     let mut editor = Editor::attached(config());
     let problems = called(&editor.say(&call(2, "getDiagnostics", "{}")));
-    editor.server.feed(at(1), &text(&cancelled(2)));
-    editor.server.tick(at(10_000));
-    assert_eq!(shown(&drain(&mut editor.server)), ["ended Cancelled { reason: None }"]);
+    editor.hear(&text(&cancelled(2)));
+    assert_eq!(shown(&editor.at(10_000)), ["ended Cancelled { reason: None }"]);
     assert_eq!(
         editor.server.call(problems).respond(&ToolResult::diagnostics(&[])),
         Err(NotOpen::Cancelled.into())
@@ -1160,8 +1160,9 @@ fn unpolled_input_precedes_timers() {
 #[test]
 fn server_request_timeout_starts_at_latest_time() {
     let mut editor = Editor::attached(without_keepalive(config()));
-    editor.server.tick(at(100_000));
-    editor.server.request("roots/list", None::<&()>, Timeout::Default).unwrap();
+    editor.at(100_000);
+    editor.agent_mut().request("roots/list", None::<&()>, Timeout::Default).unwrap();
+    editor.written();
     assert_eq!(editor.server.deadline(), Some(at(160_000)));
     assert_eq!(shown(&editor.at(159_999)), NOTHING);
     assert!(matches!(&editor.at(160_000)[..], [ServerEvent::Outcome { outcome: Outcome::TimedOut, .. }]));
@@ -1174,16 +1175,17 @@ fn sends_after_unpolled_end_are_refused() {
     // More bytes than the limit without a poll: the connection has ended, and the application has
     // not polled its end.
     for _ in 0..5 {
-        editor.server.feed(at(1), &masked(TEXT, &[b'x'; 60_000]));
+        editor.hear(&masked(TEXT, &[b'x'; 60_000]));
     }
-    let waiting = editor.server.outgoing().len();
-    assert_eq!(editor.server.mention(&Mention::new("/w/a", None)), Err(NotSent::Closed));
-    assert_eq!(editor.server.notify("log", None::<&()>), Err(NotSent::Closed));
-    assert_eq!(editor.server.request("ping", None::<&()>, Timeout::Default), Err(NotSent::Closed));
-    assert_eq!(editor.server.set_tools(ToolSet::new()), Err(NotSent::Closed));
+    assert_eq!(editor.mention(Mention::new("/w/a", None)), Err(MentionError::NoSuchAgent));
+    assert_eq!(editor.agent_mut().notify("log", None::<&()>), Err(NotSent::Closed));
+    assert_eq!(editor.agent_mut().request("ping", None::<&()>, Timeout::Default), Err(NotSent::Closed));
+    editor.server.set_tools(ToolSet::new());
     assert_eq!(editor.server.call(diff).respond(&ToolResult::text("x")), Err(NotOpen::Closed.into()));
     assert_eq!(editor.server.call(diff).fail(-32000, "x"), Err(NotOpen::Closed));
-    editor.server.select(selection("x"));
-    assert_eq!(editor.server.outgoing().len(), waiting);
-    assert_eq!(shown(&drain(&mut editor.server)), ["diff t Disconnected", "Closed(InputOverflow)"]);
+    editor.select(selection("x"));
+    let passed = editor.pass(usize::MAX);
+    assert_eq!(shown(&passed.events), ["diff t Disconnected", "Closed(InputOverflow)"]);
+    let frames = read(&passed.bytes());
+    assert!(matches!(&frames[..], [last] if last.first == CLOSE), "{frames:?}");
 }

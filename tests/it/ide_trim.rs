@@ -1,15 +1,13 @@
 //! The memory that `trim` releases: after a busy time, a connection holds about as much as before.
 
 use crate::support::cost;
-use crate::support::ide::{
-    Editor, HEAD, INITIALIZE, INITIALIZED, PORT, call, config, drain, open_diff, text, token, written,
-};
+use crate::support::ide::{HEAD, INITIALIZE, INITIALIZED, PORT, call, config, open_diff, text, token};
 use crate::support::passes::{events, read_by};
-use ide_mcp::ide::{Client, ClientConfig, Connection, GetDiagnostics, Server, ServerConfig, ServerEvent};
+use ide_mcp::Time;
+use ide_mcp::ide::{Client, ClientConfig, ConnId, GetDiagnostics, Server, ServerConfig, ServerEvent};
 use ide_mcp::mcp::{Implementation, ToolResult};
 use ide_mcp::rpc::SessionId;
-use ide_mcp::testing::{Pair, Random};
-use ide_mcp::{Time, Wire as _};
+use ide_mcp::testing::{Random, pass};
 
 /// The number of calls in a busy time: as many as can be open at once.
 const CALLS: u32 = 256;
@@ -23,13 +21,42 @@ fn asking() -> ServerConfig {
     config
 }
 
-fn attached(config: ServerConfig) -> Editor {
-    let mut editor = Editor::open(config);
-    for text in [INITIALIZE, INITIALIZED] {
-        editor.say(text);
+/// An editor with one connection.
+struct Editor {
+    server: Server,
+    conn: ConnId,
+}
+
+impl Editor {
+    fn attached(config: ServerConfig) -> Self {
+        let mut server = Server::new(config);
+        let conn = server.connect(Time::ZERO);
+        let mut editor = Self { server, conn };
+        for bytes in [HEAD.into(), text(INITIALIZE), text(INITIALIZED)] {
+            editor.feed(&bytes);
+        }
+        editor.write();
+        editor
     }
-    editor.written();
-    editor
+
+    fn feed(&mut self, bytes: &[u8]) -> Vec<ServerEvent> {
+        self.server.feed(Time::ZERO, self.conn, bytes);
+        events(&mut self.server, Time::ZERO)
+    }
+
+    fn say(&mut self, said: &str) -> Vec<ServerEvent> {
+        self.feed(&text(said))
+    }
+
+    fn write(&mut self) {
+        read_by(&mut self.server, self.conn);
+    }
+}
+
+/// Sends a large message.
+fn say_much(editor: &mut Editor) {
+    let large = format!(r#"{{"x":"{}"}}"#, "x".repeat(16_000));
+    assert!(editor.say(&call(1, "x", &large)).is_empty(), "there is no such tool");
 }
 
 /// Opens diffs, which the client then closes.
@@ -49,7 +76,7 @@ fn announce_edits(editor: &mut Editor) {
                 editor.server.call(call.id()).respond(&ToolResult::diagnostics(&[])).unwrap();
             }
         }
-        editor.written();
+        editor.write();
     }
 }
 
@@ -58,70 +85,53 @@ fn hold_calls(editor: &mut Editor) {
     for id in 0..CALLS {
         assert!(editor.say(&open_diff(id, "tab")).is_empty());
     }
-    assert!(editor.server.allow());
-    assert_eq!(drain(&mut editor.server).len(), 1 + CALLS as usize);
+    assert!(editor.server.agent_mut(editor.conn.into()).allow());
+    assert_eq!(events(&mut editor.server, Time::ZERO).len(), 1 + CALLS as usize);
     editor.say(&call(CALLS, "closeAllDiffTabs", "{}"));
 }
 
 #[test]
 fn trimmed_server_holds_nothing_of_a_busy_time() {
-    let rows: [(&str, ServerConfig, fn(&mut Editor)); 3] = [
+    let rows: [(&str, ServerConfig, fn(&mut Editor)); 4] = [
+        ("a large message", config(), say_much),
         ("open diffs", config(), open_diffs),
         ("announced edits", config(), announce_edits),
         ("calls that wait for the consent", asking(), hold_calls),
     ];
     for (name, config, busy) in rows {
-        let mut editor = attached(config);
-        editor.server.trim();
+        let mut editor = Editor::attached(config);
+        editor.server.trim(editor.conn);
         let cost = cost::of(|| {
             busy(&mut editor);
-            written(&mut editor.server);
-            editor.server.trim();
+            editor.write();
+            editor.server.trim(editor.conn);
         });
         assert!(cost.peak > 8 * 1024 && cost.kept <= MORE, "{name}: {cost:?}");
     }
 }
 
 #[test]
-fn connection_of_a_host_is_trimmed_as_a_server() {
-    let mut server = Server::new(config());
-    let conn = server.connect(Time::ZERO);
-    let feed = |server: &mut Server, bytes: &[u8]| {
-        server.feed(Time::ZERO, conn, bytes);
-        events(server, Time::ZERO);
-    };
-    for bytes in [HEAD.into(), text(INITIALIZE), text(INITIALIZED)].iter().map(AsRef::<[u8]>::as_ref) {
-        feed(&mut server, bytes);
-    }
-    read_by(&mut server, conn);
-    server.trim(conn);
-    let cost = cost::of(|| {
-        feed(&mut server, &text(&call(1, "x", &format!(r#"{{"x":"{}"}}"#, "x".repeat(16_000)))));
-        read_by(&mut server, conn);
-        server.trim(conn);
-    });
-    assert!(cost.peak > 16 * 1024 && cost.kept <= MORE, "{cost:?}");
-}
-
-#[test]
 fn trimmed_client_holds_nothing_of_a_busy_time() {
     let agent = ClientConfig::new(Implementation::new("agent", "2.0"), PORT, Some(token()));
-    let mut pair = Pair::new(
-        Connection::new(config(), SessionId::new(1), Time::ZERO),
-        Client::new(agent, Random::new(1), SessionId::new(2), Time::ZERO).unwrap(),
-        Time::ZERO,
-    );
-    pair.settle();
-    pair.client.trim();
+    let mut client = Client::new(agent, Random::new(1), SessionId::new(2), Time::ZERO).unwrap();
+    let mut server = Server::new(config());
+    let conn = server.connect(Time::ZERO);
+    while !client.is_ready() {
+        server.feed(Time::ZERO, conn, &pass(&mut client, Time::ZERO, usize::MAX).bytes());
+        client.feed(Time::ZERO, &pass(&mut server, Time::ZERO, usize::MAX).bytes());
+        pass(&mut client, Time::ZERO, 0);
+    }
+    pass(&mut client, Time::ZERO, usize::MAX);
+    client.trim();
     let cost = cost::of(|| {
         for _ in 0..CALLS {
-            pair.client.call(&GetDiagnostics::default()).unwrap();
+            client.call(&GetDiagnostics::default()).unwrap();
         }
-        written(&mut pair.client);
+        pass(&mut client, Time::ZERO, usize::MAX);
         // The end of the transport ends each request.
-        pair.client.feed_eof(Time::ZERO);
-        assert_eq!(drain(&mut pair.client).len(), 1 + CALLS as usize);
-        pair.client.trim();
+        client.feed_eof(Time::ZERO);
+        assert_eq!(pass(&mut client, Time::ZERO, 0).events.len(), 1 + CALLS as usize);
+        client.trim();
     });
     assert!(cost.peak > 8 * 1024 && cost.kept <= MORE, "{cost:?}");
 }

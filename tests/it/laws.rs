@@ -1,12 +1,11 @@
-//! The eleven laws of `Polled`, for every machine of this crate.
+//! The eleven laws of `Machine`, for every machine of this crate.
 
 use crate::support::agents::IdeClient;
 use crate::support::bug::Bug;
-use crate::support::editors::IdeServer;
-use crate::support::hosts::IdeHost;
 use crate::support::laws::{Broken, Law, Subject, laws};
 use crate::support::mutant::MutantSubject;
 use crate::support::run::Run;
+use crate::support::servers::IdeServer;
 use crate::support::sockets::{WsClient, WsServer};
 use crate::support::toy::ToySubject;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -32,11 +31,6 @@ fn ide_client() {
     laws(&IdeClient);
 }
 
-#[test]
-fn ide_host() {
-    laws(&IdeHost::default());
-}
-
 /// Checks that the toy, into which other tests plant bugs, holds the laws.
 #[test]
 fn toy() {
@@ -49,7 +43,6 @@ fn second_sleep_ends_no_connection() {
     sleeps(&WsClient);
     sleeps(&IdeServer::default());
     sleeps(&IdeClient);
-    sleeps(&IdeHost::default());
 }
 
 #[test]
@@ -65,11 +58,6 @@ fn laws_detect_every_bug_in_server() {
 #[test]
 fn laws_detect_every_bug_in_editor() {
     laws_go_red(IdeServer::default, &[Bug::ANYWHERE, Bug::WITH_CALLS].concat());
-}
-
-#[test]
-fn laws_detect_every_bug_in_host() {
-    laws_go_red(IdeHost::default, &[Bug::ANYWHERE, Bug::WITH_CALLS].concat());
 }
 
 #[test]

@@ -22,18 +22,18 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("buf", &[]),
     ("keepalive", &["time"]),
     ("machine", &["time"]),
-    ("output", &["time", "machine"]),
+    ("pass", &["time", "machine"]),
     // The trait by which `mcp` writes into `ws`. `ws` names no other module above it.
     ("outbox", &["rpc"]),
-    ("ws", &["time", "keepalive", "text", "buf", "machine", "output", "outbox"]),
+    ("ws", &["time", "keepalive", "text", "buf", "machine", "pass", "outbox"]),
     ("rpc", &["time", "text"]),
     ("mcp", &["time", "keepalive", "text", "buf", "outbox", "rpc"]),
     // `ide` names `outbox` for the messages that wait for a client.
-    ("ide", &["time", "keepalive", "text", "buf", "machine", "output", "outbox", "ws", "rpc", "mcp"]),
+    ("ide", &["time", "keepalive", "text", "buf", "machine", "pass", "outbox", "ws", "rpc", "mcp"]),
     // Pages of documentation.
     ("guide", &[]),
     // For tests: it uses all modules, and no module uses it.
-    ("testing", &["time", "outbox", "machine", "output", "ws", "rpc", "mcp", "ide"]),
+    ("testing", &["time", "outbox", "machine", "pass", "ws", "rpc", "mcp", "ide"]),
 ];
 
 /// The names that the root exports, and the module of each.
@@ -44,20 +44,18 @@ const AT_THE_ROOT: &[(&str, &str)] = &[
     ("OutboxClosed", "outbox"),
     ("To", "outbox"),
     ("Keepalive", "keepalive"),
-    ("Wire", "machine"),
     ("Machine", "machine"),
-    ("Output", "output"),
-    ("Polled", "output"),
+    ("Output", "machine"),
 ];
 
 /// The names of the core that adapters can use.
-const FOR_ADAPTERS: &[&str] = &["Wire", "Machine", "Output", "Polled", "Time", "Clock", "ide"];
+const FOR_ADAPTERS: &[&str] = &["Machine", "Output", "Time", "Clock", "ide"];
 
 /// The names of the core that the files in [`WITH_VALUES`] can use in addition: the values in the
 /// signatures of `ide::Client` and `ide::Server`, such as an `Implementation`, a `CallId` or a `Closed`.
 const FOR_VALUES: &[&str] = &["mcp", "rpc", "ws"];
 
-/// The agents of the adapters, the description of an editor, and the handle to a host.
+/// The agents of the adapters, the description of an editor, and the handle to a server.
 const WITH_VALUES: &[&str] = &["agent", "agent.rs", "options.rs", "handle.rs"];
 
 /// The words of the protocol. An adapter contains none of them, in comments either.
@@ -145,7 +143,7 @@ fn scanner_finds_wrong_arrows() {
         ("by super twice", &["ws", "server"], "use super::super::mcp::Session;"),
         ("by super in a group", &["ws", "server"], "use super::super::{Time, rpc};"),
         ("super from a module of its own", &["ws", "server"], "mod tests { use super::super::super::mcp; }"),
-        ("by its name at the root", &["rpc"], "use crate::Wire;"),
+        ("by its name at the root", &["rpc"], "use crate::Machine;"),
         ("everything", &["ws"], "use crate::*;"),
         ("under another name", &["mcp"], "use crate::{self as root, Time};"),
         ("behind a comment", &["rpc"], "/* crate:: */ use crate::ws; // crate::"),
@@ -165,7 +163,7 @@ fn scanner_finds_wrong_arrows() {
             &["ws", "server"],
             "use crate::ws::Client; use super::Client; use super::super::ws;",
         ),
-        ("a lower module", &["ide"], "use crate::{Time, Wire, mcp, ws::Server}; use super::rpc;"),
+        ("a lower module", &["ide"], "use crate::{Time, mcp, ws::Server}; use super::rpc;"),
         (
             "a doc link",
             &["ws"],
@@ -206,7 +204,7 @@ fn scanner_finds_foreign_names_in_adapters() {
         assert_eq!(foreign_names(text).len(), 1, "{name}");
     }
     let good =
-        "use ide_mcp::{Clock, Machine as _, Time, Wire, ide::{self, Server}}; use ide_mcp_driver::Link;";
+        "use ide_mcp::{Clock, Machine as _, Output, Time, ide::{self, Server}}; use ide_mcp_driver::Link;";
     assert_eq!(foreign_names(good), Vec::<String>::new());
 }
 

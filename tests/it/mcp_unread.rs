@@ -3,7 +3,7 @@
 
 use crate::support::ide::{Editor, at, call, called, config, shown};
 use ide_mcp::Keepalive;
-use ide_mcp::{Machine as _, Wire as _, mcp::ToolResult};
+use ide_mcp::mcp::ToolResult;
 
 /// Returns an editor that pings, with an answer of 1,000 bytes that its peer has not read.
 fn with_unread_answer() -> Editor {
@@ -21,9 +21,9 @@ fn with_unread_answer() -> Editor {
 #[test]
 fn peer_that_reads_nothing_gets_no_ping() {
     let mut editor = with_unread_answer();
-    let unread = editor.server.outgoing().len();
+    let unread = editor.waiting();
     assert_eq!(shown(&editor.at(30_999)), [""; 0]);
-    assert_eq!(editor.server.outgoing().len(), unread, "nothing is added to the unread bytes");
+    assert_eq!(editor.waiting(), unread, "nothing is added to the unread bytes");
     assert!(editor.server.deadline().is_some_and(|due| due <= at(31_000)));
     assert_eq!(shown(&editor.at(31_000)), ["Closed(Stalled)"]);
 }

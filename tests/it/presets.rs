@@ -2,8 +2,8 @@
 
 use crate::support::ide::{PORT, config, token};
 use ide_mcp::{
-    Keepalive, Polled as _, Time,
-    ide::{Client, ClientConfig, ClientEvent, Connection, Dialect, Policy, ServerConfig, ServerEvent},
+    Keepalive, Time,
+    ide::{Client, ClientConfig, ClientEvent, Dialect, Policy, Server, ServerConfig},
     mcp::Implementation,
     rpc::SessionId,
     testing::{Pair, Random, pass},
@@ -14,8 +14,13 @@ fn client(config: ClientConfig) -> Result<Client, InvalidClientRequest> {
     Client::new(config, Random::new(1), SessionId::new(2), Time::ZERO)
 }
 
-fn server(config: ServerConfig) -> Connection {
-    Connection::new(config, SessionId::new(1), Time::ZERO)
+/// Returns an editor and this agent, after the opening handshake.
+fn settled(config: ServerConfig, client: Client) -> Pair<Server, Client> {
+    let mut server = Server::new(config);
+    let conn = server.connect(Time::ZERO);
+    let mut pair = Pair::joined(server, conn, client, Time::ZERO);
+    pair.settle();
+    pair
 }
 
 fn info() -> Implementation {
@@ -53,8 +58,7 @@ fn target_opens_only_its_editor() {
         editor.policy.paths = vec!["/mcp".into()];
         let mut agent = ClientConfig::new(info(), PORT, Some(token()));
         agent.target = target.into();
-        let mut pair = Pair::new(server(editor), client(agent).unwrap(), Time::ZERO);
-        pair.settle();
+        let pair = settled(editor, client(agent).unwrap());
         assert_eq!(pair.client.is_ready(), opens, "{target}");
         let refused = |event: &ClientEvent| {
             matches!(event, ClientEvent::Closed(Closed::NotAccepted(ResponseError::Status(404, _))))
@@ -84,18 +88,16 @@ fn dialect_brings_its_rules_for_clients() {
             let mut agent = ClientConfig::for_dialect(dialect, info(), PORT, Some(token()));
             assert_eq!((agent.dialect, agent.target.as_str()), (dialect, target));
             agent.target = asked.into();
-            let mut pair = Pair::new(server(config.clone()), client(agent).unwrap(), Time::ZERO);
-            pair.settle();
+            let pair = settled(config.clone(), client(agent).unwrap());
             assert!(pair.client.is_ready(), "{dialect:?} {asked}");
         }
         // A client without the token.
         let mut agent = client(ClientConfig::for_dialect(dialect, info(), PORT, None)).unwrap();
-        let mut editor = server(config);
-        editor.feed(Time::ZERO, (), &pass(&mut agent, Time::ZERO, usize::MAX).bytes());
+        let mut editor = Server::new(config);
+        let conn = editor.connect(Time::ZERO);
+        editor.feed(Time::ZERO, conn, &pass(&mut agent, Time::ZERO, usize::MAX).bytes());
         let passed = pass(&mut editor, Time::ZERO, usize::MAX);
-        for event in &passed.events {
-            assert!(matches!(event, ServerEvent::Closed { .. }), "{dialect:?}: {event:?}");
-        }
+        assert!(passed.events.is_empty(), "{dialect:?}: {:?}", passed.events);
         let answer = passed.bytes();
         assert!(answer.starts_with(wrong_token.as_bytes()), "{dialect:?}");
         // 1008 follows the 101.

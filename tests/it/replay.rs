@@ -6,18 +6,18 @@
 //! messages of the client. From the messages of the recording editor it takes the times at which a
 //! selection or a mention was sent; it does not compare the answers of that editor.
 
-use std::{collections::BTreeMap, fmt::Write as _, sync::Arc};
+use std::{collections::BTreeMap, fmt::Write as _, time::Duration};
 
 use crate::support::ide::{PORT, TEXT, at, frame, read, selection, token};
 use ide_mcp::testing::Random;
 use ide_mcp::{
-    Machine, Time, Wire,
+    Output, Time,
     ide::{
-        Connection, Diagnostic, Diagnostics, DiffEnd, DiffOutcome, FileDiagnostics, Mention, Policy, Range,
-        Selection, ServerConfig, ServerEvent, Severity, Tool, ToolCall, ToolSet,
+        ConnId, Diagnostic, Diagnostics, DiffEnd, DiffOutcome, FileDiagnostics, Mention, Policy, Range,
+        Selection, Server, ServerConfig, ServerEvent, Severity, Tool, ToolCall, ToolSet,
     },
     mcp::{CallEnd, ToolResult},
-    rpc::{CallId, NotOpen, RespondError, SessionId},
+    rpc::{CallId, NotOpen, RespondError},
 };
 use serde::Deserialize;
 use serde_json::Value;
@@ -180,9 +180,13 @@ impl Session {
                 }
                 Step::Bytes(bytes) => player.feed(bytes, cut, &mut random),
                 Step::Select(selection) => {
-                    player.server.as_mut().unwrap().select(selection.clone());
+                    let (server, _) = player.server.as_mut().unwrap();
+                    server.select(at(*ms), selection.clone());
                 }
-                Step::Mention(mention) => player.server.as_mut().unwrap().mention(mention).unwrap(),
+                Step::Mention(mention) => {
+                    let (server, conn) = player.server.as_mut().unwrap();
+                    server.mention(at(*ms), mention.clone(), Some((*conn).into())).unwrap();
+                }
                 Step::NotOpen => player.gone(),
             }
             player.settle();
@@ -297,7 +301,7 @@ impl Run {
 /// The decisions of an application, by numbers that it draws at each event.
 struct Application {
     seed: u64,
-    config: Arc<ServerConfig>,
+    config: ServerConfig,
     /// The number of cases in eight in which a call is answered at once, and later.
     at_once: usize,
     later: usize,
@@ -319,8 +323,9 @@ impl Application {
     }
 
     fn with(seed: u64, tools: ToolSet, at_once: usize, later: usize) -> Self {
-        let config =
-            Arc::new(ServerConfig::new("editor", "1.0").policy(Policy::new(PORT, token())).tools(tools));
+        let mut config = ServerConfig::new("editor", "1.0").policy(Policy::new(PORT, token())).tools(tools);
+        // The recordings have the times at which a selection was sent.
+        config.debounce = Duration::ZERO;
         Self { seed, config, at_once, later }
     }
 }
@@ -330,7 +335,7 @@ struct Player<'a> {
     application: &'a Application,
     run: &'a mut Run,
     random: Random,
-    server: Option<Connection>,
+    server: Option<(Server, ConnId)>,
     conn: usize,
     now: u64,
     open: Vec<CallId>,
@@ -345,23 +350,20 @@ impl<'a> Player<'a> {
     }
 
     fn connect(&mut self, ms: u64, conn: usize) {
-        let session = SessionId::new(u64::try_from(conn).unwrap());
-        let mut server = Connection::new(self.application.config.clone(), session, at(ms));
-        server.select(selection(EARLY));
-        (self.server, self.conn) = (Some(server), conn);
+        let mut server = Server::new(self.application.config.clone());
+        server.select(at(ms), selection(EARLY));
+        let id = server.connect(at(ms));
+        (self.server, self.conn) = (Some((server, id)), conn);
     }
 
-    /// Advances the time, and ticks at each deadline on the way.
+    /// Advances the time, and makes a pass at each deadline on the way.
     fn wait(&mut self, ms: u64) {
-        while let Some(due) = self.server.as_ref().and_then(Machine::deadline).filter(|due| *due < at(ms)) {
+        let due = |(server, _): &(Server, ConnId)| server.deadline();
+        while let Some(due) = self.server.as_ref().and_then(due).filter(|due| *due < at(ms)) {
             self.now = u64::try_from(due.since_start().as_millis()).unwrap();
-            self.server.as_mut().unwrap().tick(due);
             self.settle();
         }
         self.now = ms;
-        if let Some(server) = &mut self.server {
-            server.tick(at(ms));
-        }
     }
 
     fn feed(&mut self, bytes: &[u8], cut: Cut, random: &mut Random) {
@@ -377,46 +379,56 @@ impl<'a> Player<'a> {
             };
             let (piece, behind) = rest.split_at(len);
             rest = behind;
-            let server = self.server.as_mut().unwrap();
+            let (server, conn) = self.server.as_mut().unwrap();
             let read = matches!(cut, Cut::Random(_)) && random.one_in(4);
-            if read && server.space().len() >= len {
-                server.space()[..len].copy_from_slice(piece);
-                server.filled(now, len);
+            if read && server.space(*conn).len() >= len {
+                server.space(*conn)[..len].copy_from_slice(piece);
+                server.filled(now, *conn, len);
             } else {
-                server.feed(now, piece);
+                server.feed(now, *conn, piece);
             }
             if matches!(cut, Cut::Bytes) || random.one_in(2) {
-                self.poll();
+                self.pass(false);
             }
         }
     }
 
     fn gone(&mut self) {
         for _ in 0..2 {
-            self.server.as_mut().unwrap().feed_eof(at(self.now));
+            let (server, conn) = self.server.as_mut().unwrap();
+            server.feed_eof(at(self.now), *conn);
         }
         self.settle();
         assert!(self.open.is_empty(), "calls without an end");
-        assert!(self.server.take().unwrap().is_done());
+        assert!(self.server.is_none(), "the connection is not closed");
         self.postponed.clear();
     }
 
     /// Handles all events of this time, and writes the output.
     fn settle(&mut self) {
-        self.poll();
-        let Some(server) = &mut self.server else { return };
-        let len = server.outgoing().len();
-        if len > 0 {
-            self.run.output.extend_from_slice(server.outgoing());
+        let before = self.run.output.len();
+        self.pass(true);
+        if self.run.output.len() > before {
             self.run.ends.push((self.conn, self.now, self.run.output.len()));
-            server.sent(len);
         }
     }
 
-    fn poll(&mut self) {
-        while let Some(event) = self.server.as_mut().and_then(Machine::poll_event) {
-            writeln!(self.run.log, "{} {event:?}", self.now).unwrap();
-            self.hear(event);
+    /// Makes a pass, in which the socket has room for everything or for nothing.
+    fn pass(&mut self, has_room: bool) {
+        while let Some((server, _)) = &mut self.server {
+            match server.poll(at(self.now)) {
+                Output::Event(event) => {
+                    writeln!(self.run.log, "{} {event:?}", self.now).unwrap();
+                    self.hear(event);
+                }
+                Output::Write { conn, bytes } => {
+                    let n = if has_room { bytes.len() } else { 0 };
+                    self.run.output.extend_from_slice(&bytes[..n]);
+                    server.written(conn, n);
+                }
+                Output::Close(_) => self.server = None,
+                Output::Wait(_) => return,
+            }
         }
     }
 
@@ -457,7 +469,7 @@ impl<'a> Player<'a> {
 
     fn answer(&mut self, call: ToolCall) {
         let drawn = self.random.below(6);
-        let server = self.server.as_mut().unwrap();
+        let (server, _) = self.server.as_mut().unwrap();
         let id = call.id();
         let accept = |contents: String| DiffOutcome::Accepted { contents };
         let answered = match (call, drawn) {

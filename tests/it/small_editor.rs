@@ -6,7 +6,7 @@ use ide_mcp::mcp::{self, Implementation, Outcome, RawTools, Timeout, ToolResult,
 use ide_mcp::rpc::{CallId, RequestId, SessionId};
 use ide_mcp::testing::Random;
 use ide_mcp::ws::{self, CloseCode, Closed, Event, HeaderField, ProtocolError, Refusal, Status};
-use ide_mcp::{Output, Polled, Time};
+use ide_mcp::{Machine, Output, Time};
 
 const TOKEN: &str = "0123456789abcdef";
 const NOW: Time = Time::ZERO;
@@ -113,7 +113,7 @@ fn a_wrong_token_is_refused() {
 
 /// Runs a pass, which moves at most `most` bytes to the other machine. Returns true if the connection is over. The events
 /// before it must have been polled.
-fn transfer<M: Polled<Conn = ()>>(from: &mut M, to: &mut impl Polled<Conn = ()>, most: usize) -> bool {
+fn transfer<M: Machine<Conn = ()>>(from: &mut M, to: &mut impl Machine<Conn = ()>, most: usize) -> bool {
     let (mut left, mut is_over) = (most, false);
     loop {
         match from.poll(NOW) {

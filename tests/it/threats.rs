@@ -12,15 +12,14 @@ use std::path::Path;
 use crate::support::ide::{
     ACCEPTED, CLOSE, Editor, HEAD, INITIALIZE, PORT, at, config, masked, read, shown, text,
 };
+use ide_mcp::Time;
 use ide_mcp::ide::{
-    AuthFailure, AuthToken, Client, ClientConfig, Connection, LockFile, Policy, Server, ServerConfig,
-    ServerEvent,
+    AuthFailure, AuthToken, Client, ClientConfig, LockFile, Policy, Server, ServerConfig, ServerEvent,
 };
 use ide_mcp::mcp::Implementation;
 use ide_mcp::rpc::SessionId;
 use ide_mcp::testing::{Random, pass};
 use ide_mcp::ws::{CloseCode, Closed, ProtocolError};
-use ide_mcp::{Machine, Time, Wire};
 
 /// Each threat, and the files with tests whose names have its mark, such as `h04_…`.
 const LEDGER: &[(&str, &[&str])] = &[
@@ -188,12 +187,10 @@ fn h09_closing_after_upgrade_delivers_no_message() {
         assert_eq!(frames.len(), 1, "{name}: {frames:?}");
         let reason = [&[0x03, 0xf0], &b"Invalid or missing authentication token"[..]].concat();
         assert_eq!((frames[0].first, &frames[0].payload), (CLOSE, &reason), "{name}");
-        assert!(!editor.server.is_open() && !editor.server.accepts_pushes(), "{name}");
-        let events = editor.feed(&masked(CLOSE, &[0x03, 0xf0]));
-        assert!(
-            matches!(&events[..], [ServerEvent::Closed { reason: Closed::Local { clean: true }, .. }]),
-            "{name}: {events:?}"
-        );
+        assert!(!editor.is_attached() && !editor.is_over(), "{name}");
+        assert_eq!(shown(&editor.feed(&masked(CLOSE, &[0x03, 0xf0]))), [""; 0], "{name}");
+        assert!(editor.is_over(), "{name}: the client has answered the close frame");
+        assert_eq!(editor.server.unauthenticated().refused, 1, "{name}");
         answers.push(answer);
     }
     assert!(answers.windows(2).all(|two| two[0] == two[1]), "all three get the same answer");
@@ -204,10 +201,10 @@ fn h09_closing_after_upgrade_delivers_no_message() {
     let mut host = Server::new(config);
     let conn = host.connect(at(0));
     let wrong = right.replace("Authorization: tok", "Authorization: kot");
-    host.wire(conn).unwrap().feed(at(0), wrong.as_bytes());
-    assert!(host.poll_event().is_none());
+    host.feed(at(0), conn, wrong.as_bytes());
+    assert!(pass(&mut host, at(0), usize::MAX).events.is_empty());
     host.connect(at(1));
-    assert!(host.poll_event().is_none());
+    assert!(pass(&mut host, at(1), usize::MAX).events.is_empty());
     assert_eq!(host.unauthenticated().wrong_tokens, 1, "the pending connection has made room");
     // A wrong Server field is refused as usual.
     let mut editor = Editor::new(crate::support::ide::config());
@@ -232,47 +229,50 @@ fn l14_resumed_token_alone_opens_nothing() {
         editor
     };
     let mut editor = asked();
-    assert!(editor.server.admit(true));
+    assert!(editor.server.admit(editor.conn, true));
     assert_eq!(first_line(&mut editor), "HTTP/1.1 101 Switching Protocols");
-    assert!(editor.server.is_open() && !editor.server.admit(false), "the decision is final");
+    assert!(editor.is_attached() && !editor.server.admit(editor.conn, false), "the decision is final");
 
     let mut editor = asked();
-    assert!(editor.server.admit(false));
-    let refused = pass(&mut editor.server, at(0), usize::MAX).bytes();
+    assert!(editor.server.admit(editor.conn, false));
+    let refused = editor.written();
     let mut other = Editor::new(config.clone());
     let wrong = HEAD.replace("Authorization: tok", "Authorization: kot");
-    assert_eq!(shown(&other.feed(wrong.as_bytes())).len(), 1, "only its end");
+    assert_eq!(shown(&other.feed(wrong.as_bytes())), [""; 0]);
     assert_eq!(refused, other.written(), "the answer equals that to a wrong token");
+    assert_eq!(editor.server.unauthenticated(), other.server.unauthenticated());
 
     let mut limited = config.clone();
     limited.max_clients = 1;
     let mut host = Server::new(limited);
     let both = [host.connect(at(0)), host.connect(at(0))];
     for conn in both {
-        host.wire(conn).unwrap().feed(at(0), HEAD.as_bytes());
+        host.feed(at(0), conn, HEAD.as_bytes());
     }
-    let pending = std::iter::from_fn(|| host.poll_event())
-        .filter(|event| matches!(event, ServerEvent::AdmissionPending { .. }));
-    assert_eq!(pending.count(), 2);
+    let pending = pass(&mut host, at(0), usize::MAX).events;
+    assert!(matches!(
+        &pending[..],
+        [ServerEvent::AdmissionPending { .. }, ServerEvent::AdmissionPending { .. }]
+    ));
     assert!(host.admit(both[0], true) && host.admit(both[1], true));
-    let answer =
-        |host: &mut Server, conn| String::from_utf8_lossy(host.wire(conn).unwrap().outgoing()).into_owned();
-    assert!(answer(&mut host, both[0]).starts_with("HTTP/1.1 101 "));
-    assert!(answer(&mut host, both[1]).starts_with("HTTP/1.1 503 "), "the first client has taken the place");
+    let written = pass(&mut host, at(0), usize::MAX).written;
+    let [(first, accepted), (second, refused)] = &written[..] else { panic!("{written:?}") };
+    assert_eq!([*first, *second], both);
+    assert!(accepted.starts_with(b"HTTP/1.1 101 "));
+    assert!(refused.starts_with(b"HTTP/1.1 503 "), "the first client has taken the place");
 
     // In the first round the client leaves before the decision; in the second the application decides
     // after a minute.
     let mut host = Server::new(config);
     for (ends, admitted) in [(true, false), (false, true)] {
         let conn = host.connect(at(0));
-        host.wire(conn).unwrap().feed(at(0), HEAD.as_bytes());
-        let event = host.poll_event();
-        assert!(matches!(event, Some(ServerEvent::AdmissionPending { .. })));
+        host.feed(at(0), conn, HEAD.as_bytes());
+        let events = pass(&mut host, at(0), usize::MAX).events;
+        assert!(matches!(&events[..], [ServerEvent::AdmissionPending { .. }]), "{events:?}");
         if ends {
-            host.wire(conn).unwrap().feed_eof(at(0));
+            host.feed_eof(at(0), conn);
         }
-        host.tick(at(60_000));
-        while host.poll_event().is_some() {}
+        pass(&mut host, at(60_000), usize::MAX);
         assert_eq!(host.admit(conn, true), admitted, "ends: {ends}");
     }
 }
@@ -372,18 +372,16 @@ fn e07_nothing_shows_a_token() {
         let conn = host.connect(at(0));
         // A second connection, with an unfinished request in its receive buffer.
         let half = host.connect(at(0));
-        host.wire(half).unwrap().feed(at(0), &head.as_bytes()[..head.len() - 2]);
+        host.feed(at(0), half, &head.as_bytes()[..head.len() - 2]);
         shown.push(format!("{host:?} {host:#?}"));
         for bytes in [head.as_bytes().to_vec(), text(INITIALIZE), text(CANARY)] {
-            if host.wire(conn).unwrap().wants_input() {
-                host.wire(conn).unwrap().feed(at(0), &bytes);
+            if host.wants_input(conn) {
+                host.feed(at(0), conn, &bytes);
             }
-            while let Some(event) = host.poll_event() {
-                shown.push(format!("{event:?}"));
-            }
+            let passed = pass(&mut host, at(0), 0);
+            shown.push(format!("{:?} {host:?}", passed.events));
+            shown.push(String::from_utf8_lossy(&passed.waiting()).into_owned());
         }
-        shown.push(format!("{host:?}"));
-        shown.push(String::from_utf8_lossy(host.wire(conn).unwrap().outgoing()).into_owned());
     }
     let mut agent = Client::new(client, Random::new(1), SessionId::new(1), Time::ZERO).unwrap();
     shown.push(format!("{agent:?} {agent:#?}"));
@@ -391,8 +389,7 @@ fn e07_nothing_shows_a_token() {
     shown.push(format!("{agent:?}"));
     agent.feed(at(0), b"HTTP/1.1 401 Unauthorized\r\n\r\n");
     shown.push(format!("{:?}", pass(&mut agent, at(0), usize::MAX).events));
-    let single = Connection::new(server, SessionId::new(2), Time::ZERO);
-    shown.push(format!("{single:?} {agent:?}"));
+    shown.push(format!("{agent:?}"));
     for broken in
         ["{\"authToken\":\"Qz7 Qz7\"}", "{\"authToken\":[\"Qz7\"]}", "{\"authToken\":\"Qz7\",}", "Qz7"]
     {

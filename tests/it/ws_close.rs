@@ -6,7 +6,7 @@ use crate::support::frames::{self, masked, plain};
 use crate::support::joined::{self, at, drain, waiting, write};
 use ide_mcp::testing::{Pair, Random, pass};
 use ide_mcp::ws::{self, CloseCode, Closed, OwnedEvent, ProtocolError, SendError};
-use ide_mcp::{Outbox as _, OutboxClosed, Output, Polled, Time, To};
+use ide_mcp::{Machine, Outbox as _, OutboxClosed, Output, Time, To};
 use rand_core::{TryCryptoRng, TryRng};
 use std::time::Duration;
 
@@ -604,7 +604,7 @@ fn two_quiet_peers_keep_each_other_alive() {
 /// side that has slept pings first.
 #[test]
 fn silent_peer_is_pinged_then_closed() {
-    fn check(mut peer: impl Polled<Event = OwnedEvent, Conn = ()>, ping_len: usize) {
+    fn check(mut peer: impl Machine<Event = OwnedEvent, Conn = ()>, ping_len: usize) {
         // Both sides opened at 1 s.
         let seconds = |seconds| Time::new(Duration::from_secs(seconds + 1));
         write(&mut peer, usize::MAX);

@@ -3,7 +3,7 @@
 use crate::support::joined::{drain, waiting};
 use ide_mcp::testing::{Random, pass_with};
 use ide_mcp::ws::{self, CloseCode, Closed, OwnedEvent, Sender};
-use ide_mcp::{Polled, Time};
+use ide_mcp::{Machine, Time};
 use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::io::{self, Read, Write};
@@ -41,7 +41,7 @@ impl Write for End {
 impl End {
     /// Carries bytes both ways between the peer at this end and our machine, in pieces of a random
     /// size. Returns the events, to which the machine reacts with `react`, and whether it has closed.
-    fn exchange<M: Polled<Conn = ()>>(
+    fn exchange<M: Machine<Conn = ()>>(
         &self,
         machine: &mut M,
         random: &mut Random,

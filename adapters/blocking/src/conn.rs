@@ -1,7 +1,7 @@
 //! A machine on a socket of the standard library, which does not block: the connection waits by poll(2).
 
 use crate::readiness::{LONGEST, interest, wait};
-use ide_mcp::{Clock, Polled, Time};
+use ide_mcp::{Clock, Machine, Time};
 use ide_mcp_driver::{Conn as Inner, Link, refuse_itself};
 use rustix::event::PollFd;
 use std::io;
@@ -30,12 +30,12 @@ use std::time::Duration;
 /// # }
 /// ```
 #[derive(Debug)]
-pub struct Conn<M: Polled> {
+pub struct Conn<M: Machine> {
     inner: Inner<M, TcpStream>,
     clock: Clock,
 }
 
-impl<M: Polled<Conn = ()>> Conn<M> {
+impl<M: Machine<Conn = ()>> Conn<M> {
     /// Connects, and drives the machine on the connection.
     ///
     /// # Errors

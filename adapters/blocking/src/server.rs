@@ -73,7 +73,7 @@ impl Server {
         self
     }
 
-    /// Returns the current time, for methods of the host that take a time.
+    /// Returns the current time, for methods of the server that take a time.
     #[must_use]
     pub fn now(&self) -> Time {
         self.clock.now()
@@ -85,7 +85,7 @@ impl Server {
         self.wakes.waker()
     }
 
-    /// Returns a handle by which other threads use the host. Work that comes while
+    /// Returns a handle by which other threads use the server. Work that comes while
     /// [`next_event`](Self::next_event) waits runs inside of it.
     pub fn handle(&mut self) -> Handle {
         let waker = self.wakes.handle_waker();

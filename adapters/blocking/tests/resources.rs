@@ -28,7 +28,7 @@ fn thousand_silent_peers_leave_no_thread_and_no_descriptor() {
         assert!(server.poll(Duration::ZERO).is_none());
         let (descriptors, threads) = held();
         assert_eq!(threads, idle.1, "after {} peers", peers.len());
-        // Half of them are those of the peers. Of the silent ones, a host keeps few, and some linger.
+        // Half of them are those of the peers. Of the silent ones, a server keeps few, and some linger.
         assert!(descriptors <= idle.0 + peers.len() + 64, "{descriptors} descriptors, {} peers", peers.len());
     }
     drop(peers);

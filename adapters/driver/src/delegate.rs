@@ -168,13 +168,13 @@ macro_rules! delegate_server {
             self.inner.local_addr().port()
         }
 
-        /// Returns the host, which has the connections and their shared state.
+        /// Returns the machine, which has the connections and their shared state.
         #[must_use]
         pub const fn machine(&self) -> &$crate::ide::Server {
             self.inner.machine()
         }
 
-        /// Returns the host, to answer a call or to report what the person does. Its output is
+        /// Returns the machine, to answer a call or to report what the person does. Its output is
         /// written in the next turn.
         pub const fn machine_mut(&mut self) -> &mut $crate::ide::Server {
             self.inner.machine_mut()

@@ -6,7 +6,7 @@
 //!
 //! | module | contents |
 //! | --- | --- |
-//! | sockets | [`Link`] moves the bytes between a socket and a machine ([`Polled`](ide_mcp::Polled)) that it borrows in each step. [`Conn`] is a link that owns its protocol state machine. A socket is any type that reads, writes and can [shut its write side down](Shutdown); it does not block. |
+//! | sockets | [`Link`] moves the bytes between a socket and a machine ([`Machine`](ide_mcp::Machine)) that it borrows in each step. [`Conn`] is a link that owns its protocol state machine. A socket is any type that reads, writes and can [shut its write side down](Shutdown); it does not block. |
 //! | waiting | [`WakeSet`] collects the wake-ups of sockets and other threads for a loop that waits, and [`Next`] is the outcome of a step of such a loop. |
 //! | agent | [`AgentSession`]: the search for the editor, the attempts to attach, and the events of an agent. |
 //! | server | [`Server`]: the address of the listener ([`Bind`]), the number of connections that are accepted at a time, the number of bytes that a turn reads and writes, the lingering of closed connections, the lock file and its guard, and the order of the shutdown. |

@@ -1,6 +1,6 @@
 //! One connection in a `Poll`.
 
-use ide_mcp::{Polled, Time};
+use ide_mcp::{Machine, Time};
 use ide_mcp_driver::{Conn as Inner, Link, refuse_itself};
 use mio::event::Event;
 use mio::net::TcpStream;
@@ -15,14 +15,14 @@ use std::net::SocketAddr;
 /// Wait until [`deadline`](Conn::deadline) at the latest. Continue until [`is_over`](Conn::is_over),
 /// then drop the connection.
 #[derive(Debug)]
-pub struct Conn<M: Polled> {
+pub struct Conn<M: Machine> {
     inner: Inner<M, TcpStream>,
     registry: Registry,
     token: Token,
     connecting: bool,
 }
 
-impl<M: Polled<Conn = ()>> Conn<M> {
+impl<M: Machine<Conn = ()>> Conn<M> {
     /// Drives the machine on a connected socket, such as an accepted one.
     ///
     /// # Errors
@@ -109,7 +109,7 @@ impl<M: Polled<Conn = ()>> Conn<M> {
     }
 }
 
-impl<M: Polled> Drop for Conn<M> {
+impl<M: Machine> Drop for Conn<M> {
     fn drop(&mut self) {
         // An error means that the `Poll` is gone, so nothing is registered any more.
         let _ = self.registry.deregister(self.inner.link_mut().socket_mut());

@@ -76,7 +76,7 @@ pub use server::Server;
 pub use waker::Waker;
 
 #[doc(no_inline)]
-pub use ide_mcp::{Clock, Keepalive, Machine, Output, Polled, Time, Wire, ide, mcp, rpc, ws};
+pub use ide_mcp::{Clock, Keepalive, Machine, Output, Time, ide, mcp, rpc, ws};
 #[doc(no_inline)]
 pub use ide_mcp_lockfile as lockfile;
 #[doc(no_inline)]

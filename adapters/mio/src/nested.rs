@@ -156,18 +156,18 @@ impl NestedServer {
         &mut self.server
     }
 
-    /// Returns the host, to answer a call or to report what the person does. The descriptor becomes
+    /// Returns the machine, to answer a call or to report what the person does. The descriptor becomes
     /// readable, as after [`server_mut`](Self::server_mut).
     pub fn machine_mut(&mut self) -> &mut ide::Server {
         self.server_mut().machine_mut()
     }
 
-    /// Returns a handle by which other threads use the host. Its work makes the descriptor readable.
+    /// Returns a handle by which other threads use the server. Its work makes the descriptor readable.
     pub fn handle(&mut self) -> Handle {
         self.server.handle(&self.parts.waker)
     }
 
-    /// Returns the current time, for methods of the host that take a time.
+    /// Returns the current time, for methods of the server that take a time.
     #[must_use]
     pub fn now(&self) -> Time {
         self.parts.clock.now()

@@ -66,7 +66,7 @@ impl Server {
         true
     }
 
-    /// Returns a handle by which other threads use the host. Its work runs in the next
+    /// Returns a handle by which other threads use the server. Its work runs in the next
     /// [`turn`](Self::turn), and `waker` ends the wait of the `Poll` before it; only the `waker` of the first
     /// call is used.
     pub fn handle(&mut self, waker: &Waker) -> Handle {

@@ -4,7 +4,7 @@ use crate::Waker;
 use crate::socket::Socket;
 use crate::waiting::Waiting;
 use async_io::Async;
-use ide_mcp::{Clock, Polled, Time};
+use ide_mcp::{Clock, Machine, Time};
 use ide_mcp_driver::{Conn as Inner, Link, WakeSet, refuse_itself};
 use std::future::poll_fn;
 use std::io;
@@ -33,12 +33,12 @@ use std::net::{SocketAddr, TcpStream};
 /// # });
 /// ```
 #[derive(Debug)]
-pub struct Conn<M: Polled> {
+pub struct Conn<M: Machine> {
     inner: Inner<M, Socket>,
     waiting: Waiting,
 }
 
-impl<M: Polled<Conn = ()>> Conn<M> {
+impl<M: Machine<Conn = ()>> Conn<M> {
     /// Connects, and drives the machine on the connection.
     ///
     /// # Errors

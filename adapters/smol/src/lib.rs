@@ -93,6 +93,6 @@ pub use ide_mcp_driver::{
 pub use server::Server;
 
 #[doc(no_inline)]
-pub use ide_mcp::{Clock, Keepalive, Machine, Output, Polled, Time, Wire, ide, mcp, rpc, ws};
+pub use ide_mcp::{Clock, Keepalive, Machine, Output, Time, ide, mcp, rpc, ws};
 #[doc(no_inline)]
 pub use ide_mcp_lockfile as lockfile;

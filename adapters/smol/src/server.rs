@@ -57,7 +57,7 @@ impl Server {
         self
     }
 
-    /// Returns the current time, for methods of the host that take a time.
+    /// Returns the current time, for methods of the server that take a time.
     #[must_use]
     pub fn now(&self) -> Time {
         self.waiting.clock.now()
@@ -69,7 +69,7 @@ impl Server {
         self.waiting.wakes.waker()
     }
 
-    /// Returns a handle by which other threads and tasks use the host. Work that comes while
+    /// Returns a handle by which other threads and tasks use the server. Work that comes while
     /// [`next_event`](Self::next_event) waits runs inside of it.
     pub fn handle(&mut self) -> Handle {
         let waker = self.waiting.wakes.handle_waker();

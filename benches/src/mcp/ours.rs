@@ -2,14 +2,14 @@
 //! which receives frames.
 
 use super::calls::{INITIALIZE, INITIALIZED, TAB, check, frame};
-#[cfg(feature = "check")]
-use ide_mcp::ide::{self, ConnId, Position, Range, Selection, ServerConfig, ServerEvent};
 use ide_mcp::ide::{
-    self, Connection, Diagnostics, DiffOutcome, Policy, ServerConfig, ServerEvent, Tool, ToolCall, ToolSet,
+    self, ConnId, Diagnostics, DiffOutcome, Policy, ServerConfig, ServerEvent, Tool, ToolCall, ToolSet,
 };
+#[cfg(feature = "check")]
+use ide_mcp::ide::{Position, Range, Selection};
 use ide_mcp::mcp::{self, Content, Implementation, ToolResult, ToolSpec, Tools};
 use ide_mcp::rpc::{CallId, SessionId};
-use ide_mcp::{Machine as _, Outbox, Output, OutboxClosed, Time, To, Wire as _};
+use ide_mcp::{Outbox, OutboxClosed, Output, Time, To};
 use serde::{Deserialize, Deserializer};
 use std::hint::black_box;
 #[cfg(feature = "check")]
@@ -139,11 +139,13 @@ pub fn session(text: String) -> impl FnMut(usize) {
     }
 }
 
-/// Returns an editor's side of a connection. The editor admits every client.
-pub fn editor(now: Time) -> Connection {
+/// Returns an editor with one connection. The editor admits every client.
+fn editor() -> (ide::Server, ConnId) {
     let tools = ToolSet::new().handle(Tool::OpenDiff).handle(Tool::GetDiagnostics);
     let tools = tools.custom_typed::<OpenDiff>(super::calls::OWN_TOOL, "", "{}");
-    Connection::new(config(tools), SessionId::new(1), now)
+    let mut server = ide::Server::new(config(tools));
+    let conn = server.connect(NOW);
+    (server, conn)
 }
 
 pub fn config(tools: ToolSet) -> ServerConfig {
@@ -152,7 +154,7 @@ pub fn config(tools: ToolSet) -> ServerConfig {
 }
 
 /// Handles an event as the application does. A disconnected agent needs no answer.
-pub fn on(server: &mut Connection, event: ServerEvent) {
+pub fn on(server: &mut ide::Server, event: ServerEvent) {
     let ServerEvent::Call { call, .. } = event else { return };
     match call {
         ToolCall::OpenDiff(call, diff) => drop(server.answer(call, &reject(diff))),
@@ -177,17 +179,14 @@ pub fn reject(diff: ide::OpenDiff) -> DiffOutcome {
 
 /// Answers calls as an editor. Each call is this text in a frame.
 pub fn frames(text: &str) -> impl FnMut(usize) + use<> {
-    let mut server = editor(NOW);
-    server.feed(NOW, crate::handshake::request());
-    while server.poll_event().is_some() {}
-    for text in [INITIALIZE, INITIALIZED] {
-        server.feed(NOW, &frame(text));
-        while server.poll_event().is_some() {}
+    let (mut server, conn) = editor();
+    for bytes in [crate::handshake::request(), &frame(INITIALIZE), &frame(INITIALIZED)] {
+        serve(&mut server, conn, bytes);
     }
-    server.sent(usize::MAX);
     let (call, small) = (frame(text), frame(&super::calls::open_diff(7, 0)));
-    (0..WARM).for_each(|_| serve(&mut server, &small));
-    move |times| (0..times).for_each(|_| serve(&mut server, &call))
+    let mut answer = move |bytes: &[u8]| assert!(serve(&mut server, conn, bytes) > 0, "it was answered");
+    (0..WARM).for_each(|_| answer(&small));
+    move |times| (0..times).for_each(|_| answer(&call))
 }
 
 /// Answers calls as an editor with many clients, which make the same call one after the other.
@@ -287,21 +286,29 @@ fn turn(server: &mut ide::Server, now: Time) -> usize {
     }
 }
 
-/// Reads a frame, answers its call, and writes.
-fn serve(server: &mut Connection, mut rest: &[u8]) {
+/// Reads bytes, answers the calls in them, and writes. Returns the number of bytes that it wrote.
+fn serve(server: &mut ide::Server, conn: ConnId, mut rest: &[u8]) -> usize {
+    let mut written = 0;
     while !rest.is_empty() {
-        let space = server.space();
+        let space = server.space(conn);
         let n = rest.len().min(space.len());
         space[..n].copy_from_slice(&rest[..n]);
-        server.filled(NOW, n);
+        server.filled(NOW, conn, n);
         rest = &rest[n..];
-        while let Some(event) = server.poll_event() {
-            on(server, event);
+        loop {
+            match server.poll(NOW) {
+                Output::Event(event) => on(server, event),
+                Output::Write { conn, bytes } => {
+                    let n = black_box(bytes).len();
+                    server.written(conn, n);
+                    written += n;
+                }
+                Output::Close(_) => {}
+                Output::Wait(_) => break,
+            }
         }
     }
-    let n = black_box(server.outgoing()).len();
-    assert!(n > 0, "it was answered");
-    server.sent(n);
+    written
 }
 
 /// Checks that the answer is correct.

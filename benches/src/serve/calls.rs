@@ -3,19 +3,18 @@
 use super::{announce, cpu_time, listen, on_threads, turned};
 use crate::mcp::ours;
 use crate::program::PROGRAM;
-use ide_mcp::ide::{self, AuthToken, Connection, Policy, ServerConfig, ServerEvent, Tool, ToolCall, ToolSet};
-use ide_mcp::rpc::SessionId;
-use ide_mcp::{Clock, Time};
-use ide_mcp_blocking::Conn;
+use ide_mcp::ide::{self, AuthToken, Policy, ServerConfig, ServerEvent, Tool, ToolCall, ToolSet};
+use ide_mcp::{Clock, Output, Time};
 use mio::{Events, Poll, Token};
 use serde::Deserialize;
 use std::future::{Future as _, poll_fn};
-use std::io::{self, BufRead as _, BufReader, Write as _};
+use std::io::{self, BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpStream;
 use std::pin::pin;
 use std::process::{Command, Stdio};
 
-pub const BARE: &str = "bare Conn";
+/// A server with one connection in a loop of blocking reads and writes, without timers.
+pub const BARE: &str = "bare loop";
 pub const MIO: &str = "ide-mcp-mio";
 pub const SMOL: &str = "ide-mcp-smol";
 pub const BLOCKING: &str = "ide-mcp-blocking";
@@ -25,7 +24,7 @@ pub const HAND_WRITTEN: &str = "tungstenite + serde";
 #[cfg(feature = "peers")]
 pub const RMCP: &str = "rmcp";
 
-/// The servers of the adapters, and a connection on its own thread without a server.
+/// The servers of the adapters, and the bare loop on a thread for each connection.
 pub const ADAPTERS: &[&str] = &[BARE, MIO, SMOL, BLOCKING];
 
 /// The token of the agents.
@@ -158,12 +157,26 @@ fn over_sidecar() -> io::Result<()> {
     Ok(())
 }
 
-fn bare(stream: TcpStream) {
+fn bare(mut stream: TcpStream) {
     let port = stream.local_addr().expect("it is connected").port();
-    let machine = Connection::new(server_config(port), SessionId::new(1), Time::ZERO);
-    let mut conn = Conn::from_stream(stream, machine).expect("a connected socket takes options");
-    while let Some(event) = conn.next_event() {
-        ours::on(conn.machine_mut(), event);
+    let mut server = ide::Server::new(server_config(port));
+    let conn = server.connect(Time::ZERO);
+    while let Ok(n @ 1..) = stream.read(server.space(conn)) {
+        server.filled(Time::ZERO, conn, n);
+        loop {
+            match server.poll(Time::ZERO) {
+                Output::Event(event) => ours::on(&mut server, event),
+                Output::Write { conn, bytes } => {
+                    if stream.write_all(bytes).is_err() {
+                        return;
+                    }
+                    let n = bytes.len();
+                    server.written(conn, n);
+                }
+                Output::Close(_) => return,
+                Output::Wait(_) => break,
+            }
+        }
     }
 }
 

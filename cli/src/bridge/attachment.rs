@@ -4,11 +4,11 @@ use crate::bridge::attempt::{Attempt, Progress};
 use crate::bridge::routes::Above;
 use crate::support::{find, not_connected, report_unknown};
 use getrandom::SysRng;
+use ide_mcp::Time;
 use ide_mcp::ide::{Backoff, Client, ClientConfig, ClientEvent, Reconnect, display_safe};
 use ide_mcp::mcp::{Forward, Implementation, ServerInfo};
 use ide_mcp::rpc::SessionId;
 use ide_mcp::ws::Closed;
-use ide_mcp::{Time, Wire as _};
 use ide_mcp_driver::ConnectError;
 use ide_mcp_lockfile::{EditorSearch, FoundEditor, Unknown};
 use ide_mcp_mio::{Conn, Trust, address_of};
@@ -126,10 +126,9 @@ impl Attachment {
         Some(conn.machine_mut()).filter(|client| client.is_ready())
     }
 
-    /// Returns the size of the send buffer to the editor.
-    pub(crate) fn waiting(&self) -> usize {
-        let Link::Open(conn) = &self.link else { return 0 };
-        conn.machine().outgoing().len()
+    /// Returns true if the editor reads too slowly: the send buffer to it has reached its mark.
+    pub(crate) fn is_full(&self) -> bool {
+        matches!(&self.link, Link::Open(conn) if conn.machine().is_full())
     }
 
     /// Performs one turn: connects if an attempt is due, and moves bytes and events.
@@ -249,6 +248,7 @@ impl Attachment {
         config.mcp.capabilities = self.guise.capabilities.clone();
         config.mcp.forward = Forward::All;
         config.mcp.limits.requests = REQUESTS;
+        config.ws.outgoing = super::run::MARK;
         self.sessions = self.sessions.saturating_add(1);
         let client = Client::new(config, SysRng, SessionId::new(self.sessions), now);
         let client = client.map_err(|error| error.to_string())?;

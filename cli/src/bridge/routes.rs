@@ -346,7 +346,8 @@ mod tests {
     use ide_mcp::ide::ClientConfig;
     use ide_mcp::mcp::{Forward, Lines, ServerConfig};
     use ide_mcp::rpc::SessionId;
-    use ide_mcp::{Machine as _, Time, Wire as _, ws};
+    use ide_mcp::testing::pass_with;
+    use ide_mcp::{Time, ws};
     use serde_json::{Value, json};
 
     /// The two sessions, with a client, an editor and a time of the test.
@@ -414,32 +415,24 @@ mod tests {
 
         /// Moves everything that can move now.
         fn pump(&mut self) {
-            let Self { routes, below, above, out, editor, now, .. } = self;
+            let Self { routes, below, above, out, editor, at_editor, now, .. } = self;
             loop {
-                editor.tick(*now);
-                while let Some(event) = editor.poll_event() {
-                    match event {
-                        ws::OwnedEvent::Upgrade(_) => editor.accept(Some("mcp")).unwrap(),
-                        ws::OwnedEvent::Text(text) => {
-                            self.at_editor.push(serde_json::from_str(&text).unwrap())
-                        }
-                        ws::OwnedEvent::Closed(closed) => panic!("{closed:?}"),
-                        _ => {}
-                    }
-                }
-                above.tick(*now);
-                while let Some(event) = above.poll_event() {
-                    routes.editor_said(event, Some(below), above, out);
-                }
                 while let Some(event) = below.poll(*now, out) {
                     let above = Some(&mut *above).filter(|above| above.is_ready());
                     routes.client_said(event, below, above, out);
                 }
-                let up = above.outgoing().to_vec();
-                above.sent(up.len());
+                let up = pass_with(above, *now, usize::MAX, |above, event| {
+                    routes.editor_said(event.clone(), Some(below), above, out);
+                });
+                let up = up.bytes();
                 editor.feed(*now, &up);
-                let down = editor.outgoing().to_vec();
-                editor.sent(down.len());
+                let down = pass_with(editor, *now, usize::MAX, |editor, event| match event {
+                    ws::OwnedEvent::Upgrade(_) => editor.accept(Some("mcp")).unwrap(),
+                    ws::OwnedEvent::Text(text) => at_editor.push(serde_json::from_str(text).unwrap()),
+                    ws::OwnedEvent::Closed(closed) => panic!("{closed:?}"),
+                    _ => {}
+                });
+                let down = down.bytes();
                 above.feed(*now, &down);
                 if up.is_empty() && down.is_empty() {
                     break;

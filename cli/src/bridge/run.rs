@@ -34,7 +34,7 @@ const EDITOR: Token = Token(1);
 
 /// The limit of either send buffer above which the bridge reads nothing more from the client, which
 /// can wait.
-const MARK: usize = 1 << 20;
+pub(super) const MARK: usize = 1 << 20;
 
 /// The limit of the send buffer to the client above which the bridge reads nothing more from the
 /// editor. The pings of the editor come after its messages, so a bridge that stops reading does not
@@ -218,7 +218,7 @@ impl Bridge {
                 Stage::Attaching(waiting) if waiting.end.is_none() => waiting.is_full(),
                 _ => return true,
             };
-            if is_held_up || self.is_congested() || self.attachment.waiting() >= MARK {
+            if is_held_up || self.is_congested() || self.attachment.is_full() {
                 return false;
             }
             match self.pipes.next() {

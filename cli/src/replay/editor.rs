@@ -146,7 +146,7 @@ impl Core for EditorCore {
     }
 
     fn feed(&mut self, now: Time, conn: u32, piece: &Piece) {
-        // Events have reported the requests of the previous message, or the host has answered them.
+        // Events have reported the requests of the previous message, or the server has answered them.
         self.asked.retain(|(of, _)| *of != conn);
         if let Some(text) = &piece.message {
             self.asked.extend(Message::read(text).into_iter().map(|message| (conn, message)));

@@ -13,7 +13,7 @@ use std::time::Duration;
 
 pub(crate) const TOOLS_CHANGED: &str = "notifications/tools/list_changed";
 
-/// The settings of a host, and the tools of later changes.
+/// The settings of a server, and the tools of later changes.
 #[derive(Clone, Debug)]
 pub(crate) struct EditorConfig {
     pub(crate) host: ServerConfig,
@@ -93,7 +93,7 @@ fn declare(server: &mut ServerConfig, capabilities: Option<&RawValue>) {
         capabilities.and_then(|all| serde_json::from_str(all.get()).ok());
     let (mut context, mut has_resources) = (Context::new(), false);
     for (name, value) in all.unwrap_or_default() {
-        // The declaration of this library, which a host writes in its own order.
+        // The declaration of this library, which a server writes in its own order.
         let is_ours = value.get() == r#"{"listChanged":true}"#;
         match name.as_str() {
             "tools" => {
@@ -178,7 +178,7 @@ impl Answers {
         })
     }
 
-    /// Returns the methods that the application served: those whose answers a host without the
+    /// Returns the methods that the application served: those whose answers a server without the
     /// application would not give.
     fn forwarded(&self) -> Vec<std::borrow::Cow<'static, str>> {
         const OWN: [&str; 5] = ["initialize", "ping", "server/discover", "tools/list", "tools/call"];

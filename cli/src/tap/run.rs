@@ -24,7 +24,7 @@ use std::{process, thread};
 const CONNECTIONS: usize = 32;
 
 /// The maximum number of strangers: connections that the editor has not accepted. One more ends the
-/// oldest, as at the host of an editor.
+/// oldest, as at the server of an editor.
 const STRANGERS: usize = 8;
 
 /// The time that each of these connections has before a new one replaces it. So the tap accepts a

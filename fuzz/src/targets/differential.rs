@@ -7,7 +7,7 @@ use crate::support::laws::Subject as _;
 use crate::support::sockets::{WsClient, WsServer};
 use ide_mcp::testing::{pass, pass_with};
 use ide_mcp::ws::{Closed, OwnedEvent, ProtocolError};
-use ide_mcp::{Polled, Time};
+use ide_mcp::{Machine, Time};
 use std::io::{self, Read, Write};
 use tungstenite::protocol::{Role, WebSocketConfig};
 use tungstenite::{Message, WebSocket};
@@ -65,7 +65,7 @@ enum End {
     Fault(Option<ProtocolError>),
 }
 
-fn ours(machine: &mut impl Polled<Event = OwnedEvent, Conn = ()>, bytes: &[u8]) -> (Vec<Message>, End) {
+fn ours(machine: &mut impl Machine<Event = OwnedEvent, Conn = ()>, bytes: &[u8]) -> (Vec<Message>, End) {
     let mut messages = Vec::new();
     for piece in bytes.chunks(1024) {
         machine.feed(Time::ZERO, (), piece);

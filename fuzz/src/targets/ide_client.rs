@@ -4,11 +4,12 @@
 
 use super::foreign::{Change, PUSHES, Reader, TOOLS, call_tool, push, result_of_tool, typed};
 use crate::sessions::{Hits, Pace, SERVED, is_served, random_script, roots};
-use crate::support::editors::{IdeServer, MARK, MESSAGE, Unwritable};
+use crate::support::editors::{MARK, MESSAGE, Unwritable};
 use crate::support::frames::{head_len, plain};
 use crate::support::laws::{Record, Subject};
 use crate::support::run::Run;
 use crate::support::said::{BINARY, CLOSE, PING, PORT, TEXT, TOKEN, token};
+use crate::support::servers::IdeServer;
 use crate::support::sockets::limits;
 use crate::support::subject::Refusals;
 use ide_mcp::ide::{
@@ -22,7 +23,7 @@ use ide_mcp::rpc::{CallId, ErrorObject, NotOpen, NotSent, RequestId, RespondErro
 use ide_mcp::testing::arbitrary::{self, Arbitrary, Unstructured};
 use ide_mcp::testing::{Random, Span, pass};
 use ide_mcp::ws::frame::{Header, mask};
-use ide_mcp::{Keepalive, Polled as _, Time};
+use ide_mcp::{Keepalive, Machine as _, Time};
 use serde_json::Value;
 use serde_json::value::RawValue;
 use std::cell::RefCell;

@@ -1,18 +1,17 @@
-//! Scripts for a connection of an editor, alone or beside another connection of a host: input from
-//! an agent, as messages and as any bytes, operations of the editor, and steps of the clock, in any
+//! Scripts for a connection of an editor, beside another connection: input from an agent, as messages and as any bytes, operations of the editor, and steps of the clock, in any
 //! order. The editor uses any dialect, handles any tools, and answers with the results of these
 //! tools.
 
-use crate::support::editors::{Editor, IdeServer, selection};
+use crate::support::editors::selection;
 use crate::support::frames::masked;
-use crate::support::hosts::{IdeHost, OneOfHost};
-use crate::support::laws::Subject;
+use crate::support::laws::Subject as _;
 use crate::support::run::Run;
 use crate::support::said::{
     CONNECTED, HEAD, INITIALIZE, INITIALIZED, call, close_tab, open_diff, request, text,
 };
+use crate::support::servers::IdeServer;
 use ide_mcp::Time;
-use ide_mcp::ide::{Connection, DiagnosticsChanged, Dialect, FileDiagnostics, Mention, Tool, ToolSet};
+use ide_mcp::ide::{DiagnosticsChanged, Dialect, FileDiagnostics, Mention, Server, Tool, ToolSet};
 use ide_mcp::testing::Span;
 use ide_mcp::testing::arbitrary::{self, Arbitrary, Unstructured};
 
@@ -26,7 +25,7 @@ enum Act<'a> {
     SetTools(u32),
     Problems(bool),
     Look(u16),
-    /// Input from the other client of a host.
+    /// Input from the other client.
     Aside(Said<'a>),
     ShutDown(bool, bool, bool),
     Write(u16),
@@ -131,100 +130,14 @@ fn tools(handled: u32) -> ToolSet {
     Tool::ALL.into_iter().enumerate().fold(own, with)
 }
 
-/// The operations of an application that no event causes, on a connection or a host.
-trait Held {
-    fn select(&mut self, len: usize);
-    fn mention(&mut self);
-    fn set_tools(&mut self, tools: ToolSet);
-    fn problems(&mut self, changed: &DiagnosticsChanged);
-    fn look(&mut self, len: usize);
-    fn shut_down(&mut self, now: Time);
-    /// Delivers input of the other client of a host.
-    fn aside(&mut self, now: Time, bytes: &[u8]);
-}
-
-impl Held for Connection {
-    fn select(&mut self, len: usize) {
-        self.select(selection(len));
-    }
-
-    fn mention(&mut self) {
-        let _ = self.mention(&Mention::new("/a", None));
-    }
-
-    fn set_tools(&mut self, tools: ToolSet) {
-        let _ = self.set_tools(tools);
-    }
-
-    fn problems(&mut self, changed: &DiagnosticsChanged) {
-        let _ = self.diagnostics_changed(changed);
-    }
-
-    fn look(&mut self, len: usize) {
-        let _ = self.active_editor_changed(selection(len));
-    }
-
-    fn shut_down(&mut self, _: Time) {
-        self.shutdown();
-    }
-
-    fn aside(&mut self, _: Time, _: &[u8]) {}
-}
-
-impl Held for OneOfHost {
-    fn select(&mut self, len: usize) {
-        self.act(|host| {
-            host.select(Time::ZERO, selection(len));
-        });
-    }
-
-    fn mention(&mut self) {
-        self.act(|host| {
-            let _ = host.mention(Time::ZERO, Mention::new("/a", None), None);
-        });
-    }
-
-    fn set_tools(&mut self, tools: ToolSet) {
-        self.act(|host| host.set_tools(tools));
-    }
-
-    fn problems(&mut self, changed: &DiagnosticsChanged) {
-        self.act(|host| drop(host.diagnostics_changed(changed.clone())));
-    }
-
-    fn look(&mut self, len: usize) {
-        self.act(|host| drop(host.active_editor_changed(selection(len))));
-    }
-
-    fn shut_down(&mut self, now: Time) {
-        self.act(|host| host.shutdown(now));
-    }
-
-    fn aside(&mut self, now: Time, bytes: &[u8]) {
-        self.other_says(now, bytes);
-    }
-}
-
 /// Checks that the laws of a machine hold for any input, with an application that answers at once,
 /// later or never.
 pub fn ide_server_script(data: &[u8]) {
     let mut script = Unstructured::new(data);
-    let (in_host, attached, app, dialect, handled) =
-        <(bool, bool, u8, u8, u32)>::arbitrary(&mut script).unwrap_or_default();
+    let (attached, app, dialect, handled) = <(bool, u8, u8, u32)>::arbitrary(&mut script).unwrap_or_default();
     let dialect = Dialect::ALL[usize::from(dialect) % Dialect::ALL.len()];
-    let server = IdeServer { tools: tools(handled), dialect };
-    if in_host {
-        play(&IdeHost(server), attached, app, script);
-    } else {
-        play(&server, attached, app, script);
-    }
-}
-
-fn play<S>(subject: &S, attached: bool, app: u8, mut script: Unstructured<'_>)
-where
-    S: Subject<Machine: Held, App = Editor>,
-{
-    let mut run = Run::new(subject, u64::from(app), u64::from(app));
+    let subject = IdeServer { tools: tools(handled), dialect };
+    let mut run = Run::new(&subject, u64::from(app), u64::from(app));
     let (mut cut, mut id) = (usize::MAX, 0);
     if attached {
         run.feed(run.now(), &subject.opening());
@@ -244,19 +157,26 @@ where
             }
             Act::Aside(said) => {
                 id += 1;
-                run.act(|held| held.aside(now, &said.bytes(id)));
+                run.act(|held| held.other_says(now, &said.bytes(id)));
             }
             Act::Cut(pieces) => cut = usize::from(pieces).max(1),
-            Act::Select(len) => run.act(|held| held.select(len.into())),
-            Act::Look(len) => run.act(|held| held.look(len.into())),
-            Act::Mention => run.act(Held::mention),
-            Act::SetTools(handled) => run.act(|held| held.set_tools(tools(handled))),
-            Act::Problems(now) => run.act(|held| {
+            Act::Select(len) => on_server(&mut run, |server| {
+                server.select(Time::ZERO, selection(len.into()));
+            }),
+            Act::Look(len) => {
+                on_server(&mut run, |server| drop(server.active_editor_changed(selection(len.into()))))
+            }
+            Act::Mention => on_server(&mut run, |server| {
+                let _ = server.mention(Time::ZERO, Mention::new("/a", None), None);
+            }),
+            Act::SetTools(handled) => on_server(&mut run, |server| server.set_tools(tools(handled))),
+            Act::Problems(now) => on_server(&mut run, |server| {
                 let uri = "file:///a".to_owned();
-                held.problems(&match now {
+                let changed = match now {
                     true => DiagnosticsChanged::Now(FileDiagnostics::new(uri, vec![])),
                     false => DiagnosticsChanged::Stale { uris: vec![uri] },
-                });
+                };
+                server.diagnostics_changed(changed);
             }),
             Act::Write(most) => run.write(usize::from(most)),
             Act::Wait(span) => run.tick(run.now().saturating_add(span.duration())),
@@ -271,10 +191,15 @@ where
             }
             // One shutdown or end of input in eight takes effect, so that most of a script runs on an open
             // connection.
-            Act::ShutDown(true, true, true) => run.act(|held| held.shut_down(now)),
+            Act::ShutDown(true, true, true) => on_server(&mut run, |server| server.shutdown(now)),
             Act::Eof(true, true, true) => run.eof(Time::ZERO),
             Act::ShutDown(..) | Act::Eof(..) => {}
         }
     }
     run.finish();
+}
+
+/// Does what an application does on its own.
+fn on_server(run: &mut Run<'_, IdeServer>, act: impl FnOnce(&mut Server)) {
+    run.act(|held| held.act(act));
 }

@@ -1,15 +1,15 @@
 //! An editor and an agent joined by links that cut, delay, stall and end, with applications that do
 //! anything at any time.
 
+use ide_mcp::Time;
 use ide_mcp::ide::{
-    Client, ClientConfig, ClientEvent, Connection, DiffOutcome, Mention, Policy, Position, Push, Range,
-    Selection, ServerConfig, ServerEvent, Tool, ToolCall, ToolSet,
+    Client, ClientConfig, ClientEvent, DiffOutcome, Mention, Policy, Position, Push, Range, Selection,
+    Server, ServerConfig, ServerEvent, Tool, ToolCall, ToolSet,
 };
 use ide_mcp::mcp::{Implementation, Progress, Timeout, ToolResult};
 use ide_mcp::rpc::{CallId, RequestId, RespondError, SessionId};
 use ide_mcp::testing::arbitrary::{self, Arbitrary};
 use ide_mcp::testing::{AgentAct, Change, Pair, Random, Step, script};
-use ide_mcp::{Polled as _, Time};
 use serde_json::json;
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -84,7 +84,7 @@ fn play_as_told(data: &[u8]) {
 }
 
 struct Run {
-    pair: Pair<Connection, Client>,
+    pair: Pair<Server, Client>,
     /// The requests of each side.
     by_agent: Vec<RequestId>,
     by_editor: Vec<RequestId>,
@@ -121,10 +121,11 @@ impl Run {
         server.mcp.limits.open_calls = 4;
         let mut client = ClientConfig::new(Implementation::new("a", "1"), 1, None);
         client.pid = Some(7);
-        let server = Connection::new(server, SessionId::new(1), Time::ZERO);
+        let mut server = Server::new(server);
+        let conn = server.connect(Time::ZERO);
         let client = Client::new(client, Random::new(1), SessionId::new(2), Time::ZERO).expect("a good host");
         Self {
-            pair: Pair::new(server, client, Time::ZERO),
+            pair: Pair::joined(server, conn, client, Time::ZERO),
             by_agent: Vec::new(),
             by_editor: Vec::new(),
             waiting: Vec::new(),
@@ -155,7 +156,8 @@ impl Run {
     }
 
     fn edit(&mut self, act: &EditorAct) {
-        let server = &mut self.pair.server;
+        let Pair { server, conn, .. } = &mut self.pair;
+        let agent = (*conn).into();
         let pick = |which: &u8, len: usize| usize::from(*which).checked_rem(len);
         match act {
             EditorAct::Answer(which) | EditorAct::Fail(which) => {
@@ -170,21 +172,23 @@ impl Run {
             }
             EditorAct::Select(lines) => {
                 let range = Range::new(Position::new(0, 0), Position::new(u32::from(*lines), 0));
-                server.select(Selection::new("/w/a", range, "text\n".repeat(usize::from(*lines))));
+                server
+                    .select(Time::ZERO, Selection::new("/w/a", range, "text\n".repeat(usize::from(*lines))));
             }
             EditorAct::Mention => {
-                let _ = server.mention(&Mention::new("/w/a", None));
+                let _ = server.mention(Time::ZERO, Mention::new("/w/a", None), Some(agent));
             }
-            EditorAct::Ping => self.by_editor.extend(server.request("ping", None::<&()>, Timeout::Default)),
+            EditorAct::Ping => {
+                let asked = server.agent_mut(agent).request("ping", None::<&()>, Timeout::Default);
+                self.by_editor.extend(asked);
+            }
             EditorAct::Cancel(which) => {
                 if let Some(request) = pick(which, self.by_editor.len()).map(|at| self.by_editor[at]) {
                     server.cancel(request, None);
                 }
             }
-            EditorAct::SetTools => {
-                let _ = server.set_tools(tools());
-            }
-            EditorAct::ShutDown => server.shutdown(),
+            EditorAct::SetTools => server.set_tools(tools()),
+            EditorAct::ShutDown => server.shutdown(Time::ZERO),
             EditorAct::Progress(which, to) => {
                 let Some(at) = pick(which, self.waiting.len()) else { return };
                 let call = self.waiting[at].0;
@@ -247,7 +251,11 @@ impl Run {
             let ends = |event: &&ServerEvent| matches!(event, ServerEvent::Outcome { request: r, .. } if r == request);
             assert_eq!(self.pair.server_events.iter().filter(ends).count(), 1, "{request:?}");
         }
-        assert!(matches!(self.pair.server_events.last(), Some(ServerEvent::Closed { .. })));
+        let of_agent = |event: &&ServerEvent| event.agent().is_some();
+        let last = self.pair.server_events.iter().rev().find(of_agent);
+        let was_let_in = self.pair.server.unauthenticated().total() == 0;
+        assert_eq!(matches!(last, Some(ServerEvent::Closed { .. })), was_let_in, "{last:?}");
+        assert!(was_let_in || last.is_none(), "{last:?}");
         assert!(matches!(self.pair.client_events.last(), Some(ClientEvent::Closed(_))));
     }
 }

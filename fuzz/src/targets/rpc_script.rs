@@ -8,14 +8,14 @@ use crate::sessions::{Hits, Kind, context, roots};
 use crate::support::editors::server_config;
 use crate::support::frames::{self, masked};
 use crate::support::said::{ACCEPTED, CLOSE, CONNECTED, HEAD, INITIALIZED, TEXT};
-use ide_mcp::ide::{Connection, Dialect, ServerEvent, Tool, ToolSet};
+use ide_mcp::Time;
+use ide_mcp::ide::{ConnId, Dialect, Server, ServerEvent, Tool, ToolSet};
 use ide_mcp::mcp::{
     Client, ClientConfig, ClientEvent, Forward, Implementation, PromptResult, ResourceResult, ToolResult,
 };
 use ide_mcp::rpc::{CallId, SessionId};
 use ide_mcp::testing::arbitrary::{self, Arbitrary, Unstructured};
 use ide_mcp::testing::{Messages, Span, pass};
-use ide_mcp::{Polled as _, Time};
 use serde_json::{Value, json};
 
 #[derive(Arbitrary, Debug)]
@@ -150,7 +150,8 @@ fn initialize(version: &str) -> String {
 
 /// An editor, with all layers down to the frames.
 struct Editor {
-    server: Connection,
+    server: Server,
+    conn: ConnId,
     calls: Vec<(CallId, Kind)>,
     /// The number of bytes in the first of two frames of a message; 0 for a single frame.
     cut: u8,
@@ -169,9 +170,10 @@ impl Editor {
         if setup.forwards {
             config.mcp.forward = Forward::Everything;
         }
-        let server = Connection::new(config, SessionId::new(1), Time::ZERO);
-        let mut editor = Self { server, calls: Vec::new(), cut: setup.cut, is_ending: false };
-        editor.server.feed(Time::ZERO, (), HEAD.as_bytes());
+        let mut server = Server::new(config);
+        let conn = server.connect(Time::ZERO);
+        let mut editor = Self { server, conn, calls: Vec::new(), cut: setup.cut, is_ending: false };
+        editor.server.feed(Time::ZERO, conn, HEAD.as_bytes());
         let accepted = pass(&mut editor.server, Time::ZERO, usize::MAX).bytes();
         assert_eq!(accepted.escape_ascii().to_string(), ACCEPTED.as_bytes().escape_ascii().to_string());
         if !setup.is_closed {
@@ -217,10 +219,10 @@ impl Side for Editor {
         let at = usize::from(self.cut).min(bytes.len());
         let (begin, end) = bytes.split_at(at);
         if self.cut == 0 {
-            self.server.feed(now, (), &masked(TEXT, bytes));
+            self.server.feed(now, self.conn, &masked(TEXT, bytes));
         } else {
             // Two frames, with the cut at any byte.
-            self.server.feed(now, (), &[masked(TEXT & 0x7f, begin), masked(0x80, end)].concat());
+            self.server.feed(now, self.conn, &[masked(TEXT & 0x7f, begin), masked(0x80, end)].concat());
         }
         self.settle(now)
     }
@@ -254,7 +256,7 @@ impl Side for Editor {
 
     fn shutdown(&mut self) -> Vec<String> {
         self.is_ending = true;
-        self.server.shutdown();
+        self.server.shutdown(Time::ZERO);
         self.settle(Time::ZERO)
     }
 }

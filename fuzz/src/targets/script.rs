@@ -5,7 +5,7 @@ use crate::support::laws::Subject;
 use crate::support::run::Run;
 use crate::support::sockets::{WsClient, WsServer};
 use ide_mcp::ws::{CloseCode, OwnedEvent, Sender};
-use ide_mcp::{Outbox as _, Polled, Time, To};
+use ide_mcp::{Machine, Outbox as _, Time, To};
 use std::time::Duration;
 
 /// Performs the operations of a script on a server.
@@ -140,7 +140,7 @@ impl<'a> Script<'a> {
 
 fn play<S>(subject: &S, data: &[u8], key: Option<[u8; 4]>, send: impl Fn(&mut S::Machine, &Send<'_>))
 where
-    S: Subject<Machine: Polled<Event = OwnedEvent>>,
+    S: Subject<Machine: Machine<Event = OwnedEvent>>,
 {
     let mut script = Script(data);
     let choice = script.byte();

@@ -9,16 +9,15 @@ pub use event::ClientEvent;
 use super::connection::{SUBPROTOCOL, TOKEN_FIELD};
 use super::tool::Arguments;
 use super::{Dialect, DirectRequest, Pending, Push, Tool, ToolArguments};
-use crate::machine::delegate_wire;
 use crate::mcp::{
     self, FormAnswer, GetPrompt, List, Progress, PromptResult, PromptSpec, ReadResource, ResourceResult,
     ResourceSpec, ResourceTemplate, Root, Timeout, ToolSpec,
 };
-use crate::output::{Pass, Single};
+use crate::pass::{Pass, Single, machine_with_one_connection};
 use crate::rpc::{CallId, ErrorObject, NotOpen, NotSent, RequestId, RespondError, SessionId};
 use crate::time::earlier;
 use crate::ws::{self, ClientRequest, CloseCode, Closed, InvalidClientRequest, ProtocolError, SendError};
-use crate::{Machine, Output, Time, Wire};
+use crate::{Output, Time};
 use alloc::{boxed::Box, format, vec::Vec};
 use rand_core::TryCryptoRng;
 use serde::Serialize;
@@ -49,13 +48,12 @@ pub struct Client {
 }
 
 impl Client {
-    /// Creates a connection whose opening handshake waits in [`outgoing`](Wire::outgoing). `session` is
-    /// a part of the names of its calls and requests, so each connection of a program needs a `session` of
-    /// its own.
+    /// Creates an agent's connection; the first pass writes its opening handshake. `session` is a part of the names of its
+    /// calls and requests, so each connection of a program needs a `session` of its own.
     ///
     /// # Errors
     ///
-    /// [`InvalidClientRequest`] if the host, the [target](ClientConfig::target), a
+    /// [`InvalidClientRequest`] if the server, the [target](ClientConfig::target), a
     /// [field](ClientConfig::fields) or the `User-Agent` is not valid in an opening handshake, or if a
     /// limit is 0. The `User-Agent` is the name and version of the agent.
     pub fn new(
@@ -92,7 +90,7 @@ impl Client {
     /// The connection ends ([`InputOverflow`](crate::ws::Closed::InputOverflow)) if bytes come while
     /// [`wants_input`](Self::wants_input) is false, or more than 256 KiB between two passes.
     pub fn feed(&mut self, now: Time, bytes: &[u8]) {
-        Wire::feed(self, now, bytes);
+        self.ws.feed(now, bytes);
     }
 
     /// Tells the client that the editor's stream has ended, or that the last [`Write`](Output::Write) has failed.
@@ -134,7 +132,7 @@ impl Client {
     /// room in the send buffer.
     #[must_use]
     pub fn wants_input(&self) -> bool {
-        Wire::wants_input(self)
+        self.ws.wants_input()
     }
 
     /// Returns true if bytes wait for room in the socket: let your loop wake when the socket is writable.
@@ -147,18 +145,19 @@ impl Client {
     /// [`filled`](Self::filled). Empty exactly while [`wants_input`](Self::wants_input) is false, and valid until the
     /// next poll, [`feed`](Self::feed) or [`trim`](Self::trim).
     pub fn space(&mut self) -> &mut [u8] {
-        Wire::space(self)
+        self.ws.space()
     }
 
     /// Feeds the first `n` bytes of [`space`](Self::space). An `n` beyond it ends the connection as too many bytes in
     /// [`feed`](Self::feed) do.
     pub fn filled(&mut self, now: Time, n: usize) {
-        Wire::filled(self, now, n);
+        self.ws.filled(now, n);
     }
 
     /// Frees the memory that an idle connection does not need. Nothing else changes.
     pub fn trim(&mut self) {
-        Wire::trim(self);
+        self.ws.trim();
+        self.mcp.trim();
     }
 
     /// Returns the time of the next pass, as the last [`Wait`](Output::Wait) did, but with what you have done since:
@@ -411,6 +410,13 @@ impl Client {
         }
     }
 
+    /// Returns true if the send buffer is at its mark ([`ws::Limits::outgoing`]), because the editor reads too slowly. Calls
+    /// and notifications are refused until there is room.
+    #[must_use]
+    pub fn is_full(&self) -> bool {
+        self.ws.is_full()
+    }
+
     /// Returns true if the session is initialized and has not ended.
     #[must_use]
     pub fn is_ready(&self) -> bool {
@@ -534,26 +540,14 @@ fn notified(method: Box<str>, params: Option<Box<RawValue>>) -> ClientEvent {
     Push::read(&method, text).map_or(ClientEvent::Notification { method, params }, ClientEvent::Pushed)
 }
 
-impl Wire for Client {
-    delegate_wire!(ws: space filled feed feed_eof outgoing wants_input);
-
-    fn sent(&mut self, n: usize) {
-        self.ws.sent(n);
-        self.say_connected();
+impl Single for Client {
+    fn pass(&self) -> Pass {
+        self.ws.pass()
     }
 
-    fn is_done(&self) -> bool {
-        self.closed.is_none() && !self.not_chosen && !self.mcp.has_queued_event() && self.ws.is_done()
+    fn pass_mut(&mut self) -> &mut Pass {
+        self.ws.pass_mut()
     }
-
-    fn trim(&mut self) {
-        self.ws.trim();
-        self.mcp.trim();
-    }
-}
-
-impl Machine for Client {
-    type Event = ClientEvent;
 
     fn tick(&mut self, now: Time) {
         self.ws.tick(now);
@@ -588,23 +582,33 @@ impl Machine for Client {
         }
     }
 
-    fn deadline(&self) -> Option<Time> {
+    fn due(&self) -> Option<Time> {
         if self.closed.is_some() || self.not_chosen || self.mcp.has_queued_event() {
             return Some(self.ws.now());
         }
         if self.ws.has_ended() || self.ws.is_full() {
-            return Machine::deadline(&self.ws);
+            return self.ws.due();
         }
-        earlier(Machine::deadline(&self.ws), self.mcp.deadline())
+        earlier(self.ws.due(), self.mcp.deadline())
+    }
+
+    #[inline]
+    fn outgoing(&self) -> &[u8] {
+        self.ws.outgoing()
+    }
+
+    fn sent(&mut self, n: usize) {
+        self.ws.sent(n);
+        self.say_connected();
+    }
+
+    fn end_stream(&mut self, now: Time) {
+        self.ws.end_stream(now);
+    }
+
+    fn is_done(&self) -> bool {
+        self.closed.is_none() && !self.not_chosen && !self.mcp.has_queued_event() && self.ws.is_done()
     }
 }
 
-impl Single for Client {
-    fn pass(&self) -> Pass {
-        self.ws.pass()
-    }
-
-    fn pass_mut(&mut self) -> &mut Pass {
-        self.ws.pass_mut()
-    }
-}
+machine_with_one_connection!(Client, ClientEvent);

@@ -14,7 +14,6 @@ mod quirks;
 mod roots;
 
 pub use expected_edits::EditEnd;
-pub(super) use open_call::CallOwner;
 pub use open_call::OpenCall;
 pub use open_calls::DiffEnd;
 pub use peer::MODELS_TARGET;
@@ -25,13 +24,12 @@ use super::push::{PushSchedule, StreamPos};
 use super::tool::direct;
 use super::tool::toolset::SharedTools;
 use super::{AgentId, ConnId, Dialect, ServerConfig, ServerEvent};
-use crate::machine::delegate_wire;
+use crate::Time;
 use crate::mcp::{self, Context, Forward, Implementation};
-use crate::output::{Pass, Single};
+use crate::pass::Single as _;
 use crate::rpc::{CallId, SerializedNotification};
 use crate::time::earlier;
 use crate::ws::{self, Closed};
-use crate::{Machine, Time, Wire};
 use alloc::{borrow::Cow, collections::VecDeque, sync::Arc, vec::Vec};
 use consent::Consent;
 use expected_edits::ExpectedEdits;
@@ -62,7 +60,7 @@ use roots::Roots;
 /// client marks the moment from which it accepts pushes. So the selection is sent more than once, and
 /// mentions wait for the settle time ([`accepts_pushes`](Connection::accepts_pushes)).
 #[derive(Debug)]
-pub struct Connection {
+pub(crate) struct Connection {
     /// The id of the connection, which is that of its session too.
     conn: ConnId,
     ws: ws::Server,
@@ -131,15 +129,6 @@ pub(crate) enum Admission {
 }
 
 impl Connection {
-    /// Creates a connection that was accepted at `now`. `session` is a part of the names of its calls
-    /// and requests, so each connection of a program needs another `session`.
-    #[must_use]
-    pub fn new(config: impl Into<Arc<ServerConfig>>, session: crate::rpc::SessionId, now: Time) -> Self {
-        let config = config.into();
-        let settings = session_settings(&config);
-        Self::with_settings(config, settings, ConnId::of_session(session), now)
-    }
-
     /// Creates a connection, as [`new`](Connection::new) does, with the
     /// [settings of its session](session_settings), which connections can share.
     pub(crate) fn with_settings(
@@ -184,7 +173,7 @@ impl Connection {
 
     /// Returns true if the opening handshake is over, the client was let in, and no ending has begun.
     #[must_use]
-    pub fn is_open(&self) -> bool {
+    pub(crate) fn is_open(&self) -> bool {
         self.can_hear() && self.ws.is_open()
     }
 
@@ -193,14 +182,14 @@ impl Connection {
     /// The time is [`ServerConfig::settle`], by default 1.6 s. A client that lists its tools over and
     /// over is treated as settled after 10 s.
     #[must_use]
-    pub fn accepts_pushes(&self) -> bool {
+    pub(crate) fn accepts_pushes(&self) -> bool {
         self.pushes.is_settled(self.ws.now()) && self.mcp.is_ready()
     }
 
     /// Decides about a client that waits after an [`AdmissionPending`](ServerEvent::AdmissionPending):
     /// opens the connection, or refuses it like one with a wrong token. Returns false if no client
     /// waits.
-    pub fn admit(&mut self, is_admitted: bool) -> bool {
+    pub(crate) fn admit(&mut self, is_admitted: bool) -> bool {
         let Some(entry) = self.pending.take() else { return false };
         let verdict = match is_admitted {
             true if self.full => Verdict::Refuse(FULL),
@@ -214,7 +203,7 @@ impl Connection {
     /// [`Ready`](ServerEvent::Ready) follows, or [`ModelReady`](ServerEvent::ModelReady) for a
     /// [model](Connection::is_for_models), and then each call that has waited. Returns false if the client
     /// does not wait.
-    pub fn allow(&mut self) -> bool {
+    pub(crate) fn allow(&mut self) -> bool {
         if !self.waits_for_consent() {
             return false;
         }
@@ -226,31 +215,31 @@ impl Connection {
 
     /// Returns true if the client waits for [`allow`](Connection::allow).
     #[must_use]
-    pub fn waits_for_consent(&self) -> bool {
+    pub(crate) fn waits_for_consent(&self) -> bool {
         self.is_open() && self.consent.is_asked()
     }
 
     /// Returns the name and version that the client sent in `initialize`; `None` before `initialize`,
     /// or if they cannot be read.
     #[must_use]
-    pub const fn client(&self) -> Option<&Implementation> {
+    pub(crate) const fn client(&self) -> Option<&Implementation> {
         self.mcp.client()
     }
 
     /// Returns the process id that the client sent in `ide_connected`; `None` if it sent none.
     #[must_use]
-    pub const fn pid(&self) -> Option<u32> {
+    pub(crate) const fn pid(&self) -> Option<u32> {
         self.pid
     }
 
     /// Returns the open diffs: the call and its tab.
-    pub fn open_diffs(&self) -> impl Iterator<Item = (CallId, &str)> {
+    pub(crate) fn open_diffs(&self) -> impl Iterator<Item = (CallId, &str)> {
         self.open_calls.diffs()
     }
 
     /// Returns the size of the messages of the open calls, in bytes.
     #[must_use]
-    pub const fn open_bytes(&self) -> usize {
+    pub(crate) const fn open_bytes(&self) -> usize {
         self.mcp.open_bytes()
     }
 
@@ -317,7 +306,7 @@ impl Connection {
             }
         }
         self.hangup = Hangup::Over;
-        self.ws.feed_eof(now);
+        self.ws.end_stream(now);
         true
     }
 
@@ -327,7 +316,7 @@ impl Connection {
         matches!(self.hangup, Hangup::No)
     }
 
-    /// Returns true if the connection counts among the open ones of a host: a client that has ended its stream and
+    /// Returns true if the connection counts among the open ones of a server: a client that has ended its stream and
     /// waits for answers does.
     pub(crate) fn takes_place(&self) -> bool {
         self.ws.is_open()
@@ -398,21 +387,30 @@ fn forwarded(forward: Forward, dialect: Dialect) -> Forward {
     Forward::Methods(methods)
 }
 
-impl Wire for Connection {
-    delegate_wire!(ws: filled outgoing);
+/// The verbs by which the server drives the connection.
+impl Connection {
+    #[inline]
+    pub(crate) fn filled(&mut self, now: Time, n: usize) {
+        self.ws.filled(now, n);
+    }
 
     #[inline]
-    fn space(&mut self) -> &mut [u8] {
+    pub(crate) fn outgoing(&self) -> &[u8] {
+        self.ws.outgoing()
+    }
+
+    #[inline]
+    pub(crate) fn space(&mut self) -> &mut [u8] {
         if self.can_hear() { self.ws.space() } else { &mut [] }
     }
 
-    fn feed(&mut self, now: Time, bytes: &[u8]) {
+    pub(crate) fn feed(&mut self, now: Time, bytes: &[u8]) {
         if self.can_hear() {
             self.ws.feed(now, bytes);
         }
     }
 
-    fn feed_eof(&mut self, now: Time) {
+    pub(crate) fn end_stream(&mut self, now: Time) {
         self.ws.tick(now);
         if self.can_hear() {
             self.hangup = Hangup::Heard(None);
@@ -420,26 +418,26 @@ impl Wire for Connection {
         }
         if self.hangup != Hangup::Over {
             self.hangup = Hangup::Over;
-            self.ws.feed_eof(now);
+            self.ws.end_stream(now);
         }
-        self.ws.feed_eof(now);
+        self.ws.end_stream(now);
     }
 
-    fn wants_input(&self) -> bool {
+    pub(crate) fn wants_input(&self) -> bool {
         self.can_hear() && self.ws.wants_input()
     }
 
-    fn sent(&mut self, n: usize) {
+    pub(crate) fn sent(&mut self, n: usize) {
         self.ws.sent(n);
         self.pushes.on_written(self.ws.now(), self.stream_pos().written);
         self.flush();
     }
 
-    fn is_done(&self) -> bool {
+    pub(crate) fn is_done(&self) -> bool {
         self.closed.is_none() && self.events.is_empty() && self.ws.is_done()
     }
 
-    fn trim(&mut self) {
+    pub(crate) fn trim(&mut self) {
         self.ws.trim();
         self.mcp.trim();
         self.events.shrink_to_fit();
@@ -447,16 +445,12 @@ impl Wire for Connection {
         self.expected_edits.trim();
         self.consent.trim();
     }
-}
 
-impl Machine for Connection {
-    type Event = ServerEvent;
-
-    fn tick(&mut self, now: Time) {
+    pub(crate) fn tick(&mut self, now: Time) {
         self.ws.tick(now);
     }
 
-    fn poll_event(&mut self) -> Option<ServerEvent> {
+    pub(crate) fn poll_event(&mut self) -> Option<ServerEvent> {
         loop {
             if let Some(event) = self.events.pop_front() {
                 return Some(event);
@@ -496,16 +490,16 @@ impl Machine for Connection {
         }
     }
 
-    fn deadline(&self) -> Option<Time> {
+    pub(crate) fn due(&self) -> Option<Time> {
         let has_queued = self.consent.has_next() || self.mcp.has_queued_event();
         if !self.events.is_empty() || self.closed.is_some() || has_queued {
             return Some(self.ws.now());
         }
         let transport = match self.hangup {
-            Hangup::No | Hangup::Over => Machine::deadline(&self.ws),
+            Hangup::No | Hangup::Over => self.ws.due(),
             Hangup::Heard(limit) => {
                 let limit = limit.filter(|_| self.owes_answers()).unwrap_or_else(|| self.ws.now());
-                earlier(Machine::deadline(&self.ws), Some(limit))
+                earlier(self.ws.due(), Some(limit))
             }
         };
         if self.ws.has_ended() || self.ws.is_full() {
@@ -517,12 +511,20 @@ impl Machine for Connection {
     }
 }
 
-impl Single for Connection {
-    fn pass(&self) -> Pass {
-        self.ws.pass()
-    }
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-    fn pass_mut(&mut self) -> &mut Pass {
-        self.ws.pass_mut()
+    /// A server only counts the end of a connection that was never let in.
+    #[test]
+    fn limit_of_zero_is_named() {
+        let mut config = ServerConfig::new("editor", "1").policy(Policy::without_authentication(1));
+        config.mcp.limits.depth = 0;
+        let settings = session_settings(&config);
+        let conn = ConnId::new(0, 1);
+        let mut connection = Connection::with_settings(Arc::new(config), settings, conn, Time::ZERO);
+        let event = connection.poll_event();
+        let is_named = matches!(&event, Some(ServerEvent::Closed { reason: Closed::ZeroLimit("depth"), .. }));
+        assert!(is_named && connection.is_done(), "{event:?}");
     }
 }

@@ -2,6 +2,7 @@
 
 use super::Connection;
 use super::open_calls::CallKind;
+use crate::ide::Server;
 use crate::ide::{DirectAnswer, Tool};
 use crate::mcp::{Progress, PromptResult, ResourceResult, Timeout, ToolResult};
 use crate::rpc::{CallId, NotOpen, RespondError, code, is_object};
@@ -16,8 +17,8 @@ const HIDDEN: &str = "failed to read file: the file may not leave the editor";
 /// The time after which Claude Code gives up on a call of its model, which no message says (measured).
 const GIVES_UP: Timeout = Timeout::Progress { idle: Duration::from_secs(300), total: Duration::MAX };
 
-/// An open call by its name, as [`Server::call`](crate::ide::Server::call) and [`Connection::call`] return it.
-/// This type answers the call with something else than [the answer of its tool](Connection::answer),
+/// An open call by its name, as [`Server::call`] returns it.
+/// This type answers the call with something else than [the answer of its tool](Server::answer),
 /// reports its progress and changes its deadline. An application that cannot keep a
 /// [`Call`](crate::ide::Call), such as one in another language, answers its calls by this type.
 ///
@@ -25,37 +26,11 @@ const GIVES_UP: Timeout = Timeout::Progress { idle: Duration::from_secs(300), to
 /// client receives a short error in place of any answer.
 #[must_use = "nothing is sent yet"]
 pub struct OpenCall<'a> {
-    owner: &'a mut dyn CallOwner,
+    server: &'a mut Server,
     call: CallId,
 }
 
-/// The owner of the connection of a call: a [`Connection`], which is one connection, or a
-/// [`Server`](crate::ide::Server).
-pub(crate) trait CallOwner {
-    /// Returns the connection of a call; `None` once the connection is gone.
-    fn connection(&self, call: CallId) -> Option<&Connection>;
-
-    /// Runs `act` once on the connection of a call, or not at all if the connection is gone.
-    fn with_connection(&mut self, call: CallId, act: &mut dyn FnMut(&mut Connection));
-
-    /// Returns true if the filter of a host hides the file that this text names.
-    fn hides(&self, text: &str) -> bool {
-        let _ = text;
-        false
-    }
-}
-
-impl CallOwner for Connection {
-    fn connection(&self, _: CallId) -> Option<&Connection> {
-        Some(self)
-    }
-
-    fn with_connection(&mut self, _: CallId, act: &mut dyn FnMut(&mut Connection)) {
-        act(self);
-    }
-}
-
-/// The output has the call alone. With the owner, every program that answers a call by its name would contain
+/// The output has the call alone. With the server, every program that answers a call by its name would contain
 /// the `Debug` of a whole host.
 impl fmt::Debug for OpenCall<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -64,8 +39,8 @@ impl fmt::Debug for OpenCall<'_> {
 }
 
 impl<'a> OpenCall<'a> {
-    pub(crate) const fn new(owner: &'a mut dyn CallOwner, call: CallId) -> Self {
-        Self { owner, call }
+    pub(crate) const fn new(server: &'a mut Server, call: CallId) -> Self {
+        Self { server, call }
     }
 
     /// Returns the tool of the protocol that is called. `None` for a tool of the application's own, for
@@ -81,7 +56,7 @@ impl<'a> OpenCall<'a> {
     /// Answers with a result, which is sent unchanged: the [`Answer`](crate::ide::Answer) of a tool of
     /// the protocol in any dialect, or a [failure](ToolResult::error). Problems as LSP has them are sent in the
     /// dialect of the session. If the
-    /// [`Filter`](crate::ide::Filter) of a host hides a file of the answer, the client receives the rest
+    /// [`Filter`](crate::ide::Filter) of a server hides a file of the answer, the client receives the rest
     /// of the answer in the dialect of its session.
     ///
     /// # Errors
@@ -161,7 +136,7 @@ impl<'a> OpenCall<'a> {
     }
 
     /// Answers a [`Direct`](crate::ide::ServerEvent::Direct) request. If the
-    /// [`Filter`](crate::ide::Filter) of a host hides a file of the answer, the client receives the rest
+    /// [`Filter`](crate::ide::Filter) of a server hides a file of the answer, the client receives the rest
     /// of the answer, and the error -32603 in place of the text of a hidden file.
     ///
     /// # Errors
@@ -173,8 +148,8 @@ impl<'a> OpenCall<'a> {
         if self.kind().is_some_and(|kind| kind != CallKind::Request) {
             return Err(RespondError::NotAnAnswer);
         }
-        let asked = self.owner.connection(self.call).and_then(|server| server.open_calls.file(self.call));
-        let Ok(shown) = answer.without_hidden(asked.as_deref(), &|text| self.owner.hides(text)) else {
+        let asked = self.server.connection(self.call).and_then(|server| server.open_calls.file(self.call));
+        let Ok(shown) = answer.without_hidden(asked.as_deref(), &|text| self.server.hides(text)) else {
             return Ok(self.fail(code::INTERNAL_ERROR, HIDDEN)?);
         };
         let raw = shown.as_ref().unwrap_or(answer).to_raw();
@@ -209,7 +184,7 @@ impl<'a> OpenCall<'a> {
     /// its 400 ms or 1.9 s, and an `openDiff` can get a deadline.
     ///
     /// Claude Code fails a call of its model after 300 s without an answer or [`progress`](Self::progress), and says
-    /// nothing to the editor (measured). So on a connection [for models](Connection::is_for_models) a call without a timeout
+    /// nothing to the editor (measured). So on a connection [for models](crate::ide::MODELS_TARGET) a call without a timeout
     /// ends 300 s after its last progress. A tool that waits for a person should report progress, say each minute.
     ///
     /// # Errors
@@ -233,7 +208,7 @@ impl<'a> OpenCall<'a> {
 
     /// Returns the kind of the call while it is open.
     fn kind(&self) -> Option<CallKind> {
-        let server = self.owner.connection(self.call)?;
+        let server = self.server.connection(self.call)?;
         server.may_answer(self.call).ok()?;
         server.open_calls.kind(self.call).filter(|_| server.mcp.is_open(self.call))
     }
@@ -247,11 +222,11 @@ impl<'a> OpenCall<'a> {
         translates: bool,
     ) -> Result<Option<ToolResult<'static>>, RespondError> {
         let tool = self.tool().filter(|_| !result.is_error);
-        let server = self.owner.connection(self.call);
+        let server = self.server.connection(self.call);
         let (Some(tool), Some(Connection { config, .. })) = (tool, server) else { return Ok(None) };
         let form = (config.dialect, &config.content_limits);
         let asked = server.and_then(|server| server.open_calls.file(self.call));
-        let shown = tool.shown(result, asked.as_deref(), form, &|text| self.owner.hides(text), translates);
+        let shown = tool.shown(result, asked.as_deref(), form, &|text| self.server.hides(text), translates);
         shown.ok_or(RespondError::NotAnAnswer)
     }
 
@@ -265,17 +240,9 @@ impl<'a> OpenCall<'a> {
         mut act: impl FnMut(&mut Connection, CallId) -> Result<T, E>,
     ) -> Result<T, E> {
         let (mut done, call) = (Err(NotOpen::Closed.into()), self.call);
-        self.owner.with_connection(call, &mut |server| {
+        self.server.with_connection(call, &mut |server| {
             done = server.may_answer(call).map_err(E::from).and_then(|()| act(server, call));
         });
         done
-    }
-}
-
-impl Connection {
-    /// Returns the call with this name: to fail it, to report its progress, to change its deadline, or
-    /// to answer it by its name alone.
-    pub fn call(&mut self, call: impl Into<CallId>) -> OpenCall<'_> {
-        OpenCall::new(self, call.into())
     }
 }

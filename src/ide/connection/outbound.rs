@@ -1,20 +1,21 @@
 //! The output of an editor's connection: the answers, notifications and requests of the application,
 //! and the pushes that wait until the client accepts them.
 
+use super::Connection;
 use super::forms::Held;
 use super::quirks::Quirks;
-use super::{Connection, context_with_tools};
 use crate::ide::DiffEnd;
 use crate::ide::push::InDialect;
 use crate::ide::tool::toolset::SharedTools;
 use crate::ide::{
     Answer, Call, DiagnosticsChanged, EditorNotification, Mention, Pending, Selection, ServerConfig,
-    ToolArguments, ToolSet,
+    ToolArguments,
 };
 use crate::mcp::{self, Context, Form, FormAnswer, Timeout};
+use crate::pass::Single as _;
 use crate::rpc::{CallId, NotOpen, NotSent, RequestId, code};
 use crate::ws::{self, CloseCode};
-use crate::{Outbox, To, Wire};
+use crate::{Outbox, To};
 use alloc::sync::Arc;
 use serde::Serialize;
 
@@ -40,23 +41,14 @@ impl Connection {
     /// # Errors
     ///
     /// [`NotOpen`], which names the end of the call, if the call is not open any more. Nothing is sent.
-    pub fn answer<T: ToolArguments>(&mut self, call: Call<T>, answer: &T::Answer) -> Result<(), NotOpen> {
+    pub(crate) fn answer<T: ToolArguments>(
+        &mut self,
+        call: Call<T>,
+        answer: &T::Answer,
+    ) -> Result<(), NotOpen> {
         let result = answer.result_within(self.config.dialect, &self.config.content_limits);
         let call = call.id();
         self.end(call, |mcp, out| mcp.respond_to_tool(call, &result, out))
-    }
-
-    /// Sends the selection to the client as soon as the send buffer has room. A newer selection
-    /// replaces a waiting one. The selection is sent again if the client can have ignored or forgotten
-    /// it: after each list of tools, at the end of the [settle time](Connection::accepts_pushes), and once
-    /// more 5 s later. Returns true if the text was longer than
-    /// [`ContentLimits::selection`](crate::ide::ContentLimits::selection) and was cut.
-    pub fn select(&mut self, mut selection: Selection) -> bool {
-        let cut = selection.cut(self.config.content_limits.selection);
-        if let Some(selection) = selection.serialized(self.config.dialect) {
-            self.set_selection(selection);
-        }
-        cut
     }
 
     /// Sends a mention of a file, or of lines of it, for the prompt of the client. A mention is sent
@@ -69,7 +61,7 @@ impl Connection {
     /// ms after the previous mention was written: clients drop mentions that follow each other faster
     /// (measured). [`NotSent::NotReady`] for ever if the connection [is for models](Connection::is_for_models).
     /// [`NotSent::Full`] while the send buffer is full.
-    pub fn mention(&mut self, mention: &Mention) -> Result<(), NotSent> {
+    pub(crate) fn mention(&mut self, mention: &Mention) -> Result<(), NotSent> {
         self.may_send()?;
         if !self.mcp.is_ready() || !self.pushes.can_mention(self.ws.now()) {
             return Err(NotSent::NotReady);
@@ -93,7 +85,7 @@ impl Connection {
     ///
     /// [`NotSent`] if the session is not ready or has ended, if the connection
     /// [is for models](Connection::is_for_models), or if the send buffer is full.
-    pub fn diagnostics_changed(&mut self, changed: &DiagnosticsChanged) -> Result<bool, NotSent> {
+    pub(crate) fn diagnostics_changed(&mut self, changed: &DiagnosticsChanged) -> Result<bool, NotSent> {
         self.may_push()?;
         let cut = changed.cut(self.config.content_limits.diagnostics);
         self.push_notification(EditorNotification::DiagnosticsChanged, cut.as_ref().unwrap_or(changed))?;
@@ -108,7 +100,7 @@ impl Connection {
     ///
     /// [`NotSent`] if the session is not ready or has ended, if the connection
     /// [is for models](Connection::is_for_models), or if the send buffer is full.
-    pub fn active_editor_changed(&mut self, mut selection: Selection) -> Result<bool, NotSent> {
+    pub(crate) fn active_editor_changed(&mut self, mut selection: Selection) -> Result<bool, NotSent> {
         self.may_push()?;
         let cut = selection.cut(self.config.content_limits.selection);
         self.push_notification(EditorNotification::ActiveEditorChanged, &selection)?;
@@ -121,7 +113,11 @@ impl Connection {
     ///
     /// [`NotSent`] if the session is not ready or has ended, if the send buffer is full, or if the
     /// parameters cannot be written as a JSON object.
-    pub fn notify<P: Serialize + ?Sized>(&mut self, method: &str, params: Option<&P>) -> Result<(), NotSent> {
+    pub(crate) fn notify<P: Serialize + ?Sized>(
+        &mut self,
+        method: &str,
+        params: Option<&P>,
+    ) -> Result<(), NotSent> {
         self.may_send()?;
         self.mcp.notify(method, params, &mut self.ws.sender())?;
         if LISTS_CHANGED.contains(&method) {
@@ -137,7 +133,7 @@ impl Connection {
     ///
     /// [`NotSent`] if the session is not ready or has ended, if the send buffer is full, if too many
     /// requests have no answer yet, or if the parameters cannot be written as a JSON object.
-    pub fn request<P: Serialize + ?Sized>(
+    pub(crate) fn request<P: Serialize + ?Sized>(
         &mut self,
         method: &str,
         params: Option<&P>,
@@ -161,7 +157,7 @@ impl Connection {
     ///
     /// [`NotSent::Undeclared`] if the client does not show forms. Otherwise as for
     /// [`request`](Self::request).
-    pub fn elicit(&mut self, form: Form) -> Result<Pending<FormAnswer>, NotSent> {
+    pub(crate) fn elicit(&mut self, form: Form) -> Result<Pending<FormAnswer>, NotSent> {
         self.elicit_within(form, Timeout::Never)
     }
 
@@ -170,7 +166,11 @@ impl Connection {
     /// # Errors
     ///
     /// As for [`elicit`](Self::elicit).
-    pub fn elicit_within(&mut self, form: Form, timeout: Timeout) -> Result<Pending<FormAnswer>, NotSent> {
+    pub(crate) fn elicit_within(
+        &mut self,
+        form: Form,
+        timeout: Timeout,
+    ) -> Result<Pending<FormAnswer>, NotSent> {
         self.may_send()?;
         if !self.quirks().answers_requests {
             return Err(NotSent::Undeclared);
@@ -188,7 +188,7 @@ impl Connection {
     }
 
     /// Cancels a request and notifies the client. Returns false if the request has ended.
-    pub fn cancel(&mut self, request: RequestId, reason: Option<&str>) -> bool {
+    pub(crate) fn cancel(&mut self, request: RequestId, reason: Option<&str>) -> bool {
         if self.may_send().is_err() {
             return false;
         }
@@ -197,21 +197,6 @@ impl Connection {
             return self.mcp.cancel(request, reason, &mut Held::default());
         }
         self.mcp.cancel(request, reason, &mut self.ws.sender())
-    }
-
-    /// Offers other tools from now on. Notifies the client as soon as the send buffer has room, and
-    /// sends the selection again once the client has listed the new tools. Each change begins the
-    /// [settle time](Connection::accepts_pushes) anew, so mentions wait as long as the tools keep changing.
-    ///
-    /// # Errors
-    ///
-    /// [`NotSent`] if the session is not ready or does not declare such changes. The tools are changed
-    /// all the same. A client that listed the old tools before its session was ready receives the
-    /// change once the session is ready.
-    pub fn set_tools(&mut self, tools: impl Into<Arc<ToolSet>>) -> Result<(), NotSent> {
-        Arc::make_mut(&mut self.config).tools = tools.into();
-        let (config, context) = (self.config.clone(), context_with_tools(&self.config));
-        self.offer_tools(config, context)
     }
 
     /// Offers the tools of these settings from now on, which differ only by their tools, with the
@@ -229,15 +214,6 @@ impl Connection {
         let announced = self.may_send().and_then(|()| self.announce_tools());
         self.offer_context(config, context);
         announced
-    }
-
-    /// Offers other prompts and resources from now on, beside the resources that the tools read.
-    /// Notifies the client as soon as the session is ready and the send buffer has room. What
-    /// [`mcp::ServerConfig::context`] did not declare at the beginning of the session stays unknown to
-    /// its client. Requests that are open stay open.
-    pub fn set_context(&mut self, context: impl Into<Arc<Context>>) {
-        Arc::make_mut(&mut self.config).mcp.context = context.into();
-        self.offer_context(self.config.clone(), context_with_tools(&self.config));
     }
 
     /// Offers the context of these settings from now on, which differ only by their tools and context.
@@ -259,7 +235,7 @@ impl Connection {
 
     /// Closes the connection in good order: open diffs are answered as rejected, other calls as failed,
     /// then the close frame is sent (1001).
-    pub fn shutdown(&mut self) {
+    pub(crate) fn shutdown(&mut self) {
         self.close(CloseCode::GOING_AWAY, "the editor shuts down");
     }
 
@@ -267,7 +243,7 @@ impl Connection {
     /// [`Reconnect`](crate::ide::Reconnect), and so the agents of this crate, do not connect again after this
     /// code. The real client connects again after the end of its editor (measured), so an editor that wants a
     /// client to stay away [asks before it allows](ServerConfig::asks_for_consent) each client.
-    pub fn disconnect(&mut self) {
+    pub(crate) fn disconnect(&mut self) {
         self.close(CloseCode::POLICY, "the editor disconnects this client");
     }
 

@@ -65,7 +65,7 @@ impl Connection {
     /// Returns true if the connection belongs to the model of a client: the client connected at
     /// [`MODELS_TARGET`]. False until the client is let in.
     #[must_use]
-    pub fn is_for_models(&self) -> bool {
+    pub(crate) fn is_for_models(&self) -> bool {
         self.peer == Peer::Model
     }
 

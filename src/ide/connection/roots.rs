@@ -42,20 +42,20 @@ impl Connection {
     /// `roots/list`: at most 64. The list is empty before the answer, and for a client that the editor does
     /// not ask.
     #[must_use]
-    pub fn roots(&self) -> &[Root] {
+    pub(crate) fn roots(&self) -> &[Root] {
         self.roots.list.as_deref().unwrap_or_default()
     }
 
     /// Returns the [`roots`](Self::roots) of the client that are absolute paths on this machine.
     #[must_use]
-    pub fn folders(&self) -> &[LocalPath] {
+    pub(crate) fn folders(&self) -> &[LocalPath] {
         &self.roots.folders
     }
 
     /// Returns the index of the window for a call of this client, as [`closest_window`] does with the folders of
     /// the client. `file` is the file of the call, such as that of a diff.
     #[must_use]
-    pub fn closest_window<W: AsRef<[LocalPath]>>(
+    pub(crate) fn closest_window<W: AsRef<[LocalPath]>>(
         &self,
         windows: &[W],
         file: Option<&LocalPath>,

@@ -36,7 +36,7 @@ use crate::time::earlier;
 use core::time::Duration;
 
 /// The longest time for which a client that lists its tools over and over can keep mentions waiting,
-/// unless the settle time itself is longer. The host keeps a mention for 30 s by default, so the
+/// unless the settle time itself is longer. The server keeps a mention for 30 s by default, so the
 /// mention is sent before it expires.
 const LONGEST_SETTLING: Duration = Duration::from_secs(10);
 

@@ -2,8 +2,9 @@
 
 use super::{AgentId, Server};
 use crate::Time;
+use crate::ide::Pending;
+use crate::ide::connection::Connection;
 use crate::ide::paths::LocalPath;
-use crate::ide::{Connection, Pending};
 use crate::mcp::{Form, FormAnswer, Implementation, Root, Timeout};
 use crate::rpc::{CallId, NotSent, RequestId};
 use serde::Serialize;
@@ -62,6 +63,12 @@ impl<'a> Agent<'a> {
         file: Option<&LocalPath>,
     ) -> Option<usize> {
         self.connection.closest_window(windows, file)
+    }
+
+    /// Returns true until the end of its connection begins. Until then messages to the agent can be sent.
+    #[must_use]
+    pub fn is_open(self) -> bool {
+        self.connection.is_open()
     }
 
     /// Returns the diffs that wait for the person: each call, and the name of its tab.
@@ -159,7 +166,7 @@ impl<'a> AgentMut<'a> {
         self.with(|server| server.elicit_within(form, timeout))
     }
 
-    /// Allows a client that waits for the consent of the person, as [`Connection::allow`] does, even if the host
+    /// Allows a client that waits for the consent of the person, even if the server
     /// has [not asked](crate::ide::ServerConfig::asks_for_consent) about it yet. Returns false if the client
     /// does not wait.
     pub fn allow(self) -> bool {
@@ -170,8 +177,8 @@ impl<'a> AgentMut<'a> {
         is_allowed
     }
 
-    /// Ends the connection of the client in good order, as [`Connection::disconnect`] does. The other clients stay.
-    /// The host still reports the events of the end. Another call has no effect. For a client about which the
+    /// Ends the connection of the client in good order. The other clients stay.
+    /// The server still reports the events of the end. Another call has no effect. For a client about which the
     /// host [asks](crate::ide::ServerConfig::asks_for_consent) this is a refusal.
     pub fn disconnect(self, now: Time) {
         self.host.connections.set_now(now);

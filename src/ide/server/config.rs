@@ -47,7 +47,7 @@ pub struct ServerConfig {
     /// question comes for 10 s; each further refusal doubles this time, up to 5 min, and
     /// [`allow`](crate::ide::AgentMut::allow) ends it. A client that leaves before the answer starts the time
     /// once more, of at least 10 s and not doubled: a person who starts an agent again has refused nothing.
-    /// The application can allow a client that [waits](crate::ide::Connection::waits_for_consent) without its event.
+    /// The application can allow a client that [waits](crate::ide::Agent::waits_for_consent) without its event.
     pub asks_for_consent: bool,
     /// The dialect of the sessions. Default [`Dialect::VsCode`], which the real client understands.
     /// [`with_dialect`](ServerConfig::with_dialect) sets another dialect together with its pings, and
@@ -70,17 +70,15 @@ pub struct ServerConfig {
     /// agents, and each can have a model. At this number, a further client with the token receives 503.
     pub max_clients: usize,
     /// The greatest number of pending connections: those that have not been let in. They do not count
-    /// towards [`max_clients`](ServerConfig::max_clients). Default 8. For one more connection, the host
+    /// towards [`max_clients`](ServerConfig::max_clients). Default 8. For one more connection, the server
     /// closes the oldest pending connection without an HTTP answer, however young it is: a flood of 2,400
     /// connections a second leaves each of them 3 ms for its request.
     ///
-    /// A connection that has ended counts towards neither limit. The host keeps the connection for its
-    /// remaining bytes and events until it is [removed](super::Server::remove), so the caller of
-    /// `connect` has to remove each connection that [is done](crate::Wire::is_done).
+    /// A connection that has ended counts towards neither limit, even while its last bytes are written.
     pub max_pending_connections: usize,
     /// The maximum total size of the messages of all open calls of all clients, in bytes. Default 128
     /// MiB: four times the limit of one client ([`open_bytes`](crate::rpc::SessionLimits::open_bytes)).
-    /// The host answers a call beyond this limit with the error -32603. A call beyond
+    /// The server answers a call beyond this limit with the error -32603. A call beyond
     /// [`open_calls`](crate::rpc::SessionLimits::open_calls), the limit of each client (256), receives
     /// this error too.
     ///
@@ -113,7 +111,7 @@ impl ServerConfig {
         if open > mark { open } else { mark }
     }
 
-    /// Returns the greatest number of bytes that a host with these settings holds for its clients,
+    /// Returns the greatest number of bytes that a server with these settings holds for its clients,
     /// apart from one answer for each client and the constant costs of a connection.
     ///
     /// | held | one client | 16 clients |

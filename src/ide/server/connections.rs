@@ -1,4 +1,4 @@
-//! The connections of a host: the table of their places, the order in which they are polled, and the
+//! The connections of a server: the table of their places, the order in which they are polled, and the
 //! queue of those with new output. A place is an index of the table; a free place is reused.
 //!
 //! Two queues hold places, each place at most once. Every operation on a connection puts its place into
@@ -12,9 +12,9 @@
 
 use super::deadlines::Deadlines;
 use super::{ConnId, Unauthenticated};
-use crate::ide::connection::Admission;
-use crate::ide::{Connection, ServerEvent};
-use crate::{Machine, Time, Wire};
+use crate::Time;
+use crate::ide::ServerEvent;
+use crate::ide::connection::{Admission, Connection};
 use alloc::{collections::VecDeque, vec::Vec};
 use core::mem;
 
@@ -25,7 +25,7 @@ pub(super) struct Connections {
     accepted: u64,
     /// The places whose server can have an event, in the order in which they are polled.
     eventful: VecDeque<usize>,
-    /// The places that got output or became done since [`poll_transmit`](Self::poll_transmit) last
+    /// The places that got output or became done since [`next_with_output`](Self::next_with_output) last
     /// returned them.
     transmitting: VecDeque<usize>,
     /// The deadlines of the connections, exact for the places that are not eventful. The deadline of an
@@ -55,7 +55,7 @@ struct Slot {
     is_open: bool,
     /// The bytes that the open calls of the connection hold beyond its share.
     excess: usize,
-    /// The position of the outgoing stream when `poll_transmit` last returned the connection.
+    /// The position of the outgoing stream when `next_with_output` last returned the connection.
     named_at: u64,
     named_done: bool,
 }
@@ -116,8 +116,8 @@ impl Connections {
         let now = self.now;
         self.with(index, |server| {
             // The second end says that nothing can be written either.
-            server.feed_eof(now);
-            server.feed_eof(now);
+            server.end_stream(now);
+            server.end_stream(now);
         });
         // If the end is not reported yet, the report frees the place.
         if let Some(slot) = self.slots.get_mut(index) {
@@ -154,7 +154,7 @@ impl Connections {
 
     /// Returns the bytes of a connection that were not written.
     pub(super) fn outgoing(&self, conn: ConnId) -> &[u8] {
-        self.wired(conn).and_then(|index| self.get(index)).map(Wire::outgoing).unwrap_or_default()
+        self.wired(conn).and_then(|index| self.get(index)).map(Connection::outgoing).unwrap_or_default()
     }
 
     /// Returns a connection, for an operation that causes neither an event nor output.
@@ -172,6 +172,15 @@ impl Connections {
         });
         self.touch(index);
         done
+    }
+
+    /// Queues a connection for a poll even if its input can bring no event: above its high-water mark a connection takes
+    /// more than 256 KiB only if it is polled in between.
+    pub(super) fn poll_next(&mut self, index: usize) {
+        if let Some(slot) = self.slots.get_mut(index).filter(|slot| !slot.is_eventful) {
+            slot.is_eventful = true;
+            self.eventful.push_back(index);
+        }
     }
 
     /// Brings the latest time seen to a connection whose deadline has come. The time can have come with
@@ -208,14 +217,14 @@ impl Connections {
 
     /// Returns the next connection that has got output, or has become done, since this method last
     /// returned it.
-    pub(super) fn poll_transmit(&mut self) -> Option<ConnId> {
+    pub(super) fn next_with_output(&mut self) -> Option<ConnId> {
         while let Some(index) = self.transmitting.pop_front() {
             let Some(slot) = self.slots.get_mut(index) else { continue };
             slot.is_transmitting = false;
             // A later connection can have this place by now, and have no new output.
             if slot.has_unnamed() {
                 slot.named_at = slot.server.as_ref().map_or(0, Connection::position);
-                slot.named_done = slot.server.as_ref().is_some_and(Wire::is_done);
+                slot.named_done = slot.server.as_ref().is_some_and(Connection::is_done);
                 return Some(slot.id(index));
             }
         }
@@ -312,7 +321,7 @@ impl Connections {
         if slot.is_eventful {
             return None;
         }
-        let at = slot.server.as_ref().and_then(Machine::deadline);
+        let at = slot.server.as_ref().and_then(Connection::due);
         self.deadlines.set(index, at);
         at
     }
@@ -329,7 +338,7 @@ impl Slot {
         !self.removed && self.server.as_ref().is_some_and(waits)
     }
 
-    /// Returns true if the connection got output or became done since `poll_transmit` last returned it.
+    /// Returns true if the connection got output or became done since `next_with_output` last returned it.
     fn has_unnamed(&self) -> bool {
         self.server.as_ref().is_some_and(|server| {
             let news = server.position() > self.named_at || (server.is_done() && !self.named_done);

@@ -1,4 +1,4 @@
-//! The deadlines of the connections of a host, by their places in its table: the earliest deadline, and
+//! The deadlines of the connections of a server, by their places in its table: the earliest deadline, and
 //! the places whose deadline has come. Neither needs a search through all places.
 
 use crate::Time;

@@ -16,8 +16,8 @@ use serde_json::value::RawValue;
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum ServerEvent {
-    /// The client has introduced itself, and waits for [`allow`](crate::ide::Connection::allow) or
-    /// [`disconnect`](crate::ide::Connection::disconnect), because the editor
+    /// The client has introduced itself, and waits for [`allow`](crate::ide::AgentMut::allow) or
+    /// [`disconnect`](crate::ide::AgentMut::disconnect), because the editor
     /// [asks for consent](crate::ide::ServerConfig::asks_for_consent).
     ConsentPending {
         /// The agent.
@@ -63,7 +63,7 @@ pub enum ServerEvent {
     },
     /// The folders in which the client works: its first answer to `roots/list`, and each answer with
     /// another list. The editor asks a client that declares roots by itself.
-    /// [`closest_window`](crate::ide::Connection::closest_window) finds the window for the client.
+    /// [`closest_window`](crate::ide::Agent::closest_window) finds the window for the client.
     RootsChanged {
         /// The agent.
         agent: AgentId,

@@ -27,12 +27,10 @@ use core::fmt;
 /// - links to hidden files, which only their real paths show,
 /// - the answers of its own tools, prompts and resources, and of forwarded requests,
 /// - the notifications and requests of [`notify_all`](super::Server::notify_all) and
-///   [`client`](super::Server::agent_mut),
+///   [`agent_mut`](super::Server::agent_mut),
 /// - the output of `executeCode`, which is code of the agent,
 /// - the messages and other texts within the answers, such as the text of a problem in a visible file
 ///   that names a hidden file.
-///
-/// A [`Connection`](crate::ide::Connection) without a host has no filter.
 #[derive(Clone)]
 pub struct Filter {
     hides: Option<Arc<dyn Fn(&str) -> bool + Send + Sync>>,
@@ -152,7 +150,7 @@ pub enum Selected {
     /// The beginning of the text is sent: the text is longer than the filter and the
     /// [limits](ContentLimits) allow.
     Truncated,
-    /// The selection is not sent, because the filter hides its file, or because the host is
+    /// The selection is not sent, because the filter hides its file, or because the server is
     /// [paused](super::Server::pause). The clients receive an empty selection.
     Hidden,
 }

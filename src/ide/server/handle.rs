@@ -63,12 +63,8 @@ pub struct ConnId(pub(super) SessionId);
 impl ConnId {
     /// Creates the name of the connection at this index of the table. The number is never reused: at
     /// 100,000 connections a second the numbers last for 5 million years.
-    pub(super) const fn new(index: u32, number: u64) -> Self {
+    pub(crate) const fn new(index: u32, number: u64) -> Self {
         Self(SessionId::at_place(number, index))
-    }
-
-    pub(crate) const fn of_session(session: SessionId) -> Self {
-        Self(session)
     }
 
     /// Returns the name of the session on this connection.

@@ -105,7 +105,7 @@ pub enum MentionError {
     TooMany,
     /// The filter hides the file.
     Hidden,
-    /// The host is [paused](super::Server::pause).
+    /// The server is [paused](super::Server::pause).
     Paused,
 }
 

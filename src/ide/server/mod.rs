@@ -16,7 +16,6 @@ mod pause;
 mod questions;
 mod secrets;
 mod unauthenticated;
-mod wire;
 
 pub use agent::{Agent, AgentMut};
 pub use config::ServerConfig;
@@ -28,13 +27,12 @@ pub use lock_file::LockFileEvent;
 pub use mentions::MentionError;
 pub use secrets::secret_reason;
 pub use unauthenticated::Unauthenticated;
-pub use wire::ServerWire;
 
-use super::connection::{CallOwner, Connection, session_settings};
+use super::connection::{Connection, session_settings};
 use super::{Answer, Call, DiagnosticsChanged, Mention, OpenCall, Selection, ToolArguments, ToolSet};
+use crate::Time;
 use crate::mcp::{self, Context};
 use crate::rpc::{CallId, NotOpen, NotSent, RequestId, SerializedNotification};
-use crate::{Machine, Time};
 use alloc::{collections::VecDeque, sync::Arc, vec::Vec};
 use connections::Connections;
 use debounce::Debounce;
@@ -102,7 +100,7 @@ pub struct Server {
     /// The agents in the order in which they became ready.
     ready: Vec<AgentId>,
     shut_down: bool,
-    /// The state before the pause; `None` if the host is not paused.
+    /// The state before the pause; `None` if the server is not paused.
     paused: Option<Paused>,
     /// The reports of the guard of the lock file that have not been polled.
     lock_file: VecDeque<LockFileEvent>,
@@ -157,28 +155,6 @@ impl Server {
             server.admit(is_admitted)
         });
         admitted.unwrap_or(false)
-    }
-
-    /// Returns the byte side of a connection; `None` once the connection was [removed](Server::remove).
-    pub fn wire(&mut self, conn: ConnId) -> Option<ServerWire<'_>> {
-        let index = self.connections.wired(conn)?;
-        self.connections.catch_up(index);
-        Some(ServerWire { host: self, conn })
-    }
-
-    /// Returns the next connection that has got output, or has become done, since this method last
-    /// returned it.
-    pub fn poll_transmit(&mut self) -> Option<ConnId> {
-        self.connections.poll_transmit()
-    }
-
-    /// Ends a connection whose transport is gone, for any reason. The host still reports the remaining
-    /// events of the connection, and then forgets the connection.
-    pub fn remove(&mut self, now: Time, conn: ConnId) {
-        if self.connections.wired(conn).is_some() {
-            self.offers.remove(conn);
-        }
-        self.forget(now, conn);
     }
 
     fn forget(&mut self, now: Time, conn: ConnId) {
@@ -238,14 +214,14 @@ impl Server {
     }
 
     /// Mentions a file to this agent, or to the agent that became ready last. The mention is sent once,
-    /// when the client [accepts it](Connection::mention). If no client accepts it within 30 s
-    /// ([`ServerConfig::mention_timeout`](super::ServerConfig::mention_timeout)), the host emits
+    /// when the client [accepts it](super::Agent::accepts_pushes). If no client accepts it within 30 s
+    /// ([`ServerConfig::mention_timeout`](super::ServerConfig::mention_timeout)), the server emits
     /// [`MentionExpired`](ServerEvent::MentionExpired).
     ///
     /// # Errors
     ///
     /// [`MentionError`] if there is no such agent, too many mentions wait, the [`Filter`] hides the file,
-    /// or the host is [paused](Server::pause).
+    /// or the server is [paused](Server::pause).
     pub fn mention(&mut self, now: Time, mention: Mention, to: Option<AgentId>) -> Result<(), MentionError> {
         self.connections.set_now(now);
         if self.is_paused() {
@@ -353,10 +329,10 @@ impl Server {
         self.connections.unauthenticated
     }
 
-    /// Returns the connections, oldest first, including those that were not let in. A connection is
-    /// listed until it is [removed](Server::remove) and its events have been polled.
-    pub fn connections(&self) -> impl Iterator<Item = (ConnId, &Connection)> {
-        self.connections.iter()
+    /// Returns the connections, oldest first, including those that were not let in. A connection is listed until
+    /// [`Close`](crate::Output::Close) has named it and its events have been polled.
+    pub fn connections(&self) -> impl Iterator<Item = ConnId> {
+        self.connections.iter().map(|(conn, _)| conn)
     }
 
     /// Returns the attached agents, in the order in which they connected: those that were let in and have not gone.
@@ -493,54 +469,20 @@ impl Server {
             }
         }
     }
-}
 
-impl CallOwner for Server {
-    fn connection(&self, call: CallId) -> Option<&Connection> {
+    /// Returns the connection of a call; `None` once the connection is gone.
+    pub(crate) fn connection(&self, call: CallId) -> Option<&Connection> {
         let index = self.connections.index(AgentId::of_call(call).conn()?)?;
         self.connections.get(index)
     }
 
-    fn with_connection(&mut self, call: CallId, act: &mut dyn FnMut(&mut Connection)) {
+    /// Runs `act` on the connection of a call, or not at all if the connection is gone.
+    pub(crate) fn with_connection(&mut self, call: CallId, act: &mut dyn FnMut(&mut Connection)) {
         self.with(AgentId::of_call(call), act);
     }
 
-    fn hides(&self, text: &str) -> bool {
+    /// Returns true if the filter hides the file that this text names.
+    pub(crate) fn hides(&self, text: &str) -> bool {
         self.filter.hides(text)
-    }
-}
-
-impl Machine for Server {
-    type Event = ServerEvent;
-
-    fn tick(&mut self, now: Time) {
-        self.connections.set_now(now);
-        self.connections.tick();
-    }
-
-    fn poll_event(&mut self) -> Option<ServerEvent> {
-        if let Some(event) = self.lock_file.pop_front() {
-            return Some(ServerEvent::LockFile(event));
-        }
-        loop {
-            if let Some(event) = self.next_event() {
-                return Some(event);
-            }
-            if let Some(selection) = self.debounce.release(self.connections.now) {
-                self.send_selection(&selection);
-                continue;
-            }
-            if self.mentions.is_empty() {
-                return None;
-            }
-            self.send_mentions();
-            let ended = self.mentions.addressees().find(|agent| !self.is_there(*agent));
-            let mention = self.mentions.expire(self.connections.now, ended)?;
-            return Some(ServerEvent::MentionExpired { mention });
-        }
-    }
-
-    fn deadline(&self) -> Option<Time> {
-        self.deadline()
     }
 }

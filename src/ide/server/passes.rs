@@ -1,4 +1,4 @@
-//! The passes over a host: what [`Server::poll`] returns, and the answers to it.
+//! The passes over an editor: what [`Server::poll`] returns, and the answers to it.
 //!
 //! ```text
 //!  Idle ──new output──▶ Queued ──offered, written(n)──▶ Queued at the end, or Idle when all is written
@@ -10,10 +10,11 @@
 //! that one alone.
 
 use super::{ConnId, Server, ServerEvent};
+use crate::ide::connection::Connection;
 #[cfg(feature = "std")]
-use crate::output::{moved, read_all, report};
+use crate::pass::{moved, read_all, report};
 use crate::time::earlier;
-use crate::{Machine, Output, Polled, Time, Wire};
+use crate::{Machine, Output, Time};
 use alloc::collections::VecDeque;
 use core::mem;
 
@@ -29,28 +30,16 @@ pub(super) struct Offers {
     offered: Option<(ConnId, usize)>,
     /// True from the first poll of a pass to its `Wait`.
     in_pass: bool,
-    /// True from the first pass on. Who uses the single verbs closes the sockets without being told.
-    is_used: bool,
-    /// The connections that the application has removed, whose sockets are not closed yet.
-    removed: VecDeque<ConnId>,
 }
 
 impl Offers {
     /// Begins a pass, unless one is under way.
     fn begin(&mut self) -> bool {
         let begins = !mem::replace(&mut self.in_pass, true);
-        self.is_used = true;
         if begins {
             self.queue.append(&mut self.full);
         }
         begins
-    }
-
-    /// Notes that the application has removed a connection: its socket is closed in the next pass.
-    pub(super) fn remove(&mut self, conn: ConnId) {
-        if self.is_used {
-            self.removed.push_back(conn);
-        }
     }
 
     fn add(&mut self, conn: ConnId) {
@@ -83,7 +72,7 @@ impl Offers {
 
     /// Returns true if there is something to do before the loop waits: a pass was left before its end.
     pub(super) fn is_due(&self) -> bool {
-        self.in_pass && !self.queue.is_empty() || !self.removed.is_empty()
+        self.in_pass && !self.queue.is_empty()
     }
 }
 
@@ -94,12 +83,10 @@ impl Server {
     /// [`wants_input`](Server::wants_input) is false, or more than 256 KiB between two passes. Bytes for a connection that
     /// is over are dropped.
     pub fn feed(&mut self, now: Time, conn: ConnId, bytes: &[u8]) {
-        if let Some(mut wire) = self.wire(conn) {
-            wire.feed(now, bytes);
-        }
+        self.take_input(now, conn, |connection| connection.feed(now, bytes));
     }
 
-    /// Tells the host that the client's stream has ended, or that the last [`Write`](Output::Write) to it has failed.
+    /// Tells the server that the client's stream has ended, or that the last [`Write`](Output::Write) to it has failed.
     ///
     /// What came before the end is still delivered and answered: a client can close its side and read on. After a failed
     /// write, or a second end, nothing more is written to it.
@@ -112,27 +99,23 @@ impl Server {
     }
 
     fn end_stream(&mut self, now: Time, conn: ConnId) {
-        if let Some(mut wire) = self.wire(conn) {
-            wire.feed_eof(now);
-        }
+        self.act(Some(now), conn, |connection| connection.end_stream(now));
     }
 
     /// Returns the next thing to do for all connections: react to an event, write, close a socket, or wait.
     pub fn poll(&mut self, now: Time) -> Output<'_, ServerEvent, ConnId> {
         if self.offers.begin() {
-            self.tick(now);
+            self.connections.set_now(now);
+            self.connections.tick();
         }
-        if let Some(event) = self.poll_event() {
+        if let Some(event) = self.next_event_of_pass() {
             return Output::Event(event);
         }
         if let Some((conn, _)) = self.offers.offered {
             self.offers.answer(conn, 0);
         }
-        if let Some(conn) = self.offers.removed.pop_front() {
-            return Output::Close(conn);
-        }
-        while let Some(conn) = self.connections.poll_transmit() {
-            if self.wire(conn).is_none_or(|wire| wire.is_done()) {
+        while let Some(conn) = self.connections.next_with_output() {
+            if self.wired(conn).is_none_or(Connection::is_done) {
                 self.forget(self.connections.now, conn);
                 return Output::Close(conn);
             }
@@ -150,14 +133,41 @@ impl Server {
         Output::Wait(self.deadline())
     }
 
+    /// Returns the next event of the pass.
+    fn next_event_of_pass(&mut self) -> Option<ServerEvent> {
+        if let Some(event) = self.lock_file.pop_front() {
+            return Some(ServerEvent::LockFile(event));
+        }
+        loop {
+            if let Some(event) = self.next_event() {
+                return Some(event);
+            }
+            if let Some(selection) = self.debounce.release(self.connections.now) {
+                self.send_selection(&selection);
+                continue;
+            }
+            if self.mentions.is_empty() {
+                return None;
+            }
+            self.send_mentions();
+            let ended = self.mentions.addressees().find(|agent| !self.is_there(*agent));
+            let mention = self.mentions.expire(self.connections.now, ended)?;
+            return Some(ServerEvent::MentionExpired { mention });
+        }
+    }
+
     /// Reports how many bytes of the last [`Write`](Output::Write) to this connection its socket took; 0 if it would
     /// block. The rest is offered again: at once after a short write, in the next pass after 0. A number above the length
     /// of the offer counts as the whole offer, and a number without an offer as nothing.
     pub fn written(&mut self, conn: ConnId, n: usize) {
         let taken = self.offers.answer(conn, n);
-        if let Some(mut wire) = self.wire(conn).filter(|_| taken > 0) {
-            wire.sent(taken);
+        if taken == 0 || !self.act(None, conn, |connection| connection.sent(taken)) {
+            return;
         }
+        if !self.wired(conn).is_some_and(Connection::has_unwritten_mention) {
+            self.mentions.on_written(conn.into());
+        }
+        self.send_mentions();
     }
 
     /// Reads from the socket of a connection, which does not block, and feeds what has come, until the socket would block
@@ -184,10 +194,7 @@ impl Server {
     /// for a poll, or for room in its send buffer.
     #[must_use]
     pub fn wants_input(&self, conn: ConnId) -> bool {
-        self.connections
-            .wired(conn)
-            .and_then(|index| self.connections.get(index))
-            .is_some_and(Wire::wants_input)
+        self.wired(conn).is_some_and(Connection::wants_input)
     }
 
     /// Returns true if bytes of the connection wait for room in its socket: let your loop wake when the socket is
@@ -203,15 +210,13 @@ impl Server {
     pub fn space(&mut self, conn: ConnId) -> &mut [u8] {
         let Some(index) = self.connections.wired(conn) else { return &mut [] };
         self.connections.catch_up(index);
-        self.connections.get_mut(index).map(Wire::space).unwrap_or_default()
+        self.connections.get_mut(index).map(Connection::space).unwrap_or_default()
     }
 
     /// Feeds the first `n` bytes of [`space`](Server::space). An `n` beyond it ends the connection as too many bytes in
     /// [`feed`](Server::feed) do.
     pub fn filled(&mut self, now: Time, conn: ConnId, n: usize) {
-        if let Some(mut wire) = self.wire(conn) {
-            wire.filled(now, n);
-        }
+        self.take_input(now, conn, |connection| connection.filled(now, n));
     }
 
     /// Returns the time of the next pass, as the last [`Wait`](Output::Wait) did, but with what you have done since: not
@@ -228,13 +233,38 @@ impl Server {
 
     /// Frees the memory that an idle connection does not need. Nothing else changes.
     pub fn trim(&mut self, conn: ConnId) {
-        if let Some(mut wire) = self.wire(conn) {
-            wire.trim();
+        if let Some(connection) =
+            self.connections.wired(conn).and_then(|index| self.connections.get_mut(index))
+        {
+            connection.trim();
         }
+    }
+
+    /// Returns a connection whose transport is not gone.
+    fn wired(&self, conn: ConnId) -> Option<&Connection> {
+        self.connections.get(self.connections.wired(conn)?)
+    }
+
+    /// Gives input to a connection, and queues it for a poll even if the input can bring no event.
+    fn take_input(&mut self, now: Time, conn: ConnId, act: impl FnOnce(&mut Connection)) {
+        if self.act(Some(now), conn, act) {
+            self.connections.poll_next(conn.index());
+        }
+    }
+
+    /// Runs `act` on a connection whose transport is not gone, and queues the connection for its events and output.
+    /// Returns false if there is no such connection.
+    fn act(&mut self, now: Option<Time>, conn: ConnId, act: impl FnOnce(&mut Connection)) -> bool {
+        let Some(index) = self.connections.wired(conn) else { return false };
+        self.connections.catch_up(index);
+        if let Some(now) = now {
+            self.connections.set_now(now);
+        }
+        self.connections.with(index, act).is_some()
     }
 }
 
-impl Polled for Server {
+impl Machine for Server {
     type Event = ServerEvent;
     type Conn = ConnId;
 

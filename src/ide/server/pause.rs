@@ -1,4 +1,4 @@
-//! The pause of a host: a filter that hides everything, until the person ends it.
+//! The pause of a server: a filter that hides everything, until the person ends it.
 
 use super::{Filter, Selected, Server};
 use crate::Time;
@@ -41,7 +41,7 @@ impl Server {
     }
 
     /// Ends a [`pause`](Server::pause): the clients receive the latest selection at once, and the waiting
-    /// mentions, as far as the filter lets them through by now. The host does not repeat changes of
+    /// mentions, as far as the filter lets them through by now. The server does not repeat changes of
     /// diagnostics. Without a pause nothing happens.
     pub fn resume(&mut self, now: Time) {
         self.connections.set_now(now);

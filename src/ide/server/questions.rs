@@ -1,4 +1,4 @@
-//! The questions of a host about its clients: one at a time, and none for a while after a refusal.
+//! The questions of a server about its clients: one at a time, and none for a while after a refusal.
 //! Otherwise a program that a person refuses could connect again and ask at once, until the person gives
 //! in.
 //!

@@ -16,7 +16,7 @@ pub struct Unauthenticated {
     /// an agent of another editor, or by an attacker who guesses tokens. A client that sends no token, as
     /// `ide-mcp doctor` once in each run, guesses none and counts as refused only.
     pub wrong_tokens: u64,
-    /// Connections that ended before their opening handshake was answered: the peer left, or the host
+    /// Connections that ended before their opening handshake was answered: the peer left, or the server
     /// closed the connection for a later one.
     pub ended: u64,
 }

@@ -175,7 +175,7 @@ pub const ROWS: &[Row] = &[
         "prompts/list_changed, resources/list_changed",
         "once for each list that the client has and that has changed",
         with_context(&[
-            Does(|server| server.set_context(Context::new().prompts([]).resources([]))),
+            Does(|editor| editor.server.set_context(Context::new().prompts([]).resources([]))),
             Wrote(r#"{"jsonrpc":"2.0","method":"notifications/prompts/list_changed"}"#),
             Wrote(r#"{"jsonrpc":"2.0","method":"notifications/resources/list_changed"}"#),
             Says(r#"{"method":"prompts/list","jsonrpc":"2.0","id":1}"#),
@@ -229,16 +229,16 @@ pub const ROWS: &[Row] = &[
         "elicitation/create",
         "a form for the person at the client; an answer that does not fit the form is malformed",
         with_context(&[
-            Does(|server| {
-                server.elicit(form()).unwrap();
+            Does(|editor| {
+                editor.agent_mut().elicit(form()).unwrap();
             }),
             Wrote(
                 r#"{"jsonrpc":"2.0","id":2,"method":"elicitation/create","params":{"message":"Run the tests?","requestedSchema":{"type":"object","properties":{"all":{"type":"boolean"}},"required":["all"]}}}"#,
             ),
             Says(r#"{"result":{"action":"accept","content":{"all":true}},"jsonrpc":"2.0","id":2}"#),
             Hears(r#"Result(RawValue({"action":"accept","content":{"all":true}}))"#),
-            Does(|server| {
-                server.elicit(form()).unwrap();
+            Does(|editor| {
+                editor.agent_mut().elicit(form()).unwrap();
             }),
             Wrote(
                 r#"{"jsonrpc":"2.0","id":3,"method":"elicitation/create","params":{"message":"Run the tests?","requestedSchema":{"type":"object","properties":{"all":{"type":"boolean"}},"required":["all"]}}}"#,

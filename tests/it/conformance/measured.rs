@@ -9,7 +9,7 @@ use super::row::{
     answers, bare, claim, row, with_diffs,
 };
 use super::tools::selected;
-use ide_mcp::ide::{Dialect::VsCode, DiffOutcome, Mention, Tool};
+use ide_mcp::ide::{Dialect::VsCode, DiffOutcome, Mention, Selected, Tool};
 
 const EDITOR: &str = "tests/it/ide_server.rs";
 const PAIR: &str = "tests/it/ide_pair.rs";
@@ -55,11 +55,11 @@ pub const ROWS: &[Row] = &[
         "session 6",
         "prefixed names are ignored by the client: an editor writes bare ones",
         bare(&[
-            Does(|server| assert!(!server.select(selected()))),
+            Does(|editor| assert_eq!(editor.select(selected()), Selected::Whole)),
             Wrote(
                 r#"{"jsonrpc":"2.0","method":"selection_changed","params":{"text":"ab","filePath":"/w/a.rs","fileUrl":"file:///w/a.rs","selection":{"start":{"line":1,"character":2},"end":{"line":1,"character":4},"isEmpty":false}}}"#,
             ),
-            Does(|server| server.mention(&Mention::new("/w/a.rs", None)).unwrap()),
+            Does(|editor| editor.mention(Mention::new("/w/a.rs", None)).unwrap()),
             Wrote(r#"{"jsonrpc":"2.0","method":"at_mentioned","params":{"filePath":"/w/a.rs"}}"#),
         ]),
     ),

@@ -11,7 +11,7 @@ use super::tools::selected;
 use ide_mcp::ide::{
     Diagnostic, DiagnosticsChanged,
     Dialect::{JetBrains, SnakeCase},
-    FileDiagnostics, Mention, Range, Selection, Severity,
+    FileDiagnostics, Mention, Range, Selected, Selection, Severity,
 };
 
 fn now() -> DiagnosticsChanged {
@@ -24,7 +24,7 @@ pub const ROWS: &[Row] = &[
         "selection_changed",
         "all members, the URL not encoded",
         bare(&[
-            Does(|server| assert!(!server.select(selected()))),
+            Does(|editor| assert_eq!(editor.select(selected()), Selected::Whole)),
             Wrote(
                 r#"{"jsonrpc":"2.0","method":"selection_changed","params":{"text":"ab","filePath":"/w/a.rs","fileUrl":"file:///w/a.rs","selection":{"start":{"line":1,"character":2},"end":{"line":1,"character":4},"isEmpty":false}}}"#,
             ),
@@ -34,7 +34,7 @@ pub const ROWS: &[Row] = &[
         "selection_changed, cleared",
         "an empty text, an empty path and an empty range: the client removes the selection (measured)",
         bare(&[
-            Does(|server| assert!(!server.select(Selection::cleared()))),
+            Does(|editor| assert_eq!(editor.select(Selection::cleared()), Selected::Whole)),
             Wrote(
                 r#"{"jsonrpc":"2.0","method":"selection_changed","params":{"text":"","filePath":"","fileUrl":"","selection":{"start":{"line":0,"character":0},"end":{"line":0,"character":0},"isEmpty":true}}}"#,
             ),
@@ -47,7 +47,7 @@ pub const ROWS: &[Row] = &[
             JetBrains,
             Nothing,
             &[
-                Does(|server| assert!(!server.select(selected()))),
+                Does(|editor| assert_eq!(editor.select(selected()), Selected::Whole)),
                 Wrote(
                     r#"{"jsonrpc":"2.0","method":"selection_changed","params":{"selection":{"start":{"line":1,"character":2},"end":{"line":1,"character":4}},"text":"ab","filePath":"/w/a.rs"}}"#,
                 ),
@@ -61,7 +61,7 @@ pub const ROWS: &[Row] = &[
             JetBrains,
             Nothing,
             &[
-                Does(|server| assert!(!server.select(Selection::cleared()))),
+                Does(|editor| assert_eq!(editor.select(Selection::cleared()), Selected::Whole)),
                 Wrote(
                     r#"{"jsonrpc":"2.0","method":"selection_changed","params":{"selection":{"start":{"line":0,"character":0},"end":{"line":0,"character":0}},"text":"","filePath":""}}"#,
                 ),
@@ -75,7 +75,7 @@ pub const ROWS: &[Row] = &[
             SnakeCase,
             Nothing,
             &[
-                Does(|server| assert!(!server.select(selected()))),
+                Does(|editor| assert_eq!(editor.select(selected()), Selected::Whole)),
                 Wrote(
                     r#"{"jsonrpc":"2.0","method":"notifications/selection_changed","params":{"file_path":"/w/a.rs","range":{"start":{"line":1,"character":2},"end":{"line":1,"character":4}},"text":"ab"}}"#,
                 ),
@@ -104,12 +104,12 @@ pub const ROWS: &[Row] = &[
         "at_mentioned",
         "lines from 0, both of them meant; both or none",
         bare(&[
-            Does(|server| server.mention(&Mention::new("/w/a", Some((28, 29)))).unwrap()),
+            Does(|editor| editor.mention(Mention::new("/w/a", Some((28, 29)))).unwrap()),
             Wrote(
                 r#"{"jsonrpc":"2.0","method":"at_mentioned","params":{"filePath":"/w/a","lineStart":28,"lineEnd":29}}"#,
             ),
             At(100),
-            Does(|server| server.mention(&Mention::new("/w/a", None)).unwrap()),
+            Does(|editor| editor.mention(Mention::new("/w/a", None)).unwrap()),
             Wrote(r#"{"jsonrpc":"2.0","method":"at_mentioned","params":{"filePath":"/w/a"}}"#),
         ]),
     ),
@@ -120,7 +120,7 @@ pub const ROWS: &[Row] = &[
             SnakeCase,
             Nothing,
             &[
-                Does(|server| server.mention(&Mention::new("/w/a", Some((1, 2)))).unwrap()),
+                Does(|editor| editor.mention(Mention::new("/w/a", Some((1, 2)))).unwrap()),
                 Wrote(
                     r#"{"jsonrpc":"2.0","method":"notifications/at_mentioned","params":{"file_path":"/w/a","line_start":1,"line_end":2}}"#,
                 ),
@@ -149,12 +149,9 @@ pub const ROWS: &[Row] = &[
         "diagnostics_changed",
         "which files are to be asked for again",
         bare(&[
-            Does(|server| {
-                assert!(
-                    !server
-                        .diagnostics_changed(&DiagnosticsChanged::Stale { uris: vec!["file:///w/a".into()] })
-                        .unwrap()
-                )
+            Does(|editor| {
+                let stale = DiagnosticsChanged::Stale { uris: vec!["file:///w/a".into()] };
+                assert_eq!(editor.server.diagnostics_changed(stale), []);
             }),
             Wrote(r#"{"jsonrpc":"2.0","method":"diagnostics_changed","params":{"uris":["file:///w/a"]}}"#),
         ]),
@@ -166,7 +163,7 @@ pub const ROWS: &[Row] = &[
             JetBrains,
             Nothing,
             &[
-                Does(|server| assert!(!server.diagnostics_changed(&now()).unwrap())),
+                Does(|editor| assert_eq!(editor.server.diagnostics_changed(now()), [])),
                 Wrote(
                     r#"{"jsonrpc":"2.0","method":"diagnostics_changed","params":{"uri":"file:///w/a","diagnostics":[{"message":"m","severity":"INFO","range":{"start":{"line":0,"character":0},"end":{"line":0,"character":0}}}]}}"#,
                 ),
@@ -195,7 +192,7 @@ pub const ROWS: &[Row] = &[
         "workspace/didChangeActiveEditor",
         "the selection of the other editor",
         bare(&[
-            Does(|server| assert!(!server.active_editor_changed(selected()).unwrap())),
+            Does(|editor| assert_eq!(editor.server.active_editor_changed(selected()), [])),
             Wrote(
                 r#"{"jsonrpc":"2.0","method":"workspace/didChangeActiveEditor","params":{"text":"ab","filePath":"/w/a.rs","fileUrl":"file:///w/a.rs","selection":{"start":{"line":1,"character":2},"end":{"line":1,"character":4},"isEmpty":false}}}"#,
             ),

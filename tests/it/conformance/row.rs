@@ -2,9 +2,9 @@
 
 use crate::support::ide::{CONNECTED, Editor, INITIALIZE, INITIALIZED, call, config, frames, shown};
 use ide_mcp::{
-    Machine, Time, Wire,
+    Time,
     ide::{
-        Answer, Client, ClientConfig, ClientEvent, Connection, Dialect, OpenCall, ServerConfig, ServerEvent,
+        Answer, Client, ClientConfig, ClientEvent, Dialect, OpenCall, Server, ServerConfig, ServerEvent,
         Tool, ToolCall, ToolSet,
     },
     mcp::{
@@ -12,7 +12,7 @@ use ide_mcp::{
         Root, Timeout, ToolResult,
     },
     rpc::{CallId, SessionId},
-    testing::{Pair, Random},
+    testing::{Pair, Random, pass, pass_with},
 };
 use serde_json::{Value, value::RawValue};
 
@@ -118,11 +118,11 @@ pub enum Step {
     /// The application gets this event.
     Hears(&'static str),
     /// The application answers the last call of a tool.
-    Answers(fn(&mut Connection, ToolCall)),
+    Answers(fn(&mut Server, ToolCall)),
     /// The application answers the last request that is no call of a tool.
     AnswersRequest(fn(OpenCall<'_>)),
     /// The application does something on its own.
-    Does(fn(&mut Connection)),
+    Does(fn(&mut Editor)),
     /// The time advances to this one, in ms.
     At(u64),
     /// The editor has written this text.
@@ -300,7 +300,7 @@ impl Run {
                 self.look();
             }
             Step::Does(act) => {
-                act(&mut self.editor.server);
+                act(&mut self.editor);
                 self.look();
             }
             Step::At(millis) => {
@@ -366,17 +366,16 @@ impl Run {
 }
 
 /// Returns an editor, and an agent that works in `/w` and shows forms.
-fn attached_agent() -> Pair<Connection, Client> {
+fn attached_agent() -> Pair<Server, Client> {
     let policy = ide_mcp::ide::Policy::without_authentication(1);
     let server = ServerConfig::new("editor", "1").policy(policy);
     let mut client = ClientConfig::new(Implementation::new("agent", "1"), 1, None);
     client.mcp.roots = Some(vec![Root::new("file:///w")]);
     client.mcp.elicitation = true;
-    let mut pair = Pair::new(
-        Connection::new(server, SessionId::new(1), Time::ZERO),
-        Client::new(client, Random::new(1), SessionId::new(2), Time::ZERO).unwrap(),
-        Time::ZERO,
-    );
+    let client = Client::new(client, Random::new(1), SessionId::new(2), Time::ZERO).unwrap();
+    let mut server = Server::new(server);
+    let conn = server.connect(Time::ZERO);
+    let mut pair = Pair::joined(server, conn, client, Time::ZERO);
     pair.settle();
     pair.client_events.clear();
     pair
@@ -385,16 +384,16 @@ fn attached_agent() -> Pair<Connection, Client> {
 fn asked_of_an_agent(method: &str, params: &str) -> Vec<Line> {
     let mut pair = attached_agent();
     let params: &RawValue = serde_json::from_str(params).unwrap();
-    pair.server.request(method, Some(params), Timeout::Never).unwrap();
-    let request = unframed(pair.server.outgoing());
-    pair.client.feed(Time::ZERO, pair.server.outgoing());
-    let mut lines = vec![Line::In(request)];
-    while let Some(event) = pair.client.poll_event() {
+    pair.server.agent_mut(pair.conn.into()).request(method, Some(params), Timeout::Never).unwrap();
+    let request = pass(&mut pair.server, Time::ZERO, usize::MAX).bytes();
+    pair.client.feed(Time::ZERO, &request);
+    let mut lines = vec![Line::In(unframed(&request))];
+    let passed = pass_with(&mut pair.client, Time::ZERO, usize::MAX, |client, event| {
         let ClientEvent::Form { call, form } = event else { panic!("{event:?}") };
         lines.push(Line::Event(format!("{form:?}")));
-        pair.client.answer_form(call, &FormAnswer::Declined).unwrap();
-    }
-    lines.push(Line::Out(unframed(pair.client.outgoing())));
+        client.answer_form(*call, &FormAnswer::Declined).unwrap();
+    });
+    lines.push(Line::Out(unframed(&passed.bytes())));
     lines
 }
 
@@ -402,12 +401,13 @@ fn asked_of_an_agent(method: &str, params: &str) -> Vec<Line> {
 fn asked_by_an_agent(act: fn(&mut Client), answer: &str) -> (String, String) {
     let mut pair = attached_agent();
     act(&mut pair.client);
-    let written = unframed(pair.client.outgoing());
+    let written = unframed(&pass(&mut pair.client, Time::ZERO, usize::MAX).bytes());
     let mut received = String::new();
     if !answer.is_empty() {
         pair.client.feed(Time::ZERO, &frames::plain(0x81, answer.as_bytes()));
-        let Some(ClientEvent::Outcome { outcome, .. }) = pair.client.poll_event() else {
-            panic!("no outcome of {written}")
+        let events = pass(&mut pair.client, Time::ZERO, usize::MAX).events;
+        let [ClientEvent::Outcome { outcome, .. }] = &events[..] else {
+            panic!("no outcome of {written}: {events:?}")
         };
         received = format!("{outcome:?}");
     }
@@ -422,7 +422,7 @@ fn unframed(bytes: &[u8]) -> String {
 fn read_by_an_agent(method: &str, params: &str) -> String {
     let mut pair = attached_agent();
     let params: &RawValue = serde_json::from_str(params).unwrap();
-    pair.server.notify(method, Some(params)).unwrap();
+    pair.server.agent_mut(pair.conn.into()).notify(method, Some(params)).unwrap();
     pair.settle();
     assert_eq!(pair.client_events.len(), 1);
     format!("{:?}", pair.client_events[0])

@@ -21,7 +21,7 @@ use ide_mcp::{
 };
 
 use super::{
-    ledger::{Consent, Ledger, Past, Standing},
+    ledger::{Consent, Ledger, Past, SETTLE, Standing},
     oracle::{Invariant as I, Oracle},
     plan::Plan,
     plant::{Subject, conn_asked, conn_of},
@@ -247,7 +247,10 @@ impl Editor {
             oracle.claim(!overdue, I::CallDeadline, || format!("{call:?} was due at {:?}", open.due));
         }
         for (request, wanted) in &self.requests {
-            let overdue = wanted.deadline.is_some_and(|due| due <= time) && !is_blocked(conn_asked(*request));
+            // The time of a form begins when the client shows it, once it has settled.
+            let held = if wanted.form.is_some() { SETTLE } else { Duration::ZERO };
+            let is_due = wanted.deadline.is_some_and(|due| due.saturating_add(held) <= time);
+            let overdue = is_due && !is_blocked(conn_asked(*request));
             oracle.claim(!overdue, I::RequestDeadline, || {
                 format!("{request:?} was due at {:?}", wanted.deadline)
             });

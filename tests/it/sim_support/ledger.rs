@@ -14,6 +14,7 @@ pub use consent::Consent;
 use consent::Wait;
 pub use pushes::Past;
 use repeats::Repeats;
+pub use repeats::SETTLE;
 
 use super::{
     contract::{Answer, Expected, INVALID_REQUEST},

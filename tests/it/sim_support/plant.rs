@@ -287,7 +287,7 @@ impl Subject {
     }
 
     pub fn waits_for_consent(&self, conn: ConnId) -> bool {
-        self.host.connections().any(|(of, server)| of == conn && server.waits_for_consent())
+        self.host.agent(conn.into()).is_some_and(|agent| agent.waits_for_consent())
     }
 
     pub fn allow(&mut self, conn: ConnId) -> bool {

@@ -1,17 +1,18 @@
 //! `ide::Client` as a subject of the laws (see `laws.rs`): an agent that sends requests.
 
 use super::calls;
-use super::editors::{IdeServer, MARK, MESSAGE, Unwritable, foreign};
+use super::editors::{MARK, MESSAGE, Unwritable, foreign};
 use super::frames::plain;
 use super::laws::{Calls, Record, Subject};
 use super::said::{BINARY, CLOSE, PORT, TEXT, token};
+use super::servers::IdeServer;
 use super::sockets::limits;
 use super::subject::Refusals;
 use ide_mcp::ide::{Client, ClientConfig, ClientEvent, CloseAllDiffTabs, CloseTab, GetDiagnostics, OpenDiff};
 use ide_mcp::mcp::{Implementation, Timeout};
 use ide_mcp::rpc::{NotSent, RequestId, SessionId};
 use ide_mcp::testing::{Random, pass};
-use ide_mcp::{Polled as _, Time};
+use ide_mcp::{Machine as _, Time};
 use std::time::Duration;
 
 /// `ide::Client` with an application that sends requests.

@@ -1,27 +1,19 @@
-//! `ide::Connection` as a subject of the laws: an editor that answers at once, later, or never.
+//! The application of an editor for the laws, which answers at once, later, or never.
 
-use super::calls;
-use super::frames::{self, masked};
 use super::law::{Law, broken};
-use super::laws::{Calls, Record, Subject};
-use super::said::{
-    BINARY, CLOSE, HEAD, PORT, TOKEN, attached, call, cancelled, close_tab, open_diff, request, talk, text,
-    token,
-};
+use super::said::{PORT, attached, open_diff, text, token};
 use super::sockets::limits;
-use super::subject::Refusals;
+use ide_mcp::Time;
 use ide_mcp::ide::{
-    Answer, CodeOutput, Connection, CurrentSelection, CursorPosition, Diagnostic, Diagnostics, Dialect,
-    DiffOutcome, DirectAnswer, DirectRequest, DocumentSaved, DocumentState, Done, EditorTab, FileDiagnostics,
-    FilePaths, LatestSelection, Mention, OpenCall, OpenEditors, OpenedFile, OpenedFiles, OutputBlock, Policy,
-    Position, Range, Reformatted, Selection, ServerConfig, ServerEvent, Severity, TabClosed, Tool, ToolCall,
-    ToolSet, WorkspaceFolder, WorkspaceFolders, WorkspaceInfo,
+    Answer, CodeOutput, CurrentSelection, CursorPosition, Diagnostic, Diagnostics, Dialect, DiffOutcome,
+    DirectAnswer, DirectRequest, DocumentSaved, DocumentState, Done, EditorTab, FileDiagnostics, FilePaths,
+    LatestSelection, OpenCall, OpenEditors, OpenedFile, OpenedFiles, OutputBlock, Policy, Position, Range,
+    Reformatted, Selection, Server, ServerConfig, ServerEvent, Severity, TabClosed, Tool, ToolCall, ToolSet,
+    WorkspaceFolder, WorkspaceFolders, WorkspaceInfo,
 };
 use ide_mcp::mcp::{Timeout, ToolResult};
-use ide_mcp::rpc::{CallId, NotOpen, NotSent, RequestId, RespondError, SessionId};
+use ide_mcp::rpc::{CallId, NotOpen, NotSent, RequestId, RespondError};
 use ide_mcp::testing::{Random, pass};
-use ide_mcp::ws::frame::Header;
-use ide_mcp::{Polled as _, Time};
 use serde::{Serialize, Serializer, ser::Error as _};
 use std::sync::OnceLock;
 use std::time::Duration;
@@ -59,13 +51,16 @@ pub fn selection(n: usize) -> Selection {
 pub fn foreign() -> (CallId, RequestId) {
     static FOREIGN: OnceLock<(CallId, RequestId)> = OnceLock::new();
     *FOREIGN.get_or_init(|| {
-        let mut other = Connection::new(server_config(tools()), SessionId::new(99), Time::ZERO);
-        other.feed(Time::ZERO, (), &[attached(), text(&open_diff("1", "a"))].concat());
+        let mut other = Server::new(server_config(tools()));
+        // The first names are those of other sessions.
+        let conn = (0..99).map(|_| other.connect(Time::ZERO)).last().unwrap();
+        other.feed(Time::ZERO, conn, &[attached(), text(&open_diff("1", "a"))].concat());
         let call = pass(&mut other, Time::ZERO, 0).events.into_iter().find_map(|event| match event {
             ServerEvent::Call { call, .. } => Some(call.id()),
             _ => None,
         });
-        (call.unwrap(), other.request("roots/list", None::<&()>, Timeout::Never).unwrap())
+        let asked = other.agent_mut(conn.into()).request("roots/list", None::<&()>, Timeout::Never);
+        (call.unwrap(), asked.unwrap())
     })
 }
 
@@ -99,6 +94,7 @@ pub struct Editor {
 }
 
 /// The state of a connection that an application can query.
+#[derive(Clone, Copy)]
 pub struct Standing {
     pub is_open: bool,
     pub is_full: bool,
@@ -248,53 +244,6 @@ pub fn respond(call: OpenCall<'_>, result: &ToolResult<'_>) -> Result<(), NotOpe
     })
 }
 
-/// Returns the messages of each script for one round, whose ids begin with `round`.
-fn rounds(round: &str) -> Vec<Vec<u8>> {
-    let id = |id: &str| format!("{round}{id}");
-    let list = request(id("1"), "tools/list");
-    let diff = |number: &str, tab: &str| open_diff(id(number), tab);
-    let echo = |number: &str| call(id(number), "echo", &format!(r#"{{"id":{},"deep":[[[]]]}}"#, id(number)));
-    let diagnostics =
-        |number: &str| call(id(number), "getDiagnostics", &format!(r#"{{"uri":"{}"}}"#, id(number)));
-    let text_id = format!("\"x{round}\"");
-    vec![
-        talk(&[
-            &list,
-            &diff("2", "a"),
-            &diagnostics("3"),
-            &close_tab(id("4"), "a"),
-            &close_tab(id("5"), "a"),
-            &call(id("6"), "closeAllDiffTabs", "{}"),
-        ]),
-        talk(&[
-            &open_diff(&text_id, "a"),
-            &diff("2", "a"),
-            &diff("2.0", "b"),
-            &cancelled(&text_id),
-            &echo("7"),
-            &request(id("8"), "ping"),
-            &request(id("9"), "unknown"),
-            r#"{"jsonrpc":"2.0","id":1,"result":{"roots":[]}}"#,
-            &call(id("10"), "closeAllDiffTabs", "{}"),
-        ]),
-        talk(&[
-            &diff("2", "left open"),
-            &echo("3"),
-            &call(id("4"), "nobody", "{}"),
-            &call(id("5"), "openDiff", "{}"),
-            "this is no message",
-            &request("null", "ping"),
-            &diff("6", "cancelled"),
-            &echo("7"),
-            &diagnostics("8"),
-            &cancelled(id("7.0")),
-            &cancelled(id("6")),
-            &cancelled(id("5")),
-        ]),
-        talk(&[&diff("2", "a"), &echo("3")]),
-    ]
-}
-
 /// Returns a copy of an event, for planted bugs. Returns `None` for a kind that no planted bug copies.
 pub fn copied(event: &ServerEvent) -> Option<ServerEvent> {
     match event {
@@ -334,167 +283,5 @@ fn direct(request: &DirectRequest) -> DirectAnswer {
         }
         DirectRequest::GetCurrentFile => DirectAnswer::CurrentFile(None),
         _ => DirectAnswer::Files(vec!["a".into()]),
-    }
-}
-
-/// `ide::Connection` with an application that answers at once, later, or never.
-#[derive(Debug)]
-pub struct IdeServer {
-    pub tools: ToolSet,
-    pub dialect: Dialect,
-}
-
-impl Default for IdeServer {
-    fn default() -> Self {
-        Self { tools: tools(), dialect: Dialect::VsCode }
-    }
-}
-
-impl IdeServer {
-    pub fn config(&self) -> ServerConfig {
-        server_config(self.tools.clone()).with_dialect(self.dialect)
-    }
-}
-
-impl Subject for IdeServer {
-    type Machine = Connection;
-    type App = Editor;
-    const MARK: usize = MARK;
-    const ROOM: usize = MESSAGE + MARK;
-
-    fn name(&self) -> String {
-        "ide::Connection".into()
-    }
-
-    fn make(&self, now: Time) -> Connection {
-        Connection::new(self.config(), SessionId::new(7), now)
-    }
-
-    fn app(&self, seed: u64) -> Editor {
-        Editor::new(seed, self.dialect)
-    }
-
-    fn react(&self, app: &mut Editor, machine: &mut Connection, event: &ServerEvent) {
-        match app.choose(12) {
-            7 => drop(machine.select(selection(300))),
-            8 => drop(machine.mention(&Mention::new("/a", Some((1, 2))))),
-            9 => drop(machine.request("roots/list", None::<&()>, Timeout::Default)),
-            10 => drop(machine.set_tools(ToolSet::new().handle(Tool::OpenDiff).custom("echo", "", "{}"))),
-            11 if app.choose(3) == 2 => machine.shutdown(),
-            _ => {}
-        }
-        if let Some((call, answer)) = app.direct_answer(event) {
-            let _ = machine.call(call).respond_direct(&answer);
-        }
-        app.on_event(event, &mut |call, result| respond(machine.call(call), result));
-    }
-
-    fn copied(event: &ServerEvent) -> Option<ServerEvent> {
-        copied(event)
-    }
-
-    fn is_closed(event: &ServerEvent) -> bool {
-        matches!(event, ServerEvent::Closed { .. })
-    }
-
-    /// Returns streams of messages from a client, of every kind for which a server has an answer or an
-    /// event. Each call repeats its id in its arguments.
-    fn scripts(&self) -> Vec<Vec<u8>> {
-        let [mut scripts, second] = ["", "10"].map(rounds);
-        for (script, second) in scripts.iter_mut().zip(second) {
-            script.extend(second);
-        }
-        let whole = |script: usize, end: &[u8]| [&attached(), &scripts[script], end].concat();
-        let list = talk(&[&request(1, "tools/list")]);
-        vec![
-            whole(0, b""),
-            whole(1, &masked(BINARY, b"binary")),
-            whole(2, b""),
-            whole(3, &talk(&["1", "2", "3", "4", "5", "6", "7", "8", "9", "10"])),
-            whole(3, &[masked(CLOSE, b"\x03\xe8"), list.clone(), masked(CLOSE, b"")].concat()),
-            [HEAD.replace(TOKEN, "wrong").as_bytes(), &list].concat(),
-        ]
-    }
-
-    fn opening(&self) -> Vec<u8> {
-        attached()
-    }
-
-    fn message(&self, len: usize) -> Vec<u8> {
-        let arguments = format!(r#"{{"padding":"{}"}}"#, "p".repeat(len.saturating_sub(100)));
-        text(&format!(r#"{{"jsonrpc":"2.0","id":"same","method":"ping","params":{arguments}}}"#))
-    }
-
-    fn refuse(&self, app: &Editor, machine: &mut Connection, is_full: bool, refusals: &mut Refusals) {
-        let standing = Standing { is_open: machine.is_open(), is_full };
-        if !standing.is_open {
-            // On an open connection a ping is allowed before the session is open.
-            let ping = machine.request("ping", None::<&()>, Timeout::Never);
-            refusals.expect_err("a ping", ping, &[NotSent::NotReady, NotSent::Closed]);
-        }
-        let (name, allowed) = app.refused_with(standing);
-        let text = ToolResult::text("refused");
-        let foreign = foreign().0;
-        let unknown = [NotOpen::Unknown, NotOpen::Closed];
-        refusals.expect_err("a foreign call", respond(machine.call(foreign), &text), &unknown);
-        refusals.expect_err("a foreign call", machine.call(foreign).fail(1, "refused"), &unknown);
-        for call in app.ended() {
-            refusals.expect_err("an ended call", respond(machine.call(*call), &text), Editor::ENDED);
-            refusals.expect_err("an ended call", machine.call(*call).fail(1, "refused"), Editor::ENDED);
-        }
-        refusals.expect_err("an unserializable value", machine.notify("x", Some(&Unwritable)), allowed);
-        let asked = machine.request("x", Some(&Unwritable), Timeout::Never);
-        refusals.expect_err("an unserializable value", asked, allowed);
-        if let Some(name) = name {
-            refusals.expect_err(name, machine.notify("x", None::<&()>), allowed);
-            refusals.expect_err(name, machine.request("x", None::<&()>, Timeout::Never), allowed);
-            let mention = machine.mention(&Mention::new("/a", None));
-            refusals.expect_err(name, mention, &[allowed, &[NotSent::NotReady]].concat());
-        } else if !machine.accepts_pushes() {
-            let mention = machine.mention(&Mention::new("/a", None));
-            refusals.expect_err("a mention before the settle time", mention, &[NotSent::NotReady]);
-        }
-    }
-
-    fn must_refuse(&self) -> &'static [&'static str] {
-        &[
-            "a ping",
-            "a foreign call",
-            "an ended call",
-            "an unserializable value",
-            "before it is ready",
-            "a mention before the settle time",
-            "while it closes",
-            "above the mark",
-            "after the end",
-        ]
-    }
-
-    fn calls(&self, record: &Record<ServerEvent>) -> Calls {
-        calls::of_editor(record)
-    }
-
-    fn messages(output: &[u8]) -> Vec<Vec<u8>> {
-        let head = if output.starts_with(b"HTTP/") { frames::head_len(output) } else { 0 };
-        let (head, mut rest) = output.split_at(head);
-        let mut messages = vec![head.to_vec()];
-        // The head of a refusal is followed by text, not by frames.
-        while let Ok(Some((header, size))) = Header::parse(rest, false) {
-            let (frame, behind) = rest.split_at(size + usize::try_from(header.len).unwrap());
-            messages.push(frame.to_vec());
-            rest = behind;
-        }
-        messages.push(rest.to_vec());
-        messages
-    }
-
-    fn under_another_id(message: &[u8]) -> Option<Vec<u8>> {
-        Header::parse(message, false).ok().flatten()?;
-        let frame = frames::read(message).into_iter().next()?;
-        calls::is_answer_to_a_call(&frame).then(|| calls::under_another_id(&frame))
-    }
-
-    fn ends_a_call(event: &ServerEvent) -> bool {
-        matches!(event, ServerEvent::CallEnded { .. } | ServerEvent::DiffClosed { .. })
     }
 }

@@ -1,5 +1,5 @@
-//! The shared code of the tests of the IDE layer: messages of a client, written by hand, one
-//! connection of an editor, and the decoding of its output.
+//! The shared code of the tests of the IDE layer: messages of a client, written by hand, an editor
+//! with one connection, and the decoding of its output.
 
 pub use super::frames;
 pub use super::frames::{frame, masked, read};
@@ -11,13 +11,14 @@ pub use super::said::{
 use std::{fmt::Display, time::Duration};
 
 use ide_mcp::{
-    Machine, Polled, Time, Wire,
+    Time,
     ide::{
-        Connection, DiffOutcome, Policy, Position, Range, Selection, ServerConfig, ServerEvent, Tool, ToolSet,
+        Agent, AgentMut, ConnId, DiffOutcome, Mention, MentionError, Policy, Position, Range, Selected,
+        Selection, Server, ServerConfig, ServerEvent, Tool, ToolSet,
     },
     mcp::ToolResult,
-    rpc::{CallId, RespondError, SessionId},
-    testing::pass,
+    rpc::{CallId, RespondError},
+    testing::{Passed, pass},
 };
 
 pub fn at(millis: u64) -> Time {
@@ -64,28 +65,8 @@ pub fn texts(bytes: &[u8]) -> Vec<String> {
     frames.filter(|frame| frame.first == TEXT).map(frames::Read::text).collect()
 }
 
-/// Writes and returns the send buffer, with everything that enters it once there is room.
-pub fn written(wire: &mut impl Wire) -> Vec<u8> {
-    let mut bytes = Vec::new();
-    while !wire.outgoing().is_empty() {
-        let len = wire.outgoing().len();
-        bytes.extend_from_slice(wire.outgoing());
-        wire.sent(len);
-    }
-    bytes
-}
-
-/// Returns the events of a machine. Checks law 5 as far as it can be seen without the time.
-pub fn drain<M: Machine>(machine: &mut M) -> Vec<M::Event> {
-    std::iter::from_fn(|| {
-        let due = machine.deadline();
-        machine.poll_event().inspect(|_| assert_ne!(due, None, "an event waits unseen"))
-    })
-    .collect()
-}
-
 /// Answers a diff as saved with these contents.
-pub fn save(server: &mut Connection, diff: CallId, contents: &str) -> Result<(), RespondError> {
+pub fn save(server: &mut Server, diff: CallId, contents: &str) -> Result<(), RespondError> {
     let saved = DiffOutcome::Accepted { contents: contents.into() };
     server.call(diff).respond(&ToolResult::diff(&saved))
 }
@@ -123,15 +104,21 @@ pub fn show(event: &ServerEvent) -> String {
     }
 }
 
-/// One connection of an editor, and the time.
+/// An editor with one connection, and the time.
 pub struct Editor {
-    pub server: Connection,
+    pub server: Server,
+    pub conn: ConnId,
     now: Time,
+    is_over: bool,
 }
 
 impl Editor {
-    pub fn new(config: ServerConfig) -> Self {
-        Self { server: Connection::new(config, SessionId::new(1), Time::ZERO), now: Time::ZERO }
+    /// Returns an editor that has accepted a connection. It sends each selection at once.
+    pub fn new(mut config: ServerConfig) -> Self {
+        config.debounce = Duration::ZERO;
+        let mut server = Server::new(config);
+        let conn = server.connect(Time::ZERO);
+        Self { server, conn, now: Time::ZERO, is_over: false }
     }
 
     /// Returns an editor whose client has sent nothing after its opening handshake at 0 ms.
@@ -152,30 +139,94 @@ impl Editor {
         editor
     }
 
+    /// Returns what the editor knows of its agent, which is there.
+    pub fn agent(&self) -> Agent<'_> {
+        self.server.agent(self.conn.into()).unwrap()
+    }
+
+    /// Returns the open diffs of the agent; none if it has gone.
+    pub fn open_diffs(&self) -> Vec<(CallId, &str)> {
+        self.server.agent(self.conn.into()).into_iter().flat_map(Agent::open_diffs).collect()
+    }
+
+    pub fn agent_mut(&mut self) -> AgentMut<'_> {
+        self.server.agent_mut(self.conn.into())
+    }
+
+    /// Returns true if the client has been let in, and its connection has not ended.
+    pub fn is_attached(&self) -> bool {
+        self.server.agent(self.conn.into()).is_some()
+    }
+
+    /// Returns true if the editor has closed the connection.
+    pub const fn is_over(&self) -> bool {
+        self.is_over
+    }
+
+    pub fn select(&mut self, selection: Selection) -> Selected {
+        self.server.select(self.now, selection)
+    }
+
+    pub fn mention(&mut self, mention: Mention) -> Result<(), MentionError> {
+        self.server.mention(self.now, mention, Some(self.conn.into()))
+    }
+
+    /// Feeds bytes whose effects come with the next pass.
+    pub fn hear(&mut self, bytes: &[u8]) {
+        self.server.feed(self.now, self.conn, bytes);
+    }
+
     pub fn feed(&mut self, bytes: &[u8]) -> Vec<ServerEvent> {
-        Polled::feed(&mut self.server, self.now, (), bytes);
-        pass(&mut self.server, self.now, 0).events
+        self.hear(bytes);
+        self.events()
     }
 
     pub fn say(&mut self, said: &str) -> Vec<ServerEvent> {
         self.feed(&text(said))
     }
 
-    /// Ends both directions of the transport.
-    pub fn eof(&mut self) -> Vec<ServerEvent> {
-        Polled::feed_eof(&mut self.server, self.now, ());
-        Polled::feed_eof(&mut self.server, self.now, ());
-        pass(&mut self.server, self.now, 0).events
+    /// Ends the client's stream. Its effects come with the next pass.
+    pub fn half_eof(&mut self) {
+        self.server.feed_eof(self.now, self.conn);
     }
 
-    /// Sets the time and returns the events. Checks law 4.
+    /// Ends both directions of the transport.
+    pub fn eof(&mut self) -> Vec<ServerEvent> {
+        self.half_eof();
+        self.half_eof();
+        self.events()
+    }
+
+    /// Sets the time and returns the events.
     pub fn at(&mut self, millis: u64) -> Vec<ServerEvent> {
         self.now = at(millis);
-        pass(&mut self.server, self.now, 0).events
+        self.events()
+    }
+
+    /// Makes a pass with room for this many bytes in the socket.
+    pub fn pass(&mut self, room: usize) -> Passed<ServerEvent, ConnId> {
+        let passed = pass(&mut self.server, self.now, room);
+        if !passed.closed.is_empty() {
+            assert!(!self.is_over && passed.closed == [self.conn], "{:?}", passed.closed);
+            self.is_over = true;
+        }
+        passed
+    }
+
+    /// Returns the events, and writes nothing.
+    pub fn events(&mut self) -> Vec<ServerEvent> {
+        self.pass(0).events
+    }
+
+    /// Returns the number of bytes that wait for room in the socket.
+    pub fn waiting(&mut self) -> usize {
+        let passed = self.pass(0);
+        assert!(passed.events.is_empty(), "events would be lost: {:?}", passed.events);
+        passed.waiting().len()
     }
 
     pub fn written(&mut self) -> Vec<u8> {
-        let passed = pass(&mut self.server, self.now, usize::MAX);
+        let passed = self.pass(usize::MAX);
         assert!(passed.events.is_empty(), "events would be lost: {:?}", passed.events);
         passed.bytes()
     }

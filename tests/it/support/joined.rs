@@ -3,7 +3,7 @@
 use super::frames::HEAD;
 use ide_mcp::testing::{Pair, Random, pass, pass_with};
 use ide_mcp::ws::{self, ClientRequest, OwnedEvent};
-use ide_mcp::{Polled, Time};
+use ide_mcp::{Machine, Time};
 
 /// Returns an open server that has written its answer to the request.
 pub fn server(limits: ws::Limits, now: Time) -> ws::Server {
@@ -34,22 +34,22 @@ pub fn open(limits: &ws::Limits, now: Time) -> Pair<ws::Server, ws::Client> {
 }
 
 /// Returns the events of a pass without new time and without room in the socket.
-pub fn drain<M: Polled<Conn = ()>>(machine: &mut M) -> Vec<M::Event> {
+pub fn drain<M: Machine<Conn = ()>>(machine: &mut M) -> Vec<M::Event> {
     pass(machine, Time::ZERO, 0).events
 }
 
 /// Returns the bytes that a machine would write now.
-pub fn waiting(machine: &mut impl Polled<Conn = ()>) -> Vec<u8> {
+pub fn waiting(machine: &mut impl Machine<Conn = ()>) -> Vec<u8> {
     pass(machine, Time::ZERO, 0).waiting()
 }
 
 /// Lets the socket take at most `n` bytes.
-pub fn write(machine: &mut impl Polled<Conn = ()>, n: usize) -> Vec<u8> {
+pub fn write(machine: &mut impl Machine<Conn = ()>, n: usize) -> Vec<u8> {
     pass(machine, Time::ZERO, n).bytes()
 }
 
 /// Returns the events of a pass at this time, and whether the connection was closed.
-pub fn at<M: Polled<Conn = ()>>(machine: &mut M, now: Time) -> (Vec<M::Event>, bool) {
+pub fn at<M: Machine<Conn = ()>>(machine: &mut M, now: Time) -> (Vec<M::Event>, bool) {
     let passed = pass(machine, now, 0);
     (passed.events, !passed.closed.is_empty())
 }

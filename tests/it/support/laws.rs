@@ -1,4 +1,4 @@
-//! The eleven laws of `Polled` as one test: `laws(&subject)`.
+//! The eleven laws of `Machine` as one test: `laws(&subject)`.
 //!
 //! A [`Subject`] makes its machine, the valid input, and the reactions of an application;
 //! everything else is common to all subjects. The order of the checks is the order of the laws.

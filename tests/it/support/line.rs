@@ -3,7 +3,7 @@
 use super::law::{Law, broken};
 use super::subject::Subject;
 use ide_mcp::testing::Random;
-use ide_mcp::{Output, Polled as _, Time};
+use ide_mcp::{Machine as _, Output, Time};
 use std::collections::VecDeque;
 use std::fmt;
 

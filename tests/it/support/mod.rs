@@ -12,8 +12,6 @@ pub mod cuts;
 pub mod editors;
 pub mod frames;
 #[cfg(feature = "ide")]
-pub mod hosts;
-#[cfg(feature = "ide")]
 pub mod ide;
 pub mod joined;
 pub mod law;
@@ -26,6 +24,8 @@ pub mod plan;
 pub mod run;
 #[cfg(feature = "ide")]
 pub mod said;
+#[cfg(feature = "ide")]
+pub mod servers;
 pub mod sockets;
 pub mod source;
 pub mod subject;

@@ -6,7 +6,7 @@
 use super::bug::Bug;
 use super::laws::{Calls, EventOf, Record, Subject};
 use super::subject::Refusals;
-use ide_mcp::{Output, Polled, Time};
+use ide_mcp::{Machine, Output, Time};
 use std::time::Duration;
 
 /// A subject whose machine has a bug.
@@ -18,7 +18,7 @@ pub struct MutantSubject<S> {
 
 /// A machine with a bug.
 #[derive(Debug)]
-pub struct Mutant<M: Polled> {
+pub struct Mutant<M: Machine> {
     inner: M,
     bug: Bug,
     now: Time,
@@ -62,7 +62,7 @@ pub struct Mutant<M: Polled> {
     first: Option<M::Event>,
 }
 
-impl<M: Polled<Conn = ()>> Mutant<M> {
+impl<M: Machine<Conn = ()>> Mutant<M> {
     /// Takes all input, on the way to the inner machine.
     fn pass(&mut self, now: Time, bytes: &[u8]) {
         self.sees(now);
@@ -221,7 +221,7 @@ impl<M: Polled<Conn = ()>> Mutant<M> {
     }
 }
 
-impl<M: Polled<Conn = ()>> Polled for Mutant<M> {
+impl<M: Machine<Conn = ()>> Machine for Mutant<M> {
     type Event = M::Event;
     type Conn = ();
 

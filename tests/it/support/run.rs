@@ -2,7 +2,7 @@
 
 use super::laws::{EventOf, Law, Record, Subject, broken};
 use super::subject::Refusals;
-use ide_mcp::{Output, Polled as _, Time};
+use ide_mcp::{Machine as _, Output, Time};
 use std::collections::BTreeSet;
 use std::time::Duration;
 

@@ -1,6 +1,6 @@
 //! The subjects of the laws: machines, and the surroundings that the laws need.
 
-use ide_mcp::{Polled, Time};
+use ide_mcp::{Machine, Time};
 use std::collections::BTreeSet;
 use std::fmt;
 
@@ -8,7 +8,7 @@ use std::fmt;
 ///
 /// A set of connections (`ide::Server`) is wrapped into one type that shows one of them.
 pub trait Subject {
-    type Machine: Polled<Conn = ()>;
+    type Machine: Machine<Conn = ()>;
     /// The application: its state between events.
     type App;
 
@@ -101,7 +101,7 @@ pub trait Subject {
 pub const LATE: u64 = 8;
 
 /// The event of the machine of a subject.
-pub type EventOf<S> = <<S as Subject>::Machine as Polled>::Event;
+pub type EventOf<S> = <<S as Subject>::Machine as Machine>::Event;
 
 /// The input, events and output of a run so far.
 #[derive(Debug)]

@@ -7,7 +7,7 @@
 use super::laws::{Calls, EventOf, Record, Subject};
 use super::subject::Refusals;
 use ide_mcp::testing::Random;
-use ide_mcp::{Output, Polled, Time};
+use ide_mcp::{Machine, Output, Time};
 use std::collections::BTreeMap;
 use std::time::Duration;
 
@@ -176,7 +176,7 @@ impl Toy {
     }
 }
 
-impl Polled for Toy {
+impl Machine for Toy {
     type Event = ToyEvent;
     type Conn = ();
 

@@ -16,7 +16,7 @@ use ide_mcp::ide::{
 use ide_mcp::mcp::Implementation;
 use ide_mcp::rpc::SessionId;
 use ide_mcp::testing::Random;
-use ide_mcp::{Machine as _, Output, Time, Wire as _};
+use ide_mcp::{Output, Time};
 use std::ffi::{CStr, c_void};
 use std::{env, hint, ptr, slice};
 
@@ -40,10 +40,8 @@ fn main() {
 /// An editor with one connection.
 trait Editor {
     fn feed(&mut self, bytes: &[u8]);
-    /// Takes a turn and answers calls.
-    fn turn(&mut self);
-    /// Moves the output of the connection to `to`.
-    fn take_output(&mut self, to: &mut Vec<u8>);
+    /// Takes a turn, answers calls, and moves the output of the connection to `to`.
+    fn turn(&mut self, to: &mut Vec<u8>);
 }
 
 fn run(mut editor: impl Editor, kind: &str, calls: u32) {
@@ -69,9 +67,8 @@ fn exchange(client: &mut Client, editor: &mut impl Editor, bytes: &mut Vec<u8>) 
     let mut outcomes = 0;
     loop {
         let sent = pass(client, editor, &mut outcomes);
-        editor.turn();
         bytes.clear();
-        editor.take_output(bytes);
+        editor.turn(bytes);
         if sent == 0 && bytes.is_empty() {
             return outcomes;
         }
@@ -82,26 +79,27 @@ fn exchange(client: &mut Client, editor: &mut impl Editor, bytes: &mut Vec<u8>) 
     }
 }
 
-/// Lets the client pass, and feeds the editor what it writes. Counts the outcomes, and returns the number of bytes.
+/// Runs a pass of the agent, and returns the number of bytes that it wrote.
 fn pass(client: &mut Client, editor: &mut impl Editor, outcomes: &mut usize) -> usize {
     let mut sent = 0;
     loop {
         match client.poll(Time::ZERO) {
             Output::Event(event) => *outcomes += usize::from(matches!(event, ClientEvent::Outcome { .. })),
             Output::Write { bytes, .. } => {
-                editor.feed(bytes);
                 let n = bytes.len();
+                editor.feed(bytes);
                 client.written(n);
                 sent += n;
             }
-            Output::Close(()) | Output::Wait(_) => return sent,
+            Output::Close(()) => {}
+            Output::Wait(_) => return sent,
         }
     }
 }
 
-/// An editor in Rust, on a host.
+/// An editor in Rust.
 struct InRust {
-    host: Server,
+    server: Server,
     conn: ConnId,
     answers_in_json: bool,
 }
@@ -110,45 +108,47 @@ impl InRust {
     fn new(answers_in_json: bool) -> Self {
         let tools = ToolSet::new().handle(Tool::OpenDiff).handle(Tool::GetDiagnostics);
         let policy = Policy::new(1, AuthToken::from_text(TOKEN).unwrap());
-        let server = ServerConfig::new("E", "").policy(policy).tools(tools);
-        let mut host = Server::new(server);
-        let conn = host.connect(Time::ZERO);
-        Self { host, conn, answers_in_json }
+        let mut server = Server::new(ServerConfig::new("E", "").policy(policy).tools(tools));
+        let conn = server.connect(Time::ZERO);
+        Self { server, conn, answers_in_json }
     }
 }
 
 impl Editor for InRust {
     fn feed(&mut self, bytes: &[u8]) {
-        self.host.wire(self.conn).unwrap().feed(Time::ZERO, bytes);
+        self.server.feed(Time::ZERO, self.conn, bytes);
     }
 
-    fn turn(&mut self) {
-        self.host.tick(Time::ZERO);
-        while let Some(event) = self.host.poll_event() {
+    fn turn(&mut self, to: &mut Vec<u8>) {
+        loop {
+            let event = match self.server.poll(Time::ZERO) {
+                Output::Event(event) => event,
+                Output::Write { conn, bytes } => {
+                    let n = bytes.len();
+                    to.extend_from_slice(bytes);
+                    self.server.written(conn, n);
+                    continue;
+                }
+                Output::Close(_) => continue,
+                Output::Wait(_) => return,
+            };
             match event.into_call() {
                 Some(ToolCall::GetDiagnostics(call, _)) if self.answers_in_json => {
-                    self.host.call(call.id()).answer_json(JSON).unwrap();
+                    self.server.call(call.id()).answer_json(JSON).unwrap();
                 }
                 Some(ToolCall::GetDiagnostics(call, asked)) => {
                     let range = Range::new(Position::new(10, 5), Position::new(10, 8));
                     let problem = Diagnostic::new(Severity::Error, range, "expected `;`");
                     let file = FileDiagnostics::new(asked.uri.unwrap_or_default(), vec![problem]);
-                    self.host.answer(call, &Diagnostics::new(vec![file])).unwrap();
+                    self.server.answer(call, &Diagnostics::new(vec![file])).unwrap();
                 }
                 Some(ToolCall::OpenDiff(call, diff)) => {
                     hint::black_box((&diff.new_file_path, &diff.new_file_contents));
-                    self.host.answer(call, &diff.accept()).unwrap();
+                    self.server.answer(call, &diff.accept()).unwrap();
                 }
                 _ => {}
             }
         }
-        while self.host.poll_transmit().is_some() {}
-    }
-
-    fn take_output(&mut self, to: &mut Vec<u8>) {
-        let mut wire = self.host.wire(self.conn).unwrap();
-        to.extend_from_slice(wire.outgoing());
-        wire.sent(to.len());
     }
 }
 
@@ -185,8 +185,8 @@ impl Editor for InC {
         assert_eq!(unsafe { idemcp_feed(self.handle, self.conn, bytes.as_ptr(), bytes.len()) }, 0);
     }
 
-    fn turn(&mut self) {
-        // SAFETY: the handle lives, and the texts have their lengths.
+    fn turn(&mut self, to: &mut Vec<u8>) {
+        // SAFETY: the handle lives, and the texts and the output have their lengths.
         unsafe {
             loop {
                 let kind = idemcp_next(self.handle);
@@ -206,19 +206,16 @@ impl Editor for InC {
                 };
                 assert!(done >= 0);
             }
-            while idemcp_next_output(self.handle) != 0 {}
-        }
-    }
-
-    fn take_output(&mut self, to: &mut Vec<u8>) {
-        let mut len = 0;
-        // SAFETY: the output has `len` bytes until the next function.
-        unsafe {
-            let output = idemcp_outgoing(self.handle, self.conn, &raw mut len);
-            if !output.is_null() {
-                to.extend_from_slice(slice::from_raw_parts(output, len));
+            let (mut bytes, mut len) = (ptr::null(), 0);
+            loop {
+                let conn = idemcp_next_output(self.handle, &raw mut bytes, &raw mut len);
+                if conn == 0 {
+                    return;
+                }
+                assert!(conn == self.conn && !bytes.is_null());
+                to.extend_from_slice(slice::from_raw_parts(bytes, len));
+                assert_eq!(idemcp_written(self.handle, conn, len), 0);
             }
-            idemcp_sent(self.handle, self.conn, len);
         }
     }
 }

@@ -54,9 +54,7 @@ unsafe extern "C" {
     pub(crate) fn idemcp_wants_input(ed: *mut c_void, conn: i64) -> bool;
     pub(crate) fn idemcp_feed(ed: *mut c_void, conn: i64, bytes: *const u8, len: usize) -> c_int;
     pub(crate) fn idemcp_feed_eof(ed: *mut c_void, conn: i64) -> c_int;
-    pub(crate) fn idemcp_outgoing(ed: *mut c_void, conn: i64, len: *mut usize) -> *const u8;
-    pub(crate) fn idemcp_sent(ed: *mut c_void, conn: i64, len: usize) -> c_int;
-    pub(crate) fn idemcp_next_output(ed: *mut c_void) -> i64;
-    pub(crate) fn idemcp_is_done(ed: *mut c_void, conn: i64) -> bool;
-    pub(crate) fn idemcp_remove(ed: *mut c_void, conn: i64) -> c_int;
+    pub(crate) fn idemcp_wants_output(ed: *mut c_void, conn: i64) -> bool;
+    pub(crate) fn idemcp_next_output(ed: *mut c_void, bytes: *mut *const u8, len: *mut usize) -> i64;
+    pub(crate) fn idemcp_written(ed: *mut c_void, conn: i64, len: usize) -> c_int;
 }

@@ -63,9 +63,10 @@ static void wrong_calls(void) {
 static void bytes(int64_t conn, int result) {
     size_t len = 7;
     CHECK(idemcp_feed(ed, conn, (const uint8_t *)"x", 1) == result && idemcp_feed_eof(ed, conn) == result);
-    CHECK(idemcp_sent(ed, conn, SIZE_MAX) == result && idemcp_remove(ed, conn) == result);
-    CHECK(!idemcp_outgoing(ed, conn, &len) && len == 0 && !idemcp_outgoing(ed, conn, NULL));
-    CHECK(!idemcp_wants_input(ed, conn) && idemcp_is_done(ed, conn) && idemcp_next_output(ed) == result);
+    const uint8_t *out = (const uint8_t *)"x";
+    CHECK(idemcp_written(ed, conn, SIZE_MAX) == result && !idemcp_wants_input(ed, conn) && !idemcp_wants_output(ed, conn));
+    CHECK(idemcp_next_output(ed, &out, &len) == result && !out && len == 0);
+    CHECK(idemcp_next_output(ed, NULL, NULL) == result);
 }
 
 /* Takes turns until the editor is over, and uses the handle after that. */
@@ -110,11 +111,13 @@ int main(int argc, char **argv) {
         free(small);
     }
     CHECK(conn > 0 && idemcp_wants_input(ed, conn) && idemcp_feed(ed, conn, NULL, 7) == IDEMCP_MISUSE);
-    CHECK(idemcp_feed(ed, conn, (const uint8_t *)"GET", 3) == 0 && idemcp_sent(ed, conn, SIZE_MAX) == 0);
+    CHECK(idemcp_feed(ed, conn, (const uint8_t *)"GET", 3) == 0 && idemcp_written(ed, conn, SIZE_MAX) == 0);
     CHECK(idemcp_feed(ed, conn, (const uint8_t *)"x", SIZE_MAX) == IDEMCP_INVALID && idemcp_feed_eof(ed, conn) == 0);
-    CHECK(idemcp_next(ed) == 0 && idemcp_remove(ed, conn) == 0);
-    bytes(conn, 0);
+    CHECK(idemcp_next(ed) == 0 && idemcp_feed_eof(ed, conn) == 0);
+    const uint8_t *out;
     size_t len;
+    CHECK(idemcp_next_output(ed, &out, &len) == conn && !out && len == 0);
+    bytes(conn, 0);
     CHECK(strlen(idemcp_lock_file(ed, &len)) == len);
     end();
 

@@ -1,7 +1,7 @@
 //! Two ends that both send more than the high-water mark.
 
 use crate::sockets::{accept, client};
-use ide_mcp::{Polled, ws};
+use ide_mcp::{Machine, ws};
 use ide_mcp_blocking::Conn;
 use std::net::TcpListener;
 use std::thread;
@@ -9,7 +9,7 @@ use std::time::Duration;
 
 /// Runs a connection to its end. Returns the lengths of the received binary messages, and how the
 /// connection ended.
-fn exchange<M: Polled<Event = ws::OwnedEvent, Conn = ()>>(
+fn exchange<M: Machine<Event = ws::OwnedEvent, Conn = ()>>(
     mut conn: Conn<M>,
     mut on_open: impl FnMut(&mut M),
     mut on_binary: impl FnMut(&mut M),

@@ -152,7 +152,7 @@ impl<S: Read + Write + Shutdown> Connections<S> {
         self.busy.rotate_left(looked_at);
     }
 
-    /// Writes what the host offers to a connection, and returns how much of it its socket took.
+    /// Writes what the server offers to a connection, and returns how much of it its socket took.
     pub(crate) fn write(&mut self, id: ConnId, bytes: &[u8], now: Time) -> Option<usize> {
         let place =
             self.places.get_mut(id.index()).and_then(Option::as_mut).filter(|place| place.id == id)?;

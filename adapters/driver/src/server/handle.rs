@@ -1,4 +1,4 @@
-//! A handle by which other threads use the host of a server: for loops that cannot wait for sockets.
+//! A handle by which other threads use a server: for loops that cannot wait for sockets.
 //!
 //! ```text
 //!  any thread ─ Handle::with(work) ─▶ ┌───────┐
@@ -62,7 +62,7 @@ impl Handle {
     /// second, so a longer queue means that the loop of the server does not run.
     pub const MAX_QUEUED: usize = 4096;
 
-    /// Runs `work` with the host and the current time, on the thread of the server, in its next turn.
+    /// Runs `work` with the machine and the current time, on the thread of the server, in its next turn.
     ///
     /// The result of `work` is dropped. A result can come back through a channel that `work` has captured; do
     /// not wait for it on the thread of the server.
@@ -89,7 +89,7 @@ impl Handle {
     }
 
     /// Mentions a file to this agent, or to the agent that became ready last, as [`Server::mention`] does. If
-    /// the host refuses the mention, a [`MentionExpired`](ide_mcp::ide::ServerEvent::MentionExpired) reports it.
+    /// the server refuses the mention, a [`MentionExpired`](ide_mcp::ide::ServerEvent::MentionExpired) reports it.
     ///
     /// # Errors
     /// The errors of [`with`](Self::with).

@@ -14,7 +14,7 @@ use std::mem;
 pub(super) struct Inbox {
     /// The handle of which all others are clones; `None` until the application asks for one.
     handle: Option<Handle>,
-    /// The events about work that the host has refused.
+    /// The events about work that the server has refused.
     events: VecDeque<ServerEvent>,
 }
 

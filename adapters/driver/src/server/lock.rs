@@ -166,7 +166,7 @@ impl Lock {
         }
     }
 
-    /// Looks for the file if that is due, and passes the events to the host.
+    /// Looks for the file if that is due, and passes the events to the server.
     pub(crate) fn tick(&mut self, now: Time, host: &mut ide::Server) {
         match &mut self.guard {
             Place::InLoop(guard) => {

@@ -90,13 +90,13 @@ impl<T: Transport> Server<T> {
         self.addr
     }
 
-    /// Returns the host, which has the connections and their shared state.
+    /// Returns the machine, which has the connections and their shared state.
     #[must_use]
     pub const fn machine(&self) -> &ide::Server {
         &self.host
     }
 
-    /// Returns the host, to send something. [`deadline`](Server::deadline) then requests a turn.
+    /// Returns the machine, to send something. [`deadline`](Server::deadline) then requests a turn.
     pub const fn machine_mut(&mut self) -> &mut ide::Server {
         &mut self.host
     }
@@ -120,7 +120,7 @@ impl<T: Transport> Server<T> {
     }
 
     /// Returns the next event of a turn, or `None` at its end. The next call after `None` begins another
-    /// turn. Nothing of a turn is lost or done twice if the next call comes later, or if the host was used in
+    /// turn. Nothing of a turn is lost or done twice if the next call comes later, or if the machine was used in
     /// between.
     pub fn event_of_turn(&mut self, now: Time) -> Option<ServerEvent> {
         if !mem::replace(&mut self.in_turn, true) {
@@ -233,7 +233,7 @@ impl<T: Transport> Server<T> {
                     let link = if T::IS_LEVEL_TRIGGERED { link.level_triggered() } else { link };
                     self.connections.insert(id, link);
                 }
-                // The host closes it in this turn.
+                // The server closes it in this turn.
                 Err(_) => self.connections.sever(&mut self.host, id, now),
             }
         }

@@ -3,7 +3,7 @@
 use super::link::{BUDGET, Link};
 use super::shutdown::Shutdown;
 use crate::waiting::{FairPoll, Next, Readiness};
-use ide_mcp::{Output, Polled, Time};
+use ide_mcp::{Machine, Output, Time};
 use std::collections::VecDeque;
 use std::io::{Read, Write};
 use std::mem;
@@ -14,7 +14,7 @@ use std::mem;
 /// [`deadline`](Conn::deadline) has come, and after using the machine directly. Continue until
 /// [`is_over`](Conn::is_over).
 #[derive(Debug)]
-pub struct Conn<M: Polled, S> {
+pub struct Conn<M: Machine, S> {
     machine: M,
     link: Link<S>,
     /// True if a turn was begun and not all of its events were taken.
@@ -37,7 +37,7 @@ impl<E> Default for Met<E> {
     }
 }
 
-impl<M: Polled, S> Conn<M, S> {
+impl<M: Machine, S> Conn<M, S> {
     /// Joins a machine and a socket. [`Link::new`] is for a connected socket, [`Link::connecting`]
     /// for a socket that is still connecting.
     #[must_use]
@@ -79,7 +79,7 @@ impl<M: Polled, S> Conn<M, S> {
     }
 }
 
-impl<M: Polled<Conn = ()>, S: Read + Write + Shutdown> Conn<M, S> {
+impl<M: Machine<Conn = ()>, S: Read + Write + Shutdown> Conn<M, S> {
     /// Takes one turn: reads, passes every event to `on`, and writes the resulting output.
     pub fn turn(&mut self, now: Time, mut on: impl FnMut(&mut M, M::Event)) {
         while let Some(event) = self.event_of_turn(now) {

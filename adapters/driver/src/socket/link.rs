@@ -10,7 +10,7 @@
 
 use super::idleness::Idleness;
 use super::shutdown::Shutdown;
-use ide_mcp::{Polled, Time};
+use ide_mcp::{Machine, Time};
 use std::io::{self, ErrorKind, Read, Write};
 use std::time::Duration;
 
@@ -37,7 +37,7 @@ const DISCARD_TIME: Duration = Duration::from_secs(1);
 /// the caller reports by [`ready`](Link::ready) that the socket is worth another try. So a link suits
 /// edge-triggered readiness, and it remembers the work that a budget left over.
 ///
-/// The end of the peer's stream is one [`Polled::feed_eof`], and the link goes on to write. An error is a second one.
+/// The end of the peer's stream is one [`Machine::feed_eof`], and the link goes on to write. An error is a second one.
 /// After a failed write, the link first reads at most 256 KiB of the bytes that arrived before the failure, and then
 /// reports the end. The events of the machine report the meaning of the end.
 #[derive(Debug)]
@@ -121,7 +121,7 @@ impl<S> Link<S> {
     }
 
     /// Returns true if a turn would move bytes. A loop then does not wait.
-    pub fn is_due<M: Polled + ?Sized>(&self, machine: &M, conn: M::Conn) -> bool {
+    pub fn is_due<M: Machine + ?Sized>(&self, machine: &M, conn: M::Conn) -> bool {
         self.stage == Stage::Moving
             && (self.failed.is_some()
                 || self.may_read() && machine.wants_input(conn)
@@ -187,7 +187,7 @@ impl<S> Link<S> {
 
     /// Reports the end of the peer's stream to the machine, once. After an error, also that nothing can be written.
     /// Keeps the first error.
-    fn end<M: Polled + ?Sized>(
+    fn end<M: Machine + ?Sized>(
         &mut self,
         machine: &mut M,
         conn: M::Conn,
@@ -212,7 +212,7 @@ impl<S: Read + Write + Shutdown> Link<S> {
     /// Reads into the machine until the socket would block, the machine takes no more, or `budget` bytes have been
     /// read. The last read can exceed the budget, so a budget of 1 is a single read. Returns the number of
     /// bytes.
-    pub fn read<M: Polled + ?Sized>(
+    pub fn read<M: Machine + ?Sized>(
         &mut self,
         machine: &mut M,
         conn: M::Conn,
@@ -250,7 +250,7 @@ impl<S: Read + Write + Shutdown> Link<S> {
         come
     }
 
-    /// Writes bytes that the machine offers, once, and at most [`BUDGET`] in a turn. Returns what [`Polled::written`]
+    /// Writes bytes that the machine offers, once, and at most [`BUDGET`] in a turn. Returns what [`Machine::written`]
     /// takes: how many of them the socket took, 0 if it would block or the budget is spent. Returns `None` if nothing can
     /// be written any more; then [`sever`](Link::sever).
     pub fn write(&mut self, bytes: &[u8], now: Time) -> Option<usize> {
@@ -281,7 +281,7 @@ impl<S: Read + Write + Shutdown> Link<S> {
 
     /// Ends the transport after a failed write, in answer to the offer. First the machine takes the input that has arrived
     /// before it.
-    pub fn sever<M: Polled + ?Sized>(&mut self, machine: &mut M, conn: M::Conn, now: Time) {
+    pub fn sever<M: Machine + ?Sized>(&mut self, machine: &mut M, conn: M::Conn, now: Time) {
         self.readable = true;
         self.read(machine, conn, now, BUDGET);
         self.end(machine, conn, now, None);
@@ -298,7 +298,7 @@ impl<S: Read + Write + Shutdown> Link<S> {
     }
 
     /// Ends a turn: frees memory of the machine that an idle connection does not need.
-    pub fn rest<M: Polled + ?Sized>(&mut self, machine: &mut M, conn: M::Conn, now: Time) {
+    pub fn rest<M: Machine + ?Sized>(&mut self, machine: &mut M, conn: M::Conn, now: Time) {
         self.left = BUDGET;
         let is_idle = !self.readable && !machine.wants_output(conn);
         if self.stage == Stage::Moving && self.idleness.is_due(now, is_idle) {

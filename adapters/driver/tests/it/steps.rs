@@ -209,15 +209,17 @@ fn n05_ended_connections_are_released() {
     assert_eq!(network.0.borrow().released, 50);
 }
 
-/// Checks that the server releases the socket when the application removes a connection that was
+/// Checks that the server releases the socket when the application gives up a connection that was
 /// never admitted, although no event reports the end of this connection.
 #[test]
-fn pending_connection_removed_by_application_is_released() {
+fn pending_connection_given_up_by_application_is_released() {
     let (mut server, network) = serve(8);
     network.0.borrow_mut().waiting = 2;
     settle(&mut server, Time::ZERO);
-    let ids: Vec<_> = server.machine().connections().map(|(id, _)| id).collect();
-    server.machine_mut().remove(Time::ZERO, *ids.first().unwrap());
+    let ids: Vec<_> = server.machine().connections().collect();
+    for _ in 0..2 {
+        server.machine_mut().feed_eof(Time::ZERO, *ids.first().unwrap());
+    }
     settle(&mut server, Time::ZERO);
     assert_eq!((network.0.borrow().released, server.machine().unauthenticated().ended), (1, 1));
 }

@@ -1,6 +1,6 @@
 //! A scripted socket, and a machine that only records.
 
-use ide_mcp::{Output, Polled, Time};
+use ide_mcp::{Machine, Output, Time};
 use ide_mcp_driver::{Link, Shutdown};
 use std::collections::VecDeque;
 use std::io::{self, ErrorKind, Read, Write};
@@ -106,7 +106,7 @@ impl Tape {
     }
 }
 
-impl Polled for Tape {
+impl Machine for Tape {
     type Event = ();
     type Conn = ();
 

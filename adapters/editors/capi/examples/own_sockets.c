@@ -32,22 +32,23 @@ static void read_some(idemcp *ed, nfds_t i) {
     else idemcp_feed_eof(ed, conns[i]);
 }
 
-/* Returns false if the connection was removed. */
-static bool write_all(idemcp *ed, nfds_t i) {
+static void write_all(idemcp *ed) {
+    const uint8_t *out;
     size_t len;
-    bool is_lost = false;
-    for (const uint8_t *out; !is_lost && (out = idemcp_outgoing(ed, conns[i], &len));) {
+    for (int64_t conn; (conn = idemcp_next_output(ed, &out, &len)) > 0;) {
+        nfds_t i = 2;
+        while (conns[i] != conn) i++;
+        if (!out) {
+            close(on[i].fd);
+            on[i] = on[--n], conns[i] = conns[n];
+            continue;
+        }
         ssize_t put = send(on[i].fd, out, len, MSG_NOSIGNAL);
-        if (put < 0 && (errno == EAGAIN || errno == EINTR)) break;
-        if (put < 0) is_lost = true; /* unsent bytes are not reported: a mention in them goes to another agent */
-        else idemcp_sent(ed, conns[i], (size_t)put);
+        if (put >= 0) idemcp_written(ed, conn, (size_t)put);
+        else if (errno != EAGAIN && errno != EINTR) idemcp_feed_eof(ed, conn);
     }
-    on[i].events = (short)((len ? POLLOUT : 0) | (idemcp_wants_input(ed, conns[i]) ? POLLIN : 0));
-    if (!is_lost && !idemcp_is_done(ed, conns[i])) return true;
-    close(on[i].fd);
-    idemcp_remove(ed, conns[i]);
-    on[i] = on[--n], conns[i] = conns[n];
-    return false;
+    for (nfds_t i = 2; i < n; i++)
+        on[i].events = (short)((idemcp_wants_output(ed, conns[i]) ? POLLOUT : 0) | (idemcp_wants_input(ed, conns[i]) ? POLLIN : 0));
 }
 
 int main(int argc, char **argv) {
@@ -73,8 +74,7 @@ int main(int argc, char **argv) {
     while (!idemcp_is_over(ed)) {
         int kind;
         while ((kind = idemcp_next(ed)) > 0) on_event(ed, kind);
-        while (idemcp_next_output(ed) > 0) {} /* not used: every connection is tried, also one that was full */
-        for (nfds_t i = 2; i < n;) i += write_all(ed, i);
+        write_all(ed);
         int64_t within = idemcp_timeout(ed);
         if (poll(on, n, within > 60000 ? 60000 : (int)within) <= 0) continue;
         if (on[0].revents && read(STDIN_FILENO, text, sizeof text) <= 0) on[0].fd = -1, unlink(lock), idemcp_quit(ed);

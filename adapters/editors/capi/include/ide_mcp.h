@@ -178,11 +178,12 @@ int64_t idemcp_do(idemcp *ed, const char *json, size_t len);
  *  1. idemcp_connect for each accepted connection. Bytes of each connection that idemcp_wants_input go to idemcp_feed,
  *     and the end of a connection to idemcp_feed_eof.
  *  2. idemcp_next until 0.
- *  3. idemcp_next_output until 0, or idemcp_timeout stays 0. Write idemcp_outgoing of each connection, and report the
- *     written bytes to idemcp_sent. Close each connection that fails or idemcp_is_done, and idemcp_remove it.
- *  4. Wait for a socket, for at most idemcp_timeout.
+ *  3. idemcp_next_output until 0, or idemcp_timeout stays 0. Write the bytes to the socket of the connection, and report
+ *     to idemcp_written how many it took; or close the socket, if there are none.
+ *  4. Wait for a socket, for at most idemcp_timeout: for input while idemcp_wants_input, for room while
+ *     idemcp_wants_output.
  *
- * The functions below refuse for a handle of idemcp_open. A connection that was removed has no input and no output. */
+ * The functions below refuse for a handle of idemcp_open. A connection that is over has no input and no output. */
 idemcp *idemcp_new(const char *config, size_t len, char *error, size_t error_size);
 
 /* Returns the text of the lock file. The editor publishes it as PORT.lock with the mode 0600, again after the command
@@ -192,19 +193,19 @@ const char *idemcp_lock_file(idemcp *ed, size_t *len);
 int64_t idemcp_connect(idemcp *ed);
 /* Returns true if the connection takes more bytes now. */
 bool idemcp_wants_input(idemcp *ed, int64_t conn);
-/* Takes bytes of a connection, at most 256 KiB in a turn, or its end: the peer sends nothing more. */
+/* Takes bytes of a connection, at most 256 KiB in a turn. */
 int idemcp_feed(idemcp *ed, int64_t conn, const uint8_t *bytes, size_t len);
+/* Takes the end of a connection: the peer sends nothing more, or the last write has failed. After a failed write, or a
+ * second end, nothing more is written to it. */
 int idemcp_feed_eof(idemcp *ed, int64_t conn);
-/* Returns the bytes to write to a connection, until the next function on the handle; NULL and 0 for none. */
-const uint8_t *idemcp_outgoing(idemcp *ed, int64_t conn, size_t *len);
-/* Takes note that the first len bytes of idemcp_outgoing were written. */
-int idemcp_sent(idemcp *ed, int64_t conn, size_t len);
-/* Returns the next connection that has got output or is done, since this function last returned it; 0 for none. */
-int64_t idemcp_next_output(idemcp *ed);
-/* Returns true if the connection is to be closed and removed. */
-bool idemcp_is_done(idemcp *ed, int64_t conn);
-/* Ends a connection whose transport is gone. Its remaining events follow. */
-int idemcp_remove(idemcp *ed, int64_t conn);
+/* Returns true if bytes of the connection wait for room in its socket. */
+bool idemcp_wants_output(idemcp *ed, int64_t conn);
+/* Returns the next connection with output, and writes the address and the number of the bytes, which live until the next
+ * function on the handle. NULL: the connection is over, and its socket is to be closed. Returns 0 at the end of the turn. */
+int64_t idemcp_next_output(idemcp *ed, const uint8_t **bytes, size_t *len);
+/* Takes note that the socket took the first len bytes of the last output. What it did not take comes again: at once, or in
+ * the next turn if the socket took nothing. */
+int idemcp_written(idemcp *ed, int64_t conn, size_t len);
 #ifdef __cplusplus
 }
 #endif

@@ -1,8 +1,10 @@
 //! The two kinds of editors behind one handle.
 
+use crate::lent::Lent;
 use crate::refusal::{Code, Refusal};
-use ide_mcp::Clock;
+use ide_mcp::{Clock, Output};
 use ide_mcp_embed::{Editor, Event, ListeningEditor, TypedCommand};
+use std::collections::VecDeque;
 use std::ffi::c_int;
 use std::time::Duration;
 
@@ -11,7 +13,14 @@ use std::time::Duration;
 #[allow(clippy::large_enum_variant, reason = "each handle has one editor, in a box")]
 pub(crate) enum AnyEditor {
     Listening(ListeningEditor),
-    Bytes(Editor, Clock),
+    Bytes(Editor, Clock, Passed),
+}
+
+/// What the passes for the events and for the output found of the other kind: C asks for one after the other.
+#[derive(Debug, Default)]
+pub(crate) struct Passed {
+    events: VecDeque<Event>,
+    closed: VecDeque<u64>,
 }
 
 impl AnyEditor {
@@ -21,31 +30,42 @@ impl AnyEditor {
 
     pub(crate) fn of_bytes(config: &str) -> Result<Self, Refusal> {
         let editor = Editor::new(config).map_err(|error| Refusal::new(Code::Invalid, error))?;
-        Ok(Self::Bytes(editor, Clock::new()))
+        Ok(Self::Bytes(editor, Clock::new(), Passed::default()))
     }
 
     /// Takes one turn. After an error no turn is possible.
     pub(crate) fn turn(&mut self) -> Result<(), Refusal> {
         match self {
             Self::Listening(editor) => editor.dispatch().map_err(|error| Refusal::new(Code::Io, error)),
-            Self::Bytes(editor, clock) => {
-                editor.tick(clock.now());
-                Ok(())
-            }
+            // Each question for an event is a turn.
+            Self::Bytes(..) => Ok(()),
         }
     }
 
     pub(crate) fn next_event(&mut self) -> Option<Event> {
         match self {
             Self::Listening(editor) => editor.next_event(),
-            Self::Bytes(editor, _) => editor.next_event(),
+            Self::Bytes(editor, clock, passed) => {
+                if let Some(event) = passed.events.pop_front() {
+                    return Some(event);
+                }
+                loop {
+                    match editor.poll(clock.now()) {
+                        Output::Event(event) => return Some(event),
+                        // Without an answer, the next pass offers it again.
+                        Output::Write { .. } => {}
+                        Output::Close(conn) => passed.closed.push_back(conn),
+                        Output::Wait(_) => return None,
+                    }
+                }
+            }
         }
     }
 
     pub(crate) fn command(&mut self, number: u64, json: &str) -> Result<(), Refusal> {
         match self {
             Self::Listening(editor) => editor.command(number, json)?,
-            Self::Bytes(editor, clock) => editor.command(clock.now(), number, json)?,
+            Self::Bytes(editor, clock, _) => editor.command(clock.now(), number, json)?,
         }
         Ok(())
     }
@@ -54,7 +74,7 @@ impl AnyEditor {
         // Only commands in JSON need a number.
         match self {
             Self::Listening(editor) => editor.execute(0, command)?,
-            Self::Bytes(editor, clock) => editor.execute(clock.now(), 0, command)?,
+            Self::Bytes(editor, clock, _) => editor.execute(clock.now(), 0, command)?,
         }
         Ok(())
     }
@@ -62,14 +82,17 @@ impl AnyEditor {
     pub(crate) fn timeout(&mut self) -> Option<Duration> {
         match self {
             Self::Listening(editor) => editor.timeout(),
-            Self::Bytes(editor, clock) => clock.until(editor.deadline()),
+            Self::Bytes(_, _, Passed { events, closed }) if !events.is_empty() || !closed.is_empty() => {
+                Some(Duration::ZERO)
+            }
+            Self::Bytes(editor, clock, _) => clock.until(editor.deadline()),
         }
     }
 
     pub(crate) const fn is_over(&self) -> bool {
         match self {
             Self::Listening(editor) => editor.is_over(),
-            Self::Bytes(editor, _) => editor.is_over(),
+            Self::Bytes(editor, ..) => editor.is_over(),
         }
     }
 
@@ -83,10 +106,32 @@ impl AnyEditor {
         Err(Refusal::new(Code::Misuse, "there is no descriptor: take turns by idemcp_timeout"))
     }
 
+    /// Returns the next connection to write to or to close, as the handle does.
+    pub(crate) fn next_output(&mut self) -> Result<(u64, Lent), Refusal> {
+        self.bytes()?;
+        let Self::Bytes(editor, clock, passed) = self else { return Ok((0, Lent::NONE)) };
+        if let Some(conn) = passed.closed.pop_front() {
+            return Ok((conn, Lent::NONE));
+        }
+        loop {
+            match editor.poll(clock.now()) {
+                Output::Event(event) => passed.events.push_back(event),
+                Output::Write { conn, bytes } => return Ok((conn, Lent::bytes(bytes))),
+                Output::Close(conn) => return Ok((conn, Lent::NONE)),
+                Output::Wait(_) => return Ok((0, Lent::NONE)),
+            }
+        }
+    }
+
+    /// Returns true if an event was found in a pass for the output.
+    pub(crate) fn has_event(&self) -> bool {
+        matches!(self, Self::Bytes(_, _, passed) if !passed.events.is_empty())
+    }
+
     /// Returns the editor of `idemcp_new`, and its clock.
     pub(crate) fn bytes(&mut self) -> Result<(&mut Editor, &Clock), Refusal> {
         match self {
-            Self::Bytes(editor, clock) => Ok((editor, clock)),
+            Self::Bytes(editor, clock, _) => Ok((editor, clock)),
             Self::Listening(_) => {
                 Err(Refusal::new(Code::Misuse, "the handle of idemcp_open has its own connections"))
             }

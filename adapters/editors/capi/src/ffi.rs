@@ -9,9 +9,8 @@
 use crate::caught::caught;
 use crate::editor::AnyEditor;
 use crate::handle::Handle;
-use crate::lent::Lent;
 use crate::refusal::{Code, Refusal};
-use crate::values::{Length, done, lend, named, number, numbered};
+use crate::values::{Address, Length, done, lend, named, number, numbered};
 use ide_mcp_embed::{MAX_COMMAND, TypedCommand};
 use std::ffi::{CStr, c_char, c_int};
 use std::{ptr, slice, str};
@@ -196,31 +195,27 @@ extern "C" fn idemcp_feed_eof(handle: Idemcp<'_>, conn: i64) -> c_int {
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn idemcp_next_output(handle: Idemcp<'_>) -> i64 {
-    number(Handle::enter(handle, |handle| Ok(numbered(handle.bytes()?.next_output().unwrap_or(0)))))
+extern "C" fn idemcp_wants_output(handle: Idemcp<'_>, conn: i64) -> bool {
+    Handle::enter(handle, |handle| Ok(handle.bytes()?.wants_output(named(conn)))).unwrap_or(false)
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn idemcp_outgoing(handle: Idemcp<'_>, conn: i64, len: Length<'_>) -> *const u8 {
-    lend(Handle::enter(handle, |handle| Ok(Lent::bytes(handle.bytes()?.outgoing(named(conn))))), len)
+extern "C" fn idemcp_next_output(handle: Idemcp<'_>, bytes: Address<'_>, len: Length<'_>) -> i64 {
+    let next = Handle::enter(handle, Handle::next_output);
+    let (conn, lent) = match next {
+        Ok((conn, lent)) => (Ok(numbered(conn)), Ok(lent)),
+        Err(code) => (Err(code), Err(code)),
+    };
+    let ptr = lend(lent, len);
+    if let Some(bytes) = bytes {
+        bytes.write(ptr);
+    }
+    number(conn)
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn idemcp_sent(handle: Idemcp<'_>, conn: i64, len: usize) -> c_int {
-    done(Handle::enter(handle, |handle| handle.bytes().map(|editor| editor.sent(named(conn), len))))
-}
-
-#[unsafe(no_mangle)]
-extern "C" fn idemcp_is_done(handle: Idemcp<'_>, conn: i64) -> bool {
-    Handle::enter(handle, |handle| Ok(handle.bytes()?.is_done(named(conn)))).unwrap_or(true)
-}
-
-#[unsafe(no_mangle)]
-extern "C" fn idemcp_remove(handle: Idemcp<'_>, conn: i64) -> c_int {
-    done(Handle::input(handle, |editor, now| {
-        editor.remove(now, named(conn));
-        Ok(())
-    }))
+extern "C" fn idemcp_written(handle: Idemcp<'_>, conn: i64, len: usize) -> c_int {
+    done(Handle::enter(handle, |handle| handle.bytes().map(|editor| editor.written(named(conn), len))))
 }
 
 /// Creates a handle, or writes the reason against it to `error`.

@@ -156,6 +156,15 @@ impl Handle {
         Ok(i64::try_from(number).unwrap_or(i64::MAX))
     }
 
+    /// Returns the next connection with the bytes to write to it, or with none if its socket is to be closed; 0 at the end
+    /// of the pass.
+    pub(crate) fn next_output(&mut self) -> Result<(u64, Lent), Refusal> {
+        let output = self.editor.next_output();
+        // An event can have come before the output.
+        self.is_due |= self.editor.has_event();
+        output
+    }
+
     /// Returns the editor without sockets.
     pub(crate) fn bytes(&mut self) -> Result<&mut Editor, Refusal> {
         Ok(self.editor.bytes()?.0)

@@ -8,6 +8,9 @@ use std::mem::MaybeUninit;
 /// The address of a length that C asks for, or NULL.
 pub(crate) type Length<'a> = Option<&'a mut MaybeUninit<usize>>;
 
+/// The address of an address that C asks for, or NULL.
+pub(crate) type Address<'a> = Option<&'a mut MaybeUninit<*const u8>>;
+
 /// Returns the number of a call or of a connection. None of them has the number 0.
 pub(crate) fn named(number: i64) -> u64 {
     u64::try_from(number).unwrap_or(0)

@@ -37,11 +37,11 @@ pub(crate) struct Gap {
     pub(crate) events: u64,
     pub(crate) calls: u64,
     /// The event `consent` of the agent that waits for the answer: without it no person is asked, and all
-    /// agents wait for ever. The host asks about one agent at a time.
+    /// agents wait for ever. The server asks about one agent at a time.
     consent: Option<Event>,
 }
 
-/// A command that concerns more than the host.
+/// A command that concerns more than the server.
 #[derive(Debug)]
 #[must_use = "the caller carries the rest of the command out"]
 pub(crate) enum Rest {

@@ -7,28 +7,21 @@ use crate::error::{CommandError, ConfigError};
 use crate::event::Event;
 use crate::typed::TypedCommand;
 use ide_mcp::ide::{self, ConnId, LockFile, LockFileEvent, Policy, ServerConfig};
-use ide_mcp::{Machine, Time, Wire};
+use ide_mcp::{Output, Time};
 use std::collections::BTreeMap;
 use std::process;
+
+/// The most bytes of a write: each is copied once more for each write that finds no room.
+const MAX_WRITE: usize = 64 * 1024;
 
 /// An editor without sockets, threads and a disk: bytes in, bytes out. The application has a listener on the
 /// port of the configuration, and publishes [`lock_file`](Self::lock_file).
 ///
-/// One turn of the application:
-///
-/// 1. [`connect`](Self::connect) each accepted connection. [`feed`](Self::feed) the bytes of each connection
-///    that [wants input](Self::wants_input), and [`feed_eof`](Self::feed_eof) at its end.
-/// 2. Call [`tick`](Self::tick).
-/// 3. Handle [`next_event`](Self::next_event) until it returns `None`.
-/// 4. Call [`next_output`](Self::next_output) until it returns `None`. Write the [`outgoing`](Self::outgoing)
-///    bytes of each connection that it returned, and of each connection whose socket had no room the last
-///    time, and report them as [`sent`](Self::sent). [`remove`](Self::remove) each connection that
-///    [is done](Self::is_done), and each whose socket fails.
-/// 5. Wait for a socket until [`deadline`](Self::deadline). A [`command`](Self::command) can come at any time;
-///    a turn follows.
+/// A turn of the application feeds what its sockets have, and then [polls](Self::poll) to `Wait`. The loop is that of every
+/// machine of [`ide_mcp`], with its six rules: [`Output`].
 ///
 /// ```
-/// use ide_mcp::Time;
+/// use ide_mcp::{Output, Time};
 /// use ide_mcp_embed::Editor;
 ///
 /// let mut editor = Editor::new(
@@ -36,19 +29,33 @@ use std::process;
 /// )?;
 /// let now = Time::ZERO;
 /// let conn = editor.connect(now);
-/// editor.feed(now, conn, b"GET / HTTP/1.1\r\n");
-/// editor.tick(now);
+/// editor.feed(now, conn, b"GET / HTTP/1.1\r\n\r\n");
 /// editor.command(now, 1, r#"{"cmd":"select","path":"/w/a","start":[0,0],"end":[0,5],"text":"hello"}"#)?;
 /// let wrong = editor.command(now, 2, r#"{"cmd":"select","path":"/w/a"}"#).unwrap_err();
 /// assert_eq!(wrong.to_string(), "select: `start` is missing: it has to be a list of a line and a UTF-16 column, from 0");
-/// assert!(editor.next_event().is_none());
+/// let mut answer = Vec::new();
+/// loop {
+///     match editor.poll(now) {
+///         Output::Event(event) => println!("{}", event.to_json()),
+///         Output::Write { conn, bytes } => {
+///             answer.extend_from_slice(bytes);
+///             let n = bytes.len();
+///             editor.written(conn, n);
+///         }
+///         Output::Close(closed) => assert_eq!(closed, conn),
+///         Output::Wait(_) => break,
+///     }
+/// }
+/// assert!(answer.starts_with(b"HTTP/1.1 400 "));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug)]
 pub struct Editor {
-    host: ide::Server,
+    server: ide::Server,
     core: Core,
     conns: BTreeMap<u64, ConnId>,
+    /// The bytes of the last write: what the server lends cannot leave the loop that its events take.
+    offer: Vec<u8>,
     lock_file: LockFile,
     is_stopping: bool,
     is_over: bool,
@@ -77,9 +84,10 @@ impl Editor {
         config.apply(&mut settings);
         let pid = config.pid.unwrap_or_else(process::id);
         Ok(Self {
-            host: ide::Server::new(settings),
+            server: ide::Server::new(settings),
             core: Core::new(&config),
             conns: BTreeMap::new(),
+            offer: Vec::new(),
             lock_file: LockFile::new(pid, config.folders, config.name, token),
             is_stopping: false,
             is_over: false,
@@ -95,90 +103,78 @@ impl Editor {
 
     /// Adds an accepted connection, and returns its number.
     pub fn connect(&mut self, now: Time) -> u64 {
-        let conn = self.host.connect(now);
+        let conn = self.server.connect(now);
         self.conns.insert(conn.number(), conn);
         conn.number()
     }
 
-    /// Takes bytes of a connection. The bytes of a connection that was removed are dropped.
+    /// Feeds bytes from the socket of a connection. The bytes of a connection that is over are dropped.
     pub fn feed(&mut self, now: Time, conn: u64, bytes: &[u8]) {
-        if let Some(mut wire) = self.wire(conn) {
-            wire.feed(now, bytes);
+        if let Some(conn) = self.conns.get(&conn) {
+            self.server.feed(now, *conn, bytes);
         }
     }
 
-    /// Takes the end of a connection: its peer sends nothing more.
+    /// Tells the end of the peer's stream, or that the last [`Write`](Output::Write) has failed. After a failed write, or a
+    /// second end, nothing more is written.
     pub fn feed_eof(&mut self, now: Time, conn: u64) {
-        if let Some(mut wire) = self.wire(conn) {
-            wire.feed_eof(now);
+        if let Some(conn) = self.conns.get(&conn) {
+            self.server.feed_eof(now, *conn);
         }
     }
 
-    /// Returns true if the connection takes more bytes now.
+    /// Returns true if you may read more bytes from the socket of the connection.
     #[must_use]
     pub fn wants_input(&self, conn: u64) -> bool {
-        self.connection(conn).is_some_and(Wire::wants_input)
+        self.conns.get(&conn).is_some_and(|conn| self.server.wants_input(*conn))
     }
 
-    /// Returns the bytes to write to a connection.
+    /// Returns true if bytes of the connection wait for room in its socket.
     #[must_use]
-    pub fn outgoing(&self, conn: u64) -> &[u8] {
-        self.connection(conn).map(Wire::outgoing).unwrap_or_default()
+    pub fn wants_output(&self, conn: u64) -> bool {
+        self.conns.get(&conn).is_some_and(|conn| self.server.wants_output(*conn))
     }
 
-    /// Takes note that the first `n` bytes of [`outgoing`](Self::outgoing) were written.
-    pub fn sent(&mut self, conn: u64, n: usize) {
-        if let Some(mut wire) = self.wire(conn) {
-            wire.sent(n);
+    /// Returns the next thing to do: handle an event, write, close a socket, or wait.
+    pub fn poll(&mut self, now: Time) -> Output<'_, Event, u64> {
+        let conn = loop {
+            if let Some(event) = self.core.next() {
+                return Output::Event(event);
+            }
+            match self.server.poll(now) {
+                Output::Event(event) => self.core.on_event(&mut self.server, event),
+                Output::Write { conn, bytes } => {
+                    self.offer.clear();
+                    self.offer.extend(bytes.iter().take(MAX_WRITE));
+                    break conn;
+                }
+                Output::Close(conn) => {
+                    self.conns.remove(&conn.number());
+                    return Output::Close(conn.number());
+                }
+                Output::Wait(until) => {
+                    if !self.is_ending() {
+                        return Output::Wait(until);
+                    }
+                    self.is_over = true;
+                    self.core.end(&self.server);
+                }
+            }
+        };
+        Output::Write { conn: conn.number(), bytes: &self.offer }
+    }
+
+    /// Reports how many bytes of the last [`Write`](Output::Write) the socket took; 0 if it would block.
+    pub fn written(&mut self, conn: u64, n: usize) {
+        if let Some(conn) = self.conns.get(&conn) {
+            self.server.written(*conn, n.min(self.offer.len()));
         }
     }
 
-    /// Returns the next connection that has got output, or has become done, since this method last returned
-    /// it.
-    pub fn next_output(&mut self) -> Option<u64> {
-        self.host.poll_transmit().map(ConnId::number)
-    }
-
-    /// Returns true if a connection is to be closed and [removed](Self::remove).
-    #[must_use]
-    pub fn is_done(&self, conn: u64) -> bool {
-        self.connection(conn).is_none_or(Wire::is_done)
-    }
-
-    /// Ends a connection whose transport is gone. Its remaining events follow.
-    pub fn remove(&mut self, now: Time, conn: u64) {
-        if let Some(conn) = self.conns.remove(&conn) {
-            self.host.remove(now, conn);
-        }
-    }
-
-    /// Takes the time.
-    pub fn tick(&mut self, now: Time) {
-        self.host.tick(now);
-    }
-
-    /// Returns the latest time for the next turn: not later than now while there is an event, or a connection
-    /// for [`next_output`](Self::next_output).
+    /// Returns the time of the next pass: not in the future while there is something to do.
     #[must_use]
     pub fn deadline(&self) -> Option<Time> {
-        if self.core.has_event() || self.is_ending() { Some(Time::ZERO) } else { self.host.deadline() }
-    }
-
-    /// Returns the next event.
-    pub fn next_event(&mut self) -> Option<Event> {
-        loop {
-            if let Some(event) = self.core.next() {
-                return Some(event);
-            }
-            if let Some(event) = self.host.poll_event() {
-                self.core.on_event(&mut self.host, event);
-            } else if self.is_ending() {
-                self.is_over = true;
-                self.core.end(&self.host);
-            } else {
-                return None;
-            }
-        }
+        if self.core.has_event() || self.is_ending() { Some(Time::ZERO) } else { self.server.deadline() }
     }
 
     /// Executes a command. `line` is a number of the application for the command: a `form_answer` and a
@@ -198,7 +194,7 @@ impl Editor {
         if self.is_stopping {
             return Err(CommandError::refused("the editor ends"));
         }
-        match self.core.execute(&mut self.host, now, line, command.0)? {
+        match self.core.execute(&mut self.server, now, line, command.0)? {
             Rest::Nothing => {}
             Rest::Folders(folders) => {
                 self.core.set_folders(&folders);
@@ -224,20 +220,20 @@ impl Editor {
     /// with a failure at once, so that agents do not wait for an editor that does not read. Later, and at the
     /// latest before `over`, the events `gap` and `status` report what is missing.
     pub fn set_taking_events(&mut self, is_taking: bool) {
-        self.core.set_taking(&self.host, is_taking);
+        self.core.set_taking(&self.server, is_taking);
     }
 
     /// Takes a report of the guard of the lock file, which becomes the event `lock_file`.
     pub fn on_lock_file(&mut self, event: LockFileEvent) {
-        self.host.on_lock_file(event);
+        self.server.on_lock_file(event);
     }
 
-    /// Closes every connection in good order. The event `over` follows once all are removed.
+    /// Closes every connection in good order. The event `over` follows once all are over.
     pub fn shutdown(&mut self, now: Time, reason: &str) {
         if !self.is_stopping {
             self.is_stopping = true;
             self.core.put(Event::Stopping { reason: reason.into() });
-            self.host.shutdown(now);
+            self.server.shutdown(now);
         }
     }
 
@@ -250,14 +246,5 @@ impl Editor {
     /// Returns true if the event `over` is next.
     fn is_ending(&self) -> bool {
         self.is_stopping && !self.is_over && self.conns.is_empty()
-    }
-
-    fn wire(&mut self, conn: u64) -> Option<ide::ServerWire<'_>> {
-        self.host.wire(*self.conns.get(&conn)?)
-    }
-
-    fn connection(&self, conn: u64) -> Option<&ide::Connection> {
-        let conn = self.conns.get(&conn)?;
-        self.host.connections().find(|(id, _)| id == conn).map(|(_, server)| server)
     }
 }

@@ -36,7 +36,7 @@ pub(crate) enum CallKind {
         has_mark: bool,
         tab: String,
     },
-    /// A tool of this crate, whose answer the host filters.
+    /// A tool of this crate, whose answer the server filters.
     Tool,
     /// A tool of the editor's own, or `executeCode`.
     Own,

@@ -1,4 +1,4 @@
-//! The events of the host as events for the editor.
+//! The events of the server as events for the editor.
 
 use crate::core::{Core, json};
 use crate::event::Event;
@@ -240,7 +240,7 @@ impl Core {
         }
     }
 
-    /// Fails a call if the editor takes no events, or is paused and the host would not filter the answer.
+    /// Fails a call if the editor takes no events, or is paused and the server would not filter the answer.
     fn fail_at_once(&mut self, host: &mut Server, id: CallId, kind: &CallKind) -> bool {
         if let Some(gap) = &mut self.gap {
             gap.events = gap.events.saturating_add(1);

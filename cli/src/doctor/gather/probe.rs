@@ -13,7 +13,7 @@ use ide_mcp::ide::{AuthToken, Client, ClientConfig, ClientEvent, display_safe};
 use ide_mcp::mcp::{self, Implementation};
 use ide_mcp::rpc::SessionId;
 use ide_mcp::ws::{self, ClientRequest, CloseCode, Closed, Limits, OwnedEvent, ResponseError};
-use ide_mcp::{Clock, Polled, Time};
+use ide_mcp::{Clock, Machine, Time};
 use ide_mcp_blocking::Conn;
 use ide_mcp_driver::{ConnectError, Trust};
 use ide_mcp_lockfile::{Error, listening_process};
@@ -177,7 +177,7 @@ fn is_result(text: &str) -> bool {
 }
 
 /// Returns the first answer that `decide` finds in the events within the timeout.
-fn within<M: Polled<Conn = ()>>(
+fn within<M: Machine<Conn = ()>>(
     patience: Duration,
     conn: &mut Conn<M>,
     mut decide: impl FnMut(M::Event) -> Option<Answer>,
@@ -197,7 +197,7 @@ fn within<M: Polled<Conn = ()>>(
     }
 }
 
-fn leave<M: Polled<Conn = ()>>(mut conn: Conn<M>) {
+fn leave<M: Machine<Conn = ()>>(mut conn: Conn<M>) {
     let clock = Clock::new();
     let until = clock.now().saturating_add(CLOSE_TIMEOUT);
     while clock.now() < until && conn.poll(until.saturating_since(clock.now())).is_some() {}

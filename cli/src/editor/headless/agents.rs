@@ -10,7 +10,7 @@ use ide_mcp::ide::{AgentId, LockFileEvent, Server, ServerEvent, ToolCall};
 use ide_mcp::mcp::GetPrompt;
 
 impl Headless {
-    /// Handles an event of the host.
+    /// Handles an event of the server.
     pub(crate) fn event(&mut self, host: &mut Server, now: Time, event: ServerEvent) {
         if let Some(agent) = event.agent() {
             return self.agent(host, now, agent, event);

@@ -63,7 +63,7 @@ impl Offered {
             .resources(self.resources.iter().map(Resource::spec))
     }
 
-    /// Answers `prompts/get`, with an error in a pause of the host. The editor lists the prompt, unless a command has just replaced it.
+    /// Answers `prompts/get`, with an error in a pause of the server. The editor lists the prompt, unless a command has just replaced it.
     pub(crate) fn answer_prompt(&self, host: &mut Server, call: CallId, asked: &GetPrompt) {
         if host.is_paused() {
             return refuse(host, call);
@@ -77,7 +77,7 @@ impl Offered {
         };
     }
 
-    /// Answers `resources/read`, with an error in a pause of the host. The editor lists the resource, unless a command has just replaced it.
+    /// Answers `resources/read`, with an error in a pause of the server. The editor lists the resource, unless a command has just replaced it.
     pub(crate) fn answer_resource(&self, host: &mut Server, call: CallId, asked: &ReadResource) {
         if host.is_paused() {
             return refuse(host, call);
@@ -92,7 +92,7 @@ impl Offered {
     }
 }
 
-/// Answers a request in a pause. The filter of the host does not apply to the texts of the person.
+/// Answers a request in a pause. The filter of the server does not apply to the texts of the person.
 fn refuse(host: &mut Server, call: CallId) {
     let _ = host.call(call).fail(code::INTERNAL_ERROR, "the editor is paused");
 }

@@ -112,7 +112,7 @@ impl Headless {
                     answer(host, call, moved);
                 });
             }
-            // The host cannot filter what a program says.
+            // The server cannot filter what a program says.
             ToolCall::Other(call, _) if host.is_paused() => {
                 answer(host, call, Err("the person has paused the editor".into()));
             }

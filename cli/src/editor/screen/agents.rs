@@ -15,7 +15,7 @@ use std::path::Path;
 const LONGEST: usize = 200;
 
 impl App {
-    /// Handles an event of the host.
+    /// Handles an event of the server.
     pub(crate) fn event(&mut self, host: &mut Server, now: Time, event: ServerEvent) {
         self.model.now = now;
         self.stale = true;

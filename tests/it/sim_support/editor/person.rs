@@ -79,7 +79,7 @@ impl Editor {
     fn mention(&mut self, time: Time, subject: &mut Subject, oracle: &mut Oracle) {
         self.mentions += 1;
         let number = self.mentions;
-        let conns: Vec<ConnId> = subject.host.connections().map(|(conn, _)| conn).collect();
+        let conns: Vec<ConnId> = subject.host.connections().collect();
         let to = conns.get(self.random.below(conns.len().max(1))).copied().filter(|_| self.random.one_in(2));
         let mention = Mention::new(format!("/w/mention-{number:08}"), None);
         let until = time.saturating_add(Duration::from_secs(30));
@@ -147,7 +147,7 @@ impl Editor {
 
     /// Sends a request to a client: a form, or another one.
     fn ask(&mut self, time: Time, subject: &mut Subject, oracle: &mut Oracle) {
-        let conns: Vec<ConnId> = subject.host.connections().map(|(conn, _)| conn).collect();
+        let conns: Vec<ConnId> = subject.host.connections().collect();
         let Some(conn) = conns.get(self.random.below(conns.len())).copied() else { return };
         let span = Duration::from_millis(300);
         let (timeout, deadline) = match self.random.below(3) {

@@ -6,7 +6,7 @@ use ide_mcp::Time;
 
 /// The settle time of the clients of this simulation, and the longest one of a client that lists over
 /// and over.
-const SETTLE: Duration = Duration::from_millis(1_600);
+pub const SETTLE: Duration = Duration::from_millis(1_600);
 const LONGEST_SETTLING: Duration = Duration::from_secs(10);
 
 /// The time from the end of the settle time to the last repeat.

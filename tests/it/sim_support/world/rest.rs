@@ -1,7 +1,7 @@
 //! The checks at every rest, and the memory that is left at the end.
 
 use allocation_counter::measure;
-use ide_mcp::{Time, ide, ide::ConnId, ws};
+use ide_mcp::{Time, ide::ConnId, ws};
 
 use super::World;
 use crate::sim_support::{
@@ -40,15 +40,15 @@ impl World {
             let cable = cables.iter().find(|cable| cable.conn == Some(*conn));
             let waiting = cable.map_or(0, |cable| cable.unwritten);
             let reads = cable.is_none() || subject.wants_input(*conn);
-            let server = subject.host.connections().find(|(id, _)| id == conn);
+            let agent = subject.host.agent((*conn).into());
             // No honest agent sends as much as one message and the mark; some hostile peers do. Behind the end of
             // its stream there is nothing to read.
-            let is_open = server.is_none_or(|(_, server)| server.is_open());
+            let is_open = agent.is_none_or(|agent| agent.is_open());
             let is_agent = book.standing == Standing::Honest && book.is_attached() && is_open;
             oracle.claim(reads || !is_agent, I::Rest, || {
                 format!("{conn:?} is not read while {waiting} bytes wait")
             });
-            let bytes = server.map_or(0, |(_, server)| server.open_bytes());
+            let bytes = agent.map_or(0, |agent| agent.open_bytes());
             oracle.claim(open < 2 || bytes <= plan.open_bytes, I::Bounded, || {
                 format!("{bytes} bytes in {open} calls are open at {conn:?}")
             });
@@ -68,7 +68,8 @@ impl World {
         // A client that accepts pushes and has room has the selection, once the debounce is over.
         let selected_at = editor.past.selected_at(editor.selected);
         let rested = selected_at.is_some_and(|at| time >= at.saturating_add(plan.debounce * 4));
-        for (conn, _) in subject.host.connections().filter(|(_, server)| rested && server.accepts_pushes()) {
+        for agent in subject.host.agents().filter(|agent| rested && agent.accepts_pushes()) {
+            let conn = agent.id().conn().unwrap();
             let Some(book) = books.get(&conn).filter(|_| !blocked.contains(&conn)) else { continue };
             let told = book.is_selection_known && book.last_selection == editor.selected;
             oracle.claim(told || book.close_code.is_some(), I::Selection, || {
@@ -101,7 +102,7 @@ impl World {
     fn check_shutdown(&mut self, time: Time) {
         let Some((since, slept)) = self.shut_down else { return };
         let ws::Limits { close, drain, .. } = ws::Limits::default();
-        for (conn, _) in self.subject.host.connections().filter(|_| !slept) {
+        for conn in self.subject.host.connections().filter(|_| !slept) {
             let Some(book) = self.books.get(&conn) else { continue };
             let was_let_in = book.standing != Standing::Stranger && book.status == Some(101);
             let limit = match book.has_ended {
@@ -131,7 +132,8 @@ impl World {
     /// the beginning, the tools now and the joined context, the selection, and the places of the largest
     /// number of connections at once, in a table that doubles as it grows.
     pub const fn held_at_rest(&self) -> u64 {
-        let place = size_of::<ide::Connection>() + 64;
+        // A connection is about 1.5 KiB.
+        let place = 2 * 1024;
         (20 * 1024 + 2 * self.places * place + 3 * self.editor.selected_len) as u64
     }
 }

@@ -84,7 +84,7 @@ pub enum AgentStep {
     /// [`on_connected`](AgentSession::on_connected) or
     /// [`on_not_connected`](AgentSession::on_not_connected).
     Connect {
-        /// The host.
+        /// The machine.
         host: String,
         /// The port.
         port: u16,

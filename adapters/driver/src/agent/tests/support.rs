@@ -3,7 +3,7 @@
 use crate::agent::{AgentEvent, AgentOptions, AgentSession, AgentStep, ConnectError, Trust};
 use ide_mcp::ide::{AuthToken, Client, ClientEvent, Policy, Server, ServerConfig};
 use ide_mcp::ws::{Closed, ResponseError};
-use ide_mcp::{Output, Polled, Time};
+use ide_mcp::{Machine, Output, Time};
 use ide_mcp_lockfile::Error;
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -91,16 +91,34 @@ pub(super) fn open(session: &mut AgentSession, now: Time) -> Client {
     let conn = server.connect(now);
     while !session.is_attached() {
         assert!(session.has_connection(), "the editor admits the agent");
-        let (events, said) = pass(&mut client, now);
-        events.into_iter().for_each(|event| session.on_event(now, event));
-        server.feed(now, conn, &said);
-        client.feed(now, &pass(&mut server, now).1);
+        loop {
+            match client.poll(now) {
+                Output::Event(event) => session.on_event(now, event),
+                Output::Write { bytes, .. } => {
+                    server.feed(now, conn, bytes);
+                    let n = bytes.len();
+                    client.written(n);
+                }
+                Output::Close(()) | Output::Wait(_) => break,
+            }
+        }
+        loop {
+            match server.poll(now) {
+                Output::Event(_) => {}
+                Output::Write { bytes, .. } => {
+                    client.feed(now, bytes);
+                    let n = bytes.len();
+                    server.written(conn, n);
+                }
+                Output::Close(_) | Output::Wait(_) => break,
+            }
+        }
     }
     client
 }
 
 /// Runs a pass of a machine, and returns its events and what it writes.
-pub(super) fn pass<M: Polled>(machine: &mut M, now: Time) -> (Vec<M::Event>, Vec<u8>) {
+pub(super) fn pass<M: Machine>(machine: &mut M, now: Time) -> (Vec<M::Event>, Vec<u8>) {
     let (mut events, mut said) = (Vec::new(), Vec::new());
     loop {
         match machine.poll(now) {

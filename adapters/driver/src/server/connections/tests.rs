@@ -15,7 +15,7 @@ use std::time::Duration;
 /// The time between the first byte that a link moves and the step that frees unused memory.
 const REST: Duration = Duration::from_secs(1);
 
-/// A host and its sockets, and the peers at their other ends.
+/// A server and its sockets, and the peers at their other ends.
 struct Room {
     host: Server,
     connections: Connections<Peer>,

@@ -394,7 +394,7 @@ fn calls_that_no_filter_covers_fail_in_a_pause() {
         ),
         ("prompt", |client| client.get_prompt(&GetPrompt::new("p")).unwrap().id(), "paused"),
         ("resource", |client| client.read_resource(&ReadResource::new("n://1")).unwrap().id(), "paused"),
-        // The text of a diff is the agent's own, and the host filters the answers of its own tools.
+        // The text of a diff is the agent's own, and the server filters the answers of its own tools.
         ("diff", |client| client.call(&OpenDiff::new("/w/a", "x", "t")).unwrap().id(), ""),
         ("call", |client| client.call(&GetOpenEditors).unwrap().id(), ""),
     ];

@@ -223,7 +223,7 @@ fn invalid_message(room: &mut Room) -> Vec<Value> {
         assert!(problem["message"].as_str().unwrap().contains(expected), "{text}: {problem}");
         events.push(problem);
     }
-    room.editor.remove(room.now, conn);
+    room.lose(conn);
     room.settle();
     events
 }

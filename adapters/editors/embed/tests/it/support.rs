@@ -3,10 +3,11 @@
 use ide_mcp::ide::{Client, ClientConfig, ClientEvent};
 use ide_mcp::mcp::{Implementation, Root};
 use ide_mcp::rpc::SessionId;
-use ide_mcp::testing::Random;
-use ide_mcp::{Machine as _, Time, Wire as _};
+use ide_mcp::testing::{Random, pass};
+use ide_mcp::{Output, Time};
 use ide_mcp_embed::{CommandError, EVENTS, Editor, Event};
 use serde_json::{Map, Value};
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 pub(crate) const TOKEN: &str = "0123456789abcdef";
@@ -25,6 +26,8 @@ pub(crate) struct Room {
     pub(crate) agents: Vec<Agent>,
     pub(crate) now: Time,
     lines: u64,
+    /// The bytes for the strangers.
+    written: BTreeMap<u64, Vec<u8>>,
 }
 
 /// An agent and its connection.
@@ -39,7 +42,7 @@ pub(crate) struct Agent {
 impl Room {
     pub(crate) fn new(more: &str) -> Self {
         let editor = Editor::new(&config(more)).unwrap();
-        Self { editor, agents: Vec::new(), now: Time::ZERO, lines: 0 }
+        Self { editor, agents: Vec::new(), now: Time::ZERO, lines: 0, written: BTreeMap::new() }
     }
 
     /// Adds an agent with this target, and returns the events of its attachment.
@@ -85,9 +88,9 @@ impl Room {
 
     /// Returns the bytes for a stranger.
     pub(crate) fn written(&mut self, conn: u64) -> String {
-        let out = self.editor.outgoing(conn).to_vec();
-        self.editor.sent(conn, out.len());
-        String::from_utf8_lossy(&out).into_owned()
+        let seen = self.settle();
+        assert!(seen.is_empty(), "{seen:?}");
+        String::from_utf8_lossy(&self.written.remove(&conn).unwrap_or_default()).into_owned()
     }
 
     pub(crate) fn client(&mut self, at: usize) -> &mut Client {
@@ -97,7 +100,7 @@ impl Room {
     /// Cuts the connection of an agent, and returns the events.
     pub(crate) fn cut(&mut self, at: usize) -> Vec<Value> {
         self.agents[at].is_linked = false;
-        self.editor.remove(self.now, self.agents[at].conn);
+        self.lose(self.agents[at].conn);
         self.settle()
     }
 
@@ -106,35 +109,45 @@ impl Room {
         let mut seen = Vec::new();
         loop {
             let mut is_idle = true;
-            self.editor.tick(self.now);
-            while let Some(event) = self.editor.next_event() {
-                is_idle = false;
-                seen.push(checked(&event));
-            }
-            while self.editor.next_output().is_some() {}
             for agent in self.agents.iter_mut().filter(|agent| agent.is_linked) {
-                let out = self.editor.outgoing(agent.conn).to_vec();
-                self.editor.sent(agent.conn, out.len());
-                agent.client.feed(self.now, &out);
-                agent.client.tick(self.now);
-                while let Some(event) = agent.client.poll_event() {
-                    agent.events.push(event);
-                    is_idle = false;
+                let passed = pass(&mut agent.client, self.now, usize::MAX);
+                is_idle &= passed.events.is_empty() && passed.written.is_empty();
+                agent.events.extend(passed.events);
+                for (_, bytes) in passed.written {
+                    self.editor.feed(self.now, agent.conn, &bytes);
                 }
-                let back = agent.client.outgoing().to_vec();
-                agent.client.sent(back.len());
-                self.editor.feed(self.now, agent.conn, &back);
-                is_idle &= out.is_empty() && back.is_empty();
-                if self.editor.is_done(agent.conn) {
-                    agent.is_linked = false;
-                    self.editor.remove(self.now, agent.conn);
-                    is_idle = false;
+            }
+            loop {
+                match self.editor.poll(self.now) {
+                    Output::Event(event) => seen.push(checked(&event)),
+                    Output::Write { conn, bytes } => {
+                        let n = bytes.len();
+                        match self.agents.iter_mut().find(|agent| agent.conn == conn) {
+                            Some(agent) => agent.client.feed(self.now, bytes),
+                            None => self.written.entry(conn).or_default().extend_from_slice(bytes),
+                        }
+                        self.editor.written(conn, n);
+                    }
+                    Output::Close(conn) => {
+                        self.agents
+                            .iter_mut()
+                            .filter(|agent| agent.conn == conn)
+                            .for_each(|agent| agent.is_linked = false);
+                    }
+                    Output::Wait(_) => break,
                 }
+                is_idle = false;
             }
             if is_idle {
                 return seen;
             }
         }
+    }
+
+    /// Ends a connection in both directions.
+    pub(crate) fn lose(&mut self, conn: u64) {
+        self.editor.feed_eof(self.now, conn);
+        self.editor.feed_eof(self.now, conn);
     }
 
     /// Lets a time pass, and returns the events.

@@ -1,7 +1,9 @@
 //! The deadline and the output of a turn.
 
 use crate::support::{Room, names};
+use ide_mcp::Output;
 use ide_mcp::ide::GetDiagnostics;
+use ide_mcp_embed::Event;
 use std::time::Duration;
 
 /// Checks that a loop wakes up in time, and writes what there is to write.
@@ -11,13 +13,14 @@ fn loop_sees_deadline_and_output() {
     room.attach();
     room.client(0).call(&GetDiagnostics::new(Some("/w/a".into()))).unwrap();
     room.settle();
-    assert_eq!(room.editor.next_output(), None);
     let due = room.now.saturating_add(Duration::from_millis(400));
     assert_eq!(room.editor.deadline(), Some(due), "the timeout of the call");
     room.editor.command(room.now, 1, r#"{"cmd":"respond","call":1,"result":[]}"#).unwrap();
     assert_eq!(room.editor.deadline(), Some(room.now), "there is output");
-    assert_eq!(room.editor.next_output(), Some(room.agents[0].conn));
-    assert_eq!(room.editor.next_output(), None);
+    let conn = room.agents[0].conn;
+    assert!(room.editor.wants_output(conn));
+    assert!(matches!(room.editor.poll(room.now), Output::Write { conn: of, .. } if of == conn));
+    assert!(matches!(room.editor.poll(room.now), Output::Wait(_)));
 }
 
 #[test]
@@ -31,7 +34,7 @@ fn last_events_come_although_events_are_left_out() {
     assert_eq!(events[0]["events"], 2, "`stopping` and `closed`: {events:?}");
     assert_eq!(events[1]["agents"], serde_json::json!([]));
     room.editor.command_line(room.now, 1, b"{");
-    assert!(room.editor.is_over() && room.editor.next_event().is_none());
+    assert!(room.editor.is_over() && matches!(room.editor.poll(room.now), Output::Wait(_)));
 }
 
 /// Waits only until the deadline, and sees each event that no socket announces.
@@ -46,21 +49,32 @@ fn deadline_is_now_while_an_event_waits() {
     assert!(!soon(&room), "nothing is left");
     room.editor.shutdown(room.now, "quit");
     assert!(soon(&room), "the end begins");
-    while room.editor.next_event().is_some() {}
-    while room.editor.next_output().is_some() {}
+    assert!(!pass(&mut room).contains(&"over".to_owned()));
     assert!(!soon(&room), "the connection is open");
-    room.editor.remove(room.now, room.agents[0].conn);
-    while room.editor.next_event().is_some_and(|event| event.name() != "over") {}
+    room.lose(room.agents[0].conn);
+    assert_eq!(pass(&mut room).last().unwrap(), "over");
     assert!(room.editor.is_over());
     assert_eq!(room.editor.deadline(), None);
 
     let mut room = Room::new("");
-    room.editor.connect(room.now);
+    let conn = room.editor.connect(room.now);
     room.editor.shutdown(room.now, "quit");
-    while room.editor.next_event().is_some() {}
-    room.editor.remove(room.now, 1);
-    while room.editor.next_output().is_some() {}
+    assert!(matches!(room.editor.poll(room.now), Output::Event(Event::Stopping { .. })));
+    assert!(matches!(room.editor.poll(room.now), Output::Close(closed) if closed == conn));
     assert!(soon(&room), "the event `over`");
-    assert_eq!(room.editor.next_event().unwrap().name(), "over");
+    assert!(matches!(room.editor.poll(room.now), Output::Event(Event::Over {})));
+    assert_eq!(pass(&mut room), [""; 0]);
     assert_eq!(room.editor.deadline(), None);
+}
+
+/// Runs a pass in which the sockets take nothing, and returns the names of its events.
+fn pass(room: &mut Room) -> Vec<String> {
+    let mut names = Vec::new();
+    loop {
+        match room.editor.poll(room.now) {
+            Output::Event(event) => names.push(event.name().to_owned()),
+            Output::Write { .. } | Output::Close(_) => {}
+            Output::Wait(_) => return names,
+        }
+    }
 }

@@ -98,7 +98,7 @@ fn methods_need_no_session() {
     room.quiet(r#"{"cmd":"respond","call":1,"result":"x"}"#);
     let output = room.written(conn);
     assert!(output.ends_with(r#"{"jsonrpc":"2.0","id":"r","result":"x"}"#), "{output}");
-    room.editor.remove(room.now, conn);
+    room.lose(conn);
     assert_eq!(names(&room.settle()), ["closed"]);
 }
 

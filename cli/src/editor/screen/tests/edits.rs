@@ -40,7 +40,9 @@ fn written_files_are_listed_and_undone() {
     assert_eq!(desk.read("a.json"), "11\n");
     desk.shows("the file has changed since");
     desk.write("a.json", "10\n");
-    desk.host.remove(desk.now, desk.agents[agent].0);
+    for _ in 0..2 {
+        desk.host.feed_eof(desk.now, desk.agents[agent].0);
+    }
     desk.turn();
     let second = desk.attach("opencode");
     write(&mut desk, second, &[("b.json", "20\n")]);

@@ -1,5 +1,5 @@
 //! A [`Desk`] is the whole editor without a terminal and without sockets: keys go in as bytes,
-//! agents are connected to the host in memory, and the screen comes out as lines. Time stands still
+//! agents are connected to the server in memory, and the screen comes out as lines. Time stands still
 //! unless a test moves it.
 
 mod agents;

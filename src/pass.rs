@@ -1,0 +1,244 @@
+//! The pass of polls over a machine with one connection, which hands out its [`Output`].
+//!
+//! ```text
+//!           poll(now)                        poll                     nothing left
+//!  Idle ───────────────▶ Passing ──▶ Event, Close, Write ──▶ … ──▶ Wait ─────────▶ Idle
+//!                           │  Write: written(n) takes n of the offer; 0, or no answer: not again in this pass
+//! ```
+
+use crate::{Machine, Output, Time};
+
+/// Where a pass over a single connection stands: flags in one byte, since each of a thousand connections has them.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Pass(u8);
+
+impl Pass {
+    /// From the first poll of a pass to its `Wait`.
+    const OPEN: u8 = 1;
+    /// The bytes of a `Write` wait for `written`.
+    const OFFERED: u8 = 2;
+    /// The socket took nothing in this pass.
+    const FULL: u8 = 4;
+    /// `Close` was returned.
+    const OVER: u8 = 8;
+
+    const fn is(self, flag: u8) -> bool {
+        self.0 & flag != 0
+    }
+
+    /// Sets a flag, and returns whether it was set before.
+    const fn set(&mut self, flag: u8) -> bool {
+        let was_set = self.is(flag);
+        self.0 |= flag;
+        was_set
+    }
+
+    /// Clears a flag, and returns whether it was set.
+    const fn clear(&mut self, flag: u8) -> bool {
+        let was_set = self.is(flag);
+        self.0 &= !flag;
+        was_set
+    }
+}
+
+/// Implements [`Machine`] for a type with one connection by the methods that it has for people.
+macro_rules! machine_with_one_connection {
+    ($machine:ty, $event:ty) => {
+        impl crate::Machine for $machine {
+            type Event = $event;
+            type Conn = ();
+
+            fn poll(&mut self, now: Time) -> crate::Output<'_, $event> {
+                self.poll(now)
+            }
+
+            fn written(&mut self, (): (), n: usize) {
+                self.written(n);
+            }
+
+            fn feed(&mut self, now: Time, (): (), bytes: &[u8]) {
+                self.feed(now, bytes);
+            }
+
+            fn feed_eof(&mut self, now: Time, (): ()) {
+                self.feed_eof(now);
+            }
+
+            fn wants_input(&self, (): ()) -> bool {
+                self.wants_input()
+            }
+
+            fn wants_output(&self, (): ()) -> bool {
+                self.wants_output()
+            }
+
+            fn space(&mut self, (): ()) -> &mut [u8] {
+                self.space()
+            }
+
+            fn filled(&mut self, now: Time, (): (), n: usize) {
+                self.filled(now, n);
+            }
+
+            fn trim(&mut self, (): ()) {
+                self.trim();
+            }
+
+            fn deadline(&self) -> Option<Time> {
+                self.deadline()
+            }
+        }
+    };
+}
+
+pub(crate) use machine_with_one_connection;
+
+/// What a socket did with a read or a write.
+#[cfg(feature = "std")]
+pub(crate) enum Moved {
+    Bytes(usize),
+    /// It would block.
+    Nothing,
+    /// The end of the stream, or a write that can take nothing any more.
+    End,
+    Failed,
+}
+
+/// Reads or writes once, and again where a signal has interrupted it.
+#[cfg(feature = "std")]
+pub(crate) fn moved(mut io: impl FnMut() -> std::io::Result<usize>) -> Moved {
+    loop {
+        return match io() {
+            Ok(0) => Moved::End,
+            Ok(n) => Moved::Bytes(n),
+            Err(error) if error.kind() == std::io::ErrorKind::Interrupted => continue,
+            Err(error) if error.kind() == std::io::ErrorKind::WouldBlock => Moved::Nothing,
+            Err(_) => Moved::Failed,
+        };
+    }
+}
+
+/// Reads from a socket until it would block, or no more is wanted. `end` takes the end of the stream; an error is two.
+#[cfg(feature = "std")]
+pub(crate) fn read_all<M: Machine>(
+    machine: &mut M,
+    now: Time,
+    conn: M::Conn,
+    socket: &mut (impl std::io::Read + ?Sized),
+    end: impl Fn(&mut M),
+) {
+    while machine.wants_input(conn) {
+        match moved(|| socket.read(machine.space(conn))) {
+            Moved::Bytes(n) => machine.filled(now, conn, n),
+            Moved::Nothing => return,
+            Moved::End => end(machine),
+            Moved::Failed => {
+                end(machine);
+                end(machine);
+            }
+        }
+    }
+}
+
+/// Answers the last offer with what the socket did.
+#[cfg(feature = "std")]
+pub(crate) fn report<M: Machine>(machine: &mut M, now: Time, conn: M::Conn, moved: Moved) {
+    match moved {
+        Moved::Bytes(n) => machine.written(conn, n),
+        Moved::Nothing => machine.written(conn, 0),
+        Moved::End | Moved::Failed => machine.feed_eof(now, conn),
+    }
+}
+
+/// A machine with one connection, as a pass sees it: the parts from which the verbs of [`Machine`] are made.
+pub(crate) trait Single: Machine<Conn = ()> + Sized {
+    fn pass(&self) -> Pass;
+
+    fn pass_mut(&mut self) -> &mut Pass;
+
+    /// Takes the time. Its effects come with the events.
+    fn tick(&mut self, now: Time);
+
+    /// Returns the next event. The effects come in this order: bytes, the end of the stream, timers.
+    fn poll_event(&mut self) -> Option<Self::Event>;
+
+    /// Returns the time of the next event, which is not in the future while an event can be polled.
+    fn due(&self) -> Option<Time>;
+
+    /// Returns the bytes that were not written.
+    fn outgoing(&self) -> &[u8];
+
+    /// Removes the first `n` bytes of [`outgoing`](Self::outgoing).
+    fn sent(&mut self, n: usize);
+
+    /// Notes the end of the peer's stream. A second end says that nothing can be written either.
+    fn end_stream(&mut self, now: Time);
+
+    /// Returns true if the last event was polled, and the output was written or the time for that is over.
+    fn is_done(&self) -> bool;
+
+    /// Returns the time of the next pass.
+    fn next_pass(&self) -> Option<Time> {
+        let pass = self.pass();
+        let closes = || self.is_done() && !pass.is(Pass::OVER);
+        if pass.is(Pass::OPEN) || closes() { Some(Time::ZERO) } else { self.due() }
+    }
+
+    /// Takes the next step of a pass.
+    fn next_output(&mut self, now: Time) -> Output<'_, Self::Event> {
+        if !self.pass_mut().set(Pass::OPEN) {
+            self.tick(now);
+        }
+        self.take_written(0);
+        if let Some(event) = self.poll_event() {
+            return Output::Event(event);
+        }
+        let (is_done, has_output) = (self.is_done(), !self.outgoing().is_empty());
+        let pass = self.pass_mut();
+        if is_done && !pass.set(Pass::OVER) {
+            return Output::Close(());
+        }
+        if has_output && !pass.is(Pass::FULL | Pass::OVER) {
+            pass.set(Pass::OFFERED);
+            return Output::Write { conn: (), bytes: self.outgoing() };
+        }
+        pass.clear(Pass::OPEN);
+        pass.clear(Pass::FULL);
+        Output::Wait(self.next_pass())
+    }
+
+    /// Takes the answer to the last offer, if there is one without an answer.
+    fn take_written(&mut self, n: usize) {
+        if !self.pass_mut().clear(Pass::OFFERED) {
+            return;
+        }
+        if n > 0 {
+            self.sent(n);
+        } else {
+            self.pass_mut().set(Pass::FULL);
+        }
+    }
+
+    #[cfg(feature = "std")]
+    fn read_socket(&mut self, now: Time, socket: &mut (impl std::io::Read + ?Sized)) {
+        // The end of the input is no answer to an offer.
+        read_all(self, now, (), socket, |machine| machine.end_stream(now));
+    }
+
+    /// Writes the last offer to the socket, once, and takes the answer.
+    #[cfg(feature = "std")]
+    fn write_socket(&mut self, now: Time, socket: &mut (impl std::io::Write + ?Sized)) {
+        if self.pass().is(Pass::OFFERED) {
+            let moved = moved(|| socket.write(self.outgoing()));
+            report(self, now, (), moved);
+        }
+    }
+
+    /// Takes the end of the transport. If a write has failed, nothing can be written either.
+    fn take_end(&mut self, now: Time) {
+        if self.pass_mut().clear(Pass::OFFERED) {
+            self.end_stream(now);
+        }
+        self.end_stream(now);
+    }
+}
