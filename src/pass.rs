@@ -8,9 +8,14 @@
 
 use crate::{Machine, Output, Time};
 
-/// Where a pass over a single connection stands: flags in one byte, since each of a thousand connections has them.
+/// Where a pass over a single connection stands.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Pass(u8);
+pub(crate) struct Pass {
+    /// Flags in one byte, since each of a thousand connections has them.
+    flags: u8,
+    /// The number of bytes in the last offer. More can have come behind them since.
+    offered: usize,
+}
 
 impl Pass {
     /// From the first poll of a pass to its `Wait`.
@@ -23,20 +28,20 @@ impl Pass {
     const OVER: u8 = 8;
 
     const fn is(self, flag: u8) -> bool {
-        self.0 & flag != 0
+        self.flags & flag != 0
     }
 
     /// Sets a flag, and returns whether it was set before.
     const fn set(&mut self, flag: u8) -> bool {
         let was_set = self.is(flag);
-        self.0 |= flag;
+        self.flags |= flag;
         was_set
     }
 
     /// Clears a flag, and returns whether it was set.
     const fn clear(&mut self, flag: u8) -> bool {
         let was_set = self.is(flag);
-        self.0 &= !flag;
+        self.flags &= !flag;
         was_set
     }
 }
@@ -193,13 +198,14 @@ pub(crate) trait Single: Machine<Conn = ()> + Sized {
         if let Some(event) = self.poll_event() {
             return Output::Event(event);
         }
-        let (is_done, has_output) = (self.is_done(), !self.outgoing().is_empty());
+        let (is_done, unwritten) = (self.is_done(), self.outgoing().len());
         let pass = self.pass_mut();
         if is_done && !pass.set(Pass::OVER) {
             return Output::Close(());
         }
-        if has_output && !pass.is(Pass::FULL | Pass::OVER) {
+        if unwritten > 0 && !pass.is(Pass::FULL | Pass::OVER) {
             pass.set(Pass::OFFERED);
+            pass.offered = unwritten;
             return Output::Write { conn: (), bytes: self.outgoing() };
         }
         pass.clear(Pass::OPEN);
@@ -212,8 +218,9 @@ pub(crate) trait Single: Machine<Conn = ()> + Sized {
         if !self.pass_mut().clear(Pass::OFFERED) {
             return;
         }
-        if n > 0 {
-            self.sent(n);
+        let taken = n.min(self.pass().offered);
+        if taken > 0 {
+            self.sent(taken);
         } else {
             self.pass_mut().set(Pass::FULL);
         }
@@ -229,7 +236,8 @@ pub(crate) trait Single: Machine<Conn = ()> + Sized {
     #[cfg(feature = "std")]
     fn write_socket(&mut self, now: Time, socket: &mut (impl std::io::Write + ?Sized)) {
         if self.pass().is(Pass::OFFERED) {
-            let moved = moved(|| socket.write(self.outgoing()));
+            let offered = self.pass().offered;
+            let moved = moved(|| socket.write(self.outgoing().get(..offered).unwrap_or_default()));
             report(self, now, (), moved);
         }
     }

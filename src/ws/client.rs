@@ -93,8 +93,8 @@ impl Client {
     }
 
     /// Reads from a socket that does not block, and feeds what has come, until the socket would block or
-    /// [`wants_input`](Self::wants_input) is false. The end of the stream and each error count as
-    /// [`feed_eof`](Self::feed_eof).
+    /// [`wants_input`](Self::wants_input) is false. An error is more than the end of the
+    /// stream: nothing is written after it either.
     #[cfg(feature = "std")]
     pub fn read_from(&mut self, now: Time, socket: &mut (impl std::io::Read + ?Sized)) {
         self.read_socket(now, socket);

@@ -112,8 +112,8 @@ impl Server {
     }
 
     /// Reads from a socket that does not block, and feeds what has come, until the socket would block or
-    /// [`wants_input`](Self::wants_input) is false. The end of the stream and each error count as
-    /// [`feed_eof`](Self::feed_eof).
+    /// [`wants_input`](Self::wants_input) is false. An error is more than the end of the
+    /// stream: nothing is written after it either.
     #[cfg(feature = "std")]
     pub fn read_from(&mut self, now: Time, socket: &mut (impl std::io::Read + ?Sized)) {
         self.read_socket(now, socket);
@@ -175,8 +175,9 @@ impl Server {
         self.next_pass()
     }
 
-    /// Returns the next event, lent instead of copied, together with the sender to answer it. Take all events in this
-    /// way before the pass, which then only writes and closes.
+    /// Returns the next event that the received bytes bring, lent instead of copied, together with the sender to answer
+    /// it. Call this until it returns `None`, and then run the pass: it writes and closes, and still brings the events of
+    /// timers.
     ///
     /// ```
     /// # use ide_mcp::ws;

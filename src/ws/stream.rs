@@ -72,11 +72,10 @@ where
     /// Returns true if a quick check shows that only more bytes can bring an event.
     #[inline]
     pub(crate) fn awaits_more(&mut self) -> bool {
-        let may_wait = self.input.is_holding() || !self.input.rx.has_fresh();
-        may_wait && self.flows() && self.output.is_quiet() && {
-            // Either the frame in progress is incomplete, or everything that has arrived was read.
-            !self.input.is_holding() || self.input.awaits_more()
+        if self.input.is_holding() {
+            return self.flows() && self.output.is_quiet() && self.input.awaits_more();
         }
+        !self.input.rx.has_fresh() && self.flows() && self.output.is_quiet()
     }
 
     #[inline]

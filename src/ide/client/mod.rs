@@ -95,7 +95,7 @@ impl Client {
 
     /// Tells the client that the editor's stream has ended, or that the last [`Write`](Output::Write) has failed.
     ///
-    /// What came before the end is still delivered and answered: a editor can close its side and read on. After a failed
+    /// What came before the end is still delivered and answered: an editor can close its side and read on. After a failed
     /// write, or a second end, nothing more is written.
     pub fn feed_eof(&mut self, now: Time) {
         self.take_end(now);
@@ -113,8 +113,8 @@ impl Client {
     }
 
     /// Reads from a socket that does not block, and feeds what has come, until the socket would block or
-    /// [`wants_input`](Self::wants_input) is false. The end of the stream and each error count as
-    /// [`feed_eof`](Self::feed_eof).
+    /// [`wants_input`](Self::wants_input) is false. An error is more than the end of the
+    /// stream: nothing is written after it either.
     #[cfg(feature = "std")]
     pub fn read_from(&mut self, now: Time, socket: &mut (impl std::io::Read + ?Sized)) {
         self.read_socket(now, socket);

@@ -39,8 +39,7 @@ use peer::Peer;
 use policy::{Entry, FULL, Verdict};
 use roots::Roots;
 
-/// One accepted connection, the editor's side. An editor with several connections at once holds a
-/// [`Server`](super::Server) instead.
+/// One accepted connection of an editor, which the [`Server`](super::Server) holds.
 ///
 /// ```text
 ///  Handshake ──policy accepts──▶ Attaching ──initialized──▶ Ready ──settle time──▶ Settled
@@ -104,7 +103,7 @@ pub(crate) struct Connection {
 /// WebSocket learns of the end once the calls are answered.
 ///
 /// ```text
-///  No ──feed_eof──▶ Heard ──no call is open, the drain time is over, or feed_eof again──▶ Over
+///  No ──end_stream──▶ Heard ──no call is open, the drain time is over, or end_stream again──▶ Over
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Hangup {
@@ -129,9 +128,9 @@ pub(crate) enum Admission {
 }
 
 impl Connection {
-    /// Creates a connection, as [`new`](Connection::new) does, with the
-    /// [settings of its session](session_settings), which connections can share.
-    pub(crate) fn with_settings(
+    /// Creates a connection that was accepted at `now`. All connections share the settings of their sessions
+    /// ([`session_settings`]).
+    pub(crate) fn new(
         config: Arc<ServerConfig>,
         settings: Arc<mcp::ServerConfig>,
         conn: ConnId,
@@ -522,7 +521,7 @@ mod tests {
         config.mcp.limits.depth = 0;
         let settings = session_settings(&config);
         let conn = ConnId::new(0, 1);
-        let mut connection = Connection::with_settings(Arc::new(config), settings, conn, Time::ZERO);
+        let mut connection = Connection::new(Arc::new(config), settings, conn, Time::ZERO);
         let event = connection.poll_event();
         let is_named = matches!(&event, Some(ServerEvent::Closed { reason: Closed::ZeroLimit("depth"), .. }));
         assert!(is_named && connection.is_done(), "{event:?}");

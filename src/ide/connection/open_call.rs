@@ -148,7 +148,7 @@ impl<'a> OpenCall<'a> {
         if self.kind().is_some_and(|kind| kind != CallKind::Request) {
             return Err(RespondError::NotAnAnswer);
         }
-        let asked = self.server.connection(self.call).and_then(|server| server.open_calls.file(self.call));
+        let asked = self.server.connection_of(self.call).and_then(|server| server.open_calls.file(self.call));
         let Ok(shown) = answer.without_hidden(asked.as_deref(), &|text| self.server.hides(text)) else {
             return Ok(self.fail(code::INTERNAL_ERROR, HIDDEN)?);
         };
@@ -208,7 +208,7 @@ impl<'a> OpenCall<'a> {
 
     /// Returns the kind of the call while it is open.
     fn kind(&self) -> Option<CallKind> {
-        let server = self.server.connection(self.call)?;
+        let server = self.server.connection_of(self.call)?;
         server.may_answer(self.call).ok()?;
         server.open_calls.kind(self.call).filter(|_| server.mcp.is_open(self.call))
     }
@@ -222,7 +222,7 @@ impl<'a> OpenCall<'a> {
         translates: bool,
     ) -> Result<Option<ToolResult<'static>>, RespondError> {
         let tool = self.tool().filter(|_| !result.is_error);
-        let server = self.server.connection(self.call);
+        let server = self.server.connection_of(self.call);
         let (Some(tool), Some(Connection { config, .. })) = (tool, server) else { return Ok(None) };
         let form = (config.dialect, &config.content_limits);
         let asked = server.and_then(|server| server.open_calls.file(self.call));

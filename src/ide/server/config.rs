@@ -2,7 +2,7 @@
 
 use super::Filter;
 use crate::Keepalive;
-use crate::ide::{AuthToken, ContentLimits, Dialect, Policy, ToolSet};
+use crate::ide::{Auth, AuthToken, ContentLimits, Dialect, Policy, ToolSet};
 use crate::mcp::{self, Implementation};
 use crate::ws;
 use alloc::{string::String, sync::Arc};
@@ -153,13 +153,16 @@ impl ServerConfig {
         }
     }
 
-    /// Lets in the clients that come to this port of 127.0.0.1 with this token, by [`Policy::new`].
+    /// Lets in the clients that come to this port of 127.0.0.1 with this token. The other rules of the
+    /// [policy](Self::policy) stay.
     #[must_use]
-    pub fn listening(self, port: u16, token: AuthToken) -> Self {
-        self.policy(Policy::new(port, token))
+    pub fn listening(mut self, port: u16, token: AuthToken) -> Self {
+        (self.policy.port, self.policy.auth) = (port, Auth::Token(token));
+        self
     }
 
-    /// Lets in the clients that the policy accepts.
+    /// Lets in the clients that this policy accepts. It replaces the rules that [`for_dialect`](Self::for_dialect) has
+    /// set, so call this first.
     #[must_use]
     pub fn policy(mut self, policy: Policy) -> Self {
         self.policy = policy;
@@ -202,6 +205,18 @@ impl ServerConfig {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn address_keeps_the_rules_of_the_dialect() {
+        let token = AuthToken::from_text("550e8400-e29b-41d4-a716-446655440000").unwrap();
+        let config = || ServerConfig::new("editor", "1");
+        let before = config().listening(1, token.clone()).for_dialect(Dialect::JetBrains);
+        let after = config().for_dialect(Dialect::JetBrains).listening(1, token);
+        for config in [before, after] {
+            assert!(config.policy.subprotocol_required && config.policy.port == 1);
+            assert!(matches!(config.policy.auth, Auth::Token(_)));
+        }
+    }
 
     #[test]
     fn unwritten_bytes_have_the_larger_limit() {

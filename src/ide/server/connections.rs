@@ -47,8 +47,6 @@ pub(super) struct Connections {
 struct Slot {
     generation: u64,
     server: Option<Connection>,
-    /// True if the transport of the connection is gone.
-    removed: bool,
     is_eventful: bool,
     is_transmitting: bool,
     /// True if `Connections::open` counts the connection.
@@ -107,21 +105,11 @@ impl Connections {
         id
     }
 
-    /// Ends a connection whose transport is gone.
+    /// Frees the place of a connection that is over.
     pub(super) fn remove(&mut self, conn: ConnId) {
         let Some(index) = self.index(conn) else { return };
         if let Some(slot) = self.slots.get_mut(index) {
-            slot.removed = true;
-        }
-        let now = self.now;
-        self.with(index, |server| {
-            // The second end says that nothing can be written either.
-            server.end_stream(now);
-            server.end_stream(now);
-        });
-        // If the end is not reported yet, the report frees the place.
-        if let Some(slot) = self.slots.get_mut(index) {
-            slot.server.take_if(|server| server.is_done());
+            slot.server = None;
         }
         self.note(index);
     }
@@ -130,11 +118,6 @@ impl Connections {
     pub(super) fn index(&self, conn: ConnId) -> Option<usize> {
         let slot = self.slots.get(conn.index())?;
         (slot.server.is_some() && slot.id(conn.index()) == conn).then_some(conn.index())
-    }
-
-    /// Returns the place of a connection whose transport is not gone.
-    pub(super) fn wired(&self, conn: ConnId) -> Option<usize> {
-        self.index(conn).filter(|index| self.slots.get(*index).is_some_and(|slot| !slot.removed))
     }
 
     /// Returns true if the connection was let in and has not ended.
@@ -148,13 +131,13 @@ impl Connections {
 
     /// Returns the name of the connection in this place, and the number of its bytes that were not written.
     pub(super) fn unwritten(&self, index: usize) -> Option<(ConnId, usize)> {
-        let slot = self.slots.get(index).filter(|slot| !slot.removed)?;
+        let slot = self.slots.get(index)?;
         Some((slot.id(index), slot.server.as_ref()?.outgoing().len()))
     }
 
     /// Returns the bytes of a connection that were not written.
     pub(super) fn outgoing(&self, conn: ConnId) -> &[u8] {
-        self.wired(conn).and_then(|index| self.get(index)).map(Connection::outgoing).unwrap_or_default()
+        self.index(conn).and_then(|index| self.get(index)).map(Connection::outgoing).unwrap_or_default()
     }
 
     /// Returns a connection, for an operation that causes neither an event nor output.
@@ -258,10 +241,6 @@ impl Connections {
                 slot.is_eventful = true;
                 self.eventful.push_back(index);
             }
-            // The transport is gone, so the rest of the send buffer cannot be written.
-            if let (Some(ServerEvent::Closed { .. }), true) = (&event, slot.removed) {
-                slot.server = None;
-            }
             // A server without an event has none until the next `touch`, so the place is not queued
             // again here. At `Time::NEVER` every deadline is due, and the place would be queued for
             // ever.
@@ -335,14 +314,14 @@ impl Slot {
     /// Returns true if the client was not let in and the connection has not ended.
     fn is_pending(&self) -> bool {
         let waits = |server: &Connection| server.admission != Admission::LetIn && !server.has_ended();
-        !self.removed && self.server.as_ref().is_some_and(waits)
+        self.server.as_ref().is_some_and(waits)
     }
 
     /// Returns true if the connection got output or became done since `next_with_output` last returned it.
     fn has_unnamed(&self) -> bool {
         self.server.as_ref().is_some_and(|server| {
             let news = server.position() > self.named_at || (server.is_done() && !self.named_done);
-            news && !self.removed
+            news
         })
     }
 }

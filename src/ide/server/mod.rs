@@ -135,7 +135,7 @@ impl Server {
         self.clear_hidden_selection();
         let (config, session, selection) = (&self.config, &self.session, &self.selection);
         self.connections.accept(|id, now| {
-            let mut server = Connection::with_settings(config.clone(), session.clone(), id, now);
+            let mut server = Connection::new(config.clone(), session.clone(), id, now);
             if let Some(selection) = selection {
                 server.set_selection(selection.clone());
             }
@@ -155,12 +155,6 @@ impl Server {
             server.admit(is_admitted)
         });
         admitted.unwrap_or(false)
-    }
-
-    fn forget(&mut self, now: Time, conn: ConnId) {
-        self.connections.set_now(now);
-        self.connections.remove(conn);
-        self.mentions.on_removed(conn.into());
     }
 
     /// Answers a call with the answer of its tool, in the dialect of the session.
@@ -330,7 +324,7 @@ impl Server {
     }
 
     /// Returns the connections, oldest first, including those that were not let in. A connection is listed until
-    /// [`Close`](crate::Output::Close) has named it and its events have been polled.
+    /// [`Close`](crate::Output::Close) has named it.
     pub fn connections(&self) -> impl Iterator<Item = ConnId> {
         self.connections.iter().map(|(conn, _)| conn)
     }
@@ -471,7 +465,7 @@ impl Server {
     }
 
     /// Returns the connection of a call; `None` once the connection is gone.
-    pub(crate) fn connection(&self, call: CallId) -> Option<&Connection> {
+    pub(crate) fn connection_of(&self, call: CallId) -> Option<&Connection> {
         let index = self.connections.index(AgentId::of_call(call).conn()?)?;
         self.connections.get(index)
     }

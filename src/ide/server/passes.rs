@@ -60,6 +60,15 @@ impl Offers {
         }
     }
 
+    /// Takes a connection that is over out of the queues, so that another one in its place is queued anew.
+    fn drop_closed(&mut self, conn: ConnId) {
+        if let Some(is_queued) = self.is_queued.get_mut(conn.index()).filter(|is_queued| **is_queued) {
+            *is_queued = false;
+            self.queue.retain(|index| *index != conn.index());
+            self.full.retain(|index| *index != conn.index());
+        }
+    }
+
     /// Takes the answer to the last offer: the socket took `n` bytes. Returns how many of them were offered.
     fn answer(&mut self, conn: ConnId, n: usize) -> usize {
         let Some((_, len)) = self.offered.take_if(|(offered, _)| *offered == conn) else { return 0 };
@@ -115,8 +124,10 @@ impl Server {
             self.offers.answer(conn, 0);
         }
         while let Some(conn) = self.connections.next_with_output() {
-            if self.wired(conn).is_none_or(Connection::is_done) {
-                self.forget(self.connections.now, conn);
+            if self.connection(conn).is_none_or(Connection::is_done) {
+                self.offers.drop_closed(conn);
+                self.connections.remove(conn);
+                self.mentions.on_removed(conn.into());
                 return Output::Close(conn);
             }
             self.offers.add(conn);
@@ -164,19 +175,19 @@ impl Server {
         if taken == 0 || !self.act(None, conn, |connection| connection.sent(taken)) {
             return;
         }
-        if !self.wired(conn).is_some_and(Connection::has_unwritten_mention) {
+        if !self.connection(conn).is_some_and(Connection::has_unwritten_mention) {
             self.mentions.on_written(conn.into());
         }
         self.send_mentions();
     }
 
     /// Reads from the socket of a connection, which does not block, and feeds what has come, until the socket would block
-    /// or [`wants_input`](Server::wants_input) is false. The end of the stream and each error count as
-    /// [`feed_eof`](Server::feed_eof).
+    /// or [`wants_input`](Server::wants_input) is false. An error is more than the end of the stream: nothing is
+    /// written after it either.
     #[cfg(feature = "std")]
     pub fn read_from(&mut self, now: Time, conn: ConnId, socket: &mut (impl std::io::Read + ?Sized)) {
         // The end of the input is no answer to an offer.
-        read_all(self, now, conn, socket, |host| host.end_stream(now, conn));
+        read_all(self, now, conn, socket, |server| server.end_stream(now, conn));
     }
 
     /// Answers the last [`Write`](Output::Write): writes its bytes to the socket of the connection, which does not block,
@@ -194,7 +205,7 @@ impl Server {
     /// for a poll, or for room in its send buffer.
     #[must_use]
     pub fn wants_input(&self, conn: ConnId) -> bool {
-        self.wired(conn).is_some_and(Connection::wants_input)
+        self.connection(conn).is_some_and(Connection::wants_input)
     }
 
     /// Returns true if bytes of the connection wait for room in its socket: let your loop wake when the socket is
@@ -208,7 +219,7 @@ impl Server {
     /// Empty exactly while [`wants_input`](Server::wants_input) is false, and valid until the next poll,
     /// [`feed`](Server::feed) or [`trim`](Server::trim).
     pub fn space(&mut self, conn: ConnId) -> &mut [u8] {
-        let Some(index) = self.connections.wired(conn) else { return &mut [] };
+        let Some(index) = self.connections.index(conn) else { return &mut [] };
         self.connections.catch_up(index);
         self.connections.get_mut(index).map(Connection::space).unwrap_or_default()
     }
@@ -234,15 +245,15 @@ impl Server {
     /// Frees the memory that an idle connection does not need. Nothing else changes.
     pub fn trim(&mut self, conn: ConnId) {
         if let Some(connection) =
-            self.connections.wired(conn).and_then(|index| self.connections.get_mut(index))
+            self.connections.index(conn).and_then(|index| self.connections.get_mut(index))
         {
             connection.trim();
         }
     }
 
-    /// Returns a connection whose transport is not gone.
-    fn wired(&self, conn: ConnId) -> Option<&Connection> {
-        self.connections.get(self.connections.wired(conn)?)
+    /// Returns a connection that is not over.
+    fn connection(&self, conn: ConnId) -> Option<&Connection> {
+        self.connections.get(self.connections.index(conn)?)
     }
 
     /// Gives input to a connection, and queues it for a poll even if the input can bring no event.
@@ -252,10 +263,10 @@ impl Server {
         }
     }
 
-    /// Runs `act` on a connection whose transport is not gone, and queues the connection for its events and output.
+    /// Runs `act` on a connection that is not over, and queues the connection for its events and output.
     /// Returns false if there is no such connection.
     fn act(&mut self, now: Option<Time>, conn: ConnId, act: impl FnOnce(&mut Connection)) -> bool {
-        let Some(index) = self.connections.wired(conn) else { return false };
+        let Some(index) = self.connections.index(conn) else { return false };
         self.connections.catch_up(index);
         if let Some(now) = now {
             self.connections.set_now(now);

@@ -89,10 +89,13 @@ impl AnyEditor {
         }
     }
 
-    pub(crate) const fn is_over(&self) -> bool {
+    /// Returns true after the caller has received the last event, and has closed the last socket.
+    pub(crate) fn is_over(&self) -> bool {
         match self {
             Self::Listening(editor) => editor.is_over(),
-            Self::Bytes(editor, ..) => editor.is_over(),
+            Self::Bytes(editor, _, Passed { events, closed }) => {
+                editor.is_over() && events.is_empty() && closed.is_empty()
+            }
         }
     }
 
