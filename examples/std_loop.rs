@@ -2,7 +2,7 @@
 //!
 //! `cargo run --example std_loop`, then `claude --ide` in the same folder. A real editor waits until a socket is ready,
 //! with `poll(2)` or what it has; this one looks every 10 ms, so that nothing but the machine is in the way. Ctrl+C ends
-//! it and leaves its lock file behind; `blocking_loop` shows how to take the file along.
+//! it and leaves its lock file behind; `blocking_loop` shows how to remove the file.
 
 #![allow(clippy::print_stdout, reason = "the example shows what it does")]
 

@@ -17,7 +17,9 @@ use core::fmt::Debug;
 /// 3. Report each [`Write`](Output::Write): `written` with what the socket took, 0 if it would block, or `feed_eof` if
 ///    it failed.
 /// 4. Drop the socket at [`Close`](Output::Close).
-/// 5. Read a socket only while `wants_input`. Wait for room in it while `wants_output`.
+/// 5. Read a socket only while `wants_input`, as `read_from` does, and wait for room in it while `wants_output`. If your
+///    poller tells you of a socket only once (mio, epoll with EPOLLET), run the loop again before you wait when
+///    `read_from` returned true: it has left bytes in the socket.
 /// 6. After you used the machine outside of the loop, run the loop before you wait.
 ///
 /// `E` is the event of the machine. `C` names a connection of a machine that has several; a machine with a single one
@@ -25,7 +27,8 @@ use core::fmt::Debug;
 #[allow(clippy::exhaustive_enums, reason = "a loop that matches each output does all that a machine needs")]
 #[derive(Debug, PartialEq, Eq)]
 pub enum Output<'a, E, C = ()> {
-    /// Something has happened. React now, or answer later.
+    /// Something has happened. React now, or answer later; do slow work elsewhere, because the timers of this pass count
+    /// from its `now`.
     Event(E),
     /// Write these bytes to the socket of the connection, as many as it takes.
     Write {

@@ -123,7 +123,8 @@ pub(crate) fn moved(mut io: impl FnMut() -> std::io::Result<usize>) -> Moved {
     }
 }
 
-/// Reads from a socket until it would block, or no more is wanted. `end` takes the end of the stream; an error is two.
+/// Reads from a socket until it would block, or no more is wanted: then it returns true. `end` takes the end of the
+/// stream; an error is two.
 #[cfg(feature = "std")]
 pub(crate) fn read_all<M: Machine>(
     machine: &mut M,
@@ -131,18 +132,24 @@ pub(crate) fn read_all<M: Machine>(
     conn: M::Conn,
     socket: &mut (impl std::io::Read + ?Sized),
     end: impl Fn(&mut M),
-) {
+) -> bool {
+    let mut has_ended = false;
     while machine.wants_input(conn) {
         match moved(|| socket.read(machine.space(conn))) {
             Moved::Bytes(n) => machine.filled(now, conn, n),
-            Moved::Nothing => return,
-            Moved::End => end(machine),
+            Moved::Nothing => return false,
+            Moved::End => {
+                has_ended = true;
+                end(machine);
+            }
             Moved::Failed => {
+                has_ended = true;
                 end(machine);
                 end(machine);
             }
         }
     }
+    !has_ended
 }
 
 /// Answers the last offer with what the socket did.
@@ -227,9 +234,9 @@ pub(crate) trait Single: Machine<Conn = ()> + Sized {
     }
 
     #[cfg(feature = "std")]
-    fn read_socket(&mut self, now: Time, socket: &mut (impl std::io::Read + ?Sized)) {
+    fn read_socket(&mut self, now: Time, socket: &mut (impl std::io::Read + ?Sized)) -> bool {
         // The end of the input is no answer to an offer.
-        read_all(self, now, (), socket, |machine| machine.end_stream(now));
+        read_all(self, now, (), socket, |machine| machine.end_stream(now))
     }
 
     /// Writes the last offer to the socket, once, and takes the answer.

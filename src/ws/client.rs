@@ -95,9 +95,12 @@ impl Client {
     /// Reads from a socket that does not block, and feeds what has come, until the socket would block or
     /// [`wants_input`](Self::wants_input) is false. An error is more than the end of the
     /// stream: nothing is written after it either.
+    ///
+    /// Returns true if the machine wanted no more, so that the socket can have more to read. A poller that tells you of a
+    /// socket only once (mio, epoll with EPOLLET) will not tell you again: read it once more after the pass.
     #[cfg(feature = "std")]
-    pub fn read_from(&mut self, now: Time, socket: &mut (impl std::io::Read + ?Sized)) {
-        self.read_socket(now, socket);
+    pub fn read_from(&mut self, now: Time, socket: &mut (impl std::io::Read + ?Sized)) -> bool {
+        self.read_socket(now, socket)
     }
 
     /// Answers the last [`Write`](Output::Write): writes its bytes to a socket that does not block, and reports with

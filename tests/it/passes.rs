@@ -1,15 +1,16 @@
 //! Mistakes in a loop over sockets that are short, slow or broken: each is either harmless or found at the first try. The
 //! eleventh law (`laws.rs`) is about a loop without mistakes.
 
-use crate::support::ide::{HEAD, PORT, config, token};
+use crate::support::ide::{HEAD, PORT, TEXT, config, masked, token};
+use crate::support::joined;
 use ide_mcp::ide::{
     Client, ClientConfig, ClientEvent, ConnId, GetOpenEditors, OpenEditors, Server, ServerEvent, Tool,
     ToolCall, ToolSet,
 };
 use ide_mcp::mcp::{Implementation, Outcome};
 use ide_mcp::rpc::SessionId;
-use ide_mcp::testing::Random;
-use ide_mcp::{Output, Time};
+use ide_mcp::testing::{Random, pass};
+use ide_mcp::{Output, Time, ws};
 use std::collections::BTreeMap;
 use std::io::{self, ErrorKind, Read, Write};
 use std::time::Duration;
@@ -277,4 +278,25 @@ fn input_that_ends_beside_an_offer_leaves_the_answer() {
     });
     assert!(is_over, "the connection is never over");
     assert!(arrived.starts_with(b"HTTP/1.1 101"), "{}", arrived.escape_ascii());
+}
+
+/// A loop whose poller reports a socket only once: it goes round again while a read has left bytes behind, and so reads
+/// everything.
+#[test]
+fn read_that_leaves_bytes_behind_says_so() {
+    let count = 100;
+    let said = masked(TEXT, &[b'x'; 20_000]).repeat(count);
+    let (mut socket, now) = (io::Cursor::new(said), Time::ZERO);
+    let mut server = joined::server(ws::Limits::default(), now);
+    let (mut texts, mut rounds) = (0, 0);
+    loop {
+        let has_more = server.read_from(now, &mut socket);
+        let events = pass(&mut server, now, usize::MAX).events;
+        texts += events.iter().filter(|event| matches!(event, ws::OwnedEvent::Text(_))).count();
+        rounds += 1;
+        if !has_more {
+            break;
+        }
+    }
+    assert!(texts == count && rounds > 2, "{texts} texts in {rounds} rounds");
 }

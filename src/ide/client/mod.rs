@@ -33,6 +33,37 @@ use serde_json::value::RawValue;
 ///     ▼ 101 without mcp        ▼ Failed, close frame         ▼ close, close frame, protocol error, eof
 ///  Ended ◀──────────────────────────────────────────────────┘ every request: one Outcome; then Closed, once
 /// ```
+///
+/// This is the whole turn of an agent's loop, over a socket that does not block. It goes on with the time of the next
+/// turn, if the socket is not ready before, and breaks once the connection is over.
+///
+/// ```
+/// use ide_mcp::ide::{Client, ClientEvent};
+/// use ide_mcp::{Output, Time};
+/// use std::io::{Read, Write};
+/// use std::ops::ControlFlow;
+///
+/// fn turn(
+///     agent: &mut Client,
+///     socket: &mut (impl Read + Write),
+///     now: Time,
+///     mut on_event: impl FnMut(&mut Client, ClientEvent),
+/// ) -> ControlFlow<(), Option<Time>> {
+///     agent.read_from(now, socket);
+///     loop {
+///         match agent.poll(now) {
+///             // `Ready`: call a tool, `agent.call(&GetOpenEditors)`. `Outcome`: the answer to the call with this id.
+///             Output::Event(event) => on_event(agent, event),
+///             Output::Write { .. } => agent.write_to(now, socket),
+///             Output::Close(()) => return ControlFlow::Break(()),
+///             Output::Wait(until) => return ControlFlow::Continue(until),
+///         }
+///     }
+/// }
+/// ```
+///
+/// `ide_mcp_lockfile::find_editor` finds the editor of a folder: its host, port and token are what
+/// [`ClientConfig::new`] and [`with_host`](ClientConfig::with_host) take.
 #[derive(Debug)]
 pub struct Client {
     ws: ws::Client,
@@ -49,11 +80,12 @@ pub struct Client {
 
 impl Client {
     /// Creates an agent's connection; the first pass writes its opening handshake. `session` is a part of the names of its
-    /// calls and requests, so each connection of a program needs a `session` of its own.
+    /// calls and requests, so each connection of a program needs a `session` of its own. `random` makes the keys that
+    /// RFC 6455 demands of a client; `getrandom::SysRng` is the source of the system.
     ///
     /// # Errors
     ///
-    /// [`InvalidClientRequest`] if the server, the [target](ClientConfig::target), a
+    /// [`InvalidClientRequest`] if the host, the [target](ClientConfig::target), a
     /// [field](ClientConfig::fields) or the `User-Agent` is not valid in an opening handshake, or if a
     /// limit is 0. The `User-Agent` is the name and version of the agent.
     pub fn new(
@@ -115,9 +147,12 @@ impl Client {
     /// Reads from a socket that does not block, and feeds what has come, until the socket would block or
     /// [`wants_input`](Self::wants_input) is false. An error is more than the end of the
     /// stream: nothing is written after it either.
+    ///
+    /// Returns true if the machine wanted no more, so that the socket can have more to read. A poller that tells you of a
+    /// socket only once (mio, epoll with EPOLLET) will not tell you again: read it once more after the pass.
     #[cfg(feature = "std")]
-    pub fn read_from(&mut self, now: Time, socket: &mut (impl std::io::Read + ?Sized)) {
-        self.read_socket(now, socket);
+    pub fn read_from(&mut self, now: Time, socket: &mut (impl std::io::Read + ?Sized)) -> bool {
+        self.read_socket(now, socket)
     }
 
     /// Answers the last [`Write`](Output::Write): writes its bytes to a socket that does not block, and reports with

@@ -319,9 +319,8 @@ impl Slot {
 
     /// Returns true if the connection got output or became done since `next_with_output` last returned it.
     fn has_unnamed(&self) -> bool {
-        self.server.as_ref().is_some_and(|server| {
-            let news = server.position() > self.named_at || (server.is_done() && !self.named_done);
-            news
-        })
+        self.server
+            .as_ref()
+            .is_some_and(|server| server.position() > self.named_at || (server.is_done() && !self.named_done))
     }
 }

@@ -184,10 +184,13 @@ impl Server {
     /// Reads from the socket of a connection, which does not block, and feeds what has come, until the socket would block
     /// or [`wants_input`](Server::wants_input) is false. An error is more than the end of the stream: nothing is
     /// written after it either.
+    ///
+    /// Returns true if the machine wanted no more, so that the socket can have more to read. A poller that tells you of a
+    /// socket only once (mio, epoll with EPOLLET) will not tell you again: read it once more after the pass.
     #[cfg(feature = "std")]
-    pub fn read_from(&mut self, now: Time, conn: ConnId, socket: &mut (impl std::io::Read + ?Sized)) {
+    pub fn read_from(&mut self, now: Time, conn: ConnId, socket: &mut (impl std::io::Read + ?Sized)) -> bool {
         // The end of the input is no answer to an offer.
-        read_all(self, now, conn, socket, |server| server.end_stream(now, conn));
+        read_all(self, now, conn, socket, |server| server.end_stream(now, conn))
     }
 
     /// Answers the last [`Write`](Output::Write): writes its bytes to the socket of the connection, which does not block,

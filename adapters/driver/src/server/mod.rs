@@ -111,7 +111,7 @@ impl<T: Transport> Server<T> {
         self.connections.ready(number);
     }
 
-    /// Takes one turn: accepts and reads, ticks, passes every event to `on`, and writes the output, on every
+    /// Takes one turn: accepts and reads, passes every event to `on`, and writes the output, on every
     /// connection that has work. Reads about 256 KiB in all at most, and writes about as much per connection.
     pub fn turn(&mut self, now: Time, mut on: impl FnMut(&mut ide::Server, ServerEvent)) {
         while let Some(event) = self.event_of_turn(now) {
