@@ -2,7 +2,7 @@
 
 use crate::agent::Agent;
 use crate::process::{Place, Process, skip};
-use ide_mcp::ide::OpenDiff;
+use ide_mcp::ide::{DiffOutcome, OpenDiff};
 use ide_mcp::mcp::FormAnswer;
 use serde_json::json;
 use std::path::Path;
@@ -34,8 +34,9 @@ fn minimal_server() {
     assert_eq!(agent.tools(), ["openDiff", "close_tab", "closeAllDiffTabs"], "it knows no problems");
     editor.send_line("y");
     agent.proposal_is_accepted();
-    drop(agent);
     editor.hang_up();
+    let proposal = agent.propose();
+    assert!(matches!(agent.decided(proposal), DiffOutcome::Rejected { .. }), "nobody decides any more");
     ends(&place, editor);
 }
 
@@ -242,7 +243,11 @@ fn agent_program_attaches_to_each_editor() {
         assert_eq!(agent.end(), (Some(0), String::new()), "{editor}: {answer}");
         assert!(answer.contains(expected), "{editor}: {answer}");
         match editor {
-            "minimal_server" => server.hang_up(),
+            // Nobody is there to decide about the next one.
+            "minimal_server" => {
+                server.hang_up();
+                drop(Agent::attach(&place).propose());
+            }
             "context" => {} // It ends when its agent leaves.
             _ => server.terminate(),
         }

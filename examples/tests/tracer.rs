@@ -12,7 +12,7 @@ fn tracer_shows_the_session_and_no_token() {
     let said = lines.join("\n");
     assert_eq!(tracer.end(), (Some(0), String::new()));
     for line in
-        ["◀ GET / HTTP/1.1", "▶ HTTP/1.1 101 Switching Protocols", "  Ready {", "▶ Close", "  Closed(Remote"]
+        ["◀ GET / HTTP/1.1", "▶ HTTP/1.1 101 Switching Protocols", "  Ready {", "▶ Close", "  Closed {"]
     {
         assert!(said.contains(line), "{line}: {said}");
     }

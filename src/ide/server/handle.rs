@@ -2,12 +2,13 @@
 //! and the index of a table entry that is reused.
 
 use crate::rpc::{CallId, RequestId, SessionId};
+use core::fmt;
 
 /// The name of one agent that is attached to a [`Server`](super::Server), for ever: an agent that attaches
 /// again has another name.
 ///
 /// In this version every agent has one connection, and both have the same number.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct AgentId(ConnId);
 
 impl AgentId {
@@ -57,7 +58,7 @@ impl From<ConnId> for AgentId {
 
 /// The name of one connection of a [`Server`](super::Server), for ever: a later connection with the same
 /// [index](Self::index) has another name.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ConnId(pub(super) SessionId);
 
 impl ConnId {
@@ -84,5 +85,19 @@ impl ConnId {
     #[must_use]
     pub const fn number(self) -> u64 {
         self.0.number()
+    }
+}
+
+/// The number alone, as `AgentId(3)`: it is in every event.
+impl fmt::Debug for AgentId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("AgentId").field(&self.number()).finish()
+    }
+}
+
+/// The number alone, as for an [`AgentId`].
+impl fmt::Debug for ConnId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("ConnId").field(&self.number()).finish()
     }
 }
