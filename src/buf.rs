@@ -145,10 +145,12 @@ impl Rx {
         true
     }
 
-    /// Appends bytes. Returns false, and takes nothing, if they are more than can still arrive before
-    /// the next poll.
+    /// Appends a piece. Returns false, and takes nothing, if nothing more can arrive before the next poll, or if the piece
+    /// is larger than [`Self::UNPOLLED_LIMIT`]. A loop with a buffer of its own cannot know how much is left of the limit,
+    /// so the piece that reaches the limit can go beyond it.
     pub(crate) fn append(&mut self, bytes: &[u8]) -> bool {
-        if bytes.len() > self.allowed {
+        let most = if self.allowed > 0 { Self::UNPOLLED_LIMIT } else { 0 };
+        if bytes.len() > most {
             return false;
         }
         self.rewind();

@@ -13,8 +13,8 @@ use crate::{Machine, Output, Time};
 pub(crate) struct Pass {
     /// Flags in one byte, since each of a thousand connections has them.
     flags: u8,
-    /// The number of bytes in the last offer. More can have come behind them since.
-    offered: usize,
+    /// The number of bytes in the last offer, which 4 bytes can count. More can have come behind them since.
+    offered: u32,
 }
 
 impl Pass {
@@ -201,10 +201,11 @@ pub(crate) trait Single: Machine<Conn = ()> + Sized {
         if !self.pass_mut().set(Pass::OPEN) {
             self.tick(now);
         }
-        self.take_written(0);
         if let Some(event) = self.poll_event() {
             return Output::Event(event);
         }
+        // No answer is one: the socket took nothing.
+        self.take_written(0);
         let (is_done, unwritten) = (self.is_done(), self.outgoing().len());
         let pass = self.pass_mut();
         if is_done && !pass.set(Pass::OVER) {
@@ -212,12 +213,18 @@ pub(crate) trait Single: Machine<Conn = ()> + Sized {
         }
         if unwritten > 0 && !pass.is(Pass::FULL | Pass::OVER) {
             pass.set(Pass::OFFERED);
-            pass.offered = unwritten;
-            return Output::Write { conn: (), bytes: self.outgoing() };
+            pass.offered = u32::try_from(unwritten).unwrap_or(u32::MAX);
+            return Output::Write { conn: (), bytes: self.offer() };
         }
         pass.clear(Pass::OPEN);
         pass.clear(Pass::FULL);
         Output::Wait(self.next_pass())
+    }
+
+    /// Returns the bytes of the last offer, which are the first ones that were not written.
+    fn offer(&self) -> &[u8] {
+        let offered = usize::try_from(self.pass().offered).unwrap_or(usize::MAX);
+        self.outgoing().get(..offered).unwrap_or_else(|| self.outgoing())
     }
 
     /// Takes the answer to the last offer, if there is one without an answer.
@@ -225,7 +232,7 @@ pub(crate) trait Single: Machine<Conn = ()> + Sized {
         if !self.pass_mut().clear(Pass::OFFERED) {
             return;
         }
-        let taken = n.min(self.pass().offered);
+        let taken = n.min(self.offer().len());
         if taken > 0 {
             self.sent(taken);
         } else {
@@ -243,8 +250,7 @@ pub(crate) trait Single: Machine<Conn = ()> + Sized {
     #[cfg(feature = "std")]
     fn write_socket(&mut self, now: Time, socket: &mut (impl std::io::Write + ?Sized)) {
         if self.pass().is(Pass::OFFERED) {
-            let offered = self.pass().offered;
-            let moved = moved(|| socket.write(self.outgoing().get(..offered).unwrap_or_default()));
+            let moved = moved(|| socket.write(self.offer()));
             report(self, now, (), moved);
         }
     }

@@ -81,7 +81,7 @@ impl Server {
     /// Feeds bytes from the socket. Their events come with the next [`poll`](Self::poll).
     ///
     /// The connection ends ([`InputOverflow`](crate::ws::Closed::InputOverflow)) if bytes come while
-    /// [`wants_input`](Self::wants_input) is false, or more than 256 KiB between two passes.
+    /// [`wants_input`](Self::wants_input) is false, or a piece is larger than 256 KiB.
     #[inline]
     pub fn feed(&mut self, now: Time, bytes: &[u8]) {
         if self.wants_input() || bytes.is_empty() {

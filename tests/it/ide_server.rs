@@ -1174,7 +1174,7 @@ fn sends_after_unpolled_end_are_refused() {
     let diff = open(&mut editor, 5, "t");
     // More bytes than the limit without a poll: the connection has ended, and the application has
     // not polled its end.
-    for _ in 0..5 {
+    for _ in 0..6 {
         editor.hear(&masked(TEXT, &[b'x'; 60_000]));
     }
     assert_eq!(editor.mention(Mention::new("/w/a", None)), Err(MentionError::NoSuchAgent));

@@ -300,3 +300,63 @@ fn read_that_leaves_bytes_behind_says_so() {
     }
     assert!(texts == count && rounds > 2, "{texts} texts in {rounds} rounds");
 }
+
+/// A loop with a buffer of its own reads while the machine wants input, whatever the size of the buffer.
+#[test]
+fn pieces_of_any_buffer_are_taken_while_input_is_wanted() {
+    for size in [1000, 4000, 65_536, 100_000] {
+        let (mut server, now) = (joined::server(ws::Limits::default(), Time::ZERO), Time::ZERO);
+        let said = masked(TEXT, &[b'x'; 60_000]).repeat(10);
+        let (mut rest, mut texts) = (&said[..], 0);
+        while !rest.is_empty() {
+            while server.wants_input() && !rest.is_empty() {
+                let (piece, behind) = rest.split_at(size.min(rest.len()));
+                server.feed(now, piece);
+                rest = behind;
+            }
+            for event in pass(&mut server, now, usize::MAX).events {
+                assert!(matches!(event, ws::OwnedEvent::Text(_)), "a buffer of {size}: {event:?}");
+                texts += 1;
+            }
+        }
+        assert_eq!(texts, 10, "a buffer of {size}");
+    }
+}
+
+/// What came behind an offer is not counted as written, and a connection in the place of one that is over is offered at
+/// once.
+#[test]
+fn offers_are_counted_and_forgotten() {
+    let mut server = joined::server(ws::Limits::default(), Time::ZERO);
+    server.sender().text("first").unwrap();
+    assert!(matches!(server.poll(Time::ZERO), Output::Write { .. }));
+    server.sender().text("second").unwrap();
+    server.written(usize::MAX);
+    assert!(pass(&mut server, Time::ZERO, usize::MAX).bytes().ends_with(b"second"));
+
+    let mut server = Server::new(config());
+    let first = server.connect(Time::ZERO);
+    server.feed(Time::ZERO, first, HEAD.as_bytes());
+    assert!(matches!(server.poll(Time::ZERO), Output::Write { conn, .. } if conn == first));
+    server.written(first, 0);
+    for _ in 0..2 {
+        server.feed_eof(Time::ZERO, first);
+    }
+    while !matches!(server.poll(Time::ZERO), Output::Close(_)) {}
+    let second = server.connect(Time::ZERO);
+    server.feed(Time::ZERO, second, HEAD.as_bytes());
+    assert_eq!(second.index(), first.index());
+    assert!(matches!(server.poll(Time::ZERO), Output::Write { conn, .. } if conn == second));
+}
+
+/// A pass that was left is due, so that a loop which waits by `deadline` ends it.
+#[test]
+fn pass_that_was_left_is_due() {
+    let mut server = Server::new(config());
+    let conn = server.connect(Time::ZERO);
+    server.feed(Time::ZERO, conn, HEAD.as_bytes());
+    assert!(matches!(server.poll(Time::ZERO), Output::Write { .. }));
+    server.written(conn, 0);
+    assert_eq!(server.deadline(), Some(Time::ZERO));
+    assert!(matches!(server.poll(Time::ZERO), Output::Wait(Some(until)) if until > Time::ZERO));
+}

@@ -81,7 +81,7 @@ impl Offers {
 
     /// Returns true if there is something to do before the loop waits: a pass was left before its end.
     pub(super) fn is_due(&self) -> bool {
-        self.in_pass && !self.queue.is_empty()
+        self.in_pass
     }
 }
 
@@ -89,7 +89,7 @@ impl Server {
     /// Feeds bytes from the socket of a connection. Their events come with the next [`poll`](Server::poll).
     ///
     /// The connection ends ([`InputOverflow`](crate::ws::Closed::InputOverflow)) if bytes come while
-    /// [`wants_input`](Server::wants_input) is false, or more than 256 KiB between two passes. Bytes for a connection that
+    /// [`wants_input`](Server::wants_input) is false, or a piece is larger than 256 KiB. Bytes for a connection that
     /// is over are dropped.
     pub fn feed(&mut self, now: Time, conn: ConnId, bytes: &[u8]) {
         self.take_input(now, conn, |connection| connection.feed(now, bytes));

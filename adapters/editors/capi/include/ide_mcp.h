@@ -178,7 +178,7 @@ int64_t idemcp_do(idemcp *ed, const char *json, size_t len);
  *  1. idemcp_connect for each accepted connection. Bytes of each connection that idemcp_wants_input go to idemcp_feed,
  *     and the end of a connection to idemcp_feed_eof.
  *  2. idemcp_next until 0.
- *  3. idemcp_next_output until 0, or idemcp_timeout stays 0. Write the bytes to the socket of the connection, and report
+ *  3. idemcp_next_output until 0, in each turn. Write the bytes to the socket of the connection, and report
  *     to idemcp_written how many it took; or close the socket, if there are none.
  *  4. Wait for a socket, for at most idemcp_timeout: for input while idemcp_wants_input, for room while
  *     idemcp_wants_output.
@@ -193,7 +193,7 @@ const char *idemcp_lock_file(idemcp *ed, size_t *len);
 int64_t idemcp_connect(idemcp *ed);
 /* Returns true if the connection takes more bytes now. */
 bool idemcp_wants_input(idemcp *ed, int64_t conn);
-/* Takes bytes of a connection, at most 256 KiB in a turn. */
+/* Takes bytes of a connection, at most 256 KiB in one call and only while idemcp_wants_input. */
 int idemcp_feed(idemcp *ed, int64_t conn, const uint8_t *bytes, size_t len);
 /* Takes the end of a connection: the peer sends nothing more, or the last write has failed. After a failed write, or a
  * second end, nothing more is written to it. */
