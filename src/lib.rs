@@ -67,10 +67,10 @@
 //! # Bytes in, events and bytes out
 //!
 //! Below every adapter is a machine that knows no socket, no clock and no thread. You feed it bytes, and poll it for what
-//! to do next. Here an agent connects and calls a tool, and the editor answers:
+//! to do next. Here an agent connects and proposes a change, and the editor accepts it:
 //!
 //! ```
-//! use ide_mcp::ide::{AuthToken, OpenEditors, Server, ServerConfig, ServerEvent, Tool, ToolCall};
+//! use ide_mcp::ide::{AuthToken, Server, ServerConfig, ServerEvent, Tool, ToolCall};
 //! use ide_mcp::{Output, Time};
 //!
 //! // What an agent sends: the opening with the token, and two frames, whose masks are zero so that you can read them.
@@ -79,25 +79,26 @@
 //!     X-Claude-Code-Ide-Authorization: 550e8400-e29b-41d4-a716-446655440000\r\n\r\n";
 //! const INITIALIZE: &[u8] = b"\x81\xfe\0\x96\0\0\0\0{\"jsonrpc\":\"2.0\",\"id\":0,\"method\":\"initialize\",\"params\":\
 //!     {\"protocolVersion\":\"2025-06-18\",\"capabilities\":{},\"clientInfo\":{\"name\":\"agent\",\"version\":\"1\"}}}";
-//! const CALL: &[u8] = b"\x81\xd1\0\0\0\0\
-//!     {\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\",\"params\":{\"name\":\"getOpenEditors\"}}";
+//! const CALL: &[u8] = b"\x81\xfe\0\xab\0\0\0\0{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\",\"params\":\
+//!     {\"name\":\"openDiff\",\"arguments\":{\"old_file_path\":\"/a\",\"new_file_path\":\"/a\",\
+//!     \"new_file_contents\":\"Hi\",\"tab_name\":\"a\"}}}";
 //!
 //! let token = AuthToken::from_text("550e8400-e29b-41d4-a716-446655440000").unwrap();
-//! let config = ServerConfig::new("my editor", "1.0").listening(41111, token).tools([Tool::GetOpenEditors]);
+//! let config = ServerConfig::new("my editor", "1.0").listening(41111, token).tools([Tool::OpenDiff]);
 //! let (mut server, now) = (Server::new(config), Time::ZERO);
 //!
 //! let conn = server.connect(now);
 //! server.feed(now, conn, &[HELLO, INITIALIZE, CALL].concat());
 //! match server.poll(now) {
-//!     Output::Event(ServerEvent::Call { call: ToolCall::GetOpenEditors(call, _), .. }) => {
-//!         server.answer(call, &OpenEditors::default()).unwrap();
+//!     Output::Event(ServerEvent::Call { call: ToolCall::OpenDiff(call, diff), .. }) => {
+//!         server.answer(call, &diff.accept()).unwrap();
 //!     }
 //!     other => panic!("{other:?}"),
 //! }
 //! let Output::Write { bytes, .. } = server.poll(now) else { panic!("nothing to write") };
 //! assert!(bytes.starts_with(b"HTTP/1.1 101 Switching Protocols\r\n"));
-//! assert!(bytes.ends_with(b"\x81\x56{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":\
-//!     {\"content\":[{\"type\":\"text\",\"text\":\"{\\\"tabs\\\":[]}\"}]}}"));
+//! assert!(bytes.ends_with(b"\x81\x6f{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"content\":\
+//!     [{\"type\":\"text\",\"text\":\"FILE_SAVED\"},{\"type\":\"text\",\"text\":\"Hi\"}]}}"));
 //! let n = bytes.len();
 //! server.written(conn, n);
 //! assert!(matches!(server.poll(now), Output::Wait(Some(_))));
