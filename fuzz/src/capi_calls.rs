@@ -338,7 +338,11 @@ impl Run<'_> {
         for conn in 0..=self.conns.max(1) {
             self.lose(conn);
         }
-        while self.next() != 0 {}
+        // It is over once the last event was taken and the last socket was closed, whatever comes first.
+        for _ in 0..2 {
+            while self.next() != 0 {}
+            self.feed_agent();
+        }
         assert!(self.is_over() && self.next() == 0);
         assert!(self.open.is_subset(&self.answered), "{:?} of {:?} were answered", self.answered, self.open);
         unsafe { idemcp_free(self.ed) };
