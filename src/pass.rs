@@ -46,47 +46,54 @@ impl Pass {
     }
 }
 
-/// Implements [`Machine`] for a type with one connection by the methods that it has for people.
-macro_rules! machine_with_one_connection {
-    ($machine:ty, $event:ty) => {
+/// Implements [`Machine`] for a type by the verbs that it has for people: `machine!(Client: ClientEvent)`. A type with
+/// several connections names them too: `machine!(Server: ServerEvent, conn: ConnId)`.
+macro_rules! machine {
+    ($machine:ty: $event:ty) => {
+        crate::pass::machine!(@ $machine, $event, (), (), []);
+    };
+    ($machine:ty: $event:ty, $conn:ident: $id:ty) => {
+        crate::pass::machine!(@ $machine, $event, $id, $conn, [$conn]);
+    };
+    (@ $machine:ty, $event:ty, $id:ty, $pattern:pat, [$($conn:ident)?]) => {
         impl crate::Machine for $machine {
             type Event = $event;
-            type Conn = ();
+            type Conn = $id;
 
-            fn poll(&mut self, now: Time) -> crate::Output<'_, $event> {
+            fn poll(&mut self, now: Time) -> crate::Output<'_, $event, $id> {
                 self.poll(now)
             }
 
-            fn written(&mut self, (): (), n: usize) {
-                self.written(n);
+            fn written(&mut self, $pattern: $id, n: usize) {
+                self.written($($conn,)? n);
             }
 
-            fn feed(&mut self, now: Time, (): (), bytes: &[u8]) {
-                self.feed(now, bytes);
+            fn feed(&mut self, now: Time, $pattern: $id, bytes: &[u8]) {
+                self.feed(now, $($conn,)? bytes);
             }
 
-            fn feed_eof(&mut self, now: Time, (): ()) {
-                self.feed_eof(now);
+            fn feed_eof(&mut self, now: Time, $pattern: $id) {
+                self.feed_eof(now, $($conn)?);
             }
 
-            fn wants_input(&self, (): ()) -> bool {
-                self.wants_input()
+            fn wants_input(&self, $pattern: $id) -> bool {
+                self.wants_input($($conn)?)
             }
 
-            fn wants_output(&self, (): ()) -> bool {
-                self.wants_output()
+            fn wants_output(&self, $pattern: $id) -> bool {
+                self.wants_output($($conn)?)
             }
 
-            fn space(&mut self, (): ()) -> &mut [u8] {
-                self.space()
+            fn space(&mut self, $pattern: $id) -> &mut [u8] {
+                self.space($($conn)?)
             }
 
-            fn filled(&mut self, now: Time, (): (), n: usize) {
-                self.filled(now, n);
+            fn filled(&mut self, now: Time, $pattern: $id, n: usize) {
+                self.filled(now, $($conn,)? n);
             }
 
-            fn trim(&mut self, (): ()) {
-                self.trim();
+            fn trim(&mut self, $pattern: $id) {
+                self.trim($($conn)?);
             }
 
             fn deadline(&self) -> Option<Time> {
@@ -96,7 +103,7 @@ macro_rules! machine_with_one_connection {
     };
 }
 
-pub(crate) use machine_with_one_connection;
+pub(crate) use machine;
 
 /// What a socket did with a read or a write.
 #[cfg(feature = "std")]

@@ -8,7 +8,7 @@ use super::response::{self, ClientRequest, InvalidClientRequest, ResponseError};
 use super::sender::Lend;
 use super::stream::{Head, Stream};
 use super::{Closed, Event, Limits, OwnedEvent, Sender};
-use crate::pass::{Pass, Single, machine_with_one_connection};
+use crate::pass::{Pass, Single, machine};
 use crate::{Output, Time};
 use base64::{Engine as _, prelude::BASE64_STANDARD};
 use rand_core::TryCryptoRng;
@@ -307,4 +307,4 @@ impl Single for Client {
     }
 }
 
-machine_with_one_connection!(Client, OwnedEvent);
+machine!(Client: OwnedEvent);

@@ -8,7 +8,7 @@ use super::request::{self, Key, Refusal, Request};
 use super::sender::Lend;
 use super::stream::{Head, Stream};
 use super::{Closed, Event, Limits, OwnedEvent, Sender};
-use crate::pass::{Pass, Single, machine_with_one_connection};
+use crate::pass::{Pass, Single, machine};
 use crate::{Output, Time};
 use core::fmt;
 
@@ -396,7 +396,7 @@ impl Single for Server {
     }
 }
 
-machine_with_one_connection!(Server, OwnedEvent);
+machine!(Server: OwnedEvent);
 
 /// The reason why [`Server::accept`] or [`Server::reject`] failed. Nothing has changed.
 ///

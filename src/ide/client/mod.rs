@@ -13,7 +13,7 @@ use crate::mcp::{
     self, FormAnswer, GetPrompt, List, Progress, PromptResult, PromptSpec, ReadResource, ResourceResult,
     ResourceSpec, ResourceTemplate, Root, Timeout, ToolSpec,
 };
-use crate::pass::{Pass, Single, machine_with_one_connection};
+use crate::pass::{Pass, Single, machine};
 use crate::rpc::{CallId, ErrorObject, NotOpen, NotSent, RequestId, RespondError, SessionId};
 use crate::time::earlier;
 use crate::ws::{self, ClientRequest, CloseCode, Closed, InvalidClientRequest, ProtocolError, SendError};
@@ -646,4 +646,4 @@ impl Single for Client {
     }
 }
 
-machine_with_one_connection!(Client, ClientEvent);
+machine!(Client: ClientEvent);

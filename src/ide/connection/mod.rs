@@ -268,8 +268,8 @@ impl Connection {
         self.pushes.has_unwritten_mention()
     }
 
-    const fn agent(&self) -> AgentId {
-        AgentId::of_conn(self.conn)
+    fn agent(&self) -> AgentId {
+        self.conn.into()
     }
 
     /// Returns the session at the latest time seen, and the sender for its messages.

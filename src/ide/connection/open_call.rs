@@ -3,7 +3,7 @@
 use super::Connection;
 use super::open_calls::CallKind;
 use crate::ide::Server;
-use crate::ide::{DirectAnswer, Tool};
+use crate::ide::{AgentId, DirectAnswer, Tool};
 use crate::mcp::{Progress, PromptResult, ResourceResult, Timeout, ToolResult};
 use crate::rpc::{CallId, NotOpen, RespondError, code, is_object};
 use core::fmt;
@@ -237,12 +237,13 @@ impl<'a> OpenCall<'a> {
 
     fn with<T, E: From<NotOpen>>(
         self,
-        mut act: impl FnMut(&mut Connection, CallId) -> Result<T, E>,
+        act: impl FnOnce(&mut Connection, CallId) -> Result<T, E>,
     ) -> Result<T, E> {
-        let (mut done, call) = (Err(NotOpen::Closed.into()), self.call);
-        self.server.with_connection(call, &mut |server| {
-            done = server.may_answer(call).map_err(E::from).and_then(|()| act(server, call));
+        let Self { server, call } = self;
+        let done = server.with(AgentId::of_call(call), |connection| {
+            connection.may_answer(call)?;
+            act(connection, call)
         });
-        done
+        done.unwrap_or_else(|| Err(NotOpen::Closed.into()))
     }
 }

@@ -109,13 +109,13 @@ impl<'a> Agent<'a> {
 #[derive(Debug)]
 #[must_use = "nothing is sent yet"]
 pub struct AgentMut<'a> {
-    host: &'a mut Server,
+    server: &'a mut Server,
     agent: AgentId,
 }
 
 impl<'a> AgentMut<'a> {
-    pub(super) const fn new(host: &'a mut Server, agent: AgentId) -> Self {
-        Self { host, agent }
+    pub(super) const fn new(server: &'a mut Server, agent: AgentId) -> Self {
+        Self { server, agent }
     }
 
     /// Sends a notification.
@@ -126,7 +126,7 @@ impl<'a> AgentMut<'a> {
     /// parameters cannot be written as a JSON object; [`NotSent::Closed`] also if there is no such
     /// agent.
     pub fn notify<P: Serialize + ?Sized>(self, method: &str, params: Option<&P>) -> Result<(), NotSent> {
-        self.with(|server| server.notify(method, params))
+        self.with(|connection| connection.notify(method, params))
     }
 
     /// Sends a request to the client, such as `roots/list`. One
@@ -141,7 +141,7 @@ impl<'a> AgentMut<'a> {
         params: Option<&P>,
         timeout: Timeout,
     ) -> Result<RequestId, NotSent> {
-        self.with(|server| server.request(method, params, timeout))
+        self.with(|connection| connection.request(method, params, timeout))
     }
 
     /// Asks the person at the client, with a form in the client's terminal. [`Pending::answer`] reads the
@@ -154,7 +154,7 @@ impl<'a> AgentMut<'a> {
     /// [`NotSent::Undeclared`] if the client does not show forms. Otherwise the errors of
     /// [`request`](Self::request).
     pub fn elicit(self, form: Form) -> Result<Pending<FormAnswer>, NotSent> {
-        self.with(|server| server.elicit(form))
+        self.with(|connection| connection.elicit(form))
     }
 
     /// Asks the person as [`elicit`](Self::elicit) does, and waits this long.
@@ -163,30 +163,30 @@ impl<'a> AgentMut<'a> {
     ///
     /// As for [`elicit`](Self::elicit).
     pub fn elicit_within(self, form: Form, timeout: Timeout) -> Result<Pending<FormAnswer>, NotSent> {
-        self.with(|server| server.elicit_within(form, timeout))
+        self.with(|connection| connection.elicit_within(form, timeout))
     }
 
     /// Allows a client that waits for the consent of the person, even if the server
     /// has [not asked](crate::ide::ServerConfig::asks_for_consent) about it yet. Returns false if the client
     /// does not wait.
     pub fn allow(self) -> bool {
-        let is_allowed = self.host.with(self.agent, Connection::allow).unwrap_or(false);
+        let is_allowed = self.server.with(self.agent, Connection::allow).unwrap_or(false);
         if is_allowed {
-            self.host.questions.on_allowed(self.agent);
+            self.server.questions.on_allowed(self.agent);
         }
         is_allowed
     }
 
     /// Ends the connection of the client in good order. The other clients stay.
     /// The server still reports the events of the end. Another call has no effect. For a client about which the
-    /// host [asks](crate::ide::ServerConfig::asks_for_consent) this is a refusal.
+    /// server [asks](crate::ide::ServerConfig::asks_for_consent) this is a refusal.
     pub fn disconnect(self, now: Time) {
-        self.host.connections.set_now(now);
-        self.host.questions.on_disconnected(self.host.connections.now, self.agent);
-        let _ = self.host.with(self.agent, Connection::disconnect);
+        self.server.connections.set_now(now);
+        self.server.questions.on_disconnected(self.server.connections.now, self.agent);
+        let _ = self.server.with(self.agent, Connection::disconnect);
     }
 
     fn with<T>(self, act: impl FnOnce(&mut Connection) -> Result<T, NotSent>) -> Result<T, NotSent> {
-        self.host.with(self.agent, act).unwrap_or(Err(NotSent::Closed))
+        self.server.with(self.agent, act).unwrap_or(Err(NotSent::Closed))
     }
 }

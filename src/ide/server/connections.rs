@@ -23,7 +23,7 @@ pub(super) struct Connections {
     slots: Vec<Slot>,
     /// The number of connections that were ever accepted.
     accepted: u64,
-    /// The places whose server can have an event, in the order in which they are polled.
+    /// The places whose connection can have an event, in the order in which they are polled.
     eventful: VecDeque<usize>,
     /// The places that got output or became done since [`next_with_output`](Self::next_with_output) last
     /// returned them.
@@ -46,7 +46,7 @@ pub(super) struct Connections {
 #[derive(Debug, Default)]
 struct Slot {
     generation: u64,
-    server: Option<Connection>,
+    connection: Option<Connection>,
     is_eventful: bool,
     is_transmitting: bool,
     /// True if `Connections::open` counts the connection.
@@ -55,7 +55,6 @@ struct Slot {
     excess: usize,
     /// The position of the outgoing stream when `next_with_output` last returned the connection.
     named_at: u64,
-    named_done: bool,
 }
 
 impl Connections {
@@ -84,7 +83,7 @@ impl Connections {
 
     /// Puts a new connection into a free place.
     pub(super) fn accept(&mut self, make: impl FnOnce(ConnId, Time) -> Connection) -> ConnId {
-        let free = self.slots.iter().position(|slot| slot.server.is_none());
+        let free = self.slots.iter().position(|slot| slot.connection.is_none());
         let index = free.unwrap_or(self.slots.len());
         if free.is_none() {
             self.slots.push(Slot::default());
@@ -95,7 +94,7 @@ impl Connections {
             let (is_eventful, is_transmitting) = (slot.is_eventful, slot.is_transmitting);
             *slot = Slot {
                 generation: self.accepted,
-                server: Some(make(id, self.now)),
+                connection: Some(make(id, self.now)),
                 is_eventful,
                 is_transmitting,
                 ..Slot::default()
@@ -109,7 +108,7 @@ impl Connections {
     pub(super) fn remove(&mut self, conn: ConnId) {
         let Some(index) = self.index(conn) else { return };
         if let Some(slot) = self.slots.get_mut(index) {
-            slot.server = None;
+            slot.connection = None;
         }
         self.note(index);
     }
@@ -117,7 +116,7 @@ impl Connections {
     /// Returns the place of a connection; `None` if the connection is gone.
     pub(super) fn index(&self, conn: ConnId) -> Option<usize> {
         let slot = self.slots.get(conn.index())?;
-        (slot.server.is_some() && slot.id(conn.index()) == conn).then_some(conn.index())
+        (slot.connection.is_some() && slot.id(conn.index()) == conn).then_some(conn.index())
     }
 
     /// Returns true if the connection was let in and has not ended.
@@ -126,13 +125,13 @@ impl Connections {
     }
 
     pub(super) fn get(&self, index: usize) -> Option<&Connection> {
-        self.slots.get(index)?.server.as_ref()
+        self.slots.get(index)?.connection.as_ref()
     }
 
     /// Returns the name of the connection in this place, and the number of its bytes that were not written.
     pub(super) fn unwritten(&self, index: usize) -> Option<(ConnId, usize)> {
         let slot = self.slots.get(index)?;
-        Some((slot.id(index), slot.server.as_ref()?.outgoing().len()))
+        Some((slot.id(index), slot.connection.as_ref()?.outgoing().len()))
     }
 
     /// Returns the bytes of a connection that were not written.
@@ -142,23 +141,22 @@ impl Connections {
 
     /// Returns a connection, for an operation that causes neither an event nor output.
     pub(super) fn get_mut(&mut self, index: usize) -> Option<&mut Connection> {
-        self.slots.get_mut(index)?.server.as_mut()
+        self.slots.get_mut(index)?.connection.as_mut()
     }
 
     /// Runs `act` on a connection at the latest time seen, and queues the connection for its events and
     /// output.
     pub(super) fn with<T>(&mut self, index: usize, act: impl FnOnce(&mut Connection) -> T) -> Option<T> {
         let now = self.now;
-        let done = self.get_mut(index).map(|server| {
-            server.tick(now);
-            act(server)
+        let done = self.get_mut(index).map(|connection| {
+            connection.tick(now);
+            act(connection)
         });
         self.touch(index);
         done
     }
 
-    /// Queues a connection for a poll even if its input can bring no event: above its high-water mark a connection takes
-    /// more than 256 KiB only if it is polled in between.
+    /// Queues a connection for a poll, unless it is queued.
     pub(super) fn poll_next(&mut self, index: usize) {
         if let Some(slot) = self.slots.get_mut(index).filter(|slot| !slot.is_eventful) {
             slot.is_eventful = true;
@@ -192,7 +190,7 @@ impl Connections {
 
     /// Returns the connections in the table, oldest first.
     pub(super) fn iter(&self) -> impl Iterator<Item = (ConnId, &Connection)> {
-        let there = |(index, slot): (usize, &'_ Slot)| slot.server.is_some().then(|| slot.id(index));
+        let there = |(index, slot): (usize, &'_ Slot)| slot.connection.is_some().then(|| slot.id(index));
         let mut ids: Vec<ConnId> = self.slots.iter().enumerate().filter_map(there).collect();
         ids.sort_unstable();
         ids.into_iter().filter_map(|id| Some((id, self.get(id.index())?)))
@@ -206,8 +204,7 @@ impl Connections {
             slot.is_transmitting = false;
             // A later connection can have this place by now, and have no new output.
             if slot.has_unnamed() {
-                slot.named_at = slot.server.as_ref().map_or(0, Connection::position);
-                slot.named_done = slot.server.as_ref().is_some_and(Connection::is_done);
+                slot.named_at = slot.connection.as_ref().map_or(0, Connection::position);
                 return Some(slot.id(index));
             }
         }
@@ -226,22 +223,22 @@ impl Connections {
             let id = slot.id(index);
             let others = self.excess.saturating_sub(slot.excess);
             let quota = self.share.saturating_add(self.pool.saturating_sub(others));
-            let Some(server) = &mut slot.server else {
+            let Some(connection) = &mut slot.connection else {
                 self.note(index);
                 continue;
             };
-            server.full = full;
-            server.set_quota(quota);
-            // Brings the server to the time at which its deadline was due. Otherwise the server would
+            connection.full = full;
+            connection.set_quota(quota);
+            // Brings the connection to the time at which its deadline was due. Otherwise the connection would
             // have no event, and its place would be queued again for ever.
-            server.tick(self.now);
-            let event = server.poll_event();
-            let admission = server.admission;
+            connection.tick(self.now);
+            let event = connection.poll_event();
+            let admission = connection.admission;
             if event.is_some() {
                 slot.is_eventful = true;
                 self.eventful.push_back(index);
             }
-            // A server without an event has none until the next `touch`, so the place is not queued
+            // A connection without an event has none until the next `touch`, so the place is not queued
             // again here. At `Time::NEVER` every deadline is due, and the place would be queued for
             // ever.
             self.note(index);
@@ -272,11 +269,8 @@ impl Connections {
 
     /// Queues a connection that has an event or new output, or has become done.
     fn touch(&mut self, index: usize) {
-        let at = self.note(index);
-        let Some(slot) = self.slots.get_mut(index) else { return };
-        if at.is_some_and(|at| at <= self.now) {
-            slot.is_eventful = true;
-            self.eventful.push_back(index);
+        if self.note(index).is_some_and(|at| at <= self.now) {
+            self.poll_next(index);
         }
         let most = self.eventful.len().max(self.transmitting.len());
         debug_assert!(most <= self.slots.len(), "a place is queued twice: {most} places");
@@ -292,15 +286,15 @@ impl Connections {
             self.transmitting.push_back(index);
         }
         let was_open =
-            mem::replace(&mut slot.is_open, slot.server.as_ref().is_some_and(Connection::takes_place));
+            mem::replace(&mut slot.is_open, slot.connection.as_ref().is_some_and(Connection::takes_place));
         self.open = self.open.saturating_sub(usize::from(was_open)).saturating_add(usize::from(slot.is_open));
-        let held = slot.server.as_ref().map_or(0, Connection::open_bytes);
+        let held = slot.connection.as_ref().map_or(0, Connection::open_bytes);
         let before = mem::replace(&mut slot.excess, held.saturating_sub(self.share));
         self.excess = self.excess.saturating_sub(before).saturating_add(slot.excess);
         if slot.is_eventful {
             return None;
         }
-        let at = slot.server.as_ref().and_then(Connection::due);
+        let at = slot.connection.as_ref().and_then(Connection::due);
         self.deadlines.set(index, at);
         at
     }
@@ -313,14 +307,15 @@ impl Slot {
 
     /// Returns true if the client was not let in and the connection has not ended.
     fn is_pending(&self) -> bool {
-        let waits = |server: &Connection| server.admission != Admission::LetIn && !server.has_ended();
-        self.server.as_ref().is_some_and(waits)
+        let waits =
+            |connection: &Connection| connection.admission != Admission::LetIn && !connection.has_ended();
+        self.connection.as_ref().is_some_and(waits)
     }
 
     /// Returns true if the connection got output or became done since `next_with_output` last returned it.
     fn has_unnamed(&self) -> bool {
-        self.server
+        self.connection
             .as_ref()
-            .is_some_and(|server| server.position() > self.named_at || (server.is_done() && !self.named_done))
+            .is_some_and(|connection| connection.position() > self.named_at || connection.is_done())
     }
 }

@@ -12,10 +12,6 @@ use core::fmt;
 pub struct AgentId(ConnId);
 
 impl AgentId {
-    pub(crate) const fn of_conn(conn: ConnId) -> Self {
-        Self(conn)
-    }
-
     /// Returns the agent that made this call.
     #[must_use]
     pub const fn of_call(call: CallId) -> Self {

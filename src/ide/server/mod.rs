@@ -135,11 +135,11 @@ impl Server {
         self.clear_hidden_selection();
         let (config, session, selection) = (&self.config, &self.session, &self.selection);
         self.connections.accept(|id, now| {
-            let mut server = Connection::new(config.clone(), session.clone(), id, now);
+            let mut connection = Connection::new(config.clone(), session.clone(), id, now);
             if let Some(selection) = selection {
-                server.set_selection(selection.clone());
+                connection.set_selection(selection.clone());
             }
-            server
+            connection
         })
     }
 
@@ -150,9 +150,9 @@ impl Server {
     pub fn admit(&mut self, conn: ConnId, is_admitted: bool) -> bool {
         let is_full = self.connections.is_full(self.places());
         let Some(index) = self.connections.index(conn) else { return false };
-        let admitted = self.connections.with(index, |server| {
-            server.full = is_full;
-            server.admit(is_admitted)
+        let admitted = self.connections.with(index, |connection| {
+            connection.full = is_full;
+            connection.admit(is_admitted)
         });
         admitted.unwrap_or(false)
     }
@@ -169,7 +169,7 @@ impl Server {
     pub fn answer<T: ToolArguments>(&mut self, call: Call<T>, answer: &T::Answer) -> Result<(), NotOpen> {
         let shown = answer.without_hidden(&|text| self.filter.hides(text));
         let answer = shown.as_ref().unwrap_or(answer);
-        let answered = self.with(AgentId::of_call(call.id()), |server| server.answer(call, answer));
+        let answered = self.with(AgentId::of_call(call.id()), |connection| connection.answer(call, answer));
         answered.unwrap_or(Err(NotOpen::Closed))
     }
 
@@ -183,7 +183,7 @@ impl Server {
     /// [for models](crate::ide::MODELS_TARGET) is found too.
     #[must_use]
     pub fn agent(&self, id: AgentId) -> Option<Agent<'_>> {
-        let connection = self.connections.get(self.connections.index(id.conn()?)?)?;
+        let connection = self.connection(id.conn()?)?;
         connection.is_let_in().then(|| Agent::new(id, connection))
     }
 
@@ -238,7 +238,7 @@ impl Server {
     /// [`notify_all`](Server::notify_all) does.
     pub fn diagnostics_changed(&mut self, changed: DiagnosticsChanged) -> Vec<AgentId> {
         let Some(changed) = self.filter.diagnostics(changed) else { return Vec::new() };
-        self.push_to_all(|server| server.diagnostics_changed(&changed).map(|_| ()))
+        self.push_to_all(|connection| connection.diagnostics_changed(&changed).map(|_| ()))
     }
 
     /// Notifies every ready client that another file has the focus. The [`Filter`] applies as for
@@ -246,7 +246,7 @@ impl Server {
     /// [`notify_all`](Server::notify_all) does.
     pub fn active_editor_changed(&mut self, mut selection: Selection) -> Vec<AgentId> {
         self.filter.selection(&mut selection, &self.config.content_limits);
-        self.push_to_all(|server| server.active_editor_changed(selection.clone()).map(|_| ()))
+        self.push_to_all(|connection| connection.active_editor_changed(selection.clone()).map(|_| ()))
     }
 
     /// Sends a notification to every client that is ready. Returns the clients that the notification
@@ -261,12 +261,13 @@ impl Server {
         method: &str,
         params: Option<&P>,
     ) -> Result<Vec<AgentId>, NotSent> {
-        self.send_to_all(|server| server.notify(method, params))
+        self.send_to_all(|connection| connection.notify(method, params))
     }
 
     /// Cancels a request of the editor and notifies the client. Returns false if the request has ended.
     pub fn cancel(&mut self, request: RequestId, reason: Option<&str>) -> bool {
-        let cancelled = self.with(AgentId::of_request(request), |server| server.cancel(request, reason));
+        let cancelled =
+            self.with(AgentId::of_request(request), |connection| connection.cancel(request, reason));
         cancelled.unwrap_or(false)
     }
 
@@ -277,8 +278,8 @@ impl Server {
         let (config, context) = (&self.config, &self.session.context);
         // A client that is not ready yet has not listed the old tools, or receives the change once it
         // is ready.
-        self.connections.with_each(|server| {
-            let _ = server.offer_tools(config.clone(), context.clone());
+        self.connections.with_each(|connection| {
+            let _ = connection.offer_tools(config.clone(), context.clone());
         });
     }
 
@@ -289,7 +290,7 @@ impl Server {
         Arc::make_mut(&mut self.config).mcp.context = context.into();
         self.session = session_settings(&self.config);
         let (config, context) = (&self.config, &self.session.context);
-        self.connections.with_each(|server| server.offer_context(config.clone(), context.clone()));
+        self.connections.with_each(|connection| connection.offer_context(config.clone(), context.clone()));
     }
 
     /// Closes every connection in good order, and admits no more clients. Open diffs are answered as
@@ -362,7 +363,7 @@ impl Server {
     }
 
     /// Runs `act` on the connection of an agent; `None` if the connection is gone.
-    fn with<T>(&mut self, agent: AgentId, act: impl FnOnce(&mut Connection) -> T) -> Option<T> {
+    pub(crate) fn with<T>(&mut self, agent: AgentId, act: impl FnOnce(&mut Connection) -> T) -> Option<T> {
         let index = self.connections.index(agent.conn()?)?;
         self.connections.with(index, act)
     }
@@ -408,17 +409,17 @@ impl Server {
     /// Returns the question about the next client that waits for one, if its time has come.
     fn next_question(&mut self) -> Option<ServerEvent> {
         let Connections { now, .. } = self.connections;
-        let server = |agent: AgentId| self.connections.get(self.connections.index(agent.conn()?)?);
-        let waits = |agent| server(agent).is_some_and(Connection::waits_for_consent);
+        let connection = |agent: AgentId| self.connections.get(self.connections.index(agent.conn()?)?);
+        let waits = |agent| connection(agent).is_some_and(Connection::waits_for_consent);
         let agent = self.questions.next(now, waits)?;
-        Some(server(agent)?.consent_pending())
+        Some(connection(agent)?.consent_pending())
     }
 
     /// Sends this selection to every client, and later to each client that attaches.
     fn send_selection(&mut self, selection: &Selection) {
         self.selection = selection.serialized(self.config.dialect);
         if let Some(selection) = &self.selection {
-            self.connections.with_each(|server| server.set_selection(selection.clone()));
+            self.connections.with_each(|connection| connection.set_selection(selection.clone()));
         }
     }
 
@@ -452,8 +453,8 @@ impl Server {
                 index = index.saturating_add(1);
                 continue;
             }
-            let sent =
-                place.and_then(|place| self.connections.with(place, |server| server.mention(&mention)));
+            let sent = place
+                .and_then(|place| self.connections.with(place, |connection| connection.mention(&mention)));
             match to.filter(|_| sent == Some(Ok(()))) {
                 Some(agent) => self.mentions.on_sent(index, agent),
                 None => {
@@ -466,13 +467,7 @@ impl Server {
 
     /// Returns the connection of a call; `None` once the connection is gone.
     pub(crate) fn connection_of(&self, call: CallId) -> Option<&Connection> {
-        let index = self.connections.index(AgentId::of_call(call).conn()?)?;
-        self.connections.get(index)
-    }
-
-    /// Runs `act` on the connection of a call, or not at all if the connection is gone.
-    pub(crate) fn with_connection(&mut self, call: CallId, act: &mut dyn FnMut(&mut Connection)) {
-        self.with(AgentId::of_call(call), act);
+        self.connection(AgentId::of_call(call).conn()?)
     }
 
     /// Returns true if the filter hides the file that this text names.

@@ -11,10 +11,11 @@
 
 use super::{ConnId, Server, ServerEvent};
 use crate::ide::connection::Connection;
+use crate::pass::machine;
 #[cfg(feature = "std")]
 use crate::pass::{moved, read_all, report};
 use crate::time::earlier;
-use crate::{Machine, Output, Time};
+use crate::{Output, Time};
 use alloc::collections::VecDeque;
 use core::mem;
 
@@ -28,7 +29,7 @@ pub(super) struct Offers {
     is_queued: alloc::vec::Vec<bool>,
     /// The offer to the first of the queue that waits for its answer: the connection, and the number of bytes.
     offered: Option<(ConnId, usize)>,
-    /// True from the first poll of a pass to its `Wait`.
+    /// True from the first poll of a pass to its `Wait`: a pass that was left is due.
     in_pass: bool,
 }
 
@@ -78,11 +79,6 @@ impl Offers {
         }
         taken
     }
-
-    /// Returns true if there is something to do before the loop waits: a pass was left before its end.
-    pub(super) fn is_due(&self) -> bool {
-        self.in_pass
-    }
 }
 
 impl Server {
@@ -124,7 +120,7 @@ impl Server {
             self.offers.answer(conn, 0);
         }
         while let Some(conn) = self.connections.next_with_output() {
-            if self.connection(conn).is_none_or(Connection::is_done) {
+            if self.connection(conn).is_some_and(Connection::is_done) {
                 self.offers.drop_closed(conn);
                 self.connections.remove(conn);
                 self.mentions.on_removed(conn.into());
@@ -238,7 +234,7 @@ impl Server {
     #[must_use]
     pub fn deadline(&self) -> Option<Time> {
         let addressee_gone = || self.mentions.addressees().any(|agent| !self.is_there(agent));
-        if addressee_gone() || !self.lock_file.is_empty() || self.offers.is_due() {
+        if addressee_gone() || !self.lock_file.is_empty() || self.offers.in_pass {
             return Some(self.connections.now);
         }
         let pushes = earlier(self.debounce.deadline(), self.mentions.deadline());
@@ -255,11 +251,12 @@ impl Server {
     }
 
     /// Returns a connection that is not over.
-    fn connection(&self, conn: ConnId) -> Option<&Connection> {
+    pub(super) fn connection(&self, conn: ConnId) -> Option<&Connection> {
         self.connections.get(self.connections.index(conn)?)
     }
 
-    /// Gives input to a connection, and queues it for a poll even if the input can bring no event.
+    /// Gives input to a connection, and queues it for a poll even if the input can bring no event: above its high-water
+    /// mark a connection takes more than 256 KiB only if it is polled in between.
     fn take_input(&mut self, now: Time, conn: ConnId, act: impl FnOnce(&mut Connection)) {
         if self.act(Some(now), conn, act) {
             self.connections.poll_next(conn.index());
@@ -278,47 +275,4 @@ impl Server {
     }
 }
 
-impl Machine for Server {
-    type Event = ServerEvent;
-    type Conn = ConnId;
-
-    fn poll(&mut self, now: Time) -> Output<'_, ServerEvent, ConnId> {
-        self.poll(now)
-    }
-
-    fn written(&mut self, conn: ConnId, n: usize) {
-        self.written(conn, n);
-    }
-
-    fn feed(&mut self, now: Time, conn: ConnId, bytes: &[u8]) {
-        self.feed(now, conn, bytes);
-    }
-
-    fn feed_eof(&mut self, now: Time, conn: ConnId) {
-        self.feed_eof(now, conn);
-    }
-
-    fn wants_input(&self, conn: ConnId) -> bool {
-        self.wants_input(conn)
-    }
-
-    fn wants_output(&self, conn: ConnId) -> bool {
-        self.wants_output(conn)
-    }
-
-    fn space(&mut self, conn: ConnId) -> &mut [u8] {
-        self.space(conn)
-    }
-
-    fn filled(&mut self, now: Time, conn: ConnId, n: usize) {
-        self.filled(now, conn, n);
-    }
-
-    fn trim(&mut self, conn: ConnId) {
-        self.trim(conn);
-    }
-
-    fn deadline(&self) -> Option<Time> {
-        self.deadline()
-    }
-}
+machine!(Server: ServerEvent, conn: ConnId);

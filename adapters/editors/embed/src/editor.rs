@@ -145,7 +145,7 @@ impl Editor {
                 Output::Event(event) => self.core.on_event(&mut self.server, event),
                 Output::Write { conn, bytes } => {
                     self.offer.clear();
-                    self.offer.extend(bytes.iter().take(MAX_WRITE));
+                    self.offer.extend_from_slice(bytes.get(..MAX_WRITE).unwrap_or(bytes));
                     break conn;
                 }
                 Output::Close(conn) => {
