@@ -14,7 +14,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     for tool in agent.list_tools()? {
         println!("{}: {}", display_safe(&tool.name), display_safe(&tool.description));
     }
-    for file in agent.call(&GetDiagnostics::default())?.files {
+    for file in agent.call_tool(&GetDiagnostics::default())?.files {
         for problem in file.diagnostics {
             println!("{}: {}", display_safe(&file.uri), display_safe(&problem.message));
         }

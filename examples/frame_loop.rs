@@ -43,7 +43,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-fn handle_event(host: &mut Server, event: ServerEvent) {
+fn handle_event(server: &mut Server, event: ServerEvent) {
     let call = match event {
         ServerEvent::Call { call, .. } => call,
         ServerEvent::LockFile(LockFileEvent::Failed { error }) => {
@@ -54,7 +54,7 @@ fn handle_event(host: &mut Server, event: ServerEvent) {
     // An error means that the agent has gone or has cancelled the call.
     let _ = match call {
         // An editor keeps the call, shows the diff, and answers in the frame of the decision.
-        ToolCall::OpenDiff(call, diff) => host.answer(call, &diff.accept()),
-        other => host.call(other).fail(-32601, "this editor does not have the tool"),
+        ToolCall::OpenDiff(call, diff) => server.answer(call, &diff.accept()),
+        other => server.call(other).fail(-32601, "this editor does not have the tool"),
     };
 }

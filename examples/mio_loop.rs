@@ -32,7 +32,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut server = Server::start(editor, poll.registry(), SERVER)?;
     println!("listening on port {}", server.port());
 
-    // Other threads use the host by clones of this handle, which wakes the `Poll`.
+    // Other threads use the server by clones of this handle, which wakes the `Poll`.
     let handle = server.handle(&Waker::new(poll.registry(), WAKER)?);
     let (jobs, work) = mpsc::channel();
     thread::spawn({

@@ -60,7 +60,7 @@ fn act(
             Output::Event(ClientEvent::Ready(_)) => {
                 // A terminal would obey this control character. The tracer replaces it.
                 agent.notify("note", Some(&BTreeMap::from([("text", "\u{9b}2J")])))?;
-                agent.call(&GetOpenEditors)?;
+                agent.call_tool(&GetOpenEditors)?;
             }
             Output::Event(ClientEvent::Outcome { .. }) => agent.close(),
             Output::Event(_) | Output::Close(()) => {}

@@ -60,7 +60,7 @@ pub(crate) trait Agent: Sized {
     fn attach(options: AgentOptions) -> Result<Self, AgentError>;
     /// Starts an agent, waits for an event for this time, and detaches.
     fn start_and_detach(options: AgentOptions, after: Duration);
-    fn call<T: ToolArguments>(&mut self, arguments: &T) -> Result<T::Answer, CallError>;
+    fn call_tool<T: ToolArguments>(&mut self, arguments: &T) -> Result<T::Answer, CallError>;
     fn wait_for<T: FromResult>(&mut self, pending: Pending<T>) -> Result<T, CallError>;
     fn client_mut(&mut self) -> Result<&mut Client, NotSent>;
     fn is_over(&self) -> bool;

@@ -71,8 +71,8 @@ impl adapter::Agent for Agent {
         agent.detach();
     }
 
-    fn call<T: ToolArguments>(&mut self, arguments: &T) -> Result<T::Answer, CallError> {
-        self.call(arguments)
+    fn call_tool<T: ToolArguments>(&mut self, arguments: &T) -> Result<T::Answer, CallError> {
+        self.call_tool(arguments)
     }
 
     fn wait_for<T: FromResult>(&mut self, pending: Pending<T>) -> Result<T, CallError> {

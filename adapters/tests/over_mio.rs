@@ -197,8 +197,8 @@ impl adapter::Agent for MioAgent {
         adapter::Agent::detach(agent);
     }
 
-    fn call<T: ToolArguments>(&mut self, arguments: &T) -> Result<T::Answer, CallError> {
-        let pending = self.agent.client_mut()?.call(arguments)?;
+    fn call_tool<T: ToolArguments>(&mut self, arguments: &T) -> Result<T::Answer, CallError> {
+        let pending = self.agent.client_mut()?.call_tool(arguments)?;
         self.wait_for(pending)
     }
 

@@ -96,8 +96,8 @@ impl adapter::Agent for Agent {
         });
     }
 
-    fn call<T: ToolArguments>(&mut self, arguments: &T) -> Result<T::Answer, CallError> {
-        block_on(self.call(arguments))
+    fn call_tool<T: ToolArguments>(&mut self, arguments: &T) -> Result<T::Answer, CallError> {
+        block_on(self.call_tool(arguments))
     }
 
     fn wait_for<T: FromResult>(&mut self, pending: Pending<T>) -> Result<T, CallError> {

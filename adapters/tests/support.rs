@@ -109,7 +109,7 @@ impl<A: Adapter> World<A> {
     pub(crate) fn step_for(&mut self, at_most: Duration) {
         assert!(self.clock.now() < Time::ZERO.saturating_add(PATIENCE), "it takes too long");
         let seen = &mut self.seen;
-        self.editor.step(at_most, |host, event| seen.note(host, event));
+        self.editor.step(at_most, |server, event| seen.note(server, event));
         for call in seen.late.drain(..) {
             let _ = self.editor.machine_mut().call(call).respond(&ToolResult::diagnostics(&[]));
         }
@@ -161,7 +161,7 @@ impl<A: Adapter> World<A> {
 }
 
 impl Seen {
-    fn note(&mut self, host: &mut Server, event: ServerEvent) {
+    fn note(&mut self, server: &mut Server, event: ServerEvent) {
         match event {
             ServerEvent::LockFile(event) => self.lock_file.push(event),
             ServerEvent::MentionExpired { .. } => self.expired += 1,
@@ -169,7 +169,7 @@ impl Seen {
             ServerEvent::Call { call: ToolCall::OpenDiff(call, diff), .. } => {
                 self.calls += 1;
                 if self.accepts {
-                    host.answer(call, &DiffOutcome::Accepted { contents: diff.new_file_contents }).unwrap();
+                    server.answer(call, &DiffOutcome::Accepted { contents: diff.new_file_contents }).unwrap();
                 } else {
                     self.open.push((call, diff));
                 }
@@ -179,7 +179,7 @@ impl Seen {
                 if self.answers_late {
                     return self.late.push(call.id());
                 }
-                host.call(call).respond(&ToolResult::diagnostics(&[])).unwrap();
+                server.call(call).respond(&ToolResult::diagnostics(&[])).unwrap();
             }
             ServerEvent::DiffClosed { call, .. } => self.open.retain(|(open, _)| open.id() != call),
             ServerEvent::Notification { .. } => self.notifications += 1,
@@ -242,7 +242,7 @@ impl<T: ToolArguments> Talk<T> {
 
     pub(crate) fn event(&mut self, machine: &mut Client, event: ClientEvent) {
         match event {
-            ClientEvent::Ready(_) => drop(machine.call(&self.request).unwrap()),
+            ClientEvent::Ready(_) => drop(machine.call_tool(&self.request).unwrap()),
             ClientEvent::Outcome { outcome, .. } => {
                 assert!(matches!(outcome, Outcome::Result(_)), "{outcome:?}");
                 if let Outcome::Result(raw) = outcome {

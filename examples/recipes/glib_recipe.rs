@@ -42,11 +42,11 @@ fn main() -> Result<(), Box<dyn Error>> {
 }
 
 /// Accepts every proposal unchanged.
-fn handle_event(host: &mut Server, event: ServerEvent) {
+fn handle_event(server: &mut Server, event: ServerEvent) {
     let Some(call) = event.into_call() else { return };
     // An error means that the agent has gone or has cancelled the call.
     let _ = match call {
-        ToolCall::OpenDiff(call, diff) => host.answer(call, &diff.accept()),
-        other => host.call(other).fail(-32601, "this editor does not have the tool"),
+        ToolCall::OpenDiff(call, diff) => server.answer(call, &diff.accept()),
+        other => server.call(other).fail(-32601, "this editor does not have the tool"),
     };
 }

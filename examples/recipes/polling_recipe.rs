@@ -17,9 +17,9 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     unsafe { poller.add_with_mode(&server, Event::readable(0), PollMode::Level)? };
     while !server.is_over() {
         poller.wait(&mut Events::new(), None)?;
-        server.dispatch(|host, event| {
+        server.dispatch(|server, event| {
             let Some(ToolCall::OpenDiff(call, diff)) = event.into_call() else { return };
-            let _ = host.answer(call, &diff.accept());
+            let _ = server.answer(call, &diff.accept());
         })?;
     }
     Ok(())

@@ -49,7 +49,7 @@ impl Agent {
 
     /// Proposes a change, and returns the request, whose answer [`decided`](Self::decided) waits for.
     pub fn propose(&mut self) -> Pending<DiffOutcome> {
-        let request = self.0.machine_mut().call(&OpenDiff::new("/x", "new\n", "t")).unwrap();
+        let request = self.0.machine_mut().call_tool(&OpenDiff::new("/x", "new\n", "t")).unwrap();
         assert!(self.0.flush(Duration::from_secs(20)));
         request
     }

@@ -139,7 +139,7 @@ fn session_passes_through_bad_sockets() {
     let mut world = World::with_agents(2);
     assert_eq!(world.server.agents().count(), 2);
     for (_, client) in &mut world.agents {
-        client.call(&OpenDiff::new("/w/a", "new", "tab")).unwrap();
+        client.call_tool(&OpenDiff::new("/w/a", "new", "tab")).unwrap();
     }
     world.run(Duration::from_secs(10), accept);
     let is_accepted = |event: &&ClientEvent| {
@@ -162,7 +162,7 @@ fn each_end_of_a_socket_is_told_and_dropped() {
         let mut world = World::with_agents(1);
         let socket = world.sockets.values_mut().next().unwrap();
         (socket.then, socket.is_broken) = (then, is_broken);
-        world.agents[0].1.call(&OpenDiff::new("/w/a", "new", "tab")).unwrap();
+        world.agents[0].1.call_tool(&OpenDiff::new("/w/a", "new", "tab")).unwrap();
         let mut closed = 0;
         world.run(Duration::from_secs(10), |server, event| {
             closed += usize::from(matches!(event, ServerEvent::Closed { .. }));

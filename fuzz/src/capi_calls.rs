@@ -274,9 +274,11 @@ impl Run<'_> {
         let Some(agent) = &mut self.agent else { return };
         let client = &mut agent.client;
         let asked = match what {
-            0 | 1 => client.call(&OpenDiff::new("/w/a", "text\0", "t")).map(|asked| asked.id()),
-            2 | 3 => client.call(&GetDiagnostics::new(Some("file:///w/a".into()))).map(|asked| asked.id()),
-            4 | 5 => client.call(&GetOpenEditors).map(|asked| asked.id()),
+            0 | 1 => client.call_tool(&OpenDiff::new("/w/a", "text\0", "t")).map(|asked| asked.id()),
+            2 | 3 => {
+                client.call_tool(&GetDiagnostics::new(Some("file:///w/a".into()))).map(|asked| asked.id())
+            }
+            4 | 5 => client.call_tool(&GetOpenEditors).map(|asked| asked.id()),
             _ => {
                 if let Some(last) = agent.requests.pop() {
                     client.cancel(last, None);

@@ -110,9 +110,11 @@ impl Run {
         if let Some(agent) = &mut self.agent {
             let client = &mut agent.client;
             let asked = match act {
-                b'd' => client.call(&OpenDiff::new("/w/a", "text", "t")).map(|asked| asked.id()),
-                b'o' => client.call(&GetOpenEditors).map(|asked| asked.id()),
-                b'g' => client.call(&GetDiagnostics::new(Some("file:///w/a".into()))).map(|asked| asked.id()),
+                b'd' => client.call_tool(&OpenDiff::new("/w/a", "text", "t")).map(|asked| asked.id()),
+                b'o' => client.call_tool(&GetOpenEditors).map(|asked| asked.id()),
+                b'g' => {
+                    client.call_tool(&GetDiagnostics::new(Some("file:///w/a".into()))).map(|asked| asked.id())
+                }
                 b'p' => client.get_prompt(&GetPrompt::new("p")).map(|asked| asked.id()),
                 b'r' => client.read_resource(&ReadResource::new("n://1")).map(|asked| asked.id()),
                 b'x' => {

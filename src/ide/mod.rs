@@ -123,7 +123,7 @@
 //!     loop {
 //!         match agent.poll(now) {
 //!             Output::Event(ClientEvent::Ready(_)) => {
-//!                 asked = Some(agent.call(&OpenDiff::new("/w/a.txt", "proposed", "a.txt"))?);
+//!                 asked = Some(agent.call_tool(&OpenDiff::new("/w/a.txt", "proposed", "a.txt"))?);
 //!             }
 //!             Output::Event(ClientEvent::Outcome { outcome, .. }) => {
 //!                 verdict = asked.take().map(|asked| asked.answer(outcome));

@@ -80,5 +80,5 @@ impl AgentAct {
 }
 
 fn call(client: &mut Client, arguments: &impl ToolArguments) -> Result<RequestId, NotSent> {
-    client.call(arguments).map(|pending| pending.id())
+    client.call_tool(arguments).map(|pending| pending.id())
 }

@@ -21,7 +21,7 @@ const MAX_CONNECTIONS: usize = 64;
 /// A [`Server`] with any number of agents, and with programs that send any bytes.
 ///
 /// ```text
-///                ┌─ to_host: Link ◀─┐
+///                ┌─ to_server: Link ◀─┐
 ///  Server ◀────────┤                  ├──▶ Client, or bytes of a program that is no agent
 ///   │            └─ to_peer: Link ──┘         (as often as there are connections)
 ///   └──▶ ServerEvent ──▶ the application under test
@@ -59,7 +59,7 @@ const MAX_CONNECTIONS: usize = 64;
 /// ```
 #[derive(Debug)]
 pub struct Net {
-    host: Server,
+    server: Server,
     now: Time,
     agent: ClientConfig,
     connections: Vec<Connection>,
@@ -99,7 +99,7 @@ impl<'a> Arbitrary<'a> for NetAct {
 struct Connection {
     conn: ConnId,
     peer: Peer,
-    to_host: Link,
+    to_server: Link,
     to_peer: Link,
 }
 
@@ -121,12 +121,12 @@ impl Net {
         let policy = &config.policy;
         let info = Implementation::new("agent", "1");
         let agent = ClientConfig::new(info, policy.port, policy.auth.token().cloned());
-        Self { host: Server::new(config), now: Time::ZERO, agent, connections: Vec::new() }
+        Self { server: Server::new(config), now: Time::ZERO, agent, connections: Vec::new() }
     }
 
     /// Returns the server, for the actions that the editor takes on its own initiative.
-    pub const fn host(&mut self) -> &mut Server {
-        &mut self.host
+    pub const fn server(&mut self) -> &mut Server {
+        &mut self.server
     }
 
     /// Returns the time of the server and of all agents.
@@ -145,7 +145,7 @@ impl Net {
         let seed = u64::try_from(number).unwrap_or(u64::MAX);
         let client = Client::new(self.agent.clone(), Random::new(seed), SessionId::new(seed), self.now);
         #[allow(clippy::expect_used, reason = "a harness of tests reports a failure this way")]
-        let client = client.expect("the configuration of the host gives one for an agent");
+        let client = client.expect("the configuration of the server gives one for an agent");
         self.connect(Peer::Agent { client: client.into(), open: Vec::new() })
     }
 
@@ -155,8 +155,8 @@ impl Net {
     }
 
     fn connect(&mut self, peer: Peer) -> usize {
-        let conn = self.host.connect(self.now);
-        self.connections.push(Connection { conn, peer, to_host: Link::new(), to_peer: Link::new() });
+        let conn = self.server.connect(self.now);
+        self.connections.push(Connection { conn, peer, to_server: Link::new(), to_peer: Link::new() });
         self.connections.len().saturating_sub(1)
     }
 
@@ -177,7 +177,7 @@ impl Net {
         for _ in 0..NEVER_IDLE {
             let mut moved = self.pass(&mut app);
             for connection in &mut self.connections {
-                moved |= connection.step(&mut self.host, self.now);
+                moved |= connection.step(&mut self.server, self.now);
             }
             if !moved {
                 return;
@@ -190,14 +190,14 @@ impl Net {
     fn pass(&mut self, app: &mut impl FnMut(&mut Server, ServerEvent)) -> bool {
         let mut moved = false;
         for _ in 0..NEVER_IDLE {
-            match self.host.poll(self.now) {
+            match self.server.poll(self.now) {
                 // An adapter looks up the owner of the socket. All sockets here are ours.
-                Output::Event(ServerEvent::AdmissionPending { conn }) => _ = self.host.admit(conn, true),
-                Output::Event(event) => app(&mut self.host, event),
+                Output::Event(ServerEvent::AdmissionPending { conn }) => _ = self.server.admit(conn, true),
+                Output::Event(event) => app(&mut self.server, event),
                 Output::Write { conn, bytes } => {
                     let connection = self.connections.iter_mut().find(|connection| connection.conn == conn);
                     let n = connection.map_or(0, |connection| connection.to_peer.write(self.now, bytes));
-                    self.host.written(conn, n);
+                    self.server.written(conn, n);
                     if n == 0 {
                         continue;
                     }
@@ -205,7 +205,7 @@ impl Net {
                 Output::Close(conn) => {
                     if let Some(closed) = self.connections.iter_mut().find(|c| c.conn == conn) {
                         closed.to_peer.finish();
-                        closed.to_host.abandon();
+                        closed.to_server.abandon();
                     }
                 }
                 Output::Wait(until) => {
@@ -294,33 +294,33 @@ impl Net {
     /// Panics as [`settle`](Net::settle) does, and if a request of an agent has no outcome, an agent
     /// has not ended, or the server still has a connection.
     pub fn finish(mut self, mut app: impl FnMut(&mut Server, ServerEvent)) {
-        self.host.shutdown(self.now);
+        self.server.shutdown(self.now);
         self.settle(&mut app);
         self.advance(PATIENCE, &mut app);
         for connection in &mut self.connections {
-            connection.to_host.cut();
+            connection.to_server.cut();
             connection.to_peer.cut();
         }
         self.advance(PATIENCE, app);
         for Connection { peer, to_peer, .. } in &self.connections {
             if let Peer::Agent { open, .. } = peer {
                 assert!(open.is_empty(), "requests without an outcome: {open:?}");
-                assert!(to_peer.is_abandoned(), "the host has ended, and an agent has not");
+                assert!(to_peer.is_abandoned(), "the server has ended, and an agent has not");
             }
         }
-        assert!(self.host.is_idle(), "the host was shut down and still has a connection");
+        assert!(self.server.is_idle(), "the server was shut down and still has a connection");
     }
 
     /// Returns the time of the next timer or of the next arrival of bytes.
     #[must_use]
     pub fn deadline(&self) -> Option<Time> {
-        self.connections.iter().fold(self.host.deadline(), |at, connection| {
-            let Connection { peer, to_host, to_peer, .. } = connection;
+        self.connections.iter().fold(self.server.deadline(), |at, connection| {
+            let Connection { peer, to_server, to_peer, .. } = connection;
             let client = match peer {
                 Peer::Agent { client, .. } => client.deadline(),
                 Peer::Program(_) => None,
             };
-            let links = earlier(to_host.next_arrival(self.now), to_peer.next_arrival(self.now));
+            let links = earlier(to_server.next_arrival(self.now), to_peer.next_arrival(self.now));
             earlier(earlier(at, client), links)
         })
     }
@@ -336,11 +336,11 @@ impl Net {
 
 impl Connection {
     /// Lets the peer act, and moves bytes in both directions. Returns true if something happened.
-    fn step(&mut self, host: &mut Server, now: Time) -> bool {
-        let Self { conn, peer, to_host, to_peer } = self;
+    fn step(&mut self, server: &mut Server, now: Time) -> bool {
+        let Self { conn, peer, to_server, to_peer } = self;
         let moved = match peer {
             Peer::Agent { client, open } => {
-                let acted = turn(client.as_mut(), (), now, to_peer, to_host, |_, event| {
+                let acted = turn(client.as_mut(), (), now, to_peer, to_server, |_, event| {
                     let ClientEvent::Outcome { request, .. } = event else { return };
                     let at = open.iter().position(|open| *open == request);
                     assert!(at.is_some(), "an outcome of a request that is not open: {request:?}");
@@ -349,26 +349,26 @@ impl Connection {
                 acted | to_peer.deliver(now, client.as_mut(), ())
             }
             Peer::Program(unsent) => {
-                let sent = to_host.write(now, unsent);
+                let sent = to_server.write(now, unsent);
                 unsent.drain(..sent.min(unsent.len()));
                 let read = to_peer.read(now, &mut [0; 4096]);
                 let ends = to_peer.take_end();
                 if ends {
-                    to_host.finish();
+                    to_server.finish();
                     to_peer.abandon();
                 }
                 sent > 0 || read > 0 || ends
             }
         };
-        moved | to_host.deliver(now, host, *conn)
+        moved | to_server.deliver(now, server, *conn)
     }
 
     fn change(&mut self, way: Way, change: Change, now: Time) {
         if change == Change::Cut {
-            self.to_host.cut();
+            self.to_server.cut();
             self.to_peer.cut();
         } else if way == Way::ToServer {
-            self.to_host.change(change, now);
+            self.to_server.change(change, now);
         } else {
             self.to_peer.change(change, now);
         }
@@ -391,13 +391,13 @@ mod tests {
         Net::new(config)
     }
 
-    fn answer(host: &mut Server, event: ServerEvent) {
+    fn answer(server: &mut Server, event: ServerEvent) {
         let ServerEvent::Call { call, .. } = event else { return };
         #[allow(clippy::wildcard_enum_match_arm, reason = "the editor has two tools")]
         let _ = match call {
-            ToolCall::OpenDiff(call, diff) => host.answer(call, &diff.accept()),
-            ToolCall::GetDiagnostics(call, _) => host.answer(call, &Diagnostics::new(Vec::new())),
-            other => host.call(other).fail(1, "no"),
+            ToolCall::OpenDiff(call, diff) => server.answer(call, &diff.accept()),
+            ToolCall::GetDiagnostics(call, _) => server.answer(call, &Diagnostics::new(Vec::new())),
+            other => server.call(other).fail(1, "no"),
         };
     }
 
@@ -406,12 +406,12 @@ mod tests {
         let (mut random, mut calls) = (Random::new(7), 0);
         for len in (0..3000).step_by(10) {
             let data: Vec<u8> = (0..len).map(|_| random.number().to_le_bytes()[0]).collect();
-            net().play_all(&data, |host, event| {
+            net().play_all(&data, |server, event| {
                 let is_call = matches!(&event, ServerEvent::Call { .. });
                 calls += i32::from(is_call);
                 // Some calls stay open until their deadline.
                 if calls % 3 > 0 || !is_call {
-                    answer(host, event);
+                    answer(server, event);
                 }
             });
         }
@@ -425,14 +425,14 @@ mod tests {
         net.connect_program(b"GET / HTTP/1.1\r\n\r\n");
         net.settle(answer);
         let ready: Vec<bool> = agents.iter().map(|number| is_ready(&net, *number)).collect();
-        assert_eq!(ready, [true, true, false], "the host takes two clients");
-        assert_eq!(net.host().unauthenticated().total(), 2, "the third agent and the program");
+        assert_eq!(ready, [true, true, false], "the server takes two clients");
+        assert_eq!(net.server().unauthenticated().total(), 2, "the third agent and the program");
         net.act(0, &AgentAct::GetDiagnostics);
         net.act(3, &AgentAct::GetDiagnostics);
         net.settle(|_, _| {});
         assert_eq!(open(&net, 0), 1);
         net.advance(Duration::from_secs(60), |_, _| {});
-        assert_eq!(open(&net, 0), 0, "the host answers at the deadline");
+        assert_eq!(open(&net, 0), 0, "the server answers at the deadline");
         net.finish(answer);
     }
 
@@ -443,7 +443,7 @@ mod tests {
         net.attach();
         net.settle(answer);
         let Peer::Agent { client, open } = &mut net.connections[0].peer else { return };
-        let request = client.call(&GetDiagnostics::new(None)).unwrap().id();
+        let request = client.call_tool(&GetDiagnostics::new(None)).unwrap().id();
         open.extend([request, request]);
         net.finish(answer);
     }
@@ -455,7 +455,7 @@ mod tests {
         net.attach();
         net.settle(answer);
         let Peer::Agent { client, .. } = &mut net.connections[0].peer else { return };
-        client.call(&GetDiagnostics::new(None)).unwrap();
+        client.call_tool(&GetDiagnostics::new(None)).unwrap();
         net.settle(answer);
     }
 

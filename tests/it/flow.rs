@@ -140,7 +140,7 @@ fn attached() -> Pair<Server, Client> {
 }
 
 fn open_diff(pair: &mut Pair<Server, Client>, text: String, tab: &str) -> ide_mcp::rpc::RequestId {
-    pair.client.call(&OpenDiff::new("/w/a", text, tab)).unwrap().id()
+    pair.client.call_tool(&OpenDiff::new("/w/a", text, tab)).unwrap().id()
 }
 
 #[test]

@@ -108,7 +108,7 @@ impl Pair {
 
     /// Opens a diff from the client. Returns its ids on both sides.
     fn diff(&mut self, tab: &str) -> (RequestId, ide_mcp::rpc::CallId) {
-        let asked = self.client.call(&OpenDiff::new("/w/a", "new", tab)).unwrap().id();
+        let asked = self.client.call_tool(&OpenDiff::new("/w/a", "new", tab)).unwrap().id();
         self.settle();
         (asked, called(&std::mem::take(&mut self.server_events)))
     }
@@ -166,12 +166,12 @@ fn tools_are_listed_and_called() {
     }
     assert!(tools.iter().all(|tool| tool.input_schema.starts_with('{')), "{tools:?}");
 
-    let asked = pair.client.call(&CloseAllDiffTabs).unwrap().id();
+    let asked = pair.client.call_tool(&CloseAllDiffTabs).unwrap().id();
     pair.settle();
     assert_eq!(pair.result(asked), ["CLOSED_0_DIFF_TABS"]);
     assert!(pair.server_events.is_empty());
 
-    let asked = pair.client.call(&GetDiagnostics::new(None)).unwrap().id();
+    let asked = pair.client.call_tool(&GetDiagnostics::new(None)).unwrap().id();
     pair.settle();
     let call = called(&std::mem::take(&mut pair.server_events));
     pair.server.call(call).respond(&ToolResult::diagnostics(&[])).unwrap();
@@ -201,7 +201,7 @@ fn a_diff_is_accepted_edited_or_rejected() {
         pair.server.call(call).respond(&ToolResult::diff(&outcome)).unwrap();
         pair.settle();
         assert_eq!(pair.result(asked), expected);
-        let closed = pair.client.call(&CloseTab::new("✻ t ⧉")).unwrap().id();
+        let closed = pair.client.call_tool(&CloseTab::new("✻ t ⧉")).unwrap().id();
         pair.settle();
         assert_eq!(pair.result(closed), ["TAB_CLOSED"]);
         assert!(pair.server_events.is_empty());
@@ -212,7 +212,7 @@ fn a_diff_is_accepted_edited_or_rejected() {
 fn diff_decided_in_terminal_ends_with_tab() {
     let mut pair = Pair::attached();
     let (asked, call) = pair.diff("t");
-    let closed = pair.client.call(&CloseTab::new("t")).unwrap().id();
+    let closed = pair.client.call_tool(&CloseTab::new("t")).unwrap().id();
     pair.settle();
     assert_eq!(pair.heard(), ["diff t TabClosed"]);
     let said = std::mem::take(&mut pair.client_events);
@@ -258,7 +258,7 @@ fn unanswered_diagnostics_call_is_answered_as_unknown() {
     let mut begin = 0;
     let rows = [(Some("file:///w/a".into()), 400, "edit of /w/a"), (None, 1_900, "edit of /w/a TurnDone")];
     for (uri, millis, edit) in rows {
-        let asked = pair.client.call(&GetDiagnostics::new(uri)).unwrap().id();
+        let asked = pair.client.call_tool(&GetDiagnostics::new(uri)).unwrap().id();
         pair.at(begin + millis - 1);
         assert!(pair.client_events.is_empty(), "before {millis} ms");
         pair.at(begin + millis);
@@ -514,10 +514,10 @@ fn full_client_waits_for_send_buffer_room() {
     let mut asked = Vec::new();
     for _ in 0..2 {
         asked.push(
-            pair.client.call_within(&OpenDiff::new("/w/a", "x".repeat(900), "t"), timeout).unwrap().id(),
+            pair.client.call_tool_within(&OpenDiff::new("/w/a", "x".repeat(900), "t"), timeout).unwrap().id(),
         );
     }
-    assert_eq!(pair.client.call(&GetDiagnostics::default()).unwrap_err(), NotSent::Full);
+    assert_eq!(pair.client.call_tool(&GetDiagnostics::default()).unwrap_err(), NotSent::Full);
     let cancelled = asked.remove(0);
     pair.client.cancel(cancelled, None);
     assert_eq!(pair.client.deadline(), Some(pair.now), "law 5: the outcome waits");
@@ -692,7 +692,7 @@ fn leaving_agent_ends_its_diffs() {
     let (asked, _) = pair.diff("t");
     pair.client.close();
     // A message behind the close frame would never arrive.
-    let late = pair.client.call(&CloseAllDiffTabs).map(|asked| asked.id());
+    let late = pair.client.call_tool(&CloseAllDiffTabs).map(|asked| asked.id());
     assert_eq!(late, Err(NotSent::Closed));
     assert_eq!(pair.client.notify("x", None::<&()>), Err(NotSent::Closed));
     pair.settle();
@@ -722,7 +722,7 @@ fn call_ends_after_its_own_timeout() {
     let mut pair = Pair::attached();
     let diff = OpenDiff::new("/w/a", "new", "t");
     let patient = Timeout::Progress { idle: second, total: Duration::from_secs(9) };
-    let asked = pair.client.call_within(&diff, patient).unwrap().id();
+    let asked = pair.client.call_tool_within(&diff, patient).unwrap().id();
     pair.settle();
     let call = called(&std::mem::take(&mut pair.server_events));
     pair.at(900);
@@ -736,7 +736,7 @@ fn call_ends_after_its_own_timeout() {
     assert!(matches!(pair.outcome(asked), Outcome::TimedOut));
     assert_eq!(pair.heard(), ["diff t Cancelled"]);
 
-    let asked = pair.client.call_within(&diff, Timeout::After(second)).unwrap().id();
+    let asked = pair.client.call_tool_within(&diff, Timeout::After(second)).unwrap().id();
     pair.at(2_902);
     assert!(matches!(pair.outcome(asked), Outcome::TimedOut));
 

@@ -125,7 +125,7 @@ fn trimmed_client_holds_nothing_of_a_busy_time() {
     client.trim();
     let cost = cost::of(|| {
         for _ in 0..CALLS {
-            client.call(&GetDiagnostics::default()).unwrap();
+            client.call_tool(&GetDiagnostics::default()).unwrap();
         }
         pass(&mut client, Time::ZERO, usize::MAX);
         // The end of the transport ends each request.

@@ -199,7 +199,7 @@ fn course(mistake: Mistake, capacity: usize, rate: usize, breaks: bool) -> Cours
         }
         socket.is_broken |= breaks && round == 1_000;
         if agent.is_ready() && asked < 10 && round % 100 == 0 {
-            asked += usize::from(agent.call(&GetOpenEditors).is_ok());
+            asked += usize::from(agent.call_tool(&GetOpenEditors).is_ok());
         }
         if round == 3_000 {
             agent.close();

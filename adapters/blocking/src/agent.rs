@@ -26,7 +26,7 @@ const LONGEST: Duration = Duration::from_secs(60 * 60);
 /// for tool in agent.list_tools()? {
 ///     println!("{}", tool.name);
 /// }
-/// let diagnostics = agent.call(&GetDiagnostics::new(None))?;
+/// let diagnostics = agent.call_tool(&GetDiagnostics::new(None))?;
 /// println!("{diagnostics:?}");
 /// agent.detach();
 /// # Ok(())
@@ -82,8 +82,8 @@ impl Agent {
     ///
     /// # Errors
     /// [`CallError`].
-    pub fn call<T: ToolArguments>(&mut self, arguments: &T) -> Result<T::Answer, CallError> {
-        let pending = self.client_mut()?.call(arguments)?;
+    pub fn call_tool<T: ToolArguments>(&mut self, arguments: &T) -> Result<T::Answer, CallError> {
+        let pending = self.client_mut()?.call_tool(arguments)?;
         self.wait_for(pending)
     }
 

@@ -48,13 +48,13 @@ const SERVER: Token = Token(2);
 /// let mut server = NestedServer::start(EditorOptions::new("My Editor", "1.0").folder(".").tools([Tool::OpenDiff]))?;
 ///
 /// // The loop of the application calls this when the descriptor is readable, or once in each frame:
-/// server.dispatch(|host, event| {
+/// server.dispatch(|server, event| {
 ///     let Some(call) = event.into_call() else { return };
 ///     // An error means that the agent has gone, or has cancelled the call.
 ///     let _ = match call {
 ///         // Ask the person, and answer later with `machine_mut`. The agent writes the file.
-///         ToolCall::OpenDiff(call, diff) => host.answer(call, &diff.accept()),
-///         other => host.call(other).fail(-32601, "this editor does not have the tool"),
+///         ToolCall::OpenDiff(call, diff) => server.answer(call, &diff.accept()),
+///         other => server.call(other).fail(-32601, "this editor does not have the tool"),
 ///     };
 /// })?;
 /// # Ok(())
@@ -142,13 +142,13 @@ impl NestedServer {
         Ok(())
     }
 
-    /// Returns the server, for its lock file, its port and its host.
+    /// Returns the server, for its lock file and its port.
     #[must_use]
     pub const fn server(&self) -> &Server {
         &self.server
     }
 
-    /// Returns the server, to use its lock file or its host. The descriptor becomes readable, so that the
+    /// Returns the server, to change its lock file or to use its machine. The descriptor becomes readable, so that the
     /// next [`dispatch`](Self::dispatch) writes the output.
     pub fn server_mut(&mut self) -> &mut Server {
         let now = self.parts.clock.now();

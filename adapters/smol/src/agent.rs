@@ -28,7 +28,7 @@ use std::task::Poll;
 /// for tool in agent.list_tools().await? {
 ///     println!("{}", tool.name);
 /// }
-/// let diagnostics = agent.call(&GetDiagnostics::new(None)).await?;
+/// let diagnostics = agent.call_tool(&GetDiagnostics::new(None)).await?;
 /// println!("{diagnostics:?}");
 /// agent.detach().await;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -87,8 +87,8 @@ impl Agent {
     ///
     /// # Errors
     /// [`CallError`].
-    pub async fn call<T: ToolArguments>(&mut self, arguments: &T) -> Result<T::Answer, CallError> {
-        let pending = self.client_mut()?.call(arguments)?;
+    pub async fn call_tool<T: ToolArguments>(&mut self, arguments: &T) -> Result<T::Answer, CallError> {
+        let pending = self.client_mut()?.call_tool(arguments)?;
         self.wait_for(pending).await
     }
 

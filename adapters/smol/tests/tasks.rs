@@ -57,8 +57,8 @@ fn dropped_call_of_an_agent_is_cancelled() {
         block_on(async {
             let mut agent = Agent::attach(options).await.unwrap();
             for round in 0..2 {
-                assert!(once(agent.call(&proposal("new"))).is_none(), "round {round}");
-                assert!(agent.call(&diagnostics()).await.is_ok(), "round {round}");
+                assert!(once(agent.call_tool(&proposal("new"))).is_none(), "round {round}");
+                assert!(agent.call_tool(&diagnostics()).await.is_ok(), "round {round}");
             }
             let event = agent.next_event().await;
             let is_notification = |event: &AgentEvent| matches!(event, AgentEvent::Session(ClientEvent::Notification { method, .. }) if &**method == "x/end");
@@ -99,13 +99,13 @@ fn a_wait_that_is_dropped_loses_nothing() {
         match once(conn.next_event()) {
             Some(Some(ClientEvent::Ready(_))) => {
                 for _ in 0..AT_ONCE {
-                    conn.machine_mut().call(&GetDiagnostics::default()).unwrap();
+                    conn.machine_mut().call_tool(&GetDiagnostics::default()).unwrap();
                 }
             }
             Some(Some(ClientEvent::Outcome { .. })) => {
                 answers += 1;
                 if answers + AT_ONCE <= CALLS {
-                    conn.machine_mut().call(&GetDiagnostics::default()).unwrap();
+                    conn.machine_mut().call_tool(&GetDiagnostics::default()).unwrap();
                 } else if answers == CALLS {
                     conn.machine_mut().close();
                 }
@@ -127,7 +127,7 @@ fn close_frame_is_written_behind_each_number_of_events() {
         let agent = thread::spawn(move || {
             block_on(async {
                 let mut agent = Agent::attach(options).await.unwrap();
-                agent.call(&diagnostics()).await.unwrap();
+                agent.call_tool(&diagnostics()).await.unwrap();
                 attached.send(()).unwrap();
                 is_written.recv().unwrap();
                 while agent.next_event().await.is_some() {}
@@ -266,7 +266,7 @@ fn editor_and_agent_are_tasks_of_smol() {
     });
     let agent = smol::spawn(async {
         let mut agent = Agent::attach(options).await.unwrap();
-        agent.call(&diagnostics()).await.unwrap();
+        agent.call_tool(&diagnostics()).await.unwrap();
         agent.detach().await;
     });
     let both = async {

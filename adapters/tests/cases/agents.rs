@@ -40,7 +40,7 @@ pub(crate) fn agent_attaches_calls_and_detaches<A: Adapter>() {
         for _ in 0..2 {
             // The outcome of the list comes before the outcome of the call, and is kept for `wait_for`.
             let pending = agent.client_mut().unwrap().list_tools().unwrap();
-            assert!(agent.call(&diagnostics()).is_ok());
+            assert!(agent.call_tool(&diagnostics()).is_ok());
             let tools = agent.wait_for(pending).unwrap();
             assert!(tools.iter().any(|tool| tool.name == "getDiagnostics"), "{tools:?}");
         }
@@ -170,7 +170,7 @@ pub(crate) fn agent_finds_restarted_editor_twice<A: Adapter>() {
     let agent = thread::spawn(move || {
         let mut agent = A::Agent::attach(options).unwrap();
         for round in 0..3 {
-            assert!(agent.call(&diagnostics()).is_ok(), "round {round}");
+            assert!(agent.call_tool(&diagnostics()).is_ok(), "round {round}");
             reports.send(round).unwrap();
             if round == 2 {
                 break;
@@ -179,7 +179,7 @@ pub(crate) fn agent_finds_restarted_editor_twice<A: Adapter>() {
             assert!(matches!(lost, Some(AgentEvent::Lost(_))), "round {round}: {lost:?}");
             assert!(matches!(agent.client_mut(), Err(NotSent::NotReady)), "round {round}");
             assert!(
-                matches!(agent.call(&diagnostics()), Err(CallError::NotSent(NotSent::NotReady))),
+                matches!(agent.call_tool(&diagnostics()), Err(CallError::NotSent(NotSent::NotReady))),
                 "round {round}"
             );
             let back = agent.next_event();
@@ -225,7 +225,7 @@ pub(crate) fn agent_gives_up_if_editor_stays_away<A: Adapter>() {
         "{end:?}"
     );
     assert!(agent.is_over() && agent.next_event().is_none());
-    assert!(matches!(agent.call(&diagnostics()), Err(CallError::NotSent(NotSent::NotReady))));
+    assert!(matches!(agent.call_tool(&diagnostics()), Err(CallError::NotSent(NotSent::NotReady))));
 }
 
 /// Restarts the editor with another token, while the lock file keeps the earlier token.
@@ -258,7 +258,7 @@ pub(crate) fn agent_without_reconnect_ends_with_its_connection<A: Adapter>() {
     let options = published(&mut world, &dir).reconnect(false);
     let agent = thread::spawn(move || {
         let mut agent = A::Agent::attach(options).unwrap();
-        let answer = agent.call(&proposal("new"));
+        let answer = agent.call_tool(&proposal("new"));
         assert!(matches!(answer, Err(CallError::Failed(RequestError::Closed))), "{answer:?}");
         agent.next_event()
     });
@@ -276,7 +276,7 @@ pub(crate) fn events_during_a_call_keep_their_order<A: Adapter>() {
         let mut agent = A::Agent::attach(options).unwrap();
         let mut names = Vec::new();
         for round in 0..2 {
-            let answer = agent.call(&proposal("new"));
+            let answer = agent.call_tool(&proposal("new"));
             assert!(matches!(answer, Ok(DiffOutcome::Rejected { .. })), "round {round}: {answer:?}");
         }
         while names.len() < 2 * EVENTS {
@@ -291,11 +291,11 @@ pub(crate) fn events_during_a_call_keep_their_order<A: Adapter>() {
     for round in 0..2 {
         world.until(|world| !world.seen.open.is_empty());
         let (call, _) = world.seen.open.remove(0);
-        let host = world.editor.machine_mut();
+        let server = world.editor.machine_mut();
         for event in 0..EVENTS {
-            host.notify_all(&format!("x/{}", round * EVENTS + event), None::<&()>).unwrap();
+            server.notify_all(&format!("x/{}", round * EVENTS + event), None::<&()>).unwrap();
         }
-        host.answer(call, &DiffOutcome::Rejected { tab_name: "t".into() }).unwrap();
+        server.answer(call, &DiffOutcome::Rejected { tab_name: "t".into() }).unwrap();
     }
     let names = world.serve(agent);
     assert_eq!(names, (0..2 * EVENTS).map(|event| format!("x/{event}").into_boxed_str()).collect::<Vec<_>>());

@@ -61,7 +61,7 @@ pub(crate) fn misuse_of_start_has_clear_errors<A: Adapter>() {
     let again = options(&dir).bind(Bind::Port(first.addr().port()));
     let plain = || EditorOptions::new("editor", "1").lock_dir(LockDir::create(&dir.0).unwrap());
     let exposed = Bind::ExposedToOtherMachines(SocketAddr::from(([0, 0, 0, 0], 0)));
-    let open = |options: EditorOptions| options.configure(|host| host.policy.auth = Auth::Disabled);
+    let open = |options: EditorOptions| options.configure(|server| server.policy.auth = Auth::Disabled);
     let rows = [
         ("no folder", plain(), "the editor has no folder, so no agent finds it: add one with `folder`"),
         (

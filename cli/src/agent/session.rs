@@ -187,7 +187,7 @@ impl Session {
 
     /// Calls a tool without waiting for its outcome.
     pub(crate) fn call(&mut self, arguments: &impl ToolArguments) -> Result<RequestId, NotSent> {
-        self.client()?.call(arguments).map(|pending| pending.id())
+        self.client()?.call_tool(arguments).map(|pending| pending.id())
     }
 
     /// Waits for the outcome of a request, and shows a person that it waits for `what`.

@@ -79,7 +79,7 @@ impl<S: Send + 'static, E: 'static> Worker<S, E> {
     {
         let job: Job<S, E> = Box::new(move |state| {
             let outcome = job(state);
-            Box::new(move |editor, host, now| then(editor, host, now, outcome))
+            Box::new(move |editor, server, now| then(editor, server, now, outcome))
         });
         self.queue.push_back((call, job));
         self.start();
@@ -174,21 +174,25 @@ impl<S, E> fmt::Debug for Worker<S, E> {
 
 /// Answers a call; with a problem, the tool has failed. The error of a connection that has ended is
 /// ignored.
-pub(crate) fn answer<T: ToolArguments>(host: &mut Server, call: Call<T>, answer: Result<T::Answer, String>) {
+pub(crate) fn answer<T: ToolArguments>(
+    server: &mut Server,
+    call: Call<T>,
+    answer: Result<T::Answer, String>,
+) {
     match answer {
-        Ok(answer) => drop(host.answer(call, &answer)),
-        Err(problem) => fail(host, call, problem),
+        Ok(answer) => drop(server.answer(call, &answer)),
+        Err(problem) => fail(server, call, problem),
     }
 }
 
 /// Answers a call of a tool that this editor does not serve.
-pub(crate) fn not_served(host: &mut Server, call: ToolCall) {
+pub(crate) fn not_served(server: &mut Server, call: ToolCall) {
     let problem = format!("{} is not served by this editor", call.name());
-    fail(host, call, problem);
+    fail(server, call, problem);
 }
 
-fn fail(host: &mut Server, call: impl Into<CallId>, problem: String) {
-    let _ = host.call(call).respond(&ToolResult::error(problem));
+fn fail(server: &mut Server, call: impl Into<CallId>, problem: String) {
+    let _ = server.call(call).respond(&ToolResult::error(problem));
 }
 
 #[cfg(test)]
@@ -201,7 +205,7 @@ mod tests {
     #[test]
     fn jobs_run_in_order_and_wake_loop() {
         let config = ServerConfig::new("editor", "1").policy(Policy::without_authentication(1));
-        let mut host = Server::new(config);
+        let mut server = Server::new(config);
         let (wake, woken) = mpsc::channel();
         let mut worker = Worker::new(0, move || wake.send(()).unwrap()).unwrap();
         let (release, held) = mpsc::channel::<()>();
@@ -226,7 +230,7 @@ mod tests {
         assert!(worker.next().is_none() && worker.has_own_jobs(), "the first one hangs");
         release.send(()).unwrap();
         while let Some(follow_up) = worker.wait() {
-            follow_up(&mut seen, &mut host, Time::ZERO);
+            follow_up(&mut seen, &mut server, Time::ZERO);
         }
         assert_eq!(seen, [0, 2, 3, 4]);
         assert!(worker.next().is_none() && !worker.has_own_jobs());

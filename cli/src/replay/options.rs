@@ -14,7 +14,7 @@ usage: ide-mcp replay [--side editor|agent] [--bytes] [--tolerance MS] FILE
        ide-mcp replay --to-script [--conn N] [--folder DIR] FILE
 
 the comparison:
-  --side editor   feed the messages of the agent to a host, and compare its
+  --side editor   feed the messages of the agent to a server, and compare its
                   output with the messages of the editor (default)
   --side agent    feed the messages of the editor to a client
   --bytes         compare bytes (default: values of JSON, with any ids, and

@@ -40,8 +40,8 @@ macro_rules! tools {
             let mut numbers = 0..;
             $(if numbers.next() == Some(which) {
                 let called = match timeout {
-                    Some(timeout) => client.call_within(&$arguments, timeout),
-                    None => client.call(&$arguments),
+                    Some(timeout) => client.call_tool_within(&$arguments, timeout),
+                    None => client.call_tool(&$arguments),
                 };
                 return called.map(typed);
             })*

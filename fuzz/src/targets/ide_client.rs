@@ -808,7 +808,7 @@ impl Play<'_> {
                 let arguments = RawValue::from_string("{}".into()).expect("it is JSON");
                 let tool = OtherTool::new("own", arguments);
                 self.request(timed(pace), |client| {
-                    client.call_within(&tool, pace.timeout()).map(typed).map(with)
+                    client.call_tool_within(&tool, pace.timeout()).map(typed).map(with)
                 });
             }
             Ask::Own(false, pace) => self.request(timed(pace), |client| {

@@ -52,7 +52,7 @@ use serde_json::value::RawValue;
 ///     agent.read_from(now, socket);
 ///     loop {
 ///         match agent.poll(now) {
-///             // `Ready`: call a tool, `agent.call(&GetOpenEditors)`. `Outcome`: the answer to the call with this id.
+///             // `Ready`: call a tool, `agent.call_tool(&GetOpenEditors)`. `Outcome`: the answer to the call with this id.
 ///             Output::Event(event) => on_event(agent, event),
 ///             Output::Write { .. } => agent.write_to(now, socket),
 ///             Output::Close(()) => return ControlFlow::Break(()),
@@ -265,10 +265,10 @@ impl Client {
     ///
     /// [`NotSent`] if the session is not ready or has ended, if the send buffer is full, if too many
     /// requests have no answer yet, or if the parameters cannot be written as a JSON object.
-    pub fn call<T: ToolArguments>(&mut self, arguments: &T) -> Result<Pending<T::Answer>, NotSent> {
+    pub fn call_tool<T: ToolArguments>(&mut self, arguments: &T) -> Result<Pending<T::Answer>, NotSent> {
         let tool = Tool::from_name(arguments.name_in(self.dialect));
         let waits = matches!(tool, Some(Tool::OpenDiff | Tool::ExecuteCode));
-        self.call_within(arguments, if waits { Timeout::Never } else { Timeout::Default })
+        self.call_tool_within(arguments, if waits { Timeout::Never } else { Timeout::Default })
     }
 
     /// Calls a tool and waits this long. With [`Timeout::Progress`] the editor reports the progress of
@@ -278,7 +278,7 @@ impl Client {
     ///
     /// [`NotSent`] if the session is not ready or has ended, if the send buffer is full, if too many
     /// requests have no answer yet, or if the parameters cannot be written as a JSON object.
-    pub fn call_within<T: ToolArguments>(
+    pub fn call_tool_within<T: ToolArguments>(
         &mut self,
         arguments: &T,
         timeout: Timeout,

@@ -31,7 +31,7 @@ pub struct OpenCall<'a> {
 }
 
 /// The output has the call alone. With the server, every program that answers a call by its name would contain
-/// the `Debug` of a whole host.
+/// the `Debug` of a whole server.
 impl fmt::Debug for OpenCall<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("OpenCall").field("call", &self.call).finish_non_exhaustive()

@@ -36,16 +36,16 @@ pub trait ToolArguments: Serialize + sealed::Sealed {
 ///
 /// ```compile_fail,E0308
 /// # use ide_mcp::ide::{Call, Server, OpenDiff, OpenEditors};
-/// fn wrong_answer(host: &mut Server, call: Call<OpenDiff>) {
-///     let _ = host.answer(call, &OpenEditors::default());
+/// fn wrong_answer(server: &mut Server, call: Call<OpenDiff>) {
+///     let _ = server.answer(call, &OpenEditors::default());
 /// }
 /// ```
 ///
 /// ```compile_fail,E0382
 /// # use ide_mcp::ide::{Call, CloseTab, Server, TabClosed};
-/// fn answered_twice(host: &mut Server, call: Call<CloseTab>) {
-///     let _ = host.answer(call, &TabClosed::new(true));
-///     let _ = host.answer(call, &TabClosed::new(true));
+/// fn answered_twice(server: &mut Server, call: Call<CloseTab>) {
+///     let _ = server.answer(call, &TabClosed::new(true));
+///     let _ = server.answer(call, &TabClosed::new(true));
 /// }
 /// ```
 #[must_use = "the agent waits for the answer"]

@@ -439,19 +439,21 @@ impl Agent {
         let (asked, span) = match self.random.below(22) {
             0..=4 => {
                 let text = format!("{mark}{}", "x".repeat(plan.text_len(&mut self.random)));
-                (client.call(&OpenDiff::new("/w/a", text, tab)).map(|asked| asked.id()), None)
+                (client.call_tool(&OpenDiff::new("/w/a", text, tab)).map(|asked| asked.id()), None)
             }
-            5 => (client.call(&CloseTab::new(tab)).map(|asked| asked.id()), default),
-            6 => (client.call(&CloseAllDiffTabs).map(|asked| asked.id()), default),
+            5 => (client.call_tool(&CloseTab::new(tab)).map(|asked| asked.id()), default),
+            6 => (client.call_tool(&CloseAllDiffTabs).map(|asked| asked.id()), default),
             7 | 8 => {
                 let ask = GetDiagnostics::new(Some(format!("file:///w/{mark}")));
-                (client.call(&ask).map(|asked| asked.id()), default)
+                (client.call_tool(&ask).map(|asked| asked.id()), default)
             }
-            9 | 10 => (client.call(&OpenFile::new(format!("/w/{mark}"))).map(|asked| asked.id()), default),
+            9 | 10 => {
+                (client.call_tool(&OpenFile::new(format!("/w/{mark}"))).map(|asked| asked.id()), default)
+            }
             11 | 12 => {
                 let arguments = RawValue::from_string(format!(r#"{{"n":"{mark}"}}"#)).unwrap();
                 let name = if self.random.one_in(4) { "nobody" } else { "countLines" };
-                (client.call(&OtherTool::new(name, arguments)).map(|asked| asked.id()), default)
+                (client.call_tool(&OtherTool::new(name, arguments)).map(|asked| asked.id()), default)
             }
             13 => {
                 let (idle, total) = (Duration::from_millis(1_500), Duration::from_secs(4));

@@ -92,9 +92,9 @@ impl Subject for IdeClient {
         }
         let choice = app.random.as_mut().map_or(0, |random| random.below(8));
         let asked = match choice {
-            1 => machine.call(&OpenDiff::new("/a", "x", "t")).map(|asked| asked.id()),
-            2 => machine.call(&GetDiagnostics::new(None)).map(|asked| asked.id()),
-            3 => machine.call(&CloseTab::new("t")).map(|asked| asked.id()),
+            1 => machine.call_tool(&OpenDiff::new("/a", "x", "t")).map(|asked| asked.id()),
+            2 => machine.call_tool(&GetDiagnostics::new(None)).map(|asked| asked.id()),
+            3 => machine.call_tool(&CloseTab::new("t")).map(|asked| asked.id()),
             4 => machine.request("ping", None::<&()>, Timeout::Never),
             5 => {
                 if let Some(request) = app.asked.pop() {
@@ -192,7 +192,7 @@ impl Subject for IdeClient {
         if !name.is_empty() {
             refusals.expect_err(name, machine.notify("x", None::<&()>), allowed);
             refusals.expect_err(name, machine.list_tools(), allowed);
-            refusals.expect_err(name, machine.call(&CloseAllDiffTabs), allowed);
+            refusals.expect_err(name, machine.call_tool(&CloseAllDiffTabs), allowed);
         }
         // A ping is allowed before the session is open, and refused after the end.
         if app.closing || app.closed {

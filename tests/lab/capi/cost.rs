@@ -55,8 +55,8 @@ fn run(mut editor: impl Editor, kind: &str, calls: u32) {
     exchange(&mut client, &mut editor, &mut bytes);
     for _ in 0..calls {
         match kind {
-            "diff" => drop(client.call(&diff).unwrap()),
-            _ => drop(client.call(&diagnostics).unwrap()),
+            "diff" => drop(client.call_tool(&diff).unwrap()),
+            _ => drop(client.call_tool(&diagnostics).unwrap()),
         }
         assert_eq!(exchange(&mut client, &mut editor, &mut bytes), 1, "each call is answered");
     }

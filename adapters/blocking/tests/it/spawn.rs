@@ -31,7 +31,7 @@ fn spawned_server_is_used_by_its_handle() {
     let mut agent = Conn::connect(("127.0.0.1", handle.port()), client).unwrap();
     while !matches!(agent.next_event().unwrap(), ClientEvent::Ready(_)) {}
     for text in ["first", "second"] {
-        agent.machine_mut().call(&OpenDiff::new("/w/a", text, text)).unwrap();
+        agent.machine_mut().call_tool(&OpenDiff::new("/w/a", text, text)).unwrap();
         assert!(agent.flush(PATIENCE));
         let (call, diff) = events
             .iter()

@@ -90,11 +90,11 @@ impl<S> Connections<S> {
     }
 
     /// Returns what a loop waits for: the number of each socket, the socket, and whether it waits for input and for room.
-    pub(crate) fn waiting(&self, host: &Server) -> impl Iterator<Item = (usize, &S, bool, bool)> {
+    pub(crate) fn waiting(&self, server: &Server) -> impl Iterator<Item = (usize, &S, bool, bool)> {
         let places =
             self.places.iter().enumerate().filter_map(|(index, place)| Some((index, place.as_ref()?)));
         let moving = places.map(|(index, Place { id, link, .. })| {
-            (index, link.socket(), host.wants_input(*id), host.wants_output(*id))
+            (index, link.socket(), server.wants_input(*id), server.wants_output(*id))
         });
         moving.chain(self.lingering.iter().map(|(index, link)| (*index, link.socket(), true, false)))
     }
@@ -103,9 +103,9 @@ impl<S> Connections<S> {
         self.lingering.is_empty() && self.places.iter().all(Option::is_none)
     }
 
-    pub(crate) fn deadline(&self, host: &Server, now: Time) -> Option<Time> {
+    pub(crate) fn deadline(&self, server: &Server, now: Time) -> Option<Time> {
         for place in self.busy.iter().filter_map(|index| self.places.get(*index)?.as_ref()) {
-            if place.link.is_due(host, place.id) {
+            if place.link.is_due(server, place.id) {
                 return Some(now);
             }
         }
@@ -137,7 +137,7 @@ impl<S> Connections<S> {
 impl<S: Read + Write + Shutdown> Connections<S> {
     /// Reads input, at most [`TURN`] bytes in all, which only the last read can exceed. Each connection
     /// gets its share. Connections that this turn did not reach come first in the next turn.
-    pub(crate) fn read(&mut self, host: &mut Server, now: Time) {
+    pub(crate) fn read(&mut self, server: &mut Server, now: Time) {
         let share = TURN.checked_div(self.busy.len()).unwrap_or(TURN).max(SHARE);
         let (mut come, mut looked_at) = (0_usize, 0);
         for index in &self.busy {
@@ -147,7 +147,7 @@ impl<S: Read + Write + Shutdown> Connections<S> {
             }
             looked_at += 1;
             let Some(Some(place)) = self.places.get_mut(*index) else { continue };
-            come = come.saturating_add(place.link.read(host, place.id, now, share.min(left)));
+            come = come.saturating_add(place.link.read(server, place.id, now, share.min(left)));
         }
         self.busy.rotate_left(looked_at);
     }
@@ -162,10 +162,10 @@ impl<S: Read + Write + Shutdown> Connections<S> {
     }
 
     /// Ends the transport of a connection after a failed write.
-    pub(crate) fn sever(&mut self, host: &mut Server, id: ConnId, now: Time) {
+    pub(crate) fn sever(&mut self, server: &mut Server, id: ConnId, now: Time) {
         match self.places.get_mut(id.index()).and_then(Option::as_mut).filter(|place| place.id == id) {
-            Some(place) => place.link.sever(host, id, now),
-            None => host.feed_eof(now, id),
+            Some(place) => place.link.sever(server, id, now),
+            None => server.feed_eof(now, id),
         }
     }
 
@@ -182,13 +182,13 @@ impl<S: Read + Write + Shutdown> Connections<S> {
     }
 
     /// Ends a turn: looks which places have work left, and lets the others free memory.
-    pub(crate) fn rest(&mut self, host: &mut Server, now: Time) {
+    pub(crate) fn rest(&mut self, server: &mut Server, now: Time) {
         self.touch_due(now);
         for index in mem::take(&mut self.busy) {
             let Some(Some(place)) = self.places.get_mut(index) else { continue };
             let Place { id, link, .. } = place;
             place.is_busy = false;
-            link.rest(host, *id, now);
+            link.rest(server, *id, now);
             if let Some(at) = link.deadline(now).filter(|_| !place.is_resting) {
                 place.is_resting = true;
                 // All links wait equally long, so the entry of this link is the last, or nearly the
@@ -196,7 +196,7 @@ impl<S: Read + Write + Shutdown> Connections<S> {
                 let before = self.resting.iter().rposition(|(other, _)| *other <= at);
                 self.resting.insert(before.map_or(0, |before| before.saturating_add(1)), (at, index));
             }
-            if link.may_read() || link.is_due(host, *id) {
+            if link.may_read() || link.is_due(server, *id) {
                 self.touch(index);
             }
         }

@@ -75,8 +75,8 @@ impl Handle {
         &self,
         work: impl FnOnce(&mut Server, Time) -> R + Send + 'static,
     ) -> Result<(), HandleError> {
-        self.push(Work::Machine(Box::new(move |host, now| {
-            let _ = work(host, now);
+        self.push(Work::Machine(Box::new(move |server, now| {
+            let _ = work(server, now);
         })))
     }
 
@@ -85,7 +85,7 @@ impl Handle {
     /// # Errors
     /// The errors of [`with`](Self::with).
     pub fn select(&self, selected: Selection) -> Result<(), HandleError> {
-        self.with(move |host, now| host.select(now, selected))
+        self.with(move |server, now| server.select(now, selected))
     }
 
     /// Mentions a file to this agent, or to the agent that became ready last, as [`Server::mention`] does. If
@@ -107,7 +107,7 @@ impl Handle {
         T: ToolArguments + 'static,
         T::Answer: Send + 'static,
     {
-        self.with(move |host, _| host.answer(call, &answer))
+        self.with(move |server, _| server.answer(call, &answer))
     }
 
     /// Answers a call with an error, as [`OpenCall::fail`](ide_mcp::ide::OpenCall::fail) does. If the call has
@@ -122,7 +122,7 @@ impl Handle {
         message: impl Into<String>,
     ) -> Result<(), HandleError> {
         let (call, message) = (call.into(), message.into());
-        self.with(move |host, _| host.call(call).fail(code, &message))
+        self.with(move |server, _| server.call(call).fail(code, &message))
     }
 
     /// Replaces the folders in the lock file, as the server's `set_folders` does. A failure is reported by

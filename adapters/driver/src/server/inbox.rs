@@ -77,15 +77,15 @@ impl<T: Transport> Server<T> {
         let (queue, is_ending) = self.inbox.take();
         for work in queue {
             match work {
-                Work::Machine(work) => work(&mut self.host, now),
+                Work::Machine(work) => work(&mut self.machine, now),
                 Work::Mention(mention, to) => {
-                    if self.host.mention(now, mention.clone(), to).is_err() {
+                    if self.machine.mention(now, mention.clone(), to).is_err() {
                         self.inbox.events.push_back(ServerEvent::MentionExpired { mention });
                     }
                 }
                 Work::Folders(folders) => {
                     if let Err(error) = self.set_folders(folders) {
-                        self.host.on_lock_file(LockFileEvent::Failed { error: error.to_string() });
+                        self.machine.on_lock_file(LockFileEvent::Failed { error: error.to_string() });
                     }
                 }
             }

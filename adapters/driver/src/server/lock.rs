@@ -167,14 +167,14 @@ impl Lock {
     }
 
     /// Looks for the file if that is due, and passes the events to the server.
-    pub(crate) fn tick(&mut self, now: Time, host: &mut ide::Server) {
+    pub(crate) fn tick(&mut self, now: Time, server: &mut ide::Server) {
         match &mut self.guard {
             Place::InLoop(guard) => {
                 while let Some(event) = guard.tick(now) {
-                    host.on_lock_file(event);
+                    server.on_lock_file(event);
                 }
             }
-            Place::OnThread(_, events) => events.try_iter().for_each(|event| host.on_lock_file(event)),
+            Place::OnThread(_, events) => events.try_iter().for_each(|event| server.on_lock_file(event)),
         }
     }
 

@@ -37,7 +37,7 @@ pub struct Server<T: Transport> {
     // The fields are dropped in this order, so a lock file never names a port where nobody listens.
     lock: Option<Lock>,
     listener: Listener<T>,
-    host: ide::Server,
+    machine: ide::Server,
     connections: Connections<T::Socket>,
     addr: SocketAddr,
     /// The token that clients have to present.
@@ -74,7 +74,7 @@ impl<T: Transport> Server<T> {
         Ok(Self {
             lock: None,
             listener: Listener::new(open(listener)?),
-            host: ide::Server::new(config),
+            machine: ide::Server::new(config),
             connections: Connections::new(),
             addr,
             token,
@@ -93,12 +93,12 @@ impl<T: Transport> Server<T> {
     /// Returns the machine, which has the connections and their shared state.
     #[must_use]
     pub const fn machine(&self) -> &ide::Server {
-        &self.host
+        &self.machine
     }
 
     /// Returns the machine, to send something. [`deadline`](Server::deadline) then requests a turn.
     pub const fn machine_mut(&mut self) -> &mut ide::Server {
-        &mut self.host
+        &mut self.machine
     }
 
     /// Notes that connections can wait at the listener.
@@ -115,7 +115,7 @@ impl<T: Transport> Server<T> {
     /// connection that has work. Reads about 256 KiB in all at most, and writes about as much per connection.
     pub fn turn(&mut self, now: Time, mut on: impl FnMut(&mut ide::Server, ServerEvent)) {
         while let Some(event) = self.event_of_turn(now) {
-            on(&mut self.host, event);
+            on(&mut self.machine, event);
         }
     }
 
@@ -156,9 +156,9 @@ impl<T: Transport> Server<T> {
         if self.inbox.is_due() {
             return Some(now);
         }
-        let connections = self.connections.deadline(&self.host, now);
+        let connections = self.connections.deadline(&self.machine, now);
         let lock = self.lock.as_ref().and_then(|lock| lock.deadline(now));
-        [connections, lock, self.listener.deadline(now), self.host.deadline()].into_iter().flatten().min()
+        [connections, lock, self.listener.deadline(now), self.machine.deadline()].into_iter().flatten().min()
     }
 
     /// Removes the lock file, stops listening, and begins to close every connection cleanly. Continue to take
@@ -167,11 +167,11 @@ impl<T: Transport> Server<T> {
         if let Some(lock) = self.lock.take() {
             self.listener.transport.unwatch();
             if let Err(error) = lock.remove() {
-                self.host.on_lock_file(LockFileEvent::Failed { error: error.to_string() });
+                self.machine.on_lock_file(LockFileEvent::Failed { error: error.to_string() });
             }
         }
         self.listener.close();
-        self.host.shutdown(now);
+        self.machine.shutdown(now);
         // Without connections no turn follows.
         self.end_if_over();
     }
@@ -181,7 +181,7 @@ impl<T: Transport> Server<T> {
     pub fn is_over(&self) -> bool {
         !self.listener.is_open()
             && self.connections.is_empty()
-            && self.host.is_idle()
+            && self.machine.is_idle()
             && !self.inbox.has_events()
     }
 
@@ -208,7 +208,7 @@ impl<T: Transport> Server<T> {
     /// came in time can keep the timer from firing.
     #[must_use]
     pub fn has_due_timer(&self, now: Time) -> bool {
-        !self.in_turn && self.host.deadline().is_some_and(|due| due <= now)
+        !self.in_turn && self.machine.deadline().is_some_and(|due| due <= now)
     }
 
     /// Returns true if a loop waits for clients too.
@@ -220,13 +220,13 @@ impl<T: Transport> Server<T> {
     /// Returns what a loop waits for that waits by level: the number of each socket, the socket, and whether it waits for
     /// input and for room.
     pub fn awaited(&self) -> impl Iterator<Item = (usize, &T::Socket, bool, bool)> {
-        self.connections.waiting(&self.host)
+        self.connections.waiting(&self.machine)
     }
 
     fn begin(&mut self, now: Time) {
         for _ in 0..ACCEPTED_A_TURN {
             let Some(incoming) = self.listener.accept(now) else { break };
-            let id = self.host.connect(now);
+            let id = self.machine.connect(now);
             match self.listener.transport.adopt(id.index(), incoming) {
                 Ok(socket) => {
                     let link = Link::new(socket);
@@ -234,13 +234,13 @@ impl<T: Transport> Server<T> {
                     self.connections.insert(id, link);
                 }
                 // The server closes it in this turn.
-                Err(_) => self.connections.sever(&mut self.host, id, now),
+                Err(_) => self.connections.sever(&mut self.machine, id, now),
             }
         }
-        self.connections.read(&mut self.host, now);
+        self.connections.read(&mut self.machine, now);
         self.run_inbox(now);
         if let Some(lock) = &mut self.lock {
-            lock.tick(now, &mut self.host);
+            lock.tick(now, &mut self.machine);
         }
     }
 
@@ -251,11 +251,11 @@ impl<T: Transport> Server<T> {
                 self.end_if_over();
                 return Some(event);
             }
-            match self.host.poll(now) {
+            match self.machine.poll(now) {
                 Output::Event(ServerEvent::AdmissionPending { conn }) => {
                     let is_ours =
                         self.connections.socket(conn).is_some_and(|socket| belongs_to_us(T::ends(socket)));
-                    self.host.admit(conn, is_ours);
+                    self.machine.admit(conn, is_ours);
                 }
                 Output::Event(event) => {
                     // After the last event, the application can take no further turn.
@@ -263,14 +263,14 @@ impl<T: Transport> Server<T> {
                     return Some(event);
                 }
                 Output::Write { conn, bytes } => match self.connections.write(conn, bytes, now) {
-                    Some(n) => self.host.written(conn, n),
-                    None => self.connections.sever(&mut self.host, conn, now),
+                    Some(n) => self.machine.written(conn, n),
+                    None => self.connections.sever(&mut self.machine, conn, now),
                 },
                 Output::Close(conn) => self.connections.close(conn, now),
                 Output::Wait(_) => break,
             }
         }
-        self.connections.rest(&mut self.host, now);
+        self.connections.rest(&mut self.machine, now);
         let transport = &mut self.listener.transport;
         self.connections.linger(now, |socket| transport.release(socket));
         self.end_if_over();

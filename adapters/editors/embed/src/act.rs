@@ -27,58 +27,58 @@ impl Core {
     /// a result that cannot be used, which ends its call.
     pub(crate) fn execute(
         &mut self,
-        host: &mut Server,
+        server: &mut Server,
         now: Time,
         line: u64,
         command: Command,
     ) -> Result<Rest, CommandError> {
         match command {
-            Command::Select(select) => self.select(host, now, select)?,
+            Command::Select(select) => self.select(server, now, select)?,
             Command::Clear(_) => {
                 self.has_focus = false;
-                let _ = host.select(now, Selection::cleared());
+                let _ = server.select(now, Selection::cleared());
             }
-            Command::Mention(mention) => self.mention(host, now, mention)?,
-            Command::Answer(answer) => self.answer(host, answer)?,
-            Command::Respond(answer) => self.respond(host, answer)?,
+            Command::Mention(mention) => self.mention(server, now, mention)?,
+            Command::Answer(answer) => self.answer(server, answer)?,
+            Command::Respond(answer) => self.respond(server, answer)?,
             Command::Fail(failure) => self.finish(failure.call, |OpenCall { id, kind }| {
-                fail(host, *id, kind, &failure.message).map_err(Into::into)
+                fail(server, *id, kind, &failure.message).map_err(Into::into)
             })?,
             Command::SetTimeout(timeout) => {
                 let within = Timeout::After(Duration::from_millis(timeout.within));
-                host.call(self.call(timeout.call)?.id).set_timeout(within)?;
+                server.call(self.call(timeout.call)?.id).set_timeout(within)?;
             }
-            Command::ReportProgress(report) => self.progress(host, report)?,
+            Command::ReportProgress(report) => self.progress(server, report)?,
             Command::ChangeDiagnostics(ChangeDiagnostics { uris }) => {
-                drop(host.diagnostics_changed(DiagnosticsChanged::Stale { uris }));
+                drop(server.diagnostics_changed(DiagnosticsChanged::Stale { uris }));
             }
             Command::SetFolders(folders) => return Ok(Rest::Folders(folders.folders)),
-            Command::SetTools(tools) => host.set_tools(tool_set(&tools.offer.0, &tools.own)),
-            Command::SetContext(offered) => host.set_context(context(&offered.prompts, &offered.resources)),
-            Command::Ask(ask) => self.ask(host, line, ask)?,
+            Command::SetTools(tools) => server.set_tools(tool_set(&tools.offer.0, &tools.own)),
+            Command::SetContext(offered) => server.set_context(context(&offered.prompts, &offered.resources)),
+            Command::Ask(ask) => self.ask(server, line, ask)?,
             Command::Withdraw(withdraw) => {
                 let form = self.forms.iter().find(|(_, form)| form.0 == withdraw.line).map(|(id, _)| *id);
-                let is_open = form.is_some_and(|form| host.cancel(form, None));
+                let is_open = form.is_some_and(|form| server.cancel(form, None));
                 let gone = || CommandError::gone(format!("`line` {} has no open form", withdraw.line));
                 is_open.then_some(()).ok_or_else(gone)?;
             }
             Command::Allow(allow) => {
                 let agent = self.agent(allow.conn)?;
                 let refused = || CommandError::refused(format!("`conn` {} waits for no consent", allow.conn));
-                host.agent_mut(agent).allow().then_some(()).ok_or_else(refused)?;
+                server.agent_mut(agent).allow().then_some(()).ok_or_else(refused)?;
             }
-            Command::Disconnect(disconnect) => host.agent_mut(self.agent(disconnect.conn)?).disconnect(now),
-            Command::Notify(notify) => self.notify(host, &notify)?,
+            Command::Disconnect(disconnect) => server.agent_mut(self.agent(disconnect.conn)?).disconnect(now),
+            Command::Notify(notify) => self.notify(server, &notify)?,
             Command::Pause(_) => {
-                host.pause(now);
+                server.pause(now);
                 self.put(Event::Paused {});
             }
             Command::Resume(_) => {
-                host.resume(now);
+                server.resume(now);
                 self.put(Event::Resumed {});
             }
             Command::AskStatus(_) => {
-                let status = self.status(host, Some(line));
+                let status = self.status(server, Some(line));
                 self.put(status);
             }
             Command::Quit(_) => return Ok(Rest::Quit),
@@ -86,7 +86,7 @@ impl Core {
         Ok(Rest::Nothing)
     }
 
-    fn select(&mut self, host: &mut Server, now: Time, select: Select) -> Result<(), CommandError> {
+    fn select(&mut self, server: &mut Server, now: Time, select: Select) -> Result<(), CommandError> {
         let Select { path, start, end, text } = select;
         check_absolute("select", &path)?;
         let (start, end) = (Position::new(start.0, start.1), Position::new(end.0, end.1));
@@ -95,24 +95,24 @@ impl Core {
         self.selection.0 = Some(selection.clone());
         self.has_focus = true;
         #[allow(clippy::wildcard_enum_match_arm, reason = "only these changes need an event")]
-        match host.select(now, selection) {
+        match server.select(now, selection) {
             Selected::Truncated => self.put(Event::Truncated { path }),
-            Selected::Hidden if !host.is_paused() => self.put(Event::Hidden { path }),
+            Selected::Hidden if !server.is_paused() => self.put(Event::Hidden { path }),
             _ => {}
         }
         Ok(())
     }
 
-    fn mention(&self, host: &mut Server, now: Time, mention: MentionFile) -> Result<(), CommandError> {
+    fn mention(&self, server: &mut Server, now: Time, mention: MentionFile) -> Result<(), CommandError> {
         check_absolute("mention", &mention.path)?;
         let lines = mention.lines.map(|lines| (lines.0.min(lines.1), lines.0.max(lines.1)));
         let to = mention.conn.map(|conn| self.agent(conn)).transpose()?;
         let mut sent = Mention::new(mention.path, lines);
         sent.line_count = mention.line_count;
-        Ok(host.mention(now, sent, to)?)
+        Ok(server.mention(now, sent, to)?)
     }
 
-    fn answer(&mut self, host: &mut Server, answer: Answer) -> Result<(), CommandError> {
+    fn answer(&mut self, server: &mut Server, answer: Answer) -> Result<(), CommandError> {
         let Answer { call: number, verdict, contents } = answer;
         if !matches!(self.call(number)?.kind, CallKind::Diff { .. }) {
             return Err(CommandError::invalid(format!(
@@ -124,7 +124,7 @@ impl Core {
         }
         // The event `diff_closed` of a call that has ended meanwhile is still to come.
         let id = self.call(number)?.id;
-        if host.call(id).tool().is_none() {
+        if server.call(id).tool().is_none() {
             return Err(CommandError::gone(format!("`call` {number} has ended")));
         }
         let Some(OpenCall { kind: CallKind::Diff { call, contents: proposed, has_mark, tab, .. }, .. }) =
@@ -145,16 +145,16 @@ impl Core {
             }
             Verdict::Reject => DiffOutcome::Rejected { tab_name: tab },
         };
-        Ok(host.answer(call, &outcome)?)
+        Ok(server.answer(call, &outcome)?)
     }
 
     /// Answers a call. A result that cannot be used ends the call with a failure: without an answer an agent would take
     /// the problems of a file for solved at the deadline.
-    fn respond(&mut self, host: &mut Server, answer: Respond) -> Result<(), CommandError> {
+    fn respond(&mut self, server: &mut Server, answer: Respond) -> Result<(), CommandError> {
         let Respond { call: number, result } = answer;
         let OpenCall { id, kind } = self.call(number)?;
         let id = *id;
-        let call = host.call(id);
+        let call = server.call(id);
         let text = result.as_deref().and_then(text_of);
         let text = text.as_deref();
         let answered = match (kind, result.as_deref()) {
@@ -184,7 +184,7 @@ impl Core {
             Ok(()) => None,
             Err(RespondError::NotOpen(error)) => return Err(error.into()),
             Err(error) => {
-                let read = host.call(id).tool() == Some(Tool::GetDiagnostics);
+                let read = server.call(id).tool() == Some(Tool::GetDiagnostics);
                 let problem = read.then(|| unusable_member(text, result.as_deref())).flatten();
                 let problem = problem.unwrap_or_else(|| {
                     if let CallKind::Direct(request) = kind {
@@ -192,7 +192,7 @@ impl Core {
                     }
                     format!("`result` cannot be used: {error}")
                 });
-                fail(host, id, kind, &format!("the editor has answered what cannot be used: {problem}"))?;
+                fail(server, id, kind, &format!("the editor has answered what cannot be used: {problem}"))?;
                 Some(problem)
             }
         };
@@ -200,35 +200,35 @@ impl Core {
         problem.map_or(Ok(()), |problem| Err(CommandError::invalid(problem)))
     }
 
-    fn progress(&self, host: &mut Server, report: ReportProgress) -> Result<(), CommandError> {
+    fn progress(&self, server: &mut Server, report: ReportProgress) -> Result<(), CommandError> {
         let mut progress = Progress::new(report.progress);
         progress.total = report.total;
         progress.message = report.message.map(Into::into);
-        host.call(self.call(report.call)?.id).progress(&progress)?;
+        server.call(self.call(report.call)?.id).progress(&progress)?;
         Ok(())
     }
 
-    fn ask(&mut self, host: &mut Server, line: u64, ask: Ask) -> Result<(), CommandError> {
+    fn ask(&mut self, server: &mut Server, line: u64, ask: Ask) -> Result<(), CommandError> {
         let form = Form::read(&ask.form);
         let form =
             form.map_err(|error| CommandError::invalid(format!("`form` is no form: {}", error.message)))?;
         let agent = match ask.conn {
             Some(conn) => self.agent(conn)?,
-            None => only(host)?,
+            None => only(server)?,
         };
         let within =
             ask.within.map_or(Timeout::Never, |within| Timeout::After(Duration::from_millis(within)));
-        let asked = host.agent_mut(agent).elicit_within(form, within)?;
+        let asked = server.agent_mut(agent).elicit_within(form, within)?;
         self.forms.insert(asked.id(), (line, asked));
         Ok(())
     }
 
-    fn notify(&self, host: &mut Server, notify: &Notify) -> Result<(), CommandError> {
+    fn notify(&self, server: &mut Server, notify: &Notify) -> Result<(), CommandError> {
         let params = notify.params.as_deref();
         match notify.conn {
-            Some(conn) => Ok(host.agent_mut(self.agent(conn)?).notify(&notify.method, params)?),
+            Some(conn) => Ok(server.agent_mut(self.agent(conn)?).notify(&notify.method, params)?),
             // An agent that reads nothing loses the notification, as it loses every other one.
-            None => Ok(host.notify_all(&notify.method, params).map(drop)?),
+            None => Ok(server.notify_all(&notify.method, params).map(drop)?),
         }
     }
 
@@ -268,8 +268,8 @@ fn check_absolute(command: &str, path: &str) -> Result<(), CommandError> {
 }
 
 /// Returns the only attached agent.
-fn only(host: &Server) -> Result<AgentId, CommandError> {
-    let mut agents = host.agents().map(|agent| agent.id());
+fn only(server: &Server) -> Result<AgentId, CommandError> {
+    let mut agents = server.agents().map(|agent| agent.id());
     match (agents.next(), agents.next()) {
         (Some(only), None) => Ok(only),
         (None, _) => Err(CommandError::gone("no agent is attached")),

@@ -1,4 +1,4 @@
-//! The state of an editor beside its host: the numbers, the forms, and the events that wait.
+//! The state of an editor beside its server: the numbers, the forms, and the events that wait.
 
 use crate::config::Config;
 use crate::event::Event;
@@ -12,7 +12,7 @@ use serde_json::value::{RawValue, to_raw_value};
 use std::borrow::Cow;
 use std::collections::{BTreeMap, VecDeque};
 
-/// The state of an editor beside its host.
+/// The state of an editor beside its server.
 #[derive(Debug)]
 pub(crate) struct Core {
     pub(crate) numbers: Numbers,
@@ -101,7 +101,7 @@ impl Core {
     }
 
     /// Takes events again, or leaves them out from now on.
-    pub(crate) fn set_taking(&mut self, host: &Server, is_taking: bool) {
+    pub(crate) fn set_taking(&mut self, server: &Server, is_taking: bool) {
         if !is_taking {
             self.gap.get_or_insert_default();
             return;
@@ -109,21 +109,21 @@ impl Core {
         let Some(Gap { events, calls, consent }) = self.gap.take() else { return };
         if events > 0 {
             self.put(Event::Gap { events, calls });
-            let status = self.status(host, None);
+            let status = self.status(server, None);
             self.put(status);
         }
         self.queue.extend(consent);
     }
 
     /// Adds the last event, and takes events again before it.
-    pub(crate) fn end(&mut self, host: &Server) {
-        self.set_taking(host, true);
+    pub(crate) fn end(&mut self, server: &Server) {
+        self.set_taking(server, true);
         self.put(Event::Over {});
     }
 
     /// Returns the state of the editor as an event.
-    pub(crate) fn status(&self, host: &Server, line: Option<u64>) -> Event {
-        let agents = self.conns.iter().filter_map(|(number, agent)| Some((*number, host.agent(*agent)?)));
+    pub(crate) fn status(&self, server: &Server, line: Option<u64>) -> Event {
+        let agents = self.conns.iter().filter_map(|(number, agent)| Some((*number, server.agent(*agent)?)));
         let agents = agents.map(|(conn, agent)| Attached {
             conn,
             client: agent.client().map(|client| gate::name(&client.name)),
@@ -133,13 +133,13 @@ impl Core {
             model: agent.is_for_models(),
             consent: agent.waits_for_consent(),
         });
-        let counts = host.unauthenticated();
+        let counts = server.unauthenticated();
         Event::Status {
             line,
             agents: json(&agents.collect::<Vec<_>>()),
             calls: json(&self.numbers.all().collect::<Vec<_>>()),
             forms: json(&self.forms.values().map(|(line, _)| line).collect::<Vec<_>>()),
-            paused: host.is_paused(),
+            paused: server.is_paused(),
             refused: counts.refused,
             wrong_tokens: counts.wrong_tokens,
             ended: counts.ended,

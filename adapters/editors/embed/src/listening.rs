@@ -81,7 +81,7 @@ impl ListeningEditor {
     pub fn dispatch_within(&mut self, at_most: Option<Duration>) -> io::Result<()> {
         self.has_read = false;
         let core = &mut self.core;
-        self.server.dispatch_within(at_most, |host, event| core.on_event(host, event))?;
+        self.server.dispatch_within(at_most, |server, event| core.on_event(server, event))?;
         if self.server.is_over() && !self.is_over {
             self.is_over = true;
             self.core.end(self.server.server().machine());
@@ -252,7 +252,8 @@ impl std::error::Error for OpenError {}
 
 fn options(config: &Config) -> Result<EditorOptions, OpenError> {
     let version = config.version.clone().unwrap_or_default();
-    let mut options = EditorOptions::new(config.name.clone(), version).configure(|host| config.apply(host));
+    let mut options =
+        EditorOptions::new(config.name.clone(), version).configure(|server| config.apply(server));
     options =
         if config.folders.is_empty() { options.without_folders() } else { options.folders(&config.folders) };
     if let Some(pid) = config.pid {

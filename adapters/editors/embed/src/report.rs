@@ -19,9 +19,9 @@ pub(crate) const BYTE_ORDER_MARK: char = '\u{feff}';
 
 impl Core {
     #[allow(clippy::wildcard_enum_match_arm, reason = "the other events are not for editors")]
-    pub(crate) fn on_event(&mut self, host: &mut Server, event: ServerEvent) {
+    pub(crate) fn on_event(&mut self, server: &mut Server, event: ServerEvent) {
         if let Some(agent) = event.agent() {
-            return self.on_agent_event(host, agent, event);
+            return self.on_agent_event(server, agent, event);
         }
         match event {
             ServerEvent::LockFile(event) => self.put(lock_file(event)),
@@ -29,13 +29,13 @@ impl Core {
                 self.put(Event::MentionExpired { path: mention.file_path });
             }
             // An editor has no token of an earlier process without a listener that decides by itself.
-            ServerEvent::AdmissionPending { conn } => drop(host.admit(conn, false)),
+            ServerEvent::AdmissionPending { conn } => drop(server.admit(conn, false)),
             _ => {}
         }
     }
 
     #[allow(clippy::wildcard_enum_match_arm, reason = "the other events are not for editors")]
-    fn on_agent_event(&mut self, host: &mut Server, agent: AgentId, event: ServerEvent) {
+    fn on_agent_event(&mut self, server: &mut Server, agent: AgentId, event: ServerEvent) {
         let conn = agent.number();
         match event {
             ServerEvent::ConsentPending { client, is_for_models: model, .. } => {
@@ -60,9 +60,9 @@ impl Core {
             ServerEvent::PermissionMode { mode, .. } => {
                 self.put(Event::PermissionMode { conn, mode: gate::name(&mode) });
             }
-            ServerEvent::Call { call, .. } => self.on_call(host, conn, call),
+            ServerEvent::Call { call, .. } => self.on_call(server, conn, call),
             ServerEvent::GetPrompt { call, prompt, .. } => {
-                self.open(host, call, CallKind::Prompt, |call| Event::Prompt {
+                self.open(server, call, CallKind::Prompt, |call| Event::Prompt {
                     conn,
                     call,
                     name: prompt.name,
@@ -71,7 +71,7 @@ impl Core {
             }
             ServerEvent::ReadResource { call, resource, .. } => {
                 let kind = CallKind::Resource { uri: resource.uri.clone() };
-                self.open(host, call, kind, |call| Event::Resource { conn, call, uri: resource.uri });
+                self.open(server, call, kind, |call| Event::Resource { conn, call, uri: resource.uri });
             }
             ServerEvent::CallEnded { call, reason, .. } => self.on_call_ended(conn, call, call_end(&reason)),
             ServerEvent::DiffClosed { call, tab_name: tab, reason, .. } => {
@@ -108,25 +108,26 @@ impl Core {
             }
             ServerEvent::Direct { call, request, .. } => {
                 self.conns.insert(conn, agent);
-                self.on_direct(host, conn, call, request);
+                self.on_direct(server, conn, call, request);
             }
             // No requests are forwarded.
             ServerEvent::Request { call, .. } => {
-                let _ = host.call(call).fail(code::METHOD_NOT_FOUND, "the editor does not have this method");
+                let _ =
+                    server.call(call).fail(code::METHOD_NOT_FOUND, "the editor does not have this method");
             }
             _ => {}
         }
     }
 
-    fn on_call(&mut self, host: &mut Server, conn: u64, call: ToolCall) {
-        let Some(call) = self.answer_alone(host, call) else { return };
+    fn on_call(&mut self, server: &mut Server, conn: u64, call: ToolCall) {
+        let Some(call) = self.answer_alone(server, call) else { return };
         if let ToolCall::OpenDiff(call, diff) = call {
-            return self.on_diff(host, conn, call, diff);
+            return self.on_diff(server, conn, call, diff);
         }
         let id = call.id();
         let is_filtered = call.tool().is_some_and(|tool| tool != Tool::ExecuteCode);
         let kind = if is_filtered { CallKind::Tool } else { CallKind::Own };
-        if self.fail_at_once(host, id, &kind) {
+        if self.fail_at_once(server, id, &kind) {
             return;
         }
         let judged = file_of(&call).map(|(written, purpose)| self.gate.judge(written, purpose)).transpose();
@@ -137,12 +138,12 @@ impl Core {
                 let call = self.numbers.open(id, kind);
                 self.put(Event::Call { conn, call, tool, arguments, path });
             }
-            Err(reason) => refuse(host, id, &kind, &reason),
+            Err(reason) => refuse(server, id, &kind, &reason),
         }
     }
 
     /// Hands on a request of the Obsidian dialect, whose path is below the first folder.
-    fn on_direct(&mut self, host: &mut Server, conn: u64, id: CallId, request: DirectRequest) {
+    fn on_direct(&mut self, server: &mut Server, conn: u64, id: CallId, request: DirectRequest) {
         let file = match &request {
             DirectRequest::ReadFile(asked) => Some((&asked.path, Use::Load)),
             DirectRequest::WriteFile(asked) => Some((&asked.path, Use::Ask)),
@@ -165,15 +166,15 @@ impl Core {
         let (method, params) = (request.method(), json(&request));
         let kind = CallKind::Direct(request);
         match judged.transpose() {
-            Ok(file) => self.open(host, id, kind, |call| {
+            Ok(file) => self.open(server, id, kind, |call| {
                 let path = file.map(|(path, _)| path);
                 Event::Request { conn, call, method: method.into(), params, path }
             }),
-            Err(reason) => refuse(host, id, &kind, &reason),
+            Err(reason) => refuse(server, id, &kind, &reason),
         }
     }
 
-    fn on_diff(&mut self, host: &mut Server, conn: u64, call: Call<OpenDiff>, diff: OpenDiff) {
+    fn on_diff(&mut self, server: &mut Server, conn: u64, call: Call<OpenDiff>, diff: OpenDiff) {
         let OpenDiff { new_file_path, old_file_path, new_file_contents, tab_name, .. } = diff;
         let id = call.id();
         let has_mark = new_file_contents.starts_with(BYTE_ORDER_MARK);
@@ -190,7 +191,7 @@ impl Core {
             has_mark,
             tab: tab_name,
         };
-        if self.fail_at_once(host, id, &kind) {
+        if self.fail_at_once(server, id, &kind) {
             return;
         }
         let judge = |written: &str| self.gate.judge(written, Use::Load);
@@ -201,7 +202,7 @@ impl Core {
         });
         let (path, (old_path, old)) = match judged {
             Ok(files) => files,
-            Err(reason) => return refuse(host, id, &kind, &reason),
+            Err(reason) => return refuse(server, id, &kind, &reason),
         };
         let outside = self.gate.is_outside(&path);
         let (label, call) = (self.gate.label(&path), self.numbers.open(id, kind));
@@ -210,47 +211,47 @@ impl Core {
 
     /// Fails an open call of the editor, which has not received its event.
     #[cfg(feature = "listen")]
-    pub(crate) fn take_back(&mut self, host: &mut Server, number: u64, reason: &str) {
+    pub(crate) fn take_back(&mut self, server: &mut Server, number: u64, reason: &str) {
         if let Some(open) = self.numbers.end(number) {
-            refuse(host, open.id, &open.kind, reason);
+            refuse(server, open.id, &open.kind, reason);
         }
     }
 
     /// Answers a call whose answer follows from the commands so far. Returns every other call.
     #[allow(clippy::wildcard_enum_match_arm, reason = "the editor answers the other calls")]
-    fn answer_alone(&self, host: &mut Server, call: ToolCall) -> Option<ToolCall> {
+    fn answer_alone(&self, server: &mut Server, call: ToolCall) -> Option<ToolCall> {
         // A call that is not open any more needs no answer.
         let _ = match call {
             ToolCall::GetCurrentSelection(call, _) => {
                 let current = self.selection.0.as_ref().filter(|_| self.has_focus);
-                host.answer(call, &CurrentSelection(current.cloned()))
+                server.answer(call, &CurrentSelection(current.cloned()))
             }
-            ToolCall::GetLatestSelection(call, _) => host.answer(call, &self.selection),
-            ToolCall::GetWorkspaceFolders(call, _) => host.answer(call, &self.workspace),
+            ToolCall::GetLatestSelection(call, _) => server.answer(call, &self.selection),
+            ToolCall::GetWorkspaceFolders(call, _) => server.answer(call, &self.workspace),
             other => return Some(other),
         };
         None
     }
 
     /// Opens a call without a file, unless it fails at once.
-    fn open(&mut self, host: &mut Server, id: CallId, kind: CallKind, event: impl FnOnce(u64) -> Event) {
-        if !self.fail_at_once(host, id, &kind) {
+    fn open(&mut self, server: &mut Server, id: CallId, kind: CallKind, event: impl FnOnce(u64) -> Event) {
+        if !self.fail_at_once(server, id, &kind) {
             let number = self.numbers.open(id, kind);
             self.put(event(number));
         }
     }
 
     /// Fails a call if the editor takes no events, or is paused and the server would not filter the answer.
-    fn fail_at_once(&mut self, host: &mut Server, id: CallId, kind: &CallKind) -> bool {
+    fn fail_at_once(&mut self, server: &mut Server, id: CallId, kind: &CallKind) -> bool {
         if let Some(gap) = &mut self.gap {
             gap.events = gap.events.saturating_add(1);
             gap.calls = gap.calls.saturating_add(1);
-            refuse(host, id, kind, "the editor does not read its events");
+            refuse(server, id, kind, "the editor does not read its events");
             return true;
         }
         let is_filtered = matches!(kind, CallKind::Diff { .. } | CallKind::Tool);
-        if host.is_paused() && !is_filtered {
-            refuse(host, id, kind, "the person has paused the editor");
+        if server.is_paused() && !is_filtered {
+            refuse(server, id, kind, "the person has paused the editor");
             return true;
         }
         false
@@ -277,22 +278,22 @@ impl Core {
 /// Answers a call with a failure. The real client decides a diff in its terminal after the error "method not
 /// found" (measured); the failure of a tool is for its model.
 pub(crate) fn fail(
-    host: &mut Server,
+    server: &mut Server,
     id: CallId,
     kind: &CallKind,
     message: &str,
 ) -> Result<(), RespondError> {
     match kind {
-        CallKind::Diff { .. } => Ok(host.call(id).fail(code::METHOD_NOT_FOUND, message)?),
-        CallKind::Tool | CallKind::Own => host.call(id).respond(&ToolResult::error(message)),
-        CallKind::Prompt | CallKind::Direct(_) => Ok(host.call(id).fail(code::INTERNAL_ERROR, message)?),
-        CallKind::Resource { .. } => Ok(host.call(id).fail(code::RESOURCE_NOT_FOUND, message)?),
+        CallKind::Diff { .. } => Ok(server.call(id).fail(code::METHOD_NOT_FOUND, message)?),
+        CallKind::Tool | CallKind::Own => server.call(id).respond(&ToolResult::error(message)),
+        CallKind::Prompt | CallKind::Direct(_) => Ok(server.call(id).fail(code::INTERNAL_ERROR, message)?),
+        CallKind::Resource { .. } => Ok(server.call(id).fail(code::RESOURCE_NOT_FOUND, message)?),
     }
 }
 
 /// Fails a call that has just come, so that it is still open.
-fn refuse(host: &mut Server, id: CallId, kind: &CallKind, reason: &str) {
-    let _ = fail(host, id, kind, reason);
+fn refuse(server: &mut Server, id: CallId, kind: &CallKind, reason: &str) {
+    let _ = fail(server, id, kind, reason);
 }
 
 /// Returns the file in the arguments of a call as the agent wrote it, and what an editor does with the file.

@@ -188,7 +188,7 @@ fn timer_is_never_later_than_the_server() {
         }
         world.until("the push arrives", |world| world.count("push") >= round);
         let diff = OpenDiff::new("/w/a", "new", format!("tab {round}"));
-        world.agent.as_mut().unwrap().machine_mut().call(&diff).unwrap();
+        world.agent.as_mut().unwrap().machine_mut().call_tool(&diff).unwrap();
         world.until("the call arrives", |world| !world.open.is_empty());
         for (call, diff) in std::mem::take(&mut world.open) {
             let accepted = DiffOutcome::Accepted { contents: diff.new_file_contents };

@@ -11,9 +11,9 @@ use ide_mcp::mcp::GetPrompt;
 
 impl Headless {
     /// Handles an event of the server.
-    pub(crate) fn event(&mut self, host: &mut Server, now: Time, event: ServerEvent) {
+    pub(crate) fn event(&mut self, server: &mut Server, now: Time, event: ServerEvent) {
         if let Some(agent) = event.agent() {
-            return self.agent(host, now, agent, event);
+            return self.agent(server, now, agent, event);
         }
         match event {
             ServerEvent::MentionExpired { mention } => {
@@ -35,7 +35,7 @@ impl Headless {
         self.report.write(&Event::LockFile { state, problem });
     }
 
-    fn agent(&mut self, host: &mut Server, now: Time, agent: AgentId, event: ServerEvent) {
+    fn agent(&mut self, server: &mut Server, now: Time, agent: AgentId, event: ServerEvent) {
         let conn = agent.number();
         match event {
             ServerEvent::Ready { client, .. } => {
@@ -53,11 +53,11 @@ impl Headless {
             ServerEvent::GetPrompt { call, prompt, .. } => {
                 let GetPrompt { name, arguments, .. } = &prompt;
                 self.report.write(&Event::Prompt { conn, name, arguments });
-                self.context.answer_prompt(host, call, &prompt);
+                self.context.answer_prompt(server, call, &prompt);
             }
             ServerEvent::ReadResource { call, resource, .. } => {
                 self.report.write(&Event::Resource { conn, uri: &resource.uri });
-                self.context.answer_resource(host, call, &resource);
+                self.context.answer_resource(server, call, &resource);
             }
             ServerEvent::Outcome { request, outcome, .. } => {
                 if let Some((line, end)) = self.forms.end(request, outcome) {
@@ -69,7 +69,7 @@ impl Headless {
             }
             ServerEvent::Call { call, .. } => {
                 self.report.write(&Event::Call { conn, tool: call.name(), arguments: &call });
-                self.called(host, call);
+                self.called(server, call);
             }
             ServerEvent::Direct { call, request, .. } => {
                 self.report.write(&Event::Request { conn, method: request.method(), params: &request });
@@ -104,11 +104,11 @@ impl Headless {
         self.disk.run(
             Some(proposal.call.id()),
             move |workspace| paths.iter().any(|path| workspace.is_outside(path)),
-            |app, host, _, outside| app.propose(host, proposal, outside),
+            |app, server, _, outside| app.propose(server, proposal, outside),
         );
     }
 
-    fn propose(&mut self, host: &mut Server, proposal: Proposal, outside: bool) {
+    fn propose(&mut self, server: &mut Server, proposal: Proposal, outside: bool) {
         let diff = &proposal.diff;
         self.report.write(&Event::Diff {
             conn: proposal.agent.number(),
@@ -119,8 +119,8 @@ impl Headless {
         });
         match self.on_diff {
             OnDiff::Ask | OnDiff::Hold => self.diffs.push(proposal),
-            OnDiff::Accept => self.decide(host, proposal, Verdict::Accept, None),
-            OnDiff::Reject => self.decide(host, proposal, Verdict::Reject, None),
+            OnDiff::Accept => self.decide(server, proposal, Verdict::Accept, None),
+            OnDiff::Reject => self.decide(server, proposal, Verdict::Reject, None),
         }
     }
 }

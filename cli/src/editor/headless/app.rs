@@ -90,9 +90,9 @@ impl Headless {
     }
 
     /// Continues the work whose jobs on the disk are done.
-    pub(crate) fn tick(&mut self, host: &mut Server, now: Time) {
+    pub(crate) fn tick(&mut self, server: &mut Server, now: Time) {
         while let Some(follow_up) = self.disk.next().or_else(|| self.own.next()) {
-            follow_up(self, host, now);
+            follow_up(self, server, now);
         }
     }
 
@@ -119,7 +119,7 @@ impl Headless {
 
     /// Carries out a line of standard input after the lines before it. `pause` and `resume` take effect at
     /// once. The editor only reports a line that is not a command.
-    pub(crate) fn line(&mut self, host: &mut Server, now: Time, Line { number, text }: Line) {
+    pub(crate) fn line(&mut self, server: &mut Server, now: Time, Line { number, text }: Line) {
         let command = text.map_err(|bad| format!("it {bad}")).and_then(|text| Command::parse(&text));
         match command {
             Ok(Command::Open { path }) => self.select_in(number, path, Range::default()),
@@ -127,50 +127,50 @@ impl Headless {
             Ok(Command::Mention { path, lines, conn }) => self.disk.run(
                 None,
                 move |workspace| workspace.mention(&path, lines),
-                move |app, host, now, mention| {
+                move |app, server, now, mention| {
                     let done = mention.and_then(|mention| {
-                        let to = addressee(host, conn)?;
-                        host.mention(now, mention, to).map_err(|error| error.to_string())
+                        let to = addressee(server, conn)?;
+                        server.mention(now, mention, to).map_err(|error| error.to_string())
                     });
                     app.done(number, done);
                 },
             ),
-            Ok(Command::Clear {}) => self.in_order(host, now, number, |app, host, now| {
-                app.select(host, now, Selection::cleared());
+            Ok(Command::Clear {}) => self.in_order(server, now, number, |app, server, now| {
+                app.select(server, now, Selection::cleared());
                 Ok(())
             }),
             Ok(Command::Answer { tab, verdict, contents, conn }) => {
-                self.in_order(host, now, number, move |app, host, _| {
+                self.in_order(server, now, number, move |app, server, _| {
                     let proposal = app.diffs.take(tab.as_deref(), conn)?;
-                    app.decide(host, proposal, verdict, contents);
+                    app.decide(server, proposal, verdict, contents);
                     Ok(())
                 });
             }
-            Ok(Command::Tools { offer, own }) => self.in_order(host, now, number, move |app, host, _| {
-                host.set_tools(app.own.offer(tool_set(&offer)?, own)?);
+            Ok(Command::Tools { offer, own }) => self.in_order(server, now, number, move |app, server, _| {
+                server.set_tools(app.own.offer(tool_set(&offer)?, own)?);
                 Ok(())
             }),
             Ok(Command::Edits {}) => self.list_edits(number),
             Ok(Command::Undo { conn, edit }) => self.undo(number, conn, edit),
             // At once, so that a disk that hangs does not delay a pause.
             Ok(Command::Pause {}) => {
-                host.pause(now);
+                server.pause(now);
                 self.report.write(&Event::Paused);
             }
             Ok(Command::Resume {}) => {
-                host.resume(now);
+                server.resume(now);
                 self.report.write(&Event::Resumed);
             }
             Ok(Command::Context { prompts, resources }) => {
-                self.in_order(host, now, number, move |app, host, _| {
+                self.in_order(server, now, number, move |app, server, _| {
                     app.context = Offered::new(prompts, resources);
-                    host.set_context(app.context.to_context());
+                    server.set_context(app.context.to_context());
                     Ok(())
                 });
             }
             Ok(Command::Form { form, conn, within }) => {
-                self.in_order(host, now, number, move |app, host, _| {
-                    app.forms.ask(host, number, &form, addressee(host, conn)?, within)
+                self.in_order(server, now, number, move |app, server, _| {
+                    app.forms.ask(server, number, &form, addressee(server, conn)?, within)
                 });
             }
             Ok(Command::Quit {}) => self.end_after_commands(now, "quit".into()),
@@ -182,19 +182,19 @@ impl Headless {
     /// the disk.
     fn in_order(
         &mut self,
-        host: &mut Server,
+        server: &mut Server,
         now: Time,
         number: u64,
         command: impl FnOnce(&mut Self, &mut Server, Time) -> Result<(), String> + Send + 'static,
     ) {
-        let command = move |app: &mut Self, host: &mut Server, now: Time| {
-            let done = command(app, host, now);
+        let command = move |app: &mut Self, server: &mut Server, now: Time| {
+            let done = command(app, server, now);
             app.done(number, done);
         };
         if self.disk.has_own_jobs() {
-            self.disk.run(None, |_| (), move |app, host, now, ()| command(app, host, now));
+            self.disk.run(None, |_| (), move |app, server, now, ()| command(app, server, now));
         } else {
-            command(self, host, now);
+            command(self, server, now);
         }
     }
 
@@ -202,8 +202,8 @@ impl Headless {
         self.disk.run(
             None,
             move |workspace| workspace.select(&path, range),
-            move |app, host, now, selection| {
-                let done = selection.map(|selection| app.select(host, now, selection));
+            move |app, server, now, selection| {
+                let done = selection.map(|selection| app.select(server, now, selection));
                 app.done(number, done);
             },
         );
@@ -215,29 +215,29 @@ impl Headless {
         }
     }
 
-    pub(super) fn select(&mut self, host: &mut Server, now: Time, selection: Selection) {
+    pub(super) fn select(&mut self, server: &mut Server, now: Time, selection: Selection) {
         self.has_focus = !selection.file_path.is_empty();
         if self.has_focus {
             self.latest = Some(selection.clone());
         }
         let path = selection.file_path.clone();
-        match host.select(now, selection) {
+        match server.select(now, selection) {
             Selected::Truncated => self.report.error("the selected text is longer than 256 KiB and was cut"),
-            Selected::Hidden if !host.is_paused() => self.report.write(&Event::Hidden { path: &path }),
+            Selected::Hidden if !server.is_paused() => self.report.write(&Event::Hidden { path: &path }),
             _ => {}
         }
     }
 
     pub(super) fn decide(
         &mut self,
-        host: &mut Server,
+        server: &mut Server,
         proposal: Proposal,
         verdict: Verdict,
         contents: Option<String>,
     ) {
         let (conn, tab) = (proposal.agent.number(), proposal.diff.tab_name.clone());
         let (call, outcome) = proposal.decided(verdict, contents);
-        match host.answer(call, &outcome) {
+        match server.answer(call, &outcome) {
             Ok(()) => self.report.write(&Event::DiffClosed { conn, tab: &tab, reason: verdict.done() }),
             Err(gone) => self.report.error(&format!("the verdict about {tab:?} came too late: {gone}")),
         }
@@ -246,8 +246,8 @@ impl Headless {
 
 /// Returns the recipient of a mention or a form: the agent with this number. Without a number, returns an
 /// error if several agents are attached, and otherwise `None`: then the sender chooses the recipient.
-fn addressee(host: &Server, conn: Option<u64>) -> Result<Option<AgentId>, String> {
-    let ids: Vec<AgentId> = host.agents().map(|agent| agent.id()).collect();
+fn addressee(server: &Server, conn: Option<u64>) -> Result<Option<AgentId>, String> {
+    let ids: Vec<AgentId> = server.agents().map(|agent| agent.id()).collect();
     let numbers: Vec<u64> = ids.iter().map(|id| id.number()).collect();
     match conn {
         Some(number) => match ids.into_iter().find(|id| id.number() == number) {
@@ -279,7 +279,7 @@ mod tests {
         for (name, recovers) in cases {
             let config =
                 ServerConfig::new("editor", "1").policy(Policy::without_authentication(1)).tools(all_tools());
-            let mut host = Server::new(config);
+            let mut server = Server::new(config);
             let folders = Folders::open(&[std::env::temp_dir()]).unwrap();
             let report = Report::new(|| ());
             let mut app =
@@ -288,15 +288,15 @@ mod tests {
             app.disk.run(None, move |_| held.recv().unwrap_or_default(), |_, _, _, ()| {});
             let at = |millis: u64| Time::from_millis(millis);
             let line = |number, text: &str| Line { number, text: Ok(text.into()) };
-            app.line(&mut host, at(0), line(1, r#"{"cmd":"tools","offer":[]}"#));
+            app.line(&mut server, at(0), line(1, r#"{"cmd":"tools","offer":[]}"#));
             assert_eq!((app.end(at(0)), app.deadline()), (None, None), "{name}");
-            app.line(&mut host, at(1_000), line(2, r#"{"cmd":"quit"}"#));
+            app.line(&mut server, at(1_000), line(2, r#"{"cmd":"quit"}"#));
             app.end_after_commands(at(2_000), "end of standard input".into());
             assert_eq!((app.end(at(5_999)), app.deadline()), (None, Some(at(6_000))), "{name}");
             if recovers {
                 drop(recover);
                 while let Some(follow_up) = app.disk.wait() {
-                    follow_up(&mut app, &mut host, at(3_000));
+                    follow_up(&mut app, &mut server, at(3_000));
                 }
             }
             let ends = if recovers { at(3_000) } else { at(6_000) };

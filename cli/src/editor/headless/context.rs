@@ -64,37 +64,37 @@ impl Offered {
     }
 
     /// Answers `prompts/get`, with an error in a pause of the server. The editor lists the prompt, unless a command has just replaced it.
-    pub(crate) fn answer_prompt(&self, host: &mut Server, call: CallId, asked: &GetPrompt) {
-        if host.is_paused() {
-            return refuse(host, call);
+    pub(crate) fn answer_prompt(&self, server: &mut Server, call: CallId, asked: &GetPrompt) {
+        if server.is_paused() {
+            return refuse(server, call);
         }
         // The last prompt of a name is the one in the list.
         let result = self.prompts.iter().rfind(|prompt| prompt.name == asked.name);
         // An error means that the agent has gone, so nobody waits for the answer.
         let _ = match result.map(|prompt| PromptResult::text(prompt.text_for(asked))) {
-            Some(result) => host.call(call).respond_prompt(&result).map_err(drop),
-            None => host.call(call).fail(code::INVALID_PARAMS, "this prompt is gone").map_err(drop),
+            Some(result) => server.call(call).respond_prompt(&result).map_err(drop),
+            None => server.call(call).fail(code::INVALID_PARAMS, "this prompt is gone").map_err(drop),
         };
     }
 
     /// Answers `resources/read`, with an error in a pause of the server. The editor lists the resource, unless a command has just replaced it.
-    pub(crate) fn answer_resource(&self, host: &mut Server, call: CallId, asked: &ReadResource) {
-        if host.is_paused() {
-            return refuse(host, call);
+    pub(crate) fn answer_resource(&self, server: &mut Server, call: CallId, asked: &ReadResource) {
+        if server.is_paused() {
+            return refuse(server, call);
         }
         let _ = match self.resources.iter().rfind(|resource| resource.uri == asked.uri) {
             Some(Resource { uri, mime_type, text, .. }) => {
                 let result = ResourceResult::text(uri, mime_type, text);
-                host.call(call).respond_resource(&result).map_err(drop)
+                server.call(call).respond_resource(&result).map_err(drop)
             }
-            None => host.call(call).fail(code::RESOURCE_NOT_FOUND, "this resource is gone").map_err(drop),
+            None => server.call(call).fail(code::RESOURCE_NOT_FOUND, "this resource is gone").map_err(drop),
         };
     }
 }
 
 /// Answers a request in a pause. The filter of the server does not apply to the texts of the person.
-fn refuse(host: &mut Server, call: CallId) {
-    let _ = host.call(call).fail(code::INTERNAL_ERROR, "the editor is paused");
+fn refuse(server: &mut Server, call: CallId) {
+    let _ = server.call(call).fail(code::INTERNAL_ERROR, "the editor is paused");
 }
 
 impl Prompt {

@@ -81,26 +81,26 @@ mod tests {
         for (is_cancelled, confirmed) in [(false, true), (true, false), (true, false)] {
             let config =
                 ServerConfig::new("editor", "1").policy(Policy::without_authentication(1)).tools(all_tools());
-            let mut host = Server::new(config);
+            let mut server = Server::new(config);
             let folders = Folders::open(std::slice::from_ref(&folder)).unwrap();
             let report = Report::new(|| ());
             let mut app =
                 Headless::new(Workspace::new(folders), Dialect::VsCode, OnDiff::Ask, report, || ()).unwrap();
-            let edit = AgentId::from(host.connect(Time::ZERO)).call(7);
+            let edit = AgentId::from(server.connect(Time::ZERO)).call(7);
             fs::write(&*path, "before").unwrap();
             app.expect_edit(edit, path.clone());
             if is_cancelled {
                 app.disk.cancel(edit);
             }
-            let wait = |app: &mut Headless, host: &mut Server| {
+            let wait = |app: &mut Headless, server: &mut Server| {
                 while let Some(follow_up) = app.disk.wait() {
-                    follow_up(app, host, Time::ZERO);
+                    follow_up(app, server, Time::ZERO);
                 }
             };
-            wait(&mut app, &mut host);
+            wait(&mut app, &mut server);
             if is_cancelled {
                 app.end_edit(Time::ZERO, edit, path.clone(), EditEnd::Expired);
-                wait(&mut app, &mut host);
+                wait(&mut app, &mut server);
             }
             fs::write(&*path, "after").unwrap();
             let written = path.clone();
@@ -109,7 +109,7 @@ mod tests {
                 assert_eq!(is_known, confirmed, "cancelled: {is_cancelled}");
             };
             app.disk.run(None, end, |_, _, _, ()| {});
-            wait(&mut app, &mut host);
+            wait(&mut app, &mut server);
         }
         fs::remove_dir_all(&folder).unwrap();
     }

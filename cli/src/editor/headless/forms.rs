@@ -20,17 +20,17 @@ impl Forms {
     /// Sends a form to this agent; `None` stands for the first attached agent. `within` is in milliseconds.
     pub(crate) fn ask(
         &mut self,
-        host: &mut Server,
+        server: &mut Server,
         line: u64,
         form: &RawValue,
         agent: Option<AgentId>,
         within: Option<u64>,
     ) -> Result<(), String> {
         let form = Form::read(form).map_err(|error| format!("this is no form: {}", error.message))?;
-        let only = host.agents().next().map(|agent| agent.id());
+        let only = server.agents().next().map(|agent| agent.id());
         let agent = agent.or(only).ok_or("no agent is attached")?;
         let within = within.map_or(WITHIN, Duration::from_millis);
-        let asked = host.agent_mut(agent).elicit_within(form, Timeout::After(within));
+        let asked = server.agent_mut(agent).elicit_within(form, Timeout::After(within));
         let asked = asked.map_err(|error| error.to_string())?;
         self.0.insert(asked.id(), (line, asked));
         Ok(())

@@ -114,7 +114,7 @@ impl Editor {
             if let Some(reason) = self.app.end(now) {
                 self.end(now, &reason);
             }
-            self.server.turn(now, |host, event| self.app.event(host, now, event));
+            self.server.turn(now, |server, event| self.app.event(server, now, event));
             self.report_unauthenticated(now);
         }
         self.app.into_report().end().map_err(|error| {

@@ -123,26 +123,26 @@ impl Programs {
     }
 
     /// Runs the program of this tool for a call. Its output is the answer.
-    pub(super) fn called(&mut self, host: &mut Server, call: CallId, name: &str, arguments: String) {
+    pub(super) fn called(&mut self, server: &mut Server, call: CallId, name: &str, arguments: String) {
         let Some(command) = self.commands.get(name) else {
-            return failed(host, call, &format!("{name:?} is not offered any more"));
+            return failed(server, call, &format!("{name:?} is not offered any more"));
         };
         let (name, command, dir) = (name.to_owned(), command.clone(), self.dir.clone());
         let stage: Shared = Arc::new(Mutex::new(Stage::Waiting));
         self.stages.insert(call, stage.clone());
         let worker = match self.worker() {
             Ok(worker) => worker,
-            Err(error) => return failed(host, call, &format!("{name} cannot be run: {error}")),
+            Err(error) => return failed(server, call, &format!("{name} cannot be run: {error}")),
         };
         worker.run(
             Some(call),
             move |()| run(&command, &dir, &arguments, &stage, LIMITS),
-            move |app, host, _, outcome: Result<String, String>| {
+            move |app, server, _, outcome: Result<String, String>| {
                 app.own.stages.remove(&call);
                 match outcome {
                     // An error means that the agent has gone, so nobody waits for the answer.
-                    Ok(output) => drop(host.call(call).answer_json(&output)),
-                    Err(problem) => failed(host, call, &format!("{name}: {problem}")),
+                    Ok(output) => drop(server.call(call).answer_json(&output)),
+                    Err(problem) => failed(server, call, &format!("{name}: {problem}")),
                 }
             },
         );
@@ -184,8 +184,8 @@ impl std::fmt::Debug for Programs {
     }
 }
 
-fn failed(host: &mut Server, call: CallId, problem: &str) {
-    let _ = host.call(call).respond(&ToolResult::error(problem));
+fn failed(server: &mut Server, call: CallId, problem: &str) {
+    let _ = server.call(call).respond(&ToolResult::error(problem));
 }
 
 fn look(stage: &Mutex<Stage>) -> MutexGuard<'_, Stage> {

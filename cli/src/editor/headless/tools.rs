@@ -20,7 +20,7 @@ const NO_FILE: &str = "no file has the focus";
 
 impl Headless {
     /// Answers a call, after the disk was read if the answer needs it.
-    pub(super) fn called(&mut self, host: &mut Server, call: ToolCall) {
+    pub(super) fn called(&mut self, server: &mut Server, call: ToolCall) {
         match call {
             ToolCall::GetDiagnostics(call, asked) => {
                 // As described, JetBrains means this file if none is named.
@@ -32,56 +32,56 @@ impl Headless {
                     let uri = asked.uri.or_else(|| focus.map(|path| format!("file://{path}")));
                     workspace.diagnostics(uri.as_deref())
                 };
-                self.read(call.id(), found, move |_, host, _, found| {
-                    answer(host, call, found.map(Diagnostics::new));
+                self.read(call.id(), found, move |_, server, _, found| {
+                    answer(server, call, found.map(Diagnostics::new));
                 });
             }
             ToolCall::OpenFile(call, file) => self.read(
                 call.id(),
                 move |workspace| workspace.open_file(&file).map(|opened| (file, opened)),
-                move |app, host, now, opened| {
+                move |app, server, now, opened| {
                     let opened = opened.map(|(file, opened)| match opened {
-                        Some(opened) => app.opened(host, now, &file, opened),
+                        Some(opened) => app.opened(server, now, &file, opened),
                         None => OpenedFile::NotFound { path: file.file_path },
                     });
-                    answer(host, call, opened);
+                    answer(server, call, opened);
                 },
             ),
             ToolCall::OpenFiles(call, asked) => self.read(
                 call.id(),
                 move |workspace| workspace.open_files(&asked.file_paths),
-                move |_, host, _, opened| answer(host, call, Ok(OpenedFiles::new(opened))),
+                move |_, server, _, opened| answer(server, call, Ok(OpenedFiles::new(opened))),
             ),
             ToolCall::GetOpenEditors(call, _) => {
                 let active = self.focus().map(|selection| selection.file_path.clone());
                 self.read(
                     call.id(),
                     move |workspace| workspace.tabs(active.as_deref()),
-                    move |_, host, _, tabs| answer(host, call, Ok(OpenEditors::new(tabs))),
+                    move |_, server, _, tabs| answer(server, call, Ok(OpenEditors::new(tabs))),
                 );
             }
             ToolCall::GetAllOpenedFilePaths(call, _) => self.read(
                 call.id(),
                 |workspace| workspace.paths(),
-                move |_, host, _, paths| answer(host, call, Ok(FilePaths::new(paths))),
+                move |_, server, _, paths| answer(server, call, Ok(FilePaths::new(paths))),
             ),
             ToolCall::GetWorkspaceFolders(call, _) => self.read(
                 call.id(),
                 |workspace| folder_list(workspace.folders()),
-                move |_, host, _, folders| answer(host, call, folders),
+                move |_, server, _, folders| answer(server, call, folders),
             ),
             ToolCall::GetCurrentSelection(call, _) => {
-                answer(host, call, Ok(CurrentSelection(self.focus().cloned())));
+                answer(server, call, Ok(CurrentSelection(self.focus().cloned())));
             }
             ToolCall::GetLatestSelection(call, _) => {
-                answer(host, call, Ok(LatestSelection(self.latest.clone())));
+                answer(server, call, Ok(LatestSelection(self.latest.clone())));
             }
             ToolCall::CheckDocumentDirty(call, asked) => {
                 let state = move |workspace: &mut Workspace| match workspace.shown(&asked.file_path) {
                     Some(file_path) => DocumentState::Open { file_path, is_dirty: false, is_untitled: false },
                     None => DocumentState::NotOpen { file_path: asked.file_path },
                 };
-                self.read(call.id(), state, move |_, host, _, state| answer(host, call, Ok(state)));
+                self.read(call.id(), state, move |_, server, _, state| answer(server, call, Ok(state)));
             }
             ToolCall::SaveDocument(call, asked) => {
                 let saved = move |workspace: &mut Workspace| match workspace.shown(&asked.file_path) {
@@ -91,36 +91,36 @@ impl Headless {
                     }
                     None => DocumentSaved::NotOpen { file_path: asked.file_path },
                 };
-                self.read(call.id(), saved, move |_, host, _, saved| answer(host, call, Ok(saved)));
+                self.read(call.id(), saved, move |_, server, _, saved| answer(server, call, Ok(saved)));
             }
             ToolCall::GetCursorPosition(call, _) => {
                 let cursor = self.focus().map(|at| CursorPosition::new(at.file_path.as_str(), at.range.end));
-                answer(host, call, cursor.ok_or_else(|| NO_FILE.into()));
+                answer(server, call, cursor.ok_or_else(|| NO_FILE.into()));
             }
             ToolCall::SetCursorPosition(call, asked) => {
                 let range = Range::new(asked.position(), asked.position());
                 let select = self.selects(asked.file_path, range);
-                self.read(call.id(), select, move |app, host, now, selection| {
-                    let moved = app.moved(host, now, selection);
-                    answer(host, call, moved);
+                self.read(call.id(), select, move |app, server, now, selection| {
+                    let moved = app.moved(server, now, selection);
+                    answer(server, call, moved);
                 });
             }
             ToolCall::SetSelection(call, asked) => {
                 let select = self.selects(asked.file_path, asked.range);
-                self.read(call.id(), select, move |app, host, now, selection| {
-                    let moved = app.moved(host, now, selection);
-                    answer(host, call, moved);
+                self.read(call.id(), select, move |app, server, now, selection| {
+                    let moved = app.moved(server, now, selection);
+                    answer(server, call, moved);
                 });
             }
             // The server cannot filter what a program says.
-            ToolCall::Other(call, _) if host.is_paused() => {
-                answer(host, call, Err("the person has paused the editor".into()));
+            ToolCall::Other(call, _) if server.is_paused() => {
+                answer(server, call, Err("the person has paused the editor".into()));
             }
             ToolCall::Other(call, asked) => {
                 let arguments = serde_json::to_string(&asked).unwrap_or_default();
-                self.own.called(host, call.into(), &asked.name, arguments);
+                self.own.called(server, call.into(), &asked.name, arguments);
             }
-            other => not_served(host, other),
+            other => not_served(server, other),
         }
     }
 
@@ -129,11 +129,11 @@ impl Headless {
         let writes = self.on_diff == OnDiff::Accept;
         let current = self.focus().map(|selection| selection.file_path.clone());
         let read = move |workspace: &mut Workspace| vault::answer(workspace, request, writes, current);
-        self.read(call, read, move |_, host, _, read| {
+        self.read(call, read, move |_, server, _, read| {
             // An error means that the agent has gone, so nobody waits for the answer.
             let _ = match read {
-                Ok(answer) => host.call(call).respond_direct(&answer).map_err(drop),
-                Err(problem) => host.call(call).fail(code::INTERNAL_ERROR, &problem).map_err(drop),
+                Ok(answer) => server.call(call).respond_direct(&answer).map_err(drop),
+                Err(problem) => server.call(call).fail(code::INTERNAL_ERROR, &problem).map_err(drop),
             };
         });
     }
@@ -154,9 +154,9 @@ impl Headless {
 
     /// Returns the answer to `openFile`. Selects the passage only if the file comes to the front:
     /// agents also open files in the background while the person works elsewhere.
-    fn opened(&mut self, host: &mut Server, now: Time, file: &OpenFile, opened: Opened) -> OpenedFile {
+    fn opened(&mut self, server: &mut Server, now: Time, file: &OpenFile, opened: Opened) -> OpenedFile {
         if file.make_frontmost {
-            self.select(host, now, opened.selection);
+            self.select(server, now, opened.selection);
             OpenedFile::focused(opened.path, missing_note(opened.missing))
         } else {
             OpenedFile::unfocused(opened.path, "plaintext", opened.lines)
@@ -182,12 +182,12 @@ impl Headless {
 
     fn moved(
         &mut self,
-        host: &mut Server,
+        server: &mut Server,
         now: Time,
         selection: Result<Selection, String>,
     ) -> Result<Done, String> {
         selection.map(|selection| {
-            self.select(host, now, selection);
+            self.select(server, now, selection);
             Done
         })
     }

@@ -16,11 +16,11 @@ const LONGEST: usize = 200;
 
 impl App {
     /// Handles an event of the server.
-    pub(crate) fn event(&mut self, host: &mut Server, now: Time, event: ServerEvent) {
+    pub(crate) fn event(&mut self, server: &mut Server, now: Time, event: ServerEvent) {
         self.model.now = now;
         self.stale = true;
         if let Some(agent) = event.agent() {
-            return self.agent(host, now, agent, event);
+            return self.agent(server, now, agent, event);
         }
         match event {
             ServerEvent::MentionExpired { mention } => {
@@ -54,7 +54,7 @@ impl App {
         self.model.report(tone, text);
     }
 
-    fn agent(&mut self, host: &mut Server, now: Time, id: AgentId, event: ServerEvent) {
+    fn agent(&mut self, server: &mut Server, now: Time, id: AgentId, event: ServerEvent) {
         match event {
             ServerEvent::Ready { client, .. } => {
                 let name = client.map(|client| format!("{} {}", client.name, client.version));
@@ -69,13 +69,13 @@ impl App {
                 }
             }
             ServerEvent::Call { call: ToolCall::OpenDiff(call, diff), .. } => {
-                self.proposed(host, Proposal { agent: id, call, diff });
+                self.proposed(server, Proposal { agent: id, call, diff });
             }
-            ServerEvent::Call { call, .. } => self.called(host, id, call),
+            ServerEvent::Call { call, .. } => self.called(server, id, call),
             ServerEvent::GetPrompt { call, prompt, .. } => {
                 let who = self.model.agent(id);
                 self.model.asked(&who, format!("prompt {}", of_peer(&prompt.name)));
-                self.answer_prompt(host, call, &prompt);
+                self.answer_prompt(server, call, &prompt);
             }
             ServerEvent::Outcome { request, outcome, .. } => self.answered(request, outcome),
             ServerEvent::EditExpected { edit, path, .. } => self.edit_expected(edit, path),
@@ -105,7 +105,7 @@ impl App {
         }
     }
 
-    fn proposed(&mut self, host: &mut Server, proposal: Proposal) {
+    fn proposed(&mut self, server: &mut Server, proposal: Proposal) {
         let label = of_peer(&self.folders.label(Path::new(&proposal.diff.new_file_path)));
         let verdict = match self.on_diff {
             OnDiff::Ask | OnDiff::Hold => return self.read_old_text(proposal, label),
@@ -113,7 +113,7 @@ impl App {
             OnDiff::Reject => Verdict::Reject,
         };
         let (call, outcome) = proposal.decided(verdict, None);
-        if host.answer(call, &outcome).is_ok() {
+        if server.answer(call, &outcome).is_ok() {
             self.model.decided(&label, verdict, "");
         }
     }

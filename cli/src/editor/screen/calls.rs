@@ -35,16 +35,16 @@ pub(crate) fn tools() -> ToolSet {
 
 impl App {
     /// Answers a call, at once if it needs no disk.
-    pub(super) fn called(&mut self, host: &mut Server, agent: AgentId, call: ToolCall) {
+    pub(super) fn called(&mut self, server: &mut Server, agent: AgentId, call: ToolCall) {
         let who = self.model.agent(agent);
         self.model.asked(&who, said(&call, &self.folders));
         match call {
             ToolCall::GetDiagnostics(call, GetDiagnostics { uri, .. }) => {
                 let is_of_all = uri.is_none();
                 let read = |disk: &mut Disk| disk::problems(disk, uri);
-                return self.read_for(call.id(), read, move |app, host, read| {
+                return self.read_for(call.id(), read, move |app, server, read| {
                     let found = read.and_then(|read| app.diagnostics(is_of_all, read));
-                    answer(host, call, found.map(Diagnostics::new));
+                    answer(server, call, found.map(Diagnostics::new));
                 });
             }
             ToolCall::OpenFile(call, file) => {
@@ -52,36 +52,36 @@ impl App {
                     let place = disk.folders.find_for_agent(&file.file_path)?;
                     Ok((disk::open(&disk.folders, place)?, file))
                 };
-                return self.read_for(call.id(), read, move |app, host, read| {
+                return self.read_for(call.id(), read, move |app, server, read| {
                     let opened = read.and_then(|(document, file)| app.open_file(&file, document));
-                    answer(host, call, opened);
+                    answer(server, call, opened);
                 });
             }
             ToolCall::CheckDocumentDirty(call, CheckDocumentDirty { file_path, .. }) => {
                 let path = file_path.clone();
                 let read = move |disk: &mut Disk| disk.folders.find_for_agent(&path).map(|place| place.real);
-                return self.read_for(call.id(), read, move |app, host, real| {
-                    answer(host, call, Ok(app.document_state(file_path, real.ok().as_deref())));
+                return self.read_for(call.id(), read, move |app, server, real| {
+                    answer(server, call, Ok(app.document_state(file_path, real.ok().as_deref())));
                 });
             }
             ToolCall::SaveDocument(call, SaveDocument { file_path, .. }) => {
                 let path = file_path.clone();
                 let read = move |disk: &mut Disk| disk.folders.find_for_agent(&path).map(|place| place.real);
-                return self.read_for(call.id(), read, move |app, host, real| {
-                    app.save_document(host, call, file_path, real.ok().as_deref());
+                return self.read_for(call.id(), read, move |app, server, real| {
+                    app.save_document(server, call, file_path, real.ok().as_deref());
                 });
             }
-            ToolCall::GetOpenEditors(call, _) => answer(host, call, Ok(self.open_editors())),
-            ToolCall::GetWorkspaceFolders(call, _) => answer(host, call, folder_list(&self.folders)),
+            ToolCall::GetOpenEditors(call, _) => answer(server, call, Ok(self.open_editors())),
+            ToolCall::GetWorkspaceFolders(call, _) => answer(server, call, folder_list(&self.folders)),
             ToolCall::GetCurrentSelection(call, _) => {
                 let selection = self.model.document().map(|document| document.selection());
-                answer(host, call, Ok(CurrentSelection(selection)));
+                answer(server, call, Ok(CurrentSelection(selection)));
             }
             ToolCall::GetLatestSelection(call, _) => {
                 let selection = self.model.document().map(|document| document.selection());
-                answer(host, call, Ok(LatestSelection(selection.or_else(|| self.latest.clone()))));
+                answer(server, call, Ok(LatestSelection(selection.or_else(|| self.latest.clone()))));
             }
-            other => not_served(host, other),
+            other => not_served(server, other),
         }
         // A look at the disk finds a file that the agent has just written, so that the screen shows
         // it soon.
@@ -98,10 +98,10 @@ impl App {
     ) {
         let seen = self.seen();
         let read = move |disk: &mut Disk| (disk::look(&disk.folders, seen), read(disk));
-        self.disk.run(Some(call), read, move |app, host, _, (found, read)| {
+        self.disk.run(Some(call), read, move |app, server, _, (found, read)| {
             app.stale = true;
             app.found(found);
-            then(app, host, read);
+            then(app, server, read);
         });
     }
 
@@ -176,33 +176,33 @@ impl App {
 
     fn save_document(
         &mut self,
-        host: &mut Server,
+        server: &mut Server,
         call: Call<SaveDocument>,
         path: String,
         real: Option<&Path>,
     ) {
         let open = self.model.documents.iter().find(|open| Some(open.real.as_path()) == real);
         let Some(open) = open else {
-            return answer(host, call, Ok(DocumentSaved::NotOpen { file_path: path }));
+            return answer(server, call, Ok(DocumentSaved::NotOpen { file_path: path }));
         };
         let file_path = open.path.clone();
-        let saved = move |host: &mut Server, done: Result<&str, String>| {
+        let saved = move |server: &mut Server, done: Result<&str, String>| {
             let (saved, message) = match done {
                 Ok(message) => (true, message.to_owned()),
                 Err(problem) => (false, problem),
             };
-            answer(host, call, Ok(DocumentSaved::Open { file_path, saved, message }));
+            answer(server, call, Ok(DocumentSaved::Open { file_path, saved, message }));
         };
         match (open.buffer.is_dirty(), open.conflict) {
-            (false, _) => saved(host, Ok("nothing was left to save")),
-            _ if open.is_renamed => saved(host, Err("this file is being saved under another name".into())),
+            (false, _) => saved(server, Ok("nothing was left to save")),
+            _ if open.is_renamed => saved(server, Err("this file is being saved under another name".into())),
             (true, true) => {
-                saved(host, Err("it was changed on disk as well: the person has to decide".into()));
+                saved(server, Err("it was changed on disk as well: the person has to decide".into()));
             }
             (true, false) => {
                 let real = open.real.clone();
-                self.save(&real, move |_, host, done| {
-                    saved(host, done.map(|()| "Document saved successfully"));
+                self.save(&real, move |_, server, done| {
+                    saved(server, done.map(|()| "Document saved successfully"));
                 });
             }
         }

@@ -23,10 +23,10 @@ pub(super) fn context() -> Context {
 
 impl App {
     /// Answers a request for the prompt. It names the selected lines, and the agent reads them itself.
-    pub(super) fn answer_prompt(&self, host: &mut Server, call: CallId, asked: &GetPrompt) {
+    pub(super) fn answer_prompt(&self, server: &mut Server, call: CallId, asked: &GetPrompt) {
         let shown = self.model.document();
         let refused = match shown {
-            _ if host.is_paused() => Some("the editor is paused by its user"),
+            _ if server.is_paused() => Some("the editor is paused by its user"),
             None => Some("no file is shown in the editor"),
             Some(document) if document.is_hidden => Some("the file may not leave the editor"),
             Some(_) => None,
@@ -43,23 +43,23 @@ impl App {
                 let focus = asked.arguments.get("focus").filter(|focus| !focus.is_empty());
                 let focus = focus.map(|focus| format!(" Look for this: {focus}")).unwrap_or_default();
                 let result = PromptResult::text(format!("Review {passage}.{focus}"));
-                host.call(call).respond_prompt(&result).map_err(drop)
+                server.call(call).respond_prompt(&result).map_err(drop)
             }
             (reason, _) => {
-                host.call(call).fail(code::INTERNAL_ERROR, reason.unwrap_or_default()).map_err(drop)
+                server.call(call).fail(code::INTERNAL_ERROR, reason.unwrap_or_default()).map_err(drop)
             }
         };
     }
 
     /// Asks the person at the first agent that shows forms.
-    pub(super) fn ask_agent(&mut self, host: &mut Server, question: &str) -> Result<(), String> {
-        let agents: Vec<_> = host.agents().map(|agent| agent.id()).collect();
+    pub(super) fn ask_agent(&mut self, server: &mut Server, question: &str) -> Result<(), String> {
+        let agents: Vec<_> = server.agents().map(|agent| agent.id()).collect();
         if agents.is_empty() {
             return Err("no agent is attached".into());
         }
         let form = Form::new(question.to_owned()).field(FormField::text(ANSWER).required());
         let mut asked =
-            agents.into_iter().filter_map(|agent| host.agent_mut(agent).elicit(form.clone()).ok());
+            agents.into_iter().filter_map(|agent| server.agent_mut(agent).elicit(form.clone()).ok());
         let asked = asked.next().ok_or("no attached agent can show a question")?;
         self.questions.push(asked);
         self.model.say(Tone::Plain, "the agent shows your question to its person");

@@ -145,7 +145,7 @@ impl Editor {
                 }
             }
             let app = &mut self.app;
-            self.server.turn(now, |host, event| app.event(host, now, event));
+            self.server.turn(now, |server, event| app.event(server, now, event));
             app.settle(self.server.machine_mut(), now);
         }
         let stopping = self.stopping.take();

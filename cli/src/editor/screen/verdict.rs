@@ -10,12 +10,12 @@ use std::mem;
 
 impl App {
     /// Rejects the shown proposal at once, and accepts it after a look at its file.
-    pub(crate) fn decide(&mut self, host: &mut Server, verdict: Verdict) -> Result<(), String> {
+    pub(crate) fn decide(&mut self, server: &mut Server, verdict: Verdict) -> Result<(), String> {
         let mut seen = self.seen();
         let Some(open) = self.model.proposed_mut() else { return Ok(()) };
         let call = open.proposal.call.id();
         if verdict == Verdict::Reject {
-            return self.answer(host, call, Outcome::Rejected);
+            return self.answer(server, call, Outcome::Rejected);
         }
         // A second key during the look is no answer to a question that comes after the look.
         if mem::replace(&mut open.is_looked_at, true) {
@@ -23,17 +23,17 @@ impl App {
         }
         seen.files.retain(|(real, _)| open.files().any(|file| file.is_of(real)));
         let look = move |disk: &mut disk::Disk| disk::look(&disk.folders, seen);
-        self.disk.run(Some(call), look, move |app, host, _, found| {
+        self.disk.run(Some(call), look, move |app, server, _, found| {
             app.stale = true;
             app.found(found);
-            app.accept(host, call);
+            app.accept(server, call);
         });
         Ok(())
     }
 
     /// Accepts a proposal if the texts of its files are those that the person has seen. Otherwise asks the
     /// person, if the proposal is still shown: the answer is a key, and counts for the shown proposal.
-    fn accept(&mut self, host: &mut Server, call: CallId) {
+    fn accept(&mut self, server: &mut Server, call: CallId) {
         let mut proposals = self.model.proposals.iter();
         let Some(at) = proposals.position(|open| open.proposal.call.id() == call) else { return };
         self.model.compare(at);
@@ -45,19 +45,20 @@ impl App {
             return;
         }
         let done = match open.accepted() {
-            Some(outcome) => self.answer(host, call, outcome),
+            Some(outcome) => self.answer(server, call, outcome),
             None if is_shown => Err(open.ask()),
             None => Err(format!("{} has changed and was not accepted: look at it again", open.label)),
         };
         self.show_problem(done);
     }
 
-    fn answer(&mut self, host: &mut Server, call: CallId, outcome: Outcome) -> Result<(), String> {
+    fn answer(&mut self, server: &mut Server, call: CallId, outcome: Outcome) -> Result<(), String> {
         let Some(taken) = self.model.take_proposal(call) else { return Ok(()) };
         let (label, part) = (taken.label.clone(), taken.part());
         let document = self.model.documents.iter_mut().find(|document| taken.writes(&document.real));
         let (call, outcome) = taken.decided(outcome);
-        host.answer(call, &outcome)
+        server
+            .answer(call, &outcome)
             .map_err(|gone| format!("your decision about {label} came too late: {gone}"))?;
         match outcome {
             DiffOutcome::Accepted { contents } => {

@@ -17,7 +17,7 @@ const REST: Duration = Duration::from_secs(1);
 
 /// A server and its sockets, and the peers at their other ends.
 struct Room {
-    host: Server,
+    server: Server,
     connections: Connections<Peer>,
 }
 
@@ -25,11 +25,11 @@ impl Room {
     fn new() -> Self {
         let policy = Policy::without_authentication(0);
         let config = ServerConfig::new("editor", "1").policy(policy);
-        Self { host: Server::new(config), connections: Connections::new() }
+        Self { server: Server::new(config), connections: Connections::new() }
     }
 
     fn connect(&mut self, now: Time) -> (ConnId, Peer) {
-        let (id, peer) = (self.host.connect(now), Peer::default());
+        let (id, peer) = (self.server.connect(now), Peer::default());
         self.connections.insert(id, Link::new(peer.clone()));
         self.step(now);
         (id, peer)
@@ -43,31 +43,31 @@ impl Room {
     }
 
     fn step(&mut self, now: Time) {
-        self.connections.read(&mut self.host, now);
+        self.connections.read(&mut self.server, now);
         loop {
-            match self.host.poll(now) {
+            match self.server.poll(now) {
                 Output::Event(_) => {}
                 Output::Write { conn, bytes } => {
                     let taken = self.connections.write(conn, bytes, now).unwrap();
-                    self.host.written(conn, taken);
+                    self.server.written(conn, taken);
                 }
                 Output::Close(conn) => self.connections.close(conn, now),
                 Output::Wait(_) => break,
             }
         }
-        self.connections.rest(&mut self.host, now);
+        self.connections.rest(&mut self.server, now);
         self.connections.linger(now, drop);
     }
 
     /// Ends the connection in both directions, so that the server can use its number again.
     fn lose(&mut self, id: ConnId) {
-        self.host.feed_eof(Time::ZERO, id);
-        self.host.feed_eof(Time::ZERO, id);
+        self.server.feed_eof(Time::ZERO, id);
+        self.server.feed_eof(Time::ZERO, id);
         self.step(Time::ZERO);
     }
 
     fn deadline(&self, now: Time) -> Option<Time> {
-        self.connections.deadline(&self.host, now)
+        self.connections.deadline(&self.server, now)
     }
 }
 
@@ -114,13 +114,13 @@ fn step_noted_late_keeps_its_time() {
     let (slow, quick) = (room.connect(Time::ZERO), room.connect(Time::ZERO));
     slow.1.0.borrow_mut().extend(b"slow");
     room.connections.ready(slow.0.index());
-    room.connections.read(&mut room.host, Time::ZERO);
+    room.connections.read(&mut room.server, Time::ZERO);
     quick.1.0.borrow_mut().extend(b"quick");
     room.connections.ready(quick.0.index());
     let later = Time::from_millis(5);
-    room.connections.read(&mut room.host, later);
+    room.connections.read(&mut room.server, later);
     room.connections.busy.reverse();
-    room.connections.rest(&mut room.host, later);
+    room.connections.rest(&mut room.server, later);
     assert_eq!(room.deadline(later), Some(Time::ZERO.saturating_add(REST)));
 }
 
@@ -144,10 +144,10 @@ fn replaced_connection_is_busy_once() {
     let mut room = Room::new();
     let one = room.connect(Time::ZERO);
     room.connections.ready(one.0.index());
-    room.host.feed_eof(Time::ZERO, one.0);
-    room.host.feed_eof(Time::ZERO, one.0);
-    assert!(matches!(room.host.poll(Time::ZERO), Output::Close(_)), "a loop that does not close");
-    let other = room.host.connect(Time::ZERO);
+    room.server.feed_eof(Time::ZERO, one.0);
+    room.server.feed_eof(Time::ZERO, one.0);
+    assert!(matches!(room.server.poll(Time::ZERO), Output::Close(_)), "a loop that does not close");
+    let other = room.server.connect(Time::ZERO);
     room.connections.insert(other, Link::new(Peer::default()));
     assert_eq!((other.index(), room.connections.busy.len()), (one.0.index(), 1));
 }

@@ -13,7 +13,7 @@ use serde_json::value::RawValue;
 use std::time::Duration;
 
 fn diff(room: &mut Room, text: &str) -> serde_json::Value {
-    room.client(0).call(&OpenDiff::new("/w/a", text, "t")).unwrap();
+    room.client(0).call_tool(&OpenDiff::new("/w/a", text, "t")).unwrap();
     room.settle().pop().unwrap()
 }
 
@@ -59,7 +59,7 @@ fn calls_take_only_their_own_answers() {
     let mut room = Room::new(r#","prompts":[{"name":"p"}],"resources":[{"uri":"n://1"}]"#);
     room.attach();
     diff(&mut room, "");
-    room.client(0).call(&GetOpenEditors).unwrap();
+    room.client(0).call_tool(&GetOpenEditors).unwrap();
     assert_eq!(names(&room.settle()), ["call"]);
     let rows = [
         (r#"{"cmd":"respond","call":1}"#, "`call` 1 is a diff: use the command answer"),
@@ -109,7 +109,7 @@ fn diagnostics_of_language_servers_are_taken() {
             for result in [json.clone(), serde_json::to_string(&json).unwrap()] {
                 let mut room = Room::new("");
                 room.attach();
-                room.client(0).call(&GetDiagnostics::new(Some("file:///w/a".into()))).unwrap();
+                room.client(0).call_tool(&GetDiagnostics::new(Some("file:///w/a".into()))).unwrap();
                 room.settle();
                 room.quiet(&format!(r#"{{"cmd":"respond","call":1,"result":{result}}}"#));
                 let outcome = room.outcome(0);
@@ -163,8 +163,8 @@ fn unusable_result_names_its_member_and_ends_the_call() {
         let mut room = Room::new("");
         room.attach();
         match of_diagnostics {
-            true => drop(room.client(0).call(&GetDiagnostics::new(Some("file:///w/a".into()))).unwrap()),
-            false => drop(room.client(0).call(&GetOpenEditors).unwrap()),
+            true => drop(room.client(0).call_tool(&GetDiagnostics::new(Some("file:///w/a".into()))).unwrap()),
+            false => drop(room.client(0).call_tool(&GetOpenEditors).unwrap()),
         }
         room.settle();
         let command = format!(r#"{{"cmd":"respond","call":1,"result":{result}}}"#);
@@ -198,7 +198,7 @@ fn events_have_no_halves_of_pairs() {
     let mut room = Room::new(r#","own":[{"name":"count"}]"#);
     room.attach();
     let arguments = r#"{"a":["x\ud800","\ud83d\ude00"],"\udc00":1.0}"#;
-    room.client(0).call(&OtherTool::new("count", serde_json::from_str(arguments).unwrap())).unwrap();
+    room.client(0).call_tool(&OtherTool::new("count", serde_json::from_str(arguments).unwrap())).unwrap();
     let event = room.settle().pop().unwrap();
     assert_eq!(event["arguments"], json!({"a": ["x\u{fffd}", "😀"], "\u{fffd}": 1}));
     room.quiet(r#"{"cmd":"respond","call":1.0,"result":"y\ud800"}"#);
@@ -236,10 +236,10 @@ fn selection_and_folders_are_answered_alone() {
         if !command.is_empty() {
             room.command(command).unwrap();
         }
-        room.client(0).call(&GetCurrentSelection).unwrap();
+        room.client(0).call_tool(&GetCurrentSelection).unwrap();
         assert_eq!(names(&room.settle()), [""; 0], "{name}");
         assert!(room.outcome(0).contains(current), "{name}: {}", room.outcome(0));
-        room.client(0).call(&GetLatestSelection).unwrap();
+        room.client(0).call_tool(&GetLatestSelection).unwrap();
         assert_eq!(names(&room.settle()), [""; 0], "{name}");
         assert!(room.outcome(0).contains(latest), "{name}: {}", room.outcome(0));
     }
@@ -247,7 +247,7 @@ fn selection_and_folders_are_answered_alone() {
         if !command.is_empty() {
             room.quiet(command);
         }
-        room.client(0).call(&GetWorkspaceFolders).unwrap();
+        room.client(0).call_tool(&GetWorkspaceFolders).unwrap();
         room.settle();
         assert!(room.outcome(0).contains(&format!(r#"\"rootPath\":\"{folder}\""#)), "{}", room.outcome(0));
     }
@@ -276,7 +276,7 @@ fn call_has_the_path_of_its_file() {
     for (uri, path) in rows {
         let mut room = Room::new("");
         room.attach();
-        room.client(0).call(&GetDiagnostics::new(uri.map(Into::into))).unwrap();
+        room.client(0).call_tool(&GetDiagnostics::new(uri.map(Into::into))).unwrap();
         let event = room.settle().pop().unwrap();
         assert_eq!((&event["event"], &event["path"]), (&json!("call"), &path), "{uri:?}");
     }
@@ -293,22 +293,22 @@ fn every_tool_with_a_file_has_its_path() {
     let offer = r#""openFile","checkDocumentDirty","saveDocument","reformat_file","set_cursor_position","set_selection","getOpenEditors""#;
     room.quiet(&format!(r#"{{"cmd":"tools","offer":[{offer}]}}"#));
     let mut asks: Vec<Ask> = vec![
-        ("openFile", Box::new(|client| client.call(&OpenFile::new("/w/./a")).unwrap().id())),
+        ("openFile", Box::new(|client| client.call_tool(&OpenFile::new("/w/./a")).unwrap().id())),
         (
             "checkDocumentDirty",
-            Box::new(|client| client.call(&CheckDocumentDirty::new("/w/./a")).unwrap().id()),
+            Box::new(|client| client.call_tool(&CheckDocumentDirty::new("/w/./a")).unwrap().id()),
         ),
-        ("saveDocument", Box::new(|client| client.call(&SaveDocument::new("/w/./a")).unwrap().id())),
-        ("reformat_file", Box::new(|client| client.call(&ReformatFile::new("/w/./a")).unwrap().id())),
-        ("set_cursor_position", Box::new(move |client| client.call(&at).unwrap().id())),
-        ("set_selection", Box::new(move |client| client.call(&selected).unwrap().id())),
+        ("saveDocument", Box::new(|client| client.call_tool(&SaveDocument::new("/w/./a")).unwrap().id())),
+        ("reformat_file", Box::new(|client| client.call_tool(&ReformatFile::new("/w/./a")).unwrap().id())),
+        ("set_cursor_position", Box::new(move |client| client.call_tool(&at).unwrap().id())),
+        ("set_selection", Box::new(move |client| client.call_tool(&selected).unwrap().id())),
     ];
     for (name, ask) in &mut asks {
         ask(room.client(0));
         let event = room.settle().pop().unwrap();
         assert_eq!((&event["tool"], &event["path"]), (&json!(name), &json!("/w/a")), "{name}");
     }
-    room.client(0).call(&GetOpenEditors).unwrap();
+    room.client(0).call_tool(&GetOpenEditors).unwrap();
     assert_eq!(room.settle().pop().unwrap()["path"], json!(null), "no file");
 }
 
@@ -343,7 +343,7 @@ fn own_tool_takes_any_answer() {
     let mut room = Room::new(r#","own":[{"name":"count","models":true}]"#);
     room.attach_at("/models");
     let arguments = OtherTool::new("count", serde_json::from_str("{\n\"a\":[1]}").unwrap());
-    room.client(0).call(&arguments).unwrap();
+    room.client(0).call_tool(&arguments).unwrap();
     let event = room.settle().pop().unwrap();
     assert_eq!((&event["tool"], &event["arguments"]), (&json!("count"), &json!({"a": [1]})));
     room.quiet(r#"{"cmd":"respond","call":1,"result":{"lines":[{"n":7}]}}"#);
@@ -355,7 +355,7 @@ fn deadline_moves_with_the_command() {
     let mut room = Room::new("");
     room.attach();
     let ask = |room: &mut Room| {
-        room.client(0).call(&GetDiagnostics::new(Some("/w/a".into()))).unwrap();
+        room.client(0).call_tool(&GetDiagnostics::new(Some("/w/a".into()))).unwrap();
         room.settle();
     };
     ask(&mut room);
@@ -368,13 +368,13 @@ fn deadline_moves_with_the_command() {
     assert_eq!(names(&room.wait(1)), ["call_ended"]);
     assert_eq!(room.refused(r#"{"cmd":"timeout","call":2,"within":1}"#), "`call` 2 has ended");
     let timeout = Timeout::Progress { idle: Duration::from_secs(60), total: Duration::from_secs(600) };
-    room.client(0).call_within(&ExecuteCode::new("1"), timeout).unwrap();
+    room.client(0).call_tool_within(&ExecuteCode::new("1"), timeout).unwrap();
     room.settle();
     room.agents[0].events.clear();
     room.quiet(r#"{"cmd":"progress","call":3,"progress":0.5,"total":1,"message":"half"}"#);
     let shown = format!("{:?}", room.agents[0].events);
     assert!(shown.contains("Progress") && shown.contains("0.5") && shown.contains("half"), "{shown}");
-    room.client(0).call(&GetDiagnostics::default()).unwrap();
+    room.client(0).call_tool(&GetDiagnostics::default()).unwrap();
     room.settle();
     assert_eq!(names(&room.cut(0)).iter().filter(|name| **name == "call_ended").count(), 2);
     assert_eq!(room.one(r#"{"cmd":"status"}"#)["calls"], json!([]));
@@ -386,17 +386,17 @@ fn calls_that_no_filter_covers_fail_in_a_pause() {
         Room::new(r#","own":[{"name":"count"}],"prompts":[{"name":"p"}],"resources":[{"uri":"n://1"}]"#);
     room.attach();
     let calls: [(&str, fn(&mut Client) -> RequestId, &str); 6] = [
-        ("call", |client| client.call(&ExecuteCode::new("1")).unwrap().id(), "paused"),
+        ("call", |client| client.call_tool(&ExecuteCode::new("1")).unwrap().id(), "paused"),
         (
             "call",
-            |client| client.call(&OtherTool::new("count", RawValue::NULL.to_owned())).unwrap().id(),
+            |client| client.call_tool(&OtherTool::new("count", RawValue::NULL.to_owned())).unwrap().id(),
             "paused",
         ),
         ("prompt", |client| client.get_prompt(&GetPrompt::new("p")).unwrap().id(), "paused"),
         ("resource", |client| client.read_resource(&ReadResource::new("n://1")).unwrap().id(), "paused"),
         // The text of a diff is the agent's own, and the server filters the answers of its own tools.
-        ("diff", |client| client.call(&OpenDiff::new("/w/a", "x", "t")).unwrap().id(), ""),
-        ("call", |client| client.call(&GetOpenEditors).unwrap().id(), ""),
+        ("diff", |client| client.call_tool(&OpenDiff::new("/w/a", "x", "t")).unwrap().id(), ""),
+        ("call", |client| client.call_tool(&GetOpenEditors).unwrap().id(), ""),
     ];
     // The second time as the first.
     for round in 0..2 {

@@ -85,8 +85,8 @@ fn every_command_of_the_table_succeeds() {
     };
     let mut done = vec![succeeds(&mut room, r#""allow","conn":1"#)];
     for _ in 0..3 {
-        room.client(0).call(&OpenDiff::new("/w/a", "x", "t")).unwrap();
-        room.client(0).call(&GetOpenEditors).unwrap();
+        room.client(0).call_tool(&OpenDiff::new("/w/a", "x", "t")).unwrap();
+        room.client(0).call_tool(&GetOpenEditors).unwrap();
     }
     room.settle();
     for members in [
@@ -123,7 +123,7 @@ fn every_command_of_the_table_succeeds() {
 fn numbers_are_judged_by_value() {
     let mut room = Room::new("");
     room.attach();
-    room.client(0).call(&GetOpenEditors).unwrap();
+    room.client(0).call_tool(&GetOpenEditors).unwrap();
     room.settle();
     for (command, is_right) in [
         (r#"{"cmd":"select","path":"/w/a","start":[0.0,3.0],"end":[1e0,3],"text":"x"}"#, true),

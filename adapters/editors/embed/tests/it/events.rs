@@ -86,10 +86,10 @@ fn asked() -> Vec<Value> {
     let mut room = Room::new(r#","prompts":[{"name":"p"}],"resources":[{"uri":"n://1"}]"#);
     room.attach();
     let client = room.client(0);
-    client.call(&SetPermissionMode::new("plan")).unwrap();
-    let diff = client.call(&OpenDiff::new("/x/a", "", "t")).unwrap();
+    client.call_tool(&SetPermissionMode::new("plan")).unwrap();
+    let diff = client.call_tool(&OpenDiff::new("/x/a", "", "t")).unwrap();
     client.cancel(diff.id(), None);
-    client.call(&diagnostics(Some("file:///w/a"))).unwrap();
+    client.call_tool(&diagnostics(Some("file:///w/a"))).unwrap();
     client.get_prompt(&GetPrompt::new("p")).unwrap();
     client.read_resource(&ReadResource::new("n://1")).unwrap();
     client.notify::<()>("x/y", None).unwrap();
@@ -105,8 +105,8 @@ fn asked() -> Vec<Value> {
 fn gone() -> Vec<Value> {
     let mut room = Room::new("");
     room.attach();
-    room.client(0).call(&GetOpenEditors).unwrap();
-    room.client(0).call(&OpenDiff::new("/w/a", "", "t")).unwrap();
+    room.client(0).call_tool(&GetOpenEditors).unwrap();
+    room.client(0).call_tool(&OpenDiff::new("/w/a", "", "t")).unwrap();
     let mut events = room.settle();
     let mut ends = room.cut(0);
     assert_eq!(ends.last().unwrap()["event"], json!("closed"), "the last event of an agent");
@@ -118,10 +118,10 @@ fn gone() -> Vec<Value> {
 fn edits() -> Vec<Value> {
     let mut room = Room::new("");
     room.attach();
-    room.client(0).call(&diagnostics(Some("file:///w/a"))).unwrap();
+    room.client(0).call_tool(&diagnostics(Some("file:///w/a"))).unwrap();
     let mut events = room.settle();
     room.quiet(r#"{"cmd":"respond","call":1,"result":[]}"#);
-    room.client(0).call(&diagnostics(None)).unwrap();
+    room.client(0).call_tool(&diagnostics(None)).unwrap();
     events.extend(room.settle());
     assert_eq!(events.last().unwrap()["call"], json!(2));
     events
@@ -268,7 +268,7 @@ fn ended_call_has_its_reason() {
     for (reason, end) in rows {
         let mut room = Room::new("");
         room.attach();
-        let call = room.client(0).call(&diagnostics(Some("/w/a"))).unwrap().id();
+        let call = room.client(0).call_tool(&diagnostics(Some("/w/a"))).unwrap().id();
         room.settle();
         let ends: Vec<Value> = end(&mut room, call);
         let ends: Vec<&Value> = ends.iter().filter(|event| event["event"] == "call_ended").collect();

@@ -108,7 +108,7 @@ impl Desk {
         seen: impl FnMut(&Event),
     ) -> (Result<(), String>, Option<Event>) {
         self.play(
-            move |agent| agent.call(&arguments).map(drop).map_err(|error| error.to_string()),
+            move |agent| agent.call_tool(&arguments).map(drop).map_err(|error| error.to_string()),
             take,
             seen,
         )
@@ -350,7 +350,7 @@ fn old_texts_are_bounded_in_sum() {
         desk.play(
             move |agent| {
                 // The answer does not come while the editor keeps the proposal.
-                let _ = agent.client_mut().unwrap().call(&diff).map_err(|error| error.to_string())?;
+                let _ = agent.client_mut().unwrap().call_tool(&diff).map_err(|error| error.to_string())?;
                 agent.list_tools().map(drop).map_err(|error| error.to_string())
             },
             ListeningEditor::next_whole_event,
@@ -395,7 +395,7 @@ fn one_old_text_is_read_in_a_turn() {
         let call: Call = Box::new(move |agent| {
             for tab in ["1", "2", "3"] {
                 let diff = OpenDiff::new(asked.as_str(), "new\n", format!("{tab} in round {round}"));
-                let _ = agent.client_mut().unwrap().call(&diff).unwrap();
+                let _ = agent.client_mut().unwrap().call_tool(&diff).unwrap();
             }
             agent.list_tools().map(drop).map_err(|error| error.to_string())
         });

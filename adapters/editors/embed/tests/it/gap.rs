@@ -11,11 +11,11 @@ fn calls_fail_while_editor_reads_nothing() {
     room.attach();
     room.editor.set_taking_events(false);
     for _ in 0..3 {
-        room.client(0).call(&OpenDiff::new("/w/a", "", "t")).unwrap();
+        room.client(0).call_tool(&OpenDiff::new("/w/a", "", "t")).unwrap();
         assert_eq!(names(&room.settle()), [""; 0]);
         assert!(room.outcome(0).contains("-32601"), "{}", room.outcome(0));
     }
-    room.client(0).call(&GetOpenEditors).unwrap();
+    room.client(0).call_tool(&GetOpenEditors).unwrap();
     room.settle();
     assert!(room.outcome(0).contains("does not read its events"), "{}", room.outcome(0));
     room.attach();
@@ -27,7 +27,7 @@ fn calls_fail_while_editor_reads_nothing() {
     room.editor.set_taking_events(false);
     room.editor.set_taking_events(true);
     assert_eq!(names(&room.settle()), [""; 0], "nothing was left out the second time");
-    room.client(0).call(&OpenDiff::new("/w/a", "", "t")).unwrap();
+    room.client(0).call_tool(&OpenDiff::new("/w/a", "", "t")).unwrap();
     assert_eq!(names(&room.settle()), ["diff"]);
 }
 
@@ -43,7 +43,7 @@ fn question_about_an_agent_waits_for_the_end_of_a_gap() {
             assert_eq!(names(&room.attach()), [""; 0]);
         }
         // A call that waits for the answer is not the editor's yet.
-        room.client(first).call(&OpenDiff::new("/w/a", "", "t")).unwrap();
+        room.client(first).call_tool(&OpenDiff::new("/w/a", "", "t")).unwrap();
         assert_eq!(names(&room.cut(first + 1)), [""; 0]);
         room.editor.set_taking_events(true);
         let events = room.settle();

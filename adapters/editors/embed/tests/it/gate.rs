@@ -12,37 +12,37 @@ const TOOLS: &[(&str, fn(&mut Client, &str))] = &[
     ("openDiff, new path", |client, path| {
         let mut diff = OpenDiff::new("/w/a", "x", "t");
         diff.new_file_path = path.into();
-        let _ = client.call(&diff).unwrap();
+        let _ = client.call_tool(&diff).unwrap();
     }),
     ("openDiff, old path", |client, path| {
         let mut diff = OpenDiff::new("/w/a", "x", "t");
         diff.old_file_path = path.into();
-        let _ = client.call(&diff).unwrap();
+        let _ = client.call_tool(&diff).unwrap();
     }),
     ("getDiagnostics", |client, path| {
-        let _ = client.call(&GetDiagnostics::new(Some(path.into()))).unwrap();
+        let _ = client.call_tool(&GetDiagnostics::new(Some(path.into()))).unwrap();
     }),
     ("openFile", |client, path| {
-        let _ = client.call(&OpenFile::new(path)).unwrap();
+        let _ = client.call_tool(&OpenFile::new(path)).unwrap();
     }),
     ("checkDocumentDirty", |client, path| {
-        let _ = client.call(&CheckDocumentDirty::new(path)).unwrap();
+        let _ = client.call_tool(&CheckDocumentDirty::new(path)).unwrap();
     }),
     ("saveDocument", |client, path| {
-        let _ = client.call(&SaveDocument::new(path)).unwrap();
+        let _ = client.call_tool(&SaveDocument::new(path)).unwrap();
     }),
     ("reformat_file", |client, path| {
-        let _ = client.call(&ReformatFile::new(path)).unwrap();
+        let _ = client.call_tool(&ReformatFile::new(path)).unwrap();
     }),
     ("set_cursor_position", |client, path| {
         let mut at = SetCursorPosition::new(Position::new(0, 0));
         at.file_path = Some(path.into());
-        let _ = client.call(&at).unwrap();
+        let _ = client.call_tool(&at).unwrap();
     }),
     ("set_selection", |client, path| {
         let mut at = SetSelection::new(Range::default());
         at.file_path = Some(path.into());
-        let _ = client.call(&at).unwrap();
+        let _ = client.call_tool(&at).unwrap();
     }),
 ];
 
@@ -156,13 +156,13 @@ fn uri_that_is_not_encoded_names_its_file() {
     ];
     let mut room = room();
     for (uri, path) in rows {
-        room.client(0).call(&GetDiagnostics::new(Some(uri.into()))).unwrap();
+        room.client(0).call_tool(&GetDiagnostics::new(Some(uri.into()))).unwrap();
         let event = room.settle().pop().unwrap();
         assert_eq!((&event["event"], &event["path"]), (&json!("call"), &json!(path)), "{uri}");
     }
     for (uri, reason) in [("file://server/a#b", "not absolute"), ("file:///ssh:host:/x#y", "another machine")]
     {
-        room.client(0).call(&GetDiagnostics::new(Some(uri.into()))).unwrap();
+        room.client(0).call_tool(&GetDiagnostics::new(Some(uri.into()))).unwrap();
         let mut events = room.settle();
         events.retain(|event| event["event"] == "call");
         assert_eq!(events, [Value::Null; 0], "{uri}");
@@ -174,9 +174,9 @@ fn uri_that_is_not_encoded_names_its_file() {
 fn edit_of_a_file_that_no_editor_gets_is_not_announced() {
     let mut room = room();
     for (path, announced) in [("/w/x\ncq", 0), ("/ssh:host:/x", 0), ("/w/a", 1), ("/w/x\ncq", 0)] {
-        room.client(0).call(&GetDiagnostics::new(Some(path.into()))).unwrap();
+        room.client(0).call_tool(&GetDiagnostics::new(Some(path.into()))).unwrap();
         let mut events = room.settle();
-        room.client(0).call(&GetDiagnostics::default()).unwrap();
+        room.client(0).call_tool(&GetDiagnostics::default()).unwrap();
         events.extend(room.settle());
         events.extend(room.wait(10_000));
         for name in ["edit_expected", "edit_ended"] {
@@ -218,9 +218,9 @@ fn names_of_peers_are_one_short_line() {
             continue; // such a tab has the name of its file
         }
         let mut room = self::room();
-        room.client(0).call(&OpenDiff::new("/w/a", "x", given)).unwrap();
+        room.client(0).call_tool(&OpenDiff::new("/w/a", "x", given)).unwrap();
         assert_eq!(room.settle().pop().unwrap()["tab"], json!(expected), "{name}");
-        room.client(0).call(&CloseTab::new(given)).unwrap();
+        room.client(0).call_tool(&CloseTab::new(given)).unwrap();
         let closed = room.settle().into_iter().find(|event| event["event"] == "diff_closed").unwrap();
         assert_eq!(closed["tab"], json!(expected), "{name}: the tab has its whole name");
     }
@@ -230,7 +230,7 @@ fn names_of_peers_are_one_short_line() {
 fn rejection_has_the_whole_name_of_the_tab() {
     let mut room = room();
     let tab = format!("✻ \"{}\"\n", "t".repeat(100));
-    room.client(0).call(&OpenDiff::new("/w/a", "x", tab.as_str())).unwrap();
+    room.client(0).call_tool(&OpenDiff::new("/w/a", "x", tab.as_str())).unwrap();
     room.settle();
     room.quiet(r#"{"cmd":"answer","call":1,"verdict":"reject"}"#);
     let answer: Value = serde_json::from_str(&room.outcome(0)).unwrap();
@@ -262,7 +262,7 @@ fn label_tells_files_apart_on_one_safe_line() {
     let mut room = room();
     for (name, folders, path, label) in rows {
         room.quiet(&format!(r#"{{"cmd":"folders","folders":{folders}}}"#));
-        room.client(0).call(&OpenDiff::new(path, "x", "t")).unwrap();
+        room.client(0).call_tool(&OpenDiff::new(path, "x", "t")).unwrap();
         assert_eq!(room.settle().pop().unwrap()["label"], json!(label), "{name}");
     }
 }
@@ -281,7 +281,7 @@ fn byte_order_mark_is_kept_from_the_editor() {
     ];
     for (name, proposed, shown, edited, expected) in rows {
         let mut room = room();
-        room.client(0).call(&OpenDiff::new("/w/a", proposed, "t")).unwrap();
+        room.client(0).call_tool(&OpenDiff::new("/w/a", proposed, "t")).unwrap();
         assert_eq!(room.settle().pop().unwrap()["contents"], json!(shown), "{name}");
         let mut answer = json!({"cmd": "answer", "call": 1, "verdict": "accept"});
         if let Some(edited) = edited {

@@ -68,7 +68,7 @@ fn agent_is_answered_over_sockets() {
     let options = AgentOptions::new("agent", "1").lock_file(&lock).permit_dead_process();
     let agent = thread::spawn(move || {
         let mut agent = Agent::attach(options).unwrap();
-        agent.call(&GetOpenEditors).unwrap()
+        agent.call_tool(&GetOpenEditors).unwrap()
     });
     let call = until(&mut editor, "call");
     editor.command_line(

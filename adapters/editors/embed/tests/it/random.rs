@@ -16,11 +16,11 @@ fn random_commands_have_one_effect() {
         let mut asked = 0;
         for _ in 0..u.int_in_range(1..=24)? {
             match u.int_in_range(0..=9)? {
-                0 => asked += usize::from(room.client(0).call(&OpenDiff::new("/w/a", "x", "t")).is_ok()),
-                1 => asked += usize::from(room.client(0).call(&GetOpenEditors).is_ok()),
+                0 => asked += usize::from(room.client(0).call_tool(&OpenDiff::new("/w/a", "x", "t")).is_ok()),
+                1 => asked += usize::from(room.client(0).call_tool(&GetOpenEditors).is_ok()),
                 2 if u.arbitrary()? => {
                     let file = GetDiagnostics::new(Some("file:///w/a".into()));
-                    asked += usize::from(room.client(0).call(&file).is_ok());
+                    asked += usize::from(room.client(0).call_tool(&file).is_ok());
                 }
                 2 => drop(room.wait(u.int_in_range(0..=400)?)),
                 _ => act(&mut room, u)?,

@@ -11,7 +11,7 @@ use std::time::Duration;
 fn loop_sees_deadline_and_output() {
     let mut room = Room::new("");
     room.attach();
-    room.client(0).call(&GetDiagnostics::new(Some("/w/a".into()))).unwrap();
+    room.client(0).call_tool(&GetDiagnostics::new(Some("/w/a".into()))).unwrap();
     room.settle();
     let due = room.now.saturating_add(Duration::from_millis(400));
     assert_eq!(room.editor.deadline(), Some(due), "the timeout of the call");

@@ -132,7 +132,7 @@ impl App {
             let written = disk.save(&real, &text, seen);
             (real, written)
         };
-        self.with_disk(write, move |app, host, (real, written)| {
+        self.with_disk(write, move |app, server, (real, written)| {
             let document = app.model.documents.iter_mut().find(|document| document.real == real);
             if let Some(document) = document {
                 document.saved(written.as_ref().ok().copied());
@@ -143,7 +143,7 @@ impl App {
                 // The save has possibly failed because the file has changed.
                 app.look();
             }
-            then(app, host, written.map(drop));
+            then(app, server, written.map(drop));
             app.quit_when_saved();
         });
     }
@@ -221,12 +221,12 @@ impl App {
 
     /// Mentions a file. Without a path, it mentions the selected lines of the shown file, or the
     /// whole file.
-    pub(super) fn mention(&mut self, host: &mut Server, path: Option<&Path>) -> Result<(), String> {
+    pub(super) fn mention(&mut self, server: &mut Server, path: Option<&Path>) -> Result<(), String> {
         if let Some(path) = path {
             let path = unicode(path)?;
             let find = move |disk: &mut Disk| unicode(&disk.folders.find(&path)?.shown);
-            self.with_disk(find, |app, host, found| {
-                let done = found.and_then(|path| app.mention_this(host, Mention::new(path, None)));
+            self.with_disk(find, |app, server, found| {
+                let done = found.and_then(|path| app.mention_this(server, Mention::new(path, None)));
                 app.show_problem(done);
             });
             return Ok(());
@@ -234,10 +234,10 @@ impl App {
         let Some(document) = self.model.document() else { return Ok(()) };
         let lines = u32::try_from(document.buffer.text().lines()).unwrap_or(u32::MAX);
         let mention = Mention::new(&document.path, document.selected_lines()).with_line_count(lines);
-        self.mention_this(host, mention)
+        self.mention_this(server, mention)
     }
 
-    fn mention_this(&mut self, host: &mut Server, mention: Mention) -> Result<(), String> {
+    fn mention_this(&mut self, server: &mut Server, mention: Mention) -> Result<(), String> {
         let label = self.folders.label(Path::new(&mention.file_path));
         let what = match mention.lines {
             None => label,
@@ -246,7 +246,7 @@ impl App {
                 format!("{label} lines {} to {}", first.saturating_add(1), last.saturating_add(1))
             }
         };
-        host.mention(self.model.now, mention, None).map_err(|error| error.to_string())?;
+        server.mention(self.model.now, mention, None).map_err(|error| error.to_string())?;
         let (tone, text) = match self.model.agents.last() {
             Some(agent) => (Tone::Good, format!("mentioned {what} to {}", agent.name)),
             None => (Tone::Plain, format!("the mention of {what} waits up to 30 s for an agent")),

@@ -130,19 +130,19 @@ impl App {
     }
 
     /// Runs the follow-ups of finished disk jobs, and starts the look and the checks that are due.
-    pub(crate) fn tick(&mut self, host: &mut Server, now: Time) {
+    pub(crate) fn tick(&mut self, server: &mut Server, now: Time) {
         let was_live = self.model.is_live();
         self.model.now = now;
         self.stale |= was_live != self.model.is_live();
         self.stale |= self.model.expire();
         while let Some(follow_up) = self.disk.next() {
-            follow_up(self, host, now);
+            follow_up(self, server, now);
         }
         if self.watch_at.is_some_and(|at| at <= now) {
             self.look();
         }
         if self.check_at.is_some_and(|at| at <= now) {
-            self.check(host);
+            self.check(server);
         }
     }
 
@@ -160,7 +160,7 @@ impl App {
     }
 
     /// Handles an input of the person.
-    pub(crate) fn input(&mut self, host: &mut Server, now: Time, input: &Input) -> Flow {
+    pub(crate) fn input(&mut self, server: &mut Server, now: Time, input: &Input) -> Flow {
         self.model.now = now;
         self.stale = true;
         self.compare();
@@ -175,7 +175,7 @@ impl App {
                 None
             }
         };
-        let flow = request.map_or(Flow::GoOn, |request| self.do_it(host, request));
+        let flow = request.map_or(Flow::GoOn, |request| self.do_it(server, request));
         // The mouse wheel leaves the cursor where it is.
         let is_wheel = matches!(input, Input::Mouse(mouse) if matches!(mouse.what, MouseKind::WheelUp | MouseKind::WheelDown));
         if !is_wheel || self.model.text().is_none() {
@@ -194,7 +194,7 @@ impl App {
     }
 
     /// Sends the selection to the agents if it has changed, and schedules the check of changed texts.
-    pub(crate) fn settle(&mut self, host: &mut Server, now: Time) {
+    pub(crate) fn settle(&mut self, server: &mut Server, now: Time) {
         let selected = self
             .model
             .document()
@@ -207,19 +207,19 @@ impl App {
             let path =
                 |of: &Option<(String, u64, std::ops::Range<usize>)>| of.as_ref().map(|of| of.0.clone());
             let is_other = path(&selected) != path(&self.sent);
-            match host.select(now, selection.unwrap_or_else(Selection::cleared)) {
+            match server.select(now, selection.unwrap_or_else(Selection::cleared)) {
                 Selected::Truncated => {
                     self.model
                         .say(Tone::Plain, "more than 256 KiB are selected: agents receive the beginning");
                 }
-                Selected::Hidden if is_other && !host.is_paused() => {
+                Selected::Hidden if is_other && !server.is_paused() => {
                     self.model.say(Tone::Plain, "agents do not receive this file");
                 }
                 _ => {}
             }
             self.sent = selected;
         }
-        let unauthenticated = host.unauthenticated();
+        let unauthenticated = server.unauthenticated();
         self.stale |= self.model.unauthenticated != unauthenticated;
         self.model.unauthenticated = unauthenticated;
         if self.check_at.is_none() && self.model.documents.iter().any(|document| !document.is_checked()) {
@@ -233,7 +233,7 @@ impl App {
         reveal(&mut self.model);
     }
 
-    fn check(&mut self, host: &mut Server) {
+    fn check(&mut self, server: &mut Server) {
         self.check_at = None;
         let changed = self
             .model
@@ -244,11 +244,11 @@ impl App {
         if !uris.is_empty() {
             self.stale = true;
             // An agent that reads too slowly asks again when it needs the problems.
-            let _ = host.diagnostics_changed(DiagnosticsChanged::Stale { uris });
+            let _ = server.diagnostics_changed(DiagnosticsChanged::Stale { uris });
         }
     }
 
-    fn do_it(&mut self, host: &mut Server, request: Request) -> Flow {
+    fn do_it(&mut self, server: &mut Server, request: Request) -> Flow {
         let done = match request {
             Request::Quit => {
                 self.quit();
@@ -283,18 +283,18 @@ impl App {
                 self.reload();
                 Ok(())
             }
-            Request::Mention(path) => self.mention(host, path.as_deref()),
+            Request::Mention(path) => self.mention(server, path.as_deref()),
             Request::Pause => {
-                if host.is_paused() {
-                    host.resume(self.model.now);
+                if server.is_paused() {
+                    server.resume(self.model.now);
                 } else {
-                    host.pause(self.model.now);
+                    server.pause(self.model.now);
                 }
-                self.model.is_paused = host.is_paused();
+                self.model.is_paused = server.is_paused();
                 Ok(())
             }
-            Request::Decide(verdict) => self.decide(host, verdict),
-            Request::AskAgent(question) => self.ask_agent(host, &question),
+            Request::Decide(verdict) => self.decide(server, verdict),
+            Request::AskAgent(question) => self.ask_agent(server, &question),
             Request::UndoEdit(edit) => {
                 self.undo_edit(edit);
                 Ok(())
@@ -316,9 +316,9 @@ impl App {
         job: impl FnOnce(&mut Disk) -> R + Send + 'static,
         then: impl FnOnce(&mut Self, &mut Server, R) + Send + 'static,
     ) {
-        self.disk.run(None, job, |app, host, _, outcome| {
+        self.disk.run(None, job, |app, server, _, outcome| {
             app.stale = true;
-            then(app, host, outcome);
+            then(app, server, outcome);
         });
     }
 }

@@ -41,7 +41,7 @@ fn written_files_are_listed_and_undone() {
     desk.shows("the file has changed since");
     desk.write("a.json", "10\n");
     for _ in 0..2 {
-        desk.host.feed_eof(desk.now, desk.agents[agent].0);
+        desk.server.feed_eof(desk.now, desk.agents[agent].0);
     }
     desk.turn();
     let second = desk.attach("opencode");

@@ -52,7 +52,7 @@ fn e8_paste_of_any_size_is_one_undo() {
             let piece: Vec<u8> = bytes.drain(..bytes.len().min(4096)).collect();
             decoder.feed(desk.now, &piece);
             while let Some(input) = decoder.next(desk.now) {
-                desk.app.input(&mut desk.host, desk.now, &input);
+                desk.app.input(&mut desk.server, desk.now, &input);
             }
         }
         assert!(text(&desk) == format!("{pasted}before"), "{lines} lines");

@@ -42,7 +42,7 @@ use std::time::Duration;
 struct Desk {
     root: PathBuf,
     app: App,
-    host: Server,
+    server: Server,
     agents: Vec<(ConnId, Client)>,
     heard: Vec<(usize, ClientEvent)>,
     now: Time,
@@ -73,11 +73,11 @@ impl Desk {
         let mut config = ServerConfig::new("editor", "1").policy(policy).tools(super::calls::tools());
         config.filter = folders.filter();
         config.mcp.context = super::context::context().into();
-        let host = Server::new(config);
+        let server = Server::new(config);
         let mut app = App::new(folders, on_diff, || {}).unwrap();
         app.resize((80, 24));
         let mut desk =
-            Self { root, app, host, agents: Vec::new(), heard: Vec::new(), now: Time::ZERO, hanging: None };
+            Self { root, app, server, agents: Vec::new(), heard: Vec::new(), now: Time::ZERO, hanging: None };
         desk.turn();
         desk
     }
@@ -96,19 +96,19 @@ impl Desk {
     }
 
     fn turn(&mut self) {
-        self.app.tick(&mut self.host, self.now);
+        self.app.tick(&mut self.server, self.now);
         loop {
             let mut moved = self.pass();
             while let Some(follow_up) = self.hanging.is_none().then(|| self.app.disk.wait()).flatten() {
-                follow_up(&mut self.app, &mut self.host, self.now);
+                follow_up(&mut self.app, &mut self.server, self.now);
                 moved = true;
             }
-            self.app.settle(&mut self.host, self.now);
+            self.app.settle(&mut self.server, self.now);
             for (at, (conn, client)) in self.agents.iter_mut().enumerate() {
                 let passed = pass(client, self.now, usize::MAX);
                 self.heard.extend(passed.events.into_iter().map(|event| (at, event)));
                 for (_, bytes) in passed.written {
-                    self.host.feed(self.now, *conn, &bytes);
+                    self.server.feed(self.now, *conn, &bytes);
                     moved = true;
                 }
             }
@@ -123,14 +123,14 @@ impl Desk {
     fn pass(&mut self) -> bool {
         let mut has_written = false;
         loop {
-            match self.host.poll(self.now) {
-                Output::Event(event) => self.app.event(&mut self.host, self.now, event),
+            match self.server.poll(self.now) {
+                Output::Event(event) => self.app.event(&mut self.server, self.now, event),
                 Output::Write { conn, bytes } => {
                     let n = bytes.len();
                     if let Some((_, client)) = self.agents.iter_mut().find(|(of, _)| *of == conn) {
                         client.feed(self.now, bytes);
                     }
-                    self.host.written(conn, n);
+                    self.server.written(conn, n);
                     has_written = true;
                 }
                 Output::Close(_) => {}
@@ -163,7 +163,7 @@ impl Desk {
         // Late enough for a lone ESC to be a key.
         let late = self.now.saturating_add(Duration::from_secs(1));
         while let Some(input) = decoder.next(late) {
-            self.app.input(&mut self.host, self.now, &input);
+            self.app.input(&mut self.server, self.now, &input);
         }
         self.turn();
     }
@@ -180,7 +180,7 @@ impl Desk {
         config.mcp.elicitation = true;
         let session = SessionId::new(u64::try_from(self.agents.len()).unwrap() + 1);
         let client = Client::new(config, SysRng, session, self.now).unwrap();
-        let conn = self.host.connect(self.now);
+        let conn = self.server.connect(self.now);
         self.agents.push((conn, client));
         self.turn();
         // After this time the client accepts mentions.
@@ -189,7 +189,7 @@ impl Desk {
     }
 
     fn call(&mut self, agent: usize, request: &impl ToolArguments) -> RequestId {
-        let asked = self.agents[agent].1.call(request).unwrap().id();
+        let asked = self.agents[agent].1.call_tool(request).unwrap().id();
         self.turn();
         asked
     }

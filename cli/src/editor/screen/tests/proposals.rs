@@ -143,7 +143,7 @@ fn ended_proposal_leaves_with_its_reason() {
     let agent = desk.attach("agent");
     let leave = |desk: &mut Desk, agent: usize| {
         let (conn, _) = desk.agents.remove(agent);
-        desk.host.feed_eof(desk.now, conn);
+        desk.server.feed_eof(desk.now, conn);
         desk.turn();
     };
     let rows: [(fn(&mut Desk, usize), &str); 3] = [
