@@ -4,8 +4,8 @@
 
 #![allow(clippy::print_stdout, clippy::wildcard_enum_match_arm, reason = "it shows what it does")]
 
-use ide_mcp_blocking::ide::{Call, OpenDiff, ServerEvent, Tool, ToolCall, display_safe};
-use ide_mcp_blocking::{EditorOptions, Handle, Server};
+use ide_mcp_blocking::ide::{Call, OpenDiff, ServerConfig, ServerEvent, Tool, ToolCall, display_safe};
+use ide_mcp_blocking::{Handle, Server};
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 use std::error::Error;
@@ -14,7 +14,7 @@ use std::thread;
 
 fn main() -> Result<(), Box<dyn Error>> {
     let tools = [Tool::OpenDiff];
-    let mut server = Server::start(EditorOptions::new("blocking loop", "1.0").folder(".").tools(tools))?;
+    let mut server = Server::start(ServerConfig::new("blocking loop", "1.0").folder(".").tools(tools))?;
     println!("listening on port {}", server.port());
 
     let (proposals, proposed) = mpsc::channel();

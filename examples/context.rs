@@ -2,10 +2,10 @@
 //! its agent leaves. `cargo run --example context`, then `claude --ide` in the same folder.
 #![allow(clippy::print_stdout, clippy::wildcard_enum_match_arm, reason = "it shows what it does")]
 
-use ide_mcp_mio::ide::{Diagnostic, Diagnostics, FileDiagnostics, Range, ServerEvent};
+use ide_mcp_mio::ide::{Diagnostic, Diagnostics, FileDiagnostics, Range, ServerConfig, ServerEvent};
 use ide_mcp_mio::ide::{Severity, Tool, ToolCall};
 use ide_mcp_mio::mcp::{Context, Form, FormField, PromptResult, PromptSpec, ResourceResult, ResourceSpec};
-use ide_mcp_mio::{Clock, EditorOptions, Server, mio};
+use ide_mcp_mio::{Clock, Server, mio};
 use std::{env, error::Error, fs, path::Path};
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -15,7 +15,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         .resource(ResourceSpec::new("draft://notes", "notes").description("What the person plans"));
     // The tool is the resource ide://diagnostics as well.
     let tools = [Tool::GetDiagnostics];
-    let editor = EditorOptions::new("Context", "1.0").folder(".").tools(tools).context(context);
+    let editor = ServerConfig::new("Context", "1.0").folder(".").tools(tools).context(context);
     let mut poll = mio::Poll::new()?;
     let mut server = Server::start(editor, poll.registry(), mio::Token(1))?;
 

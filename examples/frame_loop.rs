@@ -10,8 +10,8 @@
     reason = "it shows what it does"
 )]
 
-use ide_mcp_mio::ide::{LockFileEvent, Server, ServerEvent, Tool, ToolCall, display_safe};
-use ide_mcp_mio::{EditorOptions, NestedServer};
+use ide_mcp_mio::NestedServer;
+use ide_mcp_mio::ide::{LockFileEvent, Server, ServerConfig, ServerEvent, Tool, ToolCall, display_safe};
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::flag;
 use std::error::Error;
@@ -24,7 +24,7 @@ const FRAME: Duration = Duration::from_nanos(1_000_000_000 / 60);
 
 fn main() -> Result<(), Box<dyn Error>> {
     let tools = [Tool::OpenDiff];
-    let mut server = NestedServer::start(EditorOptions::new("frames", "1.0").folder(".").tools(tools))?;
+    let mut server = NestedServer::start(ServerConfig::new("frames", "1.0").folder(".").tools(tools))?;
     println!("listening on port {}", server.server().port());
 
     let quit = Arc::new(AtomicBool::new(false));

@@ -6,13 +6,13 @@
 
 #![allow(clippy::print_stdout, reason = "it shows what it does")]
 
-use ide_mcp_blocking::ide::{ServerEvent, Tool, ToolCall, display_line, display_safe_lines};
-use ide_mcp_blocking::{EditorOptions, spawn};
+use ide_mcp_blocking::ide::{ServerConfig, ServerEvent, Tool, ToolCall, display_line, display_safe_lines};
+use ide_mcp_blocking::spawn;
 use std::{error::Error, io, sync::mpsc, time::Duration};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let (sender, events) = mpsc::channel();
-    let editor = EditorOptions::new("minimal", "1.0").folder(".").tools([Tool::OpenDiff]);
+    let editor = ServerConfig::new("minimal", "1.0").folder(".").tools([Tool::OpenDiff]);
     // The server has a thread of its own, so no agent waits while the person reads.
     let server = spawn(editor, move |event| drop(sender.send(event)))?;
     println!("Run `claude --ide` in this folder, and let it edit a file.");

@@ -7,11 +7,11 @@
 #![allow(clippy::print_stdout, clippy::wildcard_enum_match_arm, reason = "it shows what it does")]
 
 use ide_mcp_mio::ide::{
-    Call, Diagnostic, Diagnostics, FileDiagnostics, GetDiagnostics, Position, Range, ServerEvent, Severity,
-    Tool, ToolCall, display_safe,
+    Call, Diagnostic, Diagnostics, FileDiagnostics, GetDiagnostics, Position, Range, ServerConfig,
+    ServerEvent, Severity, Tool, ToolCall, display_safe,
 };
 use ide_mcp_mio::mio::{Events, Poll, Token};
-use ide_mcp_mio::{Clock, EditorOptions, Handle, Server, Time, Waker};
+use ide_mcp_mio::{Clock, Handle, Server, Time, Waker};
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 use std::error::Error;
@@ -28,7 +28,7 @@ const STATUS_EVERY: Duration = Duration::from_secs(60);
 
 fn main() -> Result<(), Box<dyn Error>> {
     let mut poll = Poll::new()?;
-    let editor = EditorOptions::new("mio loop", "1.0").folder(".").tools([Tool::GetDiagnostics]);
+    let editor = ServerConfig::new("mio loop", "1.0").folder(".").tools([Tool::GetDiagnostics]);
     let mut server = Server::start(editor, poll.registry(), SERVER)?;
     println!("listening on port {}", server.port());
 

@@ -7,15 +7,15 @@
 
 #[cfg(unix)]
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    use ide_mcp_mio::ide::ServerEvent;
-    use ide_mcp_mio::{EditorOptions, NestedServer};
+    use ide_mcp_mio::NestedServer;
+    use ide_mcp_mio::ide::{ServerConfig, ServerEvent};
     use rustix::event::{PollFd, PollFlags, poll};
     use rustix::io::Errno;
     use signal_hook::consts::{SIGINT, SIGTERM};
     use signal_hook::low_level::pipe;
     use std::os::unix::net::UnixStream;
 
-    let mut server = NestedServer::start(EditorOptions::new("one descriptor", "1.0").folder("."))?;
+    let mut server = NestedServer::start(ServerConfig::new("one descriptor", "1.0").folder("."))?;
     println!("listening on port {}", server.server().port());
 
     // A descriptor of the application, which becomes readable when a signal comes.

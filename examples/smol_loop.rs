@@ -5,8 +5,8 @@
 
 #![allow(clippy::print_stdout, clippy::wildcard_enum_match_arm, reason = "it shows what it does")]
 
-use ide_mcp_smol::ide::{ServerEvent, Tool, ToolCall, display_safe};
-use ide_mcp_smol::{EditorOptions, Server};
+use ide_mcp_smol::Server;
+use ide_mcp_smol::ide::{ServerConfig, ServerEvent, Tool, ToolCall, display_safe};
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 use smol::future::FutureExt as _;
@@ -35,7 +35,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 
 async fn serve() -> Result<(), Box<dyn Error>> {
     let tools = [Tool::OpenDiff];
-    let mut server = Server::start(EditorOptions::new("smol loop", "1.0").folder(".").tools(tools))?;
+    let mut server = Server::start(ServerConfig::new("smol loop", "1.0").folder(".").tools(tools))?;
     println!("listening on port {}", server.port());
 
     let mut signals = Signals::new([SIGINT, SIGTERM])?;

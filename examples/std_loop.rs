@@ -6,7 +6,7 @@
 
 #![allow(clippy::print_stdout, reason = "the example shows what it does")]
 
-use ide_mcp::ide::{ConnId, LockFile, Server, ServerConfig, ServerEvent, Tool, ToolCall, display_line};
+use ide_mcp::ide::{ConnId, Server, ServerConfig, ServerEvent, Tool, ToolCall, display_line};
 use ide_mcp::{Clock, Output, Time};
 use ide_mcp_lockfile::{LockDir, new_token, workspace_folders};
 use std::collections::BTreeMap;
@@ -17,14 +17,16 @@ use std::{error::Error, process, thread, time::Duration};
 fn main() -> Result<(), Box<dyn Error>> {
     let listener = TcpListener::bind("127.0.0.1:0")?;
     listener.set_nonblocking(true)?;
-    let (port, token, name) = (listener.local_addr()?.port(), new_token()?, "std loop");
-    let config = ServerConfig::new(name, "1.0").listening(port, token.clone()).tools([Tool::OpenDiff]);
+    let port = listener.local_addr()?.port();
+    let editor = ServerConfig::new("std loop", "1.0")
+        .folders(workspace_folders(["."])?)
+        .listening(port, new_token()?)
+        .tools([Tool::OpenDiff]);
     // Agents find the editor by this file. It is removed when it goes out of scope.
-    let file = LockFile::new(process::id(), workspace_folders(["."])?, name, token);
-    let _published = LockDir::from_environment()?.publish(port, &file)?;
+    let _published = LockDir::from_environment()?.publish(port, &editor.lock_file(process::id()))?;
     println!("listening on port {port}");
 
-    let (clock, mut server, mut sockets) = (Clock::new(), Server::new(config), BTreeMap::new());
+    let (clock, mut server, mut sockets) = (Clock::new(), Server::new(editor), BTreeMap::new());
     loop {
         while let Ok((socket, _)) = listener.accept() {
             socket.set_nonblocking(true)?;

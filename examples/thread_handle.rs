@@ -8,8 +8,8 @@
 
 use crossterm::event::{Event, read};
 use crossterm::terminal::{disable_raw_mode, enable_raw_mode};
-use ide_mcp_blocking::ide::{Call, OpenDiff, ServerEvent, Tool, ToolCall};
-use ide_mcp_blocking::{EditorOptions, Handle, spawn};
+use ide_mcp_blocking::ide::{Call, OpenDiff, ServerConfig, ServerEvent, Tool, ToolCall};
+use ide_mcp_blocking::{Handle, spawn};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::{error::Error, io, thread, time::Duration};
 
@@ -22,7 +22,7 @@ enum Input {
 fn main() -> Result<(), Box<dyn Error>> {
     let (sender, inputs) = channel();
     let notify = sender.clone();
-    let editor = EditorOptions::new("thread", "1.0").folder(".").tools([Tool::OpenDiff]);
+    let editor = ServerConfig::new("thread", "1.0").folder(".").tools([Tool::OpenDiff]);
     let handle = spawn(editor, move |event| drop(notify.send(Input::Editor(event))))?;
     let result = run(&handle, sender, inputs);
     let restored = disable_raw_mode();

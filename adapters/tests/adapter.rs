@@ -6,7 +6,7 @@ use ide_mcp::ide::{
 use ide_mcp::rpc::NotSent;
 use ide_mcp::{Machine, Time};
 use ide_mcp_driver::{
-    AgentError, AgentEvent, AgentOptions, Bind, CallError, EditorOptions, Handle, StartError,
+    AgentError, AgentEvent, AgentOptions, Bind, CallError, Handle, StartError, StartOptions,
 };
 use ide_mcp_lockfile::{Error, LockDir};
 use std::io;
@@ -38,7 +38,7 @@ pub(crate) trait Adapter {
 /// The server of an adapter, and its loop.
 pub(crate) trait Editor: Sized {
     fn bind(bind: Bind, config: ServerConfig) -> io::Result<Self>;
-    fn start(editor: EditorOptions) -> Result<Self, StartError>;
+    fn start(editor: StartOptions) -> Result<Self, StartError>;
     fn publish(&mut self, dir: &LockDir, file: &LockFile) -> Result<(), Error>;
     fn set_folders(&mut self, folders: &[&str]) -> Result<(), Error>;
     fn token(&self) -> Option<&AuthToken>;
@@ -81,7 +81,7 @@ macro_rules! as_its_server {
             Self::bind(bind, config)
         }
 
-        fn start(editor: EditorOptions) -> Result<Self, StartError> {
+        fn start(editor: StartOptions) -> Result<Self, StartError> {
             Self::start(editor)
         }
 

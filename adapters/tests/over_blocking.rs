@@ -7,8 +7,8 @@ use ide_mcp::ide::{
 use ide_mcp::rpc::NotSent;
 use ide_mcp::{Machine, Time};
 use ide_mcp_blocking::{
-    Agent, AgentError, AgentEvent, AgentOptions, Bind, CallError, Conn, EditorOptions, Handle, Server,
-    StartError,
+    Agent, AgentError, AgentEvent, AgentOptions, Bind, CallError, Conn, Handle, Server, StartError,
+    StartOptions,
 };
 use ide_mcp_lockfile::{Error, LockDir};
 use std::io::{self, ErrorKind};

@@ -11,7 +11,7 @@ use ide_mcp_driver::CallError;
 use ide_mcp_lockfile::{Error, LockDir};
 use ide_mcp_mio::ide::ClientEvent;
 use ide_mcp_mio::{
-    Agent, AgentError, AgentEvent, AgentOptions, Bind, Conn, EditorOptions, Handle, Server, StartError, Waker,
+    Agent, AgentError, AgentEvent, AgentOptions, Bind, Conn, Handle, Server, StartError, StartOptions, Waker,
 };
 use mio::{Events, Poll, Token};
 use std::collections::VecDeque;
@@ -98,7 +98,7 @@ impl Editor for MioEditor {
         Ok(Self { poll, events: Events::with_capacity(64), clock: Clock::new(), waker, server })
     }
 
-    fn start(editor: EditorOptions) -> Result<Self, StartError> {
+    fn start(editor: StartOptions) -> Result<Self, StartError> {
         let poll = Poll::new().unwrap();
         let waker = Waker::new(poll.registry(), WAKER).unwrap();
         let server = Server::start(editor, poll.registry(), BASE)?;

@@ -5,7 +5,7 @@ use crate::over_mio::Mio;
 use ide_mcp::ide::{AuthToken, LockFile, Server, ServerConfig, ServerEvent};
 use ide_mcp::{Machine, Time};
 use ide_mcp_lockfile::{Error, LockDir};
-use ide_mcp_mio::{Bind, EditorOptions, Handle, NestedServer, StartError};
+use ide_mcp_mio::{Bind, Handle, NestedServer, StartError, StartOptions};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use std::io::{self, ErrorKind};
@@ -41,7 +41,7 @@ impl Editor for NestedServer {
         Self::bind(bind, config)
     }
 
-    fn start(editor: EditorOptions) -> Result<Self, StartError> {
+    fn start(editor: StartOptions) -> Result<Self, StartError> {
         Self::start(editor)
     }
 

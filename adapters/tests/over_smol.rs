@@ -8,8 +8,8 @@ use ide_mcp::rpc::NotSent;
 use ide_mcp::{Machine, Time};
 use ide_mcp_lockfile::{Error, LockDir};
 use ide_mcp_smol::{
-    Agent, AgentError, AgentEvent, AgentOptions, Bind, CallError, Conn, EditorOptions, Handle, Server,
-    StartError,
+    Agent, AgentError, AgentEvent, AgentOptions, Bind, CallError, Conn, Handle, Server, StartError,
+    StartOptions,
 };
 use smol::{Timer, block_on};
 use std::future::{Future, poll_fn};

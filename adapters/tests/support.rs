@@ -11,7 +11,7 @@ use ide_mcp::ide::{
 use ide_mcp::mcp::{Implementation, Outcome, ToolResult};
 use ide_mcp::rpc::{CallId, SessionId};
 use ide_mcp::{Clock, Time, ws};
-use ide_mcp_driver::{Bind, EditorOptions};
+use ide_mcp_driver::{Bind, StartOptions};
 use ide_mcp_lockfile::{Error, LockDir, new_token};
 use std::fs;
 use std::io;
@@ -91,7 +91,7 @@ impl<A: Adapter> World<A> {
     }
 
     /// Starts an editor from options.
-    pub(crate) fn start(options: EditorOptions) -> Self {
+    pub(crate) fn start(options: StartOptions) -> Self {
         let editor = A::Editor::start(options).unwrap();
         let token = editor.token().unwrap().clone();
         Self { editor, seen: Seen::default(), token, clock: Clock::new() }

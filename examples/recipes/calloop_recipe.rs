@@ -4,13 +4,13 @@
 
 use calloop::generic::Generic;
 use calloop::{EventLoop, Interest, Mode, PostAction};
-use ide_mcp_mio::ide::{Server, ServerEvent, Tool, ToolCall};
-use ide_mcp_mio::{EditorOptions, NestedServer};
+use ide_mcp_mio::NestedServer;
+use ide_mcp_mio::ide::{Server, ServerConfig, ServerEvent, Tool, ToolCall};
 use std::{error::Error, io, os::fd::AsFd as _};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let tools = [Tool::OpenDiff];
-    let mut server = NestedServer::start(EditorOptions::new("calloop", "1.0").folder(".").tools(tools))?;
+    let mut server = NestedServer::start(ServerConfig::new("calloop", "1.0").folder(".").tools(tools))?;
     println!("listening on port {}; Enter ends it", server.server().port());
 
     let mut outer: EventLoop<'_, NestedServer> = EventLoop::try_new()?;

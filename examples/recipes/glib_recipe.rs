@@ -5,14 +5,14 @@
 //! --features glib --example glib_recipe`; Enter ends it.
 
 use glib::{ControlFlow, IOCondition, MainLoop};
-use ide_mcp_mio::ide::{Server, ServerEvent, Tool, ToolCall};
-use ide_mcp_mio::{EditorOptions, NestedServer};
+use ide_mcp_mio::NestedServer;
+use ide_mcp_mio::ide::{Server, ServerConfig, ServerEvent, Tool, ToolCall};
 use std::os::fd::AsRawFd as _;
 use std::{cell::RefCell, error::Error, io, rc::Rc};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let tools = [Tool::OpenDiff];
-    let server = NestedServer::start(EditorOptions::new("GLib", "1.0").folder(".").tools(tools))?;
+    let server = NestedServer::start(ServerConfig::new("GLib", "1.0").folder(".").tools(tools))?;
     println!("listening on port {}; Enter ends it", server.server().port());
 
     let (main_loop, descriptor) = (MainLoop::new(None, false), server.as_raw_fd());

@@ -2,13 +2,12 @@
 //!
 //! `cargo run --manifest-path examples/recipes/Cargo.toml --example polling_recipe`; Enter ends it.
 
-use ide_mcp_mio::ide::{Tool, ToolCall};
-use ide_mcp_mio::{EditorOptions, NestedServer};
+use ide_mcp_mio::NestedServer;
+use ide_mcp_mio::ide::{ServerConfig, Tool, ToolCall};
 use polling::{Event, Events, PollMode, Poller};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let mut server =
-        NestedServer::start(EditorOptions::new("poll", "1").folder(".").tools([Tool::OpenDiff]))?;
+    let mut server = NestedServer::start(ServerConfig::new("poll", "1").folder(".").tools([Tool::OpenDiff]))?;
     println!("listening on port {}; Enter ends it", server.server().port());
     let handle = server.handle();
     std::thread::spawn(move || std::io::stdin().read_line(&mut String::new()).map(|_| handle.shutdown()));

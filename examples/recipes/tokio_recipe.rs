@@ -3,13 +3,13 @@
 //!
 //! `cargo run --manifest-path examples/recipes/Cargo.toml --example tokio_recipe`; Enter ends it.
 
-use ide_mcp_smol::ide::{ServerEvent, Tool, ToolCall};
-use ide_mcp_smol::{EditorOptions, Server};
+use ide_mcp_smol::Server;
+use ide_mcp_smol::ide::{ServerConfig, ServerEvent, Tool, ToolCall};
 use std::{error::Error, io};
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Box<dyn Error>> {
-    let editor = EditorOptions::new("tokio", "1.0").folder(".").tools([Tool::OpenDiff]);
+    let editor = ServerConfig::new("tokio", "1.0").folder(".").tools([Tool::OpenDiff]);
     let mut server = Server::start(editor)?;
     println!("listening on port {}; Enter ends it", server.port());
     let handle = server.handle();

@@ -4,8 +4,8 @@
 //! `cargo run --manifest-path examples/recipes/Cargo.toml --features winit --example winit_recipe`; Enter
 //! ends it.
 
-use ide_mcp_blocking::ide::{ServerEvent, Tool, ToolCall};
-use ide_mcp_blocking::{EditorOptions, Handle, spawn};
+use ide_mcp_blocking::ide::{ServerConfig, ServerEvent, Tool, ToolCall};
+use ide_mcp_blocking::{Handle, spawn};
 use std::{error::Error, io, sync::mpsc, thread, time::Duration};
 use winit::application::ApplicationHandler;
 use winit::event::WindowEvent;
@@ -54,7 +54,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         None => drop(sender.send(event)),
     };
 
-    let editor = EditorOptions::new("winit", "1.0").folder(".").tools([Tool::OpenDiff]);
+    let editor = ServerConfig::new("winit", "1.0").folder(".").tools([Tool::OpenDiff]);
     let notify = send.clone();
     let handle = spawn(editor, move |event| notify(AppEvent::Editor(event)))?;
     println!("listening on port {}; Enter ends it", handle.port());

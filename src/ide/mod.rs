@@ -106,8 +106,9 @@
 //! # let random = ide_mcp::testing::Random::new(1);
 //! const PORT: u16 = 41111; // that the editor listens on
 //! let (now, token) = (Time::ZERO, AuthToken::from_text("550e8400-e29b-41d4-a716-446655440000")?);
-//! let published = LockFile::new(4711, vec!["/w".into()], "Editor", token.clone()).to_json();
-//! let mut editor = Server::new(ServerConfig::new("Editor", "1.0").listening(PORT, token).tools([Tool::OpenDiff]));
+//! let editor = ServerConfig::new("Editor", "1.0").folder("/w").listening(PORT, token).tools([Tool::OpenDiff]);
+//! let published = editor.lock_file(4711).to_json();
+//! let mut editor = Server::new(editor);
 //!
 //! // The agent finds the file, and with it the editor.
 //! let file = LockFile::parse(&published)?;

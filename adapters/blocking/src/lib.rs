@@ -3,12 +3,12 @@
 //!
 //! # An editor
 //! ```no_run
-//! use ide_mcp_blocking::ide::{ServerEvent, Tool, ToolCall};
-//! use ide_mcp_blocking::{EditorOptions, Server};
+//! use ide_mcp_blocking::ide::{ServerConfig, ServerEvent, Tool, ToolCall};
+//! use ide_mcp_blocking::Server;
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! let tools = [Tool::OpenDiff];
-//! let mut server = Server::start(EditorOptions::new("My Editor", "1.0").folder(".").tools(tools))?;
+//! let mut server = Server::start(ServerConfig::new("My Editor", "1.0").folder(".").tools(tools))?;
 //!
 //! // For other threads: `handle.select(…)`, `handle.answer(…)`, `handle.shutdown()`.
 //! let _handle = server.handle();
@@ -59,8 +59,8 @@ pub use agent::Agent;
 pub use conn::Conn;
 pub use connect::connect_checked;
 pub use ide_mcp_driver::{
-    AgentError, AgentEvent, AgentOptions, Bind, CallError, ConnectError, EditorOptions, GuardMode, Guarding,
-    Handle, HandleError, NotAdmitted, StartError, Trust, Wake, Waker,
+    AgentError, AgentEvent, AgentOptions, Bind, CallError, ConnectError, GuardMode, Guarding, Handle,
+    HandleError, NotAdmitted, StartError, StartOptions, Trust, Wake, Waker,
 };
 pub use server::Server;
 pub use spawn::spawn;

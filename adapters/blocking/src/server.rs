@@ -5,7 +5,7 @@ use crate::readiness::{Bell, interest, wait};
 use crate::sockets::Sockets;
 use ide_mcp::ide::{ServerConfig, ServerEvent};
 use ide_mcp::{Clock, Time};
-use ide_mcp_driver::{Bind, EditorOptions, Handle, Next, Server as Inner, StartError, WakeSet};
+use ide_mcp_driver::{Bind, Handle, Next, Server as Inner, StartError, StartOptions, WakeSet};
 use rustix::event::{PollFd, PollFlags};
 use std::io;
 use std::sync::Arc;
@@ -37,7 +37,7 @@ impl Server {
     ///
     /// # Errors
     /// [`StartError`]. After an error nothing listens, and no lock file is left.
-    pub fn start(editor: EditorOptions) -> Result<Self, StartError> {
+    pub fn start(editor: impl Into<StartOptions>) -> Result<Self, StartError> {
         let wakes = WakeSet::new();
         let bell = Bell::new().map_err(StartError::Poll)?;
         let inner = Inner::start(editor, |listener| Sockets::new(listener, wakes.clone()))?;

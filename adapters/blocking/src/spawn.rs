@@ -2,7 +2,7 @@
 
 use crate::Server;
 use ide_mcp::ide::ServerEvent;
-use ide_mcp_driver::{EditorOptions, Handle, StartError};
+use ide_mcp_driver::{Handle, StartError, StartOptions};
 use std::thread;
 
 /// Starts the server of an editor on a thread of its own, and returns a [`Handle`] to it. For an application
@@ -17,13 +17,13 @@ use std::thread;
 /// [`end`](Handle::end), or its lock file stays behind.
 ///
 /// ```no_run
-/// use ide_mcp_blocking::ide::{Tool, ToolCall};
-/// use ide_mcp_blocking::{EditorOptions, spawn};
+/// use ide_mcp_blocking::ide::{ServerConfig, Tool, ToolCall};
+/// use ide_mcp_blocking::spawn;
 /// use std::time::Duration;
 ///
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// let (sender, events) = std::sync::mpsc::channel();
-/// let editor = EditorOptions::new("My Editor", "1.0").folder(".").tools([Tool::OpenDiff]);
+/// let editor = ServerConfig::new("My Editor", "1.0").folder(".").tools([Tool::OpenDiff]);
 /// let handle = spawn(editor, move |event| drop(sender.send(event)))?;
 ///
 /// // In the loop of the application:
@@ -43,7 +43,7 @@ use std::thread;
 /// # Errors
 /// [`StartError`], also if the system starts no thread.
 pub fn spawn(
-    editor: EditorOptions,
+    editor: impl Into<StartOptions>,
     mut notify: impl FnMut(ServerEvent) + Send + 'static,
 ) -> Result<Handle, StartError> {
     let mut server = Server::start(editor)?;

@@ -26,7 +26,7 @@
 //! | an agent | `Agent`: `handle_event` for each event, then `next_event(now)` until `None` | `Agent`: `attach(options).await`, `call(&arguments).await` | `Agent`: `attach(options)`, `call(&arguments)` |
 //! | one connection | `Conn`: `handle_event`, `turn` | `Conn`: `next_event().await` | `Conn`: `next_event()`, `poll(at_most)`; no waker |
 //! | connections | 1,022 | as many as there are file descriptors | as many as there are file descriptors |
-//! | the same in all | `EditorOptions`, `start`, `handle`, `set_folders`; `Bind`, `bind`, `publish`, `publish_guarded`, `lock_path`, `update_lock_file`, `token`, `machine`, `machine_mut`, `shutdown`, `is_over`, `local_addr`, `port`; `Conn::connect`, `machine`, `machine_mut`, `error`, `is_over` | | |
+//! | the same in all | `StartOptions`, `start`, `handle`, `set_folders`; `Bind`, `bind`, `publish`, `publish_guarded`, `lock_path`, `update_lock_file`, `token`, `machine`, `machine_mut`, `shutdown`, `is_over`, `local_addr`, `port`; `Conn::connect`, `machine`, `machine_mut`, `error`, `is_over` | | |
 //!
 //! All three return the events of the editor ([`ServerEvent`](ide_mcp::ide::ServerEvent)), and take its
 //! options ([`ServerConfig`](ide_mcp::ide::ServerConfig)).
@@ -49,7 +49,7 @@ pub use agent::{
 };
 pub use ide_mcp_lockfile::GuardMode;
 pub use server::{
-    Bind, EditorOptions, Guarding, Handle, HandleError, RETRY, Server, StartError, Transport, Wake,
+    Bind, Guarding, Handle, HandleError, RETRY, Server, StartError, StartOptions, Transport, Wake,
 };
 pub use socket::{BUDGET, Conn, Link, Shutdown, refuse_itself};
 pub use waiting::{Next, Readiness, WakeSet, Waker};

@@ -34,7 +34,7 @@ use std::net::SocketAddr;
 ///     }
 ///     while let Some(event) = agent.next_event(clock.now()) {
 ///         match event {
-///             AgentEvent::Attached(_) => pending = Some(agent.client_mut()?.call(&GetDiagnostics::new(None))?),
+///             AgentEvent::Attached(_) => pending = Some(agent.client_mut()?.call_tool(&GetDiagnostics::new(None))?),
 ///             AgentEvent::Session(ClientEvent::Outcome { outcome, .. }) => {
 ///                 let Some(pending) = pending.take() else { continue };
 ///                 println!("{:?}", pending.answer(outcome)?);

@@ -3,13 +3,13 @@
 //!
 //! # An editor
 //! ```no_run
-//! use ide_mcp_mio::ide::{Tool, ToolCall};
-//! use ide_mcp_mio::{Clock, EditorOptions, Server, Waker, mio};
+//! use ide_mcp_mio::ide::{ServerConfig, Tool, ToolCall};
+//! use ide_mcp_mio::{Clock, Server, Waker, mio};
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! let mut poll = mio::Poll::new()?;
 //! let tools = [Tool::OpenDiff];
-//! let editor = EditorOptions::new("My Editor", "1.0").folder(".").tools(tools);
+//! let editor = ServerConfig::new("My Editor", "1.0").folder(".").tools(tools);
 //! let mut server = Server::start(editor, poll.registry(), mio::Token(1))?;
 //!
 //! // For other threads: `handle.select(…)`, `handle.answer(…)`, `handle.shutdown()`.
@@ -68,8 +68,8 @@ mod waker;
 pub use agent::Agent;
 pub use conn::Conn;
 pub use ide_mcp_driver::{
-    AgentError, AgentEvent, AgentOptions, Bind, ConnectError, EditorOptions, GuardMode, Guarding, Handle,
-    HandleError, NotAdmitted, StartError, Trust, Wake, address_of,
+    AgentError, AgentEvent, AgentOptions, Bind, ConnectError, GuardMode, Guarding, Handle, HandleError,
+    NotAdmitted, StartError, StartOptions, Trust, Wake, address_of,
 };
 pub use nested::NestedServer;
 pub use server::Server;

@@ -17,7 +17,7 @@ use crate::timer::Timer;
 use crate::{Server, Waker};
 use ide_mcp::ide::{self, ServerConfig, ServerEvent};
 use ide_mcp::{Clock, Time};
-use ide_mcp_driver::{Bind, EditorOptions, Handle, StartError};
+use ide_mcp_driver::{Bind, Handle, StartError, StartOptions};
 use mio::{Events, Poll, Token};
 use std::io::{self, ErrorKind};
 #[cfg(unix)]
@@ -41,11 +41,11 @@ const SERVER: Token = Token(2);
 /// own turns until the deferred one ran. If the turn has to be deferred, stop watching until then.
 ///
 /// ```no_run
-/// use ide_mcp_mio::ide::{Tool, ToolCall};
-/// use ide_mcp_mio::{EditorOptions, NestedServer};
+/// use ide_mcp_mio::ide::{ServerConfig, Tool, ToolCall};
+/// use ide_mcp_mio::NestedServer;
 ///
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// let mut server = NestedServer::start(EditorOptions::new("My Editor", "1.0").folder(".").tools([Tool::OpenDiff]))?;
+/// let mut server = NestedServer::start(ServerConfig::new("My Editor", "1.0").folder(".").tools([Tool::OpenDiff]))?;
 ///
 /// // The loop of the application calls this when the descriptor is readable, or once in each frame:
 /// server.dispatch(|server, event| {
@@ -81,7 +81,7 @@ impl NestedServer {
     ///
     /// # Errors
     /// [`StartError`]. After an error nothing listens, and no lock file is left.
-    pub fn start(editor: EditorOptions) -> Result<Self, StartError> {
+    pub fn start(editor: impl Into<StartOptions>) -> Result<Self, StartError> {
         let parts = Parts::new().map_err(StartError::Poll)?;
         let server = Server::start(editor, parts.poll.registry(), SERVER)?;
         Ok(Self::with(parts, server))

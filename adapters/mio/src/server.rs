@@ -4,7 +4,7 @@ use crate::Waker;
 use crate::sockets::{GUARD, Sockets, TOKENS};
 use ide_mcp::Time;
 use ide_mcp::ide::{self, ServerConfig, ServerEvent};
-use ide_mcp_driver::{Bind, EditorOptions, Handle, Server as Inner, StartError};
+use ide_mcp_driver::{Bind, Handle, Server as Inner, StartError, StartOptions};
 use mio::event::Event;
 use mio::{Registry, Token};
 use std::io;
@@ -29,7 +29,11 @@ impl Server {
     ///
     /// # Errors
     /// [`StartError`]. After an error nothing listens, and no lock file is left.
-    pub fn start(editor: EditorOptions, registry: &Registry, base: Token) -> Result<Self, StartError> {
+    pub fn start(
+        editor: impl Into<StartOptions>,
+        registry: &Registry,
+        base: Token,
+    ) -> Result<Self, StartError> {
         let inner = Inner::start(editor, |listener| Sockets::new(listener, registry, base))?;
         Ok(Self { inner, base })
     }

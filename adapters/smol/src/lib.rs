@@ -3,12 +3,12 @@
 //!
 //! # An editor
 //! ```no_run
-//! use ide_mcp_smol::ide::{ServerEvent, Tool, ToolCall};
-//! use ide_mcp_smol::{EditorOptions, Server};
+//! use ide_mcp_smol::ide::{ServerConfig, ServerEvent, Tool, ToolCall};
+//! use ide_mcp_smol::Server;
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! let tools = [Tool::OpenDiff];
-//! let mut server = Server::start(EditorOptions::new("My Editor", "1.0").folder(".").tools(tools))?;
+//! let mut server = Server::start(ServerConfig::new("My Editor", "1.0").folder(".").tools(tools))?;
 //!
 //! // For other threads and tasks: `handle.select(…)`, `handle.answer(…)`, `handle.shutdown()`.
 //! let _handle = server.handle();
@@ -33,11 +33,12 @@
 //! A toolkit that cannot wait for sockets, such as most of those on Windows, lets a thread wait. The loop of the toolkit
 //! gets the events by a channel, and acts through the handle.
 //! ```no_run
-//! use ide_mcp_smol::{EditorOptions, Server};
+//! use ide_mcp_smol::Server;
+//! use ide_mcp_smol::ide::ServerConfig;
 //! use std::{sync::mpsc, thread};
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
-//! let mut server = Server::start(EditorOptions::new("My Editor", "1.0").folder("."))?;
+//! let mut server = Server::start(ServerConfig::new("My Editor", "1.0").folder("."))?;
 //! let (handle, (sender, events)) = (server.handle(), mpsc::channel());
 //! let thread = thread::spawn(move || {
 //!     smol::block_on(async {
@@ -87,8 +88,8 @@ mod waiting;
 pub use agent::Agent;
 pub use conn::Conn;
 pub use ide_mcp_driver::{
-    AgentError, AgentEvent, AgentOptions, Bind, CallError, ConnectError, EditorOptions, GuardMode, Guarding,
-    Handle, HandleError, NotAdmitted, StartError, Trust, Wake, Waker,
+    AgentError, AgentEvent, AgentOptions, Bind, CallError, ConnectError, GuardMode, Guarding, Handle,
+    HandleError, NotAdmitted, StartError, StartOptions, Trust, Wake, Waker,
 };
 pub use server::Server;
 

@@ -5,7 +5,7 @@ use crate::sockets::Sockets;
 use crate::waiting::Waiting;
 use ide_mcp::ide::{ServerConfig, ServerEvent};
 use ide_mcp::{Clock, Time};
-use ide_mcp_driver::{Bind, EditorOptions, Handle, Server as Inner, StartError, WakeSet};
+use ide_mcp_driver::{Bind, Handle, Server as Inner, StartError, StartOptions, WakeSet};
 use std::future::poll_fn;
 use std::io;
 
@@ -28,7 +28,7 @@ impl Server {
     ///
     /// # Errors
     /// [`StartError`]. After an error nothing listens, and no lock file is left.
-    pub fn start(editor: EditorOptions) -> Result<Self, StartError> {
+    pub fn start(editor: impl Into<StartOptions>) -> Result<Self, StartError> {
         let wakes = WakeSet::new();
         let inner = Inner::start(editor, |listener| Sockets::new(listener, wakes.clone()))?;
         Ok(Self { inner, waiting: Waiting::new(wakes) })

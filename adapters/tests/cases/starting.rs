@@ -5,12 +5,12 @@ use crate::plain::PATIENCE;
 use crate::support::{Talk, TempDir, World, agent_with, diagnostics, proposal};
 use getrandom::rand_core::{TryCryptoRng, TryRng};
 use ide_mcp::ide::{
-    Auth, AuthToken, Client, ClientConfig, DiffOutcome, LockFile, Mention, OpenDiff, Tool, ToolSet,
+    AuthToken, Client, ClientConfig, DiffOutcome, LockFile, Mention, OpenDiff, ServerConfig, Tool, ToolSet,
 };
 use ide_mcp::mcp::Implementation;
 use ide_mcp::rpc::SessionId;
 use ide_mcp::{Clock, Time, ws};
-use ide_mcp_driver::{Bind, EditorOptions, Handle, HandleError, StartError};
+use ide_mcp_driver::{Bind, Handle, HandleError, StartError, StartOptions};
 use ide_mcp_lockfile::{LockDir, new_token};
 use std::net::{SocketAddr, TcpListener};
 use std::path::Path;
@@ -20,7 +20,11 @@ use std::{fmt, fs, process, thread};
 
 pub(crate) fn options_are_published_and_kept<A: Adapter>() {
     let dir = TempDir::new();
-    let mut world = World::<A>::start(options(&dir).folder("/w/b").pid(4711).token(new_token().unwrap()));
+    let mut world = {
+        let editor = editor().folder("/w/b").token(new_token().unwrap());
+        let options = StartOptions::new(editor).pid(4711).lock_dir(LockDir::create(&dir.0).unwrap());
+        World::<A>::start(options)
+    };
     let read = |path: &Path| LockFile::parse(&fs::read_to_string(path).unwrap()).unwrap();
     let path = world.editor.lock_path().unwrap();
     let file = read(&path);
@@ -59,23 +63,31 @@ pub(crate) fn misuse_of_start_has_clear_errors<A: Adapter>() {
     let taken = foreign.local_addr().unwrap().port();
     let first = World::<A>::start(options(&dir));
     let again = options(&dir).bind(Bind::Port(first.addr().port()));
-    let plain = || EditorOptions::new("editor", "1").lock_dir(LockDir::create(&dir.0).unwrap());
+    let plain = || ServerConfig::new("editor", "1");
+    let there = |editor| StartOptions::new(editor).lock_dir(LockDir::create(&dir.0).unwrap());
     let exposed = Bind::ExposedToOtherMachines(SocketAddr::from(([0, 0, 0, 0], 0)));
-    let open = |options: EditorOptions| options.configure(|server| server.policy.auth = Auth::Disabled);
     let rows = [
-        ("no folder", plain(), "the editor has no folder, so no agent finds it: add one with `folder`"),
+        (
+            "no folder",
+            there(plain()),
+            "the editor has no folder, so no agent finds it: add one with `folder`",
+        ),
         (
             "port taken",
-            plain().folder("/w").bind(Bind::Port(taken)),
+            there(plain().folder("/w")).bind(Bind::Port(taken)),
             "; end the program or the earlier server of this program that listens there, or bind another port",
         ),
         // `start` consumes the options and returns a new server, so no server can be started twice. A copy of
         // the options starts an editor of its own; at a fixed port it meets the first editor.
         ("second start", again, "end the program or the earlier server of this program that listens there"),
-        ("exposed", open(options(&dir).bind(exposed)), "without a token other machines must not reach"),
+        (
+            "exposed",
+            there(editor().without_token()).bind(exposed),
+            "without a token other machines must not reach",
+        ),
         (
             "too many folders",
-            plain().folders((0..9000).map(|n| format!("/w/{n}"))),
+            there(plain().folders((0..9000).map(|n| format!("/w/{n}")))),
             "cannot publish its lock file",
         ),
         ("no port in range", options(&dir).bind(Bind::Ports(0..=0)), "a port from 0 to 0 of 127.0.0.1"),
@@ -93,7 +105,7 @@ pub(crate) fn misuse_of_start_has_clear_errors<A: Adapter>() {
         );
     }
     assert_eq!(fs::read_dir(&dir.0).unwrap().count(), 1, "only the first editor has a lock file");
-    assert!(A::Editor::start(plain().without_folders()).is_ok());
+    assert!(A::Editor::start(there(plain()).without_folders()).is_ok());
 }
 
 /// Takes a token and an agent from sources of randomness that fail. A server takes no source.
@@ -292,8 +304,11 @@ pub(crate) fn idle_server_ends_at_once<A: Adapter>() {
     assert!(other.editor.is_over() && clock.now() < Time::ZERO.saturating_add(PATIENCE));
 }
 
-fn options(dir: &TempDir) -> EditorOptions {
+fn options(dir: &TempDir) -> StartOptions {
+    StartOptions::new(editor()).pid(process::id()).lock_dir(LockDir::create(&dir.0).unwrap())
+}
+
+fn editor() -> ServerConfig {
     let tools = ToolSet::new().handle(Tool::GetDiagnostics).handle(Tool::OpenDiff);
-    let dir = LockDir::create(&dir.0).unwrap();
-    EditorOptions::new("editor", "1").folder("/w/a").pid(process::id()).tools(tools).lock_dir(dir)
+    ServerConfig::new("editor", "1").folder("/w/a").tools(tools)
 }

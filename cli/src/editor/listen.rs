@@ -4,8 +4,9 @@ use crate::editor::folders::Folders;
 use crate::editor::last_run::LastRun;
 use crate::editor::options::{Face, Options};
 use crate::support::save::state_dir;
-use ide_mcp::ide::ToolSet;
-use ide_mcp_mio::{Bind, EditorOptions, GuardMode, Guarding, Server, StartError, Wake};
+use ide_mcp::ide::{ServerConfig, ToolSet};
+use ide_mcp_mio::lockfile::workspace_folders;
+use ide_mcp_mio::{Bind, GuardMode, Guarding, Server, StartError, StartOptions, Wake};
 use mio::{Registry, Token};
 use std::env;
 use std::error::Error;
@@ -28,21 +29,22 @@ pub(crate) fn listen(
     token: Token,
     wake: Wake,
 ) -> Result<Listening, Box<dyn Error>> {
-    let editor = EditorOptions::new(name, env!("CARGO_PKG_VERSION"))
-        .folders(folders.given())
+    let editor = ServerConfig::new(name, env!("CARGO_PKG_VERSION"))
+        .folders(workspace_folders(folders.given())?)
         .tools(tools)
-        .dialect(options.dialect)
-        .filter(folders.filter())
-        .guarding(Guarding::OnThread(GuardMode::default(), wake));
+        .for_dialect(options.dialect)
+        .filter(folders.filter());
     let state = state_dir(|name| env::var_os(name).map(Into::into));
     let start = |bind, auth| {
-        let editor = editor.clone().bind(bind);
         let editor = match auth {
-            None if !options.asks_for_token => editor.without_token(),
-            None => editor,
-            Some(token) => editor.resumed_token(token),
+            None if !options.asks_for_token => editor.clone().without_token(),
+            None => editor.clone(),
+            Some(token) => editor.clone().resumed_token(token),
         };
-        Server::start(editor, registry, token)
+        let options = StartOptions::new(editor)
+            .bind(bind)
+            .guarding(Guarding::OnThread(GuardMode::default(), wake.clone()));
+        Server::start(options, registry, token)
     };
     let mut notices = Vec::new();
     let last = match state.as_deref().filter(|_| options.resumes) {

@@ -1,17 +1,34 @@
-//! The settings that the connections of one editor share.
+//! The description of an editor.
 
 use super::Filter;
 use crate::Keepalive;
-use crate::ide::{Auth, AuthToken, ContentLimits, Dialect, Policy, ToolSet};
-use crate::mcp::{self, Implementation};
+use crate::ide::{Auth, AuthToken, ContentLimits, Dialect, LockFile, Policy, ToolSet};
+use crate::mcp::{self, Context, Implementation};
 use crate::ws;
-use alloc::{string::String, sync::Arc};
+use alloc::{string::String, sync::Arc, vec::Vec};
 use core::time::Duration;
 
-/// The settings that the connections of one editor share.
+/// Describes your editor: its name, its folders, what it offers to agents, and every limit.
+///
+/// A [`Server`](crate::ide::Server) and the servers of the adapters all start from it. The methods set what most
+/// editors need; each other setting is a field.
+///
+/// ```
+/// use ide_mcp::ide::{Filter, ServerConfig, Tool};
+///
+/// let mut editor = ServerConfig::new("My Editor", "1.0")
+///     .folder("/home/me/project")
+///     .tools([Tool::OpenDiff])
+///     .filter(Filter::secrets());
+/// editor.max_clients = 4;
+/// ```
 #[derive(Clone, Debug)]
 #[non_exhaustive]
+#[must_use = "a server starts from the description"]
 pub struct ServerConfig {
+    /// The open folders. An agent finds the editor when it works in one of them or below. They are only
+    /// [published](Self::lock_file): the answer to `getWorkspaceFolders` is yours.
+    pub folders: Vec<String>,
     /// The decision about each client that wants to attach.
     pub policy: Policy,
     /// The tools that the editor offers.
@@ -129,10 +146,12 @@ impl ServerConfig {
 
     /// Describes an editor with this name and version, which agents show to a person.
     ///
-    /// It offers no tools and lets nobody in yet: [`listening`](Self::listening) and [`tools`](Self::tools) come next.
-    #[must_use]
+    /// It has no folder, offers no tools, and lets nobody in yet. Over an adapter, [`folder`](Self::folder) and
+    /// [`tools`](Self::tools) come next: the server chooses the port and generates the token. Without one,
+    /// [`listening`](Self::listening) says both.
     pub fn new(name: impl Into<String>, version: impl Into<String>) -> Self {
         Self {
+            folders: Vec::new(),
             policy: Policy::generated(),
             tools: Arc::default(),
             tool_resources: true,
@@ -153,27 +172,95 @@ impl ServerConfig {
         }
     }
 
+    /// Adds an open folder. An agent finds the editor when it works in this folder or below.
+    ///
+    /// An adapter resolves the folder, so `"."` is the working directory, and publishes the forms that
+    /// `ide_mcp_lockfile::workspace_folders` describes. Without an adapter it is published as it stands here.
+    pub fn folder(mut self, folder: impl Into<String>) -> Self {
+        self.folders.push(folder.into());
+        self
+    }
+
+    /// Adds open folders, as [`folder`](Self::folder) does.
+    pub fn folders<F: Into<String>>(mut self, folders: impl IntoIterator<Item = F>) -> Self {
+        self.folders.extend(folders.into_iter().map(Into::into));
+        self
+    }
+
     /// Lets in the clients that come to this port of 127.0.0.1 with this token. The other rules of the
-    /// [policy](Self::policy) stay.
-    #[must_use]
+    /// [policy](Self::policy) stay. An adapter sets the port of its listener itself.
     pub fn listening(mut self, port: u16, token: AuthToken) -> Self {
-        (self.policy.port, self.policy.auth) = (port, Auth::Token(token));
+        self.policy.port = port;
+        self.token(token)
+    }
+
+    /// Sets the token, which an adapter otherwise generates. No earlier process may have published it.
+    pub fn token(self, token: AuthToken) -> Self {
+        self.auth(Auth::Token(token))
+    }
+
+    /// Sets the token that the editor had in its last run, mostly to listen on the port of that run again. An adapter
+    /// then admits only clients of our own user, and generates a fresh token where it cannot tell.
+    pub fn resumed_token(self, token: AuthToken) -> Self {
+        self.auth(Auth::Resumed(token))
+    }
+
+    /// Requires no token: every program of this machine but a browser gets in.
+    pub fn without_token(self) -> Self {
+        self.auth(Auth::Disabled)
+    }
+
+    fn auth(mut self, auth: Auth) -> Self {
+        self.policy.auth = auth;
         self
     }
 
     /// Lets in the clients that this policy accepts. It replaces the rules that [`for_dialect`](Self::for_dialect) has
     /// set, so call this first.
-    #[must_use]
     pub fn policy(mut self, policy: Policy) -> Self {
         self.policy = policy;
         self
     }
 
     /// Offers these tools. Default none.
-    #[must_use]
     pub fn tools(mut self, tools: impl Into<ToolSet>) -> Self {
         self.tools = Arc::new(tools.into());
         self
+    }
+
+    /// Offers these prompts and resources. Default none, beside the [resources of the tools](Self::tool_resources).
+    pub fn context(mut self, context: impl Into<Arc<Context>>) -> Self {
+        self.mcp.context = context.into();
+        self
+    }
+
+    /// Gives the model these instructions, which the real client passes on (measured). Default none.
+    pub fn instructions(mut self, instructions: impl Into<String>) -> Self {
+        self.mcp.instructions = Some(instructions.into());
+        self
+    }
+
+    /// Filters all content that leaves the editor. Default: everything passes.
+    pub fn filter(mut self, filter: Filter) -> Self {
+        self.filter = filter;
+        self
+    }
+
+    /// Makes each agent wait for a person's [consent](Self::asks_for_consent). Default: an agent with the token is
+    /// attached at once.
+    pub const fn ask_for_consent(mut self) -> Self {
+        self.asks_for_consent = true;
+        self
+    }
+
+    /// Returns the lock file by which agents find this editor: its [folders](Self::folders), its name and its token.
+    ///
+    /// `pid` is the process that agents take for the editor: when it ends, they delete the file. An adapter writes the
+    /// file itself; `ide_mcp_lockfile::LockDir::publish` writes it for you without one.
+    #[must_use]
+    pub fn lock_file(&self, pid: u32) -> LockFile {
+        let token = self.policy.auth.token().cloned();
+        LockFile::new(pid, self.folders.clone(), self.mcp.info.name.clone(), token)
     }
 
     /// Sets the dialect of the sessions as [`with_dialect`](Self::with_dialect) does, and lets clients in as
@@ -182,7 +269,6 @@ impl ServerConfig {
     /// default for [`Dialect::JetBrains`] and [`Dialect::SnakeCase`]; opencode offers no sub-protocol
     /// (measured), so these editors refuse it. A demand for the sub-protocol that the policy has already
     /// stays.
-    #[must_use]
     pub fn for_dialect(mut self, dialect: Dialect) -> Self {
         let (rules, policy) = (dialect.rules(), &mut self.policy);
         policy.subprotocol_required |= rules.subprotocol_required;
@@ -192,7 +278,6 @@ impl ServerConfig {
 
     /// Sets the dialect of the sessions, and [JSON-RPC pings](Keepalive::JSON_RPC) if the dialect has
     /// them and no others are configured.
-    #[must_use]
     pub fn with_dialect(mut self, dialect: Dialect) -> Self {
         self.dialect = dialect;
         if dialect.rules().rpc_ping {

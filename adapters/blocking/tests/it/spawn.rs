@@ -3,11 +3,13 @@
 use crate::plain::PATIENCE;
 use getrandom::SysRng;
 use ide_mcp::Time;
-use ide_mcp::ide::{Client, ClientConfig, ClientEvent, OpenDiff, ServerEvent, Tool, ToolCall, ToolSet};
+use ide_mcp::ide::{
+    Client, ClientConfig, ClientEvent, OpenDiff, ServerConfig, ServerEvent, Tool, ToolCall, ToolSet,
+};
 use ide_mcp::mcp::{Implementation, Outcome, ToolResult};
 use ide_mcp::rpc::SessionId;
 use ide_mcp_blocking::lockfile::LockDir;
-use ide_mcp_blocking::{Bind, Conn, EditorOptions, HandleError, StartError, spawn};
+use ide_mcp_blocking::{Bind, Conn, HandleError, StartError, StartOptions, spawn};
 use std::sync::mpsc::channel;
 use std::{env, fs, process};
 
@@ -15,11 +17,11 @@ use std::{env, fs, process};
 fn spawned_server_is_used_by_its_handle() {
     let dir = env::temp_dir().canonicalize().unwrap().join(format!("ide-mcp-spawn-{}", process::id()));
     let token = ide_mcp_blocking::lockfile::new_token().unwrap();
-    let editor = EditorOptions::new("spawned", "1")
+    let editor = ServerConfig::new("spawned", "1")
         .folder("/w")
         .tools(ToolSet::new().handle(Tool::OpenDiff))
-        .token(token.clone())
-        .lock_dir(LockDir::create(&dir).unwrap());
+        .token(token.clone());
+    let editor = StartOptions::new(editor).lock_dir(LockDir::create(&dir).unwrap());
     let (sender, events) = channel();
     let handle = spawn(editor.clone(), move |event| drop(sender.send(event))).unwrap();
 
@@ -59,7 +61,8 @@ fn spawned_server_is_used_by_its_handle() {
 #[test]
 fn panic_of_the_application_ends_handles() {
     let dir = env::temp_dir().canonicalize().unwrap().join(format!("ide-mcp-panic-{}", process::id()));
-    let editor = EditorOptions::new("panics", "1").folder("/w").lock_dir(LockDir::create(&dir).unwrap());
+    let editor = ServerConfig::new("panics", "1").folder("/w");
+    let editor = StartOptions::new(editor).lock_dir(LockDir::create(&dir).unwrap());
     let handle = spawn(editor, |_| ()).unwrap();
     handle.with(|_, _| std::panic::resume_unwind(Box::new("of the test"))).unwrap();
     assert!(handle.end(PATIENCE));

@@ -14,7 +14,7 @@ mod transport;
 pub use bind::Bind;
 pub use guarding::{Guarding, Wake};
 pub use handle::{Handle, HandleError};
-pub use options::{EditorOptions, StartError};
+pub use options::{StartError, StartOptions};
 pub use transport::{RETRY, Transport};
 
 use crate::socket::Link;

@@ -1,36 +1,25 @@
-//! The description of an editor, from which a server starts.
+//! Where a server listens, and how it starts.
 
 use super::{Bind, Guarding, Server, Transport};
-use ide_mcp::ide::{Auth, AuthToken, Dialect, Filter, LockFile, ServerConfig, ToolSet};
-use ide_mcp::mcp::Context;
+use ide_mcp::ide::ServerConfig;
 use ide_mcp_lockfile::{Error, LockDir, workspace_folders};
 use std::net::TcpListener;
-use std::path::PathBuf;
-use std::sync::Arc;
 use std::{fmt, io, process};
 
-/// The description of an editor: its name, its folders, and its offers to agents. The `Server` of each
-/// adapter starts from it.
-///
-/// The server generates the token, chooses the port, and publishes both in a lock file together with the
-/// process id and the folders, so that agents in these folders find the editor. Each of these values has a
-/// method here that replaces the default. [`configure`](Self::configure) reaches all other settings.
+/// Where the server of an editor listens, and where agents find its lock file. Most editors need none of this and
+/// start from a [`ServerConfig`] alone: on any free port, with a lock file where agents look first.
 ///
 /// ```
-/// use ide_mcp_driver::EditorOptions;
-/// use ide_mcp::ide::{Filter, Tool};
+/// use ide_mcp_driver::{Bind, StartOptions};
+/// use ide_mcp::ide::{ServerConfig, Tool};
 ///
-/// let options = EditorOptions::new("My Editor", "1.0")
-///     .folder(".")
-///     .tools([Tool::OpenDiff])
-///     .filter(Filter::secrets())
-///     .configure(|config| config.max_clients = 4);
+/// let editor = ServerConfig::new("My Editor", "1.0").folder(".").tools([Tool::OpenDiff]);
+/// let options = StartOptions::new(editor).bind(Bind::Port(4711));
 /// ```
 #[derive(Clone, Debug)]
 #[must_use = "a server starts from the options"]
-pub struct EditorOptions {
-    config: ServerConfig,
-    folders: Vec<PathBuf>,
+pub struct StartOptions {
+    editor: ServerConfig,
     is_without_folders: bool,
     bind: Bind,
     pid: u32,
@@ -38,31 +27,17 @@ pub struct EditorOptions {
     guarding: Option<Guarding>,
 }
 
-impl EditorOptions {
-    /// Creates the description of an editor with this name and version. Agents show the name to a person.
-    pub fn new(name: impl Into<String>, version: impl Into<String>) -> Self {
+impl StartOptions {
+    /// Starts this editor on any free port, as this process.
+    pub fn new(editor: ServerConfig) -> Self {
         Self {
-            config: ServerConfig::new(name, version),
-            folders: Vec::new(),
+            editor,
             is_without_folders: false,
             bind: Bind::AnyPort,
             pid: process::id(),
             lock_dir: None,
             guarding: None,
         }
-    }
-
-    /// Adds an open folder. An agent finds the editor if the agent's working directory is this folder or
-    /// lies in it. [`workspace_folders`] describes the published forms of a folder.
-    pub fn folder(mut self, folder: impl Into<PathBuf>) -> Self {
-        self.folders.push(folder.into());
-        self
-    }
-
-    /// Adds open folders, as [`folder`](Self::folder) does.
-    pub fn folders<P: Into<PathBuf>>(mut self, folders: impl IntoIterator<Item = P>) -> Self {
-        self.folders.extend(folders.into_iter().map(Into::into));
-        self
     }
 
     /// Permits an editor without a folder. Only agents that know the port find such an editor, as those in
@@ -72,70 +47,9 @@ impl EditorOptions {
         self
     }
 
-    /// Sets the tools that the editor offers. Default none.
-    pub fn tools(mut self, tools: impl Into<ToolSet>) -> Self {
-        self.config.tools = Arc::new(tools.into());
-        self
-    }
-
-    /// Sets the prompts and resources that the editor offers. Default none, beside the
-    /// [resources of the tools](ServerConfig::tool_resources).
-    pub fn context(mut self, context: impl Into<Arc<Context>>) -> Self {
-        self.config.mcp.context = context.into();
-        self
-    }
-
-    /// Sets the instructions for the model, which the real client passes on (measured). Default none.
-    pub fn instructions(mut self, instructions: impl Into<String>) -> Self {
-        self.config.mcp.instructions = Some(instructions.into());
-        self
-    }
-
-    /// Sets the filter of all content that leaves the editor. Default: everything passes.
-    pub fn filter(mut self, filter: Filter) -> Self {
-        self.config.filter = filter;
-        self
-    }
-
-    /// Makes each agent wait for the consent of a person ([`ServerConfig::asks_for_consent`]). Default: an agent
-    /// with the token is attached at once.
-    pub const fn ask_for_consent(mut self) -> Self {
-        self.config.asks_for_consent = true;
-        self
-    }
-
-    /// Sets the dialect, with its rules for clients ([`ServerConfig::for_dialect`]). Default
-    /// [`Dialect::VsCode`].
-    pub fn dialect(mut self, dialect: Dialect) -> Self {
-        self.config = self.config.for_dialect(dialect);
-        self
-    }
-
     /// Sets the address of the listener. Default [`Bind::AnyPort`].
     pub fn bind(mut self, bind: Bind) -> Self {
         self.bind = bind;
-        self
-    }
-
-    /// Sets the token, in place of a generated one. No earlier process may have published it.
-    pub fn token(self, token: AuthToken) -> Self {
-        self.auth(Auth::Token(token))
-    }
-
-    /// Sets the token that the editor had in its last run, mostly with [`Bind::Resume`]. The server admits
-    /// only clients of our own user with it, and can replace it by a fresh token
-    /// ([`Server::token`]).
-    pub fn resumed_token(self, token: AuthToken) -> Self {
-        self.auth(Auth::Resumed(token))
-    }
-
-    /// Requires no token: every program of this machine but a browser gets in.
-    pub fn without_token(self) -> Self {
-        self.auth(Auth::Disabled)
-    }
-
-    fn auth(mut self, auth: Auth) -> Self {
-        self.config.policy.auth = auth;
         self
     }
 
@@ -157,11 +71,11 @@ impl EditorOptions {
         self.guarding = Some(guarding);
         self
     }
+}
 
-    /// Changes any other setting of the editor, such as its limits.
-    pub fn configure(mut self, change: impl FnOnce(&mut ServerConfig)) -> Self {
-        change(&mut self.config);
-        self
+impl From<ServerConfig> for StartOptions {
+    fn from(editor: ServerConfig) -> Self {
+        Self::new(editor)
     }
 }
 
@@ -172,20 +86,21 @@ impl<T: Transport> Server<T> {
     /// # Errors
     /// [`StartError`]. After an error nothing listens, and no lock file is left.
     pub fn start(
-        options: EditorOptions,
+        options: impl Into<StartOptions>,
         open: impl FnOnce(TcpListener) -> io::Result<T>,
     ) -> Result<Self, StartError> {
-        let EditorOptions { config, folders, is_without_folders, bind, pid, lock_dir, guarding } = options;
-        if folders.is_empty() && !is_without_folders {
+        let StartOptions { mut editor, is_without_folders, bind, pid, lock_dir, guarding } = options.into();
+        if editor.folders.is_empty() && !is_without_folders {
             return Err(StartError::NoFolder);
         }
-        let folders = workspace_folders(folders).map_err(StartError::LockFile)?;
-        let name = config.mcp.info.name.clone();
+        editor.folders = workspace_folders(&editor.folders).map_err(StartError::LockFile)?;
+        let mut file = editor.lock_file(pid);
         let mut server =
-            Self::bind(bind.clone(), config, open).map_err(|error| StartError::Bind { bind, error })?;
+            Self::bind(bind.clone(), editor, open).map_err(|error| StartError::Bind { bind, error })?;
         // Only an editor that listens makes the directory.
         let dir = lock_dir.map_or_else(LockDir::from_environment, Ok).map_err(StartError::LockFile)?;
-        let file = LockFile::new(pid, folders, name, None);
+        // The server may have generated another one.
+        file.auth_token = None;
         let guarding = guarding.unwrap_or_else(|| server.listener.transport.guarding());
         server.publish_guarded(&dir, &file, guarding).map_err(StartError::LockFile)?;
         Ok(server)

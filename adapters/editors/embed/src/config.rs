@@ -6,7 +6,6 @@ use crate::table::{Row, inputs};
 use ide_mcp::ide::{AuthToken, Dialect, Filter, ServerConfig, Tool, ToolSet};
 use ide_mcp::mcp::{Context, PromptArgument, PromptSpec, ResourceSpec};
 use serde_json::value::RawValue;
-use std::sync::Arc;
 
 /// The version of the protocol. New members, commands and events do not change it.
 pub const PROTOCOL: u64 = 1;
@@ -128,23 +127,26 @@ impl Config {
         }
     }
 
-    /// Applies the configuration to everything but the name, the folders, the listener and its token.
-    pub(crate) fn apply(&self, config: &mut ServerConfig) {
+    /// Describes the editor, without the port of its listener and its token.
+    pub(crate) fn describe(&self) -> ServerConfig {
         let dialect = match self.dialect {
             None | Some(DialectName::VsCode) => Dialect::VsCode,
             Some(DialectName::JetBrains) => Dialect::JetBrains,
             Some(DialectName::SnakeCase) => Dialect::SnakeCase,
             Some(DialectName::Obsidian) => Dialect::Obsidian,
         };
-        *config = config.clone().for_dialect(dialect);
         let tools = self.tools.as_ref().map(|tools| tools.0.as_slice()).unwrap_or_default();
-        config.tools = Arc::new(tool_set(tools, &self.own));
-        config.mcp.context = Arc::new(context(&self.prompts, &self.resources));
-        config.mcp.instructions.clone_from(&self.instructions);
-        config.asks_for_consent = self.consent.unwrap_or_default();
+        let mut editor = ServerConfig::new(self.name.as_str(), self.version.as_deref().unwrap_or_default())
+            .folders(&self.folders)
+            .for_dialect(dialect)
+            .tools(tool_set(tools, &self.own))
+            .context(context(&self.prompts, &self.resources));
+        editor.mcp.instructions.clone_from(&self.instructions);
+        editor.asks_for_consent = self.consent.unwrap_or_default();
         if self.filter != Some(FilterName::None) {
-            config.filter = Filter::secrets();
+            editor.filter = Filter::secrets();
         }
+        editor
     }
 }
 

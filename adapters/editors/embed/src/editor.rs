@@ -6,7 +6,7 @@ use crate::core::{Core, Rest};
 use crate::error::{CommandError, ConfigError};
 use crate::event::Event;
 use crate::typed::TypedCommand;
-use ide_mcp::ide::{self, ConnId, LockFile, LockFileEvent, Policy, ServerConfig};
+use ide_mcp::ide::{self, ConnId, LockFile, LockFileEvent};
 use ide_mcp::{Output, Time};
 use std::collections::BTreeMap;
 use std::process;
@@ -78,17 +78,14 @@ impl Editor {
         let missing = |name| ConfigError::new(format!("`{name}` is missing: nothing listens here"));
         let port = config.port.filter(|port| *port > 0).ok_or_else(|| missing("port"))?;
         let token = config.token.as_ref().ok_or_else(|| missing("token"))?.0.clone();
-        let version = config.version.clone().unwrap_or_default();
-        let policy = Policy::new(port, token.clone());
-        let mut settings = ServerConfig::new(config.name.as_str(), version).policy(policy);
-        config.apply(&mut settings);
-        let pid = config.pid.unwrap_or_else(process::id);
+        let described = config.describe().listening(port, token);
+        let lock_file = described.lock_file(config.pid.unwrap_or_else(process::id));
         Ok(Self {
-            server: ide::Server::new(settings),
+            server: ide::Server::new(described),
             core: Core::new(&config),
             conns: BTreeMap::new(),
             offer: Vec::new(),
-            lock_file: LockFile::new(pid, config.folders, config.name, token),
+            lock_file,
             is_stopping: false,
             is_over: false,
         })

@@ -9,7 +9,7 @@ use crate::old_text::MAX_HELD;
 use crate::typed::TypedCommand;
 use ide_mcp_lockfile::{Error as LockFileError, LockDir, launch_env, scan};
 use ide_mcp_mio::ide::AuthToken;
-use ide_mcp_mio::{Bind, EditorOptions, Handle, NestedServer, StartError};
+use ide_mcp_mio::{Bind, Handle, NestedServer, StartError, StartOptions};
 use std::collections::BTreeMap;
 #[cfg(unix)]
 use std::os::fd::{AsFd, BorrowedFd};
@@ -250,27 +250,25 @@ impl fmt::Display for OpenError {
 
 impl std::error::Error for OpenError {}
 
-fn options(config: &Config) -> Result<EditorOptions, OpenError> {
-    let version = config.version.clone().unwrap_or_default();
-    let mut options =
-        EditorOptions::new(config.name.clone(), version).configure(|server| config.apply(server));
-    options =
-        if config.folders.is_empty() { options.without_folders() } else { options.folders(&config.folders) };
+fn options(config: &Config) -> Result<StartOptions, OpenError> {
+    let earlier = config.resume.as_deref().and_then(earlier);
+    let mut editor = config.describe();
+    if let Some((_, token)) = &earlier {
+        editor = editor.resumed_token(token.clone());
+    } else if let Some(token) = &config.token {
+        editor = editor.token(token.0.clone());
+    }
+    let mut options = StartOptions::new(editor).without_folders();
     if let Some(pid) = config.pid {
         options = options.pid(pid);
     }
     if let Some(dir) = &config.lock_dir {
         options = options.lock_dir(LockDir::create(dir).map_err(OpenError::LockDir)?);
     }
-    if let Some((port, token)) = config.resume.as_deref().and_then(earlier) {
-        return Ok(options.bind(Bind::Resume(port)).resumed_token(token));
-    }
-    if let Some(token) = &config.token {
-        options = options.token(token.0.clone());
-    }
-    Ok(match config.port {
-        None | Some(0) => options,
-        Some(port) => options.bind(Bind::Port(port)),
+    Ok(match (earlier, config.port) {
+        (Some((port, _)), _) => options.bind(Bind::Resume(port)),
+        (None, None | Some(0)) => options,
+        (None, Some(port)) => options.bind(Bind::Port(port)),
     })
 }
 
