@@ -237,10 +237,7 @@ pub(super) fn turn<M: Machine<Conn: Debug + PartialEq>>(
         let due = machine.deadline();
         match machine.poll(now) {
             Output::Event(event) => {
-                assert!(
-                    due.is_some_and(|due| due <= now),
-                    "at {now:?}, due {due:?}, an event waits unseen: {event:?}"
-                );
+                assert_is_due(due, now, &event);
                 assert!(!input.is_abandoned(), "an event after the closing: {event:?}");
                 on_event(machine, event);
             }
@@ -252,6 +249,7 @@ pub(super) fn turn<M: Machine<Conn: Debug + PartialEq>>(
                 }
             }
             Output::Close(closed) => {
+                assert_is_due(due, now, &"a closing");
                 assert_eq!(closed, conn, "another connection is closed");
                 assert!(!input.is_abandoned(), "a connection is closed twice");
                 output.finish();
@@ -265,6 +263,14 @@ pub(super) fn turn<M: Machine<Conn: Debug + PartialEq>>(
         moved = true;
     }
     never_idle()
+}
+
+/// Checks that the deadline of a machine has shown what it has just returned.
+pub(super) fn assert_is_due(due: Option<Time>, now: Time, output: &dyn Debug) {
+    assert!(
+        due.is_some_and(|due| due <= now),
+        "at {now:?}, with the deadline {due:?}, came unseen: {output:?}"
+    );
 }
 
 /// Checks that a machine waits until a later time. Nothing is later than the end of time.

@@ -2,7 +2,7 @@
 
 use alloc::vec::Vec;
 
-use super::pair::{NEVER_IDLE, assert_moves_on, never_idle};
+use super::pair::{NEVER_IDLE, assert_is_due, assert_moves_on, never_idle};
 use crate::{Machine, Output, Time};
 
 /// What a machine did in a pass: what [`pass`] and [`pass_with`] return.
@@ -38,7 +38,8 @@ impl<E, C> Passed<E, C> {
 /// Polls a machine until it waits, in the place of your loop, and returns all that it did. Each socket has room for
 /// `room` bytes: 0 shows what the machine would write without taking it, and `usize::MAX` takes everything.
 ///
-/// An older time than the machine has seen counts as the latest one, so [`Time::ZERO`] means "no time has passed".
+/// `now` is the time of the pass, as in your loop. The laws are checked against it, so it cannot be older than what the
+/// machine has seen.
 ///
 /// ```
 /// use ide_mcp::testing::pass;
@@ -85,13 +86,13 @@ pub fn pass_with<M: Machine<Conn: PartialEq>>(
         match machine.poll(now) {
             Output::Event(event) => {
                 assert!(!only_writes_follow, "an event comes behind a write: {event:?}");
-                assert!(due.is_some(), "an event waits unseen: {event:?}");
+                assert_is_due(due, now, &event);
                 react(machine, &event);
                 events.push(event);
             }
             Output::Close(conn) => {
                 assert!(!only_writes_follow, "a closing comes behind a write");
-                assert!(due.is_some(), "a closing waits unseen");
+                assert_is_due(due, now, &"a closing");
                 unwritten.retain(|(of, _)| *of != conn);
                 closed.push(conn);
             }

@@ -123,9 +123,9 @@ enum Asked {
 }
 
 /// Feeds a request to the host, and returns the calls that reach the application.
-fn ask(host: &mut Server, conn: ConnId, request: &str) -> Vec<Asked> {
-    host.feed(Time::ZERO, conn, &text(request));
-    asked(events(host, Time::ZERO))
+fn ask(host: &mut Server, now: Time, conn: ConnId, request: &str) -> Vec<Asked> {
+    host.feed(now, conn, &text(request));
+    asked(events(host, now))
 }
 
 fn asked(events: Vec<ServerEvent>) -> Vec<Asked> {
@@ -254,7 +254,9 @@ fn filter_applies_to_every_way_of_answers() {
             let reads = uris.enumerate().map(|(id, uri)| resource_read(100 + id, uri));
             for request in requests.chain(reads) {
                 let name = format!("{dialect:?} {by:?} paused: {is_paused} {request}");
-                let Some(Asked::Tool(call)) = ask(&mut host, conn, &request).pop() else { panic!("{name}") };
+                let Some(Asked::Tool(call)) = ask(&mut host, Time::ZERO, conn, &request).pop() else {
+                    panic!("{name}")
+                };
                 reply(&mut host, call, file, by);
                 let sent = said(&mut host, conn).concat();
                 assert!(sent.contains(r#""result""#), "{name}: {sent}");
@@ -313,7 +315,7 @@ fn direct_answers_pass_the_filter() {
             said(&mut host, conn);
         }
         for (method, path, answer, expected) in &cases {
-            let asked = ask(&mut host, conn, &direct_request(1, method, path)).pop();
+            let asked = ask(&mut host, Time::ZERO, conn, &direct_request(1, method, path)).pop();
             let Some(Asked::Direct(call, _)) = asked else { panic!("{method} {path}: {asked:?}") };
             host.call(call).respond_direct(answer).unwrap();
             let sent = said(&mut host, conn).concat();
@@ -331,7 +333,7 @@ fn direct_answers_pass_the_filter() {
 
 fn select(host: &mut Server, millis: u64, text: &str) -> Selected {
     let selected = host.select(at(millis), Selection::new(OPEN.0, Range::default(), text));
-    events(host, Time::ZERO);
+    events(host, at(millis));
     selected
 }
 
@@ -368,7 +370,7 @@ fn pause_clears_and_resume_restores_selection() {
             assert_eq!(select(&mut host, from + 20, text), Selected::Hidden);
         }
         assert_eq!(selections(&mut host, conn, from + 500), [""; 0], "{from}");
-        let (late, received) = attach_and_read(&mut host);
+        let (late, received) = attach_and_read(&mut host, at(from + 500));
         assert_eq!(texts_of_selections(&received), [""], "{from}: attached during the pause");
         assert_eq!(selections(&mut host, late, from + 500), [""; 0], "{from}");
         host.resume(at(from + 600));
@@ -378,7 +380,7 @@ fn pause_clears_and_resume_restores_selection() {
         host.resume(at(from + 700));
         assert_eq!(selections(&mut host, conn, from + 1_000), [""; 0], "{from}: a second time");
         lose(&mut host, at(from + 1_000), late);
-        events(&mut host, Time::ZERO);
+        events(&mut host, at(from + 1_000));
     }
 }
 
@@ -411,7 +413,7 @@ fn resting_selection_passes_the_filter_again() {
         select(&mut host, from, text);
         assert_eq!(selections(&mut host, early, from + 50), [text]);
         ignored.store(true, Ordering::Relaxed);
-        let received = [0, 1].map(|_| texts_of_selections(&attach_and_read(&mut host).1));
+        let received = [0, 1].map(|_| texts_of_selections(&attach_and_read(&mut host, at(from + 50)).1));
         assert_eq!(received, [[""], [""]], "{from}: the file is hidden by now");
         assert_eq!(selections(&mut host, early, from + 1_000), [""], "{from}: once");
         // A selection that waits is not dropped with the one before.
@@ -420,7 +422,7 @@ fn resting_selection_passes_the_filter_again() {
         assert_eq!(selections(&mut host, early, from + 1_150), ["three"], "{from}");
         select(&mut host, from + 1_200, "four");
         ignored.store(true, Ordering::Relaxed);
-        let (_, received) = attach_and_read(&mut host);
+        let (_, received) = attach_and_read(&mut host, at(from + 1_200));
         assert_eq!(texts_of_selections(&received), [""], "{from}: the one before");
         ignored.store(false, Ordering::Relaxed);
         assert_eq!(selections(&mut host, early, from + 1_250).last().unwrap(), "four", "{from}");
@@ -466,12 +468,12 @@ fn waiting_mention_outlasts_a_pause() {
         let mut host = Server::new(config());
         host.mention(at(0), Mention::new(OPEN.0, None), None).unwrap();
         host.pause(at(1));
-        let conn = attach(&mut host);
+        let (conn, _) = attach_and_read(&mut host, at(1));
         let is_expired = |event: &ServerEvent| matches!(event, ServerEvent::MentionExpired { .. });
         assert_eq!(events(&mut host, at(resumed)).iter().any(is_expired), !is_sent, "{resumed}");
         assert!(!said(&mut host, conn).concat().contains(OPEN.0), "{resumed}");
         host.resume(at(resumed));
-        events(&mut host, Time::ZERO);
+        events(&mut host, at(resumed));
         assert_eq!(said(&mut host, conn).concat().contains(OPEN.0), is_sent, "{resumed}");
     }
 }
@@ -499,7 +501,7 @@ fn waiting_mention_passes_the_filter_again() {
                 host.resume(at(begin + 2));
             }
             let (mut received, mut expired) = (String::new(), Vec::new());
-            for millis in (begin..begin + 1_000).step_by(50) {
+            for millis in (begin + 2..begin + 1_000).step_by(50) {
                 expired.extend(events(&mut host, at(millis)).into_iter().filter_map(|event| match event {
                     ServerEvent::MentionExpired { mention } => Some(mention.file_path),
                     _ => None,
@@ -625,7 +627,7 @@ impl Life {
                     Some(uri) => resource_read(self.asked, uri),
                     None => tool_call(self.asked, tool, self.dialect, self.file().0),
                 };
-                self.held.extend(ask(&mut self.host, agent, &request));
+                self.held.extend(ask(&mut self.host, now, agent, &request));
             }
             7 | 8 if !self.held.is_empty() => match self.held.remove(self.random.below(self.held.len())) {
                 Asked::Tool(call) => {
@@ -648,7 +650,7 @@ impl Life {
             }
             10 if self.agents.len() < 4 => {
                 self.done.insert("attach");
-                let (agent, received) = attach_and_read(&mut self.host);
+                let (agent, received) = attach_and_read(&mut self.host, now);
                 self.agents.push(agent);
                 self.examine(&received.concat());
             }
@@ -682,7 +684,7 @@ impl Life {
 
     /// Reads the messages to each agent, and checks them.
     fn check(&mut self) -> Vec<String> {
-        events(&mut self.host, Time::ZERO);
+        events(&mut self.host, at(self.millis));
         let received: Vec<String> =
             self.agents.iter().map(|agent| said(&mut self.host, *agent).concat()).collect();
         received.iter().for_each(|said| self.examine(said));

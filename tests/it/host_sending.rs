@@ -16,28 +16,28 @@ use ide_mcp::ide::{
 use ide_mcp::rpc::NotSent;
 
 fn open(host: &mut Server, said: &[&str]) -> ConnId {
-    open_and_read(host, said).0
+    open_and_read(host, Time::ZERO, said).0
 }
 
 /// Opens a connection whose client sends these messages, and returns the messages of the host.
-fn open_and_read(host: &mut Server, said: &[&str]) -> (ConnId, Vec<String>) {
-    let conn = host.connect(Time::ZERO);
-    host.feed(Time::ZERO, conn, HEAD.as_bytes());
+fn open_and_read(host: &mut Server, now: Time, said: &[&str]) -> (ConnId, Vec<String>) {
+    let conn = host.connect(now);
+    host.feed(now, conn, HEAD.as_bytes());
     for said in said {
-        host.feed(Time::ZERO, conn, &text(said));
+        host.feed(now, conn, &text(said));
     }
-    events(host, Time::ZERO);
+    events(host, now);
     let bytes = read_by(host, conn);
     (conn, texts(bytes.strip_prefix(ACCEPTED.as_bytes()).unwrap()))
 }
 
 pub fn attach(host: &mut Server) -> ConnId {
-    attach_and_read(host).0
+    attach_and_read(host, Time::ZERO).0
 }
 
 /// Attaches a client, and returns the messages of the host to it.
-pub fn attach_and_read(host: &mut Server) -> (ConnId, Vec<String>) {
-    open_and_read(host, &[INITIALIZE, INITIALIZED, CONNECTED])
+pub fn attach_and_read(host: &mut Server, now: Time) -> (ConnId, Vec<String>) {
+    open_and_read(host, now, &[INITIALIZE, INITIALIZED, CONNECTED])
 }
 
 pub fn said(host: &mut Server, conn: ConnId) -> Vec<String> {

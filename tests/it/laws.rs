@@ -8,6 +8,8 @@ use crate::support::run::Run;
 use crate::support::servers::IdeServer;
 use crate::support::sockets::{WsClient, WsServer};
 use crate::support::toy::ToySubject;
+use ide_mcp::testing::pass;
+use ide_mcp::{Machine as _, Time};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
 
@@ -63,6 +65,23 @@ fn laws_detect_every_bug_in_editor() {
 #[test]
 fn laws_detect_every_bug_in_agent() {
     laws_go_red(|| IdeClient, Bug::WITH_REQUESTS);
+}
+
+/// A pass of a user's test finds a deadline that is wrong by a millisecond.
+#[test]
+fn pass_detects_wrong_deadlines() {
+    let now = Time::from_millis(10);
+    for (bug, expected) in [
+        (Bug::Harmless, ""),
+        (Bug::DeadlineStuckInThePast, "at Time(10000000) the machine waits until Some(Time(0))"),
+        (Bug::DeadlineHidesAnEvent, "with the deadline Some(Time(11000000)), came unseen: Closed(\"bye\")"),
+    ] {
+        let mut machine = MutantSubject { inner: ToySubject, bug }.make(now);
+        machine.feed(now, (), b"bye\n");
+        let result = catch_unwind(AssertUnwindSafe(|| pass(&mut machine, now, usize::MAX)));
+        let found = result.err().and_then(|payload| payload.downcast::<String>().ok()).unwrap_or_default();
+        assert!(found.contains(expected) && found.is_empty() == expected.is_empty(), "{bug:?}: {found}");
+    }
 }
 
 /// Suspends an open machine for eight hours, three times, each time while a ping waits for its answer. The peer

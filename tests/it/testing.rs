@@ -54,7 +54,7 @@ fn stalled_link_holds_64_kib_then_resumes() {
     pair.client.sender().text(&text).unwrap();
     wait(&mut pair, 499);
     assert_eq!(heard(&pair), [""; 0]);
-    let waiting = pass(&mut pair.client, Time::ZERO, 0).waiting().len();
+    let waiting = pass(&mut pair.client, pair.now, 0).waiting().len();
     assert_eq!(waiting, 100_000 + 14 - 64 * 1024, "the link takes 64 KiB");
     wait(&mut pair, 1);
     assert!(heard(&pair) == [text]);

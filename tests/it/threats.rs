@@ -264,15 +264,15 @@ fn l14_resumed_token_alone_opens_nothing() {
     // In the first round the client leaves before the decision; in the second the application decides
     // after a minute.
     let mut host = Server::new(config);
-    for (ends, admitted) in [(true, false), (false, true)] {
-        let conn = host.connect(at(0));
-        host.feed(at(0), conn, HEAD.as_bytes());
-        let events = pass(&mut host, at(0), usize::MAX).events;
+    for (begin, ends, admitted) in [(0, true, false), (60_000, false, true)] {
+        let conn = host.connect(at(begin));
+        host.feed(at(begin), conn, HEAD.as_bytes());
+        let events = pass(&mut host, at(begin), usize::MAX).events;
         assert!(matches!(&events[..], [ServerEvent::AdmissionPending { .. }]), "{events:?}");
         if ends {
-            host.feed_eof(at(0), conn);
+            host.feed_eof(at(begin), conn);
         }
-        pass(&mut host, at(60_000), usize::MAX);
+        pass(&mut host, at(begin + 60_000), usize::MAX);
         assert_eq!(host.admit(conn, true), admitted, "ends: {ends}");
     }
 }

@@ -149,7 +149,7 @@ fn close_handshake_times_out_after_two_seconds() {
     assert_eq!(ws::Limits::default().close, Duration::from_secs(2));
     let mut server = joined::server(ws::Limits::default(), Time::from_millis(500));
     server.sender().close(CloseCode::NORMAL, "").unwrap();
-    write(&mut server, usize::MAX);
+    pass(&mut server, Time::from_millis(500), usize::MAX);
     // Further messages of the peer do not extend the timeout.
     server.feed(Time::from_millis(2499), &masked(0x81, b"still here"));
     assert_eq!(at(&mut server, Time::from_millis(2499)).0, []);
@@ -170,13 +170,13 @@ fn unread_last_bytes_drop_after_two_seconds() {
     assert_eq!(ws::Limits::default().drain, Duration::from_secs(2));
     let mut server = server();
     server.feed(Time::from_millis(100), &masked(0x88, b"\x03\xe8"));
-    assert_eq!(drain(&mut server), [by_peer(Some(1000), "")]);
+    assert_eq!(at(&mut server, Time::from_millis(100)).0, [by_peer(Some(1000), "")]);
     assert_eq!(server.deadline(), Some(Time::from_millis(2100)));
-    write(&mut server, 1);
-    assert_eq!(at(&mut server, Time::from_millis(2099)), (vec![], false));
-    assert_eq!(waiting(&mut server), &plain(0x88, b"\x03\xe8")[1..]);
-    assert_eq!(at(&mut server, Time::from_millis(2100)), (vec![], true));
-    assert!(waiting(&mut server).is_empty());
+    pass(&mut server, Time::from_millis(100), 1);
+    let passed = pass(&mut server, Time::from_millis(2099), 0);
+    assert_eq!((passed.waiting(), passed.closed), (plain(0x88, b"\x03\xe8")[1..].to_vec(), vec![]));
+    let passed = pass(&mut server, Time::from_millis(2100), 0);
+    assert_eq!((passed.waiting(), passed.closed), (vec![], vec![()]));
     assert_eq!(server.deadline(), None);
 }
 
@@ -225,8 +225,7 @@ fn time_out_goes_away_with_the_reason() {
     pair.server.time_out("no answer");
     pair.client.time_out("no answer");
     let farewell = [&[0x03, 0xe9][..], b"no answer"].concat();
-    let (by_server, by_client) =
-        (pass(&mut pair.server, Time::ZERO, 0), pass(&mut pair.client, Time::ZERO, 0));
+    let (by_server, by_client) = (pass(&mut pair.server, pair.now, 0), pass(&mut pair.client, pair.now, 0));
     assert_eq!(by_server.waiting(), plain(0x88, &farewell));
     assert_eq!(frames::read(&by_client.waiting())[0].payload, farewell);
     let timed_out = [OwnedEvent::Closed(Closed::TimedOut)];
@@ -284,8 +283,8 @@ fn peer_that_reads_nothing_has_thirty_seconds() {
     pass(&mut server, Time::from_millis(20_000), 999);
     assert_eq!(at(&mut server, Time::from_millis(30_099)).0, []);
     let ending = vec![OwnedEvent::Closed(Closed::Stalled)];
-    assert_eq!(at(&mut server, Time::from_millis(30_100)), (ending, true));
-    assert!(waiting(&mut server).is_empty());
+    let passed = pass(&mut server, Time::from_millis(30_100), 0);
+    assert_eq!((passed.waiting(), passed.events, passed.closed), (vec![], ending, vec![()]));
 }
 
 #[test]
@@ -359,7 +358,7 @@ fn close_timeout_starts_with_the_written_frame() {
     for second in 1..=6 {
         assert_eq!(pass(&mut server, Time::from_millis(second * 1000), MIB).events, [], "{second} s");
     }
-    write(&mut server, usize::MAX);
+    pass(&mut server, Time::from_millis(6_000), usize::MAX);
     assert_eq!(server.deadline(), Some(Time::from_millis(8_000)));
     assert_eq!(at(&mut server, Time::from_millis(7_999)).0, []);
     assert_eq!(at(&mut server, Time::from_millis(8_000)), (vec![by_us(false)], true));
@@ -439,8 +438,8 @@ fn unread_output_does_not_delay_a_close() {
     server.sender().close(CloseCode::GOING_AWAY, "").unwrap();
     assert_eq!(server.deadline(), Some(Time::from_millis(2000)));
     assert_eq!(at(&mut server, Time::from_millis(2000)), (vec![by_us(false)], false));
-    assert_eq!(at(&mut server, Time::from_millis(4000)), (vec![], true));
-    assert!(waiting(&mut server).is_empty());
+    let passed = pass(&mut server, Time::from_millis(4000), 0);
+    assert_eq!((passed.waiting(), passed.events, passed.closed), (vec![], vec![], vec![()]));
 }
 
 #[test]
@@ -477,9 +476,9 @@ fn no_bytes_are_no_activity() {
         let before = Time::ZERO.saturating_add(waits);
         server.feed(before, bytes);
         server.filled(before, 0);
-        drain(&mut server);
-        assert_eq!(at(&mut server, due).0, []);
-        assert_eq!(!waiting(&mut server).is_empty(), is_pinged, "{name}");
+        at(&mut server, before);
+        let passed = pass(&mut server, due, 0);
+        assert_eq!((!passed.waiting().is_empty(), passed.events), (is_pinged, vec![]), "{name}");
     }
 }
 
@@ -607,7 +606,7 @@ fn silent_peer_is_pinged_then_closed() {
     fn check(mut peer: impl Machine<Event = OwnedEvent, Conn = ()>, ping_len: usize) {
         // Both sides opened at 1 s.
         let seconds = |seconds| Time::new(Duration::from_secs(seconds + 1));
-        write(&mut peer, usize::MAX);
+        pass(&mut peer, seconds(0), usize::MAX);
         let mut at = |now: u64| {
             let passed = pass(&mut peer, seconds(now), usize::MAX);
             (passed.bytes().len(), passed.events, passed.closed)

@@ -8,7 +8,7 @@ use crate::support::frames::{HEAD, head_len, masked};
 use crate::support::joined::{at, drain, waiting, write};
 use crate::support::{cost, cuts, frames};
 use ide_mcp::Time;
-use ide_mcp::testing::{Random, pass_with};
+use ide_mcp::testing::{Random, pass, pass_with};
 use ide_mcp::ws::{self, AcceptError, Closed, OwnedEvent, Refusal, ResponseError, Status};
 
 /// Feeds a server these pieces. Returns the status code of its answer (0 without an answer) and its
@@ -135,14 +135,14 @@ fn head_has_five_seconds_despite_new_bytes() {
     for step in 1..50 {
         let now = Time::from_millis(1000 + step * 100);
         server.feed(now, &[head.next().unwrap()]);
-        assert_eq!(drain(&mut server), []);
+        assert_eq!(at(&mut server, now).0, []);
     }
     assert_eq!(server.deadline(), Some(Time::from_millis(6000)));
     assert_eq!(at(&mut server, Time::from_millis(5999)).0, []);
-    let (events, _) = at(&mut server, Time::from_millis(6000));
-    let [OwnedEvent::Closed(Closed::Refused(refusal))] = events[..] else { panic!("{events:?}") };
+    let passed = pass(&mut server, Time::from_millis(6000), 0);
+    let [OwnedEvent::Closed(Closed::Refused(refusal))] = passed.events[..] else { panic!("{passed:?}") };
     assert_eq!(refusal.status, Status::RequestTimeout);
-    assert!(waiting(&mut server).starts_with(b"HTTP/1.1 408 "));
+    assert!(passed.waiting().starts_with(b"HTTP/1.1 408 "));
 }
 
 #[test]
@@ -315,7 +315,7 @@ fn client_waits_five_seconds_for_the_answer() {
     let answer = acceptance(&mut client);
     write(&mut client, usize::MAX);
     client.feed(Time::from_millis(4999), &answer.as_bytes()[..answer.len() - 1]);
-    assert_eq!(drain(&mut client), []);
+    assert_eq!(at(&mut client, Time::from_millis(4999)).0, []);
     assert_eq!((client.deadline(), client.has_ended()), (Some(Time::from_millis(5000)), false));
     let expected = OwnedEvent::Closed(Closed::NotAccepted(ResponseError::TimedOut));
     assert_eq!(at(&mut client, Time::from_millis(5000)), (vec![expected], true));
@@ -351,13 +351,13 @@ fn unread_answer_is_dropped_after_two_seconds() {
     let mut server = ws::Server::new(ws::Limits::default(), Time::ZERO);
     server.feed(Time::from_millis(100), b"\n");
     assert!(
-        matches!(at(&mut server, Time::ZERO), (ending, false) if matches!(ending[..], [OwnedEvent::Closed(_)]))
+        matches!(at(&mut server, Time::from_millis(100)), (ending, false) if matches!(ending[..], [OwnedEvent::Closed(_)]))
     );
     assert_eq!(server.deadline(), Some(Time::from_millis(2100)));
-    assert_eq!(at(&mut server, Time::from_millis(2099)), (vec![], false));
-    assert_eq!(waiting(&mut server)[..12], *b"HTTP/1.1 400");
-    assert_eq!(at(&mut server, Time::from_millis(2100)), (vec![], true));
-    assert!(waiting(&mut server).is_empty());
+    let passed = pass(&mut server, Time::from_millis(2099), 0);
+    assert_eq!((&passed.waiting()[..12], passed.closed), (&b"HTTP/1.1 400"[..], vec![]));
+    let passed = pass(&mut server, Time::from_millis(2100), 0);
+    assert_eq!((passed.waiting(), passed.closed), (vec![], vec![()]));
     assert_eq!(server.deadline(), None);
 }
 
@@ -392,8 +392,8 @@ fn server_that_decides_late_has_no_deadline() {
     let late = Time::from_millis(60_000);
     assert_eq!((at(&mut server, late), server.deadline()), ((vec![], false), None));
     server.accept(None).unwrap();
-    assert_eq!(drain(&mut server), [OwnedEvent::Text("Hi".into())], "the frame has waited");
-    assert_eq!(drain(&mut server), []);
+    assert_eq!(at(&mut server, late).0, [OwnedEvent::Text("Hi".into())], "the frame has waited");
+    assert_eq!(at(&mut server, late).0, []);
     assert!(server.is_open() && server.deadline() > Some(late));
 }
 

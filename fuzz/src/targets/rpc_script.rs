@@ -155,6 +155,7 @@ struct Editor {
     calls: Vec<(CallId, Kind)>,
     /// The number of bytes in the first of two frames of a message; 0 for a single frame.
     cut: u8,
+    now: Time,
     is_ending: bool,
 }
 
@@ -172,7 +173,8 @@ impl Editor {
         }
         let mut server = Server::new(config);
         let conn = server.connect(Time::ZERO);
-        let mut editor = Self { server, conn, calls: Vec::new(), cut: setup.cut, is_ending: false };
+        let (cut, now) = (setup.cut, Time::ZERO);
+        let mut editor = Self { server, conn, calls: Vec::new(), cut, now, is_ending: false };
         editor.server.feed(Time::ZERO, conn, HEAD.as_bytes());
         let accepted = pass(&mut editor.server, Time::ZERO, usize::MAX).bytes();
         assert_eq!(accepted.escape_ascii().to_string(), ACCEPTED.as_bytes().escape_ascii().to_string());
@@ -186,9 +188,9 @@ impl Editor {
         editor
     }
 
-    /// Takes all events, and returns the messages that the editor sends. An old time counts as the latest.
-    fn settle(&mut self, now: Time) -> Vec<String> {
-        let passed = pass(&mut self.server, now, usize::MAX);
+    /// Takes all events, and returns the messages that the editor sends.
+    fn settle(&mut self) -> Vec<String> {
+        let passed = pass(&mut self.server, self.now, usize::MAX);
         let mut said = Vec::new();
         for frame in frames::read(&passed.bytes()) {
             assert!(frame.key.is_none());
@@ -215,6 +217,7 @@ impl Editor {
 
 impl Side for Editor {
     fn hear(&mut self, now: Time, text: &str) -> Vec<String> {
+        self.now = now;
         let bytes = text.as_bytes();
         let at = usize::from(self.cut).min(bytes.len());
         let (begin, end) = bytes.split_at(at);
@@ -224,11 +227,12 @@ impl Side for Editor {
             // Two frames, with the cut at any byte.
             self.server.feed(now, self.conn, &[masked(TEXT & 0x7f, begin), masked(0x80, end)].concat());
         }
-        self.settle(now)
+        self.settle()
     }
 
     fn tick(&mut self, now: Time) -> Vec<String> {
-        self.settle(now)
+        self.now = now;
+        self.settle()
     }
 
     fn deadline(&self) -> Option<Time> {
@@ -249,15 +253,15 @@ impl Side for Editor {
             Kind::Resource => (open.respond_resource(&resource).is_ok(), serde_json::to_value(resource)),
             _ => (open.respond(&failure).is_ok(), serde_json::to_value(failure)),
         };
-        let said = self.settle(Time::ZERO);
+        let said = self.settle();
         assert_eq!(said.len(), usize::from(answered), "{said:?}");
         (said, result.expect("a result is JSON"))
     }
 
     fn shutdown(&mut self) -> Vec<String> {
         self.is_ending = true;
-        self.server.shutdown(Time::ZERO);
-        self.settle(Time::ZERO)
+        self.server.shutdown(self.now);
+        self.settle()
     }
 }
 

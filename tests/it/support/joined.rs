@@ -33,17 +33,17 @@ pub fn open(limits: &ws::Limits, now: Time) -> Pair<ws::Server, ws::Client> {
     pair
 }
 
-/// Returns the events of a pass without new time and without room in the socket.
+/// Returns the events of a pass at [`Time::ZERO`], where many machines of these tests live, without room in the socket.
 pub fn drain<M: Machine<Conn = ()>>(machine: &mut M) -> Vec<M::Event> {
     pass(machine, Time::ZERO, 0).events
 }
 
-/// Returns the bytes that a machine would write now.
+/// Returns the bytes that a machine would write at [`Time::ZERO`].
 pub fn waiting(machine: &mut impl Machine<Conn = ()>) -> Vec<u8> {
     pass(machine, Time::ZERO, 0).waiting()
 }
 
-/// Lets the socket take at most `n` bytes.
+/// Lets the socket take at most `n` bytes at [`Time::ZERO`].
 pub fn write(machine: &mut impl Machine<Conn = ()>, n: usize) -> Vec<u8> {
     pass(machine, Time::ZERO, n).bytes()
 }

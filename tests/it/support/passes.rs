@@ -11,7 +11,10 @@ pub fn events(server: &mut Server, now: Time) -> Vec<ServerEvent> {
         let due = server.deadline();
         match server.poll(now) {
             Output::Event(event) => {
-                assert_ne!(due, None, "an event waits unseen: {event:?}");
+                assert!(
+                    due.is_some_and(|due| due <= now),
+                    "at {now:?}, due {due:?}, an event waits unseen: {event:?}"
+                );
                 events.push(event);
             }
             // A write without an answer found no room.
