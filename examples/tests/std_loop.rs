@@ -120,7 +120,7 @@ impl World {
             let Some(socket) = self.sockets.get_mut(conn) else { continue };
             client.feed(self.now, &std::mem::take(&mut socket.output));
             let passed = pass(client, self.now, usize::MAX);
-            socket.input.extend(passed.bytes());
+            socket.input.extend(passed.written_bytes());
             moved |= !passed.events.is_empty() || !socket.input.is_empty() || self.server.wants_output(*conn);
             self.events.extend(passed.events);
         }

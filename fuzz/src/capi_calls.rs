@@ -299,7 +299,7 @@ impl Run<'_> {
     fn feed_editor(&mut self) {
         let Some(Agent { conn, client, .. }) = &mut self.agent else { return };
         if unsafe { idemcp_wants_input(self.ed, *conn) } {
-            let said = pass(client, Time::ZERO, usize::MAX).bytes();
+            let said = pass(client, Time::ZERO, usize::MAX).written_bytes();
             unsafe { idemcp_feed(self.ed, *conn, said.as_ptr(), said.len()) };
         }
     }

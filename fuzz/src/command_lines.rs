@@ -135,7 +135,7 @@ impl Run {
         loop {
             let mut is_idle = true;
             if let Some(agent) = &mut self.agent {
-                let said = pass(&mut agent.client, self.now, usize::MAX).bytes();
+                let said = pass(&mut agent.client, self.now, usize::MAX).written_bytes();
                 self.editor.feed(self.now, agent.conn, &said);
                 is_idle = said.is_empty();
             }

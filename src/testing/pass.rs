@@ -22,15 +22,15 @@ pub struct Passed<E, C = ()> {
 }
 
 impl<E, C> Passed<E, C> {
-    /// Returns the bytes that the sockets took, of all connections together.
+    /// Returns the bytes of [`written`](Self::written), of all connections together.
     #[must_use]
-    pub fn bytes(&self) -> Vec<u8> {
+    pub fn written_bytes(&self) -> Vec<u8> {
         self.written.iter().flat_map(|(_, bytes)| bytes).copied().collect()
     }
 
-    /// Returns the bytes that found no room, of all connections together.
+    /// Returns the bytes of [`unwritten`](Self::unwritten), of all connections together.
     #[must_use]
-    pub fn waiting(&self) -> Vec<u8> {
+    pub fn unwritten_bytes(&self) -> Vec<u8> {
         self.unwritten.iter().flat_map(|(_, bytes)| bytes).copied().collect()
     }
 }
@@ -38,8 +38,8 @@ impl<E, C> Passed<E, C> {
 /// Polls a machine until it waits, in the place of your loop, and returns all that it did. Each socket has room for
 /// `room` bytes: 0 shows what the machine would write without taking it, and `usize::MAX` takes everything.
 ///
-/// `now` is the time of the pass, as in your loop. The laws are checked against it, so it cannot be older than what the
-/// machine has seen.
+/// `now` is the time of the pass, as in your loop. The laws are checked against it, so give none that is older than what
+/// the machine has seen.
 ///
 /// ```
 /// use ide_mcp::testing::pass;
@@ -48,7 +48,7 @@ impl<E, C> Passed<E, C> {
 /// let mut server = ws::Server::new(ws::Limits::default(), Time::ZERO);
 /// server.feed(Time::ZERO, b"GET /\r\n\r\n");
 /// let passed = pass(&mut server, Time::ZERO, usize::MAX);
-/// assert!(passed.bytes().starts_with(b"HTTP/1.1 400 "));
+/// assert!(passed.written_bytes().starts_with(b"HTTP/1.1 400 "));
 /// assert!(matches!(passed.events[..], [ws::OwnedEvent::Closed(_)]));
 /// assert_eq!(passed.closed, [()]);
 /// ```

@@ -186,7 +186,7 @@ fn verdict_before_eof_is_reported_above_mark() {
     save(&mut pair.server, call, "saved").unwrap();
     let now = pair.now;
     pair.server.shutdown(now);
-    pair.client.feed(now, &pass(&mut pair.server, now, 0).waiting());
+    pair.client.feed(now, &pass(&mut pair.server, now, 0).unwritten_bytes());
     // The agent sends a second call in the turn in which the end of the transport arrives.
     let second = open_diff(&mut pair, "n".repeat(9 * MIB), "second");
     pair.client.feed_eof(now);

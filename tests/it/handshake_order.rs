@@ -116,9 +116,9 @@ fn answer(request: &str) -> (String, String) {
     let mut server = Server::new(config);
     let conn = server.connect(at(0));
     server.feed(at(0), conn, request.as_bytes());
-    let mut answer = pass(&mut server, at(0), usize::MAX).bytes();
+    let mut answer = pass(&mut server, at(0), usize::MAX).written_bytes();
     if answer.is_empty() {
-        answer = pass(&mut server, at(5_000), usize::MAX).bytes();
+        answer = pass(&mut server, at(5_000), usize::MAX).written_bytes();
     }
     let answer = String::from_utf8(answer).unwrap();
     let (head, body) = answer.split_once("\r\n\r\n").unwrap();

@@ -114,7 +114,7 @@ fn e01_requests_of_a_stalled_client_are_bounded() {
         }
     });
     println!("{} bytes at most, {fed} requests", used.bytes_max);
-    let waiting = pass(&mut server, at(1000), 0).waiting().len();
+    let waiting = pass(&mut server, at(1000), 0).unwritten_bytes().len();
     assert!((MARK..MARK + 64 * 1024).contains(&waiting), "{waiting} wait");
     // The buffers double as they grow.
     assert!(used.bytes_max < 6 * u64::try_from(MARK).unwrap() + 64 * 1024, "{} bytes", used.bytes_max);

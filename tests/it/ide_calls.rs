@@ -382,7 +382,7 @@ fn agents_and_calls_are_found_by_number() {
         assert_eq!(host.call(call).tool(), Some(Tool::OpenDiff));
         host.call(call).set_timeout(Timeout::Never).unwrap();
         host.call(call).answer_json("DIFF_REJECTED").unwrap();
-        let said = texts(&pass(&mut host, now, usize::MAX).bytes());
+        let said = texts(&pass(&mut host, now, usize::MAX).written_bytes());
         assert!(said.len() == 1 && said[0].contains("DIFF_REJECTED"), "{said:?}");
         assert_eq!(host.call(agent.call(99)).fail(-1, ""), Err(NotOpen::Unknown));
         assert_eq!(host.agent_mut(agent).notify("x", None::<&()>), Ok(()));

@@ -181,7 +181,7 @@ fn one_client_is_allowed_and_leaves_alone() {
     }
     let passed = pass(&mut host, Time::ZERO, usize::MAX);
     let [ServerEvent::DiffClosed { .. }] = &passed.events[..] else { panic!("{passed:?}") };
-    assert!(texts(&passed.bytes()).concat().contains("DIFF_REJECTED"));
+    assert!(texts(&passed.written_bytes()).concat().contains("DIFF_REJECTED"));
     let conn = agents[0].conn().unwrap();
     host.feed_eof(at(1), conn);
     let passed = pass(&mut host, at(1), usize::MAX);
@@ -208,9 +208,9 @@ fn shared_pushes_leave_waiting_clients_out() {
         host.diagnostics_changed(DiagnosticsChanged::Stale { uris: vec!["file:///w/a".into()] }).is_empty()
     );
     let passed = pass(&mut host, at(5_000), usize::MAX);
-    assert!(passed.events.is_empty() && texts(&passed.bytes()).is_empty(), "{passed:?}");
+    assert!(passed.events.is_empty() && texts(&passed.written_bytes()).is_empty(), "{passed:?}");
     assert!(host.agent_mut(conn.into()).allow());
-    let sent = texts(&pass(&mut host, at(5_000), usize::MAX).bytes()).concat();
+    let sent = texts(&pass(&mut host, at(5_000), usize::MAX).written_bytes()).concat();
     assert!(sent.contains("secret") && sent.contains("at_mentioned"), "{sent}");
 }
 

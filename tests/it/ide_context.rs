@@ -345,7 +345,7 @@ fn later_client_of_host_has_the_current_offer() {
         let conn = attach(&mut host);
         let mut ask = |method: &str| {
             host.feed(Time::ZERO, conn, &text(&request(7, method)));
-            texts(&pass(&mut host, Time::ZERO, usize::MAX).bytes()).concat()
+            texts(&pass(&mut host, Time::ZERO, usize::MAX).written_bytes()).concat()
         };
         let (listed, prompts) = (ask("resources/list"), ask("prompts/list"));
         let mut found = uris(&listed);

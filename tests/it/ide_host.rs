@@ -369,9 +369,13 @@ fn mentions_wait_for_send_buffer_room() {
     let conn = editors.attach();
     let call = editors.call(conn, &call(1, "countLines", "{}"));
     editors.server.call(call).respond(&ToolResult::text("x".repeat(1_000))).unwrap();
-    let waiting = pass(&mut editors.server, editors.now, 0).waiting();
+    let waiting = pass(&mut editors.server, editors.now, 0).unwritten_bytes();
     editors.server.mention(editors.now, mention("1"), None).unwrap();
-    assert_eq!(pass(&mut editors.server, editors.now, 0).waiting(), waiting, "the mention waits for room");
+    assert_eq!(
+        pass(&mut editors.server, editors.now, 0).unwritten_bytes(),
+        waiting,
+        "the mention waits for room"
+    );
     pass(&mut editors.server, editors.now, waiting.len() - 999);
     assert!(editors.written(conn).ends_with(br#""at_mentioned","params":{"filePath":"1"}}"#));
 }
@@ -432,7 +436,7 @@ fn mention_written_in_part_outlives_its_client() {
     let mut editors = Editors::new();
     let conn = editors.attach();
     editors.server.mention(editors.now, mention("x"), None).unwrap();
-    let whole = pass(&mut editors.server, editors.now, 0).waiting().len();
+    let whole = pass(&mut editors.server, editors.now, 0).unwritten_bytes().len();
     pass(&mut editors.server, editors.now, whole - 1);
     editors.lose(conn);
     assert_eq!(editors.poll(), ["1: Closed(Abnormal)"]);

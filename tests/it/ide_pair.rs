@@ -616,7 +616,7 @@ fn binary_message_that_is_no_text_ends_the_client() {
     };
     let last = pass(&mut client, at(0), usize::MAX);
     assert_eq!(last.closed, [()]);
-    server.feed(at(0), &last.bytes());
+    server.feed(at(0), &last.written_bytes());
     let events = drain(&mut server);
     assert!(format!("{events:?}").contains("binary message: all messages are text"), "{events:?}");
     // The end of the transport brings nothing further.

@@ -191,7 +191,7 @@ fn only_acceptable_clients_receive_503() {
         let passed = pass(&mut host, at(0), usize::MAX);
         assert!(passed.events.is_empty(), "{name}");
         assert_eq!(host.unauthenticated().refused, 1, "{name}");
-        assert_eq!(passed.bytes(), full(expected).as_bytes(), "{name}");
+        assert_eq!(passed.written_bytes(), full(expected).as_bytes(), "{name}");
     }
 }
 
@@ -460,7 +460,7 @@ fn h09_input_of_refused_peer_is_ignored() {
     let mut editor = Editor::new(config());
     assert_eq!(shown(&editor.feed(&head(&[FAULTS[7].1]))), [""; 0]);
     assert_eq!((refusals(&editor), editor.server.unauthenticated().wrong_tokens), (1, 1));
-    assert_eq!(editor.pass(0).waiting(), full(AUTH).as_bytes());
+    assert_eq!(editor.pass(0).unwritten_bytes(), full(AUTH).as_bytes());
     for _ in 0..64 {
         assert!(!editor.server.wants_input(editor.conn) && editor.server.space(editor.conn).is_empty());
         assert_eq!(shown(&editor.feed(HEAD.as_bytes())), [""; 0]);

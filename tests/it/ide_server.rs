@@ -468,7 +468,7 @@ fn shutdown_answers_open_calls_first() {
     editor.server.shutdown(Time::ZERO);
     editor.server.shutdown(Time::ZERO);
     let passed = editor.pass(usize::MAX);
-    let frames = read(&passed.bytes());
+    let frames = read(&passed.written_bytes());
     let frames: Vec<(u8, String)> = frames
         .into_iter()
         .map(|frame| (frame.first, String::from_utf8_lossy(&frame.payload).into_owned()))
@@ -830,7 +830,7 @@ fn tools_change_waits_for_send_buffer_room() {
     editor.server.set_tools(one);
     editor.server.set_tools(two);
     assert_eq!(editor.waiting(), full);
-    assert_eq!(editor.pass(full - 999).bytes().len(), full - 999);
+    assert_eq!(editor.pass(full - 999).written_bytes().len(), full - 999);
     let rest = editor.written();
     let changed = plain(TEXT, br#"{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}"#);
     let expected = [changed, plain(TEXT, selection_changed("one").as_bytes())].concat();
@@ -863,8 +863,8 @@ fn latest_selection_replaces_unsent_ones() {
         editor.select(selection(&format!("{index}")));
         assert_eq!(editor.waiting(), before, "there is no room");
     }
-    assert_eq!(editor.pass(before - 64 * 1024 - 1).waiting().len(), 64 * 1024 + 1);
-    assert!(editor.pass(1).waiting().len() > 64 * 1024);
+    assert_eq!(editor.pass(before - 64 * 1024 - 1).unwritten_bytes().len(), 64 * 1024 + 1);
+    assert!(editor.pass(1).unwritten_bytes().len() > 64 * 1024);
     let rest = editor.written();
     let last = selection_changed("999");
     assert!(rest.ends_with(last.as_bytes()));
@@ -1186,6 +1186,6 @@ fn sends_after_unpolled_end_are_refused() {
     editor.select(selection("x"));
     let passed = editor.pass(usize::MAX);
     assert_eq!(shown(&passed.events), ["diff t Disconnected", "Closed(InputOverflow)"]);
-    let frames = read(&passed.bytes());
+    let frames = read(&passed.written_bytes());
     assert!(matches!(&frames[..], [last] if last.first == CLOSE), "{frames:?}");
 }

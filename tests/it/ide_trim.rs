@@ -117,8 +117,8 @@ fn trimmed_client_holds_nothing_of_a_busy_time() {
     let mut server = Server::new(config());
     let conn = server.connect(Time::ZERO);
     while !client.is_ready() {
-        server.feed(Time::ZERO, conn, &pass(&mut client, Time::ZERO, usize::MAX).bytes());
-        client.feed(Time::ZERO, &pass(&mut server, Time::ZERO, usize::MAX).bytes());
+        server.feed(Time::ZERO, conn, &pass(&mut client, Time::ZERO, usize::MAX).written_bytes());
+        client.feed(Time::ZERO, &pass(&mut server, Time::ZERO, usize::MAX).written_bytes());
         pass(&mut client, Time::ZERO, 0);
     }
     pass(&mut client, Time::ZERO, usize::MAX);

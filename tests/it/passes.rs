@@ -332,7 +332,7 @@ fn offers_are_counted_and_forgotten() {
     assert!(matches!(server.poll(Time::ZERO), Output::Write { .. }));
     server.sender().text("second").unwrap();
     server.written(usize::MAX);
-    assert!(pass(&mut server, Time::ZERO, usize::MAX).bytes().ends_with(b"second"));
+    assert!(pass(&mut server, Time::ZERO, usize::MAX).written_bytes().ends_with(b"second"));
 
     let mut server = Server::new(config());
     let first = server.connect(Time::ZERO);

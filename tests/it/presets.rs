@@ -32,8 +32,9 @@ fn agent_asks_for_its_target() {
     let head = |target: &str| {
         let mut config = ClientConfig::new(info(), PORT, None);
         config.target = target.into();
-        client(config)
-            .map(|mut client| String::from_utf8(pass(&mut client, Time::ZERO, usize::MAX).bytes()).unwrap())
+        client(config).map(|mut client| {
+            String::from_utf8(pass(&mut client, Time::ZERO, usize::MAX).written_bytes()).unwrap()
+        })
     };
     assert!(head("/").unwrap().starts_with("GET / HTTP/1.1\r\n"));
     assert!(head("/mcp?a=b").unwrap().starts_with("GET /mcp?a=b HTTP/1.1\r\n"));
@@ -95,10 +96,10 @@ fn dialect_brings_its_rules_for_clients() {
         let mut agent = client(ClientConfig::for_dialect(dialect, info(), PORT, None)).unwrap();
         let mut editor = Server::new(config);
         let conn = editor.connect(Time::ZERO);
-        editor.feed(Time::ZERO, conn, &pass(&mut agent, Time::ZERO, usize::MAX).bytes());
+        editor.feed(Time::ZERO, conn, &pass(&mut agent, Time::ZERO, usize::MAX).written_bytes());
         let passed = pass(&mut editor, Time::ZERO, usize::MAX);
         assert!(passed.events.is_empty(), "{dialect:?}: {:?}", passed.events);
-        let answer = passed.bytes();
+        let answer = passed.written_bytes();
         assert!(answer.starts_with(wrong_token.as_bytes()), "{dialect:?}");
         // 1008 follows the 101.
         let is_closed = answer.windows(2).any(|code| code == 1008_u16.to_be_bytes());

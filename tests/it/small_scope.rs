@@ -232,10 +232,10 @@ impl World {
         let now = Time::from_millis(1000);
         let mut server = ws::Server::new(limits.clone(), now);
         let mut client = ws::Client::new(ClientRequest::new("h"), Random::new(1), limits, now).unwrap();
-        server.feed(now, &pass(&mut client, now, usize::MAX).bytes());
+        server.feed(now, &pass(&mut client, now, usize::MAX).written_bytes());
         assert!(matches!(pass(&mut server, now, 0).events[..], [OwnedEvent::Upgrade(_)]));
         server.accept(None).unwrap();
-        client.feed(now, &pass(&mut server, now, usize::MAX).bytes());
+        client.feed(now, &pass(&mut server, now, usize::MAX).written_bytes());
         assert!(matches!(pass(&mut client, now, 0).events[..], [OwnedEvent::Open { .. }]));
         let ends = [End::new(Machine::Server(server)), End::new(Machine::Client(client))];
         Self { ends, now, faults: Vec::new() }

@@ -54,7 +54,7 @@ fn stalled_link_holds_64_kib_then_resumes() {
     pair.client.sender().text(&text).unwrap();
     wait(&mut pair, 499);
     assert_eq!(heard(&pair), [""; 0]);
-    let waiting = pass(&mut pair.client, pair.now, 0).waiting().len();
+    let waiting = pass(&mut pair.client, pair.now, 0).unwritten_bytes().len();
     assert_eq!(waiting, 100_000 + 14 - 64 * 1024, "the link takes 64 KiB");
     wait(&mut pair, 1);
     assert!(heard(&pair) == [text]);
@@ -67,7 +67,7 @@ fn pieces_never_exceed_their_limit() {
         link.piece = piece;
         pair.client.sender().text("hello").unwrap();
         // A header of two bytes, a key of four, and the text.
-        let written = pass(&mut pair.client, Time::ZERO, usize::MAX).bytes();
+        let written = pass(&mut pair.client, Time::ZERO, usize::MAX).written_bytes();
         assert_eq!(link.write(Time::ZERO, &written), 11);
         let mut carried = 0;
         for _ in 0..rounds {

@@ -380,7 +380,7 @@ fn e07_nothing_shows_a_token() {
             }
             let passed = pass(&mut host, at(0), 0);
             shown.push(format!("{:?} {host:?}", passed.events));
-            shown.push(String::from_utf8_lossy(&passed.waiting()).into_owned());
+            shown.push(String::from_utf8_lossy(&passed.unwritten_bytes()).into_owned());
         }
     }
     let mut agent = Client::new(client, Random::new(1), SessionId::new(1), Time::ZERO).unwrap();

@@ -53,9 +53,9 @@ fn close_frame_is_answered_and_nothing_follows() {
                 found.extend(events);
             }
             assert_eq!(found, [by_peer(*code, reason)], "{name}, {}", cut.name);
-            let written = pass(&mut server, Time::ZERO, usize::MAX);
-            assert_eq!(written.bytes(), plain(0x88, answer), "{name}, {}", cut.name);
-            assert_eq!(written.closed, [()], "{name}");
+            let passed = pass(&mut server, Time::ZERO, usize::MAX);
+            assert_eq!(passed.written_bytes(), plain(0x88, answer), "{name}, {}", cut.name);
+            assert_eq!(passed.closed, [()], "{name}");
             assert_eq!(server.deadline(), None, "{name}");
         }
     }
@@ -174,9 +174,9 @@ fn unread_last_bytes_drop_after_two_seconds() {
     assert_eq!(server.deadline(), Some(Time::from_millis(2100)));
     pass(&mut server, Time::from_millis(100), 1);
     let passed = pass(&mut server, Time::from_millis(2099), 0);
-    assert_eq!((passed.waiting(), passed.closed), (plain(0x88, b"\x03\xe8")[1..].to_vec(), vec![]));
+    assert_eq!((passed.unwritten_bytes(), passed.closed), (plain(0x88, b"\x03\xe8")[1..].to_vec(), vec![]));
     let passed = pass(&mut server, Time::from_millis(2100), 0);
-    assert_eq!((passed.waiting(), passed.closed), (vec![], vec![()]));
+    assert_eq!((passed.unwritten_bytes(), passed.closed), (vec![], vec![()]));
     assert_eq!(server.deadline(), None);
 }
 
@@ -226,8 +226,8 @@ fn time_out_goes_away_with_the_reason() {
     pair.client.time_out("no answer");
     let farewell = [&[0x03, 0xe9][..], b"no answer"].concat();
     let (by_server, by_client) = (pass(&mut pair.server, pair.now, 0), pass(&mut pair.client, pair.now, 0));
-    assert_eq!(by_server.waiting(), plain(0x88, &farewell));
-    assert_eq!(frames::read(&by_client.waiting())[0].payload, farewell);
+    assert_eq!(by_server.unwritten_bytes(), plain(0x88, &farewell));
+    assert_eq!(frames::read(&by_client.unwritten_bytes())[0].payload, farewell);
     let timed_out = [OwnedEvent::Closed(Closed::TimedOut)];
     assert_eq!((&by_server.events[..], &by_client.events[..]), (&timed_out[..], &timed_out[..]));
 }
@@ -284,7 +284,7 @@ fn peer_that_reads_nothing_has_thirty_seconds() {
     assert_eq!(at(&mut server, Time::from_millis(30_099)).0, []);
     let ending = vec![OwnedEvent::Closed(Closed::Stalled)];
     let passed = pass(&mut server, Time::from_millis(30_100), 0);
-    assert_eq!((passed.waiting(), passed.events, passed.closed), (vec![], ending, vec![()]));
+    assert_eq!((passed.unwritten_bytes(), passed.events, passed.closed), (vec![], ending, vec![()]));
 }
 
 #[test]
@@ -439,7 +439,7 @@ fn unread_output_does_not_delay_a_close() {
     assert_eq!(server.deadline(), Some(Time::from_millis(2000)));
     assert_eq!(at(&mut server, Time::from_millis(2000)), (vec![by_us(false)], false));
     let passed = pass(&mut server, Time::from_millis(4000), 0);
-    assert_eq!((passed.waiting(), passed.events, passed.closed), (vec![], vec![], vec![()]));
+    assert_eq!((passed.unwritten_bytes(), passed.events, passed.closed), (vec![], vec![], vec![()]));
 }
 
 #[test]
@@ -478,7 +478,7 @@ fn no_bytes_are_no_activity() {
         server.filled(before, 0);
         at(&mut server, before);
         let passed = pass(&mut server, due, 0);
-        assert_eq!((!passed.waiting().is_empty(), passed.events), (is_pinged, vec![]), "{name}");
+        assert_eq!((!passed.unwritten_bytes().is_empty(), passed.events), (is_pinged, vec![]), "{name}");
     }
 }
 
@@ -517,7 +517,7 @@ fn a_client_without_randomness_ends() {
     let mut client =
         ws::Client::new(ws::ClientRequest::new("h"), RunsDry(0), ws::Limits::default(), Time::ZERO).unwrap();
     let passed = pass(&mut client, Time::ZERO, usize::MAX);
-    assert_eq!(passed.bytes(), b"");
+    assert_eq!(passed.written_bytes(), b"");
     assert_eq!((passed.events, passed.closed), (vec![OwnedEvent::Closed(Closed::Entropy)], vec![()]));
 
     for is_answer in [false, true] {
@@ -543,7 +543,7 @@ fn a_client_without_randomness_ends() {
         }
         assert_eq!(sender.text("not any more"), Err(SendError::Closed));
         let passed = pass(&mut pair.client, Time::ZERO, 0);
-        assert_eq!(passed.waiting(), masked, "nothing is sent without a mask");
+        assert_eq!(passed.unwritten_bytes(), masked, "nothing is sent without a mask");
         assert_eq!(passed.events, [OwnedEvent::Closed(Closed::Entropy)]);
         pair.settle();
         let texts = pair.server_events.iter().filter(|event| matches!(event, OwnedEvent::Text(_))).count();
@@ -609,7 +609,7 @@ fn silent_peer_is_pinged_then_closed() {
         pass(&mut peer, seconds(0), usize::MAX);
         let mut at = |now: u64| {
             let passed = pass(&mut peer, seconds(now), usize::MAX);
-            (passed.bytes().len(), passed.events, passed.closed)
+            (passed.written_bytes().len(), passed.events, passed.closed)
         };
         assert_eq!(at(29), (0, vec![], vec![]));
         assert_eq!(at(30), (ping_len, vec![], vec![]));

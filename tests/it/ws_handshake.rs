@@ -142,7 +142,7 @@ fn head_has_five_seconds_despite_new_bytes() {
     let passed = pass(&mut server, Time::from_millis(6000), 0);
     let [OwnedEvent::Closed(Closed::Refused(refusal))] = passed.events[..] else { panic!("{passed:?}") };
     assert_eq!(refusal.status, Status::RequestTimeout);
-    assert!(passed.waiting().starts_with(b"HTTP/1.1 408 "));
+    assert!(passed.unwritten_bytes().starts_with(b"HTTP/1.1 408 "));
 }
 
 #[test]
@@ -355,9 +355,9 @@ fn unread_answer_is_dropped_after_two_seconds() {
     );
     assert_eq!(server.deadline(), Some(Time::from_millis(2100)));
     let passed = pass(&mut server, Time::from_millis(2099), 0);
-    assert_eq!((&passed.waiting()[..12], passed.closed), (&b"HTTP/1.1 400"[..], vec![]));
+    assert_eq!((&passed.unwritten_bytes()[..12], passed.closed), (&b"HTTP/1.1 400"[..], vec![]));
     let passed = pass(&mut server, Time::from_millis(2100), 0);
-    assert_eq!((passed.waiting(), passed.closed), (vec![], vec![()]));
+    assert_eq!((passed.unwritten_bytes(), passed.closed), (vec![], vec![()]));
     assert_eq!(server.deadline(), None);
 }
 

@@ -55,7 +55,7 @@ impl End {
         }
         self.outgoing.borrow_mut().extend(from_peer);
         let passed = pass_with(machine, Time::ZERO, usize::MAX, react);
-        self.incoming.borrow_mut().extend(passed.bytes());
+        self.incoming.borrow_mut().extend(passed.written_bytes());
         (passed.events, !passed.closed.is_empty())
     }
 }

@@ -424,7 +424,7 @@ mod tests {
                 let up = pass_with(above, *now, usize::MAX, |above, event| {
                     routes.editor_said(event.clone(), Some(below), above, out);
                 });
-                let up = up.bytes();
+                let up = up.written_bytes();
                 editor.feed(*now, &up);
                 let down = pass_with(editor, *now, usize::MAX, |editor, event| match event {
                     ws::OwnedEvent::Upgrade(_) => editor.accept(Some("mcp")).unwrap(),
@@ -432,7 +432,7 @@ mod tests {
                     ws::OwnedEvent::Closed(closed) => panic!("{closed:?}"),
                     _ => {}
                 });
-                let down = down.bytes();
+                let down = down.written_bytes();
                 above.feed(*now, &down);
                 if up.is_empty() && down.is_empty() {
                     break;

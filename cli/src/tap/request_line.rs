@@ -195,7 +195,7 @@ mod tests {
             let conn = server.connect(Time::ZERO);
             server.feed(Time::ZERO, conn, head);
             server.feed_eof(Time::ZERO, conn);
-            String::from_utf8(pass(&mut server, Time::ZERO, usize::MAX).bytes()).unwrap()
+            String::from_utf8(pass(&mut server, Time::ZERO, usize::MAX).written_bytes()).unwrap()
         };
         let methods = ["GET", "get", "GE:T", "GET\t/", "X-Token=a", "\u{e9}", ""];
         let targets = [

@@ -81,7 +81,7 @@ fn asks(data: &[u8]) {
         Err(invalid) => return assert!(!invalid.to_string().is_empty()),
     };
     let mut server = Server::new(Limits::default(), Time::ZERO);
-    server.feed(Time::ZERO, &pass(&mut client, Time::ZERO, usize::MAX).bytes());
+    server.feed(Time::ZERO, &pass(&mut client, Time::ZERO, usize::MAX).written_bytes());
     match pass(&mut server, Time::ZERO, 0).events.first() {
         Some(OwnedEvent::Upgrade(upgrade)) => {
             let request = upgrade.request();

@@ -211,10 +211,10 @@ fn accepted() -> &'static str {
     ACCEPTED.get_or_init(|| {
         let mut client = Foreign::new(Setup::default()).make(Time::ZERO);
         let mut server = IdeServer::default().make(Time::ZERO);
-        server.feed(Time::ZERO, (), &pass(&mut client, Time::ZERO, usize::MAX).bytes());
+        server.feed(Time::ZERO, (), &pass(&mut client, Time::ZERO, usize::MAX).written_bytes());
         let passed = pass(&mut server, Time::ZERO, usize::MAX);
         assert!(passed.events.is_empty());
-        String::from_utf8(passed.bytes()).expect("a head is ASCII")
+        String::from_utf8(passed.written_bytes()).expect("a head is ASCII")
     })
 }
 

@@ -176,7 +176,7 @@ impl Editor {
         let (cut, now) = (setup.cut, Time::ZERO);
         let mut editor = Self { server, conn, calls: Vec::new(), cut, now, is_ending: false };
         editor.server.feed(Time::ZERO, conn, HEAD.as_bytes());
-        let accepted = pass(&mut editor.server, Time::ZERO, usize::MAX).bytes();
+        let accepted = pass(&mut editor.server, Time::ZERO, usize::MAX).written_bytes();
         assert_eq!(accepted.escape_ascii().to_string(), ACCEPTED.as_bytes().escape_ascii().to_string());
         if !setup.is_closed {
             let said = editor.hear(Time::ZERO, &initialize(setup.version()));
@@ -192,7 +192,7 @@ impl Editor {
     fn settle(&mut self) -> Vec<String> {
         let passed = pass(&mut self.server, self.now, usize::MAX);
         let mut said = Vec::new();
-        for frame in frames::read(&passed.bytes()) {
+        for frame in frames::read(&passed.written_bytes()) {
             assert!(frame.key.is_none());
             match frame.first {
                 TEXT => said.push(frame.text()),

@@ -385,7 +385,7 @@ fn asked_of_an_agent(method: &str, params: &str) -> Vec<Line> {
     let mut pair = attached_agent();
     let params: &RawValue = serde_json::from_str(params).unwrap();
     pair.server.agent_mut(pair.conn.into()).request(method, Some(params), Timeout::Never).unwrap();
-    let request = pass(&mut pair.server, Time::ZERO, usize::MAX).bytes();
+    let request = pass(&mut pair.server, Time::ZERO, usize::MAX).written_bytes();
     pair.client.feed(Time::ZERO, &request);
     let mut lines = vec![Line::In(unframed(&request))];
     let passed = pass_with(&mut pair.client, Time::ZERO, usize::MAX, |client, event| {
@@ -393,7 +393,7 @@ fn asked_of_an_agent(method: &str, params: &str) -> Vec<Line> {
         lines.push(Line::Event(format!("{form:?}")));
         client.answer_form(*call, &FormAnswer::Declined).unwrap();
     });
-    lines.push(Line::Out(unframed(&passed.bytes())));
+    lines.push(Line::Out(unframed(&passed.written_bytes())));
     lines
 }
 
@@ -401,7 +401,7 @@ fn asked_of_an_agent(method: &str, params: &str) -> Vec<Line> {
 fn asked_by_an_agent(act: fn(&mut Client), answer: &str) -> (String, String) {
     let mut pair = attached_agent();
     act(&mut pair.client);
-    let written = unframed(&pass(&mut pair.client, Time::ZERO, usize::MAX).bytes());
+    let written = unframed(&pass(&mut pair.client, Time::ZERO, usize::MAX).written_bytes());
     let mut received = String::new();
     if !answer.is_empty() {
         pair.client.feed(Time::ZERO, &frames::plain(0x81, answer.as_bytes()));

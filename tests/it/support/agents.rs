@@ -37,12 +37,12 @@ const INITIALIZED: &str = r#"{"jsonrpc":"2.0","id":1,"result":{"protocolVersion"
 
 /// Returns the answer of an editor to the opening handshake that the client makes with its fixed seed.
 fn accepted() -> Vec<u8> {
-    let request = pass(&mut IdeClient.make(Time::ZERO), Time::ZERO, usize::MAX).bytes();
+    let request = pass(&mut IdeClient.make(Time::ZERO), Time::ZERO, usize::MAX).written_bytes();
     let mut server = IdeServer::default().make(Time::ZERO);
     server.feed(Time::ZERO, (), &request);
     let passed = pass(&mut server, Time::ZERO, usize::MAX);
     assert!(passed.events.is_empty());
-    passed.bytes()
+    passed.written_bytes()
 }
 
 impl Subject for IdeClient {

@@ -222,13 +222,13 @@ impl Editor {
     pub fn waiting(&mut self) -> usize {
         let passed = self.pass(0);
         assert!(passed.events.is_empty(), "events would be lost: {:?}", passed.events);
-        passed.waiting().len()
+        passed.unwritten_bytes().len()
     }
 
     pub fn written(&mut self) -> Vec<u8> {
         let passed = self.pass(usize::MAX);
         assert!(passed.events.is_empty(), "events would be lost: {:?}", passed.events);
-        passed.bytes()
+        passed.written_bytes()
     }
 
     pub fn texts(&mut self) -> Vec<String> {

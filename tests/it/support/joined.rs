@@ -40,12 +40,12 @@ pub fn drain<M: Machine<Conn = ()>>(machine: &mut M) -> Vec<M::Event> {
 
 /// Returns the bytes that a machine would write at [`Time::ZERO`].
 pub fn waiting(machine: &mut impl Machine<Conn = ()>) -> Vec<u8> {
-    pass(machine, Time::ZERO, 0).waiting()
+    pass(machine, Time::ZERO, 0).unwritten_bytes()
 }
 
 /// Lets the socket take at most `n` bytes at [`Time::ZERO`].
 pub fn write(machine: &mut impl Machine<Conn = ()>, n: usize) -> Vec<u8> {
-    pass(machine, Time::ZERO, n).bytes()
+    pass(machine, Time::ZERO, n).written_bytes()
 }
 
 /// Returns the events of a pass at this time, and whether the connection was closed.

@@ -239,10 +239,11 @@ impl Subject for WsClient {
 
     /// Returns the answer to the opening handshake of the fixed seed.
     fn opening(&self) -> Vec<u8> {
-        let request = pass(&mut self.make(Time::ZERO), Time::ZERO, usize::MAX).bytes();
+        let request = pass(&mut self.make(Time::ZERO), Time::ZERO, usize::MAX).written_bytes();
         let mut server = ws::Server::new(ws::Limits::default(), Time::ZERO);
         server.feed(Time::ZERO, &request);
-        pass_with(&mut server, Time::ZERO, usize::MAX, |server, _| server.accept(None).unwrap()).bytes()
+        pass_with(&mut server, Time::ZERO, usize::MAX, |server, _| server.accept(None).unwrap())
+            .written_bytes()
     }
 
     fn message(&self, len: usize) -> Vec<u8> {
