@@ -12,10 +12,10 @@ use core::fmt::Debug;
 ///
 /// A loop that keeps six rules loses no byte, does not spin, and misses no timer:
 ///
-/// 1. Read the sockets first, then poll, both with the same `now`.
+/// 1. Read the sockets first, then poll, both with the same `now`. So no timeout overtakes an answer that has arrived.
 /// 2. Poll until [`Wait`](Output::Wait).
-/// 3. Report each [`Write`](Output::Write): `written` with what the socket took, 0 if it would block, or `feed_eof` if
-///    it failed.
+/// 3. Report each [`Write`](Output::Write): `write_to` does it, or `written` with what the socket took (0 if it would
+///    block), or `feed_eof` if it failed.
 /// 4. Drop the socket at [`Close`](Output::Close).
 /// 5. Read a socket only while `wants_input`, as `read_from` does, and wait for room in it while `wants_output`. If your
 ///    poller tells you of a socket only once (mio, epoll with EPOLLET), run the loop again before you wait when
