@@ -1,6 +1,9 @@
 //! The limits of a WebSocket connection.
 
+use super::frame;
 use crate::Keepalive;
+#[cfg(feature = "ide")]
+use crate::buf::Rx;
 use core::time::Duration;
 
 /// The limits of a connection: sizes and times. Every limit has a default that suits an editor.
@@ -26,7 +29,7 @@ pub struct Limits {
     /// The high-water mark of the send buffer. Default 8 MiB. At the mark the connection sends only
     /// answers, and reads without delivering. It stops reading after one message and one mark of bytes
     /// behind the message in progress. So it holds at most two messages and one mark of bytes from a
-    /// peer.
+    /// peer, and the 256 KiB of the last piece that you feed.
     pub outgoing: usize,
     /// The time within which the peer has to read [`outgoing`](Limits::outgoing) bytes, while at least
     /// [`outgoing`](Limits::outgoing) bytes wait in the send buffer. Default 30 s: a peer that reads
@@ -49,6 +52,20 @@ impl Limits {
     pub(crate) fn first_zero(&self) -> Option<&'static str> {
         let needed = [("head", self.head), ("message", self.message), ("outgoing", self.outgoing)];
         needed.into_iter().find(|(_, limit)| *limit == 0).map(|(name, _)| name)
+    }
+
+    /// Returns the greatest number of bytes that a connection has received and not delivered: the message in progress,
+    /// what may come behind it at the high-water mark or between two polls, and the piece that goes beyond that.
+    #[cfg(feature = "ide")]
+    pub(crate) const fn max_received(&self) -> usize {
+        let (at_the_mark, unpolled) = (self.behind(), Rx::UNPOLLED_LIMIT.saturating_add(frame::MAX_HEADER));
+        let behind = if at_the_mark > unpolled { at_the_mark } else { unpolled };
+        self.message.saturating_add(behind).saturating_add(Rx::UNPOLLED_LIMIT - 1)
+    }
+
+    /// Returns the number of bytes that a connection at its high-water mark accepts behind the message in progress.
+    pub(super) const fn behind(&self) -> usize {
+        self.message.saturating_add(self.outgoing).saturating_add(frame::MAX_HEADER)
     }
 }
 

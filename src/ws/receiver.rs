@@ -193,8 +193,7 @@ impl Receiver {
             Place::Held(_) => part.len,
             Place::Moved { .. } => part.len.saturating_sub(part.done),
         });
-        let behind = limits.message.saturating_add(limits.outgoing).saturating_add(frame::MAX_HEADER);
-        self.rx.hold_back(in_progress.saturating_add(behind));
+        self.rx.hold_back(in_progress.saturating_add(limits.behind()));
     }
 
     /// Drops everything that was received, because the connection has ended.

@@ -192,6 +192,39 @@ fn e09_sixteen_clients_stay_within_the_budget() {
     assert!(used.bytes_max < u64::try_from(max_held).unwrap(), "{} of {max_held} bytes", used.bytes_max);
 }
 
+/// Checks a client that reads nothing and sends as much as the server takes: a message in progress, and behind it all that
+/// may come above the mark. The last piece is the largest that a loop may feed.
+#[test]
+fn e09_received_bytes_reach_the_documented_number() {
+    const PIECE: usize = 256 * 1024;
+    // The second one takes more between two polls than above its mark.
+    for (message, mark) in [(1 << 20, 100_000), (1_000, 500)] {
+        let mut config = config();
+        (config.ws.message, config.ws.outgoing, config.max_clients) = (message, mark, 1);
+        let most = config.max_held() - config.max_unwritten() - config.open_bytes;
+        let (mut server, conn) = attached(config);
+        let diff = largest_diff(1000, message);
+        let (header, payload) = diff.split_at(diff.len() - message);
+        server.feed(at(1), conn, header);
+        events(&mut server, at(1));
+        while server.agent_mut(conn.into()).notify("x", None::<&()>).is_ok() {}
+        let said = [payload, &text(&request(7, "ping")).repeat(most / 40)].concat();
+        let is_polled = message > PIECE;
+        let before = if is_polled { most - PIECE } else { PIECE - 1 };
+        for piece in said[..before].chunks(PIECE) {
+            server.feed(at(1), conn, piece);
+            assert!(!is_polled || events(&mut server, at(1)).is_empty());
+        }
+        // A loop with a buffer of its own cannot know that one byte is left.
+        assert_eq!(server.space(conn).len(), 1, "after {before} bytes");
+        server.feed(at(1), conn, &said[before..before + PIECE]);
+        assert!(!server.wants_input(conn) && before + PIECE <= most, "{before} and {PIECE} of {most} bytes");
+        // The client reads again, so what it has sent is delivered.
+        let read = (0..100).map(|_| pass(&mut server, at(1), usize::MAX).events.len());
+        assert!(read.sum::<usize>() == 1 && server.wants_input(conn), "the diff is delivered");
+    }
+}
+
 /// Returns an `openDiff` whose message has this size.
 fn largest_diff(id: usize, size: usize) -> Vec<u8> {
     let diff = |contents: &str| {

@@ -133,14 +133,14 @@ impl ServerConfig {
     ///
     /// | held | one client | 16 clients |
     /// | --- | --: | --: |
-    /// | received and not yet delivered: the [`message`](crate::ws::Limits::message) in progress, one more message, and [`outgoing`](crate::ws::Limits::outgoing) bytes | 40 MiB | 640 MiB |
+    /// | received and not yet delivered: the [`message`](crate::ws::Limits::message) in progress, one more message, [`outgoing`](crate::ws::Limits::outgoing) bytes, and the last piece that was fed | 40.25 MiB | 644 MiB |
     /// | the messages of open calls: [`rpc::SessionLimits::open_bytes`](crate::rpc::SessionLimits::open_bytes), [`ServerConfig::open_bytes`] | 32 MiB | 128 MiB |
     /// | unwritten output: [`ServerConfig::max_unwritten`] | 32 MiB | 512 MiB |
+    ///
+    /// This counts the bytes. A buffer that grows reserves room for up to twice as many.
     #[must_use]
     pub const fn max_held(&self) -> usize {
-        let limits = &self.ws;
-        let received = limits.message.saturating_mul(2).saturating_add(limits.outgoing);
-        let each = received.saturating_add(self.max_unwritten());
+        let each = self.ws.max_received().saturating_add(self.max_unwritten());
         each.saturating_mul(self.max_clients).saturating_add(self.open_bytes)
     }
 
