@@ -203,9 +203,9 @@ bool idemcp_wants_output(idemcp *ed, int64_t conn);
 /* Returns the next connection with output, and writes the address and the number of the bytes, which live until the next
  * function on the handle. NULL: the connection is over, and its socket is to be closed. Returns 0 at the end of the turn. */
 int64_t idemcp_next_output(idemcp *ed, const uint8_t **bytes, size_t *len);
-/* Takes note that the socket took the first len bytes of the last output. Call this before the next idemcp_next or
- * idemcp_next_output: later it has no effect, and all of the output comes again. What the socket did not take comes again:
- * at once, or in the next turn if it took nothing. */
+/* Takes note that the socket took the first len bytes of the last output of the connection; once, and also after other
+ * functions. What the socket did not take comes again: at once, or in the next turn if it took nothing. So does an output
+ * that is not reported yet: do not write it a second time. */
 int idemcp_written(idemcp *ed, int64_t conn, size_t len);
 #ifdef __cplusplus
 }

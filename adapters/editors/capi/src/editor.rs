@@ -4,7 +4,7 @@ use crate::lent::Lent;
 use crate::refusal::{Code, Refusal};
 use ide_mcp::{Clock, Output};
 use ide_mcp_embed::{Editor, Event, ListeningEditor, TypedCommand};
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::ffi::c_int;
 use std::time::Duration;
 
@@ -21,6 +21,10 @@ pub(crate) enum AnyEditor {
 pub(crate) struct Passed {
     events: VecDeque<Event>,
     closed: VecDeque<u64>,
+    /// The length of the last output of each connection of which C has not said how much the socket took.
+    offered: BTreeMap<u64, usize>,
+    /// The connection whose offer the editor waits for, until a poll takes the silence for "nothing".
+    live: Option<u64>,
 }
 
 impl AnyEditor {
@@ -50,12 +54,16 @@ impl AnyEditor {
                     return Some(event);
                 }
                 loop {
-                    match editor.poll(clock.now()) {
-                        Output::Event(event) => return Some(event),
-                        // Without an answer, the next pass offers it again.
-                        Output::Write { .. } => {}
+                    let output = editor.poll(clock.now());
+                    if let Output::Event(event) = output {
+                        return Some(event);
+                    }
+                    passed.live = None;
+                    match output {
                         Output::Close(conn) => passed.closed.push_back(conn),
                         Output::Wait(_) => return None,
+                        // Without an answer, the next pass offers it again.
+                        Output::Write { .. } | Output::Event(_) => {}
                     }
                 }
             }
@@ -82,7 +90,7 @@ impl AnyEditor {
     pub(crate) fn timeout(&mut self) -> Option<Duration> {
         match self {
             Self::Listening(editor) => editor.timeout(),
-            Self::Bytes(_, _, Passed { events, closed }) if !events.is_empty() || !closed.is_empty() => {
+            Self::Bytes(_, _, Passed { events, closed, .. }) if !events.is_empty() || !closed.is_empty() => {
                 Some(Duration::ZERO)
             }
             Self::Bytes(editor, clock, _) => clock.until(editor.deadline()),
@@ -93,7 +101,7 @@ impl AnyEditor {
     pub(crate) fn is_over(&self) -> bool {
         match self {
             Self::Listening(editor) => editor.is_over(),
-            Self::Bytes(editor, _, Passed { events, closed }) => {
+            Self::Bytes(editor, _, Passed { events, closed, .. }) => {
                 editor.is_over() && events.is_empty() && closed.is_empty()
             }
         }
@@ -114,16 +122,56 @@ impl AnyEditor {
         self.bytes()?;
         let Self::Bytes(editor, clock, passed) = self else { return Ok((0, Lent::NONE)) };
         if let Some(conn) = passed.closed.pop_front() {
+            passed.offered.remove(&conn);
             return Ok((conn, Lent::NONE));
         }
+        passed.live = None;
         loop {
             match editor.poll(clock.now()) {
                 Output::Event(event) => passed.events.push_back(event),
-                Output::Write { conn, bytes } => return Ok((conn, Lent::bytes(bytes))),
-                Output::Close(conn) => return Ok((conn, Lent::NONE)),
+                Output::Write { conn, bytes } => {
+                    passed.offered.insert(conn, bytes.len());
+                    passed.live = Some(conn);
+                    return Ok((conn, Lent::bytes(bytes)));
+                }
+                Output::Close(conn) => {
+                    passed.offered.remove(&conn);
+                    return Ok((conn, Lent::NONE));
+                }
                 Output::Wait(_) => return Ok((0, Lent::NONE)),
             }
         }
+    }
+
+    /// Reports how many bytes of the last output of a connection its socket took.
+    pub(crate) fn written(&mut self, conn: u64, n: usize) -> Result<(), Refusal> {
+        self.bytes()?;
+        let Self::Bytes(editor, clock, passed) = self else { return Ok(()) };
+        let Some(n) = passed.offered.remove(&conn).map(|len| n.min(len)) else { return Ok(()) };
+        if passed.live.take_if(|live| *live == conn).is_some() {
+            editor.written(conn, n);
+            return Ok(());
+        }
+        if n == 0 {
+            return Ok(());
+        }
+        // A late report. The bytes are still the first of the connection, so the next pass offers them again; the pass
+        // under way can be past them.
+        passed.live = None;
+        let mut passes = 2;
+        while passes > 0 {
+            match editor.poll(clock.now()) {
+                Output::Event(event) => passed.events.push_back(event),
+                Output::Write { conn: of, .. } if of == conn => {
+                    editor.written(conn, n);
+                    return Ok(());
+                }
+                Output::Write { .. } => {}
+                Output::Close(of) => passed.closed.push_back(of),
+                Output::Wait(_) => passes -= 1,
+            }
+        }
+        Ok(())
     }
 
     /// Returns true if an event was found in a pass for the output.

@@ -215,7 +215,7 @@ extern "C" fn idemcp_next_output(handle: Idemcp<'_>, bytes: Address<'_>, len: Le
 
 #[unsafe(no_mangle)]
 extern "C" fn idemcp_written(handle: Idemcp<'_>, conn: i64, len: usize) -> c_int {
-    done(Handle::enter(handle, |handle| handle.bytes().map(|editor| editor.written(named(conn), len))))
+    done(Handle::enter(handle, |handle| handle.written(named(conn), len)))
 }
 
 /// Creates a handle, or writes the reason against it to `error`.

@@ -165,6 +165,13 @@ impl Handle {
         output
     }
 
+    /// Reports how many bytes of the last output of a connection its socket took.
+    pub(crate) fn written(&mut self, conn: u64, n: usize) -> Result<(), Refusal> {
+        let reported = self.editor.written(conn, n);
+        self.is_due |= self.editor.has_event();
+        reported
+    }
+
     /// Returns the editor without sockets.
     pub(crate) fn bytes(&mut self) -> Result<&mut Editor, Refusal> {
         Ok(self.editor.bytes()?.0)
