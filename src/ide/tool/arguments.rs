@@ -22,7 +22,7 @@ macro_rules! arguments {
         $vis:vis struct $name:ident;
     ) => {
         $(#[$meta])*
-        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
         #[allow(clippy::exhaustive_structs, reason = "the tool has no arguments")]
         $vis struct $name;
 

@@ -43,7 +43,7 @@ impl OpenEditors {
 #[serde(rename_all = "camelCase", default)]
 #[non_exhaustive]
 pub struct EditorTab {
-    /// The file, as a `file:` URI.
+    /// The file, as a `file:` URI, which [`LocalPath::to_uri`](crate::ide::paths::LocalPath::to_uri) returns.
     #[serde(alias = "fileUrl")]
     pub uri: String,
     /// True if the tab has the focus.

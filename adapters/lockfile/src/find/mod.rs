@@ -64,6 +64,12 @@ impl EditorSearch {
         Self { cwd: Some(cwd.as_ref().into()), ..Self::default() }
     }
 
+    /// Creates a search for the editor whose lock file has this port in its name, such as 41111 for `41111.lock`.
+    #[must_use]
+    pub fn on_port(port: u16) -> Self {
+        Self { port: Some(port), ..Self::default() }
+    }
+
     /// Creates a search for the editor of this lock file.
     #[must_use]
     pub fn of_lock_file(path: impl Into<PathBuf>) -> Self {

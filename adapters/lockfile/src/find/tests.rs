@@ -57,7 +57,7 @@ fn editor_is_found_by_directory_or_port() {
     place.write(1001, "ws", us, &place.work());
     place.write(1002, "ws", us, "/elsewhere");
     let here = || EditorSearch::in_dir(place.work());
-    let port = |port| EditorSearch { port: Some(port), ..here() };
+    let port = EditorSearch::on_port;
     let (none, terminal) = (ClientEnv::default(), env("CLAUDE_CODE_SSE_PORT", "1002"));
     let off = env("CLAUDE_CODE_AUTO_CONNECT_IDE", "false");
     let host = env("CLAUDE_CODE_IDE_HOST_OVERRIDE", "[::1]");
