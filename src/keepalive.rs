@@ -55,16 +55,12 @@ const SHORTEST: Duration = Duration::from_millis(1);
 /// The state of one keepalive.
 #[derive(Debug)]
 pub(crate) struct Pulse {
-    /// True while silence counts: the connection is open, and its input is read.
-    is_armed: bool,
+    /// The time of the next check; never while silence cannot time out.
+    due: Time,
     /// True if a ping was sent in this silence.
     has_pinged: bool,
     /// True if the ping of this silence was repeated after a late check.
     has_repeated: bool,
-    /// The time of the last ping of this silence, or of the last activity if there was no ping.
-    since: Time,
-    /// The time of the last check or of the last activity.
-    seen_at: Time,
 }
 
 /// The action that is due.
@@ -78,42 +74,33 @@ pub(crate) enum PulseEvent {
 
 impl Pulse {
     pub(crate) const fn new() -> Self {
-        Self {
-            is_armed: false,
-            has_pinged: false,
-            has_repeated: false,
-            since: Time::ZERO,
-            seen_at: Time::ZERO,
-        }
+        Self { due: Time::NEVER, has_pinged: false, has_repeated: false }
     }
 
     /// Notes that input was received, and arms the keepalive. In `ws` this runs for every read.
     #[inline]
-    pub(crate) const fn on_activity(&mut self, now: Time) {
-        *self = Self { is_armed: true, has_pinged: false, has_repeated: false, since: now, seen_at: now };
+    pub(crate) fn on_activity(&mut self, now: Time, keepalive: Option<Keepalive>) {
+        let due = keepalive.map_or(Time::NEVER, |keepalive| after(now, keepalive.interval));
+        *self = Self { due, has_pinged: false, has_repeated: false };
     }
 
     /// Disarms the keepalive: silence cannot time out until the next activity.
     pub(crate) const fn stop(&mut self) {
-        self.is_armed = false;
+        self.due = Time::NEVER;
     }
 
     /// Notes that a ping was not sent, because there was no room. The next ping is due an interval from
     /// now.
     #[cfg(feature = "mcp")]
-    pub(crate) const fn put_off(&mut self, now: Time) {
-        self.since = now;
+    pub(crate) fn put_off(&mut self, now: Time, keepalive: Option<Keepalive>) {
+        self.due = keepalive.map_or(Time::NEVER, |keepalive| after(now, keepalive.interval));
         self.has_pinged = false;
     }
 
     /// Returns the action that is due now. The caller has processed all input before.
     pub(crate) fn check(&mut self, now: Time, keepalive: Option<Keepalive>) -> Option<PulseEvent> {
-        if self.is_quiet(now) {
-            return None;
-        }
+        let due = self.due.finite().filter(|due| *due <= now)?;
         let keepalive = keepalive?;
-        self.seen_at = now;
-        let due = self.due(keepalive).finite().filter(|due| *due <= now)?;
         if self.has_pinged {
             // A check that is so late shows that this side was suspended; the peer can still be alive.
             let is_late = now.saturating_since(due) > keepalive.interval.max(SHORTEST);
@@ -122,27 +109,26 @@ impl Pulse {
             }
             self.has_repeated = true;
         }
-        self.since = now;
+        self.due = after(now, keepalive.timeout);
         self.has_pinged = true;
         Some(PulseEvent::Ping)
     }
 
-    /// Returns true if certainly no action is due: the keepalive is not armed, or the last activity or
-    /// check was at this very time. This is nearly always so, because a byte has just arrived.
+    /// Returns true if certainly no action is due.
     #[inline]
     pub(crate) fn is_quiet(&self, now: Time) -> bool {
-        self.seen_at == now || !self.is_armed
+        now < self.due
     }
 
     /// Returns the time of the next check.
-    pub(crate) fn deadline(&self, keepalive: Option<Keepalive>) -> Option<Time> {
-        self.due(keepalive.filter(|_| self.is_armed)?).finite()
+    #[inline]
+    pub(crate) fn deadline(&self) -> Option<Time> {
+        self.due.finite()
     }
+}
 
-    fn due(&self, keepalive: Keepalive) -> Time {
-        let silence = if self.has_pinged { keepalive.timeout } else { keepalive.interval };
-        self.since.saturating_add(silence.max(SHORTEST))
-    }
+fn after(now: Time, silence: Duration) -> Time {
+    now.saturating_add(silence.max(SHORTEST))
 }
 
 #[cfg(test)]
@@ -159,15 +145,15 @@ mod tests {
 
     fn pulse() -> Pulse {
         let mut pulse = Pulse::new();
-        pulse.on_activity(at(0));
+        pulse.on_activity(at(0), ON);
         pulse
     }
 
     #[test]
     fn silence_is_pinged_and_then_ends() {
         let mut pulse = pulse();
-        assert_eq!((pulse.check(at(29), ON), pulse.deadline(ON)), (None, Some(at(30))));
-        assert_eq!((pulse.check(at(30), ON), pulse.deadline(ON)), (PING, Some(at(40))));
+        assert_eq!((pulse.check(at(29), ON), pulse.deadline()), (None, Some(at(30))));
+        assert_eq!((pulse.check(at(30), ON), pulse.deadline()), (PING, Some(at(40))));
         assert_eq!(pulse.check(at(30), ON), None, "once");
         assert_eq!(pulse.check(at(39), ON), None);
         assert_eq!(pulse.check(at(40), ON), TIMEOUT);
@@ -177,13 +163,13 @@ mod tests {
     fn any_byte_is_life() {
         let mut pulse = pulse();
         for second in 1..1000 {
-            pulse.on_activity(at(second));
+            pulse.on_activity(at(second), ON);
             assert_eq!(pulse.check(at(second), ON), None);
         }
-        assert_eq!(pulse.deadline(ON), Some(at(999 + 30)));
+        assert_eq!(pulse.deadline(), Some(at(999 + 30)));
         assert_eq!(pulse.check(at(999 + 30), ON), PING);
-        pulse.on_activity(at(999 + 39));
-        assert_eq!((pulse.check(at(999 + 40), ON), pulse.deadline(ON)), (None, Some(at(999 + 69))));
+        pulse.on_activity(at(999 + 39), ON);
+        assert_eq!((pulse.check(at(999 + 40), ON), pulse.deadline()), (None, Some(at(999 + 69))));
     }
 
     /// The peer has the whole timeout to answer, even if the ping is sent late.
@@ -193,7 +179,7 @@ mod tests {
             let mut pulse = pulse();
             let pinged = 30 + late;
             assert_eq!(
-                (pulse.check(at(pinged), ON), pulse.deadline(ON)),
+                (pulse.check(at(pinged), ON), pulse.deadline()),
                 (PING, Some(at(pinged + 10))),
                 "{late}"
             );
@@ -208,7 +194,7 @@ mod tests {
             let mut pulse = pulse();
             assert_eq!(pulse.check(at(30), ON), PING);
             assert_eq!(
-                (pulse.check(at(asleep), ON), pulse.deadline(ON)),
+                (pulse.check(at(asleep), ON), pulse.deadline()),
                 (PING, Some(at(asleep + 10))),
                 "{asleep}"
             );
@@ -223,7 +209,7 @@ mod tests {
         let mut pulse = pulse();
         let checks: alloc::vec::Vec<_> = (1..4).map(|n| pulse.check(at(n * 100), ON)).collect();
         assert_eq!(checks, [PING, PING, TIMEOUT]);
-        pulse.on_activity(at(400));
+        pulse.on_activity(at(400), ON);
         let checks: alloc::vec::Vec<_> = (5..8).map(|n| pulse.check(at(n * 100), ON)).collect();
         assert_eq!(checks, [PING, PING, TIMEOUT], "and so in the next silence");
     }
@@ -231,30 +217,31 @@ mod tests {
     #[test]
     fn it_can_be_off_or_pause() {
         let mut off = Pulse::new();
-        off.on_activity(at(0));
-        assert_eq!((off.check(at(9999), None), off.deadline(None)), (None, None));
+        off.on_activity(at(0), None);
+        assert_eq!((off.check(at(9999), None), off.deadline()), (None, None));
         let mut paused = pulse();
         paused.stop();
-        assert_eq!((paused.check(at(9999), ON), paused.deadline(ON)), (None, None));
-        paused.on_activity(at(10_000));
-        assert_eq!(paused.deadline(ON), Some(at(10_030)));
+        assert_eq!((paused.check(at(9999), ON), paused.deadline()), (None, None));
+        paused.on_activity(at(10_000), ON);
+        assert_eq!(paused.deadline(), Some(at(10_030)));
     }
 
     #[test]
     fn zero_and_endless_keepalive_are_adjusted() {
         let none = Some(Keepalive::new(Duration::ZERO, Duration::ZERO));
-        let mut pulse = pulse();
-        assert_eq!(pulse.deadline(none), Some(Time::from_millis(1)));
+        let mut pulse = Pulse::new();
+        pulse.on_activity(at(0), none);
+        assert_eq!(pulse.deadline(), Some(Time::from_millis(1)));
         assert_eq!(pulse.check(Time::from_millis(1), none), PING);
         assert_eq!((pulse.check(Time::from_millis(2), none), pulse.has_repeated), (TIMEOUT, false));
         // A check that is late by less than the least interval is no sign of a suspension.
-        pulse.on_activity(Time::from_millis(2));
+        pulse.on_activity(Time::from_millis(2), none);
         assert_eq!(pulse.check(Time::from_millis(3), none), PING);
         let late = Time::new(Duration::from_micros(4_500));
         assert_eq!((pulse.check(late, none), pulse.has_repeated), (TIMEOUT, false));
         let never = Some(Keepalive::new(Duration::MAX, Duration::MAX));
         let end = Time::new(Duration::MAX);
-        pulse.on_activity(at(1));
-        assert_eq!((pulse.deadline(never), pulse.check(end, never)), (None, None));
+        pulse.on_activity(at(1), never);
+        assert_eq!((pulse.deadline(), pulse.check(end, never)), (None, None));
     }
 }

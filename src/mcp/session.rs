@@ -101,7 +101,7 @@ impl<E: From<SessionEvent>> Session<E> {
             return Some(self.now);
         }
         let calls = earlier(self.incoming.deadline(), self.outgoing.deadline());
-        earlier(calls, self.pulse.deadline(self.keepalive))
+        earlier(calls, self.pulse.deadline())
     }
 
     /// Releases memory that is not in use.
@@ -114,19 +114,20 @@ impl<E: From<SessionEvent>> Session<E> {
     /// Notes the end of a successful handshake.
     pub(super) fn open(&mut self) {
         self.state = State::Ready;
-        self.pulse.on_activity(self.now);
+        self.pulse.on_activity(self.now, self.keepalive);
     }
 
     /// Stops pinging the peer.
     pub(super) const fn stop_keepalive(&mut self) {
         self.keepalive = None;
+        self.pulse.stop();
     }
 
     /// Notes that a message arrived.
     pub(super) fn on_message(&mut self) {
         // The timer is not armed before the session is ready.
-        if self.pulse.deadline(self.keepalive).is_some() {
-            self.pulse.on_activity(self.now);
+        if self.pulse.deadline().is_some() {
+            self.pulse.on_activity(self.now, self.keepalive);
         }
     }
 
@@ -213,7 +214,7 @@ impl<E: From<SessionEvent>> Session<E> {
             None => return false,
             // A ping behind messages that the peer does not read would prove nothing.
             Some(PulseEvent::Ping) if out.is_full() || !self.outgoing.ping(out) => {
-                self.pulse.put_off(self.now);
+                self.pulse.put_off(self.now, self.keepalive);
             }
             Some(PulseEvent::Ping) => {}
             Some(PulseEvent::Timeout) => {

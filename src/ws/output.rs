@@ -121,7 +121,7 @@ impl<M: Masking> Output<M> {
     pub(crate) fn open(&mut self) {
         self.phase = Phase::Open;
         self.time_phase();
-        self.pulse.on_activity(self.now);
+        self.pulse.on_activity(self.now, self.limits.keepalive);
     }
 
     /// Notes that a byte arrived from the peer.
@@ -130,7 +130,7 @@ impl<M: Masking> Output<M> {
         // Above the high-water mark the connection can stop reading, so silence is no sign of a dead
         // peer.
         if self.is_open() && !self.tx.is_full() {
-            self.pulse.on_activity(self.now);
+            self.pulse.on_activity(self.now, self.limits.keepalive);
         }
     }
 
@@ -163,7 +163,7 @@ impl<M: Masking> Output<M> {
 
     /// Returns the time of the next timer.
     pub(crate) fn deadline(&self) -> Option<Time> {
-        earlier(self.timers.next(), self.pulse.deadline(self.limits.keepalive))
+        earlier(self.timers.next(), self.pulse.deadline())
     }
 
     /// Sends a message or a part of a message; `last` is true for the last part.

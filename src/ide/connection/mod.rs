@@ -258,11 +258,6 @@ impl Connection {
         self.ws.abort();
     }
 
-    /// Returns the number of bytes that were ever put into the send buffer, written or not.
-    pub(crate) fn position(&self) -> u64 {
-        self.ws.position()
-    }
-
     /// Returns true if the last mention is still in the send buffer.
     pub(crate) const fn has_unwritten_mention(&self) -> bool {
         self.pushes.has_unwritten_mention()

@@ -1,8 +1,15 @@
 //! The connections of a server: the table of their places, the order in which they are polled, and the
 //! queue of those with new output. A place is an index of the table; a free place is reused.
 //!
-//! Two queues hold places, each place at most once. Every operation on a connection puts its place into
-//! these queues and notes its deadline, so no search is necessary: a poll for one of a thousand
+//! ```text
+//!           fed, its deadline has come
+//!  Quiet ──────────────────────────────▶ Eventful ──no event──▶ Quiet, its deadline is noted;
+//!    │ any other operation                   ▲                    Offered if it has output,
+//!    └────────▶ Touched ──settle, an event───┘                    Done if it is done
+//! ```
+//!
+//! Queues hold places, each place at most once in each. An operation on a connection only puts its place into a queue;
+//! what follows from it is worked out once, by the next poll. So no search is necessary: a poll for one of a thousand
 //! connections examines only that connection.
 //!
 //! The open calls of all connections together hold at most `share * places + pool` bytes. Every
@@ -11,10 +18,12 @@
 //! of another client.
 
 use super::deadlines::Deadlines;
+use super::passes::Offers;
 use super::{ConnId, Unauthenticated};
 use crate::Time;
 use crate::ide::ServerEvent;
 use crate::ide::connection::{Admission, Connection};
+use crate::time::earlier;
 use alloc::{collections::VecDeque, vec::Vec};
 use core::mem;
 
@@ -23,13 +32,16 @@ pub(super) struct Connections {
     slots: Vec<Slot>,
     /// The number of connections that were ever accepted.
     accepted: u64,
+    /// The places of which something was done, and nothing is worked out yet.
+    touched: VecDeque<usize>,
     /// The places whose connection can have an event, in the order in which they are polled.
     eventful: VecDeque<usize>,
-    /// The places that got output or became done since [`next_with_output`](Self::next_with_output) last
-    /// returned them.
-    transmitting: VecDeque<usize>,
-    /// The deadlines of the connections, exact for the places that are not eventful. The deadline of an
-    /// eventful place is the one that came when the place was queued.
+    /// The places whose connection is done and not closed yet.
+    done: VecDeque<usize>,
+    /// The places with unwritten output.
+    pub(super) offers: Offers,
+    /// The deadlines of the connections, exact for the places that are neither touched nor eventful. The deadline of
+    /// an eventful place is the one that came when the place was queued.
     deadlines: Deadlines,
     /// The number of open connections.
     open: usize,
@@ -47,14 +59,13 @@ pub(super) struct Connections {
 struct Slot {
     generation: u64,
     connection: Option<Connection>,
+    is_touched: bool,
     is_eventful: bool,
-    is_transmitting: bool,
+    is_done: bool,
     /// True if `Connections::open` counts the connection.
     is_open: bool,
     /// The bytes that the open calls of the connection hold beyond its share.
     excess: usize,
-    /// The position of the outgoing stream when `next_with_output` last returned the connection.
-    named_at: u64,
 }
 
 impl Connections {
@@ -66,8 +77,10 @@ impl Connections {
         Self { share, pool, ..Self::default() }
     }
 
-    pub(super) fn set_now(&mut self, now: Time) {
+    /// Takes the time of an operation, and returns the latest time seen.
+    pub(super) fn set_now(&mut self, now: Time) -> Time {
         self.now = self.now.max(now);
+        self.now
     }
 
     /// Ends the oldest pending connection if there are at least `limit` pending connections.
@@ -91,26 +104,17 @@ impl Connections {
         self.accepted = self.accepted.saturating_add(1);
         let id = ConnId::new(u32::try_from(index).unwrap_or(u32::MAX), self.accepted);
         if let Some(slot) = self.slots.get_mut(index) {
-            let (is_eventful, is_transmitting) = (slot.is_eventful, slot.is_transmitting);
+            let Slot { is_touched, is_eventful, .. } = *slot;
             *slot = Slot {
                 generation: self.accepted,
                 connection: Some(make(id, self.now)),
+                is_touched,
                 is_eventful,
-                is_transmitting,
                 ..Slot::default()
             };
         }
         self.note(index);
         id
-    }
-
-    /// Frees the place of a connection that is over.
-    pub(super) fn remove(&mut self, conn: ConnId) {
-        let Some(index) = self.index(conn) else { return };
-        if let Some(slot) = self.slots.get_mut(index) {
-            slot.connection = None;
-        }
-        self.note(index);
     }
 
     /// Returns the place of a connection; `None` if the connection is gone.
@@ -144,16 +148,17 @@ impl Connections {
         self.slots.get_mut(index)?.connection.as_mut()
     }
 
-    /// Runs `act` on a connection at the latest time seen, and queues the connection for its events and
-    /// output.
+    /// Runs `act` on a connection at the latest time seen, and queues the connection for what follows from it.
     pub(super) fn with<T>(&mut self, index: usize, act: impl FnOnce(&mut Connection) -> T) -> Option<T> {
-        let now = self.now;
-        let done = self.get_mut(index).map(|connection| {
-            connection.tick(now);
-            act(connection)
-        });
-        self.touch(index);
-        done
+        let slot = self.slots.get_mut(index)?;
+        let connection = slot.connection.as_mut()?;
+        connection.tick(self.now);
+        let done = act(connection);
+        if !slot.is_touched && !slot.is_eventful {
+            slot.is_touched = true;
+            self.touched.push_back(index);
+        }
+        Some(done)
     }
 
     /// Queues a connection for a poll, unless it is queued.
@@ -164,20 +169,24 @@ impl Connections {
         }
     }
 
-    /// Brings the latest time seen to a connection whose deadline has come. The time can have come with
-    /// bytes of another connection.
-    pub(super) fn catch_up(&mut self, index: usize) {
-        if self.deadlines.is_due(index, self.now) {
-            self.with(index, |_| {});
-        }
-    }
-
-    /// Brings the latest time seen to each connection whose deadline has come.
+    /// Queues each connection whose deadline has come for a poll.
     pub(super) fn tick(&mut self) {
         let mut from = 0;
         while let Some(index) = self.deadlines.next_due(from, self.now) {
-            self.with(index, |_| {});
+            self.poll_next(index);
             from = index.saturating_add(1);
+        }
+    }
+
+    /// Works out what follows from the operations since the last time: events, output, the end, and the counts.
+    pub(super) fn settle(&mut self) {
+        while let Some(index) = self.touched.pop_front() {
+            if let Some(slot) = self.slots.get_mut(index) {
+                slot.is_touched = false;
+            }
+            if self.note(index).is_some_and(|at| at <= self.now) {
+                self.poll_next(index);
+            }
         }
     }
 
@@ -196,19 +205,16 @@ impl Connections {
         ids.into_iter().filter_map(|id| Some((id, self.get(id.index())?)))
     }
 
-    /// Returns the next connection that has got output, or has become done, since this method last
-    /// returned it.
-    pub(super) fn next_with_output(&mut self) -> Option<ConnId> {
-        while let Some(index) = self.transmitting.pop_front() {
-            let Some(slot) = self.slots.get_mut(index) else { continue };
-            slot.is_transmitting = false;
-            // A later connection can have this place by now, and have no new output.
-            if slot.has_unnamed() {
-                slot.named_at = slot.connection.as_ref().map_or(0, Connection::position);
-                return Some(slot.id(index));
-            }
-        }
-        None
+    /// Removes the next connection that is done, and returns its name.
+    pub(super) fn next_done(&mut self) -> Option<ConnId> {
+        self.settle();
+        let index = self.done.pop_front()?;
+        let slot = self.slots.get_mut(index)?;
+        slot.connection = None;
+        let conn = slot.id(index);
+        self.offers.drop_place(index);
+        self.note(index);
+        Some(conn)
     }
 
     /// Returns one event of the first connection in the queue that has one, and puts this connection at
@@ -216,6 +222,7 @@ impl Connections {
     /// `places` connections are open, a client with the token is refused with 503. The end of a
     /// connection that was never let in is counted and not returned.
     pub(super) fn next_event(&mut self, places: usize) -> Option<(ConnId, ServerEvent)> {
+        self.settle();
         while let Some(index) = self.eventful.pop_front() {
             let full = self.is_full(places);
             let Some(slot) = self.slots.get_mut(index) else { continue };
@@ -258,22 +265,18 @@ impl Connections {
         self.open >= places
     }
 
-    /// Returns the latest time seen while a place is in one of the queues, else the earliest of all
-    /// deadlines.
+    /// Returns the latest time seen while there is something to do, else the earliest of all deadlines. That a place is
+    /// touched is no reason: an operation that was refused changes nothing.
     pub(super) fn deadline(&self) -> Option<Time> {
-        if !self.eventful.is_empty() || !self.transmitting.is_empty() {
+        if !self.eventful.is_empty() || !self.done.is_empty() || self.offers.are_new() {
             return Some(self.now);
         }
-        self.deadlines.next()
-    }
-
-    /// Queues a connection that has an event or new output, or has become done.
-    fn touch(&mut self, index: usize) {
-        if self.note(index).is_some_and(|at| at <= self.now) {
-            self.poll_next(index);
-        }
-        let most = self.eventful.len().max(self.transmitting.len());
-        debug_assert!(most <= self.slots.len(), "a place is queued twice: {most} places");
+        let touched = self.touched.iter().filter_map(|index| Some((*index, self.get(*index)?)));
+        let due = |(index, connection): (usize, &Connection)| {
+            let is_new = connection.is_done() || !connection.outgoing().is_empty() && !self.offers.has(index);
+            if is_new { Some(self.now) } else { connection.due() }
+        };
+        touched.map(due).fold(self.deadlines.next(), earlier)
     }
 
     /// Queues a connection that has new output or has become done, and updates the counts. Notes and
@@ -281,9 +284,14 @@ impl Connections {
     /// events notes the deadline.
     fn note(&mut self, index: usize) -> Option<Time> {
         let slot = self.slots.get_mut(index)?;
-        if !slot.is_transmitting && slot.has_unnamed() {
-            slot.is_transmitting = true;
-            self.transmitting.push_back(index);
+        if let Some(connection) = &slot.connection {
+            if !slot.is_done && connection.is_done() {
+                slot.is_done = true;
+                self.done.push_back(index);
+            }
+            if !connection.outgoing().is_empty() {
+                self.offers.add(index);
+            }
         }
         let was_open =
             mem::replace(&mut slot.is_open, slot.connection.as_ref().is_some_and(Connection::takes_place));
@@ -310,12 +318,5 @@ impl Slot {
         let waits =
             |connection: &Connection| connection.admission != Admission::LetIn && !connection.has_ended();
         self.connection.as_ref().is_some_and(waits)
-    }
-
-    /// Returns true if the connection got output or became done since `next_with_output` last returned it.
-    fn has_unnamed(&self) -> bool {
-        self.connection
-            .as_ref()
-            .is_some_and(|connection| connection.position() > self.named_at || connection.is_done())
     }
 }

@@ -37,11 +37,6 @@ impl Deadlines {
         }
     }
 
-    /// Returns true if the deadline of a place has come. At `Time::NEVER` every place is due.
-    pub(super) fn is_due(&self, place: usize, now: Time) -> bool {
-        self.all.get(place).is_some_and(|at| *at <= now)
-    }
-
     /// Returns the earliest deadline of all.
     pub(super) fn next(&self) -> Option<Time> {
         self.earliest.iter().min().copied().and_then(Time::finite)
@@ -81,8 +76,6 @@ mod tests {
             }
             let now = Time::from_millis(u.int_in_range(0..=20)?);
             for from in 0..=model.len() {
-                let is_due = model.get(from).is_some_and(|at| at.is_some_and(|at| at <= now));
-                assert_eq!(deadlines.is_due(from, now), is_due, "{from}");
                 let due = |place: &usize| model[*place].is_some_and(|at| at <= now);
                 assert_eq!(deadlines.next_due(from, now), (from..model.len()).find(due), "{from}");
             }

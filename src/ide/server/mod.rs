@@ -37,7 +37,6 @@ use alloc::{collections::VecDeque, sync::Arc, vec::Vec};
 use connections::Connections;
 use debounce::Debounce;
 use mentions::Mentions;
-use passes::Offers;
 use pause::Paused;
 use questions::Questions;
 use serde::Serialize;
@@ -90,7 +89,6 @@ pub struct Server {
     /// The settings of the sessions, which follow from `config`. All connections share them.
     session: Arc<mcp::ServerConfig>,
     connections: Connections,
-    offers: Offers,
     debounce: Debounce,
     /// The selection that was sent last, in the dialect of all connections. A client that attaches
     /// receives it.
@@ -115,7 +113,6 @@ impl Server {
             session: session_settings(&config),
             debounce: Debounce::new(config.debounce, config.debounce_max),
             connections: Connections::new(config.open_bytes, config.max_clients),
-            offers: Offers::default(),
             config: Arc::new(config),
             selection: None,
             mentions: Mentions::default(),
@@ -148,6 +145,7 @@ impl Server {
     /// if [`max_clients`](ServerConfig::max_clients) clients are attached by now. Returns false if no
     /// client waits on this connection.
     pub fn admit(&mut self, conn: ConnId, is_admitted: bool) -> bool {
+        self.connections.settle();
         let is_full = self.connections.is_full(self.places());
         let Some(index) = self.connections.index(conn) else { return false };
         let admitted = self.connections.with(index, |connection| {

@@ -43,8 +43,8 @@ impl Offers {
         begins
     }
 
-    fn add(&mut self, conn: ConnId) {
-        let index = conn.index();
+    /// Queues a place with output, unless it is queued.
+    pub(super) fn add(&mut self, index: usize) {
         if self.is_queued.len() <= index {
             self.is_queued.resize(index.saturating_add(1), false);
         }
@@ -61,13 +61,23 @@ impl Offers {
         }
     }
 
-    /// Takes a connection that is over out of the queues, so that another one in its place is queued anew.
-    fn drop_closed(&mut self, conn: ConnId) {
-        if let Some(is_queued) = self.is_queued.get_mut(conn.index()).filter(|is_queued| **is_queued) {
+    /// Takes a place out of the queues, so that another connection in it is queued anew.
+    pub(super) fn drop_place(&mut self, index: usize) {
+        if let Some(is_queued) = self.is_queued.get_mut(index).filter(|is_queued| **is_queued) {
             *is_queued = false;
-            self.queue.retain(|index| *index != conn.index());
-            self.full.retain(|index| *index != conn.index());
+            self.queue.retain(|queued| *queued != index);
+            self.full.retain(|queued| *queued != index);
         }
+    }
+
+    /// Returns true if a place is queued.
+    pub(super) fn has(&self, index: usize) -> bool {
+        self.is_queued.get(index).is_some_and(|is_queued| *is_queued)
+    }
+
+    /// Returns true if there is output that no pass has offered yet.
+    pub(super) fn are_new(&self) -> bool {
+        !self.queue.is_empty()
     }
 
     /// Takes the answer to the last offer: the socket took `n` bytes. Returns how many of them were offered.
@@ -88,7 +98,7 @@ impl Server {
     /// [`wants_input`](Server::wants_input) is false, or a piece is larger than 256 KiB. Bytes for a connection that
     /// is over are dropped.
     pub fn feed(&mut self, now: Time, conn: ConnId, bytes: &[u8]) {
-        self.take_input(now, conn, |connection| connection.feed(now, bytes));
+        self.take_input(now, conn, |connection, now| connection.feed(now, bytes));
     }
 
     /// Tells the server that the client's stream has ended, or that the last [`Write`](Output::Write) to it has failed.
@@ -96,47 +106,43 @@ impl Server {
     /// What came before the end is still delivered and answered: a client can close its side and read on. After a failed
     /// write, or a second end, nothing more is written to it.
     pub fn feed_eof(&mut self, now: Time, conn: ConnId) {
-        if self.offers.offered.is_some_and(|(offered, _)| offered == conn) {
-            self.offers.answer(conn, 0);
+        if self.connections.offers.offered.is_some_and(|(offered, _)| offered == conn) {
+            self.connections.offers.answer(conn, 0);
             self.end_stream(now, conn);
         }
         self.end_stream(now, conn);
     }
 
     fn end_stream(&mut self, now: Time, conn: ConnId) {
-        self.act(Some(now), conn, |connection| connection.end_stream(now));
+        let now = self.connections.set_now(now);
+        self.act(conn, |connection| connection.end_stream(now));
     }
 
     /// Returns the next thing to do for all connections: react to an event, write, close a socket, or wait.
     pub fn poll(&mut self, now: Time) -> Output<'_, ServerEvent, ConnId> {
-        if self.offers.begin() {
+        if self.connections.offers.begin() {
             self.connections.set_now(now);
             self.connections.tick();
         }
         if let Some(event) = self.next_event_of_pass() {
             return Output::Event(event);
         }
-        if let Some((conn, _)) = self.offers.offered {
-            self.offers.answer(conn, 0);
+        if let Some((conn, _)) = self.connections.offers.offered {
+            self.connections.offers.answer(conn, 0);
         }
-        while let Some(conn) = self.connections.next_with_output() {
-            if self.connection(conn).is_some_and(Connection::is_done) {
-                self.offers.drop_closed(conn);
-                self.connections.remove(conn);
-                self.mentions.on_removed(conn.into());
-                return Output::Close(conn);
-            }
-            self.offers.add(conn);
+        if let Some(conn) = self.connections.next_done() {
+            self.mentions.on_removed(conn.into());
+            return Output::Close(conn);
         }
-        while let Some(index) = self.offers.queue.front() {
+        while let Some(index) = self.connections.offers.queue.front() {
             let unwritten = self.connections.unwritten(*index).filter(|(_, len)| *len > 0);
             if let Some((conn, len)) = unwritten {
-                self.offers.offered = Some((conn, len));
+                self.connections.offers.offered = Some((conn, len));
                 return Output::Write { conn, bytes: self.connections.outgoing(conn) };
             }
-            self.offers.drop_first();
+            self.connections.offers.drop_first();
         }
-        self.offers.in_pass = false;
+        self.connections.offers.in_pass = false;
         Output::Wait(self.deadline())
     }
 
@@ -167,8 +173,8 @@ impl Server {
     /// block. The rest is offered again: at once after a short write, in the next pass after 0. A number above the length
     /// of the offer counts as the whole offer, and a number without an offer as nothing.
     pub fn written(&mut self, conn: ConnId, n: usize) {
-        let taken = self.offers.answer(conn, n);
-        if taken == 0 || !self.act(None, conn, |connection| connection.sent(taken)) {
+        let taken = self.connections.offers.answer(conn, n);
+        if taken == 0 || !self.act(conn, |connection| connection.sent(taken)) {
             return;
         }
         if !self.connection(conn).is_some_and(Connection::has_unwritten_mention) {
@@ -194,7 +200,9 @@ impl Server {
     /// one mistake of a loop that nobody here can see, and this method makes none.
     #[cfg(feature = "std")]
     pub fn write_to(&mut self, now: Time, conn: ConnId, socket: &mut (impl std::io::Write + ?Sized)) {
-        let Some((_, len)) = self.offers.offered.filter(|(offered, _)| *offered == conn) else { return };
+        let Some((_, len)) = self.connections.offers.offered.filter(|(offered, _)| *offered == conn) else {
+            return;
+        };
         // More can have come since.
         let moved = moved(|| socket.write(self.connections.outgoing(conn).get(..len).unwrap_or_default()));
         report(self, now, conn, moved);
@@ -219,14 +227,13 @@ impl Server {
     /// [`feed`](Server::feed) or [`trim`](Server::trim).
     pub fn space(&mut self, conn: ConnId) -> &mut [u8] {
         let Some(index) = self.connections.index(conn) else { return &mut [] };
-        self.connections.catch_up(index);
         self.connections.get_mut(index).map(Connection::space).unwrap_or_default()
     }
 
     /// Feeds the first `n` bytes of [`space`](Server::space). An `n` beyond it ends the connection as too many bytes in
     /// [`feed`](Server::feed) do.
     pub fn filled(&mut self, now: Time, conn: ConnId, n: usize) {
-        self.take_input(now, conn, |connection| connection.filled(now, n));
+        self.take_input(now, conn, |connection, now| connection.filled(now, n));
     }
 
     /// Returns the time of the next pass, as the last [`Wait`](Output::Wait) did, but with what you have done since: not
@@ -234,7 +241,7 @@ impl Server {
     #[must_use]
     pub fn deadline(&self) -> Option<Time> {
         let addressee_gone = || self.mentions.addressees().any(|agent| !self.is_there(agent));
-        if addressee_gone() || !self.lock_file.is_empty() || self.offers.in_pass {
+        if addressee_gone() || !self.lock_file.is_empty() || self.connections.offers.in_pass {
             return Some(self.connections.now);
         }
         let pushes = earlier(self.debounce.deadline(), self.mentions.deadline());
@@ -255,23 +262,21 @@ impl Server {
         self.connections.get(self.connections.index(conn)?)
     }
 
-    /// Gives input to a connection, and queues it for a poll even if the input can bring no event: above its high-water
-    /// mark a connection takes more than 256 KiB only if it is polled in between.
-    fn take_input(&mut self, now: Time, conn: ConnId, act: impl FnOnce(&mut Connection)) {
-        if self.act(Some(now), conn, act) {
-            self.connections.poll_next(conn.index());
+    /// Gives input to a connection, and queues it for a poll, which finds what has come: a client that sends a message in
+    /// a thousand pieces costs a thousand appends.
+    fn take_input(&mut self, now: Time, conn: ConnId, take: impl FnOnce(&mut Connection, Time)) {
+        let Some(index) = self.connections.index(conn) else { return };
+        let now = self.connections.set_now(now);
+        if let Some(connection) = self.connections.get_mut(index) {
+            take(connection, now);
+            self.connections.poll_next(index);
         }
     }
 
     /// Runs `act` on a connection that is not over, and queues the connection for its events and output.
     /// Returns false if there is no such connection.
-    fn act(&mut self, now: Option<Time>, conn: ConnId, act: impl FnOnce(&mut Connection)) -> bool {
-        let Some(index) = self.connections.index(conn) else { return false };
-        self.connections.catch_up(index);
-        if let Some(now) = now {
-            self.connections.set_now(now);
-        }
-        self.connections.with(index, act).is_some()
+    fn act(&mut self, conn: ConnId, act: impl FnOnce(&mut Connection)) -> bool {
+        self.connections.index(conn).and_then(|index| self.connections.with(index, act)).is_some()
     }
 }
 
