@@ -1,13 +1,12 @@
 //! The interface of an adapter for the cases.
 
 use ide_mcp::ide::{
-    AuthToken, Client, FromResult, LockFile, Pending, Server, ServerConfig, ServerEvent, ToolArguments,
+    AuthToken, Client, ClientEvent, FromResult, LockFile, Pending, Server, ServerConfig, ServerEvent,
+    ToolArguments,
 };
 use ide_mcp::rpc::NotSent;
 use ide_mcp::{Machine, Time};
-use ide_mcp_driver::{
-    AgentError, AgentEvent, AgentOptions, Bind, CallError, Handle, StartError, StartOptions,
-};
+use ide_mcp_driver::{AgentError, AgentOptions, Bind, CallError, Handle, StartError, StartOptions};
 use ide_mcp_lockfile::{Error, LockDir};
 use std::io;
 use std::net::{SocketAddr, TcpStream};
@@ -66,8 +65,8 @@ pub(crate) trait Agent: Sized {
     fn is_over(&self) -> bool;
     fn detach(self);
 
-    /// Waits for the next event; `None` if the agent is over.
-    fn next_event(&mut self) -> Option<AgentEvent>;
+    /// Waits for the next event; an error is the end of the agent.
+    fn next_event(&mut self) -> Result<ClientEvent, AgentError>;
 }
 
 /// Defines the methods of an [`Editor`] that forward to the server of its adapter. If the editor is

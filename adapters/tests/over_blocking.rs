@@ -2,13 +2,13 @@
 
 use crate::adapter::{self, Adapter, Editor, as_its_server};
 use ide_mcp::ide::{
-    self, AuthToken, Client, FromResult, LockFile, Pending, ServerConfig, ServerEvent, ToolArguments,
+    self, AuthToken, Client, ClientEvent, FromResult, LockFile, Pending, ServerConfig, ServerEvent,
+    ToolArguments,
 };
 use ide_mcp::rpc::NotSent;
 use ide_mcp::{Machine, Time};
 use ide_mcp_blocking::{
-    Agent, AgentError, AgentEvent, AgentOptions, Bind, CallError, Conn, Handle, Server, StartError,
-    StartOptions,
+    Agent, AgentError, AgentOptions, Bind, CallError, Conn, Handle, Server, StartError, StartOptions,
 };
 use ide_mcp_lockfile::{Error, LockDir};
 use std::io::{self, ErrorKind};
@@ -67,7 +67,7 @@ impl adapter::Agent for Agent {
 
     fn start_and_detach(options: AgentOptions, after: Duration) {
         let mut agent = Self::start(options).unwrap();
-        assert!(agent.poll(after).is_none());
+        assert!(agent.poll(after).unwrap().is_none());
         agent.detach();
     }
 
@@ -91,7 +91,7 @@ impl adapter::Agent for Agent {
         self.detach();
     }
 
-    fn next_event(&mut self) -> Option<AgentEvent> {
+    fn next_event(&mut self) -> Result<ClientEvent, AgentError> {
         self.next_event()
     }
 }

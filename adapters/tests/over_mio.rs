@@ -11,7 +11,7 @@ use ide_mcp_driver::CallError;
 use ide_mcp_lockfile::{Error, LockDir};
 use ide_mcp_mio::ide::ClientEvent;
 use ide_mcp_mio::{
-    Agent, AgentError, AgentEvent, AgentOptions, Bind, Conn, Handle, Server, StartError, StartOptions, Waker,
+    Agent, AgentError, AgentOptions, Bind, Conn, Handle, Server, StartError, StartOptions, Waker,
 };
 use mio::{Events, Poll, Token};
 use std::collections::VecDeque;
@@ -141,7 +141,7 @@ pub(crate) struct MioAgent {
     clock: Clock,
     agent: Agent,
     /// The events that came while a call waited.
-    kept: VecDeque<AgentEvent>,
+    kept: VecDeque<ClientEvent>,
 }
 
 impl MioAgent {
@@ -152,17 +152,21 @@ impl MioAgent {
     }
 
     /// Waits for the next event of the agent, and leaves the kept events.
-    fn wait(&mut self) -> Option<AgentEvent> {
+    fn wait(&mut self) -> Result<ClientEvent, AgentError> {
         loop {
-            let event = self.agent.next_event(self.clock.now());
-            if event.is_some() || self.agent.is_over() {
-                return event;
+            if let Some(event) = self.agent.next_event(self.clock.now())? {
+                return Ok(event);
             }
-            let wait = self.clock.until(self.agent.deadline(self.clock.now()));
-            wait_for(&mut self.poll, &mut self.events, wait.unwrap_or(PATIENCE));
-            for event in &self.events {
-                assert!(self.agent.handle_event(event));
-            }
+            self.sleep(PATIENCE);
+        }
+    }
+
+    /// Waits for the socket or the deadline, for at most `at_most`.
+    fn sleep(&mut self, at_most: Duration) {
+        let wait = self.clock.until(self.agent.deadline(self.clock.now()));
+        wait_for(&mut self.poll, &mut self.events, wait.unwrap_or(at_most).min(at_most));
+        for event in &self.events {
+            assert!(self.agent.handle_event(event));
         }
     }
 }
@@ -171,14 +175,14 @@ impl adapter::Agent for MioAgent {
     fn attach(options: AgentOptions) -> Result<Self, AgentError> {
         let mut this = Self::start(options)?;
         loop {
-            match this.wait().unwrap() {
-                AgentEvent::Attached(_) => {
+            match this.wait()? {
+                ClientEvent::Ready(_) => {
                     // The rest of the turn, which writes.
-                    let rest = std::iter::from_fn(|| this.agent.next_event(this.clock.now()));
-                    this.kept.extend(rest);
+                    while let Some(event) = this.agent.next_event(this.clock.now())? {
+                        this.kept.push_back(event);
+                    }
                     return Ok(this);
                 }
-                AgentEvent::Ended(error) => return Err(error),
                 event => this.kept.push_back(event),
             }
         }
@@ -188,11 +192,8 @@ impl adapter::Agent for MioAgent {
         let mut agent = Self::start(options).unwrap();
         let until = agent.clock.now().saturating_add(after);
         while agent.clock.now() < until {
-            assert!(agent.agent.next_event(agent.clock.now()).is_none());
-            wait_for(&mut agent.poll, &mut agent.events, Duration::from_millis(10));
-            for event in &agent.events {
-                assert!(agent.agent.handle_event(event));
-            }
+            assert!(agent.agent.next_event(agent.clock.now()).unwrap().is_none());
+            agent.sleep(Duration::from_millis(10));
         }
         adapter::Agent::detach(agent);
     }
@@ -205,8 +206,8 @@ impl adapter::Agent for MioAgent {
     fn wait_for<T: FromResult>(&mut self, pending: Pending<T>) -> Result<T, CallError> {
         let mut earlier = std::mem::take(&mut self.kept);
         loop {
-            match earlier.pop_front().or_else(|| self.wait()).unwrap() {
-                AgentEvent::Session(ClientEvent::Outcome { request, outcome }) if request == pending.id() => {
+            match earlier.pop_front().map_or_else(|| self.wait(), Ok).unwrap() {
+                ClientEvent::Outcome { request, outcome } if request == pending.id() => {
                     self.kept.append(&mut earlier);
                     return Ok(pending.answer(outcome)?);
                 }
@@ -225,10 +226,13 @@ impl adapter::Agent for MioAgent {
 
     fn detach(mut self) {
         self.agent.detach();
-        while self.wait().is_some() {}
+        while !self.agent.is_over() {
+            self.sleep(PATIENCE);
+            while self.agent.next_event(self.clock.now()).unwrap().is_some() {}
+        }
     }
 
-    fn next_event(&mut self) -> Option<AgentEvent> {
-        self.kept.pop_front().or_else(|| self.wait())
+    fn next_event(&mut self) -> Result<ClientEvent, AgentError> {
+        self.kept.pop_front().map_or_else(|| self.wait(), Ok)
     }
 }

@@ -2,14 +2,14 @@
 
 use crate::adapter::{self, Adapter, Editor, as_its_server};
 use ide_mcp::ide::{
-    self, AuthToken, Client, FromResult, LockFile, Pending, ServerConfig, ServerEvent, ToolArguments,
+    self, AuthToken, Client, ClientEvent, FromResult, LockFile, Pending, ServerConfig, ServerEvent,
+    ToolArguments,
 };
 use ide_mcp::rpc::NotSent;
 use ide_mcp::{Machine, Time};
 use ide_mcp_lockfile::{Error, LockDir};
 use ide_mcp_smol::{
-    Agent, AgentError, AgentEvent, AgentOptions, Bind, CallError, Conn, Handle, Server, StartError,
-    StartOptions,
+    Agent, AgentError, AgentOptions, Bind, CallError, Conn, Handle, Server, StartError, StartOptions,
 };
 use smol::{Timer, block_on};
 use std::future::{Future, poll_fn};
@@ -116,7 +116,7 @@ impl adapter::Agent for Agent {
         block_on(self.detach());
     }
 
-    fn next_event(&mut self) -> Option<AgentEvent> {
+    fn next_event(&mut self) -> Result<ClientEvent, AgentError> {
         block_on(self.next_event())
     }
 }

@@ -2,10 +2,10 @@
 
 use crate::Conn;
 use crate::connect::connect_to;
-use ide_mcp::ide::{Client, FromResult, Pending, ToolArguments};
+use ide_mcp::ide::{Client, ClientEvent, FromResult, Pending, ToolArguments};
 use ide_mcp::mcp::ToolSpec;
 use ide_mcp::{Clock, Time};
-use ide_mcp_driver::{AgentError, AgentEvent, AgentOptions, AgentSession, AgentStep, CallError};
+use ide_mcp_driver::{AgentError, AgentOptions, AgentSession, AgentStep, CallError};
 use std::net::TcpStream;
 use std::thread;
 use std::time::Duration;
@@ -58,9 +58,9 @@ impl Agent {
         }
     }
 
-    /// Finds the editor, and attaches to it by the methods that wait. The first event is
-    /// [`Attached`](AgentEvent::Attached), or [`Ended`](AgentEvent::Ended) with the error. An event of the
-    /// session, or an owner that is not known, can come before it.
+    /// Finds the editor, and attaches to it by the methods that wait. The first
+    /// [`Ready`](ClientEvent::Ready) is the beginning, which [`attach`](Self::attach) takes. An event of the session
+    /// can come before it.
     ///
     /// # Errors
     /// [`AgentError::NoEditor`].
@@ -107,25 +107,31 @@ impl Agent {
         }
     }
 
-    /// Waits for the next event. Returns `None` once the agent [is over](Self::is_over).
-    pub fn next_event(&mut self) -> Option<AgentEvent> {
+    /// Waits for the next event. After a [`Closed`](ClientEvent::Closed) the agent attaches again, with another
+    /// [`Ready`](ClientEvent::Ready), or it is over.
+    ///
+    /// # Errors
+    /// The end of the agent, once and behind all events. Every later call fails with [`AgentError::Over`].
+    pub fn next_event(&mut self) -> Result<ClientEvent, AgentError> {
         loop {
-            let event = self.poll(LONGEST);
-            if event.is_some() || self.is_over() {
-                return event;
+            if let Some(event) = self.poll(LONGEST)? {
+                return Ok(event);
             }
         }
     }
 
     /// Waits for the next event, for at most about `at_most`. An attempt to connect the socket can take
     /// longer: up to [`connect_timeout`](AgentOptions::connect_timeout) for an editor on another machine.
-    /// Returns `None` if there was no event in time, or if the agent [is over](Self::is_over).
-    pub fn poll(&mut self, at_most: Duration) -> Option<AgentEvent> {
+    /// Returns `None` if there was no event in time.
+    ///
+    /// # Errors
+    /// As for [`next_event`](Self::next_event).
+    pub fn poll(&mut self, at_most: Duration) -> Result<Option<ClientEvent>, AgentError> {
         let until = self.now().saturating_add(at_most);
         loop {
-            let event = self.session.next_event();
-            if event.is_some() || self.is_over() {
-                return event;
+            let event = self.session.next_event()?;
+            if event.is_some() {
+                return Ok(event);
             }
             self.advance(until);
             if until <= self.now() {

@@ -59,8 +59,8 @@ pub use agent::Agent;
 pub use conn::Conn;
 pub use connect::connect_checked;
 pub use ide_mcp_driver::{
-    AgentError, AgentEvent, AgentOptions, Bind, CallError, ConnectError, GuardMode, Guarding, Handle,
-    HandleError, NotAdmitted, StartError, StartOptions, Trust, Wake, Waker,
+    AgentError, AgentOptions, Bind, CallError, ConnectError, GuardMode, Guarding, Handle, HandleError,
+    NotAdmitted, StartError, StartOptions, Trust, Wake, Waker,
 };
 pub use server::Server;
 pub use spawn::spawn;

@@ -60,13 +60,21 @@ macro_rules! delegate_agent {
             self.session.server()
         }
 
+        /// Returns the reason why the system does not report the owner of the editor's port; `None` if the owner
+        /// is our user, or if the agent [trusts every user](crate::Trust::EveryUser). Show it to the person: the
+        /// agent has sent its token there.
+        #[must_use]
+        pub const fn unknown_owner(&self) -> ::core::option::Option<$crate::Unknown> {
+            self.session.unknown_owner()
+        }
+
         /// Returns true if the agent is attached, so that requests are sent.
         #[must_use]
         pub fn is_attached(&self) -> bool {
             self.session.is_attached()
         }
 
-        /// Returns true if the last event was delivered.
+        /// Returns true if the agent has ended, and its last event and its error were delivered.
         #[must_use]
         pub fn is_over(&self) -> bool {
             self.session.is_over()

@@ -23,13 +23,14 @@
 //! | a turn | `handle_event` for each event, then `turn(now, \|machine, event\| …)` | `next_event().await` | `next_event()`, or `poll(at_most)` |
 //! | the time | the application's: `deadline(now)` | its own clock: `now()` | its own clock: `now()` |
 //! | another thread | `Waker::new(registry, token)` | `waker()`; after a wake `next_event` returns `None` | `waker()`; after a wake `next_event` returns `None` |
-//! | an agent | `Agent`: `handle_event` for each event, then `next_event(now)` until `None` | `Agent`: `attach(options).await`, `call(&arguments).await` | `Agent`: `attach(options)`, `call(&arguments)` |
+//! | an agent | `Agent`: `handle_event` for each event, then `next_event(now)` until `None` | `Agent`: `attach(options).await`, `call_tool(&arguments).await` | `Agent`: `attach(options)`, `call_tool(&arguments)` |
 //! | one connection | `Conn`: `handle_event`, `turn` | `Conn`: `next_event().await` | `Conn`: `next_event()`, `poll(at_most)`; no waker |
 //! | connections | 1,022 | as many as there are file descriptors | as many as there are file descriptors |
 //! | the same in all | `StartOptions`, `start`, `handle`, `set_folders`; `Bind`, `bind`, `publish`, `publish_guarded`, `lock_path`, `update_lock_file`, `token`, `machine`, `machine_mut`, `shutdown`, `is_over`, `local_addr`, `port`; `Conn::connect`, `machine`, `machine_mut`, `error`, `is_over` | | |
 //!
 //! All three return the events of the editor ([`ServerEvent`](ide_mcp::ide::ServerEvent)), and take its
-//! options ([`ServerConfig`](ide_mcp::ide::ServerConfig)).
+//! options ([`ServerConfig`](ide_mcp::ide::ServerConfig)). Their agents return the events of a client
+//! ([`ClientEvent`](ide_mcp::ide::ClientEvent)), and the end of an agent is an [`AgentError`].
 //!
 //! # Another adapter
 //! A new adapter implements [`Transport`] and calls [`Server::turn`]. An adapter that learns of
@@ -44,8 +45,8 @@ mod sync;
 mod waiting;
 
 pub use agent::{
-    AgentError, AgentEvent, AgentOptions, AgentSession, AgentStep, CallError, ConnectError, NotAdmitted,
-    Trust, address_of,
+    AgentError, AgentOptions, AgentSession, AgentStep, CallError, ConnectError, NotAdmitted, Trust,
+    address_of,
 };
 pub use ide_mcp_lockfile::GuardMode;
 pub use server::{
@@ -60,4 +61,4 @@ pub use ide_mcp::ide::{self, AuthToken, Client, LockFile};
 #[doc(hidden)]
 pub use ide_mcp::{mcp::ServerInfo, rpc::NotSent};
 #[doc(hidden)]
-pub use ide_mcp_lockfile::{Error as LockError, FoundEditor, LockDir};
+pub use ide_mcp_lockfile::{Error as LockError, FoundEditor, LockDir, Unknown};

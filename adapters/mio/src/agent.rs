@@ -3,8 +3,8 @@
 use crate::Conn;
 use crate::conn::prepare;
 use ide_mcp::Time;
-use ide_mcp::ide::Client;
-use ide_mcp_driver::{AgentError, AgentEvent, AgentOptions, AgentSession, AgentStep, address_of};
+use ide_mcp::ide::{Client, ClientEvent};
+use ide_mcp_driver::{AgentError, AgentOptions, AgentSession, AgentStep, address_of};
 use mio::event::Event;
 use mio::net::TcpStream;
 use mio::{Registry, Token};
@@ -21,7 +21,7 @@ use std::net::SocketAddr;
 ///
 /// ```no_run
 /// use ide_mcp_mio::mio::{Events, Poll, Token};
-/// use ide_mcp_mio::{Agent, AgentEvent, AgentOptions, Clock, ide::{ClientEvent, GetDiagnostics}};
+/// use ide_mcp_mio::{Agent, AgentOptions, Clock, ide::{ClientEvent, GetDiagnostics}};
 ///
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// let (mut poll, mut events, clock) = (Poll::new()?, Events::with_capacity(8), Clock::new());
@@ -32,15 +32,14 @@ use std::net::SocketAddr;
 ///     for event in &events {
 ///         agent.handle_event(event);
 ///     }
-///     while let Some(event) = agent.next_event(clock.now()) {
+///     while let Some(event) = agent.next_event(clock.now())? {
 ///         match event {
-///             AgentEvent::Attached(_) => pending = Some(agent.client_mut()?.call_tool(&GetDiagnostics::new(None))?),
-///             AgentEvent::Session(ClientEvent::Outcome { outcome, .. }) => {
+///             ClientEvent::Ready(_) => pending = Some(agent.client_mut()?.call_tool(&GetDiagnostics::new(None))?),
+///             ClientEvent::Outcome { outcome, .. } => {
 ///                 let Some(pending) = pending.take() else { continue };
 ///                 println!("{:?}", pending.answer(outcome)?);
 ///                 agent.detach();
 ///             }
-///             AgentEvent::Ended(reason) => println!("{reason}"),
 ///             _ => {}
 ///         }
 ///     }
@@ -62,9 +61,8 @@ pub struct Agent {
 }
 
 impl Agent {
-    /// Finds the editor. The turns attach to it: this method does not wait. The first event is
-    /// [`Attached`](AgentEvent::Attached), or [`Ended`](AgentEvent::Ended) with the error. An event of the
-    /// session, or an owner that is not known, can come before it.
+    /// Finds the editor. The turns attach to it: this method does not wait. The first
+    /// [`Ready`](ClientEvent::Ready) is the beginning. An event of the session can come before it.
     ///
     /// # Errors
     /// [`AgentError::NoEditor`], and [`AgentError::Io`] if the registry cannot be cloned.
@@ -86,18 +84,27 @@ impl Agent {
 
     /// Returns the next event, or `None` if there is none now. The calls until `None` are one turn: it
     /// connects if an attempt is due, and moves about 256 KiB in each direction at most.
-    pub fn next_event(&mut self, now: Time) -> Option<AgentEvent> {
+    ///
+    /// After a [`Closed`](ClientEvent::Closed) the agent attaches again, with another
+    /// [`Ready`](ClientEvent::Ready), or it is over.
+    ///
+    /// # Errors
+    /// The end of the agent, once and behind all events, unless you have [detached](Self::detach) it. Every later
+    /// call fails with [`AgentError::Over`].
+    pub fn next_event(&mut self, now: Time) -> Result<Option<ClientEvent>, AgentError> {
         if std::mem::take(&mut self.is_reported) {
             self.check(now);
         }
         loop {
-            if let Some(event) = self.session.next_event() {
-                return Some(event);
+            let event = self.session.next_event()?;
+            if event.is_some() {
+                return Ok(event);
             }
             match self.session.step(now) {
                 AgentStep::Connect { host, port } => self.connect(now, &host, port),
                 AgentStep::Move => {
-                    let event = self.conn.as_mut()?.next_event(now)?;
+                    let event = self.conn.as_mut().and_then(|conn| conn.next_event(now));
+                    let Some(event) = event else { return Ok(None) };
                     self.session.on_event(now, event);
                 }
                 AgentStep::Wait(_) | AgentStep::Over | _ => {
@@ -120,7 +127,8 @@ impl Agent {
     }
 
     /// Detaches: the next turns send a close frame, wait for the close handshake for at most some seconds,
-    /// and return [`Ended`](AgentEvent::Ended). An agent that is dropped sends no close frame.
+    /// and return [`Closed`](ClientEvent::Closed). Then the agent [is over](Self::is_over), without an error. An agent
+    /// that is dropped sends no close frame.
     pub fn detach(&mut self) {
         if let Some(conn) = &mut self.conn {
             conn.machine_mut().close();

@@ -68,8 +68,8 @@ mod waker;
 pub use agent::Agent;
 pub use conn::Conn;
 pub use ide_mcp_driver::{
-    AgentError, AgentEvent, AgentOptions, Bind, ConnectError, GuardMode, Guarding, Handle, HandleError,
-    NotAdmitted, StartError, StartOptions, Trust, Wake, address_of,
+    AgentError, AgentOptions, Bind, ConnectError, GuardMode, Guarding, Handle, HandleError, NotAdmitted,
+    StartError, StartOptions, Trust, Wake, address_of,
 };
 pub use nested::NestedServer;
 pub use server::Server;

@@ -2,10 +2,10 @@
 
 use crate::Conn;
 use async_io::{Async, Timer};
-use ide_mcp::ide::{Client, FromResult, Pending, ToolArguments};
+use ide_mcp::ide::{Client, ClientEvent, FromResult, Pending, ToolArguments};
 use ide_mcp::mcp::ToolSpec;
 use ide_mcp::{Clock, Time};
-use ide_mcp_driver::{AgentError, AgentEvent, AgentOptions, AgentSession, AgentStep, CallError, address_of};
+use ide_mcp_driver::{AgentError, AgentOptions, AgentSession, AgentStep, CallError, address_of};
 use std::fmt;
 use std::future::{Future, poll_fn};
 use std::io;
@@ -62,9 +62,9 @@ impl Agent {
         }
     }
 
-    /// Finds the editor, and attaches to it by the methods that wait. The first event is
-    /// [`Attached`](AgentEvent::Attached), or [`Ended`](AgentEvent::Ended) with the error. An event of the
-    /// session, or an owner that is not known, can come before it.
+    /// Finds the editor, and attaches to it by the methods that wait. The first
+    /// [`Ready`](ClientEvent::Ready) is the beginning, which [`attach`](Self::attach) takes. An event of the session
+    /// can come before it.
     ///
     /// # Errors
     /// [`AgentError::NoEditor`].
@@ -112,14 +112,17 @@ impl Agent {
         }
     }
 
-    /// Waits for the next event. Returns `None` once the agent [is over](Self::is_over).
+    /// Waits for the next event. After a [`Closed`](ClientEvent::Closed) the agent attaches again, with another
+    /// [`Ready`](ClientEvent::Ready), or it is over.
     ///
     /// The future is cancel-safe: dropping it at any time loses no event, and no attempt to connect.
-    pub async fn next_event(&mut self) -> Option<AgentEvent> {
+    ///
+    /// # Errors
+    /// The end of the agent, once and behind all events. Every later call fails with [`AgentError::Over`].
+    pub async fn next_event(&mut self) -> Result<ClientEvent, AgentError> {
         loop {
-            let event = self.session.next_event();
-            if event.is_some() || self.is_over() {
-                return event;
+            if let Some(event) = self.session.next_event()? {
+                return Ok(event);
             }
             self.advance().await;
         }

@@ -6,7 +6,7 @@ use ide_mcp::ide::client_env::{AUTO_CONNECT_VARIABLE, PORT_VARIABLE};
 use ide_mcp::ide::{Backoff, ClientEvent, DiffOutcome, GaveUp, LockFile, RequestError};
 use ide_mcp::rpc::NotSent;
 use ide_mcp::ws;
-use ide_mcp_driver::{AgentError, AgentEvent, AgentOptions, CallError, ConnectError, NotAdmitted};
+use ide_mcp_driver::{AgentError, AgentOptions, CallError, ConnectError, NotAdmitted};
 use ide_mcp_lockfile::{LockDir, NoEditorReason, new_token};
 use std::io::Write as _;
 use std::path::Path;
@@ -176,14 +176,14 @@ pub(crate) fn agent_finds_restarted_editor_twice<A: Adapter>() {
                 break;
             }
             let lost = agent.next_event();
-            assert!(matches!(lost, Some(AgentEvent::Lost(_))), "round {round}: {lost:?}");
+            assert!(matches!(lost, Ok(ClientEvent::Closed(_))), "round {round}: {lost:?}");
             assert!(matches!(agent.client_mut(), Err(NotSent::NotReady)), "round {round}");
             assert!(
                 matches!(agent.call_tool(&diagnostics()), Err(CallError::NotSent(NotSent::NotReady))),
                 "round {round}"
             );
             let back = agent.next_event();
-            assert!(matches!(back, Some(AgentEvent::Back(_))), "round {round}: {back:?}");
+            assert!(matches!(back, Ok(ClientEvent::Ready(_))), "round {round}: {back:?}");
         }
         agent.detach();
     });
@@ -217,14 +217,11 @@ pub(crate) fn agent_gives_up_if_editor_stays_away<A: Adapter>() {
     // The attached agent moves to this thread.
     let mut agent = world.serve(attached);
     drop(world);
-    assert!(matches!(agent.next_event(), Some(AgentEvent::Lost(_))));
+    assert!(matches!(agent.next_event(), Ok(ClientEvent::Closed(_))));
     let end = agent.next_event();
     let given_up = Some(GaveUp::TooLong);
-    assert!(
-        matches!(&end, Some(AgentEvent::Ended(AgentError::Ended { gave_up, .. })) if *gave_up == given_up),
-        "{end:?}"
-    );
-    assert!(agent.is_over() && agent.next_event().is_none());
+    assert!(matches!(&end, Err(AgentError::Ended { gave_up, .. }) if *gave_up == given_up), "{end:?}");
+    assert!(agent.is_over() && matches!(agent.next_event(), Err(AgentError::Over)));
     assert!(matches!(agent.call_tool(&diagnostics()), Err(CallError::NotSent(NotSent::NotReady))));
 }
 
@@ -241,15 +238,12 @@ pub(crate) fn agent_ends_if_lock_file_is_wrong<A: Adapter>() {
     let mut world = World::<A>::again(port, new_token().unwrap());
     fs::write(&lock_file, text).unwrap();
     let end = thread::spawn(move || {
-        assert!(matches!(agent.next_event(), Some(AgentEvent::Lost(_))));
+        assert!(matches!(agent.next_event(), Ok(ClientEvent::Closed(_))));
         (agent.next_event(), agent.is_over())
     });
     let (end, is_over) = world.serve(end);
     let given_up = Some(GaveUp::Refused);
-    assert!(
-        matches!(&end, Some(AgentEvent::Ended(AgentError::Ended { gave_up, .. })) if *gave_up == given_up),
-        "{end:?}"
-    );
+    assert!(matches!(&end, Err(AgentError::Ended { gave_up, .. }) if *gave_up == given_up), "{end:?}");
     assert!(is_over && world.seen.ready.is_empty());
 }
 
@@ -260,12 +254,13 @@ pub(crate) fn agent_without_reconnect_ends_with_its_connection<A: Adapter>() {
         let mut agent = A::Agent::attach(options).unwrap();
         let answer = agent.call_tool(&proposal("new"));
         assert!(matches!(answer, Err(CallError::Failed(RequestError::Closed))), "{answer:?}");
+        assert!(matches!(agent.next_event(), Ok(ClientEvent::Closed(_))));
         agent.next_event()
     });
     world.until(|world| !world.seen.open.is_empty());
     drop(world);
     let end = agent.join().unwrap();
-    assert!(matches!(&end, Some(AgentEvent::Ended(AgentError::Ended { gave_up: None, .. }))), "{end:?}");
+    assert!(matches!(&end, Err(AgentError::Ended { gave_up: None, .. })), "{end:?}");
 }
 
 pub(crate) fn events_during_a_call_keep_their_order<A: Adapter>() {
@@ -281,7 +276,7 @@ pub(crate) fn events_during_a_call_keep_their_order<A: Adapter>() {
         }
         while names.len() < 2 * EVENTS {
             match agent.next_event() {
-                Some(AgentEvent::Session(ClientEvent::Notification { method, .. })) => names.push(method),
+                Ok(ClientEvent::Notification { method, .. }) => names.push(method),
                 other => unreachable!("{other:?}"),
             }
         }

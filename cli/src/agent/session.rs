@@ -3,12 +3,13 @@
 
 use crate::agent::forms::Forms;
 use crate::support::{Progress, complain, find, not_connected, report_unknown};
+use ide_mcp::ide::client_env::authority;
 use ide_mcp::ide::{Client, ClientConfig, ClientEvent, ToolArguments, display_safe};
 use ide_mcp::mcp::{self, Implementation, Outcome, PeerFault, Root};
 use ide_mcp::rpc::{NotSent, RequestId};
 use ide_mcp::ws::{Closed, ResponseError};
 use ide_mcp::{Clock, Time};
-use ide_mcp_blocking::{Agent, AgentError, AgentEvent, AgentOptions, ConnectError, NotAdmitted, Trust};
+use ide_mcp_blocking::{Agent, AgentError, AgentOptions, ConnectError, NotAdmitted, Trust};
 use ide_mcp_lockfile::{EditorSearch, FoundEditor};
 use serde_json::value::RawValue;
 use std::time::Duration;
@@ -102,6 +103,7 @@ pub(crate) enum Heard {
 #[derive(Debug)]
 pub(crate) struct Session {
     agent: Agent,
+    reconnects: bool,
     forms: Forms,
     clock: Clock,
     /// The latest fault of the editor, which is the reason if its answer cannot be read.
@@ -124,12 +126,11 @@ impl Session {
         (options.search, options.target) = (search, target);
         options.roots = identity.root.map(|root| vec![root]);
         let agent = Agent::start(options)?;
-        let mut session = Self { agent, forms: identity.forms, clock: Clock::new(), fault: None };
+        let mut session = Self { agent, reconnects, forms: identity.forms, clock: Clock::new(), fault: None };
         let mut waiting = Waiting::new(format!("attaching to {}", session.name()));
         loop {
-            match session.poll(SECOND) {
-                Some(AgentEvent::Attached(_)) => return Ok(session),
-                Some(AgentEvent::Ended(error)) => return Err(error.into()),
+            match session.poll(SECOND)? {
+                Some(ClientEvent::Ready(_)) => return Ok(session),
                 Some(_) => {}
                 None => waiting.show(),
             }
@@ -154,30 +155,27 @@ impl Session {
 
     /// Waits for the next event like [`next_while`](Self::next_while), but no longer than `at_most`.
     pub(crate) fn next_within(&mut self, at_most: Duration) -> Result<Option<Heard>, Failure> {
-        Ok(match self.poll(at_most) {
-            Some(AgentEvent::Session(event)) => {
-                match &event {
-                    ClientEvent::PeerFault(fault) => {
-                        self.fault = Some(*fault);
-                        // The list has come, but perhaps not all of it.
-                        if *fault == PeerFault::BrokenCursor {
-                            complain("agent", &safe(fault));
-                        }
-                    }
-                    // An error that names no request can be the answer to the one that waits.
-                    ClientEvent::PeerError(error) => {
-                        complain("agent", &format!("the editor reports {}", safe(error)));
-                    }
-                    _ => {}
+        let event = self.poll(at_most).map_err(|error| failure(&error))?;
+        match &event {
+            Some(ClientEvent::PeerFault(fault)) => {
+                self.fault = Some(*fault);
+                // The list has come, but perhaps not all of it.
+                if *fault == PeerFault::BrokenCursor {
+                    complain("agent", &safe(fault));
                 }
-                Some(Heard::Event(event))
             }
-            Some(AgentEvent::Lost(closed)) => Some(Heard::Lost(safe(&closed))),
-            Some(AgentEvent::Back(_)) => Some(Heard::Back),
-            Some(AgentEvent::Ended(error)) => return Err(failure(&error)),
-            None if self.agent.is_over() => return Err(OVER.into()),
-            _ => None,
-        })
+            // An error that names no request can be the answer to the one that waits.
+            Some(ClientEvent::PeerError(error)) => {
+                complain("agent", &format!("the editor reports {}", safe(error)));
+            }
+            _ => {}
+        }
+        Ok(event.and_then(|event| match event {
+            ClientEvent::Ready(_) => Some(Heard::Back),
+            // Without another attempt, the error of the agent has the reason.
+            ClientEvent::Closed(closed) => self.reconnects.then(|| Heard::Lost(safe(&closed))),
+            event => Some(Heard::Event(event)),
+        }))
     }
 
     /// Returns true if the session accepts requests now.
@@ -275,33 +273,31 @@ impl Session {
     }
 
     /// Waits for the next event. Shows forms, and takes the lines of the person.
-    fn poll(&mut self, at_most: Duration) -> Option<AgentEvent> {
+    fn poll(&mut self, at_most: Duration) -> Result<Option<ClientEvent>, AgentError> {
         let until = self.clock.now().saturating_add(at_most);
         loop {
             let left = until.saturating_since(self.clock.now());
             let event = self.agent.poll(if self.is_asking() { left.min(SLICE) } else { left });
-            match self.take_form(event) {
-                None if self.agent.is_over() || left.is_zero() => return None,
+            if let Some(unknown) = self.agent.unknown_owner() {
+                let FoundEditor { host, port, .. } = self.editor();
+                report_unknown("agent", safe(&authority(host, *port)), unknown);
+            }
+            match self.take_form(event?) {
+                None if left.is_zero() => return Ok(None),
                 None => {}
-                event => return event,
+                event => return Ok(event),
             }
         }
     }
 
     /// Takes the events of forms for the person, and the lines of the person.
-    fn take_form(&mut self, event: Option<AgentEvent>) -> Option<AgentEvent> {
+    fn take_form(&mut self, event: Option<ClientEvent>) -> Option<ClientEvent> {
         let name = self.name();
-        if let Some(AgentEvent::UnknownOwner { server, reason }) = event {
-            report_unknown("agent", server, reason);
-            return None;
-        }
         let Forms::Asked(desk) = &mut self.forms else { return event };
         let client = self.agent.client_mut().ok();
         match event {
-            Some(AgentEvent::Session(ClientEvent::Form { call, form })) => {
-                desk.add(client?, &name, call, form)
-            }
-            Some(AgentEvent::Session(ClientEvent::CallEnded { call, reason })) => {
+            Some(ClientEvent::Form { call, form }) => desk.add(client?, &name, call, form),
+            Some(ClientEvent::CallEnded { call, reason }) => {
                 desk.end(client, &name, call, &reason);
             }
             Some(event) => return Some(event),

@@ -2,7 +2,8 @@
 
 use ide_mcp_driver::{ConnectError, Trust};
 use ide_mcp_lockfile::Unknown;
-use std::net::{SocketAddr, TcpStream};
+use std::fmt::Display;
+use std::net::TcpStream;
 use std::sync::Once;
 use std::time::Duration;
 
@@ -28,7 +29,7 @@ pub(crate) fn connect_checked(
 }
 
 /// Reports the first server of an unknown owner on standard error.
-pub(crate) fn report_unknown(program: &'static str, peer: SocketAddr, unknown: Unknown) {
+pub(crate) fn report_unknown(program: &'static str, peer: impl Display, unknown: Unknown) {
     static REPORTED: Once = Once::new();
     REPORTED.call_once(|| {
         complain(

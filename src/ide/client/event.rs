@@ -7,12 +7,17 @@ use crate::ws::Closed;
 use alloc::boxed::Box;
 use serde_json::value::RawValue;
 
-/// An event of a [`Client`](super::Client).
+/// An event of a [`Client`](super::Client), and of the `Agent` of an adapter (`ide_mcp_blocking`, `ide_mcp_smol`,
+/// `ide_mcp_mio`), so that a program for one of them fits the other.
+///
+/// A client is one connection. An agent can attach again, and has one [`Ready`](Self::Ready) and then one
+/// [`Closed`](Self::Closed) for each session. If no session can be opened, the error of the agent has the reason: an
+/// agent never returns [`SubprotocolMissing`](Self::SubprotocolMissing) or [`Failed`](Self::Failed).
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum ClientEvent {
     /// The client is attached: the session is initialized, and `ide_connected` is sent if the
-    /// configuration has a pid.
+    /// configuration has a pid. If an agent had a session before, the editor has none of its requests any more.
     Ready(ServerInfo),
     /// The editor did not choose the sub-protocol `mcp`, so the client sends no message. The connection
     /// closes.
@@ -77,7 +82,10 @@ pub enum ClientEvent {
     PeerError(ErrorObject),
     /// The editor broke a rule of JSON-RPC or MCP; the session goes on. For logs.
     PeerFault(mcp::PeerFault),
-    /// The end of the connection. This event comes exactly once and last.
+    /// The end of the connection. Every request has had its outcome.
+    ///
+    /// From a client this event comes exactly once and last. From an agent it comes once for each
+    /// [`Ready`](Self::Ready); then the next `Ready` follows, or the end of the agent.
     Closed(Closed),
 }
 

@@ -42,6 +42,8 @@ pub enum AgentError {
         /// The reason why the agent does not try again; `None` if it does not reconnect at all.
         gave_up: Option<GaveUp>,
     },
+    /// The agent is over, and the error that ended it was returned before.
+    Over,
 }
 
 /// The reason why an editor did not admit an agent.
@@ -70,6 +72,7 @@ impl fmt::Display for AgentError {
                 safe(closed, f)?;
                 write!(f, "; {gave_up}")
             }
+            Self::Over => f.write_str("the agent is over, and its end was reported before"),
         }
     }
 }
@@ -195,6 +198,7 @@ mod tests {
                 &ended(Some(GaveUp::TooLong)),
                 "the connection ended without a close frame; the editor has not come back in time",
             ),
+            (&AgentError::Over, "the agent is over, and its end was reported before"),
             (&CallError::NotSent(NotSent::Full), "the send buffer is full"),
             (&CallError::Failed(RequestError::TimedOut), "the peer did not answer in time"),
         ];

@@ -2,7 +2,6 @@
 
 mod connecting;
 mod error;
-mod event;
 mod options;
 mod session;
 #[cfg(test)]
@@ -10,6 +9,5 @@ mod tests;
 
 pub use connecting::{ConnectError, Trust, address_of};
 pub use error::{AgentError, CallError, NotAdmitted};
-pub use event::AgentEvent;
 pub use options::AgentOptions;
 pub use session::{AgentSession, AgentStep};

@@ -43,7 +43,6 @@ fn first_attempt_is_not_repeated() {
             },
             "NotAdmitted",
         ),
-        ("detached", AgentSession::detach, "Ended"),
     ];
     for (name, fail, kind) in cases {
         let lock = LockFile::new();
@@ -66,7 +65,7 @@ fn first_attempt_does_not_read_the_lock_file_again() {
     let mut session = lock.session();
     fs::remove_file(&lock.0).unwrap();
     attach(&mut session, at(0));
-    assert!(matches!(session.next_event(), Some(AgentEvent::Attached(_))));
+    assert!(matches!(session.next_event(), Ok(Some(ClientEvent::Ready(_)))));
     lose(&mut session, at(1));
     assert_eq!(session.step(at(2)), AgentStep::Wait(at(4)));
 }
@@ -87,8 +86,8 @@ fn lost_editor_is_tried_again_each_time() {
         assert_eq!(session.step(at(loss + 7)), AgentStep::Wait(at(loss + 15)), "a dead process");
         lock.write('a', process::id());
         attach(&mut session, at(loss + 15));
-        assert!(matches!(session.next_event(), Some(AgentEvent::Back(_))));
-        assert!(session.next_event().is_none() && session.is_attached());
+        assert!(matches!(session.next_event(), Ok(Some(ClientEvent::Ready(_)))));
+        assert!(matches!(session.next_event(), Ok(None)) && session.is_attached());
     }
 }
 
@@ -130,7 +129,6 @@ fn lost_session_ends_for_its_reason() {
             },
             "NotAdmitted",
         ),
-        ("detached", |session, _| session.detach(), "Ended { closed: Local"),
     ];
     for (name, fail, kind) in cases {
         let lock = LockFile::new();
@@ -138,9 +136,10 @@ fn lost_session_ends_for_its_reason() {
         lose(&mut session, at(100));
         connect(&mut session, at(101));
         fail(&mut session, &lock);
-        let Some(AgentEvent::Ended(error)) = session.next_event() else { unreachable!("{name}") };
+        let error = session.next_event().unwrap_err();
         assert!(kind_of(&error).starts_with(kind), "{name}: {error}");
         assert!(session.is_over() && session.step(at(102)) == AgentStep::Over, "{name}");
+        assert!(matches!(session.next_event(), Err(AgentError::Over)), "{name}: the error comes once");
     }
 }
 
@@ -161,7 +160,7 @@ fn refused_token_is_read_again() {
             assert!(session.on_connected(at(loss + 1), addr(1), addr(PORT)), "{name}");
             change(&lock);
             session.on_event(at(loss + 1), refused());
-            assert!(session.next_event().is_none(), "{name}");
+            assert!(matches!(session.next_event(), Ok(None)), "{name}");
             assert_eq!(session.step(at(loss + 1)), AgentStep::Wait(at(loss + 3)), "{name}");
             lock.write('b', process::id());
             connect(&mut session, at(loss + 3));
@@ -169,7 +168,7 @@ fn refused_token_is_read_again() {
             session.on_not_connected(at(loss + 3), io::Error::from(ErrorKind::ConnectionRefused));
             lock.write('a', process::id());
             attach(&mut session, at(loss + 7));
-            assert!(matches!(session.next_event(), Some(AgentEvent::Back(_))), "{name}");
+            assert!(matches!(session.next_event(), Ok(Some(ClientEvent::Ready(_)))), "{name}");
         }
     }
 }
@@ -205,12 +204,12 @@ fn target_that_is_not_there_is_followed_by_the_other() {
                 missing -= 1;
                 session.on_event(now, answered(404));
                 assert_eq!(session.deadline(now), Some(now), "{name}");
-                let ended = matches!(session.next_event(), Some(AgentEvent::Ended(_)));
+                let ended = session.next_event().is_err();
                 assert_eq!(ended, session.is_over(), "{name}: a second try is no event");
                 continue;
             }
             open(&mut session, now);
-            session.next_event().unwrap();
+            session.next_event().unwrap().unwrap();
             if now > at(0) {
                 break;
             }
@@ -223,25 +222,22 @@ fn target_that_is_not_there_is_followed_by_the_other() {
 
 /// Connects three times to a server on another machine, whose owner no system reports.
 #[test]
-fn unknown_owner_is_reported_once() {
+fn unknown_owner_is_shown_at_every_connection() {
     let [near, far] = [1, 2].map(|host| SocketAddr::from(([192, 0, 2, host], PORT)));
-    let lock = LockFile::new();
-    let mut session = lock.session_with(Trust::OurUser);
-    let mut seen = Vec::new();
-    for now in [0, 100, 200] {
-        connect(&mut session, at(now));
-        assert!(session.on_connected(at(now), Ok(near), Ok(far)));
-        open(&mut session, at(now));
-        seen.extend(std::iter::from_fn(|| session.next_event()));
-        lose(&mut session, at(now));
+    for (trust, is_shown) in [(Trust::OurUser, true), (Trust::EveryUser, false)] {
+        let lock = LockFile::new();
+        let mut session = lock.session_with(trust);
+        for now in [0, 100, 200] {
+            connect(&mut session, at(now));
+            assert_eq!(session.unknown_owner().is_some(), is_shown && now > 0, "{trust:?} before {now} s");
+            assert!(session.on_connected(at(now), Ok(near), Ok(far)));
+            assert_eq!(session.unknown_owner().is_some(), is_shown, "{trust:?} at {now} s");
+            open(&mut session, at(now));
+            let seen: Vec<_> = std::iter::from_fn(|| session.next_event().unwrap()).collect();
+            assert!(matches!(&seen[..], [ClientEvent::Ready(_)]), "{trust:?} at {now} s: {seen:?}");
+            lose(&mut session, at(now));
+        }
     }
-    let [AgentEvent::UnknownOwner { server, .. }, others @ ..] = &seen[..] else { unreachable!("{seen:?}") };
-    assert_eq!(*server, far);
-    let back = |event: &AgentEvent| matches!(event, AgentEvent::Back(_));
-    assert!(
-        matches!(others, [AgentEvent::Attached(_), rest @ ..] if rest.len() == 2 && rest.iter().all(back)),
-        "{others:?}"
-    );
 }
 
 #[test]
@@ -254,27 +250,61 @@ fn wait_ends_at_its_limit_of_events() {
     assert!(matches!(session.take_outcome(), Ok(None)));
     session.on_event(at(0), ClientEvent::ToolsChanged);
     assert!(matches!(session.take_outcome(), Err(CallError::TooManyEvents)));
-    session.next_event().unwrap();
+    session.next_event().unwrap().unwrap();
     assert!(matches!(session.take_outcome(), Ok(None)));
 }
 
-/// Checks that a detach is the reason of the end in every stage, also before the first session is open.
+/// Checks that a detach is the reason of the end in every stage, also before the first session is open: no error
+/// reports another reason.
 #[test]
 fn detach_is_the_reason_of_the_end() {
-    for stage in ["opening", "ready"] {
+    for stage in ["found", "connecting", "opening", "ready", "lost", "connecting again"] {
         let lock = LockFile::new();
-        let mut session = if stage == "ready" { lock.attached() } else { lock.session() };
+        let mut session = lock.session();
+        if ["ready", "lost", "connecting again"].contains(&stage) {
+            session = lock.attached();
+        }
+        if ["lost", "connecting again"].contains(&stage) {
+            lose(&mut session, at(0));
+        }
+        if ["connecting", "opening", "connecting again"].contains(&stage) {
+            connect(&mut session, at(1));
+        }
         if stage == "opening" {
-            connect(&mut session, at(0));
-            assert!(session.on_connected(at(0), addr(1), addr(PORT)));
+            assert!(session.on_connected(at(1), addr(1), addr(PORT)));
         }
         session.detach();
-        assert!(session.has_connection(), "{stage}: the adapter closes the connection");
-        session.on_event(at(1), ClientEvent::Closed(Closed::Local { clean: true }));
-        let Some(AgentEvent::Ended(error)) = session.next_event() else { unreachable!("{stage}") };
-        assert_eq!(kind_of(&error), "Ended { closed: Local { clean: true }, gave_up: None }", "{stage}");
-        assert_eq!((session.step(at(2)), session.is_over()), (AgentStep::Over, true), "{stage}");
+        let has_connection = ["opening", "ready"].contains(&stage);
+        assert_eq!(session.has_connection(), has_connection, "{stage}: the adapter closes the connection");
+        if has_connection {
+            assert!(!session.is_over(), "{stage}");
+            session.on_event(at(2), ClientEvent::Closed(Closed::Local { clean: true }));
+        }
+        if stage == "ready" {
+            assert!(!session.is_over() && session.deadline(at(2)) == Some(at(2)), "an event waits");
+            let closed = session.next_event();
+            assert!(
+                matches!(closed, Ok(Some(ClientEvent::Closed(Closed::Local { clean: true })))),
+                "{closed:?}"
+            );
+        }
+        assert_eq!((session.step(at(100)), session.is_over()), (AgentStep::Over, true), "{stage}");
+        assert!(matches!(session.next_event(), Ok(None)), "{stage}");
+        assert!(matches!(session.take_beginning(), Some(Err(AgentError::Over))), "{stage}");
     }
+}
+
+/// Checks that an error which has not been taken yet is not lost by a detach.
+#[test]
+fn detach_keeps_the_error_of_the_end() {
+    let lock = LockFile::new();
+    let mut session = lock.session();
+    connect(&mut session, at(0));
+    session.on_not_connected(at(0), foreign());
+    session.detach();
+    assert!(!session.is_over());
+    assert!(matches!(session.next_event(), Err(AgentError::NotConnected { .. })));
+    assert!(session.is_over());
 }
 
 /// Checks that a wait ends at once if the connection of its request has ended: the outcome of the request was
@@ -284,7 +314,7 @@ fn wait_for_an_earlier_connection_ends() {
     let lock = LockFile::new();
     let mut session = lock.session();
     let first = attach(&mut session, at(0)).list_tools().unwrap().id();
-    assert!(matches!(session.next_event(), Some(AgentEvent::Attached(_))));
+    assert!(matches!(session.next_event(), Ok(Some(ClientEvent::Ready(_)))));
     session.begin_wait(first);
     assert!(matches!(session.take_outcome(), Ok(None)));
     lose(&mut session, at(1));
@@ -305,8 +335,8 @@ fn wait_for_an_earlier_connection_ends() {
     for request in [second, third] {
         session.on_event(at(3), ClientEvent::Outcome { request, outcome: Outcome::TimedOut });
     }
-    let others: Vec<_> = std::iter::from_fn(|| session.next_event()).collect();
-    assert!(matches!(&others[..], [AgentEvent::Back(_)]), "{others:?}");
+    let others: Vec<_> = std::iter::from_fn(|| session.next_event().unwrap()).collect();
+    assert!(matches!(&others[..], [ClientEvent::Ready(_)]), "{others:?}");
 }
 
 #[test]
@@ -331,6 +361,7 @@ fn kind_of(error: &AgentError) -> String {
         AgentError::NotAdmitted { .. } => "NotAdmitted".into(),
         AgentError::Invalid(_) => "Invalid".into(),
         AgentError::Io(_) => "Io".into(),
+        AgentError::Over => "Over".into(),
         AgentError::Ended { closed, gave_up } => {
             format!("Ended {{ closed: {closed:?}, gave_up: {gave_up:?} }}")
         }

@@ -1,9 +1,9 @@
 //! The attempts to attach: their beginning, their failure, and the decision about the next one.
 
 use super::{AgentSession, Stage};
-use crate::agent::{AgentError, AgentEvent, ConnectError, NotAdmitted};
+use crate::agent::{AgentError, ConnectError, NotAdmitted};
 use ide_mcp::Time;
-use ide_mcp::ide::GaveUp;
+use ide_mcp::ide::{ClientEvent, GaveUp};
 use ide_mcp::ws::{Closed, ResponseError};
 use ide_mcp_lockfile::{EditorSearch, Error, FoundEditor};
 use std::mem;
@@ -50,11 +50,14 @@ impl AgentSession {
     }
 
     pub(super) fn on_closed(&mut self, now: Time, closed: Closed) {
-        let was_ready = mem::replace(&mut self.stage, Stage::Waiting) == Stage::Ready;
+        if mem::replace(&mut self.stage, Stage::Waiting) == Stage::Ready {
+            self.events.push(ClientEvent::Closed(closed.clone()));
+        }
         self.outcomes.on_closed();
         let not_admitted = self.not_admitted.take();
         if self.is_detached {
-            return self.end(AgentError::Ended { closed, gave_up: None });
+            self.stage = Stage::Over;
+            return;
         }
         if matches!(closed, Closed::NotAccepted(ResponseError::Status(404, _))) && self.target.turn() {
             return;
@@ -66,14 +69,12 @@ impl AgentSession {
         if !self.options.reconnects {
             return self.end(AgentError::Ended { closed, gave_up: None });
         }
-        if self.schedule_or_end(now, closed.clone(), not_admitted) && was_ready {
-            self.events.push(AgentEvent::Lost(closed));
-        }
+        self.schedule_or_end(now, closed, not_admitted);
     }
 
-    /// Schedules the next attempt. Returns false if there is none. `not_admitted` is the reason of this attempt
-    /// if its session could not be opened.
-    fn schedule_or_end(&mut self, now: Time, closed: Closed, not_admitted: Option<NotAdmitted>) -> bool {
+    /// Schedules the next attempt, or ends the session if there is none. `not_admitted` is the reason of this
+    /// attempt if its session could not be opened.
+    fn schedule_or_end(&mut self, now: Time, closed: Closed, not_admitted: Option<NotAdmitted>) {
         self.stage = Stage::Waiting;
         self.target.end_attempt();
         let scheduled = match self.reconnect.on_disconnected(now, &closed) {
@@ -90,7 +91,6 @@ impl AgentSession {
                 None => AgentError::Ended { closed, gave_up: Some(gave_up) },
             });
         }
-        scheduled.is_ok()
     }
 
     fn has_other_token(&self) -> bool {

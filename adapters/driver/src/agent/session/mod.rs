@@ -1,13 +1,13 @@
 //! The session of an agent without the waiting: the search, the attempts, and the events.
 //!
 //! ```text
-//!  find ──▶ Waiting ──due──▶ Connecting ──trusted──▶ Opening ──ready──▶ Ready   (Attached, Back)
+//!  find ──▶ Waiting ──due──▶ Connecting ──trusted──▶ Opening ──ready──▶ Ready   (`Ready`)
 //!             ▲                  │ refused, timeout     │ closed          │ closed
-//!             │                  ▼                      ▼                 ▼ (Lost)
+//!             │                  ▼                      ▼                 ▼ (`Closed`)
 //!             └─── the next attempt of `Reconnect` ◀────┴─────────────────┘
 //!                                │ first attempt, no reconnect, given up, port of another user
 //!                                ▼
-//!                               Over   (Ended)
+//!                               Over   (the error)
 //! ```
 //!
 //! Invariants:
@@ -20,22 +20,21 @@
 //!   has accepted is the first of the next attempt.
 //! - A refused token ends the session, unless by now the lock file has another token, or no usable lock file
 //!   is there.
-//! - One `Lost` comes between two sessions. A failed attempt has no event but the one `UnknownOwner`, and
-//!   `Ended` if no attempt follows.
+//! - Each `Ready` has one `Closed`. A failed attempt has no event.
+//! - The error comes once, behind all events. A session that the application has detached has none.
 
 mod attempts;
 mod outcomes;
 mod queue;
 mod target;
 
-use super::{AgentError, AgentEvent, AgentOptions, NotAdmitted};
+use super::{AgentError, AgentOptions, NotAdmitted};
 use getrandom::SysRng;
 use ide_mcp::Time;
 use ide_mcp::ide::{Client, ClientConfig, ClientEvent, Reconnect};
 use ide_mcp::mcp::{Failure, ServerInfo};
 use ide_mcp::rpc::SessionId;
-use ide_mcp::ws::Closed;
-use ide_mcp_lockfile::FoundEditor;
+use ide_mcp_lockfile::{FoundEditor, Unknown};
 use outcomes::Outcomes;
 use queue::Queue;
 use std::io::{self, ErrorKind};
@@ -57,9 +56,11 @@ pub struct AgentSession {
     server: Option<ServerInfo>,
     /// The reason why the session could not be opened, until the connection closes.
     not_admitted: Option<NotAdmitted>,
-    /// True if [`AgentEvent::UnknownOwner`] was reported.
-    is_unknown_reported: bool,
+    /// The reason why the system does not report the owner of the last server.
+    unknown_owner: Option<Unknown>,
     events: Queue,
+    /// The error that has ended the session, until it is taken.
+    error: Option<AgentError>,
     outcomes: Outcomes,
     /// True if this side ends the session.
     is_detached: bool,
@@ -114,8 +115,9 @@ impl AgentSession {
             reconnect,
             server: None,
             not_admitted: None,
-            is_unknown_reported: false,
+            unknown_owner: None,
             events: Queue::default(),
+            error: None,
             outcomes: Outcomes::default(),
             is_detached: false,
             attempts: 0,
@@ -151,9 +153,20 @@ impl AgentSession {
         self.options.connect_timeout
     }
 
-    /// Takes the next event.
-    pub fn next_event(&mut self) -> Option<AgentEvent> {
-        self.events.next()
+    /// Takes the next event; `None` if there is none now, or if the session is over after
+    /// [`detach`](Self::detach).
+    ///
+    /// # Errors
+    /// The error that has ended the session, once and behind all events; then [`AgentError::Over`].
+    pub fn next_event(&mut self) -> Result<Option<ClientEvent>, AgentError> {
+        match self.events.next() {
+            None if self.stage == Stage::Over && !self.is_detached => Err(self.take_error()),
+            event => Ok(event),
+        }
+    }
+
+    fn take_error(&mut self) -> AgentError {
+        self.error.take().unwrap_or(AgentError::Over)
     }
 
     /// Returns the machine of this attempt; `None` if the options are not valid, which ends the session.
@@ -180,13 +193,9 @@ impl AgentSession {
         if !self.is_connecting() {
             return false;
         }
-        let server = peer.as_ref().ok().copied();
         match self.options.trust.check(local, peer) {
             Ok(unknown) => {
-                if let (Some(server), Some(reason), false) = (server, unknown, self.is_unknown_reported) {
-                    self.is_unknown_reported = true;
-                    self.events.push(AgentEvent::UnknownOwner { server, reason });
-                }
+                self.unknown_owner = unknown;
                 self.stage = Stage::Opening;
                 true
             }
@@ -205,36 +214,40 @@ impl AgentSession {
             ClientEvent::Ready(info) => {
                 self.stage = Stage::Ready;
                 self.reconnect.on_connected();
-                let is_first = self.server.replace(info.clone()).is_none();
-                let event = if is_first { AgentEvent::Attached } else { AgentEvent::Back };
-                self.events.push(event(info));
+                self.server = Some(info.clone());
+                self.events.push(ClientEvent::Ready(info));
             }
-            // The event of the end has the reason.
+            // The reason comes with `Closed`.
             ClientEvent::Failed(Failure::Closed) => {}
             ClientEvent::Failed(failure) => self.not_admitted = Some(NotAdmitted::Failed(failure)),
             ClientEvent::SubprotocolMissing => self.not_admitted = Some(NotAdmitted::SubprotocolMissing),
             ClientEvent::Closed(closed) => self.on_closed(now, closed),
             event => {
                 if let Some(event) = self.outcomes.filter(event) {
-                    self.events.push(AgentEvent::Session(event));
+                    self.events.push(event);
                 }
             }
         }
     }
 
-    /// Ends the session by this side. The adapter closes the machine of the connection, if there is one.
+    /// Ends the session by this side, without an error. The adapter closes the machine of the connection, if
+    /// there is one.
     pub fn detach(&mut self) {
+        // The error of a session that has ended by itself is still to come.
+        if self.stage == Stage::Over {
+            return;
+        }
         self.is_detached = true;
-        if !self.has_connection() && self.stage != Stage::Over {
-            self.end(AgentError::Ended { closed: Closed::Local { clean: true }, gave_up: None });
+        if !self.has_connection() {
+            self.stage = Stage::Over;
         }
     }
 
-    /// Returns the time of the next step, apart from those of the connection: `now` if an event waits.
+    /// Returns the time of the next step, apart from those of the connection: `now` if an event or the error waits.
     #[must_use]
     pub fn deadline(&self, now: Time) -> Option<Time> {
         match self.stage {
-            _ if !self.events.is_empty() => Some(now),
+            _ if self.has_news() => Some(now),
             // Without a time, the other target is due.
             Stage::Waiting => Some(self.reconnect.next_attempt().unwrap_or(now)),
             Stage::Connecting { until } => Some(until),
@@ -259,6 +272,13 @@ impl AgentSession {
         self.server.as_ref()
     }
 
+    /// Returns the reason why the system does not report the owner of the last server that was connected;
+    /// `None` if it is our user, or if every user is trusted.
+    #[must_use]
+    pub const fn unknown_owner(&self) -> Option<Unknown> {
+        self.unknown_owner
+    }
+
     /// Returns true if a socket connects.
     #[must_use]
     pub const fn is_connecting(&self) -> bool {
@@ -277,14 +297,18 @@ impl AgentSession {
         self.stage == Stage::Ready
     }
 
-    /// Returns true if the last event was delivered.
+    /// Returns true if the session has ended, and its last event and its error were taken.
     #[must_use]
     pub fn is_over(&self) -> bool {
-        self.stage == Stage::Over && self.events.is_empty()
+        self.stage == Stage::Over && !self.has_news()
+    }
+
+    fn has_news(&self) -> bool {
+        !self.events.is_empty() || self.error.is_some()
     }
 
     fn end(&mut self, error: AgentError) {
         self.stage = Stage::Over;
-        self.events.push(AgentEvent::Ended(error));
+        self.error = Some(error);
     }
 }

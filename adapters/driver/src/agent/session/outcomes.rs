@@ -1,7 +1,7 @@
 //! The wait for the outcome of one request, out of turn with the events.
 
-use super::AgentSession;
-use crate::agent::{AgentError, AgentEvent, CallError};
+use super::{AgentSession, Stage};
+use crate::agent::{AgentError, CallError};
 use ide_mcp::ide::{Client, ClientEvent};
 use ide_mcp::mcp::Outcome;
 use ide_mcp::rpc::RequestId;
@@ -38,13 +38,14 @@ impl Outcomes {
 }
 
 impl AgentSession {
-    /// Takes the beginning out of the events, for an adapter that waits for it: `Ok` once the agent is
-    /// attached, and the error if it is not.
+    /// Takes the first [`Ready`](ClientEvent::Ready) out of the events, for an adapter that waits for it: `Ok`
+    /// once the agent is attached, and the error if it is not.
     pub fn take_beginning(&mut self) -> Option<Result<(), AgentError>> {
-        let is_beginning =
-            |event: &AgentEvent| matches!(event, AgentEvent::Attached(_) | AgentEvent::Ended(_));
-        let beginning = self.events.take(is_beginning)?;
-        Some(if let AgentEvent::Ended(error) = beginning { Err(error) } else { Ok(()) })
+        match self.events.take(|event| matches!(event, ClientEvent::Ready(_))) {
+            Some(_) => Some(Ok(())),
+            None if self.stage == Stage::Over => Some(Err(self.take_error())),
+            None => None,
+        }
     }
 
     /// Waits for the outcome of this request from now on, out of turn with the events. A request of an earlier
@@ -52,9 +53,8 @@ impl AgentSession {
     pub fn begin_wait(&mut self, request: RequestId) {
         self.outcomes.awaited = Some(request);
         self.outcomes.outcome = (request.session() != self.current_session()).then_some(Outcome::Closed);
-        let is_outcome = |event: &AgentEvent| matches!(event, AgentEvent::Session(ClientEvent::Outcome { request: other, .. }) if *other == request);
-        if let Some(AgentEvent::Session(ClientEvent::Outcome { outcome, .. })) = self.events.take(is_outcome)
-        {
+        let is_outcome = |event: &ClientEvent| matches!(event, ClientEvent::Outcome { request: other, .. } if *other == request);
+        if let Some(ClientEvent::Outcome { outcome, .. }) = self.events.take(is_outcome) {
             self.outcomes.outcome = Some(outcome);
         }
     }

@@ -1,6 +1,6 @@
 //! The events that wait for the application.
 
-use crate::agent::AgentEvent;
+use ide_mcp::ide::ClientEvent;
 use std::collections::VecDeque;
 
 /// The number of events that can wait for the application while the agent waits for an answer: more than
@@ -13,25 +13,25 @@ const MAX_BYTES: usize = 16 << 20;
 /// The events in order, and the sum of their bytes.
 #[derive(Debug, Default)]
 pub(super) struct Queue {
-    events: VecDeque<AgentEvent>,
+    events: VecDeque<ClientEvent>,
     bytes: usize,
 }
 
 impl Queue {
-    pub(super) fn push(&mut self, event: AgentEvent) {
-        self.bytes = self.bytes.saturating_add(bytes(&event));
+    pub(super) fn push(&mut self, event: ClientEvent) {
+        self.bytes = self.bytes.saturating_add(event.content_len());
         self.events.push_back(event);
     }
 
-    pub(super) fn next(&mut self) -> Option<AgentEvent> {
+    pub(super) fn next(&mut self) -> Option<ClientEvent> {
         self.take(|_| true)
     }
 
     /// Takes the first event that fits.
-    pub(super) fn take(&mut self, fits: impl FnMut(&AgentEvent) -> bool) -> Option<AgentEvent> {
+    pub(super) fn take(&mut self, fits: impl FnMut(&ClientEvent) -> bool) -> Option<ClientEvent> {
         let at = self.events.iter().position(fits)?;
         let event = self.events.remove(at)?;
-        self.bytes = self.bytes.saturating_sub(bytes(&event));
+        self.bytes = self.bytes.saturating_sub(event.content_len());
         Some(event)
     }
 
@@ -45,20 +45,13 @@ impl Queue {
     }
 }
 
-fn bytes(event: &AgentEvent) -> usize {
-    if let AgentEvent::Session(event) = event { event.content_len() } else { 0 }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ide_mcp::ide::ClientEvent;
 
     #[test]
     fn bytes_are_limited_in_sum() {
-        let event = |len: usize| {
-            AgentEvent::Session(ClientEvent::Notification { method: "x".repeat(len).into(), params: None })
-        };
+        let event = |len: usize| ClientEvent::Notification { method: "x".repeat(len).into(), params: None };
         let mut queue = Queue::default();
         for round in ["the first time", "the second time"] {
             queue.push(event(MAX_BYTES / 2));
@@ -66,7 +59,7 @@ mod tests {
             assert!(!queue.is_full(), "{round}: the limit itself");
             queue.push(event(1));
             assert!(queue.is_full(), "{round}");
-            assert!(queue.take(|event| bytes(event) == 1).is_some() && !queue.is_full(), "{round}");
+            assert!(queue.take(|event| event.content_len() == 1).is_some() && !queue.is_full(), "{round}");
             while queue.next().is_some() {}
             assert!(queue.is_empty(), "{round}");
         }

@@ -1,6 +1,6 @@
 //! A lock file, an editor in memory, and the steps of an attempt.
 
-use crate::agent::{AgentEvent, AgentOptions, AgentSession, AgentStep, ConnectError, Trust};
+use crate::agent::{AgentOptions, AgentSession, AgentStep, ConnectError, Trust};
 use ide_mcp::ide::{AuthToken, Client, ClientEvent, Policy, Server, ServerConfig};
 use ide_mcp::ws::{Closed, ResponseError};
 use ide_mcp::{Machine, Output, Time};
@@ -50,7 +50,7 @@ impl LockFile {
     pub(super) fn attached(&self) -> AgentSession {
         let mut session = self.session();
         attach(&mut session, at(0));
-        assert!(matches!(session.next_event(), Some(AgentEvent::Attached(_))));
+        assert!(matches!(session.next_event(), Ok(Some(ClientEvent::Ready(_)))));
         session
     }
 }
@@ -148,5 +148,5 @@ pub(super) fn answered(status: u16) -> ClientEvent {
 
 pub(super) fn lose(session: &mut AgentSession, now: Time) {
     session.on_event(now, ClientEvent::Closed(Closed::Abnormal));
-    assert!(matches!(session.next_event(), Some(AgentEvent::Lost(Closed::Abnormal))));
+    assert!(matches!(session.next_event(), Ok(Some(ClientEvent::Closed(Closed::Abnormal)))));
 }
