@@ -39,11 +39,13 @@ pub enum Timeout {
 }
 
 impl Timeout {
-    /// Returns the time to wait for an answer to a request that is written only after `delay`.
+    /// Returns the time to wait for an answer to a request that is written only after `delay`; `default` is that of
+    /// [`Timeout::Default`].
     #[cfg(feature = "ide")]
-    pub(crate) fn after(self, delay: Duration) -> Self {
+    pub(crate) fn after(self, delay: Duration, default: Duration) -> Self {
         match self {
-            Self::Default | Self::Never => self,
+            Self::Never => self,
+            Self::Default => Self::After(default.saturating_add(delay)),
             Self::After(span) => Self::After(span.saturating_add(delay)),
             Self::Progress { idle, total } => {
                 Self::Progress { idle: idle.saturating_add(delay), total: total.saturating_add(delay) }

@@ -421,16 +421,35 @@ fn form_waits_until_the_client_shows_it() {
     }
 
     let (mut editor, _) = attached_to(settling(), "claude-code", r#"{"elicitation":{}}"#);
-    editor.at(600);
-    let short = editor.agent_mut().elicit_within(form(), Timeout::After(Duration::from_millis(300))).unwrap();
-    assert!(editor.at(1_600).is_empty());
-    assert_eq!(forms(&mut editor), 1);
-    assert!(editor.at(1_899).is_empty(), "the person has the whole time");
-    let events = editor.at(1_900);
-    let is_late = |event: &ServerEvent| matches!(event, ServerEvent::Outcome { request, outcome: Outcome::TimedOut, .. } if *request == short.id());
-    assert!(matches!(&events[..], [event] if is_late(event)), "{events:?}");
+    editor.at(1_600);
     editor.agent_mut().elicit(form()).unwrap();
     assert_eq!(forms(&mut editor), 1, "from now on at once");
+}
+
+/// Checks that the time of a form begins when the form is written.
+#[test]
+fn person_has_the_whole_time_for_a_form_that_waited() {
+    let span = Duration::from_millis(300);
+    let rows = [
+        ("a time of its own", Timeout::After(span)),
+        ("that of the settings", Timeout::Default),
+        ("a time between reports", Timeout::Progress { idle: span, total: span }),
+    ];
+    for (name, timeout) in rows {
+        let mut config = settling();
+        config.mcp.request_timeout = span;
+        let (mut editor, _) = attached_to(config, "claude-code", r#"{"elicitation":{}}"#);
+        editor.at(600);
+        let asked = editor.agent_mut().elicit_within(form(), timeout).unwrap();
+        assert!(editor.at(1_599).is_empty(), "{name}");
+        assert_eq!(editor.texts(), [""; 0], "{name}");
+        assert!(editor.at(1_600).is_empty(), "{name}");
+        assert_eq!(editor.texts().len(), 1, "{name}");
+        assert!(editor.at(1_899).is_empty(), "{name}");
+        let events = editor.at(1_900);
+        let is_late = |event: &ServerEvent| matches!(event, ServerEvent::Outcome { request, outcome: Outcome::TimedOut, .. } if *request == asked.id());
+        assert!(matches!(&events[..], [event] if is_late(event)), "{name}: {events:?}");
+    }
 }
 
 #[test]

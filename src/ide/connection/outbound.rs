@@ -179,7 +179,8 @@ impl Connection {
         if let Some(delay) = self.forms.delay(now) {
             let mut held = Held::default();
             self.mcp.set_now(now);
-            let request = self.mcp.elicit(form, timeout.after(delay), &mut held)?;
+            let timeout = timeout.after(delay, self.config.mcp.request_timeout);
+            let request = self.mcp.elicit(form, timeout, &mut held)?;
             self.forms.hold(request, held);
             return Ok(Pending::new(request));
         }
