@@ -452,6 +452,26 @@ fn person_has_the_whole_time_for_a_form_that_waited() {
     }
 }
 
+/// Checks that a form waits for the client from `initialized` on, whenever the person allows the client.
+#[test]
+fn consent_does_not_show_a_form_earlier_or_later() {
+    let rows = [("not yet", None), ("before", Some(1)), ("in the settle time", Some(900))];
+    for (name, allowed) in rows {
+        let mut config = settling();
+        config.asks_for_consent = true;
+        let (mut editor, _) = attached_to(config, "claude-code", r#"{"elicitation":{}}"#);
+        editor.agent_mut().elicit(form()).unwrap();
+        if let Some(allowed) = allowed {
+            editor.at(allowed);
+            assert!(editor.agent_mut().allow(), "{name}");
+        }
+        editor.at(1_599);
+        assert_eq!(editor.texts(), [""; 0], "{name}");
+        editor.at(1_600);
+        assert_eq!(editor.texts().len(), 1, "{name}");
+    }
+}
+
 #[test]
 fn form_needs_a_client_with_forms() {
     let rows = [

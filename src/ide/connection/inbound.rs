@@ -15,6 +15,7 @@ use crate::mcp::{self, CallEnd};
 use crate::rpc::{CallId, from_json, read_object};
 use crate::ws::{self, CloseCode, ProtocolError};
 use alloc::{boxed::Box, vec::Vec};
+use core::time::Duration;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
@@ -102,6 +103,7 @@ impl Connection {
                 self.mcp.tools_mut().announces_edits =
                     self.peer == Peer::Agent && self.quirks().announces_edits;
                 self.roots.is_due = self.peer == Peer::Agent && self.asks_for_roots();
+                self.forms.begin(self.ws.now().saturating_add(self.settle_time()));
                 if self.consent.ask() { self.consent_pending() } else { self.begin_ready() }
             }
             mcp::ServerEvent::ToolsListed => {
@@ -181,15 +183,18 @@ impl Connection {
         ServerEvent::ConsentPending { agent: self.agent(), client, is_for_models }
     }
 
+    /// Returns the settle time of this client.
+    fn settle_time(&self) -> Duration {
+        self.config.settle.unwrap_or_else(|| self.quirks().settle)
+    }
+
     /// Begins the pushes to the client, and returns the event of its readiness.
     pub(super) fn begin_ready(&mut self) -> ServerEvent {
         let (agent, client) = (self.agent(), self.mcp.client().cloned());
-        let settle = self.config.settle.unwrap_or_else(|| self.quirks().settle);
-        self.forms.begin(self.ws.now().saturating_add(settle));
         if self.peer == Peer::Model {
             return ServerEvent::ModelReady { agent, client };
         }
-        self.pushes.on_initialized(self.ws.now(), self.stream_pos(), settle);
+        self.pushes.on_initialized(self.ws.now(), self.stream_pos(), self.settle_time());
         ServerEvent::Ready { agent, client }
     }
 
