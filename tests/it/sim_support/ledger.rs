@@ -120,6 +120,8 @@ pub struct Ledger {
     pub last_mentions: [u64; 2],
     pub status: Option<u16>,
     pub close_code: Option<u16>,
+    /// True if the host has got the end of the client's stream. It then only answers the calls of the client.
+    pub has_hung_up: bool,
     pub has_ended: bool,
     /// The time of the latest write, then that of the reported end, by the clock of the host.
     pub moved_at: Time,
@@ -499,12 +501,14 @@ impl Ledger {
         }
         self.rest_waiting(now, oracle);
         let knows = self.list_changed || self.edition.is_none_or(|known| known == edition);
-        oracle.claim(knows || !self.initialized, I::ListChanged, || {
+        oracle.claim(knows || !self.initialized || self.has_hung_up, I::ListChanged, || {
             format!("it knows of edition {:?} of the tools, and not of {edition}", self.edition)
         });
         let is_asked = self.own_open.values().any(|method| method == "roots/list");
         let may_wait = !self.roots_due.1 || is_asked || self.own_open.len() >= self.requests;
-        oracle.claim(may_wait, I::Roots, || format!("roots/list is due, beside {:?}", self.own_open));
+        oracle.claim(may_wait || self.has_hung_up, I::Roots, || {
+            format!("roots/list is due, beside {:?}", self.own_open)
+        });
         for asked in &self.pending {
             let waits = match asked.call {
                 Some(call) => is_open(call),

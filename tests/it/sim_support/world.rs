@@ -179,15 +179,17 @@ impl World {
     }
 
     fn wake(&mut self) {
-        let Self { agents, host_asleep_until, now, cables, subject, host_clock, .. } = self;
+        let Self { agents, host_asleep_until, now, cables, subject, host_clock, books, .. } = self;
         for agent in agents {
             agent.asleep_until.take_if(|until| *until <= *now);
         }
         if host_asleep_until.take_if(|until| *until <= *now).is_some() {
             for cable in cables.iter_mut().filter(|cable| cable.missed_by_host) {
-                let time = host_clock.read(*now);
-                cable.conn.into_iter().for_each(|conn| subject.feed_eof(time, conn));
                 cable.missed_by_host = false;
+                let time = host_clock.read(*now);
+                let Some(conn) = cable.conn else { continue };
+                subject.feed_eof(time, conn);
+                books.get_mut(&conn).into_iter().for_each(|book| book.has_hung_up = true);
             }
         }
         for cable in self.cables.iter_mut().filter(|cable| cable.missed_by_peer) {

@@ -53,6 +53,7 @@ impl World {
         let conn = self.cables[at].conn;
         if let Some(book) = conn.and_then(|conn| self.books.get_mut(&conn)) {
             book.hear(self.host_clock.time_at(self.now), &heard, &mut self.oracle);
+            book.has_hung_up |= ended && awake;
         }
         let heard_any = !heard.is_empty() || ended;
         if heard_any && awake {
