@@ -22,6 +22,9 @@ use super::{
     tap::{Item, Message, Tap, edition_in, nonce_in},
 };
 
+/// The method of a form.
+const FORM: &str = "elicitation/create";
+
 /// An answer that is due for a text.
 #[derive(Clone, Debug)]
 pub struct Owed {
@@ -103,12 +106,17 @@ pub struct Ledger {
     /// The number of changes of the tools before the connection, and the number announced since.
     changes_before: usize,
     changes_announced: usize,
-    own_ids: u64,
+    /// The ids of all requests of the host.
+    own_ids: BTreeSet<u64>,
+    /// The id of the latest form.
+    last_form: u64,
     own_given_up: BTreeSet<String>,
     /// The requests of the host that wait for the client, except pings, with their methods.
     own_open: BTreeMap<String, String>,
     /// True for each of the two that the client has declared: roots, forms.
     declared: (bool, bool),
+    /// The earliest time at which the host can write a form; `None` before `initialized`.
+    shows_forms_from: Option<Time>,
     /// The number of times that the host can still send `roots/list`, and true if it has to.
     roots_due: (usize, bool),
     /// The last answer to `roots/list`, until the application receives the folders.
@@ -196,6 +204,7 @@ impl Ledger {
             (Some("notifications/initialized"), None) => {
                 if !std::mem::replace(&mut self.initialized, true) {
                     self.repeats.settle(self.now, self.now);
+                    self.shows_forms_from = Some(self.now.saturating_add(SETTLE));
                 }
                 self.roots_due = (usize::from(self.declared.0), self.declared.0);
             }
@@ -374,19 +383,25 @@ impl Ledger {
             (None, None) => oracle.claim(false, I::Envelope, || format!("an answer without an id: {text}")),
             (Some(method), Some(id)) => {
                 let number = id.parse().unwrap_or(0);
-                oracle.claim(number > self.own_ids, I::OwnIds, || format!("{id} after {}", self.own_ids));
-                self.own_ids = number;
+                // A form has its id before the client shows forms, and waits behind the forms before it.
+                let last = match method {
+                    FORM => std::mem::replace(&mut self.last_form, number),
+                    _ => self.own_ids.last().copied().unwrap_or(0),
+                };
+                oracle.claim(number > last && self.own_ids.insert(number), I::OwnIds, || {
+                    format!("{id} after {last}: {text}")
+                });
                 oracle.claim(self.initialized || method == "ping", I::Selection, || {
                     format!("too early: {text}")
                 });
-                self.own_request(id, method, text, oracle);
+                self.own_request((now, id), method, text, oracle);
             }
             (Some(method), None) => self.push((now, method), &message, past, oracle),
         }
     }
 
     /// Records a request of the host.
-    fn own_request(&mut self, id: &str, method: &str, text: &str, oracle: &mut Oracle) {
+    fn own_request(&mut self, (now, id): (Time, &str), method: &str, text: &str, oracle: &mut Oracle) {
         let honest = self.standing == Standing::Honest;
         if method == "roots/list" {
             let is_asked = self.own_open.values().any(|open| open == method);
@@ -395,9 +410,10 @@ impl Ledger {
             self.roots_due = (self.roots_due.0.saturating_sub(1), false);
             oracle.hit("folders: asked");
         }
-        let is_form = method == "elicitation/create";
-        oracle
-            .claim(!is_form || self.declared.1 || !honest, I::Forms, || format!("no form is shown: {text}"));
+        let is_shown = (self.declared.1 || !honest) && self.shows_forms_from.is_some_and(|from| now >= from);
+        oracle.claim(method != FORM || is_shown, I::Forms, || {
+            format!("no form is shown, or from {:?} on: {text}", self.shows_forms_from)
+        });
         if method != "ping" {
             self.own_open.insert(id.to_owned(), method.to_owned());
         }

@@ -71,7 +71,8 @@ invariants! {
     OneOutcome,
     /// I14, I19: a request of ours ends by its deadline, and not before
     RequestDeadline,
-    /// I16: ids are integers from 1 that only grow
+    /// I16: ids are integers from 1, each used once, that only grow. Forms, which wait until the client shows them, can
+    /// come behind later requests, but not behind later forms
     OwnIds,
     /// I17: a request is cancelled once on the wire, and only one that was sent
     OneCancel,
@@ -98,7 +99,8 @@ invariants! {
     /// `roots/list` goes to the clients that declare roots and to no other, once, again after each change,
     /// and one at a time; the application receives the folders and no outcome
     Roots,
-    /// A form goes only to a client that shows forms, and an answer that does not fit is malformed
+    /// A form goes only to a client that shows forms, once it has settled, and an answer that does not fit is
+    /// malformed
     Forms,
     /// Before the consent of the person a client gets no push, and the application none of its calls; then each
     /// call that waited comes, or is answered before the connection ends with 1008. The person is asked about

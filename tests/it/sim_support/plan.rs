@@ -113,7 +113,8 @@ impl Plan {
             open_bytes: if small { 1024 } else { 32 * 1024 * 1024 },
             requests: if small { 4 } else { 256 },
             call_deadline: Duration::from_secs(if random.one_in(2) { 2 } else { 30 }),
-            request_timeout: Duration::from_secs(if random.one_in(2) { 3 } else { 60 }),
+            // The shortest is below the settle time, in which forms wait.
+            request_timeout: Duration::from_secs([1, 3, 60][random.below(3)]),
             debounce: Duration::from_millis(if random.one_in(5) { 0 } else { 50 }),
             ignores_for: ignores_pushes.then(|| Duration::from_millis(ignored_millis)),
             asks: random.one_in(4),

@@ -102,8 +102,9 @@ bugs! {
     /// Clients with the token are refused.
     RefusesTheHonest => Reconnect,
     ChoosesAnotherVersion => Negotiation,
-    /// Ids of requests do not grow.
     ReusesIds => OwnIds,
+    /// A request comes behind later ones.
+    TurnsRequestsAround => OwnIds,
     /// A client that declared no folders is asked for them.
     AsksAnyoneForFolders => Roots,
     /// The second question for the folders does not wait for the end of the first.
@@ -119,6 +120,8 @@ bugs! {
     TakesAnyFormAnswer => Forms,
     /// A form is sent to a client that shows none.
     SendsFormsToAnyone => Forms,
+    /// A form does not wait for a client that has just come.
+    SendsFormsAtOnce => Forms,
     /// The person is not asked about clients.
     NeedsNoConsent => Consent,
     /// The person is asked about a client beside another one, and in the quiet time.
@@ -177,7 +180,7 @@ pub struct Subject {
     count: usize,
     /// An earlier selection.
     old: Option<Vec<u8>>,
-    /// For each client, its last selection or the mention that is held back.
+    /// For each client, its last selection, or what is held back: a mention or a request.
     last: BTreeMap<ConnId, Vec<u8>>,
     connected: usize,
     mark: usize,
@@ -198,7 +201,7 @@ impl Subject {
             Some(Bug::DoesNotDebounce) => {
                 (config.debounce, config.debounce_max) = (Duration::ZERO, Duration::ZERO);
             }
-            Some(Bug::MentionsAtOnce) => config.settle = Some(Duration::ZERO),
+            Some(Bug::MentionsAtOnce | Bug::SendsFormsAtOnce) => config.settle = Some(Duration::ZERO),
             Some(Bug::RepeatsTooSoon) => config.settle = Some(Duration::from_millis(1_599)),
             Some(Bug::NeedsNoConsent) => config.asks_for_consent = false,
             Some(Bug::KeepsTheDead) => config.ws.keepalive = None,

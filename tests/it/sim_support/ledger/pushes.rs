@@ -64,7 +64,7 @@ impl Ledger {
             }
             "notifications/cancelled" => {
                 let id = member("requestId").unwrap_or_default();
-                let asked = id.parse().is_ok_and(|id: u64| (1..=self.own_ids).contains(&id));
+                let asked = id.parse().is_ok_and(|id| self.own_ids.contains(&id));
                 let fresh = self.own_given_up.insert(id.to_owned());
                 oracle.claim(asked && fresh, I::OneCancel, || format!("{id} is given up"));
                 if self.own_open.remove(id).is_some_and(|method| method == "roots/list") {

@@ -115,6 +115,18 @@ impl Subject {
                     }
                 }
             }
+            (Bug::TurnsRequestsAround, None) if method.starts_with("x/") && text.contains("\"id\"") => {
+                match self.last.remove(&conn) {
+                    Some(held) => {
+                        out.extend_from_slice(whole);
+                        return out.extend(held);
+                    }
+                    None => {
+                        self.last.insert(conn, whole.to_vec());
+                        return;
+                    }
+                }
+            }
             (Bug::RefusesWhatEndsDiffs, Some(id)) if text.contains("_DIFF_TABS\"") => {
                 return out.extend(busy(id));
             }
