@@ -57,6 +57,8 @@ const SHORTEST: Duration = Duration::from_millis(1);
 pub(crate) struct Pulse {
     /// The time of the next check; never while silence cannot time out.
     due: Time,
+    /// The span of silence before a ping; never if the keepalive is off.
+    interval: Time,
     /// True if a ping was sent in this silence.
     has_pinged: bool,
     /// True if the ping of this silence was repeated after a late check.
@@ -73,15 +75,17 @@ pub(crate) enum PulseEvent {
 }
 
 impl Pulse {
-    pub(crate) const fn new() -> Self {
-        Self { due: Time::NEVER, has_pinged: false, has_repeated: false }
+    pub(crate) fn new(keepalive: Option<Keepalive>) -> Self {
+        let interval = keepalive.map_or(Time::NEVER, |keepalive| Time::new(keepalive.interval.max(SHORTEST)));
+        Self { due: Time::NEVER, interval, has_pinged: false, has_repeated: false }
     }
 
     /// Notes that input was received, and arms the keepalive. In `ws` this runs for every read.
     #[inline]
-    pub(crate) fn on_activity(&mut self, now: Time, keepalive: Option<Keepalive>) {
-        let due = keepalive.map_or(Time::NEVER, |keepalive| after(now, keepalive.interval));
-        *self = Self { due, has_pinged: false, has_repeated: false };
+    pub(crate) const fn on_activity(&mut self, now: Time) {
+        self.due = now.later(self.interval);
+        self.has_pinged = false;
+        self.has_repeated = false;
     }
 
     /// Disarms the keepalive: silence cannot time out until the next activity.
@@ -92,8 +96,8 @@ impl Pulse {
     /// Notes that a ping was not sent, because there was no room. The next ping is due an interval from
     /// now.
     #[cfg(feature = "mcp")]
-    pub(crate) fn put_off(&mut self, now: Time, keepalive: Option<Keepalive>) {
-        self.due = keepalive.map_or(Time::NEVER, |keepalive| after(now, keepalive.interval));
+    pub(crate) const fn put_off(&mut self, now: Time) {
+        self.due = now.later(self.interval);
         self.has_pinged = false;
     }
 
@@ -109,7 +113,7 @@ impl Pulse {
             }
             self.has_repeated = true;
         }
-        self.due = after(now, keepalive.timeout);
+        self.due = now.saturating_add(keepalive.timeout.max(SHORTEST));
         self.has_pinged = true;
         Some(PulseEvent::Ping)
     }
@@ -127,10 +131,6 @@ impl Pulse {
     }
 }
 
-fn after(now: Time, silence: Duration) -> Time {
-    now.saturating_add(silence.max(SHORTEST))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -144,8 +144,8 @@ mod tests {
     const TIMEOUT: Option<PulseEvent> = Some(PulseEvent::Timeout);
 
     fn pulse() -> Pulse {
-        let mut pulse = Pulse::new();
-        pulse.on_activity(at(0), ON);
+        let mut pulse = Pulse::new(ON);
+        pulse.on_activity(at(0));
         pulse
     }
 
@@ -163,12 +163,12 @@ mod tests {
     fn any_byte_is_life() {
         let mut pulse = pulse();
         for second in 1..1000 {
-            pulse.on_activity(at(second), ON);
+            pulse.on_activity(at(second));
             assert_eq!(pulse.check(at(second), ON), None);
         }
         assert_eq!(pulse.deadline(), Some(at(999 + 30)));
         assert_eq!(pulse.check(at(999 + 30), ON), PING);
-        pulse.on_activity(at(999 + 39), ON);
+        pulse.on_activity(at(999 + 39));
         assert_eq!((pulse.check(at(999 + 40), ON), pulse.deadline()), (None, Some(at(999 + 69))));
     }
 
@@ -209,39 +209,40 @@ mod tests {
         let mut pulse = pulse();
         let checks: alloc::vec::Vec<_> = (1..4).map(|n| pulse.check(at(n * 100), ON)).collect();
         assert_eq!(checks, [PING, PING, TIMEOUT]);
-        pulse.on_activity(at(400), ON);
+        pulse.on_activity(at(400));
         let checks: alloc::vec::Vec<_> = (5..8).map(|n| pulse.check(at(n * 100), ON)).collect();
         assert_eq!(checks, [PING, PING, TIMEOUT], "and so in the next silence");
     }
 
     #[test]
     fn it_can_be_off_or_pause() {
-        let mut off = Pulse::new();
-        off.on_activity(at(0), None);
+        let mut off = Pulse::new(None);
+        off.on_activity(at(0));
         assert_eq!((off.check(at(9999), None), off.deadline()), (None, None));
         let mut paused = pulse();
         paused.stop();
         assert_eq!((paused.check(at(9999), ON), paused.deadline()), (None, None));
-        paused.on_activity(at(10_000), ON);
+        paused.on_activity(at(10_000));
         assert_eq!(paused.deadline(), Some(at(10_030)));
     }
 
     #[test]
     fn zero_and_endless_keepalive_are_adjusted() {
         let none = Some(Keepalive::new(Duration::ZERO, Duration::ZERO));
-        let mut pulse = Pulse::new();
-        pulse.on_activity(at(0), none);
+        let mut pulse = Pulse::new(none);
+        pulse.on_activity(at(0));
         assert_eq!(pulse.deadline(), Some(Time::from_millis(1)));
         assert_eq!(pulse.check(Time::from_millis(1), none), PING);
         assert_eq!((pulse.check(Time::from_millis(2), none), pulse.has_repeated), (TIMEOUT, false));
         // A check that is late by less than the least interval is no sign of a suspension.
-        pulse.on_activity(Time::from_millis(2), none);
+        pulse.on_activity(Time::from_millis(2));
         assert_eq!(pulse.check(Time::from_millis(3), none), PING);
         let late = Time::new(Duration::from_micros(4_500));
         assert_eq!((pulse.check(late, none), pulse.has_repeated), (TIMEOUT, false));
         let never = Some(Keepalive::new(Duration::MAX, Duration::MAX));
         let end = Time::new(Duration::MAX);
-        pulse.on_activity(at(1), never);
+        let mut pulse = Pulse::new(never);
+        pulse.on_activity(at(1));
         assert_eq!((pulse.deadline(), pulse.check(end, never)), (None, None));
     }
 }

@@ -43,6 +43,12 @@ impl Time {
         Self(self.0.saturating_add(nanos(span)))
     }
 
+    /// Adds a span that is kept as a time since the start, which costs no conversion.
+    #[inline]
+    pub(crate) const fn later(self, by: Self) -> Self {
+        Self(self.0.saturating_add(by.0))
+    }
+
     /// Returns this point, or `None` if it is the end of time.
     pub(crate) fn finite(self) -> Option<Self> {
         (self != Self::NEVER).then_some(self)

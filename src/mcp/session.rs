@@ -56,7 +56,7 @@ pub(super) struct Session<E> {
 }
 
 impl<E: From<SessionEvent>> Session<E> {
-    pub(super) const fn new(
+    pub(super) fn new(
         state: State,
         limits: SessionLimits,
         incoming: Incoming,
@@ -70,7 +70,7 @@ impl<E: From<SessionEvent>> Session<E> {
             incoming,
             outgoing,
             keepalive,
-            pulse: Pulse::new(),
+            pulse: Pulse::new(keepalive),
             now: Time::ZERO,
             faults: 0,
             events: VecDeque::new(),
@@ -114,7 +114,7 @@ impl<E: From<SessionEvent>> Session<E> {
     /// Notes the end of a successful handshake.
     pub(super) fn open(&mut self) {
         self.state = State::Ready;
-        self.pulse.on_activity(self.now, self.keepalive);
+        self.pulse.on_activity(self.now);
     }
 
     /// Stops pinging the peer.
@@ -127,7 +127,7 @@ impl<E: From<SessionEvent>> Session<E> {
     pub(super) fn on_message(&mut self) {
         // The timer is not armed before the session is ready.
         if self.pulse.deadline().is_some() {
-            self.pulse.on_activity(self.now, self.keepalive);
+            self.pulse.on_activity(self.now);
         }
     }
 
@@ -214,7 +214,7 @@ impl<E: From<SessionEvent>> Session<E> {
             None => return false,
             // A ping behind messages that the peer does not read would prove nothing.
             Some(PulseEvent::Ping) if out.is_full() || !self.outgoing.ping(out) => {
-                self.pulse.put_off(self.now, self.keepalive);
+                self.pulse.put_off(self.now);
             }
             Some(PulseEvent::Ping) => {}
             Some(PulseEvent::Timeout) => {

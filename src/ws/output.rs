@@ -91,12 +91,12 @@ impl<M: Masking> Output<M> {
 
     pub(crate) fn new(mask: M, limits: Limits, now: Time) -> Self {
         let mut output = Self {
+            pulse: Pulse::new(limits.keepalive),
             tx: Tx::new(limits.outgoing),
             mask,
             phase: Phase::Handshake,
             now,
             timers: Timers::new(),
-            pulse: Pulse::new(),
             limits,
             closed: None,
             waiting_pong: None,
@@ -121,7 +121,7 @@ impl<M: Masking> Output<M> {
     pub(crate) fn open(&mut self) {
         self.phase = Phase::Open;
         self.time_phase();
-        self.pulse.on_activity(self.now, self.limits.keepalive);
+        self.pulse.on_activity(self.now);
     }
 
     /// Notes that a byte arrived from the peer.
@@ -130,7 +130,7 @@ impl<M: Masking> Output<M> {
         // Above the high-water mark the connection can stop reading, so silence is no sign of a dead
         // peer.
         if self.is_open() && !self.tx.is_full() {
-            self.pulse.on_activity(self.now, self.limits.keepalive);
+            self.pulse.on_activity(self.now);
         }
     }
 
