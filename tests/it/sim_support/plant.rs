@@ -7,7 +7,7 @@ use std::{collections::BTreeMap, time::Duration};
 
 use ide_mcp::{
     Output, Time,
-    ide::{AgentId, ConnId, DiffEnd, Policy, Server, ServerConfig, ServerEvent},
+    ide::{AgentId, ConnId, DiffEnd, Policy, Range, Selection, Server, ServerConfig, ServerEvent},
     mcp::{Outcome, ToolResult},
     rpc::{CallId, RequestId},
 };
@@ -56,6 +56,8 @@ bugs! {
     AnswersWhatWasCancelled => SilenceAfterCancel,
     /// A refused answer leaves a byte.
     RefusalLeavesAByte => RefusalsFree,
+    /// A refused answer moves the deadline.
+    RefusalSetsATimer => RefusalsFree,
     /// An answer that is too late is accepted, and dropped.
     TakesStaleAnswers => StaleHandles,
     AnswersWithNull => Envelope,
@@ -444,10 +446,11 @@ impl Subject {
     }
 
     /// Returns the facts that a refusal leaves unchanged: whether there is output, that of the fault, and the deadline.
-    /// More output of the host is a message too many for the ledger.
+    /// More output of the host is a message too many for the ledger. A deadline that has come without a pass, as with
+    /// the time of a new connection, counts as now.
     pub fn snapshot(&self, conn: ConnId) -> Snapshot {
         let planted = self.outs.get(&conn).map_or(0, Vec::len);
-        (self.host.wants_output(conn), planted, self.host.deadline())
+        (self.host.wants_output(conn), planted, self.host.deadline().map(|due| due.max(self.now)))
     }
 
     /// Returns true if the fault accepts a refused answer. Another fault leaves a trace of the
@@ -456,6 +459,10 @@ impl Subject {
         match self.bug {
             Some(Bug::RefusalLeavesAByte) => {
                 self.outs.entry(conn_of(call)).or_default().push(b'!');
+                false
+            }
+            Some(Bug::RefusalSetsATimer) => {
+                self.host.select(self.now, Selection::new("/w/b.txt", Range::default(), ""));
                 false
             }
             Some(Bug::TakesStaleAnswers) => true,
