@@ -51,7 +51,7 @@ pub fn points() -> Vec<Point> {
         push(1, CALL, open, 1, Box::new(counted::after(0, open, get_diagnostics(7))), 64);
     }
     for connections in [1, 4, 16, 64, 256, 1000] {
-        push(2, CALL, connections, 1, Box::new(calls::host(connections, get_diagnostics(7))), 1000);
+        push(2, CALL, connections, 1, Box::new(calls::server(connections, get_diagnostics(7))), 1000);
     }
     for size in [16, 125, 1024, 16 * 1024, 256 * 1024, 1024 * 1024] {
         let workload = Workload::new(size, Script::Ascii);

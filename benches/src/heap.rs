@@ -5,7 +5,7 @@ use crate::workload::{Script, Workload, push_frame};
 use ide_mcp::Time;
 use ide_mcp::ws::{Limits, Server};
 
-/// The numbers of sessions to compare. The tables of a host grow by doubling, so both are powers of two.
+/// The numbers of sessions to compare. The tables of a server grow by doubling, so both are powers of two.
 const SESSIONS: [usize; 2] = [64, 128];
 
 /// Returns the number of bytes that a connection holds in several states, and at its peak, and those of

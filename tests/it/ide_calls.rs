@@ -358,39 +358,39 @@ fn own_tool_is_decoded_as_its_type() {
 /// Checks the numbers by which an application in another language names agents and calls.
 #[test]
 fn agents_and_calls_are_found_by_number() {
-    let mut host = Server::new(config());
+    let mut server = Server::new(config());
     let now = at(0);
     let mut asked = Vec::new();
     for id in 1..=2 {
-        let conn = host.connect(now);
+        let conn = server.connect(now);
         let said = [INITIALIZE, INITIALIZED, CONNECTED].map(text).concat();
         let bytes = [HEAD.as_bytes(), &said, &text(&open_diff(id, "t"))].concat();
-        host.feed(now, conn, &bytes);
-        for event in pass(&mut host, now, usize::MAX).events {
+        server.feed(now, conn, &bytes);
+        for event in pass(&mut server, now, usize::MAX).events {
             if let ServerEvent::Call { agent, call } = event {
                 assert_eq!(agent.conn(), Some(conn));
                 asked.push((conn, agent.number(), call.id().number()));
             }
         }
     }
-    assert_eq!(host.agents().count(), 2);
+    assert_eq!(server.agents().count(), 2);
     for (conn, agent, number) in asked {
-        let agent = host.agents().map(|known| known.id()).find(|known| known.number() == agent).unwrap();
+        let agent = server.agents().map(|known| known.id()).find(|known| known.number() == agent).unwrap();
         assert_eq!(agent, AgentId::from(conn));
         let call = agent.call(number);
         assert_eq!(AgentId::of_call(call), agent);
-        assert_eq!(host.call(call).tool(), Some(Tool::OpenDiff));
-        host.call(call).set_timeout(Timeout::Never).unwrap();
-        host.call(call).answer_json("DIFF_REJECTED").unwrap();
-        let said = texts(&pass(&mut host, now, usize::MAX).written_bytes());
+        assert_eq!(server.call(call).tool(), Some(Tool::OpenDiff));
+        server.call(call).set_timeout(Timeout::Never).unwrap();
+        server.call(call).answer_json("DIFF_REJECTED").unwrap();
+        let said = texts(&pass(&mut server, now, usize::MAX).written_bytes());
         assert!(said.len() == 1 && said[0].contains("DIFF_REJECTED"), "{said:?}");
-        assert_eq!(host.call(agent.call(99)).fail(-1, ""), Err(NotOpen::Unknown));
-        assert_eq!(host.agent_mut(agent).notify("x", None::<&()>), Ok(()));
+        assert_eq!(server.call(agent.call(99)).fail(-1, ""), Err(NotOpen::Unknown));
+        assert_eq!(server.agent_mut(agent).notify("x", None::<&()>), Ok(()));
         for _ in 0..2 {
-            host.feed_eof(now, conn);
+            server.feed_eof(now, conn);
         }
-        pass(&mut host, now, usize::MAX);
-        assert!(host.agent(agent).is_none() && host.call(call).tool().is_none());
-        assert_eq!(host.call(call).fail(-1, ""), Err(NotOpen::Closed));
+        pass(&mut server, now, usize::MAX);
+        assert!(server.agent(agent).is_none() && server.call(call).tool().is_none());
+        assert_eq!(server.call(call).fail(-1, ""), Err(NotOpen::Closed));
     }
 }

@@ -158,59 +158,59 @@ fn connection_of_a_model_is_named() {
 fn one_client_is_allowed_and_leaves_alone() {
     let mut config = asking();
     config.max_clients = 3;
-    let mut host = Server::new(config);
+    let mut server = Server::new(config);
     let agents: Vec<AgentId> = (0..2)
         .map(|_| {
-            let conn = host.connect(Time::ZERO);
+            let conn = server.connect(Time::ZERO);
             for bytes in [HEAD.as_bytes().to_vec(), text(INITIALIZE), text(INITIALIZED)] {
-                host.feed(Time::ZERO, conn, &bytes);
+                server.feed(Time::ZERO, conn, &bytes);
             }
-            host.feed(Time::ZERO, conn, &text(&open_diff(1, "tab")));
-            pass(&mut host, Time::ZERO, usize::MAX);
+            server.feed(Time::ZERO, conn, &text(&open_diff(1, "tab")));
+            pass(&mut server, Time::ZERO, usize::MAX);
             conn.into()
         })
         .collect();
-    assert!(host.agent_mut(agents[0]).allow() && !host.agent_mut(agents[0]).allow());
-    let events = pass(&mut host, Time::ZERO, usize::MAX).events;
+    assert!(server.agent_mut(agents[0]).allow() && !server.agent_mut(agents[0]).allow());
+    let events = pass(&mut server, Time::ZERO, usize::MAX).events;
     let of: Vec<_> = events.iter().map(|event| event.agent() == Some(agents[0])).collect();
     assert_eq!(of, [true, true, false], "ready, the call, and the question about the other: {events:?}");
 
     // One client leaves, and the other stays.
     for _ in 0..2 {
-        host.agent_mut(agents[0]).disconnect(at(0));
+        server.agent_mut(agents[0]).disconnect(at(0));
     }
-    let passed = pass(&mut host, Time::ZERO, usize::MAX);
+    let passed = pass(&mut server, Time::ZERO, usize::MAX);
     let [ServerEvent::DiffClosed { .. }] = &passed.events[..] else { panic!("{passed:?}") };
     assert!(texts(&passed.written_bytes()).concat().contains("DIFF_REJECTED"));
     let conn = agents[0].conn().unwrap();
-    host.feed_eof(at(1), conn);
-    let passed = pass(&mut host, at(1), usize::MAX);
+    server.feed_eof(at(1), conn);
+    let passed = pass(&mut server, at(1), usize::MAX);
     assert!(matches!(&passed.events[..], [ServerEvent::Closed { .. }]), "{passed:?}");
     assert_eq!(passed.closed, [conn]);
-    assert!(!host.agent_mut(agents[0]).allow());
-    host.agent_mut(agents[0]).disconnect(at(0));
-    assert!(host.agent_mut(agents[1]).allow());
-    assert_eq!(pass(&mut host, at(1), usize::MAX).events.len(), 2);
+    assert!(!server.agent_mut(agents[0]).allow());
+    server.agent_mut(agents[0]).disconnect(at(0));
+    assert!(server.agent_mut(agents[1]).allow());
+    assert_eq!(pass(&mut server, at(1), usize::MAX).events.len(), 2);
 }
 
 /// Checks that a client that waits is not ready: shared pushes leave it out, and its own come at once.
 #[test]
 fn shared_pushes_leave_waiting_clients_out() {
-    let mut host = Server::new(asking());
-    let conn = host.connect(Time::ZERO);
+    let mut server = Server::new(asking());
+    let conn = server.connect(Time::ZERO);
     for bytes in [HEAD.as_bytes().to_vec(), text(INITIALIZE), text(INITIALIZED)] {
-        host.feed(Time::ZERO, conn, &bytes);
+        server.feed(Time::ZERO, conn, &bytes);
     }
-    assert_eq!(pass(&mut host, Time::ZERO, usize::MAX).events.len(), 1);
-    host.select(Time::ZERO, selection("secret"));
-    host.mention(Time::ZERO, Mention::new("/w/a", None), None).unwrap();
+    assert_eq!(pass(&mut server, Time::ZERO, usize::MAX).events.len(), 1);
+    server.select(Time::ZERO, selection("secret"));
+    server.mention(Time::ZERO, Mention::new("/w/a", None), None).unwrap();
     assert!(
-        host.diagnostics_changed(DiagnosticsChanged::Stale { uris: vec!["file:///w/a".into()] }).is_empty()
+        server.diagnostics_changed(DiagnosticsChanged::Stale { uris: vec!["file:///w/a".into()] }).is_empty()
     );
-    let passed = pass(&mut host, at(5_000), usize::MAX);
+    let passed = pass(&mut server, at(5_000), usize::MAX);
     assert!(passed.events.is_empty() && texts(&passed.written_bytes()).is_empty(), "{passed:?}");
-    assert!(host.agent_mut(conn.into()).allow());
-    let sent = texts(&pass(&mut host, at(5_000), usize::MAX).written_bytes()).concat();
+    assert!(server.agent_mut(conn.into()).allow());
+    let sent = texts(&pass(&mut server, at(5_000), usize::MAX).written_bytes()).concat();
     assert!(sent.contains("secret") && sent.contains("at_mentioned"), "{sent}");
 }
 

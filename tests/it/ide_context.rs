@@ -1,6 +1,6 @@
 //! Prompts and resources of an editor, and the resources that its tools read.
 
-use crate::host_sending::attach;
+use crate::server_sending::attach;
 use crate::support::ide::{
     Editor, INITIALIZE, INITIALIZED, PORT, call, called, config, request, text, texts, token,
 };
@@ -313,39 +313,39 @@ fn later_client_of_host_has_the_current_offer() {
         ("at first", |_| {}, &[URIS[1], "notes://today"], "review"),
         (
             "other tools",
-            |host| host.set_tools(ToolSet::new().handle(Tool::GetDiagnostics)),
+            |server| server.set_tools(ToolSet::new().handle(Tool::GetDiagnostics)),
             &[URIS[2], "notes://today"],
             "review",
         ),
         (
             "another context",
-            |host| host.set_context(Context::new().prompt(PromptSpec::new("explain", "")).resources([])),
+            |server| server.set_context(Context::new().prompt(PromptSpec::new("explain", "")).resources([])),
             &[URIS[2]],
             "explain",
         ),
         (
             "other tools again",
-            |host| host.set_tools(ToolSet::new().handle(Tool::GetOpenEditors)),
+            |server| server.set_tools(ToolSet::new().handle(Tool::GetOpenEditors)),
             &[URIS[1]],
             "explain",
         ),
         (
             "another context again",
-            |host| {
+            |server| {
                 let resource = ResourceSpec::new("notes://tomorrow", "tomorrow");
-                host.set_context(Context::new().prompt(PromptSpec::new("test", "")).resource(resource));
+                server.set_context(Context::new().prompt(PromptSpec::new("test", "")).resource(resource));
             },
             &[URIS[1], "notes://tomorrow"],
             "test",
         ),
     ];
-    let mut host = Server::new(offering());
+    let mut server = Server::new(offering());
     for (name, change, resources, prompt) in rows {
-        change(&mut host);
-        let conn = attach(&mut host);
+        change(&mut server);
+        let conn = attach(&mut server);
         let mut ask = |method: &str| {
-            host.feed(Time::ZERO, conn, &text(&request(7, method)));
-            texts(&pass(&mut host, Time::ZERO, usize::MAX).written_bytes()).concat()
+            server.feed(Time::ZERO, conn, &text(&request(7, method)));
+            texts(&pass(&mut server, Time::ZERO, usize::MAX).written_bytes()).concat()
         };
         let (listed, prompts) = (ask("resources/list"), ask("prompts/list"));
         let mut found = uris(&listed);
@@ -365,16 +365,16 @@ fn connections_of_host_share_one_context() {
         let mut config = handling([Tool::GetDiagnostics]);
         config.tool_resources = are_joined;
         config.mcp.context = Context::new().resources([]).into();
-        let mut host = Server::new(config);
+        let mut server = Server::new(config);
         let measured = allocation_counter::measure(|| {
             for _ in 0..connections {
-                host.connect(Time::ZERO);
+                server.connect(Time::ZERO);
             }
             for _ in 0..2 {
-                host.set_tools(tools());
-                host.set_context(Context::new().resources([]));
+                server.set_tools(tools());
+                server.set_context(Context::new().resources([]));
             }
-            host.connect(Time::ZERO);
+            server.connect(Time::ZERO);
         });
         measured.count_total
     };

@@ -390,9 +390,9 @@ fn targets_that_resemble_a_door_are_none() {
     }
 }
 
-/// A host with an agent that accepts pushes.
+/// A server with an agent that accepts pushes.
 struct Shared {
-    host: Server,
+    server: Server,
     now: Time,
     /// The bytes that each agent has got and the test has not looked at.
     unread: Vec<(ConnId, Vec<u8>)>,
@@ -400,12 +400,12 @@ struct Shared {
 
 impl Shared {
     fn new(config: ServerConfig) -> Self {
-        Self { host: Server::new(config), now: Time::ZERO, unread: Vec::new() }
+        Self { server: Server::new(config), now: Time::ZERO, unread: Vec::new() }
     }
 
     /// Makes a pass in which every agent reads, and returns the events.
     fn events(&mut self) -> Vec<ServerEvent> {
-        let passed = pass(&mut self.host, self.now, usize::MAX);
+        let passed = pass(&mut self.server, self.now, usize::MAX);
         self.unread.extend(passed.written);
         passed.events
     }
@@ -413,18 +413,18 @@ impl Shared {
     /// Ends a connection whose transport is gone.
     fn lose(&mut self, agent: AgentId) -> Vec<ServerEvent> {
         for _ in 0..2 {
-            self.host.feed_eof(self.now, agent.conn().unwrap());
+            self.server.feed_eof(self.now, agent.conn().unwrap());
         }
         self.events()
     }
 
     fn feed(&mut self, agent: AgentId, bytes: &[u8]) -> Vec<ServerEvent> {
-        self.host.feed(self.now, agent.conn().unwrap(), bytes);
+        self.server.feed(self.now, agent.conn().unwrap(), bytes);
         self.events()
     }
 
     fn open(&mut self, head: &str) -> (AgentId, Vec<u8>) {
-        let agent = self.host.connect(self.now).into();
+        let agent = self.server.connect(self.now).into();
         self.feed(agent, head.as_bytes());
         (agent, self.written(agent))
     }
@@ -459,13 +459,13 @@ impl Shared {
 #[test]
 fn pushes_and_diffs_spare_the_model() {
     let mut both = Shared::new(config());
-    both.host.select(Time::ZERO, selection("before"));
+    both.server.select(Time::ZERO, selection("before"));
     let agent = both.attach(HEAD);
     // The model connects last.
     let model = both.attach(&head());
-    assert!(both.host.agents().map(|agent| agent.id()).eq([agent]));
-    assert!(both.host.agent(model).is_some_and(|agent| agent.is_for_models()));
-    assert!(both.host.agent(agent).is_some_and(|agent| !agent.is_for_models()));
+    assert!(both.server.agents().map(|agent| agent.id()).eq([agent]));
+    assert!(both.server.agent(model).is_some_and(|agent| agent.is_for_models()));
+    assert!(both.server.agent(agent).is_some_and(|agent| !agent.is_for_models()));
     both.feed(agent, &text(&open_diff(5, "t")));
     for name in ["closeAllDiffTabs", "close_tab"] {
         let events = both.feed(model, &text(&call(6, name, r#"{"tab_name":"t"}"#)));
@@ -473,14 +473,14 @@ fn pushes_and_diffs_spare_the_model() {
     }
     assert_eq!(both.texts(model).len(), 2, "two errors");
 
-    assert_eq!(both.host.select(both.now, selection("after")), Selected::Whole);
+    assert_eq!(both.server.select(both.now, selection("after")), Selected::Whole);
     let file = || Mention::new("/w/a.txt", None);
-    both.host.mention(both.now, file(), None).unwrap();
-    assert_eq!(both.host.mention(both.now, file(), Some(model)), Err(MentionError::NoSuchAgent));
+    both.server.mention(both.now, file(), None).unwrap();
+    assert_eq!(both.server.mention(both.now, file(), Some(model)), Err(MentionError::NoSuchAgent));
     let stale = DiagnosticsChanged::Stale { uris: vec!["file:///w/a.txt".into()] };
-    assert_eq!(both.host.diagnostics_changed(stale), []);
-    assert_eq!(both.host.active_editor_changed(selection("x")), []);
-    assert_eq!(both.host.notify_all("x/own", None::<&()>).unwrap(), []);
+    assert_eq!(both.server.diagnostics_changed(stale), []);
+    assert_eq!(both.server.active_editor_changed(selection("x")), []);
+    assert_eq!(both.server.notify_all("x/own", None::<&()>).unwrap(), []);
     both.at(500);
     assert_eq!(both.texts(model), NOTHING);
     let pushed = both.texts(agent).join("\n");
@@ -523,7 +523,7 @@ fn filter_applies_to_answers_for_models() {
     let Some(ServerEvent::Call { call: ToolCall::GetCurrentSelection(call, _), .. }) = events.pop() else {
         panic!("no call")
     };
-    both.host.answer(call, &CurrentSelection(Some(selection("hello")))).unwrap();
+    both.server.answer(call, &CurrentSelection(Some(selection("hello")))).unwrap();
     let answer = both.texts(model).join("\n");
     assert!(answer.contains(r#""id":5"#) && !answer.contains("hello"), "{answer}");
 }
@@ -534,15 +534,15 @@ fn admitted_client_can_be_a_model() {
         let mut config = config();
         config.policy = Policy::resumed(config.policy.port, token());
         let mut waiting = Shared::new(config);
-        let conn = waiting.host.connect(at(0));
+        let conn = waiting.server.connect(at(0));
         let events = waiting.feed(conn.into(), head().as_bytes());
         assert!(matches!(&events[..], [ServerEvent::AdmissionPending { .. }]), "{events:?}");
-        assert!(waiting.host.admit(conn, is_admitted));
+        assert!(waiting.server.admit(conn, is_admitted));
         let answer = String::from_utf8(waiting.written(conn.into())).unwrap();
         assert!(answer.starts_with(&format!("HTTP/1.1 {status} ")), "{answer}");
-        let is_model = waiting.host.agent(conn.into()).is_some_and(|agent| agent.is_for_models());
+        let is_model = waiting.server.agent(conn.into()).is_some_and(|agent| agent.is_for_models());
         assert_eq!(is_model, is_admitted);
-        assert!(waiting.host.agents().next().is_none());
+        assert!(waiting.server.agents().next().is_none());
     }
     assert!(head().contains(TOKEN));
 }

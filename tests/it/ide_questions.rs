@@ -514,17 +514,17 @@ fn unusable_question_is_refused_by_the_agent() {
 
 #[test]
 fn host_asks_each_agent_by_itself() {
-    let mut host = Server::new(config());
+    let mut server = Server::new(config());
     let mut agents = Vec::new();
     for folder in ["/w/a", "/w/b"] {
-        let conn = host.connect(Time::ZERO);
+        let conn = server.connect(Time::ZERO);
         let initialize =
             INITIALIZE.replace(r#""capabilities":{}"#, r#""capabilities":{"roots":{},"elicitation":{}}"#);
         let answer = roots(1, &[&format!("file://{folder}")]);
         let head = crate::support::ide::HEAD.as_bytes().to_vec();
         for bytes in [head, text(&initialize), text(INITIALIZED), text(&answer)] {
-            host.feed(Time::ZERO, conn, &bytes);
-            for event in pass(&mut host, Time::ZERO, usize::MAX).events {
+            server.feed(Time::ZERO, conn, &bytes);
+            for event in pass(&mut server, Time::ZERO, usize::MAX).events {
                 if let ServerEvent::RootsChanged { agent, .. } = event {
                     agents.push(agent);
                 }
@@ -533,11 +533,11 @@ fn host_asks_each_agent_by_itself() {
     }
     let windows = [[local("/w/b")], [local("/w/a")]];
     let places: Vec<_> =
-        agents.iter().map(|agent| host.agent(*agent).unwrap().closest_window(&windows, None)).collect();
+        agents.iter().map(|agent| server.agent(*agent).unwrap().closest_window(&windows, None)).collect();
     assert_eq!(places, [Some(1), Some(0)]);
-    let asked = host.agent_mut(agents[1]).elicit(form()).unwrap();
-    assert!(host.cancel(asked.id(), None));
-    let events = pass(&mut host, Time::ZERO, usize::MAX).events;
+    let asked = server.agent_mut(agents[1]).elicit(form()).unwrap();
+    assert!(server.cancel(asked.id(), None));
+    let events = pass(&mut server, Time::ZERO, usize::MAX).events;
     assert!(
         matches!(&events[..], [ServerEvent::Outcome { agent, request, .. }]
             if *agent == agents[1] && *request == asked.id()),

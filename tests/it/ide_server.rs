@@ -726,7 +726,7 @@ fn i38_selection_is_resent_after_tools_change() {
     }
 }
 
-/// Checks the selection after changes of prompts and resources, by the host's own notification and by
+/// Checks the selection after changes of prompts and resources, by the server's own notification and by
 /// one that the application sends.
 #[test]
 fn i38_selection_is_resent_after_context_change() {

@@ -150,7 +150,7 @@ fn scanner_finds_wrong_arrows() {
         ("behind text with slashes", &["rpc"], "const A: &str = \"http://x\"; use crate::ws;"),
         ("in a macro", &["ws"], "macro_rules! m { () => { $crate::rpc::Id } }"),
         ("with space in it", &["ws"], "use crate :: rpc :: Id;"),
-        ("a module for tests", &["ide", "host"], "use crate::testing::Random;"),
+        ("a module for tests", &["ide", "server"], "use crate::testing::Random;"),
         ("by the name of the crate", &["ws"], "use ide_mcp::rpc::Id;"),
     ];
     for (name, module, text) in bad {

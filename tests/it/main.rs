@@ -33,16 +33,6 @@ mod flow;
 #[cfg(feature = "ide")]
 mod handshake_order;
 #[cfg(feature = "ide")]
-mod host_consent;
-#[cfg(feature = "ide")]
-mod host_pressure;
-#[cfg(feature = "ide")]
-mod host_privacy;
-#[cfg(feature = "ide")]
-mod host_sending;
-#[cfg(feature = "ide")]
-mod host_strangers;
-#[cfg(feature = "ide")]
 mod ide_calls;
 #[cfg(feature = "ide")]
 mod ide_consent;
@@ -50,8 +40,6 @@ mod ide_consent;
 mod ide_context;
 #[cfg(feature = "ide")]
 mod ide_edits;
-#[cfg(feature = "ide")]
-mod ide_host;
 #[cfg(feature = "ide")]
 mod ide_models;
 #[cfg(feature = "ide")]
@@ -94,6 +82,18 @@ mod passes;
 mod presets;
 #[cfg(feature = "ide")]
 mod replay;
+#[cfg(feature = "ide")]
+mod server_agents;
+#[cfg(feature = "ide")]
+mod server_consent;
+#[cfg(feature = "ide")]
+mod server_pressure;
+#[cfg(feature = "ide")]
+mod server_privacy;
+#[cfg(feature = "ide")]
+mod server_sending;
+#[cfg(feature = "ide")]
+mod server_strangers;
 #[cfg(feature = "mcp")]
 #[path = "../../fuzz/src/sessions/mod.rs"]
 mod sessions;

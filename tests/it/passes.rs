@@ -79,19 +79,19 @@ impl Write for Pipe {
 
 /// The loop of a user, with a mistake. Returns the time until which it waits.
 fn turn(
-    host: &mut Server,
+    server: &mut Server,
     sockets: &mut BTreeMap<ConnId, Pipe>,
     now: Time,
     mistake: Mistake,
 ) -> Option<Time> {
     let mut buf = [0; 4096];
     for (conn, socket) in sockets.iter_mut().filter(|(_, socket)| !socket.is_closed) {
-        while host.wants_input(*conn) || mistake == Mistake::ReadsOn {
+        while server.wants_input(*conn) || mistake == Mistake::ReadsOn {
             match socket.read(&mut buf) {
-                Ok(n) if n > 0 => host.feed(now, *conn, &buf[..n]),
+                Ok(n) if n > 0 => server.feed(now, *conn, &buf[..n]),
                 Err(error) if error.kind() == ErrorKind::WouldBlock => break,
                 _ => {
-                    host.feed_eof(now, *conn);
+                    server.feed_eof(now, *conn);
                     break;
                 }
             }
@@ -102,12 +102,12 @@ fn turn(
         if mistake == Mistake::FreshClock {
             clock = clock.saturating_add(Duration::from_micros(1));
         }
-        match host.poll(clock) {
+        match server.poll(clock) {
             Output::Event(ServerEvent::Call { call, .. }) => {
                 let ToolCall::GetOpenEditors(call, _) = call else { panic!("{call:?}") };
-                host.answer(call, &OpenEditors::new(Vec::new())).unwrap();
+                server.answer(call, &OpenEditors::new(Vec::new())).unwrap();
                 if mistake == Mistake::LeavesAtEvent {
-                    return host.deadline();
+                    return server.deadline();
                 }
             }
             Output::Event(_) => {}
@@ -117,21 +117,21 @@ fn turn(
                 match sockets.get_mut(&conn).map(|socket| socket.write(part)) {
                     _ if mistake == Mistake::NeverReports => {}
                     Some(Ok(n)) => {
-                        host.written(conn, if mistake == Mistake::ReportsAll { len } else { n });
+                        server.written(conn, if mistake == Mistake::ReportsAll { len } else { n });
                         if mistake == Mistake::ReportsTwice {
-                            host.written(conn, n);
+                            server.written(conn, n);
                         }
                     }
                     Some(Err(error)) if error.kind() == ErrorKind::WouldBlock => {
                         if mistake != Mistake::OmitsFull {
-                            host.written(conn, 0);
+                            server.written(conn, 0);
                         }
                     }
-                    _ if mistake == Mistake::HidesFailure => host.written(conn, 0),
-                    _ => host.feed_eof(clock, conn),
+                    _ if mistake == Mistake::HidesFailure => server.written(conn, 0),
+                    _ => server.feed_eof(clock, conn),
                 }
                 if mistake == Mistake::LeavesAtWrite {
-                    return host.deadline();
+                    return server.deadline();
                 }
             }
             Output::Close(conn) => {
@@ -151,7 +151,7 @@ struct Course {
     answered: usize,
     /// How the connection ended for the agent.
     end: String,
-    /// Whether the host has forgotten the connection, and the loop has closed its socket.
+    /// Whether the server has forgotten the connection, and the loop has closed its socket.
     is_over: (bool, bool),
 }
 
@@ -161,10 +161,10 @@ fn course(mistake: Mistake, capacity: usize, rate: usize, breaks: bool) -> Cours
     let mut now = Time::ZERO;
     let mut server = config();
     server.tools = ToolSet::new().handle(Tool::GetOpenEditors).into();
-    let mut host = Server::new(server);
+    let mut server = Server::new(server);
     let client = ClientConfig::new(Implementation::new("a", "1"), PORT, Some(token()));
     let mut agent = Client::new(client, Random::new(1), SessionId::new(1), now).unwrap();
-    let conn = host.connect(now);
+    let conn = server.connect(now);
     let pipe = Pipe { input: Vec::new(), kernel: Vec::new(), capacity, is_broken: false, is_closed: false };
     let mut sockets = BTreeMap::from([(conn, pipe)]);
     let (mut asked, mut answered, mut end, mut due) = (0, 0, String::new(), Some(now));
@@ -184,10 +184,10 @@ fn course(mistake: Mistake, capacity: usize, rate: usize, breaks: bool) -> Cours
             }
         }
         // A loop that sleeps wakes when a socket is ready, or at its time.
-        let has_room = socket.kernel.len() < capacity && host.wants_output(conn);
+        let has_room = socket.kernel.len() < capacity && server.wants_output(conn);
         let is_ready = !socket.is_closed && (socket.is_broken || !socket.input.is_empty() || has_room);
         if is_ready || due.is_some_and(|due| due <= now) {
-            due = turn(&mut host, &mut sockets, now, mistake);
+            due = turn(&mut server, &mut sockets, now, mistake);
         }
         let socket = sockets.get_mut(&conn).unwrap();
         let arrived: Vec<u8> = socket.kernel.drain(..socket.kernel.len().min(rate)).collect();
@@ -205,7 +205,7 @@ fn course(mistake: Mistake, capacity: usize, rate: usize, breaks: bool) -> Cours
             agent.close();
         }
     }
-    let is_over = (host.is_idle(), sockets.values().all(|socket| socket.is_closed));
+    let is_over = (server.is_idle(), sockets.values().all(|socket| socket.is_closed));
     Course { answered, end, is_over }
 }
 
@@ -234,7 +234,7 @@ fn mistakes_of_a_loop_are_harmless_or_found_at_once() {
             for mistake in harmless {
                 assert_eq!(course(mistake), good, "{}", row(mistake));
             }
-            // The host is done with the connection, and only the socket of the loop stays.
+            // The server is done with the connection, and only the socket of the loop stays.
             let ignores = course(IgnoresClose);
             assert_eq!(
                 (ignores.answered, ignores.is_over),
@@ -265,15 +265,15 @@ fn mistakes_of_a_loop_are_harmless_or_found_at_once() {
 /// offered again and arrives.
 #[test]
 fn input_that_ends_beside_an_offer_leaves_the_answer() {
-    let mut host = Server::new(config());
-    let conn = host.connect(Time::ZERO);
-    host.feed(Time::ZERO, conn, HEAD.as_bytes());
-    assert!(matches!(host.poll(Time::ZERO), Output::Write { .. }));
-    host.read_from(Time::ZERO, conn, &mut io::empty());
+    let mut server = Server::new(config());
+    let conn = server.connect(Time::ZERO);
+    server.feed(Time::ZERO, conn, HEAD.as_bytes());
+    assert!(matches!(server.poll(Time::ZERO), Output::Write { .. }));
+    server.read_from(Time::ZERO, conn, &mut io::empty());
     let mut arrived = Vec::new();
     let is_over = (0..100).any(|_| {
-        let is_over = matches!(host.poll(Time::ZERO), Output::Close(_));
-        host.write_to(Time::ZERO, conn, &mut arrived);
+        let is_over = matches!(server.poll(Time::ZERO), Output::Close(_));
+        server.write_to(Time::ZERO, conn, &mut arrived);
         is_over
     });
     assert!(is_over, "the connection is never over");

@@ -27,9 +27,9 @@ const LEDGER: &[(&str, &[&str])] = &[
     ("n02", &["tests/it/ide_refusals.rs"]),
     ("n03", &["tests/it/ide_refusals.rs"]),
     ("n04", &["adapters/tests/main.rs", "tests/it/threats.rs"]),
-    ("n05", &["adapters/tests/main.rs", "adapters/driver/tests/it/steps.rs", "tests/it/host_pressure.rs"]),
+    ("n05", &["adapters/tests/main.rs", "adapters/driver/tests/it/steps.rs", "tests/it/server_pressure.rs"]),
     ("n06", &["adapters/tests/main.rs"]),
-    ("n07", &["tests/it/ide_consent.rs", "tests/it/host_consent.rs"]),
+    ("n07", &["tests/it/ide_consent.rs", "tests/it/server_consent.rs"]),
     ("h01", &["tests/it/ide_refusals.rs"]),
     ("h02", &["tests/it/ide_refusals.rs", "tests/it/ws_handshake.rs"]),
     ("h03", &["tests/it/ws_handshake.rs"]),
@@ -85,16 +85,16 @@ const LEDGER: &[(&str, &[&str])] = &[
     ("l16", &["adapters/lockfile/src/published.rs"]),
     ("l17", &["adapters/lockfile/tests/it/scopes.rs"]),
     ("l18", &["adapters/lockfile/tests/it/publish.rs"]),
-    ("e01", &["tests/it/host_pressure.rs"]),
-    ("e02", &["tests/it/host_pressure.rs"]),
+    ("e01", &["tests/it/server_pressure.rs"]),
+    ("e02", &["tests/it/server_pressure.rs"]),
     ("e03", &["adapters/tests/main.rs", "adapters/mio/tests/it/pressure.rs"]),
     ("e04", &["adapters/tests/main.rs"]),
     ("e05", &["tests/it/threats.rs"]),
     ("e06", &["tests/it/threats.rs"]),
     ("e07", &["tests/it/threats.rs", "adapters/lockfile/tests/it/publish.rs", "cli/tests/it/tap/mod.rs"]),
     ("e08", &["tests/it/threats.rs"]),
-    ("e09", &["tests/it/host_pressure.rs"]),
-    ("e10", &["tests/it/host_pressure.rs"]),
+    ("e09", &["tests/it/server_pressure.rs"]),
+    ("e10", &["tests/it/server_pressure.rs"]),
 ];
 
 fn file(path: &str) -> String {
@@ -198,14 +198,14 @@ fn h09_closing_after_upgrade_delivers_no_message() {
     // a pending connection, and makes room for a new one.
     let mut config = config;
     config.max_pending_connections = 1;
-    let mut host = Server::new(config);
-    let conn = host.connect(at(0));
+    let mut server = Server::new(config);
+    let conn = server.connect(at(0));
     let wrong = right.replace("Authorization: tok", "Authorization: kot");
-    host.feed(at(0), conn, wrong.as_bytes());
-    assert!(pass(&mut host, at(0), usize::MAX).events.is_empty());
-    host.connect(at(1));
-    assert!(pass(&mut host, at(1), usize::MAX).events.is_empty());
-    assert_eq!(host.unauthenticated().wrong_tokens, 1, "the pending connection has made room");
+    server.feed(at(0), conn, wrong.as_bytes());
+    assert!(pass(&mut server, at(0), usize::MAX).events.is_empty());
+    server.connect(at(1));
+    assert!(pass(&mut server, at(1), usize::MAX).events.is_empty());
+    assert_eq!(server.unauthenticated().wrong_tokens, 1, "the pending connection has made room");
     // A wrong Server field is refused as usual.
     let mut editor = Editor::new(crate::support::ide::config());
     editor.feed(right.replace("Host: 127", "Host: 128").as_bytes());
@@ -244,18 +244,18 @@ fn l14_resumed_token_alone_opens_nothing() {
 
     let mut limited = config.clone();
     limited.max_clients = 1;
-    let mut host = Server::new(limited);
-    let both = [host.connect(at(0)), host.connect(at(0))];
+    let mut server = Server::new(limited);
+    let both = [server.connect(at(0)), server.connect(at(0))];
     for conn in both {
-        host.feed(at(0), conn, HEAD.as_bytes());
+        server.feed(at(0), conn, HEAD.as_bytes());
     }
-    let pending = pass(&mut host, at(0), usize::MAX).events;
+    let pending = pass(&mut server, at(0), usize::MAX).events;
     assert!(matches!(
         &pending[..],
         [ServerEvent::AdmissionPending { .. }, ServerEvent::AdmissionPending { .. }]
     ));
-    assert!(host.admit(both[0], true) && host.admit(both[1], true));
-    let written = pass(&mut host, at(0), usize::MAX).written;
+    assert!(server.admit(both[0], true) && server.admit(both[1], true));
+    let written = pass(&mut server, at(0), usize::MAX).written;
     let [(first, accepted), (second, refused)] = &written[..] else { panic!("{written:?}") };
     assert_eq!([*first, *second], both);
     assert!(accepted.starts_with(b"HTTP/1.1 101 "));
@@ -263,17 +263,17 @@ fn l14_resumed_token_alone_opens_nothing() {
 
     // In the first round the client leaves before the decision; in the second the application decides
     // after a minute.
-    let mut host = Server::new(config);
+    let mut server = Server::new(config);
     for (begin, ends, admitted) in [(0, true, false), (60_000, false, true)] {
-        let conn = host.connect(at(begin));
-        host.feed(at(begin), conn, HEAD.as_bytes());
-        let events = pass(&mut host, at(begin), usize::MAX).events;
+        let conn = server.connect(at(begin));
+        server.feed(at(begin), conn, HEAD.as_bytes());
+        let events = pass(&mut server, at(begin), usize::MAX).events;
         assert!(matches!(&events[..], [ServerEvent::AdmissionPending { .. }]), "{events:?}");
         if ends {
-            host.feed_eof(at(begin), conn);
+            server.feed_eof(at(begin), conn);
         }
-        pass(&mut host, at(begin + 60_000), usize::MAX);
-        assert_eq!(host.admit(conn, true), admitted, "ends: {ends}");
+        pass(&mut server, at(begin + 60_000), usize::MAX);
+        assert_eq!(server.admit(conn, true), admitted, "ends: {ends}");
     }
 }
 
@@ -368,18 +368,18 @@ fn e07_nothing_shows_a_token() {
     for head in
         [good.clone(), good.replace("Qz7\r\n", "Qz8\r\n"), good.replace("GET / ", &format!("GET /{CANARY} "))]
     {
-        let mut host = Server::new(server.clone());
-        let conn = host.connect(at(0));
+        let mut server = Server::new(server.clone());
+        let conn = server.connect(at(0));
         // A second connection, with an unfinished request in its receive buffer.
-        let half = host.connect(at(0));
-        host.feed(at(0), half, &head.as_bytes()[..head.len() - 2]);
-        shown.push(format!("{host:?} {host:#?}"));
+        let half = server.connect(at(0));
+        server.feed(at(0), half, &head.as_bytes()[..head.len() - 2]);
+        shown.push(format!("{server:?} {server:#?}"));
         for bytes in [head.as_bytes().to_vec(), text(INITIALIZE), text(CANARY)] {
-            if host.wants_input(conn) {
-                host.feed(at(0), conn, &bytes);
+            if server.wants_input(conn) {
+                server.feed(at(0), conn, &bytes);
             }
-            let passed = pass(&mut host, at(0), 0);
-            shown.push(format!("{:?} {host:?}", passed.events));
+            let passed = pass(&mut server, at(0), 0);
+            shown.push(format!("{:?} {server:?}", passed.events));
             shown.push(String::from_utf8_lossy(&passed.unwritten_bytes()).into_owned());
         }
     }

@@ -191,7 +191,7 @@ pub fn frames(text: &str) -> impl FnMut(usize) + use<> {
 
 /// Answers calls as an editor with many clients, which make the same call one after the other.
 #[cfg(feature = "check")]
-pub fn host(clients: usize, text: String) -> impl FnMut(usize) {
+pub fn server(clients: usize, text: String) -> impl FnMut(usize) {
     let (mut server, conns) = attached(clients, ToolSet::new().handle(Tool::GetDiagnostics));
     let (call, mut at) = (frame(&text), 0);
     move |times| {

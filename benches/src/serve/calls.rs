@@ -64,10 +64,10 @@ fn config() -> ServerConfig {
     config
 }
 
-fn on(host: &mut ide::Server, event: ServerEvent) {
+fn on(server: &mut ide::Server, event: ServerEvent) {
     if let ServerEvent::Call { call: ToolCall::OpenDiff(call, diff), .. } = event {
         // A disconnected agent needs no answer.
-        let _ = host.answer(call, &ours::reject(diff));
+        let _ = server.answer(call, &ours::reject(diff));
     }
 }
 

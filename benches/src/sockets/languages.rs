@@ -36,7 +36,7 @@ fn in_c() -> Grid {
     let run = Command::new(COST).env_remove("CARGO_TARGET_DIR").output().expect("the script is there");
     let told = String::from_utf8_lossy(&run.stderr);
     assert!(run.status.success(), "{told}");
-    // A line is `diff: 870 instructions on Host (host), 890 in C: 102 %`.
+    // A line is `diff: 870 instructions in Rust (rust), 890 in C: 102 %`.
     for line in told.lines() {
         let numbers: Vec<f64> = line.split(' ').filter_map(|word| word.parse().ok()).collect();
         let (Some((kind, _)), [rust, c, _]) = (line.split_once(": "), numbers.as_slice()) else { continue };

@@ -183,7 +183,7 @@ const STRANGE: &[&str] = &[
     "[null]",
     r#"{"":{"a":[1]}}"#,
     r#""file:///%ff""#,
-    r#""\\\\host\\share""#,
+    r#""\\\\server\\share""#,
     r#""ERROR""#,
     r#""1""#,
     "-0.0",

@@ -4,7 +4,7 @@ use super::row::{Proof::Reads, Row, Step::*, bare, claim, row, vs_code, with_dif
 use ide_mcp::mcp::ToolResult;
 
 const EDITOR: &str = "tests/it/ide_server.rs";
-const HOST: &str = "tests/it/ide_host.rs";
+const HOST: &str = "tests/it/server_agents.rs";
 const REFUSALS: &str = "tests/it/ide_refusals.rs";
 
 pub const ROWS: &[Row] = &[
@@ -62,7 +62,7 @@ pub const ROWS: &[Row] = &[
     claim("Q17", "stale lock files are reported and left to their owner")
         .test("adapters/lockfile/tests/it/scan.rs", "l06_scan_reports_all_and_deletes_none"),
     claim("Q17 sockets", "dead sockets end")
-        .test("tests/it/host_sending.rs", "i34_silent_client_is_pinged_before_the_timeout"),
+        .test("tests/it/server_sending.rs", "i34_silent_client_is_pinged_before_the_timeout"),
     claim("Q18", "after a sleep of the machine, a side pings again before it ends the connection")
         .test("src/keepalive.rs", "a_late_check_pings_again_first"),
     claim("Q19", "pings can be off, and any byte counts as activity")
@@ -152,7 +152,7 @@ pub const ROWS: &[Row] = &[
         ]),
     ),
     claim("Q35", "hidden files are not sent as selections")
-        .test("tests/it/host_sending.rs", "hidden_files_do_not_leave_the_editor"),
+        .test("tests/it/server_sending.rs", "hidden_files_do_not_leave_the_editor"),
     row(
         "Q36",
         "preview and makeFrontmost arrive as they are sent",

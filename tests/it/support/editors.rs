@@ -127,7 +127,7 @@ impl Editor {
         self.closed
     }
 
-    /// Reacts to an event. `respond` hides the difference between a server and a host.
+    /// Reacts to an event. `respond` answers the calls.
     pub fn on_event(
         &mut self,
         event: &ServerEvent,

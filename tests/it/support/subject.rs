@@ -66,7 +66,7 @@ pub trait Subject {
     /// was in all its states.
     fn must_refuse(&self) -> &'static [&'static str];
 
-    /// Acts on another connection of the same host, which brings in the time for all connections,
+    /// Acts on another connection of the same server, which brings in the time for all connections,
     /// and has no other effect on this one. Returns false if there is no other connection.
     fn aside(&self, _machine: &mut Self::Machine, _now: Time) -> bool {
         false

@@ -22,7 +22,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
         ["mio"] => Ok(serve_on_mio()?),
         ["blocking"] => Ok(serve_on_threads()?),
-        [host, agent] => examine(host, agent),
+        [server, agent] => examine(server, agent),
         _ => Err("usage: autobahn mio | blocking | HOST:PORT AGENT".into()),
     }
 }
@@ -88,34 +88,34 @@ fn serve(server: &mut ws::Server, event: OwnedEvent) {
 }
 
 /// Lets the server examine the client, case by case, and write its report.
-fn examine(host: &str, agent: &str) -> Result<(), Box<dyn Error>> {
+fn examine(server: &str, agent: &str) -> Result<(), Box<dyn Error>> {
     let mut count = None;
-    converse(host, "/getCaseCount", |_, event| {
+    converse(server, "/getCaseCount", |_, event| {
         if let OwnedEvent::Text(text) = event {
             count = text.parse().ok();
         }
     })?;
     let count = count.ok_or("the server does not report the number of its cases")?;
     for case in 1..=count {
-        converse(host, &format!("/runCase?case={case}&agent={agent}"), |client, event| match event {
+        converse(server, &format!("/runCase?case={case}&agent={agent}"), |client, event| match event {
             OwnedEvent::Text(text) => drop(client.sender().text(&text)),
             OwnedEvent::Binary(bytes) => drop(client.sender().binary(&bytes)),
             _ => {}
         })?;
     }
-    converse(host, &format!("/updateReports?agent={agent}"), |_, _| {})
+    converse(server, &format!("/updateReports?agent={agent}"), |_, _| {})
 }
 
 /// Passes every event of a connection to `on`, from its beginning to its end. The server
 /// judges the end too.
 fn converse(
-    host: &str,
+    server: &str,
     target: &str,
     mut on: impl FnMut(&mut ws::Client, OwnedEvent),
 ) -> Result<(), Box<dyn Error>> {
-    let request = ws::ClientRequest::new(host).target(target);
+    let request = ws::ClientRequest::new(server).target(target);
     let machine = ws::Client::new(request, SysRng, ws::Limits::default(), Time::ZERO)?;
-    let mut conn = ide_mcp_blocking::Conn::connect(host, machine)?;
+    let mut conn = ide_mcp_blocking::Conn::connect(server, machine)?;
     while let Some(event) = conn.next_event() {
         if let OwnedEvent::Closed(ws::Closed::NotAccepted(error)) = &event {
             return Err(format!("{target}: {error}").into());

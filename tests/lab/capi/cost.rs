@@ -1,7 +1,7 @@
-//! Calls of an agent to an editor in Rust, on `Host`, or to an editor that uses the functions of C, with
-//! the agent in the same process. The problems of getDiagnostics are a value (`host`), or JSON (`json`,
+//! Calls of an agent to an editor in Rust, or to an editor that uses the functions of C, with
+//! the agent in the same process. The problems of getDiagnostics are a value (`rust`), or JSON (`json`,
 //! `c`). `tests/lab/capi/cost.sh` counts the instructions.
-//! Run: cost host|json|c diagnostics|diff CALLS
+//! Run: cost rust|json|c diagnostics|diff CALLS
 #![allow(unsafe_code, reason = "the functions of C are called")]
 #![allow(clippy::unwrap_used, clippy::panic, clippy::wildcard_enum_match_arm, reason = "a test")]
 
@@ -28,10 +28,10 @@ const JSON: &str = r#"[{"uri":"file:///w/a.rs","diagnostics":[{"message":"expect
 
 fn main() {
     let arguments: Vec<String> = env::args().skip(1).collect();
-    let [side, kind, calls] = arguments.as_slice() else { panic!("cost host|json|c diagnostics|diff CALLS") };
+    let [side, kind, calls] = arguments.as_slice() else { panic!("cost rust|json|c diagnostics|diff CALLS") };
     let calls: u32 = calls.parse().unwrap();
     match side.as_str() {
-        "host" => run(InRust::new(false), kind, calls),
+        "rust" => run(InRust::new(false), kind, calls),
         "json" => run(InRust::new(true), kind, calls),
         _ => run(InC::new(), kind, calls),
     }

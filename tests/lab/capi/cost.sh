@@ -25,11 +25,11 @@ while read -r kind calls side most; do
     rust=$(instructions "$side" "$kind" "$calls")
     c=$(instructions c "$kind" "$calls")
     percent=$(((100 * c + rust - 1) / rust))
-    printf '%s: %s instructions on Host (%s), %s in C: %s %%\n' "$kind" "$rust" "$side" "$c" "$percent" >&2
+    printf '%s: %s instructions in Rust (%s), %s in C: %s %%\n' "$kind" "$rust" "$side" "$c" "$percent" >&2
     [ "$percent" -le "$most" ] || status=1
 done <<'T'
 diagnostics 200 json 143
-diagnostics 200 host 210
-diff 20 host 105
+diagnostics 200 rust 210
+diff 20 rust 105
 T
 exit "$status"

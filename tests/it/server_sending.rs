@@ -1,4 +1,4 @@
-//! Broadcasts of a host, its filter, its pings of either kind, and a computer that sleeps.
+//! Broadcasts of a server, its filter, its pings of either kind, and a computer that sleeps.
 
 use std::time::Duration;
 
@@ -15,64 +15,67 @@ use ide_mcp::ide::{
 };
 use ide_mcp::rpc::NotSent;
 
-fn open(host: &mut Server, said: &[&str]) -> ConnId {
-    open_and_read(host, Time::ZERO, said).0
+fn open(server: &mut Server, said: &[&str]) -> ConnId {
+    open_and_read(server, Time::ZERO, said).0
 }
 
-/// Opens a connection whose client sends these messages, and returns the messages of the host.
-fn open_and_read(host: &mut Server, now: Time, said: &[&str]) -> (ConnId, Vec<String>) {
-    let conn = host.connect(now);
-    host.feed(now, conn, HEAD.as_bytes());
+/// Opens a connection whose client sends these messages, and returns the messages of the server.
+fn open_and_read(server: &mut Server, now: Time, said: &[&str]) -> (ConnId, Vec<String>) {
+    let conn = server.connect(now);
+    server.feed(now, conn, HEAD.as_bytes());
     for said in said {
-        host.feed(now, conn, &text(said));
+        server.feed(now, conn, &text(said));
     }
-    events(host, now);
-    let bytes = read_by(host, conn);
+    events(server, now);
+    let bytes = read_by(server, conn);
     (conn, texts(bytes.strip_prefix(ACCEPTED.as_bytes()).unwrap()))
 }
 
-pub fn attach(host: &mut Server) -> ConnId {
-    attach_and_read(host, Time::ZERO).0
+pub fn attach(server: &mut Server) -> ConnId {
+    attach_and_read(server, Time::ZERO).0
 }
 
-/// Attaches a client, and returns the messages of the host to it.
-pub fn attach_and_read(host: &mut Server, now: Time) -> (ConnId, Vec<String>) {
-    open_and_read(host, now, &[INITIALIZE, INITIALIZED, CONNECTED])
+/// Attaches a client, and returns the messages of the server to it.
+pub fn attach_and_read(server: &mut Server, now: Time) -> (ConnId, Vec<String>) {
+    open_and_read(server, now, &[INITIALIZE, INITIALIZED, CONNECTED])
 }
 
-pub fn said(host: &mut Server, conn: ConnId) -> Vec<String> {
-    texts(&read_by(host, conn))
+pub fn said(server: &mut Server, conn: ConnId) -> Vec<String> {
+    texts(&read_by(server, conn))
 }
 
 #[test]
 fn broadcast_returns_ready_clients_not_reached() {
     let mut config = config();
     config.ws.outgoing = 1_000;
-    let mut host = Server::new(config);
-    let (one, full) = (attach(&mut host), attach(&mut host));
-    let (deaf, gone) = (open(&mut host, &[INITIALIZE]), attach(&mut host));
-    lose(&mut host, Time::ZERO, gone);
-    events(&mut host, Time::ZERO);
-    while host.agent_mut(full.into()).notify("diagnostics_other_", None::<&()>).is_ok() {}
-    assert_eq!(host.notify_all("diagnostics_changed", None::<&()>), Ok(vec![full.into()]));
+    let mut server = Server::new(config);
+    let (one, full) = (attach(&mut server), attach(&mut server));
+    let (deaf, gone) = (open(&mut server, &[INITIALIZE]), attach(&mut server));
+    lose(&mut server, Time::ZERO, gone);
+    events(&mut server, Time::ZERO);
+    while server.agent_mut(full.into()).notify("diagnostics_other_", None::<&()>).is_ok() {}
+    assert_eq!(server.notify_all("diagnostics_changed", None::<&()>), Ok(vec![full.into()]));
     let changed = r#"{"jsonrpc":"2.0","method":"diagnostics_changed"}"#;
-    assert_eq!(said(&mut host, one), [changed]);
-    assert!(said(&mut host, full).iter().all(|text| text != changed));
-    assert_eq!(said(&mut host, deaf), [""; 0]);
-    assert_eq!(host.notify_all("diagnostics_changed", None::<&()>), Ok(vec![]));
-    assert_eq!((said(&mut host, one), said(&mut host, full)), (vec![changed.into()], vec![changed.into()]));
+    assert_eq!(said(&mut server, one), [changed]);
+    assert!(said(&mut server, full).iter().all(|text| text != changed));
+    assert_eq!(said(&mut server, deaf), [""; 0]);
+    assert_eq!(server.notify_all("diagnostics_changed", None::<&()>), Ok(vec![]));
+    assert_eq!(
+        (said(&mut server, one), said(&mut server, full)),
+        (vec![changed.into()], vec![changed.into()])
+    );
 }
 
 #[test]
 fn unserializable_broadcast_is_refused() {
-    let mut host = Server::new(config());
-    assert_eq!(host.notify_all("x", Some(&[1])), Ok(vec![]), "no client is attached");
-    let conn = attach(&mut host);
-    assert_eq!(host.notify_all("x", Some(&[1])), Err(NotSent::Unserializable));
-    assert_eq!(said(&mut host, conn), [""; 0]);
-    host.feed_eof(Time::ZERO, conn);
+    let mut server = Server::new(config());
+    assert_eq!(server.notify_all("x", Some(&[1])), Ok(vec![]), "no client is attached");
+    let conn = attach(&mut server);
+    assert_eq!(server.notify_all("x", Some(&[1])), Err(NotSent::Unserializable));
+    assert_eq!(said(&mut server, conn), [""; 0]);
+    server.feed_eof(Time::ZERO, conn);
     assert_eq!(
-        host.notify_all("x", Some(&[1])),
+        server.notify_all("x", Some(&[1])),
         Ok(vec![]),
         "the connection has ended, and the application has not polled its end"
     );
@@ -84,13 +87,13 @@ fn hidden_files_do_not_leave_the_editor() {
     config.debounce = Duration::ZERO;
     config.filter = Filter::new().hide(|path| path.ends_with(".env")).max_text(8);
     assert_eq!(format!("{:?}", config.filter), r#"Filter { hides: "some", most: 8 }"#);
-    let mut host = Server::new(config);
-    let conn = attach(&mut host);
+    let mut server = Server::new(config);
+    let conn = attach(&mut server);
     let of = |path: &str, text: &str| Selection::new(path, Range::default(), text);
     let mut tell = |selection| {
-        let selected = host.select(Time::ZERO, selection);
-        events(&mut host, Time::ZERO);
-        (selected, texts(&read_by(&mut host, conn)))
+        let selected = server.select(Time::ZERO, selection);
+        events(&mut server, Time::ZERO);
+        (selected, texts(&read_by(&mut server, conn)))
     };
     let (selected, heard) = tell(of("/w/a", "12345678"));
     assert!(selected == Selected::Whole && heard[0].contains(r#""text":"12345678""#), "{heard:?}");
@@ -105,26 +108,26 @@ fn hidden_files_do_not_leave_the_editor() {
     let (selected, heard) = tell(Selection::cleared());
     assert_eq!((selected, heard.len()), (Selected::Whole, 0), "a cleared selection is the empty one");
     let mention = |path: &str| Mention::new(path, None);
-    assert_eq!(host.mention(Time::ZERO, mention("/w/.env"), None), Err(MentionError::Hidden));
-    assert_eq!(host.mention(Time::ZERO, mention("/w/a"), None), Ok(()));
-    assert_eq!(said(&mut host, conn).len(), 1);
+    assert_eq!(server.mention(Time::ZERO, mention("/w/.env"), None), Err(MentionError::Hidden));
+    assert_eq!(server.mention(Time::ZERO, mention("/w/a"), None), Ok(()));
+    assert_eq!(said(&mut server, conn).len(), 1);
     // Diagnostics and the active editor do not reveal the file either.
     let stale =
         |uris: &[&str]| DiagnosticsChanged::Stale { uris: uris.iter().map(|&uri| uri.into()).collect() };
-    assert_eq!(host.diagnostics_changed(stale(&["file:///w/.env", "file:///w/a"])), []);
+    assert_eq!(server.diagnostics_changed(stale(&["file:///w/.env", "file:///w/a"])), []);
     assert_eq!(
-        said(&mut host, conn),
+        said(&mut server, conn),
         [r#"{"jsonrpc":"2.0","method":"diagnostics_changed","params":{"uris":["file:///w/a"]}}"#]
     );
-    host.diagnostics_changed(stale(&["file:///w/.env"]));
-    host.diagnostics_changed(DiagnosticsChanged::Now(FileDiagnostics::new("file:///w/%2Eenv", vec![])));
-    assert_eq!(said(&mut host, conn), [""; 0]);
+    server.diagnostics_changed(stale(&["file:///w/.env"]));
+    server.diagnostics_changed(DiagnosticsChanged::Now(FileDiagnostics::new("file:///w/%2Eenv", vec![])));
+    assert_eq!(said(&mut server, conn), [""; 0]);
     // An editor can spell a URI in several ways, and a URI that cannot be decoded can be a plain path.
     let odd = ["file:///w/%2Eenv", "file:///w/100%/.env", "file:///w/a#b/.env", "/w/.env", "untitled:.env"];
-    host.diagnostics_changed(stale(&odd));
-    assert_eq!(said(&mut host, conn), [""; 0]);
-    assert_eq!(host.active_editor_changed(of("/w/.env", "secret")), []);
-    let heard = said(&mut host, conn);
+    server.diagnostics_changed(stale(&odd));
+    assert_eq!(said(&mut server, conn), [""; 0]);
+    assert_eq!(server.active_editor_changed(of("/w/.env", "secret")), []);
+    let heard = said(&mut server, conn);
     assert!(heard.len() == 1 && !heard[0].contains("env") && !heard[0].contains("secret"), "{heard:?}");
 }
 
@@ -162,27 +165,27 @@ fn file_is_hidden_under_every_name() {
         let mut config = config();
         config.debounce = Duration::ZERO;
         config.filter = filter;
-        let mut host = Server::new(config);
-        let conn = attach(&mut host);
+        let mut server = Server::new(config);
+        let conn = attach(&mut server);
         for name in names {
             let by_path = Selection::new(name, Range::default(), "secret");
             let mut by_url = Selection::new("/w/a", Range::default(), "secret");
             by_url.file_url = Some(name.into());
             for selection in [by_path, by_url] {
-                assert_eq!(host.select(Time::ZERO, selection.clone()), Selected::Hidden, "{at}: {name}");
-                host.active_editor_changed(selection);
+                assert_eq!(server.select(Time::ZERO, selection.clone()), Selected::Hidden, "{at}: {name}");
+                server.active_editor_changed(selection);
             }
-            let mention = host.mention(Time::ZERO, Mention::new(name, None), None);
+            let mention = server.mention(Time::ZERO, Mention::new(name, None), None);
             assert_eq!(mention, Err(MentionError::Hidden), "{at}: {name}");
-            host.diagnostics_changed(DiagnosticsChanged::Stale { uris: vec![name.into()] });
-            events(&mut host, Time::ZERO);
-            for said in said(&mut host, conn) {
+            server.diagnostics_changed(DiagnosticsChanged::Stale { uris: vec![name.into()] });
+            events(&mut server, Time::ZERO);
+            for said in said(&mut server, conn) {
                 assert!(!said.contains("env") && !said.contains("secret"), "{at}: {name}: {said}");
             }
         }
         for shown in ["/w/a", "file:///w/a%20b", "untitled:a"] {
             let selection = Selection::new(shown, Range::default(), "");
-            assert_eq!(host.select(Time::ZERO, selection), Selected::Whole, "{at}: {shown}");
+            assert_eq!(server.select(Time::ZERO, selection), Selected::Whole, "{at}: {shown}");
         }
     }
 }
@@ -200,8 +203,8 @@ fn answers_name_no_hidden_file() {
     config.tools = tools.into_iter().fold(ToolSet::new(), ToolSet::handle).into();
     config.tool_resources = true;
     config.filter = Filter::secrets();
-    let mut host = Server::new(config);
-    let conn = attach(&mut host);
+    let mut server = Server::new(config);
+    let conn = attach(&mut server);
     let (hidden, shown) = ("/w/.env", "/w/a.rs");
     let reads = ["ide://selection", "ide://diagnostics", "ide://open-editors"];
     let mut asked: Vec<String> = tools
@@ -214,8 +217,8 @@ fn answers_name_no_hidden_file() {
     asked.extend(reads.map(|uri| format!(r#""method":"resources/read","params":{{"uri":"{uri}"}}"#)));
     for (id, ask) in asked.iter().enumerate() {
         let message = text(&format!(r#"{{"jsonrpc":"2.0","id":{id},{ask}}}"#));
-        host.feed(Time::ZERO, conn, &message);
-        let call = events(&mut host, Time::ZERO).into_iter().find_map(|event| match event {
+        server.feed(Time::ZERO, conn, &message);
+        let call = events(&mut server, Time::ZERO).into_iter().find_map(|event| match event {
             ServerEvent::Call { call, .. } => Some(call),
             _ => None,
         });
@@ -223,21 +226,21 @@ fn answers_name_no_hidden_file() {
         let problems = |path: &str| FileDiagnostics::new(path, Vec::new());
         let tab = |path: &str| EditorTab::new(format!("file://{path}"), path, "text");
         let answered = match call.unwrap() {
-            ToolCall::GetCurrentSelection(call, _) => host.answer(call, &CurrentSelection(selection())),
-            ToolCall::GetLatestSelection(call, _) => host.answer(call, &LatestSelection(selection())),
+            ToolCall::GetCurrentSelection(call, _) => server.answer(call, &CurrentSelection(selection())),
+            ToolCall::GetLatestSelection(call, _) => server.answer(call, &LatestSelection(selection())),
             ToolCall::GetDiagnostics(call, _) => {
-                host.answer(call, &Diagnostics::new(vec![problems(hidden), problems(shown)]))
+                server.answer(call, &Diagnostics::new(vec![problems(hidden), problems(shown)]))
             }
             ToolCall::GetOpenEditors(call, _) => {
-                host.answer(call, &OpenEditors::new(vec![tab(hidden), tab(shown)]))
+                server.answer(call, &OpenEditors::new(vec![tab(hidden), tab(shown)]))
             }
             ToolCall::GetAllOpenedFilePaths(call, _) => {
-                host.answer(call, &FilePaths::new(vec![hidden.into(), shown.into()]))
+                server.answer(call, &FilePaths::new(vec![hidden.into(), shown.into()]))
             }
             call => panic!("{call:?}"),
         };
         answered.unwrap();
-        let sent = said(&mut host, conn).concat();
+        let sent = said(&mut server, conn).concat();
         assert!(!sent.contains(".env") && !sent.contains("token"), "{ask}: {sent}");
         let has_others = !ask.contains("election");
         assert_eq!(sent.contains(shown), has_others, "{ask}: {sent}");
@@ -246,36 +249,36 @@ fn answers_name_no_hidden_file() {
 
 #[test]
 fn filter_truncates_text_at_256_kib() {
-    let mut host = Server::new(config());
-    assert_eq!(host.select(at(0), selection(&"x".repeat(256 * 1024))), Selected::Whole);
+    let mut server = Server::new(config());
+    assert_eq!(server.select(at(0), selection(&"x".repeat(256 * 1024))), Selected::Whole);
     let mut wide = config();
     wide.filter = Filter::default().max_text(usize::MAX);
-    let mut host = Server::new(wide.clone());
-    assert_eq!(host.select(at(0), selection(&"x".repeat(256 * 1024 + 1))), Selected::Truncated);
+    let mut server = Server::new(wide.clone());
+    assert_eq!(server.select(at(0), selection(&"x".repeat(256 * 1024 + 1))), Selected::Truncated);
     wide.content_limits.selection = 256 * 1024 + 1;
-    let mut host = Server::new(wide);
-    assert_eq!(host.select(at(0), selection(&"x".repeat(256 * 1024 + 1))), Selected::Whole);
-    assert_eq!(host.select(at(0), selection(&"x".repeat(256 * 1024 + 2))), Selected::Truncated);
+    let mut server = Server::new(wide);
+    assert_eq!(server.select(at(0), selection(&"x".repeat(256 * 1024 + 1))), Selected::Whole);
+    assert_eq!(server.select(at(0), selection(&"x".repeat(256 * 1024 + 2))), Selected::Truncated);
 }
 
-/// Returns the times of the pings to a silent client, and the time at which the host ends the
-/// connection, in milliseconds. The host sleeps until `sleep_until`.
+/// Returns the times of the pings to a silent client, and the time at which the server ends the
+/// connection, in milliseconds. The server sleeps until `sleep_until`.
 fn pings(config: ServerConfig, sleep_until: u64) -> (Vec<u64>, u64) {
-    let mut host = Server::new(config);
-    let conn = attach(&mut host);
+    let mut server = Server::new(config);
+    let conn = attach(&mut server);
     let (mut pinged, mut now) = (Vec::new(), sleep_until.max(1));
     loop {
         let ended =
-            events(&mut host, at(now)).into_iter().any(|event| matches!(event, ServerEvent::Closed { .. }));
+            events(&mut server, at(now)).into_iter().any(|event| matches!(event, ServerEvent::Closed { .. }));
         if ended {
             return (pinged, now);
         }
-        let bytes = read_by(&mut host, conn);
+        let bytes = read_by(&mut server, conn);
         let names_ping = |payload: &[u8]| payload.windows(6).any(|text| text == b"\"ping\"");
         if read(&bytes).iter().any(|frame| frame.first == PING || names_ping(&frame.payload)) {
             pinged.push(now);
         }
-        let due = host.deadline().unwrap().saturating_since(Time::ZERO).as_millis().try_into().unwrap();
+        let due = server.deadline().unwrap().saturating_since(Time::ZERO).as_millis().try_into().unwrap();
         assert!(due > now, "law 4 at {now} ms");
         now = due;
     }
@@ -298,7 +301,7 @@ fn i34_silent_client_is_pinged_before_the_timeout() {
 
     let mut off = config();
     off.ws.keepalive = None;
-    let mut host = Server::new(off);
-    attach(&mut host);
-    assert_eq!(host.deadline(), None, "both can be off");
+    let mut server = Server::new(off);
+    attach(&mut server);
+    assert_eq!(server.deadline(), None, "both can be off");
 }

@@ -1,4 +1,4 @@
-//! The questions of a host about its clients: one at a time, and none for a while after a refusal.
+//! The questions of a server about its clients: one at a time, and none for a while after a refusal.
 
 use crate::support::ide::{HEAD, INITIALIZE, INITIALIZED, answer, at, call, config, text, texts};
 use crate::support::passes::{lose, read_by};
@@ -6,7 +6,7 @@ use ide_mcp::ide::{AgentId, ConnId, MODELS_TARGET, Server, ServerEvent};
 use ide_mcp::{Output, Time};
 use std::time::Duration;
 
-/// A host that asks, with a clock. Its connections have no timers of their own.
+/// A server that asks, with a clock. Its connections have no timers of their own.
 struct Room {
     server: Server,
     now: Time,

@@ -1,7 +1,7 @@
 //! The privacy of an editor: its pause, the filter on every way of an answer, and the property that a
 //! hidden file leaks nowhere.
 
-use crate::host_sending::{attach, attach_and_read, said};
+use crate::server_sending::{attach, attach_and_read, said};
 use crate::support::ide::{at, call, config, open_diff, text};
 use crate::support::passes::{events, lose};
 use ide_mcp::Time;
@@ -81,7 +81,7 @@ const TOOLS: [Tool; 16] = [
 ];
 
 /// Returns an editor with all [`TOOLS`], and a filter that hides the usual secrets.
-fn host(dialect: Dialect) -> Server {
+fn server(dialect: Dialect) -> Server {
     host_with(dialect, Filter::secrets())
 }
 
@@ -122,10 +122,10 @@ enum Asked {
     Direct(CallId, DirectRequest),
 }
 
-/// Feeds a request to the host, and returns the calls that reach the application.
-fn ask(host: &mut Server, now: Time, conn: ConnId, request: &str) -> Vec<Asked> {
-    host.feed(now, conn, &text(request));
-    asked(events(host, now))
+/// Feeds a request to the server, and returns the calls that reach the application.
+fn ask(server: &mut Server, now: Time, conn: ConnId, request: &str) -> Vec<Asked> {
+    server.feed(now, conn, &text(request));
+    asked(events(server, now))
 }
 
 fn asked(events: Vec<ServerEvent>) -> Vec<Asked> {
@@ -148,23 +148,23 @@ enum By {
 
 const WAYS: [By; 4] = [By::Answer, By::Json, By::Respond, By::Raw];
 
-fn give<T: ToolArguments>(host: &mut Server, call: Call<T>, answer: &T::Answer, by: By) {
+fn give<T: ToolArguments>(server: &mut Server, call: Call<T>, answer: &T::Answer, by: By) {
     let result = answer.result(Dialect::VsCode);
     let first = result.texts().next().unwrap_or_default();
     let blocks: Vec<_> = result.texts().map(|text| json!({"type": "text", "text": text})).collect();
     let raw = serde_json::value::to_raw_value(&json!({ "content": blocks })).unwrap();
     // The connection can have ended.
     let _ = match by {
-        By::Answer => host.answer(call, answer).map_err(Into::into),
-        By::Json => host.call(call).answer_json(first),
-        By::Respond => host.call(call).respond(&result),
-        By::Raw => host.call(call).respond_raw(&raw),
+        By::Answer => server.answer(call, answer).map_err(Into::into),
+        By::Json => server.call(call).answer_json(first),
+        By::Respond => server.call(call).respond(&result),
+        By::Raw => server.call(call).respond_raw(&raw),
     };
 }
 
 /// Answers a call with the file at this path, which contains this text, and with the file that the
 /// filter shows, if the answer has room for two.
-fn reply(host: &mut Server, call: ToolCall, (path, content): (&str, &str), by: By) {
+fn reply(server: &mut Server, call: ToolCall, (path, content): (&str, &str), by: By) {
     let selection = || Some(Selection::new(path, Range::default(), content));
     let problems = |path: &str, content: &str| {
         let problem = Diagnostic::new(Severity::Error, Range::default(), content);
@@ -177,50 +177,50 @@ fn reply(host: &mut Server, call: ToolCall, (path, content): (&str, &str), by: B
     };
     let paths = || vec![path.into(), OPEN.0.into()];
     match call {
-        ToolCall::GetCurrentSelection(call, _) => give(host, call, &CurrentSelection(selection()), by),
-        ToolCall::GetLatestSelection(call, _) => give(host, call, &LatestSelection(selection()), by),
+        ToolCall::GetCurrentSelection(call, _) => give(server, call, &CurrentSelection(selection()), by),
+        ToolCall::GetLatestSelection(call, _) => give(server, call, &LatestSelection(selection()), by),
         ToolCall::GetCursorPosition(call, _) => {
-            give(host, call, &CursorPosition::new(path, Range::default().end), by);
+            give(server, call, &CursorPosition::new(path, Range::default().end), by);
         }
         ToolCall::GetDiagnostics(call, _) => {
             let files = vec![problems(path, content), problems(OPEN.0, OPEN.1)];
-            give(host, call, &Diagnostics::new(files), by);
+            give(server, call, &Diagnostics::new(files), by);
         }
         ToolCall::GetOpenEditors(call, _) => {
-            give(host, call, &OpenEditors::new(vec![tab(path), tab(OPEN.0)]), by);
+            give(server, call, &OpenEditors::new(vec![tab(path), tab(OPEN.0)]), by);
         }
-        ToolCall::GetAllOpenedFilePaths(call, _) => give(host, call, &FilePaths::new(paths()), by),
+        ToolCall::GetAllOpenedFilePaths(call, _) => give(server, call, &FilePaths::new(paths()), by),
         ToolCall::GetWorkspaceFolders(call, _) => {
-            give(host, call, &WorkspaceFolders::new(vec![WorkspaceFolder::new("/w")]), by);
+            give(server, call, &WorkspaceFolders::new(vec![WorkspaceFolder::new("/w")]), by);
         }
         ToolCall::OpenFile(call, asked) => {
             let opened = match asked.make_frontmost {
                 true => OpenedFile::focused(path, Some(format!("{content} is in it"))),
                 false => OpenedFile::unfocused(path, "text", 7),
             };
-            give(host, call, &opened, by);
+            give(server, call, &opened, by);
         }
-        ToolCall::OpenFiles(call, _) => give(host, call, &OpenedFiles::new(paths()), by),
+        ToolCall::OpenFiles(call, _) => give(server, call, &OpenedFiles::new(paths()), by),
         ToolCall::CheckDocumentDirty(call, _) => {
             let open = DocumentState::Open { file_path: path.into(), is_dirty: true, is_untitled: false };
-            give(host, call, &open, by);
+            give(server, call, &open, by);
         }
         ToolCall::SaveDocument(call, _) => {
             let message = content.into();
-            give(host, call, &DocumentSaved::Open { file_path: path.into(), saved: true, message }, by);
+            give(server, call, &DocumentSaved::Open { file_path: path.into(), saved: true, message }, by);
         }
-        ToolCall::OpenDiff(call, diff) => drop(host.answer(call, &diff.accept())),
-        ToolCall::SetCursorPosition(call, _) => give(host, call, &Done, by),
-        ToolCall::SetSelection(call, _) => give(host, call, &Done, by),
-        ToolCall::ReformatFile(call, _) => give(host, call, &Reformatted::new(true), by),
-        ToolCall::CloseTab(call, _) => give(host, call, &TabClosed::new(true), by),
+        ToolCall::OpenDiff(call, diff) => drop(server.answer(call, &diff.accept())),
+        ToolCall::SetCursorPosition(call, _) => give(server, call, &Done, by),
+        ToolCall::SetSelection(call, _) => give(server, call, &Done, by),
+        ToolCall::ReformatFile(call, _) => give(server, call, &Reformatted::new(true), by),
+        ToolCall::CloseTab(call, _) => give(server, call, &TabClosed::new(true), by),
         call => panic!("{call:?}"),
     }
 }
 
 /// Answers a request of the Obsidian dialect with the file at this path, and with the file that the
 /// filter shows. The text is that of the file that was asked for.
-fn reply_direct(host: &mut Server, call: CallId, request: &DirectRequest, path: &str) {
+fn reply_direct(server: &mut Server, call: CallId, request: &DirectRequest, path: &str) {
     let files = || DirectAnswer::Files(vec![path.into(), SHOWN.into()]);
     let answer = match request {
         DirectRequest::ReadFile(asked) => {
@@ -235,18 +235,18 @@ fn reply_direct(host: &mut Server, call: CallId, request: &DirectRequest, path: 
         }
     };
     // The connection can have ended.
-    let _ = host.call(call).respond_direct(&answer);
+    let _ = server.call(call).respond_direct(&answer);
 }
 
 #[test]
 fn filter_applies_to_every_way_of_answers() {
     for (dialect, by) in Dialect::ALL.into_iter().flat_map(|dialect| WAYS.map(|by| (dialect, by))) {
         for is_paused in [false, true] {
-            let mut host = host(dialect);
-            let conn = attach(&mut host);
+            let mut server = server(dialect);
+            let conn = attach(&mut server);
             if is_paused {
-                host.pause(at(0));
-                said(&mut host, conn);
+                server.pause(at(0));
+                said(&mut server, conn);
             }
             let file = if is_paused { OPEN } else { (SPELLINGS[0], HIDDEN.1) };
             let requests = TOOLS.iter().enumerate().map(|(id, tool)| tool_call(id, *tool, dialect, "/w/x"));
@@ -254,11 +254,11 @@ fn filter_applies_to_every_way_of_answers() {
             let reads = uris.enumerate().map(|(id, uri)| resource_read(100 + id, uri));
             for request in requests.chain(reads) {
                 let name = format!("{dialect:?} {by:?} paused: {is_paused} {request}");
-                let Some(Asked::Tool(call)) = ask(&mut host, Time::ZERO, conn, &request).pop() else {
+                let Some(Asked::Tool(call)) = ask(&mut server, Time::ZERO, conn, &request).pop() else {
                     panic!("{name}")
                 };
-                reply(&mut host, call, file, by);
-                let sent = said(&mut host, conn).concat();
+                reply(&mut server, call, file, by);
+                let sent = said(&mut server, conn).concat();
                 assert!(sent.contains(r#""result""#), "{name}: {sent}");
                 for secret in [file.0, file.1, HIDDEN.0] {
                     assert!(!sent.contains(secret), "{name}: {sent}");
@@ -308,17 +308,17 @@ fn direct_answers_pass_the_filter() {
         ("writeFile", ".env", DirectAnswer::Written, r#"{"success":true}"#),
     ];
     for is_paused in [false, true] {
-        let mut host = host(Dialect::Obsidian);
-        let conn = attach(&mut host);
+        let mut server = server(Dialect::Obsidian);
+        let conn = attach(&mut server);
         if is_paused {
-            host.pause(at(0));
-            said(&mut host, conn);
+            server.pause(at(0));
+            said(&mut server, conn);
         }
         for (method, path, answer, expected) in &cases {
-            let asked = ask(&mut host, Time::ZERO, conn, &direct_request(1, method, path)).pop();
+            let asked = ask(&mut server, Time::ZERO, conn, &direct_request(1, method, path)).pop();
             let Some(Asked::Direct(call, _)) = asked else { panic!("{method} {path}: {asked:?}") };
-            host.call(call).respond_direct(answer).unwrap();
-            let sent = said(&mut host, conn).concat();
+            server.call(call).respond_direct(answer).unwrap();
+            let sent = said(&mut server, conn).concat();
             let name = format!("{method} {path} paused: {is_paused}: {sent}");
             assert!(!sent.contains("env") && !sent.contains("s3cret"), "{name}");
             assert_eq!(
@@ -331,16 +331,16 @@ fn direct_answers_pass_the_filter() {
     }
 }
 
-fn select(host: &mut Server, millis: u64, text: &str) -> Selected {
-    let selected = host.select(at(millis), Selection::new(OPEN.0, Range::default(), text));
-    events(host, at(millis));
+fn select(server: &mut Server, millis: u64, text: &str) -> Selected {
+    let selected = server.select(at(millis), Selection::new(OPEN.0, Range::default(), text));
+    events(server, at(millis));
     selected
 }
 
 /// Returns the texts of the selections that a client received.
-fn selections(host: &mut Server, conn: ConnId, millis: u64) -> Vec<String> {
-    events(host, at(millis));
-    texts_of_selections(&said(host, conn))
+fn selections(server: &mut Server, conn: ConnId, millis: u64) -> Vec<String> {
+    events(server, at(millis));
+    texts_of_selections(&said(server, conn))
 }
 
 fn texts_of_selections(said: &[String]) -> Vec<String> {
@@ -351,53 +351,53 @@ fn texts_of_selections(said: &[String]) -> Vec<String> {
 
 #[test]
 fn pause_clears_and_resume_restores_selection() {
-    let mut host = host(Dialect::VsCode);
-    let conn = attach(&mut host);
-    assert_eq!(select(&mut host, 0, "one"), Selected::Whole);
-    assert_eq!(selections(&mut host, conn, 50), ["one"]);
+    let mut server = server(Dialect::VsCode);
+    let conn = attach(&mut server);
+    assert_eq!(select(&mut server, 0, "one"), Selected::Whole);
+    assert_eq!(selections(&mut server, conn, 50), ["one"]);
     // Twice, since the state is carried over from one pause to the next.
     for (from, held, during, after) in [
         (100, None, None, "one"),
         (2_000, Some("two"), None, "two"),
         (4_000, Some("three"), Some("four"), "four"),
     ] {
-        let is_held = held.map(|text| select(&mut host, from, text));
-        host.pause(at(from + 10));
-        assert!(host.is_paused());
-        assert_eq!(selections(&mut host, conn, from + 10), [""], "{from}: at once, {is_held:?}");
-        host.pause(at(from + 20));
+        let is_held = held.map(|text| select(&mut server, from, text));
+        server.pause(at(from + 10));
+        assert!(server.is_paused());
+        assert_eq!(selections(&mut server, conn, from + 10), [""], "{from}: at once, {is_held:?}");
+        server.pause(at(from + 20));
         if let Some(text) = during {
-            assert_eq!(select(&mut host, from + 20, text), Selected::Hidden);
+            assert_eq!(select(&mut server, from + 20, text), Selected::Hidden);
         }
-        assert_eq!(selections(&mut host, conn, from + 500), [""; 0], "{from}");
-        let (late, received) = attach_and_read(&mut host, at(from + 500));
+        assert_eq!(selections(&mut server, conn, from + 500), [""; 0], "{from}");
+        let (late, received) = attach_and_read(&mut server, at(from + 500));
         assert_eq!(texts_of_selections(&received), [""], "{from}: attached during the pause");
-        assert_eq!(selections(&mut host, late, from + 500), [""; 0], "{from}");
-        host.resume(at(from + 600));
-        assert!(!host.is_paused());
-        assert_eq!(selections(&mut host, conn, from + 600), [after], "{from}: without a movement");
-        assert_eq!(selections(&mut host, late, from + 600), [after], "{from}: attached during the pause");
-        host.resume(at(from + 700));
-        assert_eq!(selections(&mut host, conn, from + 1_000), [""; 0], "{from}: a second time");
-        lose(&mut host, at(from + 1_000), late);
-        events(&mut host, at(from + 1_000));
+        assert_eq!(selections(&mut server, late, from + 500), [""; 0], "{from}");
+        server.resume(at(from + 600));
+        assert!(!server.is_paused());
+        assert_eq!(selections(&mut server, conn, from + 600), [after], "{from}: without a movement");
+        assert_eq!(selections(&mut server, late, from + 600), [after], "{from}: attached during the pause");
+        server.resume(at(from + 700));
+        assert_eq!(selections(&mut server, conn, from + 1_000), [""; 0], "{from}: a second time");
+        lose(&mut server, at(from + 1_000), late);
+        events(&mut server, at(from + 1_000));
     }
 }
 
 #[test]
 fn resumed_selection_passes_the_filter_again() {
-    let mut host = host(Dialect::VsCode);
-    let conn = attach(&mut host);
-    host.pause(at(0));
-    said(&mut host, conn);
-    host.resume(at(1));
-    assert_eq!(selections(&mut host, conn, 1), [""; 0], "nothing was ever selected");
-    host.pause(at(2));
+    let mut server = server(Dialect::VsCode);
+    let conn = attach(&mut server);
+    server.pause(at(0));
+    said(&mut server, conn);
+    server.resume(at(1));
+    assert_eq!(selections(&mut server, conn, 1), [""; 0], "nothing was ever selected");
+    server.pause(at(2));
     let secret = Selection::new(SPELLINGS[0], Range::default(), HIDDEN.1);
-    assert_eq!(host.select(at(3), secret), Selected::Hidden);
-    said(&mut host, conn);
-    host.resume(at(4));
-    assert_eq!(selections(&mut host, conn, 500), [""; 0], "the client has the empty selection");
+    assert_eq!(server.select(at(3), secret), Selected::Hidden);
+    said(&mut server, conn);
+    server.resume(at(4));
+    assert_eq!(selections(&mut server, conn, 500), [""; 0], "the client has the empty selection");
 }
 
 #[test]
@@ -405,27 +405,27 @@ fn resting_selection_passes_the_filter_again() {
     let ignored = Arc::new(AtomicBool::new(false));
     let is_ignored = ignored.clone();
     let filter = Filter::new().hide(move |path| path == OPEN.0 && is_ignored.load(Ordering::Relaxed));
-    let mut host = host_with(Dialect::VsCode, filter);
-    let early = attach(&mut host);
+    let mut server = host_with(Dialect::VsCode, filter);
+    let early = attach(&mut server);
     // Twice, since the state is carried over.
     for (from, text) in [(0, "one"), (2_000, "two")] {
         ignored.store(false, Ordering::Relaxed);
-        select(&mut host, from, text);
-        assert_eq!(selections(&mut host, early, from + 50), [text]);
+        select(&mut server, from, text);
+        assert_eq!(selections(&mut server, early, from + 50), [text]);
         ignored.store(true, Ordering::Relaxed);
-        let received = [0, 1].map(|_| texts_of_selections(&attach_and_read(&mut host, at(from + 50)).1));
+        let received = [0, 1].map(|_| texts_of_selections(&attach_and_read(&mut server, at(from + 50)).1));
         assert_eq!(received, [[""], [""]], "{from}: the file is hidden by now");
-        assert_eq!(selections(&mut host, early, from + 1_000), [""], "{from}: once");
+        assert_eq!(selections(&mut server, early, from + 1_000), [""], "{from}: once");
         // A selection that waits is not dropped with the one before.
         ignored.store(false, Ordering::Relaxed);
-        select(&mut host, from + 1_100, "three");
-        assert_eq!(selections(&mut host, early, from + 1_150), ["three"], "{from}");
-        select(&mut host, from + 1_200, "four");
+        select(&mut server, from + 1_100, "three");
+        assert_eq!(selections(&mut server, early, from + 1_150), ["three"], "{from}");
+        select(&mut server, from + 1_200, "four");
         ignored.store(true, Ordering::Relaxed);
-        let (_, received) = attach_and_read(&mut host, at(from + 1_200));
+        let (_, received) = attach_and_read(&mut server, at(from + 1_200));
         assert_eq!(texts_of_selections(&received), [""], "{from}: the one before");
         ignored.store(false, Ordering::Relaxed);
-        assert_eq!(selections(&mut host, early, from + 1_250).last().unwrap(), "four", "{from}");
+        assert_eq!(selections(&mut server, early, from + 1_250).last().unwrap(), "four", "{from}");
     }
 }
 
@@ -434,47 +434,47 @@ fn resting_selection_passes_the_filter_again() {
 #[test]
 fn filter_gets_the_path_as_it_is_written() {
     for (path, is_hidden) in [("/w/%41.txt", true), ("/w/A.txt", true), ("/w/%42.txt", false)] {
-        let mut host = host_with(Dialect::VsCode, Filter::new().hide(move |text| text == path));
+        let mut server = host_with(Dialect::VsCode, Filter::new().hide(move |text| text == path));
         let mut selection = Selection::new("", Range::default(), "x");
         selection.file_url = Some("file:///w/%41.txt".into());
-        let selected = host.select(at(0), selection);
+        let selected = server.select(at(0), selection);
         assert_eq!(selected == Selected::Hidden, is_hidden, "{path}: {selected:?}");
     }
 }
 
 #[test]
 fn paused_host_pushes_nothing() {
-    let mut host = host(Dialect::VsCode);
-    let conn = attach(&mut host);
-    host.pause(at(0));
-    said(&mut host, conn);
+    let mut server = server(Dialect::VsCode);
+    let conn = attach(&mut server);
+    server.pause(at(0));
+    said(&mut server, conn);
     let mention = || Mention::new(OPEN.0, None);
-    assert_eq!(host.mention(at(0), mention(), None), Err(MentionError::Paused));
+    assert_eq!(server.mention(at(0), mention(), None), Err(MentionError::Paused));
     let stale = || DiagnosticsChanged::Stale { uris: vec![OPEN.0.into()] };
-    assert_eq!(host.diagnostics_changed(stale()), []);
-    host.active_editor_changed(Selection::new(OPEN.0, Range::default(), OPEN.1));
-    events(&mut host, Time::ZERO);
-    let sent = said(&mut host, conn).concat();
+    assert_eq!(server.diagnostics_changed(stale()), []);
+    server.active_editor_changed(Selection::new(OPEN.0, Range::default(), OPEN.1));
+    events(&mut server, Time::ZERO);
+    let sent = said(&mut server, conn).concat();
     assert!(!sent.contains(OPEN.0) && !sent.contains(OPEN.1), "{sent}");
-    host.resume(at(1));
-    assert_eq!(host.mention(at(1), mention(), None), Ok(()));
-    host.diagnostics_changed(stale());
-    assert_eq!(said(&mut host, conn).concat().matches(OPEN.0).count(), 2);
+    server.resume(at(1));
+    assert_eq!(server.mention(at(1), mention(), None), Ok(()));
+    server.diagnostics_changed(stale());
+    assert_eq!(said(&mut server, conn).concat().matches(OPEN.0).count(), 2);
 }
 
 #[test]
 fn waiting_mention_outlasts_a_pause() {
     for (resumed, is_sent) in [(29_999, true), (30_000, false)] {
-        let mut host = Server::new(config());
-        host.mention(at(0), Mention::new(OPEN.0, None), None).unwrap();
-        host.pause(at(1));
-        let (conn, _) = attach_and_read(&mut host, at(1));
+        let mut server = Server::new(config());
+        server.mention(at(0), Mention::new(OPEN.0, None), None).unwrap();
+        server.pause(at(1));
+        let (conn, _) = attach_and_read(&mut server, at(1));
         let is_expired = |event: &ServerEvent| matches!(event, ServerEvent::MentionExpired { .. });
-        assert_eq!(events(&mut host, at(resumed)).iter().any(is_expired), !is_sent, "{resumed}");
-        assert!(!said(&mut host, conn).concat().contains(OPEN.0), "{resumed}");
-        host.resume(at(resumed));
-        events(&mut host, at(resumed));
-        assert_eq!(said(&mut host, conn).concat().contains(OPEN.0), is_sent, "{resumed}");
+        assert_eq!(events(&mut server, at(resumed)).iter().any(is_expired), !is_sent, "{resumed}");
+        assert!(!said(&mut server, conn).concat().contains(OPEN.0), "{resumed}");
+        server.resume(at(resumed));
+        events(&mut server, at(resumed));
+        assert_eq!(said(&mut server, conn).concat().contains(OPEN.0), is_sent, "{resumed}");
     }
 }
 
@@ -485,28 +485,28 @@ fn waiting_mention_passes_the_filter_again() {
         let is_ignored = ignored.clone();
         let mut config = config();
         config.filter = Filter::new().hide(move |path| path == OPEN.0 && is_ignored.load(Ordering::Relaxed));
-        let mut host = Server::new(config);
-        let conn = attach(&mut host);
+        let mut server = Server::new(config);
+        let conn = attach(&mut server);
         // Each mention to a client waits for the one before.
         let paths = ["/w/first", OPEN.0, "/w/last"];
         for (begin, is_hidden) in [(0, false), (10_000, true), (20_000, true), (30_000, false)] {
             for path in paths {
-                host.mention(at(begin), Mention::new(path, None), None).unwrap();
+                server.mention(at(begin), Mention::new(path, None), None).unwrap();
             }
             if pauses {
-                host.pause(at(begin + 1));
+                server.pause(at(begin + 1));
             }
             ignored.store(is_hidden, Ordering::Relaxed);
             if pauses {
-                host.resume(at(begin + 2));
+                server.resume(at(begin + 2));
             }
             let (mut received, mut expired) = (String::new(), Vec::new());
             for millis in (begin + 2..begin + 1_000).step_by(50) {
-                expired.extend(events(&mut host, at(millis)).into_iter().filter_map(|event| match event {
+                expired.extend(events(&mut server, at(millis)).into_iter().filter_map(|event| match event {
                     ServerEvent::MentionExpired { mention } => Some(mention.file_path),
                     _ => None,
                 }));
-                received.push_str(&said(&mut host, conn).concat());
+                received.push_str(&said(&mut server, conn).concat());
             }
             let name = format!("paused: {pauses}, at {begin}: {received}");
             assert_eq!(paths.map(|path| received.contains(path)), [true, !is_hidden, true], "{name}");
@@ -518,7 +518,7 @@ fn waiting_mention_passes_the_filter_again() {
 
 /// An editor with agents, which acts at random, and the record of its last answers.
 struct Life {
-    host: Server,
+    server: Server,
     dialect: Dialect,
     spellings: &'static [&'static str],
     relative: &'static [&'static str],
@@ -544,10 +544,10 @@ impl Life {
                 (by_path, &SPELLINGS[..WHOLE], &RELATIVE[..1])
             }
         };
-        let host = host_with(dialect, filter);
+        let server = host_with(dialect, filter);
         let (agents, held, done) = (Vec::new(), Vec::new(), BTreeSet::new());
         Self {
-            host,
+            server,
             dialect,
             spellings,
             relative,
@@ -592,18 +592,18 @@ impl Life {
                 self.done.insert("select");
                 let selection = self.selection();
                 self.current = selection.text.contains(OPEN.1).then(|| selection.text.clone());
-                self.host.select(now, selection);
+                self.server.select(now, selection);
             }
             2 => {
                 self.done.insert("mention");
                 let (path, _) = self.file();
-                let _ = self.host.mention(now, Mention::new(path, None), None);
+                let _ = self.server.mention(now, Mention::new(path, None), None);
             }
             3 => {
                 self.done.insert("diagnostics");
                 let ((path, text), (other, _)) = (self.file(), self.file());
                 let problem = Diagnostic::new(Severity::Error, Range::default(), text);
-                self.host.diagnostics_changed(match self.random.one_in(2) {
+                self.server.diagnostics_changed(match self.random.one_in(2) {
                     true => DiagnosticsChanged::Stale { uris: vec![path.into(), other.into()] },
                     false => DiagnosticsChanged::Now(FileDiagnostics::new(path, vec![problem])),
                 });
@@ -611,7 +611,7 @@ impl Life {
             4 => {
                 self.done.insert("active editor");
                 let selection = self.selection();
-                self.host.active_editor_changed(selection);
+                self.server.active_editor_changed(selection);
             }
             5 | 6 if !self.agents.is_empty() => {
                 self.done.insert("request");
@@ -627,43 +627,43 @@ impl Life {
                     Some(uri) => resource_read(self.asked, uri),
                     None => tool_call(self.asked, tool, self.dialect, self.file().0),
                 };
-                self.held.extend(ask(&mut self.host, now, agent, &request));
+                self.held.extend(ask(&mut self.server, now, agent, &request));
             }
             7 | 8 if !self.held.is_empty() => match self.held.remove(self.random.below(self.held.len())) {
                 Asked::Tool(call) => {
                     self.done.insert("answer");
                     let ((path, text), by) = (self.file(), WAYS[self.random.below(WAYS.len())]);
-                    reply(&mut self.host, call, (path, &text), by);
+                    reply(&mut self.server, call, (path, &text), by);
                 }
                 Asked::Direct(call, request) => {
                     self.done.insert("direct answer");
                     let path = self.relative();
-                    reply_direct(&mut self.host, call, &request, path);
+                    reply_direct(&mut self.server, call, &request, path);
                 }
             },
-            9 if self.host.is_paused() => self.resume(),
+            9 if self.server.is_paused() => self.resume(),
             9 => {
                 self.done.insert("pause");
                 // The bytes in a send buffer are sent in a pause too.
                 self.check();
-                self.host.pause(now);
+                self.server.pause(now);
             }
             10 if self.agents.len() < 4 => {
                 self.done.insert("attach");
-                let (agent, received) = attach_and_read(&mut self.host, now);
+                let (agent, received) = attach_and_read(&mut self.server, now);
                 self.agents.push(agent);
                 self.examine(&received.concat());
             }
             11 if self.agents.len() > 1 && self.random.one_in(3) => {
                 self.done.insert("detach");
                 let agent = self.agents.remove(self.random.below(self.agents.len()));
-                lose(&mut self.host, now, agent);
+                lose(&mut self.server, now, agent);
             }
             _ => {
                 self.millis += u64::try_from(self.random.below(200)).unwrap();
             }
         }
-        let events = events(&mut self.host, at(self.millis));
+        let events = events(&mut self.server, at(self.millis));
         self.held.extend(asked(events));
         // Now and then the agents read nothing for a while, so the pushes wait.
         if !self.random.one_in(4) {
@@ -674,7 +674,7 @@ impl Life {
     /// Ends a pause, and checks that each agent receives the current selection.
     fn resume(&mut self) {
         self.check();
-        self.host.resume(at(self.millis));
+        self.server.resume(at(self.millis));
         let received = self.check();
         if let Some(text) = &self.current {
             self.done.insert("restored selection");
@@ -684,9 +684,9 @@ impl Life {
 
     /// Reads the messages to each agent, and checks them.
     fn check(&mut self) -> Vec<String> {
-        events(&mut self.host, at(self.millis));
+        events(&mut self.server, at(self.millis));
         let received: Vec<String> =
-            self.agents.iter().map(|agent| said(&mut self.host, *agent).concat()).collect();
+            self.agents.iter().map(|agent| said(&mut self.server, *agent).concat()).collect();
         received.iter().for_each(|said| self.examine(said));
         received
     }
@@ -697,7 +697,7 @@ impl Life {
         let is_leak = lower.contains(HIDDEN.0) || lower.contains(HIDDEN.1);
         assert!(!is_leak, "the hidden file leaks: {said}");
         let is_shown = said.contains(SHOWN) || said.contains(OPEN.1);
-        assert!(!is_shown || !self.host.is_paused(), "the editor is paused: {said}");
+        assert!(!is_shown || !self.server.is_paused(), "the editor is paused: {said}");
     }
 }
 
@@ -706,14 +706,14 @@ fn hidden_file_leaks_nowhere() {
     let mut done = BTreeSet::new();
     for seed in 0..300 {
         let mut life = Life::new(seed);
-        life.agents.push(attach(&mut life.host));
+        life.agents.push(attach(&mut life.server));
         for _ in 0..120 {
             life.step();
         }
-        life.host.resume(at(life.millis));
+        life.server.resume(at(life.millis));
         // The filter still lets the other file through.
-        select(&mut life.host, life.millis, "the end");
-        events(&mut life.host, at(life.millis).saturating_add(Duration::from_millis(200)));
+        select(&mut life.server, life.millis, "the end");
+        events(&mut life.server, at(life.millis).saturating_add(Duration::from_millis(200)));
         let received = life.check();
         assert!(received.iter().all(|said| said.contains("the end")), "{seed}: {received:?}");
         done.extend(life.done);
