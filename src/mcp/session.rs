@@ -86,6 +86,7 @@ impl<E: From<SessionEvent>> Session<E> {
         self.events.push_back(event.into());
     }
 
+    #[cfg(feature = "ide")]
     pub(super) fn has_event(&self) -> bool {
         !self.events.is_empty()
     }

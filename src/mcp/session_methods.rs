@@ -36,13 +36,13 @@ macro_rules! session_methods {
 
         /// Returns the next event that is queued, without ending calls or requests whose time is
         /// over. For a layer that has more input to process first.
-        pub fn queued_event(&mut self) -> Option<$event> {
+        #[cfg(feature = "ide")]
+        pub(crate) fn queued_event(&mut self) -> Option<$event> {
             self.session.pop()
         }
 
-        /// Returns true if an event is queued.
-        #[must_use]
-        pub fn has_queued_event(&self) -> bool {
+        #[cfg(feature = "ide")]
+        pub(crate) fn has_queued_event(&self) -> bool {
             self.session.has_event()
         }
 
@@ -254,14 +254,6 @@ macro_rules! session_methods {
         #[must_use]
         pub const fn open_bytes(&self) -> usize {
             self.session.incoming.bytes()
-        }
-
-        /// Limits the open calls to this many bytes, in addition to
-        /// [`SessionLimits::open_bytes`](crate::rpc::SessionLimits::open_bytes). The number is the
-        /// share of this session in a limit on several sessions together. Calls that are open stay
-        /// open.
-        pub const fn set_quota(&mut self, bytes: usize) {
-            self.session.incoming.set_quota(bytes);
         }
 
         /// Returns the number of requests of this side that wait for their answer, pings included.

@@ -40,6 +40,7 @@ pub(crate) fn result<R: Serialize + ?Sized>(
 }
 
 /// Writes a response whose result can be any value, for methods that are not of MCP.
+#[cfg(any(test, feature = "ide"))]
 pub(crate) fn any_result(buf: &mut Vec<u8>, id: &Id, result: &RawValue) {
     begin_result(buf, id);
     buf.extend_from_slice(result.get().as_bytes());

@@ -193,7 +193,8 @@ impl Client {
     }
 
     /// Ends the connection at once, without a close frame: for a client that gives up its opening handshake.
-    pub fn abort(&mut self) {
+    #[cfg(feature = "ide")]
+    pub(crate) fn abort(&mut self) {
         self.opening = None;
         self.stream.output.end_abruptly(Closed::Local { clean: false });
     }
@@ -201,19 +202,21 @@ impl Client {
     /// Ends the connection because the peer broke a rule of this layer or of a layer above. An open
     /// connection sends a close frame with the code of
     /// [`ProtocolError::close_code`](super::ProtocolError::close_code).
-    pub fn fail(&mut self, error: super::ProtocolError) {
+    #[cfg(feature = "ide")]
+    pub(crate) fn fail(&mut self, error: super::ProtocolError) {
         self.stream.output.fail(error);
     }
 
     /// Returns the latest time that the machine has received.
-    #[must_use]
-    pub const fn now(&self) -> Time {
+    #[cfg(feature = "ide")]
+    pub(crate) const fn now(&self) -> Time {
         self.stream.output.now
     }
 
     /// Ends the connection because the peer did not answer a layer above this one in time. An open connection
     /// sends a close frame with 1001 and this reason, of which at most 123 bytes are written.
-    pub fn time_out(&mut self, reason: &str) {
+    #[cfg(feature = "ide")]
+    pub(crate) fn time_out(&mut self, reason: &str) {
         self.stream.output.time_out(reason);
     }
 

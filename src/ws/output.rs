@@ -312,6 +312,7 @@ impl<M: Masking> Output<M> {
 
     /// Ends the connection because the peer does not answer. An open connection sends a close frame
     /// first, since the peer can still be reading.
+    #[cfg(feature = "ide")]
     pub(crate) fn time_out(&mut self, reason: &str) {
         self.end_with(CloseCode::GOING_AWAY, reason, Closed::TimedOut);
     }

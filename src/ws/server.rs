@@ -248,8 +248,8 @@ impl Server {
 
     /// Returns true if the transport has ended, even if the end of the transport is not polled yet.
     /// Messages that are sent from then on are not written.
-    #[must_use]
-    pub fn is_cut_off(&self) -> bool {
+    #[cfg(feature = "ide")]
+    pub(crate) fn is_cut_off(&self) -> bool {
         self.stream.output.is_cut_off
     }
 
@@ -262,34 +262,37 @@ impl Server {
 
     /// Ends the connection at once, without an answer and without a close frame: for a peer that is to
     /// receive no output.
-    pub fn abort(&mut self) {
+    #[cfg(feature = "ide")]
+    pub(crate) fn abort(&mut self) {
         self.opening = Opening::Over;
         self.stream.output.end_abruptly(Closed::Local { clean: false });
     }
 
     /// Returns the length of the outgoing stream: the number of all bytes that were ever queued, written
     /// or not.
-    #[must_use]
-    pub fn position(&self) -> u64 {
+    #[cfg(feature = "ide")]
+    pub(crate) fn position(&self) -> u64 {
         self.stream.output.tx.position()
     }
 
     /// Ends the connection because the peer broke a rule of this layer or of a layer above. An open
     /// connection sends a close frame with the code of
     /// [`ProtocolError::close_code`](super::ProtocolError::close_code).
-    pub fn fail(&mut self, error: super::ProtocolError) {
+    #[cfg(feature = "ide")]
+    pub(crate) fn fail(&mut self, error: super::ProtocolError) {
         self.stream.output.fail(error);
     }
 
     /// Returns the latest time that the machine has received.
-    #[must_use]
-    pub const fn now(&self) -> Time {
+    #[cfg(feature = "ide")]
+    pub(crate) const fn now(&self) -> Time {
         self.stream.output.now
     }
 
     /// Ends the connection because the peer did not answer a layer above this one in time. An open connection
     /// sends a close frame with 1001 and this reason, of which at most 123 bytes are written.
-    pub fn time_out(&mut self, reason: &str) {
+    #[cfg(feature = "ide")]
+    pub(crate) fn time_out(&mut self, reason: &str) {
         self.stream.output.time_out(reason);
     }
 
@@ -425,6 +428,21 @@ impl core::error::Error for AcceptError {}
 #[cfg(all(test, target_pointer_width = "64"))]
 mod tests {
     use super::*;
+
+    /// The close frame of 1001 has the reason, and the application hears of the time.
+    #[cfg(feature = "ide")]
+    #[test]
+    fn time_out_goes_away_with_the_reason() {
+        let mut server = Server::new(Limits::default(), Time::ZERO);
+        let head = "GET / HTTP/1.1\r\nHost: a\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\n\
+            Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n";
+        server.feed(Time::ZERO, head.as_bytes());
+        assert!(matches!(server.poll(Time::ZERO), Output::Event(OwnedEvent::Upgrade(_))));
+        server.accept(None).unwrap();
+        server.time_out("no answer");
+        assert!(matches!(server.poll(Time::ZERO), Output::Event(OwnedEvent::Closed(Closed::TimedOut))));
+        assert!(server.stream.outgoing().ends_with(b"\x88\x0b\x03\xe9no answer"));
+    }
 
     #[test]
     fn connection_has_at_most_512_bytes() {

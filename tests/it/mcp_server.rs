@@ -652,14 +652,3 @@ fn batch_elements_count_separately_against_the_limit() {
     assert_eq!(bench.hear(&sized(1, 100)), [""; 0]);
     assert_eq!(bench.server.open_bytes(), 100);
 }
-
-#[test]
-fn a_quota_limits_one_call_alone_too() {
-    let mut bench = limited(NEWEST);
-    bench.server.set_quota(300);
-    assert_eq!(bench.hear(&sized(1, 301)), [busy(1)]);
-    assert_eq!(bench.hear(&sized(2, 300)), [""; 0]);
-    bench.server.set_quota(0);
-    assert_eq!(bench.server.open_calls(), 1, "it stays open");
-    assert_eq!(bench.hear(&sized(3, 100)), [busy(3)]);
-}

@@ -5,7 +5,7 @@
 use ide_mcp::mcp::{self, Implementation, Outcome, RawTools, Timeout, ToolResult, ToolSpec};
 use ide_mcp::rpc::{CallId, RequestId, SessionId};
 use ide_mcp::testing::Random;
-use ide_mcp::ws::{self, CloseCode, Closed, Event, HeaderField, ProtocolError, Refusal, Status};
+use ide_mcp::ws::{self, CloseCode, Closed, Event, HeaderField, Refusal, Status};
 use ide_mcp::{Machine, Output, Time};
 
 const TOKEN: &str = "0123456789abcdef";
@@ -134,6 +134,8 @@ fn transfer<M: Machine<Conn = ()>>(from: &mut M, to: &mut impl Machine<Conn = ()
 struct Editor {
     ws: ws::Server,
     mcp: mcp::Server<RawTools>,
+    /// The end of the connection, until the events before it are polled.
+    closed: Option<Closed>,
 }
 
 enum EditorEvent {
@@ -148,63 +150,57 @@ impl Editor {
         Self {
             ws: ws::Server::new(ws::Limits::default(), NOW),
             mcp: mcp::Server::new(config, tools, SessionId::new(1)),
+            closed: None,
         }
     }
 
-    /// Returns the next event. Received messages come before due timers.
+    /// Returns the next event. Every message that has arrived is received before the session looks at its timers.
     fn poll(&mut self) -> Option<EditorEvent> {
-        loop {
-            if let Some(event) = self.mcp.queued_event() {
-                match self.translate(event) {
-                    Some(event) => return Some(event),
-                    None => continue,
-                }
-            }
-            let now = self.ws.now();
-            if let Some((event, mut sender)) = self.ws.poll_lent() {
-                match event {
-                    Event::Upgrade(request) => {
-                        let is_welcome = matches!(
-                            request.single("authorization"),
-                            HeaderField::One(token) if token == TOKEN.as_bytes()
-                        );
-                        match is_welcome {
-                            true => self.ws.accept(None).unwrap(),
-                            false => {
-                                self.ws.reject(Refusal::new(Status::Unauthorized, "wrong token")).unwrap()
-                            }
-                        }
+        while let Some((event, mut sender)) = self.ws.poll_lent() {
+            match event {
+                Event::Upgrade(request) => {
+                    let is_welcome = matches!(
+                        request.single("authorization"),
+                        HeaderField::One(token) if token == TOKEN.as_bytes()
+                    );
+                    match is_welcome {
+                        true => self.ws.accept(None).unwrap(),
+                        false => self.ws.reject(Refusal::new(Status::Unauthorized, "wrong token")).unwrap(),
                     }
-                    Event::Text(text) => self.mcp.receive(now, text, &mut sender),
-                    Event::Binary(_) => self.ws.fail(ProtocolError::UnexpectedBinary),
-                    Event::Closed(closed) => {
-                        self.mcp.close();
-                        return Some(EditorEvent::Closed(closed));
-                    }
-                    _ => {}
                 }
-                continue;
+                Event::Text(text) => self.mcp.receive(NOW, text, &mut sender),
+                Event::Binary(_) => sender.close(CloseCode::UNSUPPORTED, "only texts").unwrap(),
+                Event::Closed(closed) => {
+                    self.mcp.close();
+                    self.closed = Some(closed);
+                }
+                _ => {}
             }
-            // Above the high-water mark messages wait undelivered, and the timers have to wait for
-            // them.
-            if self.ws.has_ended() || self.ws.is_full() {
-                return None;
-            }
-            let event = self.mcp.poll(now, &mut self.ws.sender())?;
+        }
+        // Above the high-water mark messages wait undelivered, and the timers have to wait for them.
+        if self.ws.is_full() && !self.ws.has_ended() {
+            return None;
+        }
+        while let Some(event) = self.mcp.poll(NOW, &mut self.ws.sender()) {
             if let Some(event) = self.translate(event) {
                 return Some(event);
             }
         }
+        self.closed.take().map(EditorEvent::Closed)
     }
 
     fn translate(&mut self, event: mcp::ServerEvent<mcp::RawCall>) -> Option<EditorEvent> {
         match event {
             mcp::ServerEvent::Call { call, .. } => return Some(EditorEvent::Call(call)),
-            mcp::ServerEvent::TooManyFaults => self.ws.fail(ProtocolError::TooManyMalformedMessages),
-            mcp::ServerEvent::PingTimeout => self.ws.time_out("no answer to a ping"),
+            mcp::ServerEvent::TooManyFaults => self.close(CloseCode::POLICY, "too many faults"),
+            mcp::ServerEvent::PingTimeout => self.close(CloseCode::GOING_AWAY, "no answer to a ping"),
             _ => {}
         }
         None
+    }
+
+    fn close(&mut self, code: CloseCode, reason: &str) {
+        self.ws.sender().close(code, reason).unwrap();
     }
 
     /// Answers a call. Returns false if the call is not open.
@@ -228,6 +224,7 @@ impl Editor {
 struct Agent {
     ws: ws::Client,
     mcp: mcp::Client,
+    closed: Option<Closed>,
 }
 
 enum AgentEvent {
@@ -244,38 +241,31 @@ impl Agent {
         Self {
             ws: ws::Client::new(request, Random::new(seed), ws::Limits::default(), NOW).unwrap(),
             mcp: mcp::Client::new(config, SessionId::new(2)),
+            closed: None,
         }
     }
 
     fn poll(&mut self) -> Option<AgentEvent> {
-        loop {
-            if let Some(event) = self.mcp.queued_event() {
-                match Self::translate(event) {
-                    Some(event) => return Some(event),
-                    None => continue,
+        while let Some((event, mut sender)) = self.ws.poll_lent() {
+            match event {
+                Event::Open { .. } => self.mcp.start(NOW, &mut sender).unwrap(),
+                Event::Text(text) => self.mcp.receive(NOW, text, &mut sender),
+                Event::Closed(closed) => {
+                    self.mcp.close();
+                    self.closed = Some(closed);
                 }
+                _ => {}
             }
-            let now = self.ws.now();
-            if let Some((event, mut sender)) = self.ws.poll_lent() {
-                match event {
-                    Event::Open { .. } => self.mcp.start(now, &mut sender).unwrap(),
-                    Event::Text(text) => self.mcp.receive(now, text, &mut sender),
-                    Event::Closed(closed) => {
-                        self.mcp.close();
-                        return Some(AgentEvent::Closed(closed));
-                    }
-                    _ => {}
-                }
-                continue;
-            }
-            if self.ws.has_ended() || self.ws.is_full() {
-                return None;
-            }
-            let event = self.mcp.poll(now, &mut self.ws.sender())?;
+        }
+        if self.ws.is_full() && !self.ws.has_ended() {
+            return None;
+        }
+        while let Some(event) = self.mcp.poll(NOW, &mut self.ws.sender()) {
             if let Some(event) = Self::translate(event) {
                 return Some(event);
             }
         }
+        self.closed.take().map(AgentEvent::Closed)
     }
 
     fn translate(event: mcp::ClientEvent) -> Option<AgentEvent> {

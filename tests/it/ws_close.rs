@@ -220,19 +220,6 @@ fn transport_end_is_reported_after_received_bytes() {
 }
 
 #[test]
-fn time_out_goes_away_with_the_reason() {
-    let mut pair = pair(&ws::Limits::default());
-    pair.server.time_out("no answer");
-    pair.client.time_out("no answer");
-    let farewell = [&[0x03, 0xe9][..], b"no answer"].concat();
-    let (by_server, by_client) = (pass(&mut pair.server, pair.now, 0), pass(&mut pair.client, pair.now, 0));
-    assert_eq!(by_server.unwritten_bytes(), plain(0x88, &farewell));
-    assert_eq!(frames::read(&by_client.unwritten_bytes())[0].payload, farewell);
-    let timed_out = [OwnedEvent::Closed(Closed::TimedOut)];
-    assert_eq!((&by_server.events[..], &by_client.events[..]), (&timed_out[..], &timed_out[..]));
-}
-
-#[test]
 fn a_reason_is_cut_at_a_character() {
     for (len, expected) in [(122, 122), (123, 123), (124, 123)] {
         let mut server = server();

@@ -77,6 +77,7 @@ impl Incoming {
     }
 
     /// Answers a forwarded request with any value, for methods that are not of MCP.
+    #[cfg(any(test, feature = "ide"))]
     pub(in crate::mcp) fn respond_with_any(
         &mut self,
         call: CallId,
@@ -102,6 +103,7 @@ impl Incoming {
     }
 
     /// Answers a request with an error that describes its fault.
+    #[cfg(any(test, feature = "ide"))]
     pub(in crate::mcp) fn fail_invalid(
         &mut self,
         call: CallId,

@@ -173,6 +173,7 @@ impl Incoming {
         self.message = bytes;
     }
 
+    #[cfg(any(test, feature = "ide"))]
     pub(super) const fn set_quota(&mut self, bytes: usize) {
         self.quota = bytes;
     }
@@ -223,6 +224,7 @@ impl Incoming {
 
     /// Lets a call wait that was accepted to be answered at once. If too many calls wait, answers
     /// this call with an error and returns false.
+    #[cfg(any(test, feature = "ide"))]
     pub(super) fn defer(&mut self, call: CallId, out: &mut impl Outbox) -> bool {
         // The message of this call is counted already.
         let has_room = self.has_room_for(0);
@@ -608,6 +610,21 @@ pub(super) mod tests {
             }
             assert!(calls.out.0.is_empty() && calls.incoming.is_open(waiting), "{quota}");
         }
+    }
+
+    #[test]
+    fn a_quota_limits_one_call_alone_too() {
+        let mut calls = Calls::new(8);
+        calls.incoming.set_quota(300);
+        let mut opens = |id, len| {
+            calls.incoming.on_message(len);
+            calls.open(id, false).is_some()
+        };
+        assert!(!opens(1, 301) && opens(2, 300));
+        calls.incoming.set_quota(0);
+        assert_eq!(calls.incoming.len(), 1, "it stays open");
+        calls.incoming.on_message(100);
+        assert_eq!(calls.open(3, false), None);
     }
 
     #[test]

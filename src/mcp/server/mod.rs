@@ -135,8 +135,17 @@ impl<T: Tools> Server<T> {
 
     /// Stops the [pings](ServerConfig::keepalive) of this session, for a client that never answers
     /// requests.
-    pub const fn stop_keepalive(&mut self) {
+    #[cfg(feature = "ide")]
+    pub(crate) const fn stop_keepalive(&mut self) {
         self.session.stop_keepalive();
+    }
+
+    /// Limits the open calls to this many bytes, in addition to
+    /// [`SessionLimits::open_bytes`](crate::rpc::SessionLimits::open_bytes): the share of this session in a limit on
+    /// several sessions together. Calls that are open stay open.
+    #[cfg(feature = "ide")]
+    pub(crate) const fn set_quota(&mut self, bytes: usize) {
+        self.session.incoming.set_quota(bytes);
     }
 
     /// Answers a call of a tool with its result.
@@ -175,7 +184,8 @@ impl<T: Tools> Server<T> {
     /// [`RespondError::NotAnAnswer`] for a call of a tool, a prompt or a resource, whose results are
     /// objects of MCP; the call is still open then. Otherwise as for [`respond`](Server::respond).
     /// Nothing is sent.
-    pub fn respond_with_any(
+    #[cfg(feature = "ide")]
+    pub(crate) fn respond_with_any(
         &mut self,
         call: CallId,
         result: &RawValue,
@@ -188,7 +198,8 @@ impl<T: Tools> Server<T> {
     /// the application cannot answer it yet. If too many calls wait, answers this call with an error
     /// instead, and returns false. Does nothing and returns true if the call waits already, or is not
     /// open.
-    pub fn defer(&mut self, call: CallId, out: &mut impl Outbox) -> bool {
+    #[cfg(feature = "ide")]
+    pub(crate) fn defer(&mut self, call: CallId, out: &mut impl Outbox) -> bool {
         self.session.incoming.defer(call, out)
     }
 
@@ -201,7 +212,8 @@ impl<T: Tools> Server<T> {
     /// If the call is not open, the error is the way in which the call ended. If the outbox is
     /// closed, the error is [`NotOpen::Closed`], and the call stays open until the session is
     /// closed. In both cases nothing is sent.
-    pub fn fail_invalid(
+    #[cfg(feature = "ide")]
+    pub(crate) fn fail_invalid(
         &mut self,
         call: CallId,
         error: &ErrorObject,
