@@ -1,5 +1,5 @@
 //! Time as an input. The core never reads a clock: the caller passes the time with the bytes and with
-//! `tick`.
+//! `poll`.
 
 use core::time::Duration;
 

@@ -13,7 +13,7 @@ use crate::Time;
 /// | begins | when the request is put into the outbox | when the call comes, or with `set_call_timeout` |
 /// | at its end | the outcome is [`TimedOut`](super::Outcome::TimedOut), and the peer receives a cancellation | the session answers the call in place of the application, and the call ends as [`Expired`](super::CallEnd::Expired) |
 ///
-/// The clock of a session is the latest time that was passed to `receive` or `tick`. A timeout that
+/// The clock of a session is the latest time that was passed to `receive` or `poll`. A timeout that
 /// would end at or after the largest [`Time`] never ends.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]

@@ -8,7 +8,7 @@ use crate::support::ide::{
     open_diff, read, request, selection, settling, show, text, texts,
 };
 use crate::support::passes::{lose, read_by};
-use ide_mcp::testing::{Random, pass};
+use ide_mcp::testing::{Random, pass, pass_with};
 use ide_mcp::{
     Output, Time,
     ide::{
@@ -1145,4 +1145,15 @@ fn time_that_comes_within_a_pass_counts() {
     editors.server.feed(editors.now.saturating_add(Duration::from_secs(2)), other, b"\x89");
     // The 2 s for the answer to the close frame to leave are over.
     assert!(matches!(editors.server.poll(editors.now), Output::Close(conn) if conn == ended));
+}
+
+/// Checks that a connection that is over as soon as it is made is closed in the pass that made it.
+#[test]
+fn connection_without_limits_ends_in_its_pass() {
+    let mut config = config();
+    config.mcp.limits.depth = 0;
+    let mut server = Server::new(config);
+    server.on_lock_file(LockFileEvent::Lost);
+    let passed = pass_with(&mut server, at(1), usize::MAX, |server, _| drop(server.connect(at(1))));
+    assert_eq!((passed.closed.len(), passed.wait), (1, None));
 }

@@ -9,10 +9,10 @@ use crate::support::ide::{
 };
 use crate::support::passes::{events, lose, read_by};
 use allocation_counter::measure;
-use ide_mcp::ide::{ConnId, Server, ServerConfig, ServerEvent};
+use ide_mcp::ide::{AgentId, ConnId, Server, ServerConfig, ServerEvent};
 use ide_mcp::mcp::ToolResult;
 use ide_mcp::rpc::CallId;
-use ide_mcp::testing::pass;
+use ide_mcp::testing::{pass, pass_with};
 use ide_mcp::{Output, Time};
 
 /// Connects a client that sends these messages after its opening handshake.
@@ -232,6 +232,40 @@ fn largest_diff(id: usize, size: usize) -> Vec<u8> {
         call(id, "openDiff", &format!(r#"{{{paths},"new_file_contents":"{contents}"}}"#))
     };
     text(&diff(&"x".repeat(size - diff("").len())))
+}
+
+/// Checks that what the application does with an event counts for the next event of the same pass.
+#[test]
+fn a_place_and_bytes_are_free_at_once() {
+    let mut limited = config();
+    limited.max_clients = 1;
+    let mut server = Server::new(limited);
+    let leaving = connect(&mut server, &[INITIALIZE]);
+    server.feed(at(1), leaving, &text(INITIALIZED));
+    let next = server.connect(at(1));
+    server.feed(at(1), next, HEAD.as_bytes());
+    let passed = pass_with(&mut server, at(1), usize::MAX, |server, event| {
+        if let ServerEvent::Ready { agent, .. } = event {
+            server.agent_mut(*agent).disconnect(at(1));
+        }
+    });
+    let answer = passed.written.iter().find(|(conn, _)| *conn == next).map(|(_, bytes)| &bytes[..13]);
+    assert_eq!(answer, Some(&b"HTTP/1.1 101 "[..]), "the place of the client that was sent away");
+
+    let mut limited = config();
+    (limited.open_bytes, limited.max_clients) = (4_000, 2);
+    let mut server = Server::new(limited);
+    let [first, second] = [0, 1].map(|_| connect(&mut server, &[INITIALIZE, INITIALIZED]));
+    server.feed(at(1), first, &largest_diff(1, 3_000));
+    server.feed(at(1), second, &largest_diff(2, 1_500));
+    let mut called = Vec::new();
+    pass_with(&mut server, at(1), usize::MAX, |server, event| {
+        if let ServerEvent::Call { agent, call } = event {
+            called.push(*agent);
+            server.call(call.id()).fail(1, "no").unwrap();
+        }
+    });
+    assert_eq!(called, [first, second].map(AgentId::from), "the bytes of the first call are free");
 }
 
 /// Checks that other clients cannot use up the share of a client. The bytes beyond the shares go to

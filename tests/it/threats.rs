@@ -18,7 +18,7 @@ use ide_mcp::ide::{
 };
 use ide_mcp::mcp::Implementation;
 use ide_mcp::rpc::SessionId;
-use ide_mcp::testing::{Random, pass};
+use ide_mcp::testing::{Random, pass, pass_with};
 use ide_mcp::ws::{CloseCode, Closed, ProtocolError};
 
 /// Each threat, and the files with tests whose names have its mark, such as `h04_…`.
@@ -260,6 +260,21 @@ fn l14_resumed_token_alone_opens_nothing() {
     assert_eq!([*first, *second], both);
     assert!(accepted.starts_with(b"HTTP/1.1 101 "));
     assert!(refused.starts_with(b"HTTP/1.1 503 "), "the first client has taken the place");
+
+    // The application decides as soon as it hears of each, as the adapters do.
+    let mut limited = config.clone();
+    limited.max_clients = 1;
+    let mut server = Server::new(limited);
+    for conn in [server.connect(at(0)), server.connect(at(0))] {
+        server.feed(at(0), conn, HEAD.as_bytes());
+    }
+    let passed = pass_with(&mut server, at(0), usize::MAX, |server, event| {
+        if let ServerEvent::AdmissionPending { conn } = event {
+            assert!(server.admit(*conn, true));
+        }
+    });
+    let statuses: Vec<&[u8]> = passed.written.iter().map(|(_, bytes)| &bytes[..13]).collect();
+    assert_eq!(statuses, [b"HTTP/1.1 101 ", b"HTTP/1.1 503 "], "admitted in one pass");
 
     // In the first round the client leaves before the decision; in the second the application decides
     // after a minute.

@@ -459,7 +459,7 @@ impl Client {
     }
 
     /// Returns the session and the sender for its messages. Brings the session to the latest time seen,
-    /// since a `tick` without a poll does not reach the session.
+    /// since time that came with bytes has not reached the session.
     fn session(&mut self) -> (&mut mcp::Client, ws::Sender<'_>) {
         self.mcp.set_now(self.ws.now());
         (&mut self.mcp, self.ws.sender())

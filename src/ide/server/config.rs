@@ -174,8 +174,9 @@ impl ServerConfig {
 
     /// Adds an open folder. An agent finds the editor when it works in this folder or below.
     ///
-    /// An adapter resolves the folder, so `"."` is the working directory, and publishes the forms that
-    /// `ide_mcp_lockfile::workspace_folders` describes. Without an adapter it is published as it stands here.
+    /// The `start` of an adapter resolves the folder, so `"."` is the working directory, and publishes the forms that
+    /// `ide_mcp_lockfile::workspace_folders` describes. Otherwise it is published as it stands here: pass what that
+    /// function returns.
     pub fn folder(mut self, folder: impl Into<String>) -> Self {
         self.folders.push(folder.into());
         self
@@ -187,7 +188,7 @@ impl ServerConfig {
         self
     }
 
-    /// Lets in the clients that come to this port of 127.0.0.1 with this token. The other rules of the
+    /// Lets in the clients that come to this port of 127.0.0.1, where your listener is, with this token. The other rules of the
     /// [policy](Self::policy) stay. An adapter sets the port of its listener itself.
     pub fn listening(mut self, port: u16, token: AuthToken) -> Self {
         self.policy.port = port;
@@ -255,8 +256,8 @@ impl ServerConfig {
 
     /// Returns the lock file by which agents find this editor: its [folders](Self::folders), its name and its token.
     ///
-    /// `pid` is the process that agents take for the editor: when it ends, they delete the file. An adapter writes the
-    /// file itself; `ide_mcp_lockfile::LockDir::publish` writes it for you without one.
+    /// `pid` is the process that agents take for the editor: when it ends, they delete the file. The
+    /// `start` of an adapter writes it; otherwise `ide_mcp_lockfile::LockDir::publish` writes it for you.
     #[must_use]
     pub fn lock_file(&self, pid: u32) -> LockFile {
         let token = self.policy.auth.token().cloned();

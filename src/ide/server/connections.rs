@@ -113,7 +113,10 @@ impl Connections {
                 ..Slot::default()
             };
         }
-        self.note(index);
+        // A connection with a limit of zero is over at once.
+        if self.note(index).is_some_and(|at| at <= self.now) {
+            self.poll_next(index);
+        }
         id
     }
 
@@ -154,7 +157,8 @@ impl Connections {
         let connection = slot.connection.as_mut()?;
         connection.tick(self.now);
         let done = act(connection);
-        if !slot.is_touched && !slot.is_eventful {
+        // A place with events too: its counts decide about the next event of another connection.
+        if !slot.is_touched {
             slot.is_touched = true;
             self.touched.push_back(index);
         }
@@ -245,7 +249,7 @@ impl Connections {
                 slot.is_eventful = true;
                 self.eventful.push_back(index);
             }
-            // A connection without an event has none until the next `touch`, so the place is not queued
+            // A connection without an event has none until something is done with it, so the place is not queued
             // again here. At `Time::NEVER` every deadline is due, and the place would be queued for
             // ever.
             self.note(index);
