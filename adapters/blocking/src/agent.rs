@@ -13,18 +13,20 @@ use std::time::Duration;
 /// The longest single wait. It ends nothing: the agent then waits again.
 const LONGEST: Duration = Duration::from_secs(60 * 60);
 
-/// An agent: it finds the editor by its lock file, attaches, and attaches again if it loses the editor.
+/// An agent: it finds the editor by its lock file, attaches, and [attaches again](AgentOptions::reconnects) if it loses the
+/// editor.
 ///
 /// The agent moves bytes only within its methods that wait. An agent that is attached and has nothing to
 /// ask waits for the [next event](Self::next_event), so that it answers the pings of the editor.
 ///
 /// ```no_run
-/// use ide_mcp_blocking::{Agent, AgentOptions, ide::GetDiagnostics};
+/// use ide_mcp_blocking::ide::{GetDiagnostics, display_line};
+/// use ide_mcp_blocking::{Agent, AgentOptions};
 ///
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// let mut agent = Agent::attach(AgentOptions::new("my-agent", "1.0"))?;
 /// for tool in agent.list_tools()? {
-///     println!("{}", tool.name);
+///     println!("{}", display_line(&tool.name, 80));
 /// }
 /// let diagnostics = agent.call_tool(&GetDiagnostics::new(None))?;
 /// println!("{diagnostics:?}");

@@ -3,17 +3,20 @@
 //!
 //! # An editor
 //! ```no_run
-//! use ide_mcp_mio::ide::{ServerConfig, Tool, ToolCall};
+//! use ide_mcp_mio::ide::{
+//!     Diagnostic, Diagnostics, FileDiagnostics, Range, ServerConfig, Severity, Tool, ToolCall, display_line,
+//! };
 //! use ide_mcp_mio::{Clock, Server, Waker, mio};
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! let mut poll = mio::Poll::new()?;
-//! let tools = [Tool::OpenDiff];
+//! let tools = [Tool::OpenDiff, Tool::GetDiagnostics];
 //! let editor = ServerConfig::new("My Editor", "1.0").folder(".").tools(tools);
 //! let mut server = Server::start(editor, poll.registry(), mio::Token(1))?;
 //!
-//! // For other threads: `handle.select(…)`, `handle.answer(…)`, `handle.shutdown()`.
-//! let _handle = server.handle(&Waker::new(poll.registry(), mio::Token(0))?);
+//! // A handle selects, answers and ends the editor from other threads. Here Enter ends it.
+//! let handle = server.handle(&Waker::new(poll.registry(), mio::Token(0))?);
+//! std::thread::spawn(move || std::io::stdin().read_line(&mut String::new()).map(|_| handle.shutdown()));
 //!
 //! let (clock, mut events) = (Clock::new(), mio::Events::with_capacity(64));
 //! while !server.is_over() {
@@ -29,8 +32,15 @@
 //!         let Some(call) = event.into_call() else { return };
 //!         // An error means that the agent has gone, or has cancelled the call.
 //!         let _ = match call {
-//!             // Ask the person, and answer later. The agent writes the file.
-//!             ToolCall::OpenDiff(call, diff) => machine.answer(call, &diff.accept()),
+//!             // Show the person both texts, and answer later. The agent writes the file.
+//!             ToolCall::OpenDiff(call, diff) => {
+//!                 println!("proposed: {}", display_line(&diff.new_file_path, 200));
+//!                 machine.answer(call, &diff.reject())
+//!             }
+//!             ToolCall::GetDiagnostics(call, _) => {
+//!                 let todo = Diagnostic::new(Severity::Warning, Range::default(), "the page has no title");
+//!                 machine.answer(call, &Diagnostics::new(vec![FileDiagnostics::new("file:///w/a.html", vec![todo])]))
+//!             }
 //!             other => machine.call(other).fail(-32601, "this editor does not have the tool"),
 //!         };
 //!     });

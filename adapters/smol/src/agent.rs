@@ -21,12 +21,13 @@ use std::task::Poll;
 /// on the task.
 ///
 /// ```no_run
-/// use ide_mcp_smol::{Agent, AgentOptions, ide::GetDiagnostics};
+/// use ide_mcp_smol::ide::{GetDiagnostics, display_line};
+/// use ide_mcp_smol::{Agent, AgentOptions};
 ///
 /// # smol::block_on(async {
 /// let mut agent = Agent::attach(AgentOptions::new("my-agent", "1.0")).await?;
 /// for tool in agent.list_tools().await? {
-///     println!("{}", tool.name);
+///     println!("{}", display_line(&tool.name, 80));
 /// }
 /// let diagnostics = agent.call_tool(&GetDiagnostics::new(None)).await?;
 /// println!("{diagnostics:?}");

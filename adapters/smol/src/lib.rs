@@ -3,15 +3,18 @@
 //!
 //! # An editor
 //! ```no_run
-//! use ide_mcp_smol::ide::{ServerConfig, ServerEvent, Tool, ToolCall};
+//! use ide_mcp_smol::ide::{
+//!     Diagnostic, Diagnostics, FileDiagnostics, Range, ServerConfig, ServerEvent, Severity, Tool, ToolCall, display_line,
+//! };
 //! use ide_mcp_smol::Server;
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
-//! let tools = [Tool::OpenDiff];
+//! let tools = [Tool::OpenDiff, Tool::GetDiagnostics];
 //! let mut server = Server::start(ServerConfig::new("My Editor", "1.0").folder(".").tools(tools))?;
 //!
-//! // For other threads and tasks: `handle.select(…)`, `handle.answer(…)`, `handle.shutdown()`.
-//! let _handle = server.handle();
+//! // A handle selects, answers and ends the editor from other threads and tasks. Here Enter ends it.
+//! let handle = server.handle();
+//! std::thread::spawn(move || std::io::stdin().read_line(&mut String::new()).map(|_| handle.shutdown()));
 //!
 //! smol::block_on(async {
 //!     while !server.is_over() {
@@ -19,8 +22,15 @@
 //!         let machine = server.machine_mut();
 //!         // An error means that the agent has gone, or has cancelled the call.
 //!         let _ = match call {
-//!             // Ask the person, and answer later. The agent writes the file.
-//!             ToolCall::OpenDiff(call, diff) => machine.answer(call, &diff.accept()),
+//!             // Show the person both texts, and answer later. The agent writes the file.
+//!             ToolCall::OpenDiff(call, diff) => {
+//!                 println!("proposed: {}", display_line(&diff.new_file_path, 200));
+//!                 machine.answer(call, &diff.reject())
+//!             }
+//!             ToolCall::GetDiagnostics(call, _) => {
+//!                 let todo = Diagnostic::new(Severity::Warning, Range::default(), "the page has no title");
+//!                 machine.answer(call, &Diagnostics::new(vec![FileDiagnostics::new("file:///w/a.html", vec![todo])]))
+//!             }
 //!             other => machine.call(other).fail(-32601, "this editor does not have the tool"),
 //!         };
 //!     }

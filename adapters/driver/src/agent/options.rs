@@ -23,8 +23,10 @@ pub struct AgentOptions {
     pub target: Option<String>,
     /// The servers to which the agent sends its token. Default: those of our own user.
     pub trust: Trust,
-    /// True if the agent attaches again to an editor that it has lost. Default true: the real client does
-    /// so (measured). A first attempt that fails is not repeated.
+    /// True if the agent attaches again to an editor that it has lost: at the same port, until the
+    /// [backoff](Self::backoff) gives up after 60 s. There is no event while it tries, and an editor that comes back on
+    /// another port is not found. Default true: the real client does so (measured). A first attempt that fails is not
+    /// repeated.
     pub reconnects: bool,
     /// The times at which the agent tries again.
     pub backoff: Backoff,
