@@ -22,7 +22,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         .folders(workspace_folders(["."])?)
         .listening(port, new_token()?)
         .tools([Tool::OpenDiff]);
-    // Agents find the editor by this file. It is removed when it goes out of scope.
+    // Agents find the editor by this file, which is there as long as this value.
     let _published = LockDir::from_environment()?.publish(port, &editor.lock_file(process::id()))?;
     println!("listening on port {port}");
 
