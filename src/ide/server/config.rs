@@ -138,6 +138,9 @@ impl ServerConfig {
     /// | unwritten output: [`ServerConfig::max_unwritten`] | 32 MiB | 512 MiB |
     ///
     /// This counts the bytes. A buffer that grows reserves room for up to twice as many.
+    ///
+    /// A client that has gone is not counted: what it has not read is held for at most
+    /// [`drain`](crate::ws::Limits::drain) longer, beside its successor's.
     #[must_use]
     pub const fn max_held(&self) -> usize {
         let each = self.ws.max_received().saturating_add(self.max_unwritten());

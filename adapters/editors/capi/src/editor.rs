@@ -158,13 +158,14 @@ impl AnyEditor {
         // A late report. The bytes are still the first of the connection, so the next pass offers them again; the pass
         // under way can be past them.
         passed.live = None;
-        let mut passes = 2;
+        let (mut passes, mut is_reported) = (2, false);
         while passes > 0 {
             match editor.poll(clock.now()) {
                 Output::Event(event) => passed.events.push_back(event),
-                Output::Write { conn: of, .. } if of == conn => {
+                Output::Write { conn: of, .. } if of == conn && !is_reported => {
                     editor.written(conn, n);
-                    return Ok(());
+                    // To the end of this pass, so that the next one offers what this one has passed over.
+                    (passes, is_reported) = (1, true);
                 }
                 Output::Write { .. } => {}
                 Output::Close(of) => passed.closed.push_back(of),

@@ -97,3 +97,40 @@ fn report_all(ed: *mut std::ffi::c_void, unreported: &mut BTreeMap<i64, usize>) 
         assert_eq!(unsafe { idemcp_written(ed, conn, taken) }, 0);
     }
 }
+
+/// Returns the connections that the output of a turn names.
+fn output(ed: *mut std::ffi::c_void) -> Vec<i64> {
+    let mut named = Vec::new();
+    loop {
+        let (mut bytes, mut len) = (ptr::null(), 0);
+        let conn = unsafe { idemcp_next_output(ed, &raw mut bytes, &raw mut len) };
+        if conn == 0 {
+            return named;
+        }
+        named.push(conn);
+    }
+}
+
+/// A report after the events does not take the turn of a connection whose socket was full.
+#[test]
+fn late_report_leaves_the_others_their_turn() {
+    let config = cr#"{"name":"E","folders":["/w"],"port":1,"token":"0123456789abcdef","tools":[]}"#;
+    let ed = unsafe { idemcp_new(config.as_ptr(), ZT, ptr::null_mut(), 0) };
+    let (full, late) = unsafe { (idemcp_connect(ed), idemcp_connect(ed)) };
+    for conn in [full, late] {
+        let request = b"GET / HTTP/1.1\r\n\r\n";
+        assert_eq!(unsafe { idemcp_feed(ed, conn, request.as_ptr(), request.len()) }, 0);
+    }
+    while unsafe { idemcp_next(ed) } != 0 {}
+    let (mut bytes, mut len) = (ptr::null(), 0);
+    assert_eq!(unsafe { idemcp_next_output(ed, &raw mut bytes, &raw mut len) }, full);
+    assert_eq!(unsafe { idemcp_written(ed, full, 0) }, 0);
+    assert_eq!(unsafe { idemcp_next_output(ed, &raw mut bytes, &raw mut len) }, late);
+    assert!(output(ed).is_empty());
+    // The next turn: the first socket has room, and the second one tells what it took.
+    while unsafe { idemcp_next(ed) } != 0 {}
+    assert_eq!(unsafe { idemcp_written(ed, late, 7) }, 0);
+    let named = output(ed);
+    assert!(named.contains(&full), "{named:?}");
+    unsafe { idemcp_free(ed) };
+}

@@ -40,6 +40,10 @@ impl AgentSession {
         if !matches!(self.stage, Stage::Connecting { .. } | Stage::Opening) {
             return;
         }
+        if self.is_detached {
+            self.stage = Stage::Over;
+            return;
+        }
         let error = error.into();
         // Another user who has the port can keep it for ever, and is not to be asked again and again.
         let is_final = matches!(error, ConnectError::NotTrusted(Error::PortNotOurs { .. }));

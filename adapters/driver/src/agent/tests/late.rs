@@ -33,3 +33,22 @@ fn late_report_of_a_socket_changes_nothing() {
         }
     }
 }
+
+#[test]
+fn detached_while_opening_is_over_once_the_socket_fails() {
+    let lock = LockFile::new();
+    for is_first in [true, false] {
+        let mut session = if is_first { lock.session() } else { lock.attached() };
+        if !is_first {
+            lose(&mut session, at(0));
+            assert!(matches!(session.step(at(0)), AgentStep::Wait(_)));
+        }
+        let now = at(u64::from(!is_first));
+        connect(&mut session, now);
+        assert!(session.on_connected(now, addr(1), addr(PORT)));
+        session.detach();
+        session.on_not_connected(now, io::Error::from(ErrorKind::ConnectionRefused));
+        assert!(session.is_over() && session.step(at(100)) == AgentStep::Over);
+        assert!(matches!(session.next_event(), Ok(None)) && session.deadline(at(5)).is_none());
+    }
+}
