@@ -94,13 +94,12 @@ impl<T: Transport> Server<T> {
             return Err(StartError::NoFolder);
         }
         editor.folders = workspace_folders(&editor.folders).map_err(StartError::LockFile)?;
-        let mut file = editor.lock_file(pid);
+        // Publishing puts the token of the server into it, which can be a fresh one.
+        let file = editor.lock_file(pid);
         let mut server =
             Self::bind(bind.clone(), editor, open).map_err(|error| StartError::Bind { bind, error })?;
         // Only an editor that listens makes the directory.
         let dir = lock_dir.map_or_else(LockDir::from_environment, Ok).map_err(StartError::LockFile)?;
-        // The server may have generated another one.
-        file.auth_token = None;
         let guarding = guarding.unwrap_or_else(|| server.listener.transport.guarding());
         server.publish_guarded(&dir, &file, guarding).map_err(StartError::LockFile)?;
         Ok(server)

@@ -40,14 +40,10 @@ impl AgentSession {
         if !matches!(self.stage, Stage::Connecting { .. } | Stage::Opening) {
             return;
         }
-        if self.is_detached {
-            self.stage = Stage::Over;
-            return;
-        }
         let error = error.into();
         // Another user who has the port can keep it for ever, and is not to be asked again and again.
         let is_final = matches!(error, ConnectError::NotTrusted(Error::PortNotOurs { .. }));
-        if self.server.is_none() || is_final {
+        if self.server.is_none() || is_final || self.is_detached {
             return self.end(AgentError::NotConnected { editor: Box::new(self.editor.clone()), error });
         }
         self.schedule_or_end(now, Closed::Abnormal, None);
@@ -60,8 +56,7 @@ impl AgentSession {
         self.outcomes.on_closed();
         let not_admitted = self.not_admitted.take();
         if self.is_detached {
-            self.stage = Stage::Over;
-            return;
+            return self.end(AgentError::Ended { closed, gave_up: None });
         }
         if matches!(closed, Closed::NotAccepted(ResponseError::Status(404, _))) && self.target.turn() {
             return;

@@ -307,8 +307,9 @@ impl AgentSession {
         !self.events.is_empty() || self.error.is_some()
     }
 
+    /// Ends the session. Of a session that the application has detached, nobody wants to hear an error.
     fn end(&mut self, error: AgentError) {
         self.stage = Stage::Over;
-        self.error = Some(error);
+        self.error = Some(error).filter(|_| !self.is_detached);
     }
 }
