@@ -191,8 +191,8 @@ impl ServerConfig {
         self
     }
 
-    /// Lets in the clients that come to this port of 127.0.0.1, where your listener is, with this token. The other rules of the
-    /// [policy](Self::policy) stay. An adapter sets the port of its listener itself.
+    /// Lets in the clients that come to this port of 127.0.0.1, where your listener is, with this token. The other rules
+    /// of the [policy](Self::policy) stay. An adapter sets the port of its listener itself.
     pub fn listening(mut self, port: u16, token: AuthToken) -> Self {
         self.policy.port = port;
         self.token(token)

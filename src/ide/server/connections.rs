@@ -18,7 +18,7 @@
 //! of another client.
 
 use super::deadlines::Deadlines;
-use super::passes::Offers;
+use super::offers::Offers;
 use super::{ConnId, Unauthenticated};
 use crate::Time;
 use crate::ide::ServerEvent;
@@ -32,7 +32,7 @@ pub(super) struct Connections {
     slots: Vec<Slot>,
     /// The number of connections that were ever accepted.
     accepted: u64,
-    /// The places of which something was done, and nothing is worked out yet.
+    /// The places where something was done that is not worked out yet.
     touched: VecDeque<usize>,
     /// The places whose connection can have an event, in the order in which they are polled.
     eventful: VecDeque<usize>,
@@ -114,9 +114,7 @@ impl Connections {
             };
         }
         // A connection with a limit of zero is over at once.
-        if self.note(index).is_some_and(|at| at <= self.now) {
-            self.poll_next(index);
-        }
+        self.work_out(index);
         id
     }
 
@@ -188,9 +186,14 @@ impl Connections {
             if let Some(slot) = self.slots.get_mut(index) {
                 slot.is_touched = false;
             }
-            if self.note(index).is_some_and(|at| at <= self.now) {
-                self.poll_next(index);
-            }
+            self.work_out(index);
+        }
+    }
+
+    /// Works out what follows from the operations on one connection.
+    fn work_out(&mut self, index: usize) {
+        if self.note(index).is_some_and(|at| at <= self.now) {
+            self.poll_next(index);
         }
     }
 

@@ -11,6 +11,7 @@ mod filter;
 mod handle;
 mod lock_file;
 mod mentions;
+mod offers;
 mod passes;
 mod pause;
 mod questions;
@@ -362,8 +363,7 @@ impl Server {
 
     /// Runs `act` on the connection of an agent; `None` if the connection is gone.
     pub(crate) fn with<T>(&mut self, agent: AgentId, act: impl FnOnce(&mut Connection) -> T) -> Option<T> {
-        let index = self.connections.index(agent.conn()?)?;
-        self.connections.with(index, act)
+        self.act(agent.conn()?, act)
     }
 
     fn is_there(&self, agent: AgentId) -> bool {

@@ -1,13 +1,4 @@
 //! The passes over an editor: what [`Server::poll`] returns, and the answers to it.
-//!
-//! ```text
-//!  Idle ──new output──▶ Queued ──offered, written(n)──▶ Queued at the end, or Idle when all is written
-//!                          ▲  └──offered, nothing taken──▶ Full
-//!                          └────────── next pass ───────────┘
-//! ```
-//!
-//! The connections with output stand in a queue, so that each gets its turn, and a poll for one of a thousand looks at
-//! that one alone.
 
 use super::{ConnId, Server, ServerEvent};
 use crate::ide::connection::Connection;
@@ -16,80 +7,6 @@ use crate::pass::machine;
 use crate::pass::{moved, read_all, report};
 use crate::time::earlier;
 use crate::{Output, Time};
-use alloc::collections::VecDeque;
-use core::mem;
-
-/// The connections with unwritten output, by their places.
-#[derive(Debug, Default)]
-pub(super) struct Offers {
-    queue: VecDeque<usize>,
-    /// Those whose socket took nothing in this pass.
-    full: VecDeque<usize>,
-    /// Whether a place is in one of the two.
-    is_queued: alloc::vec::Vec<bool>,
-    /// The offer to the first of the queue that waits for its answer: the connection, and the number of bytes.
-    offered: Option<(ConnId, usize)>,
-    /// True from the first poll of a pass to its `Wait`: a pass that was left is due.
-    in_pass: bool,
-}
-
-impl Offers {
-    /// Begins a pass, unless one is under way.
-    fn begin(&mut self) -> bool {
-        let begins = !mem::replace(&mut self.in_pass, true);
-        if begins {
-            self.queue.append(&mut self.full);
-        }
-        begins
-    }
-
-    /// Queues a place with output, unless it is queued.
-    pub(super) fn add(&mut self, index: usize) {
-        if self.is_queued.len() <= index {
-            self.is_queued.resize(index.saturating_add(1), false);
-        }
-        if let Some(is_queued) = self.is_queued.get_mut(index).filter(|is_queued| !**is_queued) {
-            *is_queued = true;
-            self.queue.push_back(index);
-        }
-    }
-
-    /// Takes the first out of the queue: nothing of it is unwritten.
-    fn drop_first(&mut self) {
-        if let Some(is_queued) = self.queue.pop_front().and_then(|index| self.is_queued.get_mut(index)) {
-            *is_queued = false;
-        }
-    }
-
-    /// Takes a place out of the queues, so that another connection in it is queued anew.
-    pub(super) fn drop_place(&mut self, index: usize) {
-        if let Some(is_queued) = self.is_queued.get_mut(index).filter(|is_queued| **is_queued) {
-            *is_queued = false;
-            self.queue.retain(|queued| *queued != index);
-            self.full.retain(|queued| *queued != index);
-        }
-    }
-
-    /// Returns true if a place is queued.
-    pub(super) fn has(&self, index: usize) -> bool {
-        self.is_queued.get(index).is_some_and(|is_queued| *is_queued)
-    }
-
-    /// Returns true if there is output that no pass has offered yet.
-    pub(super) fn are_new(&self) -> bool {
-        !self.queue.is_empty()
-    }
-
-    /// Takes the answer to the last offer: the socket took `n` bytes. Returns how many of them were offered.
-    fn answer(&mut self, conn: ConnId, n: usize) -> usize {
-        let Some((_, len)) = self.offered.take_if(|(offered, _)| *offered == conn) else { return 0 };
-        let taken = n.min(len);
-        if let Some(index) = self.queue.pop_front() {
-            if taken == 0 { self.full.push_back(index) } else { self.queue.push_back(index) }
-        }
-        taken
-    }
-}
 
 impl Server {
     /// Feeds bytes from the socket of a connection. Their events come with the next [`poll`](Server::poll).
@@ -174,7 +91,7 @@ impl Server {
     /// of the offer counts as the whole offer, and a number without an offer as nothing.
     pub fn written(&mut self, conn: ConnId, n: usize) {
         let taken = self.connections.offers.answer(conn, n);
-        if taken == 0 || !self.act(conn, |connection| connection.sent(taken)) {
+        if taken == 0 || self.act(conn, |connection| connection.sent(taken)).is_none() {
             return;
         }
         if !self.connection(conn).is_some_and(Connection::has_unwritten_mention) {
@@ -273,10 +190,10 @@ impl Server {
         }
     }
 
-    /// Runs `act` on a connection that is not over, and queues the connection for its events and output.
-    /// Returns false if there is no such connection.
-    fn act(&mut self, conn: ConnId, act: impl FnOnce(&mut Connection)) -> bool {
-        self.connections.index(conn).and_then(|index| self.connections.with(index, act)).is_some()
+    /// Runs `act` on a connection; `None` if it is over.
+    pub(super) fn act<T>(&mut self, conn: ConnId, act: impl FnOnce(&mut Connection) -> T) -> Option<T> {
+        let index = self.connections.index(conn)?;
+        self.connections.with(index, act)
     }
 }
 
