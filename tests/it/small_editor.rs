@@ -214,9 +214,8 @@ impl Editor {
     }
 
     fn shutdown(&mut self) {
-        let mut sender = self.ws.sender();
-        self.mcp.shutdown("the editor shuts down", &mut sender);
-        sender.close(CloseCode::GOING_AWAY, "").unwrap();
+        self.mcp.shutdown("the editor shuts down", &mut self.ws.sender());
+        self.close(CloseCode::GOING_AWAY, "");
     }
 }
 

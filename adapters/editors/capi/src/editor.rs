@@ -21,7 +21,7 @@ pub(crate) enum AnyEditor {
 pub(crate) struct Passed {
     events: VecDeque<Event>,
     closed: VecDeque<u64>,
-    /// The length of the last output of each connection of which C has not said how much the socket took.
+    /// How long the last output of each connection was, until C reports what the socket took.
     offered: BTreeMap<u64, usize>,
     /// The connection whose offer the editor waits for, until a poll takes the silence for "nothing".
     live: Option<u64>,
