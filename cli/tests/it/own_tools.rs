@@ -7,6 +7,17 @@ use std::fs;
 use std::thread;
 use std::time::{Duration, Instant};
 
+/// Returns the list of tools, once the editor has read its command and the list has this text; at the latest after 10 s.
+fn offered(place: &Place, text: &str) -> String {
+    let until = Instant::now() + Duration::from_secs(10);
+    loop {
+        let tools = place.agent(&["tools"]).rest().join("\n");
+        if tools.contains(text) || Instant::now() > until {
+            return tools;
+        }
+    }
+}
+
 #[test]
 fn program_answers_a_call_and_no_shell_reads_the_arguments() {
     let place = Place::new("own-tools");
@@ -20,7 +31,7 @@ fn program_answers_a_call_and_no_shell_reads_the_arguments() {
     let script = place.write("here.sh", "#!/bin/sh\npwd\necho \"$1|$2\"\n");
     fs::set_permissions(&script, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
     editor.send_line(&json!({"cmd": "tools", "offer": ["openFile"], "own": own}).to_string());
-    let tools = place.agent(&["tools"]).rest().join("\n");
+    let tools = offered(&place, "Says the arguments");
     assert!(tools.contains("Says the arguments") && tools.contains("openFile"), "{tools}");
     let project = place.project().canonicalize().unwrap();
     let hostile = r#"{"a":"$(touch bad); \"'`touch bad`"}"#;
@@ -57,6 +68,7 @@ fn program_ends_with_its_call_and_with_the_editor() {
         let run = ["sh", "-c", "echo $$ >pid.new; mv pid.new pid; sleep 60 & sleep 60"];
         let own = json!([{"name": "wait", "run": run}]);
         editor.send_line(&json!({"cmd": "tools", "offer": [], "own": own}).to_string());
+        offered(&place, "wait");
         let mut agent = place.agent(&["call", "wait"]);
         editor.until("call");
         let within = |what: &str, done: &dyn Fn() -> bool| {
