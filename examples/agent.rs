@@ -5,7 +5,8 @@
 
 #![allow(clippy::print_stdout, reason = "the example prints its results")]
 
-use ide_mcp_blocking::ide::{GetDiagnostics, display_safe};
+use ide_mcp_blocking::ide::kit::display_safe;
+use ide_mcp_blocking::ide::tool::GetDiagnostics;
 use ide_mcp_blocking::{Agent, AgentOptions};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {

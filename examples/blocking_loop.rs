@@ -4,7 +4,9 @@
 
 #![allow(clippy::print_stdout, clippy::wildcard_enum_match_arm, reason = "it shows what it does")]
 
-use ide_mcp_blocking::ide::{Call, OpenDiff, ServerConfig, ServerEvent, Tool, ToolCall, display_safe};
+use ide_mcp_blocking::ide::kit::display_safe;
+use ide_mcp_blocking::ide::tool::{Call, OpenDiff, Tool, ToolCall};
+use ide_mcp_blocking::ide::{ServerConfig, ServerEvent};
 use ide_mcp_blocking::{Handle, Server};
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;

@@ -2,8 +2,10 @@
 //! its agent leaves. `cargo run --example context`, then `claude --ide` in the same folder.
 #![allow(clippy::print_stdout, clippy::wildcard_enum_match_arm, reason = "it shows what it does")]
 
-use ide_mcp_mio::ide::{Diagnostic, Diagnostics, FileDiagnostics, Range, ServerConfig, ServerEvent};
-use ide_mcp_mio::ide::{Severity, Tool, ToolCall};
+use ide_mcp_mio::ide::kit::Range;
+use ide_mcp_mio::ide::tool::{Diagnostic, Diagnostics, FileDiagnostics};
+use ide_mcp_mio::ide::tool::{Severity, Tool, ToolCall};
+use ide_mcp_mio::ide::{ServerConfig, ServerEvent};
 use ide_mcp_mio::mcp::{Context, Form, FormField, PromptResult, PromptSpec, ResourceResult, ResourceSpec};
 use ide_mcp_mio::{Clock, Server, mio};
 use std::{env, error::Error, fs, path::Path};

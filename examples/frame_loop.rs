@@ -11,7 +11,9 @@
 )]
 
 use ide_mcp_mio::NestedServer;
-use ide_mcp_mio::ide::{LockFileEvent, Server, ServerConfig, ServerEvent, Tool, ToolCall, display_safe};
+use ide_mcp_mio::ide::kit::display_safe;
+use ide_mcp_mio::ide::tool::{Tool, ToolCall};
+use ide_mcp_mio::ide::{LockFileEvent, Server, ServerConfig, ServerEvent};
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::flag;
 use std::error::Error;

@@ -6,7 +6,9 @@
 
 #![allow(clippy::print_stdout, reason = "it shows what it does")]
 
-use ide_mcp_blocking::ide::{ServerConfig, ServerEvent, Tool, ToolCall, display_line, display_safe_lines};
+use ide_mcp_blocking::ide::kit::{display_line, display_safe_lines};
+use ide_mcp_blocking::ide::tool::{Tool, ToolCall};
+use ide_mcp_blocking::ide::{ServerConfig, ServerEvent};
 use ide_mcp_blocking::spawn;
 use std::{error::Error, io, sync::mpsc, time::Duration};
 

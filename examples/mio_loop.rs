@@ -6,10 +6,11 @@
 
 #![allow(clippy::print_stdout, clippy::wildcard_enum_match_arm, reason = "it shows what it does")]
 
-use ide_mcp_mio::ide::{
-    Call, Diagnostic, Diagnostics, FileDiagnostics, GetDiagnostics, Position, Range, ServerConfig,
-    ServerEvent, Severity, Tool, ToolCall, display_safe,
+use ide_mcp_mio::ide::kit::{Position, Range, display_safe};
+use ide_mcp_mio::ide::tool::{
+    Call, Diagnostic, Diagnostics, FileDiagnostics, GetDiagnostics, Severity, Tool, ToolCall,
 };
+use ide_mcp_mio::ide::{ServerConfig, ServerEvent};
 use ide_mcp_mio::mio::{Events, Poll, Token};
 use ide_mcp_mio::{Clock, Handle, Server, Time, Waker};
 use signal_hook::consts::{SIGINT, SIGTERM};

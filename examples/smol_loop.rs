@@ -6,7 +6,9 @@
 #![allow(clippy::print_stdout, clippy::wildcard_enum_match_arm, reason = "it shows what it does")]
 
 use ide_mcp_smol::Server;
-use ide_mcp_smol::ide::{ServerConfig, ServerEvent, Tool, ToolCall, display_safe};
+use ide_mcp_smol::ide::kit::display_safe;
+use ide_mcp_smol::ide::tool::{Tool, ToolCall};
+use ide_mcp_smol::ide::{ServerConfig, ServerEvent};
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 use smol::future::FutureExt as _;

@@ -6,7 +6,9 @@
 
 #![allow(clippy::print_stdout, reason = "the example shows what it does")]
 
-use ide_mcp::ide::{ConnId, Server, ServerConfig, ServerEvent, Tool, ToolCall, display_line};
+use ide_mcp::ide::kit::display_line;
+use ide_mcp::ide::tool::{Tool, ToolCall};
+use ide_mcp::ide::{ConnId, Server, ServerConfig, ServerEvent};
 use ide_mcp::{Clock, Output, Time};
 use ide_mcp_lockfile::{LockDir, new_token, workspace_folders};
 use std::collections::BTreeMap;

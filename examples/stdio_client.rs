@@ -12,7 +12,7 @@
 )]
 
 use ide_mcp::Clock;
-use ide_mcp::ide::display_safe;
+use ide_mcp::ide::kit::display_safe;
 use ide_mcp::mcp::{Client, ClientConfig, ClientEvent, Implementation, Lines, Outcome, Timeout};
 use ide_mcp::rpc::{RequestId, SessionId};
 use serde_json::value::RawValue;

@@ -8,7 +8,8 @@
 
 use crossterm::event::{Event, read};
 use crossterm::terminal::{disable_raw_mode, enable_raw_mode};
-use ide_mcp_blocking::ide::{Call, OpenDiff, ServerConfig, ServerEvent, Tool, ToolCall};
+use ide_mcp_blocking::ide::tool::{Call, OpenDiff, Tool, ToolCall};
+use ide_mcp_blocking::ide::{ServerConfig, ServerEvent};
 use ide_mcp_blocking::{Handle, spawn};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::{error::Error, io, thread, time::Duration};

@@ -9,10 +9,9 @@
 #![allow(clippy::print_stdout, clippy::wildcard_enum_match_arm, reason = "it shows what it does")]
 
 use getrandom::SysRng;
-use ide_mcp::ide::{
-    AuthToken, Client, ClientConfig, ClientEvent, ConnId, GetOpenEditors, OpenEditors, Policy, Server,
-    ServerConfig, ServerEvent, Tool, ToolCall, ToolSet,
-};
+use ide_mcp::ide::discovery::AuthToken;
+use ide_mcp::ide::tool::{GetOpenEditors, OpenEditors, Tool, ToolCall, ToolSet};
+use ide_mcp::ide::{Client, ClientConfig, ClientEvent, ConnId, Policy, Server, ServerConfig, ServerEvent};
 use ide_mcp::mcp::Implementation;
 use ide_mcp::rpc::SessionId;
 use ide_mcp::testing::Tracer;

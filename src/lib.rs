@@ -8,7 +8,9 @@
 //!
 //! ```rust,ignore
 //! // examples/minimal_server.rs
-//! use ide_mcp_blocking::ide::{ServerConfig, ServerEvent, Tool, ToolCall, display_line, display_safe_lines};
+//! use ide_mcp_blocking::ide::kit::{display_line, display_safe_lines};
+//! use ide_mcp_blocking::ide::tool::{Tool, ToolCall};
+//! use ide_mcp_blocking::ide::{ServerConfig, ServerEvent};
 //! use ide_mcp_blocking::spawn;
 //! use std::{error::Error, io, sync::mpsc, time::Duration};
 //!
@@ -52,7 +54,8 @@
 //!
 //! ```rust,ignore
 //! // examples/agent.rs
-//! use ide_mcp_blocking::ide::{GetDiagnostics, display_safe};
+//! use ide_mcp_blocking::ide::kit::display_safe;
+//! use ide_mcp_blocking::ide::tool::GetDiagnostics;
 //! use ide_mcp_blocking::{Agent, AgentOptions};
 //! // …
 //! let mut agent = Agent::attach(AgentOptions::new("example-agent", "1.0"))?;
@@ -70,7 +73,9 @@
 //! to do next. Here an agent connects and proposes a change, and the editor accepts it:
 //!
 //! ```
-//! use ide_mcp::ide::{AuthToken, Server, ServerConfig, ServerEvent, Tool, ToolCall};
+//! use ide_mcp::ide::discovery::AuthToken;
+//! use ide_mcp::ide::tool::{Tool, ToolCall};
+//! use ide_mcp::ide::{Server, ServerConfig, ServerEvent};
 //! use ide_mcp::{Output, Time};
 //!
 //! // What an agent sends: the opening with the token, and two frames, whose masks are zero so that you can read them.

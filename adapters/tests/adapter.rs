@@ -1,9 +1,8 @@
 //! The interface of an adapter for the cases.
 
-use ide_mcp::ide::{
-    AuthToken, Client, ClientEvent, FromResult, LockFile, Pending, Server, ServerConfig, ServerEvent,
-    ToolArguments,
-};
+use ide_mcp::ide::discovery::{AuthToken, LockFile};
+use ide_mcp::ide::tool::ToolArguments;
+use ide_mcp::ide::{Client, ClientEvent, FromResult, Pending, Server, ServerConfig, ServerEvent};
 use ide_mcp::rpc::NotSent;
 use ide_mcp::{Machine, Time};
 use ide_mcp_driver::{AgentError, AgentOptions, Bind, CallError, Handle, StartError, StartOptions};

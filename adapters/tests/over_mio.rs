@@ -2,9 +2,9 @@
 
 use crate::adapter::{self, Adapter, Editor, as_its_server};
 use crate::plain::PATIENCE;
-use ide_mcp::ide::{
-    self, AuthToken, Client, FromResult, LockFile, Pending, ServerConfig, ServerEvent, ToolArguments,
-};
+use ide_mcp::ide::discovery::{AuthToken, LockFile};
+use ide_mcp::ide::tool::ToolArguments;
+use ide_mcp::ide::{self, Client, FromResult, Pending, ServerConfig, ServerEvent};
 use ide_mcp::rpc::NotSent;
 use ide_mcp::{Clock, Machine, Time};
 use ide_mcp_driver::CallError;

@@ -2,7 +2,8 @@
 
 use crate::adapter::{Adapter, Editor};
 use crate::over_mio::Mio;
-use ide_mcp::ide::{AuthToken, LockFile, Server, ServerConfig, ServerEvent};
+use ide_mcp::ide::discovery::{AuthToken, LockFile};
+use ide_mcp::ide::{Server, ServerConfig, ServerEvent};
 use ide_mcp::{Machine, Time};
 use ide_mcp_lockfile::{Error, LockDir};
 use ide_mcp_mio::{Bind, Handle, NestedServer, StartError, StartOptions};

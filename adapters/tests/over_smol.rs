@@ -1,10 +1,9 @@
 //! The adapter for smol. Every wait races against a timer, and is dropped if the timer wins.
 
 use crate::adapter::{self, Adapter, Editor, as_its_server};
-use ide_mcp::ide::{
-    self, AuthToken, Client, ClientEvent, FromResult, LockFile, Pending, ServerConfig, ServerEvent,
-    ToolArguments,
-};
+use ide_mcp::ide::discovery::{AuthToken, LockFile};
+use ide_mcp::ide::tool::ToolArguments;
+use ide_mcp::ide::{self, Client, ClientEvent, FromResult, Pending, ServerConfig, ServerEvent};
 use ide_mcp::rpc::NotSent;
 use ide_mcp::{Machine, Time};
 use ide_mcp_lockfile::{Error, LockDir};

@@ -1,6 +1,6 @@
 //! Peers that are plain sockets: the bytes that they send, and their endings.
 
-use ide_mcp::ide::AuthToken;
+use ide_mcp::ide::discovery::AuthToken;
 use std::io::Read;
 use std::net::TcpStream;
 use std::time::Duration;

@@ -3,10 +3,12 @@
 use crate::adapter::{Adapter, Editor};
 use crate::plain::{PATIENCE, Upto, script};
 use getrandom::SysRng;
+use ide_mcp::ide::discovery::{AuthToken, LockFile};
+use ide_mcp::ide::tool::{
+    Call, DiffOutcome, GetDiagnostics, OpenDiff, Tool, ToolArguments, ToolCall, ToolSet,
+};
 use ide_mcp::ide::{
-    AgentId, AuthToken, Call, Client, ClientConfig, ClientEvent, DiffOutcome, GetDiagnostics, LockFile,
-    LockFileEvent, OpenDiff, Policy, Server, ServerConfig, ServerEvent, Tool, ToolArguments, ToolCall,
-    ToolSet,
+    AgentId, Client, ClientConfig, ClientEvent, LockFileEvent, Policy, Server, ServerConfig, ServerEvent,
 };
 use ide_mcp::mcp::{Implementation, Outcome, ToolResult};
 use ide_mcp::rpc::{CallId, SessionId};

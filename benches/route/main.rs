@@ -1,9 +1,9 @@
 //! One `getOpenEditors` and its answer through an editor's machine, as four functions that a profiler can tell apart.
 //! `benches/route/count.py` counts which functions of the core each of them runs.
 
-use ide_mcp::ide::{
-    AuthToken, Call, ConnId, GetOpenEditors, OpenEditors, Server, ServerConfig, ServerEvent, Tool, ToolCall,
-};
+use ide_mcp::ide::discovery::AuthToken;
+use ide_mcp::ide::tool::{Call, GetOpenEditors, OpenEditors, Tool, ToolCall};
+use ide_mcp::ide::{ConnId, Server, ServerConfig, ServerEvent};
 use ide_mcp::rpc::NotOpen;
 use ide_mcp::{Output, Time};
 use std::error::Error;

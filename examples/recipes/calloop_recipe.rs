@@ -5,7 +5,8 @@
 use calloop::generic::Generic;
 use calloop::{EventLoop, Interest, Mode, PostAction};
 use ide_mcp_mio::NestedServer;
-use ide_mcp_mio::ide::{Server, ServerConfig, ServerEvent, Tool, ToolCall};
+use ide_mcp_mio::ide::tool::{Tool, ToolCall};
+use ide_mcp_mio::ide::{Server, ServerConfig, ServerEvent};
 use std::{error::Error, io, os::fd::AsFd as _};
 
 fn main() -> Result<(), Box<dyn Error>> {

@@ -6,7 +6,8 @@
 
 use glib::{ControlFlow, IOCondition, MainLoop};
 use ide_mcp_mio::NestedServer;
-use ide_mcp_mio::ide::{Server, ServerConfig, ServerEvent, Tool, ToolCall};
+use ide_mcp_mio::ide::tool::{Tool, ToolCall};
+use ide_mcp_mio::ide::{Server, ServerConfig, ServerEvent};
 use std::os::fd::AsRawFd as _;
 use std::{cell::RefCell, error::Error, io, rc::Rc};
 

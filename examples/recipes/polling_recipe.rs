@@ -3,7 +3,8 @@
 //! `cargo run --manifest-path examples/recipes/Cargo.toml --example polling_recipe`; Enter ends it.
 
 use ide_mcp_mio::NestedServer;
-use ide_mcp_mio::ide::{ServerConfig, Tool, ToolCall};
+use ide_mcp_mio::ide::ServerConfig;
+use ide_mcp_mio::ide::tool::{Tool, ToolCall};
 use polling::{Event, Events, PollMode, Poller};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {

@@ -4,7 +4,8 @@
 //! `cargo run --manifest-path examples/recipes/Cargo.toml --example tokio_recipe`; Enter ends it.
 
 use ide_mcp_smol::Server;
-use ide_mcp_smol::ide::{ServerConfig, ServerEvent, Tool, ToolCall};
+use ide_mcp_smol::ide::tool::{Tool, ToolCall};
+use ide_mcp_smol::ide::{ServerConfig, ServerEvent};
 use std::{error::Error, io};
 
 #[tokio::main(flavor = "current_thread")]

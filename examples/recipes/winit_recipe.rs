@@ -4,7 +4,8 @@
 //! `cargo run --manifest-path examples/recipes/Cargo.toml --features winit --example winit_recipe`; Enter
 //! ends it.
 
-use ide_mcp_blocking::ide::{ServerConfig, ServerEvent, Tool, ToolCall};
+use ide_mcp_blocking::ide::tool::{Tool, ToolCall};
+use ide_mcp_blocking::ide::{ServerConfig, ServerEvent};
 use ide_mcp_blocking::{Handle, spawn};
 use std::{error::Error, io, sync::mpsc, thread, time::Duration};
 use winit::application::ApplicationHandler;

@@ -3,7 +3,9 @@
 use crate::process::Place;
 use getrandom::SysRng;
 use ide_mcp::Time;
-use ide_mcp::ide::{Client, ClientConfig, ClientEvent, DiffOutcome, LockFile, OpenDiff, Pending};
+use ide_mcp::ide::discovery::LockFile;
+use ide_mcp::ide::tool::{DiffOutcome, OpenDiff};
+use ide_mcp::ide::{Client, ClientConfig, ClientEvent, Pending};
 use ide_mcp::mcp::{FormAnswer, Implementation, Outcome, Timeout};
 use ide_mcp::rpc::SessionId;
 use ide_mcp_blocking::Conn;

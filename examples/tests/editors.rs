@@ -2,7 +2,7 @@
 
 use crate::agent::Agent;
 use crate::process::{Place, Process, skip};
-use ide_mcp::ide::{DiffOutcome, OpenDiff};
+use ide_mcp::ide::tool::{DiffOutcome, OpenDiff};
 use ide_mcp::mcp::FormAnswer;
 use serde_json::json;
 use std::path::Path;

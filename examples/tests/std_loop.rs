@@ -6,9 +6,10 @@ mod example;
 
 use example::turn;
 use ide_mcp::Time;
+use ide_mcp::ide::discovery::AuthToken;
+use ide_mcp::ide::tool::{OpenDiff, Tool, ToolCall};
 use ide_mcp::ide::{
-    AuthToken, Client, ClientConfig, ClientEvent, ConnId, Mention, OpenDiff, Push, Server, ServerConfig,
-    ServerEvent, Tool, ToolCall,
+    Client, ClientConfig, ClientEvent, ConnId, Mention, Push, Server, ServerConfig, ServerEvent,
 };
 use ide_mcp::mcp::{Implementation, Outcome};
 use ide_mcp::rpc::SessionId;

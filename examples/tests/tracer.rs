@@ -1,7 +1,7 @@
 //! The tracer as a process.
 
 use crate::process::Place;
-use ide_mcp::ide::is_display_unsafe;
+use ide_mcp::ide::kit::is_display_unsafe;
 
 #[test]
 fn tracer_shows_the_session_and_no_token() {

@@ -5,7 +5,9 @@ mod functions;
 
 use functions::*;
 use ide_mcp::Time;
-use ide_mcp::ide::{AuthToken, Client, ClientConfig, GetDiagnostics, GetOpenEditors, OpenDiff};
+use ide_mcp::ide::discovery::AuthToken;
+use ide_mcp::ide::tool::{GetDiagnostics, GetOpenEditors, OpenDiff};
+use ide_mcp::ide::{Client, ClientConfig};
 use ide_mcp::mcp::Implementation;
 use ide_mcp::rpc::{RequestId, SessionId};
 use ide_mcp::testing::{Random, pass};

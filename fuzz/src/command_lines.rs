@@ -1,6 +1,8 @@
 //! The lines of an editor in another language: the configuration, and then commands and acts of an agent.
 
-use ide_mcp::ide::{AuthToken, Client, ClientConfig, GetDiagnostics, GetOpenEditors, OpenDiff};
+use ide_mcp::ide::discovery::AuthToken;
+use ide_mcp::ide::tool::{GetDiagnostics, GetOpenEditors, OpenDiff};
+use ide_mcp::ide::{Client, ClientConfig};
 use ide_mcp::mcp::{GetPrompt, Implementation, ReadResource};
 use ide_mcp::rpc::{RequestId, SessionId, normalized};
 use ide_mcp::testing::{Random, pass};

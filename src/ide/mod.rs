@@ -1,36 +1,24 @@
-//! The IDE dialect: how a coding agent's command line attaches to an editor, both sides.
+//! How a coding agent's command line attaches to an editor: both sides, from the lock file to the last byte.
 //!
-//! The editor publishes a [`LockFile`] with its port and a token. The agent finds the file ([`locate`],
-//! [`matching`]) and opens a WebSocket with the sub-protocol `mcp`. Over the WebSocket runs an MCP
-//! session in which the editor is the server. The agent calls tools ([`ToolCall`]) and receives an
-//! [`Answer`]. The editor pushes [`Selection`]s, [`Mention`]s and [`DiagnosticsChanged`].
+//! The editor publishes a lock file with its port and a token. The agent finds the file and opens a WebSocket with the
+//! sub-protocol `mcp`. Over the WebSocket runs a session of MCP in which the editor is the server: the agent calls tools
+//! and waits for the answers, and the editor pushes its selection, mentions of files, and changes.
 //!
-//! - [`Server`] is an editor with all its agents, [`Client`] an agent.
-//! - [`ToolSet`] is the list of the tools that an editor offers: the [`Tool`]s of the protocol that it
-//!   handles, and its own.
-//! - [`Dialect`] is the spelling of an editor family: one table holds the differences between the known
-//!   editors. Received messages are read in all dialects.
-//! - [`LockFile`], [`locate`], [`matching`], [`client_env`] and [`launch_env`] are discovery as pure
-//!   values. They read no file, variable or clock; `ide-mcp-lockfile` does that. [`Reconnect`] decides
-//!   when an agent tries again.
-//! - [`paths`] judges a path of an agent before a program opens it. [`Filter`] limits the pushes of the
-//!   editor. [`display_safe`] replaces the characters of a peer's text that control a terminal.
-//!
-//! # The types by purpose
-//!
-//! | purpose | types |
+//! | you write | begin with |
 //! | --- | --- |
-//! | an editor | [`Server`], [`ServerConfig`], [`ServerEvent`], [`AgentId`], [`Agent`], [`AgentMut`], [`OpenCall`] |
-//! | an agent | [`Client`], [`ClientConfig`], [`ClientEvent`], [`Pending`], [`RequestError`], [`Reconnect`] |
-//! | who may attach | [`Policy`], [`Auth`], [`AuthToken`], [`Unauthenticated`] |
-//! | tools | [`ToolSet`], [`Tool`], [`Call`], [`ToolCall`]; the arguments and answers have the names of their tools: [`OpenDiff`] and [`DiffOutcome`], [`GetDiagnostics`] and [`Diagnostics`], and so on |
-//! | edits | [`DiffEnd`], [`EditLog`], [`Edit`], [`EditEnd`], [`FileState`] |
-//! | pushes | [`Selection`], [`Mention`], [`DiagnosticsChanged`] |
-//! | context | [`mcp::Context`](crate::mcp::Context), [`mcp::Form`](crate::mcp::Form), [`mcp::Root`](crate::mcp::Root), [`McpConfig`], [`MODELS_TARGET`] |
-//! | texts | [`Text`], [`Position`], [`Range`], [`Encoding`], [`Passage`] |
-//! | paths and privacy | [`paths`], [`Filter`], [`secret_reason`], [`display_safe`] |
-//! | discovery | [`LockFile`], [`LockForm`], [`locate`], [`matching`], [`client_env`], [`launch_env`] |
-//! | families of editors | [`Dialect`], [`DirectRequest`], [`ContentLimits`] |
+//! | an editor | [`Server`], [`ServerConfig`], [`ServerEvent`]; then [`Agent`] and [`OpenCall`] for what you do more rarely |
+//! | an agent | [`Client`], [`ClientConfig`], [`ClientEvent`], [`Pending`] |
+//!
+//! | module | what you find there |
+//! | --- | --- |
+//! | [`tool`] | the tools of the protocol: the arguments and the answer of each, and [`ToolSet`](tool::ToolSet), the list that an editor offers |
+//! | [`discovery`] | the lock file and its token, where it lies, which editor an agent takes, and when it tries again |
+//! | [`paths`] | what a path of a peer means, before anything is opened |
+//! | [`kit`] | positions in texts, texts that are safe to show, names of secret files, a log of edits: nothing of it is needed |
+//!
+//! Editors of different families spell the protocol in different ways. A [`Dialect`] names the family in which yours
+//! writes; what arrives is read in all of them. A [`Policy`] decides who gets in, and a [`Filter`] what leaves the
+//! editor. Nothing here reads a file, an environment variable or a clock: `ide-mcp-lockfile` does that.
 //!
 //! # From lock file to closed socket
 //!
@@ -40,17 +28,17 @@
 //! of the client document it. *Described*: several independent editors agree, and this project has not
 //! observed it.
 //!
-//! 1. **The lock file.** The editor listens on 127.0.0.1 and then writes its [`LockFile`],
+//! 1. **The lock file.** The editor listens on 127.0.0.1 and then writes its [`LockFile`](discovery::LockFile),
 //!    `<port>.lock`, below `CLAUDE_CONFIG_DIR` or else `~/.claude` (*documented*; the client never
-//!    finds a file below `~/.config`: *measured*). [`locate`] returns these directories. A client
+//!    finds a file below `~/.config`: *measured*). [`locate`](discovery::locate) returns these directories. A client
 //!    deletes the file of a process that it takes for dead (*measured*), so the guard in
 //!    `ide-mcp-lockfile` restores the file.
 //! 2. **The choice.** The client accepts a file if one of its folders is or contains the working
 //!    directory of the client. A file without a folder or without `transport` is never accepted. Among
 //!    several accepted files, the client takes the file whose port `CLAUDE_CODE_SSE_PORT` names. If the
-//!    variable names none of them, the client takes no file (*measured*). [`matching`] follows these
-//!    rules and gives the reason for each refusal. [`client_env`] has the variables of a client,
-//!    [`launch_env`] sets those of a terminal of the editor.
+//!    variable names none of them, the client takes no file (*measured*). [`matching`](discovery::matching) follows these
+//!    rules and gives the reason for each refusal. [`client_env`](discovery::client_env) has the variables of a client,
+//!    [`launch_env`](discovery::launch_env) sets those of a terminal of the editor.
 //! 3. **The opening handshake.** The client sends `GET /` with the sub-protocol `mcp` and the token in
 //!    a header field, and never an `Origin` (*measured*). [`Policy`] answers 101, or refuses before any
 //!    message is read. A client that is refused does not try again. A client whose 101 lacks `mcp`
@@ -60,11 +48,11 @@
 //!    moment from which the client accepts pushes. That moment comes up to 500 ms after the answer to
 //!    its list of tools (*measured*). So the selection is sent at once, again 1.6 s after that answer
 //!    and once more 5 s later; mentions wait until the 1.6 s are over.
-//! 5. **The tools.** The client lists the [`ToolSet`]. The model of the client sees only
-//!    `getDiagnostics` and `executeCode`, and the tools for models if the client has an [`McpConfig`] of
+//! 5. **The tools.** The client lists the [`ToolSet`](tool::ToolSet). The model of the client sees only
+//!    `getDiagnostics` and `executeCode`, and the tools for models if the client has an [`McpConfig`](discovery::McpConfig) of
 //!    the editor (*measured*): it then connects a second time, at [`MODELS_TARGET`]. Even if nothing is listed, the client calls
 //!    `closeAllDiffTabs` (*measured*), `close_tab` and `set_permission_mode` (*described*). [`Server`]
-//!    answers these three calls itself, with one exception: if the [`ToolSet`] handles `close_tab` and
+//!    answers these three calls itself, with one exception: if the [`ToolSet`](tool::ToolSet) handles `close_tab` and
 //!    no open diff has the tab, the application answers.
 //! 6. **The selection.** Call [`Server::select`] at each change of the selection, and [`Server::mention`]
 //!    for files. The client puts the selection into its next prompt without asking the person
@@ -73,14 +61,14 @@
 //!    step 4 begin anew with each answer to `tools/list`.
 //! 7. **A prompt** begins with `closeAllDiffTabs` (*measured*). The call ends the diffs of this client
 //!    only.
-//! 8. **An edit** comes as [`ToolCall::OpenDiff`] and waits for a person. The answer is a
-//!    [`DiffOutcome`], which is two blocks of text: the client does not understand an answer of one
+//! 8. **An edit** comes as [`ToolCall::OpenDiff`](tool::ToolCall::OpenDiff) and waits for a person. The answer is a
+//!    [`DiffOutcome`](tool::DiffOutcome), which is two blocks of text: the client does not understand an answer of one
 //!    block. The client writes the text of the answer into the file (*measured*). If the person decides
 //!    in the terminal, the client never cancels the call: `close_tab` is the only sign (*measured*).
 //!    [`Server`] answers the `openDiff` then, and [`ServerEvent::DiffClosed`] reports that the
 //!    application can close the view.
 //! 9. **Around the edit** the client calls `close_tab` twice. It also calls
-//!    [`ToolCall::GetDiagnostics`] twice: for the file before it writes the file, and for all files
+//!    [`ToolCall::GetDiagnostics`](tool::ToolCall::GetDiagnostics) twice: for the file before it writes the file, and for all files
 //!    afterwards. The client waits 500 ms for the first answer and 2 s for the second (*measured*), so
 //!    their deadlines are 400 ms and 1.9 s. At the first one the answer is an empty list, at the second one
 //!    "unknown" (see docs/faq.md). The client waits without end for the answers to other calls
@@ -89,17 +77,16 @@
 //! 10. **The end.** The client sends a close frame with 1000, or its transport ends without one
 //!     (*measured*). Every open diff ends, then comes [`ServerEvent::Closed`]. If the editor comes back
 //!     on the same port with the same token, the client connects again within some 12 s (*measured*).
-//!     [`Reconnect`] gives the times for an agent to do so.
+//!     [`Reconnect`](discovery::Reconnect) gives the times for an agent to do so.
 //!
 //! The tests write docs/conformance.md in the repository, which has the messages of each case. The
 //! following program is both sides without a socket, from the lock file to the end of the connection:
 //!
 //! ```
-//! use ide_mcp::ide::matching::{AgentContext, Candidate, choose};
-//! use ide_mcp::ide::{
-//!     AuthToken, Client, ClientConfig, ClientEvent, DiffOutcome, LockFile, OpenDiff, Server, ServerConfig, ServerEvent,
-//!     Tool, ToolCall,
-//! };
+//! use ide_mcp::ide::discovery::matching::{AgentContext, Candidate, choose};
+//! use ide_mcp::ide::discovery::{AuthToken, LockFile};
+//! use ide_mcp::ide::tool::{DiffOutcome, OpenDiff, Tool, ToolCall};
+//! use ide_mcp::ide::{Client, ClientConfig, ClientEvent, Server, ServerConfig, ServerEvent};
 //! use ide_mcp::{Output, Time, mcp::Implementation, rpc::SessionId};
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -166,22 +153,20 @@
 mod client;
 mod connection;
 mod dialect;
-mod discovery;
+pub mod discovery;
+pub mod kit;
 pub mod paths;
 mod pending;
 mod push;
 mod server;
-mod tool;
+pub mod tool;
 
 pub use client::{Client, ClientConfig, ClientEvent};
 pub use connection::{Auth, AuthFailure, DiffEnd, EditEnd, MODELS_TARGET, OpenCall, Policy, TOKEN_FIELD};
 pub use dialect::Dialect;
-pub use discovery::*;
-pub use paths::display::{display_line, display_safe, display_safe_lines, is_display_unsafe};
 pub use pending::{FromResult, Pending, RequestError};
 pub use push::*;
 pub use server::{
-    Agent, AgentId, AgentMut, ConnId, Edit, EditLog, FileState, Filter, LockFileEvent, MentionError,
-    Selected, Server, ServerConfig, ServerEvent, Unauthenticated, UndoError, secret_reason,
+    Agent, AgentId, AgentMut, ConnId, Filter, LockFileEvent, MentionError, Selected, Server, ServerConfig,
+    ServerEvent, Unauthenticated,
 };
-pub use tool::*;

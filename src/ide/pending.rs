@@ -1,6 +1,6 @@
 //! A request that waits for the peer, typed by its result.
 
-use crate::ide::Answer;
+use crate::ide::tool::Answer;
 use crate::mcp::{
     FormAnswer, List, Outcome, PromptResult, PromptSpec, ResourceResult, ResourceSpec, ResourceTemplate,
     ToolResult, ToolSpec,
@@ -104,7 +104,7 @@ impl<A: FromResult> Pending<A> {
     /// # Errors
     ///
     /// [`RequestError`] if the peer did not answer with an `A`. The result of an
-    /// [`OtherTool`](crate::ide::OtherTool) is returned even if it reports that the tool failed.
+    /// [`OtherTool`](crate::ide::tool::OtherTool) is returned even if it reports that the tool failed.
     pub fn answer(self, outcome: Outcome) -> Result<A, RequestError> {
         let raw = match outcome {
             Outcome::Result(raw) => raw,
@@ -162,7 +162,7 @@ impl core::error::Error for RequestError {}
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ide::{Diagnostics, Done};
+    use crate::ide::tool::{Diagnostics, Done};
     use alloc::{borrow::ToOwned, string::ToString};
 
     /// Returns the list as its items are written again; `None` if the result cannot be read.

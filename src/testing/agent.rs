@@ -4,8 +4,9 @@ use alloc::{format, string::String, vec::Vec};
 
 use arbitrary::Arbitrary;
 
+use crate::ide::tool::{CloseAllDiffTabs, CloseTab, GetDiagnostics, OpenDiff, OpenFile, ToolArguments};
 use crate::{
-    ide::{Client, CloseAllDiffTabs, CloseTab, GetDiagnostics, OpenDiff, OpenFile, ToolArguments},
+    ide::Client,
     mcp::Timeout,
     rpc::{NotSent, RequestId},
 };

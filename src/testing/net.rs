@@ -36,7 +36,8 @@ const MAX_CONNECTIONS: usize = 64;
 /// function `fuzz` a target: `libfuzzer_sys::fuzz_target!(|data: &[u8]| fuzz(data));`
 ///
 /// ```
-/// use ide_mcp::ide::{Diagnostics, Policy, Server, ServerConfig, ServerEvent, Tool, ToolCall};
+/// use ide_mcp::ide::tool::{Diagnostics, Tool, ToolCall};
+/// use ide_mcp::ide::{Policy, Server, ServerConfig, ServerEvent};
 /// use ide_mcp::testing::Net;
 ///
 /// fn on_event(server: &mut Server, event: ServerEvent) {
@@ -378,9 +379,8 @@ impl Connection {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ide::{
-        Diagnostics, GetDiagnostics, Policy, ServerConfig, ServerEvent, Tool, ToolCall, ToolSet,
-    };
+    use crate::ide::tool::{Diagnostics, GetDiagnostics, Tool, ToolCall, ToolSet};
+    use crate::ide::{Policy, ServerConfig, ServerEvent};
     use alloc::vec::Vec;
 
     fn net() -> Net {

@@ -2,9 +2,9 @@
 
 use alloc::{format, string::String, vec::Vec};
 
+use crate::ide::kit::display_safe;
 use crate::{
     Machine, Output, Time,
-    ide::display_safe,
     ws::frame::{self, Header},
 };
 

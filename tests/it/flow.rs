@@ -5,9 +5,10 @@ use std::time::Duration;
 
 use crate::support::ide::{PORT, config, masked, save, token};
 use crate::support::joined::{self, drain};
+use ide_mcp::ide::tool::{DiffOutcome, OpenDiff, ToolCall};
 use ide_mcp::{
     Output, Time,
-    ide::{Client, ClientConfig, ClientEvent, DiffOutcome, OpenDiff, Server, ServerEvent, ToolCall},
+    ide::{Client, ClientConfig, ClientEvent, Server, ServerEvent},
     mcp::{Implementation, Outcome, ToolResult},
     rpc::SessionId,
     testing::{Pair, Random, pass, pass_with},

@@ -5,15 +5,16 @@ use crate::support::ide::{
     CONNECTED, Editor, HEAD, INITIALIZE, INITIALIZED, at, call, called, cancelled, config, open_diff,
     selection, text, texts,
 };
+use ide_mcp::ide::kit::{Position, Range};
+use ide_mcp::ide::tool::{
+    Answer, CodeOutput, CurrentSelection, CursorPosition, Diagnostic, Diagnostics, DiffOutcome, DirectAnswer,
+    DocumentSaved, DocumentState, Done, EditorTab, FileDiagnostics, FilePaths, LatestSelection, OpenEditors,
+    OpenedFile, OpenedFiles, Reformatted, Severity, TabClosed, Tool, ToolArguments, ToolCall, ToolSet,
+    WorkspaceFolder, WorkspaceFolders,
+};
 use ide_mcp::{
     Output, Time,
-    ide::{
-        AgentId, Answer, CodeOutput, CurrentSelection, CursorPosition, Diagnostic, Diagnostics, Dialect,
-        DiffOutcome, DirectAnswer, DocumentSaved, DocumentState, Done, EditorTab, FileDiagnostics, FilePaths,
-        LatestSelection, OpenEditors, OpenedFile, OpenedFiles, Position, Range, Reformatted, Server,
-        ServerEvent, Severity, TabClosed, Tool, ToolArguments, ToolCall, ToolSet, WorkspaceFolder,
-        WorkspaceFolders,
-    },
+    ide::{AgentId, Dialect, Server, ServerEvent},
     mcp::{Timeout, ToolResult},
     rpc::{CallId, NotOpen, RespondError},
     testing::pass,

@@ -4,10 +4,8 @@ use crate::support::ide::{
     CLOSE, CONNECTED, Editor, HEAD, INITIALIZE, INITIALIZED, answer, at, call, cancelled, close_tab, config,
     open_diff, read, request, selection, shown, text, texts,
 };
-use ide_mcp::ide::{
-    AgentId, DiagnosticsChanged, MODELS_TARGET, Mention, Server, ServerConfig, ServerEvent, Tool, ToolCall,
-    ToolSet,
-};
+use ide_mcp::ide::tool::{Tool, ToolCall, ToolSet};
+use ide_mcp::ide::{AgentId, DiagnosticsChanged, MODELS_TARGET, Mention, Server, ServerConfig, ServerEvent};
 use ide_mcp::mcp::{Context, Forward, ResourceSpec};
 use ide_mcp::testing::pass;
 use ide_mcp::{Output, Time};

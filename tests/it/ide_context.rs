@@ -4,12 +4,10 @@ use crate::server_sending::attach;
 use crate::support::ide::{
     Editor, INITIALIZE, INITIALIZED, PORT, call, called, config, request, text, texts, token,
 };
+use ide_mcp::ide::tool::{OpenEditors, Tool, ToolCall, ToolSet};
 use ide_mcp::{
     Time,
-    ide::{
-        Client, ClientConfig, ClientEvent, Dialect, OpenEditors, RequestError, Server, ServerConfig,
-        ServerEvent, Tool, ToolCall, ToolSet,
-    },
+    ide::{Client, ClientConfig, ClientEvent, Dialect, RequestError, Server, ServerConfig, ServerEvent},
     mcp::{
         Context, Forward, GetPrompt, Implementation, PromptResult, PromptSpec, ReadResource, ResourceResult,
         ResourceSpec, ToolResult,

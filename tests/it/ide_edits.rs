@@ -2,9 +2,10 @@
 //! one end.
 
 use crate::support::ide::{CLOSE, Editor, HEAD, INITIALIZE, INITIALIZED, call, config, masked, shown};
+use ide_mcp::ide::tool::{Tool, ToolSet};
 use ide_mcp::{
     Time,
-    ide::{EditEnd, ServerEvent, Tool, ToolSet},
+    ide::{EditEnd, ServerEvent},
     mcp::ToolResult,
     rpc::CallId,
 };

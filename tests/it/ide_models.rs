@@ -4,11 +4,12 @@ use crate::support::ide::{
     ACCEPTED, CONNECTED, Editor, HEAD, INITIALIZE, INITIALIZED, TOKEN, at, call, called, close_tab, config,
     open_diff, request, selection, shown, text, texts, token,
 };
+use ide_mcp::ide::tool::{CurrentSelection, Tool, ToolCall, ToolSet};
 use ide_mcp::{
     Time,
     ide::{
-        AgentId, ConnId, CurrentSelection, DiagnosticsChanged, Dialect, Filter, MODELS_TARGET, Mention,
-        MentionError, Policy, Selected, Server, ServerConfig, ServerEvent, Tool, ToolCall, ToolSet,
+        AgentId, ConnId, DiagnosticsChanged, Dialect, Filter, MODELS_TARGET, Mention, MentionError, Policy,
+        Selected, Server, ServerConfig, ServerEvent,
     },
     mcp::{Context, Forward, Progress, PromptSpec, Timeout},
     testing::pass,

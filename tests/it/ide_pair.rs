@@ -8,12 +8,13 @@ use std::{
 
 use crate::support::ide::{ACCEPTED, PORT, at, called, config, save, selection, show, token};
 use crate::support::joined::{self, drain, write};
+use ide_mcp::ide::discovery::{AuthToken, Backoff, GaveUp, LockFile, Reconnect, Transport};
+use ide_mcp::ide::tool::{CloseAllDiffTabs, CloseTab, DiffOutcome, GetDiagnostics, OpenDiff, ToolSet};
 use ide_mcp::{
     Time,
     ide::{
-        Agent, AgentMut, Auth, AuthToken, Backoff, Client, ClientConfig, ClientEvent, CloseAllDiffTabs,
-        CloseTab, DiagnosticsChanged, DiffOutcome, GaveUp, GetDiagnostics, LockFile, Mention, OpenDiff,
-        Policy, Push, Reconnect, Server, ServerConfig, ServerEvent, TOKEN_FIELD, ToolSet, Transport,
+        Agent, AgentMut, Auth, Client, ClientConfig, ClientEvent, DiagnosticsChanged, Mention, Policy, Push,
+        Server, ServerConfig, ServerEvent, TOKEN_FIELD,
     },
     mcp::{Forward, Implementation, List, Outcome, Progress, Timeout, ToolResult},
     rpc::{ErrorObject, NotOpen, NotSent, RequestId, SessionId},

@@ -3,8 +3,9 @@
 //! rows of `tests/it/threats.rs`.
 
 use crate::support::ide::{ACCEPTED, Editor, HEAD, INITIALIZE, PORT, TOKEN, at, config, shown, text, token};
+use ide_mcp::ide::discovery::AuthToken;
 use ide_mcp::{
-    ide::{AuthToken, Policy, Server, ServerConfig},
+    ide::{Policy, Server, ServerConfig},
     testing::pass,
 };
 

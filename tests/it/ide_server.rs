@@ -9,12 +9,10 @@ use crate::support::ide::{
     shown, text,
 };
 use ide_mcp::Keepalive;
+use ide_mcp::ide::tool::{DiffOutcome, DirectAnswer, Tool, ToolCall, ToolSet};
 use ide_mcp::{
     Output, Time,
-    ide::{
-        Dialect, DiffOutcome, DirectAnswer, Mention, MentionError, Selected, ServerConfig, ServerEvent, Tool,
-        ToolCall, ToolSet,
-    },
+    ide::{Dialect, Mention, MentionError, Selected, ServerConfig, ServerEvent},
     mcp::{CallEnd, Context, Forward, Outcome, PromptSpec, Timeout, ToolResult},
     rpc::{CallId, NotOpen, NotSent},
     ws::{CloseCode, ProtocolError},
@@ -843,7 +841,7 @@ fn tools_change_waits_for_send_buffer_room() {
 #[test]
 fn empty_selection_is_sent() {
     let mut editor = Editor::attached(config());
-    editor.select(ide_mcp::ide::Selection::new("/w/a", ide_mcp::ide::Range::default(), ""));
+    editor.select(ide_mcp::ide::Selection::new("/w/a", ide_mcp::ide::kit::Range::default(), ""));
     assert_eq!(
         editor.texts(),
         [

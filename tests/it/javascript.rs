@@ -6,9 +6,8 @@ use crate::mcp_scripts::{Situations, judge, play};
 use crate::sessions::Hits;
 use crate::support::ide::{Editor, call, called, close_tab, config, open_diff, shown};
 use arbtest::arbitrary::{Result, Unstructured};
-use ide_mcp::ide::{
-    Answer, Diagnostics, Dialect, DiffOutcome, FromResult, OpenFile, ServerEvent, Tool, ToolCall, ToolSet,
-};
+use ide_mcp::ide::tool::{Answer, Diagnostics, DiffOutcome, OpenFile, Tool, ToolCall, ToolSet};
+use ide_mcp::ide::{Dialect, FromResult, ServerEvent};
 use ide_mcp::mcp::ToolResult;
 use ide_mcp::rpc::{Message, RespondError, SessionLimits, classify};
 use serde_json::value::RawValue;

@@ -3,10 +3,8 @@
 
 use crate::support::ide::{HEAD, PORT, TEXT, config, masked, token};
 use crate::support::joined;
-use ide_mcp::ide::{
-    Client, ClientConfig, ClientEvent, ConnId, GetOpenEditors, OpenEditors, Server, ServerEvent, Tool,
-    ToolCall, ToolSet,
-};
+use ide_mcp::ide::tool::{GetOpenEditors, OpenEditors, Tool, ToolCall, ToolSet};
+use ide_mcp::ide::{Client, ClientConfig, ClientEvent, ConnId, Server, ServerEvent};
 use ide_mcp::mcp::{Implementation, Outcome};
 use ide_mcp::rpc::SessionId;
 use ide_mcp::testing::{Random, pass};

@@ -9,13 +9,14 @@
 use std::{collections::BTreeMap, fmt::Write as _, time::Duration};
 
 use crate::support::ide::{PORT, TEXT, at, frame, read, selection, token};
+use ide_mcp::ide::kit::Range;
+use ide_mcp::ide::tool::{
+    Diagnostic, Diagnostics, DiffOutcome, FileDiagnostics, Severity, Tool, ToolCall, ToolSet,
+};
 use ide_mcp::testing::Random;
 use ide_mcp::{
     Output, Time,
-    ide::{
-        ConnId, Diagnostic, Diagnostics, DiffEnd, DiffOutcome, FileDiagnostics, Mention, Policy, Range,
-        Selection, Server, ServerConfig, ServerEvent, Severity, Tool, ToolCall, ToolSet,
-    },
+    ide::{ConnId, DiffEnd, Mention, Policy, Selection, Server, ServerConfig, ServerEvent},
     mcp::{CallEnd, ToolResult},
     rpc::{CallId, NotOpen, RespondError},
 };

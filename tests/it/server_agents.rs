@@ -8,12 +8,12 @@ use crate::support::ide::{
     open_diff, read, request, selection, settling, show, text, texts,
 };
 use crate::support::passes::{lose, read_by};
+use ide_mcp::ide::tool::{DiffOutcome, Tool, ToolCall, ToolSet};
 use ide_mcp::testing::{Random, pass, pass_with};
 use ide_mcp::{
     Output, Time,
     ide::{
-        AgentId, ConnId, DiffOutcome, LockFileEvent, Mention, MentionError, Selected, Server, ServerConfig,
-        ServerEvent, Tool, ToolCall, ToolSet,
+        AgentId, ConnId, LockFileEvent, Mention, MentionError, Selected, Server, ServerConfig, ServerEvent,
     },
     mcp::{Outcome, Timeout, ToolResult},
     rpc::{CallId, NotOpen, NotSent},

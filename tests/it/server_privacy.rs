@@ -5,12 +5,16 @@ use crate::server_sending::{attach, attach_and_read, said};
 use crate::support::ide::{at, call, config, open_diff, text};
 use crate::support::passes::{events, lose};
 use ide_mcp::Time;
+use ide_mcp::ide::kit::Range;
+use ide_mcp::ide::tool::{
+    Answer, Call, CurrentSelection, CursorPosition, Diagnostic, Diagnostics, DirectAnswer, DirectRequest,
+    DocumentSaved, DocumentState, Done, EditorTab, FileDiagnostics, FilePaths, LatestSelection, OpenEditors,
+    OpenedFile, OpenedFiles, Reformatted, Severity, TabClosed, Tool, ToolArguments, ToolCall, ToolSet,
+    WorkspaceFolder, WorkspaceFolders, WorkspaceInfo,
+};
 use ide_mcp::ide::{
-    Answer, Call, ConnId, CurrentSelection, CursorPosition, Diagnostic, Diagnostics, DiagnosticsChanged,
-    Dialect, DirectAnswer, DirectRequest, DocumentSaved, DocumentState, Done, EditorTab, FileDiagnostics,
-    FilePaths, Filter, LatestSelection, Mention, MentionError, OpenEditors, OpenedFile, OpenedFiles, Range,
-    Reformatted, Selected, Selection, Server, ServerEvent, Severity, TabClosed, Tool, ToolArguments,
-    ToolCall, ToolSet, WorkspaceFolder, WorkspaceFolders, WorkspaceInfo,
+    ConnId, DiagnosticsChanged, Dialect, Filter, Mention, MentionError, Selected, Selection, Server,
+    ServerEvent,
 };
 use ide_mcp::rpc::CallId;
 use ide_mcp::testing::Random;

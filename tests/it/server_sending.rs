@@ -8,10 +8,14 @@ use crate::support::ide::{
 use crate::support::passes::{events, lose, read_by};
 use ide_mcp::Keepalive;
 use ide_mcp::Time;
+use ide_mcp::ide::kit::Range;
+use ide_mcp::ide::tool::{
+    CurrentSelection, Diagnostics, EditorTab, FileDiagnostics, FilePaths, LatestSelection, OpenEditors, Tool,
+    ToolCall, ToolSet,
+};
 use ide_mcp::ide::{
-    ConnId, CurrentSelection, Diagnostics, DiagnosticsChanged, Dialect, EditorTab, FileDiagnostics,
-    FilePaths, Filter, LatestSelection, Mention, MentionError, OpenEditors, Range, Selected, Selection,
-    Server, ServerConfig, ServerEvent, Tool, ToolCall, ToolSet,
+    ConnId, DiagnosticsChanged, Dialect, Filter, Mention, MentionError, Selected, Selection, Server,
+    ServerConfig, ServerEvent,
 };
 use ide_mcp::rpc::NotSent;
 

@@ -3,9 +3,8 @@
 
 use crate::support::passes::lose;
 use ide_mcp::Time;
-use ide_mcp::ide::{
-    AuthFailure, AuthToken, ConnId, Policy, Server, ServerConfig, ServerEvent, Unauthenticated,
-};
+use ide_mcp::ide::discovery::AuthToken;
+use ide_mcp::ide::{AuthFailure, ConnId, Policy, Server, ServerConfig, ServerEvent, Unauthenticated};
 use ide_mcp::testing::pass;
 
 fn editor(token: &str) -> ServerConfig {

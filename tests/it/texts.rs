@@ -2,7 +2,8 @@
 
 use arbtest::arbitrary::{Result, Unstructured};
 use arbtest::arbtest;
-use ide_mcp::ide::{Encoding, OpenFile, Position, Range, Text};
+use ide_mcp::ide::kit::{Encoding, Position, Range, Text};
+use ide_mcp::ide::tool::OpenFile;
 use ropey::Rope;
 use std::cell::Cell;
 

@@ -13,9 +13,8 @@ use crate::support::ide::{
     ACCEPTED, CLOSE, Editor, HEAD, INITIALIZE, PORT, at, config, masked, read, shown, text,
 };
 use ide_mcp::Time;
-use ide_mcp::ide::{
-    AuthFailure, AuthToken, Client, ClientConfig, LockFile, Policy, Server, ServerConfig, ServerEvent,
-};
+use ide_mcp::ide::discovery::{AuthToken, LockFile};
+use ide_mcp::ide::{AuthFailure, Client, ClientConfig, Policy, Server, ServerConfig, ServerEvent};
 use ide_mcp::mcp::Implementation;
 use ide_mcp::rpc::SessionId;
 use ide_mcp::testing::{Random, pass, pass_with};
@@ -49,7 +48,7 @@ const LEDGER: &[(&str, &[&str])] = &[
     ("p05", &["src/ide/paths/tests.rs"]),
     ("p06", &["src/ide/paths/tests.rs"]),
     ("p07", &["src/ide/paths/tests.rs"]),
-    ("p08", &["src/ide/paths/display.rs"]),
+    ("p08", &["src/ide/kit/display.rs"]),
     ("l01", &["adapters/lockfile/tests/umask.rs", "adapters/lockfile/tests/it/planted.rs"]),
     ("l02", &["adapters/lockfile/tests/it/publish.rs"]),
     ("l03", &["adapters/lockfile/tests/it/publish.rs"]),

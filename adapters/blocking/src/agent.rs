@@ -2,7 +2,8 @@
 
 use crate::Conn;
 use crate::connect::connect_to;
-use ide_mcp::ide::{Client, ClientEvent, FromResult, Pending, ToolArguments};
+use ide_mcp::ide::tool::ToolArguments;
+use ide_mcp::ide::{Client, ClientEvent, FromResult, Pending};
 use ide_mcp::mcp::ToolSpec;
 use ide_mcp::{Clock, Time};
 use ide_mcp_driver::{AgentError, AgentOptions, AgentSession, AgentStep, CallError};
@@ -20,7 +21,8 @@ const LONGEST: Duration = Duration::from_secs(60 * 60);
 /// ask waits for the [next event](Self::next_event), so that it answers the pings of the editor.
 ///
 /// ```no_run
-/// use ide_mcp_blocking::ide::{GetDiagnostics, display_line};
+/// use ide_mcp_blocking::ide::kit::display_line;
+/// use ide_mcp_blocking::ide::tool::GetDiagnostics;
 /// use ide_mcp_blocking::{Agent, AgentOptions};
 ///
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {

@@ -3,9 +3,9 @@
 //!
 //! # An editor
 //! ```no_run
-//! use ide_mcp_blocking::ide::{
-//!     Diagnostic, Diagnostics, FileDiagnostics, Range, ServerConfig, ServerEvent, Severity, Tool, ToolCall, display_line,
-//! };
+//! use ide_mcp_blocking::ide::kit::{Range, display_line};
+//! use ide_mcp_blocking::ide::tool::{Diagnostic, Diagnostics, FileDiagnostics, Severity, Tool, ToolCall};
+//! use ide_mcp_blocking::ide::{ServerConfig, ServerEvent};
 //! use ide_mcp_blocking::Server;
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {

@@ -17,7 +17,8 @@ use std::thread;
 /// [`end`](Handle::end), or its lock file stays behind.
 ///
 /// ```no_run
-/// use ide_mcp_blocking::ide::{ServerConfig, Tool, ToolCall};
+/// use ide_mcp_blocking::ide::tool::{Tool, ToolCall};
+/// use ide_mcp_blocking::ide::ServerConfig;
 /// use ide_mcp_blocking::spawn;
 /// use std::time::Duration;
 ///

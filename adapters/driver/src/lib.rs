@@ -57,7 +57,8 @@ pub use waiting::{Next, Readiness, WakeSet, Waker};
 
 // Exported only for the macros `delegate_agent` and `delegate_server`.
 #[doc(hidden)]
-pub use ide_mcp::ide::{self, AuthToken, Client, LockFile};
+pub use ide_mcp::ide::discovery::{AuthToken, LockFile};
+pub use ide_mcp::ide::{self, Client};
 #[doc(hidden)]
 pub use ide_mcp::{mcp::ServerInfo, rpc::NotSent};
 #[doc(hidden)]

@@ -8,8 +8,8 @@ use std::time::{Duration, SystemTime};
 
 use getrandom::SysRng;
 use getrandom::rand_core::TryRng;
-use ide_mcp::ide::locate::{Extras, LocateError};
-use ide_mcp::ide::{AuthToken, LockFile, LockForm};
+use ide_mcp::ide::discovery::locate::{Extras, LocateError};
+use ide_mcp::ide::discovery::{AuthToken, LockFile, LockForm};
 
 use crate::{Error, Published, from_environment, parents, process_scope, sys};
 

@@ -5,9 +5,11 @@ use std::env;
 use std::ffi::OsString;
 
 use getrandom::SysRng;
-use ide_mcp::ide::launch_env::{self, LaunchEnv};
-use ide_mcp::ide::locate::{Environment, Extras, HOME_VARIABLE, LocateError, LockDirCandidate, locate};
-use ide_mcp::ide::{AuthToken, ClientEnv};
+use ide_mcp::ide::discovery::launch_env::{self, LaunchEnv};
+use ide_mcp::ide::discovery::locate::{
+    Environment, Extras, HOME_VARIABLE, LocateError, LockDirCandidate, locate,
+};
+use ide_mcp::ide::discovery::{AuthToken, ClientEnv};
 
 use crate::Error;
 

@@ -6,9 +6,9 @@ use std::io;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
-use ide_mcp::ide::locate::LocateError;
+use ide_mcp::ide::discovery::locate::LocateError;
+use ide_mcp::ide::discovery::{AuthToken, LockFileError};
 use ide_mcp::ide::paths::Suspicion;
-use ide_mcp::ide::{AuthToken, LockFileError};
 
 /// An error of a lock file, of its directory, of a path of a peer, or of the server to which a lock file
 /// leads.
@@ -120,7 +120,7 @@ pub enum Error {
         path: PathBuf,
     },
     /// Folders that need more than
-    /// [`LockFile::MAX_FOLDERS_LEN`](ide_mcp::ide::LockFile::MAX_FOLDERS_LEN) bytes in the lock file.
+    /// [`LockFile::MAX_FOLDERS_LEN`](ide_mcp::ide::discovery::LockFile::MAX_FOLDERS_LEN) bytes in the lock file.
     TooManyFolders {
         /// The length of the folders in JSON, in bytes.
         len: usize,

@@ -7,7 +7,7 @@ use std::fs;
 use std::io::ErrorKind;
 use std::path::{Component, Path, PathBuf, absolute};
 
-use ide_mcp::ide::LockFile;
+use ide_mcp::ide::discovery::LockFile;
 use ide_mcp::ide::paths::{System, spellings};
 
 use crate::{Error, system};

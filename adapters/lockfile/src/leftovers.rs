@@ -6,7 +6,7 @@ use std::io::ErrorKind;
 use std::net::{Ipv4Addr, SocketAddr, TcpStream};
 use std::time::Duration;
 
-use ide_mcp::ide::{LockFile, LockForm, NotStaleReason, is_left_over};
+use ide_mcp::ide::discovery::{LockFile, LockForm, NotStaleReason, is_left_over};
 
 use crate::read::read;
 use crate::{Error, Found, LockDir, scan};
@@ -103,7 +103,7 @@ impl LockDir {
 }
 
 /// Returns the name of the file by which a client gives the tools of the editor on this port to its model: the
-/// [`McpConfig`](ide_mcp::ide::McpConfig) of the editor, beside its lock file.
+/// [`McpConfig`](ide_mcp::ide::discovery::McpConfig) of the editor, beside its lock file.
 /// The file has the token, so the end of the editor removes the file with its lock file, and so do
 /// [`remove_leftovers`](LockDir::remove_leftovers) and [`publish`](LockDir::publish) for an editor that was killed.
 #[must_use]

@@ -24,7 +24,7 @@
 //! profile can open its directory.
 //!
 //! ```no_run
-//! use ide_mcp::ide::LockFile;
+//! use ide_mcp::ide::discovery::LockFile;
 //! use ide_mcp_lockfile::{LockDir, new_token, workspace_folders};
 //!
 //! # fn main() -> Result<(), ide_mcp_lockfile::Error> {

@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use std::process;
 use std::time::{Duration, SystemTime};
 
+use ide_mcp::ide::discovery::{LockFile, LockForm};
 use ide_mcp::ide::paths::{LocalPath, Platform};
-use ide_mcp::ide::{LockFile, LockForm};
 
 use crate::read::read;
 use crate::{Error, LockDir, tools_name};

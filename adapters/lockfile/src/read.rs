@@ -6,7 +6,7 @@ use std::fs::Metadata;
 use std::io::Read;
 use std::path::Path;
 
-use ide_mcp::ide::{LockFile, LockFileError, LockForm};
+use ide_mcp::ide::discovery::{LockFile, LockFileError, LockForm};
 
 use crate::{Error, sys};
 

@@ -7,8 +7,8 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use ide_mcp::ide::matching::Candidate;
-use ide_mcp::ide::{LockFile, LockForm};
+use ide_mcp::ide::discovery::matching::Candidate;
+use ide_mcp::ide::discovery::{LockFile, LockForm};
 
 use crate::read::{Contents, read};
 use crate::{Error, parents, pid_alive, sys};
@@ -100,7 +100,7 @@ impl Found {
         Self { path, port: None, file, modified: None, mode: None, pid_alive: None }
     }
 
-    /// Returns the file as a candidate for [`choose`](ide_mcp::ide::matching::choose), with the error
+    /// Returns the file as a candidate for [`choose`](ide_mcp::ide::discovery::matching::choose), with the error
     /// as text; `None` without a port.
     #[must_use]
     pub fn listed(&self) -> Option<Candidate<String>> {

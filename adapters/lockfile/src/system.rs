@@ -4,7 +4,7 @@
 use std::env;
 use std::sync::OnceLock;
 
-use ide_mcp::ide::client_env::DISTRIBUTION_VARIABLE;
+use ide_mcp::ide::discovery::client_env::DISTRIBUTION_VARIABLE;
 use ide_mcp::ide::paths::System;
 
 /// Returns the system on which this program runs: the compile target, or WSL if `/proc/version` names

@@ -21,7 +21,8 @@ use std::net::SocketAddr;
 ///
 /// ```no_run
 /// use ide_mcp_mio::mio::{Events, Poll, Token};
-/// use ide_mcp_mio::{Agent, AgentOptions, Clock, ide::{ClientEvent, GetDiagnostics}};
+/// use ide_mcp_mio::ide::tool::GetDiagnostics;
+/// use ide_mcp_mio::{Agent, AgentOptions, Clock, ide::ClientEvent};
 ///
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// let (mut poll, mut events, clock) = (Poll::new()?, Events::with_capacity(8), Clock::new());

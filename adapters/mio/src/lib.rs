@@ -3,9 +3,9 @@
 //!
 //! # An editor
 //! ```no_run
-//! use ide_mcp_mio::ide::{
-//!     Diagnostic, Diagnostics, FileDiagnostics, Range, ServerConfig, Severity, Tool, ToolCall, display_line,
-//! };
+//! use ide_mcp_mio::ide::kit::{Range, display_line};
+//! use ide_mcp_mio::ide::tool::{Diagnostic, Diagnostics, FileDiagnostics, Severity, Tool, ToolCall};
+//! use ide_mcp_mio::ide::ServerConfig;
 //! use ide_mcp_mio::{Clock, Server, Waker, mio};
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {

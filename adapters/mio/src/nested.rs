@@ -41,7 +41,8 @@ const SERVER: Token = Token(2);
 /// own turns until the deferred one ran. If the turn has to be deferred, stop watching until then.
 ///
 /// ```no_run
-/// use ide_mcp_mio::ide::{ServerConfig, Tool, ToolCall};
+/// use ide_mcp_mio::ide::tool::{Tool, ToolCall};
+/// use ide_mcp_mio::ide::ServerConfig;
 /// use ide_mcp_mio::NestedServer;
 ///
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {

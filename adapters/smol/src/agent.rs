@@ -2,7 +2,8 @@
 
 use crate::Conn;
 use async_io::{Async, Timer};
-use ide_mcp::ide::{Client, ClientEvent, FromResult, Pending, ToolArguments};
+use ide_mcp::ide::tool::ToolArguments;
+use ide_mcp::ide::{Client, ClientEvent, FromResult, Pending};
 use ide_mcp::mcp::ToolSpec;
 use ide_mcp::{Clock, Time};
 use ide_mcp_driver::{AgentError, AgentOptions, AgentSession, AgentStep, CallError, address_of};
@@ -21,7 +22,8 @@ use std::task::Poll;
 /// on the task.
 ///
 /// ```no_run
-/// use ide_mcp_smol::ide::{GetDiagnostics, display_line};
+/// use ide_mcp_smol::ide::kit::display_line;
+/// use ide_mcp_smol::ide::tool::GetDiagnostics;
 /// use ide_mcp_smol::{Agent, AgentOptions};
 ///
 /// # smol::block_on(async {

@@ -3,9 +3,9 @@
 //!
 //! # An editor
 //! ```no_run
-//! use ide_mcp_smol::ide::{
-//!     Diagnostic, Diagnostics, FileDiagnostics, Range, ServerConfig, ServerEvent, Severity, Tool, ToolCall, display_line,
-//! };
+//! use ide_mcp_smol::ide::kit::{Range, display_line};
+//! use ide_mcp_smol::ide::tool::{Diagnostic, Diagnostics, FileDiagnostics, Severity, Tool, ToolCall};
+//! use ide_mcp_smol::ide::{ServerConfig, ServerEvent};
 //! use ide_mcp_smol::Server;
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {

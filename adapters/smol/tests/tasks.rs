@@ -14,7 +14,8 @@ mod plain;
 mod support;
 
 use getrandom::SysRng;
-use ide_mcp::ide::{Client, ClientConfig, ClientEvent, GetDiagnostics, ServerEvent};
+use ide_mcp::ide::tool::GetDiagnostics;
+use ide_mcp::ide::{Client, ClientConfig, ClientEvent, ServerEvent};
 use ide_mcp::mcp::{Implementation, ToolResult};
 use ide_mcp::rpc::SessionId;
 use ide_mcp::{Clock, Time, ws};

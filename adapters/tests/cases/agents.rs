@@ -2,8 +2,10 @@
 
 use crate::adapter::{Adapter, Agent, Editor};
 use crate::support::{TempDir, World, diagnostics, proposal};
-use ide_mcp::ide::client_env::{AUTO_CONNECT_VARIABLE, PORT_VARIABLE};
-use ide_mcp::ide::{Backoff, ClientEvent, DiffOutcome, GaveUp, LockFile, RequestError};
+use ide_mcp::ide::discovery::client_env::{AUTO_CONNECT_VARIABLE, PORT_VARIABLE};
+use ide_mcp::ide::discovery::{Backoff, GaveUp, LockFile};
+use ide_mcp::ide::tool::DiffOutcome;
+use ide_mcp::ide::{ClientEvent, RequestError};
 use ide_mcp::rpc::NotSent;
 use ide_mcp::ws;
 use ide_mcp_driver::{AgentError, AgentOptions, CallError, ConnectError, NotAdmitted};

@@ -3,7 +3,8 @@
 use crate::adapter::{Adapter, Editor};
 use crate::plain::read_all;
 use crate::support::{LASTING, TempDir, World, agent_with, await_port, config, diagnostics};
-use ide_mcp::ide::{LockFile, Policy};
+use ide_mcp::ide::Policy;
+use ide_mcp::ide::discovery::LockFile;
 use ide_mcp::ws;
 use ide_mcp_driver::Bind;
 use ide_mcp_lockfile::{LockDir, new_token};

@@ -4,9 +4,9 @@ use crate::adapter::{Adapter, Editor};
 use crate::plain::PATIENCE;
 use crate::support::{Talk, TempDir, World, agent_with, diagnostics, proposal};
 use getrandom::rand_core::{TryCryptoRng, TryRng};
-use ide_mcp::ide::{
-    AuthToken, Client, ClientConfig, DiffOutcome, LockFile, Mention, OpenDiff, ServerConfig, Tool, ToolSet,
-};
+use ide_mcp::ide::discovery::{AuthToken, LockFile};
+use ide_mcp::ide::tool::{DiffOutcome, OpenDiff, Tool, ToolSet};
+use ide_mcp::ide::{Client, ClientConfig, Mention, ServerConfig};
 use ide_mcp::mcp::Implementation;
 use ide_mcp::rpc::SessionId;
 use ide_mcp::{Clock, Time, ws};

@@ -3,7 +3,7 @@
 use crate::adapter::{Adapter, Editor};
 use crate::plain::PATIENCE;
 use crate::support::{World, diagnostics, proposal};
-use ide_mcp::ide::DiffOutcome;
+use ide_mcp::ide::tool::DiffOutcome;
 use ide_mcp::{Clock, Time};
 use std::sync::mpsc;
 use std::thread;

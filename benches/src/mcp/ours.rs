@@ -2,11 +2,11 @@
 //! which receives frames.
 
 use super::calls::{INITIALIZE, INITIALIZED, TAB, check, frame};
-use ide_mcp::ide::{
-    self, ConnId, Diagnostics, DiffOutcome, Policy, ServerConfig, ServerEvent, Tool, ToolCall, ToolSet,
-};
+use ide_mcp::ide::Selection;
 #[cfg(feature = "check")]
-use ide_mcp::ide::{Position, Range, Selection};
+use ide_mcp::ide::kit::{Position, Range};
+use ide_mcp::ide::tool::{Diagnostics, DiffOutcome, Tool, ToolCall, ToolSet};
+use ide_mcp::ide::{self, ConnId, Policy, ServerConfig, ServerEvent};
 use ide_mcp::mcp::{self, Content, Implementation, ToolResult, ToolSpec, Tools};
 use ide_mcp::rpc::{CallId, SessionId};
 use ide_mcp::{Outbox, OutboxClosed, Output, Time, To};
@@ -172,7 +172,7 @@ pub fn on(server: &mut ide::Server, event: ServerEvent) {
 }
 
 /// Rejects a proposal.
-pub fn reject(diff: ide::OpenDiff) -> DiffOutcome {
+pub fn reject(diff: ide::tool::OpenDiff) -> DiffOutcome {
     black_box(diff);
     DiffOutcome::Rejected { tab_name: TAB.into() }
 }

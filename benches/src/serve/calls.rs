@@ -3,7 +3,9 @@
 use super::{announce, cpu_time, listen, on_threads, turned};
 use crate::mcp::ours;
 use crate::program::PROGRAM;
-use ide_mcp::ide::{self, AuthToken, Policy, ServerConfig, ServerEvent, Tool, ToolCall, ToolSet};
+use ide_mcp::ide::discovery::AuthToken;
+use ide_mcp::ide::tool::{Tool, ToolCall, ToolSet};
+use ide_mcp::ide::{self, Policy, ServerConfig, ServerEvent};
 use ide_mcp::{Clock, Output, Time};
 use mio::{Events, Poll, Token};
 use serde::Deserialize;

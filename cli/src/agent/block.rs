@@ -1,7 +1,7 @@
 //! The blocks of a result, for a person or a program that reads lines: texts as they are, and one line for what is no
 //! text.
 
-use ide_mcp::ide::display_safe;
+use ide_mcp::ide::kit::display_safe;
 use ide_mcp::mcp::Content;
 use ide_mcp::rpc::from_json;
 use serde::Deserialize;

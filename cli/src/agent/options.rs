@@ -2,8 +2,8 @@
 
 use crate::agent::request::{prompt, request};
 use crate::support::{Help, did_you_mean, parse_port};
-use ide_mcp::ide::OtherTool;
-use ide_mcp::ide::locate::Extras;
+use ide_mcp::ide::discovery::locate::Extras;
+use ide_mcp::ide::tool::OtherTool;
 use ide_mcp::mcp::GetPrompt;
 use ide_mcp_driver::Trust;
 use ide_mcp_lockfile::EditorSearch;

@@ -1,6 +1,6 @@
 //! A call of a tool, or a request for a prompt, in the form that a person writes.
 
-use ide_mcp::ide::{OpenDiff, OtherTool};
+use ide_mcp::ide::tool::{OpenDiff, OtherTool};
 use ide_mcp::mcp::GetPrompt;
 use ide_mcp::rpc::from_json;
 use serde_json::value::{RawValue, to_raw_value};

@@ -3,8 +3,10 @@
 
 use crate::agent::forms::Forms;
 use crate::support::{Progress, complain, find, not_connected, report_unknown};
-use ide_mcp::ide::client_env::authority;
-use ide_mcp::ide::{Client, ClientConfig, ClientEvent, ToolArguments, display_safe};
+use ide_mcp::ide::discovery::client_env::authority;
+use ide_mcp::ide::kit::display_safe;
+use ide_mcp::ide::tool::ToolArguments;
+use ide_mcp::ide::{Client, ClientConfig, ClientEvent};
 use ide_mcp::mcp::{self, Implementation, Outcome, PeerFault, Root};
 use ide_mcp::rpc::{NotSent, RequestId};
 use ide_mcp::ws::{Closed, ResponseError};

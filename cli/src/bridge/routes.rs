@@ -12,7 +12,8 @@
 
 use crate::support::complain;
 use ide_mcp::Outbox;
-use ide_mcp::ide::{Client, ClientEvent, Tool};
+use ide_mcp::ide::tool::Tool;
+use ide_mcp::ide::{Client, ClientEvent};
 use ide_mcp::mcp::{CallEnd, Outcome, Server, ServerEvent, Timeout, ToolSpec, Tools};
 use ide_mcp::rpc::{CallId, ErrorObject, NotSent, RequestId, code};
 use serde::de::IgnoredAny;

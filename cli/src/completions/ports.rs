@@ -1,6 +1,6 @@
 //! The ports of the running editors, by their lock files.
 
-use ide_mcp::ide::locate::Extras;
+use ide_mcp::ide::discovery::locate::Extras;
 use ide_mcp_lockfile::{from_environment, scan_for};
 
 /// Returns the ports, one in each line, the newest editor first.

@@ -3,8 +3,8 @@
 use super::diagnosis::Diagnosis;
 use super::facts::{Answer, Directory, Facts, Lock, Probe, State, System, Variables};
 use super::{kinds, report};
-use ide_mcp::ide::locate::{Environment, Extras, Source, locate};
-use ide_mcp::ide::{AuthToken, LockFile};
+use ide_mcp::ide::discovery::locate::{Environment, Extras, Source, locate};
+use ide_mcp::ide::discovery::{AuthToken, LockFile};
 use ide_mcp_lockfile::WorkingDir;
 use std::fmt::Write as _;
 use std::path::Path;

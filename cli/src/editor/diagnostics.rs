@@ -1,7 +1,8 @@
 //! Diagnostics of JSON and TOML: the place of a syntax error.
 
 use crate::editor::folders::Inside;
-use ide_mcp::ide::{Diagnostic, FileDiagnostics, Position, Range, Severity};
+use ide_mcp::ide::kit::{Position, Range};
+use ide_mcp::ide::tool::{Diagnostic, FileDiagnostics, Severity};
 use serde::de::IgnoredAny;
 use std::collections::VecDeque;
 use std::fmt::Display;

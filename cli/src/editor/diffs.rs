@@ -1,6 +1,7 @@
 //! The proposed changes that wait for a verdict, and the lookup of one by a command.
 
-use ide_mcp::ide::{AgentId, Call, DiffOutcome, OpenDiff};
+use ide_mcp::ide::AgentId;
+use ide_mcp::ide::tool::{Call, DiffOutcome, OpenDiff};
 use ide_mcp::rpc::CallId;
 use serde::Deserialize;
 

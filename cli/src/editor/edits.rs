@@ -9,7 +9,8 @@ use crate::editor::folders::Folders;
 use crate::editor::worker::Worker;
 use crate::support::save::{Seen, remove, save, save_new};
 use ide_mcp::Time;
-use ide_mcp::ide::{AgentId, EditEnd, EditLog, FileState};
+use ide_mcp::ide::kit::{EditLog, FileState};
+use ide_mcp::ide::{AgentId, EditEnd};
 use ide_mcp::rpc::CallId;
 use std::collections::BTreeMap;
 use std::fs::{self, File, Permissions};
@@ -117,7 +118,7 @@ impl Edits {
     /// Returns the confirmed edit with this number of an agent.
     pub(crate) fn find(&self, conn: u64, edit: u64) -> Option<CallId> {
         let is_named = |id: &CallId| id.number() == edit && AgentId::of_call(*id).number() == conn;
-        self.log.edits().map(ide_mcp::ide::Edit::id).find(is_named)
+        self.log.edits().map(ide_mcp::ide::kit::Edit::id).find(is_named)
     }
 
     /// Restores the state before an edit, if the file is as the agent left it. Returns the path of the file.

@@ -6,7 +6,8 @@
 
 use crate::editor::ignored::Ignored;
 use crate::editor::paths::MAX_PATH;
-use ide_mcp::ide::{Filter, secret_reason};
+use ide_mcp::ide::Filter;
+use ide_mcp::ide::kit::secret_reason;
 use std::ffi::OsStr;
 use std::io::ErrorKind;
 use std::path::{Component, Path, PathBuf};

@@ -6,7 +6,7 @@
 
 use crate::editor::folders::Folders;
 use crate::support::save::fixed_hash;
-use ide_mcp::ide::AuthToken;
+use ide_mcp::ide::discovery::AuthToken;
 use ide_mcp_lockfile::{Error, read_private, write_private};
 use serde::{Deserialize, Serialize};
 use std::fmt;

@@ -3,8 +3,8 @@
 
 use crate::editor::options::Options;
 use crate::support::quoted;
-use ide_mcp::ide::McpConfig;
-use ide_mcp::ide::launch_env::LaunchEnv;
+use ide_mcp::ide::discovery::McpConfig;
+use ide_mcp::ide::discovery::launch_env::LaunchEnv;
 use ide_mcp_lockfile::{launch_env, tools_name, write_private};
 use ide_mcp_mio::Server;
 use std::path::{Path, PathBuf};
@@ -108,7 +108,7 @@ fn tools_file(server: &Server) -> Result<PathBuf, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ide_mcp::ide::launch_env::launch_env;
+    use ide_mcp::ide::discovery::launch_env::launch_env;
 
     #[test]
     fn line_has_environment_and_quoted_words() {

@@ -4,8 +4,8 @@
 //! one: by its name or by its port.
 
 use crate::editor::folders::Folders;
-use ide_mcp::ide::locate::Extras;
-use ide_mcp::ide::matching::check_transport;
+use ide_mcp::ide::discovery::locate::Extras;
+use ide_mcp::ide::discovery::matching::check_transport;
 use ide_mcp_lockfile::{Found, from_environment, pid_alive, scan};
 use std::path::{Path, PathBuf};
 use std::process;
@@ -109,7 +109,7 @@ fn modified(dir: &Path) -> Option<SystemTime> {
 mod tests {
     use super::*;
     use crate::support::temp::create_private;
-    use ide_mcp::ide::LockFile;
+    use ide_mcp::ide::discovery::LockFile;
     use ide_mcp_lockfile::{LockDir, new_token};
     use std::fs;
     use std::process::{Child, Command};

@@ -10,7 +10,8 @@
 //! holds.
 
 use ide_mcp::Time;
-use ide_mcp::ide::{Call, Server, ToolArguments, ToolCall};
+use ide_mcp::ide::Server;
+use ide_mcp::ide::tool::{Call, ToolArguments, ToolCall};
 use ide_mcp::mcp::ToolResult;
 use ide_mcp::rpc::CallId;
 use std::collections::VecDeque;

@@ -4,10 +4,12 @@ use crate::editor::diagnostics::{Asked, check, checks, of_known};
 use crate::editor::edits::Edits;
 use crate::editor::folders::{Folders, Inside};
 use crate::editor::read::read;
-use ide_mcp::ide::{
-    Diagnostic, EditorTab, FileDiagnostics, Mention, MissingText, OpenFile, Passage, Position, Range,
-    Selection, WorkspaceFolder, WorkspaceFolders,
+use ide_mcp::ide::kit::{Position, Range};
+use ide_mcp::ide::tool::{
+    Diagnostic, EditorTab, FileDiagnostics, OpenFile, WorkspaceFolder, WorkspaceFolders,
 };
+use ide_mcp::ide::tool::{MissingText, Passage};
+use ide_mcp::ide::{Mention, Selection};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 

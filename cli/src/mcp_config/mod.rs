@@ -5,7 +5,7 @@
 mod options;
 
 use crate::support::{FAILED, NOT_BEGUN, Program, complain, find, quoted};
-use ide_mcp::ide::McpConfig;
+use ide_mcp::ide::discovery::McpConfig;
 use ide_mcp_lockfile::{EditorSearch, FoundEditor, process_scope, tools_name, write_private};
 use lexopt::Parser;
 use options::Options;

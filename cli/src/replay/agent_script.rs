@@ -7,7 +7,7 @@ use crate::support::message::{Fault, Kind, Message, read_member};
 use crate::support::transcript::{Side, Transcript, What};
 use crate::support::units::Units;
 use ide_mcp::Time;
-use ide_mcp::ide::display_safe;
+use ide_mcp::ide::kit::display_safe;
 use serde::Serialize;
 use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Map, Value, json};

@@ -1,7 +1,7 @@
 //! The columns of the characters of a line on the screen, the replacements of some of them, and the cutting of a
 //! line to a number of columns.
 
-use ide_mcp::ide::is_display_unsafe;
+use ide_mcp::ide::kit::is_display_unsafe;
 use std::borrow::Cow;
 use std::io::{self, IsTerminal as _};
 use unicode_width::UnicodeWidthChar as _;

@@ -3,7 +3,7 @@
 //! A thread writes them from a bounded queue, so the caller never waits. The queue counts the
 //! complaints that find no room, and prints the count in their place.
 
-use ide_mcp::ide::display_safe_lines;
+use ide_mcp::ide::kit::display_safe_lines;
 use std::collections::VecDeque;
 use std::io::{self, Write};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};

@@ -1,6 +1,6 @@
 //! The first difference of two values of JSON, by its path.
 
-use ide_mcp::ide::display_safe;
+use ide_mcp::ide::kit::display_safe;
 use serde_json::Value;
 
 /// The first place at which two things differ.

@@ -1,6 +1,6 @@
 //! Lines to standard output.
 
-use ide_mcp::ide::is_display_unsafe as is_unsafe;
+use ide_mcp::ide::kit::is_display_unsafe as is_unsafe;
 use serde::Serialize;
 use serde_json::Serializer;
 use serde_json::ser::Formatter;

@@ -1,6 +1,6 @@
 //! Progress on standard error, for a person at a terminal.
 
-use ide_mcp::ide::display_safe;
+use ide_mcp::ide::kit::display_safe;
 use std::env;
 use std::io::{self, IsTerminal as _, Write as _};
 

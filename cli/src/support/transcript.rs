@@ -292,7 +292,7 @@ impl Form {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ide_mcp::ide::is_display_unsafe;
+    use ide_mcp::ide::kit::is_display_unsafe;
 
     /// Characters that control a terminal or reverse the rest of its line, and that JSON alone does
     /// not escape.

@@ -7,7 +7,7 @@
 
 use crate::tap::request_line;
 use crate::tap::secrets::{is_mark, secret_at};
-use ide_mcp::ide::AuthToken;
+use ide_mcp::ide::discovery::AuthToken;
 use ide_mcp_driver::Trust;
 
 /// The maximum size of a head, more than any editor takes. A longer head is forwarded unchanged.

@@ -91,7 +91,8 @@ const fn star(byte: &mut u8) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ide_mcp::ide::{AuthToken, Server, ServerConfig};
+    use ide_mcp::ide::discovery::AuthToken;
+    use ide_mcp::ide::{Server, ServerConfig};
 
     use ide_mcp::Time;
     use ide_mcp::testing::pass;

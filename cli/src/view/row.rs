@@ -3,7 +3,7 @@
 use crate::support::transcript::{Line, Side, What};
 use crate::view::screen::Screen;
 use ide_mcp::Time;
-use ide_mcp::ide::display_safe;
+use ide_mcp::ide::kit::display_safe;
 use std::time::Duration;
 
 /// The third column of a row.

@@ -4,7 +4,8 @@
 use super::calls::{Called, Fit};
 use super::speech::Wants;
 use crate::sessions::{Kind, Requires, is_served, requires, roots};
-use ide_mcp::ide::{Dialect, Tool};
+use ide_mcp::ide::Dialect;
+use ide_mcp::ide::tool::Tool;
 use ide_mcp::rpc::code;
 use serde_json::{Value, json};
 

@@ -1,7 +1,8 @@
 //! Calls of tools as a peer may write them, with arguments that are right, wrong, missing, repeated
 //! or unknown. The expectations for each call follow from the way in which it was generated.
 
-use ide_mcp::ide::{Dialect, Tool};
+use ide_mcp::ide::Dialect;
+use ide_mcp::ide::tool::Tool;
 use ide_mcp::testing::arbitrary::{Result, Unstructured};
 use serde_json::Value;
 

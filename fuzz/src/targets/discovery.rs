@@ -1,9 +1,10 @@
 //! Any text as a lock file and as a path: the inputs of discovery and of tools that other programs
 //! write.
 
-use ide_mcp::ide::matching::{AgentContext, Candidate, choose};
+use ide_mcp::ide::discovery::matching::{AgentContext, Candidate, choose};
+use ide_mcp::ide::discovery::{AuthToken, LockFile, LockForm, Transport};
+use ide_mcp::ide::kit::{display_safe, is_display_unsafe};
 use ide_mcp::ide::paths::{LocalPath, PathClass, Platform, System, classify, spellings};
-use ide_mcp::ide::{AuthToken, LockFile, LockForm, Transport, display_safe, is_display_unsafe};
 use std::time::Duration;
 
 /// Checks that a lock file keeps its contents when it is written and read again. No error shows a

@@ -1,16 +1,17 @@
 //! What a foreign editor writes: right answers of every tool in every dialect, pushes in every form, and
 //! JSON with one member that is changed, removed or doubled.
 
-use ide_mcp::ide::{
-    Answer, CheckDocumentDirty, Client, CloseAllDiffTabs, CloseTab, ClosedDiffTabs, CodeOutput,
-    CurrentSelection, CursorPosition, Diagnostic, Diagnostics, Dialect, DiffOutcome, DocumentSaved,
-    DocumentState, Done, EditorNotification, EditorTab, ExecuteCode, FileDiagnostics, FilePaths, FromResult,
-    GetAllOpenedFilePaths, GetCurrentSelection, GetCursorPosition, GetDiagnostics, GetLatestSelection,
-    GetOpenEditors, GetWorkspaceFolders, LatestSelection, OpenDiff, OpenEditors, OpenFile, OpenFiles,
-    OpenedFile, OpenedFiles, OutputBlock, Pending, Position, Range, ReformatFile, Reformatted, RequestError,
-    SaveDocument, Selection, SetCursorPosition, SetPermissionMode, SetSelection, Severity, TabClosed, Tool,
+use ide_mcp::ide::kit::{Position, Range};
+use ide_mcp::ide::tool::{
+    Answer, CheckDocumentDirty, CloseAllDiffTabs, CloseTab, ClosedDiffTabs, CodeOutput, CurrentSelection,
+    CursorPosition, Diagnostic, Diagnostics, DiffOutcome, DocumentSaved, DocumentState, Done, EditorTab,
+    ExecuteCode, FileDiagnostics, FilePaths, GetAllOpenedFilePaths, GetCurrentSelection, GetCursorPosition,
+    GetDiagnostics, GetLatestSelection, GetOpenEditors, GetWorkspaceFolders, LatestSelection, OpenDiff,
+    OpenEditors, OpenFile, OpenFiles, OpenedFile, OpenedFiles, OutputBlock, ReformatFile, Reformatted,
+    SaveDocument, SetCursorPosition, SetPermissionMode, SetSelection, Severity, TabClosed, Tool,
     WorkspaceFolder, WorkspaceFolders,
 };
+use ide_mcp::ide::{Client, Dialect, EditorNotification, FromResult, Pending, RequestError, Selection};
 use ide_mcp::mcp::{Outcome, Timeout};
 use ide_mcp::rpc::{NotSent, RequestId};
 use ide_mcp::testing::arbitrary::{Arbitrary, Result, Unstructured};

@@ -12,10 +12,8 @@ use crate::support::said::{BINARY, CLOSE, PING, PORT, TEXT, TOKEN, token};
 use crate::support::servers::IdeServer;
 use crate::support::sockets::limits;
 use crate::support::subject::Refusals;
-use ide_mcp::ide::{
-    Client, ClientConfig, ClientEvent, Dialect, DirectRequest, EditorNotification, OtherTool, ReadFile,
-    RequestError, Tool, WriteFile,
-};
+use ide_mcp::ide::tool::{DirectRequest, OtherTool, ReadFile, Tool, WriteFile};
+use ide_mcp::ide::{Client, ClientConfig, ClientEvent, Dialect, EditorNotification, RequestError};
 use ide_mcp::mcp::{
     CallEnd, FormAnswer, Forward, GetPrompt, Implementation, List, Outcome, Progress, ReadResource, Timeout,
 };

@@ -11,7 +11,8 @@ use crate::support::said::{
 };
 use crate::support::servers::IdeServer;
 use ide_mcp::Time;
-use ide_mcp::ide::{DiagnosticsChanged, Dialect, FileDiagnostics, Mention, Server, Tool, ToolSet};
+use ide_mcp::ide::tool::{FileDiagnostics, Tool, ToolSet};
+use ide_mcp::ide::{DiagnosticsChanged, Dialect, Mention, Server};
 use ide_mcp::testing::Span;
 use ide_mcp::testing::arbitrary::{self, Arbitrary, Unstructured};
 

@@ -2,9 +2,10 @@
 //! anything at any time.
 
 use ide_mcp::Time;
+use ide_mcp::ide::kit::{Position, Range};
+use ide_mcp::ide::tool::{DiffOutcome, Tool, ToolCall, ToolSet};
 use ide_mcp::ide::{
-    Client, ClientConfig, ClientEvent, DiffOutcome, Mention, Policy, Position, Push, Range, Selection,
-    Server, ServerConfig, ServerEvent, Tool, ToolCall, ToolSet,
+    Client, ClientConfig, ClientEvent, Mention, Policy, Push, Selection, Server, ServerConfig, ServerEvent,
 };
 use ide_mcp::mcp::{Implementation, Progress, Timeout, ToolResult};
 use ide_mcp::rpc::{CallId, RequestId, RespondError, SessionId};

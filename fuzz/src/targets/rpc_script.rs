@@ -9,7 +9,8 @@ use crate::support::editors::server_config;
 use crate::support::frames::{self, masked};
 use crate::support::said::{ACCEPTED, CLOSE, CONNECTED, HEAD, INITIALIZED, TEXT};
 use ide_mcp::Time;
-use ide_mcp::ide::{ConnId, Dialect, Server, ServerEvent, Tool, ToolSet};
+use ide_mcp::ide::tool::{Tool, ToolSet};
+use ide_mcp::ide::{ConnId, Dialect, Server, ServerEvent};
 use ide_mcp::mcp::{
     Client, ClientConfig, ClientEvent, Forward, Implementation, PromptResult, ResourceResult, ToolResult,
 };

@@ -4,7 +4,7 @@
 
 use super::calls::{Called, call, no_arguments, text_in, value};
 use crate::sessions::SERVED;
-use ide_mcp::ide::Tool;
+use ide_mcp::ide::tool::Tool;
 use ide_mcp::rpc::code;
 use ide_mcp::testing::arbitrary::{Arbitrary, Result, Unstructured};
 

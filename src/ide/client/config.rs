@@ -1,7 +1,8 @@
 //! The settings of the agent's side of a connection.
 
-use crate::ide::client_env::{LOOPBACK, authority};
-use crate::ide::{AuthToken, Dialect, LockFile, Transport};
+use crate::ide::Dialect;
+use crate::ide::discovery::client_env::{LOOPBACK, authority};
+use crate::ide::discovery::{AuthToken, LockFile, Transport};
 use crate::mcp::{self, Implementation};
 use crate::ws;
 use alloc::{string::String, vec::Vec};
@@ -65,7 +66,7 @@ impl ClientConfig {
         Self { dialect, target: dialect.rules().target.into(), ..Self::new(info, port, token) }
     }
 
-    /// Sets the host that the `Host` field names, as [`ClientEnv::host`](crate::ide::ClientEnv::host)
+    /// Sets the host that the `Host` field names, as [`ClientEnv::host`](crate::ide::discovery::ClientEnv::host)
     /// returns it. The socket has to be connected to that host.
     #[must_use]
     pub fn with_host(mut self, host: &str, port: u16) -> Self {
@@ -74,7 +75,7 @@ impl ClientConfig {
     }
 
     /// Creates the settings of the client `info` for the editor of this lock file for `port`; `None` if
-    /// the editor does not use WebSocket. Every file that [`choose`](crate::ide::matching::choose)
+    /// the editor does not use WebSocket. Every file that [`choose`](crate::ide::discovery::matching::choose)
     /// accepts names WebSocket.
     #[must_use]
     pub fn of_lock_file(info: Implementation, port: u16, file: &LockFile) -> Option<Self> {

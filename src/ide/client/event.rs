@@ -132,9 +132,9 @@ impl ClientEvent {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ide::{
-        Diagnostic, DiagnosticsChanged, FileDiagnostics, Mention, Position, Range, Selection, Severity,
-    };
+    use crate::ide::kit::{Position, Range};
+    use crate::ide::tool::{Diagnostic, FileDiagnostics, Severity};
+    use crate::ide::{DiagnosticsChanged, Mention, Selection};
     use crate::mcp::{Failure, FieldChoice, FieldValue, FormField, Implementation, ProtocolVersion};
     use crate::rpc::SessionId;
     use alloc::string::String;

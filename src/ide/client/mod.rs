@@ -8,7 +8,8 @@ pub use event::ClientEvent;
 
 use super::connection::{SUBPROTOCOL, TOKEN_FIELD};
 use super::tool::Arguments;
-use super::{Dialect, DirectRequest, Pending, Push, Tool, ToolArguments};
+use super::tool::{DirectRequest, Tool, ToolArguments};
+use super::{Dialect, Pending, Push};
 use crate::mcp::{
     self, FormAnswer, GetPrompt, List, Progress, PromptResult, PromptSpec, ReadResource, ResourceResult,
     ResourceSpec, ResourceTemplate, Root, Timeout, ToolSpec,

@@ -14,7 +14,7 @@
 //! - A held call is open in the session, so its deadline, its cancellation and the limits apply.
 //! - The application has not received a held call, so the end of a held call is not reported.
 
-use crate::ide::ToolRequest;
+use crate::ide::tool::ToolRequest;
 use crate::ide::tool::toolset::ReceivedCall;
 use crate::mcp::ServerEvent;
 use crate::rpc::CallId;

@@ -7,8 +7,10 @@
 
 use crate::Time;
 use crate::ide::paths::{MAX_PATH, as_written, is_absolute};
+use crate::ide::tool::GetDiagnostics;
+use crate::ide::tool::ToolRequest;
 use crate::ide::tool::toolset::ReceivedCall;
-use crate::ide::{AgentId, GetDiagnostics, ServerEvent, ToolRequest};
+use crate::ide::{AgentId, ServerEvent};
 use crate::rpc::CallId;
 use alloc::collections::VecDeque;
 use alloc::sync::Arc;

@@ -6,11 +6,10 @@ use super::peer::Peer;
 use super::policy::{Verdict, WRONG_TOKEN};
 use super::roots::LIST_CHANGED;
 use super::{Admission, Connection, TOKEN_FIELD};
+use crate::ide::tool::ToolRequest;
 use crate::ide::tool::toolset::ReceivedCall;
-use crate::ide::{
-    Answer, ClosedDiffTabs, DiffEnd, DiffOutcome, DirectRequest, Done, ServerEvent, TabClosed, Tool,
-    ToolCall, ToolRequest,
-};
+use crate::ide::tool::{Answer, ClosedDiffTabs, DiffOutcome, DirectRequest, Done, TabClosed, Tool, ToolCall};
+use crate::ide::{DiffEnd, ServerEvent};
 use crate::mcp::{self, CallEnd};
 use crate::rpc::{CallId, from_json, read_object};
 use crate::ws::{self, CloseCode, ProtocolError};

@@ -2,8 +2,9 @@
 
 use super::Connection;
 use super::open_calls::CallKind;
+use crate::ide::AgentId;
 use crate::ide::Server;
-use crate::ide::{AgentId, DirectAnswer, Tool};
+use crate::ide::tool::{DirectAnswer, Tool};
 use crate::mcp::{Progress, PromptResult, ResourceResult, Timeout, ToolResult};
 use crate::rpc::{CallId, NotOpen, RespondError, code, is_object};
 use core::fmt;
@@ -20,7 +21,7 @@ const GIVES_UP: Timeout = Timeout::Progress { idle: Duration::from_secs(300), to
 /// An open call by its name, as [`Server::call`] returns it.
 /// This type answers the call with something else than [the answer of its tool](Server::answer),
 /// reports its progress and changes its deadline. An application that cannot keep a
-/// [`Call`](crate::ide::Call), such as one in another language, answers its calls by this type.
+/// [`Call`](crate::ide::tool::Call), such as one in another language, answers its calls by this type.
 ///
 /// If the send buffer has [`max_unwritten`](crate::ide::ServerConfig::max_unwritten) bytes or more, the
 /// client receives a short error in place of any answer.
@@ -53,7 +54,7 @@ impl<'a> OpenCall<'a> {
         }
     }
 
-    /// Answers with a result, which is sent unchanged: the [`Answer`](crate::ide::Answer) of a tool of
+    /// Answers with a result, which is sent unchanged: the [`Answer`](crate::ide::tool::Answer) of a tool of
     /// the protocol in any dialect, or a [failure](ToolResult::error). Problems as LSP has them are sent in the
     /// dialect of the session. If the
     /// [`Filter`](crate::ide::Filter) of a server hides a file of the answer, the client receives the rest
@@ -72,7 +73,7 @@ impl<'a> OpenCall<'a> {
     /// Answers a call of a tool with the text that VS Code answers with, which is JSON for most tools:
     /// `{"tabs":[]}` for `getOpenEditors`, `OK` for `setSelection`. An answer of several blocks is
     /// given as the whole result, `{"content":[{"type":"text","text":…},…]}`. For `getDiagnostics` the text
-    /// can be what a language server wrote ([`Diagnostics`](crate::ide::Diagnostics) has the shapes). The client
+    /// can be what a language server wrote ([`Diagnostics`](crate::ide::tool::Diagnostics) has the shapes). The client
     /// receives the answer in the dialect of its session.
     ///
     /// # Errors

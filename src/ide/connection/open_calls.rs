@@ -5,7 +5,7 @@
 //! never cancels an `openDiff` that was decided in its terminal (measured): `close_tab` is the only
 //! sign.
 
-use crate::ide::{DirectRequest, Tool};
+use crate::ide::tool::{DirectRequest, Tool};
 use crate::rpc::CallId;
 use alloc::{format, string::String, sync::Arc, vec::Vec};
 

@@ -7,10 +7,8 @@ use super::quirks::Quirks;
 use crate::ide::DiffEnd;
 use crate::ide::push::InDialect;
 use crate::ide::tool::toolset::SharedTools;
-use crate::ide::{
-    Answer, Call, DiagnosticsChanged, EditorNotification, Mention, Pending, Selection, ServerConfig,
-    ToolArguments,
-};
+use crate::ide::tool::{Answer, Call, ToolArguments};
+use crate::ide::{DiagnosticsChanged, EditorNotification, Mention, Pending, Selection, ServerConfig};
 use crate::mcp::{self, Context, Form, FormAnswer, Timeout};
 use crate::pass::Single as _;
 use crate::rpc::{CallId, NotOpen, NotSent, RequestId, code};
@@ -36,7 +34,7 @@ const UNREAD: &str = "busy: too many bytes wait to be written";
 impl Connection {
     /// Answers a call with the answer of its tool, in the dialect of the session. After the answer to
     /// an `openDiff` the client closes its tab with `close_tab`. An editor that keeps the view until
-    /// then handles [`Tool::CloseTab`](crate::ide::Tool::CloseTab) as well.
+    /// then handles [`Tool::CloseTab`](crate::ide::tool::Tool::CloseTab) as well.
     ///
     /// # Errors
     ///
@@ -241,7 +239,7 @@ impl Connection {
     }
 
     /// Ends the connection in good order, as [`shutdown`](Self::shutdown) does, with the close code 1008.
-    /// [`Reconnect`](crate::ide::Reconnect), and so the agents of this crate, do not connect again after this
+    /// [`Reconnect`](crate::ide::discovery::Reconnect), and so the agents of this crate, do not connect again after this
     /// code. The real client connects again after the end of its editor (measured), so an editor that wants a
     /// client to stay away [asks before it allows](ServerConfig::asks_for_consent) each client.
     pub(crate) fn disconnect(&mut self) {

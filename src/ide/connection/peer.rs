@@ -7,14 +7,14 @@
 //! else of the dialect.
 
 use super::Connection;
-use crate::ide::ToolSet;
+use crate::ide::tool::ToolSet;
 use crate::ide::tool::toolset::SharedTools;
 use crate::mcp::Forward;
 use crate::ws::Request;
 use alloc::sync::Arc;
 
 /// The request target at which a client connects to give tools of the editor to its model. The target
-/// is compared byte for byte, and what resembles it, such as `/models/`, is no door at all (404). [`McpConfig`](crate::ide::McpConfig) writes it into the configuration
+/// is compared byte for byte, and what resembles it, such as `/models/`, is no door at all (404). [`McpConfig`](crate::ide::discovery::McpConfig) writes it into the configuration
 /// of a client.
 ///
 /// The [`Policy`](crate::ide::Policy) requires the token here as at every target, and accepts this target
@@ -23,7 +23,7 @@ use alloc::sync::Arc;
 ///
 /// A connection at this target belongs to a model and not to an agent:
 ///
-/// - Its `tools/list` has the tools [for models](crate::ide::ToolSet::offer_to_models). A call of another
+/// - Its `tools/list` has the tools [for models](crate::ide::tool::ToolSet::offer_to_models). A call of another
 ///   tool is refused as a call of an unknown tool, also of `openDiff`, `close_tab`, `closeAllDiffTabs` and
 ///   `set_permission_mode`.
 /// - It receives no selection, no mention and no other push. [`Server::agents`](crate::ide::Server::agents)

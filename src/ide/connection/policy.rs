@@ -16,7 +16,7 @@
 //! | a resumed token ([`Auth::Resumed`]), and the application does not admit the client: as a wrong token | 401 |
 
 use super::peer::{MODELS_TARGET, Peer};
-use crate::ide::AuthToken;
+use crate::ide::discovery::AuthToken;
 use crate::ws::{HeaderField, Refusal, Request, Status};
 use alloc::{string::String, vec::Vec};
 use core::net::Ipv4Addr;

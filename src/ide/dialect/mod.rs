@@ -64,7 +64,7 @@ dialects! {
     /// | target of a client [^2] | `/` | `/` | `/mcp` | `/` |
     /// | sub-protocol `mcp` [^1] | optional | required | as JetBrains | optional |
     /// | wrong token [^1] | 401 | 101, then 1008 | as JetBrains | 401 |
-    /// | direct methods | none | none | none | `readFile` and [five more](super::DirectRequest) |
+    /// | direct methods | none | none | none | `readFile` and [five more](crate::ide::tool::DirectRequest) |
     ///
     /// [^1]: only with [`ServerConfig::for_dialect`](super::ServerConfig::for_dialect).
     ///
@@ -174,11 +174,12 @@ pub(crate) enum SelectionAnswerForm {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::ide::kit::{Position, Range};
     use crate::ide::push::InDialect;
-    use crate::ide::{
-        Answer as _, CurrentSelection, CursorPosition, FilePaths, LatestSelection, Mention, OpenedFiles,
-        Position, Range, Selection,
+    use crate::ide::tool::{
+        Answer as _, CurrentSelection, CursorPosition, FilePaths, LatestSelection, OpenedFiles,
     };
+    use crate::ide::{Mention, Selection};
     use alloc::{string::String, vec};
 
     #[test]

@@ -1,5 +1,5 @@
 //! The environment variables by which a client chooses the editor to attach to. An editor sets some of
-//! them for its terminals by [`launch_env`](crate::ide::launch_env). This module does no I/O;
+//! them for its terminals by [`launch_env`](crate::ide::discovery::launch_env). This module does no I/O;
 //! `ide_mcp_lockfile::client_env` reads the variables.
 //!
 //! | variable | 2.1.332 | 1.0.51 |
@@ -12,7 +12,7 @@
 //! The two columns are versions of the real client. All cells but the empty one are measured
 //! (docs/evidence.md in the repository). Where versions differ, this crate follows the newest. Of the
 //! accepted words for true and false, only `1` and `false` were measured. The directory of lock files
-//! depends on other variables: [`locate`](crate::ide::locate).
+//! depends on other variables: [`locate`](crate::ide::discovery::locate).
 
 use super::LockFile;
 use alloc::borrow::Cow;

@@ -72,7 +72,7 @@ impl fmt::Display for NotStaleReason {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ide::{AuthToken, LockFile, LockFileError};
+    use crate::ide::discovery::{AuthToken, LockFile, LockFileError};
 
     #[test]
     fn l06_only_own_dead_file_is_left_over() {

@@ -17,8 +17,8 @@ use serde::Serialize;
 /// accepts the JSON itself there: other users can read the arguments of a process.
 ///
 /// ```
-/// use ide_mcp::ide::{AuthToken, McpConfig};
-/// # fn main() -> Result<(), ide_mcp::ide::InvalidToken> {
+/// use ide_mcp::ide::discovery::{AuthToken, McpConfig};
+/// # fn main() -> Result<(), ide_mcp::ide::discovery::InvalidToken> {
 /// let token = AuthToken::from_text("550e8400-e29b-41d4-a716-446655440000")?;
 /// let config = McpConfig::new("editor", 41111, Some(token));
 /// assert_eq!(

@@ -1,5 +1,32 @@
-//! The discovery of editors by agents: the lock file, its directory and its token, the choice of a
-//! file, the files left behind, and the reconnection of an agent.
+//! How an agent finds an editor: the lock file, its token, and the choice among several.
+//!
+//! The editor writes its [`LockFile`] into a directory that both sides know ([`locate`]); its name is the port, and in it
+//! stand the folders, the process and an [`AuthToken`]. The agent lists the directory and takes the file that its working
+//! directory belongs to ([`matching`]). Everything here is a value: `ide-mcp-lockfile` reads and writes the files.
+//!
+//! ```
+//! use ide_mcp::ide::ServerConfig;
+//! use ide_mcp::ide::discovery::matching::{AgentContext, Candidate, choose};
+//! use ide_mcp::ide::discovery::{AuthToken, LockFile};
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! // The editor listens on port 41111; this is the text of its file 41111.lock.
+//! let token = AuthToken::from_text("550e8400-e29b-41d4-a716-446655440000")?;
+//! let editor = ServerConfig::new("Editor", "1.0").folder("/work/project").listening(41111, token);
+//! let text = editor.lock_file(4711).to_json();
+//!
+//! // The agent runs below that folder.
+//! let found = Candidate { port: 41111, file: LockFile::parse(&text), pid_alive: Some(true), modified: None };
+//! let context = AgentContext { cwd: "/work/project/src", ..AgentContext::default() };
+//! assert_eq!(choose(&[found], &context).unique().map(|file| file.port), Some(41111));
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! - [`client_env`] reads the variables that an agent obeys, [`launch_env`] sets those of a terminal of the editor.
+//! - [`is_left_over`] judges a file whose editor may be gone.
+//! - [`Reconnect`] says when an agent tries again, and when it gives up.
+//! - [`McpConfig`] lets the model of a client call your tools: a second connection, from a file of the client.
 
 pub mod client_env;
 pub mod launch_env;

@@ -51,7 +51,8 @@ const SHORTEST: Duration = Duration::from_millis(1);
 /// new [`Client`](crate::ide::Client) with the same configuration.
 ///
 /// ```
-/// use ide_mcp::{Time, ide::{Backoff, Reconnect}, ws::Closed};
+/// use ide_mcp::ide::discovery::{Backoff, Reconnect};
+/// use ide_mcp::{Time, ws::Closed};
 ///
 /// let mut reconnect = Reconnect::new(Backoff::default(), Time::ZERO);
 /// assert_eq!(reconnect.next_attempt(), Some(Time::ZERO));

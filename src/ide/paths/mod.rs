@@ -25,7 +25,6 @@
 //! [`spellings`] returns the other spellings of an open folder, which clients on the far side of
 //! WSL use.
 
-pub(super) mod display;
 mod lexical;
 mod spelling;
 mod suspicion;

@@ -1,7 +1,8 @@
 //! `diagnostics_changed`: the problems of files have changed.
 
 use super::InDialect;
-use crate::ide::{Diagnostic, Dialect, FileDiagnostics};
+use crate::ide::Dialect;
+use crate::ide::tool::{Diagnostic, FileDiagnostics};
 use crate::rpc::{from_json, members};
 use alloc::{boxed::Box, string::String, vec::Vec};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
@@ -84,11 +85,11 @@ impl Serialize for InDialect<'_, DiagnosticsChanged> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ide::Range;
+    use crate::ide::kit::Range;
 
     #[test]
     fn both_shapes_of_changed_diagnostics_round_trip() {
-        use crate::ide::{Diagnostic, Severity};
+        use crate::ide::tool::{Diagnostic, Severity};
         let problem = Diagnostic::new(Severity::Error, Range::default(), "m");
         let now = DiagnosticsChanged::Now(FileDiagnostics::new("file:///a", Vec::from([problem])));
         let stale = DiagnosticsChanged::Stale { uris: Vec::from(["file:///a".into()]) };
@@ -107,7 +108,7 @@ mod tests {
 
     #[test]
     fn changed_diagnostics_are_cut_above_the_limit() {
-        use crate::ide::{Diagnostic, Severity};
+        use crate::ide::tool::{Diagnostic, Severity};
         for (count, cut_to) in [(2, None), (3, None), (4, Some(3))] {
             let problem = Diagnostic::new(Severity::Hint, Range::default(), "m");
             let mut file = FileDiagnostics::new("u", alloc::vec![problem; count]);

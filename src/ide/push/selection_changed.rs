@@ -1,11 +1,12 @@
 //! `selection_changed`: the person selected something, or moved the cursor.
 
 use super::{EditorNotification, InDialect};
-use crate::ide::Range;
+use crate::ide::Dialect;
 use crate::ide::dialect::SelectionForm;
+use crate::ide::kit::Position;
+use crate::ide::kit::Range;
 use crate::ide::paths::Unencoded;
 use crate::ide::tool::arguments::{Said, arguments};
-use crate::ide::{Dialect, Position};
 use crate::rpc::SerializedNotification;
 use crate::text::truncate;
 use alloc::string::String;

@@ -2,7 +2,9 @@
 
 use super::Filter;
 use crate::Keepalive;
-use crate::ide::{Auth, AuthToken, ContentLimits, Dialect, LockFile, Policy, ToolSet};
+use crate::ide::discovery::{AuthToken, LockFile};
+use crate::ide::tool::ToolSet;
+use crate::ide::{Auth, ContentLimits, Dialect, Policy};
 use crate::mcp::{self, Context, Implementation};
 use crate::ws;
 use alloc::{string::String, sync::Arc, vec::Vec};
@@ -14,7 +16,8 @@ use core::time::Duration;
 /// editors need; each other setting is a field.
 ///
 /// ```
-/// use ide_mcp::ide::{Filter, ServerConfig, Tool};
+/// use ide_mcp::ide::tool::Tool;
+/// use ide_mcp::ide::{Filter, ServerConfig};
 ///
 /// let mut editor = ServerConfig::new("My Editor", "1.0")
 ///     .folder("/home/me/project")
@@ -35,7 +38,7 @@ pub struct ServerConfig {
     pub tools: Arc<ToolSet>,
     /// True if each of the tools `getCurrentSelection`, `getOpenEditors`, `getDiagnostics` and
     /// `getWorkspaceFolders` that the editor handles can also be read as a
-    /// [resource](crate::ide::Tool::resource). A request for the resource comes as a call of the tool,
+    /// [resource](crate::ide::tool::Tool::resource). A request for the resource comes as a call of the tool,
     /// and the text of the answer is the text of the resource. Default true: the real client lets its
     /// model read resources by itself, and shows its model only `getDiagnostics` of these tools
     /// (measured).

@@ -98,7 +98,7 @@ impl Debounce {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ide::Range;
+    use crate::ide::kit::Range;
     use alloc::{string::String, vec::Vec};
 
     /// Holds each selection at its time, and returns the released selections with their times.

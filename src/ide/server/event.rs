@@ -1,7 +1,8 @@
 //! The events of an editor.
 
 use super::{AgentId, ConnId, LockFileEvent};
-use crate::ide::{DiffEnd, DirectRequest, EditEnd, Mention, ToolCall};
+use crate::ide::tool::{DirectRequest, ToolCall};
+use crate::ide::{DiffEnd, EditEnd, Mention};
 use crate::mcp::{CallEnd, GetPrompt, Implementation, Outcome, PeerFault, Progress, ReadResource, Root};
 use crate::rpc::{CallId, ErrorObject, RequestId};
 use crate::ws::Closed;
@@ -35,7 +36,7 @@ pub enum ServerEvent {
         client: Option<Implementation>,
     },
     /// A connection for a model is initialized: the client gives the
-    /// [tools for models](crate::ide::ToolSet::offer_to_models) to its model from now on. This is no agent
+    /// [tools for models](crate::ide::tool::ToolSet::offer_to_models) to its model from now on. This is no agent
     /// that attaches: do not show it as one. The agent has a connection of its own, if the person attached
     /// one. See [`MODELS_TARGET`](crate::ide::MODELS_TARGET).
     ModelReady {
@@ -164,7 +165,7 @@ pub enum ServerEvent {
     /// auto mode and after an accepted diff. The [`Call`](ServerEvent::Call) of `getDiagnostics` is
     /// the next event, and one [`EditEnded`](ServerEvent::EditEnded) follows later. The client writes
     /// after the answer, or after 0.5 s; this crate answers after 0.4 s. So read the file for an
-    /// [`EditLog`](crate::ide::EditLog), and then answer.
+    /// [`EditLog`](crate::ide::kit::EditLog), and then answer.
     ///
     /// If a buffer of this file has unsaved changes, save the buffer before the answer. The client
     /// then changes a passage in the saved text, and refuses to replace the whole file until its model
@@ -178,7 +179,7 @@ pub enum ServerEvent {
     /// leads to a hint too.
     ///
     /// The real client asks even if the tools of the editor do not list `getDiagnostics`. There is no
-    /// hint if the editor does not [handle](crate::ide::ToolSet::handle_unlisted) this tool. No filter
+    /// hint if the editor does not [handle](crate::ide::tool::ToolSet::handle_unlisted) this tool. No filter
     /// applies, because the hint stays in the editor.
     EditExpected {
         /// The agent.

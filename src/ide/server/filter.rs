@@ -1,7 +1,7 @@
 //! The filter for pushes and answers. An agent puts the selection and mentions into a prompt, and sends
 //! the prompt to a service, without asking the person again.
 
-use super::secrets::secret_reason;
+use crate::ide::kit::secret_reason;
 use crate::ide::paths::{LocalPath, Platform, as_written, lenient};
 use crate::ide::{ContentLimits, DiagnosticsChanged, Selection};
 use alloc::sync::Arc;
@@ -21,7 +21,7 @@ use core::fmt;
 /// about them:
 ///
 /// - the texts of failures and of JSON-RPC errors, and the reports of progress,
-/// - [`Done`](crate::ide::Done) in place of a failure, or a failure in place of an answer: each can
+/// - [`Done`](crate::ide::tool::Done) in place of a failure, or a failure in place of an answer: each can
 ///   reveal that a hidden file exists, so an application fails all calls about hidden files with one
 ///   text, before it looks for the file,
 /// - links to hidden files, which only their real paths show,

@@ -5,7 +5,6 @@ mod config;
 mod connections;
 mod deadlines;
 mod debounce;
-mod edits;
 mod event;
 mod filter;
 mod handle;
@@ -15,22 +14,20 @@ mod offers;
 mod passes;
 mod pause;
 mod questions;
-mod secrets;
 mod unauthenticated;
 
 pub use agent::{Agent, AgentMut};
 pub use config::ServerConfig;
-pub use edits::{Edit, EditLog, FileState, UndoError};
 pub use event::ServerEvent;
 pub use filter::{Filter, Selected};
 pub use handle::{AgentId, ConnId};
 pub use lock_file::LockFileEvent;
 pub use mentions::MentionError;
-pub use secrets::secret_reason;
 pub use unauthenticated::Unauthenticated;
 
 use super::connection::{Connection, session_settings};
-use super::{Answer, Call, DiagnosticsChanged, Mention, OpenCall, Selection, ToolArguments, ToolSet};
+use super::tool::{Answer, Call, ToolArguments, ToolSet};
+use super::{DiagnosticsChanged, Mention, OpenCall, Selection};
 use crate::Time;
 use crate::mcp::{self, Context};
 use crate::rpc::{CallId, NotOpen, NotSent, RequestId, SerializedNotification};
@@ -159,7 +156,7 @@ impl Server {
     /// Answers a call with the answer of its tool, in the dialect of the session.
     ///
     /// After the answer to an `openDiff` the agent closes its tab with `close_tab`. An editor that
-    /// keeps the view until then handles [`Tool::CloseTab`](super::Tool::CloseTab) as well. **Do not
+    /// keeps the view until then handles [`Tool::CloseTab`](crate::ide::tool::Tool::CloseTab) as well. **Do not
     /// write the file** of an accepted diff: the agent writes it.
     ///
     /// # Errors

@@ -111,11 +111,13 @@ pub(crate) fn first_text<'a>(result: &'a ToolResult<'_>) -> Option<&'a str> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ide::{
+    use crate::ide::Selection;
+    use crate::ide::kit::{Position, Range};
+    use crate::ide::tool::{
         ClosedDiffTabs, CodeOutput, CurrentSelection, CursorPosition, Diagnostic, Diagnostics, DiffOutcome,
         DocumentSaved, DocumentState, EditorTab, FileDiagnostics, FilePaths, LatestSelection, OpenEditors,
-        OpenedFile, OpenedFiles, OutputBlock, Position, Range, Reformatted, Selection, Severity, TabClosed,
-        WorkspaceFolder, WorkspaceFolders,
+        OpenedFile, OpenedFiles, OutputBlock, Reformatted, Severity, TabClosed, WorkspaceFolder,
+        WorkspaceFolders,
     };
     use alloc::vec;
     use core::fmt::Debug;

@@ -5,7 +5,7 @@
 //! one spelling and a `file:` URI in the other. If the values contradict each other, the intended
 //! value is unknown, and the call is refused with -32602.
 
-use crate::ide::Range;
+use crate::ide::kit::Range;
 use crate::ide::paths::unescaped;
 use alloc::{borrow::Cow, format, string::String, vec::Vec};
 use serde::{Deserialize, Serialize, de, ser::SerializeMap};

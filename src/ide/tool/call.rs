@@ -10,7 +10,7 @@ use serde::Serialize;
 /// The arguments of a tool. Their type determines the type of the answer.
 ///
 /// The arguments of every tool of the protocol implement this trait, and so does
-/// [`OtherTool`](crate::ide::OtherTool). No other type can implement it.
+/// [`OtherTool`](crate::ide::tool::OtherTool). No other type can implement it.
 pub trait ToolArguments: Serialize + sealed::Sealed {
     /// The answer of the tool.
     type Answer: Answer;
@@ -35,14 +35,16 @@ pub trait ToolArguments: Serialize + sealed::Sealed {
 /// both tools end when the client cancels them or the connection ends.
 ///
 /// ```compile_fail,E0308
-/// # use ide_mcp::ide::{Call, Server, OpenDiff, OpenEditors};
+/// # use ide_mcp::ide::tool::{Call, OpenDiff, OpenEditors};
+/// # use ide_mcp::ide::Server;
 /// fn wrong_answer(server: &mut Server, call: Call<OpenDiff>) {
 ///     let _ = server.answer(call, &OpenEditors::default());
 /// }
 /// ```
 ///
 /// ```compile_fail,E0382
-/// # use ide_mcp::ide::{Call, CloseTab, Server, TabClosed};
+/// # use ide_mcp::ide::tool::{Call, CloseTab, TabClosed};
+/// # use ide_mcp::ide::Server;
 /// fn answered_twice(server: &mut Server, call: Call<CloseTab>) {
 ///     let _ = server.answer(call, &TabClosed::new(true));
 ///     let _ = server.answer(call, &TabClosed::new(true));

@@ -11,7 +11,7 @@ use alloc::string::String;
 arguments! {
     /// `close_tab`: closes a tab. [`Server`](crate::ide::Server) ends the open diffs with this tab and
     /// sends the answer. A call for another tab reaches the application if the application handles
-    /// [`Tool::CloseTab`](crate::ide::Tool::CloseTab). Answer: [`TabClosed`].
+    /// [`Tool::CloseTab`](crate::ide::tool::Tool::CloseTab). Answer: [`TabClosed`].
     #[derive(Clone, Debug, PartialEq, Eq)]
     #[non_exhaustive]
     pub struct CloseTab {

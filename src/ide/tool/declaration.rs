@@ -29,7 +29,7 @@ pub(crate) trait ToolDef: ToolArguments + DeserializeOwned + Described {
     /// tool needs no arguments and changes nothing.
     const RESOURCE: Option<&'static str> = None;
     /// True if a call changes nothing: no file, no setting, and nothing that the person sees. Models are
-    /// offered such a tool [by default](crate::ide::ToolSet::offer_to_models).
+    /// offered such a tool [by default](crate::ide::tool::ToolSet::offer_to_models).
     const IS_READ_ONLY: bool = false;
     /// The timeout of a call.
     const TIMEOUT: Timeout = Timeout::Default;
@@ -156,7 +156,7 @@ fn schema(arguments: &[Argument], dialect: Dialect) -> Cow<'static, str> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ide::ToolRequest;
+    use crate::ide::tool::ToolRequest;
     use alloc::vec::Vec;
     use serde_json::{Map, Value, json};
 

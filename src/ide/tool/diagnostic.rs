@@ -1,7 +1,8 @@
 //! The problems of a file, as `getDiagnostics` and `diagnostics_changed` contain them.
 
 use super::problems;
-use crate::ide::{Dialect, Range};
+use crate::ide::Dialect;
+use crate::ide::kit::Range;
 use crate::rpc::{from_json, text_of};
 use alloc::{boxed::Box, format, string::String, vec::Vec};
 use serde::{Deserialize, Deserializer, Serialize, de::Error};

@@ -3,7 +3,8 @@
 use super::ToolDef;
 use super::answer::{Answer, read_json};
 use super::arguments::arguments;
-use crate::ide::{Dialect, Position};
+use crate::ide::Dialect;
+use crate::ide::kit::Position;
 use crate::mcp::ToolResult;
 use alloc::string::String;
 use serde::{Deserialize, Serialize};

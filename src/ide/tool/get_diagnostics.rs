@@ -202,7 +202,8 @@ struct ShownFlat<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ide::{Diagnostic, Position, Range, Severity};
+    use crate::ide::kit::{Position, Range};
+    use crate::ide::tool::{Diagnostic, Severity};
     use alloc::vec;
 
     #[test]

@@ -1,11 +1,31 @@
-//! The tools of the protocol as types: the calls of an agent, and the answers of the editor.
+//! The tools of the protocol: what an agent can ask of an editor, and what the editor answers.
 //!
-//! One file declares one tool ([`ToolDef`]): its names, its arguments as a struct that is read
-//! tolerantly and written in the form of the real client, the JSON Schema of the arguments, its
-//! timeout, and its answer as an [`Answer`] with the exact shape of each dialect. Arguments that
-//! cannot be used are refused with -32602 and the reason. The list below is the only list of tools:
-//! [`Tool`], [`ToolCall`], and the reading and writing of calls and answers follow from it.
+//! Each tool has a type for its arguments and one for its answer. The one with the arguments has the name of the tool:
+//! `openDiff` is [`OpenDiff`], answered by a [`DiffOutcome`]. The other type follows from it ([`ToolArguments::Answer`]),
+//! so you cannot give the answer of another tool:
+//!
+//! ```
+//! use ide_mcp::ide::tool::{Diagnostic, Diagnostics, FileDiagnostics, Severity, ToolCall};
+//! use ide_mcp::ide::{Server, ServerEvent, kit::Range};
+//!
+//! fn on_event(editor: &mut Server, event: ServerEvent) {
+//!     if let ServerEvent::Call { call: ToolCall::GetDiagnostics(call, _asked), .. } = event {
+//!         let problem = Diagnostic::new(Severity::Warning, Range::default(), "unused variable");
+//!         let of_file = FileDiagnostics::new("file:///w/a.rs", vec![problem]);
+//!         // An error says that the agent no longer waits.
+//!         _ = editor.answer(call, &Diagnostics::new(vec![of_file]));
+//!     }
+//! }
+//! ```
+//!
+//! - [`Tool`] is the name of a tool, [`ToolSet`] what an editor offers: tools of the protocol, and its own.
+//! - [`ToolCall`] is a call that arrived, with a [`Call`] to answer it and its arguments. Arguments are read in the
+//!   spelling of every editor family. What cannot be used is refused with `-32602` and the reason, and never reaches you.
+//! - [`OtherTool`] is a call of a tool of your own.
+//! - [`DirectRequest`] is what Obsidian's family asks without a tool.
 
+// One file declares one tool (`ToolDef`): its names, its arguments, their schema, its timeout and its answer in each
+// dialect. The list below is the only list of tools; everything else follows from it.
 mod answer;
 pub(super) mod arguments;
 mod call;
@@ -29,7 +49,6 @@ mod open_diff;
 mod open_file;
 mod open_files;
 mod passage;
-mod position;
 mod problems;
 mod reformat_file;
 mod request;
@@ -38,7 +57,6 @@ mod selection_answer;
 mod set_cursor_position;
 mod set_permission_mode;
 mod set_selection;
-mod text;
 mod tools;
 pub(super) mod toolset;
 
@@ -47,10 +65,8 @@ pub use call::{Call, ToolArguments};
 pub use diagnostic::{Diagnostic, FileDiagnostics, Severity};
 pub use direct::{DirectAnswer, DirectRequest, ListFiles, ReadFile, WorkspaceInfo, WriteFile};
 pub use passage::{MissingText, Passage};
-pub use position::{Encoding, Position, Range};
 pub(crate) use request::Arguments;
 pub use request::OtherTool;
-pub use text::Text;
 pub use toolset::ToolSet;
 
 use crate::rpc::CallId;

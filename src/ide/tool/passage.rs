@@ -2,8 +2,8 @@
 //! passage begins and ends.
 
 use super::OpenFile;
-use super::text::{self, Text};
-use crate::ide::{Position, Range};
+use crate::ide::kit::text::{self, Text};
+use crate::ide::kit::{Position, Range};
 
 /// A range to select, and the text that was not found.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -48,7 +48,8 @@ impl OpenFile {
     /// neither a text nor a first line has no range to extend.
     ///
     /// ```
-    /// use ide_mcp::ide::{OpenFile, Position, Range};
+    /// use ide_mcp::ide::kit::{Position, Range};
+    /// use ide_mcp::ide::tool::OpenFile;
     /// let mut asked = OpenFile::new("/a.rs");
     /// (asked.start_text, asked.end_text) = (Some("fn b".into()), Some("}".into()));
     /// let passage = asked.passage("fn a() {}\nfn b() {}\n");

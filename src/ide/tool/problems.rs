@@ -6,7 +6,7 @@
 //! than there are.
 
 use super::{Diagnostic, FileDiagnostics, Severity};
-use crate::ide::{Position, Range};
+use crate::ide::kit::{Position, Range};
 use crate::rpc::{from_json, is_object, members, text_of};
 use alloc::{borrow::Cow, format, string::String, vec::Vec};
 use core::fmt;

@@ -3,7 +3,8 @@
 
 use super::ToolArguments;
 use super::call::sealed;
-use crate::ide::{Dialect, Tool};
+use crate::ide::Dialect;
+use crate::ide::tool::Tool;
 use crate::mcp::ToolResult;
 use crate::rpc::{ErrorObject, code, from_json};
 use alloc::{boxed::Box, format, string::String};
@@ -23,7 +24,7 @@ pub struct OtherTool {
 
 enum OtherArguments {
     Raw(Box<RawValue>),
-    /// A value of the type that the tool was [offered](crate::ide::ToolSet::custom_typed) with.
+    /// A value of the type that the tool was [offered](crate::ide::tool::ToolSet::custom_typed) with.
     Typed(Box<dyn Any + Send + Sync>),
 }
 
@@ -46,7 +47,7 @@ impl OtherTool {
 
     /// Returns the arguments as they were written: a JSON object, nested at most as deeply as the
     /// limit allows. Returns `None` for a tool that was offered with a
-    /// [type](crate::ide::ToolSet::custom_typed) for its arguments.
+    /// [type](crate::ide::tool::ToolSet::custom_typed) for its arguments.
     #[must_use]
     pub const fn raw(&self) -> Option<&RawValue> {
         match &self.arguments {
@@ -56,7 +57,7 @@ impl OtherTool {
     }
 
     /// Returns the arguments as a `T`. If the tool was offered with this
-    /// [type](crate::ide::ToolSet::custom_typed), the arguments are already decoded; otherwise they
+    /// [type](crate::ide::tool::ToolSet::custom_typed), the arguments are already decoded; otherwise they
     /// are decoded here.
     ///
     /// # Errors

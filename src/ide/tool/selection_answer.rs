@@ -2,7 +2,8 @@
 
 use super::answer::read_json;
 use crate::ide::dialect::SelectionAnswerForm;
-use crate::ide::{ContentLimits, Dialect, Range, Selection};
+use crate::ide::kit::Range;
+use crate::ide::{ContentLimits, Dialect, Selection};
 use crate::mcp::{Content, ToolResult};
 use alloc::format;
 use serde::{Deserialize, Serialize};
@@ -69,7 +70,7 @@ pub(super) fn read(result: &ToolResult<'_>) -> Option<Option<Selection>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ide::{Answer, CurrentSelection};
+    use crate::ide::tool::{Answer, CurrentSelection};
 
     #[test]
     fn long_selections_are_cut_between_characters() {

@@ -2,11 +2,11 @@
 
 use super::ToolDef;
 use super::arguments::arguments;
-use crate::ide::Position;
+use crate::ide::kit::Position;
 use alloc::string::String;
 
 arguments! {
-    /// `set_cursor_position`, of a decompiled plugin: moves the cursor. Answer: [`Done`](crate::ide::Done).
+    /// `set_cursor_position`, of a decompiled plugin: moves the cursor. Answer: [`Done`](crate::ide::tool::Done).
     #[derive(Clone, Debug, PartialEq, Eq)]
     #[non_exhaustive]
     pub struct SetCursorPosition {

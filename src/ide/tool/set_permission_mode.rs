@@ -7,7 +7,7 @@ use alloc::string::String;
 arguments! {
     /// `set_permission_mode`: reports the mode in which the client asks for permission.
     /// [`Server`](crate::ide::Server) answers the call; the tool is not meant to be listed. Answer:
-    /// [`Done`](crate::ide::Done).
+    /// [`Done`](crate::ide::tool::Done).
     #[derive(Clone, Debug, PartialEq, Eq)]
     #[non_exhaustive]
     pub struct SetPermissionMode {

@@ -2,11 +2,11 @@
 
 use super::ToolDef;
 use super::arguments::arguments;
-use crate::ide::Range;
+use crate::ide::kit::Range;
 use alloc::string::String;
 
 arguments! {
-    /// `set_selection`, of a decompiled plugin: selects a part of a file. Answer: [`Done`](crate::ide::Done).
+    /// `set_selection`, of a decompiled plugin: selects a part of a file. Answer: [`Done`](crate::ide::tool::Done).
     #[derive(Clone, Debug, PartialEq, Eq)]
     #[non_exhaustive]
     pub struct SetSelection {

@@ -21,7 +21,8 @@ use serde_json::value::RawValue;
 /// a verdict.
 ///
 /// ```
-/// use ide_mcp::ide::{Dialect, Tool, ToolSet};
+/// use ide_mcp::ide::tool::{Tool, ToolSet};
+/// use ide_mcp::ide::Dialect;
 /// let tools = ToolSet::new()
 ///     .handle(Tool::OpenDiff)
 ///     .custom("countLines", "Counts the lines of a file", r#"{"type":"object"}"#);
@@ -106,7 +107,7 @@ impl ToolSet {
     }
 
     /// Offers a tool of the application's own, whose calls arrive as
-    /// [`ToolCall::Other`](crate::ide::ToolCall::Other). `schema` is the JSON Schema of its arguments.
+    /// [`ToolCall::Other`](crate::ide::tool::ToolCall::Other). `schema` is the JSON Schema of its arguments.
     /// A new entry replaces an earlier entry with the same name.
     ///
     /// The tool can have the name of a tool of the protocol in any spelling, and then takes the place of
@@ -135,7 +136,8 @@ impl ToolSet {
     /// call cannot be serialized.
     ///
     /// ```
-    /// # use ide_mcp::{ide::{OtherTool, ToolSet}, rpc::ErrorObject};
+    /// # use ide_mcp::ide::tool::{OtherTool, ToolSet};
+    /// # use ide_mcp::rpc::ErrorObject;
     /// #[derive(serde::Deserialize)]
     /// struct CountLines {
     ///     path: String,
@@ -172,7 +174,7 @@ impl ToolSet {
     /// `closeAllDiffTabs` and `set_permission_mode` are never offered to models: they belong to agents.
     ///
     /// ```
-    /// use ide_mcp::ide::{Tool, ToolSet};
+    /// use ide_mcp::ide::tool::{Tool, ToolSet};
     /// let tools = ToolSet::new()
     ///     .handle(Tool::GetDiagnostics)
     ///     .custom("countLines", "Counts the lines of a file", r#"{"type":"object"}"#)

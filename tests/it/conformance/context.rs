@@ -6,11 +6,9 @@ use super::row::{
     Step::*,
     answers, row, with_context,
 };
-use ide_mcp::{
-    ide::OpenEditors,
-    mcp::{
-        Context, Form, FormField, GetPrompt, List, PromptResult, ReadResource, ResourceResult, Root, Timeout,
-    },
+use ide_mcp::ide::tool::OpenEditors;
+use ide_mcp::mcp::{
+    Context, Form, FormField, GetPrompt, List, PromptResult, ReadResource, ResourceResult, Root, Timeout,
 };
 
 fn form() -> Form {

@@ -9,11 +9,11 @@ use super::row::{
     answers, jet_brains, obsidian, read, row, snake_case, vs_code,
 };
 use super::tools::selected;
-use ide_mcp::ide::{
-    ClosedDiffTabs, CurrentSelection, Diagnostic, Diagnostics,
-    Dialect::{JetBrains, SnakeCase},
-    DiffOutcome, DirectAnswer, FileDiagnostics, FilePaths, OpenEditors, OpenedFile, Position, Range,
-    Severity, TabClosed, Tool, WorkspaceFolders, WorkspaceInfo,
+use ide_mcp::ide::Dialect::{JetBrains, SnakeCase};
+use ide_mcp::ide::kit::{Position, Range};
+use ide_mcp::ide::tool::{
+    ClosedDiffTabs, CurrentSelection, Diagnostic, Diagnostics, DiffOutcome, DirectAnswer, FileDiagnostics,
+    FilePaths, OpenEditors, OpenedFile, Severity, TabClosed, Tool, WorkspaceFolders, WorkspaceInfo,
 };
 
 fn problems() -> Diagnostics {
@@ -353,7 +353,10 @@ pub const ROWS: &[Row] = &[
         "as tabs",
         Reads(
             |result| {
-                format!("{:?}", ide_mcp::ide::Answer::read(result).map(|open: OpenEditors| open.tabs.len()))
+                format!(
+                    "{:?}",
+                    ide_mcp::ide::tool::Answer::read(result).map(|open: OpenEditors| open.tabs.len())
+                )
             },
             &[r#"{"editors":[{"uri":"file:///w/a","name":"a","path":"/w/a"}]}"#],
             "Some(1)",
@@ -428,7 +431,8 @@ pub const ROWS: &[Row] = &[
             |result| {
                 format!(
                     "{:?}",
-                    ide_mcp::ide::Answer::read(result).map(|open: OpenEditors| open.tabs[0].uri.clone())
+                    ide_mcp::ide::tool::Answer::read(result)
+                        .map(|open: OpenEditors| open.tabs[0].uri.clone())
                 )
             },
             &[

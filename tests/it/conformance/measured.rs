@@ -9,7 +9,8 @@ use super::row::{
     answers, bare, claim, row, with_diffs,
 };
 use super::tools::selected;
-use ide_mcp::ide::{Dialect::VsCode, DiffOutcome, Mention, Selected, Tool};
+use ide_mcp::ide::tool::{DiffOutcome, Tool};
+use ide_mcp::ide::{Dialect::VsCode, Mention, Selected};
 
 const EDITOR: &str = "tests/it/ide_server.rs";
 const PAIR: &str = "tests/it/ide_pair.rs";

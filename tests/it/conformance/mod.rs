@@ -12,7 +12,8 @@ mod quirks;
 mod row;
 mod tools;
 
-use ide_mcp::ide::{Dialect, EditorNotification, Tool};
+use ide_mcp::ide::tool::Tool;
+use ide_mcp::ide::{Dialect, EditorNotification};
 use row::{Proof, Row, run};
 use std::{collections::BTreeSet, fs, path::Path};
 

@@ -8,10 +8,12 @@ use super::row::{
     bare, claim, row, vs_code,
 };
 use super::tools::selected;
+use ide_mcp::ide::kit::Range;
+use ide_mcp::ide::tool::{Diagnostic, FileDiagnostics, Severity};
 use ide_mcp::ide::{
-    Diagnostic, DiagnosticsChanged,
+    DiagnosticsChanged,
     Dialect::{JetBrains, SnakeCase},
-    FileDiagnostics, Mention, Range, Selected, Selection, Severity,
+    Mention, Selected, Selection,
 };
 
 fn now() -> DiagnosticsChanged {

@@ -86,7 +86,7 @@ pub const ROWS: &[Row] = &[
         .test("src/ide/tool/get_diagnostics.rs", "diagnostics_above_a_thousand_are_only_counted"),
     claim("Q26", "an editor takes no binary message").test(EDITOR, "close_frame_names_the_broken_rule"),
     claim("Q27", "lines and columns from 0, columns in UTF-16")
-        .test("src/ide/tool/position.rs", "places_and_bytes_agree"),
+        .test("src/ide/kit/position.rs", "places_and_bytes_agree"),
     claim("Q28", "lines of a mention from 0, the last one included")
         .test("src/ide/push/at_mentioned.rs", "mentions_have_both_lines_or_none"),
     claim("Q29", "a long selection is cut between characters")

@@ -1,12 +1,10 @@
 //! Rows, and the code that runs them and records the bytes on the wire.
 
 use crate::support::ide::{CONNECTED, Editor, INITIALIZE, INITIALIZED, call, config, frames, shown};
+use ide_mcp::ide::tool::{Answer, Tool, ToolCall, ToolSet};
 use ide_mcp::{
     Time,
-    ide::{
-        Answer, Client, ClientConfig, ClientEvent, Dialect, OpenCall, Server, ServerConfig, ServerEvent,
-        Tool, ToolCall, ToolSet,
-    },
+    ide::{Client, ClientConfig, ClientEvent, Dialect, OpenCall, Server, ServerConfig, ServerEvent},
     mcp::{
         Context, FormAnswer, Implementation, PromptArgument, PromptSpec, ResourceSpec, ResourceTemplate,
         Root, Timeout, ToolResult,
@@ -184,7 +182,7 @@ pub fn read<A: Answer + std::fmt::Debug>(result: &ToolResult<'_>) -> String {
 macro_rules! answers {
     ($tool:ident, $answer:expr) => {
         $crate::conformance::row::Step::Answers(|server, call| {
-            let ide_mcp::ide::ToolCall::$tool(call, _) = call else { panic!("{call:?}") };
+            let ide_mcp::ide::tool::ToolCall::$tool(call, _) = call else { panic!("{call:?}") };
             server.answer(call, &$answer).unwrap();
         })
     };

@@ -7,12 +7,14 @@ use super::row::{
     Step::*,
     answers, bare, claim, read, row, vs_code, with_diffs,
 };
-use ide_mcp::ide::{
-    ClosedDiffTabs, CodeOutput, CurrentSelection, CursorPosition, Diagnostic, Diagnostics, Dialect::VsCode,
-    DiffOutcome, DocumentSaved, DocumentState, Done, EditorTab, FileDiagnostics, FilePaths, LatestSelection,
-    OpenEditors, OpenedFile, OpenedFiles, OutputBlock, Position, Range, Reformatted, Selection, Severity,
-    TabClosed, Tool, WorkspaceFolder, WorkspaceFolders,
+use ide_mcp::ide::kit::{Position, Range};
+use ide_mcp::ide::tool::{
+    ClosedDiffTabs, CodeOutput, CurrentSelection, CursorPosition, Diagnostic, Diagnostics, DiffOutcome,
+    DocumentSaved, DocumentState, Done, EditorTab, FileDiagnostics, FilePaths, LatestSelection, OpenEditors,
+    OpenedFile, OpenedFiles, OutputBlock, Reformatted, Severity, TabClosed, Tool, WorkspaceFolder,
+    WorkspaceFolders,
 };
+use ide_mcp::ide::{Dialect::VsCode, Selection};
 
 pub fn selected() -> Selection {
     Selection::new("/w/a.rs", Range::new(Position::new(1, 2), Position::new(1, 4)), "ab")

@@ -3,12 +3,13 @@
 
 use std::{collections::BTreeMap, time::Duration};
 
+use ide_mcp::ide::discovery::{Backoff, GaveUp, Reconnect};
+use ide_mcp::ide::tool::{
+    CloseAllDiffTabs, CloseTab, DirectRequest, GetDiagnostics, OpenDiff, OpenFile, OtherTool, ReadFile,
+};
 use ide_mcp::{
     Output, Time,
-    ide::{
-        Backoff, Client, ClientEvent, CloseAllDiffTabs, CloseTab, DirectRequest, GaveUp, GetDiagnostics,
-        OpenDiff, OpenFile, OtherTool, Push, ReadFile, Reconnect,
-    },
+    ide::{Client, ClientEvent, Push},
     mcp::{FieldValue, FormAnswer, GetPrompt, Outcome, ProtocolVersion, ReadResource, Root, Timeout},
     rpc::{CallId, NotOpen, NotSent, RequestId, RespondError, SessionId},
     testing::Random,

@@ -11,9 +11,10 @@ use std::{
     time::Duration,
 };
 
+use ide_mcp::ide::tool::DirectRequest;
 use ide_mcp::{
     Time,
-    ide::{ConnId, DirectRequest, ServerEvent},
+    ide::{ConnId, ServerEvent},
     mcp::PeerFault,
     rpc::{self, CallId, NotOpen, RequestId},
     testing::Random,

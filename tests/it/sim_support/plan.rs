@@ -3,8 +3,10 @@
 use std::time::Duration;
 
 use ide_mcp::Keepalive;
+use ide_mcp::ide::discovery::AuthToken;
+use ide_mcp::ide::tool::{Tool, ToolSet};
 use ide_mcp::{
-    ide::{AuthFailure, AuthToken, ClientConfig, Dialect, Policy, ServerConfig, Tool, ToolSet},
+    ide::{AuthFailure, ClientConfig, Dialect, Policy, ServerConfig},
     mcp::{
         Context, Form, FormField, Forward, Implementation, PromptArgument, PromptSpec, ProtocolVersion,
         ResourceTemplate, Root,

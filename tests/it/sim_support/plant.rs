@@ -5,9 +5,10 @@ mod mangled;
 
 use std::{collections::BTreeMap, time::Duration};
 
+use ide_mcp::ide::kit::Range;
 use ide_mcp::{
     Output, Time,
-    ide::{AgentId, ConnId, DiffEnd, Policy, Range, Selection, Server, ServerConfig, ServerEvent},
+    ide::{AgentId, ConnId, DiffEnd, Policy, Selection, Server, ServerConfig, ServerEvent},
     mcp::{Outcome, ToolResult},
     rpc::{CallId, RequestId},
 };

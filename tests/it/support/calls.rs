@@ -7,7 +7,8 @@
 use super::frames::{self, Read};
 use super::laws::{Calls, Record};
 use super::said::TEXT;
-use ide_mcp::ide::{ClientEvent, DiffEnd, ServerEvent, ToolCall};
+use ide_mcp::ide::tool::ToolCall;
+use ide_mcp::ide::{ClientEvent, DiffEnd, ServerEvent};
 use ide_mcp::mcp::CallEnd;
 use ide_mcp::rpc::{CallId, RequestId};
 use ide_mcp::ws::frame::{Header, Opcode, mask};

@@ -4,13 +4,14 @@ use super::law::{Law, broken};
 use super::said::{PORT, attached, open_diff, text, token};
 use super::sockets::limits;
 use ide_mcp::Time;
-use ide_mcp::ide::{
-    Answer, CodeOutput, CurrentSelection, CursorPosition, Diagnostic, Diagnostics, Dialect, DiffOutcome,
-    DirectAnswer, DirectRequest, DocumentSaved, DocumentState, Done, EditorTab, FileDiagnostics, FilePaths,
-    LatestSelection, OpenCall, OpenEditors, OpenedFile, OpenedFiles, OutputBlock, Policy, Position, Range,
-    Reformatted, Selection, Server, ServerConfig, ServerEvent, Severity, TabClosed, Tool, ToolCall, ToolSet,
-    WorkspaceFolder, WorkspaceFolders, WorkspaceInfo,
+use ide_mcp::ide::kit::{Position, Range};
+use ide_mcp::ide::tool::{
+    Answer, CodeOutput, CurrentSelection, CursorPosition, Diagnostic, Diagnostics, DiffOutcome, DirectAnswer,
+    DirectRequest, DocumentSaved, DocumentState, Done, EditorTab, FileDiagnostics, FilePaths,
+    LatestSelection, OpenEditors, OpenedFile, OpenedFiles, OutputBlock, Reformatted, Severity, TabClosed,
+    Tool, ToolCall, ToolSet, WorkspaceFolder, WorkspaceFolders, WorkspaceInfo,
 };
+use ide_mcp::ide::{Dialect, OpenCall, Policy, Selection, Server, ServerConfig, ServerEvent};
 use ide_mcp::mcp::{Timeout, ToolResult};
 use ide_mcp::rpc::{CallId, NotOpen, NotSent, RequestId, RespondError};
 use ide_mcp::testing::{Random, pass};

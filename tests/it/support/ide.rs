@@ -10,11 +10,13 @@ pub use super::said::{
 
 use std::{fmt::Display, time::Duration};
 
+use ide_mcp::ide::kit::{Position, Range};
+use ide_mcp::ide::tool::{DiffOutcome, Tool, ToolSet};
 use ide_mcp::{
     Time,
     ide::{
-        Agent, AgentMut, ConnId, DiffOutcome, Mention, MentionError, Policy, Position, Range, Selected,
-        Selection, Server, ServerConfig, ServerEvent, Tool, ToolSet,
+        Agent, AgentMut, ConnId, Mention, MentionError, Policy, Selected, Selection, Server, ServerConfig,
+        ServerEvent,
     },
     mcp::ToolResult,
     rpc::{CallId, RespondError},

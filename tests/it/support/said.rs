@@ -1,7 +1,7 @@
 //! The messages of an agent to an editor, written by hand: the head, the opening of the session, calls.
 
 use super::frames::masked;
-use ide_mcp::ide::AuthToken;
+use ide_mcp::ide::discovery::AuthToken;
 use std::fmt::Display;
 
 pub const PORT: u16 = 41111;

@@ -12,9 +12,8 @@ use super::said::{
     BINARY, CLOSE, HEAD, PING, TOKEN, attached, call, cancelled, close_tab, open_diff, request, talk, text,
 };
 use super::subject::Refusals;
-use ide_mcp::ide::{
-    ConnId, Dialect, Mention, MentionError, Server, ServerConfig, ServerEvent, Tool, ToolSet,
-};
+use ide_mcp::ide::tool::{Tool, ToolSet};
+use ide_mcp::ide::{ConnId, Dialect, Mention, MentionError, Server, ServerConfig, ServerEvent};
 use ide_mcp::mcp::{Timeout, ToolResult};
 use ide_mcp::rpc::{CallId, NotOpen, NotSent};
 use ide_mcp::testing::pass;

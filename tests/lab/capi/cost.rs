@@ -8,11 +8,12 @@
 mod functions;
 
 use functions::*;
-use ide_mcp::ide::{
-    AuthToken, Client, ClientConfig, ClientEvent, ConnId, Diagnostic, Diagnostics, FileDiagnostics,
-    GetDiagnostics, OpenDiff, Policy, Position, Range, Server, ServerConfig, Severity, Tool, ToolCall,
-    ToolSet,
+use ide_mcp::ide::discovery::AuthToken;
+use ide_mcp::ide::kit::{Position, Range};
+use ide_mcp::ide::tool::{
+    Diagnostic, Diagnostics, FileDiagnostics, GetDiagnostics, OpenDiff, Severity, Tool, ToolCall, ToolSet,
 };
+use ide_mcp::ide::{Client, ClientConfig, ClientEvent, ConnId, Policy, Server, ServerConfig};
 use ide_mcp::mcp::Implementation;
 use ide_mcp::rpc::SessionId;
 use ide_mcp::testing::Random;

@@ -7,9 +7,8 @@
 
 #![allow(clippy::wildcard_enum_match_arm, clippy::print_stdout, reason = "a test program")]
 
-use ide_mcp_blocking::ide::{
-    AgentId, OtherTool, Pending, Policy, ServerConfig, ServerEvent, ToolCall, ToolSet,
-};
+use ide_mcp_blocking::ide::tool::{OtherTool, ToolCall, ToolSet};
+use ide_mcp_blocking::ide::{AgentId, Pending, Policy, ServerConfig, ServerEvent};
 use ide_mcp_blocking::mcp::{
     Content, Context, FieldValue, Form, FormAnswer, FormField, Forward, GetPrompt, LogLevel, Outcome,
     Progress, PromptArgument, PromptMessage, PromptResult, PromptRole, PromptSpec, ResourceBody,

@@ -3,9 +3,8 @@
 use crate::plain::PATIENCE;
 use getrandom::SysRng;
 use ide_mcp::Time;
-use ide_mcp::ide::{
-    Client, ClientConfig, ClientEvent, OpenDiff, ServerConfig, ServerEvent, Tool, ToolCall, ToolSet,
-};
+use ide_mcp::ide::tool::{OpenDiff, Tool, ToolCall, ToolSet};
+use ide_mcp::ide::{Client, ClientConfig, ClientEvent, ServerConfig, ServerEvent};
 use ide_mcp::mcp::{Implementation, Outcome, ToolResult};
 use ide_mcp::rpc::SessionId;
 use ide_mcp_blocking::lockfile::LockDir;

@@ -1,8 +1,10 @@
 //! The errors of an agent. Their texts name the remedy, and no option of a program.
 
 use super::ConnectError;
-use ide_mcp::ide::client_env::{HOST_VARIABLE, LOOPBACK, authority};
-use ide_mcp::ide::{GaveUp, RequestError, display_safe};
+use ide_mcp::ide::RequestError;
+use ide_mcp::ide::discovery::GaveUp;
+use ide_mcp::ide::discovery::client_env::{HOST_VARIABLE, LOOPBACK, authority};
+use ide_mcp::ide::kit::display_safe;
 use ide_mcp::mcp::Failure;
 use ide_mcp::rpc::NotSent;
 use ide_mcp::ws::{Closed, InvalidClientRequest, ResponseError};

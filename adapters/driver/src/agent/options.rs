@@ -1,7 +1,7 @@
 //! The settings of an agent.
 
 use super::Trust;
-use ide_mcp::ide::Backoff;
+use ide_mcp::ide::discovery::Backoff;
 use ide_mcp::mcp::{Implementation, Root};
 use ide_mcp_lockfile::EditorSearch;
 use std::path::PathBuf;

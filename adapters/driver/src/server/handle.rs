@@ -14,7 +14,8 @@
 
 use crate::sync::{Condvar, Mutex, MutexGuard};
 use ide_mcp::Time;
-use ide_mcp::ide::{AgentId, Call, Mention, Selection, Server, ToolArguments};
+use ide_mcp::ide::tool::{Call, ToolArguments};
+use ide_mcp::ide::{AgentId, Mention, Selection, Server};
 use ide_mcp::rpc::CallId;
 use std::collections::VecDeque;
 use std::fmt;

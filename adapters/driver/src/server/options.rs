@@ -11,7 +11,8 @@ use std::{fmt, io, process};
 ///
 /// ```
 /// use ide_mcp_driver::{Bind, StartOptions};
-/// use ide_mcp::ide::{ServerConfig, Tool};
+/// use ide_mcp::ide::tool::Tool;
+/// use ide_mcp::ide::ServerConfig;
 ///
 /// let editor = ServerConfig::new("My Editor", "1.0").folder(".").tools([Tool::OpenDiff]);
 /// let options = StartOptions::new(editor).bind(Bind::Port(4711));
@@ -41,7 +42,7 @@ impl StartOptions {
     }
 
     /// Permits an editor without a folder. Only agents that know the port find such an editor, as those in
-    /// a terminal of the editor do ([`launch_env`](ide_mcp::ide::launch_env::launch_env)).
+    /// a terminal of the editor do ([`launch_env`](ide_mcp::ide::discovery::launch_env::launch_env)).
     pub const fn without_folders(mut self) -> Self {
         self.is_without_folders = true;
         self

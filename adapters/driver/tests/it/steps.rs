@@ -3,7 +3,8 @@
 //! A prefix such as `n05` in the name of a test is the number of a threat in `tests/it/threats.rs`.
 
 use ide_mcp::Time;
-use ide_mcp::ide::{LockFile, Policy, ServerConfig};
+use ide_mcp::ide::discovery::LockFile;
+use ide_mcp::ide::{Policy, ServerConfig};
 use ide_mcp_driver::Shutdown;
 use ide_mcp_driver::{Bind, RETRY, Server, Transport};
 use ide_mcp_lockfile::{Guard, LockDir, Published};

@@ -11,11 +11,10 @@ use crate::event::Event;
 use crate::numbers::{CallKind, OpenCall};
 use crate::report::{BYTE_ORDER_MARK, fail};
 use ide_mcp::Time;
+use ide_mcp::ide::kit::{Position, Range};
 use ide_mcp::ide::paths::{LocalPath, Platform, Suspicion};
-use ide_mcp::ide::{
-    AgentId, Diagnostics, DiagnosticsChanged, DiffOutcome, DirectAnswer, DirectRequest, Mention, Position,
-    Range, Selected, Selection, Server, Tool,
-};
+use ide_mcp::ide::tool::{Diagnostics, DiffOutcome, DirectAnswer, DirectRequest, Tool};
+use ide_mcp::ide::{AgentId, DiagnosticsChanged, Mention, Selected, Selection, Server};
 use ide_mcp::mcp::{Form, Progress, PromptResult, ResourceResult, Timeout};
 use ide_mcp::rpc::{RespondError, from_json};
 use serde_json::value::RawValue;

@@ -3,7 +3,9 @@
 use crate::error::ConfigError;
 use crate::input::{Input, List, Members, Object as _, Wrong, read_members, words};
 use crate::table::{Row, inputs};
-use ide_mcp::ide::{AuthToken, Dialect, Filter, ServerConfig, Tool, ToolSet};
+use ide_mcp::ide::discovery::AuthToken;
+use ide_mcp::ide::tool::{Tool, ToolSet};
+use ide_mcp::ide::{Dialect, Filter, ServerConfig};
 use ide_mcp::mcp::{Context, PromptArgument, PromptSpec, ResourceSpec};
 use serde_json::value::RawValue;
 

@@ -12,7 +12,7 @@
 //! The last step needs a disk, which [`Editor`](crate::Editor) does not have.
 
 use crate::old_text::{self, OldText, Use};
-use ide_mcp::ide::display_line;
+use ide_mcp::ide::kit::display_line;
 use ide_mcp::ide::paths::{LocalPath, PathClass, Platform, Suspicion, classify};
 
 /// The longest name of a peer in an event, in characters: longer than any that clients have, and short enough for a

@@ -8,7 +8,7 @@ use crate::event::Event;
 use crate::old_text::MAX_HELD;
 use crate::typed::TypedCommand;
 use ide_mcp_lockfile::{Error as LockFileError, LockDir, launch_env, scan};
-use ide_mcp_mio::ide::AuthToken;
+use ide_mcp_mio::ide::discovery::AuthToken;
 use ide_mcp_mio::{Bind, Handle, NestedServer, StartError, StartOptions};
 use std::collections::BTreeMap;
 #[cfg(unix)]

@@ -1,6 +1,6 @@
 //! The numbers of calls, by which an editor names them.
 
-use ide_mcp::ide::{Call, DirectRequest, OpenDiff};
+use ide_mcp::ide::tool::{Call, DirectRequest, OpenDiff};
 use ide_mcp::rpc::CallId;
 use std::collections::BTreeMap;
 use std::sync::Arc;

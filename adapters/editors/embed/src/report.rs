@@ -5,10 +5,8 @@ use crate::event::Event;
 use crate::gate;
 use crate::numbers::CallKind;
 use crate::old_text::Use;
-use ide_mcp::ide::{
-    AgentId, Call, CurrentSelection, DirectRequest, LockFileEvent, OpenDiff, Server, ServerEvent, Tool,
-    ToolCall,
-};
+use ide_mcp::ide::tool::{Call, CurrentSelection, DirectRequest, OpenDiff, Tool, ToolCall};
+use ide_mcp::ide::{AgentId, LockFileEvent, Server, ServerEvent};
 use ide_mcp::mcp::{CallEnd, FormAnswer, Implementation, Outcome, ToolResult};
 use ide_mcp::rpc::{CallId, RequestId, RespondError, code};
 use std::fmt;

@@ -13,9 +13,9 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use ide_mcp::ide::locate::Extras;
-use ide_mcp::ide::matching::{AgentContext, Matching, check_transport, choose};
-use ide_mcp::ide::{AuthToken, ClientEnv, LockFile, LockForm};
+use ide_mcp::ide::discovery::locate::Extras;
+use ide_mcp::ide::discovery::matching::{AgentContext, Matching, check_transport, choose};
+use ide_mcp::ide::discovery::{AuthToken, ClientEnv, LockFile, LockForm};
 
 use crate::{Error, Found, client_env, from_environment, scan_for, system};
 
@@ -217,7 +217,7 @@ pub struct FoundEditor {
     /// environment names another.
     pub host: String,
     /// The name of the editor in the lock file, unchecked: display it with
-    /// [`display_safe`](ide_mcp::ide::display_safe).
+    /// [`display_safe`](ide_mcp::ide::kit::display_safe).
     pub name: String,
     /// The token that the editor requires, if any.
     pub token: Option<AuthToken>,

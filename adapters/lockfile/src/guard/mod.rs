@@ -25,7 +25,8 @@ use std::path::Path;
 use std::time::Duration;
 
 use ide_mcp::Time;
-use ide_mcp::ide::{LockFile, LockFileEvent};
+use ide_mcp::ide::LockFileEvent;
+use ide_mcp::ide::discovery::LockFile;
 use notify::Notify;
 pub use thread::GuardThread;
 

@@ -8,7 +8,8 @@ use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use ide_mcp::Clock;
-use ide_mcp::ide::{LockFile, LockFileEvent};
+use ide_mcp::ide::LockFileEvent;
+use ide_mcp::ide::discovery::LockFile;
 
 use super::{Guard, GuardMode, Keep};
 use crate::Error;

@@ -5,7 +5,7 @@ use std::ffi::OsStr;
 use std::process::Command;
 
 use crate::support::trust_new_directories;
-use ide_mcp::ide::locate::Extras;
+use ide_mcp::ide::discovery::locate::Extras;
 use ide_mcp_lockfile::{LockDir, client_env, from_environment, new_token, system};
 
 /// The variable that marks a child process. A process must not change its own environment while it

@@ -9,7 +9,8 @@
 
 use crate::support::TempDir;
 use ide_mcp::Time;
-use ide_mcp::ide::{LockFile, LockFileEvent};
+use ide_mcp::ide::LockFileEvent;
+use ide_mcp::ide::discovery::LockFile;
 use ide_mcp_lockfile::{Error, Guard, GuardMode, Keep, Published, Watch};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};

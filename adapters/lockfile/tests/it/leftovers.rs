@@ -5,7 +5,7 @@ use std::net::TcpListener;
 use std::process::Command;
 
 use crate::support::{TempDir, names};
-use ide_mcp::ide::{LockFile, NotStaleReason};
+use ide_mcp::ide::discovery::{LockFile, NotStaleReason};
 use ide_mcp_lockfile::{LockDir, Stays, new_token, tools_name};
 
 #[test]

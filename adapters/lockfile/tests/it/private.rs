@@ -97,7 +97,10 @@ fn private_file_of_others_is_not_read() {
         ),
         (
             "too long",
-            |temp| fs::write(temp.join("dir/file"), vec![b'x'; ide_mcp::ide::LockFile::MAX_LEN + 1]).unwrap(),
+            |temp| {
+                fs::write(temp.join("dir/file"), vec![b'x'; ide_mcp::ide::discovery::LockFile::MAX_LEN + 1])
+                    .unwrap()
+            },
             |read| matches!(read, Err(Error::Malformed { .. })),
         ),
         (
@@ -134,7 +137,7 @@ fn private_file_beside_lock_files_is_none() {
     let temp = TempDir::new();
     let dir = LockDir::create(temp.join("ide")).unwrap();
     write_private(dir.path().join("1.mcp.json"), "{}").unwrap();
-    for form in [ide_mcp::ide::LockForm::Lock, ide_mcp::ide::LockForm::Project] {
+    for form in [ide_mcp::ide::discovery::LockForm::Lock, ide_mcp::ide::discovery::LockForm::Project] {
         assert!(ide_mcp_lockfile::scan_for(form, dir.path()).unwrap().is_empty(), "{form:?}");
     }
 }

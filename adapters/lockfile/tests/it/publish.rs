@@ -6,7 +6,7 @@ use std::thread;
 use std::time::Duration;
 
 use crate::support::{TempDir, lock_file, marked, names};
-use ide_mcp::ide::{AuthToken, LockFile, LockFileError, LockForm};
+use ide_mcp::ide::discovery::{AuthToken, LockFile, LockFileError, LockForm};
 use ide_mcp_lockfile::{Error, LockDir, Watch, scan, scan_for};
 
 #[test]

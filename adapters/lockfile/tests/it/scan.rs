@@ -4,8 +4,8 @@ use std::fs::{self, File};
 use std::time::{Duration, SystemTime};
 
 use crate::support::{TempDir, lock_file, marked, names};
-use ide_mcp::ide::matching::{AgentContext, Refusal, choose};
-use ide_mcp::ide::{LockFile, LockFileError, Transport};
+use ide_mcp::ide::discovery::matching::{AgentContext, Refusal, choose};
+use ide_mcp::ide::discovery::{LockFile, LockFileError, Transport};
 use ide_mcp_lockfile::{Error, Found, LockDir, scan};
 
 #[allow(clippy::panic, reason = "a test that does not find its file has failed")]

@@ -11,7 +11,7 @@
 )]
 
 use crate::support::{TempDir, names, skip};
-use ide_mcp::ide::LockFile;
+use ide_mcp::ide::discovery::LockFile;
 use ide_mcp_lockfile::{LockDir, new_token, process_scope};
 use std::io::{BufRead as _, BufReader, Lines, Write as _};
 use std::path::Path;

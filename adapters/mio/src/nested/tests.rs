@@ -5,10 +5,10 @@
 use super::*;
 use crate::{Conn, address_of};
 use getrandom::SysRng;
-use ide_mcp::ide::{
-    AuthToken, Call, Client, ClientConfig, ClientEvent, DiffOutcome, OpenDiff, Policy, Position, Range,
-    Selection, ServerConfig, Tool, ToolCall, ToolSet,
-};
+use ide_mcp::ide::discovery::AuthToken;
+use ide_mcp::ide::kit::{Position, Range};
+use ide_mcp::ide::tool::{Call, DiffOutcome, OpenDiff, Tool, ToolCall, ToolSet};
+use ide_mcp::ide::{Client, ClientConfig, ClientEvent, Policy, Selection, ServerConfig};
 use ide_mcp::mcp::Implementation;
 use ide_mcp::rpc::SessionId;
 use ide_mcp_lockfile::new_token;

@@ -3,7 +3,8 @@
 
 use getrandom::SysRng;
 use ide_mcp::Clock;
-use ide_mcp::ide::{AuthToken, Backoff, Client, ClientConfig, ClientEvent, Policy, Reconnect, ServerConfig};
+use ide_mcp::ide::discovery::{AuthToken, Backoff, Reconnect};
+use ide_mcp::ide::{Client, ClientConfig, ClientEvent, Policy, ServerConfig};
 use ide_mcp::mcp::Implementation;
 use ide_mcp::rpc::SessionId;
 use ide_mcp::ws::Closed;

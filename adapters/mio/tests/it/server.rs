@@ -4,7 +4,8 @@
 use crate::adapter::Editor as _;
 use crate::over_mio::Mio;
 use crate::support::{TempDir, World, diagnostics};
-use ide_mcp::ide::{LockFile, LockFileEvent};
+use ide_mcp::ide::LockFileEvent;
+use ide_mcp::ide::discovery::LockFile;
 use mio::Token;
 use std::fs;
 use std::time::Duration;

@@ -5,7 +5,7 @@ use crate::agent::block::structured;
 use crate::agent::events::Of;
 use crate::agent::session::{Failure, Session};
 use crate::support::complain;
-use ide_mcp::ide::OtherTool;
+use ide_mcp::ide::tool::OtherTool;
 use ide_mcp::mcp::ToolResult;
 
 pub(crate) fn call(session: &mut Session, request: &OtherTool, json: bool) -> Result<Verdict, Failure> {

@@ -4,7 +4,7 @@ use super::{Verdict, print, print_blocks, print_json, print_outcome, print_texts
 use crate::agent::events::Of;
 use crate::agent::session::{Failure, Session};
 use crate::support::complain;
-use ide_mcp::ide::display_safe;
+use ide_mcp::ide::kit::display_safe;
 use ide_mcp::mcp::{
     GetPrompt, List, Outcome, PromptResult, ReadResource, ResourceBody, ResourceResult, Timeout,
 };

@@ -11,7 +11,7 @@ use crate::agent::block::shown;
 use crate::agent::events::{End, Of, Said};
 use crate::agent::session::{Failure, Session};
 use crate::support::{json_line, write_line};
-use ide_mcp::ide::display_safe_lines;
+use ide_mcp::ide::kit::display_safe_lines;
 use ide_mcp::mcp::{Content, Outcome};
 use ide_mcp::rpc::RequestId;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};

@@ -3,7 +3,7 @@
 use super::{Verdict, print, print_json};
 use crate::agent::session::{Failure, Session};
 use crate::support::{columns, complain, wrap};
-use ide_mcp::ide::display_safe;
+use ide_mcp::ide::kit::display_safe;
 use ide_mcp::rpc::from_json;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;

@@ -1,6 +1,6 @@
 //! One field of a form, without a terminal: its prompt, and the value of a line of the person.
 
-use ide_mcp::ide::display_safe;
+use ide_mcp::ide::kit::display_safe;
 use ide_mcp::mcp::{FieldChoice, FieldFault, FieldKind, FieldValue, Form, FormAnswer, FormField};
 use serde_json::Number;
 use std::collections::BTreeMap;

@@ -1,7 +1,7 @@
 //! The questions of one form, without a terminal: texts for the person, and lines from the person.
 
 use super::fields::{line_of, prompt, shortened, value, yes_or_no};
-use ide_mcp::ide::display_safe_lines;
+use ide_mcp::ide::kit::display_safe_lines;
 use ide_mcp::mcp::{FieldKind, FieldValue, Form, FormAnswer};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;

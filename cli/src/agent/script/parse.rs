@@ -2,7 +2,7 @@
 
 use crate::agent::request::request;
 use crate::support::difference::{FOLDER, FOLDER_URI};
-use ide_mcp::ide::OtherTool;
+use ide_mcp::ide::tool::OtherTool;
 use ide_mcp::mcp::FormAnswer;
 use ide_mcp::rpc::from_json;
 use serde::Deserialize;

@@ -1,7 +1,7 @@
 //! The directories, and the lock files in them.
 
 use crate::doctor::facts::{Directory, Lock, PASS, State, Trouble, Weak};
-use ide_mcp::ide::locate::{Extras, LockDirCandidate};
+use ide_mcp::ide::discovery::locate::{Extras, LockDirCandidate};
 use ide_mcp_lockfile::{Error, Found, from_environment, scan_for, weak_parents};
 use std::fs::{self, Metadata};
 use std::io::ErrorKind;

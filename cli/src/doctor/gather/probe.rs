@@ -8,8 +8,10 @@
 use crate::doctor::facts::{Answer, Probe};
 use crate::support::connect_checked;
 use getrandom::SysRng;
-use ide_mcp::ide::client_env::authority;
-use ide_mcp::ide::{AuthToken, Client, ClientConfig, ClientEvent, display_safe};
+use ide_mcp::ide::discovery::AuthToken;
+use ide_mcp::ide::discovery::client_env::authority;
+use ide_mcp::ide::kit::display_safe;
+use ide_mcp::ide::{Client, ClientConfig, ClientEvent};
 use ide_mcp::mcp::{self, Implementation};
 use ide_mcp::rpc::SessionId;
 use ide_mcp::ws::{self, ClientRequest, CloseCode, Closed, Limits, OwnedEvent, ResponseError};

@@ -3,7 +3,7 @@
 use super::probe::{Place, probe};
 use crate::doctor::facts::Lock;
 use crate::support::Progress;
-use ide_mcp::ide::{AuthToken, Transport};
+use ide_mcp::ide::discovery::{AuthToken, Transport};
 use ide_mcp_driver::Trust;
 use std::thread;
 

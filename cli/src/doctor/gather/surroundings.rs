@@ -1,8 +1,8 @@
 //! The programs and the system around the doctor, for a report.
 
 use crate::support::Progress;
-use ide_mcp::ide::display_safe;
-use ide_mcp::ide::locate::HOME_VARIABLE;
+use ide_mcp::ide::discovery::locate::HOME_VARIABLE;
+use ide_mcp::ide::kit::display_safe;
 use std::env;
 use std::ffi::OsStr;
 use std::io::Read;

@@ -6,7 +6,7 @@ use super::text::{Paint, head, headline, shown};
 use crate::doctor::kinds::Status;
 use crate::doctor::rules::Finding;
 use crate::support::json_line;
-use ide_mcp::ide::display_safe;
+use ide_mcp::ide::kit::display_safe;
 use serde::Serialize;
 use std::io;
 

@@ -8,7 +8,7 @@ use crate::doctor::facts::{Answer, Lock, Probe};
 use crate::doctor::gather::Surroundings;
 use crate::doctor::kinds::Status;
 use crate::doctor::rules::{NAMES, shown_value};
-use ide_mcp::ide::display_safe;
+use ide_mcp::ide::kit::display_safe;
 use std::fmt::Write as _;
 
 /// The number of rows of a table. Findings come worst first and lock files newest first, and further

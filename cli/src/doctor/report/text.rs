@@ -3,7 +3,7 @@
 use super::Report;
 use crate::doctor::kinds::Status;
 use crate::doctor::rules::{Finding, Verdict};
-use ide_mcp::ide::display_safe;
+use ide_mcp::ide::kit::display_safe;
 use std::collections::BTreeMap;
 
 /// The maximum length of a line. Longer lines are hard to read even on a wide terminal.

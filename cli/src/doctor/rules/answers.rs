@@ -3,8 +3,8 @@
 use super::{Finding, editor, shown_value};
 use crate::doctor::facts::{Answer, Facts, Lock, Probe};
 use crate::doctor::kinds::{self, Kind};
-use ide_mcp::ide::Transport;
-use ide_mcp::ide::client_env::{HOST_VARIABLE, LOOPBACK};
+use ide_mcp::ide::discovery::Transport;
+use ide_mcp::ide::discovery::client_env::{HOST_VARIABLE, LOOPBACK};
 
 pub(super) fn look(facts: &Facts, findings: &mut Vec<Finding>) {
     for lock in facts.locks.iter().filter(|lock| lock.used) {

@@ -3,8 +3,8 @@
 use super::{Finding, editor, editor_among};
 use crate::doctor::facts::{Facts, Lock, Probe, State, Trouble};
 use crate::doctor::kinds;
-use ide_mcp::ide::LockFile;
-use ide_mcp::ide::matching::{AgentContext, Candidate, MatchReason, Matching, Refusal, choose};
+use ide_mcp::ide::discovery::LockFile;
+use ide_mcp::ide::discovery::matching::{AgentContext, Candidate, MatchReason, Matching, Refusal, choose};
 
 /// The maximum number of editors that a finding names, ended ones included. For the others it has
 /// only their number.

@@ -4,7 +4,7 @@
 use super::{Finding, editor};
 use crate::doctor::facts::{Directory, Facts, Lock, State, Weak, Weakness};
 use crate::doctor::kinds;
-use ide_mcp::ide::locate::Source;
+use ide_mcp::ide::discovery::locate::Source;
 
 const WRITE: u32 = 0o022;
 const READ: u32 = 0o055;

@@ -3,7 +3,7 @@
 use super::{Finding, editor};
 use crate::doctor::facts::{Answer, Facts, Lock, Probe, System, Trouble};
 use crate::doctor::kinds::{self, Kind};
-use ide_mcp::ide::{LockFile, Transport};
+use ide_mcp::ide::discovery::{LockFile, Transport};
 
 /// The permission bits by which other users read or change a file.
 const OTHERS: u32 = 0o066;

@@ -4,8 +4,8 @@ use super::Finding;
 use crate::doctor::facts::SHORTEST_SECRET;
 use crate::doctor::facts::{Facts, Lock, System, Variables};
 use crate::doctor::kinds;
-use ide_mcp::ide::LockFile;
-use ide_mcp::ide::client_env::{
+use ide_mcp::ide::discovery::LockFile;
+use ide_mcp::ide::discovery::client_env::{
     AUTO_CONNECT_VARIABLE, DISTRIBUTION_VARIABLE, HOST_VARIABLE, KILO_PORT_VARIABLE, LOOPBACK,
     OPENCODE_PORT_VARIABLE, PORT_VARIABLE, SKIP_CHECK_VARIABLE,
 };

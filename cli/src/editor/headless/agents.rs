@@ -6,7 +6,8 @@ use crate::editor::diffs::{Proposal, Verdict};
 use crate::editor::edits::FollowEdits as _;
 use crate::editor::options::OnDiff;
 use ide_mcp::Time;
-use ide_mcp::ide::{AgentId, LockFileEvent, Server, ServerEvent, ToolCall};
+use ide_mcp::ide::tool::ToolCall;
+use ide_mcp::ide::{AgentId, LockFileEvent, Server, ServerEvent};
 use ide_mcp::mcp::GetPrompt;
 
 impl Headless {

@@ -16,7 +16,8 @@ use crate::editor::worker::Worker;
 use crate::editor::workspace::Workspace;
 use crate::support::Line;
 use ide_mcp::Time;
-use ide_mcp::ide::{AgentId, Dialect, Range, Selected, Selection, Server};
+use ide_mcp::ide::kit::Range;
+use ide_mcp::ide::{AgentId, Dialect, Selected, Selection, Server};
 use std::io;
 use std::time::Duration;
 

@@ -3,7 +3,7 @@
 use super::context::{Prompt, Resource};
 use super::own::OwnTool;
 use crate::editor::diffs::Verdict;
-use ide_mcp::ide::{Position, Range};
+use ide_mcp::ide::kit::{Position, Range};
 use ide_mcp::rpc::from_json;
 use serde::de::IgnoredAny;
 use serde::{Deserialize, Deserializer};

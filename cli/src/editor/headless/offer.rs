@@ -1,6 +1,7 @@
 //! The tools that the headless editor can offer.
 
-use ide_mcp::ide::{Dialect, Tool, ToolSet};
+use ide_mcp::ide::Dialect;
+use ide_mcp::ide::tool::{Tool, ToolSet};
 
 /// The tools that this editor serves, in the order in which it offers them. The others are
 /// `reformat_file`, since the editor formats no file, and `executeCode`.

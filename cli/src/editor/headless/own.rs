@@ -8,7 +8,8 @@
 
 use super::app::Headless;
 use crate::editor::worker::{FollowUp, Worker};
-use ide_mcp::ide::{Server, Tool, ToolSet};
+use ide_mcp::ide::Server;
+use ide_mcp::ide::tool::{Tool, ToolSet};
 use ide_mcp::mcp::ToolResult;
 use ide_mcp::rpc::CallId;
 use ide_mcp::{Clock, Time};

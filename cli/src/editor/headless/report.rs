@@ -2,7 +2,7 @@
 //! not read them delays the agents by 2 s at most, and ends the editor.
 
 use crate::support::{MAX_WAITING, Writer, json_line};
-use ide_mcp::ide::{DirectRequest, ToolCall};
+use ide_mcp::ide::tool::{DirectRequest, ToolCall};
 use ide_mcp::mcp::{FormAnswer, Root};
 use serde::Serialize;
 use std::collections::BTreeMap;

@@ -9,11 +9,12 @@ use crate::editor::options::OnDiff;
 use crate::editor::worker::{answer, not_served};
 use crate::editor::workspace::{Opened, Workspace, folder_list, missing_note};
 use ide_mcp::Time;
-use ide_mcp::ide::{
-    CurrentSelection, CursorPosition, Diagnostics, Dialect, DirectRequest, DocumentSaved, DocumentState,
-    Done, FilePaths, LatestSelection, OpenEditors, OpenFile, OpenedFile, OpenedFiles, Range, Selection,
-    Server, ToolCall,
+use ide_mcp::ide::kit::Range;
+use ide_mcp::ide::tool::{
+    CurrentSelection, CursorPosition, Diagnostics, DirectRequest, DocumentSaved, DocumentState, Done,
+    FilePaths, LatestSelection, OpenEditors, OpenFile, OpenedFile, OpenedFiles, ToolCall,
 };
+use ide_mcp::ide::{Dialect, Selection, Server};
 use ide_mcp::rpc::{CallId, code};
 
 const NO_FILE: &str = "no file has the focus";

@@ -2,7 +2,7 @@
 
 use crate::editor::workspace::Workspace;
 use crate::support::save::{Seen, save};
-use ide_mcp::ide::{DirectAnswer, DirectRequest, ListFiles, WorkspaceInfo, WriteFile};
+use ide_mcp::ide::tool::{DirectAnswer, DirectRequest, ListFiles, WorkspaceInfo, WriteFile};
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
 use std::fs;
 use std::path::Path;

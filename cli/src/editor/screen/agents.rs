@@ -8,7 +8,9 @@ use crate::editor::diffs::{Proposal, Verdict};
 use crate::editor::edits::FollowEdits as _;
 use crate::editor::options::OnDiff;
 use ide_mcp::Time;
-use ide_mcp::ide::{AgentId, DiffEnd, LockFileEvent, Server, ServerEvent, ToolCall, display_safe};
+use ide_mcp::ide::kit::display_safe;
+use ide_mcp::ide::tool::ToolCall;
+use ide_mcp::ide::{AgentId, DiffEnd, LockFileEvent, Server, ServerEvent};
 use std::path::Path;
 
 /// The largest number of characters of a name or text from a peer: as much as fits on a screen.

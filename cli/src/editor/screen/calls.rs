@@ -8,11 +8,12 @@ use crate::editor::diagnostics::{checks, of_known};
 use crate::editor::folders::Folders;
 use crate::editor::worker::{answer, not_served};
 use crate::editor::workspace::{folder_list, missing_note};
-use ide_mcp::ide::{
-    AgentId, Call, CheckDocumentDirty, CurrentSelection, Diagnostics, DocumentSaved, DocumentState,
-    EditorTab, FileDiagnostics, GetDiagnostics, LatestSelection, OpenEditors, OpenFile, OpenedFile,
-    SaveDocument, Server, Tool, ToolCall, ToolSet,
+use ide_mcp::ide::tool::{
+    Call, CheckDocumentDirty, CurrentSelection, Diagnostics, DocumentSaved, DocumentState, EditorTab,
+    FileDiagnostics, GetDiagnostics, LatestSelection, OpenEditors, OpenFile, OpenedFile, SaveDocument, Tool,
+    ToolCall, ToolSet,
 };
+use ide_mcp::ide::{AgentId, Server};
 use ide_mcp::rpc::CallId;
 use std::path::Path;
 

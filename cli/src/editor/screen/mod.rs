@@ -35,7 +35,7 @@ use crate::editor::listen::{Listening, listen};
 use crate::editor::neighbors::Neighbors;
 use crate::editor::options::Options;
 use app::{App, Flow, Quitting};
-use ide_mcp::ide::display_safe_lines;
+use ide_mcp::ide::kit::display_safe_lines;
 use ide_mcp::{Clock, Time};
 use ide_mcp_mio::{Server, Wake, Waker};
 use keys::Decoder;

@@ -4,7 +4,8 @@ use super::app::App;
 use super::disk;
 use crate::editor::diffs::Verdict;
 use crate::editor::screen::review::Outcome;
-use ide_mcp::ide::{DiffOutcome, Server};
+use ide_mcp::ide::Server;
+use ide_mcp::ide::tool::DiffOutcome;
 use ide_mcp::rpc::CallId;
 use std::mem;
 

@@ -1,7 +1,7 @@
 //! The editor as a process, and its home.
 
 use crate::support::Place;
-use ide_mcp::ide::{AuthToken, LockFile};
+use ide_mcp::ide::discovery::{AuthToken, LockFile};
 use rustix::process::{Pid, Signal, kill_process};
 use serde::Deserialize;
 use std::io::{BufRead as _, BufReader, Write as _};

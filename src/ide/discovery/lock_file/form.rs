@@ -4,10 +4,10 @@
 use super::{LockFile, LockFileError};
 use alloc::{format, string::String};
 
-/// A kind of file: its name, its content and, by [`Source`](crate::ide::locate::Source), its
+/// A kind of file: its name, its content and, by [`Source`](crate::ide::discovery::locate::Source), its
 /// directory.
 ///
-/// The checks of a client are in [`matching`](crate::ide::matching). [`parse`](Self::parse) takes the
+/// The checks of a client are in [`matching`](crate::ide::discovery::matching). [`parse`](Self::parse) takes the
 /// name and the text, and [`write`](Self::write) takes the port and the [`LockFile`], because some
 /// editor families name a file after the process, or have the port only in the text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -82,7 +82,7 @@ impl LockForm {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ide::{AuthToken, Transport};
+    use crate::ide::discovery::{AuthToken, Transport};
 
     fn file() -> LockFile {
         let token = AuthToken::from_text("t").unwrap();

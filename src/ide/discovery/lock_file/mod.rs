@@ -1,7 +1,7 @@
 //! The lock file, in which an editor publishes its port and its token: its fields, its forms as
 //! text, and the kinds of files that contain them. The crate `ide-mcp-lockfile` accesses the disk.
 //!
-//! [`matching`](crate::ide::matching) has the rules by which a client uses a lock file.
+//! [`matching`](crate::ide::discovery::matching) has the rules by which a client uses a lock file.
 
 mod form;
 mod text;
@@ -20,7 +20,7 @@ use super::{AuthToken, InvalidToken};
 pub struct LockFile {
     /// The id of the editor process. In some editors another process listens on the port.
     pub pid: Option<u32>,
-    /// Absolute paths of the open folders, by which [`matching`](crate::ide::matching) chooses the
+    /// Absolute paths of the open folders, by which [`matching`](crate::ide::discovery::matching) chooses the
     /// file for a client.
     pub workspace_folders: Vec<String>,
     /// The name that the client shows to a person. Empty if the file contains no name.

@@ -13,7 +13,7 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 
 use super::{LockFile, LockFileError, Transport};
-use crate::ide::AuthToken;
+use crate::ide::discovery::AuthToken;
 use crate::ide::paths::is_absolute;
 use crate::rpc::members;
 
@@ -268,7 +268,7 @@ fn number(raw: &RawValue) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ide::InvalidToken;
+    use crate::ide::discovery::InvalidToken;
     use alloc::{format, vec};
 
     fn full() -> LockFile {

@@ -1,7 +1,7 @@
 //! Tests of [`choose`]: the accepted files, and the reasons for the refused files.
 
 use super::*;
-use crate::ide::{AuthToken, LockFileError};
+use crate::ide::discovery::{AuthToken, LockFileError};
 use alloc::format;
 
 /// Returns a candidate with this port and these folders, which a test can change.

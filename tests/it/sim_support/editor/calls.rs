@@ -2,9 +2,10 @@
 
 use std::time::Duration;
 
+use ide_mcp::ide::tool::{Call, DiffOutcome, FileDiagnostics, OpenDiff, ToolCall};
 use ide_mcp::{
     Time,
-    ide::{Call, ConnId, DiffEnd, DiffOutcome, FileDiagnostics, OpenDiff, ToolCall},
+    ide::{ConnId, DiffEnd},
     mcp::{CallEnd, Progress, PromptResult, ResourceResult, ToolResult},
     rpc::{CallId, NotOpen, RespondError},
 };

@@ -3,9 +3,10 @@
 
 use std::time::Duration;
 
+use ide_mcp::ide::kit::Range;
 use ide_mcp::{
     Time,
-    ide::{AgentId, ConnId, DiagnosticsChanged, Mention, Range, Selected, Selection},
+    ide::{AgentId, ConnId, DiagnosticsChanged, Mention, Selected, Selection},
     mcp::{Outcome, Timeout},
     rpc::{NotSent, RequestId},
 };

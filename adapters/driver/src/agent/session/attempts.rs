@@ -3,7 +3,8 @@
 use super::{AgentSession, Stage};
 use crate::agent::{AgentError, ConnectError, NotAdmitted};
 use ide_mcp::Time;
-use ide_mcp::ide::{ClientEvent, GaveUp};
+use ide_mcp::ide::ClientEvent;
+use ide_mcp::ide::discovery::GaveUp;
 use ide_mcp::ws::{Closed, ResponseError};
 use ide_mcp_lockfile::{EditorSearch, Error, FoundEditor};
 use std::mem;

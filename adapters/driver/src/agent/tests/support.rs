@@ -1,7 +1,8 @@
 //! A lock file, an editor in memory, and the steps of an attempt.
 
 use crate::agent::{AgentOptions, AgentSession, AgentStep, ConnectError, Trust};
-use ide_mcp::ide::{AuthToken, Client, ClientEvent, Policy, Server, ServerConfig};
+use ide_mcp::ide::discovery::AuthToken;
+use ide_mcp::ide::{Client, ClientEvent, Policy, Server, ServerConfig};
 use ide_mcp::ws::{Closed, ResponseError};
 use ide_mcp::{Machine, Output, Time};
 use ide_mcp_lockfile::Error;

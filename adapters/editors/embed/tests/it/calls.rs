@@ -1,10 +1,12 @@
 //! Calls of agents by their numbers, and their answers.
 
 use crate::support::{Room, names};
-use ide_mcp::ide::{
-    CheckDocumentDirty, Client, ExecuteCode, GetCurrentSelection, GetDiagnostics, GetLatestSelection,
-    GetOpenEditors, GetWorkspaceFolders, OpenDiff, OpenFile, OtherTool, Position, Range, ReformatFile,
-    SaveDocument, SetCursorPosition, SetSelection,
+use ide_mcp::ide::Client;
+use ide_mcp::ide::kit::{Position, Range};
+use ide_mcp::ide::tool::{
+    CheckDocumentDirty, ExecuteCode, GetCurrentSelection, GetDiagnostics, GetLatestSelection, GetOpenEditors,
+    GetWorkspaceFolders, OpenDiff, OpenFile, OtherTool, ReformatFile, SaveDocument, SetCursorPosition,
+    SetSelection,
 };
 use ide_mcp::mcp::{GetPrompt, ReadResource, Timeout};
 use ide_mcp::rpc::RequestId;

@@ -1,7 +1,8 @@
 //! The commands: each wrong one is refused with its member, and each has its effect.
 
 use crate::support::{Room, names};
-use ide_mcp::ide::{ClientEvent, GetOpenEditors, OpenDiff, Push};
+use ide_mcp::ide::tool::{GetOpenEditors, OpenDiff};
+use ide_mcp::ide::{ClientEvent, Push};
 use ide_mcp_embed::{COMMANDS, CommandErrorKind, Event, MAX_COMMAND};
 use serde_json::json;
 

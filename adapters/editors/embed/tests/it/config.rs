@@ -66,7 +66,7 @@ fn token_has_a_least_length() {
 #[test]
 fn lock_file_has_the_configuration() {
     let mut editor = Editor::new(&config(r#","pid":55"#)).unwrap();
-    let read = |editor: &Editor| ide_mcp::ide::LockFile::parse(&editor.lock_file()).unwrap();
+    let read = |editor: &Editor| ide_mcp::ide::discovery::LockFile::parse(&editor.lock_file()).unwrap();
     let file = read(&editor);
     assert_eq!((file.pid, file.ide_name.as_str()), (Some(55), "E"));
     assert_eq!(file.auth_token.unwrap().as_str(), TOKEN);

@@ -1,9 +1,8 @@
 //! Every event of the table can happen.
 
 use crate::support::{Room, TOKEN, names};
-use ide_mcp::ide::{
-    DirectRequest, GetDiagnostics, GetOpenEditors, LockFileEvent, OpenDiff, SetPermissionMode,
-};
+use ide_mcp::ide::LockFileEvent;
+use ide_mcp::ide::tool::{DirectRequest, GetDiagnostics, GetOpenEditors, OpenDiff, SetPermissionMode};
 use ide_mcp::mcp::{FormAnswer, GetPrompt, ReadResource};
 use ide_mcp::rpc::RequestId;
 use ide_mcp_embed::EVENTS;

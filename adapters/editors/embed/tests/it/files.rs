@@ -2,7 +2,7 @@
 
 use crate::listening::{Folder, until};
 use crate::support::checked;
-use ide_mcp::ide::{CheckDocumentDirty, OpenDiff, OpenFile, ToolArguments};
+use ide_mcp::ide::tool::{CheckDocumentDirty, OpenDiff, OpenFile, ToolArguments};
 use ide_mcp_blocking::{Agent, AgentOptions};
 use ide_mcp_embed::{Event, ListeningEditor, Value};
 use rustix::fs::{CWD, FileType, Mode, mknodat};

@@ -1,7 +1,8 @@
 //! An editor that reads no events for a time.
 
 use crate::support::{Room, names};
-use ide_mcp::ide::{ClientEvent, GetOpenEditors, OpenDiff};
+use ide_mcp::ide::ClientEvent;
+use ide_mcp::ide::tool::{GetOpenEditors, OpenDiff};
 use ide_mcp::mcp::FormAnswer;
 use serde_json::json;
 

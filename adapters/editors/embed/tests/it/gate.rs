@@ -1,9 +1,11 @@
 //! What agents name, for an editor without a disk: the form of paths, and the texts for a person.
 
 use crate::support::{Room, names};
-use ide_mcp::ide::{
-    CheckDocumentDirty, Client, CloseTab, GetDiagnostics, OpenDiff, OpenFile, Position, Range, ReformatFile,
-    SaveDocument, SetCursorPosition, SetSelection,
+use ide_mcp::ide::Client;
+use ide_mcp::ide::kit::{Position, Range};
+use ide_mcp::ide::tool::{
+    CheckDocumentDirty, CloseTab, GetDiagnostics, OpenDiff, OpenFile, ReformatFile, SaveDocument,
+    SetCursorPosition, SetSelection,
 };
 use serde_json::{Value, json};
 

@@ -1,7 +1,8 @@
 //! The editor that listens, over real sockets and a real disk.
 
 use crate::support::checked;
-use ide_mcp::ide::{GetOpenEditors, LockFile};
+use ide_mcp::ide::discovery::LockFile;
+use ide_mcp::ide::tool::GetOpenEditors;
 use ide_mcp_blocking::{Agent, AgentOptions};
 use ide_mcp_embed::ListeningEditor;
 use serde_json::{Value, json};

@@ -3,7 +3,8 @@
 use crate::support::Room;
 use arbitrary::Unstructured;
 use ide_mcp::Output;
-use ide_mcp::ide::{ClientEvent, GetDiagnostics, GetOpenEditors, OpenDiff};
+use ide_mcp::ide::ClientEvent;
+use ide_mcp::ide::tool::{GetDiagnostics, GetOpenEditors, OpenDiff};
 use ide_mcp_embed::{COMMANDS, Row};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;

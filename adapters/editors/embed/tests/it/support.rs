@@ -48,8 +48,11 @@ impl Room {
     /// Adds an agent with this target, and returns the events of its attachment.
     pub(crate) fn attach_at(&mut self, target: &str) -> Vec<Value> {
         let info = Implementation::new("agent", "1");
-        let mut config =
-            ClientConfig::new(info, 4711, Some(ide_mcp::ide::AuthToken::from_text(TOKEN).unwrap()));
+        let mut config = ClientConfig::new(
+            info,
+            4711,
+            Some(ide_mcp::ide::discovery::AuthToken::from_text(TOKEN).unwrap()),
+        );
         (config.pid, config.target) = (Some(77), target.into());
         (config.mcp.roots, config.mcp.elicitation) = (Some(vec![Root::new("file:///w")]), true);
         let seed = self.agents.len() as u64;

@@ -2,7 +2,7 @@
 
 use crate::support::{Room, names};
 use ide_mcp::Output;
-use ide_mcp::ide::GetDiagnostics;
+use ide_mcp::ide::tool::GetDiagnostics;
 use ide_mcp_embed::Event;
 use std::time::Duration;
 

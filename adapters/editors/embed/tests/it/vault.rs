@@ -1,7 +1,7 @@
 //! The six methods of the Obsidian dialect, with and without a session.
 
 use crate::support::{Room, names};
-use ide_mcp::ide::{DirectRequest, ListFiles, ReadFile, WriteFile};
+use ide_mcp::ide::tool::{DirectRequest, ListFiles, ReadFile, WriteFile};
 use serde_json::{Value, json};
 
 fn room() -> Room {

@@ -12,7 +12,7 @@ use std::io::{Write as _, stderr};
 use std::path::Path;
 use std::{env, fs, process, thread};
 
-use ide_mcp::ide::{AuthToken, LockFile};
+use ide_mcp::ide::discovery::{AuthToken, LockFile};
 
 /// Returns a lock file of this process, with a token that begins with `token` and is long enough to
 /// be published.

@@ -2,7 +2,7 @@
 
 use super::{Case, WSL, dead, file, here, lock, open_to};
 use crate::doctor::facts::{Answer, Lock, Probe, State, System, Trouble};
-use ide_mcp::ide::LockFile;
+use ide_mcp::ide::discovery::LockFile;
 
 pub(super) const CASES: &[Case] = &[
     (

@@ -3,7 +3,7 @@
 use super::{bad, dead, file, here, lock, set, sound, weaken};
 use crate::doctor::facts::{Facts, Lock, State, Trouble, Weakness};
 use crate::doctor::rules::{Verdict, judge, verdict};
-use ide_mcp::ide::LockFile;
+use ide_mcp::ide::discovery::LockFile;
 use std::time::Duration;
 
 /// A name, a change, the expected findings and verdict, and the text about an older version.

@@ -12,8 +12,8 @@ use crate::doctor::facts::{
     Answer, Directory, Facts, Lock, Probe, State, System, Trouble, Variables, Weak, Weakness,
 };
 use crate::doctor::kinds::{ALL, Status};
-use ide_mcp::ide::locate::Source;
-use ide_mcp::ide::{AuthToken, LockFile};
+use ide_mcp::ide::discovery::locate::Source;
+use ide_mcp::ide::discovery::{AuthToken, LockFile};
 use ide_mcp_lockfile::WorkingDir;
 use measured::MEASURED;
 use std::collections::BTreeSet;

@@ -12,7 +12,7 @@ use crate::editor::screen::model::document::Document;
 use crate::editor::screen::model::old::{Changed, Old, OldText};
 use crate::editor::workspace::{on_disk, unicode};
 use crate::support::save::{self, Change, NotSaved, Seen};
-use ide_mcp::ide::{Diagnostic, OpenDiff};
+use ide_mcp::ide::tool::{Diagnostic, OpenDiff};
 pub(crate) use list::{Listing, list_all};
 use list::{entry_of, modified};
 use std::collections::BTreeMap;

@@ -3,7 +3,9 @@
 use super::buffer::Buffer;
 use crate::editor::diagnostics::check;
 use crate::support::save::Seen;
-use ide_mcp::ide::{Diagnostic, Position, Range, Selection};
+use ide_mcp::ide::Selection;
+use ide_mcp::ide::kit::{Position, Range};
+use ide_mcp::ide::tool::Diagnostic;
 use std::path::PathBuf;
 
 #[derive(Clone, Debug)]

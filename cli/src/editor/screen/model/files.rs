@@ -49,7 +49,7 @@ impl Model {
         let Some(problem) = document.diagnostics.first() else {
             return self.say(Tone::Good, "no problem is known in this file");
         };
-        let place = ide_mcp::ide::Range::new(problem.range.start, problem.range.start);
+        let place = ide_mcp::ide::kit::Range::new(problem.range.start, problem.range.start);
         document.select(place);
     }
 

@@ -7,7 +7,7 @@ use super::old::{Old, OldText};
 use super::strips::{Form, Strip, strips};
 use crate::editor::diffs::{Proposal, Verdict};
 use crate::editor::screen::review::{self as review, Outcome, Review};
-use ide_mcp::ide::{Call, DiffOutcome, OpenDiff};
+use ide_mcp::ide::tool::{Call, DiffOutcome, OpenDiff};
 use std::borrow::Cow;
 use std::iter;
 use std::path::Path;

@@ -1,6 +1,6 @@
 //! A text with an index of its lines.
 
-use ide_mcp::ide::Position;
+use ide_mcp::ide::kit::Position;
 use std::ops::Range;
 
 /// A text of at least one line. A line ends with `\n`; a `\r` before it belongs to the line end. The

@@ -3,10 +3,11 @@
 use super::Desk;
 use super::proposals::diff;
 use crate::editor::screen::agents::of_peer;
-use ide_mcp::ide::{
-    CheckDocumentDirty, ClientEvent, GetCurrentSelection, GetDiagnostics, GetLatestSelection, GetOpenEditors,
-    GetWorkspaceFolders, OpenDiff, OpenFile, Push, SaveDocument,
+use ide_mcp::ide::tool::{
+    CheckDocumentDirty, GetCurrentSelection, GetDiagnostics, GetLatestSelection, GetOpenEditors,
+    GetWorkspaceFolders, OpenDiff, OpenFile, SaveDocument,
 };
+use ide_mcp::ide::{ClientEvent, Push};
 use serde_json::{Value, json};
 use std::os::unix::fs::symlink;
 use std::slice;

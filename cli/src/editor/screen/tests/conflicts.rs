@@ -2,7 +2,7 @@
 
 use super::Desk;
 use super::review::{TEN, TWO_CHANGES, propose};
-use ide_mcp::ide::OpenDiff;
+use ide_mcp::ide::tool::OpenDiff;
 use ide_mcp::rpc::RequestId;
 
 #[test]

@@ -5,7 +5,7 @@ use super::Desk;
 use crate::editor::options::OnDiff;
 use crate::editor::screen::app::Quitting;
 use crate::editor::screen::model::{Focus, Tone};
-use ide_mcp::ide::{GetCurrentSelection, GetDiagnostics, GetWorkspaceFolders, OpenDiff, SaveDocument};
+use ide_mcp::ide::tool::{GetCurrentSelection, GetDiagnostics, GetWorkspaceFolders, OpenDiff, SaveDocument};
 use std::fs;
 
 const SAVE: &str = "\x13";

@@ -1,7 +1,7 @@
 //! The files that agents write without a question.
 
 use super::Desk;
-use ide_mcp::ide::GetDiagnostics;
+use ide_mcp::ide::tool::GetDiagnostics;
 use std::{fs, io};
 
 const F11: &str = "\x1b[23~";

@@ -66,7 +66,7 @@ fn messages_leave_by_key_or_time() {
     let mut desk = Desk::new(&[("a.txt", "text\n"), ("b.txt", "")]);
     let agent = desk.attach("claude-code");
     // A bad message is tested above. An event of an agent leaves with time.
-    desk.ask(agent, &ide_mcp::ide::GetOpenEditors);
+    desk.ask(agent, &ide_mcp::ide::tool::GetOpenEditors);
     desk.shows("getOpenEditors");
     desk.wait(7_999);
     desk.shows("getOpenEditors");

@@ -2,7 +2,7 @@
 
 use super::Desk;
 use crate::editor::launch::Launch;
-use ide_mcp::ide::launch_env::launch_env;
+use ide_mcp::ide::discovery::launch_env::launch_env;
 
 /// Checks that the rows on the screen are one line of a shell.
 #[test]

@@ -1,7 +1,7 @@
 //! The contents of the screen at every size.
 
 use super::Desk;
-use ide_mcp::ide::OpenDiff;
+use ide_mcp::ide::tool::OpenDiff;
 
 const OLD: &str = "fn main() {\n    let a = 1;\n    print(a);\n}\n";
 const NEW: &str = "fn main() {\n    let a = 2;\n    print(a);\n    done();\n}\n";

@@ -4,7 +4,7 @@ use super::Desk;
 use crate::editor::options::OnDiff;
 use crate::editor::screen::model::Focus;
 use crate::editor::screen::view::canvas::Ink;
-use ide_mcp::ide::{CloseAllDiffTabs, CloseTab, OpenDiff, OpenFile};
+use ide_mcp::ide::tool::{CloseAllDiffTabs, CloseTab, OpenDiff, OpenFile};
 
 const OLD: &str = "one\ntwo\nthree\n";
 

@@ -2,7 +2,7 @@
 
 use super::Desk;
 use crate::editor::screen::view::canvas::{Ink, Symbol};
-use ide_mcp::ide::OpenDiff;
+use ide_mcp::ide::tool::OpenDiff;
 use ide_mcp::rpc::RequestId;
 
 /// A line whose change is far to the right.

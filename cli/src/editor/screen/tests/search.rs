@@ -3,7 +3,7 @@
 use super::Desk;
 use crate::editor::screen::model::Focus;
 use crate::editor::screen::view::canvas::Ink;
-use ide_mcp::ide::GetCurrentSelection;
+use ide_mcp::ide::tool::GetCurrentSelection;
 
 const FIND: &str = "\x06";
 const UP: &str = "\x1b[A";
@@ -117,14 +117,14 @@ fn proposal_ends_the_search_in_front() {
     let mut desk = desk();
     let agent = desk.attach("claude-code");
     desk.keys(&format!("{FIND}two"));
-    let request = ide_mcp::ide::OpenDiff::new(desk.path("a.txt"), "new\n", "t");
+    let request = ide_mcp::ide::tool::OpenDiff::new(desk.path("a.txt"), "new\n", "t");
     desk.call(agent, &request);
     desk.shows("find: two");
     desk.keys("\x1b");
     desk.wait(4_000);
     desk.keys("\x0e");
     desk.wait(4_000);
-    let request = ide_mcp::ide::OpenDiff::new(desk.path("a.txt"), "newer\n", "u");
+    let request = ide_mcp::ide::tool::OpenDiff::new(desk.path("a.txt"), "newer\n", "u");
     desk.call(agent, &request);
     assert_eq!(desk.app.model.focus, Focus::Proposal);
     assert!(desk.app.model.prompt.is_none());
@@ -134,7 +134,7 @@ fn proposal_ends_the_search_in_front() {
 fn search_works_in_an_edited_proposal() {
     let mut desk = desk();
     let agent = desk.attach("claude-code");
-    let request = ide_mcp::ide::OpenDiff::new(desk.path("a.txt"), "new two\nand two\n", "t");
+    let request = ide_mcp::ide::tool::OpenDiff::new(desk.path("a.txt"), "new two\nand two\n", "t");
     desk.call(agent, &request);
     desk.wait(4_000);
     desk.keys(&format!("e{FIND}two{DOWN}\r"));

@@ -99,7 +99,7 @@ const COPIES: &[&str] = &["~", ".bak", ".orig", ".old", ".tmp"];
 /// is none that is known. The decision depends on the path alone: names of files such as `.env` and
 /// `id_rsa`, and of directories such as `.ssh` and `.aws`. A copy of such a file (`.env~`, `.env.bak`)
 /// counts as well, and a file that is made to be published (`.env.example`, `id_rsa.pub`) does not.
-/// [`Filter::secrets`](super::Filter::secrets) hides these files.
+/// [`Filter::secrets`](crate::ide::Filter::secrets) hides these files.
 ///
 /// A system can open a file under another name than its own. These names are recognized: another case
 /// of the letters, by the rules of Unicode (`.\u{17f}sh` for `.ssh`), characters that macOS ignores, a
@@ -109,7 +109,7 @@ const COPIES: &[&str] = &["~", ".bak", ".orig", ".old", ".tmp"];
 /// resolves them first.
 ///
 /// ```
-/// use ide_mcp::ide::secret_reason;
+/// use ide_mcp::ide::kit::secret_reason;
 /// assert_eq!(secret_reason("/home/ada/app/.env.local"), Some("environment variables, often with tokens"));
 /// assert_eq!(secret_reason("/home/ada/app/src/main.rs"), None);
 /// ```

@@ -8,7 +8,7 @@ use alloc::borrow::Cow;
 /// write over the screen or change its own order.
 ///
 /// ```
-/// assert_eq!(ide_mcp::ide::display_safe("\u{1b}]0;pwn\u{7}"), "\u{fffd}]0;pwn\u{fffd}");
+/// assert_eq!(ide_mcp::ide::kit::display_safe("\u{1b}]0;pwn\u{7}"), "\u{fffd}]0;pwn\u{fffd}");
 /// ```
 #[must_use]
 pub fn display_safe(text: &str) -> Cow<'_, str> {
@@ -25,7 +25,7 @@ pub fn display_safe_lines(text: &str) -> Cow<'_, str> {
 /// ends in `…`.
 ///
 /// ```
-/// assert_eq!(ide_mcp::ide::display_line("attach?\n1: no", 12), "attach?\u{fffd}1: …");
+/// assert_eq!(ide_mcp::ide::kit::display_line("attach?\n1: no", 12), "attach?\u{fffd}1: …");
 /// ```
 #[must_use]
 pub fn display_line(text: &str, most: usize) -> Cow<'_, str> {

@@ -1,6 +1,5 @@
 //! The files that agents wrote, with the texts before and after, to show and to undo.
 
-use super::AgentId;
 use crate::Time;
 use crate::rpc::{CallId, digest};
 use alloc::collections::{BTreeMap, VecDeque};
@@ -19,7 +18,7 @@ use core::mem;
 ///
 /// ```
 /// use ide_mcp::Time;
-/// use ide_mcp::ide::{EditLog, FileState};
+/// use ide_mcp::ide::kit::{EditLog, FileState};
 /// # use ide_mcp::ide::{AgentId, Server, ServerConfig};
 /// # let agent = AgentId::from(Server::new(ServerConfig::new("editor", "1")).connect(Time::ZERO));
 /// # let edit = agent.call(7);
@@ -225,16 +224,10 @@ pub struct Edit {
 }
 
 impl Edit {
-    /// Returns the name of the edit, as the events have it.
+    /// Returns the name of the edit, as the events have it; it names the agent too ([`AgentId::of_call`](crate::ide::AgentId::of_call)).
     #[must_use]
     pub const fn id(&self) -> CallId {
         self.id
-    }
-
-    /// Returns the agent that wrote the file.
-    #[must_use]
-    pub const fn agent(&self) -> AgentId {
-        AgentId::of_call(self.id)
     }
 
     /// Returns the path of the file.
@@ -479,10 +472,9 @@ mod tests {
             }
             log.expect(edit(B, 2), "/w/other", text("a"));
             log.end(at(1), edit(A, 1), text(of_first));
-            let second = log
-                .end(at(2), edit(B, 1), text(of_second))
-                .map(|edit| (edit.agent(), edit.before().cloned()));
-            let expected = is_confirmed.then(|| (AgentId::of_call(edit(B, 1)), Some(text(of_first))));
+            let second =
+                log.end(at(2), edit(B, 1), text(of_second)).map(|edit| (edit.id(), edit.before().cloned()));
+            let expected = is_confirmed.then(|| (edit(B, 1), Some(text(of_first))));
             assert_eq!(second, expected, "{name}");
             let other = log.end(at(3), edit(B, 2), text("b")).and_then(Edit::before).cloned();
             assert_eq!(other, Some(text("a")), "{name}: another file");

@@ -28,7 +28,7 @@ impl Position {
     /// with `\n`. The text behind the offset is not read.
     ///
     /// ```
-    /// use ide_mcp::ide::Position;
+    /// use ide_mcp::ide::kit::Position;
     /// assert_eq!(Position::from_byte_offset("a\n😀b", 6), Position::new(1, 2));
     /// ```
     #[must_use]
@@ -80,7 +80,7 @@ impl Encoding {
     /// the end of the line.
     ///
     /// ```
-    /// use ide_mcp::ide::{Encoding, Position};
+    /// use ide_mcp::ide::kit::{Encoding, Position};
     /// let text = "a\nü😀b";
     /// let of_b = Position::new(1, 3);
     /// assert_eq!(Encoding::Utf8.position(text, 1, 6), Some(of_b));
@@ -211,7 +211,7 @@ impl Range {
     /// of the text is copied.
     ///
     /// ```
-    /// use ide_mcp::ide::{Position, Range};
+    /// use ide_mcp::ide::kit::{Position, Range};
     /// let range = Range::new(Position::new(0, 1), Position::new(1, 1));
     /// assert_eq!(range.copy_of(&["one\nt", "wo"]).as_deref(), Some("ne\nt"));
     /// ```

@@ -12,7 +12,7 @@ use alloc::vec::Vec;
 ///
 /// ```
 /// # use ropey::Rope;
-/// use ide_mcp::ide::{Position, Text};
+/// use ide_mcp::ide::kit::{Position, Text};
 ///
 /// struct Buffer(Rope);
 ///
@@ -85,7 +85,7 @@ impl<T: Text + ?Sized> Text for &T {
 }
 
 /// Returns the length of a text in bytes.
-pub(super) fn len<T: Text + ?Sized>(text: &T) -> usize {
+pub(crate) fn len<T: Text + ?Sized>(text: &T) -> usize {
     text.chunks().map(str::len).fold(0, usize::saturating_add)
 }
 
@@ -104,7 +104,7 @@ pub(super) fn from<T: Text + ?Sized>(text: &T, from: usize) -> impl Iterator<Ite
 
 /// Returns the offset of the first occurrence of `wanted` that begins at byte `begin` or later. The text behind
 /// the occurrence is not read.
-pub(super) fn find<T: Text + ?Sized>(text: &T, wanted: &str, begin: usize) -> Option<usize> {
+pub(crate) fn find<T: Text + ?Sized>(text: &T, wanted: &str, begin: usize) -> Option<usize> {
     let mut parts = from(text, begin).peekable();
     let (at, first) = parts.next()?;
     if parts.peek().is_none() || wanted.is_empty() {
@@ -121,7 +121,7 @@ pub(super) fn find<T: Text + ?Sized>(text: &T, wanted: &str, begin: usize) -> Op
 }
 
 /// Returns the offset at which the line of byte `begin` ends, before its `\n` or `\r\n`.
-pub(super) fn line_end<T: Text + ?Sized>(text: &T, begin: usize) -> usize {
+pub(crate) fn line_end<T: Text + ?Sized>(text: &T, begin: usize) -> usize {
     let mut end = begin;
     let mut is_after_carriage = false;
     for (byte, at) in from(text, begin).flat_map(|(at, part)| part.bytes().zip(at..)) {

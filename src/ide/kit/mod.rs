@@ -1,0 +1,34 @@
+//! What an editor or an agent does with the texts and files of the other side, when it wants to: nothing here is needed
+//! to run a machine, and no machine keeps any of it for you.
+//!
+//! ```
+//! use ide_mcp::ide::kit::{Encoding, Position, display_line};
+//!
+//! // A position of the protocol counts UTF-16 units; your editor may count bytes.
+//! let text = "let café = 1;\n";
+//! assert_eq!(Position::from_byte_offset(text, 10), Position::new(0, 9));
+//! assert_eq!(Position::new(0, 9).to_byte_offset(text), Some(10));
+//! # let _ = Encoding::Utf16;
+//!
+//! // A title of a peer, before a person sees it.
+//! assert_eq!(display_line("\u{1b}[2Ja.txt", 20), "\u{fffd}[2Ja.txt");
+//! ```
+//!
+//! - **Positions.** [`Position`] and [`Range`] in a text, and the way from and to bytes or the columns of a language
+//!   server ([`Encoding`]). [`Text`] lets a rope or a gap buffer stand for a string.
+//! - **Safe to show.** [`display_line`], [`display_safe`] and [`display_safe_lines`] replace the characters with which a
+//!   text of a peer could command a terminal.
+//! - **Secrets.** [`secret_reason`] knows the names of files that usually hold one.
+//! - **Edits.** [`EditLog`] keeps what agents wrote, so that a person can look at it and undo it.
+
+mod display;
+mod edits;
+mod position;
+mod secrets;
+pub(super) mod text;
+
+pub use display::{display_line, display_safe, display_safe_lines, is_display_unsafe};
+pub use edits::{Edit, EditLog, FileState, UndoError};
+pub use position::{Encoding, Position, Range};
+pub use secrets::secret_reason;
+pub use text::Text;
