@@ -1,6 +1,6 @@
 //! A request that waits for the peer, typed by its result.
 
-use crate::ide::tool::Answer;
+use crate::ide::tool::Shape;
 use crate::mcp::{
     FormAnswer, List, Outcome, PromptResult, PromptSpec, ResourceResult, ResourceSpec, ResourceTemplate,
     ToolResult, ToolSpec,
@@ -20,9 +20,15 @@ pub struct Pending<A> {
     answer: PhantomData<fn() -> A>,
 }
 
-/// A result that a [`Pending`] request can have: the [`Answer`] of a tool, a list, the messages of a prompt,
-/// the contents of a resource, or the answer to a form.
-pub trait FromResult: Sized {
+/// A result that a [`Pending`] request can have: the [`Answer`](crate::ide::tool::Answer) of a tool, a list, the messages of
+/// a prompt, the contents of a resource, or the answer to a form. No other type can implement it.
+pub trait FromResult: ReadResult {}
+
+impl<A: ReadResult> FromResult for A {}
+
+/// How a result is read.
+#[allow(unnameable_types, reason = "that it cannot be named is what seals `FromResult`")]
+pub trait ReadResult: Sized {
     /// Reads the result.
     ///
     /// # Errors
@@ -32,7 +38,7 @@ pub trait FromResult: Sized {
     fn from_result(raw: &RawValue) -> Result<Self, RequestError>;
 }
 
-impl<A: Answer> FromResult for A {
+impl<A: Shape> ReadResult for A {
     fn from_result(raw: &RawValue) -> Result<Self, RequestError> {
         let result = ToolResult::read(raw).ok_or(RequestError::Unreadable)?;
         match A::read(&result) {
@@ -46,43 +52,43 @@ impl<A: Answer> FromResult for A {
     }
 }
 
-impl FromResult for Vec<ToolSpec> {
+impl ReadResult for Vec<ToolSpec> {
     fn from_result(raw: &RawValue) -> Result<Self, RequestError> {
         List::Tools.read(raw).ok_or(RequestError::Unreadable)
     }
 }
 
-impl FromResult for Vec<PromptSpec> {
+impl ReadResult for Vec<PromptSpec> {
     fn from_result(raw: &RawValue) -> Result<Self, RequestError> {
         List::Prompts.read(raw).ok_or(RequestError::Unreadable)
     }
 }
 
-impl FromResult for Vec<ResourceSpec> {
+impl ReadResult for Vec<ResourceSpec> {
     fn from_result(raw: &RawValue) -> Result<Self, RequestError> {
         List::Resources.read(raw).ok_or(RequestError::Unreadable)
     }
 }
 
-impl FromResult for Vec<ResourceTemplate> {
+impl ReadResult for Vec<ResourceTemplate> {
     fn from_result(raw: &RawValue) -> Result<Self, RequestError> {
         List::ResourceTemplates.read(raw).ok_or(RequestError::Unreadable)
     }
 }
 
-impl FromResult for PromptResult<'static> {
+impl ReadResult for PromptResult<'static> {
     fn from_result(raw: &RawValue) -> Result<Self, RequestError> {
         PromptResult::read(raw).map(PromptResult::into_owned).ok_or(RequestError::Unreadable)
     }
 }
 
-impl FromResult for ResourceResult<'static> {
+impl ReadResult for ResourceResult<'static> {
     fn from_result(raw: &RawValue) -> Result<Self, RequestError> {
         ResourceResult::read(raw).map(ResourceResult::into_owned).ok_or(RequestError::Unreadable)
     }
 }
 
-impl FromResult for FormAnswer {
+impl ReadResult for FormAnswer {
     fn from_result(raw: &RawValue) -> Result<Self, RequestError> {
         Self::read(raw).ok_or(RequestError::Unreadable)
     }

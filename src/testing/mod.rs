@@ -26,6 +26,8 @@
 
 #[cfg(feature = "ide")]
 mod agent;
+#[cfg(feature = "ide")]
+mod answer;
 mod link;
 #[cfg(feature = "mcp")]
 mod message;
@@ -42,6 +44,8 @@ mod tracer;
 
 #[cfg(feature = "ide")]
 pub use agent::AgentAct;
+#[cfg(feature = "ide")]
+pub use answer::{read_answer, written_answer};
 pub use arbitrary;
 pub use link::Link;
 #[cfg(feature = "mcp")]

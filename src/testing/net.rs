@@ -193,7 +193,7 @@ impl Net {
         for _ in 0..NEVER_IDLE {
             match self.server.poll(self.now) {
                 // An adapter looks up the owner of the socket. All sockets here are ours.
-                Output::Event(ServerEvent::AdmissionPending { conn }) => _ = self.server.admit(conn, true),
+                Output::Event(ServerEvent::AdmissionPending { conn }) => _ = self.server.admit(conn),
                 Output::Event(event) => app(&mut self.server, event),
                 Output::Write { conn, bytes } => {
                     let connection = self.connections.iter_mut().find(|connection| connection.conn == conn);

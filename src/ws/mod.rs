@@ -73,6 +73,6 @@ pub use protocol_error::ProtocolError;
 pub use request::{Refusal, Request};
 pub use response::{ClientRequest, InvalidClientRequest, ResponseError};
 pub use send_error::SendError;
-pub use sender::Sender;
+pub use sender::{Part, Sender};
 pub use server::{AcceptError, Server};
 pub use status::Status;

@@ -10,6 +10,16 @@ use crate::{Outbox, OutboxClosed, To};
 #[cfg(feature = "mcp")]
 use alloc::vec::Vec;
 
+/// Whether more of a message follows a part of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[allow(clippy::exhaustive_enums, reason = "a frame has one bit for it")]
+pub enum Part {
+    /// More follows.
+    More,
+    /// This part ends the message.
+    Last,
+}
+
 /// A sender on a connection, usable while an event of the connection is lent.
 ///
 /// `poll_lent` returns it beside the event: the two borrow different fields.
@@ -74,15 +84,15 @@ impl Sender<'_> {
         half!(&mut self.0, half => half.send_whole(Kind::Binary, bytes))
     }
 
-    /// Sends a part of a text message, as one fragment (RFC 6455 section 5.4); `last` ends the message.
+    /// Sends a part of a text message, as one fragment (RFC 6455 section 5.4); [`Part::Last`] ends the message.
     /// Until then the connection can send no other message, not even through the `Outbox`; it can send
     /// pings.
     ///
     /// # Errors
     /// [`SendError`] as for [`text`](Sender::text), but [`SendError::Unfinished`] only if a binary
     /// message has begun.
-    pub fn text_part(&mut self, text: &str, last: bool) -> Result<(), SendError> {
-        half!(&mut self.0, half => half.send(Kind::Text, text.as_bytes(), last))
+    pub fn text_part(&mut self, text: &str, part: Part) -> Result<(), SendError> {
+        half!(&mut self.0, half => half.send(Kind::Text, text.as_bytes(), part == Part::Last))
     }
 
     /// Sends a part of a binary message, as [`text_part`](Sender::text_part) sends a part of a text
@@ -91,8 +101,8 @@ impl Sender<'_> {
     /// # Errors
     /// [`SendError`] as for [`text`](Sender::text), but [`SendError::Unfinished`] only if a text message
     /// has begun.
-    pub fn binary_part(&mut self, bytes: &[u8], last: bool) -> Result<(), SendError> {
-        half!(&mut self.0, half => half.send(Kind::Binary, bytes, last))
+    pub fn binary_part(&mut self, bytes: &[u8], part: Part) -> Result<(), SendError> {
+        half!(&mut self.0, half => half.send(Kind::Binary, bytes, part == Part::Last))
     }
 
     /// Sends a ping with a payload of at most 125 bytes.

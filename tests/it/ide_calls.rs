@@ -17,9 +17,10 @@ use ide_mcp::{
     ide::{AgentId, Dialect, Server, ServerEvent},
     mcp::{Timeout, ToolResult},
     rpc::{CallId, NotOpen, RespondError},
-    testing::pass,
+    testing::{pass, read_answer, written_answer},
 };
 use serde::Deserialize;
+use serde_json::value::to_raw_value;
 use std::collections::BTreeMap;
 
 /// Returns an editor that handles every tool, in this dialect.
@@ -34,7 +35,7 @@ fn attached(dialect: Dialect) -> Editor {
 /// express.
 fn answers() -> Vec<(Tool, ToolResult<'static>)> {
     fn said(answer: &impl Answer) -> ToolResult<'static> {
-        answer.result(Dialect::VsCode).into_owned()
+        written_answer(answer, Dialect::VsCode).into_owned()
     }
     let place = Range::new(Position::new(1, 2), Position::new(1, 2));
     let problem = Diagnostic::new(Severity::Hint, place, "m\"\n");
@@ -125,10 +126,11 @@ fn typed(editor: &mut Editor, events: Vec<ServerEvent>, answer: &ToolResult<'_>)
     let [ServerEvent::Call { call, .. }] = <[_; 1]>::try_from(calls.collect::<Vec<_>>()).unwrap() else {
         panic!("no call")
     };
+    let answer = to_raw_value(answer).unwrap();
     macro_rules! answered {
         ($($tool:ident)*) => {
             match call {
-                $(ToolCall::$tool(call, _) => editor.server.answer(call, &Answer::read(answer).unwrap()).unwrap(),)*
+                $(ToolCall::$tool(call, _) => editor.server.answer(call, &read_answer(&answer).unwrap()).unwrap(),)*
                 other => panic!("{other:?}"),
             }
         };
@@ -141,7 +143,7 @@ fn typed(editor: &mut Editor, events: Vec<ServerEvent>, answer: &ToolResult<'_>)
 #[test]
 fn wrong_answer_is_refused_at_run_time() {
     let tabs = ToolResult::text(r#"{"tabs":[]}"#);
-    let raw = serde_json::value::to_raw_value(&tabs).unwrap();
+    let raw = to_raw_value(&tabs).unwrap();
     let not_an_answer = Err(RespondError::NotAnAnswer);
     let mut editor = attached(Dialect::VsCode);
     let diff = called(&editor.say(&open_diff(1, "t")));
@@ -183,7 +185,7 @@ fn tool_refuses_the_answer_of_another() {
             let refused = editor.server.call(call).respond(answer);
             assert_eq!(refused.is_ok(), is_same, "{tool:?} answered as {other:?}: {refused:?}");
             if !is_same {
-                let raw = serde_json::value::to_raw_value(answer).unwrap();
+                let raw = to_raw_value(answer).unwrap();
                 assert_eq!(editor.server.call(call).respond_raw(&raw), Err(RespondError::NotAnAnswer));
                 assert_eq!(editor.server.call(call).answer_json(&text), Err(RespondError::NotAnAnswer));
                 let direct = DirectAnswer::Contents("x".into());
@@ -227,8 +229,7 @@ fn json_answer_is_complete_or_refused() {
     ] {
         let mut editor = Editor::attached(config.clone());
         let call = called(&editor.say(&call(1, "own", "{}")));
-        let no_result =
-            serde_json::value::to_raw_value(&[("x", 1)].into_iter().collect::<BTreeMap<_, _>>()).unwrap();
+        let no_result = to_raw_value(&[("x", 1)].into_iter().collect::<BTreeMap<_, _>>()).unwrap();
         assert_eq!(editor.server.call(call).respond_raw(&no_result), Err(RespondError::NotAnAnswer));
         editor.server.call(call).answer_json(text).unwrap();
         let texts = editor.texts();

@@ -114,8 +114,7 @@ fn late_problems_are_unknown_except_before_an_edit() {
     ];
     for (name, target, client, meta, arguments, late) in cases {
         let mut config = config();
-        config.tools =
-            Arc::new(ToolSet::from([Tool::GetDiagnostics]).offer_to_models("getDiagnostics", true));
+        config.tools = Arc::new(ToolSet::from([Tool::GetDiagnostics]).offer_to_models("getDiagnostics"));
         let mut editor = Editor::new(config);
         editor.feed(HEAD.replace("GET / ", target).as_bytes());
         editor.say(&INITIALIZE.replace("claude-code", client));

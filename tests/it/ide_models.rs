@@ -75,16 +75,16 @@ fn model_is_offered_marked_tools_only() {
         ("no tool", ToolSet::new(), &[]),
         ("every tool of the protocol", every_tool(), &READ_ONLY),
         ("an own tool", own(ToolSet::new()), &[]),
-        ("an own tool, marked", own(ToolSet::new()).offer_to_models("countLines", true), &["countLines"]),
-        ("marked first", own(ToolSet::new().offer_to_models("countLines", true)), &["countLines"]),
+        ("an own tool, marked", own(ToolSet::new()).offer_to_models("countLines"), &["countLines"]),
+        ("marked first", own(ToolSet::new().offer_to_models("countLines")), &["countLines"]),
         (
             "the last mark counts",
-            own(ToolSet::new()).offer_to_models("countLines", true).offer_to_models("countLines", false),
+            own(ToolSet::new()).offer_to_models("countLines").withhold_from_models("countLines"),
             &[],
         ),
         (
             "a mark in another spelling",
-            every_tool().offer_to_models("execute_code", true).offer_to_models("get_diagnostics", false),
+            every_tool().offer_to_models("execute_code").withhold_from_models("get_diagnostics"),
             &[
                 "get_all_opened_file_paths",
                 "getOpenEditors",
@@ -99,7 +99,7 @@ fn model_is_offered_marked_tools_only() {
         ("an own tool in place of one", ToolSet::new().custom("getDiagnostics", "", "{}"), &[]),
         (
             "the same, marked",
-            ToolSet::new().custom("getDiagnostics", "", "{}").offer_to_models("getDiagnostics", true),
+            ToolSet::new().custom("getDiagnostics", "", "{}").offer_to_models("getDiagnostics"),
             &["getDiagnostics"],
         ),
         ("in another spelling", ToolSet::new().custom("get_diagnostics", "", "{}"), &[]),
@@ -110,7 +110,7 @@ fn model_is_offered_marked_tools_only() {
         ),
         (
             "in another spelling, marked",
-            ToolSet::new().custom("get_diagnostics", "", "{}").offer_to_models("getDiagnostics", true),
+            ToolSet::new().custom("get_diagnostics", "", "{}").offer_to_models("getDiagnostics"),
             &["getDiagnostics"],
         ),
         ("unlisted", ToolSet::new().handle_unlisted(Tool::GetDiagnostics), &[]),
@@ -127,7 +127,7 @@ fn model_is_offered_marked_tools_only() {
 fn agent_tools() -> ToolSet {
     let tools = ToolSet::new().handle(Tool::OpenDiff).handle(Tool::SetPermissionMode);
     let marks = ["openDiff", "close_tab", "closeAllDiffTabs", "set_permission_mode"];
-    let marked = marks.into_iter().fold(tools, |tools, name| tools.offer_to_models(name, true));
+    let marked = marks.into_iter().fold(tools, |tools, name| tools.offer_to_models(name));
     marked.custom("openDiff", "", "{}")
 }
 
@@ -163,7 +163,7 @@ fn model_calls_of_other_tools_are_refused() {
 fn model_calls_custom_tool_by_its_spellings() {
     for names in [["getDiagnostics", "get_diagnostics"], ["set_selection", "setSelection"]] {
         for (custom, mark) in names.into_iter().flat_map(|custom| names.map(|mark| (custom, mark))) {
-            let tools = ToolSet::new().custom(custom, "", "{}").offer_to_models(mark, true);
+            let tools = ToolSet::new().custom(custom, "", "{}").offer_to_models(mark);
             let mut editor = model(offering(tools));
             assert_eq!(listed(&mut editor), names[..1], "{custom} {mark}");
             for name in names {
@@ -287,7 +287,10 @@ fn model_is_notified_of_its_tools_only() {
     editor.server.set_tools(tools.clone());
     assert_eq!(editor.texts(), NOTHING, "the change is of no tool for models");
     for (round, is_offered) in [true, false, true].into_iter().enumerate() {
-        editor.server.set_tools(tools.clone().offer_to_models("mine", is_offered));
+        let tools = tools.clone();
+        let offered =
+            if is_offered { tools.offer_to_models("mine") } else { tools.withhold_from_models("mine") };
+        editor.server.set_tools(offered);
         let changed = r#"{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}"#;
         assert_eq!(editor.texts(), [changed], "{round}");
         assert_eq!(listed(&mut editor).contains(&"mine".to_owned()), is_offered, "{round}");
@@ -538,7 +541,8 @@ fn admitted_client_can_be_a_model() {
         let conn = waiting.server.connect(at(0));
         let events = waiting.feed(conn.into(), head().as_bytes());
         assert!(matches!(&events[..], [ServerEvent::AdmissionPending { .. }]), "{events:?}");
-        assert!(waiting.server.admit(conn, is_admitted));
+        let is_decided = if is_admitted { waiting.server.admit(conn) } else { waiting.server.refuse(conn) };
+        assert!(is_decided);
         let answer = String::from_utf8(waiting.written(conn.into())).unwrap();
         assert!(answer.starts_with(&format!("HTTP/1.1 {status} ")), "{answer}");
         let is_model = waiting.server.agent(conn.into()).is_some_and(|agent| agent.is_for_models());

@@ -6,10 +6,11 @@ use crate::mcp_scripts::{Situations, judge, play};
 use crate::sessions::Hits;
 use crate::support::ide::{Editor, call, called, close_tab, config, open_diff, shown};
 use arbtest::arbitrary::{Result, Unstructured};
-use ide_mcp::ide::tool::{Answer, Diagnostics, DiffOutcome, OpenFile, Tool, ToolCall, ToolSet};
+use ide_mcp::ide::tool::{Diagnostics, DiffOutcome, OpenFile, Tool, ToolCall, ToolSet};
 use ide_mcp::ide::{Dialect, FromResult, ServerEvent};
 use ide_mcp::mcp::ToolResult;
 use ide_mcp::rpc::{Message, RespondError, SessionLimits, classify};
+use ide_mcp::testing::read_answer;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use std::fmt::Write as _;
@@ -32,7 +33,7 @@ fn only(events: Vec<ServerEvent>) -> ToolCall {
 }
 
 fn read<A: FromResult>(result: &str) -> Option<A> {
-    A::from_result(&RawValue::from_string(result.into()).unwrap()).ok()
+    read_answer(&RawValue::from_string(result.into()).unwrap()).ok()
 }
 
 #[test]
@@ -174,7 +175,8 @@ fn unusable_diagnostics_are_never_an_empty_answer() {
         let mut editor = attached(Dialect::VsCode);
         let call = called(&editor.say(&call(5, "getDiagnostics", r#"{"uri":"file:///w/a"}"#)));
         assert_eq!(editor.server.call(call).answer_json(text), Err(RespondError::NotAnAnswer), "{text}");
-        assert_eq!(Diagnostics::read(&ToolResult::text(text)), None, "{text}");
+        let result = serde_json::to_string(&ToolResult::text(text)).unwrap();
+        assert_eq!(read::<Diagnostics>(&result), None, "{text}");
     }
 }
 

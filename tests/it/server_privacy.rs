@@ -7,7 +7,7 @@ use crate::support::passes::{events, lose};
 use ide_mcp::Time;
 use ide_mcp::ide::kit::Range;
 use ide_mcp::ide::tool::{
-    Answer, Call, CurrentSelection, CursorPosition, Diagnostic, Diagnostics, DirectAnswer, DirectRequest,
+    Call, CurrentSelection, CursorPosition, Diagnostic, Diagnostics, DirectAnswer, DirectRequest,
     DocumentSaved, DocumentState, Done, EditorTab, FileDiagnostics, FilePaths, LatestSelection, OpenEditors,
     OpenedFile, OpenedFiles, Reformatted, Severity, TabClosed, Tool, ToolArguments, ToolCall, ToolSet,
     WorkspaceFolder, WorkspaceFolders, WorkspaceInfo,
@@ -17,7 +17,7 @@ use ide_mcp::ide::{
     ServerEvent,
 };
 use ide_mcp::rpc::CallId;
-use ide_mcp::testing::Random;
+use ide_mcp::testing::{Random, written_answer};
 use serde_json::json;
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -153,7 +153,7 @@ enum By {
 const WAYS: [By; 4] = [By::Answer, By::Json, By::Respond, By::Raw];
 
 fn give<T: ToolArguments>(server: &mut Server, call: Call<T>, answer: &T::Answer, by: By) {
-    let result = answer.result(Dialect::VsCode);
+    let result = written_answer(answer, Dialect::VsCode);
     let first = result.texts().next().unwrap_or_default();
     let blocks: Vec<_> = result.texts().map(|text| json!({"type": "text", "text": text})).collect();
     let raw = serde_json::value::to_raw_value(&json!({ "content": blocks })).unwrap();
@@ -274,31 +274,6 @@ fn filter_applies_to_every_way_of_answers() {
             }
         }
     }
-}
-
-#[test]
-fn hidden_file_is_answered_as_missing() {
-    let (hidden, shown) = (SPELLINGS[0], "/w/a");
-    let hides = |path: &str| path.contains(HIDDEN.0);
-    let missing = OpenedFile::NotFound { path: "a hidden file".into() };
-    for path in [hidden, "/w/a.xylophone (\"x\" is not in it)"] {
-        assert_eq!(OpenedFile::focused(path, None).without_hidden(&hides), Some(missing.clone()));
-    }
-    assert_eq!(OpenedFile::unfocused(hidden, "text", 7).without_hidden(&hides), Some(missing.clone()));
-    assert_eq!(OpenedFile::NotFound { path: hidden.into() }.without_hidden(&hides), Some(missing));
-    assert_eq!(OpenedFile::focused(shown, None).without_hidden(&hides), None);
-    // The note of an answer that was read from its text is part of its path.
-    let by_end = |path: &str| path.ends_with(".key");
-    assert!(OpenedFile::focused("/w/s.key (x)", None).without_hidden(&by_end).is_some());
-    let state = |file_path: &str| DocumentState::NotOpen { file_path: file_path.into() };
-    assert_eq!(state(hidden).without_hidden(&hides), Some(state("a hidden file")));
-    assert_eq!(state(shown).without_hidden(&hides), None);
-    let saved = |file_path: &str| DocumentSaved::NotOpen { file_path: file_path.into() };
-    assert_eq!(saved(hidden).without_hidden(&hides), Some(saved("a hidden file")));
-    assert_eq!(saved(shown).without_hidden(&hides), None);
-    let cursor = |path: &str| CursorPosition::new(path, Range::default().start);
-    assert_eq!(cursor(hidden).without_hidden(&hides), Some(CursorPosition::default()));
-    assert_eq!(cursor(shown).without_hidden(&hides), None);
 }
 
 #[test]

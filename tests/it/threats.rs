@@ -228,12 +228,12 @@ fn l14_resumed_token_alone_opens_nothing() {
         editor
     };
     let mut editor = asked();
-    assert!(editor.server.admit(editor.conn, true));
+    assert!(editor.server.admit(editor.conn));
     assert_eq!(first_line(&mut editor), "HTTP/1.1 101 Switching Protocols");
-    assert!(editor.is_attached() && !editor.server.admit(editor.conn, false), "the decision is final");
+    assert!(editor.is_attached() && !editor.server.refuse(editor.conn), "the decision is final");
 
     let mut editor = asked();
-    assert!(editor.server.admit(editor.conn, false));
+    assert!(editor.server.refuse(editor.conn));
     let refused = editor.written();
     let mut other = Editor::new(config.clone());
     let wrong = HEAD.replace("Authorization: tok", "Authorization: kot");
@@ -253,7 +253,7 @@ fn l14_resumed_token_alone_opens_nothing() {
         &pending[..],
         [ServerEvent::AdmissionPending { .. }, ServerEvent::AdmissionPending { .. }]
     ));
-    assert!(server.admit(both[0], true) && server.admit(both[1], true));
+    assert!(server.admit(both[0]) && server.admit(both[1]));
     let written = pass(&mut server, at(0), usize::MAX).written;
     let [(first, accepted), (second, refused)] = &written[..] else { panic!("{written:?}") };
     assert_eq!([*first, *second], both);
@@ -269,7 +269,7 @@ fn l14_resumed_token_alone_opens_nothing() {
     }
     let passed = pass_with(&mut server, at(0), usize::MAX, |server, event| {
         if let ServerEvent::AdmissionPending { conn } = event {
-            assert!(server.admit(*conn, true));
+            assert!(server.admit(*conn));
         }
     });
     let statuses: Vec<&[u8]> = passed.written.iter().map(|(_, bytes)| &bytes[..13]).collect();
@@ -287,7 +287,7 @@ fn l14_resumed_token_alone_opens_nothing() {
             server.feed_eof(at(begin), conn);
         }
         pass(&mut server, at(begin + 60_000), usize::MAX);
-        assert_eq!(server.admit(conn, true), admitted, "ends: {ends}");
+        assert_eq!(server.admit(conn), admitted, "ends: {ends}");
     }
 }
 

@@ -6,7 +6,7 @@ use crate::support::cuts::{self, CutName};
 use crate::support::frames::{self, HEAD, head_len, masked, plain};
 use crate::support::joined::{self, drain, waiting, write};
 use ide_mcp::testing::Random;
-use ide_mcp::ws::{self, Closed, OwnedEvent, ProtocolError, SendError};
+use ide_mcp::ws::{self, Closed, OwnedEvent, Part, ProtocolError, SendError};
 use ide_mcp::{Outbox as _, Output, Time, To};
 
 fn server(limits: ws::Limits) -> ws::Server {
@@ -641,15 +641,15 @@ fn the_head_of_the_answer_is_whole() {
 fn a_message_can_be_sent_in_parts() {
     let mut server = server(ws::Limits::default());
     let mut sender = server.sender();
-    sender.text_part("a", false).unwrap();
+    sender.text_part("a", Part::More).unwrap();
     sender.ping(b"between").unwrap();
-    sender.text_part("", false).unwrap();
+    sender.text_part("", Part::More).unwrap();
     assert_eq!(sender.text("whole"), Err(SendError::Unfinished));
     assert_eq!(sender.binary(b"whole"), Err(SendError::Unfinished));
-    assert_eq!(sender.binary_part(b"other", true), Err(SendError::Unfinished));
+    assert_eq!(sender.binary_part(b"other", Part::Last), Err(SendError::Unfinished));
     assert!(sender.message(To::Unasked, |out| out.extend(b"refused")).is_err());
-    sender.text_part("b", true).unwrap();
-    sender.binary_part(b"c", true).unwrap();
+    sender.text_part("b", Part::Last).unwrap();
+    sender.binary_part(b"c", Part::Last).unwrap();
     sender.text("d").unwrap();
     let expected = [
         plain(0x01, b"a"),
@@ -666,7 +666,7 @@ fn a_message_can_be_sent_in_parts() {
 fn masked_parts_form_one_message() {
     let mut client = client(3);
     for (index, part) in ["h\u{e9}", "", "llo"].into_iter().enumerate() {
-        client.sender().text_part(part, index == 2).unwrap();
+        client.sender().text_part(part, if index == 2 { Part::Last } else { Part::More }).unwrap();
     }
     let mut server = server(ws::Limits::default());
     server.feed(Time::ZERO, &waiting(&mut client));

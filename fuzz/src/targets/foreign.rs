@@ -3,7 +3,7 @@
 
 use ide_mcp::ide::kit::{Position, Range};
 use ide_mcp::ide::tool::{
-    Answer, CheckDocumentDirty, CloseAllDiffTabs, CloseTab, ClosedDiffTabs, CodeOutput, CurrentSelection,
+    CheckDocumentDirty, CloseAllDiffTabs, CloseTab, ClosedDiffTabs, CodeOutput, CurrentSelection,
     CursorPosition, Diagnostic, Diagnostics, DiffOutcome, DocumentSaved, DocumentState, Done, EditorTab,
     ExecuteCode, FileDiagnostics, FilePaths, GetAllOpenedFilePaths, GetCurrentSelection, GetCursorPosition,
     GetDiagnostics, GetLatestSelection, GetOpenEditors, GetWorkspaceFolders, LatestSelection, OpenDiff,
@@ -15,6 +15,7 @@ use ide_mcp::ide::{Client, Dialect, EditorNotification, FromResult, Pending, Req
 use ide_mcp::mcp::{Outcome, Timeout};
 use ide_mcp::rpc::{NotSent, RequestId};
 use ide_mcp::testing::arbitrary::{Arbitrary, Result, Unstructured};
+use ide_mcp::testing::written_answer;
 use serde_json::Value;
 use std::fmt::Debug;
 
@@ -53,7 +54,7 @@ macro_rules! tools {
         pub fn result_of_tool(which: usize, dialect: Dialect) -> String {
             let mut numbers = 0..;
             $(if numbers.next() == Some(which) {
-                return serde_json::to_string(&$answer.result(dialect)).expect("an answer is JSON");
+                return serde_json::to_string(&written_answer(&$answer, dialect)).expect("an answer is JSON");
             })*
             unreachable!("there are {TOOLS} tools")
         }

@@ -4,7 +4,7 @@ use crate::support::frames::frame;
 use crate::support::laws::Subject;
 use crate::support::run::Run;
 use crate::support::sockets::{WsClient, WsServer};
-use ide_mcp::ws::{CloseCode, OwnedEvent, Sender};
+use ide_mcp::ws::{CloseCode, OwnedEvent, Part, Sender};
 use ide_mcp::{Machine, Outbox as _, Time, To};
 use std::time::Duration;
 
@@ -48,9 +48,9 @@ enum Send<'a> {
     /// A message as the JSON-RPC layer sends it: through a function that writes it, with a length that
     /// is known only afterwards.
     Message(&'a str),
-    TextPart(&'a str, bool),
+    TextPart(&'a str, Part),
     Binary(usize),
-    BinaryPart(&'a [u8], bool),
+    BinaryPart(&'a [u8], Part),
     Ping(&'a [u8]),
     Close(CloseCode, &'a str),
 }
@@ -66,9 +66,9 @@ impl Send<'_> {
                 assert!(!full || sender.is_full(), "a message never shrinks the send buffer");
                 Ok(())
             }
-            Self::TextPart(text, last) => sender.text_part(text, *last),
+            Self::TextPart(text, part) => sender.text_part(text, *part),
             Self::Binary(len) => sender.binary(&vec![7; *len]),
-            Self::BinaryPart(bytes, last) => sender.binary_part(bytes, *last),
+            Self::BinaryPart(bytes, part) => sender.binary_part(bytes, *part),
             Self::Ping(payload) => sender.ping(payload),
             Self::Close(code, reason) => sender.close(*code, reason),
         };
@@ -80,6 +80,10 @@ impl Send<'_> {
 struct Script<'a>(&'a [u8]);
 
 impl<'a> Script<'a> {
+    fn part(&mut self) -> Part {
+        if self.byte() % 2 == 0 { Part::Last } else { Part::More }
+    }
+
     fn byte(&mut self) -> u8 {
         let Some((byte, rest)) = self.0.split_first() else { return 0 };
         self.0 = rest;
@@ -114,9 +118,9 @@ impl<'a> Script<'a> {
             4 => Step::Cut(usize::from(self.byte()).max(1)),
             5 => Step::Read(self.byte() % 2 == 0),
             6 => Step::Send(Send::Text(self.text())),
-            7 => Step::Send(Send::TextPart(self.text(), self.byte() % 2 == 0)),
+            7 => Step::Send(Send::TextPart(self.text(), self.part())),
             8 => Step::Send(Send::Binary(usize::from(self.word()))),
-            9 => Step::Send(Send::BinaryPart(self.bytes(), self.byte() % 2 == 0)),
+            9 => Step::Send(Send::BinaryPart(self.bytes(), self.part())),
             10 => Step::Send(Send::Ping(self.bytes())),
             11 => {
                 let code = CloseCode::new(self.word()).unwrap_or(CloseCode::NORMAL);

@@ -8,7 +8,7 @@ use super::roots::LIST_CHANGED;
 use super::{Admission, Connection, TOKEN_FIELD};
 use crate::ide::tool::ToolRequest;
 use crate::ide::tool::toolset::ReceivedCall;
-use crate::ide::tool::{Answer, ClosedDiffTabs, DiffOutcome, DirectRequest, Done, TabClosed, Tool, ToolCall};
+use crate::ide::tool::{ClosedDiffTabs, DiffOutcome, DirectRequest, Done, Shape, TabClosed, Tool, ToolCall};
 use crate::ide::{DiffEnd, ServerEvent};
 use crate::mcp::{self, CallEnd};
 use crate::rpc::{CallId, from_json, read_object};
@@ -323,7 +323,7 @@ impl Connection {
     }
 
     /// Answers a call that the application does not receive.
-    fn say(&mut self, call: CallId, answer: &impl Answer) {
+    fn say(&mut self, call: CallId, answer: &impl Shape) {
         let result = answer.result_within(self.config.dialect, &self.config.content_limits);
         let answered = self.mcp.respond_to_tool(call, &result, &mut self.ws.sender());
         self.settle(call, answered);

@@ -7,7 +7,7 @@ use super::quirks::Quirks;
 use crate::ide::DiffEnd;
 use crate::ide::push::InDialect;
 use crate::ide::tool::toolset::SharedTools;
-use crate::ide::tool::{Answer, Call, ToolArguments};
+use crate::ide::tool::{Call, Shape, ToolArguments};
 use crate::ide::{DiagnosticsChanged, EditorNotification, Mention, Pending, Selection, ServerConfig};
 use crate::mcp::{self, Context, Form, FormAnswer, Timeout};
 use crate::pass::Single as _;

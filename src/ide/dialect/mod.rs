@@ -177,7 +177,7 @@ mod tests {
     use crate::ide::kit::{Position, Range};
     use crate::ide::push::InDialect;
     use crate::ide::tool::{
-        Answer as _, CurrentSelection, CursorPosition, FilePaths, LatestSelection, OpenedFiles,
+        CurrentSelection, CursorPosition, FilePaths, LatestSelection, OpenedFiles, Shape as _,
     };
     use crate::ide::{Mention, Selection};
     use alloc::{string::String, vec};

@@ -26,7 +26,7 @@ pub use mentions::MentionError;
 pub use unauthenticated::Unauthenticated;
 
 use super::connection::{Connection, session_settings};
-use super::tool::{Answer, Call, ToolArguments, ToolSet};
+use super::tool::{Call, Shape, ToolArguments, ToolSet};
 use super::{DiagnosticsChanged, Mention, OpenCall, Selection};
 use crate::Time;
 use crate::mcp::{self, Context};
@@ -138,11 +138,20 @@ impl Server {
         })
     }
 
-    /// Decides about a client that waits after an [`AdmissionPending`](ServerEvent::AdmissionPending):
-    /// opens the connection, or refuses it like one with a wrong token. An admitted client receives 503
-    /// if [`max_clients`](ServerConfig::max_clients) clients are attached by now. Returns false if no
-    /// client waits on this connection.
-    pub fn admit(&mut self, conn: ConnId, is_admitted: bool) -> bool {
+    /// Lets in a client that waits after an [`AdmissionPending`](ServerEvent::AdmissionPending). It receives 503 if
+    /// [`max_clients`](ServerConfig::max_clients) clients are attached by now. Returns false if no client waits on this
+    /// connection.
+    pub fn admit(&mut self, conn: ConnId) -> bool {
+        self.decide(conn, true)
+    }
+
+    /// Refuses a client that waits after an [`AdmissionPending`](ServerEvent::AdmissionPending), like one with a wrong
+    /// token. Returns false if no client waits on this connection.
+    pub fn refuse(&mut self, conn: ConnId) -> bool {
+        self.decide(conn, false)
+    }
+
+    fn decide(&mut self, conn: ConnId, is_admitted: bool) -> bool {
         self.connections.settle();
         let is_full = self.connections.is_full(self.places());
         let Some(index) = self.connections.index(conn) else { return false };

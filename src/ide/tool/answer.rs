@@ -6,17 +6,23 @@ use crate::rpc::from_json;
 use alloc::{borrow::Cow, format, vec::Vec};
 use serde::{Serialize, de::DeserializeOwned};
 
-/// The typed answer of a tool.
+/// The answer of a tool: what [`Server::answer`](crate::ide::Server::answer) takes, and what an agent reads from the
+/// outcome of a call with [`Pending::answer`](crate::ide::Pending::answer).
 ///
-/// An editor passes the answer to [`Server::answer`](crate::ide::Server::answer) or
-/// [`Server::answer`](crate::ide::Server::answer), which write it in the dialect of the session. An
-/// agent reads it from the result that it received.
-pub trait Answer: Sized {
+/// Each dialect writes it in its own shape, and every shape is read. The answer of each tool of the protocol implements
+/// this trait, and so does [`ToolResult`], the answer of a tool of your own. No other type can implement it.
+pub trait Answer: Shape {}
+
+impl<A: Shape> Answer for A {}
+
+/// How an answer is written and read.
+#[allow(unnameable_types, reason = "that it cannot be named is what seals `Answer`")]
+pub trait Shape: Sized {
     /// Returns the result, in the exact shape of this dialect.
     fn result(&self, dialect: Dialect) -> ToolResult<'_>;
 
     /// Returns the result, in the exact shape of this dialect, within these limits.
-    /// [`result`](Answer::result) uses the default limits. The limits have an effect only on answers
+    /// [`result`](Shape::result) uses the default limits. The limits have an effect only on answers
     /// whose size has no other bound.
     fn result_within(&self, dialect: Dialect, limits: &ContentLimits) -> ToolResult<'_> {
         let _ = limits;
@@ -26,7 +32,6 @@ pub trait Answer: Sized {
     /// Returns the part of the answer that can be sent if the files for which `hides` returns true are
     /// hidden; `None` if the whole answer can be sent, which is the default.
     /// The [`Server`](crate::ide::Server) applies its [`Filter`](crate::ide::Filter) by this method.
-    #[must_use]
     fn without_hidden(&self, hides: &dyn Fn(&str) -> bool) -> Option<Self> {
         let _ = hides;
         None
@@ -34,7 +39,6 @@ pub trait Answer: Sized {
 
     /// Reads a result in the shape of any dialect. Returns `None` for a failure, and for a result
     /// that is no answer of this type.
-    #[must_use]
     fn read(result: &ToolResult<'_>) -> Option<Self>;
 }
 
@@ -64,7 +68,7 @@ fn borrowed<'a>(result: &'a ToolResult<'_>) -> ToolResult<'a> {
 }
 
 /// The answer of a tool of the application's own.
-impl Answer for ToolResult<'static> {
+impl Shape for ToolResult<'static> {
     fn result(&self, _: Dialect) -> ToolResult<'_> {
         borrowed(self)
     }
@@ -75,7 +79,7 @@ impl Answer for ToolResult<'static> {
     }
 }
 
-impl Answer for Done {
+impl Shape for Done {
     fn result(&self, _: Dialect) -> ToolResult<'_> {
         ToolResult::text("OK")
     }
@@ -122,7 +126,7 @@ mod tests {
     use alloc::vec;
     use core::fmt::Debug;
 
-    fn comes_back<A: Answer + PartialEq + Debug>(answer: A, dialects: &[Dialect]) {
+    fn comes_back<A: Shape + PartialEq + Debug>(answer: A, dialects: &[Dialect]) {
         for dialect in dialects {
             let result = answer.result(*dialect);
             assert_eq!(A::read(&result).as_ref(), Some(&answer), "{dialect:?}");
@@ -183,5 +187,30 @@ mod tests {
         let place = Range::new(Position::new(1, 2), Position::new(1, 2));
         let flat = FileDiagnostics::new("/a", vec![Diagnostic::new(Severity::Information, place, "m")]);
         comes_back(Diagnostics::new(vec![flat]), all);
+    }
+
+    #[test]
+    fn hidden_file_is_answered_as_missing() {
+        let (hidden, shown) = ("/w/secret.key", "/w/a");
+        let hides = |path: &str| path.contains("secret");
+        let missing = OpenedFile::NotFound { path: "a hidden file".into() };
+        for path in [hidden, "/w/a.secret (\"x\" is not in it)"] {
+            assert_eq!(OpenedFile::focused(path, None).without_hidden(&hides), Some(missing.clone()));
+        }
+        assert_eq!(OpenedFile::unfocused(hidden, "text", 7).without_hidden(&hides), Some(missing.clone()));
+        assert_eq!(OpenedFile::NotFound { path: hidden.into() }.without_hidden(&hides), Some(missing));
+        assert_eq!(OpenedFile::focused(shown, None).without_hidden(&hides), None);
+        // The note of an answer that was read from its text is part of its path.
+        let by_end = |path: &str| path.ends_with(".key");
+        assert!(OpenedFile::focused("/w/s.key (x)", None).without_hidden(&by_end).is_some());
+        let state = |file_path: &str| DocumentState::NotOpen { file_path: file_path.into() };
+        assert_eq!(state(hidden).without_hidden(&hides), Some(state("a hidden file")));
+        assert_eq!(state(shown).without_hidden(&hides), None);
+        let saved = |file_path: &str| DocumentSaved::NotOpen { file_path: file_path.into() };
+        assert_eq!(saved(hidden).without_hidden(&hides), Some(saved("a hidden file")));
+        assert_eq!(saved(shown).without_hidden(&hides), None);
+        let cursor = |path: &str| CursorPosition::new(path, Position::default());
+        assert_eq!(cursor(hidden).without_hidden(&hides), Some(CursorPosition::default()));
+        assert_eq!(cursor(shown).without_hidden(&hides), None);
     }
 }

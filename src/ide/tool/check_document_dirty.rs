@@ -1,7 +1,7 @@
 //! `checkDocumentDirty`: the check of a file for unsaved changes.
 
 use super::ToolDef;
-use super::answer::{Answer, HIDDEN, read_json};
+use super::answer::{HIDDEN, Shape, read_json};
 use super::arguments::arguments;
 use super::document_answer::Said;
 use crate::ide::Dialect;
@@ -53,7 +53,7 @@ pub enum DocumentState {
     },
 }
 
-impl Answer for DocumentState {
+impl Shape for DocumentState {
     fn result(&self, _: Dialect) -> ToolResult<'_> {
         ToolResult::json(&match self {
             Self::NotOpen { file_path } => Said::not_open(file_path),

@@ -1,7 +1,7 @@
 //! `closeAllDiffTabs`: ends every diff of a client.
 
 use super::ToolDef;
-use super::answer::{Answer, first_text};
+use super::answer::{Shape, first_text};
 use super::arguments::arguments;
 use crate::ide::Dialect;
 use crate::mcp::ToolResult;
@@ -38,7 +38,7 @@ impl ClosedDiffTabs {
     }
 }
 
-impl Answer for ClosedDiffTabs {
+impl Shape for ClosedDiffTabs {
     fn result(&self, _: Dialect) -> ToolResult<'_> {
         ToolResult::text(format!("CLOSED_{}_DIFF_TABS", self.count))
     }

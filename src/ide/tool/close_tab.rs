@@ -1,7 +1,7 @@
 //! `close_tab`: closes a tab, mainly the tab of a diff.
 
 use super::ToolDef;
-use super::answer::{Answer, first_text};
+use super::answer::{Shape, first_text};
 use super::arguments::arguments;
 use crate::ide::Dialect;
 use crate::ide::dialect::Wording;
@@ -52,7 +52,7 @@ impl TabClosed {
     }
 }
 
-impl Answer for TabClosed {
+impl Shape for TabClosed {
     fn result(&self, dialect: Dialect) -> ToolResult<'_> {
         ToolResult::text(match (dialect.rules().wording, self.found) {
             (Wording::VsCode, _) => "TAB_CLOSED",

@@ -1,15 +1,15 @@
 //! The strict reading of answers that an application gives as text instead of as a type: the typed
 //! answer has to contain everything that the text contains.
 
-use super::Answer;
+use super::Shape;
 use crate::ide::{ContentLimits, Dialect};
 use crate::mcp::{Content, ToolResult};
 use serde_json::Value;
 
 /// Reads an answer from a result in any dialect, if the answer leaves out nothing of the result. Each
 /// text of the result has to be a text of the answer in that dialect, and JSON in the result can have
-/// no member that the answer does not have. An agent reads by [`Answer::read`], which is more tolerant.
-pub(super) fn read_exactly<A: Answer>(result: &ToolResult<'_>) -> Option<A> {
+/// no member that the answer does not have. An agent reads by [`Shape::read`], which is more tolerant.
+pub(super) fn read_exactly<A: Shape>(result: &ToolResult<'_>) -> Option<A> {
     let answer = A::read(result)?;
     let limits = ContentLimits { selection: usize::MAX, diagnostics: usize::MAX };
     is_written(result, &|dialect| answer.result_within(dialect, &limits)).then_some(answer)

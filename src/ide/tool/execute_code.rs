@@ -1,7 +1,7 @@
 //! `executeCode`: runs code in a notebook.
 
 use super::ToolDef;
-use super::answer::Answer;
+use super::answer::Shape;
 use super::arguments::arguments;
 use crate::ide::Dialect;
 use crate::mcp::{Content, Timeout, ToolResult};
@@ -90,7 +90,7 @@ impl OutputBlock {
     }
 }
 
-impl Answer for CodeOutput {
+impl Shape for CodeOutput {
     fn result(&self, _: Dialect) -> ToolResult<'_> {
         ToolResult::new(self.blocks.iter().map(OutputBlock::content).collect())
     }

@@ -1,7 +1,7 @@
 //! `get_all_opened_file_paths`: the paths of the open files.
 
 use super::ToolDef;
-use super::answer::{Answer, first_text, shown};
+use super::answer::{Shape, first_text, shown};
 use super::arguments::arguments;
 use crate::ide::Dialect;
 use crate::mcp::ToolResult;
@@ -37,7 +37,7 @@ impl FilePaths {
     }
 }
 
-impl Answer for FilePaths {
+impl Shape for FilePaths {
     fn result(&self, dialect: Dialect) -> ToolResult<'_> {
         let paths: Vec<_> = self.paths.iter().map(|path| dialect.path(path)).collect();
         ToolResult::text(paths.join("\n"))

@@ -1,7 +1,7 @@
 //! `getCurrentSelection`: the selection of the editor that has the focus.
 
 use super::ToolDef;
-use super::answer::Answer;
+use super::answer::Shape;
 use super::arguments::arguments;
 use super::selection_answer::{read, written};
 use crate::ide::{ContentLimits, Dialect, Selection};
@@ -28,7 +28,7 @@ impl ToolDef for GetCurrentSelection {
 #[allow(clippy::exhaustive_structs, reason = "there is a selection or there is none")]
 pub struct CurrentSelection(pub Option<Selection>);
 
-impl Answer for CurrentSelection {
+impl Shape for CurrentSelection {
     fn result(&self, dialect: Dialect) -> ToolResult<'_> {
         self.result_within(dialect, &ContentLimits::default())
     }

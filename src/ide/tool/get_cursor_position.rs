@@ -1,7 +1,7 @@
 //! `get_cursor_position`: the position of the cursor.
 
 use super::ToolDef;
-use super::answer::{Answer, read_json};
+use super::answer::{Shape, read_json};
 use super::arguments::arguments;
 use crate::ide::Dialect;
 use crate::ide::kit::Position;
@@ -44,7 +44,7 @@ impl CursorPosition {
     }
 }
 
-impl Answer for CursorPosition {
+impl Shape for CursorPosition {
     fn result(&self, dialect: Dialect) -> ToolResult<'_> {
         let file_path = dialect.path(&self.file_path).into_owned();
         ToolResult::json(&Self { file_path, ..self.clone() })

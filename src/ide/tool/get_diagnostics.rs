@@ -1,6 +1,6 @@
 //! `getDiagnostics`: the problems of files.
 
-use super::answer::{Answer, first_text, shown};
+use super::answer::{Shape, first_text, shown};
 use super::arguments::arguments;
 use super::diagnostic::Shown;
 use super::{FileDiagnostics, ToolDef, problems};
@@ -116,7 +116,7 @@ impl Diagnostics {
     }
 }
 
-impl Answer for Diagnostics {
+impl Shape for Diagnostics {
     fn result(&self, dialect: Dialect) -> ToolResult<'_> {
         self.result_within(dialect, &ContentLimits::default())
     }

@@ -1,7 +1,7 @@
 //! `getLatestSelection`: the last selection.
 
 use super::ToolDef;
-use super::answer::Answer;
+use super::answer::Shape;
 use super::arguments::arguments;
 use super::selection_answer::{read, written};
 use crate::ide::{ContentLimits, Dialect, Selection};
@@ -25,7 +25,7 @@ impl ToolDef for GetLatestSelection {
 #[allow(clippy::exhaustive_structs, reason = "there is a selection or there is none")]
 pub struct LatestSelection(pub Option<Selection>);
 
-impl Answer for LatestSelection {
+impl Shape for LatestSelection {
     fn result(&self, dialect: Dialect) -> ToolResult<'_> {
         self.result_within(dialect, &ContentLimits::default())
     }

@@ -1,7 +1,7 @@
 //! `getOpenEditors`: the open tabs.
 
 use super::ToolDef;
-use super::answer::{Answer, read_json, shown};
+use super::answer::{Shape, read_json, shown};
 use super::arguments::arguments;
 use crate::ide::Dialect;
 use crate::mcp::ToolResult;
@@ -89,7 +89,7 @@ impl EditorTab {
     }
 }
 
-impl Answer for OpenEditors {
+impl Shape for OpenEditors {
     fn result(&self, _: Dialect) -> ToolResult<'_> {
         ToolResult::json(self)
     }

@@ -1,7 +1,7 @@
 //! `getWorkspaceFolders`: the open folders.
 
 use super::ToolDef;
-use super::answer::{Answer, read_json};
+use super::answer::{Shape, read_json};
 use super::arguments::arguments;
 use crate::ide::Dialect;
 use crate::ide::paths::{Unencoded, as_written};
@@ -102,7 +102,7 @@ impl<'de> Visitor<'de> for AnyFolder {
     }
 }
 
-impl Answer for WorkspaceFolders {
+impl Shape for WorkspaceFolders {
     fn result(&self, _: Dialect) -> ToolResult<'_> {
         #[derive(Serialize)]
         #[serde(rename_all = "camelCase")]

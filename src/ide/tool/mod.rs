@@ -60,6 +60,7 @@ mod set_selection;
 mod tools;
 pub(super) mod toolset;
 
+pub(crate) use answer::Shape;
 pub use answer::{Answer, Done};
 pub use call::{Call, ToolArguments};
 pub use diagnostic::{Diagnostic, FileDiagnostics, Severity};

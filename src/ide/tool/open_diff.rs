@@ -1,6 +1,6 @@
 //! `openDiff`: a proposed change, and the verdict of a person about it.
 
-use super::answer::{Answer, first_text};
+use super::answer::{Shape, first_text};
 use super::arguments::{Argument, Described, arguments};
 use super::{Tool, ToolDef};
 use crate::ide::Dialect;
@@ -120,7 +120,7 @@ pub enum DiffOutcome {
     },
 }
 
-impl Answer for DiffOutcome {
+impl Shape for DiffOutcome {
     /// Returns two blocks, or one block for a rejection in a dialect that leaves out the tab.
     fn result(&self, dialect: Dialect) -> ToolResult<'_> {
         match self {

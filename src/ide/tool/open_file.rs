@@ -1,7 +1,7 @@
 //! `openFile`: shows a file.
 
 use super::ToolDef;
-use super::answer::{Answer, HIDDEN, first_text};
+use super::answer::{HIDDEN, Shape, first_text};
 use super::arguments::arguments;
 use crate::ide::Dialect;
 use crate::ide::dialect::Wording;
@@ -123,7 +123,7 @@ const MAX_NOTES: usize = 16;
 /// The answer of JetBrains for a file that does not exist.
 const NOT_THERE: &str = "Project is closed or directory not found";
 
-impl Answer for OpenedFile {
+impl Shape for OpenedFile {
     fn result(&self, dialect: Dialect) -> ToolResult<'_> {
         let is_ok = dialect.rules().wording == Wording::JetBrains;
         match self {

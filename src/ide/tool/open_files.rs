@@ -1,7 +1,7 @@
 //! `open_files`: shows several files.
 
 use super::ToolDef;
-use super::answer::{Answer, read_json, shown};
+use super::answer::{Shape, read_json, shown};
 use super::arguments::arguments;
 use crate::ide::Dialect;
 use crate::mcp::ToolResult;
@@ -48,7 +48,7 @@ impl OpenedFiles {
     }
 }
 
-impl Answer for OpenedFiles {
+impl Shape for OpenedFiles {
     fn result(&self, dialect: Dialect) -> ToolResult<'_> {
         let written = |path: &String| dialect.path(path).into_owned();
         ToolResult::json(&Self::new(self.opened_files.iter().map(written).collect()))

@@ -1,7 +1,7 @@
 //! `reformat_file`: formats a file.
 
 use super::ToolDef;
-use super::answer::{Answer, first_text};
+use super::answer::{Shape, first_text};
 use super::arguments::arguments;
 use crate::ide::Dialect;
 use crate::ide::dialect::Wording;
@@ -48,7 +48,7 @@ impl Reformatted {
     }
 }
 
-impl Answer for Reformatted {
+impl Shape for Reformatted {
     fn result(&self, dialect: Dialect) -> ToolResult<'_> {
         match (self.found, dialect.rules().wording) {
             (true, _) => ToolResult::text("OK"),

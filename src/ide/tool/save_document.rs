@@ -1,7 +1,7 @@
 //! `saveDocument`: saves a file.
 
 use super::ToolDef;
-use super::answer::{Answer, HIDDEN, read_json};
+use super::answer::{HIDDEN, Shape, read_json};
 use super::arguments::arguments;
 use super::document_answer::Said;
 use crate::ide::Dialect;
@@ -52,7 +52,7 @@ pub enum DocumentSaved {
     },
 }
 
-impl Answer for DocumentSaved {
+impl Shape for DocumentSaved {
     fn result(&self, _: Dialect) -> ToolResult<'_> {
         ToolResult::json(&match self {
             Self::NotOpen { file_path } => Said::not_open(file_path),

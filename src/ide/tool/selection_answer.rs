@@ -70,7 +70,7 @@ pub(super) fn read(result: &ToolResult<'_>) -> Option<Option<Selection>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ide::tool::{Answer, CurrentSelection};
+    use crate::ide::tool::{CurrentSelection, Shape as _};
 
     #[test]
     fn long_selections_are_cut_between_characters() {

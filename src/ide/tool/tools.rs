@@ -199,7 +199,7 @@ macro_rules! tools {
 
             #[test]
             fn no_answer_is_read_from_a_failure() {
-                $(assert!(<$answer as Answer>::read(&$crate::mcp::ToolResult::error("failed")).is_none());)*
+                $(assert!(<$answer as Shape>::read(&$crate::mcp::ToolResult::error("failed")).is_none());)*
             }
         }
     };

@@ -162,9 +162,9 @@ impl ToolSet {
         self.offer(ToolSpec::new(name, description, schema), Some(decode))
     }
 
-    /// Decides if models are offered the listed tool with this name, in the spelling of any dialect, on
-    /// connections at [`MODELS_TARGET`](crate::ide::MODELS_TARGET). A later decision replaces an earlier
-    /// one, and the tool can be added to the set later.
+    /// Offers the listed tool with this name, in the spelling of any dialect, to models: on connections at
+    /// [`MODELS_TARGET`](crate::ide::MODELS_TARGET). [`withhold_from_models`](Self::withhold_from_models) does the
+    /// opposite. A later decision replaces an earlier one, and the tool can be added to the set later.
     ///
     /// By default models are offered the listed tools of the protocol that change nothing: `getDiagnostics`,
     /// `getOpenEditors`, `get_all_opened_file_paths`, `getWorkspaceFolders`, `getCurrentSelection`,
@@ -178,13 +178,20 @@ impl ToolSet {
     /// let tools = ToolSet::new()
     ///     .handle(Tool::GetDiagnostics)
     ///     .custom("countLines", "Counts the lines of a file", r#"{"type":"object"}"#)
-    ///     .offer_to_models("countLines", true)
-    ///     .offer_to_models("getCurrentSelection", false);
+    ///     .offer_to_models("countLines")
+    ///     .withhold_from_models("getCurrentSelection");
     /// # let _ = tools;
     /// ```
     #[must_use]
-    pub fn offer_to_models(mut self, name: impl Into<Cow<'static, str>>, is_offered: bool) -> Self {
-        self.model_marks.push((name.into(), is_offered));
+    pub fn offer_to_models(mut self, name: impl Into<Cow<'static, str>>) -> Self {
+        self.model_marks.push((name.into(), true));
+        self
+    }
+
+    /// Hides the tool with this name from models, as [`offer_to_models`](Self::offer_to_models) shows it.
+    #[must_use]
+    pub fn withhold_from_models(mut self, name: impl Into<Cow<'static, str>>) -> Self {
+        self.model_marks.push((name.into(), false));
         self
     }
 

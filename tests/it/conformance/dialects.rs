@@ -6,7 +6,7 @@ use super::row::{
     Proof::{Editor, Reads, Test},
     Row,
     Step::*,
-    answers, jet_brains, obsidian, read, row, snake_case, vs_code,
+    answers, jet_brains, obsidian, read, read_as, row, snake_case, vs_code,
 };
 use super::tools::selected;
 use ide_mcp::ide::Dialect::{JetBrains, SnakeCase};
@@ -352,12 +352,7 @@ pub const ROWS: &[Row] = &[
         "read: editors instead of tabs",
         "as tabs",
         Reads(
-            |result| {
-                format!(
-                    "{:?}",
-                    ide_mcp::ide::tool::Answer::read(result).map(|open: OpenEditors| open.tabs.len())
-                )
-            },
+            |result| format!("{:?}", read_as(result).map(|open: OpenEditors| open.tabs.len())),
             &[r#"{"editors":[{"uri":"file:///w/a","name":"a","path":"/w/a"}]}"#],
             "Some(1)",
         ),
@@ -428,13 +423,7 @@ pub const ROWS: &[Row] = &[
         "others, read: openEditors instead of tabs",
         "as tabs",
         Reads(
-            |result| {
-                format!(
-                    "{:?}",
-                    ide_mcp::ide::tool::Answer::read(result)
-                        .map(|open: OpenEditors| open.tabs[0].uri.clone())
-                )
-            },
+            |result| format!("{:?}", read_as(result).map(|open: OpenEditors| open.tabs[0].uri.clone())),
             &[
                 r#"{"openEditors":[{"filePath":"/w/a","fileUrl":"file:///w/a","isActive":true,"isDirty":false}]}"#,
             ],

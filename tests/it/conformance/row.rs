@@ -4,15 +4,18 @@ use crate::support::ide::{CONNECTED, Editor, INITIALIZE, INITIALIZED, call, conf
 use ide_mcp::ide::tool::{Answer, Tool, ToolCall, ToolSet};
 use ide_mcp::{
     Time,
-    ide::{Client, ClientConfig, ClientEvent, Dialect, OpenCall, Server, ServerConfig, ServerEvent},
+    ide::{
+        Client, ClientConfig, ClientEvent, Dialect, FromResult, OpenCall, Server, ServerConfig, ServerEvent,
+    },
     mcp::{
         Context, FormAnswer, Implementation, PromptArgument, PromptSpec, ResourceSpec, ResourceTemplate,
         Root, Timeout, ToolResult,
     },
     rpc::{CallId, SessionId},
-    testing::{Pair, Random, pass, pass_with},
+    testing::{Pair, Random, pass, pass_with, read_answer},
 };
-use serde_json::{Value, value::RawValue};
+use serde_json::Value;
+use serde_json::value::{RawValue, to_raw_value};
 
 /// A claim and its proof.
 pub struct Row {
@@ -174,8 +177,13 @@ pub fn run(row: &Row) -> Vec<Line> {
     }
 }
 
-pub fn read<A: Answer + std::fmt::Debug>(result: &ToolResult<'_>) -> String {
-    format!("{:?}", A::read(result))
+/// Reads a result as an agent does; `None` if it is no answer of this type.
+pub fn read_as<A: Answer + FromResult>(result: &ToolResult<'_>) -> Option<A> {
+    read_answer(&to_raw_value(result).unwrap()).ok()
+}
+
+pub fn read<A: Answer + FromResult + std::fmt::Debug>(result: &ToolResult<'_>) -> String {
+    format!("{:?}", read_as::<A>(result))
 }
 
 /// A step in which the application answers the last call, which is of this tool.

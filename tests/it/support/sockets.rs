@@ -4,7 +4,7 @@ use super::frames::{HEAD, frame, masked};
 use super::laws::{EventOf, Subject};
 use super::subject::{LATE, Refusals};
 use ide_mcp::testing::{Random, pass, pass_with};
-use ide_mcp::ws::{self, CloseCode, OwnedEvent, SendError, Sender};
+use ide_mcp::ws::{self, CloseCode, OwnedEvent, Part, SendError, Sender};
 use ide_mcp::{Keepalive, Time};
 use std::time::Duration;
 
@@ -184,7 +184,7 @@ fn refuse(open: bool, full: bool, mut sender: Sender<'_>, refusals: &mut Refusal
         (true, true) => ("above the mark", &[SendError::Full]),
         (true, false) => return,
     };
-    refusals.expect_err(name, sender.text_part("refused", false), allowed);
+    refusals.expect_err(name, sender.text_part("refused", Part::More), allowed);
     refusals.expect_err(name, sender.ping(b"refused"), allowed);
     // A fragmented message can be in progress as well.
     let allowed = &[allowed, if open { &[SendError::Unfinished] } else { &[] }].concat();

@@ -256,7 +256,7 @@ impl<T: Transport> Server<T> {
                 Output::Event(ServerEvent::AdmissionPending { conn }) => {
                     let is_ours =
                         self.connections.socket(conn).is_some_and(|socket| belongs_to_us(T::ends(socket)));
-                    self.machine.admit(conn, is_ours);
+                    let _ = if is_ours { self.machine.admit(conn) } else { self.machine.refuse(conn) };
                 }
                 Output::Event(event) => {
                     // After the last event, the application can take no further turn.

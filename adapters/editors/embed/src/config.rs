@@ -159,7 +159,7 @@ pub(crate) fn tool_set(tools: &[Tool], own: &List<OwnTool>) -> ToolSet {
         let schema = own.schema.as_ref().map_or(r#"{"type":"object"}"#, |schema| schema.get());
         let description = own.description.clone().unwrap_or_default();
         let tools = tools.custom(own.name.clone(), description, schema.to_owned());
-        tools.offer_to_models(own.name.clone(), own.models.unwrap_or_default())
+        if own.models == Some(true) { tools.offer_to_models(own.name.clone()) } else { tools }
     })
 }
 

@@ -27,7 +27,7 @@ impl Core {
                 self.put(Event::MentionExpired { path: mention.file_path });
             }
             // An editor has no token of an earlier process without a listener that decides by itself.
-            ServerEvent::AdmissionPending { conn } => drop(server.admit(conn, false)),
+            ServerEvent::AdmissionPending { conn } => drop(server.refuse(conn)),
             _ => {}
         }
     }

@@ -117,7 +117,8 @@ impl Programs {
             if commands.insert(name.clone(), run).is_some() {
                 return Err(format!("{name:?} is there twice"));
             }
-            Ok(tools.custom(name.clone(), description, schema).offer_to_models(name, models))
+            let tools = tools.custom(name.clone(), description, schema);
+            Ok(if models { tools.offer_to_models(name) } else { tools })
         })?;
         self.commands = commands;
         Ok(tools)

@@ -4,7 +4,7 @@ use super::life::Life;
 use super::shared::{Client, PATIENCE};
 use super::totals::Of;
 use ide_mcp::testing::Random;
-use ide_mcp::ws::{CloseCode, Closed};
+use ide_mcp::ws::{CloseCode, Closed, Part};
 use std::io::{self, Read as _, Write as _};
 use std::net::{Shutdown, TcpStream};
 use std::thread;
@@ -95,7 +95,7 @@ impl Ending {
 impl Point {
     fn reach(self, life: &mut Life<'_, '_>) -> io::Result<()> {
         if self == Self::Fragment {
-            let _ = life.conn.machine_mut().sender().text_part("{\"jsonrpc\":", false);
+            let _ = life.conn.machine_mut().sender().text_part("{\"jsonrpc\":", Part::More);
         }
         life.flush()?;
         match self {

@@ -6,7 +6,7 @@ use super::shared::{Client, PATIENCE, Phase, Seen};
 use super::totals::Of;
 use getrandom::SysRng;
 use ide_mcp::Time;
-use ide_mcp::ws::{self, OwnedEvent};
+use ide_mcp::ws::{self, OwnedEvent, Part};
 use ide_mcp_blocking::Conn;
 use serde_json::{Value, json};
 use std::io;
@@ -262,7 +262,9 @@ impl<'c, 'a> Life<'c, 'a> {
         let mut sender = self.conn.machine_mut().sender();
         // An error means that the connection has ended, which is also an event.
         let _ = match text.split_at_checked(half).filter(|_| cut) {
-            Some((begin, end)) => sender.text_part(begin, false).and_then(|()| sender.text_part(end, true)),
+            Some((begin, end)) => {
+                sender.text_part(begin, Part::More).and_then(|()| sender.text_part(end, Part::Last))
+            }
             None => sender.text(text),
         };
     }

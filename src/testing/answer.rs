@@ -1,0 +1,30 @@
+//! Answers of tools as the wire has them.
+
+use crate::ide::tool::Answer;
+use crate::ide::{Dialect, FromResult, RequestError};
+use crate::mcp::ToolResult;
+use serde_json::value::RawValue;
+
+/// Returns the answer of a tool as an editor of this dialect writes it.
+///
+/// ```
+/// use ide_mcp::ide::Dialect;
+/// use ide_mcp::ide::tool::DiffOutcome;
+/// use ide_mcp::testing::written_answer;
+///
+/// let accepted = DiffOutcome::Accepted { contents: "new".into() };
+/// let result = written_answer(&accepted, Dialect::VsCode);
+/// assert!(result.texts().eq(["FILE_SAVED", "new"]));
+/// ```
+pub fn written_answer<A: Answer>(answer: &A, dialect: Dialect) -> ToolResult<'_> {
+    answer.result(dialect)
+}
+
+/// Reads the result of a request as an agent does, in the shape of any dialect.
+///
+/// # Errors
+///
+/// As for [`Pending::answer`](crate::ide::Pending::answer): the tool failed, or the result is of another kind.
+pub fn read_answer<A: FromResult>(result: &RawValue) -> Result<A, RequestError> {
+    A::from_result(result)
+}
