@@ -8,7 +8,6 @@
 
 #![allow(clippy::print_stdout, clippy::wildcard_enum_match_arm, reason = "it shows what it does")]
 
-use getrandom::SysRng;
 use ide_mcp::ide::discovery::AuthToken;
 use ide_mcp::ide::tool::{GetOpenEditors, OpenEditors, Tool, ToolCall, ToolSet};
 use ide_mcp::ide::{Client, ClientConfig, ClientEvent, ConnId, Policy, Server, ServerConfig, ServerEvent};
@@ -29,7 +28,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut editor = Tracer::server(editor, |line: &str| println!("{line}"));
 
     let config = ClientConfig::new(Implementation::new("agent", "1.0"), 4711, Some(token));
-    let mut agent = Client::new(config, SysRng, SessionId::new(2), Time::ZERO)?;
+    let mut agent = Client::new(config, getrandom::fill, SessionId::new(2), Time::ZERO)?;
 
     loop {
         match editor.poll(Time::ZERO) {

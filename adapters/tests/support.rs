@@ -2,7 +2,6 @@
 
 use crate::adapter::{Adapter, Editor};
 use crate::plain::{PATIENCE, Upto, script};
-use getrandom::SysRng;
 use ide_mcp::ide::discovery::{AuthToken, LockFile};
 use ide_mcp::ide::tool::{
     Call, DiffOutcome, GetDiagnostics, OpenDiff, Tool, ToolArguments, ToolCall, ToolSet,
@@ -222,7 +221,7 @@ pub(crate) fn agent_with<A: Adapter>(
 ) -> JoinHandle<Report> {
     let config = ClientConfig::new(Implementation::new("agent", "1"), addr.port(), Some(token.clone()));
     thread::spawn(move || {
-        let machine = Client::new(config, SysRng, SessionId::new(1), Time::ZERO).unwrap();
+        let machine = Client::new(config, getrandom::fill, SessionId::new(1), Time::ZERO).unwrap();
         let mut talk = Talk::new(request, stays);
         A::connect(addr, machine, |machine, event| talk.event(machine, event)).unwrap();
         talk.report()

@@ -6,7 +6,7 @@ use crate::workload::{Source, Workload};
 use chacha20::ChaCha12Rng;
 use ide_mcp::ws::{Client, ClientRequest, Event, Limits, Server};
 use ide_mcp::{Machine, Output, Time};
-use rand_core::SeedableRng as _;
+use rand_core::{SeedableRng as _, TryRng as _};
 use std::hint::black_box;
 
 /// The time of every step: in these measurements no time passes.
@@ -22,7 +22,8 @@ pub fn open_server() -> Server {
 
 /// Returns a client whose request was accepted.
 pub fn open_client() -> Client {
-    let random = ChaCha12Rng::from_seed([7; 32]);
+    let mut random = ChaCha12Rng::from_seed([7; 32]);
+    let random = move |bytes: &mut [u8]| random.try_fill_bytes(bytes);
     let mut client =
         Client::new(ClientRequest::new("127.0.0.1:1"), random, Limits::default(), NOW).expect("a good ask");
     let mut request = Vec::new();

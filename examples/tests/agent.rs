@@ -1,7 +1,6 @@
 //! An agent that is attached to the editor of a [`Place`].
 
 use crate::process::Place;
-use getrandom::SysRng;
 use ide_mcp::Time;
 use ide_mcp::ide::discovery::LockFile;
 use ide_mcp::ide::tool::{DiffOutcome, OpenDiff};
@@ -23,7 +22,7 @@ impl Agent {
         let file = LockFile::parse(&fs::read_to_string(&lock).unwrap()).unwrap();
         let mut config = ClientConfig::new(Implementation::new("agent", "1"), port, file.auth_token);
         config.mcp.elicitation = true;
-        let client = Client::new(config, SysRng, SessionId::new(1), Time::ZERO).unwrap();
+        let client = Client::new(config, getrandom::fill, SessionId::new(1), Time::ZERO).unwrap();
         let mut conn = Conn::connect(("127.0.0.1", port), client).unwrap();
         while !matches!(conn.next_event(), Some(ClientEvent::Ready(_))) {}
         Self(conn)

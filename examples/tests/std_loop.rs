@@ -92,7 +92,8 @@ impl World {
             let conn = world.server.connect(now);
             world.sockets.insert(conn, Socket::default());
             let config = ClientConfig::new(Implementation::new("agent", "1"), 1, Some(token.clone()));
-            let client = Client::new(config, Random::new(number), SessionId::new(number + 1), now).unwrap();
+            let client =
+                Client::new(config, Random::new(number).source(), SessionId::new(number + 1), now).unwrap();
             world.agents.push((conn, client));
         }
         world.run(Duration::from_secs(10), accept);

@@ -266,7 +266,7 @@ impl Run<'_> {
     fn attach(&mut self) {
         let token = AuthToken::from_text("0123456789abcdef").ok();
         let config = ClientConfig::new(Implementation::new("agent", "1"), 1, token);
-        let client = Client::new(config, Random::new(0), SessionId::new(0), Time::ZERO);
+        let client = Client::new(config, Random::new(0).source(), SessionId::new(0), Time::ZERO);
         let conn = unsafe { idemcp_connect(self.ed) };
         self.agent = client.ok().map(|client| Agent { conn, client, requests: Vec::new() });
         (0..6).for_each(|_| self.exchange());

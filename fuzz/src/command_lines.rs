@@ -60,7 +60,7 @@ impl Run {
     fn attach(&mut self) {
         let token = AuthToken::from_text("0123456789abcdef").ok();
         let config = ClientConfig::new(Implementation::new("agent", "1"), 1, token);
-        let client = Client::new(config, Random::new(0), SessionId::new(0), self.now);
+        let client = Client::new(config, Random::new(0).source(), SessionId::new(0), self.now);
         let conn = self.editor.connect(self.now);
         self.agent = client.ok().map(|client| Agent { conn, client, requests: Vec::new() });
         self.settle(None);

@@ -144,7 +144,8 @@ impl Net {
     pub fn attach(&mut self) -> usize {
         let number = self.connections.len();
         let seed = u64::try_from(number).unwrap_or(u64::MAX);
-        let client = Client::new(self.agent.clone(), Random::new(seed), SessionId::new(seed), self.now);
+        let client =
+            Client::new(self.agent.clone(), Random::new(seed).source(), SessionId::new(seed), self.now);
         #[allow(clippy::expect_used, reason = "a harness of tests reports a failure this way")]
         let client = client.expect("the configuration of the server gives one for an agent");
         self.connect(Peer::Agent { client: client.into(), open: Vec::new() })

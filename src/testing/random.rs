@@ -3,12 +3,10 @@
 use alloc::vec::Vec;
 use core::convert::Infallible;
 
-use rand_core::{TryCryptoRng, TryRng};
-
 /// A generator of numbers from a seed: SplitMix64 (Steele, Lea and Flood 2014), tiny, and good
 /// enough to pick test cases.
 ///
-/// The generator also serves as the randomness of a client under test, whose keys are then equal in
+/// The generator also serves as the [randomness](Random::source) of a client under test, whose keys are then equal in
 /// every run. One number determines all further numbers, so use the generator in tests only.
 #[derive(Clone, Debug)]
 pub struct Random(u64);
@@ -45,31 +43,19 @@ impl Random {
         (0..len).map(|_| self.byte()).collect()
     }
 
+    /// Returns a source of bytes for a client.
+    pub fn source(mut self) -> impl FnMut(&mut [u8]) -> Result<(), Infallible> + Send + Sync + 'static {
+        move |bytes| {
+            bytes.fill_with(|| self.byte());
+            Ok(())
+        }
+    }
+
     const fn byte(&mut self) -> u8 {
         let [low, ..] = self.number().to_le_bytes();
         low
     }
 }
-
-impl TryRng for Random {
-    type Error = Infallible;
-
-    fn try_next_u32(&mut self) -> Result<u32, Infallible> {
-        let [a, b, c, d, ..] = self.number().to_le_bytes();
-        Ok(u32::from_le_bytes([a, b, c, d]))
-    }
-
-    fn try_next_u64(&mut self) -> Result<u64, Infallible> {
-        Ok(self.number())
-    }
-
-    fn try_fill_bytes(&mut self, out: &mut [u8]) -> Result<(), Infallible> {
-        out.fill_with(|| self.byte());
-        Ok(())
-    }
-}
-
-impl TryCryptoRng for Random {}
 
 #[cfg(test)]
 mod tests {

@@ -11,7 +11,6 @@ use super::{Closed, Event, Limits, OwnedEvent, Sender};
 use crate::pass::{Pass, Single, machine};
 use crate::{Output, Time};
 use base64::{Engine as _, prelude::BASE64_STANDARD};
-use rand_core::TryCryptoRng;
 
 /// The client's side of one connection. The first pass writes its request.
 ///
@@ -34,14 +33,14 @@ struct Opening {
 }
 
 impl Client {
-    /// Creates a client that requests to open a connection. The key of the handshake and the masking
-    /// keys come from `random`.
+    /// Creates a client that requests to open a connection. `random` fills a slice with bytes that nobody can predict,
+    /// as `getrandom::fill` does: RFC 6455 section 5.3 demands such keys for masking, and the handshake has one too.
     ///
     /// # Errors
     /// [`InvalidClientRequest`] if a part of the request is invalid, or a limit is 0.
-    pub fn new(
+    pub fn new<E>(
         ask: ClientRequest,
-        random: impl TryCryptoRng + Send + Sync + 'static,
+        random: impl FnMut(&mut [u8]) -> Result<(), E> + Send + Sync + 'static,
         limits: Limits,
         now: Time,
     ) -> Result<Self, InvalidClientRequest> {

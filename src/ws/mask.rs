@@ -2,7 +2,6 @@
 
 use alloc::boxed::Box;
 use core::fmt;
-use rand_core::TryCryptoRng;
 
 /// The masking of frames. The frames of a server are never masked, the frames of a client always (RFC
 /// 6455 section 5.1).
@@ -42,8 +41,8 @@ pub(crate) struct Masked {
 }
 
 impl Masked {
-    pub(crate) fn new(mut source: impl TryCryptoRng + Send + Sync + 'static) -> Self {
-        Self { fill: Box::new(move |bytes| source.try_fill_bytes(bytes).is_ok()), block: [0; 256], used: 256 }
+    pub(crate) fn new<E>(mut fill: impl FnMut(&mut [u8]) -> Result<(), E> + Send + Sync + 'static) -> Self {
+        Self { fill: Box::new(move |bytes| fill(bytes).is_ok()), block: [0; 256], used: 256 }
     }
 
     /// Returns random bytes that are not part of any masking key, or `None` if the source failed.

@@ -129,7 +129,7 @@ fn bytes_before_eof_are_reported_above_mark() {
 /// Returns an attached agent and its editor.
 fn attached() -> Pair<Server, Client> {
     let client = ClientConfig::new(Implementation::new("agent", "1"), PORT, Some(token()));
-    let client = Client::new(client, Random::new(1), SessionId::new(2), Time::ZERO).unwrap();
+    let client = Client::new(client, Random::new(1).source(), SessionId::new(2), Time::ZERO).unwrap();
     let mut server = Server::new(config());
     let conn = server.connect(Time::ZERO);
     let mut pair = Pair::joined(server, conn, client, Time::ZERO);

@@ -395,7 +395,7 @@ fn agent_reads_prompt_and_resource_typed() {
     let mut server = Server::new(offering());
     let conn = server.connect(Time::ZERO);
     let config = ClientConfig::new(Implementation::new("agent", "1"), PORT, Some(token()));
-    let client = Client::new(config, Random::new(1), SessionId::new(2), Time::ZERO).unwrap();
+    let client = Client::new(config, Random::new(1).source(), SessionId::new(2), Time::ZERO).unwrap();
     let mut pair = Pair::joined(server, conn, client, Time::ZERO);
     pair.settle();
     let prompt = pair.client.get_prompt(&GetPrompt::new("review")).unwrap();

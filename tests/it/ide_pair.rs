@@ -47,7 +47,7 @@ impl Pair {
     }
 
     fn of(client: ClientConfig, server: ServerConfig) -> Self {
-        let client = Client::new(client, Random::new(1), SessionId::new(2), Time::ZERO).unwrap();
+        let client = Client::new(client, Random::new(1).source(), SessionId::new(2), Time::ZERO).unwrap();
         Self::at_time(client, server, Time::ZERO)
     }
 
@@ -121,7 +121,7 @@ fn agent() -> ClientConfig {
 
 /// Returns an agent, and a bare WebSocket server that has read its request.
 fn asking() -> (Client, ws::Server) {
-    let mut client = Client::new(agent(), Random::new(1), SessionId::new(2), at(0)).unwrap();
+    let mut client = Client::new(agent(), Random::new(1).source(), SessionId::new(2), at(0)).unwrap();
     let mut server = ws::Server::new(ws::Limits::default(), at(0));
     server.feed(at(0), &write(&mut client, usize::MAX));
     assert!(matches!(&drain(&mut server)[..], [ws::OwnedEvent::Upgrade(_)]));
@@ -628,7 +628,7 @@ fn binary_message_that_is_no_text_ends_the_client() {
 
 #[test]
 fn client_leaves_silent_editor_after_30_s() {
-    let mut client = Client::new(agent(), Random::new(1), SessionId::new(2), at(0)).unwrap();
+    let mut client = Client::new(agent(), Random::new(1).source(), SessionId::new(2), at(0)).unwrap();
     write(&mut client, usize::MAX);
     assert!(joined::at(&mut client, at(29_999)).0.is_empty());
     assert_eq!(client.deadline(), Some(at(30_000)));
@@ -753,7 +753,7 @@ fn client_sends_configured_header_fields() {
     let ask = |name: &str, value: &str| {
         let mut config = ClientConfig::new(Implementation::new("agent", "2.0"), PORT, None);
         config.fields = vec![(name.into(), value.into())];
-        Client::new(config, Random::new(1), SessionId::new(2), at(0))
+        Client::new(config, Random::new(1).source(), SessionId::new(2), at(0))
             .map(|mut client| String::from_utf8(write(&mut client, usize::MAX)).unwrap())
     };
     let asked = ask(TOKEN_FIELD, "wrong").unwrap();
@@ -778,7 +778,8 @@ fn client_reconnects_to_restarted_editor() {
         reconnect.on_attempt();
         sessions += 1;
         let client =
-            Client::new(agent.clone(), Random::new(sessions), SessionId::new(sessions), now).unwrap();
+            Client::new(agent.clone(), Random::new(sessions).source(), SessionId::new(sessions), now)
+                .unwrap();
         let mut pair = Pair::at_time(client, config(), now);
         pair.settle();
         assert!(matches!(&pair.client_events[..], [ClientEvent::Ready(_)]), "{:?}", pair.client_events);
@@ -834,7 +835,7 @@ fn limit_of_zero_is_an_error() {
     for (name, change) in cases {
         let mut client = agent();
         change(&mut client.mcp.limits);
-        let client = Client::new(client, Random::new(1), SessionId::new(2), Time::ZERO);
+        let client = Client::new(client, Random::new(1).source(), SessionId::new(2), Time::ZERO);
         assert_eq!(client.err(), Some(ws::InvalidClientRequest::ZeroLimit(name)));
         let mut server = config();
         change(&mut server.mcp.limits);

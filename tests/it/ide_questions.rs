@@ -189,7 +189,7 @@ fn question_for_roots_waits_for_room() {
 fn agent(change: impl FnOnce(&mut ClientConfig)) -> Client {
     let mut config = ClientConfig::new(Implementation::new("agent", "2.0"), PORT, Some(token()));
     change(&mut config);
-    Client::new(config, Random::new(1), SessionId::new(2), Time::ZERO).unwrap()
+    Client::new(config, Random::new(1).source(), SessionId::new(2), Time::ZERO).unwrap()
 }
 
 /// Returns an editor and this agent, which has not attached yet.

@@ -114,7 +114,7 @@ fn trimmed_server_holds_nothing_of_a_busy_time() {
 #[test]
 fn trimmed_client_holds_nothing_of_a_busy_time() {
     let agent = ClientConfig::new(Implementation::new("agent", "2.0"), PORT, Some(token()));
-    let mut client = Client::new(agent, Random::new(1), SessionId::new(2), Time::ZERO).unwrap();
+    let mut client = Client::new(agent, Random::new(1).source(), SessionId::new(2), Time::ZERO).unwrap();
     let mut server = Server::new(config());
     let conn = server.connect(Time::ZERO);
     while !client.is_ready() {

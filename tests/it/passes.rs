@@ -161,7 +161,7 @@ fn course(mistake: Mistake, capacity: usize, rate: usize, breaks: bool) -> Cours
     server.tools = ToolSet::new().handle(Tool::GetOpenEditors).into();
     let mut server = Server::new(server);
     let client = ClientConfig::new(Implementation::new("a", "1"), PORT, Some(token()));
-    let mut agent = Client::new(client, Random::new(1), SessionId::new(1), now).unwrap();
+    let mut agent = Client::new(client, Random::new(1).source(), SessionId::new(1), now).unwrap();
     let conn = server.connect(now);
     let pipe = Pipe { input: Vec::new(), kernel: Vec::new(), capacity, is_broken: false, is_closed: false };
     let mut sockets = BTreeMap::from([(conn, pipe)]);

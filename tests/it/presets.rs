@@ -11,7 +11,7 @@ use ide_mcp::{
 };
 
 fn client(config: ClientConfig) -> Result<Client, InvalidClientRequest> {
-    Client::new(config, Random::new(1), SessionId::new(2), Time::ZERO)
+    Client::new(config, Random::new(1).source(), SessionId::new(2), Time::ZERO)
 }
 
 /// Returns an editor and this agent, after the opening handshake.

@@ -238,7 +238,7 @@ impl Agent {
         let request = ws::ClientRequest::new("127.0.0.1").field("authorization", token);
         let config = mcp::ClientConfig::new(Implementation::new("small agent", "1.0"));
         Self {
-            ws: ws::Client::new(request, Random::new(seed), ws::Limits::default(), NOW).unwrap(),
+            ws: ws::Client::new(request, Random::new(seed).source(), ws::Limits::default(), NOW).unwrap(),
             mcp: mcp::Client::new(config, SessionId::new(2)),
             closed: None,
         }

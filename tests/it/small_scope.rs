@@ -231,7 +231,8 @@ impl World {
         (limits.stalled, limits.close, limits.drain) = (STALLED, CLOSE, Duration::from_secs(3));
         let now = Time::from_millis(1000);
         let mut server = ws::Server::new(limits.clone(), now);
-        let mut client = ws::Client::new(ClientRequest::new("h"), Random::new(1), limits, now).unwrap();
+        let mut client =
+            ws::Client::new(ClientRequest::new("h"), Random::new(1).source(), limits, now).unwrap();
         server.feed(now, &pass(&mut client, now, usize::MAX).written_bytes());
         assert!(matches!(pass(&mut server, now, 0).events[..], [OwnedEvent::Upgrade(_)]));
         server.accept(None).unwrap();

@@ -397,7 +397,7 @@ fn e07_nothing_shows_a_token() {
             shown.push(String::from_utf8_lossy(&passed.unwritten_bytes()).into_owned());
         }
     }
-    let mut agent = Client::new(client, Random::new(1), SessionId::new(1), Time::ZERO).unwrap();
+    let mut agent = Client::new(client, Random::new(1).source(), SessionId::new(1), Time::ZERO).unwrap();
     shown.push(format!("{agent:?} {agent:#?}"));
     pass(&mut agent, at(0), usize::MAX);
     shown.push(format!("{agent:?}"));

@@ -7,7 +7,6 @@ use crate::support::joined::{self, at, drain, waiting, write};
 use ide_mcp::testing::{Pair, Random, pass};
 use ide_mcp::ws::{self, CloseCode, Closed, OwnedEvent, ProtocolError, SendError};
 use ide_mcp::{Machine, Outbox as _, OutboxClosed, Output, Time, To};
-use rand_core::{TryCryptoRng, TryRng};
 use std::time::Duration;
 
 fn server() -> ws::Server {
@@ -477,39 +476,25 @@ fn server_fed_too_much_at_once() -> ws::Server {
 
 /// A source of randomness that fails after this many blocks. The key of the handshake takes one
 /// block, and 64 masks take one.
-struct RunsDry(usize);
-
-impl TryRng for RunsDry {
-    type Error = std::fmt::Error;
-
-    fn try_next_u32(&mut self) -> Result<u32, Self::Error> {
-        Err(std::fmt::Error)
-    }
-
-    fn try_next_u64(&mut self) -> Result<u64, Self::Error> {
-        Err(std::fmt::Error)
-    }
-
-    fn try_fill_bytes(&mut self, out: &mut [u8]) -> Result<(), Self::Error> {
-        self.0 = self.0.checked_sub(1).ok_or(std::fmt::Error)?;
+fn runs_dry(mut draws: usize) -> impl FnMut(&mut [u8]) -> Result<(), std::fmt::Error> {
+    move |out| {
+        draws = draws.checked_sub(1).ok_or(std::fmt::Error)?;
         out.fill(7);
         Ok(())
     }
 }
 
-impl TryCryptoRng for RunsDry {}
-
 #[test]
 fn a_client_without_randomness_ends() {
     let mut client =
-        ws::Client::new(ws::ClientRequest::new("h"), RunsDry(0), ws::Limits::default(), Time::ZERO).unwrap();
+        ws::Client::new(ws::ClientRequest::new("h"), runs_dry(0), ws::Limits::default(), Time::ZERO).unwrap();
     let passed = pass(&mut client, Time::ZERO, usize::MAX);
     assert_eq!(passed.written_bytes(), b"");
     assert_eq!((passed.events, passed.closed), (vec![OwnedEvent::Closed(Closed::Entropy)], vec![()]));
 
     for is_answer in [false, true] {
         let request = ws::ClientRequest::new("h");
-        let client = ws::Client::new(request, RunsDry(2), ws::Limits::default(), Time::ZERO).unwrap();
+        let client = ws::Client::new(request, runs_dry(2), ws::Limits::default(), Time::ZERO).unwrap();
         let mut pair = Pair::new(ws::Server::new(ws::Limits::default(), Time::ZERO), client, Time::ZERO);
         let accept = |server: &mut ws::Server, event: &OwnedEvent| {
             if matches!(event, OwnedEvent::Upgrade(_)) {

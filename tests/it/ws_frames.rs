@@ -17,7 +17,7 @@ fn server(limits: ws::Limits) -> ws::Server {
 fn client(seed: u64) -> ws::Client {
     let limits = ws::Limits::default();
     let mut client =
-        ws::Client::new(ws::ClientRequest::new("h"), Random::new(seed), limits, Time::ZERO).unwrap();
+        ws::Client::new(ws::ClientRequest::new("h"), Random::new(seed).source(), limits, Time::ZERO).unwrap();
     let mut server = ws::Server::new(ws::Limits::default(), Time::ZERO);
     server.feed(Time::ZERO, &waiting(&mut client));
     assert!(matches!(drain(&mut server)[..], [OwnedEvent::Upgrade(_)]));

@@ -240,7 +240,7 @@ fn h02_byte_by_byte_head_has_linear_cost() {
 
 fn client() -> ws::Client {
     let ask = ws::ClientRequest::new("127.0.0.1:1").subprotocol("mcp").field("X-Token", "secret");
-    ws::Client::new(ask, Random::new(3), ws::Limits::default(), Time::ZERO).unwrap()
+    ws::Client::new(ask, Random::new(3).source(), ws::Limits::default(), Time::ZERO).unwrap()
 }
 
 /// Returns the answer of a server to the request of this client.
@@ -367,7 +367,7 @@ fn client_request_is_alone_with_fresh_key() {
     for seed in 0..20 {
         let mut client = ws::Client::new(
             ws::ClientRequest::new("h"),
-            Random::new(seed),
+            Random::new(seed).source(),
             ws::Limits::default(),
             Time::ZERO,
         )
@@ -413,7 +413,8 @@ fn limit_of_zero_is_an_error() {
         let ending = vec![OwnedEvent::Closed(Closed::ZeroLimit(name))];
         assert_eq!(at(&mut server, Time::ZERO), (ending, true), "{name}");
         assert_eq!(at(&mut server, Time::ZERO), (vec![], false), "{name}");
-        let client = ws::Client::new(ws::ClientRequest::new("h"), Random::new(1), limits, Time::ZERO);
+        let client =
+            ws::Client::new(ws::ClientRequest::new("h"), Random::new(1).source(), limits, Time::ZERO);
         assert_eq!(client.err(), Some(ws::InvalidClientRequest::ZeroLimit(name)));
     }
 }

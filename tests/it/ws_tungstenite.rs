@@ -121,7 +121,8 @@ fn our_client(random: &mut Random) -> (ws::Client, End, WebSocket<End>) {
     let end = End::default();
     let Err(HandshakeError::Interrupted(waiting)) = tungstenite::accept(end.clone()) else { panic!() };
     let ask = ws::ClientRequest::new("127.0.0.1:1").target("/x?y");
-    let mut client = ws::Client::new(ask, Random::new(5), ws::Limits::default(), Time::ZERO).unwrap();
+    let mut client =
+        ws::Client::new(ask, Random::new(5).source(), ws::Limits::default(), Time::ZERO).unwrap();
     end.exchange(&mut client, random, echo_client);
     let peer = waiting.handshake().unwrap();
     let (events, _) = end.exchange(&mut client, random, echo_client);

@@ -6,8 +6,6 @@ use std::path::{Path, PathBuf, absolute};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-use getrandom::SysRng;
-use getrandom::rand_core::TryRng;
 use ide_mcp::ide::discovery::locate::{Extras, LocateError};
 use ide_mcp::ide::discovery::{AuthToken, LockFile, LockForm};
 
@@ -170,7 +168,7 @@ fn is_temporary(name: &str) -> bool {
 /// Writes a temporary file in the directory and renames it to `name`, whose path is `path`. The temporary
 /// name cannot be guessed and does not end in `.lock` or `.json`.
 pub(crate) fn write_whole(dir: &sys::Dir, name: &str, path: &Path, text: &str) -> Result<(), Error> {
-    let random = SysRng.try_next_u64().map_err(Error::Entropy)?;
+    let random = getrandom::u64().map_err(Error::entropy)?;
     let temporary = format!(".{random:016x}.tmp");
     let mut handle = dir.create_new(&temporary).map_err(Error::io("create", path))?;
     let written = handle.write_all(text.as_bytes());

@@ -4,7 +4,6 @@
 use std::env;
 use std::ffi::OsString;
 
-use getrandom::SysRng;
 use ide_mcp::ide::discovery::launch_env::{self, LaunchEnv};
 use ide_mcp::ide::discovery::locate::{
     Environment, Extras, HOME_VARIABLE, LocateError, LockDirCandidate, locate,
@@ -57,7 +56,7 @@ pub fn launch_env(port: Option<u16>) -> LaunchEnv {
 /// # Errors
 /// [`Error::Entropy`]. The function does not fall back to a weaker source.
 pub fn new_token() -> Result<AuthToken, Error> {
-    AuthToken::generate(&mut SysRng).map_err(Error::Entropy)
+    AuthToken::generate(getrandom::fill).map_err(Error::entropy)
 }
 
 fn variable(name: &'static str) -> Result<Option<String>, Error> {

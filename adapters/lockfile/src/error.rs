@@ -137,10 +137,14 @@ pub enum Error {
     /// A publication for port 0, on which no server listens.
     PortZero,
     /// A lack of randomness in the system.
-    Entropy(getrandom::Error),
+    Entropy(io::Error),
 }
 
 impl Error {
+    pub(crate) fn entropy(source: getrandom::Error) -> Self {
+        Self::Entropy(source.into())
+    }
+
     /// Returns a function for `map_err` that makes an [`Io`](Self::Io) error of `doing` on `path`.
     pub(crate) fn io<E: Into<io::Error>>(doing: &'static str, path: &Path) -> impl FnOnce(E) -> Self {
         let path = path.to_path_buf();
@@ -233,7 +237,7 @@ impl fmt::Display for Error {
 impl core::error::Error for Error {
     fn source(&self) -> Option<&(dyn core::error::Error + 'static)> {
         match self {
-            Self::Io { source, .. } => Some(source),
+            Self::Io { source, .. } | Self::Entropy(source) => Some(source),
             Self::Malformed { source, .. } => Some(source),
             Self::Locate(source) => Some(source),
             Self::Suspicious { reason, .. } => Some(reason),
@@ -251,9 +255,7 @@ impl core::error::Error for Error {
             | Self::NotUnicode { .. }
             | Self::TooManyFolders { .. }
             | Self::VariableNotUnicode { .. }
-            | Self::PortZero
-            // The error implementation of `getrandom` needs a feature that is not used here.
-            | Self::Entropy(_) => None,
+            | Self::PortZero => None,
         }
     }
 }

@@ -13,7 +13,6 @@ mod plain;
 #[path = "../../tests/support.rs"]
 mod support;
 
-use getrandom::SysRng;
 use ide_mcp::ide::tool::GetDiagnostics;
 use ide_mcp::ide::{Client, ClientConfig, ClientEvent, ServerEvent};
 use ide_mcp::mcp::{Implementation, ToolResult};
@@ -80,7 +79,7 @@ fn dropped_call_of_an_agent_is_cancelled() {
 fn a_wait_that_is_dropped_loses_nothing() {
     let World { editor: mut server, token, .. } = World::<Smol>::new();
     let config = ClientConfig::new(Implementation::new("agent", "1"), server.port(), Some(token));
-    let machine = Client::new(config, SysRng, SessionId::new(1), Time::ZERO).unwrap();
+    let machine = Client::new(config, getrandom::fill, SessionId::new(1), Time::ZERO).unwrap();
     let mut conn = block_on(Conn::connect(server.local_addr(), machine)).unwrap();
 
     let (mut calls, mut answers, mut ends, mut waits) = (0, 0, 0, 0_usize);
@@ -191,7 +190,7 @@ fn a_flood_leaves_room_for_other_tasks() {
     let addr = listener.local_addr().unwrap();
     let flood = thread::spawn(move || {
         let ask = ws::ClientRequest::new(addr.to_string());
-        let machine = ws::Client::new(ask, SysRng, ws::Limits::default(), Time::ZERO).unwrap();
+        let machine = ws::Client::new(ask, getrandom::fill, ws::Limits::default(), Time::ZERO).unwrap();
         block_on(async {
             let mut conn = Conn::connect(addr, machine).await.unwrap();
             let mut sent = 0;

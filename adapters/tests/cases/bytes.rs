@@ -3,7 +3,6 @@
 use crate::adapter::Adapter;
 use crate::plain::{HEAD, Upto, frame, read_all, script};
 use crate::support::{Talk, World, proposal};
-use getrandom::SysRng;
 use ide_mcp::ide::{Client, ClientConfig};
 use ide_mcp::mcp::Implementation;
 use ide_mcp::rpc::SessionId;
@@ -131,7 +130,7 @@ pub(crate) fn e03_large_text_passes_a_server_both_ways<A: Adapter>() {
         let stream = TcpStream::connect(addr).unwrap();
         small_buffers(&stream, 64 * 1024);
         let config = ClientConfig::new(Implementation::new("agent", "1"), addr.port(), Some(token));
-        let machine = Client::new(config, SysRng, SessionId::new(1), Time::ZERO).unwrap();
+        let machine = Client::new(config, getrandom::fill, SessionId::new(1), Time::ZERO).unwrap();
         let mut talk = Talk::new(proposal(sent), false);
         let error = A::accept(stream, machine, |machine, event| talk.event(machine, event));
         assert_eq!(error, None);

@@ -3,7 +3,6 @@
 use crate::adapter::{Adapter, Editor as _};
 use crate::plain::{Upto, contains, frame, read_all, script};
 use crate::support::World;
-use getrandom::SysRng;
 use ide_mcp::{Time, ws};
 use std::io::{ErrorKind, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
@@ -129,7 +128,7 @@ pub(crate) fn unused_address_refuses_connection<A: Adapter>() {
     let held = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
     let addr = held.local_addr().unwrap();
     let ask = ws::ClientRequest::new(addr.to_string());
-    let machine = ws::Client::new(ask, SysRng, ws::Limits::default(), Time::ZERO).unwrap();
+    let machine = ws::Client::new(ask, getrandom::fill, ws::Limits::default(), Time::ZERO).unwrap();
     let mut events = Vec::new();
     let refused = match A::connect(addr, machine, |_, event| events.push(event)) {
         Ok(error) => {

@@ -3,7 +3,6 @@
 use crate::adapter::{Adapter, Editor};
 use crate::plain::PATIENCE;
 use crate::support::{Talk, TempDir, World, agent_with, diagnostics, proposal};
-use getrandom::rand_core::{TryCryptoRng, TryRng};
 use ide_mcp::ide::discovery::{AuthToken, LockFile};
 use ide_mcp::ide::tool::{DiffOutcome, OpenDiff, Tool, ToolSet};
 use ide_mcp::ide::{Client, ClientConfig, Mention, ServerConfig};
@@ -16,7 +15,7 @@ use std::net::{SocketAddr, TcpListener};
 use std::path::Path;
 use std::sync::mpsc;
 use std::time::Duration;
-use std::{fmt, fs, process, thread};
+use std::{fs, process, thread};
 
 pub(crate) fn options_are_published_and_kept<A: Adapter>() {
     let dir = TempDir::new();
@@ -110,8 +109,8 @@ pub(crate) fn misuse_of_start_has_clear_errors<A: Adapter>() {
 
 /// Takes a token and an agent from sources of randomness that fail. A server takes no source.
 pub(crate) fn wrong_random_source_has_a_clear_error<A: Adapter>() {
-    let error = AuthToken::generate(&mut Failing(0)).unwrap_err();
-    assert_eq!(error.to_string(), "no entropy", "the error of the source");
+    let error = AuthToken::generate(failing(0)).unwrap_err();
+    assert_eq!(error, "no entropy", "the error of the source");
     let dir = TempDir::new();
     let mut world = World::<A>::start(options(&dir));
     let rows = [("at the handshake", 0, 0), ("at the first message", 1, 0), ("never", u32::MAX, 1)];
@@ -119,7 +118,7 @@ pub(crate) fn wrong_random_source_has_a_clear_error<A: Adapter>() {
         let (addr, token) = (world.addr(), world.token().clone());
         let agent = thread::spawn(move || {
             let config = ClientConfig::new(Implementation::new("agent", "1"), addr.port(), Some(token));
-            let client = Client::new(config, Failing(draws), SessionId::new(1), Time::ZERO).unwrap();
+            let client = Client::new(config, failing(draws), SessionId::new(1), Time::ZERO).unwrap();
             let mut talk = Talk::new(diagnostics(), false);
             A::connect(addr, client, |client, event| talk.event(client, event)).unwrap();
             talk.report()
@@ -132,34 +131,9 @@ pub(crate) fn wrong_random_source_has_a_clear_error<A: Adapter>() {
 }
 
 /// A source of equal bytes, which fails after some draws. A client cannot notice that the bytes are equal.
-struct Failing(u32);
-
-#[derive(Debug)]
-struct NoEntropy;
-
-impl fmt::Display for NoEntropy {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("no entropy")
-    }
-}
-
-impl std::error::Error for NoEntropy {}
-
-impl TryCryptoRng for Failing {}
-
-impl TryRng for Failing {
-    type Error = NoEntropy;
-
-    fn try_next_u32(&mut self) -> Result<u32, NoEntropy> {
-        self.try_fill_bytes(&mut []).map(|()| 7)
-    }
-
-    fn try_next_u64(&mut self) -> Result<u64, NoEntropy> {
-        self.try_fill_bytes(&mut []).map(|()| 7)
-    }
-
-    fn try_fill_bytes(&mut self, bytes: &mut [u8]) -> Result<(), NoEntropy> {
-        self.0 = self.0.checked_sub(1).ok_or(NoEntropy)?;
+fn failing(mut draws: u32) -> impl FnMut(&mut [u8]) -> Result<(), &'static str> {
+    move |bytes| {
+        draws = draws.checked_sub(1).ok_or("no entropy")?;
         bytes.fill(7);
         Ok(())
     }

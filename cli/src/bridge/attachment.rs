@@ -3,7 +3,6 @@
 use crate::bridge::attempt::{Attempt, Progress};
 use crate::bridge::routes::Above;
 use crate::support::{find, not_connected, report_unknown};
-use getrandom::SysRng;
 use ide_mcp::Time;
 use ide_mcp::ide::discovery::{Backoff, Reconnect};
 use ide_mcp::ide::kit::display_safe;
@@ -252,7 +251,7 @@ impl Attachment {
         config.mcp.limits.requests = REQUESTS;
         config.ws.outgoing = super::run::MARK;
         self.sessions = self.sessions.saturating_add(1);
-        let client = Client::new(config, SysRng, SessionId::new(self.sessions), now);
+        let client = Client::new(config, getrandom::fill, SessionId::new(self.sessions), now);
         let client = client.map_err(|error| error.to_string())?;
         let conn = trusted.begin(client, &self.registry, self.token);
         conn.map(|conn| Link::Open(Box::new(conn))).map_err(|error| self.explain(&error))

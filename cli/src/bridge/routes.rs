@@ -343,7 +343,6 @@ fn report_loss(sent: Result<(), NotSent>, method: &str, to: &str) {
 mod tests {
     use super::*;
     use crate::bridge::greeting::itself;
-    use getrandom::SysRng;
     use ide_mcp::ide::ClientConfig;
     use ide_mcp::mcp::{Forward, Lines, ServerConfig};
     use ide_mcp::rpc::SessionId;
@@ -374,7 +373,7 @@ mod tests {
             let mut world = Self {
                 routes: Routes::default(),
                 below: Server::new(below, OfEditor, SessionId::new(1)),
-                above: Client::new(above, SysRng, SessionId::new(2), Time::ZERO).unwrap(),
+                above: Client::new(above, getrandom::fill, SessionId::new(2), Time::ZERO).unwrap(),
                 out: Lines::default(),
                 editor: ws::Server::new(ws::Limits::default(), Time::ZERO),
                 now: Time::ZERO,

@@ -7,7 +7,6 @@ use crate::support::transcript::Header;
 use crate::support::units::{Piece, Unit};
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
-use getrandom::rand_core::{TryCryptoRng, TryRng};
 use ide_mcp::ide::discovery::AuthToken;
 use ide_mcp::ide::{Client, ClientConfig, ClientEvent};
 use ide_mcp::mcp::{Implementation, Root, Timeout};
@@ -35,7 +34,14 @@ pub(crate) struct AgentCore<'a> {
 
 /// The recorded key of a handshake, as a source of randomness. All masks are zero, since nothing
 /// compares them.
-struct Recorded(Vec<u8>);
+fn recorded(mut key: Vec<u8>) -> impl FnMut(&mut [u8]) -> Result<(), Infallible> {
+    move |out| {
+        out.fill(0);
+        // The client draws the key of the handshake first.
+        out.iter_mut().zip(std::mem::take(&mut key)).for_each(|(byte, key)| *byte = key);
+        Ok(())
+    }
+}
 
 impl<'a> AgentCore<'a> {
     pub(crate) const fn new(header: Option<&'a Header>, script: &'a Script) -> Self {
@@ -71,7 +77,7 @@ impl<'a> AgentCore<'a> {
         }
     }
 
-    fn config(&self, conn: u32) -> (ClientConfig, Recorded) {
+    fn config(&self, conn: u32) -> (ClientConfig, Vec<u8>) {
         let said = || self.script.expected.get(&conn).into_iter().flatten();
         let head = said().find_map(|expected| match &expected.unit {
             Unit::Head(head) => Some(head.as_slice()),
@@ -100,7 +106,7 @@ impl<'a> AgentCore<'a> {
         let connected = message("ide_connected");
         config.pid = connected.and_then(|said| read_member(said.params.as_deref(), "pid"));
         let key = field("sec-websocket-key").and_then(|key| BASE64_STANDARD.decode(key).ok());
-        (config, Recorded(key.unwrap_or_default()))
+        (config, key.unwrap_or_default())
     }
 
     /// Finds the request of a form in the last message, so that the recorded answer reaches this call.
@@ -118,8 +124,8 @@ impl<'a> AgentCore<'a> {
 
 impl Core for AgentCore<'_> {
     fn open(&mut self, now: Time, conn: u32) {
-        let (config, random) = self.config(conn);
-        if let Ok(client) = Client::new(config, random, SessionId::new(conn.into()), now) {
+        let (config, key) = self.config(conn);
+        if let Ok(client) = Client::new(config, recorded(key), SessionId::new(conn.into()), now) {
             self.clients.insert(conn, client);
         }
     }
@@ -215,24 +221,3 @@ impl Core for AgentCore<'_> {
 fn is_close(unit: &Unit) -> bool {
     matches!(unit, Unit::Frame { opcode: Opcode::Close, payload, .. } if *payload == 1000_u16.to_be_bytes())
 }
-
-impl TryRng for Recorded {
-    type Error = Infallible;
-
-    fn try_next_u32(&mut self) -> Result<u32, Infallible> {
-        Ok(0)
-    }
-
-    fn try_next_u64(&mut self) -> Result<u64, Infallible> {
-        Ok(0)
-    }
-
-    fn try_fill_bytes(&mut self, out: &mut [u8]) -> Result<(), Infallible> {
-        out.fill(0);
-        // The client draws the key of the handshake first.
-        out.iter_mut().zip(std::mem::take(&mut self.0)).for_each(|(byte, key)| *byte = key);
-        Ok(())
-    }
-}
-
-impl TryCryptoRng for Recorded {}

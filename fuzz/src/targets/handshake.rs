@@ -86,7 +86,7 @@ fn asks(data: &[u8]) {
         .subprotocol(subprotocol)
         .field(name, value);
     assert!(!format!("{ask:?}").is_empty());
-    let mut client = match Client::new(ask, Random::new(1), Limits::default(), Time::ZERO) {
+    let mut client = match Client::new(ask, Random::new(1).source(), Limits::default(), Time::ZERO) {
         Ok(client) => client,
         Err(invalid) => return assert!(!invalid.to_string().is_empty()),
     };

@@ -354,7 +354,7 @@ impl Subject for Foreign {
         // Small limits, which scripts reach.
         (mcp.limits.requests, mcp.limits.open_calls, mcp.limits.faults) = (6, 4, 5);
         (mcp.list_pages, mcp.list_bytes) = (3, 64);
-        Client::new(config, Random::new(7), SessionId::new(1), now).expect("a good request")
+        Client::new(config, Random::new(7).source(), SessionId::new(1), now).expect("a good request")
     }
 
     fn app(&self, _: u64) {}

@@ -124,8 +124,8 @@ impl Run {
         client.pid = Some(7);
         let mut server = Server::new(server);
         let conn = server.connect(Time::ZERO);
-        let client =
-            Client::new(client, Random::new(1), SessionId::new(2), Time::ZERO).expect("a good server");
+        let client = Client::new(client, Random::new(1).source(), SessionId::new(2), Time::ZERO)
+            .expect("a good server");
         Self {
             pair: Pair::joined(server, conn, client, Time::ZERO),
             by_agent: Vec::new(),

@@ -20,7 +20,6 @@ use crate::time::earlier;
 use crate::ws::{self, ClientRequest, CloseCode, Closed, InvalidClientRequest, ProtocolError, SendError};
 use crate::{Output, Time};
 use alloc::{boxed::Box, format, vec::Vec};
-use rand_core::TryCryptoRng;
 use serde::Serialize;
 use serde_json::value::RawValue;
 
@@ -81,17 +80,17 @@ pub struct Client {
 
 impl Client {
     /// Creates an agent's connection; the first pass writes its opening handshake. `session` is a part of the names of its
-    /// calls and requests, so each connection of a program needs a `session` of its own. `random` makes the keys that
-    /// RFC 6455 demands of a client; `getrandom::SysRng` is the source of the system.
+    /// calls and requests, so each connection of a program needs a `session` of its own. `random` fills a slice
+    /// with bytes that nobody can predict, as `getrandom::fill` does; RFC 6455 demands such keys of a client.
     ///
     /// # Errors
     ///
     /// [`InvalidClientRequest`] if the host, the [target](ClientConfig::target), a
     /// [field](ClientConfig::fields) or the `User-Agent` is not valid in an opening handshake, or if a
     /// limit is 0. The `User-Agent` is the name and version of the agent.
-    pub fn new(
+    pub fn new<E>(
         config: ClientConfig,
-        random: impl TryCryptoRng + Send + Sync + 'static,
+        random: impl FnMut(&mut [u8]) -> Result<(), E> + Send + Sync + 'static,
         session: SessionId,
         now: Time,
     ) -> Result<Self, InvalidClientRequest> {

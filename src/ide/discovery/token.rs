@@ -5,7 +5,6 @@
 
 use alloc::string::String;
 use core::fmt;
-use rand_core::TryCryptoRng;
 use subtle::{Choice, ConstantTimeEq};
 
 /// A secret that the lock file contains, and that the opening handshake repeats in
@@ -25,13 +24,14 @@ impl AuthToken {
     /// shorter token of another editor is still read.
     pub const MIN_PUBLISHED_LEN: usize = 16;
 
-    /// Draws 32 random bytes and writes them as 64 lower-case hexadecimal characters.
+    /// Draws 32 random bytes and writes them as 64 lower-case hexadecimal characters. `random` fills a slice with bytes
+    /// that nobody can predict, as `getrandom::fill` does.
     ///
     /// # Errors
-    /// The error of `rng`. There is no weaker source as a fallback.
-    pub fn generate<R: TryCryptoRng + ?Sized>(rng: &mut R) -> Result<Self, R::Error> {
+    /// The error of `random`. There is no weaker source as a fallback.
+    pub fn generate<E>(random: impl FnOnce(&mut [u8]) -> Result<(), E>) -> Result<Self, E> {
         let mut bytes = [0_u8; 32];
-        rng.try_fill_bytes(&mut bytes)?;
+        random(&mut bytes)?;
         let halves = bytes.iter().flat_map(|byte| [byte >> 4, byte & 0x0f]);
         Ok(Self(halves.filter_map(|half| char::from_digit(u32::from(half), 16)).collect()))
     }
@@ -154,62 +154,25 @@ impl core::error::Error for InvalidToken {}
 mod tests {
     use super::*;
     use alloc::{format, string::ToString, vec, vec::Vec};
-    use rand_core::{TryCryptoRng, TryRng};
-
-    /// A source of randomness for tests that counts up or fails.
-    struct Counting {
-        next: u8,
-        broken: bool,
-    }
-
-    #[derive(Debug, PartialEq)]
-    struct Broken;
-
-    impl fmt::Display for Broken {
-        fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-            f.write_str("broken")
-        }
-    }
-
-    impl core::error::Error for Broken {}
-
-    impl TryRng for Counting {
-        type Error = Broken;
-
-        fn try_next_u32(&mut self) -> Result<u32, Broken> {
-            unreachable!("bytes are drawn")
-        }
-
-        fn try_next_u64(&mut self) -> Result<u64, Broken> {
-            unreachable!("bytes are drawn")
-        }
-
-        fn try_fill_bytes(&mut self, dst: &mut [u8]) -> Result<(), Broken> {
-            if self.broken {
-                return Err(Broken);
-            }
-            for byte in dst {
-                *byte = self.next;
-                self.next = self.next.wrapping_add(7);
-            }
-            Ok(())
-        }
-    }
-
-    impl TryCryptoRng for Counting {}
 
     #[test]
     fn generated_token_is_its_bytes_in_hexadecimal() {
-        let mut rng = Counting { next: 0, broken: false };
-        let first = AuthToken::generate(&mut rng).unwrap();
+        let mut next = 0_u8;
+        let mut counting = |bytes: &mut [u8]| {
+            for byte in bytes {
+                *byte = next;
+                next = next.wrapping_add(7);
+            }
+            Ok::<(), ()>(())
+        };
+        let first = AuthToken::generate(&mut counting).unwrap();
         assert_eq!(first.as_str(), "00070e151c232a31383f464d545b626970777e858c939aa1a8afb6bdc4cbd2d9");
-        assert_ne!(first, AuthToken::generate(&mut rng).unwrap(), "the second takes the next bytes");
+        assert_ne!(first, AuthToken::generate(&mut counting).unwrap(), "the second takes the next bytes");
     }
 
     #[test]
     fn l10_a_source_that_fails_is_an_error() {
-        let mut rng = Counting { next: 0, broken: true };
-        assert_eq!(AuthToken::generate(&mut rng).err(), Some(Broken));
+        assert_eq!(AuthToken::generate(|_| Err("broken")).err(), Some("broken"));
     }
 
     #[test]

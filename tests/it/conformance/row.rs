@@ -378,7 +378,7 @@ fn attached_agent() -> Pair<Server, Client> {
     let mut client = ClientConfig::new(Implementation::new("agent", "1"), 1, None);
     client.mcp.roots = Some(vec![Root::new("file:///w")]);
     client.mcp.elicitation = true;
-    let client = Client::new(client, Random::new(1), SessionId::new(2), Time::ZERO).unwrap();
+    let client = Client::new(client, Random::new(1).source(), SessionId::new(2), Time::ZERO).unwrap();
     let mut server = Server::new(server);
     let conn = server.connect(Time::ZERO);
     let mut pair = Pair::joined(server, conn, client, Time::ZERO);

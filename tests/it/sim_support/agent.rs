@@ -140,7 +140,7 @@ impl Agent {
         let session = SessionId::new(self.sessions);
         let time = self.clock.time_at(now);
         let config = plan.client(self.version, self.folders, self.shows_forms);
-        let client = Client::new(config, Random::new(self.random.number()), session, time);
+        let client = Client::new(config, Random::new(self.random.number()).source(), session, time);
         self.client = Some(client.unwrap());
         self.forget();
     }

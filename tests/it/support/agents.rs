@@ -64,7 +64,7 @@ impl Subject for IdeClient {
         config.mcp.request_timeout = Duration::from_secs(53);
         config.mcp.call_deadline = Duration::from_secs(29);
         config.mcp.longest_call = Duration::from_secs(310);
-        Client::new(config, Random::new(7), SessionId::new(1), now).unwrap()
+        Client::new(config, Random::new(7).source(), SessionId::new(1), now).unwrap()
     }
 
     fn app(&self, seed: u64) -> Agent {

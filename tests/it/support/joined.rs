@@ -17,7 +17,8 @@ pub fn server(limits: ws::Limits, now: Time) -> ws::Server {
 /// Returns both roles with an open connection at `now`, and no events.
 pub fn open(limits: &ws::Limits, now: Time) -> Pair<ws::Server, ws::Client> {
     let server = ws::Server::new(limits.clone(), now);
-    let client = ws::Client::new(ClientRequest::new("h"), Random::new(1), limits.clone(), now).unwrap();
+    let client =
+        ws::Client::new(ClientRequest::new("h"), Random::new(1).source(), limits.clone(), now).unwrap();
     let mut pair = Pair::new(server, client, now);
     pair.settle_with(
         |server, event| {

@@ -206,8 +206,13 @@ impl Subject for WsClient {
     }
 
     fn make(&self, now: Time) -> ws::Client {
-        ws::Client::new(ws::ClientRequest::new("127.0.0.1:1"), Random::new(7), limits(MARK, MESSAGE), now)
-            .unwrap()
+        ws::Client::new(
+            ws::ClientRequest::new("127.0.0.1:1"),
+            Random::new(7).source(),
+            limits(MARK, MESSAGE),
+            now,
+        )
+        .unwrap()
     }
 
     fn app(&self, seed: u64) -> Echo {

@@ -8,7 +8,6 @@
 
 #![allow(clippy::wildcard_enum_match_arm, clippy::print_stdout, reason = "a test program")]
 
-use getrandom::SysRng;
 use ide_mcp::ws::{self, OwnedEvent};
 use ide_mcp::{Clock, Time};
 use ide_mcp_mio::mio::net::TcpListener;
@@ -114,7 +113,7 @@ fn converse(
     mut on: impl FnMut(&mut ws::Client, OwnedEvent),
 ) -> Result<(), Box<dyn Error>> {
     let request = ws::ClientRequest::new(server).target(target);
-    let machine = ws::Client::new(request, SysRng, ws::Limits::default(), Time::ZERO)?;
+    let machine = ws::Client::new(request, getrandom::fill, ws::Limits::default(), Time::ZERO)?;
     let mut conn = ide_mcp_blocking::Conn::connect(server, machine)?;
     while let Some(event) = conn.next_event() {
         if let OwnedEvent::Closed(ws::Closed::NotAccepted(error)) = &event {

@@ -48,7 +48,7 @@ trait Editor {
 fn run(mut editor: impl Editor, kind: &str, calls: u32) {
     let config =
         ClientConfig::new(Implementation::new("agent", "1"), 1, Some(AuthToken::from_text(TOKEN).unwrap()));
-    let mut client = Client::new(config, Random::new(0), SessionId::new(0), Time::ZERO).unwrap();
+    let mut client = Client::new(config, Random::new(0).source(), SessionId::new(0), Time::ZERO).unwrap();
     // The text of a file has escapes in JSON.
     let diff = OpenDiff::new("/w/a.rs", "let a = \"b\";\n".repeat((64 << 10) / 13), "tab");
     let diagnostics = GetDiagnostics::new(Some(URI.into()));

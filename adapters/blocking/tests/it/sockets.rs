@@ -1,7 +1,6 @@
 //! Blocking connections over real loopback sockets.
 
 use crate::plain::{HEAD, PATIENCE, contains, read_all};
-use getrandom::SysRng;
 use ide_mcp::{Clock, Time, ws};
 use ide_mcp_blocking::Conn;
 use std::io::{Read, Write};
@@ -38,7 +37,7 @@ fn echo() -> (SocketAddr, JoinHandle<Vec<ws::Closed>>) {
 
 pub(crate) fn client(addr: SocketAddr) -> Conn<ws::Client> {
     let ask = ws::ClientRequest::new(addr.to_string());
-    let machine = ws::Client::new(ask, SysRng, ws::Limits::default(), Time::ZERO).unwrap();
+    let machine = ws::Client::new(ask, getrandom::fill, ws::Limits::default(), Time::ZERO).unwrap();
     Conn::connect(addr, machine).unwrap()
 }
 

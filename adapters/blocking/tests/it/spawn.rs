@@ -1,7 +1,6 @@
 //! A server on a thread of its own, used by a handle alone.
 
 use crate::plain::PATIENCE;
-use getrandom::SysRng;
 use ide_mcp::Time;
 use ide_mcp::ide::tool::{OpenDiff, Tool, ToolCall, ToolSet};
 use ide_mcp::ide::{Client, ClientConfig, ClientEvent, ServerConfig, ServerEvent};
@@ -28,7 +27,7 @@ fn spawned_server_is_used_by_its_handle() {
     assert!(matches!(taken, StartError::Bind { .. }), "{taken}");
 
     let config = ClientConfig::new(Implementation::new("agent", "1"), handle.port(), Some(token));
-    let client = Client::new(config, SysRng, SessionId::new(1), Time::ZERO).unwrap();
+    let client = Client::new(config, getrandom::fill, SessionId::new(1), Time::ZERO).unwrap();
     let mut agent = Conn::connect(("127.0.0.1", handle.port()), client).unwrap();
     while !matches!(agent.next_event().unwrap(), ClientEvent::Ready(_)) {}
     for text in ["first", "second"] {

@@ -2,7 +2,6 @@
 //! time is virtual.
 
 use crate::support::{End, Fault, pair};
-use getrandom::SysRng;
 use ide_mcp::{Time, ws};
 use ide_mcp_driver::{Conn, Link};
 use std::fmt;
@@ -15,9 +14,13 @@ type Client = Conn<ws::Client, End>;
 fn joined(capacity: usize) -> (Server, Client) {
     let (near, far) = pair(capacity);
     let server = ws::Server::new(ws::Limits::default(), Time::ZERO);
-    let client =
-        ws::Client::new(ws::ClientRequest::new("127.0.0.1:1"), SysRng, ws::Limits::default(), Time::ZERO)
-            .unwrap();
+    let client = ws::Client::new(
+        ws::ClientRequest::new("127.0.0.1:1"),
+        getrandom::fill,
+        ws::Limits::default(),
+        Time::ZERO,
+    )
+    .unwrap();
     (Conn::new(server, Link::new(near)), Conn::new(client, Link::new(far)))
 }
 

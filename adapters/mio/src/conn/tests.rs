@@ -1,7 +1,6 @@
 //! Tests of a state that a test outside this crate cannot set up.
 
 use super::*;
-use getrandom::SysRng;
 use ide_mcp::ws::{Client, ClientRequest, Closed, Limits, OwnedEvent};
 use mio::{Events, Poll};
 use rustix::net::{AddressFamily, SocketType, bind, connect, getsockname, socket};
@@ -15,7 +14,7 @@ fn socket_connected_to_itself_was_refused() {
     let stream = Std::from(itself);
     stream.set_nonblocking(true).unwrap();
     let (link, ask) = (Link::connecting(TcpStream::from_std(stream)), ClientRequest::new("127.0.0.1:1"));
-    let machine = Client::new(ask, SysRng, Limits::default(), Time::ZERO).unwrap();
+    let machine = Client::new(ask, getrandom::fill, Limits::default(), Time::ZERO).unwrap();
     let (mut poll, mut events) = (Poll::new().unwrap(), Events::with_capacity(8));
     let mut conn = Conn::register(link, machine, poll.registry(), Token(0), true).unwrap();
     poll.poll(&mut events, None).unwrap();

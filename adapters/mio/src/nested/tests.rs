@@ -4,7 +4,6 @@
 
 use super::*;
 use crate::{Conn, address_of};
-use getrandom::SysRng;
 use ide_mcp::ide::discovery::AuthToken;
 use ide_mcp::ide::kit::{Position, Range};
 use ide_mcp::ide::tool::{Call, DiffOutcome, OpenDiff, Tool, ToolCall, ToolSet};
@@ -58,7 +57,7 @@ impl World {
         let port = self.editor.server().local_addr().port();
         let info = Implementation::new("agent", "1");
         let config = ClientConfig::new(info, port, Some(self.token.clone()));
-        let client = Client::new(config, SysRng, SessionId::new(1), self.clock.now()).unwrap();
+        let client = Client::new(config, getrandom::fill, SessionId::new(1), self.clock.now()).unwrap();
         let address = address_of("127.0.0.1", port).unwrap();
         self.agent = Some(Conn::connect(address, client, self.poll.registry(), Token(0)).unwrap());
         self.until("it attaches", |world| world.received.contains(&"ready"));

@@ -1,7 +1,6 @@
 //! Connections in a `Poll`, over real loopback sockets.
 
 use crate::plain::{HEAD, PATIENCE};
-use getrandom::SysRng;
 use ide_mcp::{Clock, Time, ws};
 use ide_mcp_mio::Conn;
 use mio::net::{TcpListener, TcpStream};
@@ -58,7 +57,7 @@ impl World {
     fn connect(&mut self, addr: SocketAddr) {
         let token = self.token();
         let ask = ws::ClientRequest::new(addr.to_string());
-        let machine = ws::Client::new(ask, SysRng, ws::Limits::default(), self.clock.now()).unwrap();
+        let machine = ws::Client::new(ask, getrandom::fill, ws::Limits::default(), self.clock.now()).unwrap();
         self.clients.push(Conn::connect(addr, machine, self.poll.registry(), token).unwrap());
     }
 

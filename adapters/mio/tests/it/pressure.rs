@@ -3,7 +3,6 @@
 //! a fault. These sockets are in memory, and can be so small that they hold a single byte. They report
 //! an edge as epoll does, once for each time that a call would have blocked.
 
-use getrandom::SysRng;
 use ide_mcp::{Time, ws};
 use ide_mcp_driver::{Conn, Link, Shutdown};
 use std::cell::{Cell, RefCell};
@@ -109,7 +108,7 @@ impl World {
         let mut limits = ws::Limits::default();
         limits.keepalive = None;
         let ask = ws::ClientRequest::new("127.0.0.1:1");
-        let client = ws::Client::new(ask, SysRng, limits.clone(), Time::ZERO).unwrap();
+        let client = ws::Client::new(ask, getrandom::fill, limits.clone(), Time::ZERO).unwrap();
         Self {
             server: Conn::new(ws::Server::new(limits, Time::ZERO), end(&up, &down)),
             client: Conn::new(client, end(&down, &up)),

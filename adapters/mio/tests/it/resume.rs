@@ -1,7 +1,6 @@
 //! An editor that is stopped and started again on its port with its token, over real loopback sockets (quirk
 //! Q20 of docs/conformance.md).
 
-use getrandom::SysRng;
 use ide_mcp::Clock;
 use ide_mcp::ide::discovery::{AuthToken, Backoff, Reconnect};
 use ide_mcp::ide::{Client, ClientConfig, ClientEvent, Policy, ServerConfig};
@@ -74,7 +73,8 @@ fn agent(port: u16, token: AuthToken, attached: mpsc::Sender<()>) -> thread::Joi
             thread::sleep(due.saturating_since(clock.now()));
             reconnect.on_attempt();
             sessions += 1;
-            let machine = Client::new(config.clone(), SysRng, SessionId::new(sessions), clock.now()).unwrap();
+            let machine =
+                Client::new(config.clone(), getrandom::fill, SessionId::new(sessions), clock.now()).unwrap();
             let Ok(conn) = Conn::connect((Ipv4Addr::LOCALHOST, port), machine) else {
                 let _ = reconnect.on_disconnected(clock.now(), &Closed::Abnormal);
                 continue;

@@ -7,7 +7,6 @@
 
 use crate::doctor::facts::{Answer, Probe};
 use crate::support::connect_checked;
-use getrandom::SysRng;
 use ide_mcp::ide::discovery::AuthToken;
 use ide_mcp::ide::discovery::client_env::authority;
 use ide_mcp::ide::kit::display_safe;
@@ -88,7 +87,7 @@ pub(super) fn probe(place: Place<'_>, token: Option<&AuthToken>, dead: bool) -> 
 fn attach(stream: TcpStream, Place { host, port, .. }: Place<'_>, token: Option<&AuthToken>) -> Answer {
     let info = Implementation::new(NAME, env!("CARGO_PKG_VERSION"));
     let config = ClientConfig::new(info, port, token.cloned()).with_host(host, port);
-    let opened = Client::new(config, SysRng, SessionId::new(1), Time::ZERO)
+    let opened = Client::new(config, getrandom::fill, SessionId::new(1), Time::ZERO)
         .map_err(|error| error.to_string())
         .and_then(|client| Conn::from_stream(stream, client).map_err(|error| error.to_string()));
     let mut conn = match opened {
@@ -137,7 +136,7 @@ fn visit_on(
         }
     }
     let opened = stream.and_then(|stream| {
-        let client = ws::Client::new(ask, SysRng, Limits::default(), Time::ZERO);
+        let client = ws::Client::new(ask, getrandom::fill, Limits::default(), Time::ZERO);
         let client = client.map_err(|error| error.to_string())?;
         Conn::from_stream(stream, client).map_err(|error| error.to_string())
     });

@@ -4,7 +4,6 @@ use super::contract::Expected;
 use super::ledger::Ledger;
 use super::shared::{Client, PATIENCE, Phase, Seen};
 use super::totals::Of;
-use getrandom::SysRng;
 use ide_mcp::Time;
 use ide_mcp::ws::{self, OwnedEvent, Part};
 use ide_mcp_blocking::Conn;
@@ -47,7 +46,7 @@ impl<'c, 'a> Life<'c, 'a> {
         let (port, token) = (client.soak.editor.port, client.soak.editor.token.as_str());
         let ask = ws::ClientRequest::new(format!("127.0.0.1:{port}")).subprotocol("mcp");
         let ask = ask.field("x-claude-code-ide-authorization", token);
-        let machine = ws::Client::new(ask, SysRng, ws::Limits::default(), Time::ZERO);
+        let machine = ws::Client::new(ask, getrandom::fill, ws::Limits::default(), Time::ZERO);
         let (stream, _) = client.soak.connect()?;
         let conn = Conn::from_stream(stream, machine.map_err(|error| error.to_string())?);
         Ok(Self {

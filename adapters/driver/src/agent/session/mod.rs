@@ -29,7 +29,6 @@ mod queue;
 mod target;
 
 use super::{AgentError, AgentOptions, NotAdmitted};
-use getrandom::SysRng;
 use ide_mcp::Time;
 use ide_mcp::ide::discovery::Reconnect;
 use ide_mcp::ide::{Client, ClientConfig, ClientEvent};
@@ -179,7 +178,7 @@ impl AgentSession {
         config.pid = *pid;
         config.mcp.roots.clone_from(roots);
         config.mcp.elicitation = *elicitation;
-        let client = Client::new(config, SysRng, self.current_session(), now);
+        let client = Client::new(config, getrandom::fill, self.current_session(), now);
         client.map_err(|error| self.end(AgentError::Invalid(error))).ok()
     }
 

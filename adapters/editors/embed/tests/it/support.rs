@@ -56,7 +56,7 @@ impl Room {
         (config.pid, config.target) = (Some(77), target.into());
         (config.mcp.roots, config.mcp.elicitation) = (Some(vec![Root::new("file:///w")]), true);
         let seed = self.agents.len() as u64;
-        let client = Client::new(config, Random::new(seed), SessionId::new(seed), self.now).unwrap();
+        let client = Client::new(config, Random::new(seed).source(), SessionId::new(seed), self.now).unwrap();
         let conn = self.editor.connect(self.now);
         self.agents.push(Agent { conn, client, events: Vec::new(), is_linked: true });
         self.settle()

@@ -27,7 +27,6 @@ use super::view::canvas::{Canvas, Ink};
 use crate::editor::folders::Folders;
 use crate::editor::options::OnDiff;
 use crate::support::temp::short_temp_dir;
-use getrandom::SysRng;
 use ide_mcp::ide::tool::ToolArguments;
 use ide_mcp::ide::{Client, ClientConfig, ClientEvent, ConnId, Policy, Server, ServerConfig};
 use ide_mcp::mcp::{Implementation, Outcome, ToolResult};
@@ -180,7 +179,7 @@ impl Desk {
         let mut config = ClientConfig::new(Implementation::new(name, "2.1"), 1, None);
         config.mcp.elicitation = true;
         let session = SessionId::new(u64::try_from(self.agents.len()).unwrap() + 1);
-        let client = Client::new(config, SysRng, session, self.now).unwrap();
+        let client = Client::new(config, getrandom::fill, session, self.now).unwrap();
         let conn = self.server.connect(self.now);
         self.agents.push((conn, client));
         self.turn();
