@@ -46,7 +46,7 @@ fn handle_event(server: &mut Server, event: ServerEvent, proposals: &Sender<(Cal
         // nothing else.
         ServerEvent::Call { call: ToolCall::OpenDiff(call, diff), .. } => {
             let Err(SendError((call, _))) = proposals.send((call, diff)) else { return };
-            let _ = server.machine_mut().call(call).fail(-32603, "no person is there to decide");
+            let _ = server.machine_mut().call(call).fail("no person is there to decide");
         }
         _ => {}
     }

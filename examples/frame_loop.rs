@@ -57,6 +57,6 @@ fn handle_event(server: &mut Server, event: ServerEvent) {
     let _ = match call {
         // An editor keeps the call, shows the diff, and answers in the frame of the decision.
         ToolCall::OpenDiff(call, diff) => server.answer(call, &diff.accept()),
-        other => server.call(other).fail(-32601, "this editor does not have the tool"),
+        other => server.call(other).fail("this editor does not have the tool"),
     };
 }

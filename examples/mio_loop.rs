@@ -72,7 +72,7 @@ fn main() -> Result<(), Box<dyn Error>> {
                     let uri = asked.uri.unwrap_or_default();
                     // If the checker has ended, the call would otherwise stay open until its deadline.
                     if let Err(SendError((call, _))) = jobs.send((call, uri)) {
-                        let _ = ide.call(call).fail(-32603, "the checker has ended");
+                        let _ = ide.call(call).fail("the checker has ended");
                     }
                 }
                 _ => {}

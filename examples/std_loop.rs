@@ -71,7 +71,7 @@ fn on_event(server: &mut Server, event: ServerEvent) {
             // An error means that the agent has gone.
             let _ = server.answer(call, &diff.accept());
         }
-        Some(other) => drop(server.call(other).fail(-32601, "this editor only shows diffs")),
+        Some(other) => drop(server.call(other).fail("this editor only shows diffs")),
         None => {}
     }
 }

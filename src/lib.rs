@@ -172,7 +172,7 @@ pub mod ws;
 pub use keepalive::Keepalive;
 pub use machine::{Machine, Output};
 #[cfg(feature = "mcp")]
-pub use outbox::{Outbox, OutboxClosed, To};
+pub use outbox::{Outbox, To};
 #[cfg(feature = "std")]
 pub use time::Clock;
 pub use time::Time;

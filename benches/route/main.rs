@@ -4,7 +4,7 @@
 use ide_mcp::ide::discovery::AuthToken;
 use ide_mcp::ide::tool::{Call, GetOpenEditors, OpenEditors, Tool, ToolCall};
 use ide_mcp::ide::{ConnId, Server, ServerConfig, ServerEvent};
-use ide_mcp::rpc::NotOpen;
+use ide_mcp::rpc::NotAnswered;
 use ide_mcp::{Output, Time};
 use std::error::Error;
 
@@ -21,7 +21,7 @@ fn event(server: &mut Server) -> Option<Call<GetOpenEditors>> {
 }
 
 #[inline(never)]
-fn answer(server: &mut Server, call: Call<GetOpenEditors>) -> Result<(), NotOpen> {
+fn answer(server: &mut Server, call: Call<GetOpenEditors>) -> Result<(), NotAnswered> {
     server.answer(call, &OpenEditors::new(Vec::new()))
 }
 

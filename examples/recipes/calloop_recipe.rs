@@ -39,6 +39,6 @@ fn handle_event(server: &mut Server, event: ServerEvent) {
     // An error means that the agent has gone or has cancelled the call.
     let _ = match call {
         ToolCall::OpenDiff(call, diff) => server.answer(call, &diff.accept()),
-        other => server.call(other).fail(-32601, "this editor does not have the tool"),
+        other => server.call(other).fail("this editor does not have the tool"),
     };
 }

@@ -20,7 +20,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
         let Some(call) = server.next_event().await.and_then(ServerEvent::into_call) else { continue };
         let _ = match call {
             ToolCall::OpenDiff(call, diff) => server.machine_mut().answer(call, &diff.accept()),
-            other => server.machine_mut().call(other).fail(-32601, "this editor does not have the tool"),
+            other => server.machine_mut().call(other).fail("this editor does not have the tool"),
         };
     }
     Ok(())

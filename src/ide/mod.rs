@@ -90,7 +90,7 @@
 //! use ide_mcp::{Output, Time, mcp::Implementation, rpc::SessionId};
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
-//! # let random = ide_mcp::testing::Random::new(1);
+//! # let random = ide_mcp::testing::Random::new(1).source();
 //! const PORT: u16 = 41111; // that the editor listens on
 //! let (now, token) = (Time::ZERO, AuthToken::from_text("550e8400-e29b-41d4-a716-446655440000")?);
 //! let editor = ServerConfig::new("Editor", "1.0").folder("/w").listening(PORT, token).tools([Tool::OpenDiff]);

@@ -11,7 +11,8 @@ use serde::de::{self, Deserializer as _, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 
 use crate::rpc::Id;
-use crate::{Outbox, OutboxClosed, To};
+use crate::rpc::NotSent;
+use crate::{Outbox, To};
 
 /// The maximum number of messages in a batch. No peer is known to send batches, so a larger number
 /// has no use.
@@ -80,7 +81,7 @@ impl<'o, O: Outbox> Gather<'o, O> {
 }
 
 impl<O: Outbox> Outbox for Gather<'_, O> {
-    fn message(&mut self, to: To<'_>, write: impl FnOnce(&mut Vec<u8>)) -> Result<(), OutboxClosed> {
+    fn message(&mut self, to: To<'_>, write: impl FnOnce(&mut Vec<u8>)) -> Result<(), NotSent> {
         let Some(array) = &mut self.array else { return self.out.message(to, write) };
         if let (None, To::Answer(id)) = (&self.first, to) {
             self.first = Some(id.clone());
@@ -109,7 +110,7 @@ mod tests {
     struct One(Vec<String>, bool);
 
     impl Outbox for One {
-        fn message(&mut self, to: To<'_>, write: impl FnOnce(&mut Vec<u8>)) -> Result<(), OutboxClosed> {
+        fn message(&mut self, to: To<'_>, write: impl FnOnce(&mut Vec<u8>)) -> Result<(), NotSent> {
             assert_eq!(to, To::Answer(&Id::from(7)), "the array is sent under its first id");
             let mut text = Vec::new();
             write(&mut text);

@@ -15,8 +15,8 @@ use super::{
     session::{Session, State},
 };
 use crate::{
-    Outbox, OutboxClosed, To,
-    rpc::{Answer, Id, Message, RequestId, classify, code},
+    Outbox, To,
+    rpc::{Answer, Id, Message, NotSent, RequestId, classify, code},
 };
 
 /// The methods of requests, in any version of MCP. A message with one of these methods but without
@@ -224,8 +224,8 @@ pub(super) fn close<R: Role>(role: &mut R) {
 struct Nowhere;
 
 impl Outbox for Nowhere {
-    fn message(&mut self, _: To<'_>, _: impl FnOnce(&mut Vec<u8>)) -> Result<(), OutboxClosed> {
-        Err(OutboxClosed::new())
+    fn message(&mut self, _: To<'_>, _: impl FnOnce(&mut Vec<u8>)) -> Result<(), NotSent> {
+        Err(NotSent::Closed)
     }
 
     fn is_full(&self) -> bool {

@@ -2,7 +2,8 @@
 
 use alloc::vec::Vec;
 
-use crate::{Outbox, OutboxClosed, To, buf::Tx};
+use crate::rpc::NotSent;
+use crate::{Outbox, To, buf::Tx};
 
 /// The send buffer of a session over pipes: each line is one message, as the stdio transport of MCP
 /// requires (2025-11-25, transports).
@@ -18,7 +19,7 @@ use crate::{Outbox, OutboxClosed, To, buf::Tx};
 /// assert_eq!(out.outgoing(), b"{\"jsonrpc\":\"2.0\"}\n");
 /// out.written(18);
 /// assert_eq!(out.outgoing(), b"");
-/// # Ok::<(), ide_mcp::OutboxClosed>(())
+/// # Ok::<(), ide_mcp::rpc::NotSent>(())
 /// ```
 #[derive(Debug)]
 pub struct Lines(Tx);
@@ -54,7 +55,7 @@ impl Default for Lines {
 }
 
 impl Outbox for Lines {
-    fn message(&mut self, _: To<'_>, write: impl FnOnce(&mut Vec<u8>)) -> Result<(), OutboxClosed> {
+    fn message(&mut self, _: To<'_>, write: impl FnOnce(&mut Vec<u8>)) -> Result<(), NotSent> {
         let buf = self.0.buffer();
         let start = buf.len();
         write(buf);

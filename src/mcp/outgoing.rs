@@ -28,7 +28,7 @@ use super::{
     timeout::Wait,
 };
 use crate::{
-    Outbox, OutboxClosed, Time, To,
+    Outbox, Time, To,
     rpc::{ErrorObject, Id, NotSent, RequestId, SessionId, SessionLimits, write},
     text::truncate,
 };
@@ -289,7 +289,8 @@ pub(super) fn send(
     write: impl FnOnce(&mut alloc::vec::Vec<u8>) -> Result<(), write::Unserializable>,
 ) -> Result<(), NotSent> {
     let mut written = Ok(());
-    out.message(to, |buf| written = write(buf)).map_err(|OutboxClosed { .. }| NotSent::Closed)?;
+    // Whatever an outbox of another crate says, it did not send.
+    out.message(to, |buf| written = write(buf)).map_err(|_| NotSent::Closed)?;
     written.map_err(|write::Unserializable| NotSent::Unserializable)
 }
 

@@ -71,41 +71,26 @@ macro_rules! session_methods {
             call: CallId,
             result: &R,
             out: &mut impl Outbox,
-        ) -> Result<(), RespondError> {
+        ) -> Result<(), NotAnswered> {
             self.session.incoming.respond_with(call, result, out)
         }
 
-        /// Answers a call with a JSON-RPC error. A tool that failed has a result with `isError`
-        /// instead, see [`ToolResult`](crate::mcp::ToolResult).
+        /// Answers a call with a JSON-RPC error: a text is a failure of this side (-32603), and
+        /// [`ErrorObject`] has the other codes, and data. A tool that failed has a result with `isError` instead, see
+        /// [`ToolResult`](crate::mcp::ToolResult).
         ///
         /// # Errors
         ///
         /// If the call is not open, the error is the way in which the call ended. If the outbox is
-        /// closed, the error is [`NotOpen::Closed`], and the call stays open until the session is
+        /// closed, the error is [`NotAnswered::Closed`], and the call stays open until the session is
         /// closed. In both cases nothing is sent.
         pub fn fail(
             &mut self,
             call: CallId,
-            code: i64,
-            message: &str,
+            error: impl Into<ErrorObject>,
             out: &mut impl Outbox,
-        ) -> Result<(), NotOpen> {
-            self.session.incoming.fail(call, (code, message, None), out)
-        }
-
-        /// Answers a call with a JSON-RPC error from another source, including its data.
-        ///
-        /// # Errors
-        ///
-        /// If the call is not open, the error is the way in which the call ended. If the outbox is
-        /// closed, the error is [`NotOpen::Closed`], and the call stays open until the session is
-        /// closed. In both cases nothing is sent.
-        pub fn fail_with(
-            &mut self,
-            call: CallId,
-            error: &ErrorObject,
-            out: &mut impl Outbox,
-        ) -> Result<(), NotOpen> {
+        ) -> Result<(), NotAnswered> {
+            let error = error.into();
             self.session.incoming.fail(call, (error.code, &error.message, error.data.as_deref()), out)
         }
 
@@ -130,7 +115,7 @@ macro_rules! session_methods {
             call: CallId,
             report: &Progress<'_>,
             out: &mut impl Outbox,
-        ) -> Result<bool, NotOpen> {
+        ) -> Result<bool, NotAnswered> {
             let Session { incoming, now, version, .. } = &mut self.session;
             incoming.progress(*now, call, report, *version, out)
         }
@@ -141,7 +126,7 @@ macro_rules! session_methods {
         /// # Errors
         ///
         /// If the call is not open; the error is the way in which it ended.
-        pub fn set_call_timeout(&mut self, call: CallId, timeout: Timeout) -> Result<(), NotOpen> {
+        pub fn set_call_timeout(&mut self, call: CallId, timeout: Timeout) -> Result<(), NotAnswered> {
             self.session.incoming.set_call_timeout(self.session.now, call, timeout)
         }
 

@@ -8,7 +8,7 @@ use serde_json::value::RawValue;
 
 use super::Timeout;
 use super::listing::{object_or_empty, text_or_empty};
-use crate::rpc::{self, ErrorObject, code};
+use crate::rpc::{self, ErrorObject};
 
 /// The tools that a [`Server`](super::Server) offers. [`RawTools`] is a ready-made implementation.
 pub trait Tools {
@@ -28,7 +28,7 @@ pub trait Tools {
         if self.specs().iter().any(|spec| spec.name == name) {
             return Ok(());
         }
-        Err(ErrorObject::new(code::INVALID_PARAMS, format!("tool {name} not found")))
+        Err(ErrorObject::invalid_params(format!("tool {name} not found")))
     }
 
     /// Decodes a call from its arguments, which are an object: `{}` if the peer sent none. The

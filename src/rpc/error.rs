@@ -5,7 +5,7 @@ use core::fmt;
 
 use serde_json::value::RawValue;
 
-use super::{from_json, members, text_of};
+use super::{code, from_json, members, text_of};
 
 /// The error that answers a request instead of a result.
 ///
@@ -28,6 +28,26 @@ impl ErrorObject {
         Self { code, message: message.into(), data: None }
     }
 
+    /// Returns the error for a method or tool that this side does not have: -32601.
+    pub fn method_not_found(reason: impl Into<String>) -> Self {
+        Self::new(code::METHOD_NOT_FOUND, reason)
+    }
+
+    /// Returns the error for parameters that cannot be used: -32602. The text says why, and reaches the model of the peer.
+    pub fn invalid_params(reason: impl Into<String>) -> Self {
+        Self::new(code::INVALID_PARAMS, reason)
+    }
+
+    /// Returns the error for a resource that this side does not have: -32002.
+    pub fn resource_not_found(reason: impl Into<String>) -> Self {
+        Self::new(code::RESOURCE_NOT_FOUND, reason)
+    }
+
+    /// Returns the error for a failure of this side: -32603. A text alone is the same.
+    pub fn internal(reason: impl Into<String>) -> Self {
+        Self::new(code::INTERNAL_ERROR, reason)
+    }
+
     /// Reads the `error` member of a response. Returns `None` if the member is not an object with
     /// an integer `code`, in any spelling. A message that is missing or unreadable becomes the empty string.
     pub(crate) fn read(raw: &RawValue) -> Option<Self> {
@@ -35,6 +55,18 @@ impl ErrorObject {
         let code = from_json(code?.get()).ok()?;
         let message = message.and_then(text_of).unwrap_or_default().into_owned();
         Some(Self { code, message, data: data.map(ToOwned::to_owned) })
+    }
+}
+
+impl From<&str> for ErrorObject {
+    fn from(reason: &str) -> Self {
+        Self::internal(reason)
+    }
+}
+
+impl From<String> for ErrorObject {
+    fn from(reason: String) -> Self {
+        Self::internal(reason)
     }
 }
 

@@ -41,7 +41,7 @@ impl SessionId {
 /// The name of one request of the peer that waits for our answer.
 ///
 /// A `CallId` never names another call. If the call has ended or belongs to another session, the
-/// session refuses the `CallId` with a [`NotOpen`](crate::rpc::NotOpen), which contains the reason.
+/// session refuses the `CallId` with a [`NotAnswered`](crate::rpc::NotAnswered), which contains the reason.
 /// This is also true if the peer uses the id of an earlier call again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct CallId {

@@ -41,5 +41,5 @@ pub use limits::SessionLimits;
 pub use message::{Answer, Message, classify};
 pub(crate) use name::Name;
 pub(crate) use object::{each_member, is_object, members, name_of, read_object, read_owned, text_of};
-pub use refusal::{NotOpen, NotSent, RespondError};
+pub use refusal::{NotAnswered, NotSent};
 pub use serialized::SerializedNotification;

@@ -38,60 +38,38 @@ impl fmt::Display for NotSent {
 
 impl core::error::Error for NotSent {}
 
-/// The reason for which a call was not answered.
+/// The reason for which a call was not answered. Nothing was sent.
 ///
 /// [Causes and reactions](crate::guide::errors#a-method-of-yours-was-refused).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum RespondError {
-    /// A call that is not open, with the way in which it ended.
-    NotOpen(NotOpen),
-    /// A result that cannot be written as JSON, or is no object. The call is still open and waits
-    /// for another answer.
+pub enum NotAnswered {
+    /// The call has been answered before.
+    Answered,
+    /// The peer cancelled the call, and expects no answer.
+    Cancelled,
+    /// The deadline of the call passed, and the session answered it for you.
+    Expired,
+    /// The session ended before the answer.
+    Closed,
+    /// The call is of another session, or ended so long ago that the session no longer has the reason.
+    Unknown,
+    /// The result cannot be written as JSON, or is no object. The call is still open and waits for another answer.
     Unserializable,
-    /// A result that is no answer to the call: a result of another tool, or of a tool for a prompt. The
-    /// call is still open and waits for another answer.
+    /// The result is no answer to the call: that of another tool, or of a tool for a prompt. The call is still open and
+    /// waits for another answer.
     NotAnAnswer,
 }
 
-impl From<NotOpen> for RespondError {
-    fn from(reason: NotOpen) -> Self {
-        Self::NotOpen(reason)
+impl NotAnswered {
+    /// Returns true if the call has ended: no other answer helps. Otherwise it still waits for one.
+    #[must_use]
+    pub const fn is_over(self) -> bool {
+        !matches!(self, Self::Unserializable | Self::NotAnAnswer)
     }
 }
 
-impl fmt::Display for RespondError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::NotOpen(reason) => reason.fmt(f),
-            Self::Unserializable => f.write_str("the result cannot be written as a JSON object"),
-            Self::NotAnAnswer => f.write_str("the result is no answer to this kind of call"),
-        }
-    }
-}
-
-impl core::error::Error for RespondError {}
-
-/// The way in which a call ended that can no longer be answered.
-///
-/// [Causes and reactions](crate::guide::errors#a-method-of-yours-was-refused).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum NotOpen {
-    /// A call that has been answered.
-    Answered,
-    /// A call that the peer cancelled. The peer expects no answer.
-    Cancelled,
-    /// A call whose deadline passed. The session answered it for the application.
-    Expired,
-    /// A call whose session ended first.
-    Closed,
-    /// A call of another session, or a call that ended so long ago that the session no longer has
-    /// the reason.
-    Unknown,
-}
-
-impl fmt::Display for NotOpen {
+impl fmt::Display for NotAnswered {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Answered => "the call has been answered",
@@ -99,8 +77,10 @@ impl fmt::Display for NotOpen {
             Self::Expired => "the deadline of the call has passed",
             Self::Closed => "the session ended before the call was answered",
             Self::Unknown => "no such call in this session",
+            Self::Unserializable => "the result cannot be written as a JSON object",
+            Self::NotAnAnswer => "the result is no answer to this kind of call",
         })
     }
 }
 
-impl core::error::Error for NotOpen {}
+impl core::error::Error for NotAnswered {}

@@ -2,7 +2,8 @@
 
 use alloc::{string::String, vec::Vec};
 
-use crate::{Outbox, OutboxClosed, To};
+use crate::rpc::NotSent;
+use crate::{Outbox, To};
 
 /// The messages of a session, for tests of [`mcp`](crate::mcp) without any framing.
 ///
@@ -30,9 +31,9 @@ impl Messages {
 
 impl Outbox for Messages {
     #[allow(clippy::panic, reason = "a harness of tests reports a failure this way")]
-    fn message(&mut self, _: To<'_>, write: impl FnOnce(&mut Vec<u8>)) -> Result<(), OutboxClosed> {
+    fn message(&mut self, _: To<'_>, write: impl FnOnce(&mut Vec<u8>)) -> Result<(), NotSent> {
         if self.closed {
-            return Err(OutboxClosed::new());
+            return Err(NotSent::Closed);
         }
         let mut text = Vec::new();
         write(&mut text);

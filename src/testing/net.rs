@@ -46,7 +46,7 @@ const MAX_CONNECTIONS: usize = 64;
 ///     let _ = match call {
 ///         ToolCall::OpenDiff(call, diff) => server.answer(call, &diff.accept()),
 ///         ToolCall::GetDiagnostics(call, _) => server.answer(call, &Diagnostics::new(Vec::new())),
-///         other => server.call(other).fail(-32601, "this editor shows diffs and nothing else"),
+///         other => server.call(other).fail("this editor shows diffs and nothing else"),
 ///     };
 /// }
 ///
@@ -398,7 +398,7 @@ mod tests {
         let _ = match call {
             ToolCall::OpenDiff(call, diff) => server.answer(call, &diff.accept()),
             ToolCall::GetDiagnostics(call, _) => server.answer(call, &Diagnostics::new(Vec::new())),
-            other => server.call(other).fail(1, "no"),
+            other => server.call(other).fail("no"),
         };
     }
 

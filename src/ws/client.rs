@@ -4,7 +4,7 @@
 use super::head::EndSearch;
 use super::mask::Masked;
 use super::output::Phase;
-use super::response::{self, ClientRequest, InvalidClientRequest, ResponseError};
+use super::response::{self, ClientRequest, InvalidClientRequest, NotAccepted};
 use super::sender::Lend;
 use super::stream::{Head, Stream};
 use super::{Closed, Event, Limits, OwnedEvent, Sender};
@@ -234,18 +234,18 @@ impl Client {
             let len = match head {
                 Head::Awaited => return None,
                 Head::Whole(len) => len,
-                Head::Malformed(_) => break Err(ResponseError::Malformed),
-                Head::TooLong => break Err(ResponseError::TooLong),
-                Head::TooSlow => break Err(ResponseError::TimedOut),
+                Head::Malformed(_) => break Err(NotAccepted::Malformed),
+                Head::TooLong => break Err(NotAccepted::TooLong),
+                Head::TooSlow => break Err(NotAccepted::TimedOut),
             };
             let head = input.rx.bytes().get(..len).unwrap_or_default();
             match response::check(head, text(&opening.key), &opening.ask) {
                 // Any number of interim answers can precede the last one (RFC 9110 section 15.2). Together they have
                 // as many bytes as one head.
-                Err(ResponseError::Status(100 | 102..=199, _)) => {
+                Err(NotAccepted::Status(100 | 102..=199, _)) => {
                     opening.interim = opening.interim.saturating_add(len);
                     if opening.interim > output.limits.head {
-                        break Err(ResponseError::TooLong);
+                        break Err(NotAccepted::TooLong);
                     }
                     input.rx.consume(len);
                     opening.search = EndSearch::default();

@@ -1,6 +1,6 @@
 //! The events of a WebSocket connection: lent, so that they cost no copy, or owned.
 
-use super::{CloseCode, ProtocolError, Refusal, Request, ResponseError};
+use super::{CloseCode, NotAccepted, ProtocolError, Refusal, Request};
 use alloc::{boxed::Box, string::String, vec::Vec};
 use core::fmt;
 
@@ -112,7 +112,7 @@ pub enum Closed {
     /// The refusal of the request to open, by a server.
     Refused(Refusal),
     /// An answer that opens no WebSocket, at a client.
-    NotAccepted(ResponseError),
+    NotAccepted(NotAccepted),
     /// A peer that was silent for too long ([`Limits::keepalive`](super::Limits::keepalive)).
     TimedOut,
     /// A peer that read less than [`Limits::outgoing`](super::Limits::outgoing) bytes within

@@ -6,11 +6,11 @@ use super::frame::{self, Header, Opcode};
 use super::mask::Masking;
 use super::message::Kind;
 use super::{Closed, Limits, ProtocolError, SendError};
-#[cfg(feature = "mcp")]
-use crate::OutboxClosed;
 use crate::Time;
 use crate::buf::Tx;
 use crate::keepalive::{Pulse, PulseEvent};
+#[cfg(feature = "mcp")]
+use crate::outbox::NotSent;
 use crate::pass::Pass;
 use crate::text::truncate;
 use crate::time::{Timers, earlier};
@@ -225,10 +225,10 @@ impl<M: Masking> Output<M> {
     /// well. After the end of the transport a message above the mark is refused, so that the input that
     /// is still delivered cannot cause output without bound.
     #[cfg(feature = "mcp")]
-    pub(crate) fn begin_message(&mut self) -> Result<usize, OutboxClosed> {
+    pub(crate) fn begin_message(&mut self) -> Result<usize, NotSent> {
         let goes_nowhere = self.is_cut_off && self.tx.is_full();
         if self.may_send().is_err() || self.unfinished.is_some() || goes_nowhere {
-            return Err(OutboxClosed::new());
+            return Err(NotSent::Closed);
         }
         let buf = self.tx.buffer();
         let body = buf.len().saturating_add(Self::RESERVED);
@@ -238,7 +238,7 @@ impl<M: Masking> Output<M> {
 
     /// Ends the message whose text begins at `body`. Without a text there is no message.
     #[cfg(feature = "mcp")]
-    pub(crate) fn end_message(&mut self, body: usize) -> Result<(), OutboxClosed> {
+    pub(crate) fn end_message(&mut self, body: usize) -> Result<(), NotSent> {
         let at = body.saturating_sub(Self::RESERVED);
         let buf = self.tx.buffer();
         let len = buf.len().saturating_sub(body);
@@ -250,7 +250,7 @@ impl<M: Masking> Output<M> {
         let Ok(key) = self.mask.key() else {
             buf.truncate(at);
             self.end(Closed::Entropy);
-            return Err(OutboxClosed::new());
+            return Err(NotSent::Closed);
         };
         if let (Some(key), Some(payload)) = (key, buf.get_mut(body..)) {
             frame::mask(key, 0, payload);

@@ -126,12 +126,12 @@ impl fmt::Display for InvalidClientRequest {
 
 impl core::error::Error for InvalidClientRequest {}
 
-/// The reason why an answer opens no WebSocket.
+/// The reason why an answer of the server opened no WebSocket: [`Closed::NotAccepted`](super::Closed::NotAccepted).
 ///
 /// [Causes and reactions](crate::guide::errors#the-agent-cannot-attach).
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum ResponseError {
+pub enum NotAccepted {
     /// An answer that did not arrive in time.
     TimedOut,
     /// An answer that is not HTTP/1.1.
@@ -152,7 +152,7 @@ pub enum ResponseError {
     UnknownExtension,
 }
 
-impl fmt::Display for ResponseError {
+impl fmt::Display for NotAccepted {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::TimedOut => f.write_str("the server did not answer in time"),
@@ -167,11 +167,9 @@ impl fmt::Display for ResponseError {
     }
 }
 
-impl core::error::Error for ResponseError {}
-
 /// Checks the complete head of an answer. Returns the index, in `ask`, of the sub-protocol that the
 /// server chose, if any.
-pub(crate) fn check(head: &[u8], key: &str, ask: &ClientRequest) -> Result<Option<usize>, ResponseError> {
+pub(crate) fn check(head: &[u8], key: &str, ask: &ClientRequest) -> Result<Option<usize>, NotAccepted> {
     let mut fields = [const { MaybeUninit::uninit() }; MAX_FIELDS];
     let mut response = httparse::Response::new(&mut []);
     let parsed = httparse::ParserConfig::default().parse_response_with_uninit_headers(
@@ -182,28 +180,28 @@ pub(crate) fn check(head: &[u8], key: &str, ask: &ClientRequest) -> Result<Optio
     if !matches!(parsed, Ok(httparse::Status::Complete(len)) if len == head.len())
         || response.version != Some(1)
     {
-        return Err(ResponseError::Malformed);
+        return Err(NotAccepted::Malformed);
     }
-    let code = response.code.ok_or(ResponseError::Malformed)?;
+    let code = response.code.ok_or(NotAccepted::Malformed)?;
     if code != 101 {
-        return Err(ResponseError::Status(code, response.reason.unwrap_or_default().into()));
+        return Err(NotAccepted::Status(code, response.reason.unwrap_or_default().into()));
     }
     let fields = Fields(head);
     if !(fields.lists("upgrade", "websocket") && fields.lists("connection", "upgrade")) {
-        return Err(ResponseError::NotUpgraded);
+        return Err(NotAccepted::NotUpgraded);
     }
     if fields.single("sec-websocket-accept") != HeaderField::One(&accept_key(key.as_bytes())) {
-        return Err(ResponseError::WrongAccept);
+        return Err(NotAccepted::WrongAccept);
     }
     if fields.list("sec-websocket-extensions").next().is_some() {
-        return Err(ResponseError::UnknownExtension);
+        return Err(NotAccepted::UnknownExtension);
     }
     match fields.single("sec-websocket-protocol") {
         HeaderField::Absent => Ok(None),
-        HeaderField::Many => Err(ResponseError::UnknownSubprotocol),
+        HeaderField::Many => Err(NotAccepted::UnknownSubprotocol),
         HeaderField::One(chosen) => {
             let index = ask.subprotocols.iter().position(|offered| offered.as_bytes() == chosen);
-            index.map(Some).ok_or(ResponseError::UnknownSubprotocol)
+            index.map(Some).ok_or(NotAccepted::UnknownSubprotocol)
         }
     }
 }
@@ -260,40 +258,40 @@ mod tests {
         const UPGRADE: &str = "Upgrade: websocket\r\nConnection: Upgrade\r\n";
         const LINE: &str = "HTTP/1.1 101 Switching Protocols\r\n";
         let ask = ClientRequest::new("h").subprotocol("x").subprotocol("mcp");
-        let cases: &[(&str, &[&str], Result<Option<usize>, ResponseError>)] = &[
+        let cases: &[(&str, &[&str], Result<Option<usize>, NotAccepted>)] = &[
             ("no sub-protocol", &[LINE, UPGRADE, ACCEPT], Ok(None)),
             ("the second", &[LINE, UPGRADE, ACCEPT, "Sec-WebSocket-Protocol: mcp\r\n"], Ok(Some(1))),
             (
                 "one not offered",
                 &[LINE, UPGRADE, ACCEPT, "Sec-WebSocket-Protocol: y\r\n"],
-                Err(ResponseError::UnknownSubprotocol),
+                Err(NotAccepted::UnknownSubprotocol),
             ),
             (
                 "one offered in other letters",
                 &[LINE, UPGRADE, ACCEPT, "Sec-WebSocket-Protocol: MCP\r\n"],
-                Err(ResponseError::UnknownSubprotocol),
+                Err(NotAccepted::UnknownSubprotocol),
             ),
             (
                 "both",
                 &[LINE, UPGRADE, ACCEPT, "Sec-WebSocket-Protocol: x, mcp\r\n"],
-                Err(ResponseError::UnknownSubprotocol),
+                Err(NotAccepted::UnknownSubprotocol),
             ),
             (
                 "an extension",
                 &[LINE, UPGRADE, ACCEPT, "Sec-WebSocket-Extensions: permessage-deflate\r\n"],
-                Err(ResponseError::UnknownExtension),
+                Err(NotAccepted::UnknownExtension),
             ),
-            ("no proof", &[LINE, UPGRADE], Err(ResponseError::WrongAccept)),
-            ("two proofs", &[LINE, UPGRADE, ACCEPT, ACCEPT], Err(ResponseError::WrongAccept)),
-            ("no Upgrade", &[LINE, "Connection: Upgrade\r\n", ACCEPT], Err(ResponseError::NotUpgraded)),
-            ("no Connection", &[LINE, "Upgrade: websocket\r\n", ACCEPT], Err(ResponseError::NotUpgraded)),
+            ("no proof", &[LINE, UPGRADE], Err(NotAccepted::WrongAccept)),
+            ("two proofs", &[LINE, UPGRADE, ACCEPT, ACCEPT], Err(NotAccepted::WrongAccept)),
+            ("no Upgrade", &[LINE, "Connection: Upgrade\r\n", ACCEPT], Err(NotAccepted::NotUpgraded)),
+            ("no Connection", &[LINE, "Upgrade: websocket\r\n", ACCEPT], Err(NotAccepted::NotUpgraded)),
             (
                 "refused",
                 &["HTTP/1.1 401 Unauthorized\r\n"],
-                Err(ResponseError::Status(401, "Unauthorized".into())),
+                Err(NotAccepted::Status(401, "Unauthorized".into())),
             ),
-            ("HTTP/1.0", &["HTTP/1.0 101 X\r\n", UPGRADE, ACCEPT], Err(ResponseError::Malformed)),
-            ("no HTTP", &["SSH-2.0-x\r\n"], Err(ResponseError::Malformed)),
+            ("HTTP/1.0", &["HTTP/1.0 101 X\r\n", UPGRADE, ACCEPT], Err(NotAccepted::Malformed)),
+            ("no HTTP", &["SSH-2.0-x\r\n"], Err(NotAccepted::Malformed)),
         ];
         for (name, parts, expected) in cases {
             let head = parts.concat() + "\r\n";
@@ -305,7 +303,7 @@ mod tests {
         let behind = [LINE, UPGRADE, ACCEPT, "\r\nx"].concat();
         assert_eq!(
             check(behind.as_bytes(), "dGhlIHNhbXBsZSBub25jZQ==", &ask),
-            Err(ResponseError::Malformed),
+            Err(NotAccepted::Malformed),
             "bytes behind it"
         );
     }

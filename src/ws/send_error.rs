@@ -1,9 +1,9 @@
-//! The reasons for which a connection does not send a frame.
+//! The reasons for which a connection does not send what it is asked to.
 
 use core::fmt;
 
-/// The reason why a frame was not sent. Nothing has changed, unless the reason is
-/// [`SendError::Entropy`].
+/// The reason why a frame, or the answer to an opening handshake, was not sent. Nothing has changed, unless the reason
+/// is [`SendError::Entropy`].
 ///
 /// [Causes and reactions](crate::guide::errors#a-method-of-yours-was-refused).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,6 +21,10 @@ pub enum SendError {
     TooLong,
     /// A failure of the source of randomness; the connection ends.
     Entropy,
+    /// No opening handshake waits for [`accept`](super::Server::accept) or [`reject`](super::Server::reject).
+    NoPendingRequest,
+    /// The client did not offer this sub-protocol; it would end the connection (RFC 6455 section 4.1).
+    NotOffered,
 }
 
 impl fmt::Display for SendError {
@@ -32,6 +36,8 @@ impl fmt::Display for SendError {
             Self::Unfinished => "a fragmented message is in progress",
             Self::TooLong => "a control frame holds at most 125 bytes",
             Self::Entropy => "the source of randomness failed",
+            Self::NoPendingRequest => "no handshake is pending",
+            Self::NotOffered => "the client did not offer this sub-protocol",
         })
     }
 }

@@ -6,7 +6,7 @@ use super::mask::{Masked, Unmasked};
 use super::message::Kind;
 use super::output::Output;
 #[cfg(feature = "mcp")]
-use crate::{Outbox, OutboxClosed, To};
+use crate::outbox::{NotSent, Outbox, To};
 #[cfg(feature = "mcp")]
 use alloc::vec::Vec;
 
@@ -126,7 +126,7 @@ impl Sender<'_> {
 
 #[cfg(feature = "mcp")]
 impl Outbox for Sender<'_> {
-    fn message(&mut self, _: To<'_>, write: impl FnOnce(&mut Vec<u8>)) -> Result<(), OutboxClosed> {
+    fn message(&mut self, _: To<'_>, write: impl FnOnce(&mut Vec<u8>)) -> Result<(), NotSent> {
         // Only the writing depends on the message, so only the writing is compiled for each kind.
         let body = half!(&mut self.0, half => half.begin_message())?;
         write(half!(&mut self.0, half => half.tx.buffer()));

@@ -7,10 +7,9 @@ use super::output::{Phase, Timer};
 use super::request::{self, Key, Refusal, Request};
 use super::sender::Lend;
 use super::stream::{Head, Stream};
-use super::{Closed, Event, Limits, OwnedEvent, Sender};
+use super::{Closed, Event, Limits, OwnedEvent, SendError, Sender};
 use crate::pass::{Pass, Single, machine};
 use crate::{Output, Time};
-use core::fmt;
 
 /// The server's side of one accepted connection. The states are drawn in the documentation of
 /// [`ws`](super).
@@ -201,13 +200,13 @@ impl Server {
     /// none.
     ///
     /// # Errors
-    /// [`AcceptError`] if no request is pending, or the client did not offer the sub-protocol; then
+    /// [`SendError`] if no request is pending, or the client did not offer the sub-protocol; then
     /// nothing has changed.
-    pub fn accept(&mut self, subprotocol: Option<&str>) -> Result<(), AcceptError> {
-        let (head, key) = self.deciding().ok_or(AcceptError::NoPendingRequest)?;
+    pub fn accept(&mut self, subprotocol: Option<&str>) -> Result<(), SendError> {
+        let (head, key) = self.deciding().ok_or(SendError::NoPendingRequest)?;
         let request = Request::new(self.stream.input.rx.bytes().get(..head).unwrap_or_default());
         if subprotocol.is_some_and(|chosen| !request.offers(chosen)) {
-            return Err(AcceptError::NotOffered);
+            return Err(SendError::NotOffered);
         }
         request::write_acceptance(&key, subprotocol, self.stream.output.tx.buffer());
         self.stream.input.rx.consume(head);
@@ -220,9 +219,9 @@ impl Server {
     /// ([`Closed::Refused`]). Bytes behind the request are dropped unread.
     ///
     /// # Errors
-    /// [`AcceptError::NoPendingRequest`] if no request is pending.
-    pub fn reject(&mut self, refusal: Refusal) -> Result<(), AcceptError> {
-        self.deciding().ok_or(AcceptError::NoPendingRequest)?;
+    /// [`SendError::NoPendingRequest`] if no request is pending.
+    pub fn reject(&mut self, refusal: Refusal) -> Result<(), SendError> {
+        self.deciding().ok_or(SendError::NoPendingRequest)?;
         self.refuse(refusal);
         Ok(())
     }
@@ -400,30 +399,6 @@ impl Single for Server {
 }
 
 machine!(Server: OwnedEvent);
-
-/// The reason why [`Server::accept`] or [`Server::reject`] failed. Nothing has changed.
-///
-/// [Causes and reactions](crate::guide::errors#a-method-of-yours-was-refused).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum AcceptError {
-    /// No pending opening handshake.
-    NoPendingRequest,
-    /// A sub-protocol that the client did not offer; the client would end the connection (RFC 6455
-    /// section 4.1).
-    NotOffered,
-}
-
-impl fmt::Display for AcceptError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::NoPendingRequest => "no handshake is pending",
-            Self::NotOffered => "the client did not offer this sub-protocol",
-        })
-    }
-}
-
-impl core::error::Error for AcceptError {}
 
 #[cfg(all(test, target_pointer_width = "64"))]
 mod tests {

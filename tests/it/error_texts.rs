@@ -1,22 +1,21 @@
 //! The texts by which errors of the core name themselves to a person.
 
-use ide_mcp::OutboxClosed;
-use ide_mcp::rpc::{InvalidMessage, NotOpen, RespondError, code};
-use ide_mcp::ws::{AcceptError, CloseCode, Closed, ProtocolError, SendError};
+use ide_mcp::rpc::{InvalidMessage, NotAnswered, NotSent, code};
+use ide_mcp::ws::{CloseCode, Closed, ProtocolError, SendError};
 use std::fmt::Display;
 
 #[test]
 fn errors_show_their_texts() {
     let by_peer = |reason: &str| Closed::Remote { code: Some(CloseCode::NORMAL), reason: reason.into() };
     let rows: &[(&dyn Display, &str)] = &[
-        (&OutboxClosed::new(), "the connection cannot send this message"),
-        (&RespondError::NotOpen(NotOpen::Closed), "the session ended before the call was answered"),
-        (&RespondError::Unserializable, "the result cannot be written as a JSON object"),
-        (&RespondError::NotAnAnswer, "the result is no answer to this kind of call"),
+        (&NotSent::Closed, "the session has ended"),
+        (&NotAnswered::Closed, "the session ended before the call was answered"),
+        (&NotAnswered::Unserializable, "the result cannot be written as a JSON object"),
+        (&NotAnswered::NotAnAnswer, "the result is no answer to this kind of call"),
         (&SendError::NotOpen, "the connection is not open yet"),
         (&SendError::Full, "the send buffer is full: the peer does not read"),
-        (&AcceptError::NoPendingRequest, "no handshake is pending"),
-        (&AcceptError::NotOffered, "the client did not offer this sub-protocol"),
+        (&SendError::NoPendingRequest, "no handshake is pending"),
+        (&SendError::NotOffered, "the client did not offer this sub-protocol"),
         (&InvalidMessage::NotJson, "not JSON"),
         (&ProtocolError::Unmasked, "frame from a client not masked (RFC 6455 5.1)"),
         (&ProtocolError::InvalidCloseCode(1005), "close code that may not be sent (RFC 6455 7.4): 1005"),

@@ -16,7 +16,7 @@ use ide_mcp::{
     Output, Time,
     ide::{AgentId, Dialect, Server, ServerEvent},
     mcp::{Timeout, ToolResult},
-    rpc::{CallId, NotOpen, RespondError},
+    rpc::{CallId, ErrorObject, NotAnswered},
     testing::{pass, read_answer, written_answer},
 };
 use serde::Deserialize;
@@ -144,7 +144,7 @@ fn typed(editor: &mut Editor, events: Vec<ServerEvent>, answer: &ToolResult<'_>)
 fn wrong_answer_is_refused_at_run_time() {
     let tabs = ToolResult::text(r#"{"tabs":[]}"#);
     let raw = to_raw_value(&tabs).unwrap();
-    let not_an_answer = Err(RespondError::NotAnAnswer);
+    let not_an_answer = Err(NotAnswered::NotAnAnswer);
     let mut editor = attached(Dialect::VsCode);
     let diff = called(&editor.say(&open_diff(1, "t")));
     for _ in 0..2 {
@@ -160,7 +160,7 @@ fn wrong_answer_is_refused_at_run_time() {
     let failed = r#"{"content":[{"type":"text","text":"no room"}],"isError":true}"#;
     editor.server.call(second).answer_json(failed).unwrap();
     assert!(editor.texts()[0].contains(failed));
-    let answered = Err(RespondError::NotOpen(NotOpen::Answered));
+    let answered = Err(NotAnswered::Answered);
     assert_eq!(editor.server.call(diff).respond(&tabs), answered);
     assert_eq!(editor.server.call(diff).answer_json("FILE_SAVED"), answered);
 }
@@ -186,10 +186,10 @@ fn tool_refuses_the_answer_of_another() {
             assert_eq!(refused.is_ok(), is_same, "{tool:?} answered as {other:?}: {refused:?}");
             if !is_same {
                 let raw = to_raw_value(answer).unwrap();
-                assert_eq!(editor.server.call(call).respond_raw(&raw), Err(RespondError::NotAnAnswer));
-                assert_eq!(editor.server.call(call).answer_json(&text), Err(RespondError::NotAnAnswer));
+                assert_eq!(editor.server.call(call).respond_raw(&raw), Err(NotAnswered::NotAnAnswer));
+                assert_eq!(editor.server.call(call).answer_json(&text), Err(NotAnswered::NotAnAnswer));
                 let direct = DirectAnswer::Contents("x".into());
-                assert_eq!(editor.server.call(call).respond_direct(&direct), Err(RespondError::NotAnAnswer));
+                assert_eq!(editor.server.call(call).respond_direct(&direct), Err(NotAnswered::NotAnAnswer));
                 assert_eq!((editor.texts().len(), editor.server.deadline()), (0, before), "law 8");
                 editor.server.call(call).respond(own).unwrap();
             }
@@ -230,7 +230,7 @@ fn json_answer_is_complete_or_refused() {
         let mut editor = Editor::attached(config.clone());
         let call = called(&editor.say(&call(1, "own", "{}")));
         let no_result = to_raw_value(&[("x", 1)].into_iter().collect::<BTreeMap<_, _>>()).unwrap();
-        assert_eq!(editor.server.call(call).respond_raw(&no_result), Err(RespondError::NotAnAnswer));
+        assert_eq!(editor.server.call(call).respond_raw(&no_result), Err(NotAnswered::NotAnAnswer));
         editor.server.call(call).answer_json(text).unwrap();
         let texts = editor.texts();
         assert!(texts[0].contains(sent), "{texts:?}");
@@ -257,25 +257,29 @@ fn call_is_not_answered_before_its_event() {
     });
     let first = call.unwrap();
     let next = AgentId::of_call(first.id()).call(first.id().number() + 1);
-    let unknown = NotOpen::Unknown;
-    assert_eq!(editor.server.call(next).respond(&ToolResult::text("x")), Err(unknown.into()));
-    assert_eq!(editor.server.call(next).fail(-1, ""), Err(unknown));
+    let unknown = NotAnswered::Unknown;
+    assert_eq!(editor.server.call(next).respond(&ToolResult::text("x")), Err(unknown));
+    assert_eq!(editor.server.call(next).fail(ErrorObject::new(-1, "")), Err(unknown));
     assert_eq!(editor.server.call(next).set_timeout(Timeout::Never), Err(unknown));
     assert_eq!(editor.server.call(next).tool(), None);
     let Output::Event(ServerEvent::Call { call: second, .. }) = editor.server.poll(Time::ZERO) else {
         panic!("no call")
     };
     assert_eq!((second.id(), second.tool()), (next, Some(Tool::OpenDiff)));
-    editor.server.call(second).fail(-1, "").unwrap();
+    editor.server.call(second).fail(ErrorObject::new(-1, "")).unwrap();
     assert_eq!(editor.open_diffs().len(), 0);
 }
 
 #[test]
 fn ended_call_has_no_tool() {
     type End = fn(&mut Editor, CallId);
-    let rows: [(&str, End, NotOpen); 7] = [
-        ("answered", |editor, call| editor.server.call(call).fail(-1, "").unwrap(), NotOpen::Answered),
-        ("cancelled", |editor, _| drop(editor.say(&cancelled(1))), NotOpen::Cancelled),
+    let rows: [(&str, End, NotAnswered); 7] = [
+        (
+            "answered",
+            |editor, call| editor.server.call(call).fail(ErrorObject::new(-1, "")).unwrap(),
+            NotAnswered::Answered,
+        ),
+        ("cancelled", |editor, _| drop(editor.say(&cancelled(1))), NotAnswered::Cancelled),
         (
             "expired",
             |editor, call| {
@@ -283,20 +287,20 @@ fn ended_call_has_no_tool() {
                 editor.server.call(call).set_timeout(timeout).unwrap();
                 drop(editor.at(2));
             },
-            NotOpen::Expired,
+            NotAnswered::Expired,
         ),
         (
             "its tab closed",
             |editor, _| drop(editor.say(&call(2, "close_tab", r#"{"tab_name":"t"}"#))),
-            NotOpen::Answered,
+            NotAnswered::Answered,
         ),
         (
             "all tabs closed",
             |editor, _| drop(editor.say(&call(2, "closeAllDiffTabs", "{}"))),
-            NotOpen::Answered,
+            NotAnswered::Answered,
         ),
-        ("shut down", |editor, _| editor.server.shutdown(Time::ZERO), NotOpen::Answered),
-        ("cut off", |editor, _| drop(editor.eof()), NotOpen::Closed),
+        ("shut down", |editor, _| editor.server.shutdown(Time::ZERO), NotAnswered::Answered),
+        ("cut off", |editor, _| drop(editor.eof()), NotAnswered::Closed),
     ];
     for (name, end, how) in rows {
         let mut editor = Editor::attached(config());
@@ -305,8 +309,8 @@ fn ended_call_has_no_tool() {
         end(&mut editor, call);
         assert_eq!(editor.server.call(call).tool(), None, "{name}");
         assert_eq!(editor.open_diffs().len(), 0, "{name}");
-        let late = editor.server.call(call).fail(-1, "");
-        assert!(late == Err(how) || late == Err(NotOpen::Closed), "{name}: {late:?}");
+        let late = editor.server.call(call).fail(ErrorObject::new(-1, ""));
+        assert!(late == Err(how) || late == Err(NotAnswered::Closed), "{name}: {late:?}");
     }
 }
 
@@ -386,13 +390,13 @@ fn agents_and_calls_are_found_by_number() {
         server.call(call).answer_json("DIFF_REJECTED").unwrap();
         let said = texts(&pass(&mut server, now, usize::MAX).written_bytes());
         assert!(said.len() == 1 && said[0].contains("DIFF_REJECTED"), "{said:?}");
-        assert_eq!(server.call(agent.call(99)).fail(-1, ""), Err(NotOpen::Unknown));
+        assert_eq!(server.call(agent.call(99)).fail(ErrorObject::new(-1, "")), Err(NotAnswered::Unknown));
         assert_eq!(server.agent_mut(agent).notify("x", None::<&()>), Ok(()));
         for _ in 0..2 {
             server.feed_eof(now, conn);
         }
         pass(&mut server, now, usize::MAX);
         assert!(server.agent(agent).is_none() && server.call(call).tool().is_none());
-        assert_eq!(server.call(call).fail(-1, ""), Err(NotOpen::Closed));
+        assert_eq!(server.call(call).fail(ErrorObject::new(-1, "")), Err(NotAnswered::Closed));
     }
 }

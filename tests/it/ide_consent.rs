@@ -251,7 +251,7 @@ fn forwarded_handshake_does_not_wait() {
     for said in lists.map(|method| request(3, method)) {
         let events = editor.say(&said);
         let [ServerEvent::Request { call, .. }] = &events[..] else { panic!("{said}: {events:?}") };
-        editor.server.call(*call).fail(-32603, "no").unwrap();
+        editor.server.call(*call).fail("no").unwrap();
         editor.texts();
     }
     assert_eq!(shown(&editor.say(&as_request)).len(), 1);

@@ -12,7 +12,7 @@ use ide_mcp::{
         Context, Forward, GetPrompt, Implementation, PromptResult, PromptSpec, ReadResource, ResourceResult,
         ResourceSpec, ToolResult,
     },
-    rpc::{CallId, NotSent, RespondError, SessionId},
+    rpc::{CallId, ErrorObject, NotAnswered, NotSent, SessionId},
     testing::{Pair, Random, pass},
 };
 
@@ -132,7 +132,7 @@ fn editor_answers_its_own_resources() {
                 let result = serde_json::from_str(r#"{"contents":[]}"#).unwrap();
                 editor.server.call(*call).respond_raw(result).unwrap();
             } else if want {
-                editor.server.call(called(&events)).fail(-1, "").unwrap();
+                editor.server.call(called(&events)).fail(ErrorObject::new(-1, "")).unwrap();
             }
             editor.server.set_tools(ToolSet::new().handle(Tool::GetOpenEditors));
             editor.server.set_context(context.clone());
@@ -180,7 +180,7 @@ fn resource_without_its_tool_is_not_found() {
             editor.written();
             if tool != "openDiff" {
                 let call = called(&editor.say(&read("a://b")));
-                editor.server.call(call).fail(-1, "").unwrap();
+                editor.server.call(call).fail(ErrorObject::new(-1, "")).unwrap();
             }
             editor.server.set_tools(ToolSet::new());
             editor.written();
@@ -190,7 +190,7 @@ fn resource_without_its_tool_is_not_found() {
 
 #[test]
 fn resource_of_tool_is_answered_by_number() {
-    type Answered = fn(&mut Server, CallId) -> Result<(), RespondError>;
+    type Answered = fn(&mut Server, CallId) -> Result<(), NotAnswered>;
     let json: Answered = |server, call| server.call(call).answer_json(r#"{"tabs":[]}"#);
     let whole: Answered = |server, call| {
         let raw = r#"{"content":[{"type":"text","text":"{\"tabs\":[]}"}]}"#;
@@ -206,7 +206,7 @@ fn resource_of_tool_is_answered_by_number() {
     for (name, act, want) in rows {
         let call = called(&editor.say(&read(URIS[1])));
         let wrong = editor.server.call(call).respond_resource(&ResourceResult::default());
-        assert_eq!(wrong, Err(RespondError::NotAnAnswer), "{name}");
+        assert_eq!(wrong, Err(NotAnswered::NotAnAnswer), "{name}");
         act(&mut editor.server, call).unwrap();
         let sent = texts(&editor.written());
         assert!(sent.len() == 1 && sent[0].contains(want), "{name}: {sent:?}");
@@ -233,18 +233,18 @@ fn own_prompt_and_resource_are_answered() {
             (PromptResult::text("Review."), ResourceResult::text("notes://today", "", "x"));
         for call in [*resource, other] {
             let refused = editor.server.call(call).respond_prompt(&messages);
-            assert_eq!(refused, Err(RespondError::NotAnAnswer));
+            assert_eq!(refused, Err(NotAnswered::NotAnAnswer));
         }
         for call in [*prompt, other] {
             let refused = editor.server.call(call).respond_resource(&contents);
-            assert_eq!(refused, Err(RespondError::NotAnAnswer));
+            assert_eq!(refused, Err(NotAnswered::NotAnAnswer));
         }
         for call in [*prompt, *resource] {
             let raw = serde_json::from_str(r#"{"content":[]}"#).unwrap();
-            assert_eq!(editor.server.call(call).respond_raw(raw), Err(RespondError::NotAnAnswer));
+            assert_eq!(editor.server.call(call).respond_raw(raw), Err(NotAnswered::NotAnAnswer));
             let of_tool = ToolResult::error("x");
-            assert_eq!(editor.server.call(call).respond(&of_tool), Err(RespondError::NotAnAnswer));
-            assert_eq!(editor.server.call(call).answer_json("x"), Err(RespondError::NotAnAnswer));
+            assert_eq!(editor.server.call(call).respond(&of_tool), Err(NotAnswered::NotAnAnswer));
+            assert_eq!(editor.server.call(call).answer_json("x"), Err(NotAnswered::NotAnAnswer));
         }
         assert!(texts(&editor.written()).is_empty(), "nothing was sent");
         editor.server.call(*prompt).respond_prompt(&messages).unwrap();
@@ -254,7 +254,7 @@ fn own_prompt_and_resource_are_answered() {
             r#"{"jsonrpc":"2.0","id":8,"result":{"contents":[{"uri":"notes://today","text":"x"}]}}"#,
         ];
         assert_eq!(texts(&editor.written()), want);
-        editor.server.call(other).fail(-1, "").unwrap();
+        editor.server.call(other).fail(ErrorObject::new(-1, "")).unwrap();
         editor.written();
         other = called(&editor.say(&call(1, "getOpenEditors", "{}")));
     }

@@ -5,6 +5,7 @@ use crate::support::ide::{
     open_diff, request, selection, shown, text, texts, token,
 };
 use ide_mcp::ide::tool::{CurrentSelection, Tool, ToolCall, ToolSet};
+use ide_mcp::rpc::ErrorObject;
 use ide_mcp::{
     Time,
     ide::{
@@ -172,7 +173,7 @@ fn model_calls_custom_tool_by_its_spellings() {
                     panic!("{custom} {mark} {name}: {events:?}")
                 };
                 assert_eq!(&*tool.name, custom, "{mark} {name}");
-                editor.server.call(called(&events)).fail(0, "").unwrap();
+                editor.server.call(called(&events)).fail(ErrorObject::new(0, "")).unwrap();
                 editor.written();
             }
         }

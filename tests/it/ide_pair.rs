@@ -17,9 +17,9 @@ use ide_mcp::{
         Server, ServerConfig, ServerEvent, TOKEN_FIELD,
     },
     mcp::{Forward, Implementation, List, Outcome, Progress, Timeout, ToolResult},
-    rpc::{ErrorObject, NotOpen, NotSent, RequestId, SessionId},
+    rpc::{ErrorObject, NotAnswered, NotSent, RequestId, SessionId},
     testing::{self, Random, pass},
-    ws::{self, Closed, ProtocolError, ResponseError},
+    ws::{self, Closed, NotAccepted, ProtocolError},
 };
 
 /// An editor and an agent, with the helpers of these tests.
@@ -228,7 +228,7 @@ fn diff_decided_in_terminal_ends_with_tab() {
         })
         .collect();
     assert_eq!(ended, [asked, closed]);
-    assert_eq!(save(&mut pair.server, call, "x"), Err(NotOpen::Answered.into()));
+    assert_eq!(save(&mut pair.server, call, "x"), Err(NotAnswered::Answered));
 }
 
 #[test]
@@ -241,7 +241,7 @@ fn cancelled_call_ends_once_on_both_sides() {
     pair.settle();
     assert!(matches!(pair.outcome(asked), Outcome::Cancelled));
     assert_eq!(pair.heard(), ["diff t Cancelled"]);
-    assert_eq!(save(&mut pair.server, call, "x"), Err(NotOpen::Cancelled.into()));
+    assert_eq!(save(&mut pair.server, call, "x"), Err(NotAnswered::Cancelled));
 
     // The answer crosses the cancellation.
     let (asked, call) = pair.diff("u");
@@ -351,7 +351,7 @@ fn raw_requests_go_both_ways() {
         [ClientEvent::Progress { request, progress }] if *request == asked && progress.progress == 1.0
     ));
     pair.server.call(*call).respond_raw(&raw(r#"{"b":2}"#)).unwrap();
-    assert_eq!(pair.server.call(*call).respond_raw(&raw("{}")), Err(NotOpen::Answered.into()));
+    assert_eq!(pair.server.call(*call).respond_raw(&raw("{}")), Err(NotAnswered::Answered));
     pair.settle();
     assert!(matches!(pair.outcome(asked), Outcome::Result(result) if result.get() == r#"{"b":2}"#));
 
@@ -362,7 +362,7 @@ fn raw_requests_go_both_ways() {
         let [ClientEvent::Request { call, params: None, .. }] = &events[..] else { panic!("{events:?}") };
         match well {
             true => pair.client.respond_raw(*call, &raw(r#"{"roots":[]}"#)).unwrap(),
-            false => pair.client.fail(*call, -1, "no").unwrap(),
+            false => pair.client.fail(*call, ErrorObject::new(-1, "no")).unwrap(),
         }
         pair.settle();
         let outcome = std::mem::take(&mut pair.server_events);
@@ -413,13 +413,13 @@ fn bridge_receives_and_answers_raw() {
     assert_eq!(pair.client.progress(*call, &Progress::new(0.5)), Ok(true), "the call is open after 30 s");
     let mut error = ErrorObject::new(-7, "no");
     error.data = Some(odd.clone());
-    pair.client.fail_with(*call, &error).unwrap();
+    pair.client.fail(*call, error.clone()).unwrap();
     for gone in [
-        pair.client.fail_with(*call, &error),
+        pair.client.fail(*call, error.clone()),
         pair.client.set_call_timeout(*call, Timeout::Never),
         pair.client.progress(*call, &Progress::new(0.6)).map(drop),
     ] {
-        assert_eq!(gone, Err(NotOpen::Answered));
+        assert_eq!(gone, Err(NotAnswered::Answered));
     }
     pair.settle();
     let heard = std::mem::take(&mut pair.server_events);
@@ -434,7 +434,7 @@ fn bridge_receives_and_answers_raw() {
 #[test]
 fn refused_client_reads_the_status() {
     let wrong = AuthToken::from_text("tok-wrong").unwrap();
-    let status = |code, phrase: &str| Closed::NotAccepted(ResponseError::Status(code, phrase.into()));
+    let status = |code, phrase: &str| Closed::NotAccepted(NotAccepted::Status(code, phrase.into()));
     let mut other_port = config();
     other_port.policy.port = 1;
     let mut cases = vec![
@@ -633,7 +633,7 @@ fn client_leaves_silent_editor_after_30_s() {
     assert!(joined::at(&mut client, at(29_999)).0.is_empty());
     assert_eq!(client.deadline(), Some(at(30_000)));
     let (events, _) = joined::at(&mut client, at(30_000));
-    assert!(matches!(&events[..], [ClientEvent::Closed(Closed::NotAccepted(ResponseError::TimedOut))]));
+    assert!(matches!(&events[..], [ClientEvent::Closed(Closed::NotAccepted(NotAccepted::TimedOut))]));
 }
 
 #[test]

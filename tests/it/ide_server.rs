@@ -14,7 +14,7 @@ use ide_mcp::{
     Output, Time,
     ide::{Dialect, Mention, MentionError, Selected, ServerConfig, ServerEvent},
     mcp::{CallEnd, Context, Forward, Outcome, PromptSpec, Timeout, ToolResult},
-    rpc::{CallId, NotOpen, NotSent},
+    rpc::{CallId, ErrorObject, NotAnswered, NotSent},
     ws::{CloseCode, ProtocolError},
 };
 
@@ -58,7 +58,7 @@ fn verdict_is_sent_once_and_ends_diff() {
         assert_eq!(editor.open_diffs().len(), 0, "{name}");
         assert_eq!(
             editor.server.call(diff).respond(&ToolResult::diff(&outcome)),
-            Err(NotOpen::Answered.into()),
+            Err(NotAnswered::Answered),
             "{name}"
         );
         // The next calls of the client change nothing.
@@ -73,7 +73,7 @@ fn verdict_is_sent_once_and_ends_diff() {
 fn diff_can_be_answered_as_failed() {
     let mut editor = Editor::attached(config());
     let (first, second) = (open(&mut editor, 5, "t"), open(&mut editor, 6, "t"));
-    assert_eq!(editor.server.call(first).fail(-32000, "no window"), Ok(()));
+    assert_eq!(editor.server.call(first).fail(ErrorObject::new(-32000, "no window")), Ok(()));
     assert_eq!(editor.server.call(second).respond(&ToolResult::error("no window")), Ok(()));
     assert_eq!(editor.open_diffs().len(), 0);
     assert_eq!(
@@ -96,7 +96,7 @@ fn i37_diff_ended_by_client_is_answered_once() {
     assert_eq!(editor.texts(), [rejected(5, "t"), tab_closed(6)]);
     assert_eq!(shown(&editor.say(&close_tab(7, "t"))), NOTHING, "the client always closes a tab twice");
     assert_eq!(editor.texts(), [tab_closed(7)]);
-    assert_eq!(save(&mut editor.server, diff, "late"), Err(NotOpen::Answered.into()));
+    assert_eq!(save(&mut editor.server, diff, "late"), Err(NotAnswered::Answered));
     assert_eq!(editor.texts(), NOTHING);
 
     let mut editor = attached();
@@ -289,7 +289,7 @@ fn cancelled_diff_is_reported_and_never_answered() {
     let diff = open(&mut editor, 5, "t");
     assert_eq!(shown(&editor.say(&cancelled(5))), ["diff t Cancelled"]);
     assert_eq!(shown(&editor.say(&cancelled(5))), NOTHING);
-    assert_eq!(save(&mut editor.server, diff, "x"), Err(NotOpen::Cancelled.into()));
+    assert_eq!(save(&mut editor.server, diff, "x"), Err(NotAnswered::Cancelled));
     assert_eq!(shown(&editor.say(&close_tab(6, "t"))), NOTHING);
     assert_eq!(editor.texts(), [tab_closed(6)], "the cancelled diff has no answer");
 }
@@ -334,7 +334,7 @@ fn diff_cancelled_in_batch_ends_as_cancelled() {
         let events = editor.say(&format!("[{said},{}]", cancelled(3)));
         assert_eq!(shown(&events), ["diff t Cancelled"], "{said}");
         assert_eq!(editor.texts(), [answer], "{said}");
-        assert_eq!(save(&mut editor.server, diff, ""), Err(NotOpen::Cancelled.into()));
+        assert_eq!(save(&mut editor.server, diff, ""), Err(NotAnswered::Cancelled));
     }
 }
 
@@ -363,7 +363,7 @@ fn call_timeout_can_be_changed() {
     let late = format!(r#"{{"jsonrpc":"2.0","id":2,"result":{unknown}}}"#);
     assert_eq!(editor.texts(), [late], "the answer after the timeout stays");
     assert_eq!(shown(&editor.at(60_000)), ["diff t Expired"]);
-    assert_eq!(editor.server.call(diff).set_timeout(Timeout::Never), Err(NotOpen::Expired));
+    assert_eq!(editor.server.call(diff).set_timeout(Timeout::Never), Err(NotAnswered::Expired));
     assert_eq!(editor.open_diffs().len(), 0);
 }
 
@@ -448,10 +448,14 @@ fn j08_connection_end_ends_every_call_once() {
         for call in [diff, other] {
             assert_eq!(
                 editor.server.call(call).respond(&ToolResult::text("late")),
-                Err(NotOpen::Closed.into()),
+                Err(NotAnswered::Closed),
                 "{name}"
             );
-            assert_eq!(editor.server.call(call).fail(-32000, "late"), Err(NotOpen::Closed), "{name}");
+            assert_eq!(
+                editor.server.call(call).fail(ErrorObject::new(-32000, "late")),
+                Err(NotAnswered::Closed),
+                "{name}"
+            );
         }
         assert_eq!(editor.texts(), NOTHING, "{name}");
         assert!(editor.is_over() && editor.eof().is_empty(), "{name}");
@@ -477,10 +481,7 @@ fn shutdown_answers_open_calls_first() {
     assert_eq!(frames.len(), 3);
     assert_eq!(shown(&passed.events), ["diff t ShutDown", "ended ShutDown"]);
     for call in [diff, other] {
-        assert_eq!(
-            editor.server.call(call).respond(&ToolResult::text("late")),
-            Err(NotOpen::Answered.into())
-        );
+        assert_eq!(editor.server.call(call).respond(&ToolResult::text("late")), Err(NotAnswered::Answered));
     }
     // The editor ignores further messages of the client.
     assert_eq!(shown(&editor.say(&open_diff(7, "u"))), NOTHING);
@@ -521,7 +522,7 @@ fn calls_expire_after_their_default_timeouts() {
     );
     assert_eq!(
         editor.server.call(problems).respond(&ToolResult::diagnostics(&[])),
-        Err(NotOpen::Expired.into())
+        Err(NotAnswered::Expired)
     );
 
     assert_eq!(shown(&editor.at(29_999)), ["edit of /w/a Expired"]);
@@ -533,7 +534,7 @@ fn calls_expire_after_their_default_timeouts() {
     };
     assert_eq!(editor.texts(), [expired(3), expired(4)]);
     for call in [file, own] {
-        assert_eq!(editor.server.call(call).respond(&ToolResult::text("late")), Err(NotOpen::Expired.into()));
+        assert_eq!(editor.server.call(call).respond(&ToolResult::text("late")), Err(NotAnswered::Expired));
     }
 
     // A diff has no timeout: a person can take days.
@@ -1150,7 +1151,7 @@ fn unpolled_input_precedes_timers() {
     assert_eq!(shown(&editor.at(10_000)), ["ended Cancelled { reason: None }"]);
     assert_eq!(
         editor.server.call(problems).respond(&ToolResult::diagnostics(&[])),
-        Err(NotOpen::Cancelled.into())
+        Err(NotAnswered::Cancelled)
     );
     assert_eq!(editor.texts(), NOTHING);
 }
@@ -1179,8 +1180,8 @@ fn sends_after_unpolled_end_are_refused() {
     assert_eq!(editor.agent_mut().notify("log", None::<&()>), Err(NotSent::Closed));
     assert_eq!(editor.agent_mut().request("ping", None::<&()>, Timeout::Default), Err(NotSent::Closed));
     editor.server.set_tools(ToolSet::new());
-    assert_eq!(editor.server.call(diff).respond(&ToolResult::text("x")), Err(NotOpen::Closed.into()));
-    assert_eq!(editor.server.call(diff).fail(-32000, "x"), Err(NotOpen::Closed));
+    assert_eq!(editor.server.call(diff).respond(&ToolResult::text("x")), Err(NotAnswered::Closed));
+    assert_eq!(editor.server.call(diff).fail(ErrorObject::new(-32000, "x")), Err(NotAnswered::Closed));
     editor.select(selection("x"));
     let passed = editor.pass(usize::MAX);
     assert_eq!(shown(&passed.events), ["diff t Disconnected", "Closed(InputOverflow)"]);

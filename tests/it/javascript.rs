@@ -9,7 +9,7 @@ use arbtest::arbitrary::{Result, Unstructured};
 use ide_mcp::ide::tool::{Diagnostics, DiffOutcome, OpenFile, Tool, ToolCall, ToolSet};
 use ide_mcp::ide::{Dialect, FromResult, ServerEvent};
 use ide_mcp::mcp::ToolResult;
-use ide_mcp::rpc::{Message, RespondError, SessionLimits, classify};
+use ide_mcp::rpc::{Message, NotAnswered, SessionLimits, classify};
 use ide_mcp::testing::read_answer;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
@@ -132,7 +132,7 @@ fn diagnostics_of_language_servers_reach_the_agent() {
         for (name, shape, is_nameless) in rows {
             for (arguments, asked) in calls {
                 let text = shape.replace("LIST", &list);
-                let answers: [fn(&mut Editor, _, &str) -> std::result::Result<(), RespondError>; 2] = [
+                let answers: [fn(&mut Editor, _, &str) -> std::result::Result<(), NotAnswered>; 2] = [
                     |editor, call, text| editor.server.call(call).answer_json(text),
                     |editor, call, text| editor.server.call(call).respond(&ToolResult::text(text)),
                 ];
@@ -141,7 +141,7 @@ fn diagnostics_of_language_servers_reach_the_agent() {
                     let call = called(&editor.say(&call(5, "getDiagnostics", arguments)));
                     let done = answer(&mut editor, call, &text);
                     if is_nameless && asked.is_none() {
-                        assert_eq!(done, Err(RespondError::NotAnAnswer), "{name}");
+                        assert_eq!(done, Err(NotAnswered::NotAnAnswer), "{name}");
                         continue;
                     }
                     assert_eq!(done, Ok(()), "{dialect:?} {name}");
@@ -174,7 +174,7 @@ fn unusable_diagnostics_are_never_an_empty_answer() {
     ] {
         let mut editor = attached(Dialect::VsCode);
         let call = called(&editor.say(&call(5, "getDiagnostics", r#"{"uri":"file:///w/a"}"#)));
-        assert_eq!(editor.server.call(call).answer_json(text), Err(RespondError::NotAnAnswer), "{text}");
+        assert_eq!(editor.server.call(call).answer_json(text), Err(NotAnswered::NotAnAnswer), "{text}");
         let result = serde_json::to_string(&ToolResult::text(text)).unwrap();
         assert_eq!(read::<Diagnostics>(&result), None, "{text}");
     }

@@ -41,7 +41,6 @@ const AT_THE_ROOT: &[(&str, &str)] = &[
     ("Time", "time"),
     ("Clock", "time"),
     ("Outbox", "outbox"),
-    ("OutboxClosed", "outbox"),
     ("To", "outbox"),
     ("Keepalive", "keepalive"),
     ("Machine", "machine"),

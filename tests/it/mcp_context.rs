@@ -9,7 +9,7 @@ use ide_mcp::{
         Outcome, PromptArgument, PromptResult, PromptSpec, RawCall, RawTools, ReadResource, ResourceResult,
         ResourceSpec, ResourceTemplate, Server, ServerConfig, ServerEvent, Timeout, ToolResult, ToolSpec,
     },
-    rpc::{CallId, NotOpen, NotSent, RespondError, SessionId},
+    rpc::{CallId, ErrorObject, NotAnswered, NotSent, SessionId},
 };
 
 const INITIALIZE: &str =
@@ -176,12 +176,12 @@ fn tool_result_answers_no_prompt_or_resource() {
         let call = session.call().0;
         for result in [ToolResult::text("x"), ToolResult::error("x")] {
             let refused = session.server.respond(call, &result, &mut session.out);
-            assert_eq!(refused, Err(RespondError::NotAnAnswer), "{method}");
+            assert_eq!(refused, Err(NotAnswered::NotAnAnswer), "{method}");
             assert_eq!((session.sent(), session.server.is_open(call)), (vec![], true), "{method}");
         }
-        session.server.fail(call, -1, "no", &mut session.out).unwrap();
+        session.server.fail(call, ErrorObject::new(-1, "no"), &mut session.out).unwrap();
         let late = session.server.respond(call, &ToolResult::text("x"), &mut session.out);
-        assert_eq!(late, Err(NotOpen::Answered.into()), "{method}");
+        assert_eq!(late, Err(NotAnswered::Answered), "{method}");
         session.sent();
     }
 }
@@ -237,7 +237,7 @@ fn resource_of_a_tool_is_a_call() {
         session.server.respond(call, &ToolResult::error("no tabs"), &mut session.out).unwrap();
     };
     let fail: Answered = |session, call| {
-        session.server.fail(call, -32000, "no tabs", &mut session.out).unwrap();
+        session.server.fail(call, ErrorObject::new(-32000, "no tabs"), &mut session.out).unwrap();
     };
     let empty: Answered = |session, call| {
         session.server.respond(call, &ToolResult::default(), &mut session.out).unwrap();
@@ -264,10 +264,10 @@ fn resource_of_a_tool_is_a_call() {
     session.ask("resources/read", r#"{"uri":"ide://tabs"}"#);
     let (call, _) = session.call();
     let refused = session.server.respond_with(call, &[1], &mut session.out);
-    assert_eq!(refused, Err(RespondError::Unserializable), "a list is no result of a tool");
+    assert_eq!(refused, Err(NotAnswered::Unserializable), "a list is no result of a tool");
     let contents = ResourceResult::text("ide://tabs", "", "");
     let refused = session.server.respond_with(call, &contents, &mut session.out);
-    assert_eq!(refused, Err(RespondError::Unserializable), "nor are the contents of a resource");
+    assert_eq!(refused, Err(NotAnswered::Unserializable), "nor are the contents of a resource");
     assert!(session.server.is_open(call) && session.sent().is_empty());
 }
 

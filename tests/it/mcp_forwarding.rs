@@ -11,7 +11,7 @@ use ide_mcp::{
         CallEnd, Client, ClientConfig, ClientEvent, Context, Forward, Implementation, LogLevel, Outcome,
         PromptSpec, RawTools, ResourceSpec, Server, ServerConfig, ServerEvent, Timeout, ToolSpec, Tools,
     },
-    rpc::{CallId, RequestId, RespondError, SessionId},
+    rpc::{CallId, RequestId, SessionId},
 };
 use serde::Deserializer;
 
@@ -88,10 +88,7 @@ impl Bridge {
                             Outcome::Result(result) => {
                                 self.client.respond_with(call, &result, &mut self.to_editor)
                             }
-                            Outcome::Error(error) => self
-                                .client
-                                .fail_with(call, &error, &mut self.to_editor)
-                                .map_err(RespondError::from),
+                            Outcome::Error(error) => self.client.fail(call, error, &mut self.to_editor),
                             other => panic!("{other:?}"),
                         }
                         .unwrap();
@@ -121,10 +118,7 @@ impl Bridge {
                         Outcome::Result(result) => {
                             self.server.respond_with(call, &result, &mut self.to_agent)
                         }
-                        Outcome::Error(error) => self
-                            .server
-                            .fail_with(call, &error, &mut self.to_agent)
-                            .map_err(RespondError::from),
+                        Outcome::Error(error) => self.server.fail(call, error, &mut self.to_agent),
                         _ => continue,
                     };
                 }

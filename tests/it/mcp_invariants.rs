@@ -18,7 +18,7 @@ use ide_mcp::{
         CallEnd, Client, ClientConfig, ClientEvent, Context, FormAnswer, Forward, Implementation, Progress,
         PromptSpec, ProtocolVersion, ResourceSpec, ServerConfig, ServerEvent, Timeout, ToolResult,
     },
-    rpc::{CallId, NotOpen, NotSent, RequestId, RespondError, SessionId},
+    rpc::{CallId, ErrorObject, NotAnswered, NotSent, RequestId, SessionId},
 };
 
 fn config() -> ServerConfig {
@@ -132,7 +132,7 @@ impl Forms {
     }
 
     /// Declines a form. Returns the result and the messages that the client sends.
-    fn decline(&mut self, call: CallId) -> (Result<(), RespondError>, Vec<String>) {
+    fn decline(&mut self, call: CallId) -> (Result<(), NotAnswered>, Vec<String>) {
         let answered = self.client.respond_with(call, &FormAnswer::Declined, &mut self.out);
         (answered, self.out.take())
     }
@@ -188,7 +188,7 @@ fn i02_answer_repeats_the_id_as_written() {
             bench.server.respond_with(call, &ToolResult::text("x"), &mut bench.out).unwrap();
             starts(&bench.out.take());
             let call = open(&mut bench, id, kind);
-            bench.server.fail(call, -1, "no", &mut bench.out).unwrap();
+            bench.server.fail(call, ErrorObject::new(-1, "no"), &mut bench.out).unwrap();
             starts(&bench.out.take());
             open(&mut bench, id, kind);
             starts(&bench.at(at * 60_000).1);
@@ -208,7 +208,7 @@ fn i02_answer_to_a_form_repeats_the_id() {
         let call = forms.open(id);
         starts(&forms.decline(call).1);
         let call = forms.open(id);
-        forms.client.fail(call, -1, "no", &mut forms.out).unwrap();
+        forms.client.fail(call, ErrorObject::new(-1, "no"), &mut forms.out).unwrap();
         starts(&forms.out.take());
         forms.open(id);
         starts(&forms.at(at * FORM_DUE).1);
@@ -259,17 +259,17 @@ fn i04_handle_answers_only_its_own_call() {
     other.hear(INITIALIZE);
     one.call("7", "never");
     let foreign = other.call("7", "never");
-    assert_eq!(one.server.fail(foreign, -1, "no", &mut one.out), Err(NotOpen::Unknown));
+    assert_eq!(one.server.fail(foreign, ErrorObject::new(-1, "no"), &mut one.out), Err(NotAnswered::Unknown));
 }
 
 #[test]
 fn i04_form_is_answered_once_by_its_handle() {
     let (mut one, mut other) = (Forms::ready(1), Forms::ready(2));
     let (call, foreign) = (one.open("7"), other.open("7"));
-    assert_eq!(one.decline(foreign), (Err(NotOpen::Unknown.into()), vec![]));
+    assert_eq!(one.decline(foreign), (Err(NotAnswered::Unknown), vec![]));
     let answer = r#"{"jsonrpc":"2.0","id":7,"result":{"action":"decline"}}"#.to_owned();
     assert_eq!(one.decline(call), (Ok(()), vec![answer]));
-    assert_eq!(one.decline(call), (Err(NotOpen::Answered.into()), vec![]));
+    assert_eq!(one.decline(call), (Err(NotAnswered::Answered), vec![]));
     assert_eq!(one.at(FORM_DUE), (vec![], vec![]));
 }
 
@@ -284,7 +284,7 @@ fn i05_cancelled_form_is_never_answered() {
             assert_eq!(forms.cancel("7"), [""; 0]);
             assert_eq!(forms.ends(), ended);
         }
-        assert_eq!(forms.decline(call), (Err(NotOpen::Cancelled.into()), vec![]));
+        assert_eq!(forms.decline(call), (Err(NotAnswered::Cancelled), vec![]));
         assert_eq!(forms.decline(other).0, Ok(()));
     }
     assert_eq!(forms.at(FORM_DUE), (vec![], vec![]));
@@ -444,7 +444,7 @@ fn i12_forgotten_call_is_answered_at_its_deadline() {
         let (events, sent) = bench.at(30_000);
         assert_eq!((&events[..], sent.len()), (&["ended Expired".to_owned()][..], 1), "{kind:?}: {sent:?}");
         let late = bench.server.respond_with(call, &ToolResult::text("x"), &mut bench.out);
-        assert_eq!((late, bench.out.take().len()), (Err(NotOpen::Expired.into()), 0), "{kind:?}");
+        assert_eq!((late, bench.out.take().len()), (Err(NotAnswered::Expired), 0), "{kind:?}");
     }
     // Progress extends the deadline, but not beyond the limit; the application can set another
     // timeout.
@@ -495,7 +495,7 @@ fn i12_forgotten_form_is_answered_at_its_deadline() {
         let (ends, sent) = forms.at(begin + FORM_DUE);
         assert_eq!((ends, sent.len()), (vec![(call, CallEnd::Expired)], 1));
         assert!(sent[0].contains("-32603"), "{sent:?}");
-        assert_eq!(forms.decline(call), (Err(NotOpen::Expired.into()), vec![]));
+        assert_eq!(forms.decline(call), (Err(NotAnswered::Expired), vec![]));
     }
 }
 
@@ -708,7 +708,7 @@ fn i28_call_above_the_limit_is_refused() {
     for id in 995..1_000 {
         assert!(bench.hear(&text(id))[0].contains("-32603"), "{}", text(id));
     }
-    bench.server.fail(open, -1, "no", &mut bench.out).unwrap();
+    bench.server.fail(open, ErrorObject::new(-1, "no"), &mut bench.out).unwrap();
     bench.out.take();
     assert_eq!(bench.hear(&text(998)), [""; 0]);
     reach(&[("prompts/get", "-32603"), ("resources/read", "-32603"), ("elicitation/create", "-32603")]);
@@ -782,7 +782,7 @@ fn i32_closing_ends_each_form_once() {
     let open = ["7", "8"].map(|id| forms.open(id));
     forms.client.close();
     assert_eq!(forms.ends(), open.map(|call| (call, CallEnd::Closed)));
-    assert_eq!(forms.decline(open[0]), (Err(NotOpen::Closed.into()), vec![]));
+    assert_eq!(forms.decline(open[0]), (Err(NotAnswered::Closed), vec![]));
     assert_eq!(forms.at(FORM_DUE), (vec![], vec![]));
 }
 

@@ -3,9 +3,9 @@
 
 use crate::mcp_support::{Bench, INITIALIZE, INITIALIZED, TestTools, config};
 use ide_mcp::{
-    Outbox, OutboxClosed, Time, To,
+    Outbox, Time, To,
     mcp::{Client, ClientConfig, Implementation, Server, Timeout, ToolResult},
-    rpc::{NotOpen, NotSent, RespondError, SessionId},
+    rpc::{NotAnswered, NotSent, SessionId},
 };
 
 /// An outbox that records, for each message, the spelling of the id that the message answers, or a
@@ -14,7 +14,7 @@ use ide_mcp::{
 struct Places(Vec<String>);
 
 impl Outbox for Places {
-    fn message(&mut self, to: To<'_>, write: impl FnOnce(&mut Vec<u8>)) -> Result<(), OutboxClosed> {
+    fn message(&mut self, to: To<'_>, write: impl FnOnce(&mut Vec<u8>)) -> Result<(), NotSent> {
         let (mut text, mut place) = (Vec::new(), Vec::new());
         write(&mut text);
         match to {
@@ -77,10 +77,10 @@ fn closed_outbox_leaves_calls_open() {
     let (plain, never) = (bench.call("1", "plain"), bench.call("2", "never"));
     bench.out.closed = true;
     let result = ToolResult::text("late");
-    assert_eq!(bench.server.respond(plain, &result, &mut bench.out), Err(NotOpen::Closed.into()));
+    assert_eq!(bench.server.respond(plain, &result, &mut bench.out), Err(NotAnswered::Closed));
     let raw = bench.server.respond_with(plain, &result, &mut bench.out);
-    assert_eq!(raw, Err(RespondError::NotOpen(NotOpen::Closed)));
-    assert_eq!(bench.server.fail(plain, -32603, "late", &mut bench.out), Err(NotOpen::Closed));
+    assert_eq!(raw, Err(NotAnswered::Closed));
+    assert_eq!(bench.server.fail(plain, "late", &mut bench.out), Err(NotAnswered::Closed));
     assert!(bench.server.is_open(plain) && bench.server.is_open(never));
     let asked = bench.server.request("roots/list", None::<&()>, Timeout::Default, &mut bench.out);
     assert_eq!(asked, Err(NotSent::Closed));

@@ -7,7 +7,7 @@ use crate::mcp_support::{Bench, INITIALIZE, INITIALIZED, NEWEST, config};
 use ide_mcp::{
     Time,
     mcp::{CallEnd, Implementation, LogLevel, ServerConfig, ServerEvent, Timeout, ToolResult},
-    rpc::{NotOpen, NotSent, RespondError, SerializedNotification},
+    rpc::{NotAnswered, NotSent, SerializedNotification},
 };
 
 /// Returns a server in each of the four states in which it takes messages.
@@ -323,7 +323,7 @@ fn j07_forgotten_call_is_answered_at_its_deadline() {
         assert_eq!(bench.at(due + 1), (vec![], vec![]), "{name}: again");
         assert_eq!(
             bench.server.respond(call, &ToolResult::text("late"), &mut bench.out),
-            Err(NotOpen::Expired.into()),
+            Err(NotAnswered::Expired),
             "{name}"
         );
         assert_eq!(bench.server.deadline(), None, "{name}");
@@ -368,7 +368,7 @@ fn non_object_result_leaves_the_call_open() {
     let mut bench = Bench::ready();
     let call = bench.call("7", "plain");
     let (server, out) = (&mut bench.server, &mut bench.out);
-    let refused = Err(RespondError::Unserializable);
+    let refused = Err(NotAnswered::Unserializable);
     for (name, said) in [
         ("no JSON", server.respond_with(call, &unserializable, out)),
         ("text", server.respond_with(call, "x", out)),
@@ -381,7 +381,7 @@ fn non_object_result_leaves_the_call_open() {
     assert_eq!(server.deadline(), Some(Time::from_millis(30_000)), "its deadline runs on");
     assert_eq!(server.respond_with(call, &BTreeMap::from([("a", 1)]), out), Ok(()));
     assert_eq!(out.take(), [r#"{"jsonrpc":"2.0","id":7,"result":{"a":1}}"#]);
-    assert_eq!(server.respond_with(call, "x", out), Err(RespondError::NotOpen(NotOpen::Answered)));
+    assert_eq!(server.respond_with(call, "x", out), Err(NotAnswered::Answered));
 }
 
 /// The checks have an order: the declaration, the state, the need for a message, the room in the

@@ -5,7 +5,7 @@
 use crate::mcp_support::{Bench, INITIALIZE, config};
 use ide_mcp::{
     mcp::{PeerFault, ServerEvent, ToolResult},
-    rpc::NotOpen,
+    rpc::NotAnswered,
 };
 
 /// Returns a server that a client of this version has opened.
@@ -74,7 +74,7 @@ fn measured_calls_in_flight() {
     let new = bench.call("7", "plain");
     assert_eq!(
         bench.server.respond(old, &ToolResult::text("old"), &mut bench.out),
-        Err(NotOpen::Cancelled.into())
+        Err(NotAnswered::Cancelled)
     );
     assert_eq!(bench.server.respond(new, &ToolResult::text("new"), &mut bench.out), Ok(()));
     let sent = bench.out.take();
@@ -236,14 +236,8 @@ fn j09_handle_of_the_previous_session_is_unknown() {
     let mut after = Bench::numbered(config(), 2);
     after.hear(INITIALIZE);
     let new = after.call("7", "plain");
-    assert_eq!(
-        after.server.respond(old, &ToolResult::text("x"), &mut after.out),
-        Err(NotOpen::Unknown.into())
-    );
-    assert_eq!(
-        before.server.respond(old, &ToolResult::text("x"), &mut before.out),
-        Err(NotOpen::Closed.into())
-    );
+    assert_eq!(after.server.respond(old, &ToolResult::text("x"), &mut after.out), Err(NotAnswered::Unknown));
+    assert_eq!(before.server.respond(old, &ToolResult::text("x"), &mut before.out), Err(NotAnswered::Closed));
     assert_eq!(after.server.respond(new, &ToolResult::text("x"), &mut after.out), Ok(()));
 }
 

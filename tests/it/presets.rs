@@ -7,7 +7,7 @@ use ide_mcp::{
     mcp::Implementation,
     rpc::SessionId,
     testing::{Pair, Random, pass},
-    ws::{Closed, InvalidClientRequest, ResponseError},
+    ws::{Closed, InvalidClientRequest, NotAccepted},
 };
 
 fn client(config: ClientConfig) -> Result<Client, InvalidClientRequest> {
@@ -62,7 +62,7 @@ fn target_opens_only_its_editor() {
         let pair = settled(editor, client(agent).unwrap());
         assert_eq!(pair.client.is_ready(), opens, "{target}");
         let refused = |event: &ClientEvent| {
-            matches!(event, ClientEvent::Closed(Closed::NotAccepted(ResponseError::Status(404, _))))
+            matches!(event, ClientEvent::Closed(Closed::NotAccepted(NotAccepted::Status(404, _))))
         };
         assert_eq!(pair.client_events.iter().any(refused), !opens, "{target}");
     }

@@ -18,7 +18,7 @@ use ide_mcp::{
     Output, Time,
     ide::{ConnId, DiffEnd, Mention, Policy, Selection, Server, ServerConfig, ServerEvent},
     mcp::{CallEnd, ToolResult},
-    rpc::{CallId, NotOpen, RespondError},
+    rpc::{CallId, ErrorObject, NotAnswered},
 };
 use serde::Deserialize;
 use serde_json::Value;
@@ -474,28 +474,22 @@ impl<'a> Player<'a> {
         let id = call.id();
         let accept = |contents: String| DiffOutcome::Accepted { contents };
         let answered = match (call, drawn) {
-            (_, 0) => server.call(id).fail(-32000, "out of order").map_err(RespondError::from),
+            (_, 0) => server.call(id).fail(ErrorObject::new(-32000, "out of order")),
             (_, 1) => server.call(id).respond(&ToolResult::error("out of order")),
-            (ToolCall::OpenDiff(call, diff), 2 | 3) => {
-                server.answer(call, &accept(diff.new_file_contents)).map_err(RespondError::from)
-            }
-            (ToolCall::OpenDiff(call, _), 4) => {
-                server.answer(call, &accept("edited \u{1f600}\n\"".into())).map_err(RespondError::from)
-            }
-            (ToolCall::OpenDiff(call, diff), _) => {
-                server.answer(call, &diff.reject()).map_err(RespondError::from)
-            }
+            (ToolCall::OpenDiff(call, diff), 2 | 3) => server.answer(call, &accept(diff.new_file_contents)),
+            (ToolCall::OpenDiff(call, _), 4) => server.answer(call, &accept("edited \u{1f600}\n\"".into())),
+            (ToolCall::OpenDiff(call, diff), _) => server.answer(call, &diff.reject()),
             (ToolCall::GetDiagnostics(call, asked), _) => {
                 let problem = Diagnostic::new(Severity::Warning, Range::default(), "unused");
                 let uri = asked.uri.unwrap_or_else(|| "file:///w/a.txt".into());
                 let files = vec![FileDiagnostics::new(uri, vec![problem])];
-                server.answer(call, &Diagnostics::new(files)).map_err(RespondError::from)
+                server.answer(call, &Diagnostics::new(files))
             }
             (call, _) => server.call(call).respond(&ToolResult::text("done")),
         };
         writeln!(self.run.log, "{} {answered:?}", self.now).unwrap();
         if answered.is_ok() {
-            assert_eq!(server.call(id).respond(&ToolResult::text("again")), Err(NotOpen::Answered.into()));
+            assert_eq!(server.call(id).respond(&ToolResult::text("again")), Err(NotAnswered::Answered));
             self.end(id);
         }
     }

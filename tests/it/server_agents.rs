@@ -16,7 +16,7 @@ use ide_mcp::{
         AgentId, ConnId, LockFileEvent, Mention, MentionError, Selected, Server, ServerConfig, ServerEvent,
     },
     mcp::{Outcome, Timeout, ToolResult},
-    rpc::{CallId, NotOpen, NotSent},
+    rpc::{CallId, ErrorObject, NotAnswered, NotSent},
 };
 
 const NOTHING: [&str; 0] = [];
@@ -738,7 +738,7 @@ fn i35_answer_goes_to_the_calling_client() {
     assert_eq!(editors.say(one, &close_tab(2, "t")), ["1: diff t TabClosed"]);
     assert_eq!(
         editors.server.call(first).respond(&ToolResult::diff(&saved("x"))),
-        Err(NotOpen::Answered.into())
+        Err(NotAnswered::Answered)
     );
     assert_eq!(editors.server.call(second).respond(&ToolResult::diff(&saved("x"))), Ok(()));
     assert_eq!(editors.texts(one), [answer(1, &["DIFF_REJECTED", "t"]), answer(2, &["TAB_CLOSED"])]);
@@ -751,8 +751,8 @@ fn i35_answer_goes_to_the_calling_client() {
     let again = editors.attach();
     assert_eq!(again.index(), one.index());
     let new = editors.call(again, &open_diff(7, "t"));
-    assert_eq!(editors.server.call(old).respond(&ToolResult::diff(&saved("x"))), Err(NotOpen::Closed.into()));
-    assert_eq!(editors.server.call(old).fail(-1, "x"), Err(NotOpen::Closed));
+    assert_eq!(editors.server.call(old).respond(&ToolResult::diff(&saved("x"))), Err(NotAnswered::Closed));
+    assert_eq!(editors.server.call(old).fail(ErrorObject::new(-1, "x")), Err(NotAnswered::Closed));
     assert_eq!(editors.texts(again), NOTHING);
     assert_eq!(editors.server.call(new).respond(&ToolResult::diff(&saved("y"))), Ok(()));
     assert_eq!(editors.texts(again), [answer(7, &["FILE_SAVED", "y"])]);
@@ -969,7 +969,7 @@ fn host_holds_the_laws_in_random_runs() {
                         told.end(call);
                         assert_eq!(
                             editors.server.call(call).respond(&ToolResult::text("again")),
-                            Err(NotOpen::Answered.into())
+                            Err(NotAnswered::Answered)
                         );
                     }
                 }
@@ -1086,7 +1086,7 @@ fn verdict_after_the_end_is_refused() {
     });
     let call = calls.last().unwrap();
     lose(&mut server, at(1), conn);
-    assert_eq!(server.call(call).respond(&ToolResult::diff(&saved("x"))), Err(NotOpen::Closed.into()));
+    assert_eq!(server.call(call).respond(&ToolResult::diff(&saved("x"))), Err(NotAnswered::Closed));
     let rest: Vec<_> = pass(&mut server, at(1), 0).events.iter().map(shown).collect();
     assert!(rest.iter().any(|event| event.contains("Disconnected")), "{rest:?}");
 }

@@ -11,7 +11,7 @@ use crate::support::passes::{events, lose, read_by};
 use allocation_counter::measure;
 use ide_mcp::ide::{AgentId, ConnId, Server, ServerConfig, ServerEvent};
 use ide_mcp::mcp::ToolResult;
-use ide_mcp::rpc::CallId;
+use ide_mcp::rpc::{CallId, ErrorObject};
 use ide_mcp::testing::{pass, pass_with};
 use ide_mcp::{Output, Time};
 
@@ -262,7 +262,7 @@ fn a_place_and_bytes_are_free_at_once() {
     pass_with(&mut server, at(1), usize::MAX, |server, event| {
         if let ServerEvent::Call { agent, call } = event {
             called.push(*agent);
-            server.call(call.id()).fail(1, "no").unwrap();
+            server.call(call.id()).fail(ErrorObject::new(1, "no")).unwrap();
         }
     });
     assert_eq!(called, [first, second].map(AgentId::from), "the bytes of the first call are free");

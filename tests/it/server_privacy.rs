@@ -159,7 +159,7 @@ fn give<T: ToolArguments>(server: &mut Server, call: Call<T>, answer: &T::Answer
     let raw = serde_json::value::to_raw_value(&json!({ "content": blocks })).unwrap();
     // The connection can have ended.
     let _ = match by {
-        By::Answer => server.answer(call, answer).map_err(Into::into),
+        By::Answer => server.answer(call, answer),
         By::Json => server.call(call).answer_json(first),
         By::Respond => server.call(call).respond(&result),
         By::Raw => server.call(call).respond_raw(&raw),

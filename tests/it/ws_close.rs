@@ -4,9 +4,10 @@
 use crate::support::cuts;
 use crate::support::frames::{self, masked, plain};
 use crate::support::joined::{self, at, drain, waiting, write};
+use ide_mcp::rpc::NotSent;
 use ide_mcp::testing::{Pair, Random, pass};
 use ide_mcp::ws::{self, CloseCode, Closed, OwnedEvent, ProtocolError, SendError};
-use ide_mcp::{Machine, Outbox as _, OutboxClosed, Output, Time, To};
+use ide_mcp::{Machine, Outbox as _, Output, Time, To};
 use std::time::Duration;
 
 fn server() -> ws::Server {
@@ -133,7 +134,7 @@ fn our_close_frame_ends_sending_and_delivery() {
     assert_eq!(server.sender().text("x"), Err(SendError::Closed));
     assert_eq!(server.sender().ping(b""), Err(SendError::Closed));
     assert_eq!(server.sender().close(CloseCode::NORMAL, ""), Err(SendError::Closed));
-    assert_eq!(server.sender().message(To::Unasked, |out| out.extend(b"x")), Err(OutboxClosed::new()));
+    assert_eq!(server.sender().message(To::Unasked, |out| out.extend(b"x")), Err(NotSent::Closed));
     let bytes = [masked(0x81, b"Hi"), masked(0x89, b"x"), masked(0x02, b"a"), masked(0x80, b"b")].concat();
     server.feed(Time::ZERO, &bytes);
     assert_eq!(drain(&mut server), []);
@@ -509,7 +510,7 @@ fn a_client_without_randomness_ends() {
         let mut sender = pair.client.sender();
         if is_answer {
             let answered = sender.message(To::Unasked, |out| out.extend(b"not any more"));
-            assert_eq!(answered, Err(OutboxClosed::new()));
+            assert_eq!(answered, Err(NotSent::Closed));
         } else {
             assert_eq!(sender.text("not any more"), Err(SendError::Entropy));
         }

@@ -9,7 +9,7 @@ use crate::support::joined::{at, drain, waiting, write};
 use crate::support::{cost, cuts, frames};
 use ide_mcp::Time;
 use ide_mcp::testing::{Random, pass, pass_with};
-use ide_mcp::ws::{self, AcceptError, Closed, OwnedEvent, Refusal, ResponseError, Status};
+use ide_mcp::ws::{self, Closed, NotAccepted, OwnedEvent, Refusal, SendError, Status};
 
 /// Feeds a server these pieces. Returns the status code of its answer (0 without an answer) and its
 /// events.
@@ -152,7 +152,7 @@ fn bytes_behind_a_refused_head_are_dropped() {
     assert!(matches!(drain(&mut server)[..], [OwnedEvent::Upgrade(_)]));
     let refusal = Refusal::new(Status::Unauthorized, "no");
     server.reject(refusal).unwrap();
-    assert_eq!(server.accept(None), Err(AcceptError::NoPendingRequest));
+    assert_eq!(server.accept(None), Err(SendError::NoPendingRequest));
     assert_eq!(drain(&mut server), [OwnedEvent::Closed(Closed::Refused(refusal))]);
     assert_eq!(drain(&mut server), []);
     assert!(waiting(&mut server).starts_with(b"HTTP/1.1 401 "));
@@ -185,7 +185,7 @@ fn only_offered_subprotocols_are_accepted() {
         server.feed(Time::ZERO, HEAD.replace("Host", &format!("{fields}Host")).as_bytes());
         assert!(matches!(drain(&mut server)[..], [OwnedEvent::Upgrade(_)]), "{name}");
         let accepted = server.accept(Some("mcp"));
-        assert_eq!(accepted, if *offered { Ok(()) } else { Err(AcceptError::NotOffered) }, "{name}");
+        assert_eq!(accepted, if *offered { Ok(()) } else { Err(SendError::NotOffered) }, "{name}");
         let answer = String::from_utf8(waiting(&mut server)).unwrap();
         let chosen = answer.matches("Sec-WebSocket-Protocol: mcp\r\n").count();
         assert_eq!(chosen, usize::from(*offered), "{name}");
@@ -265,31 +265,31 @@ fn client_judges_the_answer_under_any_cut() {
         let field = field.map_or(String::new(), |rest| format!("X: {}\r\n", "x".repeat(rest)));
         format!("HTTP/1.1 {status}\r\n{field}\r\n")
     };
-    let cases: Vec<(&str, String, Option<ResponseError>)> = vec![
+    let cases: Vec<(&str, String, Option<NotAccepted>)> = vec![
         ("good", good.clone(), None),
         ("8192 bytes", filler(8192), None),
-        ("8193 bytes", filler(8193), Some(ResponseError::TooLong)),
+        ("8193 bytes", filler(8193), Some(NotAccepted::TooLong)),
         ("an interim answer before it", interim("100 Continue", 0) + &good, None),
         ("several", interim("103 Early Hints", 40) + &interim("102 X", 0) + &interim("199", 0) + &good, None),
         ("8192 bytes of them", interim("100", 4000).repeat(2) + &interim("100", 192) + &good, None),
         (
             "8193 bytes of them",
             interim("100", 4000).repeat(2) + &interim("100", 193) + &good,
-            Some(ResponseError::TooLong),
+            Some(NotAccepted::TooLong),
         ),
         (
             "a refusal behind it",
             interim("100 Continue", 0) + "HTTP/1.1 401 No\r\n\r\n",
-            Some(ResponseError::Status(401, "No".into())),
+            Some(NotAccepted::Status(401, "No".into())),
         ),
-        ("a foreign proof", good.replace("Accept: ", "Accept: x"), Some(ResponseError::WrongAccept)),
-        ("not offered", good.replace(": mcp", ": mcp2"), Some(ResponseError::UnknownSubprotocol)),
-        ("HTTP/1.0", good.replace("HTTP/1.1", "HTTP/1.0"), Some(ResponseError::Malformed)),
-        ("bare line feed", good.replace("\r\n", "\n"), Some(ResponseError::Malformed)),
+        ("a foreign proof", good.replace("Accept: ", "Accept: x"), Some(NotAccepted::WrongAccept)),
+        ("not offered", good.replace(": mcp", ": mcp2"), Some(NotAccepted::UnknownSubprotocol)),
+        ("HTTP/1.0", good.replace("HTTP/1.1", "HTTP/1.0"), Some(NotAccepted::Malformed)),
+        ("bare line feed", good.replace("\r\n", "\n"), Some(NotAccepted::Malformed)),
         (
             "refused",
             good.replace(line, "HTTP/1.1 403 Forbidden"),
-            Some(ResponseError::Status(403, "Forbidden".into())),
+            Some(NotAccepted::Status(403, "Forbidden".into())),
         ),
     ];
     for (name, answer, expected) in cases {
@@ -317,7 +317,7 @@ fn client_waits_five_seconds_for_the_answer() {
     client.feed(Time::from_millis(4999), &answer.as_bytes()[..answer.len() - 1]);
     assert_eq!(at(&mut client, Time::from_millis(4999)).0, []);
     assert_eq!((client.deadline(), client.has_ended()), (Some(Time::from_millis(5000)), false));
-    let expected = OwnedEvent::Closed(Closed::NotAccepted(ResponseError::TimedOut));
+    let expected = OwnedEvent::Closed(Closed::NotAccepted(NotAccepted::TimedOut));
     assert_eq!(at(&mut client, Time::from_millis(5000)), (vec![expected], true));
     assert!(client.has_ended());
 }

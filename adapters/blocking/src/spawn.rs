@@ -32,7 +32,7 @@ use std::thread;
 ///     let Some(call) = event.into_call() else { continue };
 ///     match call {
 ///         ToolCall::OpenDiff(call, diff) => handle.answer(call, diff.accept())?,
-///         other => handle.fail(other, -32601, "this editor does not have the tool")?,
+///         other => handle.fail(other, "this editor does not have the tool")?,
 ///     }
 /// }
 ///

@@ -55,7 +55,7 @@ const SERVER: Token = Token(2);
 ///     let _ = match call {
 ///         // Ask the person, and answer later with `machine_mut`. The agent writes the file.
 ///         ToolCall::OpenDiff(call, diff) => server.answer(call, &diff.accept()),
-///         other => server.call(other).fail(-32601, "this editor does not have the tool"),
+///         other => server.call(other).fail("this editor does not have the tool"),
 ///     };
 /// })?;
 /// # Ok(())

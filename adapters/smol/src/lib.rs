@@ -31,7 +31,7 @@
 //!                 let todo = Diagnostic::new(Severity::Warning, Range::default(), "the page has no title");
 //!                 machine.answer(call, &Diagnostics::new(vec![FileDiagnostics::new("file:///w/a.html", vec![todo])]))
 //!             }
-//!             other => machine.call(other).fail(-32601, "this editor does not have the tool"),
+//!             other => machine.call(other).fail("this editor does not have the tool"),
 //!         };
 //!     }
 //! });

@@ -203,7 +203,7 @@ pub(crate) fn shortcuts_of_a_handle_have_their_effects<A: Adapter>() {
     let agent = world.agent(proposal("third"), false);
     world.until(|world| !world.seen.open.is_empty());
     let (call, _) = world.seen.open.pop().unwrap();
-    handle.fail(call, -32603, "nobody decides").unwrap();
+    handle.fail(call, "nobody decides").unwrap();
     world.until(|_| agent.is_finished());
     assert!(agent.join().is_err(), "the agent asserts that its calls succeed");
 

@@ -8,8 +8,8 @@ use ide_mcp::ide::kit::{Position, Range};
 use ide_mcp::ide::tool::{Diagnostics, DiffOutcome, Tool, ToolCall, ToolSet};
 use ide_mcp::ide::{self, ConnId, Policy, ServerConfig, ServerEvent};
 use ide_mcp::mcp::{self, Content, Implementation, ToolResult, ToolSpec, Tools};
-use ide_mcp::rpc::{CallId, SessionId};
-use ide_mcp::{Outbox, OutboxClosed, Output, Time, To};
+use ide_mcp::rpc::{CallId, NotSent, SessionId};
+use ide_mcp::{Outbox, Output, Time, To};
 use serde::{Deserialize, Deserializer};
 use std::hint::black_box;
 #[cfg(feature = "check")]
@@ -23,7 +23,7 @@ const NOW: Time = Time::ZERO;
 struct Text(Vec<u8>);
 
 impl Outbox for Text {
-    fn message(&mut self, _: To<'_>, write: impl FnOnce(&mut Vec<u8>)) -> Result<(), OutboxClosed> {
+    fn message(&mut self, _: To<'_>, write: impl FnOnce(&mut Vec<u8>)) -> Result<(), NotSent> {
         write(&mut self.0);
         Ok(())
     }

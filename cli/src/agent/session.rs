@@ -9,7 +9,7 @@ use ide_mcp::ide::tool::ToolArguments;
 use ide_mcp::ide::{Client, ClientConfig, ClientEvent};
 use ide_mcp::mcp::{self, Implementation, Outcome, PeerFault, Root};
 use ide_mcp::rpc::{NotSent, RequestId};
-use ide_mcp::ws::{Closed, ResponseError};
+use ide_mcp::ws::{Closed, NotAccepted};
 use ide_mcp::{Clock, Time};
 use ide_mcp_blocking::{Agent, AgentError, AgentOptions, ConnectError, NotAdmitted, Trust};
 use ide_mcp_lockfile::{EditorSearch, FoundEditor};
@@ -71,7 +71,7 @@ fn failure(error: &AgentError) -> Failure {
 fn too_late(port: u16, reason: &NotAdmitted) -> Option<Failure> {
     let limits = limits();
     let (what, within) = match reason {
-        NotAdmitted::Closed(Closed::NotAccepted(ResponseError::TimedOut)) => {
+        NotAdmitted::Closed(Closed::NotAccepted(NotAccepted::TimedOut)) => {
             ("its answer to the opening handshake", limits.ws.handshake)
         }
         NotAdmitted::Failed(mcp::Failure::TimedOut) => {
@@ -350,7 +350,7 @@ mod tests {
 
     #[test]
     fn attempt_names_the_limit_that_ended_it() {
-        let dripping = NotAdmitted::Closed(Closed::NotAccepted(ResponseError::TimedOut));
+        let dripping = NotAdmitted::Closed(Closed::NotAccepted(NotAccepted::TimedOut));
         let said = too_late(7, &dripping).unwrap();
         assert!(said.contains("port 7 takes too long: its answer to the opening handshake"), "{said}");
         assert!(said.contains("within 30 s"), "{said}");

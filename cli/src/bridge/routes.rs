@@ -15,7 +15,7 @@ use ide_mcp::Outbox;
 use ide_mcp::ide::tool::Tool;
 use ide_mcp::ide::{Client, ClientEvent};
 use ide_mcp::mcp::{CallEnd, Outcome, Server, ServerEvent, Timeout, ToolSpec, Tools};
-use ide_mcp::rpc::{CallId, ErrorObject, NotSent, RequestId, code};
+use ide_mcp::rpc::{CallId, ErrorObject, NotSent, RequestId};
 use serde::de::IgnoredAny;
 use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
@@ -126,7 +126,7 @@ impl Routes {
                         self.down.insert(request, call);
                         below.set_call_timeout(call, Timeout::Never)
                     }
-                    Err(error) => below.fail(call, code::INTERNAL_ERROR, &unsent(&error), out),
+                    Err(error) => below.fail(call, unsent(&error), out),
                 };
             }
             ServerEvent::CallEnded { call, reason: how } => {
@@ -158,7 +158,7 @@ impl Routes {
                     // that the result is no object, which does not happen in such an outcome.
                     let _ = match answer(outcome, "the client") {
                         Some(Ok(result)) => above.respond_raw(call, &result),
-                        Some(Err(error)) => above.fail_with(call, &error).map_err(Into::into),
+                        Some(Err(error)) => above.fail(call, error),
                         None => Ok(()),
                     };
                 }
@@ -191,7 +191,7 @@ impl Routes {
                     // A call that the session has just opened accepts a timeout and an answer.
                     let _ = match self.hold(Held { call: Some(call), method, params }) {
                         Ok(()) => above.set_call_timeout(call, Timeout::Never),
-                        Err(_) => above.fail(call, code::INTERNAL_ERROR, "the client is not ready"),
+                        Err(_) => above.fail(call, "the client is not ready"),
                     };
                 }
             },
@@ -220,7 +220,7 @@ impl Routes {
                 if let (Some(call), Some(below)) = (self.down.remove(&request), below) {
                     let _ = match answer(outcome, "the editor") {
                         Some(Ok(result)) => below.respond_with(call, &result, out),
-                        Some(Err(error)) => below.fail_with(call, &error, out).map_err(Into::into),
+                        Some(Err(error)) => below.fail(call, error, out),
                         None => Ok(()),
                     };
                 }
@@ -262,7 +262,7 @@ impl Routes {
                 self.up.insert(request, call);
                 above.set_call_timeout(call, Timeout::Never)
             }
-            Err(error) => above.fail(call, code::INTERNAL_ERROR, &format!("the client: {error}")),
+            Err(error) => above.fail(call, format!("the client: {error}")),
         };
     }
 
@@ -270,7 +270,7 @@ impl Routes {
     pub(crate) fn fail_held(&mut self, above: Option<&mut Above>) {
         let Some(above) = above else { return };
         for call in std::mem::take(&mut self.held).into_iter().filter_map(|held| held.call) {
-            let _ = above.fail(call, code::INTERNAL_ERROR, "the client has gone before it was ready");
+            let _ = above.fail(call, "the client has gone before it was ready");
         }
     }
 
@@ -296,7 +296,7 @@ impl Routes {
 
 /// Returns the answer for an outcome; `None` if nobody waits for it.
 fn answer(outcome: Outcome, who: &str) -> Option<Result<Box<RawValue>, ErrorObject>> {
-    let failed = |reason: String| Some(Err(ErrorObject::new(code::INTERNAL_ERROR, reason)));
+    let failed = |reason: String| Some(Err(ErrorObject::internal(reason)));
     match outcome {
         Outcome::Result(result) => Some(Ok(result)),
         Outcome::Error(error) => Some(Err(error)),

@@ -16,8 +16,8 @@ use crate::bridge::pipes::Pipes;
 use crate::bridge::routes::{Below, OfEditor, Routes};
 use crate::support::{BadLine, Input, Line, complain};
 use ide_mcp::mcp::{Forward, Lines, Server, ServerConfig, ServerEvent, ServerInfo};
-use ide_mcp::rpc::SessionId;
-use ide_mcp::{Clock, Outbox, OutboxClosed, Time, To};
+use ide_mcp::rpc::{NotSent, SessionId};
+use ide_mcp::{Clock, Outbox, Time, To};
 use ide_mcp_driver::Trust;
 use ide_mcp_lockfile::{EditorSearch, FoundEditor};
 use ide_mcp_mio::Waker;
@@ -354,7 +354,7 @@ fn changing(config: &ServerConfig) -> Vec<&'static str> {
 struct Roomy<'a>(&'a mut Lines);
 
 impl Outbox for Roomy<'_> {
-    fn message(&mut self, to: To<'_>, write: impl FnOnce(&mut Vec<u8>)) -> Result<(), OutboxClosed> {
+    fn message(&mut self, to: To<'_>, write: impl FnOnce(&mut Vec<u8>)) -> Result<(), NotSent> {
         self.0.message(to, write)
     }
 

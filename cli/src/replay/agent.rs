@@ -10,7 +10,7 @@ use base64::prelude::BASE64_STANDARD;
 use ide_mcp::ide::discovery::AuthToken;
 use ide_mcp::ide::{Client, ClientConfig, ClientEvent};
 use ide_mcp::mcp::{Implementation, Root, Timeout};
-use ide_mcp::rpc::{CallId, RequestId, SessionId};
+use ide_mcp::rpc::{CallId, ErrorObject, RequestId, SessionId};
 use ide_mcp::ws::frame::Opcode;
 use ide_mcp::{Output, Time};
 use serde_json::value::RawValue;
@@ -208,7 +208,9 @@ impl Core for AgentCore<'_> {
                 // An error means that the form has ended; the missing answer then is the difference.
                 let _ = match (&message.result, &message.error) {
                     (Some(result), _) => client.respond_raw(call, result),
-                    (None, Some(fault)) => client.fail(call, fault.code, &fault.message).map_err(Into::into),
+                    (None, Some(fault)) => {
+                        client.fail(call, ErrorObject::new(fault.code, fault.message.as_str()))
+                    }
                     (None, None) => Ok(()),
                 };
             }

@@ -7,7 +7,7 @@ use crate::support::message::{Kind, Message, read_member};
 use crate::support::units::{Piece, Unit};
 use ide_mcp::ide::{AgentId, ConnId, Dialect, EditorNotification, Mention, Selection, Server, ServerEvent};
 use ide_mcp::mcp::{Progress, Timeout};
-use ide_mcp::rpc::{CallId, RequestId, from_json};
+use ide_mcp::rpc::{CallId, ErrorObject, RequestId, from_json};
 use ide_mcp::ws::frame::Opcode;
 use ide_mcp::{Output, Time};
 use serde_json::value::RawValue;
@@ -220,7 +220,7 @@ impl Core for EditorCore {
                 let _ = match (&message.result, &message.error) {
                     (Some(result), _) => self.server.call(call).respond_raw(result),
                     (None, Some(fault)) => {
-                        self.server.call(call).fail(fault.code, &fault.message).map_err(Into::into)
+                        self.server.call(call).fail(ErrorObject::new(fault.code, fault.message.as_str()))
                     }
                     (None, None) => Ok(()),
                 };

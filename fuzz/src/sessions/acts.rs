@@ -10,7 +10,7 @@ use ide_mcp::mcp::{
     Forward, Implementation, Progress, RawTools, Server, ServerConfig, ServerEvent, Timeout, ToolResult,
     ToolSpec,
 };
-use ide_mcp::rpc::{CallId, ErrorObject, NotOpen, RequestId, RespondError, SessionId};
+use ide_mcp::rpc::{CallId, ErrorObject, NotAnswered, RequestId, SessionId};
 use ide_mcp::testing::arbitrary::{self, Arbitrary, Unstructured};
 use ide_mcp::testing::{Messages, Random, Said, Span};
 use serde_json::value::RawValue;
@@ -181,7 +181,7 @@ impl<S: Session + Debug> Books<S> {
                 error.data = serde_json::from_str("[1]").ok();
                 told(&error);
                 self.answer(*which, true, |session, call, out| {
-                    let failed = session.fail_with(call, &error, out);
+                    let failed = session.fail(call, error, out);
                     assert!(failed.is_err() || out.sent.concat().contains(r#""data":[1]"#));
                     failed
                 });
@@ -309,16 +309,13 @@ impl<S: Session + Debug> Books<S> {
         let (call, request) = elsewhere();
         let (session, out) = (&mut self.session, &mut self.out);
         let refused = [
-            session.respond_with(call, &Any::Value(json!({})), out).map_err(|error| match error {
-                RespondError::NotOpen(how) => how,
-                other => panic!("{other:?}"),
-            }),
-            session.fail(call, 1, "", out),
+            session.respond_with(call, &Any::Value(json!({})), out),
+            session.fail(call, ErrorObject::new(1, ""), out),
             session.progress(call, &Progress::new(1.0), out).map(|_| ()),
             session.set_call_timeout(call, Timeout::Never),
         ];
-        assert_eq!(refused, [Err(NotOpen::Unknown); 4]);
-        told(&NotOpen::Unknown);
+        assert_eq!(refused, [Err(NotAnswered::Unknown); 4]);
+        told(&NotAnswered::Unknown);
         assert!(!session.is_open(call) && !session.cancel(request, None, out));
         assert!(out.take().is_empty());
         self.hit("refused Unknown");

@@ -7,9 +7,7 @@ use super::served::{self, Kind, Requires, fitting, is_served};
 use ide_mcp::Keepalive;
 use ide_mcp::Time;
 use ide_mcp::mcp::{CallEnd, Failure, Forward, Outcome, PeerFault, Progress, ProtocolVersion, Timeout};
-use ide_mcp::rpc::{
-    self, CallId, Message, NotOpen, NotSent, RequestId, RespondError, SessionLimits, classify, code,
-};
+use ide_mcp::rpc::{self, CallId, Message, NotAnswered, NotSent, RequestId, SessionLimits, classify, code};
 use ide_mcp::testing::Messages;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
@@ -87,7 +85,7 @@ struct Call {
     call: CallId,
     taken: Taken,
     kind: Kind,
-    end: Option<NotOpen>,
+    end: Option<NotAnswered>,
     reached: f64,
     wait: Option<Wait>,
 }
@@ -487,7 +485,7 @@ impl<S: Session + Debug> Books<S> {
             _ if self.opened_by.as_ref().is_some_and(|opened| meaning(opened) == meaning(id)) => {
                 "race: cancelled_initialize"
             }
-            Some(Some(NotOpen::Cancelled)) => "race: cancelled_twice",
+            Some(Some(NotAnswered::Cancelled)) => "race: cancelled_twice",
             Some(_) => "race: answered_then_cancelled",
             None => "race: cancelled_unknown_id",
         });
@@ -579,18 +577,18 @@ impl<S: Session + Debug> Books<S> {
                 assert_eq!(open.end, None, "a call ends once");
                 let is_over = open.wait.is_some_and(|wait| wait.is_over(self.now));
                 let (end, may_end) = match how {
-                    CallEnd::Cancelled { .. } => (NotOpen::Cancelled, open.taken.cancelled),
-                    CallEnd::Expired => (NotOpen::Expired, is_over),
-                    CallEnd::ShutDown => (NotOpen::Answered, self.drained),
-                    _ => (NotOpen::Closed, self.closed),
+                    CallEnd::Cancelled { .. } => (NotAnswered::Cancelled, open.taken.cancelled),
+                    CallEnd::Expired => (NotAnswered::Expired, is_over),
+                    CallEnd::ShutDown => (NotAnswered::Answered, self.drained),
+                    _ => (NotAnswered::Closed, self.closed),
                 };
                 assert!(may_end, "{how:?}: {open:?}");
                 open.end = Some(end);
                 let kind = open.kind;
-                if matches!(end, NotOpen::Cancelled | NotOpen::Closed) {
+                if matches!(end, NotAnswered::Cancelled | NotAnswered::Closed) {
                     self.ledger.forgiven(&open.taken.id);
                 }
-                if end == NotOpen::Expired {
+                if end == NotAnswered::Expired {
                     assert_eq!(said.len(), 1, "{open:?}: {said:?}");
                     assert_eq!(given_up(&said[0]), kind != Kind::Tool, "{open:?}: {said:?}");
                 }
@@ -731,7 +729,7 @@ impl<S: Session + Debug> Books<S> {
         &mut self,
         which: u8,
         fails: bool,
-        answer: impl FnOnce(&mut S, CallId, &mut Messages) -> Result<(), NotOpen>,
+        answer: impl FnOnce(&mut S, CallId, &mut Messages) -> Result<(), NotAnswered>,
     ) {
         // The ends of other calls are events, which have to be polled first.
         self.settle();
@@ -743,7 +741,7 @@ impl<S: Session + Debug> Books<S> {
         open.refused(answered.err());
         assert!(!self.session.is_open(open.call));
         if answered.is_ok() {
-            open.end = Some(NotOpen::Answered);
+            open.end = Some(NotAnswered::Answered);
             for hit in ["call answered".into(), format!("{:?} answered", open.kind)] {
                 *self.hits.entry(hit).or_default() += 1;
             }
@@ -767,7 +765,7 @@ impl<S: Session + Debug> Books<S> {
 
     /// Counts an operation on a call that the peer has cancelled.
     fn hit_race(&mut self, which: usize, what: &str) {
-        let Some(call) = self.calls.get(which).filter(|call| call.end == Some(NotOpen::Cancelled)) else {
+        let Some(call) = self.calls.get(which).filter(|call| call.end == Some(NotAnswered::Cancelled)) else {
             return;
         };
         let is_open = |other: &Call| other.end.is_none() && other.taken.is(&call.taken.id);
@@ -788,18 +786,20 @@ impl<S: Session + Debug> Books<S> {
         };
         if takes {
             return self.answer(which, fails, |session, call, out| {
-                session.respond_with(call, result, out).map_err(|error| match error {
-                    RespondError::NotOpen(how) => how,
-                    other => panic!("{other:?} for {result:?}"),
-                })
+                let answered = session.respond_with(call, result, out);
+                assert!(
+                    answered.is_ok() || answered.is_err_and(NotAnswered::is_over),
+                    "{answered:?} for {result:?}"
+                );
+                answered
             });
         }
         let which = self.which(which);
         let Some(open) = self.calls.get_mut(which) else { return };
         let was_open = self.session.is_open(open.call);
         match self.session.respond_with(open.call, result, &mut self.out) {
-            Err(RespondError::NotOpen(how)) => open.refused(Some(how)),
-            refused => assert_eq!((refused, was_open), (Err(RespondError::Unserializable), true)),
+            Err(how) if how.is_over() => open.refused(Some(how)),
+            refused => assert_eq!((refused, was_open), (Err(NotAnswered::Unserializable), true)),
         }
         assert_eq!(self.session.is_open(open.call), was_open);
         assert_eq!(self.said(), 0);
@@ -1056,7 +1056,7 @@ impl<S: Session + Debug> Books<S> {
 
     pub fn end(&mut self) {
         self.settle();
-        if !self.closed && self.calls.iter().any(|call| call.end == Some(NotOpen::Cancelled)) {
+        if !self.closed && self.calls.iter().any(|call| call.end == Some(NotAnswered::Cancelled)) {
             self.hit("race: cancelled_then_closed");
         }
         if !self.closed && !self.drained && self.session.is_ready() && self.session.deadline().is_none() {
@@ -1143,7 +1143,7 @@ impl Taken {
 
 impl Call {
     /// Checks that the outcome of an operation matches the state of the call.
-    fn refused(&self, gone: Option<NotOpen>) {
+    fn refused(&self, gone: Option<NotAnswered>) {
         if let Some(gone) = gone {
             told(&gone);
         }

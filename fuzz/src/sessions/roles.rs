@@ -5,7 +5,7 @@ use ide_mcp::mcp::{
     CallEnd, Client, ClientEvent, Failure, Outcome, PeerFault, Progress, ProtocolVersion, Server,
     ServerEvent, Timeout, ToolResult, Tools,
 };
-use ide_mcp::rpc::{CallId, ErrorObject, NotOpen, NotSent, RequestId, RespondError};
+use ide_mcp::rpc::{CallId, ErrorObject, NotAnswered, NotSent, RequestId};
 use ide_mcp::testing::Messages;
 use serde::ser::{Error, Serialize, Serializer};
 use serde_json::Value;
@@ -103,11 +103,10 @@ macro_rules! sessions {
 sessions! {
     fn receive(now: Time, text: &str, out: &mut Messages);
     fn deadline() -> Option<Time>;
-    fn respond_with(call: CallId, result: &Any<'_>, out: &mut Messages) -> Result<(), RespondError>;
-    fn fail(call: CallId, code: i64, message: &str, out: &mut Messages) -> Result<(), NotOpen>;
-    fn fail_with(call: CallId, error: &ErrorObject, out: &mut Messages) -> Result<(), NotOpen>;
-    fn progress(call: CallId, said: &Progress<'_>, out: &mut Messages) -> Result<bool, NotOpen>;
-    fn set_call_timeout(call: CallId, timeout: Timeout) -> Result<(), NotOpen>;
+    fn respond_with(call: CallId, result: &Any<'_>, out: &mut Messages) -> Result<(), NotAnswered>;
+    fn fail(call: CallId, error: ErrorObject, out: &mut Messages) -> Result<(), NotAnswered>;
+    fn progress(call: CallId, said: &Progress<'_>, out: &mut Messages) -> Result<bool, NotAnswered>;
+    fn set_call_timeout(call: CallId, timeout: Timeout) -> Result<(), NotAnswered>;
     fn notify(method: &str, params: Option<&Any<'_>>, out: &mut Messages) -> Result<(), NotSent>;
     fn request(method: &str, params: Option<&Any<'_>>, timeout: Timeout, out: &mut Messages) -> Result<RequestId, NotSent>;
     fn cancel(request: RequestId, reason: Option<&str>, out: &mut Messages) -> bool;

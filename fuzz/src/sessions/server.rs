@@ -8,7 +8,7 @@ use super::served::{CAPABILITIES, context, form};
 use ide_mcp::mcp::{
     Implementation, LogLevel, ProtocolVersion, Server, ServerConfig, Timeout, ToolResult, ToolSpec, Tools,
 };
-use ide_mcp::rpc::{NotSent, SessionId};
+use ide_mcp::rpc::{ErrorObject, NotSent, SessionId};
 use ide_mcp::testing::arbitrary::{self, Arbitrary, Unstructured};
 use ide_mcp::testing::{Random, Said, Span};
 use serde::{Deserialize, Deserializer};
@@ -144,7 +144,9 @@ impl Run {
             Act::Poll => books.settle(),
             Act::Respond(which) => books.respond(which, &Any::Result(ToolResult::text(""))),
             Act::Fail(which) => {
-                books.answer(which, true, |server, call, out| server.fail(call, -1, "no", out));
+                books.answer(which, true, |server, call, out| {
+                    server.fail(call, ErrorObject::new(-1, "no"), out)
+                });
             }
             Act::Answer(which) => {
                 books.hear(&format!(r#"{{"jsonrpc":"2.0","id":{},"result":{{}}}}"#, which % 8));

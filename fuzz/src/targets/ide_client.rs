@@ -17,7 +17,7 @@ use ide_mcp::ide::{Client, ClientConfig, ClientEvent, Dialect, EditorNotificatio
 use ide_mcp::mcp::{
     CallEnd, FormAnswer, Forward, GetPrompt, Implementation, List, Outcome, Progress, ReadResource, Timeout,
 };
-use ide_mcp::rpc::{CallId, ErrorObject, NotOpen, NotSent, RequestId, RespondError, SessionId};
+use ide_mcp::rpc::{CallId, ErrorObject, NotAnswered, NotSent, RequestId, SessionId};
 use ide_mcp::testing::arbitrary::{self, Arbitrary, Unstructured};
 use ide_mcp::testing::{Random, Span, pass};
 use ide_mcp::ws::frame::{Header, mask};
@@ -537,25 +537,23 @@ impl Ledger {
     fn answer(&mut self, client: &mut Client, call: CallId, how: u8, in_turn: bool) {
         let raw = |text: &str| RawValue::from_string(text.into()).expect("it is JSON");
         let answered = match how % 8 {
-            0 => client.answer_form(call, &FormAnswer::Declined).map_err(RespondError::from),
-            1 => client.answer_form(call, &FormAnswer::Cancelled).map_err(RespondError::from),
+            0 => client.answer_form(call, &FormAnswer::Declined),
+            1 => client.answer_form(call, &FormAnswer::Cancelled),
             2 => client.respond_raw(call, &raw(r#"{"action":"accept","content":{"a":"x"}}"#)),
             3 => client.respond_raw(call, &raw("[1]")),
-            4 => client
-                .fail_with(call, &ErrorObject::new(-32603, "from elsewhere"))
-                .map_err(RespondError::from),
-            _ => client.fail(call, -1, "no").map_err(RespondError::from),
+            4 => client.fail(call, ErrorObject::internal("from elsewhere")),
+            _ => client.fail(call, ErrorObject::new(-1, "no")),
         };
         match answered {
             Ok(()) => {
                 self.given += 1;
                 assert!(self.calls.remove(&call), "{call:?} is answered twice");
             }
-            Err(RespondError::Unserializable) => {
+            Err(NotAnswered::Unserializable) => {
                 assert!(how % 8 == 3, "{how}");
             }
             Err(gone) => {
-                let is_cancelled = in_turn && gone == RespondError::NotOpen(NotOpen::Cancelled);
+                let is_cancelled = in_turn && gone == NotAnswered::Cancelled;
                 assert!(is_cancelled || self.is_closing, "{call:?}: {gone:?}");
             }
         }

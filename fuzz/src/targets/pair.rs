@@ -8,7 +8,7 @@ use ide_mcp::ide::{
     Client, ClientConfig, ClientEvent, Mention, Policy, Push, Selection, Server, ServerConfig, ServerEvent,
 };
 use ide_mcp::mcp::{Implementation, Progress, Timeout, ToolResult};
-use ide_mcp::rpc::{CallId, RequestId, RespondError, SessionId};
+use ide_mcp::rpc::{CallId, ErrorObject, RequestId, SessionId};
 use ide_mcp::testing::arbitrary::{self, Arbitrary};
 use ide_mcp::testing::{AgentAct, Change, Pair, Random, Step, script};
 use serde_json::json;
@@ -166,7 +166,7 @@ impl Run {
                 let Some(at) = pick(which, self.waiting.len()) else { return };
                 let (call, result) = self.waiting.remove(at);
                 let answered = match act {
-                    EditorAct::Fail(_) => server.call(call).fail(-1, "no").map_err(RespondError::from),
+                    EditorAct::Fail(_) => server.call(call).fail(ErrorObject::new(-1, "no")),
                     _ => server.call(call).respond(&result),
                 };
                 answered.expect("no event has reported the end of the call");

@@ -14,7 +14,7 @@ use ide_mcp::ide::{ConnId, Dialect, Server, ServerEvent};
 use ide_mcp::mcp::{
     Client, ClientConfig, ClientEvent, Forward, Implementation, PromptResult, ResourceResult, ToolResult,
 };
-use ide_mcp::rpc::{CallId, SessionId};
+use ide_mcp::rpc::{CallId, ErrorObject, SessionId};
 use ide_mcp::testing::arbitrary::{self, Arbitrary, Unstructured};
 use ide_mcp::testing::{Messages, Span, pass};
 use serde_json::{Value, json};
@@ -249,7 +249,7 @@ impl Side for Editor {
         let (open, failure) = (self.server.call(call), ToolResult::error("yes"));
         let (prompt, resource) = (PromptResult::text("yes"), ResourceResult::text("r://1", "", "yes"));
         let (answered, result) = match kind {
-            _ if fails => (open.fail(FAILURE, "no").is_ok(), Ok(Value::Null)),
+            _ if fails => (open.fail(ErrorObject::new(FAILURE, "no")).is_ok(), Ok(Value::Null)),
             Kind::Prompt => (open.respond_prompt(&prompt).is_ok(), serde_json::to_value(prompt)),
             Kind::Resource => (open.respond_resource(&resource).is_ok(), serde_json::to_value(resource)),
             _ => (open.respond(&failure).is_ok(), serde_json::to_value(failure)),
@@ -337,7 +337,7 @@ impl Side for Agent {
             return (Vec::new(), Value::Null);
         };
         let answered = if fails {
-            self.client.fail(call, FAILURE, "no", &mut self.out).is_ok()
+            self.client.fail(call, ErrorObject::new(FAILURE, "no"), &mut self.out).is_ok()
         } else {
             self.client.respond_with(call, &json!({}), &mut self.out).is_ok()
         };

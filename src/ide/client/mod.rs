@@ -15,7 +15,7 @@ use crate::mcp::{
     ResourceSpec, ResourceTemplate, Root, Timeout, ToolSpec,
 };
 use crate::pass::{Pass, Single, machine};
-use crate::rpc::{CallId, ErrorObject, NotOpen, NotSent, RequestId, RespondError, SessionId};
+use crate::rpc::{CallId, ErrorObject, NotAnswered, NotSent, RequestId, SessionId};
 use crate::time::earlier;
 use crate::ws::{self, ClientRequest, CloseCode, Closed, InvalidClientRequest, ProtocolError, SendError};
 use crate::{Output, Time};
@@ -362,46 +362,33 @@ impl Client {
     ///
     /// # Errors
     ///
-    /// [`NotOpen`], which names the end of the call, if the call is not open. Nothing is sent.
-    pub fn answer_form(&mut self, call: CallId, answer: &FormAnswer) -> Result<(), NotOpen> {
+    /// [`NotAnswered`], which names the end of the call if it is not open. Nothing is sent.
+    pub fn answer_form(&mut self, call: CallId, answer: &FormAnswer) -> Result<(), NotAnswered> {
         let (session, mut out) = self.reply()?;
-        match session.respond_with(call, answer, &mut out) {
-            Err(RespondError::NotOpen(end)) => Err(end),
-            // An answer is always written as an object.
-            Ok(()) | Err(_) => Ok(()),
-        }
+        session.respond_with(call, answer, &mut out)
     }
 
     /// Answers a request of the editor with its result, an object.
     ///
     /// # Errors
     ///
-    /// [`RespondError::NotOpen`], which names the end of the call, if the call is not open.
-    /// [`RespondError::Unserializable`] if the result is no object, in which case the call is still
+    /// [`NotAnswered`], which names the end of the call if it is not open.
+    /// [`NotAnswered::Unserializable`] if the result is no object, in which case the call is still
     /// open. Nothing is sent.
-    pub fn respond_raw(&mut self, call: CallId, result: &RawValue) -> Result<(), RespondError> {
+    pub fn respond_raw(&mut self, call: CallId, result: &RawValue) -> Result<(), NotAnswered> {
         let (session, mut out) = self.reply()?;
         session.respond_with(call, result, &mut out)
     }
 
-    /// Answers a request of the editor with an error.
+    /// Answers a request of the editor with an error: a text is a failure of this side (-32603), and
+    /// [`ErrorObject`] has the other codes, and data.
     ///
     /// # Errors
     ///
-    /// [`NotOpen`], which names the end of the call, if the call is not open. Nothing is sent.
-    pub fn fail(&mut self, call: CallId, code: i64, message: &str) -> Result<(), NotOpen> {
+    /// [`NotAnswered`], which names the end of the call if it is not open. Nothing is sent.
+    pub fn fail(&mut self, call: CallId, error: impl Into<ErrorObject>) -> Result<(), NotAnswered> {
         let (session, mut out) = self.reply()?;
-        session.fail(call, code, message, &mut out)
-    }
-
-    /// Answers a request of the editor with an error that came from elsewhere, its data included.
-    ///
-    /// # Errors
-    ///
-    /// [`NotOpen`], which names the end of the call, if the call is not open. Nothing is sent.
-    pub fn fail_with(&mut self, call: CallId, error: &ErrorObject) -> Result<(), NotOpen> {
-        let (session, mut out) = self.reply()?;
-        session.fail_with(call, error, &mut out)
+        session.fail(call, error, &mut out)
     }
 
     /// Reports the progress of a request of the editor, and puts its deadline off as far as its
@@ -410,8 +397,8 @@ impl Client {
     ///
     /// # Errors
     ///
-    /// [`NotOpen`], which names the end of the call, if the call is not open. Nothing is sent.
-    pub fn progress(&mut self, call: CallId, said: &Progress<'_>) -> Result<bool, NotOpen> {
+    /// [`NotAnswered`], which names the end of the call if it is not open. Nothing is sent.
+    pub fn progress(&mut self, call: CallId, said: &Progress<'_>) -> Result<bool, NotAnswered> {
         let (session, mut out) = self.reply()?;
         session.progress(call, said, &mut out)
     }
@@ -421,8 +408,8 @@ impl Client {
     ///
     /// # Errors
     ///
-    /// [`NotOpen`], which names the end of the call, if the call is not open.
-    pub fn set_call_timeout(&mut self, call: CallId, timeout: Timeout) -> Result<(), NotOpen> {
+    /// [`NotAnswered`], which names the end of the call if it is not open.
+    pub fn set_call_timeout(&mut self, call: CallId, timeout: Timeout) -> Result<(), NotAnswered> {
         self.reply()?.0.set_call_timeout(call, timeout)
     }
 
@@ -477,8 +464,8 @@ impl Client {
 
     /// Returns the session and its sender for an answer. Refuses the answer once the connection has
     /// ended, even before the poll of its end. Until that poll the session still has the calls as open.
-    fn reply(&mut self) -> Result<(&mut mcp::Client, ws::Sender<'_>), NotOpen> {
-        if self.ws.is_open() { Ok(self.session()) } else { Err(NotOpen::Closed) }
+    fn reply(&mut self) -> Result<(&mut mcp::Client, ws::Sender<'_>), NotAnswered> {
+        if self.ws.is_open() { Ok(self.session()) } else { Err(NotAnswered::Closed) }
     }
 
     fn take_bytes(&mut self) -> bool {

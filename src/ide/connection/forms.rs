@@ -4,8 +4,9 @@
 //! `cancel`: nobody sees it (measured, 2.1.330 and 2.1.332). So a form of this time is a request of the session from the
 //! beginning, but its message is written at the end of the settle time, and the person has the whole time from then on.
 
+use crate::rpc::NotSent;
 use crate::rpc::RequestId;
-use crate::{Outbox, OutboxClosed, Time, To};
+use crate::{Outbox, Time, To};
 use alloc::vec::Vec;
 use core::time::Duration;
 
@@ -61,7 +62,7 @@ impl Forms {
 pub(crate) struct Held(Vec<u8>);
 
 impl Outbox for Held {
-    fn message(&mut self, _: To<'_>, write: impl FnOnce(&mut Vec<u8>)) -> Result<(), OutboxClosed> {
+    fn message(&mut self, _: To<'_>, write: impl FnOnce(&mut Vec<u8>)) -> Result<(), NotSent> {
         self.0.clear();
         write(&mut self.0);
         Ok(())

@@ -6,7 +6,7 @@ use crate::ide::AgentId;
 use crate::ide::Server;
 use crate::ide::tool::{DirectAnswer, Tool};
 use crate::mcp::{Progress, PromptResult, ResourceResult, Timeout, ToolResult};
-use crate::rpc::{CallId, NotOpen, RespondError, code, is_object};
+use crate::rpc::{CallId, ErrorObject, NotAnswered, is_object};
 use core::fmt;
 use core::time::Duration;
 use serde::Serialize;
@@ -62,10 +62,10 @@ impl<'a> OpenCall<'a> {
     ///
     /// # Errors
     ///
-    /// [`RespondError::NotOpen`], which names the end of the call, if the call is not open.
-    /// [`RespondError::NotAnAnswer`] for the answer of another tool, and for a prompt or a resource that
+    /// [`NotAnswered`], which names the end of the call if it is not open.
+    /// [`NotAnswered::NotAnAnswer`] for the answer of another tool, and for a prompt or a resource that
     /// no tool reads; the call is still open then. Nothing is sent.
-    pub fn respond(self, result: &ToolResult<'_>) -> Result<(), RespondError> {
+    pub fn respond(self, result: &ToolResult<'_>) -> Result<(), NotAnswered> {
         let shown = self.shown(result, false)?;
         self.send(shown.as_ref().unwrap_or(result))
     }
@@ -78,11 +78,11 @@ impl<'a> OpenCall<'a> {
     ///
     /// # Errors
     ///
-    /// [`RespondError::NotOpen`], which names the end of the call, if the call is not open.
-    /// [`RespondError::NotAnAnswer`] if the text is no answer of the tool, or has a member that the
+    /// [`NotAnswered`], which names the end of the call if it is not open.
+    /// [`NotAnswered::NotAnAnswer`] if the text is no answer of the tool, or has a member that the
     /// answer does not have, and for a prompt or a resource that no tool reads; the call is still open
     /// then. Nothing is sent.
-    pub fn answer_json(self, text: &str) -> Result<(), RespondError> {
+    pub fn answer_json(self, text: &str) -> Result<(), NotAnswered> {
         let raw = serde_json::from_str::<&RawValue>(text).ok();
         let result = raw.and_then(ToolResult::read_whole).unwrap_or_else(|| ToolResult::text(text));
         let shown = self.shown(&result, true)?;
@@ -94,12 +94,12 @@ impl<'a> OpenCall<'a> {
     ///
     /// # Errors
     ///
-    /// The errors of [`respond`](Self::respond), and [`RespondError::Unserializable`] if the result is
+    /// The errors of [`respond`](Self::respond), and [`NotAnswered::Unserializable`] if the result is
     /// no object, in which case the call is still open.
-    pub fn respond_raw(self, result: &RawValue) -> Result<(), RespondError> {
+    pub fn respond_raw(self, result: &RawValue) -> Result<(), NotAnswered> {
         let is_answer = match self.kind().filter(|_| is_object(result)) {
             Some(CallKind::Tool(_) | CallKind::OwnTool) => {
-                let result = ToolResult::read_whole(result).ok_or(RespondError::NotAnAnswer)?;
+                let result = ToolResult::read_whole(result).ok_or(NotAnswered::NotAnAnswer)?;
                 if let Some(shown) = self.shown(&result, false)? {
                     return self.send(&shown);
                 }
@@ -110,7 +110,7 @@ impl<'a> OpenCall<'a> {
             Some(CallKind::Request) | None => true,
         };
         if !is_answer {
-            return Err(RespondError::NotAnAnswer);
+            return Err(NotAnswered::NotAnAnswer);
         }
         self.with(|server, call| server.end(call, |mcp, out| mcp.respond_with(call, result, out)))
     }
@@ -119,9 +119,9 @@ impl<'a> OpenCall<'a> {
     ///
     /// # Errors
     ///
-    /// [`RespondError::NotOpen`], which names the end of the call, if the call is not open.
-    /// [`RespondError::NotAnAnswer`] for any other call; the call is still open then. Nothing is sent.
-    pub fn respond_prompt(self, result: &PromptResult<'_>) -> Result<(), RespondError> {
+    /// [`NotAnswered`], which names the end of the call if it is not open.
+    /// [`NotAnswered::NotAnAnswer`] for any other call; the call is still open then. Nothing is sent.
+    pub fn respond_prompt(self, result: &PromptResult<'_>) -> Result<(), NotAnswered> {
         self.respond_to(CallKind::Prompt, result)
     }
 
@@ -130,9 +130,9 @@ impl<'a> OpenCall<'a> {
     ///
     /// # Errors
     ///
-    /// [`RespondError::NotOpen`], which names the end of the call, if the call is not open.
-    /// [`RespondError::NotAnAnswer`] for any other call; the call is still open then. Nothing is sent.
-    pub fn respond_resource(self, result: &ResourceResult<'_>) -> Result<(), RespondError> {
+    /// [`NotAnswered`], which names the end of the call if it is not open.
+    /// [`NotAnswered::NotAnAnswer`] for any other call; the call is still open then. Nothing is sent.
+    pub fn respond_resource(self, result: &ResourceResult<'_>) -> Result<(), NotAnswered> {
         self.respond_to(CallKind::Resource, result)
     }
 
@@ -142,29 +142,30 @@ impl<'a> OpenCall<'a> {
     ///
     /// # Errors
     ///
-    /// [`RespondError::NotOpen`], which names the end of the call, if the call is not open.
-    /// [`RespondError::NotAnAnswer`] for a call of a tool, a prompt or a resource; the call is still
+    /// [`NotAnswered`], which names the end of the call if it is not open.
+    /// [`NotAnswered::NotAnAnswer`] for a call of a tool, a prompt or a resource; the call is still
     /// open then. Nothing is sent.
-    pub fn respond_direct(self, answer: &DirectAnswer) -> Result<(), RespondError> {
+    pub fn respond_direct(self, answer: &DirectAnswer) -> Result<(), NotAnswered> {
         if self.kind().is_some_and(|kind| kind != CallKind::Request) {
-            return Err(RespondError::NotAnAnswer);
+            return Err(NotAnswered::NotAnAnswer);
         }
         let asked = self.server.connection_of(self.call).and_then(|server| server.open_calls.file(self.call));
         let Ok(shown) = answer.without_hidden(asked.as_deref(), &|text| self.server.hides(text)) else {
-            return Ok(self.fail(code::INTERNAL_ERROR, HIDDEN)?);
+            return self.fail(HIDDEN);
         };
         let raw = shown.as_ref().unwrap_or(answer).to_raw();
         self.with(|server, call| server.end(call, |mcp, out| mcp.respond_with_any(call, &raw, out)))
     }
 
-    /// Answers with a JSON-RPC error. A tool that failed answers [`ToolResult::error`]. The codes from -32020 to -32099,
+    /// Answers with a JSON-RPC error: a text is a failure of the editor (-32603), and [`ErrorObject`] has the other codes,
+    /// and data. A tool that failed answers [`ToolResult::error`]. The codes from -32020 to -32099,
     /// but for -32042, belong to a later version of MCP, and are sent as [`INTERNAL_ERROR`](code::INTERNAL_ERROR).
     ///
     /// # Errors
     ///
-    /// [`NotOpen`], which names the end of the call, if the call is not open. Nothing is sent.
-    pub fn fail(self, code: i64, message: &str) -> Result<(), NotOpen> {
-        self.with(|server, call| server.end(call, |mcp, out| mcp.fail(call, code, message, out)))
+    /// [`NotAnswered`], which names the end of the call if it is not open. Nothing is sent.
+    pub fn fail(self, error: impl Into<ErrorObject>) -> Result<(), NotAnswered> {
+        self.with(|server, call| server.end(call, |mcp, out| mcp.fail(call, error, out)))
     }
 
     /// Reports the progress of the call, and puts its deadline off as far as its [`Timeout`] permits.
@@ -173,8 +174,8 @@ impl<'a> OpenCall<'a> {
     ///
     /// # Errors
     ///
-    /// [`NotOpen`], which names the end of the call, if the call is not open. Nothing is sent.
-    pub fn progress(self, said: &Progress<'_>) -> Result<bool, NotOpen> {
+    /// [`NotAnswered`], which names the end of the call if it is not open. Nothing is sent.
+    pub fn progress(self, said: &Progress<'_>) -> Result<bool, NotAnswered> {
         self.with(|server, call| {
             let (session, mut out) = server.session();
             session.progress(call, said, &mut out)
@@ -190,8 +191,8 @@ impl<'a> OpenCall<'a> {
     ///
     /// # Errors
     ///
-    /// [`NotOpen`], which names the end of the call, if the call is not open.
-    pub fn set_timeout(self, timeout: Timeout) -> Result<(), NotOpen> {
+    /// [`NotAnswered`], which names the end of the call if it is not open.
+    pub fn set_timeout(self, timeout: Timeout) -> Result<(), NotAnswered> {
         self.with(|server, call| {
             let waits_for_ever = timeout == Timeout::Never && server.is_for_models();
             let timeout = if waits_for_ever { GIVES_UP } else { timeout };
@@ -200,9 +201,9 @@ impl<'a> OpenCall<'a> {
     }
 
     /// Answers a call of this kind with an object.
-    fn respond_to<R: Serialize>(self, kind: CallKind, result: &R) -> Result<(), RespondError> {
+    fn respond_to<R: Serialize>(self, kind: CallKind, result: &R) -> Result<(), NotAnswered> {
         if self.kind().is_some_and(|open| open != kind) {
-            return Err(RespondError::NotAnAnswer);
+            return Err(NotAnswered::NotAnAnswer);
         }
         self.with(|server, call| server.end(call, |mcp, out| mcp.respond_with(call, result, out)))
     }
@@ -221,30 +222,30 @@ impl<'a> OpenCall<'a> {
         &self,
         result: &ToolResult<'_>,
         translates: bool,
-    ) -> Result<Option<ToolResult<'static>>, RespondError> {
+    ) -> Result<Option<ToolResult<'static>>, NotAnswered> {
         let tool = self.tool().filter(|_| !result.is_error);
         let server = self.server.connection_of(self.call);
         let (Some(tool), Some(Connection { config, .. })) = (tool, server) else { return Ok(None) };
         let form = (config.dialect, &config.content_limits);
         let asked = server.and_then(|server| server.open_calls.file(self.call));
         let shown = tool.shown(result, asked.as_deref(), form, &|text| self.server.hides(text), translates);
-        shown.ok_or(RespondError::NotAnAnswer)
+        shown.ok_or(NotAnswered::NotAnAnswer)
     }
 
     /// Answers with the result of a tool, without a check of which tool.
-    fn send(self, result: &ToolResult<'_>) -> Result<(), RespondError> {
+    fn send(self, result: &ToolResult<'_>) -> Result<(), NotAnswered> {
         self.with(|server, call| server.end(call, |mcp, out| mcp.respond(call, result, out)))
     }
 
-    fn with<T, E: From<NotOpen>>(
+    fn with<T>(
         self,
-        act: impl FnOnce(&mut Connection, CallId) -> Result<T, E>,
-    ) -> Result<T, E> {
+        act: impl FnOnce(&mut Connection, CallId) -> Result<T, NotAnswered>,
+    ) -> Result<T, NotAnswered> {
         let Self { server, call } = self;
         let done = server.with(AgentId::of_call(call), |connection| {
             connection.may_answer(call)?;
             act(connection, call)
         });
-        done.unwrap_or_else(|| Err(NotOpen::Closed.into()))
+        done.unwrap_or(Err(NotAnswered::Closed))
     }
 }

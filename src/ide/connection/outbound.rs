@@ -11,7 +11,7 @@ use crate::ide::tool::{Call, Shape, ToolArguments};
 use crate::ide::{DiagnosticsChanged, EditorNotification, Mention, Pending, Selection, ServerConfig};
 use crate::mcp::{self, Context, Form, FormAnswer, Timeout};
 use crate::pass::Single as _;
-use crate::rpc::{CallId, NotOpen, NotSent, RequestId, code};
+use crate::rpc::{CallId, NotAnswered, NotSent, RequestId};
 use crate::ws::{self, CloseCode};
 use crate::{Outbox, To};
 use alloc::sync::Arc;
@@ -38,12 +38,12 @@ impl Connection {
     ///
     /// # Errors
     ///
-    /// [`NotOpen`], which names the end of the call, if the call is not open any more. Nothing is sent.
+    /// [`NotAnswered`], which names the end of the call, if the call is not open any more. Nothing is sent.
     pub(crate) fn answer<T: ToolArguments>(
         &mut self,
         call: Call<T>,
         answer: &T::Answer,
-    ) -> Result<(), NotOpen> {
+    ) -> Result<(), NotAnswered> {
         let result = answer.result_within(self.config.dialect, &self.config.content_limits);
         let call = call.id();
         self.end(call, |mcp, out| mcp.respond_to_tool(call, &result, out))
@@ -257,16 +257,16 @@ impl Connection {
     }
 
     /// Ends a call with an answer.
-    pub(super) fn end<E: From<NotOpen>>(
+    pub(super) fn end(
         &mut self,
         call: CallId,
-        answer: impl FnOnce(&mut mcp::Server<SharedTools>, &mut ws::Sender<'_>) -> Result<(), E>,
-    ) -> Result<(), E> {
+        answer: impl FnOnce(&mut mcp::Server<SharedTools>, &mut ws::Sender<'_>) -> Result<(), NotAnswered>,
+    ) -> Result<(), NotAnswered> {
         self.may_reply()?;
         // Every open call can be answered above the high-water mark, and answers are much larger than
         // calls. So a second limit applies to the send buffer here.
         if self.ws.outgoing().len() >= self.config.max_unwritten() {
-            self.mcp.fail(call, code::INTERNAL_ERROR, UNREAD, &mut self.ws.sender())?;
+            self.mcp.fail(call, UNREAD, &mut self.ws.sender())?;
         } else {
             answer(&mut self.mcp, &mut self.ws.sender())?;
         }
@@ -276,16 +276,16 @@ impl Connection {
 
     /// Refuses every answer once the connection has ended, even before the poll of its end. Until that
     /// poll the session still has the calls as open.
-    fn may_reply(&self) -> Result<(), NotOpen> {
-        if self.ws.has_ended() || self.ws.is_cut_off() { Err(NotOpen::Closed) } else { Ok(()) }
+    fn may_reply(&self) -> Result<(), NotAnswered> {
+        if self.ws.has_ended() || self.ws.is_cut_off() { Err(NotAnswered::Closed) } else { Ok(()) }
     }
 
     /// Refuses every answer once the connection has ended, and the answer to a call whose event was not
     /// polled yet: the application can only have guessed its name.
-    pub(super) fn may_answer(&self, call: CallId) -> Result<(), NotOpen> {
+    pub(super) fn may_answer(&self, call: CallId) -> Result<(), NotAnswered> {
         self.may_reply()?;
         let is_unknown = self.open_calls.kind(call).is_none() && self.mcp.is_open(call);
-        if is_unknown { Err(NotOpen::Unknown) } else { Ok(()) }
+        if is_unknown { Err(NotAnswered::Unknown) } else { Ok(()) }
     }
 
     /// Refuses messages that would be lost without an error: before the connection is open, and after

@@ -17,7 +17,7 @@
 //! attempt and no second one.
 
 use crate::Time;
-use crate::ws::{CloseCode, Closed, ResponseError};
+use crate::ws::{CloseCode, Closed, NotAccepted};
 use core::fmt;
 use core::time::Duration;
 
@@ -163,8 +163,8 @@ fn for_good(closed: &Closed) -> Option<GaveUp> {
         }
         Closed::Remote { code: Some(CloseCode::POLICY), .. } => Some(GaveUp::Refused),
         // An editor that is full answers 503. An editor that was busy answers 408.
-        Closed::NotAccepted(ResponseError::Status(408 | 500..=599, _) | ResponseError::TimedOut) => None,
-        Closed::NotAccepted(ResponseError::Status(401 | 403 | 404, _)) => Some(GaveUp::Refused),
+        Closed::NotAccepted(NotAccepted::Status(408 | 500..=599, _) | NotAccepted::TimedOut) => None,
+        Closed::NotAccepted(NotAccepted::Status(401 | 403 | 404, _)) => Some(GaveUp::Refused),
         Closed::NotAccepted(_) | Closed::ProtocolError(_) | Closed::Refused(_) => Some(GaveUp::Incompatible),
         Closed::Remote { .. } | Closed::Abnormal | Closed::TimedOut | Closed::Stalled => None,
     }
@@ -225,7 +225,7 @@ mod tests {
 
     #[test]
     fn permanent_failure_is_not_retried() {
-        let status = |code| Closed::NotAccepted(ResponseError::Status(code, "".into()));
+        let status = |code| Closed::NotAccepted(NotAccepted::Status(code, "".into()));
         let by_peer = |code| Closed::Remote { code: CloseCode::new(code), reason: "".into() };
         let cases: &[(Closed, Result<Time, GaveUp>)] = &[
             (Closed::Abnormal, Ok(at(1))),
@@ -235,7 +235,7 @@ mod tests {
             (by_peer(1000), Ok(at(1))),
             (status(503), Ok(at(1))),
             (status(408), Ok(at(1))),
-            (Closed::NotAccepted(ResponseError::TimedOut), Ok(at(1))),
+            (Closed::NotAccepted(NotAccepted::TimedOut), Ok(at(1))),
             (by_peer(1008), Err(GaveUp::Refused)),
             (status(401), Err(GaveUp::Refused)),
             (status(403), Err(GaveUp::Refused)),

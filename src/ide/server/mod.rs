@@ -30,7 +30,7 @@ use super::tool::{Call, Shape, ToolArguments, ToolSet};
 use super::{DiagnosticsChanged, Mention, OpenCall, Selection};
 use crate::Time;
 use crate::mcp::{self, Context};
-use crate::rpc::{CallId, NotOpen, NotSent, RequestId, SerializedNotification};
+use crate::rpc::{CallId, NotAnswered, NotSent, RequestId, SerializedNotification};
 use alloc::{collections::VecDeque, sync::Arc, vec::Vec};
 use connections::Connections;
 use debounce::Debounce;
@@ -170,12 +170,12 @@ impl Server {
     ///
     /// # Errors
     ///
-    /// [`NotOpen`], which names the end of the call, if the call is not open any more. Nothing is sent.
-    pub fn answer<T: ToolArguments>(&mut self, call: Call<T>, answer: &T::Answer) -> Result<(), NotOpen> {
+    /// [`NotAnswered`], which names the end of the call, if the call is not open any more. Nothing is sent.
+    pub fn answer<T: ToolArguments>(&mut self, call: Call<T>, answer: &T::Answer) -> Result<(), NotAnswered> {
         let shown = answer.without_hidden(&|text| self.filter.hides(text));
         let answer = shown.as_ref().unwrap_or(answer);
         let answered = self.with(AgentId::of_call(call.id()), |connection| connection.answer(call, answer));
-        answered.unwrap_or(Err(NotOpen::Closed))
+        answered.unwrap_or(Err(NotAnswered::Closed))
     }
 
     /// Returns the call with this name: to fail it, to report its progress, to change its deadline, or

@@ -16,7 +16,7 @@
 use super::answer::shown;
 use super::arguments::arguments;
 use crate::ide::paths::{check_relative, is_windows};
-use crate::rpc::{ErrorObject, code, from_json};
+use crate::rpc::{ErrorObject, from_json};
 use crate::text::truncate;
 use alloc::{boxed::Box, format, string::String, vec::Vec};
 use core::fmt;
@@ -154,7 +154,7 @@ fn no_params<S: Serializer>(serializer: S) -> Result<S::Ok, S::Error> {
 
 fn read<T: DeserializeOwned>(params: Option<&RawValue>) -> Result<T, ErrorObject> {
     from_json(params.map_or("{}", RawValue::get))
-        .map_err(|error| ErrorObject::new(code::INVALID_PARAMS, format!("{error}")))
+        .map_err(|error| ErrorObject::invalid_params(format!("{error}")))
 }
 
 /// The largest number of bytes of a path that an error message repeats.
@@ -168,7 +168,7 @@ fn within(path: &str) -> Result<&str, ErrorObject> {
     let refused = |fault: &dyn fmt::Display| {
         let shown = truncate(path, SHOWN);
         let message = format!("the path is refused, {fault}: {shown:?}");
-        Err(ErrorObject::new(code::INTERNAL_ERROR, message))
+        Err(ErrorObject::internal(message))
     };
     if relative.starts_with('~') {
         refused(&"a leading ~ is not expanded")

@@ -6,7 +6,7 @@ use super::call::sealed;
 use crate::ide::Dialect;
 use crate::ide::tool::Tool;
 use crate::mcp::ToolResult;
-use crate::rpc::{ErrorObject, code, from_json};
+use crate::rpc::{ErrorObject, from_json};
 use alloc::{boxed::Box, format, string::String};
 use core::any::Any;
 use core::fmt;
@@ -66,13 +66,14 @@ impl OtherTool {
     /// with another type. [Fail](crate::ide::OpenCall::fail) the call with this error.
     pub fn into_arguments<T: DeserializeOwned + 'static>(self) -> Result<T, ErrorObject> {
         match self.arguments {
-            OtherArguments::Raw(raw) => from_json(raw.get())
-                .map_err(|error| ErrorObject::new(code::INVALID_PARAMS, format!("{error}"))),
+            OtherArguments::Raw(raw) => {
+                from_json(raw.get()).map_err(|error| ErrorObject::invalid_params(format!("{error}")))
+            }
             OtherArguments::Typed(value) => {
                 let value: Result<Box<T>, _> = value.downcast();
                 let wrong = |_| {
                     let message = "the tool was offered with another type for its arguments";
-                    ErrorObject::new(code::INTERNAL_ERROR, message)
+                    ErrorObject::internal(message)
                 };
                 value.map(|value| *value).map_err(wrong)
             }

@@ -23,8 +23,8 @@ use super::{
 use crate::{
     Outbox, Time,
     rpc::{
-        CallId, ErrorObject, NotOpen, NotSent, RequestId, RespondError, SerializedNotification, SessionId,
-        is_object, read_object, read_owned, text_of,
+        CallId, ErrorObject, NotAnswered, NotSent, RequestId, SerializedNotification, SessionId, is_object,
+        read_object, read_owned, text_of,
     },
     text::truncate,
 };

@@ -11,7 +11,7 @@ pub use resource::{
 
 use alloc::{format, vec::Vec};
 
-use crate::rpc::{ErrorObject, code};
+use crate::rpc::ErrorObject;
 
 /// The prompts, the resources and the templates of resources that a server offers.
 ///
@@ -124,7 +124,7 @@ impl Context {
     pub(super) fn check_prompt(&self, asked: &GetPrompt) -> Result<(), ErrorObject> {
         let name = &asked.name;
         let Some(spec) = self.listed_prompts().iter().find(|spec| spec.name == *name) else {
-            return Err(ErrorObject::new(code::INVALID_PARAMS, format!("prompt {name} not found")));
+            return Err(ErrorObject::invalid_params(format!("prompt {name} not found")));
         };
         let is_missing = |argument: &&PromptArgument| {
             argument.required && !asked.arguments.contains_key(argument.name.as_ref())
@@ -132,7 +132,7 @@ impl Context {
         match spec.arguments.iter().find(is_missing) {
             Some(PromptArgument { name: missing, .. }) => {
                 let text = format!("prompt {name} requires the argument {missing}");
-                Err(ErrorObject::new(code::INVALID_PARAMS, text))
+                Err(ErrorObject::invalid_params(text))
             }
             None => Ok(()),
         }
@@ -166,7 +166,7 @@ impl Context {
 
 /// Returns the error for a resource that is not offered.
 pub(super) fn resource_not_found(uri: &str) -> ErrorObject {
-    ErrorObject::new(code::RESOURCE_NOT_FOUND, format!("resource {uri} not found"))
+    ErrorObject::resource_not_found(format!("resource {uri} not found"))
 }
 
 /// Puts an item in the place of the item with the same key, or at the end.

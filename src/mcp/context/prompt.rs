@@ -7,7 +7,7 @@ use serde_json::value::RawValue;
 
 use crate::{
     mcp::{Content, content::read_block, listing::text_or_empty},
-    rpc::{ErrorObject, code, from_json, read_object, text_of},
+    rpc::{ErrorObject, from_json, read_object, text_of},
 };
 
 /// The description of one prompt in `prompts/list`.
@@ -111,7 +111,7 @@ impl GetPrompt {
             #[serde(borrow)]
             arguments: Option<&'a RawValue>,
         }
-        let invalid = |text| ErrorObject::new(code::INVALID_PARAMS, text);
+        let invalid = |text| ErrorObject::invalid_params(text);
         let read: Params<'_> =
             params.and_then(read_object).ok_or_else(|| invalid("prompts/get needs a name"))?;
         let arguments = match read.arguments {

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize, Serializer, ser::SerializeMap};
 use serde_json::value::RawValue;
 
 use crate::mcp::listing::text_or_empty;
-use crate::rpc::{ErrorObject, code, members, read_object, text_of};
+use crate::rpc::{ErrorObject, members, read_object, text_of};
 
 /// The description of one resource in `resources/list`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -154,7 +154,7 @@ impl ReadResource {
         }
         let read = params.and_then(read_object::<Params>);
         read.map(|Params { uri }| Self { uri })
-            .ok_or_else(|| ErrorObject::new(code::INVALID_PARAMS, "resources/read needs a uri"))
+            .ok_or_else(|| ErrorObject::invalid_params("resources/read needs a uri"))
     }
 }
 

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize, Serializer, ser::SerializeMap};
 use serde_json::value::RawValue;
 
 use super::{ProtocolVersion, context::put};
-use crate::rpc::{ErrorObject, code, each_member, name_of, read_object, text_of};
+use crate::rpc::{ErrorObject, each_member, name_of, read_object, text_of};
 
 /// A form that the client shows to its person: a message and fields.
 ///
@@ -111,7 +111,7 @@ impl Form {
             #[serde(borrow)]
             required: Option<Vec<Cow<'a, str>>>,
         }
-        let invalid = |text: String| ErrorObject::new(code::INVALID_PARAMS, text);
+        let invalid = |text: String| ErrorObject::invalid_params(text);
         let (message, read) = read_object::<Params<'_>>(params)
             .and_then(|read| Some((text_of(read.message?)?.into_owned(), read)))
             .ok_or_else(|| invalid("elicitation/create needs a message and a schema".into()))?;

@@ -14,7 +14,7 @@ use crate::{
         Progress, ProtocolVersion, ResourceBody, ResourceContents, ResourceResult, ToolResult,
         outgoing::send, progress::ProgressOut,
     },
-    rpc::{CallId, ErrorObject, Id, NotOpen, NotSent, RespondError, SessionLimits, code, is_object, write},
+    rpc::{CallId, ErrorObject, Id, NotAnswered, NotSent, SessionLimits, code, is_object, write},
     text::truncate,
 };
 
@@ -26,11 +26,11 @@ impl Incoming {
         call: CallId,
         result: &ToolResult<'_>,
         out: &mut impl Outbox,
-    ) -> Result<(), RespondError> {
+    ) -> Result<(), NotAnswered> {
         if matches!(self.get(call)?.kind, AnswerKind::Request) {
-            return Err(RespondError::NotAnAnswer);
+            return Err(NotAnswered::NotAnAnswer);
         }
-        Ok(self.respond_to_tool(call, result, out)?)
+        self.respond_to_tool(call, result, out)
     }
 
     /// Answers a call that is known to be a call of a tool.
@@ -39,18 +39,18 @@ impl Incoming {
         call: CallId,
         result: &ToolResult<'_>,
         out: &mut impl Outbox,
-    ) -> Result<(), NotOpen> {
+    ) -> Result<(), NotAnswered> {
         let is_sent = send_tool_result(self.get(call)?, result, out);
         self.finish_sent(call, is_sent)
     }
 
     /// Ends an open call if its answer was sent. If a closed outbox did not take the answer, the
     /// call stays open and ends with the session.
-    fn finish_sent(&mut self, call: CallId, is_sent: bool) -> Result<(), NotOpen> {
+    fn finish_sent(&mut self, call: CallId, is_sent: bool) -> Result<(), NotAnswered> {
         if !is_sent {
-            return Err(NotOpen::Closed);
+            return Err(NotAnswered::Closed);
         }
-        self.end(call.number(), NotOpen::Answered);
+        self.end(call.number(), NotAnswered::Answered);
         Ok(())
     }
 
@@ -61,19 +61,19 @@ impl Incoming {
         call: CallId,
         result: &R,
         out: &mut impl Outbox,
-    ) -> Result<(), RespondError> {
+    ) -> Result<(), NotAnswered> {
         let open = self.get(call)?;
         if matches!(open.kind, AnswerKind::Resource(_)) {
-            let raw = to_raw_value(result).map_err(|_| RespondError::Unserializable)?;
-            let result = ToolResult::read_whole(&raw).ok_or(RespondError::Unserializable)?;
-            return Ok(self.respond_to_tool(call, &result, out)?);
+            let raw = to_raw_value(result).map_err(|_| NotAnswered::Unserializable)?;
+            let result = ToolResult::read_whole(&raw).ok_or(NotAnswered::Unserializable)?;
+            return self.respond_to_tool(call, &result, out);
         }
         let id = &open.id;
         let sent = send(out, To::Answer(id), |buf| write::result(buf, id, result));
         if sent == Err(NotSent::Unserializable) {
-            return Err(RespondError::Unserializable);
+            return Err(NotAnswered::Unserializable);
         }
-        Ok(self.finish_sent(call, sent.is_ok())?)
+        self.finish_sent(call, sent.is_ok())
     }
 
     /// Answers a forwarded request with any value, for methods that are not of MCP.
@@ -83,13 +83,13 @@ impl Incoming {
         call: CallId,
         result: &RawValue,
         out: &mut impl Outbox,
-    ) -> Result<(), RespondError> {
+    ) -> Result<(), NotAnswered> {
         let Call { id, kind, .. } = self.get(call)?;
         if !matches!(kind, AnswerKind::Forwarded) {
-            return Err(RespondError::NotAnAnswer);
+            return Err(NotAnswered::NotAnAnswer);
         }
         let is_sent = out.message(To::Answer(id), |buf| write::any_result(buf, id, result)).is_ok();
-        Ok(self.finish_sent(call, is_sent)?)
+        self.finish_sent(call, is_sent)
     }
 
     pub(in crate::mcp) fn fail(
@@ -97,7 +97,7 @@ impl Incoming {
         call: CallId,
         error: (i64, &str, Option<&RawValue>),
         out: &mut impl Outbox,
-    ) -> Result<(), NotOpen> {
+    ) -> Result<(), NotAnswered> {
         let is_sent = send_error(&self.get(call)?.id, error, out);
         self.finish_sent(call, is_sent)
     }
@@ -110,7 +110,7 @@ impl Incoming {
         error: &ErrorObject,
         limits: &SessionLimits,
         out: &mut impl Outbox,
-    ) -> Result<(), NotOpen> {
+    ) -> Result<(), NotAnswered> {
         self.fail(call, limited(error, limits), out)
     }
 
@@ -122,7 +122,7 @@ impl Incoming {
         report: &Progress<'_>,
         version: Option<ProtocolVersion>,
         out: &mut impl Outbox,
-    ) -> Result<bool, NotOpen> {
+    ) -> Result<bool, NotAnswered> {
         let open = self.get_mut(call)?;
         if !report.progress.is_finite() || report.progress <= open.reached {
             return Ok(false);
@@ -149,7 +149,7 @@ impl Incoming {
     /// outbox takes no answer.
     pub(in crate::mcp) fn expire(&mut self, now: Time, out: &mut impl Outbox) -> Option<(CallId, bool)> {
         let (number, open) = self.calls.expire(now)?;
-        self.note(number, &open, NotOpen::Expired);
+        self.note(number, &open, NotAnswered::Expired);
         let result = open.when_late.and_then(|text| serde_json::from_str::<&RawValue>(text).ok());
         let is_answered = match result.filter(|result| is_object(result)) {
             Some(result) => send_result(&open.id, result, out),
@@ -164,7 +164,7 @@ impl Incoming {
     /// Answers the oldest call as failed. Returns the call, and true if the answer was sent.
     pub(in crate::mcp) fn fail_one(&mut self, text: &str, out: &mut impl Outbox) -> Option<(CallId, bool)> {
         let number = self.calls.first()?;
-        let open = self.end(number, NotOpen::Answered)?;
+        let open = self.end(number, NotAnswered::Answered)?;
         Some((CallId::new(self.session, number), give_up(&open, text, out)))
     }
 }

@@ -22,7 +22,7 @@ pub(super) use answers::{answer, not_found, refuse, refuse_busy, refuse_duplicat
 use super::{Timeout, sorted, table::Table, timeout::Wait};
 use crate::{
     Outbox, Time,
-    rpc::{CallId, Id, NotOpen, SessionId, SessionLimits},
+    rpc::{CallId, Id, NotAnswered, SessionId, SessionLimits},
 };
 
 /// The way in which a call ended without an answer of the application.
@@ -148,7 +148,7 @@ struct Call {
 struct Ended {
     first: u64,
     last: u64,
-    reason: NotOpen,
+    reason: NotAnswered,
 }
 
 impl Incoming {
@@ -234,7 +234,7 @@ impl Incoming {
             self.at_once = self.at_once.saturating_sub(1);
         } else if open.at_once {
             refuse_busy(&open.id, out);
-            self.end(call.number(), NotOpen::Answered);
+            self.end(call.number(), NotAnswered::Answered);
             return false;
         }
         true
@@ -246,7 +246,7 @@ impl Incoming {
         now: Time,
         call: CallId,
         timeout: Timeout,
-    ) -> Result<(), NotOpen> {
+    ) -> Result<(), NotAnswered> {
         let wait = timeout.begin(now, self.usual(now));
         self.get_mut(call)?.wait = wait;
         self.calls.set_deadline(call.number(), wait.and_then(|wait| wait.deadline(now)));
@@ -256,7 +256,7 @@ impl Incoming {
     /// Ends the call with this id, which the peer has cancelled.
     pub(super) fn cancelled(&mut self, id: &Id) -> Option<CallId> {
         let number = self.find(id)?;
-        self.end(number, NotOpen::Cancelled)?;
+        self.end(number, NotAnswered::Cancelled)?;
         Some(CallId::new(self.session, number))
     }
 
@@ -264,7 +264,7 @@ impl Incoming {
     /// `None`.
     pub(super) fn close_one(&mut self) -> Option<CallId> {
         let number = self.calls.first()?;
-        self.end(number, NotOpen::Closed)?;
+        self.end(number, NotAnswered::Closed)?;
         Some(CallId::new(self.session, number))
     }
 
@@ -298,16 +298,16 @@ impl Incoming {
     }
 
     /// Returns an open call, or the way in which it ended.
-    fn get(&self, call: CallId) -> Result<&Call, NotOpen> {
+    fn get(&self, call: CallId) -> Result<&Call, NotAnswered> {
         if call.session() != self.session {
-            return Err(NotOpen::Unknown);
+            return Err(NotAnswered::Unknown);
         }
         self.calls.get(call.number()).ok_or_else(|| self.end_of(call.number()))
     }
 
-    fn get_mut(&mut self, call: CallId) -> Result<&mut Call, NotOpen> {
+    fn get_mut(&mut self, call: CallId) -> Result<&mut Call, NotAnswered> {
         self.get(call)?;
-        self.calls.get_mut(call.number()).ok_or(NotOpen::Unknown)
+        self.calls.get_mut(call.number()).ok_or(NotAnswered::Unknown)
     }
 
     /// Returns the number of the open call with this id.
@@ -320,14 +320,14 @@ impl Incoming {
             .find(|number| self.calls.get(*number).is_some_and(|open| open.id == *id))
     }
 
-    fn end(&mut self, number: u64, reason: NotOpen) -> Option<Call> {
+    fn end(&mut self, number: u64, reason: NotAnswered) -> Option<Call> {
         let call = self.calls.end(number)?;
         self.note(number, &call, reason);
         Some(call)
     }
 
     /// Notes the end of a call that is no longer in the table.
-    fn note(&mut self, number: u64, call: &Call, reason: NotOpen) {
+    fn note(&mut self, number: u64, call: &Call, reason: NotAnswered) {
         self.bytes = self.bytes.saturating_sub(call.bytes);
         self.at_once = self.at_once.saturating_sub(usize::from(call.at_once));
         sorted::remove(&mut self.by_id, &(call.id.digest(), number));
@@ -343,10 +343,10 @@ impl Incoming {
         self.ended.push_back(Ended { first: number, last: number, reason });
     }
 
-    fn end_of(&self, number: u64) -> NotOpen {
+    fn end_of(&self, number: u64) -> NotAnswered {
         let mut latest_first = self.ended.iter().rev();
         let ended = latest_first.find(|ended| (ended.first..=ended.last).contains(&number));
-        ended.map_or(NotOpen::Unknown, |ended| ended.reason)
+        ended.map_or(NotAnswered::Unknown, |ended| ended.reason)
     }
 }
 
@@ -354,9 +354,9 @@ impl Incoming {
 pub(super) mod tests {
     use super::*;
     use crate::{
-        OutboxClosed, To,
+        To,
         mcp::Progress,
-        rpc::{ErrorObject, RespondError},
+        rpc::{ErrorObject, NotAnswered, NotSent},
     };
     use alloc::string::String;
 
@@ -365,7 +365,7 @@ pub(super) mod tests {
     pub(in crate::mcp) struct Sent(Vec<String>, bool);
 
     impl Outbox for Sent {
-        fn message(&mut self, _: To<'_>, write: impl FnOnce(&mut Vec<u8>)) -> Result<(), OutboxClosed> {
+        fn message(&mut self, _: To<'_>, write: impl FnOnce(&mut Vec<u8>)) -> Result<(), NotSent> {
             let mut text = Vec::new();
             write(&mut text);
             self.0.push(String::from_utf8(text).unwrap());
@@ -397,7 +397,7 @@ pub(super) mod tests {
             self.incoming.open(Time::ZERO, id.into(), Terms::forwarded(at_once), None, &mut self.out)
         }
 
-        fn fail(&mut self, call: CallId) -> Result<(), NotOpen> {
+        fn fail(&mut self, call: CallId) -> Result<(), NotAnswered> {
             self.incoming.fail(call, (1, "failed", None), &mut self.out)
         }
 
@@ -425,13 +425,13 @@ pub(super) mod tests {
 
         let sent = calls.out.0.len();
         let rows = [
-            ("answered", answered, NotOpen::Answered),
-            ("cancelled", cancelled, NotOpen::Cancelled),
-            ("expired", expired, NotOpen::Expired),
-            ("answered as failed", shut_down, NotOpen::Answered),
-            ("closed", closed, NotOpen::Closed),
-            ("of another session", CallId::new(SessionId::new(2), 1), NotOpen::Unknown),
-            ("never opened", CallId::new(SessionId::new(1), 99), NotOpen::Unknown),
+            ("answered", answered, NotAnswered::Answered),
+            ("cancelled", cancelled, NotAnswered::Cancelled),
+            ("expired", expired, NotAnswered::Expired),
+            ("answered as failed", shut_down, NotAnswered::Answered),
+            ("closed", closed, NotAnswered::Closed),
+            ("of another session", CallId::new(SessionId::new(2), 1), NotAnswered::Unknown),
+            ("never opened", CallId::new(SessionId::new(1), 99), NotAnswered::Unknown),
         ];
         for (name, call, reason) in rows {
             assert!(!calls.incoming.is_open(call), "{name}");
@@ -448,9 +448,9 @@ pub(super) mod tests {
         let mut calls = Calls::new(8);
         let call = calls.open(1, false).unwrap();
         let other = CallId::new(SessionId::new(2), call.number());
-        assert_eq!(calls.fail(other), Err(NotOpen::Unknown));
+        assert_eq!(calls.fail(other), Err(NotAnswered::Unknown));
         let waits = calls.incoming.set_call_timeout(Time::ZERO, other, Timeout::Never);
-        assert_eq!(waits, Err(NotOpen::Unknown));
+        assert_eq!(waits, Err(NotAnswered::Unknown));
         assert_eq!(calls.incoming.deadline(), Some(DUE));
         assert_eq!((calls.incoming.is_open(call), calls.incoming.is_open(other)), (true, false));
     }
@@ -463,7 +463,7 @@ pub(super) mod tests {
         calls.incoming.cancelled(&Id::from(7)).unwrap();
         assert!(!calls.incoming.is_in_flight(&Id::from(7)));
         let second = calls.open(7, false).unwrap();
-        assert_eq!((calls.fail(first), calls.fail(second)), (Err(NotOpen::Cancelled), Ok(())));
+        assert_eq!((calls.fail(first), calls.fail(second)), (Err(NotAnswered::Cancelled), Ok(())));
     }
 
     #[test]
@@ -490,9 +490,9 @@ pub(super) mod tests {
             }
             ended.push(call);
         }
-        assert_eq!(calls.fail(ended[0]), Err(NotOpen::Unknown), "one more than is remembered");
-        assert_eq!(calls.fail(ended[1]), Err(NotOpen::Cancelled));
-        assert_eq!(calls.fail(ended[2]), Err(NotOpen::Answered));
+        assert_eq!(calls.fail(ended[0]), Err(NotAnswered::Unknown), "one more than is remembered");
+        assert_eq!(calls.fail(ended[1]), Err(NotAnswered::Cancelled));
+        assert_eq!(calls.fail(ended[2]), Err(NotAnswered::Answered));
     }
 
     #[test]
@@ -510,7 +510,7 @@ pub(super) mod tests {
         assert!(calls.incoming.is_open(waiting));
         calls.fail(waiting).unwrap();
         for call in ended.into_iter().chain([waiting]) {
-            assert_eq!(calls.fail(call), Err(NotOpen::Answered));
+            assert_eq!(calls.fail(call), Err(NotAnswered::Answered));
         }
         assert_eq!(calls.incoming.ended.len(), 2, "the first call ended last");
     }
@@ -520,7 +520,7 @@ pub(super) mod tests {
         let mut calls = Calls::new(300);
         let open: Vec<CallId> = (0..364).map(|id| calls.open(id, id >= 300).unwrap()).collect();
         while calls.incoming.close_one().is_some() {}
-        assert!(open.iter().all(|call| calls.fail(*call) == Err(NotOpen::Closed)));
+        assert!(open.iter().all(|call| calls.fail(*call) == Err(NotAnswered::Closed)));
     }
 
     /// Checks that the digests of ids can collide, and that only the id itself counts.
@@ -547,7 +547,7 @@ pub(super) mod tests {
         let at_once: Vec<_> = (2..66).map(|id| calls.open(id, true).unwrap()).collect();
         assert_eq!(calls.open(66, true), None);
         assert!(!calls.incoming.defer(at_once[0], &mut calls.out), "another call waits");
-        assert_eq!(calls.fail(at_once[0]), Err(NotOpen::Answered), "it was refused");
+        assert_eq!(calls.fail(at_once[0]), Err(NotAnswered::Answered), "it was refused");
         calls.fail(waiting).unwrap();
         assert!(calls.incoming.defer(at_once[1], &mut calls.out));
         assert!(calls.incoming.defer(at_once[1], &mut calls.out), "it waits already");
@@ -677,12 +677,12 @@ pub(super) mod tests {
                 let call = calls.incoming.open(Time::ZERO, 1.into(), terms, None, &mut calls.out).unwrap();
                 let value = serde_json::from_str(text).unwrap();
                 let answered = calls.incoming.respond_with_any(call, value, &mut calls.out);
-                let want = if is_accepted { Ok(()) } else { Err(RespondError::NotAnAnswer) };
+                let want = if is_accepted { Ok(()) } else { Err(NotAnswered::NotAnAnswer) };
                 assert_eq!(answered, want, "{name}: {text}");
                 assert_eq!(calls.incoming.is_open(call), !is_accepted, "{name}: {text}");
                 calls.incoming.close_one();
                 let late = calls.incoming.respond_with_any(call, value, &mut calls.out);
-                assert!(matches!(late, Err(RespondError::NotOpen(_))), "{name}: {late:?}");
+                assert!(late.is_err_and(NotAnswered::is_over), "{name}: {late:?}");
             }
         }
         assert_eq!(calls.out.0.len(), 2);

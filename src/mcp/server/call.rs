@@ -139,8 +139,8 @@ impl<T: Tools> Server<T> {
 
     fn decode(&self, params: Option<&RawValue>) -> Result<Decoded<T::Call>, InvalidCall> {
         let params = params.map_or(params::NO_ARGUMENTS, RawValue::get);
-        let call: params::Call<'_> = serde_json::from_str(params)
-            .map_err(|error| ErrorObject::new(code::INVALID_PARAMS, reason(&error)))?;
+        let call: params::Call<'_> =
+            serde_json::from_str(params).map_err(|error| ErrorObject::invalid_params(reason(&error)))?;
         let arguments = call.arguments.map_or(params::NO_ARGUMENTS, RawValue::get);
         if !arguments.starts_with('{') {
             self.tools.check(&call.name)?;

@@ -21,9 +21,7 @@ use super::{
 };
 use crate::{
     Outbox, Time,
-    rpc::{
-        CallId, ErrorObject, NotOpen, NotSent, RequestId, RespondError, SerializedNotification, SessionId,
-    },
+    rpc::{CallId, ErrorObject, NotAnswered, NotSent, RequestId, SerializedNotification, SessionId},
 };
 
 mod announced;
@@ -152,9 +150,9 @@ impl<T: Tools> Server<T> {
     ///
     /// # Errors
     ///
-    /// If the call is not open, [`RespondError::NotOpen`] has the way in which the call ended. If the
-    /// outbox is closed, that way is [`NotOpen::Closed`], and the call stays open until the session is
-    /// closed. [`RespondError::NotAnAnswer`] for a [prompt](ServerEvent::GetPrompt) or a
+    /// If the call is not open, [`NotAnswered`] has the way in which the call ended. If the
+    /// outbox is closed, that way is [`NotAnswered::Closed`], and the call stays open until the session is
+    /// closed. [`NotAnswered::NotAnAnswer`] for a [prompt](ServerEvent::GetPrompt) or a
     /// [resource](ServerEvent::ReadResource), which [`respond_with`](Server::respond_with) answers; the call
     /// is still open then. Nothing is sent.
     pub fn respond(
@@ -162,7 +160,7 @@ impl<T: Tools> Server<T> {
         call: CallId,
         result: &ToolResult<'_>,
         out: &mut impl Outbox,
-    ) -> Result<(), RespondError> {
+    ) -> Result<(), NotAnswered> {
         self.session.incoming.respond(call, result, out)
     }
 
@@ -173,7 +171,7 @@ impl<T: Tools> Server<T> {
         call: CallId,
         result: &ToolResult<'_>,
         out: &mut impl Outbox,
-    ) -> Result<(), NotOpen> {
+    ) -> Result<(), NotAnswered> {
         self.session.incoming.respond_to_tool(call, result, out)
     }
 
@@ -181,7 +179,7 @@ impl<T: Tools> Server<T> {
     ///
     /// # Errors
     ///
-    /// [`RespondError::NotAnAnswer`] for a call of a tool, a prompt or a resource, whose results are
+    /// [`NotAnswered::NotAnAnswer`] for a call of a tool, a prompt or a resource, whose results are
     /// objects of MCP; the call is still open then. Otherwise as for [`respond`](Server::respond).
     /// Nothing is sent.
     #[cfg(feature = "ide")]
@@ -190,7 +188,7 @@ impl<T: Tools> Server<T> {
         call: CallId,
         result: &RawValue,
         out: &mut impl Outbox,
-    ) -> Result<(), RespondError> {
+    ) -> Result<(), NotAnswered> {
         self.session.incoming.respond_with_any(call, result, out)
     }
 
@@ -210,7 +208,7 @@ impl<T: Tools> Server<T> {
     /// # Errors
     ///
     /// If the call is not open, the error is the way in which the call ended. If the outbox is
-    /// closed, the error is [`NotOpen::Closed`], and the call stays open until the session is
+    /// closed, the error is [`NotAnswered::Closed`], and the call stays open until the session is
     /// closed. In both cases nothing is sent.
     #[cfg(feature = "ide")]
     pub(crate) fn fail_invalid(
@@ -218,7 +216,7 @@ impl<T: Tools> Server<T> {
         call: CallId,
         error: &ErrorObject,
         out: &mut impl Outbox,
-    ) -> Result<(), NotOpen> {
+    ) -> Result<(), NotAnswered> {
         self.session.incoming.fail_invalid(call, error, &self.session.limits, out)
     }
 

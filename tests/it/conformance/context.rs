@@ -10,6 +10,7 @@ use ide_mcp::ide::tool::OpenEditors;
 use ide_mcp::mcp::{
     Context, Form, FormField, GetPrompt, List, PromptResult, ReadResource, ResourceResult, Root, Timeout,
 };
+use ide_mcp::rpc::ErrorObject;
 
 fn form() -> Form {
     Form::new("Run the tests?").field(FormField::boolean("all").required())
@@ -139,7 +140,9 @@ pub const ROWS: &[Row] = &[
             ),
             Says(r#"{"method":"resources/read","params":{"uri":"notes://monday"},"jsonrpc":"2.0","id":2}"#),
             Hears(r#"ReadResource { uri: "notes://monday" }"#),
-            AnswersRequest(|call| call.fail(-32002, "no notes of this day").unwrap()),
+            AnswersRequest(|call| {
+                call.fail(ErrorObject::resource_not_found("no notes of this day")).unwrap()
+            }),
             Wrote(r#"{"jsonrpc":"2.0","id":2,"error":{"code":-32002,"message":"no notes of this day"}}"#),
         ]),
     ),

@@ -225,7 +225,7 @@ pub const ROWS: &[Row] = &[
         obsidian(&[
             Says(r#"{"jsonrpc":"2.0","method":"readFile","params":{"path":"a"},"id":1}"#),
             Hears(r#"ReadFile(ReadFile { path: "a" })"#),
-            AnswersRequest(|call| call.fail(-32603, "failed to read file: File not found").unwrap()),
+            AnswersRequest(|call| call.fail("failed to read file: File not found").unwrap()),
             Wrote(
                 r#"{"jsonrpc":"2.0","id":1,"error":{"code":-32603,"message":"failed to read file: File not found"}}"#,
             ),

@@ -70,7 +70,7 @@ impl Tools for TestTools {
             | "soon_with_bad_result"
             | "soon_with_list"
             | "typed" => Ok(()),
-            _ => Err(ErrorObject::new(-32602, format!("tool {name} not found"))),
+            _ => Err(ErrorObject::invalid_params(format!("tool {name} not found"))),
         }
     }
 

@@ -11,9 +11,9 @@ use ide_mcp::{
     Output, Time,
     ide::{Client, ClientEvent, Push},
     mcp::{FieldValue, FormAnswer, GetPrompt, Outcome, ProtocolVersion, ReadResource, Root, Timeout},
-    rpc::{CallId, NotOpen, NotSent, RequestId, RespondError, SessionId},
+    rpc::{CallId, ErrorObject, NotAnswered, NotSent, RequestId, SessionId},
     testing::Random,
-    ws::{Closed, ResponseError},
+    ws::{Closed, NotAccepted},
 };
 use serde_json::value::RawValue;
 
@@ -62,7 +62,7 @@ pub struct Agent {
     folders: Folders,
     shows_forms: bool,
     calls: Vec<(CallId, Asked)>,
-    ended_calls: Vec<(CallId, NotOpen)>,
+    ended_calls: Vec<(CallId, NotAnswered)>,
     /// The selection that the agent shows; `None` until a selection arrives.
     pub shows: Option<u64>,
     pub is_ready: bool,
@@ -342,7 +342,7 @@ impl Agent {
         });
         let ours = match closed {
             Closed::NotAccepted(why) => {
-                !matches!(why, ResponseError::Status(503 | 408, _) | ResponseError::TimedOut)
+                !matches!(why, NotAccepted::Status(503 | 408, _) | NotAccepted::TimedOut)
             }
             _ => matches!(closed, Closed::ProtocolError(_) | Closed::InputOverflow | Closed::Entropy),
         };
@@ -398,31 +398,29 @@ impl Agent {
         let raw = |text: &str| RawValue::from_string(text.into()).unwrap();
         let done = match (&asked, dice) {
             (Asked::Other, _) => client.respond_raw(call, &raw("{}")),
-            (_, 0) => client.fail(call, -7, "no").map_err(RespondError::from),
+            (_, 0) => client.fail(call, ErrorObject::new(-7, "no")),
             (Asked::Folders, 1) => client.respond_raw(call, &raw(r#"{"roots":7}"#)),
             (Asked::Folders, folder) => {
                 let folder = format!(r#"{{"roots":[{{"uri":"file:///w/{}-{folder}"}}]}}"#, self.index);
                 client.respond_raw(call, &raw(&folder))
             }
             (Asked::Form(mark), 1) if is_odd(mark) => client.respond_raw(call, &raw(r#"{"action":"later"}"#)),
-            (Asked::Form(_), 4) => client.answer_form(call, &FormAnswer::Declined).map_err(Into::into),
-            (Asked::Form(_), 5) => client.answer_form(call, &FormAnswer::Cancelled).map_err(Into::into),
+            (Asked::Form(_), 4) => client.answer_form(call, &FormAnswer::Declined),
+            (Asked::Form(_), 5) => client.answer_form(call, &FormAnswer::Cancelled),
             (Asked::Form(mark), _) => {
                 let number = if is_odd(mark) { 10 } else { 9 };
                 let values = [("mark", FieldValue::from(mark.as_str())), ("n", number.into())];
                 let values = values.map(|(name, value)| (name.to_owned(), value));
-                client.answer_form(call, &FormAnswer::Accepted(values.into())).map_err(Into::into)
+                client.answer_form(call, &FormAnswer::Accepted(values.into()))
             }
         };
         match (done, open) {
             (Ok(()), Some(at)) => {
                 self.calls.remove(at);
-                self.ended_calls.push((call, NotOpen::Answered));
+                self.ended_calls.push((call, NotAnswered::Answered));
                 oracle.hit("agent answers");
             }
-            (Err(RespondError::NotOpen(NotOpen::Closed)), _) | (Err(_), None) => {
-                oracle.hit("agent's answer refused")
-            }
+            (Err(NotAnswered::Closed), _) | (Err(_), None) => oracle.hit("agent's answer refused"),
             (done, open) => {
                 oracle.claim(false, I::StaleHandles, || format!("{call:?}: {done:?}, open {open:?}"))
             }

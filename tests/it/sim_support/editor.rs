@@ -16,7 +16,7 @@ use ide_mcp::{
     Time,
     ide::{ConnId, ServerEvent},
     mcp::PeerFault,
-    rpc::{self, CallId, NotOpen, RequestId},
+    rpc::{self, CallId, NotAnswered, RequestId},
     testing::Random,
     ws::Closed,
 };
@@ -55,7 +55,7 @@ pub struct Editor {
     request_timeout: Duration,
     big: bool,
     open: BTreeMap<CallId, Open>,
-    ended: VecDeque<(CallId, NotOpen)>,
+    ended: VecDeque<(CallId, NotAnswered)>,
     /// The planned actions, by the time of the world.
     deeds: BTreeMap<(Time, u64), (CallId, Deed)>,
     /// The decisions about clients, by the time of the world: true if the person allows the client.

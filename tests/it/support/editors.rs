@@ -13,7 +13,7 @@ use ide_mcp::ide::tool::{
 };
 use ide_mcp::ide::{Dialect, OpenCall, Policy, Selection, Server, ServerConfig, ServerEvent};
 use ide_mcp::mcp::{Timeout, ToolResult};
-use ide_mcp::rpc::{CallId, NotOpen, NotSent, RequestId, RespondError};
+use ide_mcp::rpc::{CallId, NotAnswered, NotSent, RequestId};
 use ide_mcp::testing::{Random, pass};
 use serde::{Serialize, Serializer, ser::Error as _};
 use std::sync::OnceLock;
@@ -103,7 +103,8 @@ pub struct Standing {
 
 impl Editor {
     /// The allowed errors of an answer to a call that has ended.
-    pub const ENDED: &[NotOpen] = &[NotOpen::Answered, NotOpen::Cancelled, NotOpen::Expired, NotOpen::Closed];
+    pub const ENDED: &[NotAnswered] =
+        &[NotAnswered::Answered, NotAnswered::Cancelled, NotAnswered::Expired, NotAnswered::Closed];
 
     pub fn new(seed: u64, dialect: Dialect) -> Self {
         Self {
@@ -132,7 +133,7 @@ impl Editor {
     pub fn on_event(
         &mut self,
         event: &ServerEvent,
-        respond: &mut dyn FnMut(CallId, &ToolResult<'_>) -> Result<(), NotOpen>,
+        respond: &mut dyn FnMut(CallId, &ToolResult<'_>) -> Result<(), NotAnswered>,
     ) {
         match event {
             ServerEvent::Ready { .. } => self.ready = true,
@@ -190,7 +191,7 @@ impl Editor {
         &mut self,
         call: CallId,
         result: &ToolResult<'_>,
-        respond: &mut dyn FnMut(CallId, &ToolResult<'_>) -> Result<(), NotOpen>,
+        respond: &mut dyn FnMut(CallId, &ToolResult<'_>) -> Result<(), NotAnswered>,
     ) {
         if respond(call, result).is_ok() {
             self.ended.push(call);
@@ -238,11 +239,10 @@ fn typed(call: &ToolCall, dialect: Dialect) -> ToolResult<'static> {
 }
 
 /// Answers a call with an untyped result.
-pub fn respond(call: OpenCall<'_>, result: &ToolResult<'_>) -> Result<(), NotOpen> {
-    call.respond(result).map_err(|error| match error {
-        RespondError::NotOpen(reason) => reason,
-        error => panic!("{result:?}: {error}"),
-    })
+pub fn respond(call: OpenCall<'_>, result: &ToolResult<'_>) -> Result<(), NotAnswered> {
+    let answered = call.respond(result);
+    assert!(answered.is_ok() || answered.is_err_and(NotAnswered::is_over), "{result:?}: {answered:?}");
+    answered
 }
 
 /// Returns a copy of an event, for planted bugs. Returns `None` for a kind that no planted bug copies.

@@ -19,7 +19,7 @@ use ide_mcp::{
         ServerEvent,
     },
     mcp::ToolResult,
-    rpc::{CallId, RespondError},
+    rpc::{CallId, NotAnswered},
     testing::{Passed, pass},
 };
 
@@ -68,7 +68,7 @@ pub fn texts(bytes: &[u8]) -> Vec<String> {
 }
 
 /// Answers a diff as saved with these contents.
-pub fn save(server: &mut Server, diff: CallId, contents: &str) -> Result<(), RespondError> {
+pub fn save(server: &mut Server, diff: CallId, contents: &str) -> Result<(), NotAnswered> {
     let saved = DiffOutcome::Accepted { contents: contents.into() };
     server.call(diff).respond(&ToolResult::diff(&saved))
 }

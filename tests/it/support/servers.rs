@@ -15,7 +15,7 @@ use super::subject::Refusals;
 use ide_mcp::ide::tool::{Tool, ToolSet};
 use ide_mcp::ide::{ConnId, Dialect, Mention, MentionError, Server, ServerConfig, ServerEvent};
 use ide_mcp::mcp::{Timeout, ToolResult};
-use ide_mcp::rpc::{CallId, NotOpen, NotSent};
+use ide_mcp::rpc::{CallId, ErrorObject, NotAnswered, NotSent};
 use ide_mcp::testing::pass;
 use ide_mcp::ws::Closed;
 use ide_mcp::ws::frame::Header;
@@ -389,12 +389,20 @@ impl Subject for IdeServer {
         }
         let text = ToolResult::text("refused");
         for call in [foreign().0, stale] {
-            refusals.expect_err("a foreign call", respond(server.call(call), &text), &[NotOpen::Closed]);
-            refusals.expect_err("a foreign call", server.call(call).fail(1, "refused"), &[NotOpen::Closed]);
+            refusals.expect_err("a foreign call", respond(server.call(call), &text), &[NotAnswered::Closed]);
+            refusals.expect_err(
+                "a foreign call",
+                server.call(call).fail(ErrorObject::new(1, "refused")),
+                &[NotAnswered::Closed],
+            );
         }
         for call in app.ended() {
             refusals.expect_err("an ended call", respond(server.call(*call), &text), Editor::ENDED);
-            refusals.expect_err("an ended call", server.call(*call).fail(1, "refused"), Editor::ENDED);
+            refusals.expect_err(
+                "an ended call",
+                server.call(*call).fail(ErrorObject::new(1, "refused")),
+                Editor::ENDED,
+            );
         }
         let unwritable = server.agent_mut(agent).notify("x", Some(&Unwritable));
         refusals.expect_err("an unserializable value", unwritable, allowed);

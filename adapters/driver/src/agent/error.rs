@@ -7,7 +7,7 @@ use ide_mcp::ide::discovery::client_env::{HOST_VARIABLE, LOOPBACK, authority};
 use ide_mcp::ide::kit::display_safe;
 use ide_mcp::mcp::Failure;
 use ide_mcp::rpc::NotSent;
-use ide_mcp::ws::{Closed, InvalidClientRequest, ResponseError};
+use ide_mcp::ws::{Closed, InvalidClientRequest, NotAccepted};
 use ide_mcp_lockfile::{FoundEditor, NoEditor};
 use std::fmt;
 use std::io;
@@ -97,13 +97,13 @@ fn no_answer(editor: &FoundEditor, error: &io::Error, f: &mut fmt::Formatter<'_>
 fn not_admitted(editor: &FoundEditor, reason: &NotAdmitted, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     let port = editor.port;
     match reason {
-        NotAdmitted::Closed(Closed::NotAccepted(ResponseError::Status(401, _))) => write!(
+        NotAdmitted::Closed(Closed::NotAccepted(NotAccepted::Status(401, _))) => write!(
             f,
             "the editor on port {port} refuses the token: {} is not the lock file of this editor; start the editor again, \
              so that it writes a new one",
             editor.lock_file.display()
         ),
-        NotAdmitted::Closed(Closed::NotAccepted(ResponseError::Status(404, _))) => write!(
+        NotAdmitted::Closed(Closed::NotAccepted(NotAccepted::Status(404, _))) => write!(
             f,
             "the program on port {port} answers 404: it has nothing for agents at the request target"
         ),

@@ -16,7 +16,7 @@ use crate::sync::{Condvar, Mutex, MutexGuard};
 use ide_mcp::Time;
 use ide_mcp::ide::tool::{Call, ToolArguments};
 use ide_mcp::ide::{AgentId, Mention, Selection, Server};
-use ide_mcp::rpc::CallId;
+use ide_mcp::rpc::{CallId, ErrorObject};
 use std::collections::VecDeque;
 use std::fmt;
 use std::path::PathBuf;
@@ -116,14 +116,9 @@ impl Handle {
     ///
     /// # Errors
     /// The errors of [`with`](Self::with).
-    pub fn fail(
-        &self,
-        call: impl Into<CallId>,
-        code: i64,
-        message: impl Into<String>,
-    ) -> Result<(), HandleError> {
-        let (call, message) = (call.into(), message.into());
-        self.with(move |server, _| server.call(call).fail(code, &message))
+    pub fn fail(&self, call: impl Into<CallId>, error: impl Into<ErrorObject>) -> Result<(), HandleError> {
+        let (call, error) = (call.into(), error.into());
+        self.with(move |server, _| server.call(call).fail(error))
     }
 
     /// Replaces the folders in the lock file, as the server's `set_folders` does. A failure is reported by

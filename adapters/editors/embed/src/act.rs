@@ -16,7 +16,7 @@ use ide_mcp::ide::paths::{LocalPath, Platform, Suspicion};
 use ide_mcp::ide::tool::{Diagnostics, DiffOutcome, DirectAnswer, DirectRequest, Tool};
 use ide_mcp::ide::{AgentId, DiagnosticsChanged, Mention, Selected, Selection, Server};
 use ide_mcp::mcp::{Form, Progress, PromptResult, ResourceResult, Timeout};
-use ide_mcp::rpc::{RespondError, from_json};
+use ide_mcp::rpc::{NotAnswered, from_json};
 use serde_json::value::RawValue;
 use std::sync::Arc;
 use std::time::Duration;
@@ -167,7 +167,7 @@ impl Core {
             }
             (CallKind::Direct(request), result) => match direct_answer(request, text, result) {
                 Some(answer) => call.respond_direct(&answer),
-                None => Err(RespondError::NotAnAnswer),
+                None => Err(NotAnswered::NotAnAnswer),
             },
             (_, None) => return Err(CommandError::invalid("respond: `result` is missing")),
             (CallKind::Prompt, Some(raw)) => match text {
@@ -181,7 +181,7 @@ impl Core {
         };
         let problem = match answered {
             Ok(()) => None,
-            Err(RespondError::NotOpen(error)) => return Err(error.into()),
+            Err(error) if error.is_over() => return Err(error.into()),
             Err(error) => {
                 let read = server.call(id).tool() == Some(Tool::GetDiagnostics);
                 let problem = read.then(|| unusable_member(text, result.as_deref())).flatten();

@@ -1,7 +1,7 @@
 //! The errors of the configuration and of commands.
 
 use ide_mcp::ide::MentionError;
-use ide_mcp::rpc::{NotOpen, NotSent, RespondError};
+use ide_mcp::rpc::{NotAnswered, NotSent};
 use std::fmt;
 
 /// A configuration that cannot be used, with the member and the kind that it has to be.
@@ -81,16 +81,10 @@ impl fmt::Display for CommandError {
 
 impl std::error::Error for CommandError {}
 
-impl From<NotOpen> for CommandError {
-    fn from(error: NotOpen) -> Self {
-        Self::gone(error.to_string())
-    }
-}
-
-impl From<RespondError> for CommandError {
-    fn from(error: RespondError) -> Self {
-        if let RespondError::NotOpen(error) = error {
-            return error.into();
+impl From<NotAnswered> for CommandError {
+    fn from(error: NotAnswered) -> Self {
+        if error.is_over() {
+            return Self::gone(error.to_string());
         }
         Self::invalid(format!("`result` cannot be used: {error}"))
     }

@@ -8,7 +8,7 @@ use crate::old_text::Use;
 use ide_mcp::ide::tool::{Call, CurrentSelection, DirectRequest, OpenDiff, Tool, ToolCall};
 use ide_mcp::ide::{AgentId, LockFileEvent, Server, ServerEvent};
 use ide_mcp::mcp::{CallEnd, FormAnswer, Implementation, Outcome, ToolResult};
-use ide_mcp::rpc::{CallId, RequestId, RespondError, code};
+use ide_mcp::rpc::{CallId, ErrorObject, NotAnswered, RequestId};
 use std::fmt;
 use std::sync::Arc;
 
@@ -110,8 +110,9 @@ impl Core {
             }
             // No requests are forwarded.
             ServerEvent::Request { call, .. } => {
-                let _ =
-                    server.call(call).fail(code::METHOD_NOT_FOUND, "the editor does not have this method");
+                let _ = server
+                    .call(call)
+                    .fail(ErrorObject::method_not_found("the editor does not have this method"));
             }
             _ => {}
         }
@@ -280,12 +281,12 @@ pub(crate) fn fail(
     id: CallId,
     kind: &CallKind,
     message: &str,
-) -> Result<(), RespondError> {
+) -> Result<(), NotAnswered> {
     match kind {
-        CallKind::Diff { .. } => Ok(server.call(id).fail(code::METHOD_NOT_FOUND, message)?),
+        CallKind::Diff { .. } => server.call(id).fail(ErrorObject::method_not_found(message)),
         CallKind::Tool | CallKind::Own => server.call(id).respond(&ToolResult::error(message)),
-        CallKind::Prompt | CallKind::Direct(_) => Ok(server.call(id).fail(code::INTERNAL_ERROR, message)?),
-        CallKind::Resource { .. } => Ok(server.call(id).fail(code::RESOURCE_NOT_FOUND, message)?),
+        CallKind::Prompt | CallKind::Direct(_) => server.call(id).fail(message),
+        CallKind::Resource { .. } => server.call(id).fail(ErrorObject::resource_not_found(message)),
     }
 }
 

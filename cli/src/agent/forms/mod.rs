@@ -12,7 +12,7 @@ mod questions;
 
 use ide_mcp::ide::Client;
 use ide_mcp::mcp::{CallEnd, Form};
-use ide_mcp::rpc::{CallId, code};
+use ide_mcp::rpc::CallId;
 use questions::{Next, Questions};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::getpgrp;
@@ -110,7 +110,7 @@ impl Desk {
             let Some((call, form)) = self.waiting.pop_front() else { return };
             // The system would stop a program in the background that reads the terminal.
             if !is_in_foreground() {
-                let _ = client.fail(call, code::INTERNAL_ERROR, "the agent runs in the background");
+                let _ = client.fail(call, "the agent runs in the background");
                 continue;
             }
             let (questions, text) = Questions::begin(editor, form);

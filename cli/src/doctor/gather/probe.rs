@@ -13,7 +13,7 @@ use ide_mcp::ide::kit::display_safe;
 use ide_mcp::ide::{Client, ClientConfig, ClientEvent};
 use ide_mcp::mcp::{self, Implementation};
 use ide_mcp::rpc::SessionId;
-use ide_mcp::ws::{self, ClientRequest, CloseCode, Closed, Limits, OwnedEvent, ResponseError};
+use ide_mcp::ws::{self, ClientRequest, CloseCode, Closed, Limits, NotAccepted, OwnedEvent};
 use ide_mcp::{Clock, Machine, Time};
 use ide_mcp_blocking::Conn;
 use ide_mcp_driver::{ConnectError, Trust};
@@ -207,10 +207,10 @@ fn leave<M: Machine<Conn = ()>>(mut conn: Conn<M>) {
 /// Returns the meaning of this end of a connection.
 fn end(closed: &Closed) -> Answer {
     match closed {
-        Closed::NotAccepted(ResponseError::TimedOut) => Answer::Silent,
-        Closed::NotAccepted(ResponseError::Status(503, _)) => Answer::Full,
-        Closed::NotAccepted(ResponseError::Status(401, phrase)) => Answer::Refused(status(401, phrase)),
-        Closed::NotAccepted(ResponseError::Status(code, phrase)) => match code {
+        Closed::NotAccepted(NotAccepted::TimedOut) => Answer::Silent,
+        Closed::NotAccepted(NotAccepted::Status(503, _)) => Answer::Full,
+        Closed::NotAccepted(NotAccepted::Status(401, phrase)) => Answer::Refused(status(401, phrase)),
+        Closed::NotAccepted(NotAccepted::Status(code, phrase)) => match code {
             400 | 403 | 404 | 408 | 421 | 426 | 429 | 431 => Answer::Declined(status(*code, phrase)),
             // Most likely a web server.
             code => Answer::Alien(status(*code, phrase)),

@@ -4,7 +4,7 @@ use ide_mcp::ide::Server;
 use ide_mcp::mcp::{
     Context, GetPrompt, PromptArgument, PromptResult, PromptSpec, ReadResource, ResourceResult, ResourceSpec,
 };
-use ide_mcp::rpc::{CallId, code};
+use ide_mcp::rpc::{CallId, ErrorObject};
 use serde::Deserialize;
 
 /// A prompt, with its text in place of an editor that writes one.
@@ -73,7 +73,7 @@ impl Offered {
         // An error means that the agent has gone, so nobody waits for the answer.
         let _ = match result.map(|prompt| PromptResult::text(prompt.text_for(asked))) {
             Some(result) => server.call(call).respond_prompt(&result).map_err(drop),
-            None => server.call(call).fail(code::INVALID_PARAMS, "this prompt is gone").map_err(drop),
+            None => server.call(call).fail(ErrorObject::invalid_params("this prompt is gone")).map_err(drop),
         };
     }
 
@@ -87,14 +87,16 @@ impl Offered {
                 let result = ResourceResult::text(uri, mime_type, text);
                 server.call(call).respond_resource(&result).map_err(drop)
             }
-            None => server.call(call).fail(code::RESOURCE_NOT_FOUND, "this resource is gone").map_err(drop),
+            None => {
+                server.call(call).fail(ErrorObject::resource_not_found("this resource is gone")).map_err(drop)
+            }
         };
     }
 }
 
 /// Answers a request in a pause. The filter of the server does not apply to the texts of the person.
 fn refuse(server: &mut Server, call: CallId) {
-    let _ = server.call(call).fail(code::INTERNAL_ERROR, "the editor is paused");
+    let _ = server.call(call).fail("the editor is paused");
 }
 
 impl Prompt {

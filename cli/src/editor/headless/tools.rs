@@ -15,7 +15,7 @@ use ide_mcp::ide::tool::{
     FilePaths, LatestSelection, OpenEditors, OpenFile, OpenedFile, OpenedFiles, ToolCall,
 };
 use ide_mcp::ide::{Dialect, Selection, Server};
-use ide_mcp::rpc::{CallId, code};
+use ide_mcp::rpc::CallId;
 
 const NO_FILE: &str = "no file has the focus";
 
@@ -134,7 +134,7 @@ impl Headless {
             // An error means that the agent has gone, so nobody waits for the answer.
             let _ = match read {
                 Ok(answer) => server.call(call).respond_direct(&answer).map_err(drop),
-                Err(problem) => server.call(call).fail(code::INTERNAL_ERROR, &problem).map_err(drop),
+                Err(problem) => server.call(call).fail(problem).map_err(drop),
             };
         });
     }

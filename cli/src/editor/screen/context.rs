@@ -10,7 +10,7 @@ use ide_mcp::ide::{Pending, Server};
 use ide_mcp::mcp::{
     Context, Form, FormAnswer, FormField, GetPrompt, Outcome, PromptArgument, PromptResult, PromptSpec,
 };
-use ide_mcp::rpc::{CallId, RequestId, code};
+use ide_mcp::rpc::{CallId, RequestId};
 
 /// The name of the field in the question.
 const ANSWER: &str = "answer";
@@ -45,9 +45,7 @@ impl App {
                 let result = PromptResult::text(format!("Review {passage}.{focus}"));
                 server.call(call).respond_prompt(&result).map_err(drop)
             }
-            (reason, _) => {
-                server.call(call).fail(code::INTERNAL_ERROR, reason.unwrap_or_default()).map_err(drop)
-            }
+            (reason, _) => server.call(call).fail(reason.unwrap_or_default()).map_err(drop),
         };
     }
 

@@ -78,7 +78,7 @@ impl<'c, 'a> Life<'c, 'a> {
             let was_open = self.conn.machine().is_open();
             self.hear(Duration::from_millis(100))?;
             match &self.ended {
-                Some(ws::Closed::NotAccepted(ws::ResponseError::Status(503, _))) => return Ok(false),
+                Some(ws::Closed::NotAccepted(ws::NotAccepted::Status(503, _))) => return Ok(false),
                 Some(closed) => return Err(format!("the editor lets nobody in: {closed}")),
                 None => {}
             }

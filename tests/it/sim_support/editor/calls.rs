@@ -7,7 +7,7 @@ use ide_mcp::{
     Time,
     ide::{ConnId, DiffEnd},
     mcp::{CallEnd, Progress, PromptResult, ResourceResult, ToolResult},
-    rpc::{CallId, NotOpen, RespondError},
+    rpc::{CallId, ErrorObject, NotAnswered},
 };
 
 use super::Editor;
@@ -144,7 +144,7 @@ impl Editor {
             subject.host.call(call).respond(result).map_err(gone)
         };
         let done = match open.map(|open| &mut open.what) {
-            _ if !well => subject.host.call(call).fail(-7, &nonce),
+            _ if !well => subject.host.call(call).fail(ErrorObject::new(-7, nonce.as_str())),
             Some(What::Diff { tab, call }) => {
                 let outcome = match self.random.one_in(3) {
                     true => DiffOutcome::Rejected { tab_name: tab.clone() },
@@ -175,7 +175,7 @@ impl Editor {
         };
         self.judge(call, before, done, subject, oracle);
         if done.is_ok() && self.open.remove(&call).is_some() {
-            self.end(call, NotOpen::Answered);
+            self.end(call, NotAnswered::Answered);
             oracle.hit("editor answers");
         }
     }
@@ -205,7 +205,7 @@ impl Editor {
         &mut self,
         call: CallId,
         before: Snapshot,
-        done: Result<(), NotOpen>,
+        done: Result<(), NotAnswered>,
         subject: &mut Subject,
         oracle: &mut Oracle,
     ) {
@@ -223,22 +223,22 @@ impl Editor {
                 });
                 // The connection may have ended, with the event not yet polled.
                 let known = self.ended.iter().find(|(ended, _)| *ended == call).map(|(_, how)| *how);
-                let fits = gone == NotOpen::Closed || (!open && known.is_none_or(|how| how == gone));
+                let fits = gone == NotAnswered::Closed || (!open && known.is_none_or(|how| how == gone));
                 oracle.claim(fits, I::StaleHandles, || {
                     format!("{call:?} is refused with {gone:?}, not {known:?}")
                 });
                 oracle.hit(match gone {
-                    NotOpen::Answered => "refused: answered",
-                    NotOpen::Cancelled => "refused: cancelled",
-                    NotOpen::Expired => "refused: expired",
-                    NotOpen::Closed => "refused: closed",
+                    NotAnswered::Answered => "refused: answered",
+                    NotAnswered::Cancelled => "refused: cancelled",
+                    NotAnswered::Expired => "refused: expired",
+                    NotAnswered::Closed => "refused: closed",
                     _ => "refused: unknown",
                 });
             }
         }
     }
 
-    fn end(&mut self, call: CallId, how: NotOpen) {
+    fn end(&mut self, call: CallId, how: NotAnswered) {
         if self.ended.len() == REMEMBERED {
             self.ended.pop_front();
         }
@@ -262,24 +262,24 @@ impl Editor {
             CallEnd::Cancelled { .. } => {
                 subject.after_cancel(call, book.silenced(call, true, oracle));
                 oracle.hit("call cancelled");
-                NotOpen::Cancelled
+                NotAnswered::Cancelled
             }
             CallEnd::Expired => {
                 let due = open.due.is_some_and(|[due, _]| due <= time);
                 oracle.claim(due, I::CallDeadline, || format!("{call:?} expires before {:?}", open.due));
                 oracle.hit("call expired");
-                NotOpen::Expired
+                NotAnswered::Expired
             }
             CallEnd::Closed => {
                 book.silenced(call, false, oracle);
                 oracle.hit("call abandoned");
-                NotOpen::Closed
+                NotAnswered::Closed
             }
             CallEnd::ShutDown => {
                 oracle.hit("call shut down");
-                NotOpen::Answered
+                NotAnswered::Answered
             }
-            _ => NotOpen::Unknown,
+            _ => NotAnswered::Unknown,
         };
         self.end(call, gone);
     }
@@ -300,21 +300,21 @@ impl Editor {
                 oracle
                     .claim(book.is_doomed(call), I::Diffs, || format!("{tab} closes, and nobody closed it"));
                 oracle.hit(if why == DiffEnd::TabClosed { "diff: tab closed" } else { "diff: all closed" });
-                NotOpen::Answered
+                NotAnswered::Answered
             }
             DiffEnd::Cancelled => {
                 subject.after_cancel(call, book.silenced(call, true, oracle));
                 oracle.hit("diff: cancelled");
-                NotOpen::Cancelled
+                NotAnswered::Cancelled
             }
             DiffEnd::Disconnected => {
                 book.silenced(call, false, oracle);
                 oracle.hit("diff: disconnected");
-                NotOpen::Closed
+                NotAnswered::Closed
             }
             _ => {
                 oracle.hit("diff: shut down");
-                NotOpen::Answered
+                NotAnswered::Answered
             }
         };
         self.end(call, gone);
@@ -336,9 +336,7 @@ pub(super) fn asked(call: ToolCall) -> (Option<String>, What) {
 }
 
 /// Returns the end of a call whose answer was refused. No answer here has the form of another call.
-fn gone(error: RespondError) -> NotOpen {
-    match error {
-        RespondError::NotOpen(gone) => gone,
-        other => panic!("an answer was refused: {other}"),
-    }
+fn gone(error: NotAnswered) -> NotAnswered {
+    assert!(error.is_over(), "an answer was refused: {error}");
+    error
 }

@@ -5,7 +5,7 @@ use crate::agent::{AgentError, ConnectError, NotAdmitted};
 use ide_mcp::Time;
 use ide_mcp::ide::ClientEvent;
 use ide_mcp::ide::discovery::GaveUp;
-use ide_mcp::ws::{Closed, ResponseError};
+use ide_mcp::ws::{Closed, NotAccepted};
 use ide_mcp_lockfile::{EditorSearch, Error, FoundEditor};
 use std::mem;
 
@@ -59,7 +59,7 @@ impl AgentSession {
         if self.is_detached {
             return self.end(AgentError::Ended { closed, gave_up: None });
         }
-        if matches!(closed, Closed::NotAccepted(ResponseError::Status(404, _))) && self.target.turn() {
+        if matches!(closed, Closed::NotAccepted(NotAccepted::Status(404, _))) && self.target.turn() {
             return;
         }
         if self.server.is_none() {

@@ -3,7 +3,7 @@
 use crate::agent::{AgentOptions, AgentSession, AgentStep, ConnectError, Trust};
 use ide_mcp::ide::discovery::AuthToken;
 use ide_mcp::ide::{Client, ClientEvent, Policy, Server, ServerConfig};
-use ide_mcp::ws::{Closed, ResponseError};
+use ide_mcp::ws::{Closed, NotAccepted};
 use ide_mcp::{Machine, Output, Time};
 use ide_mcp_lockfile::Error;
 use std::net::SocketAddr;
@@ -144,7 +144,7 @@ pub(super) fn refused() -> ClientEvent {
 }
 
 pub(super) fn answered(status: u16) -> ClientEvent {
-    ClientEvent::Closed(Closed::NotAccepted(ResponseError::Status(status, "".into())))
+    ClientEvent::Closed(Closed::NotAccepted(NotAccepted::Status(status, "".into())))
 }
 
 pub(super) fn lose(session: &mut AgentSession, now: Time) {
