@@ -133,7 +133,7 @@ impl<A> fmt::Debug for Pending<A> {
 /// The reason for which a request has no answer of its kind.
 ///
 /// [Causes and reactions](crate::guide::errors#a-request-has-no-answer).
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum RequestError {
     /// The peer refused the request.

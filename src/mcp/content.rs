@@ -42,6 +42,18 @@ impl<'a> Content<'a> {
     }
 }
 
+impl PartialEq for Content<'_> {
+    fn eq(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Text(text), Content::Text(other)) => text == other,
+            (Self::Raw(raw), Content::Raw(other)) => raw.get() == other.get(),
+            (Self::Text(_) | Self::Raw(_), _) => false,
+        }
+    }
+}
+
+impl Eq for Content<'_> {}
+
 impl Serialize for Content<'_> {
     #[inline]
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
@@ -56,7 +68,7 @@ impl Serialize for Content<'_> {
 ///
 /// A tool that failed has a result too, since the model is to read the cause of the failure. A
 /// JSON-RPC error is for calls that never reached a tool.
-#[derive(Clone, Debug, Default, Serialize)]
+#[derive(Clone, Debug, Default, Serialize, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ToolResult<'a> {
     /// The blocks of content, in order.

@@ -2,14 +2,12 @@
 
 use alloc::boxed::Box;
 
-use serde_json::value::RawValue;
-
 use super::{CallEnd, Failure, Form, GetPrompt, Outcome, PeerFault, Progress, ReadResource};
-use crate::rpc::{CallId, ErrorObject, RequestId};
+use crate::rpc::{CallId, ErrorObject, Json, RequestId};
 
 /// What a [`Server`](super::Server) reports to its application. `C` is the type of a decoded tool call,
 /// [`Tools::Call`](super::Tools::Call).
-#[derive(Debug)]
+#[derive(Debug, PartialEq)]
 #[non_exhaustive]
 pub enum ServerEvent<C> {
     /// The handshake has succeeded: the client has sent `notifications/initialized`. You can send
@@ -54,7 +52,7 @@ pub enum ServerEvent<C> {
         /// The parameters: an object; `None` if absent. A progress token in their `_meta` is valid
         /// in this session only. If you send the request to another peer, use
         /// [`Timeout::Progress`](super::Timeout::Progress), which replaces the token.
-        params: Option<Box<RawValue>>,
+        params: Option<Json>,
     },
     /// A call or request of the client has ended without your answer. The end of an answered call is not
     /// reported.
@@ -69,7 +67,7 @@ pub enum ServerEvent<C> {
         /// The method.
         method: Box<str>,
         /// The parameters: an object; `None` if absent.
-        params: Option<Box<RawValue>>,
+        params: Option<Json>,
     },
     /// One of your requests has ended.
     Outcome {
@@ -99,7 +97,7 @@ pub enum ServerEvent<C> {
 }
 
 /// What a [`Client`](super::Client) reports to its application.
-#[derive(Debug)]
+#[derive(Debug, PartialEq)]
 #[non_exhaustive]
 pub enum ClientEvent {
     /// The handshake has succeeded: `notifications/initialized` was sent, and
@@ -127,7 +125,7 @@ pub enum ClientEvent {
         /// The parameters: an object; `None` if absent. A progress token in their `_meta` is valid
         /// in this session only. If you send the request to another peer, use
         /// [`Timeout::Progress`](super::Timeout::Progress), which replaces the token.
-        params: Option<Box<RawValue>>,
+        params: Option<Json>,
     },
     /// A form or request of the server has ended without your answer. The end of an answered one is not
     /// reported.
@@ -142,7 +140,7 @@ pub enum ClientEvent {
         /// The method.
         method: Box<str>,
         /// The parameters: an object; `None` if absent.
-        params: Option<Box<RawValue>>,
+        params: Option<Json>,
     },
     /// One of your requests has ended.
     Outcome {
@@ -173,9 +171,9 @@ pub enum ClientEvent {
 
 /// The events that both roles have, for the code that both roles run.
 pub(super) enum SessionEvent {
-    Request { call: CallId, method: Box<str>, params: Option<Box<RawValue>> },
+    Request { call: CallId, method: Box<str>, params: Option<Json> },
     CallEnded { call: CallId, reason: CallEnd },
-    Notification { method: Box<str>, params: Option<Box<RawValue>> },
+    Notification { method: Box<str>, params: Option<Json> },
     Outcome { request: RequestId, outcome: Outcome },
     Progress { request: RequestId, progress: Progress<'static> },
     PeerError(ErrorObject),

@@ -1,7 +1,7 @@
 //! The path of a text through a session, for both roles. This module classifies the text, answers
 //! it at once if possible, or passes it to the part of the session that it is for.
 
-use alloc::{borrow::ToOwned, vec::Vec};
+use alloc::vec::Vec;
 
 use serde_json::value::RawValue;
 
@@ -167,7 +167,7 @@ fn take_response<R: Role>(role: &mut R, id: &Id, answer: Answer<'_>, out: &mut i
         Err(fault) => return session.report(fault),
     };
     let outcome = match answer {
-        Answer::Result(result) => Outcome::Result(result.to_owned()),
+        Answer::Result(result) => Outcome::Result(result.into()),
         Answer::Error(error) => Outcome::Error(error),
         Answer::Malformed(fault) => {
             session.report(fault);

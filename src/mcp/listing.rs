@@ -10,7 +10,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::value::RawValue;
 
 use super::{PeerFault, Timeout};
-use crate::rpc::{RequestId, each_member, is_object, name_of, text_of};
+use crate::rpc::{Json, RequestId, each_member, is_object, name_of, text_of};
 
 /// A list of a server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -100,7 +100,7 @@ pub(super) struct Listing {
     /// The items so far, with commas between them.
     items: String,
     /// The cursors that were followed, as they are written.
-    followed: Vec<Box<RawValue>>,
+    followed: Vec<Json>,
 }
 
 /// The result of adding a page.
@@ -109,9 +109,9 @@ pub(super) enum Turn {
     /// The list so far. Its [`cursor`](Listing::cursor) leads to the next page.
     Next(Listing),
     /// The whole list: the page was the last one.
-    Whole(Box<RawValue>),
+    Whole(Json),
     /// The list so far: the page leads nowhere, for this reason.
-    Cut(Box<RawValue>, PeerFault),
+    Cut(Json, PeerFault),
     /// The fault of a page that cannot be read, or of a list that has no end within the limits.
     Fault(PeerFault),
 }
@@ -134,7 +134,7 @@ impl Listing {
     }
 
     /// Adds a page.
-    pub(super) fn add(mut self, page: Box<RawValue>, limits: PageLimits) -> Turn {
+    pub(super) fn add(mut self, page: Json, limits: PageLimits) -> Turn {
         let (mut items, mut next) = (None, None);
         let all = each_member(&page, |name, value| match name_of(name).as_deref() {
             // Of two members with one name the last counts, as in JavaScript.
@@ -173,15 +173,15 @@ impl Listing {
                 Turn::Fault(PeerFault::EndlessList)
             }
             Some(cursor) => {
-                self.followed.push(cursor.to_owned());
+                self.followed.push(cursor.into());
                 Turn::Next(self)
             }
         }
     }
 
-    fn whole(self, turn: impl FnOnce(Box<RawValue>) -> Turn) -> Turn {
+    fn whole(self, turn: impl FnOnce(Json) -> Turn) -> Turn {
         let text = format!("{{\"{}\":[{}]}}", self.list.member(), self.items);
-        RawValue::from_string(text).map_or(Turn::Fault(PeerFault::UnreadableList), turn)
+        RawValue::from_string(text).map_or(Turn::Fault(PeerFault::UnreadableList), |list| turn(list.into()))
     }
 }
 
@@ -204,7 +204,7 @@ mod tests {
         let mut listing = Listing::new(List::Prompts, Timeout::Default);
         let mut pages = pages.iter();
         loop {
-            let page = RawValue::from_string((*pages.next().unwrap()).to_string()).unwrap();
+            let page = RawValue::from_string((*pages.next().unwrap()).to_string()).unwrap().into();
             listing = match listing.add(page, LIMITS) {
                 Turn::Next(next) => next,
                 Turn::Whole(whole) => return whole.get().to_string(),
@@ -319,7 +319,7 @@ mod tests {
     fn page_memory_is_bounded_by_its_items() {
         let others = "\"x\":0,".repeat(1_000_000);
         let text = format!(r#"{{{others}"prompts":[1],"nextCursor":"a"}}"#);
-        let page = RawValue::from_string(text).unwrap();
+        let page = RawValue::from_string(text).unwrap().into();
         let listing = Listing::new(List::Prompts, Timeout::Default);
         let measured = allocation_counter::measure(|| {
             assert!(matches!(listing.add(page, LIMITS), Turn::Next(_)));

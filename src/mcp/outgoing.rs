@@ -17,7 +17,6 @@ use alloc::boxed::Box;
 use core::time::Duration;
 
 use serde::Serialize;
-use serde_json::value::RawValue;
 
 use super::{
     Form, PeerFault, Progress, Timeout,
@@ -29,16 +28,16 @@ use super::{
 };
 use crate::{
     Outbox, Time, To,
-    rpc::{ErrorObject, Id, NotSent, RequestId, SessionId, SessionLimits, write},
+    rpc::{ErrorObject, Id, Json, NotSent, RequestId, SessionId, SessionLimits, write},
     text::truncate,
 };
 
 /// The end of a request of ours. Each request has exactly one outcome.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Outcome {
     /// The result: the peer served the request.
-    Result(Box<RawValue>),
+    Result(Json),
     /// The error: the peer refused the request, or failed.
     Error(ErrorObject),
     /// A timeout without an answer. This side has notified the peer that it expects no answer any

@@ -1,7 +1,7 @@
 //! The common part of both roles. A session has the requests of this side, the calls of the peer,
 //! the state of the handshake, and the events that are still to be reported.
 
-use alloc::{borrow::ToOwned, collections::VecDeque};
+use alloc::collections::VecDeque;
 
 use serde::Serialize;
 use serde_json::value::RawValue;
@@ -17,7 +17,7 @@ use super::{
 use crate::{
     Keepalive, Outbox, Time, To,
     keepalive::{Pulse, PulseEvent},
-    rpc::{CallId, Id, NotSent, RequestId, SerializedNotification, SessionLimits, read_object, write},
+    rpc::{CallId, Id, Json, NotSent, RequestId, SerializedNotification, SessionLimits, read_object, write},
     time::earlier,
 };
 
@@ -156,11 +156,7 @@ impl<E: From<SessionEvent>> Session<E> {
         out: &mut impl Outbox,
     ) {
         if let Some(call) = self.open_request(id, params, Terms::forwarded(at_once), out) {
-            self.push(SessionEvent::Request {
-                call,
-                method: method.into(),
-                params: params.map(ToOwned::to_owned),
-            });
+            self.push(SessionEvent::Request { call, method: method.into(), params: params.map(Json::from) });
         }
     }
 
@@ -178,10 +174,7 @@ impl<E: From<SessionEvent>> Session<E> {
 
     /// Passes a notification to the application.
     pub(super) fn hand_on(&mut self, method: &str, params: Option<&RawValue>) {
-        self.push(SessionEvent::Notification {
-            method: method.into(),
-            params: params.map(ToOwned::to_owned),
-        });
+        self.push(SessionEvent::Notification { method: method.into(), params: params.map(Json::from) });
     }
 
     /// Ends the open call with exactly the id in the notification. If there is no such call,

@@ -8,7 +8,7 @@ use serde_json::value::RawValue;
 
 use super::Timeout;
 use super::listing::{object_or_empty, text_or_empty};
-use crate::rpc::{self, ErrorObject};
+use crate::rpc::{self, ErrorObject, Json};
 
 /// The tools that a [`Server`](super::Server) offers. [`RawTools`] is a ready-made implementation.
 pub trait Tools {
@@ -196,13 +196,13 @@ impl RawTools {
 }
 
 /// A call as [`RawTools`] decodes it.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct RawCall {
     /// The name of the tool.
     pub name: Box<str>,
     /// The arguments: a JSON object.
-    pub arguments: Box<RawValue>,
+    pub arguments: Json,
 }
 
 impl Tools for RawTools {
@@ -213,7 +213,7 @@ impl Tools for RawTools {
     }
 
     fn decode<'de, D: Deserializer<'de>>(&self, name: &str, arguments: D) -> Result<RawCall, D::Error> {
-        Ok(RawCall { name: name.into(), arguments: Box::<RawValue>::deserialize(arguments)? })
+        Ok(RawCall { name: name.into(), arguments: Json::deserialize(arguments)? })
     }
 }
 

@@ -1,6 +1,7 @@
 //! The error object of a response (JSON-RPC 2.0, section 5.1).
 
-use alloc::{borrow::ToOwned, boxed::Box, string::String};
+use crate::rpc::Json;
+use alloc::string::String;
 use core::fmt;
 
 use serde_json::value::RawValue;
@@ -10,7 +11,7 @@ use super::{code, from_json, members, text_of};
 /// The error that answers a request instead of a result.
 ///
 /// [Causes and reactions](crate::guide::errors#errors-for-the-peer-and-faults-of-the-peer).
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ErrorObject {
     /// The error code: one of [`code`](crate::rpc::code), or any other integer. Peers use 0, -1 and
@@ -19,7 +20,7 @@ pub struct ErrorObject {
     /// A sentence that describes the error.
     pub message: String,
     /// The data that the sender adds, as it was written.
-    pub data: Option<Box<RawValue>>,
+    pub data: Option<Json>,
 }
 
 impl ErrorObject {
@@ -54,7 +55,7 @@ impl ErrorObject {
         let [code, message, data] = members(raw, ["code", "message", "data"])?;
         let code = from_json(code?.get()).ok()?;
         let message = message.and_then(text_of).unwrap_or_default().into_owned();
-        Some(Self { code, message, data: data.map(ToOwned::to_owned) })
+        Some(Self { code, message, data: data.map(Json::from) })
     }
 }
 

@@ -412,7 +412,7 @@ fn bridge_receives_and_answers_raw() {
     pair.at(40_000);
     assert_eq!(pair.client.progress(*call, &Progress::new(0.5)), Ok(true), "the call is open after 30 s");
     let mut error = ErrorObject::new(-7, "no");
-    error.data = Some(odd.clone());
+    error.data = Some(odd.clone().into());
     pair.client.fail(*call, error.clone()).unwrap();
     for gone in [
         pair.client.fail(*call, error.clone()),

@@ -3,16 +3,16 @@
 use crate::agent::session::{Heard, Session};
 use ide_mcp::ide::{ClientEvent, Dialect};
 use ide_mcp::mcp::{CallEnd, Form, Outcome, ToolResult};
-use ide_mcp::rpc::ErrorObject;
+use ide_mcp::rpc::{ErrorObject, Json};
 use serde::Serialize;
-use serde_json::value::{RawValue, to_raw_value};
+use serde_json::value::to_raw_value;
 use std::borrow::Cow;
 
 /// A push of the editor: the name of the notification, and its parameters.
 #[derive(Debug, Serialize)]
 pub(crate) struct Pushed {
     event: Box<str>,
-    params: Option<Box<RawValue>>,
+    params: Option<Json>,
 }
 
 impl Pushed {
@@ -29,7 +29,7 @@ impl Pushed {
     }
 
     fn new<P: Serialize>(event: &str, params: &P) -> Self {
-        Self { event: event.into(), params: to_raw_value(params).ok() }
+        Self { event: event.into(), params: to_raw_value(params).ok().map(Json::from) }
     }
 }
 
@@ -78,12 +78,12 @@ impl Asked<'_> {
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum End {
-    Result(Box<RawValue>),
+    Result(Json),
     Error {
         code: i64,
         message: String,
         #[serde(skip_serializing_if = "Option::is_none")]
-        data: Option<Box<RawValue>>,
+        data: Option<Json>,
     },
     Ended(Cow<'static, str>),
 }

@@ -8,12 +8,11 @@ use ide_mcp::ide::kit::display_safe;
 use ide_mcp::ide::tool::ToolArguments;
 use ide_mcp::ide::{Client, ClientConfig, ClientEvent};
 use ide_mcp::mcp::{self, Implementation, Outcome, PeerFault, Root};
-use ide_mcp::rpc::{NotSent, RequestId};
+use ide_mcp::rpc::{Json, NotSent, RequestId};
 use ide_mcp::ws::{Closed, NotAccepted};
 use ide_mcp::{Clock, Time};
 use ide_mcp_blocking::{Agent, AgentError, AgentOptions, ConnectError, NotAdmitted, Trust};
 use ide_mcp_lockfile::{EditorSearch, FoundEditor};
-use serde_json::value::RawValue;
 use std::time::Duration;
 
 /// The interval of the progress messages for a person who waits.
@@ -207,7 +206,7 @@ impl Session {
     }
 
     /// Waits for the result of a request.
-    pub(crate) fn result_of(&mut self, asked: RequestId, what: &str) -> Result<Box<RawValue>, Failure> {
+    pub(crate) fn result_of(&mut self, asked: RequestId, what: &str) -> Result<Json, Failure> {
         match self.outcome_of(asked, what)? {
             Outcome::Closed => Err(format!("the editor ended before it answered ({})", self.end())),
             outcome => self.answer(outcome),
@@ -215,7 +214,7 @@ impl Session {
     }
 
     /// Returns the result, or the reason why there is none.
-    pub(crate) fn answer(&self, outcome: Outcome) -> Result<Box<RawValue>, Failure> {
+    pub(crate) fn answer(&self, outcome: Outcome) -> Result<Json, Failure> {
         let mcp = limits().mcp;
         match (outcome, &self.fault) {
             (Outcome::Result(result), _) => Ok(result),

@@ -8,7 +8,7 @@ use ide_mcp::ide::discovery::{Backoff, Reconnect};
 use ide_mcp::ide::kit::display_safe;
 use ide_mcp::ide::{Client, ClientConfig, ClientEvent};
 use ide_mcp::mcp::{Forward, Implementation, ServerInfo};
-use ide_mcp::rpc::SessionId;
+use ide_mcp::rpc::{Json, SessionId};
 use ide_mcp::ws::Closed;
 use ide_mcp_driver::ConnectError;
 use ide_mcp_lockfile::{EditorSearch, FoundEditor, Unknown};
@@ -16,7 +16,6 @@ use ide_mcp_mio::{Conn, Trust, address_of};
 use mio::event::Event;
 use mio::net::TcpStream;
 use mio::{Registry, Token};
-use serde_json::value::RawValue;
 use std::fmt::Display;
 use std::{mem, process};
 
@@ -28,7 +27,7 @@ const REQUESTS: usize = 256 + 64;
 #[derive(Clone, Debug)]
 pub(crate) struct Guise {
     pub(crate) info: Implementation,
-    pub(crate) capabilities: Option<Box<RawValue>>,
+    pub(crate) capabilities: Option<Json>,
 }
 
 /// The way to the editor.

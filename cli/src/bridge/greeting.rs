@@ -2,7 +2,7 @@
 
 use crate::bridge::attachment::Guise;
 use ide_mcp::mcp::Implementation;
-use ide_mcp::rpc::{Message, SessionLimits, classify, code, from_json};
+use ide_mcp::rpc::{Json, Message, SessionLimits, classify, code, from_json};
 use ide_mcp::{Outbox, Time, To};
 use serde::Deserialize;
 use serde_json::{json, value::RawValue};
@@ -100,8 +100,8 @@ pub(crate) fn introduction(line: &str) -> Option<Guise> {
     #[derive(Default, Deserialize)]
     #[serde(rename_all = "camelCase")]
     struct Params {
-        client_info: Option<Box<RawValue>>,
-        capabilities: Option<Box<RawValue>>,
+        client_info: Option<Json>,
+        capabilities: Option<Json>,
     }
     let params = match classify(line, &SessionLimits::default()) {
         Message::Request { method, params, .. } if method == "initialize" => params,

@@ -15,7 +15,7 @@ use ide_mcp::Outbox;
 use ide_mcp::ide::tool::Tool;
 use ide_mcp::ide::{Client, ClientEvent};
 use ide_mcp::mcp::{CallEnd, Outcome, Server, ServerEvent, Timeout, ToolSpec, Tools};
-use ide_mcp::rpc::{CallId, ErrorObject, NotSent, RequestId};
+use ide_mcp::rpc::{CallId, ErrorObject, Json, NotSent, RequestId};
 use serde::de::IgnoredAny;
 use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
@@ -81,7 +81,7 @@ struct Held {
     /// The call, if the message is a request.
     call: Option<CallId>,
     method: Box<str>,
-    params: Option<Box<RawValue>>,
+    params: Option<Json>,
 }
 
 impl Held {
@@ -295,7 +295,7 @@ impl Routes {
 }
 
 /// Returns the answer for an outcome; `None` if nobody waits for it.
-fn answer(outcome: Outcome, who: &str) -> Option<Result<Box<RawValue>, ErrorObject>> {
+fn answer(outcome: Outcome, who: &str) -> Option<Result<Json, ErrorObject>> {
     let failed = |reason: String| Some(Err(ErrorObject::internal(reason)));
     match outcome {
         Outcome::Result(result) => Some(Ok(result)),
@@ -521,7 +521,7 @@ mod tests {
     /// Returns a notification of this size.
     fn early(bytes: usize) -> Held {
         let params = RawValue::from_string(format!("\"{}\"", "x".repeat(bytes - 3))).unwrap();
-        Held { call: None, method: "m".into(), params: Some(params) }
+        Held { call: None, method: "m".into(), params: Some(params.into()) }
     }
 
     #[test]

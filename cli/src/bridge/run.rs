@@ -16,14 +16,13 @@ use crate::bridge::pipes::Pipes;
 use crate::bridge::routes::{Below, OfEditor, Routes};
 use crate::support::{BadLine, Input, Line, complain};
 use ide_mcp::mcp::{Forward, Lines, Server, ServerConfig, ServerEvent, ServerInfo};
-use ide_mcp::rpc::{NotSent, SessionId};
+use ide_mcp::rpc::{Json, NotSent, SessionId};
 use ide_mcp::{Clock, Outbox, Time, To};
 use ide_mcp_driver::Trust;
 use ide_mcp_lockfile::{EditorSearch, FoundEditor};
 use ide_mcp_mio::Waker;
 use mio::{Events, Poll, Token};
 use serde::Deserialize;
-use serde_json::value::RawValue;
 use std::collections::BTreeMap;
 use std::io::{self, ErrorKind};
 use std::mem;
@@ -327,7 +326,7 @@ fn server(mut config: ServerConfig) -> Below {
 fn as_editor(info: &ServerInfo) -> ServerConfig {
     let mut config = ServerConfig::new(info.info.clone().unwrap_or_else(itself));
     config.instructions.clone_from(&info.instructions);
-    let declared: Option<BTreeMap<String, Box<RawValue>>> =
+    let declared: Option<BTreeMap<String, Json>> =
         info.capabilities.as_deref().and_then(|all| serde_json::from_str(all.get()).ok());
     for (name, value) in declared.unwrap_or_default() {
         config.capabilities.insert(name.into(), value.get().to_owned().into());

@@ -10,7 +10,7 @@ use base64::prelude::BASE64_STANDARD;
 use ide_mcp::ide::discovery::AuthToken;
 use ide_mcp::ide::{Client, ClientConfig, ClientEvent};
 use ide_mcp::mcp::{Implementation, Root, Timeout};
-use ide_mcp::rpc::{CallId, ErrorObject, RequestId, SessionId};
+use ide_mcp::rpc::{CallId, ErrorObject, Json, RequestId, SessionId};
 use ide_mcp::ws::frame::Opcode;
 use ide_mcp::{Output, Time};
 use serde_json::value::RawValue;
@@ -96,8 +96,7 @@ impl<'a> AgentCore<'a> {
             field("x-claude-code-ide-authorization").and_then(|token| AuthToken::from_text(token).ok());
         let mut config = ClientConfig::new(info, self.header.map_or(0, |header| header.port), token);
         config.host = field("host").unwrap_or_default();
-        config.mcp.capabilities =
-            read_member::<Box<RawValue>>(params, "capabilities").filter(|raw| raw.get() != "{}");
+        config.mcp.capabilities = read_member::<Json>(params, "capabilities").filter(|raw| raw.get() != "{}");
         // The declaration of this library, with which the client shows forms.
         let elicitation = read_member::<Box<RawValue>>(config.mcp.capabilities.as_deref(), "elicitation");
         config.mcp.elicitation = elicitation.is_some_and(|declared| declared.get() == "{}");

@@ -2,7 +2,7 @@
 
 use crate::ide::Push;
 use crate::mcp::{self, CallEnd, Form, Outcome, Progress, ServerInfo};
-use crate::rpc::{CallId, ErrorObject, RequestId};
+use crate::rpc::{CallId, ErrorObject, Json, RequestId};
 use crate::ws::Closed;
 use alloc::boxed::Box;
 use serde_json::value::RawValue;
@@ -13,7 +13,7 @@ use serde_json::value::RawValue;
 /// A client is one connection. An agent can attach again, and has one [`Ready`](Self::Ready) and then one
 /// [`Closed`](Self::Closed) for each session. If no session can be opened, the error of the agent has the reason: an
 /// agent never returns [`SubprotocolMissing`](Self::SubprotocolMissing) or [`Failed`](Self::Failed).
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum ClientEvent {
     /// The client is attached: the session is initialized, and `ide_connected` is sent if the
@@ -57,7 +57,7 @@ pub enum ClientEvent {
         /// The method.
         method: Box<str>,
         /// An object; `None` if absent.
-        params: Option<Box<RawValue>>,
+        params: Option<Json>,
     },
     /// A request of the editor ended without your answer.
     CallEnded {
@@ -76,7 +76,7 @@ pub enum ClientEvent {
         /// The method.
         method: Box<str>,
         /// An object; `None` if absent.
-        params: Option<Box<RawValue>>,
+        params: Option<Json>,
     },
     /// The editor reports an error that belongs to no request.
     PeerError(ErrorObject),
@@ -98,7 +98,7 @@ impl ClientEvent {
         let raw = |json: &RawValue| json.get().len();
         let error =
             |error: &ErrorObject| error.message.len().saturating_add(error.data.as_deref().map_or(0, raw));
-        let message = |method: &str, params: &Option<Box<RawValue>>| {
+        let message = |method: &str, params: &Option<Json>| {
             method.len().saturating_add(params.as_deref().map_or(0, raw))
         };
         match self {
@@ -142,7 +142,7 @@ mod tests {
 
     #[test]
     fn every_text_of_an_event_counts() {
-        let raw = |text: &str| RawValue::from_string(text.into()).unwrap();
+        let raw = |text: &str| Json::from(RawValue::from_string(text.into()).unwrap());
         let request = RequestId::new(SessionId::new(1), 1);
         let refusal = || ErrorObject { code: -1, message: "four".into(), data: Some(raw("[1]")) };
         let mut selection =

@@ -15,7 +15,7 @@ use crate::mcp::{
     ResourceSpec, ResourceTemplate, Root, Timeout, ToolSpec,
 };
 use crate::pass::{Pass, Single, machine};
-use crate::rpc::{CallId, ErrorObject, NotAnswered, NotSent, RequestId, SessionId};
+use crate::rpc::{CallId, ErrorObject, Json, NotAnswered, NotSent, RequestId, SessionId};
 use crate::time::earlier;
 use crate::ws::{self, ClientRequest, CloseCode, Closed, InvalidClientRequest, ProtocolError, SendError};
 use crate::{Output, Time};
@@ -554,7 +554,7 @@ struct Connected {
 
 /// Reads a push of the editor by its name in any dialect. A notification that cannot be read as a push
 /// becomes a [`ClientEvent::Notification`], unchanged.
-fn notified(method: Box<str>, params: Option<Box<RawValue>>) -> ClientEvent {
+fn notified(method: Box<str>, params: Option<Json>) -> ClientEvent {
     if &*method == "notifications/tools/list_changed" {
         return ClientEvent::ToolsChanged;
     }

@@ -11,7 +11,7 @@ use crate::ide::tool::toolset::ReceivedCall;
 use crate::ide::tool::{ClosedDiffTabs, DiffOutcome, DirectRequest, Done, Shape, TabClosed, Tool, ToolCall};
 use crate::ide::{DiffEnd, ServerEvent};
 use crate::mcp::{self, CallEnd};
-use crate::rpc::{CallId, from_json, read_object};
+use crate::rpc::{CallId, Json, from_json, read_object};
 use crate::ws::{self, CloseCode, ProtocolError};
 use alloc::{boxed::Box, vec::Vec};
 use core::time::Duration;
@@ -246,12 +246,7 @@ impl Connection {
 
     /// Handles a request that is no call of a tool: a request of the dialect, a notification that came
     /// as a request, or a request for the application.
-    fn asked(
-        &mut self,
-        call: CallId,
-        method: Box<str>,
-        params: Option<Box<RawValue>>,
-    ) -> Option<ServerEvent> {
+    fn asked(&mut self, call: CallId, method: Box<str>, params: Option<Json>) -> Option<ServerEvent> {
         if is_ide_connected(&method) {
             let answered = self.mcp.respond_with(call, &Nothing {}, &mut self.ws.sender());
             self.settle(call, answered);
@@ -283,7 +278,7 @@ impl Connection {
         }
     }
 
-    fn notified(&mut self, method: Box<str>, params: Option<Box<RawValue>>) -> ServerEvent {
+    fn notified(&mut self, method: Box<str>, params: Option<Json>) -> ServerEvent {
         if !is_ide_connected(&method) || self.peer == Peer::Model {
             return ServerEvent::Notification { agent: self.agent(), method, params };
         }

@@ -4,17 +4,16 @@ use super::{AgentId, ConnId, LockFileEvent};
 use crate::ide::tool::{DirectRequest, ToolCall};
 use crate::ide::{DiffEnd, EditEnd, Mention};
 use crate::mcp::{CallEnd, GetPrompt, Implementation, Outcome, PeerFault, Progress, ReadResource, Root};
-use crate::rpc::{CallId, ErrorObject, RequestId};
+use crate::rpc::{CallId, ErrorObject, Json, RequestId};
 use crate::ws::Closed;
 use alloc::{boxed::Box, string::String, sync::Arc, vec::Vec};
-use serde_json::value::RawValue;
 
 /// An event of an editor's [`Server`](crate::ide::Server).
 ///
 /// Almost every event is about one agent and names it. A connection [for models](crate::ide::MODELS_TARGET) counts as an
 /// agent here, because its calls are answered in the same way. A connection that was never let in has no events but
 /// [`AdmissionPending`](ServerEvent::AdmissionPending): the server [counts](crate::ide::Server::unauthenticated) it.
-#[derive(Debug)]
+#[derive(Debug, PartialEq)]
 #[non_exhaustive]
 pub enum ServerEvent {
     /// The client has introduced itself, and waits for [`allow`](crate::ide::AgentMut::allow) or
@@ -136,7 +135,7 @@ pub enum ServerEvent {
         /// The method.
         method: Box<str>,
         /// An object; `None` if absent.
-        params: Option<Box<RawValue>>,
+        params: Option<Json>,
     },
     /// A call ended without your answer. An `openDiff` ends with
     /// [`DiffClosed`](ServerEvent::DiffClosed) instead.
@@ -210,7 +209,7 @@ pub enum ServerEvent {
         /// The method.
         method: Box<str>,
         /// An object; `None` if absent.
-        params: Option<Box<RawValue>>,
+        params: Option<Json>,
     },
     /// A request of the editor ended.
     Outcome {

@@ -74,6 +74,14 @@ impl<T> From<Call<T>> for CallId {
     }
 }
 
+impl<T> PartialEq for Call<T> {
+    fn eq(&self, other: &Self) -> bool {
+        self.id == other.id
+    }
+}
+
+impl<T> Eq for Call<T> {}
+
 impl<T> fmt::Debug for Call<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("Call").field(&self.id).finish()

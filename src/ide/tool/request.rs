@@ -28,6 +28,14 @@ enum OtherArguments {
     Typed(Box<dyn Any + Send + Sync>),
 }
 
+/// Arguments of a [type](crate::ide::tool::ToolSet::custom_typed) are equal to nothing, since only you know the type.
+impl PartialEq for OtherTool {
+    fn eq(&self, other: &Self) -> bool {
+        let is_same = |(raw, other): (&RawValue, &RawValue)| raw.get() == other.get();
+        self.name == other.name && self.raw().zip(other.raw()).is_some_and(is_same)
+    }
+}
+
 impl OtherTool {
     /// Creates a call of the tool with this name. The arguments are a JSON object.
     #[must_use]

@@ -99,7 +99,7 @@ macro_rules! tools {
         }
 
         /// A tool call that waits for its answer: the [`Call`] to answer, and its arguments.
-        #[derive(Debug)]
+        #[derive(Debug, PartialEq)]
         #[non_exhaustive]
         #[must_use = "the agent waits for the answer"]
         pub enum ToolCall {

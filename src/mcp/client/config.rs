@@ -1,14 +1,12 @@
 //! The settings of a client.
 
-use alloc::{boxed::Box, vec::Vec};
+use alloc::vec::Vec;
 use core::time::Duration;
-
-use serde_json::value::RawValue;
 
 use crate::{
     Keepalive,
     mcp::{Forward, Implementation, ProtocolVersion, Root},
-    rpc::SessionLimits,
+    rpc::{Json, SessionLimits},
 };
 
 /// The settings of a [`Client`](super::Client).
@@ -28,7 +26,7 @@ pub struct ClientConfig {
     /// `elicitation/create` becomes an [`ClientEvent::Form`](crate::mcp::ClientEvent::Form). Default false.
     pub elicitation: bool,
     /// Further capabilities to declare: a JSON object. Default none.
-    pub capabilities: Option<Box<RawValue>>,
+    pub capabilities: Option<Json>,
     /// The time that the server has to answer `initialize`. Default 30 s, as in the real client.
     pub initialize_timeout: Duration,
     /// The time that the server has to answer a request without a timeout of its own. Default 60 s.

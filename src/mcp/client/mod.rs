@@ -1,10 +1,6 @@
 //! The client's side of a session: the agent.
 
-use alloc::{
-    borrow::{Cow, ToOwned},
-    boxed::Box,
-    vec::Vec,
-};
+use alloc::{borrow::Cow, boxed::Box, vec::Vec};
 
 use serde::Serialize;
 use serde_json::value::{RawValue, to_raw_value};
@@ -23,8 +19,8 @@ use super::{
 use crate::{
     Outbox, Time,
     rpc::{
-        CallId, ErrorObject, NotAnswered, NotSent, RequestId, SerializedNotification, SessionId, is_object,
-        read_object, read_owned, text_of,
+        CallId, ErrorObject, Json, NotAnswered, NotSent, RequestId, SerializedNotification, SessionId,
+        is_object, read_object, read_owned, text_of,
     },
     text::truncate,
 };
@@ -213,7 +209,7 @@ impl Client {
             info: read.server_info.and_then(read_owned),
             protocol_version,
             instructions: read.instructions.and_then(text_of).map(Cow::into_owned),
-            capabilities: read.capabilities.map(ToOwned::to_owned),
+            capabilities: read.capabilities.map(Json::from),
         })
     }
 }

@@ -3,15 +3,13 @@
 use alloc::{boxed::Box, string::String};
 use core::fmt;
 
-use serde_json::value::RawValue;
-
 use crate::{
     mcp::{Implementation, ProtocolVersion},
-    rpc::ErrorObject,
+    rpc::{ErrorObject, Json},
 };
 
 /// The answer of a server to `initialize`.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ServerInfo {
     /// The name and version of the server; `None` if the answer has none that can be read.
@@ -21,7 +19,7 @@ pub struct ServerInfo {
     /// A text about the server for a model.
     pub instructions: Option<String>,
     /// The capabilities that the server declares, as they are written.
-    pub capabilities: Option<Box<RawValue>>,
+    pub capabilities: Option<Json>,
 }
 
 #[cfg(feature = "ide")]
@@ -38,7 +36,7 @@ impl ServerInfo {
 /// The reason for which a handshake failed.
 ///
 /// [Causes and reactions](crate::guide::errors#the-agent-cannot-attach).
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Failure {
     /// A timeout without an answer.

@@ -187,7 +187,7 @@ impl<T: Tools> Role for Server<T> {
         if let Outcome::Result(result) = outcome {
             // The application receives the values of the form alone.
             let fits = form.read_answer(&result).and_then(|answer| to_raw_value(&answer).ok());
-            outcome = fits.map_or(Outcome::Malformed, Outcome::Result);
+            outcome = fits.map_or(Outcome::Malformed, |answer| Outcome::Result(answer.into()));
         }
         self.session.push(ServerEvent::Outcome { request, outcome });
     }
