@@ -4,11 +4,12 @@
 use std::env;
 use std::ffi::OsString;
 
+use ide_mcp::ide::discovery::AuthToken;
+use ide_mcp::ide::discovery::client_env::ClientEnv;
 use ide_mcp::ide::discovery::launch_env::{self, LaunchEnv};
 use ide_mcp::ide::discovery::locate::{
     Environment, Extras, HOME_VARIABLE, LocateError, LockDirCandidate, locate,
 };
-use ide_mcp::ide::discovery::{AuthToken, ClientEnv};
 
 use crate::Error;
 

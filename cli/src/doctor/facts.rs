@@ -1,9 +1,10 @@
 //! The facts: the variables, the directories, the lock files, and the answers of their ports. They
 //! are plain values, so that the rules need no disk and no socket. No value displays a token.
 
+use ide_mcp::ide::discovery::LockFile;
+use ide_mcp::ide::discovery::client_env::ClientEnv;
 use ide_mcp::ide::discovery::locate::Source;
 use ide_mcp::ide::discovery::matching::Candidate;
-use ide_mcp::ide::discovery::{ClientEnv, LockFile};
 use ide_mcp_lockfile::WorkingDir;
 use std::collections::BTreeMap;
 use std::time::Duration;

@@ -159,7 +159,7 @@ impl<'a> OpenCall<'a> {
 
     /// Answers with a JSON-RPC error: a text is a failure of the editor (-32603), and [`ErrorObject`] has the other codes,
     /// and data. A tool that failed answers [`ToolResult::error`]. The codes from -32020 to -32099,
-    /// but for -32042, belong to a later version of MCP, and are sent as [`INTERNAL_ERROR`](code::INTERNAL_ERROR).
+    /// but for -32042, belong to a later version of MCP, and are sent as [`INTERNAL_ERROR`](crate::rpc::code::INTERNAL_ERROR).
     ///
     /// # Errors
     ///

@@ -38,7 +38,6 @@ mod mcp_config;
 mod reconnect;
 mod token;
 
-pub use client_env::ClientEnv;
 pub use leftover::{NotStaleReason, is_left_over};
 pub use lock_file::{LockFile, LockFileError, LockForm, Transport};
 pub use mcp_config::McpConfig;

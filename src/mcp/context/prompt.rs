@@ -158,7 +158,7 @@ pub struct PromptMessage<'a> {
 /// The author of a message of a prompt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-#[allow(clippy::exhaustive_enums, reason = "MCP has these two roles")]
+#[non_exhaustive]
 pub enum PromptRole {
     /// The person.
     User,

@@ -190,7 +190,7 @@ pub struct ResourceContents<'a> {
 
 /// The body of a document.
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[allow(clippy::exhaustive_enums, reason = "MCP has these two kinds of bodies")]
+#[non_exhaustive]
 pub enum ResourceBody<'a> {
     /// Text.
     Text(Cow<'a, str>),

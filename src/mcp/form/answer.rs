@@ -10,7 +10,7 @@ use crate::rpc::{each_member, from_json, name_of, read_object, text_of};
 
 /// The answer of a person to a [`Form`](super::Form).
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[allow(clippy::exhaustive_enums, reason = "MCP has these three actions")]
+#[non_exhaustive]
 pub enum FormAnswer {
     /// The person gave these values, by the names of the fields.
     Accepted(BTreeMap<String, FieldValue>),

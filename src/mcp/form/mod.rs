@@ -91,7 +91,7 @@ impl Form {
     ///
     /// # Errors
     ///
-    /// An error with [`INVALID_PARAMS`](code::INVALID_PARAMS) for the server, if a member is missing, if
+    /// An error with [`INVALID_PARAMS`](crate::rpc::code::INVALID_PARAMS) for the server, if a member is missing, if
     /// the mode is another one, if a field is of no [`FieldKind`], or if the schema has more than 64 KiB.
     pub fn read(params: &RawValue) -> Result<Self, ErrorObject> {
         #[derive(Deserialize)]

@@ -268,6 +268,7 @@ impl Core {
             Ok(FormAnswer::Accepted(values)) => (Some("accept"), Some(json(&values)), None),
             Ok(FormAnswer::Declined) => (Some("decline"), None, None),
             Ok(FormAnswer::Cancelled) => (Some("cancel"), None, None),
+            Ok(_) => (None, None, Some("the answer is of a kind of a later version of MCP".into())),
             Err(error) => (None, None, Some(gate::message(&error.to_string()))),
         };
         self.put(Event::FormAnswered { line, conn, action: action.map(Into::into), content, error });

@@ -13,9 +13,10 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
+use ide_mcp::ide::discovery::client_env::ClientEnv;
 use ide_mcp::ide::discovery::locate::Extras;
 use ide_mcp::ide::discovery::matching::{AgentContext, Matching, check_transport, choose};
-use ide_mcp::ide::discovery::{AuthToken, ClientEnv, LockFile, LockForm};
+use ide_mcp::ide::discovery::{AuthToken, LockFile, LockForm};
 
 use crate::{Error, Found, client_env, from_environment, scan_for, system};
 

@@ -74,7 +74,7 @@ pub struct Candidate<E = super::LockFileError> {
     pub modified: Option<Duration>,
 }
 
-/// The facts about the client on which the choice depends. [`ClientEnv`](crate::ide::discovery::ClientEnv)
+/// The facts about the client on which the choice depends. [`ClientEnv`](crate::ide::discovery::client_env::ClientEnv)
 /// contains the values of the variables.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct AgentContext<'a> {
@@ -83,10 +83,10 @@ pub struct AgentContext<'a> {
     /// The working directory without symbolic links, the only form that the real client compares;
     /// `None` if it is not known. A folder that contains either form matches.
     pub canonical: Option<&'a str>,
-    /// The port in `CLAUDE_CODE_SSE_PORT`: [`ClientEnv::port`](crate::ide::discovery::ClientEnv::port).
+    /// The port in `CLAUDE_CODE_SSE_PORT`: [`ClientEnv::port`](crate::ide::discovery::client_env::ClientEnv::port).
     pub port: Option<u16>,
     /// True if the folder check is off, as with `CLAUDE_CODE_IDE_SKIP_VALID_CHECK`:
-    /// [`ClientEnv::skips_folder_check`](crate::ide::discovery::ClientEnv::skips_folder_check).
+    /// [`ClientEnv::skips_folder_check`](crate::ide::discovery::client_env::ClientEnv::skips_folder_check).
     pub any_folder: bool,
     /// The system of the client, which determines the spellings. Default [`System::native`];
     /// `ide_mcp_lockfile::system` detects WSL.
