@@ -64,11 +64,14 @@ impl Rx {
     }
 
     /// Consumes `skip` bytes and the `len` bytes behind them, and lends the latter. The caller has
-    /// checked that all of them have arrived.
+    /// checked that all of them have arrived. If they were the last ones, nothing is left to process.
     #[inline]
     pub(crate) fn lend(&mut self, skip: usize, len: usize) -> &mut [u8] {
         let at = self.start.wrapping_add(skip);
         self.start = at.wrapping_add(len);
+        if self.start == self.end {
+            self.mark_drained();
+        }
         self.buf.get_mut(at..self.start).unwrap_or_default()
     }
 
@@ -153,7 +156,6 @@ impl Rx {
         if bytes.len() > most {
             return false;
         }
-        self.rewind();
         self.make_room(bytes.len());
         let end = self.end.saturating_add(bytes.len());
         if let Some(room) = self.buf.get_mut(self.end..end) {
@@ -177,14 +179,6 @@ impl Rx {
         }
     }
 
-    /// Moves `start` and `end` to the front if the buffer holds nothing.
-    fn rewind(&mut self) {
-        if self.start == self.end {
-            self.start = 0;
-            self.end = 0;
-        }
-    }
-
     /// Makes room for a read of at most `limit` bytes.
     fn prepare(&mut self, limit: usize) {
         let chunk = match self.end {
@@ -193,18 +187,21 @@ impl Rx {
             CHUNK.. => LARGE_CHUNK,
             _ => SMALL_CHUNK,
         };
-        self.rewind();
         self.make_room(limit.min(chunk));
     }
 
-    /// Makes `buf[end..]` at least `room` long: moves the content to the front if that is enough and
-    /// cheap, and grows otherwise.
+    /// Makes `buf[end..]` at least `room` long. A buffer that holds nothing begins at the front again. Otherwise the
+    /// content moves to the front if that is enough and cheap, and the buffer grows if not.
     ///
     /// A move copies at most as many bytes as were consumed before. Growth adds as many bytes as are
     /// held, or reaches the end of the awaited bytes. So the work stays linear, and the buffer stays
     /// below twice the received bytes plus a chunk.
     fn make_room(&mut self, room: usize) {
         let held = self.end.saturating_sub(self.start);
+        if held == 0 {
+            self.start = 0;
+            self.end = 0;
+        }
         if self.buf.len().saturating_sub(self.end) < room && held <= self.start {
             self.buf.copy_within(self.start..self.end, 0);
             self.start = 0;

@@ -56,7 +56,7 @@ const SHORTEST: Duration = Duration::from_millis(1);
 #[derive(Debug)]
 pub(crate) struct Pulse {
     /// The time of the next check; never while silence cannot time out.
-    due: Time,
+    pub(crate) due: Time,
     /// The span of silence before a ping; never if the keepalive is off.
     interval: Time,
     /// True if a ping was sent in this silence.
@@ -103,8 +103,8 @@ impl Pulse {
 
     /// Returns the action that is due now. The caller has processed all input before.
     pub(crate) fn check(&mut self, now: Time, keepalive: Option<Keepalive>) -> Option<PulseEvent> {
-        let due = self.due.finite().filter(|due| *due <= now)?;
-        let keepalive = keepalive?;
+        let due = self.due;
+        let keepalive = keepalive.filter(|_| due.is_due(now))?;
         if self.has_pinged {
             // A check that is so late shows that this side was suspended; the peer can still be alive.
             let is_late = now.saturating_since(due) > keepalive.interval.max(SHORTEST);
@@ -116,18 +116,6 @@ impl Pulse {
         self.due = now.saturating_add(keepalive.timeout.max(SHORTEST));
         self.has_pinged = true;
         Some(PulseEvent::Ping)
-    }
-
-    /// Returns true if certainly no action is due.
-    #[inline]
-    pub(crate) fn is_quiet(&self, now: Time) -> bool {
-        now < self.due
-    }
-
-    /// Returns the time of the next check.
-    #[inline]
-    pub(crate) fn deadline(&self) -> Option<Time> {
-        self.due.finite()
     }
 }
 
@@ -152,8 +140,8 @@ mod tests {
     #[test]
     fn silence_is_pinged_and_then_ends() {
         let mut pulse = pulse();
-        assert_eq!((pulse.check(at(29), ON), pulse.deadline()), (None, Some(at(30))));
-        assert_eq!((pulse.check(at(30), ON), pulse.deadline()), (PING, Some(at(40))));
+        assert_eq!((pulse.check(at(29), ON), pulse.due.finite()), (None, Some(at(30))));
+        assert_eq!((pulse.check(at(30), ON), pulse.due.finite()), (PING, Some(at(40))));
         assert_eq!(pulse.check(at(30), ON), None, "once");
         assert_eq!(pulse.check(at(39), ON), None);
         assert_eq!(pulse.check(at(40), ON), TIMEOUT);
@@ -166,10 +154,10 @@ mod tests {
             pulse.on_activity(at(second));
             assert_eq!(pulse.check(at(second), ON), None);
         }
-        assert_eq!(pulse.deadline(), Some(at(999 + 30)));
+        assert_eq!(pulse.due.finite(), Some(at(999 + 30)));
         assert_eq!(pulse.check(at(999 + 30), ON), PING);
         pulse.on_activity(at(999 + 39));
-        assert_eq!((pulse.check(at(999 + 40), ON), pulse.deadline()), (None, Some(at(999 + 69))));
+        assert_eq!((pulse.check(at(999 + 40), ON), pulse.due.finite()), (None, Some(at(999 + 69))));
     }
 
     /// The peer has the whole timeout to answer, even if the ping is sent late.
@@ -179,7 +167,7 @@ mod tests {
             let mut pulse = pulse();
             let pinged = 30 + late;
             assert_eq!(
-                (pulse.check(at(pinged), ON), pulse.deadline()),
+                (pulse.check(at(pinged), ON), pulse.due.finite()),
                 (PING, Some(at(pinged + 10))),
                 "{late}"
             );
@@ -194,7 +182,7 @@ mod tests {
             let mut pulse = pulse();
             assert_eq!(pulse.check(at(30), ON), PING);
             assert_eq!(
-                (pulse.check(at(asleep), ON), pulse.deadline()),
+                (pulse.check(at(asleep), ON), pulse.due.finite()),
                 (PING, Some(at(asleep + 10))),
                 "{asleep}"
             );
@@ -218,12 +206,12 @@ mod tests {
     fn it_can_be_off_or_pause() {
         let mut off = Pulse::new(None);
         off.on_activity(at(0));
-        assert_eq!((off.check(at(9999), None), off.deadline()), (None, None));
+        assert_eq!((off.check(at(9999), None), off.due.finite()), (None, None));
         let mut paused = pulse();
         paused.stop();
-        assert_eq!((paused.check(at(9999), ON), paused.deadline()), (None, None));
+        assert_eq!((paused.check(at(9999), ON), paused.due.finite()), (None, None));
         paused.on_activity(at(10_000));
-        assert_eq!(paused.deadline(), Some(at(10_030)));
+        assert_eq!(paused.due.finite(), Some(at(10_030)));
     }
 
     #[test]
@@ -231,7 +219,7 @@ mod tests {
         let none = Some(Keepalive::new(Duration::ZERO, Duration::ZERO));
         let mut pulse = Pulse::new(none);
         pulse.on_activity(at(0));
-        assert_eq!(pulse.deadline(), Some(Time::from_millis(1)));
+        assert_eq!(pulse.due.finite(), Some(Time::from_millis(1)));
         assert_eq!(pulse.check(Time::from_millis(1), none), PING);
         assert_eq!((pulse.check(Time::from_millis(2), none), pulse.has_repeated), (TIMEOUT, false));
         // A check that is late by less than the least interval is no sign of a suspension.
@@ -243,6 +231,6 @@ mod tests {
         let end = Time::new(Duration::MAX);
         let mut pulse = Pulse::new(never);
         pulse.on_activity(at(1));
-        assert_eq!((pulse.deadline(), pulse.check(end, never)), (None, None));
+        assert_eq!((pulse.due.finite(), pulse.check(end, never)), (None, None));
     }
 }

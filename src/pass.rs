@@ -181,8 +181,8 @@ pub(crate) trait Single: Machine<Conn = ()> + Sized {
     /// Returns the next event. The effects come in this order: bytes, the end of the stream, timers.
     fn poll_event(&mut self) -> Option<Self::Event>;
 
-    /// Returns the time of the next event, which is not in the future while an event can be polled.
-    fn due(&self) -> Option<Time>;
+    /// Returns the time of the next event; [`Time::ZERO`] while an event can be polled.
+    fn due(&self) -> Time;
 
     /// Returns the bytes that were not written.
     fn outgoing(&self) -> &[u8];
@@ -200,7 +200,7 @@ pub(crate) trait Single: Machine<Conn = ()> + Sized {
     fn next_pass(&self) -> Option<Time> {
         let pass = self.pass();
         let closes = || self.is_done() && !pass.is(Pass::OVER);
-        if pass.is(Pass::OPEN) || closes() { Some(Time::ZERO) } else { self.due() }
+        if pass.is(Pass::OPEN) || closes() { Some(Time::ZERO) } else { self.due().finite() }
     }
 
     /// Takes the next step of a pass.

@@ -49,7 +49,13 @@ impl Time {
         Self(self.0.saturating_add(by.0))
     }
 
-    /// Returns this point, or `None` if it is the end of time.
+    /// Returns true if a timer with this time fires at `now`.
+    #[inline]
+    pub(crate) const fn is_due(self, now: Self) -> bool {
+        self.0 <= now.0 && self.0 != Self::NEVER.0
+    }
+
+    /// Returns this point, or `None` if it is the end of time: what a machine tells of its next timer.
     pub(crate) fn finite(self) -> Option<Self> {
         (self != Self::NEVER).then_some(self)
     }
@@ -68,38 +74,40 @@ const fn nanos(span: Duration) -> u64 {
 /// A table of timers: one slot for each kind, where the kind is a small enum cast to its number.
 ///
 /// A timer fires once: [`take_due`](Timers::take_due) clears it. Nearly always no timer is due, and one
-/// comparison shows this.
+/// comparison with `due` shows this.
 #[derive(Clone, Debug)]
 pub(crate) struct Timers<const N: usize> {
     at: [Time; N],
-    earliest: Time,
+    /// The time of the earliest timer.
+    pub(crate) due: Time,
 }
 
 impl<const N: usize> Timers<N> {
     pub(crate) const fn new() -> Self {
-        Self { at: [Time::NEVER; N], earliest: Time::NEVER }
+        Self { at: [Time::NEVER; N], due: Time::NEVER }
     }
 
     pub(crate) fn set(&mut self, timer: usize, at: Time) {
         if let Some(slot) = self.at.get_mut(timer) {
             *slot = at;
         }
-        self.earliest = self.at.iter().min().copied().unwrap_or(Time::NEVER);
+        self.due = self.at.iter().min().copied().unwrap_or(Time::NEVER);
     }
 
     pub(crate) fn clear(&mut self, timer: usize) {
-        if self.get(timer).is_some() {
+        if self.is_set(timer) {
             self.set(timer, Time::NEVER);
         }
     }
 
-    pub(crate) fn get(&self, timer: usize) -> Option<Time> {
-        self.at.get(timer).copied().and_then(Time::finite)
+    #[inline]
+    pub(crate) fn is_set(&self, timer: usize) -> bool {
+        self.at.get(timer).is_some_and(|at| *at != Time::NEVER)
     }
 
     /// Returns true, and clears the timer, if its time has come.
     pub(crate) fn take_due(&mut self, timer: usize, now: Time) -> bool {
-        let due = self.any_due(now) && self.get(timer).is_some_and(|at| at <= now);
+        let due = self.due.is_due(now) && self.at.get(timer).is_some_and(|at| at.is_due(now));
         if due {
             self.clear(timer);
         }
@@ -108,28 +116,8 @@ impl<const N: usize> Timers<N> {
 
     /// Returns true if the time of this timer has come. The caller has set the timer. At the end of time
     /// the result is always true.
-    pub(crate) fn is_due(&self, timer: usize, now: Time) -> bool {
+    pub(crate) fn has_come(&self, timer: usize, now: Time) -> bool {
         self.at.get(timer).is_some_and(|at| *at <= now)
-    }
-
-    /// Returns true if the time of any timer has come. At the end of time the result is always true,
-    /// even if no timer is set.
-    #[inline]
-    pub(crate) fn any_due(&self, now: Time) -> bool {
-        self.earliest <= now
-    }
-
-    /// Returns the time of the earliest timer, or `None` if no timer is set.
-    pub(crate) fn next(&self) -> Option<Time> {
-        self.earliest.finite()
-    }
-}
-
-/// Returns the earlier of two deadlines, where `None` is never.
-pub(crate) fn earlier(a: Option<Time>, b: Option<Time>) -> Option<Time> {
-    match (a, b) {
-        (Some(a), Some(b)) => Some(a.min(b)),
-        (one, None) | (None, one) => one,
     }
 }
 
@@ -186,21 +174,22 @@ mod tests {
     fn a_timer_fires_once_and_not_early() {
         let mut timers = Timers::<2>::new();
         timers.set(1, Time::from_millis(10));
-        assert_eq!(timers.next(), Some(Time::from_millis(10)));
+        assert_eq!(timers.due, Time::from_millis(10));
         assert!(!timers.take_due(1, Time::from_millis(9)));
         assert!(!timers.take_due(0, Time::from_millis(10)));
         assert!(timers.take_due(1, Time::from_millis(10)));
         assert!(!timers.take_due(1, Time::from_millis(11)));
-        assert_eq!(timers.next(), None);
+        assert_eq!(timers.due, Time::NEVER);
     }
 
     #[test]
     fn timer_at_end_of_time_never_fires() {
         let mut timers = Timers::<1>::new();
         timers.set(0, Time::ZERO.saturating_add(Duration::MAX));
-        assert_eq!((timers.next(), timers.get(0)), (None, None));
+        assert_eq!((timers.due, timers.is_set(0)), (Time::NEVER, false));
+        assert!(!Time::NEVER.is_due(Time::NEVER));
         assert!(!timers.take_due(0, Time::new(Duration::MAX)));
-        assert!(timers.is_due(0, Time::new(Duration::MAX)), "unless the wait must have an end");
+        assert!(timers.has_come(0, Time::new(Duration::MAX)), "unless the wait must have an end");
     }
 
     #[cfg(feature = "std")]
@@ -215,14 +204,5 @@ mod tests {
         let hour = Duration::from_secs(3600);
         let wait = clock.until(Some(now.saturating_add(hour))).unwrap();
         assert!(Duration::ZERO < wait && wait <= hour, "{wait:?}");
-    }
-
-    #[test]
-    fn earlier_treats_none_as_never() {
-        let (a, b) = (Some(Time::from_millis(1)), Some(Time::from_millis(2)));
-        assert_eq!(earlier(a, b), a);
-        assert_eq!(earlier(None, b), b);
-        assert_eq!(earlier(a, None), a);
-        assert_eq!(earlier(None, None), None);
     }
 }

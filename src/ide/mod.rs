@@ -157,6 +157,7 @@ pub mod discovery;
 pub mod kit;
 pub mod paths;
 mod pending;
+mod pump;
 mod push;
 mod server;
 pub mod tool;

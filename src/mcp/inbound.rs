@@ -82,7 +82,7 @@ pub(super) trait Role {
 /// Takes one text of the peer.
 pub(super) fn receive<R: Role>(role: &mut R, text: &str, out: &mut Gather<'_, impl Outbox>) {
     let session = role.session();
-    session.incoming.on_message(text.len());
+    session.incoming.message = text.len();
     match (classify(text, &session.limits), session.version) {
         (Message::Batch(array), Some(ProtocolVersion::V2025_03_26)) => receive_batch(role, array, out),
         (message, _) => take(role, message, out),
@@ -98,7 +98,7 @@ fn receive_batch<R: Role>(role: &mut R, array: &RawValue, out: &mut Gather<'_, i
     let mut gather = Gather::gathering(out.direct());
     for element in elements {
         let session = role.session();
-        session.incoming.on_message(element.get().len());
+        session.incoming.message = element.get().len();
         let message = classify(element.get(), &session.limits);
         if matches!(message, Message::Batch(_)) {
             role.session().tolerate(PeerFault::NestedBatch);
@@ -133,7 +133,7 @@ fn take<R: Role>(role: &mut R, message: Message<'_>, out: &mut impl Outbox) {
 fn take_request<R: Role>(role: &mut R, asked: Asked<'_>, out: &mut impl Outbox) {
     let session = role.session();
     let id = &asked.id;
-    if session.incoming.is_in_flight(id) {
+    if session.incoming.find(id).is_some() {
         return refuse_duplicate(id, out);
     }
     match (session.state, asked.method) {
@@ -196,20 +196,18 @@ fn ended<R: Role>(
     }
 }
 
-/// Returns the next event: first the queued events, then the events of calls, requests and pings
-/// that are due.
-pub(super) fn poll<R: Role>(role: &mut R, out: &mut impl Outbox) -> Option<R::Event> {
-    loop {
-        if let Some(event) = role.session().pop() {
-            return Some(event);
-        }
-        let session = role.session();
-        if session.keep_time(out) {
-            continue;
-        }
-        let (request, purpose) = session.outgoing.expire(session.now, out)?;
-        ended(role, request, purpose, Outcome::TimedOut, out);
+/// Processes one call, ping or request that is due. Its event is queued. Returns true if there was one.
+pub(super) fn keep_time<R: Role>(role: &mut R, out: &mut impl Outbox) -> bool {
+    let session = role.session();
+    if !session.due().is_due(session.now) {
+        return false;
     }
+    if session.keep_time(out) {
+        return true;
+    }
+    let Some((request, purpose)) = session.outgoing.expire(session.now, out) else { return false };
+    ended(role, request, purpose, Outcome::TimedOut, out);
+    true
 }
 
 /// Ends the session. Every call and every request except a keepalive ping ends with an event.

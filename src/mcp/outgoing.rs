@@ -72,7 +72,7 @@ pub(super) enum Purpose {
 #[derive(Debug)]
 pub(super) struct Outgoing {
     session: SessionId,
-    requests: Table<Asked>,
+    pub(super) requests: Table<Asked>,
     /// The maximum number of requests that wait, beside the ping.
     limit: usize,
     /// The latest ping of the keepalive. There is never a second one in flight.
@@ -82,7 +82,7 @@ pub(super) struct Outgoing {
 }
 
 #[derive(Debug)]
-struct Asked {
+pub(super) struct Asked {
     purpose: Purpose,
     pace: Option<Pace>,
 }
@@ -104,10 +104,6 @@ impl Outgoing {
             timeout,
             reason: limits.reason,
         }
-    }
-
-    pub(super) fn deadline(&self) -> Option<Time> {
-        self.requests.deadline()
     }
 
     pub(super) fn len(&self) -> usize {
@@ -145,7 +141,7 @@ impl Outgoing {
                 None
             }
         };
-        let deadline = wait.and_then(|wait| wait.deadline(now));
+        let deadline = wait.map_or(Time::NEVER, |wait| wait.deadline(now));
         self.requests.open(deadline, Asked { purpose, pace });
         Ok(RequestId::new(self.session, id))
     }
@@ -158,7 +154,7 @@ impl Outgoing {
         let sent = send(out, To::Unasked, |buf| write::request(buf, id, "ping", None::<&()>));
         debug_assert_ne!(sent, Err(NotSent::Unserializable), "nothing but a name and a number is written");
         if sent.is_ok() {
-            self.ping = Some(self.requests.open(None, Asked { purpose: Purpose::Ping, pace: None }));
+            self.ping = Some(self.requests.open(Time::NEVER, Asked { purpose: Purpose::Ping, pace: None }));
         }
         sent.is_ok()
     }
@@ -330,7 +326,7 @@ mod tests {
         {
             assert_eq!(outgoing.resolve(&Id::from(id)).err(), Some(fault), "{id}");
         }
-        assert_eq!((outgoing.deadline(), outgoing.len()), (None, 0));
+        assert_eq!((outgoing.requests.due(), outgoing.len()), (Time::NEVER, 0));
         assert_eq!(ask(&mut outgoing, Timeout::Default).serial(), 5, "an id is used once");
     }
 

@@ -18,7 +18,6 @@ use crate::{
     Keepalive, Outbox, Time, To,
     keepalive::{Pulse, PulseEvent},
     rpc::{CallId, Id, Json, NotSent, RequestId, SerializedNotification, SessionLimits, read_object, write},
-    time::earlier,
 };
 
 /// The state of a session. The diagram is in the documentation of the [module](super).
@@ -52,7 +51,7 @@ pub(super) struct Session<E> {
     /// The latest time that the session has received.
     pub(super) now: Time,
     faults: usize,
-    events: VecDeque<E>,
+    pub(super) events: VecDeque<E>,
 }
 
 impl<E: From<SessionEvent>> Session<E> {
@@ -86,23 +85,9 @@ impl<E: From<SessionEvent>> Session<E> {
         self.events.push_back(event.into());
     }
 
-    #[cfg(feature = "ide")]
-    pub(super) fn has_event(&self) -> bool {
-        !self.events.is_empty()
-    }
-
-    pub(super) fn pop(&mut self) -> Option<E> {
-        self.events.pop_front()
-    }
-
-    /// Returns the latest time while an event is queued. Otherwise returns the time at which the
-    /// next call, request or ping is due.
-    pub(super) fn deadline(&self) -> Option<Time> {
-        if !self.events.is_empty() {
-            return Some(self.now);
-        }
-        let calls = earlier(self.incoming.deadline(), self.outgoing.deadline());
-        earlier(calls, self.pulse.deadline())
+    /// Returns the time at which the next call, request or ping is due.
+    pub(super) fn due(&self) -> Time {
+        self.incoming.calls.due().min(self.outgoing.requests.due()).min(self.pulse.due)
     }
 
     /// Releases memory that is not in use.
@@ -127,7 +112,7 @@ impl<E: From<SessionEvent>> Session<E> {
     /// Notes that a message arrived.
     pub(super) fn on_message(&mut self) {
         // The timer is not armed before the session is ready.
-        if self.pulse.deadline().is_some() {
+        if self.pulse.due != Time::NEVER {
             self.pulse.on_activity(self.now);
         }
     }

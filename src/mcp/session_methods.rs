@@ -9,7 +9,7 @@ macro_rules! session_methods {
         /// at once.
         pub fn receive(&mut self, now: Time, text: &str, out: &mut impl Outbox) {
             self.session.set_now(now);
-            if self.session.state != State::Closed {
+            if !matches!(self.session.state, State::Closed) {
                 self.session.on_message();
                 self.take_text(text, &mut Gather::passing(out));
             }
@@ -25,7 +25,14 @@ macro_rules! session_methods {
         /// waits to be read.
         pub fn poll(&mut self, now: Time, out: &mut impl Outbox) -> Option<$event> {
             self.session.set_now(now);
-            inbound::poll(self, out)
+            loop {
+                if let Some(event) = self.session.events.pop_front() {
+                    return Some(event);
+                }
+                if !inbound::keep_time(self, out) {
+                    return None;
+                }
+            }
         }
 
         /// Tells the time for a message that is sent between two polls.
@@ -38,12 +45,25 @@ macro_rules! session_methods {
         /// over. For a layer that has more input to process first.
         #[cfg(feature = "ide")]
         pub(crate) fn queued_event(&mut self) -> Option<$event> {
-            self.session.pop()
+            self.session.events.pop_front()
         }
 
         #[cfg(feature = "ide")]
         pub(crate) fn has_queued_event(&self) -> bool {
-            self.session.has_event()
+            !self.session.events.is_empty()
+        }
+
+        /// Returns the time of the next call, request or ping that is due.
+        #[cfg(feature = "ide")]
+        pub(crate) fn due(&self) -> Time {
+            self.session.due()
+        }
+
+        /// Processes what is due first, if its time has come. Its event is queued.
+        #[cfg(feature = "ide")]
+        pub(crate) fn keep_time(&mut self, now: Time, out: &mut impl Outbox) {
+            self.session.set_now(now);
+            inbound::keep_time(self, out);
         }
 
         /// Releases memory that is not in use. Never changes the observable behavior.
@@ -55,7 +75,8 @@ macro_rules! session_methods {
         /// queued, and `None` if only a message can bring an event.
         #[must_use]
         pub fn deadline(&self) -> Option<Time> {
-            self.session.deadline()
+            let has_event = !self.session.events.is_empty();
+            if has_event { Some(self.session.now) } else { self.session.due().finite() }
         }
 
         /// Answers a call with a result of any type that is written as an object, as all results of
@@ -238,7 +259,7 @@ macro_rules! session_methods {
         /// Returns the total size of the messages of the open calls, in bytes.
         #[must_use]
         pub const fn open_bytes(&self) -> usize {
-            self.session.incoming.bytes()
+            self.session.incoming.bytes
         }
 
         /// Returns the number of requests of this side that wait for their answer, pings included.

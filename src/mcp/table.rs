@@ -20,18 +20,19 @@ pub(super) struct Table<T> {
     /// The number and slot of every entry, in the order of the numbers.
     order: Vec<(u64, usize)>,
     /// The deadline and number of every entry that has a deadline, in the order of the deadlines.
-    due: Vec<(Time, u64)>,
+    deadlines: Vec<(Time, u64)>,
 }
 
 #[derive(Debug)]
 struct Entry<T> {
-    deadline: Option<Time>,
+    /// [`Time::NEVER`] without a deadline.
+    deadline: Time,
     data: T,
 }
 
 impl<T> Table<T> {
     pub(super) const fn new() -> Self {
-        Self { next: 1, slots: Vec::new(), free: Vec::new(), order: Vec::new(), due: Vec::new() }
+        Self { next: 1, slots: Vec::new(), free: Vec::new(), order: Vec::new(), deadlines: Vec::new() }
     }
 
     /// Returns the number of the next entry. All lower numbers have been used.
@@ -43,8 +44,8 @@ impl<T> Table<T> {
         self.order.len()
     }
 
-    /// Adds an entry and returns its number.
-    pub(super) fn open(&mut self, deadline: Option<Time>, data: T) -> u64 {
+    /// Adds an entry, which ends at its deadline or [never](Time::NEVER), and returns its number.
+    pub(super) fn open(&mut self, deadline: Time, data: T) -> u64 {
         let serial = self.next;
         self.next = serial.saturating_add(1);
         let entry = Some(Entry { deadline, data });
@@ -62,20 +63,20 @@ impl<T> Table<T> {
         };
         // Numbers grow, so the last place is the right one.
         self.order.push((serial, slot));
-        if let Some(at) = deadline {
-            self.wait_until(at, serial);
+        if deadline != Time::NEVER {
+            sorted::insert(&mut self.deadlines, (deadline, serial));
         }
         serial
     }
 
     /// Removes an entry. Returns `None` if the entry has ended before, or never existed.
     pub(super) fn end(&mut self, serial: u64) -> Option<T> {
-        let place = self.place(serial)?;
-        let (_, slot) = self.order.remove(place);
+        let (place, slot) = self.find(serial)?;
+        self.order.remove(place);
         let entry = self.slots.get_mut(slot)?.take()?;
         self.free.push(slot);
-        if let Some(at) = entry.deadline {
-            self.wait_no_more(at, serial);
+        if entry.deadline != Time::NEVER {
+            sorted::remove(&mut self.deadlines, &(entry.deadline, serial));
         }
         Some(entry.data)
     }
@@ -89,29 +90,30 @@ impl<T> Table<T> {
 
     /// Removes and returns the entry that has been due longest at `now`.
     pub(super) fn expire(&mut self, now: Time) -> Option<(u64, T)> {
-        let (_, serial) = *self.due.first().filter(|(at, _)| *at <= now)?;
-        Some((serial, self.end(serial)?))
+        let (at, serial) = *self.deadlines.first()?;
+        if at.is_due(now) { Some((serial, self.end(serial)?)) } else { None }
     }
 
     pub(super) fn get(&self, serial: u64) -> Option<&T> {
-        self.slots.get(self.slot(serial)?)?.as_ref().map(|entry| &entry.data)
+        let (_, slot) = self.find(serial)?;
+        Some(&self.slots.get(slot)?.as_ref()?.data)
     }
 
     pub(super) fn get_mut(&mut self, serial: u64) -> Option<&mut T> {
-        let slot = self.slot(serial)?;
-        self.slots.get_mut(slot)?.as_mut().map(|entry| &mut entry.data)
+        let (_, slot) = self.find(serial)?;
+        Some(&mut self.slots.get_mut(slot)?.as_mut()?.data)
     }
 
     /// Sets or removes the deadline of an entry.
-    pub(super) fn set_deadline(&mut self, serial: u64, deadline: Option<Time>) {
-        let Some(slot) = self.slot(serial) else { return };
+    pub(super) fn set_deadline(&mut self, serial: u64, deadline: Time) {
+        let Some((_, slot)) = self.find(serial) else { return };
         let Some(entry) = self.slots.get_mut(slot).and_then(Option::as_mut) else { return };
         let before = core::mem::replace(&mut entry.deadline, deadline);
-        if let Some(at) = before {
-            self.wait_no_more(at, serial);
+        if before != Time::NEVER {
+            sorted::remove(&mut self.deadlines, &(before, serial));
         }
-        if let Some(at) = deadline {
-            self.wait_until(at, serial);
+        if deadline != Time::NEVER {
+            sorted::insert(&mut self.deadlines, (deadline, serial));
         }
     }
 
@@ -128,25 +130,20 @@ impl<T> Table<T> {
     }
 
     /// Returns the time at which the next entry is due.
-    pub(super) fn deadline(&self) -> Option<Time> {
-        self.due.first().map(|(at, _)| *at)
+    pub(super) fn due(&self) -> Time {
+        match self.deadlines.first() {
+            Some((at, _)) => *at,
+            None => Time::NEVER,
+        }
     }
 
-    fn place(&self, serial: u64) -> Option<usize> {
+    /// Returns the place of an entry in the order, and its slot.
+    fn find(&self, serial: u64) -> Option<(usize, usize)> {
         let place = sorted::place(&self.order, &(serial, 0));
-        self.order.get(place).is_some_and(|(found, _)| *found == serial).then_some(place)
-    }
-
-    fn slot(&self, serial: u64) -> Option<usize> {
-        self.order.get(self.place(serial)?).map(|(_, slot)| *slot)
-    }
-
-    fn wait_until(&mut self, at: Time, serial: u64) {
-        sorted::insert(&mut self.due, (at, serial));
-    }
-
-    fn wait_no_more(&mut self, at: Time, serial: u64) {
-        sorted::remove(&mut self.due, &(at, serial));
+        match self.order.get(place) {
+            Some((found, slot)) if *found == serial => Some((place, *slot)),
+            Some(_) | None => None,
+        }
     }
 }
 
@@ -162,7 +159,7 @@ mod tests {
             let mut table = Table::new();
             let mut model: BTreeMap<u64, (Option<u64>, u8)> = BTreeMap::new();
             for _ in 0..u.int_in_range(1..=60)? {
-                let at = |millis: Option<u64>| millis.map(Time::from_millis);
+                let at = |millis: Option<u64>| millis.map_or(Time::NEVER, Time::from_millis);
                 let serial = u.int_in_range(0..=12)?;
                 let deadline = u.choose(&[None, Some(1), Some(2), Some(3), Some(3)])?;
                 match u.int_in_range(0..=5)? {
@@ -187,7 +184,7 @@ mod tests {
                         assert_eq!(table.expire(Time::from_millis(2)), want);
                     }
                 }
-                assert_eq!(table.deadline(), at(model.values().filter_map(|(at, _)| *at).min()));
+                assert_eq!(table.due(), at(model.values().filter_map(|(at, _)| *at).min()));
                 assert!(table.iter().map(|(s, d)| (s, *d)).eq(model.iter().map(|(s, (_, d))| (*s, *d))));
                 assert_eq!(table.get(serial), model.get(&serial).map(|(_, data)| data));
                 assert_eq!(

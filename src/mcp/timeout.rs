@@ -78,10 +78,9 @@ impl Wait {
         Self { idle: idle.min(total), latest: now.saturating_add(total) }
     }
 
-    /// Returns the end of the wait if no more progress is reported after `now`. Returns `None` if
-    /// the wait has no end.
-    pub(super) fn deadline(self, now: Time) -> Option<Time> {
-        now.saturating_add(self.idle).min(self.latest).finite()
+    /// Returns the end of the wait if no more progress is reported after `now`.
+    pub(super) fn deadline(self, now: Time) -> Time {
+        now.saturating_add(self.idle).min(self.latest)
     }
 }
 
@@ -107,7 +106,7 @@ mod tests {
         ];
         for (timeout, want) in rows {
             let wait = timeout.begin(at(100), default);
-            let got = [100, 120, 170].map(|now| wait.and_then(|wait| wait.deadline(at(now))));
+            let got = [100, 120, 170].map(|now| wait.and_then(|wait| wait.deadline(at(now)).finite()));
             assert_eq!(got, want.map(|end| end.map(at)), "{timeout:?}");
         }
     }

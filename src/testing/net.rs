@@ -5,14 +5,13 @@ use core::time::Duration;
 
 use arbitrary::{Arbitrary, Unstructured};
 
-use super::pair::{NEVER_IDLE, PATIENCE, assert_moves_on, never_idle, turn};
+use super::pair::{NEVER_IDLE, PATIENCE, assert_moves_on, earlier, never_idle, turn};
 use super::{AgentAct, Change, Link, Random, Step, Way, script};
 use crate::{
     Output, Time,
     ide::{Client, ClientConfig, ClientEvent, ConnId, Server, ServerConfig, ServerEvent},
     mcp::Implementation,
     rpc::{RequestId, SessionId},
-    time::earlier,
 };
 
 /// The number of connections that a script opens at most. Further ones are not opened.

@@ -5,7 +5,6 @@ use core::fmt::Debug;
 use core::time::Duration;
 
 use super::{Change, Link, Step, Way};
-use crate::time::earlier;
 use crate::{Machine, Output, Time};
 
 /// The number of rounds after which machines count as never idle. Machines that come to rest need
@@ -263,6 +262,14 @@ pub(super) fn turn<M: Machine<Conn: Debug + PartialEq>>(
         moved = true;
     }
     never_idle()
+}
+
+/// Returns the earlier of two deadlines, where `None` is never.
+pub(super) fn earlier(a: Option<Time>, b: Option<Time>) -> Option<Time> {
+    match (a, b) {
+        (Some(a), Some(b)) => Some(a.min(b)),
+        (one, None) | (None, one) => one,
+    }
 }
 
 /// Checks that the deadline of a machine has shown what it has just returned.

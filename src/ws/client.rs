@@ -17,7 +17,7 @@ use base64::{Engine as _, prelude::BASE64_STANDARD};
 /// If the source of its masking keys fails, the connection ends with [`Closed::Entropy`].
 #[derive(Debug)]
 pub struct Client {
-    stream: Stream<Masked>,
+    pub(crate) stream: Stream<Masked>,
     opening: Option<Opening>,
 }
 
@@ -122,7 +122,7 @@ impl Client {
     #[inline]
     #[must_use]
     pub fn wants_output(&self) -> bool {
-        !self.stream.outgoing().is_empty()
+        !self.stream.output.outgoing().is_empty()
     }
 
     /// Returns room for a read, to [feed](Self::feed) without a copy: read into it, then call
@@ -188,7 +188,7 @@ impl Client {
     /// end.
     #[must_use]
     pub fn is_open(&self) -> bool {
-        self.stream.output.phase == Phase::Open
+        self.stream.output.is_open()
     }
 
     /// Ends the connection at once, without a close frame: for a client that gives up its opening handshake.
@@ -204,12 +204,6 @@ impl Client {
     #[cfg(feature = "ide")]
     pub(crate) fn fail(&mut self, error: super::ProtocolError) {
         self.stream.output.fail(error);
-    }
-
-    /// Returns the latest time that the machine has received.
-    #[cfg(feature = "ide")]
-    pub(crate) const fn now(&self) -> Time {
-        self.stream.output.now
     }
 
     /// Ends the connection because the peer did not answer a layer above this one in time. An open connection
@@ -275,29 +269,29 @@ impl Single for Client {
     }
 
     fn tick(&mut self, now: Time) {
-        self.stream.tick(now);
+        self.stream.output.set_now(now);
     }
 
     fn poll_event(&mut self) -> Option<OwnedEvent> {
         self.poll_lent().map(|(event, _)| event.into_owned())
     }
 
-    fn due(&self) -> Option<Time> {
+    fn due(&self) -> Time {
         let awaiting = self.stream.output.phase == Phase::Handshake;
         if awaiting && self.stream.input.rx.has_fresh() {
-            return Some(self.stream.output.now);
+            return Time::ZERO;
         }
         self.stream.due()
     }
 
     #[inline]
     fn outgoing(&self) -> &[u8] {
-        self.stream.outgoing()
+        self.stream.output.outgoing()
     }
 
     #[inline]
     fn sent(&mut self, n: usize) {
-        self.stream.sent(n);
+        self.stream.output.sent(n);
     }
 
     fn end_stream(&mut self, now: Time) {
@@ -305,7 +299,7 @@ impl Single for Client {
     }
 
     fn is_done(&self) -> bool {
-        self.stream.is_done()
+        self.stream.output.is_done()
     }
 }
 

@@ -76,3 +76,8 @@ pub use send_error::SendError;
 pub use sender::{Part, Sender};
 pub use server::Server;
 pub use status::Status;
+#[cfg(feature = "ide")]
+pub(crate) use {
+    mask::{Masked, Masking, Unmasked},
+    stream::Stream,
+};

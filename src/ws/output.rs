@@ -13,7 +13,7 @@ use crate::keepalive::{Pulse, PulseEvent};
 use crate::outbox::NotSent;
 use crate::pass::Pass;
 use crate::text::truncate;
-use crate::time::{Timers, earlier};
+use crate::time::Timers;
 use alloc::{boxed::Box, vec::Vec};
 
 /// The phase of a connection. The diagram is in the documentation of [`ws`](super).
@@ -158,12 +158,13 @@ impl<M: Masking> Output<M> {
     /// Returns true if certainly no timer is due.
     #[inline]
     pub(crate) fn is_quiet(&self) -> bool {
-        !self.timers.any_due(self.now) && self.pulse.is_quiet(self.now)
+        self.now < self.timers.due && self.now < self.pulse.due
     }
 
     /// Returns the time of the next timer.
-    pub(crate) fn deadline(&self) -> Option<Time> {
-        earlier(self.timers.next(), self.pulse.deadline())
+    #[inline]
+    pub(crate) fn due(&self) -> Time {
+        self.timers.due.min(self.pulse.due)
     }
 
     /// Sends a message or a part of a message; `last` is true for the last part.
@@ -362,14 +363,19 @@ impl<M: Masking> Output<M> {
         Some(closed)
     }
 
+    /// Returns true until the connection or the peer's stream has ended.
+    #[inline]
+    pub(crate) const fn is_reading(&self) -> bool {
+        !self.has_ended() && !self.is_cut_off
+    }
+
     #[inline]
     pub(crate) const fn has_ended(&self) -> bool {
         matches!(self.phase, Phase::Ended | Phase::Reported)
     }
 
     pub(crate) fn is_done(&self) -> bool {
-        let drained = || self.tx.pending().is_empty() || self.drain_is_over();
-        matches!(self.phase, Phase::Reported) && drained()
+        matches!(self.phase, Phase::Reported) && self.outgoing().is_empty()
     }
 
     #[inline]
@@ -383,7 +389,7 @@ impl<M: Masking> Output<M> {
             return;
         }
         self.tx.sent(n);
-        if self.waiting_pong.is_some() || self.timers.get(Timer::Stalled as usize).is_some() {
+        if self.waiting_pong.is_some() || self.timers.is_set(Timer::Stalled as usize) {
             self.has_room();
         }
     }
@@ -406,7 +412,7 @@ impl<M: Masking> Output<M> {
     /// Starts, extends or stops [`Timer::Stalled`], the timer for a peer that does not read.
     #[inline]
     pub(crate) fn watch_fill(&mut self) {
-        let is_watched = self.timers.get(Timer::Stalled as usize).is_some();
+        let is_watched = self.timers.is_set(Timer::Stalled as usize);
         if is_watched || self.tx.is_full() {
             self.watch(is_watched);
         }
@@ -458,7 +464,7 @@ impl<M: Masking> Output<M> {
     /// Returns true if the drain time is over. The caller has checked that the connection has ended, so
     /// the timer is set.
     fn drain_is_over(&self) -> bool {
-        self.timers.is_due(Timer::Phase as usize, self.now)
+        self.timers.has_come(Timer::Phase as usize, self.now)
     }
 
     fn may_send(&self) -> Result<(), SendError> {

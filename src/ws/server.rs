@@ -42,7 +42,7 @@ use crate::{Output, Time};
 /// ```
 #[derive(Debug)]
 pub struct Server {
-    stream: Stream<Unmasked>,
+    pub(crate) stream: Stream<Unmasked>,
     opening: Opening,
 }
 
@@ -83,7 +83,7 @@ impl Server {
     /// [`wants_input`](Self::wants_input) is false, or a piece is larger than 256 KiB.
     #[inline]
     pub fn feed(&mut self, now: Time, bytes: &[u8]) {
-        if self.wants_input() || bytes.is_empty() {
+        if self.has_room() || bytes.is_empty() {
             self.stream.feed(now, bytes);
         } else {
             self.stream.overfeed(now);
@@ -134,16 +134,21 @@ impl Server {
     #[inline]
     #[must_use]
     pub fn wants_input(&self) -> bool {
-        let held = self.stream.input.rx.bytes().len();
-        let has_room = matches!(self.opening, Opening::Over) || held <= self.stream.output.limits.head;
-        has_room && self.stream.wants_input()
+        self.has_room() && self.stream.wants_input()
+    }
+
+    /// Returns true unless a head has arrived that is too long.
+    #[inline]
+    fn has_room(&self) -> bool {
+        matches!(self.opening, Opening::Over)
+            || self.stream.input.rx.bytes().len() <= self.stream.output.limits.head
     }
 
     /// Returns true if bytes wait for room in the socket: let your loop wake when the socket is writable.
     #[inline]
     #[must_use]
     pub fn wants_output(&self) -> bool {
-        !self.stream.outgoing().is_empty()
+        !self.stream.output.outgoing().is_empty()
     }
 
     /// Returns room for a read, to [feed](Self::feed) without a copy: read into it, then call
@@ -245,18 +250,11 @@ impl Server {
         self.stream.output.has_ended()
     }
 
-    /// Returns true if the transport has ended, even if the end of the transport is not polled yet.
-    /// Messages that are sent from then on are not written.
-    #[cfg(feature = "ide")]
-    pub(crate) fn is_cut_off(&self) -> bool {
-        self.stream.output.is_cut_off
-    }
-
     /// Returns true if the opening handshake has succeeded and the connection has not begun to close or
     /// end.
     #[must_use]
     pub fn is_open(&self) -> bool {
-        self.stream.output.phase == Phase::Open
+        self.stream.output.is_open()
     }
 
     /// Ends the connection at once, without an answer and without a close frame: for a peer that is to
@@ -267,25 +265,12 @@ impl Server {
         self.stream.output.end_abruptly(Closed::Local { clean: false });
     }
 
-    /// Returns the length of the outgoing stream: the number of all bytes that were ever queued, written
-    /// or not.
-    #[cfg(feature = "ide")]
-    pub(crate) fn position(&self) -> u64 {
-        self.stream.output.tx.position()
-    }
-
     /// Ends the connection because the peer broke a rule of this layer or of a layer above. An open
     /// connection sends a close frame with the code of
     /// [`ProtocolError::close_code`](super::ProtocolError::close_code).
     #[cfg(feature = "ide")]
     pub(crate) fn fail(&mut self, error: super::ProtocolError) {
         self.stream.output.fail(error);
-    }
-
-    /// Returns the latest time that the machine has received.
-    #[cfg(feature = "ide")]
-    pub(crate) const fn now(&self) -> Time {
-        self.stream.output.now
     }
 
     /// Ends the connection because the peer did not answer a layer above this one in time. An open connection
@@ -363,30 +348,30 @@ impl Single for Server {
     }
 
     fn tick(&mut self, now: Time) {
-        self.stream.tick(now);
+        self.stream.output.set_now(now);
     }
 
     fn poll_event(&mut self) -> Option<OwnedEvent> {
         self.poll_lent().map(|(event, _)| event.into_owned())
     }
 
-    fn due(&self) -> Option<Time> {
+    fn due(&self) -> Time {
         // The next poll reads the bytes of a head that is not whole yet.
         let reading = matches!(self.opening, Opening::Reading(_)) && !self.stream.output.has_ended();
         if reading && self.stream.input.rx.has_fresh() {
-            return Some(self.stream.output.now);
+            return Time::ZERO;
         }
         self.stream.due()
     }
 
     #[inline]
     fn outgoing(&self) -> &[u8] {
-        self.stream.outgoing()
+        self.stream.output.outgoing()
     }
 
     #[inline]
     fn sent(&mut self, n: usize) {
-        self.stream.sent(n);
+        self.stream.output.sent(n);
     }
 
     fn end_stream(&mut self, now: Time) {
@@ -394,7 +379,7 @@ impl Single for Server {
     }
 
     fn is_done(&self) -> bool {
-        self.stream.is_done()
+        self.stream.output.is_done()
     }
 }
 
@@ -416,7 +401,7 @@ mod tests {
         server.accept(None).unwrap();
         server.time_out("no answer");
         assert!(matches!(server.poll(Time::ZERO), Output::Event(OwnedEvent::Closed(Closed::TimedOut))));
-        assert!(server.stream.outgoing().ends_with(b"\x88\x0b\x03\xe9no answer"));
+        assert!(server.stream.output.outgoing().ends_with(b"\x88\x0b\x03\xe9no answer"));
     }
 
     #[test]

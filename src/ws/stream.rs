@@ -196,37 +196,27 @@ where
         Some(())
     }
 
-    /// Returns true if parsing the held bytes can bring an event.
-    fn has_unparsed(&self) -> bool {
-        match self.output.phase {
-            Phase::Open => self.input.rx.has_fresh() && !self.output.tx.is_full(),
-            Phase::Closing => self.input.rx.has_fresh(),
-            Phase::Handshake | Phase::Ended | Phase::Reported => false,
-        }
-    }
-
-    pub(crate) fn due(&self) -> Option<Time> {
+    /// Returns the time of the next event; [`Time::ZERO`] while an event can be polled.
+    pub(crate) fn due(&self) -> Time {
         let output = &self.output;
         match output.phase {
-            Phase::Ended => Some(output.now),
-            Phase::Reported if self.is_done() => None,
-            _ if !output.has_ended() && (self.output.is_cut_off || self.has_unparsed()) => Some(output.now),
-            Phase::Handshake | Phase::Open | Phase::Closing | Phase::Reported => output.deadline(),
+            Phase::Open if !output.is_cut_off && (output.tx.is_full() || !self.input.rx.has_fresh()) => {
+                output.due()
+            }
+            Phase::Closing if !output.is_cut_off && !self.input.rx.has_fresh() => output.due(),
+            Phase::Handshake if !output.is_cut_off => output.due(),
+            // The bytes, the end of the transport, or the end of the connection.
+            Phase::Open | Phase::Closing | Phase::Handshake | Phase::Ended => Time::ZERO,
+            Phase::Reported if output.is_done() => Time::NEVER,
+            Phase::Reported => output.due(),
         }
     }
 
     /// Ends the connection because more bytes arrived than the machine accepts.
     pub(crate) fn overfeed(&mut self, now: Time) {
         self.output.set_now(now);
-        if !self.output.has_ended() && !self.output.is_cut_off {
+        if self.output.is_reading() {
             self.output.end_with(CloseCode::INTERNAL, "", Closed::InputOverflow);
-        }
-    }
-
-    pub(crate) fn tick(&mut self, now: Time) {
-        self.output.set_now(now);
-        if self.output.is_done() {
-            self.output.tx.discard();
         }
     }
 }
@@ -259,7 +249,7 @@ where
         if bytes.is_empty() {
             return;
         }
-        if self.wants_input() && self.input.rx.append(bytes) {
+        if self.output.is_reading() && self.input.rx.append(bytes) {
             self.output.on_activity();
         } else {
             self.overfeed(now);
@@ -271,22 +261,8 @@ where
         self.output.cut_off();
     }
 
-    #[inline]
-    pub(crate) fn outgoing(&self) -> &[u8] {
-        self.output.outgoing()
-    }
-
-    #[inline]
-    pub(crate) fn sent(&mut self, n: usize) {
-        self.output.sent(n);
-    }
-
     pub(crate) fn wants_input(&self) -> bool {
-        !self.output.has_ended() && !self.output.is_cut_off && self.input.rx.allowed() > 0
-    }
-
-    pub(crate) fn is_done(&self) -> bool {
-        self.output.is_done()
+        self.output.is_reading() && self.input.rx.allowed() > 0
     }
 
     pub(crate) fn trim(&mut self) {

@@ -7,6 +7,7 @@ pub use config::ClientConfig;
 pub use event::ClientEvent;
 
 use super::connection::{SUBPROTOCOL, TOKEN_FIELD};
+use super::pump::{self, Side};
 use super::tool::Arguments;
 use super::tool::{DirectRequest, Tool, ToolArguments};
 use super::{Dialect, Pending, Push};
@@ -16,10 +17,11 @@ use crate::mcp::{
 };
 use crate::pass::{Pass, Single, machine};
 use crate::rpc::{CallId, ErrorObject, Json, NotAnswered, NotSent, RequestId, SessionId};
-use crate::time::earlier;
-use crate::ws::{self, ClientRequest, CloseCode, Closed, InvalidClientRequest, ProtocolError, SendError};
+use crate::ws::{
+    self, ClientRequest, CloseCode, InvalidClientRequest, Masked, ProtocolError, SendError, Stream,
+};
 use crate::{Output, Time};
-use alloc::{boxed::Box, format, vec::Vec};
+use alloc::{boxed::Box, collections::VecDeque, format, vec::Vec};
 use serde::Serialize;
 use serde_json::value::RawValue;
 
@@ -71,11 +73,9 @@ pub struct Client {
     /// The process id for `ide_connected`, until the notification is sent.
     pid: Option<u32>,
     dialect: Dialect,
-    /// True if the editor did not choose `mcp`, and [`ClientEvent::SubprotocolMissing`] was not polled
-    /// yet.
-    not_chosen: bool,
     raw_notifications: bool,
-    closed: Option<Closed>,
+    /// The events of this layer that were not polled yet.
+    events: VecDeque<ClientEvent>,
 }
 
 impl Client {
@@ -111,9 +111,8 @@ impl Client {
             mcp: mcp::Client::new(config.mcp, session),
             pid: config.pid,
             dialect: config.dialect,
-            not_chosen: false,
             raw_notifications: config.raw_notifications,
-            closed: None,
+            events: VecDeque::new(),
         })
     }
 
@@ -173,7 +172,7 @@ impl Client {
     /// Returns true if bytes wait for room in the socket: let your loop wake when the socket is writable.
     #[must_use]
     pub fn wants_output(&self) -> bool {
-        !self.outgoing().is_empty()
+        self.ws.wants_output()
     }
 
     /// Returns room for a read, to [feed](Self::feed) without a copy: read into it, then call
@@ -193,6 +192,7 @@ impl Client {
     pub fn trim(&mut self) {
         self.ws.trim();
         self.mcp.trim();
+        self.events.shrink_to_fit();
     }
 
     /// Returns the time of the next pass, as the last [`Wait`](Output::Wait) did, but with what you have done since:
@@ -448,7 +448,7 @@ impl Client {
     /// Returns the session and the sender for its messages. Brings the session to the latest time seen,
     /// since time that came with bytes has not reached the session.
     fn session(&mut self) -> (&mut mcp::Client, ws::Sender<'_>) {
-        self.mcp.set_now(self.ws.now());
+        self.mcp.set_now(self.ws.stream.output.now);
         (&mut self.mcp, self.ws.sender())
     }
 
@@ -468,8 +468,8 @@ impl Client {
         if self.ws.is_open() { Ok(self.session()) } else { Err(NotAnswered::Closed) }
     }
 
-    fn take_bytes(&mut self) -> bool {
-        let now = self.ws.now();
+    fn take_ws_event(&mut self) -> bool {
+        let now = self.ws.stream.output.now;
         let Some((event, mut sender)) = self.ws.poll_lent() else { return false };
         match event {
             ws::Event::Open { subprotocol: Some(_) } => {
@@ -485,7 +485,7 @@ impl Client {
             // The real client drops the connection and sends nothing (measured). This client sends a
             // close frame with the reason, for the author of the editor.
             ws::Event::Open { subprotocol: None } => {
-                self.not_chosen = true;
+                self.events.push_back(ClientEvent::SubprotocolMissing);
                 let _ = sender.close(CloseCode::PROTOCOL, "the sub-protocol mcp was not chosen");
             }
             ws::Event::Text(text) => self.mcp.receive(now, text, &mut sender),
@@ -496,7 +496,11 @@ impl Client {
             },
             ws::Event::Closed(closed) => {
                 self.mcp.close();
-                self.closed = Some(closed);
+                while let Some(event) = self.mcp.queued_event() {
+                    let event = self.translate(event);
+                    self.events.extend(event);
+                }
+                self.events.push_back(ClientEvent::Closed(closed));
             }
             ws::Event::Upgrade(_) | ws::Event::Ping(_) | ws::Event::Pong(_) => {}
         }
@@ -562,6 +566,53 @@ fn notified(method: Box<str>, params: Option<Json>) -> ClientEvent {
     Push::read(&method, text).map_or(ClientEvent::Notification { method, params }, ClientEvent::Pushed)
 }
 
+impl Side for Client {
+    type Event = ClientEvent;
+    type Mask = Masked;
+
+    fn stream(&self) -> &Stream<Masked> {
+        &self.ws.stream
+    }
+
+    fn has_event(&self) -> bool {
+        !self.events.is_empty() || self.mcp.has_queued_event()
+    }
+
+    fn next_event(&mut self) -> Option<ClientEvent> {
+        loop {
+            if let Some(event) = self.events.pop_front() {
+                return Some(event);
+            }
+            let event = self.mcp.queued_event()?;
+            if let Some(event) = self.translate(event) {
+                return Some(event);
+            }
+        }
+    }
+
+    fn flush(&mut self) {
+        if self.pid.is_some() {
+            self.say_connected();
+        }
+    }
+
+    fn take_bytes(&mut self) -> bool {
+        self.take_ws_event()
+    }
+
+    fn transport_due(&self) -> Time {
+        self.ws.due()
+    }
+
+    fn session_due(&self) -> Time {
+        self.mcp.due()
+    }
+
+    fn keep_time(&mut self) {
+        self.mcp.keep_time(self.ws.stream.output.now, &mut self.ws.sender());
+    }
+}
+
 impl Single for Client {
     fn pass(&self) -> Pass {
         self.ws.pass()
@@ -576,42 +627,11 @@ impl Single for Client {
     }
 
     fn poll_event(&mut self) -> Option<ClientEvent> {
-        loop {
-            if core::mem::take(&mut self.not_chosen) {
-                return Some(ClientEvent::SubprotocolMissing);
-            }
-            if let Some(event) = self.mcp.queued_event() {
-                match self.translate(event) {
-                    Some(event) => return Some(event),
-                    None => continue,
-                }
-            }
-            if let Some(closed) = self.closed.take() {
-                return Some(ClientEvent::Closed(closed));
-            }
-            if self.take_bytes() {
-                continue;
-            }
-            // Above the high-water mark some received bytes are not delivered yet. They can prevent a
-            // timeout, so no session timer runs.
-            if self.ws.has_ended() || self.ws.is_full() {
-                return None;
-            }
-            let event = self.mcp.poll(self.ws.now(), &mut self.ws.sender())?;
-            if let Some(event) = self.translate(event) {
-                return Some(event);
-            }
-        }
+        pump::poll(self)
     }
 
-    fn due(&self) -> Option<Time> {
-        if self.closed.is_some() || self.not_chosen || self.mcp.has_queued_event() {
-            return Some(self.ws.now());
-        }
-        if self.ws.has_ended() || self.ws.is_full() {
-            return self.ws.due();
-        }
-        earlier(self.ws.due(), self.mcp.deadline())
+    fn due(&self) -> Time {
+        pump::due(self)
     }
 
     #[inline]
@@ -621,7 +641,7 @@ impl Single for Client {
 
     fn sent(&mut self, n: usize) {
         self.ws.sent(n);
-        self.say_connected();
+        self.flush();
     }
 
     fn end_stream(&mut self, now: Time) {
@@ -629,7 +649,7 @@ impl Single for Client {
     }
 
     fn is_done(&self) -> bool {
-        self.closed.is_none() && !self.not_chosen && !self.mcp.has_queued_event() && self.ws.is_done()
+        pump::is_done(self)
     }
 }
 

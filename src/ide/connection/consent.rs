@@ -43,8 +43,8 @@ impl Consent {
     }
 
     /// Returns true until the consent is given.
-    pub(super) fn is_missing(&self) -> bool {
-        self.state != State::Given
+    pub(super) const fn is_missing(&self) -> bool {
+        !matches!(self.state, State::Given)
     }
 
     /// Returns true if the application was asked and has not allowed the client.
@@ -79,7 +79,7 @@ impl Consent {
     }
 
     pub(super) fn has_next(&self) -> bool {
-        !self.is_missing() && !self.held.is_empty()
+        !self.held.is_empty() && !self.is_missing()
     }
 
     /// Drops the event of a held call that has ended. Returns false if the call was not held.

@@ -7,9 +7,6 @@
 
 use crate::Time;
 use crate::ide::paths::{MAX_PATH, as_written, is_absolute};
-use crate::ide::tool::GetDiagnostics;
-use crate::ide::tool::ToolRequest;
-use crate::ide::tool::toolset::ReceivedCall;
 use crate::ide::{AgentId, ServerEvent};
 use crate::rpc::CallId;
 use alloc::collections::VecDeque;
@@ -57,9 +54,14 @@ const EDIT_TIMEOUT: Duration = Duration::from_secs(5);
 /// the longest paths this is 1 MiB.
 const MAX_EXPECTED: usize = 256;
 
-/// The expected edits of one connection, oldest first.
-#[derive(Debug, Default)]
-pub(super) struct ExpectedEdits(VecDeque<ExpectedEdit>);
+/// The expected edits of one connection.
+#[derive(Debug)]
+pub(super) struct ExpectedEdits {
+    /// Oldest first.
+    edits: VecDeque<ExpectedEdit>,
+    /// The time at which the first of them ends by itself.
+    pub(super) due: Time,
+}
 
 #[derive(Debug)]
 struct ExpectedEdit {
@@ -69,20 +71,20 @@ struct ExpectedEdit {
 }
 
 impl ExpectedEdits {
-    /// Takes a call before the application receives it, and adds to `events` the edit that the call
-    /// announces, after the ends of the edits that the call ends. Returns the path in the URI of such an edit, which
-    /// is the end of the URI.
-    pub(super) fn on_call(
+    pub(super) const fn new() -> Self {
+        Self { edits: VecDeque::new(), due: Time::NEVER }
+    }
+
+    /// Takes a `getDiagnostics`, which is a step of a turn, before the application receives it. Adds to `events` the edit
+    /// that the call announces, after the ends of the edits that the call ends. Returns the path in the URI of such an
+    /// edit, which is the end of the URI.
+    pub(super) fn on_diagnostics(
         &mut self,
         now: Time,
         call: CallId,
-        received: &ReceivedCall,
+        uri: Option<&str>,
         events: &mut VecDeque<ServerEvent>,
     ) -> Option<Arc<str>> {
-        let ToolRequest::GetDiagnostics(GetDiagnostics { uri, .. }) = &received.request else { return None };
-        if received.is_outside_turn {
-            return None;
-        }
         let Some(uri) = uri else {
             while let Some(ended) = self.end_first(EditEnd::TurnDone) {
                 events.push_back(ended);
@@ -94,11 +96,11 @@ impl ExpectedEdits {
         if !is_absolute(path) || path.len() > MAX_PATH {
             return None;
         }
-        let same = self.0.iter().position(|expected| *expected.path == *path);
-        if let Some(same) = same.and_then(|at| self.0.remove(at)) {
+        let same = self.edits.iter().position(|expected| *expected.path == *path);
+        if let Some(same) = same.and_then(|at| self.edits.remove(at)) {
             events.push_back(same.ended(EditEnd::NextEdit));
         }
-        if self.0.len() >= MAX_EXPECTED {
+        if self.edits.len() >= MAX_EXPECTED {
             events.extend(self.end_first(EditEnd::TooMany));
         }
         let path: Arc<str> = path.into();
@@ -108,27 +110,25 @@ impl ExpectedEdits {
             path: path.clone(),
         });
         let until = now.saturating_add(EDIT_TIMEOUT);
-        self.0.push_back(ExpectedEdit { edit: call, path: path.clone(), until });
+        self.edits.push_back(ExpectedEdit { edit: call, path: path.clone(), until });
+        self.note_due();
         Some(path)
     }
 
     /// Removes the oldest edit, and returns its end.
     pub(super) fn end_first(&mut self, reason: EditEnd) -> Option<ServerEvent> {
-        self.0.pop_front().map(|first| first.ended(reason))
+        let first = self.edits.pop_front()?;
+        self.note_due();
+        Some(first.ended(reason))
     }
 
-    /// Removes an edit whose time is over, and returns its end.
-    pub(super) fn expire(&mut self, now: Time) -> Option<ServerEvent> {
-        if self.deadline()? <= now { self.end_first(EditEnd::Expired) } else { None }
+    fn note_due(&mut self) {
+        self.due = self.edits.front().map_or(Time::NEVER, |first| first.until);
     }
 
     /// Releases memory that is not in use.
     pub(super) fn trim(&mut self) {
-        self.0.shrink_to_fit();
-    }
-
-    pub(super) fn deadline(&self) -> Option<Time> {
-        self.0.front().map(|first| first.until)
+        self.edits.shrink_to_fit();
     }
 }
 

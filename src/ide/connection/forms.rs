@@ -11,14 +11,20 @@ use alloc::vec::Vec;
 use core::time::Duration;
 
 /// The forms of one connection that are not written yet.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Forms {
     /// The time from which the client shows forms; `None` before the session is ready.
     since: Option<Time>,
     held: Vec<(RequestId, Vec<u8>)>,
+    /// The time at which the held forms are written.
+    pub(super) due: Time,
 }
 
 impl Forms {
+    pub(super) const fn new() -> Self {
+        Self { since: None, held: Vec::new(), due: Time::NEVER }
+    }
+
     /// Notes the time from which the client shows forms.
     pub(crate) fn begin(&mut self, since: Time) {
         self.since = Some(since);
@@ -32,28 +38,23 @@ impl Forms {
     /// Holds the message of a form.
     pub(crate) fn hold(&mut self, request: RequestId, message: Held) {
         self.held.push((request, message.0));
+        self.due = self.since.unwrap_or(Time::NEVER);
     }
 
     /// Drops the message of a form that has ended. Returns false if the form was written, or is none.
     pub(crate) fn forget(&mut self, request: RequestId) -> bool {
         let at = self.held.iter().position(|(held, _)| *held == request);
-        at.map(|at| self.held.remove(at)).is_some()
+        let was_held = at.map(|at| self.held.remove(at)).is_some();
+        if self.held.is_empty() {
+            self.due = Time::NEVER;
+        }
+        was_held
     }
 
-    /// Removes and returns the messages to write, once the client shows them.
-    pub(crate) fn due(&mut self, now: Time) -> impl Iterator<Item = Vec<u8>> + use<> {
-        let due = if self.delay(now).is_some() { Vec::new() } else { core::mem::take(&mut self.held) };
-        due.into_iter().map(|(_, message)| message)
-    }
-
-    #[inline]
-    pub(crate) fn is_empty(&self) -> bool {
-        self.held.is_empty()
-    }
-
-    /// Returns the time at which the held forms are due.
-    pub(crate) fn deadline(&self) -> Option<Time> {
-        self.since.filter(|_| !self.is_empty())
+    /// Removes and returns the messages to write, once they are due.
+    pub(crate) fn release(&mut self) -> impl Iterator<Item = Vec<u8>> + use<> {
+        self.due = Time::NEVER;
+        core::mem::take(&mut self.held).into_iter().map(|(_, message)| message)
     }
 }
 

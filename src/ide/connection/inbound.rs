@@ -5,7 +5,7 @@ use super::open_calls::CallKind;
 use super::peer::Peer;
 use super::policy::{Verdict, WRONG_TOKEN};
 use super::roots::LIST_CHANGED;
-use super::{Admission, Connection, TOKEN_FIELD};
+use super::{Admission, Connection, EditEnd, TOKEN_FIELD};
 use crate::ide::tool::ToolRequest;
 use crate::ide::tool::toolset::ReceivedCall;
 use crate::ide::tool::{ClosedDiffTabs, DiffOutcome, DirectRequest, Done, Shape, TabClosed, Tool, ToolCall};
@@ -20,8 +20,8 @@ use serde_json::value::RawValue;
 
 impl Connection {
     /// Handles one event of the WebSocket. Returns true if there was an event.
-    pub(super) fn take_bytes(&mut self) -> bool {
-        let now = self.ws.now();
+    pub(super) fn take_ws_event(&mut self) -> bool {
+        let now = self.ws.stream.output.now;
         let Some((event, mut sender)) = self.ws.poll_lent() else { return false };
         match event {
             ws::Event::Upgrade(request) => {
@@ -41,15 +41,27 @@ impl Connection {
             ws::Event::Binary(_) => self.ws.fail(ProtocolError::UnexpectedBinary),
             ws::Event::Closed(closed) => {
                 self.pending = None;
-                self.mcp.close();
                 if self.admission == Admission::Pending && matches!(closed, ws::Closed::Refused(_)) {
                     self.admission = Admission::Refused;
                 }
-                self.closed = Some(closed);
+                self.end_session(closed);
             }
             ws::Event::Open { .. } | ws::Event::Ping(_) | ws::Event::Pong(_) => {}
         }
         true
+    }
+
+    /// Queues the ends of all that is open, and the end of the connection behind them. No other event waits.
+    fn end_session(&mut self, reason: ws::Closed) {
+        self.mcp.close();
+        while let Some(event) = self.mcp.queued_event() {
+            let event = self.translate(event);
+            self.events.extend(event);
+        }
+        while let Some(ended) = self.expected_edits.end_first(EditEnd::Disconnected) {
+            self.events.push_back(ended);
+        }
+        self.events.push_back(ServerEvent::Closed { agent: self.agent(), reason });
     }
 
     /// Answers the opening handshake. Returns false if none is pending any more.
@@ -102,12 +114,12 @@ impl Connection {
                 self.mcp.tools_mut().announces_edits =
                     self.peer == Peer::Agent && self.quirks().announces_edits;
                 self.roots.is_due = self.peer == Peer::Agent && self.asks_for_roots();
-                self.forms.begin(self.ws.now().saturating_add(self.settle_time()));
+                self.forms.begin(self.now().saturating_add(self.settle_time()));
                 if self.consent.ask() { self.consent_pending() } else { self.begin_ready() }
             }
             mcp::ServerEvent::ToolsListed => {
                 self.listed = true;
-                self.pushes.on_tools_listed(self.ws.now(), self.stream_pos());
+                self.pushes.on_tools_listed(self.now(), self.stream_pos());
                 return None;
             }
             mcp::ServerEvent::Call { call, tool } => return self.called(call, tool),
@@ -193,19 +205,13 @@ impl Connection {
         if self.peer == Peer::Model {
             return ServerEvent::ModelReady { agent, client };
         }
-        self.pushes.on_initialized(self.ws.now(), self.stream_pos(), self.settle_time());
+        self.pushes.on_initialized(self.now(), self.stream_pos(), self.settle_time());
         ServerEvent::Ready { agent, client }
     }
 
     #[allow(clippy::wildcard_enum_match_arm, reason = "only what the machine has to do with is named")]
     fn called(&mut self, call: CallId, received: ReceivedCall) -> Option<ServerEvent> {
-        // The agent of a model announces the edits. The model can call the tool at any time.
-        let edited = match self.peer {
-            Peer::Agent => self.expected_edits.on_call(self.ws.now(), call, &received, &mut self.events),
-            Peer::Model => None,
-        };
-        let request = received.request;
-        let mut tab_name = None;
+        let ReceivedCall { request, is_outside_turn } = received;
         match &request {
             ToolRequest::CloseTab(close) => {
                 // The names of tabs are compared byte for byte.
@@ -219,6 +225,7 @@ impl Connection {
                 if !self.mcp.defer(call, &mut self.ws.sender()) {
                     return None;
                 }
+                self.open_calls.open(call, CallKind::Tool(Tool::CloseTab), None);
             }
             ToolRequest::CloseAllDiffTabs(_) => {
                 let count = self.end_diffs(DiffEnd::AllClosed, |_| true);
@@ -230,14 +237,28 @@ impl Connection {
                 self.say(call, &Done);
                 return Some(ServerEvent::PermissionMode { agent: self.agent(), mode });
             }
-            ToolRequest::OpenDiff(diff) => tab_name = Some(diff.tab_name.clone()),
-            _ => {}
-        }
-        if let ToolRequest::GetDiagnostics(asked) = &request {
-            self.open_calls.open_diagnostics(call, asked.uri.as_deref(), edited);
-        } else {
-            let kind = request.tool().map_or(CallKind::OwnTool, CallKind::Tool);
-            self.open_calls.open(call, kind, tab_name);
+            ToolRequest::OpenDiff(diff) => {
+                let tab_name = Some(diff.tab_name.clone());
+                self.open_calls.open(call, CallKind::Tool(Tool::OpenDiff), tab_name);
+            }
+            ToolRequest::GetDiagnostics(asked) => {
+                let uri = asked.uri.as_deref();
+                // The agent of a model announces the edits. The model can call the tool at any time.
+                let is_step = self.peer == Peer::Agent && !is_outside_turn;
+                let now = self.now();
+                let edited = match is_step {
+                    true => self.expected_edits.on_diagnostics(now, call, uri, &mut self.events),
+                    false => None,
+                };
+                self.open_calls.open_diagnostics(call, uri, edited);
+            }
+            _ => {
+                let kind = match request.tool() {
+                    Some(tool) => CallKind::Tool(tool),
+                    None => CallKind::OwnTool,
+                };
+                self.open_calls.open(call, kind, None);
+            }
         }
         self.events.push_back(ServerEvent::Call { agent: self.agent(), call: ToolCall::new(call, request) });
         // The call follows the edits that it announces or ends.
@@ -270,7 +291,7 @@ impl Connection {
                 if method.as_ref() == "tools/list" {
                     // The application answers this request, most often at once, so the settle time
                     // begins here.
-                    self.pushes.on_tools_listed(self.ws.now(), self.stream_pos());
+                    self.pushes.on_tools_listed(self.now(), self.stream_pos());
                 }
                 self.open_calls.open(call, CallKind::Request, None);
                 Some(ServerEvent::Request { agent: self.agent(), call, method, params })

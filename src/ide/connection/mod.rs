@@ -20,6 +20,7 @@ pub use peer::MODELS_TARGET;
 pub(super) use policy::SUBPROTOCOL;
 pub use policy::{Auth, AuthFailure, Policy, TOKEN_FIELD};
 
+use super::pump::{self, Side};
 use super::push::{PushSchedule, StreamPos};
 use super::tool::direct;
 use super::tool::toolset::SharedTools;
@@ -28,8 +29,7 @@ use crate::Time;
 use crate::mcp::{self, Context, Forward, Implementation};
 use crate::pass::Single as _;
 use crate::rpc::{CallId, SerializedNotification};
-use crate::time::earlier;
-use crate::ws::{self, Closed};
+use crate::ws::{self, Stream, Unmasked};
 use alloc::{borrow::Cow, collections::VecDeque, sync::Arc, vec::Vec};
 use consent::Consent;
 use expected_edits::ExpectedEdits;
@@ -71,8 +71,6 @@ pub(crate) struct Connection {
     pushes: PushSchedule,
     /// The events of this layer that were not polled yet.
     events: VecDeque<ServerEvent>,
-    /// The end of the connection, until all events before it have been polled.
-    closed: Option<Closed>,
     hangup: Hangup,
     /// True if no further client can attach. A client with the token receives 503 then.
     pub(super) full: bool,
@@ -149,10 +147,9 @@ impl Connection {
                 conn.session(),
             ),
             open_calls: OpenCalls::default(),
-            expected_edits: ExpectedEdits::default(),
+            expected_edits: ExpectedEdits::new(),
             pushes: PushSchedule::new(),
             events: VecDeque::new(),
-            closed: None,
             hangup: Hangup::No,
             full: false,
             admission: Admission::Pending,
@@ -163,7 +160,7 @@ impl Connection {
             listed: false,
             pid: None,
             roots: Roots::default(),
-            forms: Forms::default(),
+            forms: Forms::new(),
             tools_changed_pending: false,
             context_changed_pending: false,
             config,
@@ -173,7 +170,7 @@ impl Connection {
     /// Returns true if the opening handshake is over, the client was let in, and no ending has begun.
     #[must_use]
     pub(crate) fn is_open(&self) -> bool {
-        self.can_hear() && self.ws.is_open()
+        self.can_hear() && self.takes_place()
     }
 
     /// Returns true if the client accepts pushes, as far as can be known: its settle time has passed
@@ -182,7 +179,7 @@ impl Connection {
     /// over is treated as settled after 10 s.
     #[must_use]
     pub(crate) fn accepts_pushes(&self) -> bool {
-        self.pushes.is_settled(self.ws.now()) && self.mcp.is_ready()
+        self.pushes.is_settled(self.now()) && self.mcp.is_ready()
     }
 
     /// Decides about a client that waits after an [`AdmissionPending`](ServerEvent::AdmissionPending):
@@ -242,11 +239,6 @@ impl Connection {
         self.mcp.open_bytes()
     }
 
-    /// Limits the open calls to this many bytes, in addition to the limit of the session.
-    pub(crate) const fn set_quota(&mut self, bytes: usize) {
-        self.mcp.set_quota(bytes);
-    }
-
     /// Takes a new selection, written in the dialect of the session.
     pub(crate) fn set_selection(&mut self, selection: SerializedNotification) {
         self.pushes.set(selection);
@@ -267,31 +259,40 @@ impl Connection {
         self.conn.into()
     }
 
+    /// Returns the name of the connection.
+    pub(crate) const fn conn(&self) -> ConnId {
+        self.conn
+    }
+
+    /// Returns the latest time seen. The WebSocket has the one clock of the connection.
+    const fn now(&self) -> Time {
+        self.ws.stream.output.now
+    }
+
     /// Returns the session at the latest time seen, and the sender for its messages.
     fn session(&mut self) -> (&mut mcp::Server<SharedTools>, ws::Sender<'_>) {
-        self.mcp.set_now(self.ws.now());
+        self.mcp.set_now(self.now());
         (&mut self.mcp, self.ws.sender())
     }
 
     /// Returns the end of the outgoing stream, and the position up to which the stream has been
     /// written.
     fn stream_pos(&self) -> StreamPos {
-        let unwritten = u64::try_from(self.ws.outgoing().len()).unwrap_or(u64::MAX);
-        let end = self.ws.position();
-        StreamPos { end, written: end.saturating_sub(unwritten) }
+        let tx = &self.ws.stream.output.tx;
+        StreamPos { end: tx.position(), written: tx.written() }
     }
 
     /// Returns true if the client has ended its stream and calls of it are still open that a program answers: the
     /// decision of a person on a diff can take for ever.
     fn owes_answers(&self) -> bool {
-        self.ws.is_open() && self.open_calls.has_any_but_diffs()
+        self.takes_place() && self.open_calls.has_any_but_diffs()
     }
 
     /// Passes the end of the client's stream on, once its calls are answered or the time for that is over.
     /// Returns false if there is nothing to pass on yet.
     fn hang_up(&mut self) -> bool {
         let Hangup::Heard(limit) = self.hangup else { return false };
-        let now = self.ws.now();
+        let now = self.now();
         if self.owes_answers() {
             let limit = limit.unwrap_or_else(|| now.saturating_add(self.config.ws.drain));
             self.hangup = Hangup::Heard(Some(limit));
@@ -300,7 +301,7 @@ impl Connection {
             }
         }
         self.hangup = Hangup::Over;
-        self.ws.end_stream(now);
+        self.ws.stream.output.cut_off();
         true
     }
 
@@ -313,7 +314,7 @@ impl Connection {
     /// Returns true if the connection counts among the open ones of a server: a client that has ended its stream and
     /// waits for answers does.
     pub(crate) fn takes_place(&self) -> bool {
-        self.ws.is_open()
+        self.ws.stream.output.is_open()
     }
 
     /// Returns true if the client was let in, as an agent or for a model, and the connection has not ended.
@@ -328,7 +329,7 @@ impl Connection {
 
     /// Returns true if the connection has ended, even if the end is not reported yet.
     pub(crate) fn has_ended(&self) -> bool {
-        self.closed.is_some() || self.ws.has_ended()
+        self.ws.stream.output.has_ended()
     }
 }
 
@@ -388,9 +389,10 @@ impl Connection {
         self.ws.filled(now, n);
     }
 
+    /// Returns the bytes that were not written.
     #[inline]
     pub(crate) fn outgoing(&self) -> &[u8] {
-        self.ws.outgoing()
+        self.ws.stream.output.outgoing()
     }
 
     #[inline]
@@ -399,36 +401,35 @@ impl Connection {
     }
 
     pub(crate) fn feed(&mut self, now: Time, bytes: &[u8]) {
-        if self.can_hear() {
+        if matches!(self.hangup, Hangup::No) {
             self.ws.feed(now, bytes);
         }
     }
 
-    pub(crate) fn end_stream(&mut self, now: Time) {
-        self.ws.tick(now);
+    pub(crate) fn end_stream(&mut self) {
         if self.can_hear() {
             self.hangup = Hangup::Heard(None);
             return;
         }
         if self.hangup != Hangup::Over {
             self.hangup = Hangup::Over;
-            self.ws.end_stream(now);
+            self.ws.stream.output.cut_off();
         }
-        self.ws.end_stream(now);
+        self.ws.stream.output.cut_off();
     }
 
     pub(crate) fn wants_input(&self) -> bool {
         self.can_hear() && self.ws.wants_input()
     }
 
+    /// Notes that `n` more bytes of the output were written.
     pub(crate) fn sent(&mut self, n: usize) {
-        self.ws.sent(n);
-        self.pushes.on_written(self.ws.now(), self.stream_pos().written);
+        let output = &mut self.ws.stream.output;
+        output.sent(n);
+        if self.pushes.awaits <= output.tx.written() {
+            self.pushes.on_written(output.now, output.tx.written());
+        }
         self.flush();
-    }
-
-    pub(crate) fn is_done(&self) -> bool {
-        self.closed.is_none() && self.events.is_empty() && self.ws.is_done()
     }
 
     pub(crate) fn trim(&mut self) {
@@ -440,68 +441,112 @@ impl Connection {
         self.consent.trim();
     }
 
-    pub(crate) fn tick(&mut self, now: Time) {
-        self.ws.tick(now);
+    /// Brings the connection to the latest time seen.
+    pub(crate) fn set_now(&mut self, now: Time) {
+        self.ws.stream.output.set_now(now);
     }
 
-    pub(crate) fn poll_event(&mut self) -> Option<ServerEvent> {
+    /// Returns the next event. The open calls are limited to `quota` bytes, in addition to the limit of the session. If
+    /// `full` is true, no further client can attach.
+    pub(crate) fn poll(&mut self, quota: usize, full: bool) -> Option<ServerEvent> {
+        self.full = full;
+        self.mcp.set_quota(quota);
+        pump::poll(self)
+    }
+
+    /// Returns what the server has to know after each operation.
+    pub(crate) fn status(&self) -> Status {
+        Status {
+            due: pump::due(self),
+            has_output: !self.outgoing().is_empty(),
+            is_done: pump::is_done(self),
+            is_open: self.takes_place(),
+            open_bytes: self.mcp.open_bytes(),
+        }
+    }
+}
+
+/// What a server has to know of a connection after each operation on it.
+#[derive(Debug)]
+pub(crate) struct Status {
+    /// The time of the next event; [`Time::ZERO`] while an event can be polled.
+    pub(crate) due: Time,
+    /// True if bytes wait to be written.
+    pub(crate) has_output: bool,
+    /// True if all events were polled, and the output was written or the time for that is over.
+    pub(crate) is_done: bool,
+    /// True if the connection [takes a place](Connection::takes_place).
+    pub(crate) is_open: bool,
+    /// The size of the messages of the open calls, in bytes.
+    pub(crate) open_bytes: usize,
+}
+
+impl Default for Status {
+    /// Returns the status of a connection that is gone.
+    fn default() -> Self {
+        Self { due: Time::NEVER, has_output: false, is_done: false, is_open: false, open_bytes: 0 }
+    }
+}
+
+impl Side for Connection {
+    type Event = ServerEvent;
+    type Mask = Unmasked;
+
+    fn stream(&self) -> &Stream<Unmasked> {
+        &self.ws.stream
+    }
+
+    fn has_event(&self) -> bool {
+        !self.events.is_empty() || self.mcp.has_queued_event() || self.consent.has_next()
+    }
+
+    fn next_event(&mut self) -> Option<ServerEvent> {
         loop {
             if let Some(event) = self.events.pop_front() {
                 return Some(event);
             }
-            if let Some(event) = self.consent.next().or_else(|| self.mcp.queued_event()) {
-                match self.translate(event) {
-                    Some(event) => return Some(event),
-                    None => continue,
-                }
-            }
-            if self.closed.is_some() {
-                if let Some(ended) = self.expected_edits.end_first(EditEnd::Disconnected) {
-                    return Some(ended);
-                }
-            }
-            if let Some(closed) = self.closed.take() {
-                return Some(ServerEvent::Closed { agent: self.agent(), reason: closed });
-            }
-            self.flush();
-            if self.take_bytes() || matches!(self.hangup, Hangup::Heard(_)) && self.hang_up() {
-                continue;
-            }
-            // Above the high-water mark some received bytes are not delivered yet. They can prevent a
-            // timeout, so no session timer runs.
-            if self.ws.has_ended() || self.ws.is_full() {
-                return None;
-            }
-            if let Some(ended) = self.expected_edits.expire(self.ws.now()) {
-                return Some(ended);
-            }
-            self.pushes.tick(self.ws.now());
-            self.flush();
-            let event = self.mcp.poll(self.ws.now(), &mut self.ws.sender())?;
+            let held = if self.consent.has_next() { self.consent.next() } else { None };
+            let event = held.or_else(|| self.mcp.queued_event())?;
             if let Some(event) = self.translate(event) {
                 return Some(event);
             }
         }
     }
 
-    pub(crate) fn due(&self) -> Option<Time> {
-        let has_queued = self.consent.has_next() || self.mcp.has_queued_event();
-        if !self.events.is_empty() || self.closed.is_some() || has_queued {
-            return Some(self.ws.now());
+    /// Sends the messages that wait for the session or for room in the send buffer: the changes of the
+    /// tools and of the context, the question for the folders and the forms, then the selection.
+    fn flush(&mut self) {
+        let changed = self.tools_changed_pending | self.context_changed_pending;
+        if changed | self.roots.is_due | self.forms.due.is_due(self.ws.stream.output.now) {
+            self.flush_rest();
         }
-        let transport = match self.hangup {
-            Hangup::No | Hangup::Over => self.ws.due(),
-            Hangup::Heard(limit) => {
-                let limit = limit.filter(|_| self.owes_answers()).unwrap_or_else(|| self.ws.now());
-                earlier(self.ws.due(), Some(limit))
-            }
-        };
-        if self.ws.has_ended() || self.ws.is_full() {
-            return transport;
+        if self.pushes.wants_to_send {
+            self.send_selection();
         }
-        let session = earlier(self.mcp.deadline(), self.expected_edits.deadline());
-        let waiting = earlier(transport, earlier(session, self.pushes.deadline()));
-        if self.forms.is_empty() { waiting } else { earlier(waiting, self.forms.deadline()) }
+    }
+
+    fn take_bytes(&mut self) -> bool {
+        self.take_ws_event() || matches!(self.hangup, Hangup::Heard(_)) && self.hang_up()
+    }
+
+    fn transport_due(&self) -> Time {
+        let Hangup::Heard(limit) = self.hangup else { return self.ws.due() };
+        self.ws.due().min(limit.filter(|_| self.owes_answers()).unwrap_or(Time::ZERO))
+    }
+
+    fn session_due(&self) -> Time {
+        self.mcp.due().min(self.expected_edits.due).min(self.pushes.due).min(self.forms.due)
+    }
+
+    fn keep_time(&mut self) {
+        let now = self.now();
+        if self.expected_edits.due.is_due(now) {
+            self.events.extend(self.expected_edits.end_first(EditEnd::Expired));
+        } else if self.pushes.due.is_due(now) {
+            self.pushes.tick(now);
+        } else {
+            self.mcp.keep_time(now, &mut self.ws.sender());
+        }
     }
 }
 
@@ -517,8 +562,9 @@ mod tests {
         let settings = session_settings(&config);
         let conn = ConnId::new(0, 1);
         let mut connection = Connection::new(Arc::new(config), settings, conn, Time::ZERO);
-        let event = connection.poll_event();
-        let is_named = matches!(&event, Some(ServerEvent::Closed { reason: Closed::ZeroLimit("depth"), .. }));
-        assert!(is_named && connection.is_done(), "{event:?}");
+        let event = connection.poll(usize::MAX, false);
+        let is_named =
+            matches!(&event, Some(ServerEvent::Closed { reason: ws::Closed::ZeroLimit("depth"), .. }));
+        assert!(is_named && connection.status().is_done, "{event:?}");
     }
 }

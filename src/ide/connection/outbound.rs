@@ -10,7 +10,6 @@ use crate::ide::tool::toolset::SharedTools;
 use crate::ide::tool::{Call, Shape, ToolArguments};
 use crate::ide::{DiagnosticsChanged, EditorNotification, Mention, Pending, Selection, ServerConfig};
 use crate::mcp::{self, Context, Form, FormAnswer, Timeout};
-use crate::pass::Single as _;
 use crate::rpc::{CallId, NotAnswered, NotSent, RequestId};
 use crate::ws::{self, CloseCode};
 use crate::{Outbox, To};
@@ -61,7 +60,7 @@ impl Connection {
     /// [`NotSent::Full`] while the send buffer is full.
     pub(crate) fn mention(&mut self, mention: &Mention) -> Result<(), NotSent> {
         self.may_send()?;
-        if !self.mcp.is_ready() || !self.pushes.can_mention(self.ws.now()) {
+        if !self.mcp.is_ready() || !self.pushes.can_mention(self.now()) {
             return Err(NotSent::NotReady);
         }
         let quirks = self.quirks();
@@ -71,7 +70,7 @@ impl Connection {
             _ => None,
         };
         self.push_notification(EditorNotification::AtMentioned, spelled.as_ref().unwrap_or(mention))?;
-        self.pushes.on_mention_sent(self.ws.position());
+        self.pushes.on_mention_sent(self.ws.stream.output.tx.position());
         Ok(())
     }
 
@@ -119,7 +118,7 @@ impl Connection {
         self.may_send()?;
         self.mcp.notify(method, params, &mut self.ws.sender())?;
         if LISTS_CHANGED.contains(&method) {
-            self.pushes.on_list_changed(self.ws.now(), self.stream_pos());
+            self.pushes.on_list_changed(self.now(), self.stream_pos());
         }
         Ok(())
     }
@@ -173,7 +172,7 @@ impl Connection {
         if !self.quirks().answers_requests {
             return Err(NotSent::Undeclared);
         }
-        let now = self.ws.now();
+        let now = self.now();
         if let Some(delay) = self.forms.delay(now) {
             let mut held = Held::default();
             self.mcp.set_now(now);
@@ -228,7 +227,7 @@ impl Connection {
         let announced = self.mcp.context_changed(&mut self.ws.sender());
         self.context_changed_pending = matches!(announced, Err(NotSent::Full | NotSent::NotReady));
         if announced == Ok(true) {
-            self.pushes.on_list_changed(self.ws.now(), self.stream_pos());
+            self.pushes.on_list_changed(self.now(), self.stream_pos());
         }
     }
 
@@ -265,7 +264,7 @@ impl Connection {
         self.may_reply()?;
         // Every open call can be answered above the high-water mark, and answers are much larger than
         // calls. So a second limit applies to the send buffer here.
-        if self.ws.outgoing().len() >= self.config.max_unwritten() {
+        if self.outgoing().len() >= self.config.max_unwritten() {
             self.mcp.fail(call, UNREAD, &mut self.ws.sender())?;
         } else {
             answer(&mut self.mcp, &mut self.ws.sender())?;
@@ -277,7 +276,7 @@ impl Connection {
     /// Refuses every answer once the connection has ended, even before the poll of its end. Until that
     /// poll the session still has the calls as open.
     fn may_reply(&self) -> Result<(), NotAnswered> {
-        if self.ws.has_ended() || self.ws.is_cut_off() { Err(NotAnswered::Closed) } else { Ok(()) }
+        if self.ws.stream.output.is_reading() { Ok(()) } else { Err(NotAnswered::Closed) }
     }
 
     /// Refuses every answer once the connection has ended, and the answer to a call whose event was not
@@ -294,7 +293,7 @@ impl Connection {
         if self.has_ended() || !self.can_hear() {
             return Err(NotSent::Closed);
         }
-        if self.ws.is_open() { Ok(()) } else { Err(NotSent::NotReady) }
+        if self.takes_place() { Ok(()) } else { Err(NotSent::NotReady) }
     }
 
     /// Refuses pushes to a client that waits for [`allow`](Connection::allow), beside those that would be lost.
@@ -312,29 +311,24 @@ impl Connection {
         let early = sent == Err(NotSent::NotReady) && self.listed;
         self.tools_changed_pending = sent == Err(NotSent::Full) || early;
         if sent == Ok(true) {
-            self.pushes.on_list_changed(self.ws.now(), self.stream_pos());
+            self.pushes.on_list_changed(self.now(), self.stream_pos());
         }
         if sent == Err(NotSent::Full) { Ok(()) } else { sent.map(drop) }
     }
 
-    /// Sends the messages that wait for the session or for room in the send buffer: the changes of the
-    /// tools and of the context, then the selection.
-    pub(super) fn flush(&mut self) {
-        let changed = self.tools_changed_pending | self.context_changed_pending;
-        if changed | self.roots.is_due | !self.forms.is_empty() {
-            self.flush_rest();
-        }
-        let Some(selection) = self.pushes.due() else { return };
-        if self.ws.outgoing().len() <= SELECTION_ROOM
-            && self.mcp.notify_serialized(&selection, &mut self.ws.sender()).is_ok()
+    /// Sends the selection, if the client accepts it by now and the send buffer has room.
+    pub(super) fn send_selection(&mut self) {
+        let Some(selection) = self.pushes.selection_to_send() else { return };
+        if self.ws.stream.output.outgoing().len() <= SELECTION_ROOM
+            && self.mcp.notify_serialized(selection, &mut self.ws.sender()).is_ok()
         {
-            self.pushes.on_selection_sent(self.ws.position());
+            self.pushes.on_selection_sent(self.ws.stream.output.tx.position());
         }
     }
 
     /// Sends what waits beside the selection, which is seldom anything.
     #[cold]
-    fn flush_rest(&mut self) {
+    pub(super) fn flush_rest(&mut self) {
         if self.tools_changed_pending {
             // The change cannot be sent any more if the session has ended since.
             let _ = self.announce_tools();
@@ -343,8 +337,8 @@ impl Connection {
             self.announce_context();
         }
         self.ask_for_roots();
-        if !self.ws.is_full() {
-            for message in self.forms.due(self.ws.now()) {
+        if self.forms.due.is_due(self.now()) && !self.ws.is_full() {
+            for message in self.forms.release() {
                 // An outbox that is closed ends the request too.
                 let _ = self.ws.sender().message(To::Unasked, |buf| buf.extend_from_slice(&message));
             }

@@ -32,7 +32,6 @@
 
 use crate::Time;
 use crate::rpc::SerializedNotification;
-use crate::time::earlier;
 use core::time::Duration;
 
 /// The longest time for which a client that lists its tools over and over can keep mentions waiting,
@@ -52,15 +51,23 @@ const MENTION_GAP: Duration = Duration::from_millis(100);
 pub(crate) struct PushSchedule {
     latest: Option<SerializedNotification>,
     /// True if the latest selection is to be sent as soon as the send buffer has room.
-    is_due: bool,
+    pub(crate) wants_to_send: bool,
     state: State,
     settle: Duration,
-    /// The ends of the last selection and the last mention in the outgoing stream, until they are written.
-    unwritten_selection: Option<u64>,
-    unwritten_mention: Option<u64>,
-    /// The time from which the next mention can be sent; `None` once it has passed.
-    next_mention: Option<Time>,
+    /// The ends of the last selection and the last mention in the outgoing stream, until they are written;
+    /// [`WRITTEN`] from then on.
+    selection_ends: u64,
+    mention_ends: u64,
+    /// The time from which the next mention can be sent; [`Time::NEVER`] once it has passed.
+    next_mention: Time,
+    /// The time of the next [`tick`](Self::tick).
+    pub(crate) due: Time,
+    /// The position of the outgoing stream whose writing changes anything here.
+    pub(crate) awaits: u64,
 }
+
+/// The position of the outgoing stream that stands for "nothing waits to be written".
+const WRITTEN: u64 = u64::MAX;
 
 /// The progress of the outgoing stream: the position of its end, and the position up to which it
 /// has been written.
@@ -77,13 +84,13 @@ enum State {
         /// The moment at which the settle time first began.
         since: Option<Time>,
         /// The position up to which the outgoing stream has to be written before the settle time
-        /// begins.
+        /// begins; [`WRITTEN`] once it has begun.
         behind: u64,
-        until: Option<Time>,
+        until: Time,
     },
     /// The state after the settle time. The selection is sent once more at the time `repeat`.
     Settled {
-        repeat: Option<Time>,
+        repeat: Time,
     },
 }
 
@@ -91,21 +98,24 @@ impl PushSchedule {
     pub(crate) const fn new() -> Self {
         Self {
             latest: None,
-            is_due: false,
+            wants_to_send: false,
             state: State::Attaching,
             settle: Duration::ZERO,
-            unwritten_selection: None,
-            unwritten_mention: None,
-            next_mention: None,
+            selection_ends: WRITTEN,
+            mention_ends: WRITTEN,
+            next_mention: Time::NEVER,
+            due: Time::NEVER,
+            awaits: WRITTEN,
         }
     }
 
     /// Replaces the selection.
     pub(crate) fn set(&mut self, selection: SerializedNotification) {
         self.latest = Some(selection);
-        self.is_due = true;
+        self.wants_to_send = true;
         if let State::Settled { repeat } = &mut self.state {
-            *repeat = None;
+            *repeat = Time::NEVER;
+            self.due = self.next_mention;
         }
     }
 
@@ -114,7 +124,7 @@ impl PushSchedule {
         if self.state == State::Attaching {
             self.settle = settle;
             self.settle_from(None, now, out);
-            self.is_due = self.latest.is_some();
+            self.wants_to_send = self.latest.is_some();
         }
     }
 
@@ -125,7 +135,7 @@ impl PushSchedule {
             State::Settling { since, .. } => self.settle_from(since, now, out),
             State::Settled { .. } => self.settle_from(None, now, out),
         }
-        self.is_due = self.latest.is_some();
+        self.wants_to_send = self.latest.is_some();
     }
 
     /// Begins to settle anew: the client receives that the tools, the prompts or the resources have
@@ -138,52 +148,58 @@ impl PushSchedule {
 
     /// Ends all pushes: the connection shuts down. The mention in the send buffer can still be written.
     pub(crate) fn stop(&mut self) {
-        *self = Self { unwritten_mention: self.unwritten_mention, ..Self::new() };
+        *self = Self { mention_ends: self.mention_ends, awaits: self.mention_ends, ..Self::new() };
     }
 
     fn settle_from(&mut self, since: Option<Time>, now: Time, out: StreamPos) {
-        self.state = State::Settling { since, behind: out.end, until: None };
+        self.state = State::Settling { since, behind: out.end, until: Time::NEVER };
         self.on_written(now, out.written);
     }
 
     /// Notes that the outgoing stream has been written up to `written`.
     pub(crate) fn on_written(&mut self, now: Time, written: u64) {
-        if let State::Settling { since, behind, until: until @ None } = &mut self.state {
+        if let State::Settling { since, behind, until } = &mut self.state {
             if *behind <= written {
                 let latest = since.get_or_insert(now).saturating_add(self.settle.max(LONGEST_SETTLING));
-                *until = Some(now.saturating_add(self.settle).min(latest));
+                (*behind, *until) = (WRITTEN, now.saturating_add(self.settle).min(latest));
             }
         }
-        self.unwritten_selection.take_if(|end| *end <= written);
-        if self.unwritten_mention.take_if(|end| *end <= written).is_some() {
-            self.next_mention = Some(now.saturating_add(MENTION_GAP));
+        if self.selection_ends <= written {
+            self.selection_ends = WRITTEN;
+        }
+        if self.mention_ends <= written {
+            self.mention_ends = WRITTEN;
+            self.next_mention = now.saturating_add(MENTION_GAP);
         }
         // A settle time of zero is over at once.
         self.tick(now);
     }
 
-    /// Advances the clock to `now`.
+    /// Advances the clock to `now`, and notes what comes next.
     pub(crate) fn tick(&mut self, now: Time) {
-        let is_due = |at: Time| at <= now && at.finite().is_some();
         match &mut self.state {
-            State::Settling { until: Some(until), .. } if is_due(*until) => {
+            State::Settling { until, .. } if until.is_due(now) => {
                 let has_selection = self.latest.is_some();
-                self.is_due |= has_selection && !self.settle.is_zero();
-                self.state = State::Settled { repeat: has_selection.then(|| now.saturating_add(REPEAT)) };
+                self.wants_to_send |= has_selection && !self.settle.is_zero();
+                let repeat = if has_selection { now.saturating_add(REPEAT) } else { Time::NEVER };
+                self.state = State::Settled { repeat };
             }
-            State::Settled { repeat } => self.is_due |= repeat.take_if(|at| is_due(*at)).is_some(),
-            State::Attaching | State::Settling { .. } => {}
+            State::Settled { repeat } if repeat.is_due(now) => {
+                self.wants_to_send = true;
+                *repeat = Time::NEVER;
+            }
+            State::Attaching | State::Settling { .. } | State::Settled { .. } => {}
         }
-        self.next_mention.take_if(|at| is_due(*at));
-    }
-
-    pub(crate) fn deadline(&self) -> Option<Time> {
-        let state = match self.state {
-            State::Attaching => None,
-            State::Settling { until, .. } => until,
-            State::Settled { repeat } => repeat,
+        if self.next_mention.is_due(now) {
+            self.next_mention = Time::NEVER;
+        }
+        let (at, behind) = match self.state {
+            State::Attaching => (Time::NEVER, WRITTEN),
+            State::Settling { until, behind, .. } => (until, behind),
+            State::Settled { repeat } => (repeat, WRITTEN),
         };
-        earlier(state.and_then(Time::finite), self.next_mention.and_then(Time::finite))
+        self.due = at.min(self.next_mention);
+        self.awaits = behind.min(self.selection_ends).min(self.mention_ends);
     }
 
     /// Returns true if the settle time is over at `now`: the client is then expected to accept
@@ -191,41 +207,41 @@ impl PushSchedule {
     pub(crate) fn is_settled(&self, now: Time) -> bool {
         match self.state {
             State::Attaching => false,
-            State::Settling { until, .. } => until.and_then(Time::finite).is_some_and(|until| until <= now),
+            State::Settling { until, .. } => until.is_due(now),
             State::Settled { .. } => true,
         }
     }
 
     /// Returns true if a mention can be sent at `now`.
     pub(crate) fn can_mention(&self, now: Time) -> bool {
-        self.is_settled(now)
-            && self.unwritten_mention.is_none()
-            && self.next_mention.is_none_or(|at| at <= now)
+        let is_free = self.next_mention == Time::NEVER || self.next_mention <= now;
+        self.is_settled(now) && is_free && !self.has_unwritten_mention()
     }
 
     /// Returns true if the last mention lies in the send buffer.
     pub(crate) const fn has_unwritten_mention(&self) -> bool {
-        self.unwritten_mention.is_some()
+        self.mention_ends != WRITTEN
     }
 
     /// Notes that a mention was sent, which ends at this position of the outgoing stream.
-    pub(crate) const fn on_mention_sent(&mut self, end: u64) {
-        self.unwritten_mention = Some(end);
+    pub(crate) fn on_mention_sent(&mut self, end: u64) {
+        self.mention_ends = end;
+        self.awaits = self.awaits.min(end);
     }
 
     /// Returns the selection to send now, if there is one. While the previous selection lies in the
     /// send buffer, the latest selection waits in the schedule, so that a newer selection can
     /// replace it.
-    #[inline]
-    pub(crate) fn due(&self) -> Option<SerializedNotification> {
-        let can_be_sent = self.is_due && self.state != State::Attaching && self.unwritten_selection.is_none();
-        if can_be_sent { self.latest.clone() } else { None }
+    pub(crate) fn selection_to_send(&self) -> Option<&SerializedNotification> {
+        let is_attached = !matches!(self.state, State::Attaching);
+        self.latest.as_ref().filter(|_| self.wants_to_send && is_attached && self.selection_ends == WRITTEN)
     }
 
     /// Notes that the selection was sent, which ends at this position of the outgoing stream.
-    pub(crate) const fn on_selection_sent(&mut self, end: u64) {
-        self.is_due = false;
-        self.unwritten_selection = Some(end);
+    pub(crate) fn on_selection_sent(&mut self, end: u64) {
+        self.wants_to_send = false;
+        self.selection_ends = end;
+        self.awaits = self.awaits.min(end);
     }
 }
 
@@ -272,12 +288,12 @@ mod tests {
                     Changed => schedule.on_list_changed(at(millis), WRITTEN),
                 }
             }
-            if schedule.due().is_some() {
+            if schedule.selection_to_send().is_some() {
                 schedule.on_selection_sent(0);
                 schedule.on_written(at(millis), 0);
                 sent.push(millis);
             }
-            assert!(schedule.deadline().is_none_or(|due| due > at(millis)), "{steps:?} at {millis} ms");
+            assert!(schedule.due > at(millis), "{steps:?} at {millis} ms");
             settled = if schedule.is_settled(at(millis)) { settled.or(Some(millis)) } else { None };
         }
         (sent, settled)
@@ -377,9 +393,9 @@ mod tests {
             schedule.on_written(at(written + 1), 50);
             schedule.tick(at(written + 99));
             assert!(!schedule.can_mention(at(written + 99)), "at {sent} ms");
-            assert_eq!(schedule.deadline(), Some(at(written + 100)), "at {sent} ms");
+            assert_eq!(schedule.due, at(written + 100), "at {sent} ms");
             schedule.tick(at(written + 100));
-            assert!(schedule.can_mention(at(written + 100)) && schedule.deadline().is_none(), "at {sent} ms");
+            assert!(schedule.can_mention(at(written + 100)) && schedule.due == Time::NEVER, "at {sent} ms");
             if sent == 9_100 {
                 schedule.on_list_changed(at(9_300), WRITTEN);
                 assert!(!schedule.can_mention(at(9_300)));
@@ -392,20 +408,24 @@ mod tests {
         let mut schedule = PushSchedule::new();
         schedule.set(selection());
         schedule.on_initialized(at(0), StreamPos { end: 100, written: 0 }, SETTLE);
-        assert!(schedule.due().is_some() && schedule.deadline().is_none());
+        assert!(schedule.selection_to_send().is_some() && schedule.due == Time::NEVER);
         schedule.on_selection_sent(200);
         schedule.on_tools_listed(at(10), StreamPos { end: 300, written: 0 });
-        assert!(schedule.due().is_none(), "the selection before lies in the send buffer");
+        assert!(schedule.selection_to_send().is_none(), "the selection before lies in the send buffer");
         schedule.on_written(at(9_000), 299);
         schedule.tick(at(9_000));
-        assert!(schedule.due().is_some() && !schedule.is_settled(at(9_000)) && schedule.deadline().is_none());
+        assert!(
+            schedule.selection_to_send().is_some()
+                && !schedule.is_settled(at(9_000))
+                && schedule.due == Time::NEVER
+        );
         schedule.on_selection_sent(400);
         schedule.on_written(at(15_000), 400);
-        assert_eq!(schedule.deadline(), Some(at(16_600)));
+        assert_eq!(schedule.due, at(16_600));
         schedule.on_tools_listed(at(16_000), StreamPos { end: 500, written: 400 });
-        assert_eq!(schedule.deadline(), None);
+        assert_eq!(schedule.due, Time::NEVER);
         schedule.on_written(at(24_000), 500);
-        assert_eq!(schedule.deadline(), Some(at(25_000)), "10 s after the time first ran");
+        assert_eq!(schedule.due, at(25_000), "10 s after the time first ran");
     }
 
     #[test]
@@ -415,13 +435,13 @@ mod tests {
         schedule.set(selection());
         schedule.on_selection_sent(100);
         schedule.tick(at(1_600));
-        assert!(schedule.is_settled(at(1_600)) && schedule.due().is_none(), "the repeat waits");
+        assert!(schedule.is_settled(at(1_600)) && schedule.selection_to_send().is_none(), "the repeat waits");
         schedule.on_list_changed(at(1_700), StreamPos { end: 150, written: 40 });
         schedule.on_written(at(2_000), 150);
         let mut sent = Vec::new();
         for millis in 2_000..40_000 {
             schedule.tick(at(millis));
-            if schedule.due().is_some() {
+            if schedule.selection_to_send().is_some() {
                 schedule.on_selection_sent(150);
                 schedule.on_written(at(millis), 150);
                 sent.push(millis);
@@ -444,7 +464,7 @@ mod tests {
         schedule.set(selection());
         schedule.on_initialized(at(0), WRITTEN, SETTLE);
         schedule.stop();
-        assert!(schedule.due().is_none() && schedule.deadline().is_none());
+        assert!(schedule.selection_to_send().is_none() && schedule.due == Time::NEVER);
     }
 
     #[test]
@@ -452,6 +472,6 @@ mod tests {
         let mut schedule = PushSchedule::new();
         schedule.on_initialized(at(0), WRITTEN, Duration::MAX);
         schedule.tick(Time::new(Duration::MAX));
-        assert!(!schedule.is_settled(Time::new(Duration::MAX)) && schedule.deadline().is_none());
+        assert!(!schedule.is_settled(Time::new(Duration::MAX)) && schedule.due == Time::NEVER);
     }
 }

@@ -10,17 +10,24 @@ use alloc::vec::Vec;
 const BLOCK: usize = 32;
 
 /// The deadline of each place. `Time::NEVER` means no deadline.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Deadlines {
     /// The deadlines by place.
     all: Vec<Time>,
     /// The earliest deadline of each [`BLOCK`] of places.
     earliest: Vec<Time>,
+    /// The earliest deadline of all.
+    pub(super) first: Time,
+}
+
+impl Default for Deadlines {
+    fn default() -> Self {
+        Self { all: Vec::new(), earliest: Vec::new(), first: Time::NEVER }
+    }
 }
 
 impl Deadlines {
-    pub(super) fn set(&mut self, place: usize, at: Option<Time>) {
-        let at = at.unwrap_or(Time::NEVER);
+    pub(super) fn set(&mut self, place: usize, at: Time) {
         if self.all.len() <= place {
             self.all.resize(place.saturating_add(1), Time::NEVER);
             self.earliest.resize(self.all.len().div_ceil(BLOCK), Time::NEVER);
@@ -35,11 +42,7 @@ impl Deadlines {
         if let (Some(all), Some(earliest)) = (all, earliest) {
             *earliest = all.iter().copied().min().unwrap_or(Time::NEVER);
         }
-    }
-
-    /// Returns the earliest deadline of all.
-    pub(super) fn next(&self) -> Option<Time> {
-        self.earliest.iter().min().copied().and_then(Time::finite)
+        self.first = self.earliest.iter().copied().min().unwrap_or(Time::NEVER);
     }
 
     /// Returns the first place, from `from` on, whose deadline has come. At `Time::NEVER` every place
@@ -66,17 +69,17 @@ mod tests {
     #[test]
     fn they_are_those_of_a_plain_list() {
         arbtest::arbtest(|u| {
-            let (mut deadlines, mut model) = (Deadlines::default(), [None; 3 * BLOCK]);
+            let (mut deadlines, mut model) = (Deadlines::default(), [Time::NEVER; 3 * BLOCK]);
             for _ in 0..u.int_in_range(0..=30)? {
                 let (place, at) = (u.choose_index(model.len())?, u.int_in_range(0..=20)?);
-                let at = u.ratio(2, 3)?.then(|| Time::from_millis(at));
+                let at = if u.ratio(2, 3)? { Time::from_millis(at) } else { Time::NEVER };
                 deadlines.set(place, at);
                 model[place] = at;
-                assert_eq!(deadlines.next(), model.iter().flatten().min().copied());
+                assert_eq!(Some(&deadlines.first), model.iter().min());
             }
             let now = Time::from_millis(u.int_in_range(0..=20)?);
             for from in 0..=model.len() {
-                let due = |place: &usize| model[*place].is_some_and(|at| at <= now);
+                let due = |place: &usize| model[*place] <= now;
                 assert_eq!(deadlines.next_due(from, now), (from..model.len()).find(due), "{from}");
             }
             Ok(())
@@ -87,7 +90,7 @@ mod tests {
     #[test]
     fn the_end_of_time_comes_for_all() {
         let mut deadlines = Deadlines::default();
-        deadlines.set(BLOCK, Some(Time::from_millis(1)));
+        deadlines.set(BLOCK, Time::from_millis(1));
         assert_eq!(deadlines.next_due(0, Time::ZERO), None);
         assert_eq!(deadlines.next_due(0, Time::NEVER), Some(0));
         assert_eq!(deadlines.next_due(BLOCK, Time::NEVER), Some(BLOCK));

@@ -18,6 +18,8 @@ pub(super) struct Debounce {
     pause: Duration,
     at_most: Duration,
     held: Option<Held>,
+    /// The time at which the held selection is released.
+    pub(super) due: Time,
     last: Option<Last>,
 }
 
@@ -33,12 +35,11 @@ struct Last {
 struct Held {
     selection: Arc<Selection>,
     since: Time,
-    due: Time,
 }
 
 impl Debounce {
     pub(super) const fn new(pause: Duration, at_most: Duration) -> Self {
-        Self { pause, at_most, held: None, last: None }
+        Self { pause, at_most, held: None, due: Time::NEVER, last: None }
     }
 
     pub(super) fn hold(&mut self, now: Time, selection: Selection) {
@@ -47,6 +48,7 @@ impl Debounce {
             return;
         }
         let since = self.held.take().map_or(now, |held| held.since);
+        self.due = Time::NEVER;
         let is_equal = |last: &&mut Last| *last.selection == selection;
         if let Some(last) = self.last.as_mut().filter(is_equal) {
             let pause = now.saturating_since(last.reported);
@@ -55,13 +57,17 @@ impl Debounce {
                 return;
             }
         }
-        let due = now.saturating_add(self.pause).min(since.saturating_add(self.at_most));
-        self.held = Some(Held { selection: Arc::new(selection), since, due });
+        self.due = now.saturating_add(self.pause).min(since.saturating_add(self.at_most));
+        self.held = Some(Held { selection: Arc::new(selection), since });
     }
 
     /// Takes the held selection if its time has come.
     pub(super) fn release(&mut self, now: Time) -> Option<Arc<Selection>> {
-        let held = self.held.take_if(|held| held.due <= now)?;
+        if !self.due.is_due(now) {
+            return None;
+        }
+        self.due = Time::NEVER;
+        let held = self.held.take()?;
         self.last = Some(Last { selection: held.selection.clone(), reported: now });
         Some(held.selection)
     }
@@ -69,7 +75,7 @@ impl Debounce {
     /// Releases a selection at once, in place of the held one. Returns false if it is equal to the one
     /// that was released last.
     pub(super) fn replace(&mut self, now: Time, selection: Arc<Selection>) -> bool {
-        self.held = None;
+        (self.held, self.due) = (None, Time::NEVER);
         let last = self.last.replace(Last { selection: selection.clone(), reported: now });
         last.is_none_or(|last| last.selection != selection)
     }
@@ -88,10 +94,6 @@ impl Debounce {
     pub(super) fn latest(&self) -> Option<Arc<Selection>> {
         let last = || self.last.as_ref().map(|last| &last.selection);
         self.held.as_ref().map(|held| &held.selection).or_else(last).cloned()
-    }
-
-    pub(super) fn deadline(&self) -> Option<Time> {
-        self.held.as_ref().map(|held| held.due)
     }
 }
 

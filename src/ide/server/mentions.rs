@@ -12,11 +12,13 @@ use core::fmt;
 /// are kept. At 100 ms each, all of them can be sent in that time.
 pub(super) const MAX_WAITING: usize = 256;
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Mentions {
     waiting: VecDeque<Waiting>,
     /// The mention that lies in the send buffer of each agent.
     unwritten: BTreeMap<AgentId, Waiting>,
+    /// The time at which the first waiting mention expires.
+    pub(super) due: Time,
 }
 
 #[derive(Debug)]
@@ -25,6 +27,12 @@ pub(super) struct Waiting {
     /// The addressee; `None` for the client that became ready last.
     pub(super) to: Option<AgentId>,
     until: Time,
+}
+
+impl Default for Mentions {
+    fn default() -> Self {
+        Self { waiting: VecDeque::new(), unwritten: BTreeMap::new(), due: Time::NEVER }
+    }
 }
 
 impl Mentions {
@@ -38,6 +46,7 @@ impl Mentions {
             return Err(MentionError::TooMany);
         }
         self.waiting.push_back(Waiting { mention, to, until });
+        self.note_due();
         Ok(())
     }
 
@@ -51,12 +60,14 @@ impl Mentions {
         if let Some(waiting) = self.waiting.get_mut(index) {
             waiting.until = waiting.until.min(now);
         }
+        self.note_due();
     }
 
     /// Notes that the mention at this index was put into the send buffer of `agent`.
     pub(super) fn on_sent(&mut self, index: usize, agent: AgentId) {
         let sent = self.waiting.remove(index);
         self.unwritten.extend(sent.map(|sent| (agent, sent)));
+        self.note_due();
     }
 
     /// Notes that the send buffer of `agent` has no mention any more.
@@ -68,6 +79,7 @@ impl Mentions {
     pub(super) fn on_removed(&mut self, agent: AgentId) {
         if let Some(unwritten) = self.unwritten.remove(&agent) {
             self.waiting.push_front(unwritten);
+            self.note_due();
         }
     }
 
@@ -79,17 +91,20 @@ impl Mentions {
     /// Removes and returns the first mention that has waited too long, or is addressed to `ended`, an
     /// agent that has ended.
     pub(super) fn expire(&mut self, now: Time, ended: Option<AgentId>) -> Option<Mention> {
-        let over = |waiting: &Waiting| waiting.until <= now || (ended.is_some() && waiting.to == ended);
+        let over = |waiting: &Waiting| waiting.until.is_due(now) || (ended.is_some() && waiting.to == ended);
         let index = self.waiting.iter().position(over)?;
-        self.waiting.remove(index).map(|waiting| waiting.mention)
+        let expired = self.waiting.remove(index);
+        self.note_due();
+        expired.map(|waiting| waiting.mention)
     }
 
-    pub(super) fn deadline(&self) -> Option<Time> {
-        self.waiting.iter().map(|waiting| waiting.until).min()
+    fn note_due(&mut self) {
+        self.due = self.waiting.iter().map(|waiting| waiting.until).min().unwrap_or(Time::NEVER);
     }
 
-    pub(super) fn is_empty(&self) -> bool {
-        self.waiting.is_empty()
+    /// Returns true if no mention waits, and none lies in a send buffer.
+    pub(super) fn is_idle(&self) -> bool {
+        self.waiting.is_empty() && self.unwritten.is_empty()
     }
 }
 

@@ -152,10 +152,8 @@ impl Server {
     }
 
     fn decide(&mut self, conn: ConnId, is_admitted: bool) -> bool {
-        self.connections.settle();
         let is_full = self.connections.is_full(self.places());
-        let Some(index) = self.connections.index(conn) else { return false };
-        let admitted = self.connections.with(index, |connection| {
+        let admitted = self.connections.with(conn, |connection| {
             connection.full = is_full;
             connection.admit(is_admitted)
         });
@@ -188,7 +186,7 @@ impl Server {
     /// [for models](crate::ide::MODELS_TARGET) is found too.
     #[must_use]
     pub fn agent(&self, id: AgentId) -> Option<Agent<'_>> {
-        let connection = self.connection(id.conn()?)?;
+        let connection = self.connections.get(id.conn()?)?;
         connection.is_let_in().then(|| Agent::new(id, connection))
     }
 
@@ -369,7 +367,7 @@ impl Server {
 
     /// Runs `act` on the connection of an agent; `None` if the connection is gone.
     pub(crate) fn with<T>(&mut self, agent: AgentId, act: impl FnOnce(&mut Connection) -> T) -> Option<T> {
-        self.act(agent.conn()?, act)
+        self.connections.with(agent.conn()?, act)
     }
 
     fn is_there(&self, agent: AgentId) -> bool {
@@ -381,39 +379,39 @@ impl Server {
         if self.shut_down { 0 } else { self.config.max_clients }
     }
 
-    /// Returns the next event of any connection, then the question about a client that had to wait for it.
-    fn next_event(&mut self) -> Option<ServerEvent> {
-        let (agent, event) = loop {
-            let Some((conn, event)) = self.connections.next_event(self.places()) else {
-                return self.next_question();
-            };
-            if matches!(event, ServerEvent::AdmissionPending { .. }) {
-                return Some(event);
+    /// Returns the next event of any connection.
+    #[allow(clippy::wildcard_enum_match_arm, reason = "only what the server has to do with is named")]
+    fn next_event_of_agent(&mut self) -> Option<ServerEvent> {
+        loop {
+            let event = self.connections.next_event(self.places())?;
+            match event {
+                ServerEvent::AdmissionPending { .. } => return Some(event),
+                ServerEvent::ConsentPending { agent, .. }
+                    if !self.questions.add(self.connections.now, agent) =>
+                {
+                    continue;
+                }
+                ServerEvent::Ready { agent, .. } => self.ready.push(agent),
+                ServerEvent::Closed { agent, .. } => {
+                    self.ready.retain(|ready| *ready != agent);
+                    self.questions.on_closed(self.connections.now, agent);
+                }
+                _ => {}
             }
-            let is_question = matches!(event, ServerEvent::ConsentPending { .. });
-            if !is_question || self.questions.add(self.connections.now, conn.into()) {
-                break (conn.into(), event);
+            // From this event on the client can accept mentions. The waiting mentions go out before any
+            // further answer to this client. Otherwise the order would depend on the chunks in which the
+            // bytes were read.
+            if !self.mentions.is_idle() {
+                self.send_mentions();
             }
-        };
-        if matches!(event, ServerEvent::Ready { .. }) {
-            self.ready.push(agent);
-        } else if matches!(event, ServerEvent::Closed { .. }) {
-            self.ready.retain(|ready| *ready != agent);
-            self.questions.on_closed(self.connections.now, agent);
+            return Some(event);
         }
-        // From this event on the client can accept mentions. The waiting mentions go out before any
-        // further answer to this client. Otherwise the order would depend on the chunks in which the
-        // bytes were read.
-        if !self.mentions.is_empty() {
-            self.send_mentions();
-        }
-        Some(event)
     }
 
     /// Returns the question about the next client that waits for one, if its time has come.
     fn next_question(&mut self) -> Option<ServerEvent> {
         let Connections { now, .. } = self.connections;
-        let connection = |agent: AgentId| self.connections.get(self.connections.index(agent.conn()?)?);
+        let connection = |agent: AgentId| self.connections.get(agent.conn()?);
         let waits = |agent| connection(agent).is_some_and(Connection::waits_for_consent);
         let agent = self.questions.next(now, waits)?;
         Some(connection(agent)?.consent_pending())
@@ -450,15 +448,15 @@ impl Server {
             let to = waiting.to.or_else(|| self.ready.last().copied());
             let mention = waiting.mention.clone();
             let conn = to.filter(|to| !waits.contains(to)).and_then(AgentId::conn);
-            let place = conn.and_then(|conn| self.connections.index(conn));
+            let conn = conn.filter(|conn| self.connections.get(*conn).is_some());
             // The filter can decide otherwise by now: an ignore file has changed.
-            if place.is_some() && self.filter.hides(&mention.file_path) {
+            if conn.is_some() && self.filter.hides(&mention.file_path) {
                 self.mentions.end_at(index, self.connections.now);
                 index = index.saturating_add(1);
                 continue;
             }
-            let sent = place
-                .and_then(|place| self.connections.with(place, |connection| connection.mention(&mention)));
+            let sent =
+                conn.and_then(|conn| self.connections.with(conn, |connection| connection.mention(&mention)));
             match to.filter(|_| sent == Some(Ok(()))) {
                 Some(agent) => self.mentions.on_sent(index, agent),
                 None => {
@@ -471,7 +469,7 @@ impl Server {
 
     /// Returns the connection of a call; `None` once the connection is gone.
     pub(crate) fn connection_of(&self, call: CallId) -> Option<&Connection> {
-        self.connection(AgentId::of_call(call).conn()?)
+        self.connections.get(AgentId::of_call(call).conn()?)
     }
 
     /// Returns true if the filter hides the file that this text names.

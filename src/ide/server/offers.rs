@@ -64,22 +64,15 @@ impl Offers {
         }
     }
 
-    /// Returns true if a place is queued.
-    pub(super) fn has(&self, index: usize) -> bool {
-        self.is_queued.get(index).is_some_and(|is_queued| *is_queued)
-    }
-
-    /// Returns true if there is output that no pass has offered yet.
-    pub(super) fn are_new(&self) -> bool {
-        !self.queue.is_empty()
-    }
-
-    /// Takes the answer to the last offer: the socket took `n` bytes. Returns how many of them were offered.
+    /// Takes the answer to the last offer: the socket took `n` bytes. Returns how many of them were offered. If it took any,
+    /// the place is out of the queue, and the rest of its output is new.
     pub(super) fn answer(&mut self, conn: ConnId, n: usize) -> usize {
         let Some((_, len)) = self.offered.take_if(|(offered, _)| *offered == conn) else { return 0 };
         let taken = n.min(len);
-        if let Some(index) = self.queue.pop_front() {
-            if taken == 0 { self.full.push_back(index) } else { self.queue.push_back(index) }
+        if taken > 0 {
+            self.drop_first();
+        } else {
+            self.full.extend(self.queue.pop_front());
         }
         taken
     }

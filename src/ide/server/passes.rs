@@ -1,11 +1,11 @@
 //! The passes over an editor: what [`Server::poll`] returns, and the answers to it.
 
+use super::connections::Connections;
 use super::{ConnId, Server, ServerEvent};
 use crate::ide::connection::Connection;
 use crate::pass::machine;
 #[cfg(feature = "std")]
 use crate::pass::{moved, read_all, report};
-use crate::time::earlier;
 use crate::{Output, Time};
 
 impl Server {
@@ -15,7 +15,9 @@ impl Server {
     /// [`wants_input`](Server::wants_input) is false, or a piece is larger than 256 KiB. Bytes for a connection that
     /// is over are dropped.
     pub fn feed(&mut self, now: Time, conn: ConnId, bytes: &[u8]) {
-        self.take_input(now, conn, |connection, now| connection.feed(now, bytes));
+        if let Some(connection) = self.connections.input(now, conn) {
+            connection.feed(now, bytes);
+        }
     }
 
     /// Tells the server that the client's stream has ended, or that the last [`Write`](Output::Write) to it has failed.
@@ -31,17 +33,14 @@ impl Server {
     }
 
     fn end_stream(&mut self, now: Time, conn: ConnId) {
-        let now = self.connections.set_now(now);
-        self.act(conn, |connection| connection.end_stream(now));
+        self.connections.set_now(now);
+        self.connections.with(conn, Connection::end_stream);
     }
 
     /// Returns the next thing to do for all connections: react to an event, write, close a socket, or wait.
     pub fn poll(&mut self, now: Time) -> Output<'_, ServerEvent, ConnId> {
-        if self.connections.offers.begin() {
-            self.connections.set_now(now);
-            self.connections.tick();
-        }
-        if let Some(event) = self.next_event_of_pass() {
+        self.connections.begin_pass(now);
+        if let Some(event) = self.next_event() {
             return Output::Event(event);
         }
         if let Some((conn, _)) = self.connections.offers.offered {
@@ -51,33 +50,31 @@ impl Server {
             self.mentions.on_removed(conn.into());
             return Output::Close(conn);
         }
-        while let Some(index) = self.connections.offers.queue.front() {
-            let unwritten = self.connections.unwritten(*index).filter(|(_, len)| *len > 0);
-            if let Some((conn, len)) = unwritten {
-                self.connections.offers.offered = Some((conn, len));
-                return Output::Write { conn, bytes: self.connections.outgoing(conn) };
-            }
-            self.connections.offers.drop_first();
+        if let Some(conn) = self.connections.offer() {
+            return Output::Write { conn, bytes: self.outgoing(conn) };
         }
         self.connections.offers.in_pass = false;
         Output::Wait(self.deadline())
     }
 
-    /// Returns the next event of the pass.
-    fn next_event_of_pass(&mut self) -> Option<ServerEvent> {
+    /// Returns the next event: those of the connections, then those of what the agents share.
+    fn next_event(&mut self) -> Option<ServerEvent> {
         if let Some(event) = self.lock_file.pop_front() {
             return Some(ServerEvent::LockFile(event));
         }
         loop {
-            if let Some(event) = self.next_event() {
+            if let Some(event) = self.next_event_of_agent() {
                 return Some(event);
+            }
+            if self.mentions.is_idle() && !self.due().is_due(self.connections.now) {
+                return None;
+            }
+            if let Some(question) = self.next_question() {
+                return Some(question);
             }
             if let Some(selection) = self.debounce.release(self.connections.now) {
                 self.send_selection(&selection);
                 continue;
-            }
-            if self.mentions.is_empty() {
-                return None;
             }
             self.send_mentions();
             let ended = self.mentions.addressees().find(|agent| !self.is_there(*agent));
@@ -91,10 +88,13 @@ impl Server {
     /// of the offer counts as the whole offer, and a number without an offer as nothing.
     pub fn written(&mut self, conn: ConnId, n: usize) {
         let taken = self.connections.offers.answer(conn, n);
-        if taken == 0 || self.act(conn, |connection| connection.sent(taken)).is_none() {
+        if taken == 0 || self.connections.with(conn, |connection| connection.sent(taken)).is_none() {
             return;
         }
-        if !self.connection(conn).is_some_and(Connection::has_unwritten_mention) {
+        if self.mentions.is_idle() {
+            return;
+        }
+        if !self.connections.get(conn).is_some_and(Connection::has_unwritten_mention) {
             self.mentions.on_written(conn.into());
         }
         self.send_mentions();
@@ -121,7 +121,7 @@ impl Server {
             return;
         };
         // More can have come since.
-        let moved = moved(|| socket.write(self.connections.outgoing(conn).get(..len).unwrap_or_default()));
+        let moved = moved(|| socket.write(self.outgoing(conn).get(..len).unwrap_or_default()));
         report(self, now, conn, moved);
     }
 
@@ -129,71 +129,59 @@ impl Server {
     /// for a poll, or for room in its send buffer.
     #[must_use]
     pub fn wants_input(&self, conn: ConnId) -> bool {
-        self.connection(conn).is_some_and(Connection::wants_input)
+        self.connections.get(conn).is_some_and(Connection::wants_input)
     }
 
     /// Returns true if bytes of the connection wait for room in its socket: let your loop wake when the socket is
     /// writable.
     #[must_use]
     pub fn wants_output(&self, conn: ConnId) -> bool {
-        !self.connections.outgoing(conn).is_empty()
+        !self.outgoing(conn).is_empty()
     }
 
     /// Returns room for a read, to [feed](Server::feed) without a copy: read into it, then call [`filled`](Server::filled).
     /// Empty exactly while [`wants_input`](Server::wants_input) is false, and valid until the next poll,
     /// [`feed`](Server::feed) or [`trim`](Server::trim).
     pub fn space(&mut self, conn: ConnId) -> &mut [u8] {
-        let Some(index) = self.connections.index(conn) else { return &mut [] };
-        self.connections.get_mut(index).map(Connection::space).unwrap_or_default()
+        self.connections.get_mut(conn).map(Connection::space).unwrap_or_default()
     }
 
     /// Feeds the first `n` bytes of [`space`](Server::space). An `n` beyond it ends the connection as too many bytes in
     /// [`feed`](Server::feed) do.
     pub fn filled(&mut self, now: Time, conn: ConnId, n: usize) {
-        self.take_input(now, conn, |connection, now| connection.filled(now, n));
+        if let Some(connection) = self.connections.input(now, conn) {
+            connection.filled(now, n);
+        }
     }
 
     /// Returns the time of the next pass, as the last [`Wait`](Output::Wait) did, but with what you have done since: not
     /// in the future while there is something to do.
     #[must_use]
     pub fn deadline(&self) -> Option<Time> {
+        let Connections { eventful, done, offers, deadlines, now, .. } = &self.connections;
+        let is_busy = !eventful.is_empty() || !done.is_empty() || !offers.queue.is_empty() || offers.in_pass;
         let addressee_gone = || self.mentions.addressees().any(|agent| !self.is_there(agent));
-        if addressee_gone() || !self.lock_file.is_empty() || self.connections.offers.in_pass {
-            return Some(self.connections.now);
+        if is_busy || !self.lock_file.is_empty() || !self.mentions.is_idle() && addressee_gone() {
+            return Some(*now);
         }
-        let pushes = earlier(self.debounce.deadline(), self.mentions.deadline());
-        earlier(self.connections.deadline(), earlier(self.questions.deadline(), pushes))
+        deadlines.first.min(self.due()).finite()
+    }
+
+    /// Returns the time at which something is due that the agents share: a selection, a mention or a question.
+    fn due(&self) -> Time {
+        self.debounce.due.min(self.mentions.due).min(self.questions.due)
     }
 
     /// Frees the memory that an idle connection does not need. Nothing else changes.
     pub fn trim(&mut self, conn: ConnId) {
-        if let Some(connection) =
-            self.connections.index(conn).and_then(|index| self.connections.get_mut(index))
-        {
+        if let Some(connection) = self.connections.get_mut(conn) {
             connection.trim();
         }
     }
 
-    /// Returns a connection that is not over.
-    pub(super) fn connection(&self, conn: ConnId) -> Option<&Connection> {
-        self.connections.get(self.connections.index(conn)?)
-    }
-
-    /// Gives input to a connection, and queues it for a poll, which finds what has come: a client that sends a message in
-    /// a thousand pieces costs a thousand appends.
-    fn take_input(&mut self, now: Time, conn: ConnId, take: impl FnOnce(&mut Connection, Time)) {
-        let Some(index) = self.connections.index(conn) else { return };
-        let now = self.connections.set_now(now);
-        if let Some(connection) = self.connections.get_mut(index) {
-            take(connection, now);
-            self.connections.poll_next(index);
-        }
-    }
-
-    /// Runs `act` on a connection; `None` if it is over.
-    pub(super) fn act<T>(&mut self, conn: ConnId, act: impl FnOnce(&mut Connection) -> T) -> Option<T> {
-        let index = self.connections.index(conn)?;
-        self.connections.with(index, act)
+    /// Returns the bytes of a connection that were not written.
+    fn outgoing(&self, conn: ConnId) -> &[u8] {
+        self.connections.get(conn).map(Connection::outgoing).unwrap_or_default()
     }
 }
 

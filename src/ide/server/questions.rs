@@ -23,7 +23,7 @@ const FIRST: Duration = Duration::from_secs(10);
 const LONGEST: Duration = Duration::from_secs(5 * 60);
 
 /// The questions about the clients that wait for consent.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Questions {
     /// The client about which the person is asked.
     open: Option<AgentId>,
@@ -35,6 +35,15 @@ pub(super) struct Questions {
     /// The length of the quiet time after the latest refusal; zero without a refusal since the latest
     /// consent.
     quiet: Duration,
+    /// The time of the next question; [`Time::NEVER`] if no client waits for one, or if one is open.
+    pub(super) due: Time,
+}
+
+impl Default for Questions {
+    fn default() -> Self {
+        let (quiet_until, quiet, due) = (Time::ZERO, Duration::ZERO, Time::NEVER);
+        Self { open: None, waiting: VecDeque::new(), quiet_until, quiet, due }
+    }
 }
 
 impl Questions {
@@ -47,6 +56,7 @@ impl Questions {
         } else {
             self.waiting.push_back(agent);
         }
+        self.note_due();
         is_next
     }
 
@@ -58,16 +68,18 @@ impl Questions {
         while let Some(agent) = self.waiting.pop_front() {
             if waits(agent) {
                 self.open = Some(agent);
-                return self.open;
+                break;
             }
         }
-        None
+        self.note_due();
+        self.open
     }
 
     /// Notes that a client was allowed, after its question or before.
     pub(super) fn on_allowed(&mut self, agent: AgentId) {
         self.forget(agent);
         (self.quiet_until, self.quiet) = (Time::ZERO, Duration::ZERO);
+        self.note_due();
     }
 
     /// Notes that the application disconnects a client. This refuses the client if the person is asked
@@ -77,6 +89,7 @@ impl Questions {
             self.quiet = self.quiet.saturating_mul(2).clamp(FIRST, LONGEST);
             self.quiet_until = now.saturating_add(self.quiet);
         }
+        self.note_due();
     }
 
     /// Notes the end of a client. If the person is asked about it, the question flickered, so a quiet
@@ -85,6 +98,7 @@ impl Questions {
         if self.forget(agent) {
             self.quiet_until = now.saturating_add(self.quiet.max(FIRST));
         }
+        self.note_due();
     }
 
     fn is_free(&self, now: Time) -> bool {
@@ -97,8 +111,8 @@ impl Questions {
         self.open.take_if(|open| *open == agent).is_some()
     }
 
-    /// Returns the time of the next question; `None` if no client waits for one, or if one is open.
-    pub(super) fn deadline(&self) -> Option<Time> {
-        (self.open.is_none() && !self.waiting.is_empty()).then_some(self.quiet_until)
+    fn note_due(&mut self) {
+        let waits = self.open.is_none() && !self.waiting.is_empty();
+        self.due = if waits { self.quiet_until } else { Time::NEVER };
     }
 }

@@ -108,7 +108,7 @@ const AT_ONCE: usize = 64;
 #[derive(Debug)]
 pub(super) struct Incoming {
     session: SessionId,
-    calls: Table<Call>,
+    pub(super) calls: Table<Call>,
     /// A pair for each open call, sorted: the digest of its id, and its number. The list is used only
     /// for searches.
     by_id: Vec<(u64, u64)>,
@@ -119,15 +119,15 @@ pub(super) struct Incoming {
     most: usize,
     at_once: usize,
     most_bytes: usize,
-    bytes: usize,
+    pub(super) bytes: usize,
     /// The share of this session in a limit on several sessions together.
-    quota: usize,
-    /// The size of the message that is being processed.
-    message: usize,
+    pub(super) quota: usize,
+    /// The size of the message, or of the element of a batch, that opens the next call.
+    pub(super) message: usize,
 }
 
 #[derive(Debug)]
-struct Call {
+pub(super) struct Call {
     /// The id that the answer must carry.
     id: Id,
     /// The size of the message of the call.
@@ -168,26 +168,6 @@ impl Incoming {
         }
     }
 
-    /// Notes the size of the message, or of the element of a batch, that opens the next call.
-    pub(super) const fn on_message(&mut self, bytes: usize) {
-        self.message = bytes;
-    }
-
-    #[cfg(any(test, feature = "ide"))]
-    pub(super) const fn set_quota(&mut self, bytes: usize) {
-        self.quota = bytes;
-    }
-
-    /// Returns the size of the messages of the open calls.
-    pub(super) const fn bytes(&self) -> usize {
-        self.bytes
-    }
-
-    /// Returns the time at which the next call is due.
-    pub(super) fn deadline(&self) -> Option<Time> {
-        self.calls.deadline()
-    }
-
     /// Releases memory that is not in use.
     pub(super) fn trim(&mut self) {
         self.calls.trim();
@@ -209,17 +189,12 @@ impl Incoming {
     /// Returns true if there is room for one more call that waits, whose message has this size.
     fn has_room_for(&self, bytes: usize) -> bool {
         let sum = self.bytes.saturating_add(bytes);
-        let waiting = self.len().saturating_sub(self.at_once);
+        let waiting = self.calls.len().saturating_sub(self.at_once);
         waiting < self.most && (self.bytes == 0 || sum <= self.most_bytes) && sum <= self.quota
     }
 
     pub(super) fn is_open(&self, call: CallId) -> bool {
         self.get(call).is_ok()
-    }
-
-    /// Returns true if a call with this id waits for its answer.
-    pub(super) fn is_in_flight(&self, id: &Id) -> bool {
-        self.find(id).is_some()
     }
 
     /// Lets a call wait that was accepted to be answered at once. If too many calls wait, answers
@@ -249,7 +224,7 @@ impl Incoming {
     ) -> Result<(), NotAnswered> {
         let wait = timeout.begin(now, self.usual(now));
         self.get_mut(call)?.wait = wait;
-        self.calls.set_deadline(call.number(), wait.and_then(|wait| wait.deadline(now)));
+        self.calls.set_deadline(call.number(), wait.map_or(Time::NEVER, |wait| wait.deadline(now)));
         Ok(())
     }
 
@@ -288,7 +263,7 @@ impl Incoming {
         }
         let (digest, bytes) = (id.digest(), self.message);
         let wait = timeout.begin(now, self.usual(now));
-        let deadline = wait.and_then(|wait| wait.deadline(now));
+        let deadline = wait.map_or(Time::NEVER, |wait| wait.deadline(now));
         let call = Call { id, bytes, at_once, kind, wait, when_late, token, reached: f64::NEG_INFINITY };
         let number = self.calls.open(deadline, call);
         sorted::insert(&mut self.by_id, (digest, number));
@@ -311,7 +286,7 @@ impl Incoming {
     }
 
     /// Returns the number of the open call with this id.
-    fn find(&self, id: &Id) -> Option<u64> {
+    pub(super) fn find(&self, id: &Id) -> Option<u64> {
         let digest = id.digest();
         let from = sorted::place(&self.by_id, &(digest, 0));
         let alike = self.by_id.get(from..)?.iter().take_while(|(known, _)| *known == digest);
@@ -440,7 +415,10 @@ pub(super) mod tests {
             assert_eq!(waits, Err(reason), "{name}");
         }
         assert_eq!(calls.out.0.len(), sent, "nothing is sent for a call that has ended");
-        assert_eq!((calls.incoming.deadline(), calls.incoming.len(), calls.incoming.bytes()), (None, 0, 0));
+        assert_eq!(
+            (calls.incoming.calls.due(), calls.incoming.len(), calls.incoming.bytes),
+            (Time::NEVER, 0, 0)
+        );
     }
 
     #[test]
@@ -451,7 +429,7 @@ pub(super) mod tests {
         assert_eq!(calls.fail(other), Err(NotAnswered::Unknown));
         let waits = calls.incoming.set_call_timeout(Time::ZERO, other, Timeout::Never);
         assert_eq!(waits, Err(NotAnswered::Unknown));
-        assert_eq!(calls.incoming.deadline(), Some(DUE));
+        assert_eq!(calls.incoming.calls.due(), DUE);
         assert_eq!((calls.incoming.is_open(call), calls.incoming.is_open(other)), (true, false));
     }
 
@@ -459,9 +437,9 @@ pub(super) mod tests {
     fn id_is_reusable_after_its_call_ended() {
         let mut calls = Calls::new(8);
         let first = calls.open(7, false).unwrap();
-        assert!(calls.incoming.is_in_flight(&Id::from(7)));
+        assert!(calls.incoming.find(&Id::from(7)).is_some());
         calls.incoming.cancelled(&Id::from(7)).unwrap();
-        assert!(!calls.incoming.is_in_flight(&Id::from(7)));
+        assert!(calls.incoming.find(&Id::from(7)).is_none());
         let second = calls.open(7, false).unwrap();
         assert_eq!((calls.fail(first), calls.fail(second)), (Err(NotAnswered::Cancelled), Ok(())));
     }
@@ -534,7 +512,7 @@ pub(super) mod tests {
         let open: Vec<_> = TOKENS.iter().map(|token| calls.open(read(token), false).unwrap()).collect();
         for (token, call) in TOKENS.iter().zip(open) {
             assert_eq!(calls.incoming.cancelled(&read(token)), Some(call), "{token}");
-            assert!(!calls.incoming.is_in_flight(&read(token)), "{token}");
+            assert!(calls.incoming.find(&read(token)).is_none(), "{token}");
         }
         assert_eq!(calls.incoming.by_id, []);
     }
@@ -581,16 +559,16 @@ pub(super) mod tests {
         for (name, quota, messages) in rows {
             let mut calls = Calls::new(8);
             calls.incoming.most_bytes = 10;
-            calls.incoming.set_quota(quota);
+            calls.incoming.quota = quota;
             let mut held = 0;
             for (id, (bytes, is_taken)) in (1..).zip(messages) {
-                calls.incoming.on_message(bytes);
+                calls.incoming.message = bytes;
                 assert_eq!(calls.open(id, false).is_some(), is_taken, "{name}: {bytes} bytes");
                 held += if is_taken { bytes } else { 0 };
-                assert_eq!(calls.incoming.bytes(), held, "{name}");
+                assert_eq!(calls.incoming.bytes, held, "{name}");
             }
             while calls.incoming.close_one().is_some() {}
-            assert_eq!(calls.incoming.bytes(), 0, "{name}");
+            assert_eq!(calls.incoming.bytes, 0, "{name}");
         }
     }
 
@@ -600,11 +578,11 @@ pub(super) mod tests {
         for quota in [usize::MAX, 1] {
             let mut calls = Calls::new(8);
             calls.incoming.most_bytes = 10;
-            calls.incoming.on_message(20);
+            calls.incoming.message = 20;
             let waiting = calls.open(1, false).unwrap();
             let cancelled = calls.open(2, true).unwrap();
             calls.incoming.cancelled(&Id::from(2)).unwrap();
-            calls.incoming.set_quota(quota);
+            calls.incoming.quota = quota;
             for call in [waiting, cancelled] {
                 assert!(calls.incoming.defer(call, &mut calls.out), "{quota}");
             }
@@ -615,15 +593,15 @@ pub(super) mod tests {
     #[test]
     fn a_quota_limits_one_call_alone_too() {
         let mut calls = Calls::new(8);
-        calls.incoming.set_quota(300);
+        calls.incoming.quota = 300;
         let mut opens = |id, len| {
-            calls.incoming.on_message(len);
+            calls.incoming.message = len;
             calls.open(id, false).is_some()
         };
         assert!(!opens(1, 301) && opens(2, 300));
-        calls.incoming.set_quota(0);
+        calls.incoming.quota = 0;
         assert_eq!(calls.incoming.len(), 1, "it stays open");
-        calls.incoming.on_message(100);
+        calls.incoming.message = 100;
         assert_eq!(calls.open(3, false), None);
     }
 

@@ -70,7 +70,7 @@ impl<T: Tools> Server<T> {
 
     /// Opens a decoded call.
     pub(super) fn called(&mut self, id: Id, call: Decoded<T::Call>, kind: AnswerKind, out: &mut impl Outbox) {
-        if self.session.incoming.is_in_flight(&id) {
+        if self.session.incoming.find(&id).is_some() {
             return refuse_duplicate(&id, out);
         }
         let Decoded { tool, token, at_once } = call;

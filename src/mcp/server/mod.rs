@@ -143,7 +143,7 @@ impl<T: Tools> Server<T> {
     /// several sessions together. Calls that are open stay open.
     #[cfg(feature = "ide")]
     pub(crate) const fn set_quota(&mut self, bytes: usize) {
-        self.session.incoming.set_quota(bytes);
+        self.session.incoming.quota = bytes;
     }
 
     /// Answers a call of a tool with its result.

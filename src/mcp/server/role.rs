@@ -46,7 +46,7 @@ impl<T: Tools> Server<T> {
         if matches!(self.session.state, State::Opening | State::Ready)
             && !self.config.forward.takes("tools/call", true)
         {
-            self.session.incoming.on_message(text.len());
+            self.session.incoming.message = text.len();
             if let Some((id, call)) = single_pass::request(text, &self.session.limits, self.call_params(text))
             {
                 return self.called(id, call, AnswerKind::Tool, out);

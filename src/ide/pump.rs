@@ -1,0 +1,85 @@
+//! The pump of a connection, the same for an editor and for an agent: it turns bytes and time into events, one at a time.
+//!
+//! ```text
+//!        ┌──▶ an event waits ─────────────────────▶ it is returned
+//!        │      │ none
+//!        │      ▼
+//!        │    what waits for room is sent
+//!        ├──◀ the WebSocket has something
+//!        │      │ nothing
+//!        │      ▼
+//!        └──◀ a timer is due
+//!               │ none
+//!               ▼
+//!             nothing to do before `due`
+//! ```
+
+use crate::Time;
+use crate::ws::{Masking, Stream};
+
+/// A side of a connection, as the pump drives it.
+pub(super) trait Side {
+    /// The event of the side.
+    type Event;
+    /// How its WebSocket masks.
+    type Mask: Masking;
+
+    /// Returns the connection below the session.
+    fn stream(&self) -> &Stream<Self::Mask>;
+
+    /// Returns true if an event waits to be polled.
+    fn has_event(&self) -> bool;
+
+    /// Returns the next event that waits.
+    fn next_event(&mut self) -> Option<Self::Event>;
+
+    /// Sends what waits for room in the send buffer, or for the session.
+    fn flush(&mut self);
+
+    /// Handles one event of the WebSocket. Returns false if there is none.
+    fn take_bytes(&mut self) -> bool;
+
+    /// Returns the time of the next event of the WebSocket.
+    fn transport_due(&self) -> Time;
+
+    /// Returns the time of the next timer of the session and of the side.
+    fn session_due(&self) -> Time;
+
+    /// Handles one timer of the session or of the side that is due.
+    fn keep_time(&mut self);
+}
+
+/// Returns the next event.
+pub(super) fn poll<S: Side>(side: &mut S) -> Option<S::Event> {
+    loop {
+        if let Some(event) = side.next_event() {
+            return Some(event);
+        }
+        side.flush();
+        if side.take_bytes() {
+            continue;
+        }
+        let output = &side.stream().output;
+        if !due_above(side).is_due(output.now) {
+            return None;
+        }
+        side.keep_time();
+    }
+}
+
+/// Returns the time of the next event; [`Time::ZERO`] while an event can be polled.
+pub(super) fn due<S: Side>(side: &S) -> Time {
+    if side.has_event() { Time::ZERO } else { side.transport_due().min(due_above(side)) }
+}
+
+/// Returns the time of the next timer above the WebSocket. Above the high-water mark some received bytes are not delivered
+/// yet. They can prevent a timeout, so no such timer runs.
+fn due_above<S: Side>(side: &S) -> Time {
+    let output = &side.stream().output;
+    if output.has_ended() || output.tx.is_full() { Time::NEVER } else { side.session_due() }
+}
+
+/// Returns true if all events were polled, and the output was written or the time for that is over.
+pub(super) fn is_done<S: Side>(side: &S) -> bool {
+    side.stream().output.is_done() && !side.has_event()
+}
