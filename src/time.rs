@@ -102,7 +102,7 @@ impl<const N: usize> Timers<N> {
 
     #[inline]
     pub(crate) fn is_set(&self, timer: usize) -> bool {
-        self.at.get(timer).is_some_and(|at| *at != Time::NEVER)
+        matches!(self.at.get(timer), Some(at) if *at != Time::NEVER)
     }
 
     /// Returns true, and clears the timer, if its time has come.

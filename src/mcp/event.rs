@@ -170,7 +170,7 @@ pub enum ClientEvent {
 }
 
 /// The events that both roles have, for the code that both roles run.
-pub(super) enum SessionEvent {
+pub(crate) enum SessionEvent {
     Request { call: CallId, method: Box<str>, params: Option<Json> },
     CallEnded { call: CallId, reason: CallEnd },
     Notification { method: Box<str>, params: Option<Json> },

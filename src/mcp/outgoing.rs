@@ -24,7 +24,7 @@ use super::{
     params::CancelledOut,
     progress::{ProgressIn, with_token},
     table::Table,
-    timeout::Wait,
+    timeout::{Wait, Waits},
 };
 use crate::{
     Outbox, Time, To,
@@ -129,7 +129,7 @@ impl Outgoing {
             return Err(NotSent::TooManyInFlight);
         }
         let id = self.requests.next();
-        let wait = timeout.begin(now, Wait::new(now, self.timeout, self.timeout));
+        let wait = timeout.begin(now, Waits { usual: self.timeout, longest: self.timeout });
         let pace = match (timeout, wait) {
             (Timeout::Progress { .. }, Some(wait)) => {
                 let params = with_token(params, id).ok_or(NotSent::Unserializable)?;

@@ -38,11 +38,11 @@ pub(super) enum State {
 
 /// The common part of a session; `E` is the event of the role.
 #[derive(Debug)]
-pub(super) struct Session<E> {
+pub(crate) struct Session<E> {
     pub(super) limits: SessionLimits,
     pub(super) state: State,
     pub(super) version: Option<ProtocolVersion>,
-    pub(super) incoming: Incoming,
+    pub(crate) incoming: Incoming,
     pub(super) outgoing: Outgoing,
     /// The keepalive; `None` if it is off.
     keepalive: Option<Keepalive>,
@@ -51,7 +51,8 @@ pub(super) struct Session<E> {
     /// The latest time that the session has received.
     pub(super) now: Time,
     faults: usize,
-    pub(super) events: VecDeque<E>,
+    /// The events that were not polled yet.
+    pub(crate) events: VecDeque<E>,
 }
 
 impl<E: From<SessionEvent>> Session<E> {
@@ -86,7 +87,7 @@ impl<E: From<SessionEvent>> Session<E> {
     }
 
     /// Returns the time at which the next call, request or ping is due.
-    pub(super) fn due(&self) -> Time {
+    pub(crate) fn due(&self) -> Time {
         self.incoming.calls.due().min(self.outgoing.requests.due()).min(self.pulse.due)
     }
 

@@ -41,24 +41,6 @@ macro_rules! session_methods {
             self.session.set_now(now);
         }
 
-        /// Returns the next event that is queued, without ending calls or requests whose time is
-        /// over. For a layer that has more input to process first.
-        #[cfg(feature = "ide")]
-        pub(crate) fn queued_event(&mut self) -> Option<$event> {
-            self.session.events.pop_front()
-        }
-
-        #[cfg(feature = "ide")]
-        pub(crate) fn has_queued_event(&self) -> bool {
-            !self.session.events.is_empty()
-        }
-
-        /// Returns the time of the next call, request or ping that is due.
-        #[cfg(feature = "ide")]
-        pub(crate) fn due(&self) -> Time {
-            self.session.due()
-        }
-
         /// Processes what is due first, if its time has come. Its event is queued.
         #[cfg(feature = "ide")]
         pub(crate) fn keep_time(&mut self, now: Time, out: &mut impl Outbox) {

@@ -53,16 +53,24 @@ impl Timeout {
         }
     }
 
-    /// Returns the wait that begins now; `default` is the wait of [`Timeout::Default`]. Returns
+    /// Returns the wait that begins now; `default` has the times of [`Timeout::Default`]. Returns
     /// `None` if the wait has no end.
-    pub(super) fn begin(self, now: Time, default: Wait) -> Option<Wait> {
+    pub(super) fn begin(self, now: Time, default: Waits) -> Option<Wait> {
         match self {
-            Self::Default => Some(default),
+            Self::Default => Some(Wait::new(now, default.usual, default.usual.max(default.longest))),
             Self::Never => None,
             Self::After(span) => Some(Wait::new(now, span, span)),
             Self::Progress { idle, total } => Some(Wait::new(now, idle, total)),
         }
     }
+}
+
+/// The times to wait for an answer without a timeout of its own.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Waits {
+    pub(super) usual: Duration,
+    /// The longest time to which progress can extend the wait.
+    pub(super) longest: Duration,
 }
 
 /// A wait that has begun.
@@ -91,7 +99,7 @@ mod tests {
     #[test]
     fn progress_extends_wait_up_to_its_limit() {
         let (millis, at) = (Duration::from_millis, Time::from_millis);
-        let default = Wait::new(at(100), millis(50), millis(80));
+        let default = Waits { usual: millis(50), longest: millis(80) };
         let paced = |idle, total| Timeout::Progress { idle: millis(idle), total: millis(total) };
         // Each row has three deadlines of a wait that began at 100: without progress, after progress
         // at 120, and after progress at 170.

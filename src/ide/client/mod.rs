@@ -468,45 +468,6 @@ impl Client {
         if self.ws.is_open() { Ok(self.session()) } else { Err(NotAnswered::Closed) }
     }
 
-    fn take_ws_event(&mut self) -> bool {
-        let now = self.ws.stream.output.now;
-        let Some((event, mut sender)) = self.ws.poll_lent() else { return false };
-        match event {
-            ws::Event::Open { subprotocol: Some(_) } => {
-                // The session starts once, before any other message, so the send buffer is not full,
-                // with one exception: the transport has ended, and the high-water mark is below the
-                // length of the opening handshake. The session never begins then.
-                let started = self.mcp.start(now, &mut sender);
-                debug_assert!(
-                    matches!(started, Ok(()) | Err(NotSent::Full | NotSent::Closed)),
-                    "{started:?}"
-                );
-            }
-            // The real client drops the connection and sends nothing (measured). This client sends a
-            // close frame with the reason, for the author of the editor.
-            ws::Event::Open { subprotocol: None } => {
-                self.events.push_back(ClientEvent::SubprotocolMissing);
-                let _ = sender.close(CloseCode::PROTOCOL, "the sub-protocol mcp was not chosen");
-            }
-            ws::Event::Text(text) => self.mcp.receive(now, text, &mut sender),
-            // The real client reads binary messages that hold text (measured).
-            ws::Event::Binary(bytes) => match core::str::from_utf8(bytes) {
-                Ok(text) => self.mcp.receive(now, text, &mut sender),
-                Err(_) => self.ws.fail(ProtocolError::UnexpectedBinary),
-            },
-            ws::Event::Closed(closed) => {
-                self.mcp.close();
-                while let Some(event) = self.mcp.queued_event() {
-                    let event = self.translate(event);
-                    self.events.extend(event);
-                }
-                self.events.push_back(ClientEvent::Closed(closed));
-            }
-            ws::Event::Upgrade(_) | ws::Event::Ping(_) | ws::Event::Pong(_) => {}
-        }
-        true
-    }
-
     /// Sends `ide_connected`, with the process id of the client, as soon as the send buffer has room.
     fn say_connected(&mut self) {
         if let Some(pid) = self.pid.filter(|_| self.mcp.is_ready()) {
@@ -575,7 +536,7 @@ impl Side for Client {
     }
 
     fn has_event(&self) -> bool {
-        !self.events.is_empty() || self.mcp.has_queued_event()
+        !self.events.is_empty() || !self.mcp.session.events.is_empty()
     }
 
     fn next_event(&mut self) -> Option<ClientEvent> {
@@ -583,7 +544,7 @@ impl Side for Client {
             if let Some(event) = self.events.pop_front() {
                 return Some(event);
             }
-            let event = self.mcp.queued_event()?;
+            let event = self.mcp.session.events.pop_front()?;
             if let Some(event) = self.translate(event) {
                 return Some(event);
             }
@@ -597,7 +558,42 @@ impl Side for Client {
     }
 
     fn take_bytes(&mut self) -> bool {
-        self.take_ws_event()
+        let now = self.ws.stream.output.now;
+        let Some((event, mut sender)) = self.ws.poll_lent() else { return false };
+        match event {
+            ws::Event::Open { subprotocol: Some(_) } => {
+                // The session starts once, before any other message, so the send buffer is not full,
+                // with one exception: the transport has ended, and the high-water mark is below the
+                // length of the opening handshake. The session never begins then.
+                let started = self.mcp.start(now, &mut sender);
+                debug_assert!(
+                    matches!(started, Ok(()) | Err(NotSent::Full | NotSent::Closed)),
+                    "{started:?}"
+                );
+            }
+            // The real client drops the connection and sends nothing (measured). This client sends a
+            // close frame with the reason, for the author of the editor.
+            ws::Event::Open { subprotocol: None } => {
+                self.events.push_back(ClientEvent::SubprotocolMissing);
+                let _ = sender.close(CloseCode::PROTOCOL, "the sub-protocol mcp was not chosen");
+            }
+            ws::Event::Text(text) => self.mcp.receive(now, text, &mut sender),
+            // The real client reads binary messages that hold text (measured).
+            ws::Event::Binary(bytes) => match core::str::from_utf8(bytes) {
+                Ok(text) => self.mcp.receive(now, text, &mut sender),
+                Err(_) => self.ws.fail(ProtocolError::UnexpectedBinary),
+            },
+            ws::Event::Closed(closed) => {
+                self.mcp.close();
+                while let Some(event) = self.mcp.session.events.pop_front() {
+                    let event = self.translate(event);
+                    self.events.extend(event);
+                }
+                self.events.push_back(ClientEvent::Closed(closed));
+            }
+            ws::Event::Upgrade(_) | ws::Event::Ping(_) | ws::Event::Pong(_) => {}
+        }
+        true
     }
 
     fn transport_due(&self) -> Time {
@@ -605,7 +601,7 @@ impl Side for Client {
     }
 
     fn session_due(&self) -> Time {
-        self.mcp.due()
+        self.mcp.session.due()
     }
 
     fn keep_time(&mut self) {

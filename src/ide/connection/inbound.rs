@@ -5,7 +5,7 @@ use super::open_calls::CallKind;
 use super::peer::Peer;
 use super::policy::{Verdict, WRONG_TOKEN};
 use super::roots::LIST_CHANGED;
-use super::{Admission, Connection, EditEnd, TOKEN_FIELD};
+use super::{Admission, Connection, EditEnd, Hangup, TOKEN_FIELD};
 use crate::ide::tool::ToolRequest;
 use crate::ide::tool::toolset::ReceivedCall;
 use crate::ide::tool::{ClosedDiffTabs, DiffOutcome, DirectRequest, Done, Shape, TabClosed, Tool, ToolCall};
@@ -19,10 +19,12 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 impl Connection {
-    /// Handles one event of the WebSocket. Returns true if there was an event.
-    pub(super) fn take_ws_event(&mut self) -> bool {
+    /// Handles one event of the WebSocket, or passes the end of the client's stream on. Returns false if there is none.
+    pub(super) fn take_event(&mut self) -> bool {
         let now = self.ws.stream.output.now;
-        let Some((event, mut sender)) = self.ws.poll_lent() else { return false };
+        let Some((event, mut sender)) = self.ws.poll_lent() else {
+            return matches!(self.hangup, Hangup::Heard(_)) && self.hang_up();
+        };
         match event {
             ws::Event::Upgrade(request) => {
                 let verdict = self.config.policy.judge(&request, self.full);
@@ -54,7 +56,7 @@ impl Connection {
     /// Queues the ends of all that is open, and the end of the connection behind them. No other event waits.
     fn end_session(&mut self, reason: ws::Closed) {
         self.mcp.close();
-        while let Some(event) = self.mcp.queued_event() {
+        while let Some(event) = self.mcp.session.events.pop_front() {
             let event = self.translate(event);
             self.events.extend(event);
         }
@@ -341,7 +343,7 @@ impl Connection {
     /// Answers a call that the application does not receive.
     fn say(&mut self, call: CallId, answer: &impl Shape) {
         let result = answer.result_within(self.config.dialect, &self.config.content_limits);
-        let answered = self.mcp.respond_to_tool(call, &result, &mut self.ws.sender());
+        let answered = self.mcp.session.incoming.respond_to_tool(call, &result, &mut self.ws.sender());
         self.settle(call, answered);
     }
 

@@ -61,7 +61,7 @@ use roots::Roots;
 #[derive(Debug)]
 pub(crate) struct Connection {
     /// The id of the connection, which is that of its session too.
-    conn: ConnId,
+    pub(super) conn: ConnId,
     ws: ws::Server,
     mcp: mcp::Server<SharedTools>,
     /// The settings, with the current tools and the current context of the application.
@@ -236,7 +236,7 @@ impl Connection {
     /// Returns the size of the messages of the open calls, in bytes.
     #[must_use]
     pub(crate) const fn open_bytes(&self) -> usize {
-        self.mcp.open_bytes()
+        self.mcp.session.incoming.bytes
     }
 
     /// Takes a new selection, written in the dialect of the session.
@@ -257,11 +257,6 @@ impl Connection {
 
     fn agent(&self) -> AgentId {
         self.conn.into()
-    }
-
-    /// Returns the name of the connection.
-    pub(crate) const fn conn(&self) -> ConnId {
-        self.conn
     }
 
     /// Returns the latest time seen. The WebSocket has the one clock of the connection.
@@ -450,7 +445,7 @@ impl Connection {
     /// `full` is true, no further client can attach.
     pub(crate) fn poll(&mut self, quota: usize, full: bool) -> Option<ServerEvent> {
         self.full = full;
-        self.mcp.set_quota(quota);
+        self.mcp.session.incoming.quota = quota;
         pump::poll(self)
     }
 
@@ -461,7 +456,7 @@ impl Connection {
             has_output: !self.outgoing().is_empty(),
             is_done: pump::is_done(self),
             is_open: self.takes_place(),
-            open_bytes: self.mcp.open_bytes(),
+            open_bytes: self.mcp.session.incoming.bytes,
         }
     }
 }
@@ -497,7 +492,7 @@ impl Side for Connection {
     }
 
     fn has_event(&self) -> bool {
-        !self.events.is_empty() || self.mcp.has_queued_event() || self.consent.has_next()
+        !self.events.is_empty() || !self.mcp.session.events.is_empty() || self.consent.has_next()
     }
 
     fn next_event(&mut self) -> Option<ServerEvent> {
@@ -505,8 +500,8 @@ impl Side for Connection {
             if let Some(event) = self.events.pop_front() {
                 return Some(event);
             }
-            let held = if self.consent.has_next() { self.consent.next() } else { None };
-            let event = held.or_else(|| self.mcp.queued_event())?;
+            let is_allowed = self.consent.has_next();
+            let event = if is_allowed { self.consent.next() } else { self.mcp.session.events.pop_front() }?;
             if let Some(event) = self.translate(event) {
                 return Some(event);
             }
@@ -526,7 +521,7 @@ impl Side for Connection {
     }
 
     fn take_bytes(&mut self) -> bool {
-        self.take_ws_event() || matches!(self.hangup, Hangup::Heard(_)) && self.hang_up()
+        self.take_event()
     }
 
     fn transport_due(&self) -> Time {
@@ -535,7 +530,7 @@ impl Side for Connection {
     }
 
     fn session_due(&self) -> Time {
-        self.mcp.due().min(self.expected_edits.due).min(self.pushes.due).min(self.forms.due)
+        self.mcp.session.due().min(self.expected_edits.due).min(self.pushes.due).min(self.forms.due)
     }
 
     fn keep_time(&mut self) {

@@ -45,7 +45,7 @@ impl Connection {
     ) -> Result<(), NotAnswered> {
         let result = answer.result_within(self.config.dialect, &self.config.content_limits);
         let call = call.id();
-        self.end(call, |mcp, out| mcp.respond_to_tool(call, &result, out))
+        self.end(call, |mcp, out| mcp.session.incoming.respond_to_tool(call, &result, out))
     }
 
     /// Sends a mention of a file, or of lines of it, for the prompt of the client. A mention is sent

@@ -82,7 +82,7 @@ impl Connections {
             |connection: &&Connection| connection.admission != Admission::LetIn && !connection.has_ended();
         let pending = || self.slots.iter().filter_map(|slot| slot.connection.as_ref()).filter(is_pending);
         if pending().count() >= limit.max(1) {
-            let oldest = pending().map(Connection::conn).min_by_key(|conn| conn.number());
+            let oldest = pending().map(|connection| connection.conn).min_by_key(|conn| conn.number());
             if let Some(conn) = oldest {
                 self.with(conn, Connection::drop_unanswered);
             }
@@ -109,12 +109,18 @@ impl Connections {
 
     /// Returns a connection; `None` if it is over.
     pub(super) fn get(&self, conn: ConnId) -> Option<&Connection> {
-        self.slots.get(conn.index())?.connection.as_ref().filter(|found| found.conn() == conn)
+        match &self.slots.get(conn.index())?.connection {
+            Some(connection) if connection.conn == conn => Some(connection),
+            Some(_) | None => None,
+        }
     }
 
     /// Returns a connection, for an operation that causes neither an event nor output.
     pub(super) fn get_mut(&mut self, conn: ConnId) -> Option<&mut Connection> {
-        self.slots.get_mut(conn.index())?.connection.as_mut().filter(|found| found.conn() == conn)
+        match &mut self.slots.get_mut(conn.index())?.connection {
+            Some(connection) if connection.conn == conn => Some(connection),
+            Some(_) | None => None,
+        }
     }
 
     /// Returns true if the connection was let in and has not ended.
@@ -149,10 +155,13 @@ impl Connections {
     /// a thousand pieces costs a thousand appends.
     pub(super) fn input(&mut self, now: Time, conn: ConnId) -> Option<&mut Connection> {
         self.set_now(now);
-        let slot = self.slots.get_mut(conn.index())?;
-        let connection = slot.connection.as_mut().filter(|found| found.conn() == conn)?;
-        if !slot.is_eventful {
-            slot.is_eventful = true;
+        let Slot { connection, is_eventful, .. } = self.slots.get_mut(conn.index())?;
+        let connection = connection.as_mut()?;
+        if connection.conn != conn {
+            return None;
+        }
+        if !*is_eventful {
+            *is_eventful = true;
             self.eventful.push_back(conn.index());
         }
         Some(connection)
@@ -191,8 +200,8 @@ impl Connections {
     /// Returns the connections in the table, oldest first.
     pub(super) fn iter(&self) -> impl Iterator<Item = (ConnId, &Connection)> {
         let mut connections: Vec<_> = self.slots.iter().filter_map(|slot| slot.connection.as_ref()).collect();
-        connections.sort_unstable_by_key(|connection| connection.conn().number());
-        connections.into_iter().map(|connection| (connection.conn(), connection))
+        connections.sort_unstable_by_key(|connection| connection.conn.number());
+        connections.into_iter().map(|connection| (connection.conn, connection))
     }
 
     /// Removes the next connection that is done, and returns its name.
@@ -201,7 +210,7 @@ impl Connections {
         let over = self.slots.get_mut(index)?.connection.take()?;
         self.offers.drop_place(index);
         self.note(index);
-        Some(over.conn())
+        Some(over.conn)
     }
 
     /// Returns one event of the first connection in the queue that has one, and puts this connection at
@@ -245,17 +254,17 @@ impl Connections {
 
     /// Offers the unwritten output of the first connection in the queue. Returns its name.
     pub(super) fn offer(&mut self) -> Option<ConnId> {
-        while let Some(index) = self.offers.queue.front() {
-            let connection = self.slots.get(*index).and_then(|slot| slot.connection.as_ref());
-            match connection.map(|connection| (connection.conn(), connection.outgoing().len())) {
-                Some((conn, len @ 1..)) => {
-                    self.offers.offered = Some((conn, len));
-                    return Some(conn);
+        loop {
+            let slot = self.slots.get(*self.offers.queue.front()?)?;
+            if let Some(connection) = &slot.connection {
+                let len = connection.outgoing().len();
+                if len > 0 {
+                    self.offers.offered = Some((connection.conn, len));
+                    return Some(connection.conn);
                 }
-                Some((_, 0)) | None => self.offers.drop_first(),
             }
+            self.offers.drop_first();
         }
-        None
     }
 
     /// Returns true if as many connections are open as there are places.

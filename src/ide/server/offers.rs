@@ -42,7 +42,7 @@ impl Offers {
         if self.is_queued.len() <= index {
             self.is_queued.resize(index.saturating_add(1), false);
         }
-        if let Some(is_queued) = self.is_queued.get_mut(index).filter(|is_queued| !**is_queued) {
+        if let Some(is_queued @ false) = self.is_queued.get_mut(index) {
             *is_queued = true;
             self.queue.push_back(index);
         }
@@ -50,7 +50,8 @@ impl Offers {
 
     /// Takes the first out of the queue: nothing of it is unwritten.
     pub(super) fn drop_first(&mut self) {
-        if let Some(is_queued) = self.queue.pop_front().and_then(|index| self.is_queued.get_mut(index)) {
+        let Some(index) = self.queue.pop_front() else { return };
+        if let Some(is_queued) = self.is_queued.get_mut(index) {
             *is_queued = false;
         }
     }
@@ -67,7 +68,11 @@ impl Offers {
     /// Takes the answer to the last offer: the socket took `n` bytes. Returns how many of them were offered. If it took any,
     /// the place is out of the queue, and the rest of its output is new.
     pub(super) fn answer(&mut self, conn: ConnId, n: usize) -> usize {
-        let Some((_, len)) = self.offered.take_if(|(offered, _)| *offered == conn) else { return 0 };
+        let len = match self.offered {
+            Some((offered, len)) if offered == conn => len,
+            Some(_) | None => return 0,
+        };
+        self.offered = None;
         let taken = n.min(len);
         if taken > 0 {
             self.drop_first();

@@ -9,12 +9,13 @@ use super::{
     ClientEvent, List, Outcome, Progress, ProtocolVersion, Root, Timeout,
     batch::Gather,
     inbound,
-    incoming::{Incoming, Waits},
+    incoming::Incoming,
     listing::Listing,
     outgoing::{Outgoing, Purpose},
     params::{CallOut, ClientCapabilitiesOut, InitializeOut, InitializeResult},
     session::{Session, State},
     session_methods::session_methods,
+    timeout::Waits,
 };
 use crate::{
     Outbox, Time,
@@ -41,7 +42,7 @@ pub use server_info::{Failure, ServerInfo};
 #[derive(Debug)]
 pub struct Client {
     config: ClientConfig,
-    session: Session<ClientEvent>,
+    pub(crate) session: Session<ClientEvent>,
     server: Option<ServerInfo>,
 }
 

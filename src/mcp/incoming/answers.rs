@@ -34,7 +34,7 @@ impl Incoming {
     }
 
     /// Answers a call that is known to be a call of a tool.
-    pub(in crate::mcp) fn respond_to_tool(
+    pub(crate) fn respond_to_tool(
         &mut self,
         call: CallId,
         result: &ToolResult<'_>,

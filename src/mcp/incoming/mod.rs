@@ -15,11 +15,14 @@
 mod answers;
 
 use alloc::{borrow::Cow, boxed::Box, collections::VecDeque, vec::Vec};
-use core::time::Duration;
 
 pub(super) use answers::{answer, not_found, refuse, refuse_busy, refuse_duplicate, refuse_invalid};
 
-use super::{Timeout, sorted, table::Table, timeout::Wait};
+use super::{
+    Timeout, sorted,
+    table::Table,
+    timeout::{Wait, Waits},
+};
 use crate::{
     Outbox, Time,
     rpc::{CallId, Id, NotAnswered, SessionId, SessionLimits},
@@ -41,15 +44,6 @@ pub enum CallEnd {
     ShutDown,
     /// The end of the session or of its outbox. The call was not answered.
     Closed,
-}
-
-/// The times that calls wait for the application.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Waits {
-    /// The timeout of a call without one of its own.
-    pub(super) usual: Duration,
-    /// The longest time to which progress can extend that timeout.
-    pub(super) longest: Duration,
 }
 
 /// The terms on which a call waits for the application.
@@ -106,7 +100,7 @@ const AT_ONCE: usize = 64;
 /// `most_bytes` (one call alone can be larger) and at most `quota`. The decision depends on open
 /// calls only, so it is the same for every division of the stream into reads.
 #[derive(Debug)]
-pub(super) struct Incoming {
+pub(crate) struct Incoming {
     session: SessionId,
     pub(super) calls: Table<Call>,
     /// A pair for each open call, sorted: the digest of its id, and its number. The list is used only
@@ -119,9 +113,9 @@ pub(super) struct Incoming {
     most: usize,
     at_once: usize,
     most_bytes: usize,
-    pub(super) bytes: usize,
-    /// The share of this session in a limit on several sessions together.
-    pub(super) quota: usize,
+    pub(crate) bytes: usize,
+    /// The share of this session in a limit on several sessions together, in bytes. Calls that are open stay open.
+    pub(crate) quota: usize,
     /// The size of the message, or of the element of a batch, that opens the next call.
     pub(super) message: usize,
 }
@@ -222,7 +216,7 @@ impl Incoming {
         call: CallId,
         timeout: Timeout,
     ) -> Result<(), NotAnswered> {
-        let wait = timeout.begin(now, self.usual(now));
+        let wait = timeout.begin(now, self.waits);
         self.get_mut(call)?.wait = wait;
         self.calls.set_deadline(call.number(), wait.map_or(Time::NEVER, |wait| wait.deadline(now)));
         Ok(())
@@ -243,10 +237,6 @@ impl Incoming {
         Some(CallId::new(self.session, number))
     }
 
-    fn usual(&self, now: Time) -> Wait {
-        Wait::new(now, self.waits.usual, self.waits.usual.max(self.waits.longest))
-    }
-
     /// Opens a call, or answers that too many calls are open. The caller has checked that no call
     /// with its id is in flight.
     pub(super) fn open(
@@ -262,8 +252,11 @@ impl Incoming {
             return None;
         }
         let (digest, bytes) = (id.digest(), self.message);
-        let wait = timeout.begin(now, self.usual(now));
-        let deadline = wait.map_or(Time::NEVER, |wait| wait.deadline(now));
+        let wait = timeout.begin(now, self.waits);
+        let deadline = match wait {
+            Some(wait) => wait.deadline(now),
+            None => Time::NEVER,
+        };
         let call = Call { id, bytes, at_once, kind, wait, when_late, token, reached: f64::NEG_INFINITY };
         let number = self.calls.open(deadline, call);
         sorted::insert(&mut self.by_id, (digest, number));
@@ -334,6 +327,7 @@ pub(super) mod tests {
         rpc::{ErrorObject, NotAnswered, NotSent},
     };
     use alloc::string::String;
+    use core::time::Duration;
 
     /// An outbox that keeps the sent messages, and is full if the second field is true.
     #[derive(Debug, Default)]

@@ -13,11 +13,12 @@ use super::{
     batch::Gather,
     form::FormOut,
     inbound,
-    incoming::{Incoming, Waits},
+    incoming::Incoming,
     outgoing::{Outgoing, Purpose},
     params::{ClientCapabilities, LogOut},
     session::{Session, State},
     session_methods::session_methods,
+    timeout::Waits,
 };
 use crate::{
     Outbox, Time,
@@ -65,13 +66,15 @@ pub use config::ServerConfig;
 pub struct Server<T: Tools> {
     config: Arc<ServerConfig>,
     tools: T,
-    session: Session<ServerEvent<T::Call>>,
+    pub(crate) session: Session<ServerEvent<T::Call>>,
     client: Option<Implementation>,
     capabilities: Option<Box<RawValue>>,
     declared: ClientCapabilities,
     log_level: Option<LogLevel>,
     context: Arc<Context>,
     announced: AnnouncedLists,
+    /// True if calls of tools are decoded, and not forwarded.
+    decodes_calls: bool,
 }
 
 /// The lists as the client has them.
@@ -112,6 +115,7 @@ impl<T: Tools> Server<T> {
             ),
             log_level: config.logging,
             announced: AnnouncedLists::new(&config, &tools),
+            decodes_calls: !config.forward.takes("tools/call", true),
             context: config.context.clone(),
             config,
             tools,
@@ -126,6 +130,7 @@ impl<T: Tools> Server<T> {
     #[cfg(feature = "ide")]
     pub(crate) fn replace_offer(&mut self, tools: T, change: impl FnOnce(&mut ServerConfig)) {
         change(Arc::make_mut(&mut self.config));
+        self.decodes_calls = !self.config.forward.takes("tools/call", true);
         self.context = self.config.context.clone();
         self.announced = AnnouncedLists::new(&self.config, &tools);
         self.tools = tools;
@@ -136,14 +141,6 @@ impl<T: Tools> Server<T> {
     #[cfg(feature = "ide")]
     pub(crate) const fn stop_keepalive(&mut self) {
         self.session.stop_keepalive();
-    }
-
-    /// Limits the open calls to this many bytes, in addition to
-    /// [`SessionLimits::open_bytes`](crate::rpc::SessionLimits::open_bytes): the share of this session in a limit on
-    /// several sessions together. Calls that are open stay open.
-    #[cfg(feature = "ide")]
-    pub(crate) const fn set_quota(&mut self, bytes: usize) {
-        self.session.incoming.quota = bytes;
     }
 
     /// Answers a call of a tool with its result.
@@ -162,17 +159,6 @@ impl<T: Tools> Server<T> {
         out: &mut impl Outbox,
     ) -> Result<(), NotAnswered> {
         self.session.incoming.respond(call, result, out)
-    }
-
-    /// Answers a call that is known to be a call of a tool.
-    #[cfg(feature = "ide")]
-    pub(crate) fn respond_to_tool(
-        &mut self,
-        call: CallId,
-        result: &ToolResult<'_>,
-        out: &mut impl Outbox,
-    ) -> Result<(), NotAnswered> {
-        self.session.incoming.respond_to_tool(call, result, out)
     }
 
     /// Answers a forwarded request that is not of MCP, whose result can be any JSON value.

@@ -43,9 +43,7 @@ const BARE_INITIALIZED: &str = "initialized";
 
 impl<T: Tools> Server<T> {
     pub(super) fn take_text(&mut self, text: &str, out: &mut Gather<'_, impl Outbox>) {
-        if matches!(self.session.state, State::Opening | State::Ready)
-            && !self.config.forward.takes("tools/call", true)
-        {
+        if self.decodes_calls && matches!(self.session.state, State::Opening | State::Ready) {
             self.session.incoming.message = text.len();
             if let Some((id, call)) = single_pass::request(text, &self.session.limits, self.call_params(text))
             {
