@@ -87,6 +87,7 @@ impl Rx {
     }
 
     /// Returns true if there are bytes that the machine has not processed as far as possible.
+    #[inline]
     pub(crate) fn has_fresh(&self) -> bool {
         self.allowed < Self::UNPOLLED_LIMIT
     }

@@ -74,6 +74,7 @@ pub(super) fn due<S: Side>(side: &S) -> Time {
 
 /// Returns the time of the next timer above the WebSocket. Above the high-water mark some received bytes are not delivered
 /// yet. They can prevent a timeout, so no such timer runs.
+#[inline]
 fn due_above<S: Side>(side: &S) -> Time {
     let output = &side.stream().output;
     if output.has_ended() || output.tx.is_full() { Time::NEVER } else { side.session_due() }

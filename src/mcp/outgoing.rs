@@ -326,7 +326,7 @@ mod tests {
         {
             assert_eq!(outgoing.resolve(&Id::from(id)).err(), Some(fault), "{id}");
         }
-        assert_eq!((outgoing.requests.due(), outgoing.len()), (Time::NEVER, 0));
+        assert_eq!((outgoing.requests.due, outgoing.len()), (Time::NEVER, 0));
         assert_eq!(ask(&mut outgoing, Timeout::Default).serial(), 5, "an id is used once");
     }
 

@@ -87,8 +87,9 @@ impl<E: From<SessionEvent>> Session<E> {
     }
 
     /// Returns the time at which the next call, request or ping is due.
+    #[inline]
     pub(crate) fn due(&self) -> Time {
-        self.incoming.calls.due().min(self.outgoing.requests.due()).min(self.pulse.due)
+        self.incoming.calls.due.min(self.outgoing.requests.due).min(self.pulse.due)
     }
 
     /// Releases memory that is not in use.

@@ -21,6 +21,8 @@ pub(super) struct Table<T> {
     order: Vec<(u64, usize)>,
     /// The deadline and number of every entry that has a deadline, in the order of the deadlines.
     deadlines: Vec<(Time, u64)>,
+    /// The first of the deadlines: the time at which the next entry is due.
+    pub(super) due: Time,
 }
 
 #[derive(Debug)]
@@ -32,7 +34,14 @@ struct Entry<T> {
 
 impl<T> Table<T> {
     pub(super) const fn new() -> Self {
-        Self { next: 1, slots: Vec::new(), free: Vec::new(), order: Vec::new(), deadlines: Vec::new() }
+        Self {
+            next: 1,
+            slots: Vec::new(),
+            free: Vec::new(),
+            order: Vec::new(),
+            deadlines: Vec::new(),
+            due: Time::NEVER,
+        }
     }
 
     /// Returns the number of the next entry. All lower numbers have been used.
@@ -63,9 +72,7 @@ impl<T> Table<T> {
         };
         // Numbers grow, so the last place is the right one.
         self.order.push((serial, slot));
-        if deadline != Time::NEVER {
-            sorted::insert(&mut self.deadlines, (deadline, serial));
-        }
+        self.await_deadline(deadline, serial);
         serial
     }
 
@@ -75,9 +82,7 @@ impl<T> Table<T> {
         self.order.remove(place);
         let entry = self.slots.get_mut(slot)?.take()?;
         self.free.push(slot);
-        if entry.deadline != Time::NEVER {
-            sorted::remove(&mut self.deadlines, &(entry.deadline, serial));
-        }
+        self.forget_deadline(entry.deadline, serial);
         Some(entry.data)
     }
 
@@ -90,8 +95,8 @@ impl<T> Table<T> {
 
     /// Removes and returns the entry that has been due longest at `now`.
     pub(super) fn expire(&mut self, now: Time) -> Option<(u64, T)> {
-        let (at, serial) = *self.deadlines.first()?;
-        if at.is_due(now) { Some((serial, self.end(serial)?)) } else { None }
+        let (_, serial) = *self.deadlines.first()?;
+        if self.due.is_due(now) { Some((serial, self.end(serial)?)) } else { None }
     }
 
     pub(super) fn get(&self, serial: u64) -> Option<&T> {
@@ -109,12 +114,8 @@ impl<T> Table<T> {
         let Some((_, slot)) = self.find(serial) else { return };
         let Some(entry) = self.slots.get_mut(slot).and_then(Option::as_mut) else { return };
         let before = core::mem::replace(&mut entry.deadline, deadline);
-        if before != Time::NEVER {
-            sorted::remove(&mut self.deadlines, &(before, serial));
-        }
-        if deadline != Time::NEVER {
-            sorted::insert(&mut self.deadlines, (deadline, serial));
-        }
+        self.forget_deadline(before, serial);
+        self.await_deadline(deadline, serial);
     }
 
     /// Returns the number of the oldest entry.
@@ -129,11 +130,17 @@ impl<T> Table<T> {
             .filter_map(|(serial, slot)| self.slots.get(*slot)?.as_ref().map(|entry| (*serial, &entry.data)))
     }
 
-    /// Returns the time at which the next entry is due.
-    pub(super) fn due(&self) -> Time {
-        match self.deadlines.first() {
-            Some((at, _)) => *at,
-            None => Time::NEVER,
+    fn await_deadline(&mut self, at: Time, serial: u64) {
+        if at != Time::NEVER {
+            sorted::insert(&mut self.deadlines, (at, serial));
+            self.due = self.due.min(at);
+        }
+    }
+
+    fn forget_deadline(&mut self, at: Time, serial: u64) {
+        if at != Time::NEVER {
+            sorted::remove(&mut self.deadlines, &(at, serial));
+            self.due = self.deadlines.first().map_or(Time::NEVER, |(at, _)| *at);
         }
     }
 
@@ -184,7 +191,7 @@ mod tests {
                         assert_eq!(table.expire(Time::from_millis(2)), want);
                     }
                 }
-                assert_eq!(table.due(), at(model.values().filter_map(|(at, _)| *at).min()));
+                assert_eq!(table.due, at(model.values().filter_map(|(at, _)| *at).min()));
                 assert!(table.iter().map(|(s, d)| (s, *d)).eq(model.iter().map(|(s, (_, d))| (*s, *d))));
                 assert_eq!(table.get(serial), model.get(&serial).map(|(_, data)| data));
                 assert_eq!(

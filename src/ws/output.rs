@@ -383,15 +383,18 @@ impl<M: Masking> Output<M> {
         if self.has_ended() && self.drain_is_over() { &[] } else { self.tx.pending() }
     }
 
+    /// Notes that `n` pending bytes were written. Returns true if anything waited for that, or can have.
     #[inline]
-    pub(crate) fn sent(&mut self, n: usize) {
+    pub(crate) fn sent(&mut self, n: usize) -> bool {
         if n == 0 {
-            return;
+            return false;
         }
         self.tx.sent(n);
-        if self.waiting_pong.is_some() || self.timers.is_set(Timer::Stalled as usize) {
+        let has_waited = self.waiting_pong.is_some() || self.timers.is_set(Timer::Stalled as usize);
+        if has_waited {
             self.has_room();
         }
+        has_waited || !self.is_open()
     }
 
     /// Continues with the waiting pong and the timers, since the send buffer can have room now.

@@ -355,13 +355,12 @@ impl Single for Server {
         self.poll_lent().map(|(event, _)| event.into_owned())
     }
 
+    #[inline]
     fn due(&self) -> Time {
+        let is_opening = matches!(self.stream.output.phase, Phase::Handshake);
         // The next poll reads the bytes of a head that is not whole yet.
-        let reading = matches!(self.opening, Opening::Reading(_)) && !self.stream.output.has_ended();
-        if reading && self.stream.input.rx.has_fresh() {
-            return Time::ZERO;
-        }
-        self.stream.due()
+        let is_reading = is_opening && matches!(self.opening, Opening::Reading(_));
+        if is_reading && self.stream.input.rx.has_fresh() { Time::ZERO } else { self.stream.due() }
     }
 
     #[inline]

@@ -197,6 +197,7 @@ where
     }
 
     /// Returns the time of the next event; [`Time::ZERO`] while an event can be polled.
+    #[inline]
     pub(crate) fn due(&self) -> Time {
         let output = &self.output;
         match output.phase {

@@ -417,14 +417,33 @@ impl Connection {
         self.can_hear() && self.ws.wants_input()
     }
 
-    /// Notes that `n` more bytes of the output were written.
-    pub(crate) fn sent(&mut self, n: usize) {
+    /// Notes that `n` more bytes of the output were written. Returns true if anything waited for that, or can have: then
+    /// more can follow than less output.
+    pub(crate) fn sent(&mut self, n: usize) -> bool {
         let output = &mut self.ws.stream.output;
-        output.sent(n);
+        let mut has_waited = output.sent(n);
         if self.pushes.awaits <= output.tx.written() {
+            let due = self.pushes.due;
             self.pushes.on_written(output.now, output.tx.written());
+            has_waited |= due != self.pushes.due;
         }
-        self.flush();
+        if self.has_unsent() {
+            self.flush();
+            has_waited = true;
+        }
+        has_waited
+    }
+
+    /// Returns true if a message waits for the session or for room in the send buffer.
+    #[inline]
+    fn has_unsent(&self) -> bool {
+        self.pushes.wants_to_send | self.has_unsent_beside_selection()
+    }
+
+    #[inline]
+    fn has_unsent_beside_selection(&self) -> bool {
+        let is_changed = self.tools_changed_pending | self.context_changed_pending;
+        is_changed | self.roots.is_due | self.forms.due.is_due(self.ws.stream.output.now)
     }
 
     pub(crate) fn trim(&mut self) {
@@ -450,6 +469,7 @@ impl Connection {
     }
 
     /// Returns what the server has to know after each operation.
+    #[inline]
     pub(crate) fn status(&self) -> Status {
         Status {
             due: pump::due(self),
@@ -476,11 +496,10 @@ pub(crate) struct Status {
     pub(crate) open_bytes: usize,
 }
 
-impl Default for Status {
-    /// Returns the status of a connection that is gone.
-    fn default() -> Self {
-        Self { due: Time::NEVER, has_output: false, is_done: false, is_open: false, open_bytes: 0 }
-    }
+impl Status {
+    /// The status of a connection that is gone.
+    pub(crate) const GONE: Self =
+        Self { due: Time::NEVER, has_output: false, is_done: false, is_open: false, open_bytes: 0 };
 }
 
 impl Side for Connection {
@@ -511,8 +530,7 @@ impl Side for Connection {
     /// Sends the messages that wait for the session or for room in the send buffer: the changes of the
     /// tools and of the context, the question for the folders and the forms, then the selection.
     fn flush(&mut self) {
-        let changed = self.tools_changed_pending | self.context_changed_pending;
-        if changed | self.roots.is_due | self.forms.due.is_due(self.ws.stream.output.now) {
+        if self.has_unsent_beside_selection() {
             self.flush_rest();
         }
         if self.pushes.wants_to_send {
@@ -524,6 +542,7 @@ impl Side for Connection {
         self.take_event()
     }
 
+    #[inline]
     fn transport_due(&self) -> Time {
         let Hangup::Heard(limit) = self.hangup else { return self.ws.due() };
         self.ws.due().min(limit.filter(|_| self.owes_answers()).unwrap_or(Time::ZERO))

@@ -154,28 +154,33 @@ impl PushSchedule {
     fn settle_from(&mut self, since: Option<Time>, now: Time, out: StreamPos) {
         self.state = State::Settling { since, behind: out.end, until: Time::NEVER };
         self.on_written(now, out.written);
+        self.tick(now);
     }
 
     /// Notes that the outgoing stream has been written up to `written`.
     pub(crate) fn on_written(&mut self, now: Time, written: u64) {
-        if let State::Settling { since, behind, until } = &mut self.state {
-            if *behind <= written {
-                let latest = since.get_or_insert(now).saturating_add(self.settle.max(LONGEST_SETTLING));
-                (*behind, *until) = (WRITTEN, now.saturating_add(self.settle).min(latest));
-            }
-        }
         if self.selection_ends <= written {
             self.selection_ends = WRITTEN;
         }
         if self.mention_ends <= written {
             self.mention_ends = WRITTEN;
             self.next_mention = now.saturating_add(MENTION_GAP);
+            self.tick(now);
         }
-        // A settle time of zero is over at once.
-        self.tick(now);
+        self.awaits = self.selection_ends.min(self.mention_ends);
+        if let State::Settling { since, behind, until } = &mut self.state {
+            if *behind <= written {
+                let latest = since.get_or_insert(now).saturating_add(self.settle.max(LONGEST_SETTLING));
+                (*behind, *until) = (WRITTEN, now.saturating_add(self.settle).min(latest));
+                // A settle time of zero is over at once.
+                self.tick(now);
+            } else {
+                self.awaits = self.awaits.min(*behind);
+            }
+        }
     }
 
-    /// Advances the clock to `now`, and notes what comes next.
+    /// Advances the clock to `now`, and notes when that is due again.
     pub(crate) fn tick(&mut self, now: Time) {
         match &mut self.state {
             State::Settling { until, .. } if until.is_due(now) => {
@@ -193,13 +198,12 @@ impl PushSchedule {
         if self.next_mention.is_due(now) {
             self.next_mention = Time::NEVER;
         }
-        let (at, behind) = match self.state {
-            State::Attaching => (Time::NEVER, WRITTEN),
-            State::Settling { until, behind, .. } => (until, behind),
-            State::Settled { repeat } => (repeat, WRITTEN),
+        let at = match self.state {
+            State::Attaching => Time::NEVER,
+            State::Settling { until, .. } => until,
+            State::Settled { repeat } => repeat,
         };
         self.due = at.min(self.next_mention);
-        self.awaits = behind.min(self.selection_ends).min(self.mention_ends);
     }
 
     /// Returns true if the settle time is over at `now`: the client is then expected to accept

@@ -22,12 +22,12 @@ use super::offers::Offers;
 use super::{ConnId, Unauthenticated};
 use crate::Time;
 use crate::ide::ServerEvent;
-use crate::ide::connection::{Admission, Connection};
+use crate::ide::connection::{Admission, Connection, Status};
 use alloc::{collections::VecDeque, vec::Vec};
 
 #[derive(Debug, Default)]
 pub(super) struct Connections {
-    slots: Vec<Slot>,
+    pub(super) slots: Vec<Slot>,
     /// The number of connections that were ever accepted.
     accepted: u64,
     /// The places whose connection can have an event, in the order in which they are polled.
@@ -51,15 +51,34 @@ pub(super) struct Connections {
 }
 
 /// An entry of the table of connections.
-#[derive(Debug, Default)]
-struct Slot {
-    connection: Option<Connection>,
+#[derive(Debug)]
+pub(super) struct Slot {
+    pub(super) connection: Option<Connection>,
+    /// True if the place is in the queue of this name.
     is_eventful: bool,
     is_done: bool,
+    /// True if the place is in a queue of `offers`.
+    pub(super) is_queued: bool,
     /// True if `Connections::open` counts the connection.
     is_open: bool,
     /// The bytes that the open calls of the connection hold beyond its share.
     excess: usize,
+    /// The deadline of the place in `Connections::deadlines`.
+    due: Time,
+}
+
+impl Slot {
+    const fn new(connection: Option<Connection>) -> Self {
+        Self {
+            connection,
+            is_eventful: false,
+            is_done: false,
+            is_queued: false,
+            is_open: false,
+            excess: 0,
+            due: Time::NEVER,
+        }
+    }
 }
 
 impl Connections {
@@ -94,13 +113,13 @@ impl Connections {
         let free = self.slots.iter().position(|slot| slot.connection.is_none());
         let index = free.unwrap_or(self.slots.len());
         if free.is_none() {
-            self.slots.push(Slot::default());
+            self.slots.push(Slot::new(None));
         }
         self.accepted = self.accepted.saturating_add(1);
         let conn = ConnId::new(u32::try_from(index).unwrap_or(u32::MAX), self.accepted);
         if let Some(slot) = self.slots.get_mut(index) {
-            let is_eventful = slot.is_eventful;
-            *slot = Slot { connection: Some(make(conn, self.now)), is_eventful, ..Slot::default() };
+            let (is_eventful, due) = (slot.is_eventful, slot.due);
+            *slot = Slot { is_eventful, due, ..Slot::new(Some(make(conn, self.now))) };
         }
         // A connection with a limit of zero is over at once.
         self.work_out(index);
@@ -167,11 +186,10 @@ impl Connections {
         Some(connection)
     }
 
-    /// Begins a pass at this time, unless one is under way, and queues each connection whose deadline has come.
+    /// Begins a pass at this time, and queues each connection whose deadline has come.
     pub(super) fn begin_pass(&mut self, now: Time) {
-        if !self.offers.begin() {
-            return;
-        }
+        self.offers.in_pass = true;
+        self.offers.queue.append(&mut self.offers.full);
         self.set_now(now);
         if self.deadlines.first <= self.now {
             let mut from = 0;
@@ -191,7 +209,7 @@ impl Connections {
     }
 
     /// Works out what follows from an operation on a connection.
-    fn work_out(&mut self, index: usize) {
+    pub(super) fn work_out(&mut self, index: usize) {
         if self.note(index) <= self.now {
             self.poll_next(index);
         }
@@ -205,10 +223,15 @@ impl Connections {
     }
 
     /// Removes the next connection that is done, and returns its name.
+    #[inline]
     pub(super) fn next_done(&mut self) -> Option<ConnId> {
         let index = self.done.pop_front()?;
+        self.remove(index)
+    }
+
+    fn remove(&mut self, index: usize) -> Option<ConnId> {
         let over = self.slots.get_mut(index)?.connection.take()?;
-        self.offers.drop_place(index);
+        self.drop_offer(index);
         self.note(index);
         Some(over.conn)
     }
@@ -252,21 +275,6 @@ impl Connections {
         None
     }
 
-    /// Offers the unwritten output of the first connection in the queue. Returns its name.
-    pub(super) fn offer(&mut self) -> Option<ConnId> {
-        loop {
-            let slot = self.slots.get(*self.offers.queue.front()?)?;
-            if let Some(connection) = &slot.connection {
-                let len = connection.outgoing().len();
-                if len > 0 {
-                    self.offers.offered = Some((connection.conn, len));
-                    return Some(connection.conn);
-                }
-            }
-            self.offers.drop_first();
-        }
-    }
-
     /// Returns true if as many connections are open as there are places.
     pub(super) const fn is_full(&self, places: usize) -> bool {
         self.open >= places
@@ -277,24 +285,32 @@ impl Connections {
     /// events notes the deadline.
     fn note(&mut self, index: usize) -> Time {
         let Some(slot) = self.slots.get_mut(index) else { return Time::NEVER };
-        let status = slot.connection.as_ref().map(Connection::status).unwrap_or_default();
-        if status.is_done && !slot.is_done {
-            self.done.push_back(index);
+        let status = match &slot.connection {
+            Some(connection) => connection.status(),
+            None => Status::GONE,
+        };
+        if slot.is_done != status.is_done {
+            slot.is_done = status.is_done;
+            self.done.extend(status.is_done.then_some(index));
         }
-        slot.is_done = status.is_done;
-        if status.has_output {
-            self.offers.add(index);
+        if slot.is_open != status.is_open {
+            slot.is_open = status.is_open;
+            self.open =
+                if status.is_open { self.open.saturating_add(1) } else { self.open.saturating_sub(1) };
         }
-        self.open =
-            self.open.saturating_sub(usize::from(slot.is_open)).saturating_add(usize::from(status.is_open));
-        slot.is_open = status.is_open;
         let excess = status.open_bytes.saturating_sub(self.share);
-        self.excess = self.excess.saturating_sub(slot.excess).saturating_add(excess);
-        slot.excess = excess;
-        if slot.is_eventful {
-            return Time::NEVER;
+        if slot.excess != excess {
+            self.excess = self.excess.saturating_sub(slot.excess).saturating_add(excess);
+            slot.excess = excess;
         }
-        self.deadlines.set(index, status.due);
-        status.due
+        let is_eventful = slot.is_eventful;
+        if !is_eventful && slot.due != status.due {
+            slot.due = status.due;
+            self.deadlines.set(index, status.due);
+        }
+        if status.has_output {
+            self.queue_output(index);
+        }
+        if is_eventful { Time::NEVER } else { status.due }
     }
 }

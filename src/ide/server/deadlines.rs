@@ -33,9 +33,6 @@ impl Deadlines {
             self.earliest.resize(self.all.len().div_ceil(BLOCK), Time::NEVER);
         }
         let Some(known) = self.all.get_mut(place) else { return };
-        if *known == at {
-            return;
-        }
         *known = at;
         let block = place / BLOCK;
         let (all, earliest) = (self.all.chunks(BLOCK).nth(block), self.earliest.get_mut(block));

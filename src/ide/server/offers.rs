@@ -10,75 +10,92 @@
 //! that one alone.
 
 use super::ConnId;
-use alloc::{collections::VecDeque, vec::Vec};
-use core::mem;
+use super::connections::{Connections, Slot};
+use alloc::collections::VecDeque;
 
-/// The connections with unwritten output, by their places.
+/// The connections with unwritten output, by their places. Each is in one of the two queues.
 #[derive(Debug, Default)]
 pub(super) struct Offers {
     pub(super) queue: VecDeque<usize>,
     /// Those whose socket took nothing in this pass.
-    full: VecDeque<usize>,
-    /// Whether a place is in one of the two.
-    is_queued: Vec<bool>,
+    pub(super) full: VecDeque<usize>,
     /// The offer to the first of the queue that waits for its answer: the connection, and the number of bytes.
     pub(super) offered: Option<(ConnId, usize)>,
     /// True from the first poll of a pass to its `Wait`: a pass that was left is due.
     pub(super) in_pass: bool,
 }
 
-impl Offers {
-    /// Begins a pass, unless one is under way.
-    pub(super) fn begin(&mut self) -> bool {
-        let begins = !mem::replace(&mut self.in_pass, true);
-        if begins {
-            self.queue.append(&mut self.full);
+impl Connections {
+    /// Offers the unwritten output of the first connection in the queue. Returns its name and its
+    /// place.
+    pub(super) fn offer(&mut self) -> Option<(ConnId, usize)> {
+        loop {
+            let index = *self.offers.queue.front()?;
+            let slot = self.slots.get_mut(index)?;
+            if let Some(connection) = &slot.connection {
+                let len = connection.outgoing().len();
+                if len > 0 {
+                    self.offers.offered = Some((connection.conn, len));
+                    return Some((connection.conn, index));
+                }
+            }
+            // What was unwritten has been dropped since.
+            slot.is_queued = false;
+            self.offers.queue.pop_front();
         }
-        begins
+    }
+
+    /// Returns the bytes of a place that were not written.
+    pub(super) fn output(&self, index: usize) -> &[u8] {
+        match self.slots.get(index) {
+            Some(Slot { connection: Some(connection), .. }) => connection.outgoing(),
+            Some(_) | None => &[],
+        }
     }
 
     /// Queues a place with output, unless it is queued.
-    pub(super) fn add(&mut self, index: usize) {
-        if self.is_queued.len() <= index {
-            self.is_queued.resize(index.saturating_add(1), false);
-        }
-        if let Some(is_queued @ false) = self.is_queued.get_mut(index) {
-            *is_queued = true;
-            self.queue.push_back(index);
+    #[inline]
+    pub(super) fn queue_output(&mut self, index: usize) {
+        if let Some(slot @ Slot { is_queued: false, .. }) = self.slots.get_mut(index) {
+            slot.is_queued = true;
+            self.offers.queue.push_back(index);
         }
     }
 
-    /// Takes the first out of the queue: nothing of it is unwritten.
-    pub(super) fn drop_first(&mut self) {
-        let Some(index) = self.queue.pop_front() else { return };
-        if let Some(is_queued) = self.is_queued.get_mut(index) {
-            *is_queued = false;
+    /// Takes the answer to the last offer: the socket took `n` bytes. If it took any, the connection takes its next turn at
+    /// the end of the queue. Returns false if it took none.
+    pub(super) fn written(&mut self, conn: ConnId, n: usize) -> bool {
+        let taken = match self.offers.offered {
+            Some((offered, len)) if offered == conn => n.min(len),
+            Some(_) | None => return false,
+        };
+        self.offers.offered = None;
+        let Some(index) = self.offers.queue.pop_front() else { return false };
+        let now = self.now;
+        match self.slots.get_mut(index) {
+            Some(Slot { connection: Some(connection), is_queued, .. }) if taken > 0 => {
+                *is_queued = false;
+                connection.set_now(now);
+                if connection.sent(taken) {
+                    self.work_out(index);
+                } else if !connection.outgoing().is_empty() {
+                    self.queue_output(index);
+                }
+                true
+            }
+            Some(_) | None => {
+                self.offers.full.push_back(index);
+                false
+            }
         }
     }
 
     /// Takes a place out of the queues, so that another connection in it is queued anew.
-    pub(super) fn drop_place(&mut self, index: usize) {
-        if let Some(is_queued) = self.is_queued.get_mut(index).filter(|is_queued| **is_queued) {
-            *is_queued = false;
-            self.queue.retain(|queued| *queued != index);
-            self.full.retain(|queued| *queued != index);
+    pub(super) fn drop_offer(&mut self, index: usize) {
+        if let Some(slot @ Slot { is_queued: true, .. }) = self.slots.get_mut(index) {
+            slot.is_queued = false;
+            self.offers.queue.retain(|queued| *queued != index);
+            self.offers.full.retain(|queued| *queued != index);
         }
-    }
-
-    /// Takes the answer to the last offer: the socket took `n` bytes. Returns how many of them were offered. If it took any,
-    /// the place is out of the queue, and the rest of its output is new.
-    pub(super) fn answer(&mut self, conn: ConnId, n: usize) -> usize {
-        let len = match self.offered {
-            Some((offered, len)) if offered == conn => len,
-            Some(_) | None => return 0,
-        };
-        self.offered = None;
-        let taken = n.min(len);
-        if taken > 0 {
-            self.drop_first();
-        } else {
-            self.full.extend(self.queue.pop_front());
-        }
-        taken
     }
 }

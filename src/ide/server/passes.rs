@@ -26,7 +26,7 @@ impl Server {
     /// write, or a second end, nothing more is written to it.
     pub fn feed_eof(&mut self, now: Time, conn: ConnId) {
         if self.connections.offers.offered.is_some_and(|(offered, _)| offered == conn) {
-            self.connections.offers.answer(conn, 0);
+            self.connections.written(conn, 0);
             self.end_stream(now, conn);
         }
         self.end_stream(now, conn);
@@ -39,19 +39,21 @@ impl Server {
 
     /// Returns the next thing to do for all connections: react to an event, write, close a socket, or wait.
     pub fn poll(&mut self, now: Time) -> Output<'_, ServerEvent, ConnId> {
-        self.connections.begin_pass(now);
+        if !self.connections.offers.in_pass {
+            self.connections.begin_pass(now);
+        }
         if let Some(event) = self.next_event() {
             return Output::Event(event);
         }
         if let Some((conn, _)) = self.connections.offers.offered {
-            self.connections.offers.answer(conn, 0);
+            self.connections.written(conn, 0);
         }
         if let Some(conn) = self.connections.next_done() {
             self.mentions.on_removed(conn.into());
             return Output::Close(conn);
         }
-        if let Some(conn) = self.connections.offer() {
-            return Output::Write { conn, bytes: self.outgoing(conn) };
+        if let Some((conn, index)) = self.connections.offer() {
+            return Output::Write { conn, bytes: self.connections.output(index) };
         }
         self.connections.offers.in_pass = false;
         Output::Wait(self.deadline())
@@ -63,8 +65,10 @@ impl Server {
             return Some(ServerEvent::LockFile(event));
         }
         loop {
-            if let Some(event) = self.next_event_of_agent() {
-                return Some(event);
+            if !self.connections.eventful.is_empty() {
+                if let Some(event) = self.next_event_of_agent() {
+                    return Some(event);
+                }
             }
             if self.mentions.is_idle() && !self.due().is_due(self.connections.now) {
                 return None;
@@ -87,11 +91,7 @@ impl Server {
     /// block. The rest is offered again: at once after a short write, in the next pass after 0. A number above the length
     /// of the offer counts as the whole offer, and a number without an offer as nothing.
     pub fn written(&mut self, conn: ConnId, n: usize) {
-        let taken = self.connections.offers.answer(conn, n);
-        if taken == 0 || self.connections.with(conn, |connection| connection.sent(taken)).is_none() {
-            return;
-        }
-        if self.mentions.is_idle() {
+        if !self.connections.written(conn, n) || self.mentions.is_idle() {
             return;
         }
         if !self.connections.get(conn).is_some_and(Connection::has_unwritten_mention) {

@@ -410,7 +410,7 @@ pub(super) mod tests {
         }
         assert_eq!(calls.out.0.len(), sent, "nothing is sent for a call that has ended");
         assert_eq!(
-            (calls.incoming.calls.due(), calls.incoming.len(), calls.incoming.bytes),
+            (calls.incoming.calls.due, calls.incoming.len(), calls.incoming.bytes),
             (Time::NEVER, 0, 0)
         );
     }
@@ -423,7 +423,7 @@ pub(super) mod tests {
         assert_eq!(calls.fail(other), Err(NotAnswered::Unknown));
         let waits = calls.incoming.set_call_timeout(Time::ZERO, other, Timeout::Never);
         assert_eq!(waits, Err(NotAnswered::Unknown));
-        assert_eq!(calls.incoming.calls.due(), DUE);
+        assert_eq!(calls.incoming.calls.due, DUE);
         assert_eq!((calls.incoming.is_open(call), calls.incoming.is_open(other)), (true, false));
     }
 
