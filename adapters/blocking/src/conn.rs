@@ -58,7 +58,7 @@ impl<M: Machine<Conn = ()>> Conn<M> {
         stream.set_nonblocking(true)?;
         // A turn writes all of its output at once, so Nagle's algorithm would only add delay.
         stream.set_nodelay(true)?;
-        Ok(Self { inner: Inner::new(machine, Link::new(stream).level_triggered()), clock: Clock::new() })
+        Ok(Self { inner: Inner::new(machine, Link::new(stream).short_reads_drain()), clock: Clock::new() })
     }
 
     /// Replaces the clock of the connection by the clock with which the machine was made.

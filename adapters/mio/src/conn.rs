@@ -1,5 +1,6 @@
 //! One connection in a `Poll`.
 
+use crate::sockets::SHORT_READS_DRAIN;
 use ide_mcp::{Machine, Time};
 use ide_mcp_driver::{Conn as Inner, Link, refuse_itself};
 use mio::event::Event;
@@ -50,6 +51,7 @@ impl<M: Machine<Conn = ()>> Conn<M> {
     ) -> io::Result<Self> {
         let registry = registry.try_clone()?;
         prepare(link.socket_mut(), &registry, token)?;
+        let link = if SHORT_READS_DRAIN { link.short_reads_drain() } else { link };
         Ok(Self { inner: Inner::new(machine, link), registry, token, connecting })
     }
 
@@ -61,7 +63,7 @@ impl<M: Machine<Conn = ()>> Conn<M> {
         if self.connecting {
             // Some systems report readiness before the connection is established or refused. Such an
             // event is ignored.
-            let failed = event.is_error() || event.is_read_closed() || event.is_write_closed();
+            let failed = is_ending(event);
             if !failed && self.stream().peer_addr().is_err() {
                 return true;
             }
@@ -72,7 +74,11 @@ impl<M: Machine<Conn = ()>> Conn<M> {
                 _ => {}
             }
         }
-        self.inner.ready();
+        if is_ending(event) {
+            self.inner.ending()
+        } else {
+            self.inner.ready()
+        }
         true
     }
 
@@ -114,6 +120,11 @@ impl<M: Machine> Drop for Conn<M> {
         // An error means that the `Poll` is gone, so nothing is registered any more.
         let _ = self.registry.deregister(self.inner.link_mut().socket_mut());
     }
+}
+
+/// Returns true if no more input follows what is there.
+pub(crate) fn is_ending(event: &Event) -> bool {
+    event.is_read_closed() || event.is_write_closed() || event.is_error()
 }
 
 /// Registers a socket for both directions.

@@ -1,6 +1,7 @@
 //! The server of an editor, in the application's loop.
 
 use crate::Waker;
+use crate::conn::is_ending;
 use crate::sockets::{GUARD, Sockets, TOKENS};
 use ide_mcp::Time;
 use ide_mcp::ide::{self, ServerConfig, ServerEvent};
@@ -64,6 +65,9 @@ impl Server {
         match event.token().0.checked_sub(self.base.0) {
             Some(0) => self.inner.acceptable(),
             Some(GUARD) => self.inner.lock_ready(),
+            Some(offset) if offset < TOKENS && is_ending(event) => {
+                self.inner.ending(offset.saturating_sub(1))
+            }
             Some(offset) if offset < TOKENS => self.inner.ready(offset.saturating_sub(1)),
             Some(_) | None => return false,
         }

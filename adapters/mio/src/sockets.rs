@@ -50,9 +50,15 @@ impl Sockets {
     }
 }
 
+/// epoll and kqueue report each arrival, and say with it if the stream has ended; Windows reports once until a read would
+/// block.
+pub(crate) const SHORT_READS_DRAIN: bool = cfg!(unix);
+
 impl Transport for Sockets {
     type Incoming = TcpStream;
     type Socket = TcpStream;
+
+    const SHORT_READS_DRAIN: bool = SHORT_READS_DRAIN;
 
     fn accept(&mut self) -> io::Result<TcpStream> {
         let listener = self.listener.as_ref().ok_or(ErrorKind::WouldBlock)?;

@@ -3,6 +3,7 @@
 use async_io::Async;
 use ide_mcp_driver::Shutdown;
 use std::io::{self, ErrorKind, Read, Write};
+use std::mem;
 use std::net::{self, TcpStream};
 use std::task::{Context, Poll, Waker};
 
@@ -16,6 +17,8 @@ pub(crate) struct Socket {
     armed_to_read: bool,
     /// True if the reactor is to wake the task for a write.
     armed_to_write: bool,
+    /// True after a read that left room: nothing more was there, so the next read arms the reactor at once.
+    drained: bool,
 }
 
 #[derive(Clone, Copy)]
@@ -29,7 +32,7 @@ impl Socket {
         // A turn writes all of its output at once, so Nagle's algorithm would only add delay. A
         // socket that refuses the option still works.
         let _ = io.get_ref().set_nodelay(true);
-        Self { io, waker, armed_to_read: false, armed_to_write: false }
+        Self { io, waker, armed_to_read: false, armed_to_write: false, drained: false }
     }
 
     pub(crate) fn stream(&self) -> &TcpStream {
@@ -75,7 +78,12 @@ impl Socket {
 
 impl Read for Socket {
     fn read(&mut self, space: &mut [u8]) -> io::Result<usize> {
-        self.try_to(To::Read, |mut stream| stream.read(space))
+        if mem::take(&mut self.drained) && self.poll(To::Read)?.is_pending() {
+            return Err(ErrorKind::WouldBlock.into());
+        }
+        let n = self.try_to(To::Read, |mut stream| stream.read(space))?;
+        self.drained = 0 < n && n < space.len();
+        Ok(n)
     }
 }
 

@@ -80,12 +80,21 @@ impl<S> Connections<S> {
 
     /// Notes that the sockets with this number can be readable, writable, or broken.
     pub(crate) fn ready(&mut self, index: usize) {
+        self.report(index, Link::ready);
+    }
+
+    /// Notes that the streams of the sockets with this number have ended, or that the sockets have failed.
+    pub(crate) fn ending(&mut self, index: usize) {
+        self.report(index, Link::ending);
+    }
+
+    fn report(&mut self, index: usize, report: impl Fn(&mut Link<S>)) {
         if let Some(Some(place)) = self.places.get_mut(index) {
-            place.link.ready();
+            report(&mut place.link);
             self.touch(index);
         }
         for (_, link) in self.lingering.iter_mut().filter(|(number, _)| *number == index) {
-            link.ready();
+            report(link);
         }
     }
 

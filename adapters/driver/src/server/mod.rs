@@ -112,6 +112,11 @@ impl<T: Transport> Server<T> {
         self.connections.ready(number);
     }
 
+    /// Notes that the stream of the socket with this number has ended, or that the socket has failed.
+    pub fn ending(&mut self, number: usize) {
+        self.connections.ending(number);
+    }
+
     /// Takes one turn: accepts and reads, passes every event to `on`, and writes the output, on every
     /// connection that has work. Reads about 256 KiB in all at most, and writes about as much per connection.
     pub fn turn(&mut self, now: Time, mut on: impl FnMut(&mut ide::Server, ServerEvent)) {
@@ -231,7 +236,7 @@ impl<T: Transport> Server<T> {
             match self.listener.transport.adopt(id.index(), incoming) {
                 Ok(socket) => {
                     let link = Link::new(socket);
-                    let link = if T::IS_LEVEL_TRIGGERED { link.level_triggered() } else { link };
+                    let link = if T::SHORT_READS_DRAIN { link.short_reads_drain() } else { link };
                     self.connections.insert(id, link);
                 }
                 // The server closes it in this turn.

@@ -24,9 +24,12 @@ pub trait Transport {
     /// A connection after [`adopt`](Transport::adopt).
     type Socket: Read + Write + Shutdown;
 
-    /// True if the adapter waits by level, as poll(2) does: it reports a socket again as long as it has input. A read that
-    /// leaves room then ends the reading, and saves the read that finds nothing.
+    /// True if the adapter waits by level, as poll(2) does: it reports a socket again as long as it has input.
     const IS_LEVEL_TRIGGERED: bool = false;
+
+    /// True if a read that leaves room has emptied the socket, see [`Link::short_reads_drain`](crate::Link::short_reads_drain).
+    /// An adapter that waits by edge then reports an end by [`Server::ending`](crate::Server::ending).
+    const SHORT_READS_DRAIN: bool = Self::IS_LEVEL_TRIGGERED;
 
     /// Returns the next connection that waits.
     ///

@@ -72,6 +72,11 @@ impl<M: Machine, S> Conn<M, S> {
         self.link.ready();
     }
 
+    /// Notes that the stream has ended or the socket has failed, as [`Link::ending`] does.
+    pub const fn ending(&mut self) {
+        self.link.ending();
+    }
+
     /// Returns true if the last event was delivered and the socket can be dropped.
     #[must_use]
     pub fn is_over(&self) -> bool {

@@ -48,8 +48,11 @@ pub struct Link<S> {
     readable: bool,
     /// True until a write would block.
     writable: bool,
-    /// True if the caller waits by level: after a read that left room, the socket is empty until it reports more.
-    is_level: bool,
+    /// True if a read that left room has emptied the socket: the caller reports again once there is more.
+    short_reads_drain: bool,
+    /// True once the caller has reported the end of the stream or an error. No other report follows, so only the read
+    /// that finds it ends the reading.
+    is_ending: bool,
     /// True once the machine knows that the peer's stream has ended.
     ended: bool,
     /// True once the machine knows that nothing can be written.
@@ -89,7 +92,8 @@ impl<S> Link<S> {
             stage: Stage::Moving,
             readable: false,
             writable: false,
-            is_level: false,
+            short_reads_drain: false,
+            is_ending: false,
             ended: false,
             severed: false,
             has_written: false,
@@ -100,11 +104,12 @@ impl<S> Link<S> {
         }
     }
 
-    /// Waits by level from now on, as poll(2) does: the caller reports readiness again as long as there is input. This
-    /// saves the read that finds nothing.
+    /// Takes a read that left room as the last one until the caller reports readiness again, which saves the read that
+    /// finds nothing. Right for poll(2), and for epoll and kqueue if you report the end of a stream by
+    /// [`ending`](Link::ending).
     #[must_use]
-    pub const fn level_triggered(mut self) -> Self {
-        self.is_level = true;
+    pub const fn short_reads_drain(mut self) -> Self {
+        self.short_reads_drain = true;
         self
     }
 
@@ -112,6 +117,12 @@ impl<S> Link<S> {
     pub const fn ready(&mut self) {
         self.readable = true;
         self.writable = true;
+    }
+
+    /// Notes that the peer's stream has ended, or that the socket has failed. The link reads until it finds that.
+    pub const fn ending(&mut self) {
+        self.ready();
+        self.is_ending = true;
     }
 
     /// Ends the transport with an error that the owner of the socket has found. The next [`read`](Link::read)
@@ -240,7 +251,7 @@ impl<S: Read + Write + Shutdown> Link<S> {
                     machine.filled(now, conn, n);
                     come = come.saturating_add(n);
                     self.idleness.moved(now, n);
-                    self.readable = !self.is_level || n == room;
+                    self.readable = !self.short_reads_drain || self.is_ending || n == room;
                 }
                 Err(error) if error.kind() == ErrorKind::WouldBlock => self.readable = false,
                 Err(error) if error.kind() == ErrorKind::Interrupted => break,

@@ -32,6 +32,34 @@ fn read_continues_until_empty_or_ended() {
     }
 }
 
+/// The room for the first reads is 1,000 bytes.
+#[test]
+fn a_read_that_left_room_waits_for_a_report() {
+    type Reads = &'static [Result<usize, ErrorKind>];
+    // A name and the results of the reads. Expected are the bytes that came with the first report and in all, the ends,
+    // and the calls.
+    let cases: &[(&str, Reads, [usize; 4])] = &[
+        ("a short read", &[Ok(5), Ok(7)], [5, 12, 0, 2]),
+        ("full, then short", &[Ok(1000), Ok(5), Ok(7)], [1005, 1012, 0, 3]),
+        ("full, then nothing", &[Ok(1000), Err(ErrorKind::WouldBlock), Ok(7)], [1000, 1007, 0, 3]),
+        ("an end that came later", &[Ok(5), Ok(0)], [5, 5, 1, 2]),
+    ];
+    for (name, script, [first, all, ends, calls]) in cases {
+        let (mut link, mut wire) = (Link::new(Script::reads(script)).short_reads_drain(), Tape::new(0));
+        link.read(&mut wire, (), START, BUDGET);
+        assert_eq!((wire.filled, link.is_due(&wire, ())), (*first, false), "{name}");
+        link.ready();
+        link.read(&mut wire, (), START, BUDGET);
+        assert_eq!((wire.filled, wire.ends, link.socket().read_calls), (*all, *ends, *calls), "{name}");
+    }
+    // No report follows the one of an end, so the link reads until it finds the end.
+    let (mut link, mut wire) =
+        (Link::new(Script::reads(&[Ok(5), Ok(7), Ok(0)])).short_reads_drain(), Tape::new(0));
+    link.ending();
+    link.read(&mut wire, (), START, BUDGET);
+    assert_eq!((wire.filled, wire.ends, link.socket().read_calls), (12, 1, 3));
+}
+
 #[test]
 fn a_budget_leaves_the_link_due() {
     let many = [Ok(1000); 300];
