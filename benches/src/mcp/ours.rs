@@ -2,6 +2,7 @@
 //! which receives frames.
 
 use super::calls::{INITIALIZE, INITIALIZED, TAB, check, frame};
+#[cfg(feature = "check")]
 use ide_mcp::ide::Selection;
 #[cfg(feature = "check")]
 use ide_mcp::ide::kit::{Position, Range};

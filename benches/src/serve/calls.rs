@@ -1,6 +1,6 @@
 //! `--serve-calls NAME CORE`: an MCP server with one tool in a separate process on one core.
 
-use super::{announce, cpu_time, listen, on_threads, turned};
+use super::{announce, listen, on_threads, turn};
 use crate::mcp::ours;
 use crate::program::PROGRAM;
 use ide_mcp::ide::discovery::AuthToken;
@@ -82,12 +82,12 @@ fn over_mio() -> io::Result<()> {
     let mut events = Events::with_capacity(64);
     loop {
         poll.poll(&mut events, clock.until(server.deadline(clock.now())))?;
-        let begin = cpu_time();
-        for event in &events {
-            server.handle_event(event);
-        }
-        server.turn(clock.now(), on);
-        turned(begin);
+        turn(|| {
+            for event in &events {
+                server.handle_event(event);
+            }
+            server.turn(clock.now(), on);
+        });
     }
 }
 
@@ -102,12 +102,7 @@ fn over_smol() -> io::Result<()> {
         }
     });
     // A turn is one poll of the task. An executor runs other tasks only between two polls.
-    async_io::block_on(poll_fn(|context| {
-        let begin = cpu_time();
-        let polled = serve.as_mut().poll(context);
-        turned(begin);
-        polled
-    }))
+    async_io::block_on(poll_fn(|context| turn(|| serve.as_mut().poll(context))))
 }
 
 fn over_blocking() -> io::Result<()> {
