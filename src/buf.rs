@@ -56,7 +56,13 @@ impl Rx {
 
     #[inline]
     pub(crate) fn bytes(&self) -> &[u8] {
-        self.buf.get(self.start..self.end).unwrap_or_default()
+        self.held().unwrap_or_default()
+    }
+
+    /// Returns the held bytes, which always lie within the buffer.
+    #[inline]
+    pub(crate) fn held(&self) -> Option<&[u8]> {
+        self.buf.get(self.start..self.end)
     }
 
     pub(crate) fn bytes_mut(&mut self) -> &mut [u8] {

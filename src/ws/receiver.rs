@@ -115,7 +115,7 @@ impl Receiver {
         if self.part.is_some() || self.message.is_begun() {
             return None;
         }
-        let bytes = self.rx.bytes();
+        let bytes = self.rx.held()?;
         let (first, len, prefix) = match bytes {
             [first, second @ 0x80..=0xfd, ..] => (*first, usize::from(*second & 0x7f), 2),
             [first, 0xfe, high, low, ..] => {

@@ -443,7 +443,7 @@ impl Connection {
     #[inline]
     fn has_unsent_beside_selection(&self) -> bool {
         let is_changed = self.tools_changed_pending | self.context_changed_pending;
-        is_changed | self.roots.is_due | self.forms.due.is_due(self.ws.stream.output.now)
+        is_changed | self.roots.is_due | (self.forms.due <= self.ws.stream.output.now)
     }
 
     pub(crate) fn trim(&mut self) {

@@ -231,7 +231,6 @@ impl Connections {
 
     fn remove(&mut self, index: usize) -> Option<ConnId> {
         let over = self.slots.get_mut(index)?.connection.take()?;
-        self.drop_offer(index);
         self.note(index);
         Some(over.conn)
     }
@@ -308,8 +307,10 @@ impl Connections {
             slot.due = status.due;
             self.deadlines.set(index, status.due);
         }
-        if status.has_output {
-            self.queue_output(index);
+        match (slot.is_queued, status.has_output) {
+            (false, true) => self.queue_output(index),
+            (true, false) => self.drop_offer(index),
+            (true, true) | (false, false) => {}
         }
         if is_eventful { Time::NEVER } else { status.due }
     }

@@ -13,7 +13,7 @@ use super::ConnId;
 use super::connections::{Connections, Slot};
 use alloc::collections::VecDeque;
 
-/// The connections with unwritten output, by their places. Each is in one of the two queues.
+/// The connections with unwritten output, by their places. Each is in one of the two queues, and no other is.
 #[derive(Debug, Default)]
 pub(super) struct Offers {
     pub(super) queue: VecDeque<usize>,
@@ -26,31 +26,12 @@ pub(super) struct Offers {
 }
 
 impl Connections {
-    /// Offers the unwritten output of the first connection in the queue. Returns its name and its
-    /// place.
-    pub(super) fn offer(&mut self) -> Option<(ConnId, usize)> {
-        loop {
-            let index = *self.offers.queue.front()?;
-            let slot = self.slots.get_mut(index)?;
-            if let Some(connection) = &slot.connection {
-                let len = connection.outgoing().len();
-                if len > 0 {
-                    self.offers.offered = Some((connection.conn, len));
-                    return Some((connection.conn, index));
-                }
-            }
-            // What was unwritten has been dropped since.
-            slot.is_queued = false;
-            self.offers.queue.pop_front();
-        }
-    }
-
-    /// Returns the bytes of a place that were not written.
-    pub(super) fn output(&self, index: usize) -> &[u8] {
-        match self.slots.get(index) {
-            Some(Slot { connection: Some(connection), .. }) => connection.outgoing(),
-            Some(_) | None => &[],
-        }
+    /// Offers the unwritten output of the first connection in the queue.
+    pub(super) fn offer(&mut self) -> Option<(ConnId, &[u8])> {
+        let connection = self.slots.get(*self.offers.queue.front()?)?.connection.as_ref()?;
+        let bytes = connection.outgoing();
+        self.offers.offered = Some((connection.conn, bytes.len()));
+        Some((connection.conn, bytes))
     }
 
     /// Queues a place with output, unless it is queued.
@@ -90,12 +71,13 @@ impl Connections {
         }
     }
 
-    /// Takes a place out of the queues, so that another connection in it is queued anew.
+    /// Takes a place without output out of the queues: what was unwritten has been dropped, or the connection is gone.
     pub(super) fn drop_offer(&mut self, index: usize) {
         if let Some(slot @ Slot { is_queued: true, .. }) = self.slots.get_mut(index) {
             slot.is_queued = false;
             self.offers.queue.retain(|queued| *queued != index);
             self.offers.full.retain(|queued| *queued != index);
+            self.offers.offered.take_if(|(offered, _)| offered.index() == index);
         }
     }
 }

@@ -52,11 +52,15 @@ impl Server {
             self.mentions.on_removed(conn.into());
             return Output::Close(conn);
         }
-        if let Some((conn, index)) = self.connections.offer() {
-            return Output::Write { conn, bytes: self.connections.output(index) };
+        if self.connections.offers.queue.is_empty() {
+            self.connections.offers.in_pass = false;
+            return Output::Wait(self.deadline());
         }
-        self.connections.offers.in_pass = false;
-        Output::Wait(self.deadline())
+        match self.connections.offer() {
+            Some((conn, bytes)) => Output::Write { conn, bytes },
+            // The queue has only connections with output.
+            None => Output::Wait(None),
+        }
     }
 
     /// Returns the next event: those of the connections, then those of what the agents share.
