@@ -2,7 +2,10 @@
 
 /// Returns the longest prefix of `text` that has at most `max` bytes and ends at a character boundary.
 pub(crate) fn truncate(text: &str, max: usize) -> &str {
-    let end = (0..=max.min(text.len())).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
+    let mut end = max.min(text.len());
+    while !text.is_char_boundary(end) {
+        end = end.saturating_sub(1);
+    }
     text.get(..end).unwrap_or_default()
 }
 

@@ -79,7 +79,7 @@ impl Header {
         let mut out = Encoded { bytes: [0; MAX_HEADER], size: 0 };
         let mask_bit = if self.key.is_some() { 0x80 } else { 0 };
         out.push(&[if self.fin { 0x80 } else { 0 } | self.opcode as u8]);
-        if let Some(short) = u8::try_from(self.len).ok().filter(|short| *short < 126) {
+        if let Ok(short @ ..126) = u8::try_from(self.len) {
             out.push(&[mask_bit | short]);
         } else if let Ok(medium) = u16::try_from(self.len) {
             out.push(&[mask_bit | 126]);

@@ -228,7 +228,7 @@ impl<M: Masking> Output<M> {
     #[cfg(feature = "mcp")]
     pub(crate) fn begin_message(&mut self) -> Result<usize, NotSent> {
         let goes_nowhere = self.is_cut_off && self.tx.is_full();
-        if self.may_send().is_err() || self.unfinished.is_some() || goes_nowhere {
+        if !self.is_open() || self.unfinished.is_some() || goes_nowhere {
             return Err(NotSent::Closed);
         }
         let buf = self.tx.buffer();

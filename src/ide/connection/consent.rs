@@ -64,11 +64,6 @@ impl Consent {
         self.state = State::Given;
     }
 
-    /// Returns true for the event of a call while the consent is missing.
-    pub(super) fn holds(&self, event: &ServerEvent<ReceivedCall>) -> bool {
-        self.is_missing() && call_of(event).is_some()
-    }
-
     pub(super) fn hold(&mut self, event: ServerEvent<ReceivedCall>) {
         self.held.push_back(event);
     }
@@ -104,8 +99,8 @@ impl Consent {
     }
 }
 
-/// Returns the call that an event announces to the application.
-const fn call_of(event: &ServerEvent<ReceivedCall>) -> Option<CallId> {
+/// Returns the call that an event announces to the application. Such an event waits for the consent.
+pub(super) const fn call_of(event: &ServerEvent<ReceivedCall>) -> Option<CallId> {
     match event {
         ServerEvent::Call { call, .. }
         | ServerEvent::GetPrompt { call, .. }

@@ -1,26 +1,64 @@
-//! The input of an editor's connection. The policy judges the opening handshake, and the session
+//! The input of an editor's connection, as the pump takes it. The policy judges the opening handshake, and the session
 //! receives the texts. An event of the session becomes an event of the connection, or is handled here.
 
+use super::consent::call_of;
 use super::open_calls::CallKind;
 use super::peer::Peer;
 use super::policy::{Verdict, WRONG_TOKEN};
 use super::roots::LIST_CHANGED;
 use super::{Admission, Connection, EditEnd, Hangup, TOKEN_FIELD};
+use crate::Time;
+use crate::ide::pump::Side;
 use crate::ide::tool::ToolRequest;
 use crate::ide::tool::toolset::ReceivedCall;
 use crate::ide::tool::{ClosedDiffTabs, DiffOutcome, DirectRequest, Done, Shape, TabClosed, Tool, ToolCall};
 use crate::ide::{DiffEnd, ServerEvent};
 use crate::mcp::{self, CallEnd};
+use crate::pass::Single as _;
 use crate::rpc::{CallId, Json, from_json, read_object};
-use crate::ws::{self, CloseCode, ProtocolError};
+use crate::ws::{self, CloseCode, ProtocolError, Stream, Unmasked};
 use alloc::{boxed::Box, vec::Vec};
 use core::time::Duration;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-impl Connection {
-    /// Handles one event of the WebSocket, or passes the end of the client's stream on. Returns false if there is none.
-    pub(super) fn take_event(&mut self) -> bool {
+impl Side for Connection {
+    type Event = ServerEvent;
+    type Mask = Unmasked;
+
+    fn stream(&self) -> &Stream<Unmasked> {
+        &self.ws.stream
+    }
+
+    fn has_event(&self) -> bool {
+        !self.events.is_empty() || !self.mcp.session.events.is_empty() || self.consent.has_next()
+    }
+
+    fn next_event(&mut self) -> Option<ServerEvent> {
+        loop {
+            if let Some(event) = self.events.pop_front() {
+                return Some(event);
+            }
+            let is_allowed = self.consent.has_next();
+            let event = if is_allowed { self.consent.next() } else { self.mcp.session.events.pop_front() }?;
+            if let Some(event) = self.translate(event) {
+                return Some(event);
+            }
+        }
+    }
+
+    /// Sends the messages that wait for the session or for room in the send buffer: the changes of the
+    /// tools and of the context, the question for the folders and the forms, then the selection.
+    fn flush(&mut self) {
+        if self.has_unsent_beside_selection() {
+            self.flush_rest();
+        }
+        if self.pushes.wants_to_send {
+            self.send_selection();
+        }
+    }
+
+    fn take_bytes(&mut self) -> bool {
         let now = self.ws.stream.output.now;
         let Some((event, mut sender)) = self.ws.poll_lent() else {
             return matches!(self.hangup, Hangup::Heard(_)) && self.hang_up();
@@ -53,6 +91,29 @@ impl Connection {
         true
     }
 
+    #[inline]
+    fn transport_due(&self) -> Time {
+        let Hangup::Heard(limit) = self.hangup else { return self.ws.due() };
+        self.ws.due().min(limit.filter(|_| self.owes_answers()).unwrap_or(Time::ZERO))
+    }
+
+    fn session_due(&self) -> Time {
+        self.mcp.session.due().min(self.expected_edits.due).min(self.pushes.due).min(self.forms.due)
+    }
+
+    fn keep_time(&mut self) {
+        let now = self.now();
+        if self.expected_edits.due.is_due(now) {
+            self.events.extend(self.expected_edits.end_first(EditEnd::Expired));
+        } else if self.pushes.due.is_due(now) {
+            self.pushes.tick(now);
+        } else {
+            self.mcp.keep_time(now, &mut self.ws.sender());
+        }
+    }
+}
+
+impl Connection {
     /// Queues the ends of all that is open, and the end of the connection behind them. No other event waits.
     fn end_session(&mut self, reason: ws::Closed) {
         self.mcp.close();
@@ -103,7 +164,7 @@ impl Connection {
     /// Turns an event of the session into an event of the connection; `None` if the event is handled
     /// here.
     pub(super) fn translate(&mut self, event: mcp::ServerEvent<ReceivedCall>) -> Option<ServerEvent> {
-        if self.consent.holds(&event) && !needs_no_consent(&event) {
+        if self.consent.is_missing() && call_of(&event).is_some() && !needs_no_consent(&event) {
             self.hold(event);
             return None;
         }

@@ -20,16 +20,15 @@ pub use peer::MODELS_TARGET;
 pub(super) use policy::SUBPROTOCOL;
 pub use policy::{Auth, AuthFailure, Policy, TOKEN_FIELD};
 
-use super::pump::{self, Side};
+use super::pump::{self, Side as _};
 use super::push::{PushSchedule, StreamPos};
 use super::tool::direct;
 use super::tool::toolset::SharedTools;
 use super::{AgentId, ConnId, Dialect, ServerConfig, ServerEvent};
 use crate::Time;
 use crate::mcp::{self, Context, Forward, Implementation};
-use crate::pass::Single as _;
 use crate::rpc::{CallId, SerializedNotification};
-use crate::ws::{self, Stream, Unmasked};
+use crate::ws;
 use alloc::{borrow::Cow, collections::VecDeque, sync::Arc, vec::Vec};
 use consent::Consent;
 use expected_edits::ExpectedEdits;
@@ -500,68 +499,6 @@ impl Status {
     /// The status of a connection that is gone.
     pub(crate) const GONE: Self =
         Self { due: Time::NEVER, has_output: false, is_done: false, is_open: false, open_bytes: 0 };
-}
-
-impl Side for Connection {
-    type Event = ServerEvent;
-    type Mask = Unmasked;
-
-    fn stream(&self) -> &Stream<Unmasked> {
-        &self.ws.stream
-    }
-
-    fn has_event(&self) -> bool {
-        !self.events.is_empty() || !self.mcp.session.events.is_empty() || self.consent.has_next()
-    }
-
-    fn next_event(&mut self) -> Option<ServerEvent> {
-        loop {
-            if let Some(event) = self.events.pop_front() {
-                return Some(event);
-            }
-            let is_allowed = self.consent.has_next();
-            let event = if is_allowed { self.consent.next() } else { self.mcp.session.events.pop_front() }?;
-            if let Some(event) = self.translate(event) {
-                return Some(event);
-            }
-        }
-    }
-
-    /// Sends the messages that wait for the session or for room in the send buffer: the changes of the
-    /// tools and of the context, the question for the folders and the forms, then the selection.
-    fn flush(&mut self) {
-        if self.has_unsent_beside_selection() {
-            self.flush_rest();
-        }
-        if self.pushes.wants_to_send {
-            self.send_selection();
-        }
-    }
-
-    fn take_bytes(&mut self) -> bool {
-        self.take_event()
-    }
-
-    #[inline]
-    fn transport_due(&self) -> Time {
-        let Hangup::Heard(limit) = self.hangup else { return self.ws.due() };
-        self.ws.due().min(limit.filter(|_| self.owes_answers()).unwrap_or(Time::ZERO))
-    }
-
-    fn session_due(&self) -> Time {
-        self.mcp.session.due().min(self.expected_edits.due).min(self.pushes.due).min(self.forms.due)
-    }
-
-    fn keep_time(&mut self) {
-        let now = self.now();
-        if self.expected_edits.due.is_due(now) {
-            self.events.extend(self.expected_edits.end_first(EditEnd::Expired));
-        } else if self.pushes.due.is_due(now) {
-            self.pushes.tick(now);
-        } else {
-            self.mcp.keep_time(now, &mut self.ws.sender());
-        }
-    }
 }
 
 #[cfg(test)]

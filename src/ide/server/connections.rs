@@ -41,6 +41,8 @@ pub(super) struct Connections {
     pub(super) deadlines: Deadlines,
     /// The number of open connections.
     open: usize,
+    /// The number of connections that can be open at once.
+    pub(super) places: usize,
     share: usize,
     pool: usize,
     /// The sum of the excess of the slots.
@@ -87,7 +89,7 @@ impl Connections {
     pub(super) fn new(bytes: usize, places: usize) -> Self {
         let pool = bytes / 2;
         let share = bytes.saturating_sub(pool).checked_div(places).unwrap_or_default();
-        Self { share, pool, ..Self::default() }
+        Self { places, share, pool, ..Self::default() }
     }
 
     /// Takes the time of an operation.
@@ -237,11 +239,11 @@ impl Connections {
 
     /// Returns one event of the first connection in the queue that has one, and puts this connection at
     /// the end of the queue. So a connection that always has events does not delay the others. While
-    /// `places` connections are open, a client with the token is refused with 503. The end of a
-    /// connection that was never let in is counted and not returned.
-    pub(super) fn next_event(&mut self, places: usize) -> Option<ServerEvent> {
+    /// all places are taken, a client with the token is refused with 503. The end of a connection that was
+    /// never let in is counted and not returned.
+    pub(super) fn next_event(&mut self) -> Option<ServerEvent> {
         while let Some(index) = self.eventful.pop_front() {
-            let full = self.is_full(places);
+            let full = self.is_full();
             let Some(slot) = self.slots.get_mut(index) else { continue };
             slot.is_eventful = false;
             let others = self.excess.saturating_sub(slot.excess);
@@ -275,8 +277,8 @@ impl Connections {
     }
 
     /// Returns true if as many connections are open as there are places.
-    pub(super) const fn is_full(&self, places: usize) -> bool {
-        self.open >= places
+    pub(super) const fn is_full(&self) -> bool {
+        self.open >= self.places
     }
 
     /// Queues a connection that has new output or has become done, and updates the counts. Notes and

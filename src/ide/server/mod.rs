@@ -95,7 +95,6 @@ pub struct Server {
     questions: Questions,
     /// The agents in the order in which they became ready.
     ready: Vec<AgentId>,
-    shut_down: bool,
     /// The state before the pause; `None` if the server is not paused.
     paused: Option<Paused>,
     /// The reports of the guard of the lock file that have not been polled.
@@ -116,7 +115,6 @@ impl Server {
             mentions: Mentions::default(),
             questions: Questions::default(),
             ready: Vec::new(),
-            shut_down: false,
             paused: None,
             lock_file: VecDeque::new(),
         }
@@ -152,7 +150,7 @@ impl Server {
     }
 
     fn decide(&mut self, conn: ConnId, is_admitted: bool) -> bool {
-        let is_full = self.connections.is_full(self.places());
+        let is_full = self.connections.is_full();
         let admitted = self.connections.with(conn, |connection| {
             connection.full = is_full;
             connection.admit(is_admitted)
@@ -305,7 +303,7 @@ impl Server {
     /// that reads slowly can take longer.
     pub fn shutdown(&mut self, now: Time) {
         self.connections.set_now(now);
-        self.shut_down = true;
+        self.connections.places = 0;
         self.connections.with_each(Connection::shutdown);
     }
 
@@ -374,16 +372,11 @@ impl Server {
         agent.conn().is_some_and(|conn| self.connections.is_attached(conn))
     }
 
-    /// Returns the number of connections that can be open at once.
-    fn places(&self) -> usize {
-        if self.shut_down { 0 } else { self.config.max_clients }
-    }
-
     /// Returns the next event of any connection.
     #[allow(clippy::wildcard_enum_match_arm, reason = "only what the server has to do with is named")]
     fn next_event_of_agent(&mut self) -> Option<ServerEvent> {
         loop {
-            let event = self.connections.next_event(self.places())?;
+            let event = self.connections.next_event()?;
             match event {
                 ServerEvent::AdmissionPending { .. } => return Some(event),
                 ServerEvent::ConsentPending { agent, .. }
