@@ -18,10 +18,7 @@ fn brackets(bytes: &[u8]) -> usize {
     // in one bit.
     let mut all = 0_usize;
     for block in bytes.chunks(128) {
-        let mut here = 0_u8;
-        for byte in block {
-            here = here.wrapping_add(u8::from(byte | 0x20 == b'{'));
-        }
+        let here = block.iter().fold(0_u8, |n, byte| n.wrapping_add(u8::from(byte | 0x20 == b'{')));
         all = all.saturating_add(usize::from(here));
     }
     all

@@ -355,7 +355,6 @@ impl Single for Server {
         self.poll_lent().map(|(event, _)| event.into_owned())
     }
 
-    #[inline]
     fn due(&self) -> Time {
         let is_opening = matches!(self.stream.output.phase, Phase::Handshake);
         // The next poll reads the bytes of a head that is not whole yet.
