@@ -14,6 +14,7 @@ use ide_mcp_mio::NestedServer;
 use ide_mcp_mio::ide::kit::display_safe;
 use ide_mcp_mio::ide::tool::{Tool, ToolCall};
 use ide_mcp_mio::ide::{LockFileEvent, Server, ServerConfig, ServerEvent};
+use ide_mcp_mio::rpc::ErrorObject;
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::flag;
 use std::error::Error;
@@ -56,7 +57,7 @@ fn handle_event(server: &mut Server, event: ServerEvent) {
     // An error means that the agent has gone or has cancelled the call.
     let _ = match call {
         // An editor keeps the call, shows the diff, and answers in the frame of the decision.
-        ToolCall::OpenDiff(call, diff) => server.answer(call, &diff.accept()),
-        other => server.call(other).fail("this editor does not have the tool"),
+        ToolCall::OpenDiff(call, diff) => server.answer(call, diff.accept()),
+        other => server.call(other).fail(ErrorObject::method_not_found("this editor does not have the tool")),
     };
 }

@@ -15,7 +15,7 @@ use std::{error::Error, io, sync::mpsc, time::Duration};
 fn main() -> Result<(), Box<dyn Error>> {
     let (sender, events) = mpsc::channel();
     let editor = ServerConfig::new("minimal", "1.0").folder(".").tools([Tool::OpenDiff]);
-    // The server has a thread of its own, so no agent waits while the person reads.
+    // The sockets go on while the person reads. Other calls would wait for this loop; there are none here.
     let server = spawn(editor, move |event| drop(sender.send(event)))?;
     println!("Run `claude --ide` in this folder, and let it edit a file.");
     for event in events {

@@ -71,7 +71,7 @@ async fn handle_event(server: &mut Server, event: ServerEvent) {
             // The decision can be awaited here if it is quick: the server makes no progress
             // meanwhile.
             smol::Timer::after(Duration::from_millis(10)).await;
-            let _ = server.machine_mut().answer(call, &diff.accept());
+            let _ = server.machine_mut().answer(call, diff.accept());
         }
         _ => {}
     }

@@ -9,6 +9,7 @@
 use ide_mcp::ide::kit::display_line;
 use ide_mcp::ide::tool::{Tool, ToolCall};
 use ide_mcp::ide::{ConnId, Server, ServerConfig, ServerEvent};
+use ide_mcp::rpc::ErrorObject;
 use ide_mcp::{Clock, Output, Time};
 use ide_mcp_lockfile::{LockDir, new_token, workspace_folders};
 use std::collections::BTreeMap;
@@ -69,9 +70,11 @@ fn on_event(server: &mut Server, event: ServerEvent) {
         Some(ToolCall::OpenDiff(call, diff)) => {
             println!("accepting {}", display_line(&diff.new_file_path, 200));
             // An error means that the agent has gone.
-            let _ = server.answer(call, &diff.accept());
+            let _ = server.answer(call, diff.accept());
         }
-        Some(other) => drop(server.call(other).fail("this editor only shows diffs")),
+        Some(other) => {
+            let _ = server.call(other).fail(ErrorObject::method_not_found("this editor only shows diffs"));
+        }
         None => {}
     }
 }

@@ -33,7 +33,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     loop {
         match editor.poll(Time::ZERO) {
             Output::Event(ServerEvent::Call { call: ToolCall::GetOpenEditors(call, _), .. }) => {
-                editor.machine_mut().answer(call, &OpenEditors::default())?;
+                editor.machine_mut().answer(call, OpenEditors::default())?;
             }
             Output::Event(_) => {}
             Output::Write { bytes, .. } => {

@@ -7,6 +7,7 @@ use calloop::{EventLoop, Interest, Mode, PostAction};
 use ide_mcp_mio::NestedServer;
 use ide_mcp_mio::ide::tool::{Tool, ToolCall};
 use ide_mcp_mio::ide::{Server, ServerConfig, ServerEvent};
+use ide_mcp_mio::rpc::ErrorObject;
 use std::{error::Error, io, os::fd::AsFd as _};
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -39,6 +40,6 @@ fn handle_event(server: &mut Server, event: ServerEvent) {
     // An error means that the agent has gone or has cancelled the call.
     let _ = match call {
         ToolCall::OpenDiff(call, diff) => server.answer(call, &diff.accept()),
-        other => server.call(other).fail("this editor does not have the tool"),
+        other => server.call(other).fail(ErrorObject::method_not_found("this editor does not have the tool")),
     };
 }

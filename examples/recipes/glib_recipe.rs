@@ -8,6 +8,7 @@ use glib::{ControlFlow, IOCondition, MainLoop};
 use ide_mcp_mio::NestedServer;
 use ide_mcp_mio::ide::tool::{Tool, ToolCall};
 use ide_mcp_mio::ide::{Server, ServerConfig, ServerEvent};
+use ide_mcp_mio::rpc::ErrorObject;
 use std::os::fd::AsRawFd as _;
 use std::{cell::RefCell, error::Error, io, rc::Rc};
 
@@ -48,6 +49,6 @@ fn handle_event(server: &mut Server, event: ServerEvent) {
     // An error means that the agent has gone or has cancelled the call.
     let _ = match call {
         ToolCall::OpenDiff(call, diff) => server.answer(call, &diff.accept()),
-        other => server.call(other).fail("this editor does not have the tool"),
+        other => server.call(other).fail(ErrorObject::method_not_found("this editor does not have the tool")),
     };
 }

@@ -6,6 +6,7 @@
 use ide_mcp_smol::Server;
 use ide_mcp_smol::ide::tool::{Tool, ToolCall};
 use ide_mcp_smol::ide::{ServerConfig, ServerEvent};
+use ide_mcp_smol::rpc::ErrorObject;
 use std::{error::Error, io};
 
 #[tokio::main(flavor = "current_thread")]
@@ -20,7 +21,10 @@ async fn main() -> Result<(), Box<dyn Error>> {
         let Some(call) = server.next_event().await.and_then(ServerEvent::into_call) else { continue };
         let _ = match call {
             ToolCall::OpenDiff(call, diff) => server.machine_mut().answer(call, &diff.accept()),
-            other => server.machine_mut().call(other).fail("this editor does not have the tool"),
+            other => server
+                .machine_mut()
+                .call(other)
+                .fail(ErrorObject::method_not_found("this editor does not have the tool")),
         };
     }
     Ok(())

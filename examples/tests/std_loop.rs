@@ -132,7 +132,7 @@ impl World {
 
 fn accept(server: &mut Server, event: ServerEvent) {
     if let Some(ToolCall::OpenDiff(call, diff)) = event.into_call() {
-        server.answer(call, &diff.accept()).unwrap();
+        server.answer(call, diff.accept()).unwrap();
     }
 }
 

@@ -35,7 +35,7 @@ pub enum Forward {
     Methods(Vec<Cow<'static, str>>),
     /// All requests that are not modelled, also the lists of prompts and resources that the context
     /// does not declare. For an application that serves these requests itself.
-    Everything,
+    Unmodelled,
     /// All requests, including those that are modelled. For a bridge: the tools and their list
     /// belong to another program.
     All,
@@ -48,7 +48,7 @@ impl Forward {
         match self {
             Self::Nothing => false,
             Self::Methods(methods) => methods.iter().any(|name| name == method),
-            Self::Everything => !modelled,
+            Self::Unmodelled => !modelled,
             Self::All => true,
         }
     }

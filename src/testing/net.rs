@@ -29,6 +29,11 @@ const MAX_CONNECTIONS: usize = 64;
 /// A net passes each event of the server to the application, which is an argument of its methods. Time
 /// passes only by [`advance`](Net::advance) and by the steps of a script.
 ///
+/// To test one answer, or the arguments of one call, use a [`Pair`](crate::testing::Pair) of a [`Server`] and a
+/// [`Client`](crate::ide::Client) instead: a net shows what the editor is told, and not what the agents receive. Events
+/// can be compared, but a [`Call`](crate::ide::tool::Call) cannot be made outside of a server: compare its id with
+/// [`AgentId::call`](crate::ide::AgentId::call), whose calls count from 1.
+///
 /// # A fuzz target for an editor
 ///
 /// The application is the function that handles the events of your editor. One line makes the
@@ -37,6 +42,7 @@ const MAX_CONNECTIONS: usize = 64;
 /// ```
 /// use ide_mcp::ide::tool::{Diagnostics, Tool, ToolCall};
 /// use ide_mcp::ide::{Policy, Server, ServerConfig, ServerEvent};
+/// use ide_mcp::rpc::ErrorObject;
 /// use ide_mcp::testing::Net;
 ///
 /// fn on_event(server: &mut Server, event: ServerEvent) {
@@ -45,7 +51,7 @@ const MAX_CONNECTIONS: usize = 64;
 ///     let _ = match call {
 ///         ToolCall::OpenDiff(call, diff) => server.answer(call, &diff.accept()),
 ///         ToolCall::GetDiagnostics(call, _) => server.answer(call, &Diagnostics::new(Vec::new())),
-///         other => server.call(other).fail("this editor shows diffs and nothing else"),
+///         other => server.call(other).fail(ErrorObject::method_not_found("this editor shows diffs and nothing else")),
 ///     };
 /// }
 ///
@@ -395,8 +401,8 @@ mod tests {
         let ServerEvent::Call { call, .. } = event else { return };
         #[allow(clippy::wildcard_enum_match_arm, reason = "the editor has two tools")]
         let _ = match call {
-            ToolCall::OpenDiff(call, diff) => server.answer(call, &diff.accept()),
-            ToolCall::GetDiagnostics(call, _) => server.answer(call, &Diagnostics::new(Vec::new())),
+            ToolCall::OpenDiff(call, diff) => server.answer(call, diff.accept()),
+            ToolCall::GetDiagnostics(call, _) => server.answer(call, Diagnostics::new(Vec::new())),
             other => server.call(other).fail("no"),
         };
     }

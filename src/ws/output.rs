@@ -72,6 +72,8 @@ pub(crate) struct Output<M> {
     pub(crate) pass: Pass,
     /// The position in the outgoing stream at which [`Timer::Stalled`] is set anew.
     extended_at: u64,
+    /// True while the connection waits for its reader, also if it may wait for ever: then no timer says so.
+    is_watched: bool,
 }
 
 /// The largest number of pongs that lie unwritten in the send buffer. Pings that arrive in one read are
@@ -107,6 +109,7 @@ impl<M: Masking> Output<M> {
             is_severed: false,
             pass: Pass::default(),
             extended_at: 0,
+            is_watched: false,
         };
         output.time_phase();
         output
@@ -122,6 +125,8 @@ impl<M: Masking> Output<M> {
         self.phase = Phase::Open;
         self.time_phase();
         self.pulse.on_activity(self.now);
+        // The answer to the handshake alone can reach the mark.
+        self.watch_fill();
     }
 
     /// Notes that a byte arrived from the peer.
@@ -390,7 +395,7 @@ impl<M: Masking> Output<M> {
             return false;
         }
         self.tx.sent(n);
-        let has_waited = self.waiting_pong.is_some() || self.timers.is_set(Timer::Stalled as usize);
+        let has_waited = self.waiting_pong.is_some() || self.is_watched;
         if has_waited {
             self.has_room();
         }
@@ -415,16 +420,16 @@ impl<M: Masking> Output<M> {
     /// Starts, extends or stops [`Timer::Stalled`], the timer for a peer that does not read.
     #[inline]
     pub(crate) fn watch_fill(&mut self) {
-        let is_watched = self.timers.is_set(Timer::Stalled as usize);
-        if is_watched || self.tx.is_full() {
-            self.watch(is_watched);
+        if self.is_watched || self.tx.is_full() {
+            self.watch();
         }
     }
 
     #[cold]
-    fn watch(&mut self, is_watched: bool) {
-        match (is_watched, self.waits_for_reader()) {
+    fn watch(&mut self) {
+        match (self.is_watched, self.waits_for_reader()) {
             (true, false) => {
+                self.is_watched = false;
                 self.timers.clear(Timer::Stalled as usize);
                 self.on_activity();
             }
@@ -438,6 +443,7 @@ impl<M: Masking> Output<M> {
     }
 
     fn watch_anew(&mut self) {
+        self.is_watched = true;
         self.extended_at = self.tx.written().saturating_add(self.limits.outgoing as u64);
         self.timers.set(Timer::Stalled as usize, self.now.saturating_add(self.limits.stalled));
     }

@@ -400,3 +400,26 @@ fn agents_and_calls_are_found_by_number() {
         assert_eq!(server.call(call).fail(ErrorObject::new(-1, "")), Err(NotAnswered::Closed));
     }
 }
+
+/// Old clients take the problems of a file only under the spelling that they asked for.
+#[test]
+fn problems_of_a_file_come_back_in_the_spelling_of_the_call() {
+    const SAME: &str = "file:///w/a%20b";
+    let rows = [
+        ("as it is", SAME, SAME, SAME),
+        ("a path", "/w/a b", SAME, "/w/a b"),
+        ("not encoded", "file:///w/a b", SAME, "file:///w/a b"),
+        ("another file stays", "/w/a b", "file:///w/other", "file:///w/other"),
+    ];
+    for (name, asked, given, written) in rows {
+        let mut editor = attached(Dialect::VsCode);
+        let events = editor.say(&call(5, "getDiagnostics", &format!(r#"{{"uri":"{asked}"}}"#)));
+        let Some(ToolCall::GetDiagnostics(call, _)) = events.into_iter().find_map(ServerEvent::into_call)
+        else {
+            panic!("{name}: no call")
+        };
+        editor.server.answer(call, Diagnostics::new(vec![FileDiagnostics::new(given, Vec::new())])).unwrap();
+        let sent = editor.texts().concat();
+        assert!(sent.contains(&format!(r#"\"uri\":\"{written}\""#)), "{name}: {sent}");
+    }
+}

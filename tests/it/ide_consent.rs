@@ -73,7 +73,7 @@ fn n07_calls_follow_the_consent_in_order() {
     else {
         unreachable!()
     };
-    editor.server.answer(diff, &proposal.accept()).unwrap();
+    editor.server.answer(diff, proposal.accept()).unwrap();
     assert_eq!(editor.texts(), [answer(1, &["FILE_SAVED", "1"])]);
     // From now on no call waits.
     assert_eq!(shown(&editor.say(&open_diff(7, "third"))), ["call openDiff"]);

@@ -96,14 +96,14 @@ fn editor_answers_its_own_resources() {
     // The forwarded methods, the declared capability, the context, and true if the tools are resources.
     let rows = [
         ("nothing", Forward::Nothing, false, Context::new(), true),
-        ("everything", Forward::Everything, false, Context::new(), false),
+        ("everything", Forward::Unmodelled, false, Context::new(), false),
         ("all", Forward::All, false, Context::new(), false),
         ("the list", methods(&["resources/list"]), false, Context::new(), false),
         ("the request", methods(&["resources/read"]), false, Context::new(), false),
         ("another method", methods(&["completion/complete"]), false, Context::new(), true),
         ("a capability", Forward::Nothing, true, Context::new(), false),
-        ("a capability that is forwarded", Forward::Everything, true, Context::new(), false),
-        ("everything, with a context", Forward::Everything, false, own(), true),
+        ("a capability that is forwarded", Forward::Unmodelled, true, Context::new(), false),
+        ("everything, with a context", Forward::Unmodelled, false, own(), true),
         ("all, with a context", Forward::All, false, own(), false),
         ("a capability, with a context", Forward::Nothing, true, own(), true),
     ];
@@ -127,7 +127,7 @@ fn editor_answers_its_own_resources() {
             let is_call =
                 matches!(&events[..], [ServerEvent::Call { call: ToolCall::GetOpenEditors(..), .. }]);
             assert_eq!(is_call, want, "{name}: {events:?}");
-            if matches!(forward, Forward::Everything | Forward::All) && !want {
+            if matches!(forward, Forward::Unmodelled | Forward::All) && !want {
                 let [ServerEvent::Request { call, .. }] = &events[..] else { panic!("{name}: {events:?}") };
                 let result = serde_json::from_str(r#"{"contents":[]}"#).unwrap();
                 editor.server.call(*call).respond_raw(result).unwrap();
@@ -152,7 +152,7 @@ fn resource_of_tool_has_its_answer() {
             else {
                 panic!("no call of the tool")
             };
-            editor.server.answer(call, &OpenEditors::default()).unwrap();
+            editor.server.answer(call, OpenEditors::default()).unwrap();
             let want = r#"{"jsonrpc":"2.0","id":7,"result":{"contents":[{"uri":"ide://open-editors","mimeType":"application/json","text":"{\"tabs\":[]}"}]}}"#;
             let answer = texts(&editor.written());
             if dialect == Dialect::VsCode {

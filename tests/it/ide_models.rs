@@ -199,7 +199,7 @@ fn model_call_is_answered_as_others() {
     else {
         panic!("no call")
     };
-    editor.server.answer(call, &CurrentSelection(Some(selection("hello")))).unwrap();
+    editor.server.answer(call, CurrentSelection(Some(selection("hello")))).unwrap();
     assert!(editor.texts()[0].contains("hello"));
     let id = called(&editor.say(&crate::support::ide::call(6, "getDiagnostics", "{}")));
     let events = editor.eof();
@@ -528,7 +528,7 @@ fn filter_applies_to_answers_for_models() {
     let Some(ServerEvent::Call { call: ToolCall::GetCurrentSelection(call, _), .. }) = events.pop() else {
         panic!("no call")
     };
-    both.server.answer(call, &CurrentSelection(Some(selection("hello")))).unwrap();
+    both.server.answer(call, CurrentSelection(Some(selection("hello")))).unwrap();
     let answer = both.texts(model).join("\n");
     assert!(answer.contains(r#""id":5"#) && !answer.contains("hello"), "{answer}");
 }

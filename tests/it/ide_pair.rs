@@ -330,7 +330,7 @@ fn raw_requests_go_both_ways() {
     let raw = |text: &str| serde_json::value::RawValue::from_string(text.to_owned()).unwrap();
     let everything = Timeout::Progress { idle: Duration::from_secs(9), total: Duration::from_secs(99) };
     let mut config = config();
-    config.mcp.forward = Forward::Everything;
+    config.mcp.forward = Forward::Unmodelled;
     let mut client = agent();
     client.mcp.forward = Forward::Methods(vec!["roots/list".into()]);
     let mut pair = Pair::of(client, config).settled();

@@ -45,7 +45,7 @@ fn halves_of_pairs_in_a_proposal_are_replaced() {
     };
     assert_eq!(diff.new_file_path, "/w/\u{fffd}");
     assert_eq!(diff.new_file_contents, "x\u{fffd}y😀😀");
-    editor.server.answer(open, &diff.accept()).unwrap();
+    editor.server.answer(open, diff.accept()).unwrap();
     let answer = editor.texts().remove(0);
     assert!(answer.contains("FILE_SAVED") && answer.contains("x\u{fffd}y"), "{answer}");
 }
@@ -352,7 +352,7 @@ fn proposal(u: &mut Unstructured<'_>) -> Result<Hits> {
     };
     assert_eq!(diff.new_file_contents, String::from_utf16_lossy(&contents), "{arguments}");
     assert_eq!(diff.tab_name, format!("t{}", String::from_utf16_lossy(&tab)), "{arguments}");
-    editor.server.answer(open, &diff.accept()).unwrap();
+    editor.server.answer(open, diff.accept()).unwrap();
     assert_eq!(editor.texts().len(), 1);
     // The verdict of an editor in JavaScript.
     let mut block =

@@ -375,7 +375,7 @@ fn forwarded_requests_reach_the_application_raw() {
     let rows = [
         ("all", Forward::All, true),
         ("the method", Forward::Methods(vec!["resources/read".into()]), true),
-        ("everything else", Forward::Everything, false),
+        ("everything else", Forward::Unmodelled, false),
         ("nothing", Forward::Nothing, false),
     ];
     for (name, forward, is_raw) in rows {

@@ -36,7 +36,7 @@ impl Bridge {
         let mut server = ServerConfig::new(Implementation::new("bridge", "1"));
         server.forward = Forward::All;
         let mut client = ClientConfig::new(Implementation::new("bridge", "1"));
-        client.forward = Forward::Everything;
+        client.forward = Forward::Unmodelled;
         let mut bridge = Self {
             server: Server::new(server, RawTools::new(vec![]), SessionId::new(1)),
             client: Client::new(client, SessionId::new(2)),
@@ -249,7 +249,7 @@ fn unforwarded_methods_are_answered_at_once() {
         ("initialize", [false; 4]),
     ];
     for (method, forwarded) in rows {
-        let all = [Forward::Nothing, named(), Forward::Everything, Forward::All];
+        let all = [Forward::Nothing, named(), Forward::Unmodelled, Forward::All];
         for (forward, expected) in all.into_iter().zip(forwarded) {
             let mut bench = forwarding(forward.clone());
             let sent = bench.ask("5", method);
@@ -295,12 +295,12 @@ fn forwarded_call_of_a_known_tool_is_a_request() {
 #[test]
 fn level_of_the_log_is_not_forwarded_with_everything_else() {
     let mut config = config();
-    (config.forward, config.logging) = (Forward::Everything, Some(LogLevel::Info));
+    (config.forward, config.logging) = (Forward::Unmodelled, Some(LogLevel::Info));
     let mut bench = Bench::opened(config, NEWEST);
     let answers =
         bench.hear(r#"{"jsonrpc":"2.0","id":5,"method":"logging/setLevel","params":{"level":"debug"}}"#);
     assert_eq!((answers.len(), bench.events().len()), (1, 0), "{answers:?}");
-    let mut bench = forwarding(Forward::Everything);
+    let mut bench = forwarding(Forward::Unmodelled);
     bench.ask("5", "logging/setLevel");
     assert_eq!(bench.events(), ["request logging/setLevel"], "without a log");
 }
@@ -379,7 +379,7 @@ fn forwarded_instant_calls_fit_beside_waiting_calls() {
 
 #[test]
 fn unanswered_forwarded_request_ends_with_an_error() {
-    let mut bench = forwarding(Forward::Everything);
+    let mut bench = forwarding(Forward::Unmodelled);
     bench.ask("5", "x/y");
     bench.events();
     let (events, sent) = bench.at(30_000);

@@ -476,14 +476,14 @@ impl<'a> Player<'a> {
         let answered = match (call, drawn) {
             (_, 0) => server.call(id).fail(ErrorObject::new(-32000, "out of order")),
             (_, 1) => server.call(id).respond(&ToolResult::error("out of order")),
-            (ToolCall::OpenDiff(call, diff), 2 | 3) => server.answer(call, &accept(diff.new_file_contents)),
-            (ToolCall::OpenDiff(call, _), 4) => server.answer(call, &accept("edited \u{1f600}\n\"".into())),
-            (ToolCall::OpenDiff(call, diff), _) => server.answer(call, &diff.reject()),
+            (ToolCall::OpenDiff(call, diff), 2 | 3) => server.answer(call, accept(diff.new_file_contents)),
+            (ToolCall::OpenDiff(call, _), 4) => server.answer(call, accept("edited \u{1f600}\n\"".into())),
+            (ToolCall::OpenDiff(call, diff), _) => server.answer(call, diff.reject()),
             (ToolCall::GetDiagnostics(call, asked), _) => {
                 let problem = Diagnostic::new(Severity::Warning, Range::default(), "unused");
                 let uri = asked.uri.unwrap_or_else(|| "file:///w/a.txt".into());
                 let files = vec![FileDiagnostics::new(uri, vec![problem])];
-                server.answer(call, &Diagnostics::new(files))
+                server.answer(call, Diagnostics::new(files))
             }
             (call, _) => server.call(call).respond(&ToolResult::text("done")),
         };

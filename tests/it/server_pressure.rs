@@ -9,7 +9,7 @@ use crate::support::ide::{
 };
 use crate::support::passes::{events, lose, read_by};
 use allocation_counter::measure;
-use ide_mcp::ide::{AgentId, ConnId, Server, ServerConfig, ServerEvent};
+use ide_mcp::ide::{AgentId, ConnId, Mention, Server, ServerConfig, ServerEvent};
 use ide_mcp::mcp::ToolResult;
 use ide_mcp::rpc::{CallId, ErrorObject};
 use ide_mcp::testing::{pass, pass_with};
@@ -371,4 +371,91 @@ fn n05_at_most_eight_connections_are_pending() {
     // The deadline of 5 s for the head ends every pending connection.
     events(&mut server, at(8_000));
     assert!(server.connections().all(|conn| !server.wants_input(conn)));
+}
+
+/// Lets a client send behind a full send buffer, and then read everything: what it has sent is delivered in the same
+/// pass, whatever set the buffer to full and however long a slow reader may take.
+#[test]
+fn input_behind_a_full_buffer_comes_with_the_room() {
+    let never = Duration::MAX;
+    // A name, the high-water mark, the time of a slow reader, and the messages before the last one.
+    let rows: [(&str, usize, Duration, &[&str]); 3] = [
+        ("an answer above the mark", 300, Duration::from_secs(30), &[INITIALIZE, INITIALIZED]),
+        ("and a reader may take for ever", 300, never, &[INITIALIZE, INITIALIZED]),
+        ("the 101 is above the mark", 60, never, &[]),
+    ];
+    for (name, mark, stalled, messages) in rows {
+        let mut config = config();
+        (config.ws.outgoing, config.ws.stalled) = (mark, stalled);
+        let mut server = Server::new(config);
+        let conn = server.connect(at(0));
+        let mut bytes = HEAD.as_bytes().to_vec();
+        for message in messages {
+            bytes.extend(text(message));
+        }
+        for id in 0..20 {
+            bytes.extend(text(&format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"tools/list"}}"#)));
+        }
+        server.feed(at(0), conn, &bytes);
+        let full = pass(&mut server, at(0), 0);
+        assert!(full.unwritten_bytes().len() >= mark, "{name}");
+        // One reader, one pass, and nothing more is fed.
+        let read = pass(&mut server, at(0), usize::MAX);
+        let answers = String::from_utf8_lossy(&read.written_bytes()).matches(r#""id":"#).count();
+        assert!(answers >= 20, "{name}: {answers} answers");
+        assert_eq!(pass(&mut server, at(0), usize::MAX).written_bytes(), b"", "{name}");
+        assert!(server.deadline().is_none_or(|due| due > at(0)), "{name}");
+    }
+}
+
+/// A client that fills the send buffer again in every pass still gets the selection a second time, at the end of its
+/// settle time.
+#[test]
+fn flood_does_not_starve_the_selection() {
+    let mut config = config();
+    (config.ws.outgoing, config.settle, config.debounce) =
+        (2_000, Some(Duration::from_millis(100)), Duration::ZERO);
+    let (mut server, conn) = attached(config);
+    server.select(at(1), selection("x"));
+    let ping = text(&format!(r#"{{"jsonrpc":"2.0","id":"{}","method":"ping"}}"#, "i".repeat(200)));
+    let (mut now, mut written) = (1, Vec::new());
+    while now < 300 {
+        server.feed(at(now), conn, &ping.repeat(12));
+        // The socket takes everything, and each write brings as much input again.
+        for _ in 0..1_000 {
+            match server.poll(at(now)) {
+                Output::Write { conn, bytes } => {
+                    if bytes.windows(17).any(|window| window == b"selection_changed") {
+                        written.push(now);
+                    }
+                    let n = bytes.len();
+                    server.written(conn, n);
+                    now += 1;
+                    if server.wants_input(conn) {
+                        server.feed(at(now), conn, &ping.repeat(12));
+                    }
+                }
+                Output::Wait(_) => break,
+                Output::Event(_) | Output::Close(_) => {}
+            }
+            if now > 300 {
+                break;
+            }
+        }
+        now += 1;
+    }
+    assert!(written.iter().any(|at| (100..=120).contains(at)), "written at {written:?} ms");
+}
+
+/// A mention that waits for a settle time without end keeps no loop busy at the end of time.
+#[test]
+fn mention_without_end_does_not_spin() {
+    let mut config = config();
+    (config.settle, config.mention_timeout) = (Some(Duration::MAX), Duration::MAX);
+    let (mut server, _) = attached(config);
+    server.mention(at(1), Mention::new("/a", None), None).unwrap();
+    let end = Time::new(Duration::MAX);
+    for _ in 0..3 {
+        assert_eq!(pass(&mut server, end, usize::MAX).wait, None, "no time is later than the last one");
+    }
 }

@@ -213,7 +213,7 @@ fn reply(server: &mut Server, call: ToolCall, (path, content): (&str, &str), by:
             let message = content.into();
             give(server, call, &DocumentSaved::Open { file_path: path.into(), saved: true, message }, by);
         }
-        ToolCall::OpenDiff(call, diff) => drop(server.answer(call, &diff.accept())),
+        ToolCall::OpenDiff(call, diff) => drop(server.answer(call, diff.accept())),
         ToolCall::SetCursorPosition(call, _) => give(server, call, &Done, by),
         ToolCall::SetSelection(call, _) => give(server, call, &Done, by),
         ToolCall::ReformatFile(call, _) => give(server, call, &Reformatted::new(true), by),

@@ -230,16 +230,16 @@ fn answers_name_no_hidden_file() {
         let problems = |path: &str| FileDiagnostics::new(path, Vec::new());
         let tab = |path: &str| EditorTab::new(format!("file://{path}"), path, "text");
         let answered = match call.unwrap() {
-            ToolCall::GetCurrentSelection(call, _) => server.answer(call, &CurrentSelection(selection())),
-            ToolCall::GetLatestSelection(call, _) => server.answer(call, &LatestSelection(selection())),
+            ToolCall::GetCurrentSelection(call, _) => server.answer(call, CurrentSelection(selection())),
+            ToolCall::GetLatestSelection(call, _) => server.answer(call, LatestSelection(selection())),
             ToolCall::GetDiagnostics(call, _) => {
-                server.answer(call, &Diagnostics::new(vec![problems(hidden), problems(shown)]))
+                server.answer(call, Diagnostics::new(vec![problems(hidden), problems(shown)]))
             }
             ToolCall::GetOpenEditors(call, _) => {
-                server.answer(call, &OpenEditors::new(vec![tab(hidden), tab(shown)]))
+                server.answer(call, OpenEditors::new(vec![tab(hidden), tab(shown)]))
             }
             ToolCall::GetAllOpenedFilePaths(call, _) => {
-                server.answer(call, &FilePaths::new(vec![hidden.into(), shown.into()]))
+                server.answer(call, FilePaths::new(vec![hidden.into(), shown.into()]))
             }
             call => panic!("{call:?}"),
         };

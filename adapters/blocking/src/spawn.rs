@@ -19,6 +19,7 @@ use std::thread;
 /// ```no_run
 /// use ide_mcp_blocking::ide::tool::{Tool, ToolCall};
 /// use ide_mcp_blocking::ide::ServerConfig;
+/// use ide_mcp_blocking::rpc::ErrorObject;
 /// use ide_mcp_blocking::spawn;
 /// use std::time::Duration;
 ///
@@ -32,7 +33,7 @@ use std::thread;
 ///     let Some(call) = event.into_call() else { continue };
 ///     match call {
 ///         ToolCall::OpenDiff(call, diff) => handle.answer(call, diff.accept())?,
-///         other => handle.fail(other, "this editor does not have the tool")?,
+///         other => handle.fail(other, ErrorObject::method_not_found("this editor does not have the tool"))?,
 ///     }
 /// }
 ///

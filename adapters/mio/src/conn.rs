@@ -63,7 +63,7 @@ impl<M: Machine<Conn = ()>> Conn<M> {
         if self.connecting {
             // Some systems report readiness before the connection is established or refused. Such an
             // event is ignored.
-            let failed = is_ending(event);
+            let failed = reads_to_the_end(event);
             if !failed && self.stream().peer_addr().is_err() {
                 return true;
             }
@@ -74,8 +74,8 @@ impl<M: Machine<Conn = ()>> Conn<M> {
                 _ => {}
             }
         }
-        if is_ending(event) {
-            self.inner.ending()
+        if reads_to_the_end(event) {
+            self.inner.report_end()
         } else {
             self.inner.ready()
         }
@@ -122,9 +122,10 @@ impl<M: Machine> Drop for Conn<M> {
     }
 }
 
-/// Returns true if no more input follows what is there.
-pub(crate) fn is_ending(event: &Event) -> bool {
-    event.is_read_closed() || event.is_write_closed() || event.is_error()
+/// Returns true if a read that leaves room no longer shows that nothing more is there: the stream has ended or failed, or
+/// has urgent data (RFC 9293 section 3.8.5), at which a read stops.
+pub(crate) fn reads_to_the_end(event: &Event) -> bool {
+    event.is_read_closed() || event.is_write_closed() || event.is_error() || event.is_priority()
 }
 
 /// Registers a socket for both directions.
@@ -132,7 +133,10 @@ pub(crate) fn prepare(stream: &mut TcpStream, registry: &Registry, token: Token)
     // A turn writes all of its output at once, so Nagle's algorithm would only add delay. A socket
     // that refuses the option still works.
     let _ = stream.set_nodelay(true);
-    registry.register(stream, token, Interest::READABLE | Interest::WRITABLE)
+    let interest = Interest::READABLE | Interest::WRITABLE;
+    #[cfg(any(target_os = "linux", target_os = "android"))]
+    let interest = interest | Interest::PRIORITY;
+    registry.register(stream, token, interest)
 }
 
 #[cfg(all(test, unix))]

@@ -6,6 +6,7 @@
 //! use ide_mcp_mio::ide::kit::{Range, display_line};
 //! use ide_mcp_mio::ide::tool::{Diagnostic, Diagnostics, FileDiagnostics, Severity, Tool, ToolCall};
 //! use ide_mcp_mio::ide::ServerConfig;
+//! use ide_mcp_mio::rpc::ErrorObject;
 //! use ide_mcp_mio::{Clock, Server, Waker, mio};
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -41,7 +42,7 @@
 //!                 let todo = Diagnostic::new(Severity::Warning, Range::default(), "the page has no title");
 //!                 machine.answer(call, &Diagnostics::new(vec![FileDiagnostics::new("file:///w/a.html", vec![todo])]))
 //!             }
-//!             other => machine.call(other).fail("this editor does not have the tool"),
+//!             other => machine.call(other).fail(ErrorObject::method_not_found("this editor does not have the tool")),
 //!         };
 //!     });
 //! }

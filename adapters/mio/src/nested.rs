@@ -43,6 +43,7 @@ const SERVER: Token = Token(2);
 /// ```no_run
 /// use ide_mcp_mio::ide::tool::{Tool, ToolCall};
 /// use ide_mcp_mio::ide::ServerConfig;
+/// use ide_mcp_mio::rpc::ErrorObject;
 /// use ide_mcp_mio::NestedServer;
 ///
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -55,7 +56,7 @@ const SERVER: Token = Token(2);
 ///     let _ = match call {
 ///         // Ask the person, and answer later with `machine_mut`. The agent writes the file.
 ///         ToolCall::OpenDiff(call, diff) => server.answer(call, &diff.accept()),
-///         other => server.call(other).fail("this editor does not have the tool"),
+///         other => server.call(other).fail(ErrorObject::method_not_found("this editor does not have the tool")),
 ///     };
 /// })?;
 /// # Ok(())

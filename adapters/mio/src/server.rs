@@ -1,7 +1,7 @@
 //! The server of an editor, in the application's loop.
 
 use crate::Waker;
-use crate::conn::is_ending;
+use crate::conn::reads_to_the_end;
 use crate::sockets::{GUARD, Sockets, TOKENS};
 use ide_mcp::Time;
 use ide_mcp::ide::{self, ServerConfig, ServerEvent};
@@ -65,8 +65,8 @@ impl Server {
         match event.token().0.checked_sub(self.base.0) {
             Some(0) => self.inner.acceptable(),
             Some(GUARD) => self.inner.lock_ready(),
-            Some(offset) if offset < TOKENS && is_ending(event) => {
-                self.inner.ending(offset.saturating_sub(1))
+            Some(offset) if offset < TOKENS && reads_to_the_end(event) => {
+                self.inner.report_end(offset.saturating_sub(1))
             }
             Some(offset) if offset < TOKENS => self.inner.ready(offset.saturating_sub(1)),
             Some(_) | None => return false,

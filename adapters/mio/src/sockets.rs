@@ -50,9 +50,20 @@ impl Sockets {
     }
 }
 
-/// epoll and kqueue report each arrival, and say with it if the stream has ended; Windows reports once until a read would
-/// block.
-pub(crate) const SHORT_READS_DRAIN: bool = cfg!(unix);
+/// epoll and kqueue report each arrival, and say with it if the stream has ended. mio promises less: on Windows, and where
+/// it waits by poll(2), it reports again only after a read that would have blocked.
+pub(crate) const SHORT_READS_DRAIN: bool = cfg!(all(
+    any(
+        target_os = "android",
+        target_os = "linux",
+        target_os = "dragonfly",
+        target_os = "freebsd",
+        target_os = "netbsd",
+        target_os = "openbsd",
+        target_vendor = "apple",
+    ),
+    not(mio_unsupported_force_poll_poll),
+));
 
 impl Transport for Sockets {
     type Incoming = TcpStream;

@@ -64,7 +64,10 @@ impl<M: Machine<Conn = ()>> Conn<M> {
     pub(crate) fn on(stream: Async<TcpStream>, machine: M) -> Self {
         let wakes = WakeSet::new();
         let socket = Socket::new(stream, wakes.socket_waker(0));
-        Self { inner: Inner::new(machine, Link::new(socket)), waiting: Waiting::new(wakes) }
+        Self {
+            inner: Inner::new(machine, Link::new(socket).short_reads_drain()),
+            waiting: Waiting::new(wakes),
+        }
     }
 
     /// Replaces the clock of the connection by the clock with which the machine was made.

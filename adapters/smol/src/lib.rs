@@ -7,6 +7,7 @@
 //! use ide_mcp_smol::ide::tool::{Diagnostic, Diagnostics, FileDiagnostics, Severity, Tool, ToolCall};
 //! use ide_mcp_smol::ide::{ServerConfig, ServerEvent};
 //! use ide_mcp_smol::Server;
+//! use ide_mcp_smol::rpc::ErrorObject;
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! let tools = [Tool::OpenDiff, Tool::GetDiagnostics];
@@ -31,7 +32,7 @@
 //!                 let todo = Diagnostic::new(Severity::Warning, Range::default(), "the page has no title");
 //!                 machine.answer(call, &Diagnostics::new(vec![FileDiagnostics::new("file:///w/a.html", vec![todo])]))
 //!             }
-//!             other => machine.call(other).fail("this editor does not have the tool"),
+//!             other => machine.call(other).fail(ErrorObject::method_not_found("this editor does not have the tool")),
 //!         };
 //!     }
 //! });

@@ -3,12 +3,11 @@
 use async_io::Async;
 use ide_mcp_driver::Shutdown;
 use std::io::{self, ErrorKind, Read, Write};
-use std::mem;
 use std::net::{self, TcpStream};
 use std::task::{Context, Poll, Waker};
 
-/// A non-blocking socket. A call that would have blocked arms the reactor, which wakes the task once the
-/// call can be retried. A call that did not block costs the reactor nothing.
+/// A non-blocking socket. A call that would have blocked, or a read that left room, arms the reactor, which wakes the
+/// task once the call can be retried. A call that did not block costs the reactor nothing.
 #[derive(Debug)]
 pub(crate) struct Socket {
     io: Async<TcpStream>,
@@ -17,8 +16,6 @@ pub(crate) struct Socket {
     armed_to_read: bool,
     /// True if the reactor is to wake the task for a write.
     armed_to_write: bool,
-    /// True after a read that left room: nothing more was there, so the next read arms the reactor at once.
-    drained: bool,
 }
 
 #[derive(Clone, Copy)]
@@ -32,7 +29,7 @@ impl Socket {
         // A turn writes all of its output at once, so Nagle's algorithm would only add delay. A
         // socket that refuses the option still works.
         let _ = io.get_ref().set_nodelay(true);
-        Self { io, waker, armed_to_read: false, armed_to_write: false, drained: false }
+        Self { io, waker, armed_to_read: false, armed_to_write: false }
     }
 
     pub(crate) fn stream(&self) -> &TcpStream {
@@ -78,11 +75,12 @@ impl Socket {
 
 impl Read for Socket {
     fn read(&mut self, space: &mut [u8]) -> io::Result<usize> {
-        if mem::take(&mut self.drained) && self.poll(To::Read)?.is_pending() {
-            return Err(ErrorKind::WouldBlock.into());
-        }
         let n = self.try_to(To::Read, |mut stream| stream.read(space))?;
-        self.drained = 0 < n && n < space.len();
+        if 0 < n && n < space.len() {
+            // Nothing more was there, so the reactor is armed without a read that finds nothing. A readiness that it has
+            // reported in between is of what was read.
+            while self.poll(To::Read)?.is_ready() {}
+        }
         Ok(n)
     }
 }

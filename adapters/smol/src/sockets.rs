@@ -39,6 +39,8 @@ impl Transport for Sockets {
     type Incoming = TcpStream;
     type Socket = Socket;
 
+    const SHORT_READS_DRAIN: bool = true;
+
     fn accept(&mut self) -> io::Result<TcpStream> {
         let listener = self.listener.as_ref().ok_or(ErrorKind::WouldBlock)?;
         loop {

@@ -103,7 +103,7 @@ impl Habits {
         match self.forward % 4 {
             0 => Forward::Nothing,
             1 => Forward::Methods(vec!["x/ask".into(), "tools/call".into(), "tools/list".into()]),
-            _ => Forward::Everything,
+            _ => Forward::Unmodelled,
         }
     }
 

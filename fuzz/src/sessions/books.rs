@@ -564,7 +564,7 @@ impl<S: Session + Debug> Books<S> {
                         Forward::Methods(methods) => methods.iter().any(|name| *name == *method),
                         forward => {
                             let is_modelled = self.setup.serves && is_served(S::IS_SERVER, &method);
-                            *forward == Forward::Everything && !is_modelled
+                            *forward == Forward::Unmodelled && !is_modelled
                         }
                     },
                     "{method} is not forwarded"

@@ -19,7 +19,7 @@ pub enum Serves {
         /// The names that the editor lists, in order.
         listed: Vec<String>,
         /// True if the editor forwards to the application all requests for which the session has no
-        /// implementation of its own (`Forward::Everything`).
+        /// implementation of its own (`Forward::Unmodelled`).
         forwards: bool,
     },
     Agent {

@@ -343,7 +343,7 @@ impl Subject for Foreign {
         }
         mcp.forward = match self.setup.forwards % 4 {
             0 => Forward::Methods(vec!["x/ask".into(), "tools/call".into()]),
-            1 => Forward::Everything,
+            1 => Forward::Unmodelled,
             _ => Forward::Nothing,
         };
         mcp.keepalive = pings.then(|| Keepalive::new(Duration::from_secs(5), Duration::from_secs(3)));

@@ -170,7 +170,7 @@ impl Editor {
         (config.ws.keepalive, config.mcp.keepalive) = (None, None);
         config.mcp.limits.open_calls = OPEN_CALLS;
         if setup.forwards {
-            config.mcp.forward = Forward::Everything;
+            config.mcp.forward = Forward::Unmodelled;
         }
         let mut server = Server::new(config);
         let conn = server.connect(Time::ZERO);
@@ -282,7 +282,7 @@ impl Agent {
         config.limits.open_calls = OPEN_CALLS;
         (config.roots, config.elicitation) = (Some(roots(false).0), true);
         if setup.forwards {
-            config.forward = Forward::Everything;
+            config.forward = Forward::Unmodelled;
         }
         let mut agent = Self {
             client: Client::new(config, SessionId::new(1)),

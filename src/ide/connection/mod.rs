@@ -367,7 +367,7 @@ fn forwarded(forward: Forward, dialect: Dialect) -> Forward {
     let mut methods = match forward {
         Forward::Nothing => Vec::new(),
         Forward::Methods(methods) => methods,
-        all @ (Forward::Everything | Forward::All) => return all,
+        all @ (Forward::Unmodelled | Forward::All) => return all,
     };
     methods.extend(inbound::IDE_CONNECTED.map(Cow::Borrowed));
     if dialect.rules().direct_methods {
@@ -426,6 +426,11 @@ impl Connection {
             self.pushes.on_written(output.now, output.tx.written());
             has_waited |= due != self.pushes.due;
         }
+        // A client that keeps the buffer full whenever it is polled would otherwise never get the selection again.
+        if self.pushes.due.is_due(output.now) && !output.tx.is_full() {
+            self.pushes.tick(output.now);
+            has_waited = true;
+        }
         if self.has_unsent() {
             self.flush();
             has_waited = true;
@@ -442,7 +447,7 @@ impl Connection {
     #[inline]
     fn has_unsent_beside_selection(&self) -> bool {
         let is_changed = self.tools_changed_pending | self.context_changed_pending;
-        is_changed | self.roots.is_due | (self.forms.due <= self.ws.stream.output.now)
+        is_changed | self.roots.waits() | self.forms.due.is_due(self.ws.stream.output.now)
     }
 
     pub(crate) fn trim(&mut self) {

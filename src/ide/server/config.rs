@@ -264,6 +264,9 @@ impl ServerConfig {
     ///
     /// `pid` is the process that agents take for the editor: when it ends, they delete the file. The
     /// `start` of an adapter writes it; otherwise `ide_mcp_lockfile::LockDir::publish` writes it for you.
+    ///
+    /// The file has the token in it. If you write it yourself, give it mode 0600 in a directory of mode 0700, write it
+    /// beside its place and rename it, and do so after you have begun to listen.
     #[must_use]
     pub fn lock_file(&self, pid: u32) -> LockFile {
         let token = self.policy.auth.token().cloned();

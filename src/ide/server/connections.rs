@@ -212,7 +212,8 @@ impl Connections {
 
     /// Works out what follows from an operation on a connection.
     pub(super) fn work_out(&mut self, index: usize) {
-        if self.note(index) <= self.now {
+        // At the end of time nothing is due that is set to it.
+        if self.note(index).is_due(self.now) {
             self.poll_next(index);
         }
     }

@@ -247,7 +247,8 @@ pub enum ServerEvent {
     Closed {
         /// The agent.
         agent: AgentId,
-        /// How it ended.
+        /// How it ended: an agent that detaches closes with 1000 ([`Closed::Remote`]), and one that was killed is
+        /// [`Closed::Abnormal`].
         reason: Closed,
     },
     /// A mention that expired: no client accepted it in time, the client to which it was addressed disconnected, or the

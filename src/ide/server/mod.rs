@@ -33,6 +33,7 @@ use crate::mcp::{self, Context};
 use crate::rpc::{CallId, NotAnswered, NotSent, RequestId, SerializedNotification};
 use alloc::{collections::VecDeque, sync::Arc, vec::Vec};
 use connections::Connections;
+use core::borrow::Borrow;
 use debounce::Debounce;
 use mentions::Mentions;
 use pause::Paused;
@@ -167,7 +168,12 @@ impl Server {
     /// # Errors
     ///
     /// [`NotAnswered`], which names the end of the call, if the call is not open any more. Nothing is sent.
-    pub fn answer<T: ToolArguments>(&mut self, call: Call<T>, answer: &T::Answer) -> Result<(), NotAnswered> {
+    pub fn answer<T: ToolArguments>(
+        &mut self,
+        call: Call<T>,
+        answer: impl Borrow<T::Answer>,
+    ) -> Result<(), NotAnswered> {
+        let answer = answer.borrow();
         let shown = answer.without_hidden(&|text| self.filter.hides(text));
         let answer = shown.as_ref().unwrap_or(answer);
         let answered = self.with(AgentId::of_call(call.id()), |connection| connection.answer(call, answer));

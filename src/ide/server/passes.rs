@@ -52,15 +52,15 @@ impl Server {
             self.mentions.on_removed(conn.into());
             return Output::Close(conn);
         }
-        if self.connections.offers.queue.is_empty() {
+        if !self.connections.has_offer() {
             self.connections.offers.in_pass = false;
             return Output::Wait(self.deadline());
         }
-        match self.connections.offer() {
-            Some((conn, bytes)) => Output::Write { conn, bytes },
-            // The queue has only connections with output.
-            None => Output::Wait(None),
-        }
+        // A pass that is left is due at once.
+        let now = self.connections.now;
+        self.connections
+            .offer()
+            .map_or(Output::Wait(Some(now)), |(conn, bytes)| Output::Write { conn, bytes })
     }
 
     /// Returns the next event: those of the connections, then those of what the agents share.

@@ -102,7 +102,7 @@ impl Questions {
     }
 
     fn is_free(&self, now: Time) -> bool {
-        self.open.is_none() && self.quiet_until <= now
+        self.open.is_none() && self.quiet_until.is_due(now)
     }
 
     /// Forgets a client. Returns true if the person is asked about it.

@@ -37,6 +37,13 @@ pub trait Shape: Sized {
         None
     }
 
+    /// Returns the answer with the file that was asked for in the spelling of the call; `None` if it has that spelling,
+    /// which is the default.
+    fn spelled_as(&self, asked: &str) -> Option<Self> {
+        let _ = asked;
+        None
+    }
+
     /// Reads a result in the shape of any dialect. Returns `None` for a failure, and for a result
     /// that is no answer of this type.
     fn read(result: &ToolResult<'_>) -> Option<Self>;

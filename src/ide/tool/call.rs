@@ -34,7 +34,7 @@ pub trait ToolArguments: Serialize + sealed::Sealed {
 /// `executeCode` have no deadline. A call of `openDiff` ends when the client closes its tab. Calls of
 /// both tools end when the client cancels them or the connection ends.
 ///
-/// ```compile_fail,E0308
+/// ```compile_fail,E0277
 /// # use ide_mcp::ide::tool::{Call, OpenDiff, OpenEditors};
 /// # use ide_mcp::ide::Server;
 /// fn wrong_answer(server: &mut Server, call: Call<OpenDiff>) {

@@ -21,8 +21,8 @@ arguments! {
     #[derive(Clone, Debug, Default, PartialEq, Eq)]
     #[non_exhaustive]
     pub struct GetDiagnostics {
-        /// The file in the spelling of the client: a `file:` URI, encoded or not, or a path. Answer with that
-        /// spelling: old clients refuse every other spelling (protocol quirk Q30).
+        /// The file in the spelling of the client: a `file:` URI, encoded or not, or a path. Old clients refuse every
+        /// other spelling (protocol quirk Q30), so an answer about the same file is sent in this one.
         ///
         /// `None` means all files. The real client asks so after it has written a file, in every dialect
         /// (measured). In the description of [`Dialect::JetBrains`](crate::ide::Dialect::JetBrains) it means
@@ -128,6 +128,16 @@ impl Shape for Diagnostics {
     /// Returns the problems of the files that are not hidden.
     fn without_hidden(&self, hides: &dyn Fn(&str) -> bool) -> Option<Self> {
         shown(&self.files, |file| hides(&file.uri)).map(Self::new)
+    }
+
+    /// Old clients take the problems of a file only under the URI that they asked for (described).
+    fn spelled_as(&self, asked: &str) -> Option<Self> {
+        let is_other = |file: &FileDiagnostics| file.uri != asked && of_file(asked) == of_file(&file.uri);
+        self.files.iter().any(is_other).then(|| {
+            let mut spelled = self.clone();
+            spelled.files.iter_mut().filter(|file| is_other(file)).for_each(|file| file.uri = asked.into());
+            spelled
+        })
     }
 
     fn read(result: &ToolResult<'_>) -> Option<Self> {

@@ -33,7 +33,7 @@ use crate::{
 };
 
 impl Client {
-    /// Returns true if the client serves this method itself under `Forward::Everything`.
+    /// Returns true if the client serves this method itself under `Forward::Unmodelled`.
     fn models(&self, method: &str) -> bool {
         match method {
             "roots/list" => self.config.roots.is_some(),

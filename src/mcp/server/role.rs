@@ -116,7 +116,7 @@ impl<T: Tools> Server<T> {
             && self.config.forward.takes(method, self.models(method))
     }
 
-    /// Returns true if the server serves this method itself under `Forward::Everything`.
+    /// Returns true if the server serves this method itself under `Forward::Unmodelled`.
     fn models(&self, method: &str) -> bool {
         match method {
             "tools/list" | "tools/call" => true,

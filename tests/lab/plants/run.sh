@@ -46,6 +46,7 @@ for plant in "${plants[@]}"; do
     run=$(head -n 1 "$plant")
     [ -z "${sound[$run]:-}" ] || continue
     tests "$plant" || { cat "$log" >&2; printf 'the tests fail without a bug\n' >&2; exit 1; }
+    grep -q '^running [1-9]' "$log" || { printf '%s: no test has this name\n' "$plant" >&2; exit 2; }
     sound[$run]=1
 done
 

@@ -84,8 +84,8 @@ impl<S> Connections<S> {
     }
 
     /// Notes that the streams of the sockets with this number have ended, or that the sockets have failed.
-    pub(crate) fn ending(&mut self, index: usize) {
-        self.report(index, Link::ending);
+    pub(crate) fn report_end(&mut self, index: usize) {
+        self.report(index, Link::report_end);
     }
 
     fn report(&mut self, index: usize, report: impl Fn(&mut Link<S>)) {

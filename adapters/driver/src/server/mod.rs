@@ -113,8 +113,8 @@ impl<T: Transport> Server<T> {
     }
 
     /// Notes that the stream of the socket with this number has ended, or that the socket has failed.
-    pub fn ending(&mut self, number: usize) {
-        self.connections.ending(number);
+    pub fn report_end(&mut self, number: usize) {
+        self.connections.report_end(number);
     }
 
     /// Takes one turn: accepts and reads, passes every event to `on`, and writes the output, on every

@@ -14,7 +14,8 @@ pub const RETRY: Duration = Duration::from_millis(100);
 /// A listener and non-blocking sockets, whose readiness the adapter reports.
 ///
 /// The contract is that of edge-triggered readiness. After an accept, a read or a write has returned
-/// [`WouldBlock`](io::ErrorKind::WouldBlock), the adapter has to call
+/// [`WouldBlock`](io::ErrorKind::WouldBlock), or a read has left room where
+/// [`SHORT_READS_DRAIN`](Transport::SHORT_READS_DRAIN), the adapter has to call
 /// [`Server::acceptable`](crate::Server::acceptable) or [`Server::ready`](crate::Server::ready) as soon
 /// as a retry can succeed. A call without readiness costs one try, and does no harm.
 pub trait Transport {
@@ -28,7 +29,7 @@ pub trait Transport {
     const IS_LEVEL_TRIGGERED: bool = false;
 
     /// True if a read that leaves room has emptied the socket, see [`Link::short_reads_drain`](crate::Link::short_reads_drain).
-    /// An adapter that waits by edge then reports an end by [`Server::ending`](crate::Server::ending).
+    /// An adapter that waits by edge then reports an end by [`Server::report_end`](crate::Server::report_end).
     const SHORT_READS_DRAIN: bool = Self::IS_LEVEL_TRIGGERED;
 
     /// Returns the next connection that waits.

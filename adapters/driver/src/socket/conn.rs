@@ -72,9 +72,9 @@ impl<M: Machine, S> Conn<M, S> {
         self.link.ready();
     }
 
-    /// Notes that the stream has ended or the socket has failed, as [`Link::ending`] does.
-    pub const fn ending(&mut self) {
-        self.link.ending();
+    /// Notes that the stream has ended or the socket has failed, as [`Link::report_end`] does.
+    pub const fn report_end(&mut self) {
+        self.link.report_end();
     }
 
     /// Returns true if the last event was delivered and the socket can be dropped.

@@ -33,7 +33,8 @@ const DISCARD_TIME: Duration = Duration::from_secs(1);
 /// [`is_over`](Link::is_over), then drop the link. [`is_due`](Link::is_due) and [`deadline`](Link::deadline) report when
 /// a turn is due.
 ///
-/// A link counts as readable until a read would block, and as writable until a write would block. After that
+/// A link counts as readable until a read would block (or leaves room, with
+/// [`short_reads_drain`](Link::short_reads_drain)), and as writable until a write would block. After that
 /// the caller reports by [`ready`](Link::ready) that the socket is worth another try. So a link suits
 /// edge-triggered readiness, and it remembers the work that a budget left over.
 ///
@@ -44,7 +45,7 @@ const DISCARD_TIME: Duration = Duration::from_secs(1);
 pub struct Link<S> {
     io: S,
     stage: Stage,
-    /// True until a read would block.
+    /// True until a read would block, or has drained the socket.
     readable: bool,
     /// True until a write would block.
     writable: bool,
@@ -52,7 +53,7 @@ pub struct Link<S> {
     short_reads_drain: bool,
     /// True once the caller has reported the end of the stream or an error. No other report follows, so only the read
     /// that finds it ends the reading.
-    is_ending: bool,
+    end_reported: bool,
     /// True once the machine knows that the peer's stream has ended.
     ended: bool,
     /// True once the machine knows that nothing can be written.
@@ -93,7 +94,7 @@ impl<S> Link<S> {
             readable: false,
             writable: false,
             short_reads_drain: false,
-            is_ending: false,
+            end_reported: false,
             ended: false,
             severed: false,
             has_written: false,
@@ -106,7 +107,7 @@ impl<S> Link<S> {
 
     /// Takes a read that left room as the last one until the caller reports readiness again, which saves the read that
     /// finds nothing. Right for poll(2), and for epoll and kqueue if you report the end of a stream by
-    /// [`ending`](Link::ending).
+    /// [`report_end`](Link::report_end).
     #[must_use]
     pub const fn short_reads_drain(mut self) -> Self {
         self.short_reads_drain = true;
@@ -120,9 +121,9 @@ impl<S> Link<S> {
     }
 
     /// Notes that the peer's stream has ended, or that the socket has failed. The link reads until it finds that.
-    pub const fn ending(&mut self) {
+    pub const fn report_end(&mut self) {
         self.ready();
-        self.is_ending = true;
+        self.end_reported = true;
     }
 
     /// Ends the transport with an error that the owner of the socket has found. The next [`read`](Link::read)
@@ -251,7 +252,7 @@ impl<S: Read + Write + Shutdown> Link<S> {
                     machine.filled(now, conn, n);
                     come = come.saturating_add(n);
                     self.idleness.moved(now, n);
-                    self.readable = !self.short_reads_drain || self.is_ending || n == room;
+                    self.readable = !self.short_reads_drain || self.end_reported || n == room;
                 }
                 Err(error) if error.kind() == ErrorKind::WouldBlock => self.readable = false,
                 Err(error) if error.kind() == ErrorKind::Interrupted => break,

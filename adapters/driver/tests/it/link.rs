@@ -55,7 +55,7 @@ fn a_read_that_left_room_waits_for_a_report() {
     // No report follows the one of an end, so the link reads until it finds the end.
     let (mut link, mut wire) =
         (Link::new(Script::reads(&[Ok(5), Ok(7), Ok(0)])).short_reads_drain(), Tape::new(0));
-    link.ending();
+    link.report_end();
     link.read(&mut wire, (), START, BUDGET);
     assert_eq!((wire.filled, wire.ends, link.socket().read_calls), (12, 1, 3));
 }

@@ -223,7 +223,7 @@ impl Core {
         let _ = match call {
             ToolCall::GetCurrentSelection(call, _) => {
                 let current = self.selection.0.as_ref().filter(|_| self.has_focus);
-                server.answer(call, &CurrentSelection(current.cloned()))
+                server.answer(call, CurrentSelection(current.cloned()))
             }
             ToolCall::GetLatestSelection(call, _) => server.answer(call, &self.selection),
             ToolCall::GetWorkspaceFolders(call, _) => server.answer(call, &self.workspace),

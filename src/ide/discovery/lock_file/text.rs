@@ -21,7 +21,8 @@ impl LockFile {
     /// Returns the file as compact JSON in the member order of VS Code's extension, without a line
     /// end.
     ///
-    /// `pid`, `transport`, `authToken` and `ideMcpScope` are left out if they have no value.
+    /// `pid`, `transport`, `authToken` and `ideMcpScope` are left out if they have no value. The text has the token in
+    /// it: see [`ServerConfig::lock_file`](crate::ide::ServerConfig::lock_file) before you write it to a disk.
     #[must_use]
     pub fn to_json(&self) -> String {
         let fields = Written {
