@@ -4,6 +4,8 @@
 
 pub mod capi_calls;
 pub mod command_lines;
+#[path = "../../tests/model/mod.rs"]
+pub mod model;
 pub mod sessions;
 pub mod support;
 pub mod targets;

@@ -1,6 +1,8 @@
 //! Helpers that the targets share with the behavior tests, under the same paths.
 #![allow(dead_code, reason = "the tests use the rest")]
 
+#[path = "../../tests/it/support/agents.rs"]
+pub mod agents;
 #[path = "../../tests/it/support/calls.rs"]
 pub mod calls;
 #[path = "../../tests/it/support/editors.rs"]

@@ -24,12 +24,14 @@ fn random_input(random: &mut Random) -> Hits {
 
 /// The expectations that random inputs have to reach, each with the codes of its answers.
 const MUST_HIT: Situations<'_> = &[
+    ("Containing", "null"),
     ("Error", "-32002 -32600 -32601 -32602"),
-    ("Having", "null"),
+    ("Exactly", "null"),
+    ("InvalidArguments", "-32602 null"),
+    ("Listing", "null"),
     ("OrBusy", "-32603"),
     ("Raw", "-1 -32603 null"),
     ("ReadByTool", "-1 -32603"),
-    ("Result", "null"),
     ("Tool", "-1 null"),
 ];
 

@@ -77,6 +77,9 @@ mod mcp_support;
 mod mcp_unread;
 #[cfg(feature = "mcp")]
 mod mcp_vectors;
+#[cfg(feature = "mcp")]
+#[path = "../model/mod.rs"]
+mod model;
 #[cfg(feature = "ide")]
 mod passes;
 mod presets;

@@ -3,7 +3,7 @@
 
 use super::books::{Books, WATCHED};
 use super::roles::{Any, Session, told};
-use super::served::{FORM_ANSWERS, SERVED, is_served};
+use crate::model::{FORM_ANSWERS, SERVED, is_served};
 use ide_mcp::Keepalive;
 use ide_mcp::Time;
 use ide_mcp::mcp::{

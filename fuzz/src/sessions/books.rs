@@ -1,9 +1,9 @@
 //! The books of a session of either role: the answers that it has to send, the answers that it
 //! awaits, and the other messages that it sends.
 
-use super::ledger::{Answer, Ledger, answered, meaning, messages, token};
+use super::ledger::{Ledger, answered, meaning, messages, token};
 use super::roles::{Any, Happened, Session, shown, told};
-use super::served::{self, Kind, Requires, fitting, is_served};
+use crate::model::{self, Answer, Due, Expected, Kind, State, fitting, is_served};
 use ide_mcp::Keepalive;
 use ide_mcp::Time;
 use ide_mcp::mcp::{CallEnd, Failure, Forward, Outcome, PeerFault, Progress, ProtocolVersion, Timeout};
@@ -30,7 +30,7 @@ pub struct Setup {
     pub request: Duration,
     /// The limit on the pages of a list.
     pub pages: usize,
-    /// True if the session serves the requests of [`served::SERVED`] itself.
+    /// True if the session serves the requests of [`model::SERVED`] itself.
     pub serves: bool,
 }
 
@@ -180,11 +180,8 @@ struct Asked {
     method: String,
     /// True if a request with the same id is open.
     is_twice: bool,
-    /// The required answer: a result, or an error with this code. `None` if the parameters or the
-    /// application decide.
-    required: Option<Option<i64>>,
-    /// The required result.
-    result: Option<&'static str>,
+    /// What the request leads to; `None` if the model does not read its parameters.
+    due: Option<Due>,
 }
 
 impl<S: Session + Debug> Books<S> {
@@ -249,7 +246,10 @@ impl<S: Session + Debug> Books<S> {
             match classify(element, &limits) {
                 Message::Request { id, method, params } => {
                     let request = self.asks(token(&id), &method, params, is_full);
-                    if (S::IS_SERVER, &*method, request.required) == (true, "initialize", Some(None)) {
+                    if matches!(
+                        (&*method, &request.due),
+                        ("initialize", Some(Due::Now(Expected::Containing(_))))
+                    ) {
                         self.opened_by = Some(request.taken.id.clone());
                     }
                     asked.push(request);
@@ -287,11 +287,8 @@ impl<S: Session + Debug> Books<S> {
             || elements.len() > 1
             || bytes > 0 && bytes + text.len() > limits.open_bytes;
         for asked in asked {
-            let answer = heard.answers.iter().find(|(id, _)| *id == asked.taken.id);
+            let answer = heard.answers.iter().find(|answer| answer.id == asked.taken.id);
             self.answered_as_required(&asked, answer, may_be_full);
-            let result = asked.result.map(|result| format!(r#""result":{result}"#));
-            let is_sent = |result: &String| sent.iter().any(|sent| sent.contains(result));
-            assert!(asked.is_twice || result.as_ref().is_none_or(is_sent), "{asked:?}: {sent:?}");
             if answer.is_none() {
                 self.unpolled.push_back(asked.taken);
             }
@@ -400,74 +397,64 @@ impl<S: Session + Debug> Books<S> {
             _ => true,
         };
         let is_modelled = self.setup.serves && is_served(S::IS_SERVER, method);
-        let row = served::requires(method, params.map(RawValue::get)).filter(|_| is_modelled);
-        let (mut kind, mut result) = (None, None);
+        let state = match (self.drained, is_opened) {
+            (true, _) => State::Ending,
+            (_, true) => State::Open,
+            _ => State::New,
+        };
         let is_served = is_served(true, method) && method.ends_with("/list")
             || ["tools/list", "tools/call", "logging/setLevel"].contains(&method);
-        let required = match method {
-            "ping" => Some(None),
-            "server/discover" => Some(Some(code::METHOD_NOT_FOUND)),
-            _ if self.drained => Some(Some(code::INVALID_REQUEST)),
-            "initialize" if S::IS_SERVER && !is_opened => Some(None),
-            _ if !is_opened => Some(Some(code::INVALID_REQUEST)),
-            "initialize" if S::IS_SERVER => Some(Some(code::INVALID_REQUEST)),
-            "initialize" => Some(Some(code::METHOD_NOT_FOUND)),
-            "tools/call" if S::IS_SERVER && is_full => Some(Some(code::INTERNAL_ERROR)),
-            _ if is_modelled => match row {
-                Some(Requires::Error(code)) => Some(Some(code)),
-                Some(Requires::Result(text)) => {
-                    result = Some(text);
-                    Some(None)
+        let busy = || Some(Due::Now(Expected::Error(code::INTERNAL_ERROR)));
+        let due = match Expected::of_session(S::IS_SERVER, state, method) {
+            Some(expected) => Some(Due::Now(expected)),
+            None if method == "tools/call" && S::IS_SERVER && is_full => busy(),
+            None if is_modelled => {
+                let params = params.map(RawValue::get);
+                match model::served(method, params, self.has_template, self.has_other_roots) {
+                    Some(Due::Call(_)) if is_full => busy(),
+                    due => due,
                 }
-                Some(Requires::Roots) => {
-                    result = Some(served::roots(self.has_other_roots).1);
-                    Some(None)
-                }
-                Some(Requires::Template) if !self.has_template => Some(Some(code::RESOURCE_NOT_FOUND)),
-                Some(Requires::Call(_) | Requires::Template) if is_full => Some(Some(code::INTERNAL_ERROR)),
-                Some(Requires::Template) => {
-                    kind = Some(Kind::Resource);
-                    None
-                }
-                Some(Requires::Call(of)) => {
-                    kind = Some(of);
-                    None
-                }
-                None => None,
-            },
-            _ if may_be_taken || S::IS_SERVER && is_served => None,
-            _ => Some(Some(code::METHOD_NOT_FOUND)),
+            }
+            None if may_be_taken || S::IS_SERVER && is_served => None,
+            None => Some(Due::Now(Expected::Error(code::METHOD_NOT_FOUND))),
         };
         let progress = member(params, "_meta").and_then(|meta| member(Some(meta), "progressToken"));
         let progress = progress.map(RawValue::get).filter(|token| is_id(token)).map(Into::into);
         let is_twice = self.calls.iter().any(|call| call.end.is_none() && call.taken.is(&id))
             || self.unpolled.iter().any(|taken| taken.is(&id));
+        let kind = match due {
+            Some(Due::Call(kind)) => Some(kind),
+            _ => None,
+        };
         let taken = Taken { id, progress, at: self.now, cancelled: false, kind };
-        Asked { taken, method: method.into(), is_twice, required, result }
+        Asked { taken, method: method.into(), is_twice, due }
     }
 
     /// Checks the answer that a request got at once, if it got one.
     fn answered_as_required(&mut self, asked: &Asked, answer: Option<&Answer>, may_be_full: bool) {
-        let answer = answer.map(|(_, code)| *code);
-        if let Some(code) = answer {
+        let code = answer.and_then(|answer| answer.code);
+        if answer.is_some() {
             let code = code.map_or_else(|| "result".into(), |code| code.to_string());
             if is_served(true, &asked.method) || is_served(false, &asked.method) {
                 self.hit(format!("{} {code}", asked.method));
             }
             self.hit(format!("answer {code}"));
         }
-        match answer {
-            _ if asked.is_twice => assert_eq!(answer, Some(Some(code::INVALID_REQUEST)), "{asked:?}"),
-            _ if asked.required.is_some() => assert_eq!(answer, asked.required, "{asked:?}"),
-            Some(code) if asked.taken.kind.is_some() => {
-                assert!(may_be_full && code == Some(code::INTERNAL_ERROR), "{code:?}: {asked:?}");
+        let is_busy = code == Some(code::INTERNAL_ERROR);
+        match &asked.due {
+            _ if asked.is_twice => assert_eq!(code, Some(code::INVALID_REQUEST), "{asked:?}"),
+            Some(Due::Now(expected)) => {
+                assert!(answer.is_some_and(|answer| expected.fits(answer)), "{asked:?}: {answer:?}");
             }
-            Some(Some(code::INTERNAL_ERROR)) => {
+            Some(Due::Call(_)) => {
+                assert!(answer.is_none() || may_be_full && is_busy, "{asked:?}: {answer:?}");
+            }
+            None if is_busy => {
                 assert!(may_be_full, "{asked:?} is refused");
                 // The client has asked for the list, although the application does not get the request.
                 self.lists += usize::from(asked.method == "tools/list");
             }
-            _ => {}
+            None => {}
         }
     }
 
@@ -1175,7 +1162,7 @@ const UNFORESEEN: [&str; 7] = [
 /// Returns true if this answer of the session to a call is an error: the failure of a tool is a result.
 fn given_up(answer: &str) -> bool {
     let answers = answered(answer);
-    let [(_, code)] = &answers[..] else { panic!("one answer: {answer}") };
+    let [Answer { code, .. }] = &answers[..] else { panic!("one answer: {answer}") };
     assert!(code.is_none_or(|code| code == code::INTERNAL_ERROR), "{answer}");
     code.is_some()
 }

@@ -4,7 +4,7 @@
 use super::acts::{Do, Habits, Pace, Peer, What, random_script};
 use super::books::{self, Asks, Books, Hits};
 use super::roles::Any;
-use super::served::roots;
+use crate::model::roots;
 use ide_mcp::mcp::{Client, ClientConfig, Implementation, List, ProtocolVersion, Timeout};
 use ide_mcp::rpc::{NotSent, SessionId};
 use ide_mcp::testing::arbitrary::{self, Arbitrary, Unstructured};

@@ -1,18 +1,18 @@
 //! The answers that a session has to send to its peer: one to each request, and none to anything
 //! else.
 
+use crate::model::{self, Answer, Open};
 use ide_mcp::rpc::{Id, Message, SessionLimits, classify};
 use serde_json::Value;
 use serde_json::value::RawValue;
-use std::collections::BTreeMap;
 
 /// The maximum number of messages in a batch.
 const MOST: usize = 64;
 
-/// The open answers, by the id as it was written.
+/// The open requests.
 #[derive(Debug, Default)]
 pub struct Ledger {
-    owed: BTreeMap<String, usize>,
+    open: Open<()>,
 }
 
 /// The effect of a received text.
@@ -23,9 +23,6 @@ pub struct Heard {
     pub answers: Vec<Answer>,
 }
 
-/// The id of an answer, and the code if the answer is an error.
-pub type Answer = (String, Option<i64>);
-
 impl Ledger {
     /// Records a received text and `sent`, the messages that the session sent at once. Checks that
     /// the session answered all requests that cannot be deferred, and nothing but requests. `batches`
@@ -34,9 +31,9 @@ impl Ledger {
         let (mut requests, at_once) = asked(text, limits, batches);
         let answers: Vec<Answer> = sent.iter().flat_map(|message| answered(message)).collect();
         for id in &requests {
-            *self.owed.entry(id.clone()).or_default() += 1;
+            self.open.ask(id, ());
         }
-        for (id, _) in &answers {
+        for Answer { id, .. } in &answers {
             self.settle(id, text);
             // The session refuses the second of two requests with one id while the first is open.
             let refused = sent.iter().any(|message| message.contains("a request with this id is open"));
@@ -52,8 +49,8 @@ impl Ledger {
     /// Records messages that the session sent without a received text as their cause.
     pub fn said(&mut self, sent: &[String]) {
         for message in sent {
-            for (id, _) in answered(message) {
-                self.settle(&id, message);
+            for answer in answered(message) {
+                self.settle(&answer.id, message);
             }
         }
     }
@@ -65,15 +62,11 @@ impl Ledger {
 
     /// Checks that every request has been answered.
     pub fn is_settled(&self) {
-        assert!(self.owed.is_empty(), "never answered: {:?}", self.owed);
+        assert!(self.open.is_empty(), "never answered: {:?}", self.open);
     }
 
     fn settle(&mut self, id: &str, why: &str) {
-        let left = self.owed.get_mut(id).unwrap_or_else(|| panic!("{why} ends {id}, which is not open"));
-        *left -= 1;
-        if *left == 0 {
-            self.owed.remove(id);
-        }
+        self.open.answer(id, |()| true).unwrap_or_else(|fault| panic!("{why}: {fault}"));
     }
 }
 
@@ -112,39 +105,16 @@ pub fn meaning(token: &str) -> String {
     }
 }
 
-/// Returns the ids of the answers in a message that a session has sent, and checks the message.
+/// Returns the answers in a message that a session has sent, and checks the message.
 pub fn answered(message: &str) -> Vec<Answer> {
-    assert!(!message.contains('\n') && message.contains(r#""jsonrpc":"2.0""#), "{message}");
+    assert!(!message.contains('\n'), "{message}");
     for later in ["resultType", "ttlMs", "cacheScope", "io.modelcontextprotocol/"] {
         assert!(!message.contains(later), "{later} belongs to a later version: {message}");
     }
-    match classify(message, &SessionLimits::default()) {
-        Message::Response { id, .. } => {
-            let members: BTreeMap<String, &RawValue> = serde_json::from_str(message).unwrap();
-            let names: Vec<&str> = members.keys().map(String::as_str).collect();
-            assert!(
-                matches!(names[..], ["id", "jsonrpc", "result"] | ["error", "id", "jsonrpc"]),
-                "{message}"
-            );
-            let code = members.get("error").map(|error| {
-                let error: Value = serde_json::from_str(error.get()).unwrap();
-                assert!(error["message"].is_string(), "{message}");
-                error["code"].as_i64().expect("a code is a number")
-            });
-            assert!(members.get("result").is_none_or(|result| result.get().starts_with('{')), "{message}");
-            vec![(token(&id), code)]
-        }
-        Message::Batch(batch) => {
-            let elements: Vec<&RawValue> = serde_json::from_str(batch.get()).unwrap();
-            assert!(!elements.is_empty(), "an empty batch was sent");
-            elements.iter().flat_map(|element| answered(element.get())).collect()
-        }
-        Message::Request { .. } | Message::Notification { .. } => {
-            assert!(!message.contains(":null"), "{message}");
-            Vec::new()
-        }
-        other => panic!("{message} is {other:?}"),
-    }
+    let sent = model::Message::sent(message).unwrap_or_else(|fault| panic!("{fault}"));
+    let answers: Vec<Answer> = sent.iter().filter_map(model::Message::answer).collect();
+    assert!(answers.len() == sent.len() || !message.contains(":null"), "{message}");
+    answers
 }
 
 /// Returns an id as it was written.

@@ -4,7 +4,7 @@
 use super::acts::{Do, Habits, OPENED, Pace, Peer, random_script};
 use super::books::{self, Asks, Books, Hits};
 use super::roles::{Any, told};
-use super::served::{CAPABILITIES, context, form};
+use crate::model::{CAPABILITIES, context, form};
 use ide_mcp::mcp::{
     Implementation, LogLevel, ProtocolVersion, Server, ServerConfig, Timeout, ToolResult, ToolSpec, Tools,
 };

@@ -3,7 +3,7 @@
 
 use super::calls::{Called, Fit};
 use super::speech::Wants;
-use crate::sessions::{Kind, Requires, is_served, requires, roots};
+use crate::model::{self, Answer, Due, Expected as Exact, Kind, State, is_served};
 use ide_mcp::ide::Dialect;
 use ide_mcp::ide::tool::Tool;
 use ide_mcp::rpc::code;
@@ -32,12 +32,8 @@ pub enum Serves {
 pub enum Expected {
     /// Any answer.
     Any,
-    Error(i64),
-    /// The refusal of wrong arguments, as the version has it.
-    InvalidArguments,
-    Result(Value),
-    /// A result with this member: a string, or a list of entries with these names.
-    Having(&'static str, Option<Value>),
+    /// This answer, at once.
+    Now(Exact),
     /// The answer of the application.
     Raw,
     /// The contents of a resource that a tool reads. The application answers with a failure of the tool,
@@ -76,41 +72,46 @@ impl Serves {
     /// before the session is open.
     pub fn expected(&self, wants: &Wants, awaiting: bool) -> Expected {
         let (method, params, cursor, call) = match wants {
-            Wants::Refused(code) => return Expected::Error(*code),
+            Wants::Refused(code) => return error(*code),
             Wants::Method { method, params, cursor, call } => {
                 (method.as_str(), params.as_deref(), *cursor, call.as_ref())
             }
         };
+        // Served without a session, too. This model does not check the parameters of `readFile`.
+        if let (Self::Editor { dialect: Dialect::Obsidian, .. }, "readFile") = (self, method) {
+            return Expected::Any;
+        }
+        let is_editor = matches!(self, Self::Editor { .. });
+        let state = if awaiting { State::New } else { State::Open };
+        if let Some(expected) = Exact::of_session(is_editor, state, method) {
+            return Expected::Now(expected);
+        }
         match (self, method) {
-            (_, "ping") => Expected::Result(json!({})),
-            (_, "server/discover") => Expected::Error(code::METHOD_NOT_FOUND),
-            (Self::Editor { .. }, "initialize") if awaiting => Expected::Having("protocolVersion", None),
-            // Served without a session, too. This model does not check the parameters of `readFile`.
-            (Self::Editor { dialect: Dialect::Obsidian, .. }, "readFile") => Expected::Any,
-            (Self::Editor { .. }, _) if awaiting => Expected::Error(code::INVALID_REQUEST),
-            (Self::Editor { .. }, "initialize") => Expected::Error(code::INVALID_REQUEST),
-            (Self::Agent { .. }, "initialize") => Expected::Error(code::METHOD_NOT_FOUND),
             (Self::Agent { .. }, _) if is_served(false, method) => served(method, params),
             (Self::Agent { forwards }, _) => forwarded(*forwards),
-            (Self::Editor { listed, .. }, "tools/list") if !cursor => {
-                Expected::Having("tools", Some(json!(listed)))
+            (Self::Editor { .. }, "tools/list") if cursor => error(code::INVALID_PARAMS),
+            (Self::Editor { listed, .. }, "tools/list") => {
+                Expected::Now(Exact::Listing("tools", json!(listed)))
             }
-            (Self::Editor { .. }, "tools/list") => Expected::Error(code::INVALID_PARAMS),
             (Self::Editor { dialect, handled, .. }, "tools/call") => match call {
                 Some(call) => called(*dialect, handled, call),
                 None => Expected::Any,
             },
             // A notification that arrives as a request.
-            (Self::Editor { .. }, "ide_connected") => Expected::OrBusy(Box::new(Expected::Result(json!({})))),
+            (Self::Editor { .. }, "ide_connected") => {
+                Expected::OrBusy(Box::new(Expected::Now(Exact::Exactly("{}"))))
+            }
             (_, "resources/list" | "resources/templates/list" | "prompts/list") if cursor => {
-                Expected::Error(code::INVALID_PARAMS)
+                error(code::INVALID_PARAMS)
             }
             (Self::Editor { handled, .. }, "resources/list") => {
                 let of_tools = handled.iter().filter_map(|tool| Some(resource(*tool)?.0));
                 let names = ["today", "soon", "typed", "gone"].into_iter().chain(of_tools);
-                Expected::Having("resources", Some(names.collect()))
+                Expected::Now(Exact::Listing("resources", names.collect()))
             }
-            (_, "resources/templates/list") => Expected::Having("resourceTemplates", Some(json!(["notes"]))),
+            (_, "resources/templates/list") => {
+                Expected::Now(Exact::Listing("resourceTemplates", json!(["notes"])))
+            }
             (Self::Editor { handled, .. }, "resources/read") => {
                 let is_named = |tool: &Tool| resource(*tool).is_some_and(|(_, uri)| params == Some(uri));
                 match Tool::ALL.into_iter().find(is_named) {
@@ -119,7 +120,7 @@ impl Serves {
                     Some(_) => called_by(Kind::Resource),
                     // An editor has no such tool.
                     None if params.is_some_and(|params| params.contains("ide://typed")) => {
-                        Expected::Error(code::RESOURCE_NOT_FOUND)
+                        error(code::RESOURCE_NOT_FOUND)
                     }
                     None => served(method, params),
                 }
@@ -134,19 +135,19 @@ impl Serves {
 fn forwarded(forwards: bool) -> Expected {
     match forwards {
         true => Expected::OrBusy(Box::new(Expected::Raw)),
-        false => Expected::Error(code::METHOD_NOT_FOUND),
+        false => error(code::METHOD_NOT_FOUND),
     }
+}
+
+const fn error(code: i64) -> Expected {
+    Expected::Now(Exact::Error(code))
 }
 
 /// Returns the expected answer to a request that the session serves itself.
 fn served(method: &str, params: Option<&str>) -> Expected {
-    let result = |text| Expected::Result(serde_json::from_str(text).expect("a result is JSON"));
-    match requires(method, params) {
-        Some(Requires::Result(text)) => result(text),
-        Some(Requires::Roots) => result(roots(false).1),
-        Some(Requires::Error(code)) => Expected::Error(code),
-        Some(Requires::Call(kind)) => called_by(kind),
-        Some(Requires::Template) => called_by(Kind::Resource),
+    match model::served(method, params, true, false) {
+        Some(Due::Now(expected)) => Expected::Now(expected),
+        Some(Due::Call(kind)) => called_by(kind),
         None => Expected::Any,
     }
 }
@@ -183,15 +184,15 @@ fn called(dialect: Dialect, handled: &[Tool], Called { tool, fit }: &Called) -> 
         _ => Ends::No,
     };
     let expected = match tool {
-        Err(()) => Expected::Error(code::INVALID_PARAMS),
-        Ok(None) => Expected::Error(unknown),
+        Err(()) => error(code::INVALID_PARAMS),
+        Ok(None) => error(unknown),
         Ok(Some(tool)) if ends != Ends::Does && *tool != Tool::CloseTab && !handled.contains(tool) => {
             // The application does not show the diff, so that there is no verdict.
-            Expected::Error(if *tool == Tool::OpenDiff { code::METHOD_NOT_FOUND } else { unknown })
+            error(if *tool == Tool::OpenDiff { code::METHOD_NOT_FOUND } else { unknown })
         }
         Ok(Some(_)) => match fit {
             Fit::Right => Expected::Tool(ends),
-            Fit::Wrong => Expected::InvalidArguments,
+            Fit::Wrong => Expected::Now(Exact::InvalidArguments),
             Fit::Unknown => Expected::Any,
         },
     };
@@ -216,38 +217,29 @@ impl Expected {
     }
 
     /// Returns true if `answer` meets the expectation.
-    pub fn is_met(&self, answer: &Value, upon: &Upon) -> bool {
-        let (result, error) = (answer.get("result"), answer.pointer("/error/code").and_then(Value::as_i64));
+    pub fn is_met(&self, answer: &Answer, upon: &Upon) -> bool {
+        let result: Option<Value> =
+            answer.result.as_ref().map(|text| serde_json::from_str(text).expect(text));
+        let fails = |code| answer.code == Some(code);
         match (self, upon) {
             (Self::OrBusy(expected), _) => {
-                let busy = matches!(upon, Upon::Words) && error == Some(code::INTERNAL_ERROR);
-                busy || expected.is_met(answer, upon)
+                matches!(upon, Upon::Words) && fails(code::INTERNAL_ERROR) || expected.is_met(answer, upon)
             }
+            (Self::Now(expected), Upon::Words) => expected.fits(answer),
+            // That answer was due at once.
+            (Self::Now(_), _) => false,
             // A tool that reads a resource fails with an error.
-            (Self::Any, Upon::Result(own)) => result == Some(own) || error == Some(code::INTERNAL_ERROR),
-            (Self::ReadByTool, Upon::Result(_) | Upon::Nothing) => error == Some(code::INTERNAL_ERROR),
-            (Self::Raw | Self::Tool(_), Upon::Result(own)) => result == Some(own),
-            (Self::Any | Self::Raw | Self::ReadByTool | Self::Tool(_), Upon::Failure(own)) => {
-                error == Some(*own)
-            }
-            (Self::Any, Upon::Words | Upon::Nothing) => error.is_none_or(|code| KNOWN.contains(&code)),
-            (Self::Raw, Upon::Nothing) => error == Some(code::INTERNAL_ERROR),
+            (Self::Any, Upon::Result(own)) => result.as_ref() == Some(own) || fails(code::INTERNAL_ERROR),
+            (Self::ReadByTool, Upon::Result(_) | Upon::Nothing) => fails(code::INTERNAL_ERROR),
+            (Self::Raw | Self::Tool(_), Upon::Result(own)) => result.as_ref() == Some(own),
+            (_, Upon::Failure(own)) => fails(*own),
+            (Self::Any, Upon::Words | Upon::Nothing) => answer.code.is_none_or(|code| KNOWN.contains(&code)),
+            (Self::Raw, Upon::Nothing) => fails(code::INTERNAL_ERROR),
             (Self::Raw | Self::ReadByTool, Upon::Words) => false,
-            (Self::Tool(ends), Upon::Words) => *ends != Ends::No && result.is_some_and(is_of_tool),
-            (Self::Tool(ends), Upon::Nothing) => *ends != Ends::Does && result.is_some_and(is_of_tool),
-            (Self::Error(code), Upon::Words) => error == Some(*code),
-            (Self::InvalidArguments, Upon::Words) => {
-                error == Some(code::INVALID_PARAMS) || result.is_some_and(names_the_argument)
+            (Self::Tool(ends), Upon::Words) => *ends != Ends::No && result.as_ref().is_some_and(is_of_tool),
+            (Self::Tool(ends), Upon::Nothing) => {
+                *ends != Ends::Does && result.as_ref().is_some_and(is_of_tool)
             }
-            (Self::Result(expected), Upon::Words) => result == Some(expected),
-            (Self::Having(name, names), Upon::Words) => {
-                result.and_then(|result| result.get(*name)).is_some_and(|member| match names {
-                    None => member.is_string(),
-                    Some(names) => *names == names_of(member),
-                })
-            }
-            // These answers were due at once.
-            (Self::Error(_) | Self::InvalidArguments | Self::Result(_) | Self::Having(..), _) => false,
         }
     }
 }
@@ -261,16 +253,6 @@ const KNOWN: [i64; 5] = [
     code::RESOURCE_NOT_FOUND,
 ];
 
-/// Returns true for the result by which a model learns that its arguments do not fit (MCP 2025-11-25).
-fn names_the_argument(result: &Value) -> bool {
-    let text = result["content"][0]["text"].as_str().unwrap_or_default();
-    result["isError"] == true && text.starts_with("Invalid arguments: ")
-}
-
 fn is_of_tool(result: &Value) -> bool {
     result["content"].as_array().is_some_and(|blocks| blocks.iter().all(|block| block["type"] == "text"))
-}
-
-fn names_of(list: &Value) -> Value {
-    list.as_array().into_iter().flatten().map(|entry| entry["name"].clone()).collect()
 }

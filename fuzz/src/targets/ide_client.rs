@@ -3,13 +3,14 @@
 //! clock, in any order. The bytes arrive in one piece, one by one, and with the clock moved in between.
 
 use super::foreign::{Change, PUSHES, Reader, TOOLS, call_tool, push, result_of_tool, typed};
-use crate::sessions::{Hits, Pace, SERVED, is_served, random_script, roots};
+use crate::model::{Message, SERVED, is_served, roots};
+use crate::sessions::{Hits, Pace, name_of, random_script};
+use crate::support::agents;
 use crate::support::editors::{MARK, MESSAGE, Unwritable};
-use crate::support::frames::{head_len, plain};
+use crate::support::frames::{head_len, plain, whole};
 use crate::support::laws::{Record, Subject};
 use crate::support::run::Run;
 use crate::support::said::{BINARY, CLOSE, PING, PORT, TEXT, TOKEN, token};
-use crate::support::servers::IdeServer;
 use crate::support::sockets::limits;
 use crate::support::subject::Refusals;
 use ide_mcp::ide::tool::{DirectRequest, OtherTool, ReadFile, Tool, WriteFile};
@@ -19,9 +20,8 @@ use ide_mcp::mcp::{
 };
 use ide_mcp::rpc::{CallId, ErrorObject, NotAnswered, NotSent, RequestId, SessionId};
 use ide_mcp::testing::arbitrary::{self, Arbitrary, Unstructured};
-use ide_mcp::testing::{Random, Span, pass};
-use ide_mcp::ws::frame::{Header, mask};
-use ide_mcp::{Keepalive, Machine as _, Time};
+use ide_mcp::testing::{Random, Span};
+use ide_mcp::{Keepalive, Time};
 use serde_json::Value;
 use serde_json::value::RawValue;
 use std::cell::RefCell;
@@ -203,17 +203,10 @@ const CURSORS: [&str; 5] = ["null", r#""a""#, r#""b""#, r#""""#, "1"];
 
 const KINDS: [List; 4] = [List::Tools, List::Resources, List::ResourceTemplates, List::Prompts];
 
-/// Returns the answer to the opening handshake of the client, whose keys have a fixed seed.
+/// Returns the answer to the opening handshake of the client, whose keys have the same seed as those of the agent.
 fn accepted() -> &'static str {
     static ACCEPTED: OnceLock<String> = OnceLock::new();
-    ACCEPTED.get_or_init(|| {
-        let mut client = Foreign::new(Setup::default()).make(Time::ZERO);
-        let mut server = IdeServer::default().make(Time::ZERO);
-        server.feed(Time::ZERO, (), &pass(&mut client, Time::ZERO, usize::MAX).written_bytes());
-        let passed = pass(&mut server, Time::ZERO, usize::MAX);
-        assert!(passed.events.is_empty());
-        String::from_utf8(passed.written_bytes()).expect("a head is ASCII")
-    })
+    ACCEPTED.get_or_init(|| String::from_utf8(agents::accepted()).expect("a head is ASCII"))
 }
 
 /// Returns the answer to the opening handshake, right or with a fault.
@@ -438,7 +431,7 @@ impl Ledger {
             shown.len()
         );
         self.content += content;
-        self.hit(format!("event {}", shown.split(|c: char| !c.is_alphanumeric()).next().unwrap_or_default()));
+        self.hit(format!("event {}", name_of(event)));
         match event {
             ClientEvent::Ready(_) => {
                 assert!(!self.is_ready, "it is ready once");
@@ -459,7 +452,7 @@ impl Ledger {
             }
             ClientEvent::CallEnded { call, reason } => {
                 assert!(self.calls.remove(call), "{call:?} ended twice, or after our answer");
-                self.hit(format!("call ended {}", word(&format!("{reason:?}"))));
+                self.hit(format!("call ended {}", name_of(reason)));
                 self.given += usize::from(matches!(reason, CallEnd::Expired));
             }
             ClientEvent::Pushed(push) => {
@@ -469,7 +462,7 @@ impl Ledger {
             }
             ClientEvent::Notification { .. } => self.notified += 1,
             ClientEvent::PeerFault(fault) => {
-                self.hit(format!("fault {}", word(&format!("{fault:?}"))));
+                self.hit(format!("fault {}", name_of(fault)));
                 self.shown.push(fault.to_string());
             }
             ClientEvent::PeerError(error) => self.shown.push(error.to_string()),
@@ -477,7 +470,7 @@ impl Ledger {
                 assert!(self.open.is_empty(), "{} requests have no outcome at the end", self.open.len());
                 assert!(self.calls.is_empty(), "{} requests of the editor have no end", self.calls.len());
                 self.is_closed = true;
-                self.hit(format!("closed {}", word(&format!("{closed:?}"))));
+                self.hit(format!("closed {}", name_of(closed)));
                 self.shown.push(closed.to_string());
             }
             ClientEvent::ToolsChanged => {}
@@ -487,7 +480,7 @@ impl Ledger {
 
     fn outcome(&mut self, request: RequestId, outcome: Outcome) {
         let open = self.open.remove(&request).expect("each request has one outcome");
-        let word = word(&format!("{outcome:?}")).to_owned();
+        let word = name_of(&outcome);
         self.hit(format!("outcome {word}"));
         let word = match open.reader.map(|read| read(outcome)) {
             None => word,
@@ -499,7 +492,7 @@ impl Ledger {
                 self.shown.push(error.to_string());
                 match error {
                     RequestError::Refused(_) => "Error".into(),
-                    error => self::word(&format!("{error:?}")).into(),
+                    error => name_of(&error),
                 }
             }
         };
@@ -558,11 +551,6 @@ impl Ledger {
             }
         }
     }
-}
-
-/// Returns the first word.
-fn word(shown: &str) -> &str {
-    shown.split(|c: char| !c.is_alphanumeric()).next().unwrap_or_default()
 }
 
 /// The way in which bytes arrive and time passes, which has no effect.
@@ -1174,47 +1162,25 @@ impl Play<'_> {
         if self.read == 0 {
             self.read = head_len(output);
         }
-        let mut texts = Vec::new();
-        while let Ok(Some((header, size))) = Header::parse(&output[self.read..], true) {
-            let begin = self.read + size;
-            let end = begin + usize::try_from(header.len).expect("it fits");
-            let Some(payload) = output.get(begin..end) else { break };
-            let mut payload = payload.to_vec();
-            mask(header.key.expect("a client masks"), 0, &mut payload);
-            if output[self.read] == TEXT {
-                texts.push(String::from_utf8(payload).expect("a text is UTF-8"));
+        let (frames, rest) = whole(&output[self.read..]);
+        self.read = output.len() - rest.len();
+        for frame in frames {
+            assert!(frame.key.is_some(), "a client masks");
+            if frame.first == TEXT {
+                self.wrote(&frame.text());
             }
-            self.read = end;
-        }
-        for text in texts {
-            self.wrote(&text);
         }
     }
 
     fn wrote(&mut self, text: &str) {
-        let messages: Vec<&RawValue> = match text.starts_with('[') {
-            true => serde_json::from_str(text).expect(text),
-            false => vec![serde_json::from_str(text).expect(text)],
-        };
         let mut ledger = self.ledger.borrow_mut();
-        for message in messages {
-            let members: BTreeMap<&str, &RawValue> = serde_json::from_str(message.get()).expect(text);
-            let member = |name| members.get(name).map(|value| value.get());
-            assert_eq!(member("jsonrpc"), Some("\"2.0\""), "{text}");
-            match (member("method"), member("id")) {
-                (Some(method), Some(id)) => {
-                    assert!(ledger.wire.iter().all(|(known, _)| known != id), "{id} is used twice");
-                    ledger.wire.push((id.to_owned(), kind(method, member("params").unwrap_or("{}"))));
-                }
-                (Some(_), None) => {}
-                (None, Some(id)) => {
-                    assert!(member("result").is_some() != member("error").is_some(), "{text}");
-                    if id != "null" {
-                        ledger.answers += 1;
-                        ledger.last_answer = id.to_owned();
-                    }
-                }
-                (None, None) => panic!("{text} is no message"),
+        for message in Message::sent(text).unwrap_or_else(|fault| panic!("{fault}")) {
+            if let Some(answer) = message.answer() {
+                ledger.answers += 1;
+                ledger.last_answer = answer.id;
+            } else if let (Some(method), Some(id)) = (message.method(), message.get("id")) {
+                assert!(ledger.wire.iter().all(|(known, _)| known != id), "{id} is used twice");
+                ledger.wire.push((id.to_owned(), kind(method, message.get("params").unwrap_or("{}"))));
             }
         }
     }
@@ -1229,7 +1195,7 @@ fn with((request, reader): (RequestId, Reader)) -> (RequestId, Option<Reader>) {
 }
 
 fn kind(method: &str, params: &str) -> Kind {
-    match method.trim_matches('"') {
+    match method {
         "tools/list" => Kind::List(List::Tools),
         "resources/list" => Kind::List(List::Resources),
         "resources/templates/list" => Kind::List(List::ResourceTemplates),

@@ -3,10 +3,10 @@
 
 use super::answers::{Expected, Serves, Upon};
 use super::speech::{Asked, Id, Speech, Wants};
+use crate::model::{self, Answer, Message, Open};
 use crate::sessions::{Hits, name_of};
 use ide_mcp::rpc::code;
 use serde_json::Value;
-use serde_json::value::RawValue;
 use std::collections::BTreeMap;
 
 /// The version of MCP that has batches.
@@ -21,8 +21,8 @@ pub struct Owed {
     serves: Serves,
     /// True until the session is open.
     awaiting: bool,
-    /// The ids as they were written, with the expected answers.
-    open: Vec<(Id, Expected)>,
+    /// The meanings of the ids, with the expected answers.
+    open: Open<(Option<String>, Expected)>,
     /// The number of requests, by the meaning of the id, that need no answer any more.
     forgiven: BTreeMap<String, usize>,
     /// True if the agreed version has batches.
@@ -38,7 +38,7 @@ impl Owed {
         Self {
             serves,
             awaiting: version.is_none(),
-            open: Vec::new(),
+            open: Open::default(),
             forgiven: BTreeMap::new(),
             batches: version == Some(WITH_BATCHES),
             hits: Hits::new(),
@@ -54,27 +54,27 @@ impl Owed {
         let meanings: Vec<Option<String>> = asked.answers.iter().map(|(id, _)| id.meaning.clone()).collect();
         // The count includes the requests that were perhaps cancelled, and the whole batch, because
         // a diff of the batch can stay open.
-        let has_room = self.open.len() + asked.answers.len() <= OPEN_CALLS;
+        let has_room = self.open.iter().count() + asked.answers.len() <= OPEN_CALLS;
         for (id, wants) in asked.answers {
             // A request that shares its id with another of the batch can have been answered or not.
             let once = meanings.iter().filter(|meaning| **meaning == id.meaning).count() == 1;
             let alone = once && !asked.cancels.iter().any(|meaning| Some(meaning) == id.meaning.as_ref());
-            let is_open = self.open.iter().any(|(open, _)| open.meaning == id.meaning);
+            let is_open = self.is_open(&id.meaning);
             let expected = match self.serves.expected(&wants, self.awaiting) {
                 refused if matches!(wants, Wants::Refused(_)) => refused,
                 _ if !alone || self.may_be_forgiven(&id) => Expected::Any,
-                _ if is_open => Expected::Error(code::INVALID_REQUEST),
+                _ if is_open => Expected::Now(model::Expected::Error(code::INVALID_REQUEST)),
                 expected if has_room => expected.without_busy(),
                 expected => expected,
             };
-            self.open.push((id, expected));
+            self.open.ask(id.token, (id.meaning, expected));
         }
         for meaning in asked.cancels {
-            let of = |(id, _): &(Id, Expected)| id.meaning.as_ref() == Some(&meaning);
+            let named = Some(meaning.clone());
             if asked.is_surely_cancelled && !self.forgiven.contains_key(&meaning) {
-                self.open.retain(|open| !of(open));
+                self.open.retain(|(meaning, _)| *meaning != named);
             } else {
-                let is_open = self.open.iter().any(of);
+                let is_open = self.is_open(&named);
                 *self.forgiven.entry(meaning).or_default() += usize::from(is_open);
             }
         }
@@ -83,52 +83,44 @@ impl Owed {
     /// Returns true if a request with this id was perhaps cancelled. It is then unknown if the request
     /// is open.
     fn may_be_forgiven(&self, id: &Id) -> bool {
-        let is_open = self.open.iter().any(|(open, _)| open.meaning == id.meaning);
-        is_open
+        self.is_open(&id.meaning)
             && id.meaning.as_ref().is_some_and(|meaning| self.forgiven.get(meaning).is_some_and(|n| *n > 0))
+    }
+
+    fn is_open(&self, id: &Option<String>) -> bool {
+        self.open.iter().any(|(_, (meaning, _))| meaning == id)
     }
 
     pub fn said(&mut self, texts: &[String], upon: &Upon) {
         for text in texts {
-            if text.starts_with('[') {
-                let batch: Vec<&RawValue> = serde_json::from_str(text).expect("a batch is JSON");
-                assert!(self.batches && !batch.is_empty(), "{text}");
-                batch.iter().for_each(|message| self.heard(message.get(), upon));
-            } else {
-                self.heard(text, upon);
+            assert!(self.batches || !text.starts_with('['), "{text}");
+            for message in Message::sent(text).unwrap_or_else(|fault| panic!("{fault}")) {
+                match message.answer() {
+                    Some(answer) => self.heard(&answer, upon),
+                    None => {
+                        assert!(message.get("id").is_none(), "a request of a side that makes none: {text}")
+                    }
+                }
             }
         }
     }
 
-    /// Checks one message and removes the request that it answers.
-    fn heard(&mut self, text: &str, upon: &Upon) {
-        let members: BTreeMap<&str, &RawValue> = serde_json::from_str(text).expect(text);
-        assert_eq!(members.get("jsonrpc").map(|version| version.get()), Some(r#""2.0""#), "{text}");
-        let names: Vec<&str> = members.keys().copied().collect();
-        match names[..] {
-            ["id", "jsonrpc", "result"] => assert!(members["result"].get().starts_with('{'), "{text}"),
-            ["error", "id", "jsonrpc"] => {
-                let error: Value = serde_json::from_str(members["error"].get()).expect(text);
-                assert!(error["code"].is_i64() && error["message"].is_string(), "{text}");
-            }
-            ["jsonrpc", "method"] | ["jsonrpc", "method", "params"] => return,
-            _ => panic!("{text} is neither an answer nor a notification"),
-        }
-        let (id, answer) = (members["id"].get(), serde_json::from_str(text).unwrap_or(Value::Null));
-        let asked = |(owed, _): &&(Id, Expected)| owed.token == id;
-        let is_met = |(owed, expected): &(Id, Expected)| owed.token == id && expected.is_met(&answer, upon);
+    /// Removes the request that this answers.
+    fn heard(&mut self, answer: &Answer, upon: &Upon) {
         // If several open requests have this id, the answer belongs to one whose expectation it meets:
-        // to one with an exact expectation, if possible, and of these to the latest, which is answered
-        // at once.
-        let is_exactly_met = |open: &(Id, Expected)| !open.1.is_vague() && is_met(open);
-        let at = self.open.iter().rposition(is_exactly_met);
-        let Some(at) = at.or_else(|| self.open.iter().rposition(is_met)) else {
-            let expected: Vec<_> = self.open.iter().filter(asked).map(|(_, expected)| expected).collect();
-            panic!("upon {upon:?}, {text} meets none of {expected:?}");
+        // to one with an exact expectation, if possible.
+        let exactly = self.open.answer(&answer.id, |(_, of)| !of.is_vague() && of.is_met(answer, upon));
+        let met = exactly.or_else(|_| self.open.answer(&answer.id, |(_, of)| of.is_met(answer, upon)));
+        let (_, expected) = met.unwrap_or_else(|fault| panic!("upon {upon:?}, {answer:?}: {fault}"));
+        let name = match &expected {
+            Expected::Now(expected) => name_of(expected),
+            expected => name_of(expected),
         };
-        let (_, expected) = self.open.remove(at);
-        *self.hits.entry(format!("{} {}", name_of(&expected), answer["error"]["code"])).or_default() += 1;
-        if let Some(version) = answer.pointer("/result/protocolVersion") {
+        let code = answer.code.map_or_else(|| "null".into(), |code| code.to_string());
+        *self.hits.entry(format!("{name} {code}")).or_default() += 1;
+        let opened: Value =
+            answer.result.as_ref().map(|it| serde_json::from_str(it).expect(it)).unwrap_or_default();
+        if let Some(version) = opened.get("protocolVersion") {
             self.awaiting = false;
             self.batches = version == WITH_BATCHES;
         }
@@ -137,11 +129,10 @@ impl Owed {
     /// Checks that all requests have been answered, except for the cancelled ones. Returns the
     /// counts of the answers.
     pub fn settle(mut self) -> Hits {
-        for (id, expected) in self.open {
-            let forgiven = id.meaning.as_ref().and_then(|meaning| self.forgiven.get_mut(meaning));
-            match forgiven {
+        for (id, (meaning, expected)) in self.open.iter() {
+            match meaning.as_ref().and_then(|meaning| self.forgiven.get_mut(meaning)) {
                 Some(left @ 1..) => *left -= 1,
-                _ => panic!("{} was never answered, with {expected:?}", id.token),
+                _ => panic!("{id} was never answered, with {expected:?}"),
             }
         }
         self.hits

@@ -1,5 +1,6 @@
 //! Any text as a message, compared with the result of serde_json.
 
+use crate::model::Answer;
 use crate::sessions::{Ledger, OPENED, answered, token, told};
 use ide_mcp::Time;
 use ide_mcp::mcp::{Implementation, RawTools, Server, ServerConfig, ServerEvent, ToolResult, ToolSpec};
@@ -79,7 +80,9 @@ fn called(text: &str, limits: &SessionLimits) {
         if let ServerEvent::Call { call, tool } = event {
             assert!(&*tool.name == "t" && tool.arguments.get().starts_with('{'), "{tool:?}");
             server.respond_with(call, &*tool.arguments, &mut out).expect("it is open");
-            let [(id, _)] = &answered(&out.sent.concat())[..] else { panic!("one answer: {:?}", out.sent) };
+            let [Answer { id, .. }] = &answered(&out.sent.concat())[..] else {
+                panic!("one answer: {:?}", out.sent)
+            };
             open.swap_remove(open.iter().position(|open| open == id).expect("it was asked"));
             ledger.said(&out.take());
         }

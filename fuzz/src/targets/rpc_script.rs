@@ -4,7 +4,8 @@
 use super::answers::{Serves, Upon};
 use super::owed::{OPEN_CALLS, Owed, WITH_BATCHES};
 use super::speech::Speech;
-use crate::sessions::{Hits, Kind, context, roots};
+use crate::model::{Kind, context, roots};
+use crate::sessions::Hits;
 use crate::support::editors::server_config;
 use crate::support::frames::{self, masked};
 use crate::support::said::{ACCEPTED, CLOSE, CONNECTED, HEAD, INITIALIZED, TEXT};

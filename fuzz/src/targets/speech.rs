@@ -3,7 +3,7 @@
 //! the code under test to classify a message.
 
 use super::calls::{Called, call, no_arguments, text_in, value};
-use crate::sessions::SERVED;
+use crate::model::SERVED;
 use ide_mcp::ide::tool::Tool;
 use ide_mcp::rpc::code;
 use ide_mcp::testing::arbitrary::{Arbitrary, Result, Unstructured};

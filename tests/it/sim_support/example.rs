@@ -13,6 +13,8 @@
     reason = "a program that reports, with parts of the tests"
 )]
 
+#[path = "../../model/mod.rs"]
+mod model;
 #[path = "mod.rs"]
 mod sim_support;
 #[path = "../support"]

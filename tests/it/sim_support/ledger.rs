@@ -8,7 +8,10 @@ mod repeats;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use ide_mcp::{Time, rpc::CallId};
+use ide_mcp::{
+    Time,
+    rpc::{CallId, code::INVALID_REQUEST},
+};
 
 pub use consent::Consent;
 use consent::Wait;
@@ -17,10 +20,10 @@ use repeats::Repeats;
 pub use repeats::SETTLE;
 
 use super::{
-    contract::{Answer, Expected, INVALID_REQUEST},
     oracle::{Invariant as I, Oracle, digest},
-    tap::{Item, Message, Tap, edition_in, nonce_in},
+    tap::{Item, Tap, edition_in, nonce_in},
 };
+use crate::model::{Answer, Expected, Message};
 
 /// The method of a form.
 const FORM: &str = "elicitation/create";
@@ -185,11 +188,11 @@ impl Ledger {
 
     fn hear_message(&mut self, message: &Message<'_>, text: &str, oracle: &mut Oracle) {
         let honest = self.standing == Standing::Honest;
-        let params = || message.get("params").and_then(Message::read);
+        let params = || message.member("params");
         match (message.method(), message.get("id")) {
             (Some("initialize"), Some(_)) if honest && self.ids.is_empty() => {
                 let declared = params()
-                    .and_then(|params| Message::read(params.get("capabilities")?))
+                    .and_then(|params| params.member("capabilities"))
                     .map(|all| (all.get("roots").is_some(), all.get("elicitation").is_some()));
                 self.declared = declared.unwrap_or_default();
                 self.ask(message.get("id").unwrap_or_default(), "initialize", text, None, oracle);
@@ -234,7 +237,7 @@ impl Ledger {
 
     /// Records a request.
     fn ask(&mut self, id: &str, method: &str, text: &str, code: Option<i64>, oracle: &mut Oracle) {
-        let params = Message::read(text).and_then(|message| Message::read(message.get("params")?));
+        let params = Message::read(text).and_then(|message| message.member("params"));
         let member = |name: &str| params.as_ref().and_then(|params| params.get(name));
         let arguments = member("arguments").and_then(Message::read);
         let tab = arguments.as_ref().and_then(|all| all.get("tab_name").map(str::to_owned));
@@ -254,7 +257,9 @@ impl Ledger {
         }
         let expected = match code {
             Some(code) => Expected::Error(code),
-            None if self.standing == Standing::Honest => Expected::of(method, member("protocolVersion")),
+            None if self.standing == Standing::Honest => {
+                Expected::of_editor(method, member("protocolVersion"))
+            }
             None => Expected::Any,
         };
         let meta = member("_meta").and_then(Message::read);
@@ -365,22 +370,30 @@ impl Ledger {
     }
 
     fn say_text(&mut self, now: Time, text: &str, past: &Past, oracle: &mut Oracle) {
-        if text.starts_with('[') {
-            let parts: Vec<&serde_json::value::RawValue> = serde_json::from_str(text).unwrap_or_default();
-            oracle.claim(!parts.is_empty(), I::Envelope, || text.into());
-            oracle.hit("a batch is answered as one");
-            return parts.iter().for_each(|part| self.say_text(now, part.get(), past, oracle));
+        match Message::sent(text) {
+            Ok(messages) => {
+                if text.starts_with('[') {
+                    oracle.hit("a batch is answered as one");
+                }
+                messages.iter().for_each(|message| self.say_message(now, message, text, past, oracle));
+            }
+            Err(fault) => oracle.claim(false, I::Envelope, || fault),
         }
-        let Some(message) = Message::read(text) else {
-            return oracle.claim(false, I::Envelope, || format!("no message: {text}"));
-        };
-        let members = ["jsonrpc", "id", "method", "params", "result", "error"];
-        let in_form = message.get("jsonrpc") == Some(r#""2.0""#)
-            && message.names().all(|name| members.contains(&name) && message.get(name) != Some("null"));
-        oracle.claim(in_form, I::Envelope, || text.into());
+    }
+
+    fn say_message(
+        &mut self,
+        now: Time,
+        message: &Message<'_>,
+        text: &str,
+        past: &Past,
+        oracle: &mut Oracle,
+    ) {
+        if let Some(answer) = message.answer() {
+            return self.answer(now, &answer, text, oracle);
+        }
         match (message.method(), message.get("id")) {
-            (None, Some(id)) => self.answer((now, id), &message, text, oracle),
-            (None, None) => oracle.claim(false, I::Envelope, || format!("an answer without an id: {text}")),
+            (None, _) => oracle.claim(false, I::Envelope, || format!("no plain method: {text}")),
             (Some(method), Some(id)) => {
                 let number = id.parse().unwrap_or(0);
                 // A form has its id before the client shows forms, and waits behind the forms before it.
@@ -396,7 +409,7 @@ impl Ledger {
                 });
                 self.own_request((now, id), method, text, oracle);
             }
-            (Some(method), None) => self.push((now, method), &message, past, oracle),
+            (Some(method), None) => self.push((now, method), message, past, oracle),
         }
     }
 
@@ -419,9 +432,8 @@ impl Ledger {
         }
     }
 
-    fn answer(&mut self, (now, id): (Time, &str), message: &Message<'_>, text: &str, oracle: &mut Oracle) {
-        let (code, result) = (message.code(), message.get("result"));
-        let answer = Answer { result, code };
+    fn answer(&mut self, now: Time, answer: &Answer, text: &str, oracle: &mut Oracle) {
+        let (id, code) = (answer.id.as_str(), answer.code);
         let mark = nonce_in(text);
         let of_mark =
             |asked: &Asked| mark.is_none() || asked.nonce.is_none() || asked.nonce.as_deref() == mark;
@@ -439,7 +451,7 @@ impl Ledger {
         // application.
         let fits = |at: &&usize| {
             let expected = &self.pending[**at].expected;
-            matches!(expected, Expected::Error(_)) && expected.fits(&answer)
+            matches!(expected, Expected::Error(_)) && expected.fits(answer)
         };
         let refused = || waiting.iter().rev().find(|at| self.pending[**at].call.is_none());
         let marked =
@@ -453,7 +465,7 @@ impl Ledger {
         // in place of the answer of I20–I25; the ledger does not check that a shutdown is under
         // way.
         let is_honest = self.standing == Standing::Honest;
-        let holds = asked.expected.fits(&answer) || is_honest && code == Some(INVALID_REQUEST);
+        let holds = asked.expected.fits(answer) || is_honest && code == Some(INVALID_REQUEST);
         let rule = if is_honest { I::Negotiation } else { I::Refusal };
         oracle.claim(holds, rule, || format!("{}: {:?} is due: {text}", asked.method, asked.expected));
         oracle.hit(match code {

@@ -10,13 +10,12 @@
 //! - [`script`]: the events of a run, step by step; [`world`]: the movement of bytes and time;
 //! - [`plan`]: the decisions of the seed before the run; [`network`]: cables, ends and clocks;
 //! - [`agent`], [`hostile`], [`editor`]: the participants;
-//! - [`oracle`]: the rules, by name; [`ledger`]: the record of a connection; [`contract`]: the answer
-//!   that a request requires; [`tap`]: the frames and messages on a wire;
+//! - [`oracle`]: the rules, by name; [`ledger`]: the record of a connection; [`tap`]: the frames on a wire.
+//!   The answer that a request requires is in `tests/model`;
 //! - [`plant`]: faults that the oracle has to find; [`must_hit`]: the events that a run of many
 //!   seeds has to reach.
 
 pub mod agent;
-pub mod contract;
 pub mod editor;
 pub mod hostile;
 pub mod ledger;

@@ -1,9 +1,6 @@
-//! An observer of a wire that takes no part in it: frames and messages.
-
-use std::collections::BTreeMap;
+//! An observer of a wire that takes no part in it: frames and their texts.
 
 use ide_mcp::ws::frame::{Header, Opcode, mask};
-use serde_json::value::RawValue;
 
 /// A whole item on the wire.
 #[derive(Debug)]
@@ -95,37 +92,6 @@ impl Tap {
             Opcode::Pong => Item::Pong,
             Opcode::Close => Item::Close(payload.first_chunk::<2>().map(|code| u16::from_be_bytes(*code))),
         })
-    }
-}
-
-/// A message of JSON-RPC: its members as they are written.
-#[derive(Debug)]
-pub struct Message<'a> {
-    members: BTreeMap<&'a str, &'a RawValue>,
-}
-
-impl<'a> Message<'a> {
-    pub fn read(text: &'a str) -> Option<Self> {
-        serde_json::from_str(text).ok().map(|members| Self { members })
-    }
-
-    pub fn get(&self, name: &str) -> Option<&'a str> {
-        self.members.get(name).map(|value| value.get())
-    }
-
-    pub fn names(&self) -> impl Iterator<Item = &str> {
-        self.members.keys().copied()
-    }
-
-    /// Returns the method, if it is a plain name.
-    pub fn method(&self) -> Option<&'a str> {
-        self.get("method")?.strip_prefix('"')?.strip_suffix('"')
-    }
-
-    /// Returns the code, if the message answers with an error.
-    pub fn code(&self) -> Option<i64> {
-        let error = Self::read(self.get("error")?)?;
-        error.get("code")?.parse().ok()
     }
 }
 

@@ -37,7 +37,7 @@ pub struct Agent {
 const INITIALIZED: &str = r#"{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"e","version":"1"}}}"#;
 
 /// Returns the answer of an editor to the opening handshake that the client makes with its fixed seed.
-fn accepted() -> Vec<u8> {
+pub fn accepted() -> Vec<u8> {
     let request = pass(&mut IdeClient.make(Time::ZERO), Time::ZERO, usize::MAX).written_bytes();
     let mut server = IdeServer::default().make(Time::ZERO);
     server.feed(Time::ZERO, (), &request);

@@ -7,16 +7,13 @@
 use super::frames::{self, Read};
 use super::laws::{Calls, Record};
 use super::said::TEXT;
+use crate::model::Message;
 use ide_mcp::ide::tool::ToolCall;
 use ide_mcp::ide::{ClientEvent, DiffEnd, ServerEvent};
 use ide_mcp::mcp::CallEnd;
 use ide_mcp::rpc::{CallId, RequestId};
-use ide_mcp::ws::frame::{Header, Opcode, mask};
 use serde_json::value::RawValue;
 use std::collections::BTreeMap;
-
-/// The members of a message, as raw text.
-type Message = BTreeMap<String, Box<RawValue>>;
 
 /// Returns the calls of a connection from the side of the editor.
 pub fn of_editor(record: &Record<ServerEvent>) -> Calls {
@@ -33,7 +30,7 @@ pub fn of_editor(record: &Record<ServerEvent>) -> Calls {
             _ => {}
         }
     }
-    let of_peer = asked(&messages_in(&record.input, true));
+    let of_peer = asked(messages(&texts_in(&record.input, true)));
     let mut calls = incoming(of_peer, &names, &unanswered, &record.output);
     outgoing(&mut calls, &record.output, &outcomes);
     calls
@@ -49,7 +46,7 @@ pub fn of_agent(record: &Record<ClientEvent>) -> Calls {
             _ => None,
         })
         .collect();
-    let of_peer = asked(&messages_in(&record.input, false));
+    let of_peer = asked(messages(&texts_in(&record.input, false)));
     let mut calls = incoming(of_peer, &BTreeMap::new(), &[], &record.output);
     outgoing(&mut calls, &record.output, &outcomes);
     calls
@@ -57,13 +54,14 @@ pub fn of_agent(record: &Record<ClientEvent>) -> Calls {
 
 /// Returns true if a frame of a server answers a tool call.
 pub fn is_answer_to_a_call(frame: &Read) -> bool {
-    let message = (frame.first == TEXT).then(|| read(&frame.payload)).flatten().unwrap_or_default();
-    answers(&message) && message.get("result").is_some_and(|result| result.get().starts_with(r#"{"content""#))
+    let text = String::from_utf8_lossy(&frame.payload);
+    let answer = Message::read(&text).filter(|_| frame.first == TEXT).and_then(|message| message.answer());
+    answer.is_some_and(|answer| answer.result.is_some_and(|result| result.starts_with(r#"{"content""#)))
 }
 
 /// Returns the answer under an id that no request has.
 pub fn under_another_id(frame: &Read) -> Vec<u8> {
-    let mut message = read(&frame.payload).unwrap();
+    let mut message: BTreeMap<String, Box<RawValue>> = serde_json::from_slice(&frame.payload).unwrap();
     message.insert("id".into(), RawValue::from_string(r#""nobody's""#.into()).unwrap());
     frames::plain(frame.first, &serde_json::to_vec(&message).unwrap())
 }
@@ -75,8 +73,9 @@ fn incoming(
     unanswered: &[CallId],
     output: &[u8],
 ) -> Calls {
-    let mut ended: Vec<String> =
-        messages_out(output).iter().filter(|message| answers(message)).filter_map(id).collect();
+    let texts = texts_out(output);
+    let answers = messages(&texts).filter_map(|message| message.answer());
+    let mut ended: Vec<String> = answers.map(|answer| answer.id).filter(|id| id != "null").collect();
     // The machine does not read requests behind the end of the connection.
     let was_seen = |id: &String| ended.contains(id) || names.values().any(|name| name == id);
     of_peer.truncate(of_peer.iter().rposition(was_seen).map_or(0, |last| last + 1));
@@ -88,15 +87,13 @@ fn incoming(
 /// Adds our own requests and their outcomes. `initialize` and the requests for later pages of a list do not
 /// count: the application did not send them.
 fn outgoing(calls: &mut Calls, output: &[u8], outcomes: &[RequestId]) {
-    let messages = messages_out(output).into_iter();
-    let is_later_page = |message: &Message| {
-        message.get("params").is_some_and(|params| params.get().starts_with(r#"{"cursor""#))
-    };
-    let of_application = messages.filter(|message| {
-        message.get("method").is_some_and(|name| name.get() != r#""initialize""#) && !is_later_page(message)
+    let texts = texts_out(output);
+    let of_application = messages(&texts).filter(|message| {
+        let is_later_page = message.get("params").is_some_and(|params| params.starts_with(r#"{"cursor""#));
+        message.method() != Some("initialize") && !is_later_page
     });
     let number = |number: usize| format!("our own {number}");
-    calls.begun.extend((0..asked(&of_application.collect::<Vec<_>>()).len()).map(number));
+    calls.begun.extend((0..asked(of_application).len()).map(number));
     // The order of the handles is the order of the requests.
     let mut handles = outcomes.to_vec();
     handles.sort();
@@ -110,53 +107,38 @@ fn name(call: &ToolCall) -> String {
         ToolCall::OpenDiff(_, diff) => diff.new_file_contents.clone(),
         ToolCall::GetDiagnostics(_, ask) => ask.uri.clone().unwrap_or_default(),
         ToolCall::Other(_, other) => {
-            read(other.raw().unwrap().get().as_bytes()).as_ref().and_then(id).unwrap_or_default()
+            Message::read(other.raw().unwrap().get()).as_ref().and_then(id).unwrap_or_default()
         }
         call => panic!("{call:?} is no event"),
     }
 }
 
 /// Returns the ids of the requests among these messages.
-fn asked(messages: &[Message]) -> Vec<String> {
-    messages.iter().filter(|message| message.contains_key("method")).filter_map(id).collect()
-}
-
-fn answers(message: &Message) -> bool {
-    !message.contains_key("method") && (message.contains_key("result") || message.contains_key("error"))
+fn asked<'a>(messages: impl Iterator<Item = Message<'a>>) -> Vec<String> {
+    messages.filter(|message| message.get("method").is_some()).filter_map(|message| id(&message)).collect()
 }
 
 /// Returns the id as raw text; `None` for `null`.
-fn id(message: &Message) -> Option<String> {
-    message.get("id").map(|id| id.get().to_owned()).filter(|id| id != "null")
+fn id(message: &Message<'_>) -> Option<String> {
+    message.get("id").filter(|id| *id != "null").map(str::to_owned)
 }
 
-fn read(text: &[u8]) -> Option<Message> {
-    serde_json::from_slice(text).ok()
+fn messages(texts: &[String]) -> impl Iterator<Item = Message<'_>> {
+    texts.iter().filter_map(|text| Message::read(text))
 }
 
-/// Returns the messages in our output; none if the output is the refusal of an opening handshake.
-fn messages_out(output: &[u8]) -> Vec<Message> {
+/// Returns the texts in our output; none if the output is the refusal of an opening handshake.
+fn texts_out(output: &[u8]) -> Vec<String> {
     if output.starts_with(b"HTTP/") && !output.starts_with(b"HTTP/1.1 101") {
         return Vec::new();
     }
-    let texts = frames::read(output).into_iter().filter(|frame| frame.first == TEXT);
-    texts.map(|frame| read(&frame.payload).unwrap()).collect()
+    frames::read(output).into_iter().filter(|frame| frame.first == TEXT).map(Read::text).collect()
 }
 
-/// Returns the messages in the input, which can be cut off anywhere.
-fn messages_in(input: &[u8], masked: bool) -> Vec<Message> {
+/// Returns the texts in the input, which can be cut off anywhere.
+fn texts_in(input: &[u8], masked: bool) -> Vec<String> {
     let Some(head) = input.windows(4).position(|end| end == b"\r\n\r\n") else { return Vec::new() };
-    let mut rest = &input[head + 4..];
-    let mut messages = Vec::new();
-    while let Ok(Some((header, size))) = Header::parse(rest, masked) {
-        let end = size + usize::try_from(header.len).unwrap();
-        let Some(payload) = rest.get(size..end) else { break };
-        let mut payload = payload.to_vec();
-        mask(header.key.unwrap_or_default(), 0, &mut payload);
-        if header.opcode == Opcode::Text {
-            messages.extend(read(&payload));
-        }
-        rest = &rest[end..];
-    }
-    messages
+    let frames = frames::whole(&input[head + 4..]).0.into_iter();
+    let texts = frames.filter(|frame| frame.first & 0xf == 1 && frame.key.is_some() == masked);
+    texts.filter_map(|frame| String::from_utf8(frame.payload).ok()).collect()
 }

@@ -64,24 +64,34 @@ impl PartialEq<(u8, Vec<u8>)> for Read {
 /// Reads all frames, behind an HTTP head if there is one. Panics if the last frame is cut off.
 pub fn read(bytes: &[u8]) -> Vec<Read> {
     let head = if bytes.starts_with(b"HTTP/") || bytes.starts_with(b"GET ") { head_len(bytes) } else { 0 };
-    let mut bytes = &bytes[head..];
+    let (frames, rest) = whole(&bytes[head..]);
+    assert!(rest.is_empty(), "a frame is cut off: {rest:x?}");
+    frames
+}
+
+/// Reads the frames that are whole, and returns the rest.
+pub fn whole(mut bytes: &[u8]) -> (Vec<Read>, &[u8]) {
     let mut frames = Vec::new();
-    while let [first, second, rest @ ..] = bytes {
-        let (len, rest) = match second & 0x7f {
-            126 => (u64::from(u16::from_be_bytes(*rest.first_chunk().unwrap())), &rest[2..]),
-            127 => (u64::from_be_bytes(*rest.first_chunk().unwrap()), &rest[8..]),
-            short => (u64::from(short), rest),
-        };
-        let (key, rest) = match second & 0x80 {
-            0 => (None, rest),
-            _ => (Some(*rest.first_chunk::<4>().unwrap()), &rest[4..]),
-        };
-        let (payload, rest) = rest.split_at(usize::try_from(len).unwrap());
-        let mask = key.unwrap_or_default();
-        let payload = payload.iter().zip(mask.iter().cycle()).map(|(byte, key)| byte ^ key).collect();
-        frames.push(Read { first: *first, key, payload });
+    while let Some((frame, rest)) = first(bytes) {
+        frames.push(frame);
         bytes = rest;
     }
-    assert!(bytes.is_empty(), "a frame is cut off: {bytes:x?}");
-    frames
+    (frames, bytes)
+}
+
+fn first(bytes: &[u8]) -> Option<(Read, &[u8])> {
+    let [first, second, rest @ ..] = bytes else { return None };
+    let (len, rest) = match second & 0x7f {
+        126 => (u64::from(u16::from_be_bytes(*rest.first_chunk()?)), &rest[2..]),
+        127 => (u64::from_be_bytes(*rest.first_chunk()?), &rest[8..]),
+        short => (u64::from(short), rest),
+    };
+    let (key, rest) = match second & 0x80 {
+        0 => (None, rest),
+        _ => (Some(*rest.first_chunk::<4>()?), &rest[4..]),
+    };
+    let (payload, rest) = rest.split_at_checked(usize::try_from(len).ok()?)?;
+    let mask = key.unwrap_or_default();
+    let payload = payload.iter().zip(mask.iter().cycle()).map(|(byte, key)| byte ^ key).collect();
+    Some((Read { first: *first, key, payload }, rest))
 }

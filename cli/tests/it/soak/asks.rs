@@ -1,8 +1,8 @@
 //! The requests of a client, and the answers that they require.
 
-use super::contract::Expected;
 use super::editor::LINES;
 use super::life::Life;
+use super::model::Expected;
 use super::totals::Of;
 use ide_mcp::testing::Random;
 use serde_json::{Value, json};
@@ -79,7 +79,7 @@ pub(super) fn ask(life: &mut Life<'_, '_>, what: &Ask) {
         Ask::Standard(method) => {
             life.lists += u64::from(*method == "tools/list");
             let params = life.client.random.one_in(2).then(|| json!({}));
-            life.ask(method, params.as_ref(), Expected::of(method, None));
+            life.ask(method, params.as_ref(), Expected::of_editor(method, None));
         }
         Ask::Diagnostics(file) => {
             let arguments = match file {

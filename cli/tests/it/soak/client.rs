@@ -2,9 +2,9 @@
 //! are killed.
 
 use super::asks::{Ask, ask};
-use super::contract::Expected;
 use super::endings::{Ending, stranger};
 use super::life::Life;
+use super::model::Expected;
 use super::shared::{Client, Phase};
 use super::totals::Of;
 use ide_mcp::ws;
@@ -126,7 +126,7 @@ impl Life<'_, '_> {
         for _ in 0..=self.client.random.below(4) {
             let id = self.next_id();
             batch.push(format!(r#"{{"jsonrpc":"2.0","method":"ping","id":{id}}}"#));
-            self.owe(id, Expected::of("ping", None));
+            self.owe(id, Expected::of_editor("ping", None));
         }
         self.say(&format!("[{}]", batch.join(",")));
     }

@@ -1,8 +1,7 @@
 //! The open requests of one connection: each requires exactly one answer of the right kind.
 
-use super::contract::{Answer, Expected};
+use super::model::{Answer, Expected, Open};
 use ide_mcp::Time;
-use serde_json::Value;
 use std::time::Duration;
 
 /// The timeout of every answer except a verdict. The editor's own deadline is 30 s.
@@ -10,8 +9,6 @@ const PATIENCE: Duration = Duration::from_secs(60);
 
 #[derive(Debug)]
 struct Owed {
-    /// The id as JSON text.
-    id: String,
     expected: Expected,
     since: Time,
     /// True if the client cancelled the request. An answer can still come, since it can have been
@@ -20,39 +17,23 @@ struct Owed {
 }
 
 #[derive(Debug, Default)]
-pub(super) struct Ledger(Vec<Owed>);
+pub(super) struct Ledger(Open<Owed>);
 
 impl Ledger {
     pub(super) fn asked(&mut self, id: String, expected: Expected, now: Time) {
-        self.0.push(Owed { id, expected, since: now, is_cancelled: false });
+        self.0.ask(id, Owed { expected, since: now, is_cancelled: false });
     }
 
     /// Removes the request that this answer fits, and returns an error if there is none.
-    pub(super) fn answered(&mut self, id: &str, answer: &Value) -> Result<(), String> {
-        let result = answer.get("result").map(Value::to_string);
-        let code = answer.pointer("/error/code").and_then(Value::as_i64);
-        let kind = Answer { result: result.as_deref(), code };
-        let fits = |owed: &Owed| owed.id == id && (owed.is_cancelled || owed.expected.fits(&kind));
-        match self.0.iter().position(fits) {
-            Some(at) => {
-                self.0.swap_remove(at);
-                Ok(())
-            }
-            None => {
-                let expected: Vec<_> =
-                    self.0.iter().filter(|owed| owed.id == id).map(|owed| &owed.expected).collect();
-                Err(match expected.as_slice() {
-                    [] => format!("the answer {answer} is one to nothing, or the second"),
-                    expected => format!("{answer} is not what was expected: {expected:?}"),
-                })
-            }
-        }
+    pub(super) fn answered(&mut self, answer: &Answer) -> Result<(), String> {
+        let fits = |owed: &Owed| owed.is_cancelled || owed.expected.fits(answer);
+        self.0.answer(&answer.id, fits).map(drop)
     }
 
     /// Cancels all requests with this id, and returns the number of newly cancelled ones.
     pub(super) fn cancelled(&mut self, id: &str) -> usize {
         let mut cancelled = 0;
-        for owed in self.0.iter_mut().filter(|owed| owed.id == id && !owed.is_cancelled) {
+        for owed in self.0.of(id).filter(|owed| !owed.is_cancelled) {
             owed.is_cancelled = true;
             cancelled = usize::saturating_add(cancelled, 1);
         }
@@ -61,30 +42,26 @@ impl Ledger {
 
     /// Returns a complaint about a request that is overdue, if there is one.
     pub(super) fn overdue(&self, now: Time) -> Option<String> {
-        let is_late = |owed: &&Owed| owed.is_quick() && now.saturating_since(owed.since) > PATIENCE;
-        let late = self.0.iter().find(is_late)?;
-        Some(format!(
-            "{} is not answered for {} s: {late:?}",
-            late.id,
-            now.saturating_since(late.since).as_secs()
-        ))
+        let waited = |owed: &Owed| now.saturating_since(owed.since);
+        let (id, late) = self.0.iter().find(|(_, owed)| owed.is_quick() && waited(owed) > PATIENCE)?;
+        Some(format!("{id} is not answered for {} s: {late:?}", waited(late).as_secs()))
     }
 
     /// Returns the ids of the proposals that wait for a verdict.
     pub(super) fn proposals(&self) -> impl Iterator<Item = &str> {
-        let waits = |owed: &&Owed| !owed.is_cancelled && matches!(owed.expected, Expected::Verdict(_));
-        self.0.iter().filter(waits).map(|owed| owed.id.as_str())
+        let waits = |owed: &Owed| !owed.is_cancelled && matches!(owed.expected, Expected::Verdict(_));
+        self.0.iter().filter(move |(_, owed)| waits(owed)).map(|(id, _)| id)
     }
 
     /// Returns true if only proposals and cancelled requests are open.
     pub(super) fn is_settled(&self) -> bool {
-        !self.0.iter().any(Owed::is_quick)
+        !self.0.iter().any(|(_, owed)| owed.is_quick())
     }
 
     /// Returns the number of open requests that are not cancelled, and the number of cancelled ones.
     pub(super) fn open(&self) -> (usize, usize) {
-        let cancelled = self.0.iter().filter(|owed| owed.is_cancelled).count();
-        (self.0.len().saturating_sub(cancelled), cancelled)
+        let cancelled = self.0.iter().filter(|(_, owed)| owed.is_cancelled).count();
+        (self.0.iter().count().saturating_sub(cancelled), cancelled)
     }
 }
 
@@ -96,19 +73,20 @@ impl Owed {
 
 #[cfg(test)]
 mod tests {
-    use super::super::contract::EDITED;
+    use super::super::model::EDITED;
     use super::*;
-    use serde_json::json;
+    use serde_json::{Value, json};
 
     #[test]
     fn one_answer_of_expected_kind_is_taken() {
-        let result = || json!({"result": {}});
-        let failed = || json!({"result": {"isError": true}});
-        let late = || json!({"result": {"isError": true, "content": [{"text": "unknown: not in time"}]}});
-        let error = |code: i64| json!({"error": {"code": code}});
+        let answer = |result: Value| Answer { id: "7".into(), result: Some(result.to_string()), code: None };
+        let result = || answer(json!({}));
+        let failed = || answer(json!({"isError": true}));
+        let late = || answer(json!({"isError": true, "content": [{"text": "unknown: not in time"}]}));
+        let error = |code: i64| Answer { id: "7".into(), result: None, code: Some(code) };
         let verdict = |texts: &[&str]| {
             let content: Vec<_> = texts.iter().map(|text| json!({"type": "text", "text": text})).collect();
-            json!({"result": {"content": content}})
+            answer(json!({"content": content}))
         };
         let proposal = || Expected::Verdict("p".into());
         let cases = [
@@ -135,10 +113,11 @@ mod tests {
         for (name, expected, answer, is_good) in cases {
             let mut ledger = Ledger::default();
             ledger.asked("7".into(), expected, Time::ZERO);
-            assert!(ledger.answered("\"7\"", &answer).is_err(), "{name}: of another id");
-            assert_eq!(ledger.answered("7", &answer).is_ok(), is_good, "{name}");
+            let other = Answer { id: "\"7\"".into(), ..answer.clone() };
+            assert!(ledger.answered(&other).is_err(), "{name}: of another id");
+            assert_eq!(ledger.answered(&answer).is_ok(), is_good, "{name}");
             assert_eq!(ledger.open(), (usize::from(!is_good), 0), "{name}");
-            assert!(ledger.answered("7", &answer).is_err(), "{name}: twice");
+            assert!(ledger.answered(&answer).is_err(), "{name}: twice");
         }
     }
 
@@ -148,8 +127,9 @@ mod tests {
         ledger.asked("1".into(), Expected::Result, Time::ZERO);
         assert_eq!((ledger.cancelled("1"), ledger.cancelled("1"), ledger.cancelled("2")), (1, 0, 0));
         assert_eq!((ledger.open(), ledger.is_settled()), ((0, 1), true));
-        assert!(ledger.answered("1", &json!({"result": {}})).is_ok());
-        assert!(ledger.answered("1", &json!({"result": {}})).is_err());
+        let answer = Answer { id: "1".into(), result: Some("{}".into()), code: None };
+        assert!(ledger.answered(&answer).is_ok());
+        assert!(ledger.answered(&answer).is_err());
     }
 
     #[test]

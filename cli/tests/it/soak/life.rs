@@ -1,7 +1,7 @@
 //! One connection of a client: each message of the editor is checked against the requests.
 
-use super::contract::Expected;
 use super::ledger::Ledger;
+use super::model::{Expected, Message};
 use super::shared::{Client, PATIENCE, Phase, Seen};
 use super::totals::Of;
 use ide_mcp::Time;
@@ -84,7 +84,7 @@ impl<'c, 'a> Life<'c, 'a> {
             }
             if !was_open && self.conn.machine().is_open() {
                 let version = json!(self.version).to_string();
-                self.ask("initialize", Some(&params), Expected::of("initialize", Some(&version)));
+                self.ask("initialize", Some(&params), Expected::of_editor("initialize", Some(&version)));
             }
             if self.client.soak.now().saturating_since(begin) > PATIENCE || self.phase() == Phase::Failed {
                 return Err("the session does not open".into());
@@ -161,27 +161,25 @@ impl<'c, 'a> Life<'c, 'a> {
 
     /// Checks one message of the editor.
     fn take(&mut self, text: &str) -> Result<(), String> {
-        let value: Value = serde_json::from_str(text).map_err(|error| error.to_string())?;
-        let several = match value {
-            Value::Array(several) if self.has_batches() && !several.is_empty() => several,
-            Value::Array(_) => return Err("no batch was asked for".into()),
-            one => vec![one],
-        };
-        for message in several {
-            if message["jsonrpc"] != "2.0" {
-                return Err("that is no JSON-RPC".into());
+        if text.starts_with('[') && !self.has_batches() {
+            return Err("no batch was asked for".into());
+        }
+        for message in Message::sent(text)? {
+            if let Some(answer) = message.answer() {
+                self.ledger.answered(&answer)?;
+                self.client.soak.totals.add(Of::Answers, 1);
+                self.is_ready = true;
+                continue;
             }
-            match (message.get("id"), message["method"].as_str()) {
-                (Some(id), None) => {
-                    self.ledger.answered(&id.to_string(), &message)?;
-                    self.client.soak.totals.add(Of::Answers, 1);
-                    self.is_ready = true;
-                }
+            match (message.get("id"), message.method()) {
                 (Some(id), Some("ping")) => {
                     let answer = format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{{}}}}"#);
                     self.say(&answer);
                 }
-                (None, Some(method)) => self.check_notification(method, &message["params"])?,
+                (None, Some(method)) => {
+                    let params = serde_json::from_str(message.get("params").unwrap_or("{}"));
+                    self.check_notification(method, &params.map_err(|error| error.to_string())?)?;
+                }
                 (_, _) => return Err("nobody expects that".into()),
             }
         }

@@ -23,14 +23,14 @@
 mod arrivals;
 mod asks;
 mod client;
-#[path = "../../../../tests/it/sim_support/contract.rs"]
-mod contract;
 mod desk;
 mod editor;
 mod endings;
 mod ledger;
 mod life;
 mod memory;
+#[path = "../../../../tests/model/mod.rs"]
+mod model;
 mod person;
 mod run;
 mod shared;

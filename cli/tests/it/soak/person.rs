@@ -1,9 +1,9 @@
 //! The person at the editor, who decides on changes, mentions files, and selects text, sometimes in
 //! storms.
 
-use super::contract::EDITED;
 use super::desk::Desk;
 use super::editor::{LINES, MANY_LINES};
+use super::model::EDITED;
 use super::shared::{Phase, Seen, Soak};
 use super::totals::Of;
 use ide_mcp::Time;

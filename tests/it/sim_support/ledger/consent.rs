@@ -3,10 +3,8 @@
 use ide_mcp::Time;
 
 use super::{Ledger, Standing, same};
-use crate::sim_support::{
-    oracle::{Invariant as I, Oracle},
-    tap::Message,
-};
+use crate::model::Message;
+use crate::sim_support::oracle::{Invariant as I, Oracle};
 
 /// The consent to a client.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

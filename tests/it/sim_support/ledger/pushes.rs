@@ -5,9 +5,10 @@ use std::time::Duration;
 use ide_mcp::Time;
 
 use super::Ledger;
+use crate::model::Message;
 use crate::sim_support::{
     oracle::{Invariant as I, Oracle},
-    tap::{Message, selection_in},
+    tap::selection_in,
 };
 
 /// The actions of the person, by the clock of the host.

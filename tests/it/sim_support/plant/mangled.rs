@@ -3,9 +3,10 @@
 use ide_mcp::{ide::ConnId, ws::frame::Header};
 
 use super::{Bug, Subject};
+use crate::model::Message;
 use crate::sim_support::{
     frames::plain,
-    tap::{Message, nonce_in, selected, selection_in},
+    tap::{nonce_in, selected, selection_in},
 };
 
 impl Subject {

@@ -1,6 +1,7 @@
 //! The requests for prompts and resources, for folders, and for an answer to a form, each with the
 //! answer that it requires. The rows state the answers, and no code under test decides them.
 
+use super::Expected;
 use ide_mcp::mcp::{
     Context, Form, FormField, PromptArgument, PromptSpec, ResourceSpec, ResourceTemplate, Root,
 };
@@ -15,7 +16,7 @@ pub struct Served {
     pub requires: Requires,
 }
 
-/// The answer that a request requires.
+/// What a row requires.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Requires {
     /// This result, byte for byte.
@@ -150,10 +151,27 @@ pub fn is_served(is_server: bool, method: &str) -> bool {
     }
 }
 
-/// Returns the answer that these parameters require; `None` if no row has them.
-pub fn requires(method: &str, params: Option<&str>) -> Option<Requires> {
+/// What a request leads to.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Due {
+    /// This answer, at once.
+    Now(Expected),
+    /// A call of this kind, which the application answers.
+    Call(Kind),
+}
+
+/// Returns what these parameters lead to; `None` if no row has them.
+pub fn served(method: &str, params: Option<&str>, has_template: bool, has_other_roots: bool) -> Option<Due> {
     let params = params.unwrap_or_default();
-    SERVED.iter().find(|row| row.method == method && row.params == params).map(|row| row.requires)
+    let row = SERVED.iter().find(|row| row.method == method && row.params == params)?;
+    Some(match row.requires {
+        Requires::Result(text) => Due::Now(Expected::Exactly(text)),
+        Requires::Roots => Due::Now(Expected::Exactly(roots(has_other_roots).1)),
+        Requires::Error(code) => Due::Now(Expected::Error(code)),
+        Requires::Template if !has_template => Due::Now(Expected::Error(code::RESOURCE_NOT_FOUND)),
+        Requires::Template => Due::Call(Kind::Resource),
+        Requires::Call(kind) => Due::Call(kind),
+    })
 }
 
 /// Returns the prompts and resources of the rows.
