@@ -3,92 +3,12 @@
 
 use std::{collections::BTreeMap, time::Duration};
 
-use crate::mcp_support::{Messages, outcome_text, violation_text};
+use crate::mcp_support::{Agent, HELLO, client_config};
 use ide_mcp::{
     Time,
-    mcp::{Client, ClientConfig, ClientEvent, Failure, Implementation, List, Outcome, ServerInfo, Timeout},
-    rpc::{NotSent, RequestId, SerializedNotification, SessionId},
+    mcp::{ClientEvent, Failure, List, Outcome, Timeout},
+    rpc::{NotSent, RequestId, SerializedNotification},
 };
-
-struct Agent {
-    client: Client,
-    out: Messages,
-    now: Time,
-}
-
-const HELLO: &str = r#"{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"editor","version":"1"},"instructions":"be kind"}}"#;
-
-fn config() -> ClientConfig {
-    ClientConfig::new(Implementation::new("agent", "2"))
-}
-
-impl Agent {
-    fn new() -> Self {
-        Self::with(config())
-    }
-
-    fn with(config: ClientConfig) -> Self {
-        Self { client: Client::new(config, SessionId::new(1)), out: Messages::default(), now: Time::ZERO }
-    }
-
-    fn negotiating() -> Self {
-        let mut agent = Self::new();
-        agent.client.start(agent.now, &mut agent.out).unwrap();
-        agent.out.take();
-        agent
-    }
-
-    fn ready() -> Self {
-        let mut agent = Self::negotiating();
-        agent.hear(HELLO);
-        assert_eq!(agent.events(), ["ready editor 2025-11-25"]);
-        agent
-    }
-
-    fn hear(&mut self, text: &str) -> Vec<String> {
-        self.client.receive(self.now, text, &mut self.out);
-        self.out.take()
-    }
-
-    fn events(&mut self) -> Vec<String> {
-        let mut events = Vec::new();
-        while let Some(event) = self.client.poll(self.now, &mut self.out) {
-            events.push(describe(&event, self.client.server()));
-        }
-        events
-    }
-
-    fn at(&mut self, millis: u64) -> (Vec<String>, Vec<String>) {
-        self.now = Time::from_millis(millis);
-        let events = self.events();
-        (events, self.out.take())
-    }
-
-    fn call(&mut self, timeout: Timeout) -> RequestId {
-        let request = self.client.call_tool("openDiff", &BTreeMap::from([("a", 1)]), timeout, &mut self.out);
-        self.out.take();
-        request.unwrap()
-    }
-}
-
-fn describe(event: &ClientEvent, server: Option<&ServerInfo>) -> String {
-    match event {
-        ClientEvent::Ready => {
-            let server = server.unwrap();
-            let name = server.info.as_ref().map_or("-", |info| info.name.as_str());
-            format!("ready {name} {}", server.protocol_version)
-        }
-        ClientEvent::Failed(failure) => format!("failed: {failure}"),
-        ClientEvent::Outcome { outcome, .. } => outcome_text(outcome),
-        ClientEvent::Notification { method, params } => {
-            format!("notification {method} {}", params.as_ref().map_or("-", |p| p.get()))
-        }
-        ClientEvent::PeerError(error) => format!("peer error {error}"),
-        ClientEvent::PeerFault(violation) => violation_text(violation),
-        ClientEvent::TooManyFaults => "too many faults".into(),
-        other => panic!("unknown event {other:?}"),
-    }
-}
 
 #[test]
 fn the_handshake_is_three_messages() {
@@ -112,7 +32,7 @@ fn the_handshake_is_three_messages() {
 
 #[test]
 fn declaration_of_the_client_is_configurable() {
-    let mut config = config();
+    let mut config = client_config();
     config.capabilities = serde_json::from_str(r#"{"roots":{"listChanged":true}}"#).unwrap();
     config.version = ide_mcp::mcp::ProtocolVersion::V2024_11_05;
     let mut agent = Agent::with(config);
@@ -237,60 +157,13 @@ fn requests_omit_absent_parameters() {
 }
 
 #[test]
-fn a_call_ends_once() {
-    const RESULT: &str = r#"{"jsonrpc":"2.0","id":2,"result":{"content":[]}}"#;
-    let cancelled = |reason: &str| {
-        format!(
-            r#"{{"jsonrpc":"2.0","method":"notifications/cancelled","params":{{"requestId":2{reason}}}}}"#
-        )
-    };
-
-    let mut agent = Agent::ready();
-    agent.call(Timeout::After(Duration::from_millis(5)));
-    let timed_out = vec!["outcome TimedOut".to_owned()];
-    assert_eq!(agent.at(5), (timed_out, vec![cancelled(r#","reason":"timed out""#)]));
-    agent.hear(RESULT);
-    assert_eq!(agent.events(), ["violation LateResponse"]);
-
-    let mut agent = Agent::ready();
-    let request = agent.call(Timeout::Default);
-    assert!(agent.client.cancel(request, Some("no \"need\""), &mut agent.out));
-    assert_eq!(agent.out.take(), [cancelled(r#","reason":"no \"need\"""#)]);
-    agent.hear(RESULT);
-    assert_eq!(agent.events(), ["outcome Cancelled", "violation LateResponse"]);
-    assert!(!agent.client.cancel(request, None, &mut agent.out));
-}
-
-#[test]
 fn received_answer_wins_over_its_timeout() {
     let mut agent = Agent::ready();
-    agent.call(Timeout::After(Duration::from_millis(5)));
+    let timeout = Timeout::After(Duration::from_millis(5));
+    agent.client.call_tool("t", &(), timeout, &mut agent.out).unwrap();
     agent.now = Time::from_millis(9);
     agent.hear(r#"{"jsonrpc":"2.0","id":2,"result":{}}"#);
     assert_eq!(agent.events(), ["result {}"]);
-}
-
-#[test]
-fn messages_of_the_server_are_handled() {
-    const UNKNOWN: &str =
-        r#"{"jsonrpc":"2.0","id":7.0,"error":{"code":-32601,"message":"method not found: roots/list"}}"#;
-    const SELECTED: &str = r#""method":"selection_changed","params":{"text":""}"#;
-    const CANCELLED: &str = r#""method":"notifications/cancelled","params":{"requestId":2}"#;
-    const CASES: &[(&str, &str, &[&str], &[&str])] = &[
-        ("ping", r#""id":"p","method":"ping""#, &[r#"{"jsonrpc":"2.0","id":"p","result":{}}"#], &[]),
-        ("anything else", r#""id":7.0,"method":"roots/list""#, &[UNKNOWN], &[]),
-        ("notification", SELECTED, &[], &[r#"notification selection_changed {"text":""}"#]),
-        ("cancelled", CANCELLED, &[], &[]),
-        ("ping without id", r#""method":"ping""#, &[], &["violation RequestWithoutId"]),
-        ("garbage", "garbage", &[], &["violation NotJson"]),
-        ("unknown response", r#""id":99,"result":{}"#, &[], &["violation UnknownResponse"]),
-    ];
-    for (name, members, sent, events) in CASES {
-        let mut agent = Agent::ready();
-        agent.call(Timeout::Default);
-        assert_eq!(agent.hear(&format!(r#"{{"jsonrpc":"2.0",{members}}}"#)), *sent, "{name}");
-        assert_eq!(agent.events(), *events, "{name}");
-    }
 }
 
 /// A response in a batch can lead to a new request; the array of answers contains only answers.
@@ -340,7 +213,7 @@ fn added_capabilities_stand_beside_those_of_the_client() {
         (true, r#"{"roots":{"listChanged":true},"elicitation":{},"x":{"y":1}}"#),
     ];
     for (is_on, expected) in rows {
-        let mut config = config();
+        let mut config = client_config();
         config.capabilities =
             serde_json::from_str(r#"{"roots":{},"x":{"y":1},"elicitation":{"url":{}}}"#).unwrap();
         (config.roots, config.elicitation) = (is_on.then(Vec::new), is_on);
@@ -465,18 +338,6 @@ fn progress_of_a_list_never_goes_back() {
 }
 
 #[test]
-fn later_pages_keep_the_list_timeout() {
-    for (timeout, ends) in [
-        (Timeout::Never, None),
-        (Timeout::After(Duration::from_secs(90)), Some(90_000)),
-        (Timeout::Default, Some(60_000)),
-    ] {
-        let (agent, _) = on_second_page(timeout);
-        assert_eq!(agent.client.deadline(), ends.map(Time::from_millis), "{timeout:?}");
-    }
-}
-
-#[test]
 fn cursor_cycle_of_two_ends_the_list() {
     let (mut agent, _) = on_second_page(Timeout::Default);
     assert_eq!(agent.hear(&page_of(3, "", "b")).len(), 1);
@@ -490,7 +351,7 @@ fn cursor_cycle_of_two_ends_the_list() {
 
 #[test]
 fn session_opens_although_no_request_may_wait() {
-    let mut config = config();
+    let mut config = client_config();
     config.limits.requests = 0;
     let mut agent = Agent::with(config);
     agent.client.start(agent.now, &mut agent.out).unwrap();

@@ -1,7 +1,5 @@
 //! Prompts and resources of a session: the lists, the requests, and their ends.
 
-use std::time::Duration;
-
 use ide_mcp::{
     Time,
     mcp::{
@@ -269,56 +267,6 @@ fn resource_of_a_tool_is_a_call() {
     let refused = session.server.respond_with(call, &contents, &mut session.out);
     assert_eq!(refused, Err(NotAnswered::Unserializable), "nor are the contents of a resource");
     assert!(session.server.is_open(call) && session.sent().is_empty());
-}
-
-#[test]
-fn late_and_cancelled_requests_end_once() {
-    let requests = [
-        ("prompts/get", r#"{"name":"review","arguments":{"file":""}}"#),
-        ("resources/read", r#"{"uri":"notes://today"}"#),
-        ("resources/read", r#"{"uri":"ide://tabs"}"#),
-    ];
-    for (method, params) in requests {
-        let mut session = Session::ready(config(context()));
-        for _ in 0..2 {
-            session.ask(method, params);
-            let (call, _) = session.call();
-            session.now = session.now.saturating_add(Duration::from_secs(30));
-            assert!(
-                matches!(session.events()[..], [ServerEvent::CallEnded { call: ended, .. }] if ended == call)
-            );
-            let want = r#""error":{"code":-32603,"message":"no answer to this call within 30s"}}"#;
-            assert_eq!(session.sent(), [want], "{method}");
-
-            session.ask(method, params);
-            let (call, _) = session.call();
-            session.say(r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":7}}"#);
-            assert!(
-                matches!(session.events()[..], [ServerEvent::CallEnded { call: ended, .. }] if ended == call)
-            );
-            assert!(session.sent().is_empty(), "{method}");
-        }
-    }
-}
-
-#[test]
-fn open_requests_count_as_calls() {
-    let mut config = config(context());
-    config.limits.open_calls = 2;
-    let mut session = Session::ready(config);
-    session.ask("resources/read", r#"{"uri":"ide://tabs"}"#);
-    session.ask("resources/read", r#"{"uri":"notes://today"}"#);
-    assert_eq!(session.sent(), [r#""error":{"code":-32600,"message":"a request with this id is open"}}"#]);
-    for id in [8, 9] {
-        session.say(&format!(
-            r#"{{"jsonrpc":"2.0","id":{id},"method":"prompts/get","params":{{"name":"review","arguments":{{"file":""}}}}}}"#
-        ));
-    }
-    assert_eq!(
-        session.sent(),
-        [r#""id":9,"error":{"code":-32603,"message":"busy: too many calls are open"}}"#]
-    );
-    assert_eq!((session.events().len(), session.server.open_calls()), (2, 2));
 }
 
 #[test]

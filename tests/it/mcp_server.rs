@@ -349,17 +349,6 @@ fn time_does_not_run_backwards() {
     assert_eq!(bench.server.deadline(), Some(Time::from_millis(1_400)));
 }
 
-#[test]
-fn queued_event_makes_the_deadline_due() {
-    let mut bench = Bench::ready();
-    bench.at(1_000);
-    assert_eq!(bench.server.deadline(), None);
-    bench.hear("garbage");
-    assert!(bench.server.deadline().is_some_and(|at| at <= bench.now));
-    bench.events();
-    assert_eq!(bench.server.deadline(), None);
-}
-
 /// Every result of MCP is an object. A result that is no object is refused, and the call stays open
 /// for another answer.
 #[test]

@@ -319,19 +319,18 @@ impl Incoming {
 }
 
 #[cfg(test)]
-pub(super) mod tests {
+mod tests {
     use super::*;
     use crate::{
         To,
-        mcp::Progress,
         rpc::{ErrorObject, NotAnswered, NotSent},
     };
     use alloc::string::String;
     use core::time::Duration;
 
-    /// An outbox that keeps the sent messages, and is full if the second field is true.
+    /// An outbox that keeps the sent messages.
     #[derive(Debug, Default)]
-    pub(in crate::mcp) struct Sent(Vec<String>, bool);
+    struct Sent(Vec<String>);
 
     impl Outbox for Sent {
         fn message(&mut self, _: To<'_>, write: impl FnOnce(&mut Vec<u8>)) -> Result<(), NotSent> {
@@ -342,7 +341,7 @@ pub(super) mod tests {
         }
 
         fn is_full(&self) -> bool {
-            self.1
+            false
         }
     }
 
@@ -373,80 +372,6 @@ pub(super) mod tests {
         fn expire(&mut self, now: Time) -> Option<CallId> {
             self.incoming.expire(now, &mut self.out).map(|(call, _)| call)
         }
-    }
-
-    #[test]
-    fn call_ends_once_and_end_is_remembered() {
-        let mut calls = Calls::new(8);
-        let opened = [1, 2, 3, 4, 5].map(|id| calls.open(id, false).unwrap());
-        let [answered, cancelled, expired, shut_down, closed] = opened;
-        calls.incoming.set_call_timeout(Time::ZERO, shut_down, Timeout::Never).unwrap();
-        calls.incoming.set_call_timeout(Time::ZERO, closed, Timeout::Never).unwrap();
-
-        assert_eq!(calls.fail(answered), Ok(()));
-        assert_eq!(calls.incoming.cancelled(&Id::from(2)), Some(cancelled));
-        assert_eq!(calls.incoming.cancelled(&Id::from(2)), None);
-        assert_eq!(calls.expire(Time::from_millis(9)), None);
-        assert_eq!((calls.expire(DUE), calls.expire(DUE)), (Some(expired), None));
-        let failed = calls.incoming.fail_one("the end", &mut calls.out);
-        assert_eq!(failed, Some((shut_down, true)));
-        assert_eq!((calls.incoming.close_one(), calls.incoming.close_one()), (Some(closed), None));
-
-        let sent = calls.out.0.len();
-        let rows = [
-            ("answered", answered, NotAnswered::Answered),
-            ("cancelled", cancelled, NotAnswered::Cancelled),
-            ("expired", expired, NotAnswered::Expired),
-            ("answered as failed", shut_down, NotAnswered::Answered),
-            ("closed", closed, NotAnswered::Closed),
-            ("of another session", CallId::new(SessionId::new(2), 1), NotAnswered::Unknown),
-            ("never opened", CallId::new(SessionId::new(1), 99), NotAnswered::Unknown),
-        ];
-        for (name, call, reason) in rows {
-            assert!(!calls.incoming.is_open(call), "{name}");
-            assert_eq!(calls.fail(call), Err(reason), "{name}");
-            let waits = calls.incoming.set_call_timeout(DUE, call, Timeout::Never);
-            assert_eq!(waits, Err(reason), "{name}");
-        }
-        assert_eq!(calls.out.0.len(), sent, "nothing is sent for a call that has ended");
-        assert_eq!(
-            (calls.incoming.calls.due, calls.incoming.len(), calls.incoming.bytes),
-            (Time::NEVER, 0, 0)
-        );
-    }
-
-    #[test]
-    fn a_handle_of_another_session_changes_nothing() {
-        let mut calls = Calls::new(8);
-        let call = calls.open(1, false).unwrap();
-        let other = CallId::new(SessionId::new(2), call.number());
-        assert_eq!(calls.fail(other), Err(NotAnswered::Unknown));
-        let waits = calls.incoming.set_call_timeout(Time::ZERO, other, Timeout::Never);
-        assert_eq!(waits, Err(NotAnswered::Unknown));
-        assert_eq!(calls.incoming.calls.due, DUE);
-        assert_eq!((calls.incoming.is_open(call), calls.incoming.is_open(other)), (true, false));
-    }
-
-    #[test]
-    fn id_is_reusable_after_its_call_ended() {
-        let mut calls = Calls::new(8);
-        let first = calls.open(7, false).unwrap();
-        assert!(calls.incoming.find(&Id::from(7)).is_some());
-        calls.incoming.cancelled(&Id::from(7)).unwrap();
-        assert!(calls.incoming.find(&Id::from(7)).is_none());
-        let second = calls.open(7, false).unwrap();
-        assert_eq!((calls.fail(first), calls.fail(second)), (Err(NotAnswered::Cancelled), Ok(())));
-    }
-
-    #[test]
-    fn limit_counts_waiting_calls() {
-        let mut calls = Calls::new(2);
-        let first = calls.open(1, false).unwrap();
-        calls.open(2, false).unwrap();
-        assert_eq!(calls.open(3, false), None);
-        assert!(calls.out.0.iter().all(|text| text.contains("busy")) && calls.out.0.len() == 1);
-        calls.fail(first).unwrap();
-        assert!(calls.open(3, false).is_some());
     }
 
     #[test]
@@ -658,21 +583,5 @@ pub(super) mod tests {
             }
         }
         assert_eq!(calls.out.0.len(), 2);
-    }
-
-    #[test]
-    fn full_outbox_receives_no_progress() {
-        let mut calls = Calls::new(8);
-        let token = Some(Id::from(7));
-        let call = calls
-            .incoming
-            .open(Time::ZERO, 1.into(), Terms::forwarded(false), token, &mut calls.out)
-            .unwrap();
-        for (reached, is_full) in [(1.0, true), (2.0, false)] {
-            calls.out.1 = is_full;
-            let report = Progress::new(reached);
-            let is_sent = calls.incoming.progress(Time::ZERO, call, &report, None, &mut calls.out);
-            assert_eq!((is_sent, calls.out.0.len()), (Ok(!is_full), usize::from(!is_full)));
-        }
     }
 }

@@ -1,5 +1,5 @@
 //! The common parts of the session tests: an outbox that keeps lines, tools with each kind of
-//! timeout, and a server.
+//! timeout, a server and a client.
 
 use std::time::Duration;
 
@@ -8,8 +8,8 @@ pub use ide_mcp::testing::Messages;
 use ide_mcp::{
     Time,
     mcp::{
-        CallEnd, Implementation, Outcome, PeerFault, Server, ServerConfig, ServerEvent, Timeout, ToolSpec,
-        Tools,
+        CallEnd, Client, ClientConfig, ClientEvent, Implementation, Outcome, PeerFault, Server, ServerConfig,
+        ServerEvent, ServerInfo, Timeout, ToolSpec, Tools,
     },
     rpc::{CallId, ErrorObject, SessionId},
 };
@@ -213,7 +213,84 @@ impl Bench {
     }
 }
 
-pub fn describe(event: &ServerEvent<TestCall>) -> String {
+/// A client and its output.
+pub struct Agent {
+    pub client: Client,
+    pub out: Messages,
+    pub now: Time,
+}
+
+/// The answer to the `initialize` of [`Agent`].
+pub const HELLO: &str = r#"{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"editor","version":"1"},"instructions":"be kind"}}"#;
+
+pub fn client_config() -> ClientConfig {
+    ClientConfig::new(Implementation::new("agent", "2"))
+}
+
+impl Agent {
+    pub fn new() -> Self {
+        Self::with(client_config())
+    }
+
+    pub fn with(config: ClientConfig) -> Self {
+        Self { client: Client::new(config, SessionId::new(1)), out: Messages::default(), now: Time::ZERO }
+    }
+
+    pub fn negotiating() -> Self {
+        let mut agent = Self::new();
+        agent.client.start(agent.now, &mut agent.out).unwrap();
+        agent.out.take();
+        agent
+    }
+
+    pub fn ready() -> Self {
+        let mut agent = Self::negotiating();
+        agent.hear(HELLO);
+        assert_eq!(agent.events(), ["ready editor 2025-11-25"]);
+        agent
+    }
+
+    pub fn hear(&mut self, text: &str) -> Vec<String> {
+        self.client.receive(self.now, text, &mut self.out);
+        self.out.take()
+    }
+
+    pub fn events(&mut self) -> Vec<String> {
+        let mut events = Vec::new();
+        while let Some(event) = self.client.poll(self.now, &mut self.out) {
+            events.push(describe_of_client(&event, self.client.server()));
+        }
+        events
+    }
+
+    pub fn at(&mut self, millis: u64) -> (Vec<String>, Vec<String>) {
+        self.now = Time::from_millis(millis);
+        let events = self.events();
+        (events, self.out.take())
+    }
+}
+
+fn describe_of_client(event: &ClientEvent, server: Option<&ServerInfo>) -> String {
+    match event {
+        ClientEvent::Ready => {
+            let server = server.unwrap();
+            let name = server.info.as_ref().map_or("-", |info| info.name.as_str());
+            format!("ready {name} {}", server.protocol_version)
+        }
+        ClientEvent::Failed(failure) => format!("failed: {failure}"),
+        ClientEvent::Outcome { outcome, .. } => outcome_text(outcome),
+        ClientEvent::Notification { method, params } => {
+            format!("notification {method} {}", params.as_ref().map_or("-", |p| p.get()))
+        }
+        ClientEvent::PeerError(error) => format!("peer error {error}"),
+        ClientEvent::PeerFault(violation) => violation_text(violation),
+        ClientEvent::CallEnded { reason: how, .. } => format!("ended {how:?}"),
+        ClientEvent::TooManyFaults => "too many faults".into(),
+        other => panic!("unknown event {other:?}"),
+    }
+}
+
+fn describe(event: &ServerEvent<TestCall>) -> String {
     match event {
         ServerEvent::Ready => "ready".into(),
         ServerEvent::ToolsListed => "tools listed".into(),
@@ -238,14 +315,14 @@ pub fn describe(event: &ServerEvent<TestCall>) -> String {
     }
 }
 
-pub fn violation_text(violation: &PeerFault) -> String {
+fn violation_text(violation: &PeerFault) -> String {
     match violation {
         PeerFault::Message(violation) => format!("violation {violation:?}"),
         other => format!("violation {other:?}"),
     }
 }
 
-pub fn outcome_text(outcome: &Outcome) -> String {
+fn outcome_text(outcome: &Outcome) -> String {
     match outcome {
         Outcome::Result(result) => format!("result {}", result.get()),
         Outcome::Error(error) => format!("error {error}"),
