@@ -675,19 +675,6 @@ fn pending_requests_end_once_with_the_connection() {
 }
 
 #[test]
-fn editor_answers_before_it_shuts_down() {
-    let mut pair = Pair::attached();
-    let (asked, _) = pair.diff("t");
-    pair.server.shutdown(Time::ZERO);
-    pair.settle();
-    let said = pair.said();
-    assert!(said[0].contains("DIFF_REJECTED") && said[0].contains(&format!("{asked:?}")), "{said:?}");
-    assert_eq!(said[1..], [r#"Closed(Remote { code: Some(CloseCode(1001)), reason: "" })"#]);
-    assert_eq!(pair.heard(), ["diff t ShutDown", "Closed(Local { clean: true })"]);
-    assert!(pair.is_over());
-}
-
-#[test]
 fn leaving_agent_ends_its_diffs() {
     let mut pair = Pair::attached();
     let (asked, _) = pair.diff("t");

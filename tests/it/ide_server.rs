@@ -1157,17 +1157,6 @@ fn unpolled_input_precedes_timers() {
 }
 
 #[test]
-fn server_request_timeout_starts_at_latest_time() {
-    let mut editor = Editor::attached(without_keepalive(config()));
-    editor.at(100_000);
-    editor.agent_mut().request("roots/list", None::<&()>, Timeout::Default).unwrap();
-    editor.written();
-    assert_eq!(editor.server.deadline(), Some(at(160_000)));
-    assert_eq!(shown(&editor.at(159_999)), NOTHING);
-    assert!(matches!(&editor.at(160_000)[..], [ServerEvent::Outcome { outcome: Outcome::TimedOut, .. }]));
-}
-
-#[test]
 fn sends_after_unpolled_end_are_refused() {
     let mut editor = Editor::attached(config());
     let diff = open(&mut editor, 5, "t");

@@ -6,8 +6,9 @@
 //! messages of the client. From the messages of the recording editor it takes the times at which a
 //! selection or a mention was sent; it does not compare the answers of that editor.
 
-use std::{collections::BTreeMap, fmt::Write as _, time::Duration};
+use std::{fmt::Write as _, time::Duration};
 
+use crate::model::{Message, Open};
 use crate::support::ide::{PORT, TEXT, at, frame, read, selection, token};
 use ide_mcp::ide::kit::Range;
 use ide_mcp::ide::tool::{
@@ -201,22 +202,20 @@ impl Session {
         let mut unanswered = 0;
         for (conn, asked) in self.asked.iter().enumerate() {
             let texts = run.texts(conn);
-            let mut answers: BTreeMap<String, usize> = BTreeMap::new();
-            let mut questions = 0;
+            let (mut open, mut questions) = (Open::default(), 0);
+            asked.iter().for_each(|id| open.ask(id, ()));
             for (_, text) in &texts {
-                let message: Value = serde_json::from_str(text).unwrap();
-                if message.get("method").is_some_and(|method| method == "roots/list") {
-                    questions += 1;
-                } else if let Some(id) = check_message(&message) {
-                    *answers.entry(id).or_default() += 1;
+                assert!(!has_null(&serde_json::from_str(text).unwrap()), "a member is null: {text}");
+                for message in Message::sent(text).unwrap() {
+                    if let Some(answer) = message.answer() {
+                        open.answer(&answer.id, |()| true).unwrap();
+                    } else if message.get("id").is_some() {
+                        assert_eq!(message.method(), Some("roots/list"), "{text}");
+                        questions += 1;
+                    }
                 }
             }
-            for id in asked {
-                let count = answers.remove(id).unwrap_or(0);
-                assert!(count <= 1, "{count} answers to {id}");
-                unanswered += 1 - count;
-            }
-            assert!(answers.is_empty(), "answers without a request: {answers:?}");
+            unanswered += open.iter().count();
             assert_eq!(questions, 1, "the editor asks for the folders of the client");
 
             // The recorded client was not asked for its folders, so it does not answer.
@@ -236,30 +235,13 @@ impl Session {
     }
 }
 
-/// Asserts that the value is a JSON-RPC message without further members. Returns its id if it is a
-/// response.
-fn check_message(message: &Value) -> Option<String> {
-    fn check_nulls(value: &Value) {
-        match value {
-            Value::Null => unreachable!("a member is null"),
-            Value::Array(elements) => elements.iter().for_each(check_nulls),
-            Value::Object(members) => members.values().for_each(check_nulls),
-            Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
-        }
+fn has_null(value: &Value) -> bool {
+    match value {
+        Value::Null => true,
+        Value::Array(elements) => elements.iter().any(has_null),
+        Value::Object(members) => members.values().any(has_null),
+        Value::Bool(_) | Value::Number(_) | Value::String(_) => false,
     }
-    check_nulls(message);
-    // Any crate can enable the feature by which a map keeps the order of the text.
-    let mut members: Vec<&str> = message.as_object().unwrap().keys().map(String::as_str).collect();
-    members.sort_unstable();
-    assert_eq!(message["jsonrpc"], "2.0");
-    let forms: &[&[&str]] = &[
-        &["id", "jsonrpc", "result"],
-        &["error", "id", "jsonrpc"],
-        &["jsonrpc", "method"],
-        &["jsonrpc", "method", "params"],
-    ];
-    assert!(forms.contains(&&members[..]), "{members:?}");
-    message.get("id").map(Value::to_string)
 }
 
 /// The text that an editor has selected before a client connects.

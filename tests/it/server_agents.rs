@@ -1074,24 +1074,6 @@ fn polling_terminates_when_sockets_bring_different_times() {
 }
 
 #[test]
-fn verdict_after_the_end_is_refused() {
-    let mut server = Server::new(config());
-    let conn = server.connect(at(0));
-    for bytes in [HEAD.as_bytes().to_vec(), text(INITIALIZE), text(INITIALIZED), text(&open_diff("5", "t"))] {
-        server.feed(at(0), conn, &bytes);
-    }
-    let calls = pass(&mut server, at(0), 0).events.into_iter().filter_map(|event| match event {
-        ServerEvent::Call { call, .. } => Some(call.id()),
-        _ => None,
-    });
-    let call = calls.last().unwrap();
-    lose(&mut server, at(1), conn);
-    assert_eq!(server.call(call).respond(&ToolResult::diff(&saved("x"))), Err(NotAnswered::Closed));
-    let rest: Vec<_> = pass(&mut server, at(1), 0).events.iter().map(shown).collect();
-    assert!(rest.iter().any(|event| event.contains("Disconnected")), "{rest:?}");
-}
-
-#[test]
 fn polling_terminates_at_the_end_of_time() {
     let mut editors = Editors::new();
     let conn = editors.attach();
