@@ -87,12 +87,10 @@ impl Expected {
                 _ => false,
             };
         };
-        let result = || serde_json::from_str::<Value>(text).unwrap_or_default();
-        let says = |result: &Value, block: usize, text: &str| result["content"][block]["text"] == text;
-        let begins = |result: &Value, text: &str| {
-            result["content"][0]["text"].as_str().is_some_and(|said| said.starts_with(text))
-        };
-        let failed = |result: &Value| result["isError"] == true;
+        let result = || serde_json::from_str::<Value>(text).unwrap();
+        let failed = || result()["isError"] == true;
+        let says = |block: usize| result()["content"][block]["text"].as_str().map(str::to_owned);
+        let begins = |with: &str| says(0).is_some_and(|text| text.starts_with(with));
         match self {
             Self::Any | Self::Answered | Self::Refused => true,
             Self::Error(_) => false,
@@ -102,15 +100,15 @@ impl Expected {
                 let entries = result()[list].as_array().cloned().unwrap_or_default();
                 entries.into_iter().map(|mut entry| entry["name"].take()).collect::<Value>() == *names
             }
-            Self::Result => !failed(&result()),
-            Self::Failed => failed(&result()),
-            Self::ResultOrLate => !failed(&result()) || begins(&result(), "unknown: "),
-            Self::InvalidArguments => failed(&result()) && begins(&result(), "Invalid arguments: "),
-            Self::Verdict(proposal) => {
-                let result = result();
-                let is_saved = || says(&result, 1, proposal) || says(&result, 1, EDITED);
-                let is_closed = says(&result, 0, "DIFF_REJECTED") || says(&result, 0, "TAB_CLOSED");
-                !failed(&result) && (is_closed || says(&result, 0, "FILE_SAVED") && is_saved())
+            Self::Result => !failed(),
+            Self::Failed => failed(),
+            Self::ResultOrLate => !failed() || begins("unknown: "),
+            Self::InvalidArguments => failed() && begins("Invalid arguments: "),
+            Self::Verdict(proposal) if says(0).as_deref() == Some("FILE_SAVED") => {
+                !failed() && says(1).is_some_and(|text| text == *proposal || text == EDITED)
+            }
+            Self::Verdict(_) => {
+                !failed() && says(0).is_some_and(|word| word == "DIFF_REJECTED" || word == "TAB_CLOSED")
             }
         }
     }
