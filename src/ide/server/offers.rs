@@ -26,19 +26,6 @@ pub(super) struct Offers {
 }
 
 impl Connections {
-    /// Returns true if a connection has output to offer, and takes those without out of the queue.
-    pub(super) fn has_offer(&mut self) -> bool {
-        while let Some(index) = self.offers.queue.front() {
-            let Some(slot) = self.slots.get_mut(*index) else { return false };
-            if slot.connection.as_ref().is_some_and(|connection| !connection.outgoing().is_empty()) {
-                return true;
-            }
-            slot.is_queued = false;
-            self.offers.queue.pop_front();
-        }
-        false
-    }
-
     /// Offers the unwritten output of the first connection in the queue.
     pub(super) fn offer(&mut self) -> Option<(ConnId, &[u8])> {
         let connection = self.slots.get(*self.offers.queue.front()?)?.connection.as_ref()?;

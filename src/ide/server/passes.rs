@@ -52,11 +52,11 @@ impl Server {
             self.mentions.on_removed(conn.into());
             return Output::Close(conn);
         }
-        if !self.connections.has_offer() {
+        if self.connections.offers.queue.is_empty() {
             self.connections.offers.in_pass = false;
             return Output::Wait(self.deadline());
         }
-        // A pass that is left is due at once.
+        // The queue has only connections with output. If it had another one, the next poll would come at once.
         let now = self.connections.now;
         self.connections
             .offer()

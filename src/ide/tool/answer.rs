@@ -37,8 +37,13 @@ pub trait Shape: Sized {
         None
     }
 
-    /// Returns the answer with the file that was asked for in the spelling of the call; `None` if it has that spelling,
-    /// which is the default.
+    /// Returns the spelling of the file that the answer is about, if a client takes only the spelling of its call.
+    fn file(&self) -> Option<&str> {
+        None
+    }
+
+    /// Returns the answer with the file that was asked for in the spelling of the call; `None` if it is about another
+    /// file.
     fn spelled_as(&self, asked: &str) -> Option<Self> {
         let _ = asked;
         None

@@ -130,6 +130,10 @@ impl Shape for Diagnostics {
         shown(&self.files, |file| hides(&file.uri)).map(Self::new)
     }
 
+    fn file(&self) -> Option<&str> {
+        self.files.first().map(|file| file.uri.as_str())
+    }
+
     /// Old clients take the problems of a file only under the URI that they asked for (described).
     fn spelled_as(&self, asked: &str) -> Option<Self> {
         let is_other = |file: &FileDiagnostics| file.uri != asked && of_file(asked) == of_file(&file.uri);
