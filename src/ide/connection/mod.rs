@@ -427,9 +427,8 @@ impl Connection {
             has_waited |= due != self.pushes.due;
         }
         // A client that keeps the buffer full whenever it is polled would otherwise never get the selection again.
-        if self.pushes.due.is_due(output.now) && !output.tx.is_full() {
+        if has_waited && self.pushes.due.is_due(output.now) && !output.tx.is_full() {
             self.pushes.tick(output.now);
-            has_waited = true;
         }
         if self.has_unsent() {
             self.flush();
@@ -447,7 +446,7 @@ impl Connection {
     #[inline]
     fn has_unsent_beside_selection(&self) -> bool {
         let is_changed = self.tools_changed_pending | self.context_changed_pending;
-        is_changed | self.roots.waits() | self.forms.due.is_due(self.ws.stream.output.now)
+        is_changed | self.roots.is_due | (self.forms.due <= self.ws.stream.output.now)
     }
 
     pub(crate) fn trim(&mut self) {

@@ -37,13 +37,6 @@ pub(super) struct Roots {
     folders: Vec<LocalPath>,
 }
 
-impl Roots {
-    /// Returns true if the question waits to be sent, and none is open.
-    pub(super) const fn waits(&self) -> bool {
-        self.is_due && self.asked.is_none()
-    }
-}
-
 impl Connection {
     /// Returns the folders in which the client works, as the client wrote them in its answer to
     /// `roots/list`: at most 64. The list is empty before the answer, and for a client that the editor does
@@ -81,7 +74,7 @@ impl Connection {
 
     /// Sends `roots/list` if it is due and no earlier one is open. If it cannot be sent yet, it stays due.
     pub(super) fn ask_for_roots(&mut self) {
-        if !self.roots.waits() {
+        if !self.roots.is_due || self.roots.asked.is_some() {
             return;
         }
         if let Ok(request) = self.request("roots/list", None::<&()>, Timeout::After(TIMEOUT)) {
