@@ -158,10 +158,12 @@ pub fn config(tools: ToolSet) -> ServerConfig {
 pub fn on(server: &mut ide::Server, event: ServerEvent) {
     let ServerEvent::Call { call, .. } = event else { return };
     match call {
-        ToolCall::OpenDiff(call, diff) => drop(server.answer(call, &reject(diff))),
+        ToolCall::OpenDiff(call, diff) => {
+            let _ = server.answer(call, reject(diff));
+        }
         ToolCall::GetDiagnostics(call, asked) => {
             black_box(asked);
-            let _ = server.answer(call, &Diagnostics::default());
+            let _ = server.answer(call, Diagnostics::default());
         }
         ToolCall::Other(call, own) => {
             let arguments: OpenDiff = own.into_arguments().expect("it is one");
@@ -271,7 +273,7 @@ fn turn(server: &mut ide::Server, now: Time) -> usize {
     loop {
         match server.poll(now) {
             Output::Event(ServerEvent::Call { call: ToolCall::GetDiagnostics(call, _), .. }) => {
-                server.answer(call, &Diagnostics::default()).expect("it is open");
+                server.answer(call, Diagnostics::default()).expect("it is open");
             }
             Output::Event(_) | Output::Close(_) => {}
             Output::Write { conn, bytes } => {

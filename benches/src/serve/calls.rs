@@ -69,7 +69,7 @@ fn config() -> ServerConfig {
 fn on(server: &mut ide::Server, event: ServerEvent) {
     if let ServerEvent::Call { call: ToolCall::OpenDiff(call, diff), .. } = event {
         // A disconnected agent needs no answer.
-        let _ = server.answer(call, &ours::reject(diff));
+        let _ = server.answer(call, ours::reject(diff));
     }
 }
 
