@@ -3,8 +3,7 @@
 #![allow(clippy::print_stdout, clippy::wildcard_enum_match_arm, reason = "it shows what it does")]
 
 use ide_mcp_mio::ide::kit::Range;
-use ide_mcp_mio::ide::tool::{Diagnostic, Diagnostics, FileDiagnostics};
-use ide_mcp_mio::ide::tool::{Severity, Tool, ToolCall};
+use ide_mcp_mio::ide::tool::{Diagnostic, Diagnostics, FileDiagnostics, Severity, Tool, ToolCall};
 use ide_mcp_mio::ide::{ServerConfig, ServerEvent};
 use ide_mcp_mio::mcp::{Context, Form, FormField, PromptResult, PromptSpec, ResourceResult, ResourceSpec};
 use ide_mcp_mio::{Clock, Server, mio};

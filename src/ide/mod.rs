@@ -49,9 +49,10 @@
 //!    its list of tools (*measured*). So the selection is sent at once, again 1.6 s after that answer
 //!    and once more 5 s later; mentions wait until the 1.6 s are over.
 //! 5. **The tools.** The client lists the [`ToolSet`](tool::ToolSet). The model of the client sees only
-//!    `getDiagnostics` and `executeCode`, and the tools for models if the client has an [`McpConfig`](discovery::McpConfig) of
-//!    the editor (*measured*): it then connects a second time, at [`MODELS_TARGET`]. Even if nothing is listed, the client calls
-//!    `closeAllDiffTabs` (*measured*), `close_tab` and `set_permission_mode` (*described*). [`Server`]
+//!    `getDiagnostics` and `executeCode`, and the tools for models if the client has an
+//!    [`McpConfig`](discovery::McpConfig) of the editor (*measured*): it then connects a second time, at
+//!    [`MODELS_TARGET`]. Even if nothing is listed, the client calls `closeAllDiffTabs` (*measured*),
+//!    `close_tab` and `set_permission_mode` (*described*). [`Server`]
 //!    answers these three calls itself, with one exception: if the [`ToolSet`](tool::ToolSet) handles `close_tab` and
 //!    no open diff has the tab, the application answers.
 //! 6. **The selection.** Call [`Server::select`] at each change of the selection, and [`Server::mention`]
@@ -68,8 +69,8 @@
 //!    [`Server`] answers the `openDiff` then, and [`ServerEvent::DiffClosed`] reports that the
 //!    application can close the view.
 //! 9. **Around the edit** the client calls `close_tab` twice. It also calls
-//!    [`ToolCall::GetDiagnostics`](tool::ToolCall::GetDiagnostics) twice: for the file before it writes the file, and for all files
-//!    afterwards. The client waits 500 ms for the first answer and 2 s for the second (*measured*), so
+//!    [`ToolCall::GetDiagnostics`](tool::ToolCall::GetDiagnostics) twice: for the file before it writes the
+//!    file, and for all files afterwards. The client waits 500 ms for the first answer and 2 s for the second (*measured*), so
 //!    their deadlines are 400 ms and 1.9 s. At the first one the answer is an empty list, at the second one
 //!    "unknown" (see docs/faq.md). The client waits without end for the answers to other calls
 //!    (*described*), so each of them has a deadline, except `openDiff` and `executeCode`, which wait

@@ -20,8 +20,8 @@ pub struct Pending<A> {
     answer: PhantomData<fn() -> A>,
 }
 
-/// A result that a [`Pending`] request can have: the [`Answer`](crate::ide::tool::Answer) of a tool, a list, the messages of
-/// a prompt, the contents of a resource, or the answer to a form. No other type can implement it.
+/// A result that a [`Pending`] request can have: the [`Answer`](crate::ide::tool::Answer) of a tool, a list, the
+/// messages of a prompt, the contents of a resource, or the answer to a form. No other type can implement it.
 pub trait FromResult: ReadResult {}
 
 impl<A: ReadResult> FromResult for A {}

@@ -10,8 +10,7 @@ use core::fmt;
 use serde::de::{self, Deserializer as _, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 
-use crate::rpc::Id;
-use crate::rpc::NotSent;
+use crate::rpc::{Id, NotSent};
 use crate::{Outbox, To};
 
 /// The maximum number of messages in a batch. No peer is known to send batches, so a larger number

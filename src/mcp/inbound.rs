@@ -47,7 +47,7 @@ const REQUESTS: &[&str] = &[
 ];
 
 /// A request of the peer.
-pub(super) struct Asked<'t> {
+pub(super) struct Request<'t> {
     pub(super) id: Id,
     pub(super) method: &'t str,
     pub(super) params: Option<&'t RawValue>,
@@ -63,7 +63,7 @@ pub(super) trait Role {
 
     /// Takes a request that is neither a ping nor `server/discover`, in a session that is not
     /// drained, failed or closed. No open call has the id of the request.
-    fn on_request(&mut self, asked: Asked<'_>, out: &mut impl Outbox);
+    fn on_request(&mut self, request: Request<'_>, out: &mut impl Outbox);
 
     /// Takes a notification that is neither a cancellation nor a report of progress.
     fn on_notification(&mut self, method: &str, params: Option<&RawValue>);
@@ -116,7 +116,7 @@ fn take<R: Role>(role: &mut R, message: Message<'_>, out: &mut impl Outbox) {
     let session = role.session();
     match message {
         Message::Request { id, method, params } => {
-            take_request(role, Asked { id, method: &method, params }, out);
+            take_request(role, Request { id, method: &method, params }, out);
         }
         Message::Notification { method, params } => take_notification(role, &method, params),
         Message::Response { id, answer } => take_response(role, &id, answer, out),
@@ -130,21 +130,21 @@ fn take<R: Role>(role: &mut R, message: Message<'_>, out: &mut impl Outbox) {
     }
 }
 
-fn take_request<R: Role>(role: &mut R, asked: Asked<'_>, out: &mut impl Outbox) {
+fn take_request<R: Role>(role: &mut R, request: Request<'_>, out: &mut impl Outbox) {
     let session = role.session();
-    let id = &asked.id;
+    let id = &request.id;
     if session.incoming.find(id).is_some() {
         return refuse_duplicate(id, out);
     }
-    match (session.state, asked.method) {
+    match (session.state, request.method) {
         (_, "ping") => answer(id, &Empty {}, out),
         // The answer comes at once and in every state: a client that probes for a newer protocol
         // falls back to `initialize` on this error. Without an answer it hangs.
-        (_, "server/discover") => not_found(id, asked.method, out),
+        (_, "server/discover") => not_found(id, request.method, out),
         (State::Draining | State::Failed | State::Closed, _) => {
             refuse(id, code::INVALID_REQUEST, "shutting down", out);
         }
-        (State::Idle | State::Awaiting | State::Opening | State::Ready, _) => role.on_request(asked, out),
+        (State::Idle | State::Awaiting | State::Opening | State::Ready, _) => role.on_request(request, out),
     }
 }
 

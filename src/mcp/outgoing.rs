@@ -72,7 +72,7 @@ pub(super) enum Purpose {
 #[derive(Debug)]
 pub(super) struct Outgoing {
     session: SessionId,
-    pub(super) requests: Table<Asked>,
+    pub(super) requests: Table<PendingRequest>,
     /// The maximum number of requests that wait, beside the ping.
     limit: usize,
     /// The latest ping of the keepalive. There is never a second one in flight.
@@ -82,7 +82,7 @@ pub(super) struct Outgoing {
 }
 
 #[derive(Debug)]
-pub(super) struct Asked {
+pub(super) struct PendingRequest {
     purpose: Purpose,
     pace: Option<Pace>,
 }
@@ -142,7 +142,7 @@ impl Outgoing {
             }
         };
         let deadline = wait.map_or(Time::NEVER, |wait| wait.deadline(now));
-        self.requests.open(deadline, Asked { purpose, pace });
+        self.requests.open(deadline, PendingRequest { purpose, pace });
         Ok(RequestId::new(self.session, id))
     }
 
@@ -154,7 +154,8 @@ impl Outgoing {
         let sent = send(out, To::Unasked, |buf| write::request(buf, id, "ping", None::<&()>));
         debug_assert_ne!(sent, Err(NotSent::Unserializable), "nothing but a name and a number is written");
         if sent.is_ok() {
-            self.ping = Some(self.requests.open(Time::NEVER, Asked { purpose: Purpose::Ping, pace: None }));
+            self.ping =
+                Some(self.requests.open(Time::NEVER, PendingRequest { purpose: Purpose::Ping, pace: None }));
         }
         sent.is_ok()
     }
@@ -193,7 +194,7 @@ impl Outgoing {
     ) -> Result<Option<(RequestId, Progress<'static>)>, PeerFault> {
         let token = report.token(limits);
         let number = token.and_then(|token| token.own_serial()).ok_or(PeerFault::UnknownProgress)?;
-        let Some(Asked { purpose, pace: Some(pace) }) = self.requests.get_mut(number) else {
+        let Some(PendingRequest { purpose, pace: Some(pace) }) = self.requests.get_mut(number) else {
             return Err(PeerFault::UnknownProgress);
         };
         let progress = report.progress(limits.reason);
@@ -218,7 +219,7 @@ impl Outgoing {
     /// Cancels a request by the handle that the application has, and notifies the peer. Returns
     /// false if the request does not wait.
     pub(super) fn cancel(&mut self, named: RequestId, reason: Option<&str>, out: &mut impl Outbox) -> bool {
-        let later_page = |(number, asked): (u64, &Asked)| match &asked.purpose {
+        let later_page = |(number, request): (u64, &PendingRequest)| match &request.purpose {
             Purpose::Page(listing) => (listing.handle == Some(named)).then_some(number),
             Purpose::Application | Purpose::Form(_) | Purpose::Initialize | Purpose::Ping => None,
         };
@@ -240,7 +241,7 @@ impl Outgoing {
     /// Ends one request that is due, and notifies the peer unless the request is a handshake or a
     /// ping.
     pub(super) fn expire(&mut self, now: Time, out: &mut impl Outbox) -> Option<(RequestId, Purpose)> {
-        let (number, Asked { purpose, .. }) = self.requests.expire(now)?;
+        let (number, PendingRequest { purpose, .. }) = self.requests.expire(now)?;
         match purpose {
             Purpose::Application | Purpose::Form(_) | Purpose::Page(_) => {
                 self.send_cancelled(number, Some("timed out"), out);
@@ -254,7 +255,7 @@ impl Outgoing {
     /// `None`.
     pub(super) fn close_one(&mut self) -> Option<(RequestId, Purpose)> {
         let number = self.requests.first()?;
-        let Asked { purpose, .. } = self.requests.end(number)?;
+        let PendingRequest { purpose, .. } = self.requests.end(number)?;
         Some((handle(self.session, number, &purpose), purpose))
     }
 

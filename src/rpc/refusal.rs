@@ -54,9 +54,9 @@ pub enum NotAnswered {
     Closed,
     /// The call is of another session, or ended so long ago that the session no longer has the reason.
     Unknown,
-    /// The result cannot be written as JSON, or is no object. The call is still open and waits for another answer.
+    /// The result cannot be written as JSON, or isn't an object. The call is still open and waits for another answer.
     Unserializable,
-    /// The result is no answer to the call: that of another tool, or of a tool for a prompt. The call is still open and
+    /// The result isn't an answer to the call: that of another tool, or of a tool for a prompt. The call is still open and
     /// waits for another answer.
     NotAnAnswer,
 }

@@ -109,7 +109,7 @@ fn ask_form(agent: &mut Agent, id: &str) -> Vec<String> {
     agent.hear(&kind_text(id, ("elicitation/create", form)))
 }
 
-/// Receives a form with this id, which the client has to show.
+/// Receives a form with this id, which the client must show.
 fn open_form(agent: &mut Agent, id: &str) -> CallId {
     assert_eq!(ask_form(agent, id), [""; 0]);
     match agent.client.poll(agent.now, &mut agent.out) {

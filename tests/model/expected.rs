@@ -1,4 +1,4 @@
-//! What the answer to a request has to be.
+//! What the answer to a request must be.
 
 use super::Answer;
 use ide_mcp::rpc::code;
@@ -89,8 +89,8 @@ impl Expected {
         };
         let result = || serde_json::from_str::<Value>(text).unwrap();
         let failed = || result()["isError"] == true;
-        let says = |block: usize| result()["content"][block]["text"].as_str().map(str::to_owned);
-        let begins = |with: &str| says(0).is_some_and(|text| text.starts_with(with));
+        let text_of = |block: usize| result()["content"][block]["text"].as_str().map(str::to_owned);
+        let begins = |with: &str| text_of(0).is_some_and(|text| text.starts_with(with));
         match self {
             Self::Any | Self::Answered | Self::Refused => true,
             Self::Error(_) => false,
@@ -104,11 +104,11 @@ impl Expected {
             Self::Failed => failed(),
             Self::ResultOrLate => !failed() || begins("unknown: "),
             Self::InvalidArguments => failed() && begins("Invalid arguments: "),
-            Self::Verdict(proposal) if says(0).as_deref() == Some("FILE_SAVED") => {
-                !failed() && says(1).is_some_and(|text| text == *proposal || text == EDITED)
+            Self::Verdict(proposal) if text_of(0).as_deref() == Some("FILE_SAVED") => {
+                !failed() && text_of(1).is_some_and(|text| text == *proposal || text == EDITED)
             }
             Self::Verdict(_) => {
-                !failed() && says(0).is_some_and(|word| word == "DIFF_REJECTED" || word == "TAB_CLOSED")
+                !failed() && text_of(0).is_some_and(|word| word == "DIFF_REJECTED" || word == "TAB_CLOSED")
             }
         }
     }

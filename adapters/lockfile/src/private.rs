@@ -9,7 +9,7 @@ use crate::read::text;
 use crate::{Error, parents, sys};
 
 /// Writes a text that contains a token, such as
-/// [`McpConfig::to_json`](ide_mcp::ide::discovery::McpConfig::to_json), to this file. The directory of the file has to
+/// [`McpConfig::to_json`](ide_mcp::ide::discovery::McpConfig::to_json), to this file. The directory of the file must
 /// exist, and keeps its mode. The file appears whole, by renaming, with mode 0600. It replaces an existing
 /// file or symbolic link with its name.
 ///
@@ -33,8 +33,8 @@ pub fn write_private(path: impl AsRef<Path>, text: &str) -> Result<(), Error> {
 /// # Errors
 /// [`Error::NotOurs`], [`Error::TooOpen`] for any permission of other users, [`Error::Symlink`],
 /// [`Error::NotRegular`], [`Error::ParentNotOurs`] and [`Error::ParentTooOpen`]; [`Error::Malformed`] for a file that
-/// is not Unicode or longer than [`LockFile::MAX_LEN`](ide_mcp::ide::discovery::LockFile::MAX_LEN); [`Error::Io`], also if there
-/// is no file.
+/// is not Unicode or longer than [`LockFile::MAX_LEN`](ide_mcp::ide::discovery::LockFile::MAX_LEN);
+/// [`Error::Io`], also if there is no file.
 pub fn read_private(path: impl AsRef<Path>) -> Result<String, Error> {
     let (path, handle) = open("read", path.as_ref())?;
     let file = handle.open_file(path.file_name().unwrap_or_default(), &path)?;

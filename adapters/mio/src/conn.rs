@@ -63,7 +63,7 @@ impl<M: Machine<Conn = ()>> Conn<M> {
         if self.connecting {
             // Some systems report readiness before the connection is established or refused. Such an
             // event is ignored.
-            let failed = reads_to_the_end(event);
+            let failed = has_ended(event);
             if !failed && self.stream().peer_addr().is_err() {
                 return true;
             }
@@ -122,10 +122,15 @@ impl<M: Machine> Drop for Conn<M> {
     }
 }
 
-/// Returns true if a read that leaves room no longer shows that nothing more is there: the stream has ended or failed, or
-/// has urgent data (RFC 9293 section 3.8.5), at which a read stops.
+/// Returns true if the stream has ended or failed.
+fn has_ended(event: &Event) -> bool {
+    event.is_read_closed() || event.is_write_closed() || event.is_error()
+}
+
+/// Returns true if a read that leaves room no longer shows that nothing more is there: the stream has
+/// ended or failed, or has urgent data (RFC 9293 section 3.8.5), at which a read stops.
 pub(crate) fn reads_to_the_end(event: &Event) -> bool {
-    event.is_read_closed() || event.is_write_closed() || event.is_error() || event.is_priority()
+    has_ended(event) || event.is_priority()
 }
 
 /// Registers a socket for both directions.

@@ -2,8 +2,7 @@
 
 use crate::socket::Socket;
 use async_io::Async;
-use ide_mcp_driver::Transport;
-use ide_mcp_driver::WakeSet;
+use ide_mcp_driver::{Transport, WakeSet};
 #[cfg(unix)]
 use ide_mcp_lockfile::Guard;
 use std::io::{self, ErrorKind};

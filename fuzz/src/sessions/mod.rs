@@ -2,7 +2,8 @@
 //! requests of its peer, its own requests, and the events for the application.
 //!
 //! `books` is the model of a session, `ledger` its record of answers; what each request requires is in `tests/model`.
-//! `server` and `client` are the scripts, and `acts` has their common steps. The tests of the root package include this module as well.
+//! `server` and `client` are the scripts, and `acts` has their common steps. The tests of the root package include
+//! this module as well.
 
 mod acts;
 mod books;

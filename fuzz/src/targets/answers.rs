@@ -57,7 +57,7 @@ pub enum Ends {
 
 /// The cause of an answer.
 #[derive(Clone, Debug)]
-pub enum Upon {
+pub enum Trigger {
     /// A message arrived.
     Words,
     /// The application gave this answer.
@@ -217,27 +217,32 @@ impl Expected {
     }
 
     /// Returns true if `answer` meets the expectation.
-    pub fn is_met(&self, answer: &Answer, upon: &Upon) -> bool {
+    pub fn is_met(&self, answer: &Answer, trigger: &Trigger) -> bool {
         let result: Option<Value> =
             answer.result.as_ref().map(|text| serde_json::from_str(text).expect(text));
         let fails = |code| answer.code == Some(code);
-        match (self, upon) {
+        match (self, trigger) {
             (Self::OrBusy(expected), _) => {
-                matches!(upon, Upon::Words) && fails(code::INTERNAL_ERROR) || expected.is_met(answer, upon)
+                matches!(trigger, Trigger::Words) && fails(code::INTERNAL_ERROR)
+                    || expected.is_met(answer, trigger)
             }
-            (Self::Now(expected), Upon::Words) => expected.fits(answer),
+            (Self::Now(expected), Trigger::Words) => expected.fits(answer),
             // That answer was due at once.
             (Self::Now(_), _) => false,
             // A tool that reads a resource fails with an error.
-            (Self::Any, Upon::Result(own)) => result.as_ref() == Some(own) || fails(code::INTERNAL_ERROR),
-            (Self::ReadByTool, Upon::Result(_) | Upon::Nothing) => fails(code::INTERNAL_ERROR),
-            (Self::Raw | Self::Tool(_), Upon::Result(own)) => result.as_ref() == Some(own),
-            (_, Upon::Failure(own)) => fails(*own),
-            (Self::Any, Upon::Words | Upon::Nothing) => answer.code.is_none_or(|code| KNOWN.contains(&code)),
-            (Self::Raw, Upon::Nothing) => fails(code::INTERNAL_ERROR),
-            (Self::Raw | Self::ReadByTool, Upon::Words) => false,
-            (Self::Tool(ends), Upon::Words) => *ends != Ends::No && result.as_ref().is_some_and(is_of_tool),
-            (Self::Tool(ends), Upon::Nothing) => {
+            (Self::Any, Trigger::Result(own)) => result.as_ref() == Some(own) || fails(code::INTERNAL_ERROR),
+            (Self::ReadByTool, Trigger::Result(_) | Trigger::Nothing) => fails(code::INTERNAL_ERROR),
+            (Self::Raw | Self::Tool(_), Trigger::Result(own)) => result.as_ref() == Some(own),
+            (_, Trigger::Failure(own)) => fails(*own),
+            (Self::Any, Trigger::Words | Trigger::Nothing) => {
+                answer.code.is_none_or(|code| KNOWN.contains(&code))
+            }
+            (Self::Raw, Trigger::Nothing) => fails(code::INTERNAL_ERROR),
+            (Self::Raw | Self::ReadByTool, Trigger::Words) => false,
+            (Self::Tool(ends), Trigger::Words) => {
+                *ends != Ends::No && result.as_ref().is_some_and(is_of_tool)
+            }
+            (Self::Tool(ends), Trigger::Nothing) => {
                 *ends != Ends::Does && result.as_ref().is_some_and(is_of_tool)
             }
         }

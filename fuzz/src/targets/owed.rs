@@ -1,7 +1,6 @@
-//! The open requests of a script, each of which has to receive one answer that meets its
-//! expectation.
+//! The open requests of a script. Each must receive one answer that meets its expectation.
 
-use super::answers::{Expected, Serves, Upon};
+use super::answers::{Expected, Serves, Trigger};
 use super::speech::{Asked, Id, Speech, Wants};
 use crate::model::{self, Answer, Message, Open};
 use crate::sessions::{Hits, name_of};
@@ -91,12 +90,12 @@ impl Owed {
         self.open.iter().any(|(_, (meaning, _))| meaning == id)
     }
 
-    pub fn said(&mut self, texts: &[String], upon: &Upon) {
+    pub fn check_output(&mut self, texts: &[String], trigger: &Trigger) {
         for text in texts {
             assert!(self.batches || !text.starts_with('['), "{text}");
             for message in Message::sent(text).unwrap_or_else(|fault| panic!("{fault}")) {
                 match message.answer() {
-                    Some(answer) => self.heard(&answer, upon),
+                    Some(answer) => self.check_answer(&answer, trigger),
                     None => {
                         assert!(message.get("id").is_none(), "a request of a side that makes none: {text}")
                     }
@@ -106,12 +105,12 @@ impl Owed {
     }
 
     /// Removes the request that this answers.
-    fn heard(&mut self, answer: &Answer, upon: &Upon) {
+    fn check_answer(&mut self, answer: &Answer, trigger: &Trigger) {
         // If several open requests have this id, the answer belongs to one whose expectation it meets:
         // to one with an exact expectation, if possible.
-        let exactly = self.open.answer(&answer.id, |(_, of)| !of.is_vague() && of.is_met(answer, upon));
-        let met = exactly.or_else(|_| self.open.answer(&answer.id, |(_, of)| of.is_met(answer, upon)));
-        let (_, expected) = met.unwrap_or_else(|fault| panic!("upon {upon:?}, {answer:?}: {fault}"));
+        let exactly = self.open.answer(&answer.id, |(_, of)| !of.is_vague() && of.is_met(answer, trigger));
+        let met = exactly.or_else(|_| self.open.answer(&answer.id, |(_, of)| of.is_met(answer, trigger)));
+        let (_, expected) = met.unwrap_or_else(|fault| panic!("trigger {trigger:?}, {answer:?}: {fault}"));
         let name = match &expected {
             Expected::Now(expected) => name_of(expected),
             expected => name_of(expected),

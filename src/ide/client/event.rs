@@ -49,8 +49,9 @@ pub enum ClientEvent {
         /// The form.
         form: Form,
     },
-    /// The editor sends a request that [`mcp::ClientConfig::forward`](crate::mcp::ClientConfig::forward) leaves to you; by
-    /// default none does, and the session answers -32601. Answer it with `respond_raw` or `fail`. At its deadline this crate answers the request with an error.
+    /// The editor sends a request that [`mcp::ClientConfig::forward`](crate::mcp::ClientConfig::forward) leaves to you.
+    /// By default it leaves none, and the session answers -32601. Answer the request with `respond_raw` or `fail`. At its
+    /// deadline this crate answers it with an error.
     Request {
         /// The name by which the request is answered.
         call: CallId,

@@ -8,8 +8,7 @@ pub use event::ClientEvent;
 
 use super::connection::{SUBPROTOCOL, TOKEN_FIELD};
 use super::pump::{self, Side};
-use super::tool::Arguments;
-use super::tool::{DirectRequest, Tool, ToolArguments};
+use super::tool::{Arguments, DirectRequest, Tool, ToolArguments};
 use super::{Dialect, Pending, Push};
 use crate::mcp::{
     self, FormAnswer, GetPrompt, List, Progress, PromptResult, PromptSpec, ReadResource, ResourceResult,
@@ -373,7 +372,7 @@ impl Client {
     /// # Errors
     ///
     /// [`NotAnswered`], which names the end of the call if it is not open.
-    /// [`NotAnswered::Unserializable`] if the result is no object, in which case the call is still
+    /// [`NotAnswered::Unserializable`] if the result isn't an object, in which case the call is still
     /// open. Nothing is sent.
     pub fn respond_raw(&mut self, call: CallId, result: &RawValue) -> Result<(), NotAnswered> {
         let (session, mut out) = self.reply()?;

@@ -4,8 +4,7 @@
 //! `cancel`: nobody sees it (measured, 2.1.330 and 2.1.332). So a form of this time is a request of the session from the
 //! beginning, but its message is written at the end of the settle time, and the person has the whole time from then on.
 
-use crate::rpc::NotSent;
-use crate::rpc::RequestId;
+use crate::rpc::{NotSent, RequestId};
 use crate::{Outbox, Time, To};
 use alloc::vec::Vec;
 use core::time::Duration;

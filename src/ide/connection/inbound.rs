@@ -185,7 +185,7 @@ impl Connection {
                 self.pushes.on_tools_listed(self.now(), self.stream_pos());
                 return None;
             }
-            mcp::ServerEvent::Call { call, tool } => return self.called(call, tool),
+            mcp::ServerEvent::Call { call, tool } => return self.on_call(call, tool),
             mcp::ServerEvent::GetPrompt { call, prompt } => {
                 self.open_calls.open(call, CallKind::Prompt, None);
                 ServerEvent::GetPrompt { agent, call, prompt }
@@ -209,14 +209,16 @@ impl Connection {
                     None => ServerEvent::CallEnded { agent, call, reason: how },
                 }
             }
-            mcp::ServerEvent::Request { call, method, params } => return self.asked(call, method, params),
+            mcp::ServerEvent::Request { call, method, params } => {
+                return self.on_request(call, method, params);
+            }
             mcp::ServerEvent::Notification { method, .. }
                 if &*method == LIST_CHANGED && self.asks_for_roots() =>
             {
                 self.roots.is_due = true;
                 return None;
             }
-            mcp::ServerEvent::Notification { method, params } => self.notified(method, params),
+            mcp::ServerEvent::Notification { method, params } => self.on_notification(method, params),
             mcp::ServerEvent::Progress { request, progress } => {
                 ServerEvent::Progress { agent, request, progress }
             }
@@ -272,8 +274,8 @@ impl Connection {
         ServerEvent::Ready { agent, client }
     }
 
-    #[allow(clippy::wildcard_enum_match_arm, reason = "only what the machine has to do with is named")]
-    fn called(&mut self, call: CallId, received: ReceivedCall) -> Option<ServerEvent> {
+    #[allow(clippy::wildcard_enum_match_arm, reason = "every other call goes to the application")]
+    fn on_call(&mut self, call: CallId, received: ReceivedCall) -> Option<ServerEvent> {
         let ReceivedCall { request, is_outside_turn } = received;
         match &request {
             ToolRequest::CloseTab(close) => {
@@ -330,11 +332,11 @@ impl Connection {
 
     /// Handles a request that is no call of a tool: a request of the dialect, a notification that came
     /// as a request, or a request for the application.
-    fn asked(&mut self, call: CallId, method: Box<str>, params: Option<Json>) -> Option<ServerEvent> {
+    fn on_request(&mut self, call: CallId, method: Box<str>, params: Option<Json>) -> Option<ServerEvent> {
         if is_ide_connected(&method) {
             let answered = self.mcp.respond_with(call, &Nothing {}, &mut self.ws.sender());
             self.settle(call, answered);
-            return Some(self.notified(method, params));
+            return Some(self.on_notification(method, params));
         }
         let direct = match self.config.dialect.rules().direct_methods {
             true => DirectRequest::read(&method, params.as_deref()),
@@ -362,7 +364,7 @@ impl Connection {
         }
     }
 
-    fn notified(&mut self, method: Box<str>, params: Option<Json>) -> ServerEvent {
+    fn on_notification(&mut self, method: Box<str>, params: Option<Json>) -> ServerEvent {
         if !is_ide_connected(&method) || self.peer == Peer::Model {
             return ServerEvent::Notification { agent: self.agent(), method, params };
         }

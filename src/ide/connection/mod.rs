@@ -181,16 +181,18 @@ impl Connection {
         self.pushes.is_settled(self.now()) && self.mcp.is_ready()
     }
 
-    /// Decides about a client that waits after an [`AdmissionPending`](ServerEvent::AdmissionPending):
-    /// opens the connection, or refuses it like one with a wrong token. Returns false if no client
-    /// waits.
-    pub(crate) fn admit(&mut self, is_admitted: bool) -> bool {
+    /// Lets in a client that waits after an [`AdmissionPending`](ServerEvent::AdmissionPending). It receives 503 if
+    /// `full` is true. Returns false if no client waits.
+    pub(crate) fn admit(&mut self, full: bool) -> bool {
         let Some(entry) = self.pending.take() else { return false };
-        let verdict = match is_admitted {
-            true if self.full => Verdict::Refuse(FULL),
-            true => Verdict::LetIn(entry),
-            false => self.config.policy.not_admitted(entry.subprotocol),
-        };
+        self.execute(if full { Verdict::Refuse(FULL) } else { Verdict::LetIn(entry) })
+    }
+
+    /// Refuses a client that waits after an [`AdmissionPending`](ServerEvent::AdmissionPending), like one with a wrong
+    /// token. Returns false if no client waits.
+    pub(crate) fn refuse(&mut self) -> bool {
+        let Some(entry) = self.pending.take() else { return false };
+        let verdict = self.config.policy.not_admitted(entry.subprotocol);
         self.execute(verdict)
     }
 
@@ -395,7 +397,7 @@ impl Connection {
     }
 
     pub(crate) fn feed(&mut self, now: Time, bytes: &[u8]) {
-        if matches!(self.hangup, Hangup::No) {
+        if self.can_hear() {
             self.ws.feed(now, bytes);
         }
     }
@@ -471,7 +473,7 @@ impl Connection {
         pump::poll(self)
     }
 
-    /// Returns what the server has to know after each operation.
+    /// Returns what the server must know after each operation.
     #[inline]
     pub(crate) fn status(&self) -> Status {
         Status {
@@ -484,7 +486,7 @@ impl Connection {
     }
 }
 
-/// What a server has to know of a connection after each operation on it.
+/// What a server must know of a connection after each operation on it.
 #[derive(Debug)]
 pub(crate) struct Status {
     /// The time of the next event; [`Time::ZERO`] while an event can be polled.

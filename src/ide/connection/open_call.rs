@@ -79,7 +79,7 @@ impl<'a> OpenCall<'a> {
     /// # Errors
     ///
     /// [`NotAnswered`], which names the end of the call if it is not open.
-    /// [`NotAnswered::NotAnAnswer`] if the text is no answer of the tool, or has a member that the
+    /// [`NotAnswered::NotAnAnswer`] if the text isn't an answer of the tool, or has a member that the
     /// answer does not have, and for a prompt or a resource that no tool reads; the call is still open
     /// then. Nothing is sent.
     pub fn answer_json(self, text: &str) -> Result<(), NotAnswered> {
@@ -94,8 +94,8 @@ impl<'a> OpenCall<'a> {
     ///
     /// # Errors
     ///
-    /// The errors of [`respond`](Self::respond), and [`NotAnswered::Unserializable`] if the result is
-    /// no object, in which case the call is still open.
+    /// The errors of [`respond`](Self::respond), and [`NotAnswered::Unserializable`] if the result
+    /// isn't an object, in which case the call is still open.
     pub fn respond_raw(self, result: &RawValue) -> Result<(), NotAnswered> {
         let is_answer = match self.kind().filter(|_| is_object(result)) {
             Some(CallKind::Tool(_) | CallKind::OwnTool) => {
@@ -157,9 +157,10 @@ impl<'a> OpenCall<'a> {
         self.with(|server, call| server.end(call, |mcp, out| mcp.respond_with_any(call, &raw, out)))
     }
 
-    /// Answers with a JSON-RPC error: a text is a failure of the editor (-32603), and [`ErrorObject`] has the other codes,
-    /// and data. A tool that failed answers [`ToolResult::error`]. The codes from -32020 to -32099,
-    /// but for -32042, belong to a later version of MCP, and are sent as [`INTERNAL_ERROR`](crate::rpc::code::INTERNAL_ERROR).
+    /// Answers with a JSON-RPC error: a text is a failure of the editor (-32603), and [`ErrorObject`] has the other
+    /// codes, and data. A tool that failed answers [`ToolResult::error`]. The codes from -32020 to -32099, but for
+    /// -32042, belong to a later version of MCP, and are sent as
+    /// [`INTERNAL_ERROR`](crate::rpc::code::INTERNAL_ERROR).
     ///
     /// # Errors
     ///

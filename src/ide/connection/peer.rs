@@ -14,8 +14,8 @@ use crate::ws::Request;
 use alloc::sync::Arc;
 
 /// The request target at which a client connects to give tools of the editor to its model. The target
-/// is compared byte for byte, and what resembles it, such as `/models/`, is no door at all (404). [`McpConfig`](crate::ide::discovery::McpConfig) writes it into the configuration
-/// of a client.
+/// is compared byte for byte, and what resembles it, such as `/models/`, is no door at all (404).
+/// [`McpConfig`](crate::ide::discovery::McpConfig) writes it into the configuration of a client.
 ///
 /// The [`Policy`](crate::ide::Policy) requires the token here as at every target, and accepts this target
 /// even if [`Policy::paths`](crate::ide::Policy::paths) does not list it. The real client offers the

@@ -12,12 +12,12 @@
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! // The editor listens on port 41111; this is the text of its file 41111.lock.
 //! let token = AuthToken::from_text("550e8400-e29b-41d4-a716-446655440000")?;
-//! let editor = ServerConfig::new("Editor", "1.0").folder("/work/project").listening(41111, token);
+//! let editor = ServerConfig::new("Editor", "1.0").folder("/home/me/project").listening(41111, token);
 //! let text = editor.lock_file(4711).to_json();
 //!
 //! // The agent runs below that folder.
 //! let found = Candidate { port: 41111, file: LockFile::parse(&text), pid_alive: Some(true), modified: None };
-//! let context = AgentContext { cwd: "/work/project/src", ..AgentContext::default() };
+//! let context = AgentContext { cwd: "/home/me/project/src", ..AgentContext::default() };
 //! assert_eq!(choose(&[found], &context).unique().map(|file| file.port), Some(41111));
 //! # Ok(())
 //! # }

@@ -224,7 +224,8 @@ pub struct Edit {
 }
 
 impl Edit {
-    /// Returns the name of the edit, as the events have it; it names the agent too ([`AgentId::of_call`](crate::ide::AgentId::of_call)).
+    /// Returns the name of the edit, as the events have it. It names the agent too, see
+    /// [`AgentId::of_call`](crate::ide::AgentId::of_call).
     #[must_use]
     pub const fn id(&self) -> CallId {
         self.id

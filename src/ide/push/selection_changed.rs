@@ -3,8 +3,7 @@
 use super::{EditorNotification, InDialect};
 use crate::ide::Dialect;
 use crate::ide::dialect::SelectionForm;
-use crate::ide::kit::Position;
-use crate::ide::kit::Range;
+use crate::ide::kit::{Position, Range};
 use crate::ide::paths::Unencoded;
 use crate::ide::tool::arguments::{Said, arguments};
 use crate::rpc::SerializedNotification;

@@ -7,12 +7,14 @@
 //!
 //!  after each operation and each poll of a connection: its deadline is noted, and it is
 //!    queued for writing if it has output, or for closing if it is done
+//!
+//!  after a write for which nothing waited: it is queued for writing if it has more output
 //! ```
 //!
 //! Queues hold places, each place at most once in each. So no search is necessary: a poll for one of a thousand
 //! connections examines only that connection.
 //!
-//! The open calls of all connections together hold at most `share * places + pool` bytes. Every
+//! The open calls of all connections together hold at most `share * max_open + pool` bytes. Every
 //! connection can hold its share, and the bytes above the share come from the pool. `excess` is the
 //! number of bytes taken from the pool, and never exceeds the pool. So no client can use up the share
 //! of another client.
@@ -36,13 +38,13 @@ pub(super) struct Connections {
     pub(super) done: VecDeque<usize>,
     /// The places with unwritten output.
     pub(super) offers: Offers,
-    /// The deadlines of the connections, exact for the places that are not eventful. The deadline of an eventful place
-    /// is the one that came when the place was queued.
+    /// The deadlines of the connections. That of an eventful place is the one that came when the place was queued; a
+    /// write for which nothing waited changes none, so a deadline can come too early. Then its poll notes the next.
     pub(super) deadlines: Deadlines,
     /// The number of open connections.
     open: usize,
-    /// The number of connections that can be open at once.
-    pub(super) places: usize,
+    /// The number of connections that can be open at once: 0 from the shutdown on.
+    pub(super) max_open: usize,
     share: usize,
     pool: usize,
     /// The sum of the excess of the slots.
@@ -84,12 +86,12 @@ impl Slot {
 }
 
 impl Connections {
-    /// Creates an empty set. The open calls of up to `places` connections can hold `bytes` together:
+    /// Creates an empty set. The open calls of up to `max_open` connections can hold `bytes` together:
     /// one half is divided into shares, the other half is the pool.
-    pub(super) fn new(bytes: usize, places: usize) -> Self {
+    pub(super) fn new(bytes: usize, max_open: usize) -> Self {
         let pool = bytes / 2;
-        let share = bytes.saturating_sub(pool).checked_div(places).unwrap_or_default();
-        Self { places, share, pool, ..Self::default() }
+        let share = bytes.saturating_sub(pool).checked_div(max_open).unwrap_or_default();
+        Self { max_open, share, pool, ..Self::default() }
     }
 
     /// Takes the time of an operation.
@@ -136,7 +138,8 @@ impl Connections {
         }
     }
 
-    /// Returns a connection, for an operation that causes neither an event nor output.
+    /// Returns a connection; `None` if it is over. An operation that can cause an event, output or the end goes through
+    /// [`with`](Self::with).
     pub(super) fn get_mut(&mut self, conn: ConnId) -> Option<&mut Connection> {
         match &mut self.slots.get_mut(conn.index())?.connection {
             Some(connection) if connection.conn == conn => Some(connection),
@@ -229,10 +232,6 @@ impl Connections {
     #[inline]
     pub(super) fn next_done(&mut self) -> Option<ConnId> {
         let index = self.done.pop_front()?;
-        self.remove(index)
-    }
-
-    fn remove(&mut self, index: usize) -> Option<ConnId> {
         let over = self.slots.get_mut(index)?.connection.take()?;
         self.note(index);
         Some(over.conn)
@@ -279,7 +278,7 @@ impl Connections {
 
     /// Returns true if as many connections are open as there are places.
     pub(super) const fn is_full(&self) -> bool {
-        self.open >= self.places
+        self.open >= self.max_open
     }
 
     /// Queues a connection that has new output or has become done, and updates the counts. Notes and

@@ -141,22 +141,14 @@ impl Server {
     /// [`max_clients`](ServerConfig::max_clients) clients are attached by now. Returns false if no client waits on this
     /// connection.
     pub fn admit(&mut self, conn: ConnId) -> bool {
-        self.decide(conn, true)
+        let is_full = self.connections.is_full();
+        self.connections.with(conn, |connection| connection.admit(is_full)).unwrap_or(false)
     }
 
     /// Refuses a client that waits after an [`AdmissionPending`](ServerEvent::AdmissionPending), like one with a wrong
     /// token. Returns false if no client waits on this connection.
     pub fn refuse(&mut self, conn: ConnId) -> bool {
-        self.decide(conn, false)
-    }
-
-    fn decide(&mut self, conn: ConnId, is_admitted: bool) -> bool {
-        let is_full = self.connections.is_full();
-        let admitted = self.connections.with(conn, |connection| {
-            connection.full = is_full;
-            connection.admit(is_admitted)
-        });
-        admitted.unwrap_or(false)
+        self.connections.with(conn, Connection::refuse).unwrap_or(false)
     }
 
     /// Answers a call with the answer of its tool, in the dialect of the session.
@@ -309,7 +301,7 @@ impl Server {
     /// that reads slowly can take longer.
     pub fn shutdown(&mut self, now: Time) {
         self.connections.set_now(now);
-        self.connections.places = 0;
+        self.connections.max_open = 0;
         self.connections.with_each(Connection::shutdown);
     }
 
@@ -379,7 +371,7 @@ impl Server {
     }
 
     /// Returns the next event of any connection.
-    #[allow(clippy::wildcard_enum_match_arm, reason = "only what the server has to do with is named")]
+    #[allow(clippy::wildcard_enum_match_arm, reason = "every other event goes to the application as it is")]
     fn next_event_of_agent(&mut self) -> Option<ServerEvent> {
         loop {
             let event = self.connections.next_event()?;

@@ -38,7 +38,7 @@ macro_rules! tools {
             /// Reads an answer of this tool in any dialect, or in another shape that the tool reads. `asked` is the
             /// file that the call names. Returns the answer to send, in `dialect` and without the files for which
             /// `hides` returns true; the inner `None` if the result can be sent: it names no such file, it is in a
-            /// dialect, and `translates` is false. Returns the outer `None` for a result that is no answer of this
+            /// dialect, and `translates` is false. Returns the outer `None` for a result that isn't an answer of this
             /// tool, or contains anything else.
             pub(crate) fn shown(
                 self,

@@ -22,7 +22,7 @@ use crate::{
     mcp::{
         ClientEvent, Form, Outcome, Timeout,
         batch::Gather,
-        inbound::{self, Asked, Role},
+        inbound::{self, Request, Role},
         incoming::{Terms, answer, not_found, refuse, refuse_invalid},
         listing::{Cursor, Listing, PageLimits, Turn},
         outgoing::Purpose,
@@ -42,25 +42,25 @@ impl Client {
         }
     }
 
-    fn serve(&mut self, asked: Asked<'_>, out: &mut impl Outbox) {
-        match (asked.method, &self.config.roots) {
-            ("roots/list", Some(roots)) => answer(&asked.id, &ListOut("roots", roots), out),
-            ("elicitation/create", _) if self.config.elicitation => self.open_form(asked, out),
-            _ => not_found(&asked.id, asked.method, out),
+    fn serve(&mut self, request: Request<'_>, out: &mut impl Outbox) {
+        match (request.method, &self.config.roots) {
+            ("roots/list", Some(roots)) => answer(&request.id, &ListOut("roots", roots), out),
+            ("elicitation/create", _) if self.config.elicitation => self.open_form(request, out),
+            _ => not_found(&request.id, request.method, out),
         }
     }
 
     /// Opens a form for the person. The person has more time than the application has for other
     /// requests.
-    fn open_form(&mut self, asked: Asked<'_>, out: &mut impl Outbox) {
-        match Form::read(asked.params.unwrap_or(RawValue::NULL)) {
+    fn open_form(&mut self, request: Request<'_>, out: &mut impl Outbox) {
+        match Form::read(request.params.unwrap_or(RawValue::NULL)) {
             Ok(form) => {
                 let terms = Terms { timeout: Timeout::After(self.config.longest_call), ..Terms::request() };
-                if let Some(call) = self.session.open_request(asked.id, asked.params, terms, out) {
+                if let Some(call) = self.session.open_request(request.id, request.params, terms, out) {
                     self.session.push(ClientEvent::Form { call, form });
                 }
             }
-            Err(error) => refuse_invalid(&asked.id, &error, &self.session.limits, out),
+            Err(error) => refuse_invalid(&request.id, &error, &self.session.limits, out),
         }
     }
 
@@ -119,15 +119,15 @@ impl Role for Client {
         &mut self.session
     }
 
-    fn on_request(&mut self, asked: Asked<'_>, out: &mut impl Outbox) {
+    fn on_request(&mut self, request: Request<'_>, out: &mut impl Outbox) {
         if self.session.state != State::Ready {
-            refuse(&asked.id, code::INVALID_REQUEST, "not initialized", out);
-        } else if asked.method != "initialize"
-            && self.config.forward.takes(asked.method, self.models(asked.method))
+            refuse(&request.id, code::INVALID_REQUEST, "not initialized", out);
+        } else if request.method != "initialize"
+            && self.config.forward.takes(request.method, self.models(request.method))
         {
-            self.session.forward(asked.id, (asked.method, asked.params), false, out);
+            self.session.forward(request.id, (request.method, request.params), false, out);
         } else {
-            self.serve(asked, out);
+            self.serve(request, out);
         }
     }
 

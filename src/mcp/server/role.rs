@@ -26,7 +26,7 @@ use crate::{
     mcp::{
         Outcome, PeerFault, ServerEvent, Tools,
         batch::Gather,
-        inbound::{self, Asked, Role},
+        inbound::{self, Request, Role},
         incoming::{AnswerKind, answer, not_found, refuse},
         outgoing::Purpose,
         params::{self, ClientCapabilities, Empty, Initialize, ListOut, SetLevel},
@@ -70,8 +70,8 @@ impl<T: Tools> Server<T> {
         answer(id, &result, out);
     }
 
-    fn serve(&mut self, asked: Asked<'_>, out: &mut impl Outbox) {
-        let Asked { ref id, method, params } = asked;
+    fn serve(&mut self, request: Request<'_>, out: &mut impl Outbox) {
+        let Request { ref id, method, params } = request;
         match method {
             "tools/list" | "resources/list" | "resources/templates/list" | "prompts/list"
                 if params::has_cursor(params) =>
@@ -83,7 +83,7 @@ impl<T: Tools> Server<T> {
                 self.announced.tools.on_listed(digest(self.tools.specs()));
                 self.session.push(ServerEvent::ToolsListed);
             }
-            "tools/call" => self.call(asked.id, params, out),
+            "tools/call" => self.call(request.id, params, out),
             "resources/list" => {
                 answer(id, &ListOut("resources", self.context.listed_resources()), out);
                 self.announced.resources.on_listed(self.context.clone());
@@ -92,13 +92,15 @@ impl<T: Tools> Server<T> {
                 answer(id, &ListOut("resourceTemplates", self.context.listed_templates()), out);
             }
             "resources/read" if self.config.context.declares_resources() => {
-                self.read_resource(asked.id, params, out)
+                self.read_resource(request.id, params, out)
             }
             "prompts/list" => {
                 answer(id, &ListOut("prompts", self.context.listed_prompts()), out);
                 self.announced.prompts.on_listed(self.context.clone());
             }
-            "prompts/get" if self.config.context.declares_prompts() => self.get_prompt(asked.id, params, out),
+            "prompts/get" if self.config.context.declares_prompts() => {
+                self.get_prompt(request.id, params, out)
+            }
             "logging/setLevel" if self.log_level.is_some() => match SetLevel::read(params) {
                 Some(level) => {
                     self.log_level = Some(level);
@@ -137,13 +139,13 @@ impl<T: Tools> Role for Server<T> {
         &mut self.session
     }
 
-    fn on_request(&mut self, asked: Asked<'_>, out: &mut impl Outbox) {
-        match (self.session.state, asked.method) {
-            (State::Awaiting, "initialize") => self.initialize(&asked.id, asked.params, out),
+    fn on_request(&mut self, request: Request<'_>, out: &mut impl Outbox) {
+        match (self.session.state, request.method) {
+            (State::Awaiting, "initialize") => self.initialize(&request.id, request.params, out),
             (State::Awaiting, method) if !self.needs_no_session(method) => {
-                refuse(&asked.id, code::INVALID_REQUEST, "not initialized", out);
+                refuse(&request.id, code::INVALID_REQUEST, "not initialized", out);
             }
-            (_, "initialize") => refuse(&asked.id, code::INVALID_REQUEST, "already initialized", out),
+            (_, "initialize") => refuse(&request.id, code::INVALID_REQUEST, "already initialized", out),
             (_, method) if self.config.forward.takes(method, self.models(method)) => {
                 // The application answers with its own list, so no announced change is pending any
                 // more.
@@ -154,10 +156,10 @@ impl<T: Tools> Role for Server<T> {
                     _ => {}
                 }
                 let at_once = self.config.at_once.iter().any(|name| name == method)
-                    || method == "tools/call" && self.is_answered_at_once(asked.params);
-                self.session.forward(asked.id, (method, asked.params), at_once, out);
+                    || method == "tools/call" && self.is_answered_at_once(request.params);
+                self.session.forward(request.id, (method, request.params), at_once, out);
             }
-            _ => self.serve(asked, out),
+            _ => self.serve(request, out),
         }
     }
 

@@ -30,7 +30,7 @@ pub fn of_editor(record: &Record<ServerEvent>) -> Calls {
             _ => {}
         }
     }
-    let of_peer = asked(messages(&texts_in(&record.input, true)));
+    let of_peer = request_ids(messages(&texts_in(&record.input, true)));
     let mut calls = incoming(of_peer, &names, &unanswered, &record.output);
     outgoing(&mut calls, &record.output, &outcomes);
     calls
@@ -46,7 +46,7 @@ pub fn of_agent(record: &Record<ClientEvent>) -> Calls {
             _ => None,
         })
         .collect();
-    let of_peer = asked(messages(&texts_in(&record.input, false)));
+    let of_peer = request_ids(messages(&texts_in(&record.input, false)));
     let mut calls = incoming(of_peer, &BTreeMap::new(), &[], &record.output);
     outgoing(&mut calls, &record.output, &outcomes);
     calls
@@ -93,7 +93,7 @@ fn outgoing(calls: &mut Calls, output: &[u8], outcomes: &[RequestId]) {
         message.method() != Some("initialize") && !is_later_page
     });
     let number = |number: usize| format!("our own {number}");
-    calls.begun.extend((0..asked(of_application).len()).map(number));
+    calls.begun.extend((0..request_ids(of_application).len()).map(number));
     // The order of the handles is the order of the requests.
     let mut handles = outcomes.to_vec();
     handles.sort();
@@ -114,7 +114,7 @@ fn name(call: &ToolCall) -> String {
 }
 
 /// Returns the ids of the requests among these messages.
-fn asked<'a>(messages: impl Iterator<Item = Message<'a>>) -> Vec<String> {
+fn request_ids<'a>(messages: impl Iterator<Item = Message<'a>>) -> Vec<String> {
     messages.filter(|message| message.get("method").is_some()).filter_map(|message| id(&message)).collect()
 }
 

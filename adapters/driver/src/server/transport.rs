@@ -15,7 +15,7 @@ pub const RETRY: Duration = Duration::from_millis(100);
 ///
 /// The contract is that of edge-triggered readiness. After an accept, a read or a write has returned
 /// [`WouldBlock`](io::ErrorKind::WouldBlock), or a read has left room where
-/// [`SHORT_READS_DRAIN`](Transport::SHORT_READS_DRAIN), the adapter has to call
+/// [`SHORT_READS_DRAIN`](Transport::SHORT_READS_DRAIN), the adapter must call
 /// [`Server::acceptable`](crate::Server::acceptable) or [`Server::ready`](crate::Server::ready) as soon
 /// as a retry can succeed. A call without readiness costs one try, and does no harm.
 pub trait Transport {
@@ -28,7 +28,8 @@ pub trait Transport {
     /// True if the adapter waits by level, as poll(2) does: it reports a socket again as long as it has input.
     const IS_LEVEL_TRIGGERED: bool = false;
 
-    /// True if a read that leaves room has emptied the socket, see [`Link::short_reads_drain`](crate::Link::short_reads_drain).
+    /// True if a read that leaves room has emptied the socket, see
+    /// [`Link::short_reads_drain`](crate::Link::short_reads_drain).
     /// An adapter that waits by edge then reports an end by [`Server::report_end`](crate::Server::report_end).
     const SHORT_READS_DRAIN: bool = Self::IS_LEVEL_TRIGGERED;
 

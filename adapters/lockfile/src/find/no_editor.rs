@@ -6,8 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use ide_mcp::ide::discovery::LockFile;
-use ide_mcp::ide::discovery::client_env::ClientEnv;
-use ide_mcp::ide::discovery::client_env::{AUTO_CONNECT_VARIABLE, PORT_VARIABLE};
+use ide_mcp::ide::discovery::client_env::{AUTO_CONNECT_VARIABLE, ClientEnv, PORT_VARIABLE};
 use ide_mcp::ide::discovery::matching::Refusal;
 use ide_mcp::ide::paths::{LocalPath, Platform};
 
