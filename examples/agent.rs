@@ -3,15 +3,28 @@
 //! Run `ide-mcp editor` in one terminal, and `cargo run --example agent` in another, in the same folder.
 //! Beside an editor that offers no `getDiagnostics`, such as `minimal_server`, it lists the tools and ends with an error.
 
-#![allow(clippy::print_stdout, reason = "the example prints its results")]
+#![allow(clippy::print_stdout, clippy::print_stderr, reason = "the example prints its results")]
 
 use ide_mcp_blocking::ide::kit::display_safe;
 use ide_mcp_blocking::ide::tool::GetDiagnostics;
 use ide_mcp_blocking::{Agent, AgentOptions};
+use std::error::Error;
+use std::process::ExitCode;
 
-fn main() -> Result<(), Box<dyn std::error::Error>> {
+fn main() -> ExitCode {
+    match run() {
+        Ok(()) => ExitCode::SUCCESS,
+        // The text of an error names the remedy. A `main` that returns the error would print its fields.
+        Err(error) => {
+            eprintln!("{error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run() -> Result<(), Box<dyn Error>> {
     let mut agent = Agent::attach(AgentOptions::new("example-agent", "1.0"))?;
-    println!("attached to {}", display_safe(&agent.editor().name));
+    println!("attached to {}", display_safe(&agent.session().editor().name));
     for tool in agent.list_tools()? {
         println!("{}: {}", display_safe(&tool.name), display_safe(&tool.description));
     }

@@ -17,7 +17,7 @@ use std::thread;
 fn main() -> Result<(), Box<dyn Error>> {
     let tools = [Tool::OpenDiff];
     let mut server = Server::start(ServerConfig::new("blocking loop", "1.0").folder(".").tools(tools))?;
-    println!("listening on port {}", server.port());
+    println!("listening on port {}", server.local_addr().port());
 
     let (proposals, proposed) = mpsc::channel();
     thread::spawn({

@@ -28,7 +28,7 @@ const FRAME: Duration = Duration::from_nanos(1_000_000_000 / 60);
 fn main() -> Result<(), Box<dyn Error>> {
     let tools = [Tool::OpenDiff];
     let mut server = NestedServer::start(ServerConfig::new("frames", "1.0").folder(".").tools(tools))?;
-    println!("listening on port {}", server.server().port());
+    println!("listening on port {}", server.server().local_addr().port());
 
     let quit = Arc::new(AtomicBool::new(false));
     for signal in [SIGINT, SIGTERM] {

@@ -31,7 +31,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut poll = Poll::new()?;
     let editor = ServerConfig::new("mio loop", "1.0").folder(".").tools([Tool::GetDiagnostics]);
     let mut server = Server::start(editor, poll.registry(), SERVER)?;
-    println!("listening on port {}", server.port());
+    println!("listening on port {}", server.local_addr().port());
 
     // Other threads use the server by clones of this handle, which wakes the `Poll`.
     let handle = server.handle(&Waker::new(poll.registry(), WAKER)?);

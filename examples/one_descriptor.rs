@@ -16,7 +16,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     use std::os::unix::net::UnixStream;
 
     let mut server = NestedServer::start(ServerConfig::new("one descriptor", "1.0").folder("."))?;
-    println!("listening on port {}", server.server().port());
+    println!("listening on port {}", server.server().local_addr().port());
 
     // A descriptor of the application, which becomes readable when a signal comes.
     let (mut signals, sender) = UnixStream::pair()?;

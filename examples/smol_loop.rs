@@ -38,7 +38,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 async fn serve() -> Result<(), Box<dyn Error>> {
     let tools = [Tool::OpenDiff];
     let mut server = Server::start(ServerConfig::new("smol loop", "1.0").folder(".").tools(tools))?;
-    println!("listening on port {}", server.port());
+    println!("listening on port {}", server.local_addr().port());
 
     let mut signals = Signals::new([SIGINT, SIGTERM])?;
     let mut quit = smol::unblock(move || signals.forever().next());

@@ -105,19 +105,19 @@ macro_rules! as_its_server {
     };
     (@ $($server:tt)*) => {
         fn publish(&mut self, dir: &LockDir, file: &LockFile) -> Result<(), Error> {
-            self $($server)* .publish(dir, file)
+            self $($server)* .lock_file_mut().publish(dir, file)
         }
 
         fn set_folders(&mut self, folders: &[&str]) -> Result<(), Error> {
-            self $($server)* .set_folders(folders)
+            self $($server)* .lock_file_mut().set_folders(folders)
         }
 
         fn token(&self) -> Option<&AuthToken> {
-            self $($server)* .token()
+            self $($server)* .lock_file().token()
         }
 
         fn lock_path(&self) -> Option<PathBuf> {
-            self $($server)* .lock_path().map(std::path::Path::to_owned)
+            self $($server)* .lock_file().path().map(std::path::Path::to_owned)
         }
 
         fn local_addr(&self) -> SocketAddr {

@@ -47,15 +47,15 @@ impl Editor for NestedServer {
     }
 
     fn publish(&mut self, dir: &LockDir, file: &LockFile) -> Result<(), Error> {
-        self.server_mut().publish(dir, file)
+        self.server_mut().lock_file_mut().publish(dir, file)
     }
 
     fn set_folders(&mut self, folders: &[&str]) -> Result<(), Error> {
-        self.server_mut().set_folders(folders)
+        self.server_mut().lock_file_mut().set_folders(folders)
     }
 
     fn token(&self) -> Option<&AuthToken> {
-        self.server().token()
+        self.server().lock_file().token()
     }
 
     fn handle(&mut self) -> Handle {
@@ -63,7 +63,7 @@ impl Editor for NestedServer {
     }
 
     fn lock_path(&self) -> Option<PathBuf> {
-        self.server().lock_path().map(std::path::Path::to_owned)
+        self.server().lock_file().path().map(std::path::Path::to_owned)
     }
 
     fn local_addr(&self) -> SocketAddr {

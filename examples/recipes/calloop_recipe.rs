@@ -13,7 +13,7 @@ use std::{error::Error, io, os::fd::AsFd as _};
 fn main() -> Result<(), Box<dyn Error>> {
     let tools = [Tool::OpenDiff];
     let mut server = NestedServer::start(ServerConfig::new("calloop", "1.0").folder(".").tools(tools))?;
-    println!("listening on port {}; Enter ends it", server.server().port());
+    println!("listening on port {}; Enter ends it", server.server().local_addr().port());
 
     let mut outer: EventLoop<'_, NestedServer> = EventLoop::try_new()?;
     let signal = outer.get_signal();

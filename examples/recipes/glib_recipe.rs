@@ -15,7 +15,7 @@ use std::{cell::RefCell, error::Error, io, rc::Rc};
 fn main() -> Result<(), Box<dyn Error>> {
     let tools = [Tool::OpenDiff];
     let server = NestedServer::start(ServerConfig::new("GLib", "1.0").folder(".").tools(tools))?;
-    println!("listening on port {}; Enter ends it", server.server().port());
+    println!("listening on port {}; Enter ends it", server.server().local_addr().port());
 
     let (main_loop, descriptor) = (MainLoop::new(None, false), server.as_raw_fd());
     // The callbacks of the main thread share the server.

@@ -9,7 +9,7 @@ use polling::{Event, Events, PollMode, Poller};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut server = NestedServer::start(ServerConfig::new("poll", "1").folder(".").tools([Tool::OpenDiff]))?;
-    println!("listening on port {}; Enter ends it", server.server().port());
+    println!("listening on port {}; Enter ends it", server.server().local_addr().port());
     let handle = server.handle();
     std::thread::spawn(move || std::io::stdin().read_line(&mut String::new()).map(|_| handle.shutdown()));
     let poller = Poller::new()?;

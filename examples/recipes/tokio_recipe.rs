@@ -13,7 +13,7 @@ use std::{error::Error, io};
 async fn main() -> Result<(), Box<dyn Error>> {
     let editor = ServerConfig::new("tokio", "1.0").folder(".").tools([Tool::OpenDiff]);
     let mut server = Server::start(editor)?;
-    println!("listening on port {}; Enter ends it", server.port());
+    println!("listening on port {}; Enter ends it", server.local_addr().port());
     let handle = server.handle();
     tokio::task::spawn_blocking(move || io::stdin().read_line(&mut String::new()).map(|_| handle.shutdown()));
     while !server.is_over() {

@@ -5,6 +5,7 @@ use crate::connect::connect_to;
 use ide_mcp::ide::tool::ToolArguments;
 use ide_mcp::ide::{Client, ClientEvent, FromResult, Pending};
 use ide_mcp::mcp::ToolSpec;
+use ide_mcp::rpc::NotSent;
 use ide_mcp::{Clock, Time};
 use ide_mcp_driver::{AgentError, AgentOptions, AgentSession, AgentStep, CallError};
 use std::net::TcpStream;
@@ -159,7 +160,27 @@ impl Agent {
         self.clock.now()
     }
 
-    ide_mcp_driver::delegate_agent!();
+    /// Returns the session: its editor, the tools of the handshake, and whether the agent is attached.
+    #[must_use]
+    pub const fn session(&self) -> &AgentSession {
+        &self.session
+    }
+
+    /// Returns the machine of the connection, for every request, answer and notification. Its output is
+    /// written in the next turn.
+    ///
+    /// # Errors
+    /// [`NotSent::NotReady`] while the agent is not attached.
+    pub fn client_mut(&mut self) -> Result<&mut Client, NotSent> {
+        let conn = self.conn.as_mut().filter(|_| self.session.is_attached());
+        conn.map(Conn::machine_mut).ok_or(NotSent::NotReady)
+    }
+
+    /// Returns true if the agent has ended, and its last event and its error were delivered.
+    #[must_use]
+    pub fn is_over(&self) -> bool {
+        self.session.is_over()
+    }
 
     /// Takes one step of the session, and waits until `until` at most.
     fn advance(&mut self, until: Time) {

@@ -55,6 +55,12 @@
 //! file has one. A wake-up does not end the wait of a [`Conn`]. If another thread has something to send, wait in slices
 //! with [`Conn::poll`], or use another adapter.
 //!
+//! # What lies below
+//! These few hundred lines wait by poll(2), ring the bell of a waiting thread, and start the thread of [`spawn`]. What is
+//! the same on every kind of loop lies in [`ide_mcp_driver`]: when a socket is read, how much a turn moves, how a
+//! connection ends, and when an agent tries again. [`ide_mcp_lockfile`] has the files and the owners of sockets, and
+//! [`ide_mcp`] the protocol, without a socket.
+//!
 //! This crate is the one dependency of an editor or an agent: it re-exports the modules of [`ide_mcp`], and
 //! [`lockfile`]. [`ide_mcp_driver`] compares this adapter with the others.
 
@@ -70,8 +76,8 @@ pub use agent::Agent;
 pub use conn::Conn;
 pub use connect::connect_checked;
 pub use ide_mcp_driver::{
-    AgentError, AgentOptions, Bind, CallError, ConnectError, GuardMode, Guarding, Handle, HandleError,
-    NotAdmitted, StartError, StartOptions, Trust, Wake, Waker,
+    AgentError, AgentOptions, AgentSession, Bind, CallError, ConnectError, EditorLock, GuardMode, Guarding,
+    Handle, HandleError, NotAdmitted, StartError, StartOptions, Trust, Wake, Waker,
 };
 pub use server::Server;
 pub use spawn::spawn;

@@ -3,11 +3,12 @@
 use crate::Waker;
 use crate::readiness::{Bell, interest, wait};
 use crate::sockets::Sockets;
-use ide_mcp::ide::{ServerConfig, ServerEvent};
+use ide_mcp::ide::{self, ServerConfig, ServerEvent};
 use ide_mcp::{Clock, Time};
-use ide_mcp_driver::{Bind, Handle, Next, Server as Inner, StartError, StartOptions, WakeSet};
+use ide_mcp_driver::{Bind, EditorLock, Handle, Next, Server as Inner, StartError, StartOptions, WakeSet};
 use rustix::event::{PollFd, PollFlags};
 use std::io;
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::task::Waker as Task;
 use std::time::Duration;
@@ -44,10 +45,8 @@ impl Server {
         Ok(Self::new(inner, wakes, bell))
     }
 
-    /// Binds the listener, and starts the clock of the server. [`publish`](Self::publish) then publishes a
+    /// Binds the listener, and starts the clock of the server. [`EditorLock::publish`] then publishes a
     /// lock file.
-    ///
-    /// Sets the port of the configured policy to the port of the listener.
     ///
     /// # Errors
     /// [`InvalidInput`](io::ErrorKind::InvalidInput) if other machines can reach the listener and the
@@ -64,7 +63,40 @@ impl Server {
         Self { inner, wakes, task: Task::from(bell.clone()), bell, clock: Clock::new() }
     }
 
-    ide_mcp_driver::delegate_server!();
+    /// Returns the machine, which has the connections and their shared state.
+    #[must_use]
+    pub const fn machine(&self) -> &ide::Server {
+        self.inner.machine()
+    }
+
+    /// Returns the machine, to answer a call or to report what the person does. Its output is written in
+    /// the next turn.
+    pub const fn machine_mut(&mut self) -> &mut ide::Server {
+        self.inner.machine_mut()
+    }
+
+    /// Returns the lock file: its path and its token.
+    #[must_use]
+    pub const fn lock_file(&self) -> &EditorLock {
+        self.inner.lock_file()
+    }
+
+    /// Returns the lock file, to publish one or to change its folders.
+    pub const fn lock_file_mut(&mut self) -> &mut EditorLock {
+        self.inner.lock_file_mut()
+    }
+
+    /// Returns the address of the listener, also after it has closed.
+    #[must_use]
+    pub const fn local_addr(&self) -> SocketAddr {
+        self.inner.local_addr()
+    }
+
+    /// Returns true if the server was shut down and nothing is left to do.
+    #[must_use]
+    pub fn is_over(&self) -> bool {
+        self.inner.is_over()
+    }
 
     /// Uses `clock`, so that the server and the application share one time.
     #[must_use]

@@ -11,7 +11,7 @@
 //! | agent | [`AgentSession`]: the search for the editor, the attempts to attach, and the events of an agent. |
 //! | server | [`Server`]: the address of the listener ([`Bind`]), the number of connections that are accepted at a time, the number of bytes that a turn reads and writes, the lingering of closed connections, the lock file and its guard, and the order of the shutdown. |
 //!
-//! The [`ide::Server`] decides about messages and about admission. This crate has
+//! The [`ide::Server`](ide_mcp::ide::Server) decides about messages and about admission. This crate has
 //! no protocol, no clock and no poll: the caller passes the time, and reports when a socket can be
 //! ready.
 //!
@@ -26,7 +26,7 @@
 //! | an agent | `Agent`: `handle_event` for each event, then `next_event(now)` until `None` | `Agent`: `attach(options).await`, `call_tool(&arguments).await` | `Agent`: `attach(options)`, `call_tool(&arguments)` |
 //! | one connection | `Conn`: `handle_event`, `turn` | `Conn`: `next_event().await` | `Conn`: `next_event()`, `poll(at_most)`; no waker |
 //! | connections | 1,022 | as many as there are file descriptors | as many as there are file descriptors |
-//! | the same in all | `StartOptions`, `start`, `handle`, `set_folders`; `Bind`, `bind`, `publish`, `publish_guarded`, `lock_path`, `update_lock_file`, `token`, `machine`, `machine_mut`, `shutdown`, `is_over`, `local_addr`, `port`; `Conn::connect`, `machine`, `machine_mut`, `error`, `is_over` | | |
+//! | the same in all | `Server::start`, `bind`, `handle`, `machine`, `machine_mut`, `lock_file`, `lock_file_mut`, `local_addr`, `shutdown`, `is_over`; `Agent::session`, `client_mut`, `is_over`; `Conn::machine`, `machine_mut`, `error`, `is_over` | | |
 //!
 //! All three return the events of the editor ([`ServerEvent`](ide_mcp::ide::ServerEvent)), and take its
 //! options ([`ServerConfig`](ide_mcp::ide::ServerConfig)). Their agents return the events of a client
@@ -38,7 +38,6 @@
 //! level, as poll(2) does, asks [`Server::awaited`] for what to wait for.
 
 mod agent;
-mod delegate;
 mod server;
 mod socket;
 mod sync;
@@ -50,16 +49,7 @@ pub use agent::{
 };
 pub use ide_mcp_lockfile::GuardMode;
 pub use server::{
-    Bind, Guarding, Handle, HandleError, RETRY, Server, StartError, StartOptions, Transport, Wake,
+    Bind, EditorLock, Guarding, Handle, HandleError, RETRY, Server, StartError, StartOptions, Transport, Wake,
 };
 pub use socket::{BUDGET, Conn, Link, Shutdown, refuse_itself};
 pub use waiting::{Next, Readiness, WakeSet, Waker};
-
-// Exported only for the macros `delegate_agent` and `delegate_server`.
-#[doc(hidden)]
-pub use ide_mcp::ide::discovery::{AuthToken, LockFile};
-pub use ide_mcp::ide::{self, Client};
-#[doc(hidden)]
-pub use ide_mcp::{mcp::ServerInfo, rpc::NotSent};
-#[doc(hidden)]
-pub use ide_mcp_lockfile::{Error as LockError, FoundEditor, LockDir, Unknown};

@@ -1,7 +1,6 @@
 //! The errors of writing and reading lock files. A message about a file or directory has its path, and
 //! most messages name a remedy. No message has a byte of a token.
 
-use core::fmt;
 use std::io;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -14,10 +13,13 @@ use ide_mcp::ide::paths::Suspicion;
 /// leads.
 ///
 /// [Causes and reactions](ide_mcp::guide::errors#lock-files-tokens-paths).
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
     /// An error of the system.
+    #[error(
+        "could not {doing} {path:?}: {source}; check that it exists, is yours, and is not on a full disk"
+    )]
     Io {
         /// The operation, as a verb.
         doing: &'static str,
@@ -27,6 +29,10 @@ pub enum Error {
         source: io::Error,
     },
     /// A directory or file that belongs to another user.
+    #[error(
+        "{path:?} belongs to user {owner}, we are user {us}: remove it, give it to us, or set CLAUDE_CONFIG_DIR to a \
+         directory of our own"
+    )]
     NotOurs {
         /// Its path.
         path: PathBuf,
@@ -36,6 +42,10 @@ pub enum Error {
         us: u32,
     },
     /// A directory that stays open to other users, because its file system keeps no modes.
+    #[error(
+        "{path:?} stays open to other users (mode {mode:03o}): set CLAUDE_CONFIG_DIR to a directory on a file system that \
+         keeps modes"
+    )]
     TooOpen {
         /// Its path.
         path: PathBuf,
@@ -44,6 +54,10 @@ pub enum Error {
     },
     /// A directory above the lock files, or a symbolic link on the way to them, that belongs to another
     /// user. That user can replace everything below it.
+    #[error(
+        "{path:?} belongs to user {owner}, we are user {us}, and its owner can replace the lock files below it: give it to \
+         us or to root, or set CLAUDE_CONFIG_DIR to a directory elsewhere"
+    )]
     ParentNotOurs {
         /// Its path, without symbolic links.
         path: PathBuf,
@@ -54,6 +68,10 @@ pub enum Error {
     },
     /// A directory above the lock files whose entries everybody can replace: it is writable by all
     /// and has no sticky bit.
+    #[error(
+        "every user can replace the lock files below {path:?} (mode {mode:03o}): chmod o-w it, or set CLAUDE_CONFIG_DIR to \
+         a directory elsewhere"
+    )]
     ParentTooOpen {
         /// Its path, without symbolic links.
         path: PathBuf,
@@ -61,6 +79,10 @@ pub enum Error {
         mode: u32,
     },
     /// A port on which another user listens.
+    #[error(
+        "the socket at {addr} belongs to user {owner}, we are user {us}, so nothing was sent there: start the editor again, \
+         so that it takes another port"
+    )]
     PortNotOurs {
         /// The address of the connection.
         addr: SocketAddr,
@@ -70,31 +92,43 @@ pub enum Error {
         us: u32,
     },
     /// A connection within this machine whose server end is in no table of sockets.
+    #[error(
+        "the owner of the socket at {addr} is not found, so nothing was sent there: the editor is busy or ends, or its port \
+         is forwarded; try again"
+    )]
     PortWithoutOwner {
         /// The address of the connection.
         addr: SocketAddr,
     },
     /// A token that is too short to be published.
+    #[error(
+        "the token has {len} bytes, a token that is published has at least {}: generate one",
+        AuthToken::MIN_PUBLISHED_LEN
+    )]
     TokenTooShort {
         /// The length of the token in bytes.
         len: usize,
     },
     /// A symbolic link with the name of a lock file.
+    #[error("{path:?} is a symbolic link, which is never followed: remove it")]
     Symlink {
         /// Its path.
         path: PathBuf,
     },
     /// A pipe, a directory, a device or a socket with the name of a lock file.
+    #[error("{path:?} is not a regular file: remove it")]
     NotRegular {
         /// Its path.
         path: PathBuf,
     },
     /// A name that ends in `.lock` and does not begin with a port.
+    #[error("{path:?} is not named for a port (1 to 65535, no leading zero): remove it")]
     NotAPort {
         /// Its path.
         path: PathBuf,
     },
     /// A text that is no lock file, or that is too long for one.
+    #[error("{path:?}: {source}; restart the editor that wrote it, or remove it")]
     Malformed {
         /// Its path.
         path: PathBuf,
@@ -103,24 +137,32 @@ pub enum Error {
     },
     /// A path that leads to a dangling symbolic link. A file that is created at this path would lie in an
     /// unknown place.
+    #[error("{path:?} is a symbolic link that leads nowhere: remove it, or create its target")]
     Dangling {
         /// Its path.
         path: PathBuf,
     },
     /// A path that is not opened. The reason appeared when its symbolic links were resolved.
+    #[error("{path:?} is not opened: {reason}")]
     Suspicious {
         /// The path.
         path: PathBuf,
         /// The reason.
+        #[source]
         reason: Suspicion,
     },
     /// A path that is not Unicode, so JSON cannot contain it.
+    #[error("{path:?} is not Unicode: open the folder under another name")]
     NotUnicode {
         /// The path.
         path: PathBuf,
     },
     /// Folders that need more than
     /// [`LockFile::MAX_FOLDERS_LEN`](ide_mcp::ide::discovery::LockFile::MAX_FOLDERS_LEN) bytes in the lock file.
+    #[error(
+        "the folders take {len} bytes of the lock file, more than the limit of {max}: open fewer of them, or their common \
+         parent folder"
+    )]
     TooManyFolders {
         /// The length of the folders in JSON, in bytes.
         len: usize,
@@ -128,16 +170,20 @@ pub enum Error {
         max: usize,
     },
     /// Environment variables that do not determine the directory of lock files.
+    #[error(transparent)]
     Locate(LocateError),
     /// A variable that is not Unicode.
+    #[error("{variable} is not Unicode: set it to a path that is")]
     VariableNotUnicode {
         /// Its name.
         variable: &'static str,
     },
     /// A publication for port 0, on which no server listens.
+    #[error("port 0 cannot be published: listen first, then publish the port you got")]
     PortZero,
     /// A lack of randomness in the system.
-    Entropy(io::Error),
+    #[error("the system gave no randomness: {0}; try again")]
+    Entropy(#[source] io::Error),
 }
 
 impl Error {
@@ -153,109 +199,5 @@ impl Error {
 
     pub(crate) fn is_not_found(&self) -> bool {
         matches!(self, Self::Io { source, .. } if source.kind() == io::ErrorKind::NotFound)
-    }
-}
-
-impl fmt::Display for Error {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Io { doing, path, source } => {
-                write!(
-                    f,
-                    "could not {doing} {path:?}: {source}; check that it exists, is yours, and is not on a full disk"
-                )
-            }
-            Self::NotOurs { path, owner, us } => write!(
-                f,
-                "{path:?} belongs to user {owner}, we are user {us}: remove it, give it to us, or set CLAUDE_CONFIG_DIR \
-                 to a directory of our own"
-            ),
-            Self::TooOpen { path, mode } => write!(
-                f,
-                "{path:?} stays open to other users (mode {mode:03o}): set CLAUDE_CONFIG_DIR to a directory on a file \
-                 system that keeps modes"
-            ),
-            Self::ParentNotOurs { path, owner, us } => write!(
-                f,
-                "{path:?} belongs to user {owner}, we are user {us}, and its owner can replace the lock files below it: give it \
-                 to us or to root, or set CLAUDE_CONFIG_DIR to a directory elsewhere"
-            ),
-            Self::ParentTooOpen { path, mode } => write!(
-                f,
-                "every user can replace the lock files below {path:?} (mode {mode:03o}): chmod o-w it, or set \
-                 CLAUDE_CONFIG_DIR to a directory elsewhere"
-            ),
-            Self::PortNotOurs { addr, owner, us } => write!(
-                f,
-                "the socket at {addr} belongs to user {owner}, we are user {us}, so nothing was sent there: start the editor \
-                 again, so that it takes another port"
-            ),
-            Self::PortWithoutOwner { addr } => write!(
-                f,
-                "the owner of the socket at {addr} is not found, so nothing was sent there: the editor is busy or ends, or its \
-                 port is forwarded; try again"
-            ),
-            Self::TokenTooShort { len } => write!(
-                f,
-                "the token has {len} bytes, a token that is published has at least {}: generate one",
-                AuthToken::MIN_PUBLISHED_LEN
-            ),
-            Self::Symlink { path } => {
-                write!(f, "{path:?} is a symbolic link, which is never followed: remove it")
-            }
-            Self::NotRegular { path } => write!(f, "{path:?} is not a regular file: remove it"),
-            Self::NotAPort { path } => {
-                write!(f, "{path:?} is not named for a port (1 to 65535, no leading zero): remove it")
-            }
-            Self::Malformed { path, source } => {
-                write!(f, "{path:?}: {source}; restart the editor that wrote it, or remove it")
-            }
-            Self::Dangling { path } => {
-                write!(f, "{path:?} is a symbolic link that leads nowhere: remove it, or create its target")
-            }
-            Self::Suspicious { path, reason } => write!(f, "{path:?} is not opened: {reason}"),
-            Self::NotUnicode { path } => {
-                write!(f, "{path:?} is not Unicode: open the folder under another name")
-            }
-            Self::TooManyFolders { len, max } => write!(
-                f,
-                "the folders take {len} bytes of the lock file, more than the limit of {max}: open fewer of them, or their \
-                 common parent folder"
-            ),
-            Self::Locate(source) => source.fmt(f),
-            Self::VariableNotUnicode { variable } => {
-                write!(f, "{variable} is not Unicode: set it to a path that is")
-            }
-            Self::PortZero => {
-                f.write_str("port 0 cannot be published: listen first, then publish the port you got")
-            }
-            Self::Entropy(source) => write!(f, "the system gave no randomness: {source}; try again"),
-        }
-    }
-}
-
-impl core::error::Error for Error {
-    fn source(&self) -> Option<&(dyn core::error::Error + 'static)> {
-        match self {
-            Self::Io { source, .. } | Self::Entropy(source) => Some(source),
-            Self::Malformed { source, .. } => Some(source),
-            Self::Locate(source) => Some(source),
-            Self::Suspicious { reason, .. } => Some(reason),
-            Self::NotOurs { .. }
-            | Self::TooOpen { .. }
-            | Self::ParentNotOurs { .. }
-            | Self::ParentTooOpen { .. }
-            | Self::PortNotOurs { .. }
-            | Self::PortWithoutOwner { .. }
-            | Self::TokenTooShort { .. }
-            | Self::Symlink { .. }
-            | Self::NotRegular { .. }
-            | Self::NotAPort { .. }
-            | Self::Dangling { .. }
-            | Self::NotUnicode { .. }
-            | Self::TooManyFolders { .. }
-            | Self::VariableNotUnicode { .. }
-            | Self::PortZero => None,
-        }
     }
 }

@@ -4,6 +4,7 @@ use crate::Conn;
 use crate::conn::prepare;
 use ide_mcp::Time;
 use ide_mcp::ide::{Client, ClientEvent};
+use ide_mcp::rpc::NotSent;
 use ide_mcp_driver::{AgentError, AgentOptions, AgentSession, AgentStep, address_of};
 use mio::event::Event;
 use mio::net::TcpStream;
@@ -137,7 +138,27 @@ impl Agent {
         self.session.detach();
     }
 
-    ide_mcp_driver::delegate_agent!();
+    /// Returns the session: its editor, the tools of the handshake, and whether the agent is attached.
+    #[must_use]
+    pub const fn session(&self) -> &AgentSession {
+        &self.session
+    }
+
+    /// Returns the machine of the connection, for every request, answer and notification. Its output is
+    /// written in the next turn.
+    ///
+    /// # Errors
+    /// [`NotSent::NotReady`] while the agent is not attached.
+    pub fn client_mut(&mut self) -> Result<&mut Client, NotSent> {
+        let conn = self.conn.as_mut().filter(|_| self.session.is_attached());
+        conn.map(Conn::machine_mut).ok_or(NotSent::NotReady)
+    }
+
+    /// Returns true if the agent has ended, and its last event and its error were delivered.
+    #[must_use]
+    pub fn is_over(&self) -> bool {
+        self.session.is_over()
+    }
 
     fn connect(&mut self, now: Time, host: &str, port: u16) {
         match address_of(host, port).and_then(|addr| self.open(addr)) {

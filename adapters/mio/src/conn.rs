@@ -100,7 +100,28 @@ impl<M: Machine<Conn = ()>> Conn<M> {
         self.inner.deadline(now)
     }
 
-    ide_mcp_driver::delegate_conn!();
+    /// Returns the machine.
+    #[must_use]
+    pub const fn machine(&self) -> &M {
+        self.inner.machine()
+    }
+
+    /// Returns the machine, to send something. Its output is written in the next turn.
+    pub const fn machine_mut(&mut self) -> &mut M {
+        self.inner.machine_mut()
+    }
+
+    /// Returns the error that ended the transport, if an error ended it.
+    #[must_use]
+    pub const fn error(&self) -> Option<&io::Error> {
+        self.inner.link().error()
+    }
+
+    /// Returns true if the last event was delivered and nothing is left to do.
+    #[must_use]
+    pub fn is_over(&self) -> bool {
+        self.inner.is_over()
+    }
 
     /// Returns the socket, for its addresses.
     #[must_use]

@@ -65,6 +65,12 @@
 //! each connection or server. Readiness is edge-triggered. If the budget of a turn leaves work over, the next
 //! `deadline` is `now`.
 //!
+//! # What lies below
+//! These few hundred lines register sockets, give each its token, and set the timer of a [`NestedServer`]. What is the
+//! same on every kind of loop lies in [`ide_mcp_driver`]: when a socket is read, how much a turn moves, how a connection
+//! ends, and when an agent tries again. [`ide_mcp_lockfile`] has the files and the owners of sockets, and [`ide_mcp`] the
+//! protocol, without a socket.
+//!
 //! This crate is the one dependency of an editor or an agent: it re-exports [`mio`], the modules of [`ide_mcp`],
 //! and [`lockfile`]. [`ide_mcp_driver`] compares this adapter with the others.
 
@@ -79,8 +85,8 @@ mod waker;
 pub use agent::Agent;
 pub use conn::Conn;
 pub use ide_mcp_driver::{
-    AgentError, AgentOptions, Bind, ConnectError, GuardMode, Guarding, Handle, HandleError, NotAdmitted,
-    StartError, StartOptions, Trust, Wake, address_of,
+    AgentError, AgentOptions, AgentSession, Bind, ConnectError, EditorLock, GuardMode, Guarding, Handle,
+    HandleError, NotAdmitted, StartError, StartOptions, Trust, Wake, address_of,
 };
 pub use nested::NestedServer;
 pub use server::Server;

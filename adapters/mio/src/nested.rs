@@ -89,7 +89,7 @@ impl NestedServer {
         Ok(Self::with(parts, server))
     }
 
-    /// Binds the listener without a lock file, as [`Server::bind`] does. [`Server::publish`] then publishes
+    /// Binds the listener without a lock file, as [`Server::bind`] does. [`EditorLock::publish`](crate::EditorLock::publish) then publishes
     /// a lock file.
     ///
     /// # Errors

@@ -5,10 +5,11 @@ use crate::conn::reads_to_the_end;
 use crate::sockets::{GUARD, Sockets, TOKENS};
 use ide_mcp::Time;
 use ide_mcp::ide::{self, ServerConfig, ServerEvent};
-use ide_mcp_driver::{Bind, Handle, Server as Inner, StartError, StartOptions};
+use ide_mcp_driver::{Bind, EditorLock, Handle, Server as Inner, StartError, StartOptions};
 use mio::event::Event;
 use mio::{Registry, Token};
 use std::io;
+use std::net::SocketAddr;
 
 /// The server of an editor, on one thread, in a `Poll` of the application.
 ///
@@ -40,9 +41,7 @@ impl Server {
     }
 
     /// Binds the listener, and registers in the `Poll` of this registry under tokens from `base` on.
-    /// [`publish`](Self::publish) then publishes a lock file.
-    ///
-    /// Sets the port of the configured policy to the port of the listener.
+    /// [`EditorLock::publish`] then publishes a lock file.
     ///
     /// # Errors
     /// [`InvalidInput`](io::ErrorKind::InvalidInput) if other machines can reach the listener and the
@@ -52,7 +51,40 @@ impl Server {
         Ok(Self { inner, base })
     }
 
-    ide_mcp_driver::delegate_server!();
+    /// Returns the machine, which has the connections and their shared state.
+    #[must_use]
+    pub const fn machine(&self) -> &ide::Server {
+        self.inner.machine()
+    }
+
+    /// Returns the machine, to answer a call or to report what the person does. Its output is written in
+    /// the next turn.
+    pub const fn machine_mut(&mut self) -> &mut ide::Server {
+        self.inner.machine_mut()
+    }
+
+    /// Returns the lock file: its path and its token.
+    #[must_use]
+    pub const fn lock_file(&self) -> &EditorLock {
+        self.inner.lock_file()
+    }
+
+    /// Returns the lock file, to publish one or to change its folders.
+    pub const fn lock_file_mut(&mut self) -> &mut EditorLock {
+        self.inner.lock_file_mut()
+    }
+
+    /// Returns the address of the listener, also after it has closed.
+    #[must_use]
+    pub const fn local_addr(&self) -> SocketAddr {
+        self.inner.local_addr()
+    }
+
+    /// Returns true if the server was shut down and nothing is left to do.
+    #[must_use]
+    pub fn is_over(&self) -> bool {
+        self.inner.is_over()
+    }
 
     /// Returns true if events with this token are for the server.
     #[must_use]

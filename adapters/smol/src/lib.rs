@@ -86,6 +86,12 @@
 //! server learns which socket is ready, and a turn for one connection makes no system call for the
 //! others. While nothing happens, the reactor sleeps until the next timer of the protocol is due.
 //!
+//! # What lies below
+//! These few hundred lines put sockets and timers on the reactor, and wake the task. What is the same on every kind of
+//! loop lies in [`ide_mcp_driver`]: when a socket is read, how much a turn moves, how a connection ends, and when an agent
+//! tries again. [`ide_mcp_lockfile`] has the files and the owners of sockets, and [`ide_mcp`] the protocol, without a
+//! socket.
+//!
 //! This crate is the one dependency of an editor or an agent: it re-exports the modules of [`ide_mcp`], and
 //! [`lockfile`]. [`ide_mcp_driver`] compares this adapter with the others.
 
@@ -99,8 +105,8 @@ mod waiting;
 pub use agent::Agent;
 pub use conn::Conn;
 pub use ide_mcp_driver::{
-    AgentError, AgentOptions, Bind, CallError, ConnectError, GuardMode, Guarding, Handle, HandleError,
-    NotAdmitted, StartError, StartOptions, Trust, Wake, Waker,
+    AgentError, AgentOptions, AgentSession, Bind, CallError, ConnectError, EditorLock, GuardMode, Guarding,
+    Handle, HandleError, NotAdmitted, StartError, StartOptions, Trust, Wake, Waker,
 };
 pub use server::Server;
 

@@ -52,7 +52,7 @@ fn once<T>(future: impl Future<Output = T>) -> Option<T> {
 fn dropped_call_of_an_agent_is_cancelled() {
     let (dir, mut world) = (TempDir::new(), World::<Smol>::new());
     dir.publish(&mut world).unwrap();
-    let options = AgentOptions::new("agent", "1").lock_file(world.editor.lock_path().unwrap());
+    let options = AgentOptions::new("agent", "1").lock_file(world.editor.lock_file().path().unwrap());
     let agent = thread::spawn(move || {
         block_on(async {
             let mut agent = Agent::attach(options).await.unwrap();
@@ -78,7 +78,8 @@ fn dropped_call_of_an_agent_is_cancelled() {
 #[test]
 fn a_wait_that_is_dropped_loses_nothing() {
     let World { editor: mut server, token, .. } = World::<Smol>::new();
-    let config = ClientConfig::new(Implementation::new("agent", "1"), server.port(), Some(token));
+    let config =
+        ClientConfig::new(Implementation::new("agent", "1"), server.local_addr().port(), Some(token));
     let machine = Client::new(config, getrandom::fill, SessionId::new(1), Time::ZERO).unwrap();
     let mut conn = block_on(Conn::connect(server.local_addr(), machine)).unwrap();
 
@@ -124,7 +125,7 @@ fn close_frame_is_written_behind_each_number_of_events() {
     for events in 120..=130 {
         let (dir, mut world) = (TempDir::new(), World::<Smol>::new());
         dir.publish(&mut world).unwrap();
-        let options = AgentOptions::new("agent", "1").lock_file(world.editor.lock_path().unwrap());
+        let options = AgentOptions::new("agent", "1").lock_file(world.editor.lock_file().path().unwrap());
         let ((attached, is_attached), (written, is_written)) = (mpsc::channel(), mpsc::channel());
         let agent = thread::spawn(move || {
             block_on(async {
@@ -251,7 +252,7 @@ fn editor_and_agent_are_tasks_of_smol() {
     let (dir, mut world) = (TempDir::new(), World::<Smol>::new());
     dir.publish(&mut world).unwrap();
     let mut server = world.editor;
-    let options = AgentOptions::new("agent", "1").lock_file(server.lock_path().unwrap());
+    let options = AgentOptions::new("agent", "1").lock_file(server.lock_file().path().unwrap());
     let editor = smol::spawn(async move {
         let mut calls = 0;
         while !server.is_over() {
@@ -307,7 +308,7 @@ fn idle_guarded_server_wakes_when_file_vanishes() {
     let (dir, mut world) = (TempDir::new(), World::<Smol>::new());
     dir.publish(&mut world).unwrap();
     let mut server = world.editor;
-    let path = server.lock_path().unwrap().to_owned();
+    let path = server.lock_file().path().unwrap().to_owned();
     for _ in 0..5 {
         assert!(once(server.next_event()).is_none(), "nothing has happened");
         // Within this time the reactor reports the notifications that the publishing itself caused.

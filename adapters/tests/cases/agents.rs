@@ -23,7 +23,9 @@ fn options(lock_file: &Path, timeout: Duration) -> AgentOptions {
     let mut backoff = Backoff::default();
     (backoff.first, backoff.max) = (Duration::from_millis(20), Duration::from_millis(100));
     backoff.timeout = timeout;
-    AgentOptions::new("agent", "1").lock_file(lock_file).backoff(backoff)
+    let mut options = AgentOptions::new("agent", "1").lock_file(lock_file);
+    options.backoff = backoff;
+    options
 }
 
 const LONG: Duration = Duration::from_secs(15);
@@ -123,7 +125,7 @@ pub(crate) fn agent_that_is_not_admitted_names_the_remedy<A: Adapter>() {
 
     let error = world.serve(attach(options.lock_file(elsewhere.0.join("2.lock"))));
     let AgentError::NoEditor(none) = &error else { unreachable!("{error:?}") };
-    assert!(matches!(none.reason(), NoEditorReason::NoFile { .. }), "{none:?}");
+    assert!(matches!(none.reason, NoEditorReason::NoFile { .. }), "{none:?}");
 }
 
 /// Checks the error of an agent for whose directory two editors fit. The search reads the environment, so the
@@ -135,7 +137,7 @@ pub(crate) fn agent_between_two_editors_names_both<A: Adapter>() {
         if adapter == own {
             let error = A::Agent::attach(AgentOptions::new("agent", "1").cwd(".")).err().unwrap();
             let AgentError::NoEditor(none) = &error else { unreachable!("{error:?}") };
-            assert!(matches!(none.reason(), NoEditorReason::SeveralFit { .. }), "{none:?}");
+            assert!(matches!(none.reason, NoEditorReason::SeveralFit { .. }), "{none:?}");
             io::stdout().write_all(error.to_string().as_bytes()).unwrap();
         }
         return;
@@ -251,7 +253,8 @@ pub(crate) fn agent_ends_if_lock_file_is_wrong<A: Adapter>() {
 
 pub(crate) fn agent_without_reconnect_ends_with_its_connection<A: Adapter>() {
     let (dir, mut world) = (TempDir::new(), World::<A>::new());
-    let options = published(&mut world, &dir).reconnect(false);
+    let mut options = published(&mut world, &dir);
+    options.reconnects = false;
     let agent = thread::spawn(move || {
         let mut agent = A::Agent::attach(options).unwrap();
         let answer = agent.call_tool(&proposal("new"));

@@ -78,7 +78,7 @@ fn over_mio() -> io::Result<()> {
     let (mut poll, clock) = (Poll::new()?, Clock::new());
     let mut server =
         ide_mcp_mio::Server::bind(ide_mcp_mio::Bind::AnyPort, config(), poll.registry(), Token(0))?;
-    announce(server.port());
+    announce(server.local_addr().port());
     let mut events = Events::with_capacity(64);
     loop {
         poll.poll(&mut events, clock.until(server.deadline(clock.now())))?;
@@ -93,7 +93,7 @@ fn over_mio() -> io::Result<()> {
 
 fn over_smol() -> io::Result<()> {
     let mut server = ide_mcp_smol::Server::bind(ide_mcp_smol::Bind::AnyPort, config())?;
-    announce(server.port());
+    announce(server.local_addr().port());
     let mut serve = pin!(async {
         loop {
             if let Some(event) = server.next_event().await {
@@ -107,7 +107,7 @@ fn over_smol() -> io::Result<()> {
 
 fn over_blocking() -> io::Result<()> {
     let mut server = ide_mcp_blocking::Server::bind(ide_mcp_blocking::Bind::AnyPort, config())?;
-    announce(server.port());
+    announce(server.local_addr().port());
     loop {
         if let Some(event) = server.next_event() {
             on(server.machine_mut(), event);

@@ -120,11 +120,10 @@ impl Session {
         identity: Identity,
         reconnects: bool,
     ) -> Result<Self, NotAttached> {
-        let mut options = AgentOptions::new("ide-mcp-agent", env!("CARGO_PKG_VERSION"))
-            .trust(trust)
-            .reconnect(reconnects)
-            .elicitation(!matches!(identity.forms, Forms::Refused));
+        let mut options = AgentOptions::new("ide-mcp-agent", env!("CARGO_PKG_VERSION"));
         (options.search, options.target) = (search, target);
+        (options.trust, options.reconnects) = (trust, reconnects);
+        options.elicitation = !matches!(identity.forms, Forms::Refused);
         options.roots = identity.root.map(|root| vec![root]);
         let agent = Agent::start(options)?;
         let mut session = Self { agent, reconnects, forms: identity.forms, clock: Clock::new(), fault: None };
@@ -181,7 +180,7 @@ impl Session {
 
     /// Returns true if the session accepts requests now.
     pub(crate) fn is_ready(&self) -> bool {
-        self.agent.is_attached()
+        self.agent.session().is_attached()
     }
 
     /// Calls a tool without waiting for its outcome.
@@ -255,7 +254,7 @@ impl Session {
     }
 
     pub(crate) const fn editor(&self) -> &FoundEditor {
-        self.agent.editor()
+        self.agent.session().editor()
     }
 
     /// Returns the name of the editor for messages.
@@ -279,7 +278,7 @@ impl Session {
         loop {
             let left = until.saturating_since(self.clock.now());
             let event = self.agent.poll(if self.is_asking() { left.min(SLICE) } else { left });
-            if let Some(unknown) = self.agent.unknown_owner() {
+            if let Some(unknown) = self.agent.session().unknown_owner() {
                 let FoundEditor { host, port, .. } = self.editor();
                 report_unknown("agent", safe(&authority(host, *port)), unknown);
             }

@@ -37,7 +37,12 @@ impl Launch {
         }
         let file = if options.gives_tools { Some(tools_file(server)?) } else { None };
         let splits = env::var_os("TMUX").is_some_and(|value| !value.is_empty());
-        Ok(Some(Self::new(&options.command, launch_env(Some(server.port())), file.as_deref(), splits)))
+        Ok(Some(Self::new(
+            &options.command,
+            launch_env(Some(server.local_addr().port())),
+            file.as_deref(),
+            splits,
+        )))
     }
 
     /// Creates the launch of `command` with this environment. With `mcp_config`, the command gets this file by
@@ -98,9 +103,9 @@ impl Launch {
 }
 
 fn tools_file(server: &Server) -> Result<PathBuf, String> {
-    let lock = server.lock_path().ok_or("the editor has no lock file")?;
-    let path = lock.with_file_name(tools_name(server.port()));
-    let config = McpConfig::new("editor", server.port(), server.token().cloned());
+    let lock = server.lock_file().path().ok_or("the editor has no lock file")?;
+    let path = lock.with_file_name(tools_name(server.local_addr().port()));
+    let config = McpConfig::new("editor", server.local_addr().port(), server.lock_file().token().cloned());
     write_private(&path, &config.to_json()).map_err(|error| error.to_string())?;
     Ok(path)
 }

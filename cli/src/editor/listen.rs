@@ -64,7 +64,7 @@ pub(crate) fn listen(
             Err(StartError::Bind { error, .. }) if error.kind() == ErrorKind::AddrInUse => {
                 let started = start(Bind::AnyPort, None);
                 if let Ok(server) = &started {
-                    notices.push(port_is_taken(port, server.port()));
+                    notices.push(port_is_taken(port, server.local_addr().port()));
                 }
                 (started, None)
             }
@@ -75,7 +75,7 @@ pub(crate) fn listen(
         StartError::Bind { error, .. } => no_port(options.port, &error).into(),
         error => Box::<dyn Error>::from(error),
     })?;
-    if kept.is_some() && options.asks_for_token && server.token() != kept.as_ref() {
+    if kept.is_some() && options.asks_for_token && server.lock_file().token() != kept.as_ref() {
         notices.push(
             "this system does not report the owner of a socket, so a fresh token replaces the kept one"
                 .into(),
@@ -84,8 +84,10 @@ pub(crate) fn listen(
     // The command has the port in its environment, so the next run of the editor has to come back on it.
     let is_asked_for = options.resumes || !options.command.is_empty();
     // A script that needs an editor for a moment does not take the place of the run of a person.
-    if let (true, Some(token)) = (is_asked_for || options.face() == Ok(Face::Screen), server.token()) {
-        let run = LastRun { port: server.port(), token: token.clone() };
+    if let (true, Some(token)) =
+        (is_asked_for || options.face() == Ok(Face::Screen), server.lock_file().token())
+    {
+        let run = LastRun { port: server.local_addr().port(), token: token.clone() };
         let written = state.ok_or_else(|| "neither XDG_STATE_HOME nor HOME is set".into());
         let written = written.and_then(|state| run.write(&state, folders));
         if let (true, Err(problem)) = (is_asked_for, written) {

@@ -24,13 +24,13 @@ pub(crate) fn working_dir(cwd: Option<&Path>) -> io::Result<WorkingDir> {
 /// Returns the text of the error, with the options that help.
 pub(crate) fn with_options(none: &NoEditor) -> String {
     use NoEditorReason::{AutoConnectOff, DeadProcess, NoFileForPort, NoneFits, SeveralFit};
-    let reason = none.reason();
+    let reason = &none.reason;
     let mut text = none.to_string();
     if let NoEditorReason::WorkingDir(error) = reason {
         text = format!("--cwd: {error}");
     } else if matches!(reason, SeveralFit { .. } | AutoConnectOff { .. }) {
         text.push_str("\n  choose an editor with --port PORT");
-    } else if matches!(reason, NoneFits { .. }) && !none.refused().is_empty() {
+    } else if matches!(reason, NoneFits { .. }) && !none.refused.is_empty() {
         text.push_str("\n  use --cwd DIR for an editor that has another directory open");
     } else if matches!(reason, DeadProcess { .. }) {
         text.push_str("\n  --dead-process permits it");

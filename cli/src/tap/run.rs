@@ -199,7 +199,7 @@ impl Tap {
                     // After a restart the editor has another port or token, which the header of the
                     // transcript does not name.
                     let looked = search.find();
-                    if looked.is_err_and(|none| matches!(none.reason(), NoFile { .. } | DeadProcess { .. })) {
+                    if looked.is_err_and(|none| matches!(none.reason, NoFile { .. } | DeadProcess { .. })) {
                         let _ = events.send(Event::Gone);
                     }
                 }

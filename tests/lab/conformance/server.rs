@@ -44,7 +44,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     // The suite leaves its sessions open: one or two for each scenario.
     config.max_clients = 100;
     let server = Server::bind(Default::default(), config)?;
-    println!("{}", server.port());
+    println!("{}", server.local_addr().port());
     Program { server, steps: Vec::new(), forms: Vec::new(), samples: Vec::new() }.serve();
     Ok(())
 }

@@ -2,7 +2,6 @@
 
 use crate::socket::refuse_itself;
 use ide_mcp_lockfile::{Error, Unknown, check_server};
-use std::fmt;
 use std::io;
 use std::net::{SocketAddr, ToSocketAddrs as _};
 
@@ -42,32 +41,15 @@ impl Trust {
 /// The reason why there is no connection to an editor.
 ///
 /// [Causes and reactions](ide_mcp::guide::errors#an-agent-finds-no-editor).
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ConnectError {
     /// An error of the system, or a socket that is connected to itself.
-    Io(io::Error),
+    #[error(transparent)]
+    Io(#[from] io::Error),
     /// A server of another user, or one whose owner is not found. Nothing was sent.
+    #[error("{0}; trust every user only if the editor runs in a container")]
     NotTrusted(Error),
-}
-
-impl fmt::Display for ConnectError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Io(error) => error.fmt(f),
-            Self::NotTrusted(error) => {
-                write!(f, "{error}; trust every user only if the editor runs in a container")
-            }
-        }
-    }
-}
-
-impl std::error::Error for ConnectError {}
-
-impl From<io::Error> for ConnectError {
-    fn from(error: io::Error) -> Self {
-        Self::Io(error)
-    }
 }
 
 /// Returns the first address of a host, a name or an address without brackets, for a connection that does

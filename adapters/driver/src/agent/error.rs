@@ -11,15 +11,19 @@ use ide_mcp::ws::{Closed, InvalidClientRequest, NotAccepted};
 use ide_mcp_lockfile::{FoundEditor, NoEditor};
 use std::fmt;
 use std::io;
+use thiserror::Error;
 
-/// The reason why an agent is not attached.
+/// The reason why an agent is not attached. Its text, that of `Display`, tells a person what to do.
 ///
 /// [Causes and reactions](ide_mcp::guide::errors#an-agent-finds-no-editor).
+#[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum AgentError {
     /// The search found no editor.
-    NoEditor(NoEditor),
+    #[error(transparent)]
+    NoEditor(Box<NoEditor>),
     /// There is a lock file, and no connection to its editor. Nothing was sent.
+    #[error(fmt = not_connected)]
     NotConnected {
         /// The editor of the lock file.
         editor: Box<FoundEditor>,
@@ -27,6 +31,7 @@ pub enum AgentError {
         error: ConnectError,
     },
     /// There is an editor, and it does not admit the agent.
+    #[error(fmt = not_admitted)]
     NotAdmitted {
         /// The editor.
         editor: Box<FoundEditor>,
@@ -34,10 +39,13 @@ pub enum AgentError {
         reason: NotAdmitted,
     },
     /// The name or version of the agent, or the host of the editor, is not valid in an opening handshake.
+    #[error("the options of the agent are not valid: {0}")]
     Invalid(InvalidClientRequest),
     /// An error of the system before the first attempt.
+    #[error(transparent)]
     Io(io::Error),
     /// The agent was attached, and its connection has ended.
+    #[error("{}{}", safe(closed), gave_up.map(|gave_up| format!("; {gave_up}")).unwrap_or_default())]
     Ended {
         /// The end of the last connection or attempt.
         closed: Closed,
@@ -45,6 +53,7 @@ pub enum AgentError {
         gave_up: Option<GaveUp>,
     },
     /// The agent is over, and the error that ended it was returned before.
+    #[error("the agent is over, and its end was reported before")]
     Over,
 }
 
@@ -60,32 +69,14 @@ pub enum NotAdmitted {
     SubprotocolMissing,
 }
 
-impl fmt::Display for AgentError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::NoEditor(error) => error.fmt(f),
-            Self::NotConnected { editor, error: ConnectError::Io(error) } => no_answer(editor, error, f),
-            Self::NotConnected { error, .. } => write!(f, "the agent does not attach: {error}"),
-            Self::NotAdmitted { editor, reason } => not_admitted(editor, reason, f),
-            Self::Invalid(error) => write!(f, "the options of the agent are not valid: {error}"),
-            Self::Io(error) => error.fmt(f),
-            Self::Ended { closed, gave_up: None } => safe(closed, f),
-            Self::Ended { closed, gave_up: Some(gave_up) } => {
-                safe(closed, f)?;
-                write!(f, "; {gave_up}")
-            }
-            Self::Over => f.write_str("the agent is over, and its end was reported before"),
-        }
-    }
-}
-
-fn no_answer(editor: &FoundEditor, error: &io::Error, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+fn not_connected(editor: &FoundEditor, error: &ConnectError, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    let ConnectError::Io(error) = error else { return write!(f, "the agent does not attach: {error}") };
     let FoundEditor { port, host, name, lock_file, dead_process, .. } = editor;
     write!(f, "no editor found: {name:?} does not answer on ")?;
     match host.as_str() {
         LOOPBACK => write!(f, "port {port}")?,
         // The message names the variable, which the person can have forgotten.
-        host => write!(f, "{}, the host of {HOST_VARIABLE}", display_safe(&authority(host, *port)))?,
+        host => write!(f, "{}, the host of {HOST_VARIABLE}", safe(&authority(host, *port)))?,
     }
     write!(f, " ({error}); ")?;
     if let Some(pid) = dead_process {
@@ -103,86 +94,48 @@ fn not_admitted(editor: &FoundEditor, reason: &NotAdmitted, f: &mut fmt::Formatt
              so that it writes a new one",
             editor.lock_file.display()
         ),
-        NotAdmitted::Closed(Closed::NotAccepted(NotAccepted::Status(404, _))) => write!(
-            f,
-            "the program on port {port} answers 404: it has nothing for agents at the request target"
-        ),
-        NotAdmitted::Closed(closed) => {
-            write!(f, "the editor on port {port} lets nobody in: ")?;
-            safe(closed, f)
-        }
-        NotAdmitted::Failed(failure) => {
-            write!(f, "the session with the editor on port {port} could not be opened: ")?;
-            safe(failure, f)
-        }
-        NotAdmitted::SubprotocolMissing => {
+        NotAdmitted::Closed(Closed::NotAccepted(NotAccepted::Status(404, _))) => {
             write!(
                 f,
-                "the program on port {port} does not choose the sub-protocol mcp: it is no editor for agents"
+                "the program on port {port} answers 404: it has nothing for agents at the request target"
             )
         }
+        NotAdmitted::Closed(closed) => {
+            write!(f, "the editor on port {port} lets nobody in: {}", safe(closed))
+        }
+        NotAdmitted::Failed(failure) => {
+            write!(f, "the session with the editor on port {port} could not be opened: {}", safe(failure))
+        }
+        NotAdmitted::SubprotocolMissing => write!(
+            f,
+            "the program on port {port} does not choose the sub-protocol mcp: it is no editor for agents"
+        ),
     }
 }
 
-/// Writes a text that can contain text of the peer.
-fn safe(text: &impl ToString, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-    f.write_str(&display_safe(&text.to_string()))
+/// Returns a text that can contain text of the peer, to be shown.
+fn safe(text: &impl ToString) -> String {
+    display_safe(&text.to_string()).into_owned()
 }
-
-/// Writes the text of [`Display`](fmt::Display): a `main` that returns this error shows it to a person.
-impl fmt::Debug for AgentError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(self, f)
-    }
-}
-
-impl std::error::Error for AgentError {}
 
 /// The reason why a request that an agent waits for has no answer.
 ///
 /// [Causes and reactions](ide_mcp::guide::errors#a-request-has-no-answer).
+#[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum CallError {
     /// The request was not sent. [`NotSent::NotReady`] while the agent is not attached.
-    NotSent(NotSent),
+    #[error(transparent)]
+    NotSent(#[from] NotSent),
     /// The request has no answer of its kind.
-    Failed(RequestError),
+    #[error("{}", safe(_0))]
+    Failed(#[from] RequestError),
     /// 10,000 events wait for the application, or events with more than 16 MiB of texts and JSON. The request
     /// is cancelled; take the events first.
+    #[error(
+        "too many events of the editor wait for the application, and the request is cancelled: take the events first"
+    )]
     TooManyEvents,
-}
-
-impl fmt::Display for CallError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::NotSent(error) => error.fmt(f),
-            Self::Failed(error) => safe(error, f),
-            Self::TooManyEvents => f.write_str(
-                "too many events of the editor wait for the application, and the request is cancelled: take the events first",
-            ),
-        }
-    }
-}
-
-/// Writes the text of [`Display`](fmt::Display): a `main` that returns this error shows it to a person.
-impl fmt::Debug for CallError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(self, f)
-    }
-}
-
-impl std::error::Error for CallError {}
-
-impl From<NotSent> for CallError {
-    fn from(error: NotSent) -> Self {
-        Self::NotSent(error)
-    }
-}
-
-impl From<RequestError> for CallError {
-    fn from(error: RequestError) -> Self {
-        Self::Failed(error)
-    }
 }
 
 #[cfg(test)]
@@ -191,7 +144,7 @@ mod tests {
     use std::io::ErrorKind;
 
     #[test]
-    fn errors_show_their_texts() {
+    fn errors_show_texts_and_debug_their_fields() {
         let ended = |gave_up| AgentError::Ended { closed: Closed::Abnormal, gave_up };
         let rows: &[(&dyn fmt::Display, &str)] = &[
             (&ConnectError::Io(ErrorKind::ConnectionRefused.into()), "connection refused"),
@@ -207,7 +160,7 @@ mod tests {
         for (error, text) in rows {
             assert_eq!(error.to_string(), *text);
         }
-        assert_eq!(format!("{:?}", ended(None)), "the connection ended without a close frame");
-        assert_eq!(format!("{:?}", CallError::NotSent(NotSent::Full)), "the send buffer is full");
+        assert_eq!(format!("{:?}", ended(None)), "Ended { closed: Abnormal, gave_up: None }");
+        assert_eq!(format!("{:?}", CallError::NotSent(NotSent::Full)), "NotSent(Full)");
     }
 }

@@ -9,6 +9,13 @@ use std::process;
 use std::time::Duration;
 
 /// The settings of an agent: the editor that it looks for, and its identity.
+///
+/// ```
+/// use ide_mcp_driver::{AgentOptions, Trust};
+///
+/// let mut options = AgentOptions::new("my-agent", "1.0").port(4711);
+/// options.trust = Trust::EveryUser;
+/// ```
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct AgentOptions {
@@ -87,55 +94,6 @@ impl AgentOptions {
     #[must_use]
     pub const fn permit_dead_process(mut self) -> Self {
         self.search.permits_dead_process = true;
-        self
-    }
-
-    /// Sets the [request target](Self::target), instead of `/` and then `/mcp`.
-    #[must_use]
-    pub fn target(mut self, target: impl Into<String>) -> Self {
-        self.target = Some(target.into());
-        self
-    }
-
-    /// Sets the [servers](Self::trust) to which the agent sends its token.
-    #[must_use]
-    pub const fn trust(mut self, trust: Trust) -> Self {
-        self.trust = trust;
-        self
-    }
-
-    /// Sets whether the agent [attaches again](Self::reconnects).
-    #[must_use]
-    pub const fn reconnect(mut self, reconnects: bool) -> Self {
-        self.reconnects = reconnects;
-        self
-    }
-
-    /// Sets the [times](Self::backoff) at which the agent tries again.
-    #[must_use]
-    pub const fn backoff(mut self, backoff: Backoff) -> Self {
-        self.backoff = backoff;
-        self
-    }
-
-    /// Sets the [process id](Self::pid) to send.
-    #[must_use]
-    pub const fn pid(mut self, pid: Option<u32>) -> Self {
-        self.pid = pid;
-        self
-    }
-
-    /// Declares the [folders](Self::roots) in which the agent works.
-    #[must_use]
-    pub fn roots(mut self, roots: impl IntoIterator<Item = Root>) -> Self {
-        self.roots = Some(roots.into_iter().collect());
-        self
-    }
-
-    /// Sets whether the agent shows [forms](Self::elicitation).
-    #[must_use]
-    pub const fn elicitation(mut self, elicitation: bool) -> Self {
-        self.elicitation = elicitation;
         self
     }
 }

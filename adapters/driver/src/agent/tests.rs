@@ -190,7 +190,8 @@ fn target_that_is_not_there_is_followed_by_the_other() {
     ];
     for (name, set, first, second, expected) in cases {
         let lock = LockFile::new();
-        let mut options = AgentOptions::new("agent", "1").lock_file(&lock.0).trust(Trust::EveryUser);
+        let mut options = AgentOptions::new("agent", "1").lock_file(&lock.0);
+        options.trust = Trust::EveryUser;
         options.target = set.map(String::from);
         let mut session = AgentSession::find(options).unwrap();
         let (mut seen, mut missing, mut now) = (Vec::new(), *first, at(0));

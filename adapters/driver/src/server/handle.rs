@@ -188,44 +188,16 @@ impl fmt::Debug for Handle {
 /// The reason for which a [`Handle`] accepts no work.
 ///
 /// [Causes and reactions](ide_mcp::guide::errors#an-adapter-does-not-listen-or-connect).
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum HandleError {
     /// The server is over, or was dropped.
+    #[error("the server of the editor has ended: start another one")]
     Ended,
     /// The queue is full: the loop of the server does not run.
+    #[error(
+        "{} entries wait for the server of the editor: its loop has to take its turns",
+        Handle::MAX_QUEUED
+    )]
     Full,
-}
-
-impl fmt::Display for HandleError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Ended => f.write_str("the server of the editor has ended: start another one"),
-            Self::Full => write!(
-                f,
-                "{} entries wait for the server of the editor: its loop has to take its turns",
-                Handle::MAX_QUEUED
-            ),
-        }
-    }
-}
-
-/// Writes the text of [`Display`](fmt::Display): a `main` that returns this error shows it to a person.
-impl fmt::Debug for HandleError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(self, f)
-    }
-}
-
-impl std::error::Error for HandleError {}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn handle_error_has_its_text_as_debug() {
-        let text = "the server of the editor has ended: start another one";
-        assert_eq!(format!("{0} {0:?}", HandleError::Ended), format!("{text} {text}"));
-    }
 }

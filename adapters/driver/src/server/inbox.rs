@@ -84,7 +84,7 @@ impl<T: Transport> Server<T> {
                     }
                 }
                 Work::Folders(folders) => {
-                    if let Err(error) = self.set_folders(folders) {
+                    if let Err(error) = self.lock_file_mut().set_folders(folders) {
                         self.machine.on_lock_file(LockFileEvent::Failed { error: error.to_string() });
                     }
                 }

@@ -1,96 +1,43 @@
 //! The lock file of a server, and the place where its guard runs.
+//!
+//! ```text
+//!  Unpublished ──publish──▶ New ──turn: the transport waits for the guard──▶ Guarded
+//!       ▲                    ▲                                                 │
+//!       │                    └────────────────────publish──────────────────────┤
+//!       └──────────────────────────────────shutdown────────────────────────────┘
+//! ```
 
-use super::Server;
 use super::guarding::{Guarding, Wake};
 use super::transport::Transport;
 use ide_mcp::Time;
 use ide_mcp::ide::discovery::{AuthToken, LockFile};
 use ide_mcp::ide::{self, LockFileEvent};
-use ide_mcp_lockfile::{Error, Guard, GuardThread, LockDir, Published, workspace_folders};
+use ide_mcp_lockfile::{Error, Guard, GuardThread, LockDir, workspace_folders};
+use std::mem;
 use std::path::Path;
 use std::sync::mpsc::{self, Receiver};
 
-impl<T: Transport> Server<T> {
-    /// Publishes a lock file for the port, with the server's [token](Server::token). The guard restores the
-    /// file, and the server removes it before the listener closes. A previously published file is removed.
-    ///
-    /// # Errors
-    /// The errors of [`LockDir::publish`]; [`Error::PortZero`] after [`shutdown`](Server::shutdown).
-    pub fn publish(&mut self, dir: &LockDir, file: &LockFile) -> Result<(), Error> {
-        let guarding = self.listener.transport.guarding();
-        self.publish_guarded(dir, file, guarding)
-    }
-
-    /// Publishes a lock file as [`publish`](Self::publish) does, and guards it as `guarding` requires.
-    ///
-    /// # Errors
-    /// The errors of [`publish`](Self::publish), and [`Error::Io`] if the guard gets no thread; nothing is
-    /// published then.
-    pub fn publish_guarded(
-        &mut self,
-        dir: &LockDir,
-        file: &LockFile,
-        guarding: Guarding,
-    ) -> Result<(), Error> {
-        // The old guard ends first. It would remove a new file with the same name and token as its own.
-        self.lock = None;
-        self.listener.transport.unwatch();
-        let port = if self.listener.is_open() { self.addr.port() } else { 0 };
-        let mut file = file.clone();
-        if self.token.is_some() {
-            file.auth_token.clone_from(&self.token);
-        }
-        let published = dir.publish(port, &file)?;
-        self.lock = Some(Lock::new(published, file, guarding, &mut self.listener.transport)?);
-        Ok(())
-    }
-
-    /// Returns the token that clients have to present, for an editor that keeps the token for its next run.
-    /// [`bind`](Server::bind) can have replaced the token of an earlier process by a fresh one.
-    #[must_use]
-    pub const fn token(&self) -> Option<&AuthToken> {
-        self.token.as_ref()
-    }
-
-    /// Returns the path of the lock file.
-    #[must_use]
-    pub fn lock_path(&self) -> Option<&Path> {
-        self.lock.as_ref().map(Lock::path)
-    }
-
-    /// Replaces the contents of the lock file but its token and its scope, after folders changed. A guard on a
-    /// thread writes them soon, and reports a failure as an event; otherwise this waits for the disk. Without a
-    /// file nothing happens.
-    ///
-    /// # Errors
-    /// The errors of [`Published::update`].
-    pub fn update_lock_file(&mut self, file: &LockFile) -> Result<(), Error> {
-        self.lock.as_mut().map_or(Ok(()), |lock| lock.update(file.clone()))
-    }
-
-    /// Replaces the folders in the lock file, after the application opened or closed folders. Waits for the
-    /// disk as [`update_lock_file`](Self::update_lock_file) does. Without a file nothing happens.
-    ///
-    /// # Errors
-    /// The errors of [`workspace_folders`] and [`Published::update`].
-    pub fn set_folders<P: AsRef<Path>>(&mut self, folders: impl IntoIterator<Item = P>) -> Result<(), Error> {
-        let Some(lock) = &mut self.lock else { return Ok(()) };
-        let mut file = lock.file.clone();
-        file.workspace_folders = workspace_folders(folders)?;
-        lock.update(file)
-    }
-
-    /// Notes that the descriptor of the guard can be readable.
-    pub fn lock_ready(&mut self) {
-        if let Some(lock) = &mut self.lock {
-            lock.notified(&mut self.listener.transport);
-        }
-    }
+/// The lock file of a server, by which agents find it: its path, its token, and the folders in it.
+///
+/// A server that was started has published one. A server that was only bound publishes by
+/// [`publish`](Self::publish). The guard of the file restores it if it vanishes, and the server removes the file
+/// before its listener closes. [`ServerEvent::LockFile`](ide_mcp::ide::ServerEvent::LockFile) reports what happens
+/// to it.
+#[derive(Debug)]
+pub struct EditorLock {
+    published: Option<Guarded>,
+    /// The port of the listener; 0 once nothing listens any more.
+    port: u16,
+    token: Option<AuthToken>,
+    /// The place of the guard unless the application chooses another.
+    guarding: Guarding,
+    /// True until the transport waits for the guard, or no longer waits for the one before.
+    is_new: bool,
 }
 
-/// A published lock file under its guard.
+/// A published file under its guard.
 #[derive(Debug)]
-pub(crate) struct Lock {
+struct Guarded {
     /// The contents that were published last.
     file: LockFile,
     guard: Place,
@@ -103,22 +50,41 @@ enum Place {
     OnThread(GuardThread, Receiver<LockFileEvent>),
 }
 
-impl Lock {
-    /// Guards a published file.
-    pub(crate) fn new(
-        published: Published,
-        file: LockFile,
+impl EditorLock {
+    pub(super) const fn new(port: u16, token: Option<AuthToken>, guarding: Guarding) -> Self {
+        Self { published: None, port, token, guarding, is_new: false }
+    }
+
+    /// Publishes a lock file for the port of the server, with its [token](Self::token), and waits for the disk. A
+    /// file that was published before is removed.
+    ///
+    /// # Errors
+    /// The errors of [`LockDir::publish`], and [`Error::PortZero`] after the shutdown of the server, when nothing
+    /// listens any more. Nothing is published then.
+    pub fn publish(&mut self, dir: &LockDir, file: &LockFile) -> Result<(), Error> {
+        self.publish_guarded(dir, file, self.guarding.clone())
+    }
+
+    /// Publishes a lock file as [`publish`](Self::publish) does, with a guard that runs where `guarding` says.
+    ///
+    /// # Errors
+    /// The errors of [`publish`](Self::publish), and [`Error::Io`] if the guard gets no thread.
+    pub fn publish_guarded(
+        &mut self,
+        dir: &LockDir,
+        file: &LockFile,
         guarding: Guarding,
-        transport: &mut impl Transport,
-    ) -> Result<Self, Error> {
+    ) -> Result<(), Error> {
+        // The old guard ends first. It would remove a new file with the same name and token as its own.
+        self.published = None;
+        self.is_new = true;
+        let mut file = file.clone();
+        if self.token.is_some() {
+            file.auth_token.clone_from(&self.token);
+        }
+        let published = dir.publish(self.port, &file)?;
         let guard = match guarding {
-            Guarding::InLoop(mode) => {
-                let mut guard = Guard::new(published, mode);
-                if !transport.watch(&guard) {
-                    guard.give_up_notifications();
-                }
-                Place::InLoop(guard)
-            }
+            Guarding::InLoop(mode) => Place::InLoop(Guard::new(published, mode)),
             Guarding::OnThread(mode, Wake(wake)) => {
                 let (sender, events) = mpsc::channel();
                 let on_event = move |event| {
@@ -126,32 +92,73 @@ impl Lock {
                         wake();
                     }
                 };
-                let thread = GuardThread::spawn(published, mode, on_event)?;
-                Place::OnThread(thread, events)
+                Place::OnThread(GuardThread::spawn(published, mode, on_event)?, events)
             }
         };
-        Ok(Self { file, guard })
-    }
-
-    pub(crate) fn path(&self) -> &Path {
-        match &self.guard {
-            Place::InLoop(guard) => guard.keep().path(),
-            Place::OnThread(thread, _) => thread.path(),
-        }
-    }
-
-    pub(crate) fn update(&mut self, file: LockFile) -> Result<(), Error> {
-        match &mut self.guard {
-            Place::InLoop(guard) => guard.update(&file)?,
-            Place::OnThread(thread, _) => thread.update(&file),
-        }
-        self.file = file;
+        self.published = Some(Guarded { file, guard });
         Ok(())
     }
 
+    /// Returns the token that clients have to present, for an editor that keeps the token for its next run. The
+    /// token is a fresh one if the token of the configuration is from an earlier process and the system does not
+    /// report the owners of sockets ([`Bind::Resume`](crate::Bind::Resume)).
+    #[must_use]
+    pub const fn token(&self) -> Option<&AuthToken> {
+        self.token.as_ref()
+    }
+
+    /// Returns the path of the published file.
+    #[must_use]
+    pub fn path(&self) -> Option<&Path> {
+        self.published.as_ref().map(|Guarded { guard, .. }| match guard {
+            Place::InLoop(guard) => guard.keep().path(),
+            Place::OnThread(thread, _) => thread.path(),
+        })
+    }
+
+    /// Replaces the contents of the file but its token and its scope, for example its name of the editor. A guard
+    /// on a thread writes them soon, and reports a failure as an event. Without such a thread, this method writes
+    /// them and waits for the disk. Nothing happens if no file is published.
+    ///
+    /// # Errors
+    /// The errors of [`Published::update`](ide_mcp_lockfile::Published::update).
+    pub fn update(&mut self, file: &LockFile) -> Result<(), Error> {
+        let Some(published) = &mut self.published else { return Ok(()) };
+        match &mut published.guard {
+            Place::InLoop(guard) => guard.update(file)?,
+            Place::OnThread(thread, _) => thread.update(file),
+        }
+        published.file = file.clone();
+        Ok(())
+    }
+
+    /// Replaces the folders in the file, after the application opened or closed folders. Agents that attach later
+    /// find the editor by the new folders; attached agents stay. Waits for the disk as [`update`](Self::update)
+    /// does. Nothing happens if no file is published.
+    ///
+    /// # Errors
+    /// The errors of [`workspace_folders`] and [`update`](Self::update).
+    pub fn set_folders<P: AsRef<Path>>(&mut self, folders: impl IntoIterator<Item = P>) -> Result<(), Error> {
+        let Some(Guarded { file, .. }) = &self.published else { return Ok(()) };
+        let mut file = file.clone();
+        file.workspace_folders = workspace_folders(folders)?;
+        self.update(&file)
+    }
+
+    /// Removes the file, for a server that no longer listens.
+    pub(super) fn close(&mut self, transport: &mut impl Transport) -> Result<(), Error> {
+        (self.port, self.is_new) = (0, false);
+        transport.unwatch();
+        match self.published.take().map(|published| published.guard) {
+            Some(Place::InLoop(guard)) => guard.remove().map(drop),
+            Some(Place::OnThread(thread, _)) => thread.remove().map(drop),
+            None => Ok(()),
+        }
+    }
+
     /// Reads the notifications of the guard, whose descriptor can be readable.
-    pub(crate) fn notified(&mut self, transport: &mut impl Transport) {
-        if let Place::InLoop(guard) = &mut self.guard {
+    pub(super) fn notified(&mut self, transport: &mut impl Transport) {
+        if let Some(Guarded { guard: Place::InLoop(guard), .. }) = &mut self.published {
             guard.notified();
             // Notifications can have arrived before the transport waited again.
             while transport.watch_again() {
@@ -160,29 +167,33 @@ impl Lock {
         }
     }
 
-    pub(crate) fn deadline(&self, now: Time) -> Option<Time> {
-        match &self.guard {
-            Place::InLoop(guard) => guard.deadline(now),
-            Place::OnThread(..) => None,
+    pub(super) fn deadline(&self, now: Time) -> Option<Time> {
+        match &self.published {
+            _ if self.is_new => Some(now),
+            Some(Guarded { guard: Place::InLoop(guard), .. }) => guard.deadline(now),
+            Some(Guarded { guard: Place::OnThread(..), .. }) | None => None,
         }
     }
 
-    /// Looks for the file if that is due, and passes the events to the server.
-    pub(crate) fn tick(&mut self, now: Time, server: &mut ide::Server) {
-        match &mut self.guard {
-            Place::InLoop(guard) => {
+    /// Waits for the guard of a new file. Looks for the file if that is due, and passes the events to the server.
+    pub(super) fn tick(&mut self, now: Time, server: &mut ide::Server, transport: &mut impl Transport) {
+        let is_new = mem::take(&mut self.is_new);
+        if is_new {
+            transport.unwatch();
+        }
+        match self.published.as_mut().map(|published| &mut published.guard) {
+            Some(Place::InLoop(guard)) => {
+                if is_new && !transport.watch(guard) {
+                    guard.give_up_notifications();
+                }
                 while let Some(event) = guard.tick(now) {
                     server.on_lock_file(event);
                 }
             }
-            Place::OnThread(_, events) => events.try_iter().for_each(|event| server.on_lock_file(event)),
-        }
-    }
-
-    pub(crate) fn remove(self) -> Result<bool, Error> {
-        match self.guard {
-            Place::InLoop(guard) => guard.remove(),
-            Place::OnThread(thread, _) => thread.remove(),
+            Some(Place::OnThread(_, events)) => {
+                events.try_iter().for_each(|event| server.on_lock_file(event));
+            }
+            None => {}
         }
     }
 }

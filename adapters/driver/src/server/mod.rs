@@ -14,19 +14,18 @@ mod transport;
 pub use bind::Bind;
 pub use guarding::{Guarding, Wake};
 pub use handle::{Handle, HandleError};
+pub use lock::EditorLock;
 pub use options::{StartError, StartOptions};
 pub use transport::{RETRY, Transport};
 
 use crate::socket::Link;
 use crate::waiting::{FairPoll, Next, Readiness};
 use connections::Connections;
-use ide_mcp::ide::discovery::AuthToken;
 use ide_mcp::ide::{self, LockFileEvent, ServerConfig, ServerEvent};
 use ide_mcp::{Output, Time};
 use ide_mcp_lockfile::can_report_clients;
 use inbox::Inbox;
 use listener::{ACCEPTED_A_TURN, Listener};
-use lock::Lock;
 use proof::{auth, belongs_to_us};
 use std::io;
 use std::mem;
@@ -36,13 +35,11 @@ use std::net::{SocketAddr, TcpListener};
 #[derive(Debug)]
 pub struct Server<T: Transport> {
     // The fields are dropped in this order, so a lock file never names a port where nobody listens.
-    lock: Option<Lock>,
+    lock: EditorLock,
     listener: Listener<T>,
     machine: ide::Server,
     connections: Connections<T::Socket>,
     addr: SocketAddr,
-    /// The token that clients have to present.
-    token: Option<AuthToken>,
     /// True if a turn was begun and not all of its events were taken.
     in_turn: bool,
     fair: FairPoll,
@@ -55,7 +52,7 @@ impl<T: Transport> Server<T> {
     /// Sets the port of the configured policy to the port of the listener. With [`Bind::Resume`], or
     /// [`Policy::resumed`](ide_mcp::ide::Policy::resumed), the token of the policy admits only clients of our
     /// own user. If the system does not report the owners of sockets, the server generates a new token, which
-    /// [`token`](Server::token) returns.
+    /// [`EditorLock::token`] returns.
     ///
     /// # Errors
     /// [`InvalidInput`](io::ErrorKind::InvalidInput) if other machines can reach the listener and the policy
@@ -72,13 +69,13 @@ impl<T: Transport> Server<T> {
         policy.port = addr.port();
         policy.auth = auth(policy.auth.clone(), is_resumed, || can_report_clients(addr))?;
         let token = policy.auth.token().cloned();
+        let transport = open(listener)?;
         Ok(Self {
-            lock: None,
-            listener: Listener::new(open(listener)?),
+            lock: EditorLock::new(addr.port(), token, transport.guarding()),
+            listener: Listener::new(transport),
             machine: ide::Server::new(config),
             connections: Connections::new(),
             addr,
-            token,
             in_turn: false,
             fair: FairPoll::new(),
             inbox: Inbox::default(),
@@ -102,6 +99,18 @@ impl<T: Transport> Server<T> {
         &mut self.machine
     }
 
+    /// Returns the lock file of the server.
+    #[must_use]
+    pub const fn lock_file(&self) -> &EditorLock {
+        &self.lock
+    }
+
+    /// Returns the lock file of the server, to publish or to change it. [`deadline`](Server::deadline) then requests a
+    /// turn.
+    pub const fn lock_file_mut(&mut self) -> &mut EditorLock {
+        &mut self.lock
+    }
+
     /// Notes that connections can wait at the listener.
     pub const fn acceptable(&mut self) {
         self.listener.ready();
@@ -110,6 +119,11 @@ impl<T: Transport> Server<T> {
     /// Notes that the socket with this number can be readable, writable, or broken.
     pub fn ready(&mut self, number: usize) {
         self.connections.ready(number);
+    }
+
+    /// Notes that the descriptor of the guard can be readable.
+    pub fn lock_ready(&mut self) {
+        self.lock.notified(&mut self.listener.transport);
     }
 
     /// Notes that the stream of the socket with this number has ended, or that the socket has failed.
@@ -163,18 +177,17 @@ impl<T: Transport> Server<T> {
             return Some(now);
         }
         let connections = self.connections.deadline(&self.machine, now);
-        let lock = self.lock.as_ref().and_then(|lock| lock.deadline(now));
-        [connections, lock, self.listener.deadline(now), self.machine.deadline()].into_iter().flatten().min()
+        [connections, self.lock.deadline(now), self.listener.deadline(now), self.machine.deadline()]
+            .into_iter()
+            .flatten()
+            .min()
     }
 
     /// Removes the lock file, stops listening, and begins to close every connection cleanly. Continue to take
     /// turns until [`is_over`](Server::is_over), a few seconds at most.
     pub fn shutdown(&mut self, now: Time) {
-        if let Some(lock) = self.lock.take() {
-            self.listener.transport.unwatch();
-            if let Err(error) = lock.remove() {
-                self.machine.on_lock_file(LockFileEvent::Failed { error: error.to_string() });
-            }
+        if let Err(error) = self.lock.close(&mut self.listener.transport) {
+            self.machine.on_lock_file(LockFileEvent::Failed { error: error.to_string() });
         }
         self.listener.close();
         self.machine.shutdown(now);
@@ -245,9 +258,7 @@ impl<T: Transport> Server<T> {
         }
         self.connections.read(&mut self.machine, now);
         self.run_inbox(now);
-        if let Some(lock) = &mut self.lock {
-            lock.tick(now, &mut self.machine);
-        }
+        self.lock.tick(now, &mut self.machine, &mut self.listener.transport);
     }
 
     /// Takes the steps of a pass up to its next event; `None` at its end.

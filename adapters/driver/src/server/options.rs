@@ -4,7 +4,7 @@ use super::{Bind, Guarding, Server, Transport};
 use ide_mcp::ide::ServerConfig;
 use ide_mcp_lockfile::{Error, LockDir, workspace_folders};
 use std::net::TcpListener;
-use std::{fmt, io, process};
+use std::{io, process};
 
 /// Where the server of an editor listens, and where agents find its lock file. Most editors need none of this and
 /// start from a [`ServerConfig`] alone: on any free port, with a lock file where agents look first.
@@ -101,8 +101,11 @@ impl<T: Transport> Server<T> {
             Self::bind(bind.clone(), editor, open).map_err(|error| StartError::Bind { bind, error })?;
         // Only an editor that listens makes the directory.
         let dir = lock_dir.map_or_else(LockDir::from_environment, Ok).map_err(StartError::LockFile)?;
-        let guarding = guarding.unwrap_or_else(|| server.listener.transport.guarding());
-        server.publish_guarded(&dir, &file, guarding).map_err(StartError::LockFile)?;
+        let published = match guarding {
+            Some(guarding) => server.lock.publish_guarded(&dir, &file, guarding),
+            None => server.lock.publish(&dir, &file),
+        };
+        published.map_err(StartError::LockFile)?;
         Ok(server)
     }
 }
@@ -110,53 +113,39 @@ impl<T: Transport> Server<T> {
 /// The reason for which a server did not start.
 ///
 /// [Causes and reactions](ide_mcp::guide::errors#an-adapter-does-not-listen-or-connect).
+#[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum StartError {
     /// The editor has no folder, so no agent could find it.
+    #[error(
+        "the editor has no folder, so no agent finds it: add one with `folder`, or permit this with `without_folders`"
+    )]
     NoFolder,
     /// The listener could not be bound.
+    #[error("the editor cannot listen on {bind}: {error}{}", remedy(error))]
     Bind {
         /// The address.
         bind: Bind,
         /// The error of the system.
+        #[source]
         error: io::Error,
     },
     /// The lock file could not be published.
-    LockFile(Error),
+    #[error("the editor cannot publish its lock file: {0}")]
+    LockFile(#[source] Error),
     /// The system gives nothing to wait with: no `Poll`, no timer for it, no socket that ends a wait.
-    Poll(io::Error),
+    #[error("the server of the editor cannot create its poll: {0}")]
+    Poll(#[source] io::Error),
     /// The system starts no thread.
-    Thread(io::Error),
+    #[error("the server of the editor cannot start its thread: {0}")]
+    Thread(#[source] io::Error),
 }
 
-impl fmt::Display for StartError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::NoFolder => f.write_str(
-                "the editor has no folder, so no agent finds it: add one with `folder`, or permit this with \
-                 `without_folders`",
-            ),
-            Self::Bind { bind, error } => {
-                write!(f, "the editor cannot listen on {bind}: {error}")?;
-                if error.kind() == io::ErrorKind::AddrInUse {
-                    f.write_str(
-                        "; end the program or the earlier server of this program that listens there, or bind \
-                         another port",
-                    )?;
-                }
-                Ok(())
-            }
-            Self::LockFile(error) => write!(f, "the editor cannot publish its lock file: {error}"),
-            Self::Poll(error) => write!(f, "the server of the editor cannot create its poll: {error}"),
-            Self::Thread(error) => write!(f, "the server of the editor cannot start its thread: {error}"),
-        }
-    }
-}
-
-/// Writes the text of [`Display`](fmt::Display): a `main` that returns this error shows it to a person.
-impl fmt::Debug for StartError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(self, f)
+fn remedy(error: &io::Error) -> &'static str {
+    if error.kind() == io::ErrorKind::AddrInUse {
+        "; end the program or the earlier server of this program that listens there, or bind another port"
+    } else {
+        ""
     }
 }
 
@@ -174,16 +163,6 @@ impl From<StartError> for io::Error {
     }
 }
 
-impl std::error::Error for StartError {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        match self {
-            Self::NoFolder => None,
-            Self::Bind { error, .. } | Self::Poll(error) | Self::Thread(error) => Some(error),
-            Self::LockFile(error) => Some(error),
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -194,12 +173,5 @@ mod tests {
         let source = |error: StartError| error.source().map(ToString::to_string);
         assert_eq!(source(StartError::Thread(io::Error::other("no memory"))), Some("no memory".into()));
         assert_eq!(source(StartError::NoFolder), None);
-    }
-
-    #[test]
-    fn start_error_has_its_text_as_debug() {
-        let error = StartError::Poll(io::Error::other("no memory"));
-        let text = "the server of the editor cannot create its poll: no memory";
-        assert_eq!(format!("{error} {error:?}"), format!("{text} {text}"));
     }
 }

@@ -58,7 +58,7 @@ pub trait Transport {
     fn release(&mut self, _socket: Self::Socket) {}
 
     /// Returns the default place for the guard, which restores a deleted lock file. With
-    /// [`publish_guarded`](crate::Server::publish_guarded) the application chooses the place itself.
+    /// [`publish_guarded`](crate::EditorLock::publish_guarded) the application chooses the place itself.
     fn guarding(&self) -> Guarding {
         Guarding::InLoop(GuardMode::default())
     }

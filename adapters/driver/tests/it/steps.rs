@@ -164,9 +164,9 @@ fn lost_lock_file_is_restored_without_a_watch() {
     let dir = std::env::temp_dir().join(format!("ide-mcp-driver-steps-{}", std::process::id()));
     let (mut server, _) = serve(8);
     let file = LockFile::new(std::process::id(), vec![], "E", None);
-    server.publish(&LockDir::create(&dir).unwrap(), &file).unwrap();
+    server.lock_file_mut().publish(&LockDir::create(&dir).unwrap(), &file).unwrap();
     settle(&mut server, Time::ZERO);
-    let lock = server.lock_path().unwrap().to_owned();
+    let lock = server.lock_file().path().unwrap().to_owned();
     let mut now = Time::ZERO;
     // The second time as the first.
     for _ in 0..2 {

@@ -56,9 +56,9 @@ impl ListeningEditor {
         core.gate.look_at_disk();
         core.put(Event::Listening {
             protocol: PROTOCOL,
-            port: server.server().port().into(),
-            lock: server.server().lock_path().map(|path| path.display().to_string()),
-            environment: json(&environment(server.server().port())),
+            port: server.server().local_addr().port().into(),
+            lock: server.server().lock_file().path().map(|path| path.display().to_string()),
+            environment: json(&environment(server.server().local_addr().port())),
         });
         let mut editor = Self { server, core, is_stopping: false, is_over: false, has_read: false };
         editor.be_due_for_events();
@@ -143,7 +143,7 @@ impl ListeningEditor {
         match self.core.execute(self.server.machine_mut(), now, line, command.0)? {
             Rest::Nothing => {}
             Rest::Folders(folders) => {
-                let set = self.server.server_mut().set_folders(&folders);
+                let set = self.server.server_mut().lock_file_mut().set_folders(&folders);
                 set.map_err(|error| CommandError::new(CommandErrorKind::Io, error.to_string()))?;
                 self.core.set_folders(&folders);
             }

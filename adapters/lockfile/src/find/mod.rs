@@ -16,7 +16,8 @@ use std::time::SystemTime;
 use ide_mcp::ide::discovery::client_env::ClientEnv;
 use ide_mcp::ide::discovery::locate::Extras;
 use ide_mcp::ide::discovery::matching::{AgentContext, Matching, check_transport, choose};
-use ide_mcp::ide::discovery::{AuthToken, LockFile, LockForm};
+use ide_mcp::ide::discovery::{AuthToken, LockForm};
+use ide_mcp::ide::paths::{LocalPath, Platform};
 
 use crate::{Error, Found, client_env, from_environment, scan_for, system};
 
@@ -32,7 +33,7 @@ use crate::{Error, Found, client_env, from_environment, scan_for, system};
 ///
 /// # Errors
 /// [`NoEditor`], also if several editors fit equally well.
-pub fn find_editor(cwd: impl AsRef<Path>) -> Result<FoundEditor, NoEditor> {
+pub fn find_editor(cwd: impl AsRef<Path>) -> Result<FoundEditor, Box<NoEditor>> {
     EditorSearch::in_dir(cwd).find()
 }
 
@@ -88,10 +89,10 @@ impl EditorSearch {
     ///
     /// # Errors
     /// [`NoEditor`], also if several editors fit equally well.
-    pub fn find(&self) -> Result<FoundEditor, NoEditor> {
+    pub fn find(&self) -> Result<FoundEditor, Box<NoEditor>> {
         let env = client_env();
         if let Some(path) = &self.lock_file {
-            return self.by_file(&env, path).map_err(NoEditor::from);
+            return Ok(self.by_file(&env, path)?);
         }
         let dirs = from_environment(self.extras).map_err(NoEditorReason::Unreadable)?;
         let mut dirs: Vec<_> = dirs.into_iter().map(|dir| (dir.form(), dir.dir.into())).collect();
@@ -114,7 +115,7 @@ impl EditorSearch {
     }
 
     /// Finds the editor in these directories.
-    fn find_in(&self, env: &ClientEnv, dirs: Vec<(LockForm, PathBuf)>) -> Result<FoundEditor, NoEditor> {
+    fn find_in(&self, env: &ClientEnv, dirs: Vec<(LockForm, PathBuf)>) -> Result<FoundEditor, Box<NoEditor>> {
         let (mut found, mut unread) = (Vec::new(), Vec::new());
         for (form, dir) in &dirs {
             match scan_for(*form, dir) {
@@ -127,10 +128,15 @@ impl EditorSearch {
             }
         }
         let editor = match self.port {
-            Some(port) => self.by_port(env, port, found).map_err(NoEditor::from),
+            Some(port) => self.by_port(env, port, found).map_err(Box::from),
             None => self.by_directory(env, &found),
         };
-        editor.map_err(|none| none.with_search(env, dirs.into_iter().map(|(_, dir)| dir).collect(), unread))
+        editor.map_err(|mut none| {
+            none.directories = dirs.into_iter().map(|(_, dir)| dir).collect();
+            none.unread = unread;
+            none.port.clone_from(&env.port);
+            none
+        })
     }
 
     fn by_file(&self, env: &ClientEnv, path: &Path) -> Result<FoundEditor, NoEditorReason> {
@@ -153,13 +159,13 @@ impl EditorSearch {
 
     /// Returns the editor of a lock file that the caller has named.
     fn requested(&self, env: &ClientEnv, found: Found) -> Result<FoundEditor, NoEditorReason> {
-        let Found { path, port, file, modified, pid_alive, .. } = found;
-        let file = file.map_err(NoEditorReason::Unreadable)?;
+        let editor = FoundEditor::new(env, &found);
+        let path = found.path;
+        let file = found.file.map_err(NoEditorReason::Unreadable)?;
         if let Err(refusal) = check_transport(&file) {
             return Err(NoEditorReason::Refused { path, refusal });
         }
-        let Some(port) = port else { return Err(NoEditorReason::Misnamed { path }) };
-        let editor = FoundEditor::new(env, port, &path, modified, pid_alive, file);
+        let Some(editor) = editor else { return Err(NoEditorReason::Misnamed { path }) };
         match editor.dead_process {
             Some(pid) if !self.permits_dead_process => Err(NoEditorReason::DeadProcess { path, pid }),
             _ => Ok(editor),
@@ -168,7 +174,7 @@ impl EditorSearch {
 
     /// Finds the editor as the real client does: by the port that a terminal of the editor has in its
     /// environment, or by the directory.
-    fn by_directory(&self, env: &ClientEnv, found: &[Found]) -> Result<FoundEditor, NoEditor> {
+    fn by_directory(&self, env: &ClientEnv, found: &[Found]) -> Result<FoundEditor, Box<NoEditor>> {
         let dir = WorkingDir::of(self.cwd.as_deref()).map_err(NoEditorReason::WorkingDir)?;
         let context = AgentContext {
             cwd: &dir.logical,
@@ -183,12 +189,8 @@ impl EditorSearch {
             found.iter().filter_map(|found| Some((found, found.listed()?))).unzip();
         let matching = choose(&listed, &context);
         let may_attach = self.ignores_auto_connect || env.auto_connects();
-        let editor = |port, index: usize| {
-            let found = files.get(index)?;
-            let file = found.file.as_ref().ok()?.clone();
-            Some(FoundEditor::new(env, port, &found.path, found.modified, found.pid_alive, file))
-        };
-        let unique = matching.unique().filter(|_| may_attach).and_then(|only| editor(only.port, only.index));
+        let editor = |index: usize| FoundEditor::new(env, files.get(index)?);
+        let unique = matching.unique().filter(|_| may_attach).and_then(|only| editor(only.index));
         unique.ok_or_else(|| {
             let Matching { accepted, refused, .. } = matching;
             let reason = match (accepted.is_empty(), may_attach) {
@@ -198,12 +200,16 @@ impl EditorSearch {
                     NoEditorReason::AutoConnectOff { value: env.auto_connect.clone().unwrap_or_default() }
                 }
             };
-            let accepted = accepted.into_iter().filter_map(|fit| editor(fit.port, fit.index));
             let refused = refused.into_iter().filter_map(|refused| {
                 let path = files.get(refused.index)?.path.clone();
                 Some(RefusedFile { path, port: refused.port, reason: refused.reason })
             });
-            NoEditor::from(reason).with_files(&dir, accepted.collect(), refused.collect())
+            let parsed = |dir: &String| LocalPath::parse(dir, Platform::native()).ok();
+            let mut none: Box<NoEditor> = reason.into();
+            none.accepted = accepted.into_iter().filter_map(|fit| editor(fit.index)).collect();
+            none.refused = refused.collect();
+            none.dirs = [&dir.logical, &dir.canonical].into_iter().filter_map(parsed).collect();
+            none
         })
     }
 }
@@ -233,31 +239,26 @@ pub struct FoundEditor {
     /// The process of the editor, if it seems not to run: the process of another container is not
     /// visible.
     pub dead_process: Option<u32>,
-    /// True if the lock file has the mark of this crate ([`LockFile::scope`]).
+    /// True if the lock file has the mark of this crate ([`LockFile::scope`](ide_mcp::ide::discovery::LockFile::scope)).
     pub is_marked: bool,
 }
 
 impl FoundEditor {
-    fn new(
-        env: &ClientEnv,
-        port: u16,
-        path: &Path,
-        modified: Option<SystemTime>,
-        pid_alive: Option<bool>,
-        file: LockFile,
-    ) -> Self {
-        Self {
-            port,
+    /// Returns the editor of a file that could be read and has a port in its name.
+    fn new(env: &ClientEnv, found: &Found) -> Option<Self> {
+        let file = found.file.as_ref().ok()?.clone();
+        Some(Self {
+            port: found.port?,
             host: env.host().into(),
             name: file.ide_name,
             folders: file.workspace_folders,
             token: file.auth_token,
-            lock_file: path.into(),
+            lock_file: found.path.clone(),
             pid: file.pid,
-            modified,
+            modified: found.modified,
             is_marked: file.scope.is_some(),
-            dead_process: file.pid.filter(|_| pid_alive == Some(false)),
-        }
+            dead_process: file.pid.filter(|_| found.pid_alive == Some(false)),
+        })
     }
 }
 

@@ -6,29 +6,34 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use ide_mcp::ide::discovery::LockFile;
-use ide_mcp::ide::discovery::client_env::{AUTO_CONNECT_VARIABLE, ClientEnv, PORT_VARIABLE};
+use ide_mcp::ide::discovery::client_env::{AUTO_CONNECT_VARIABLE, PORT_VARIABLE};
 use ide_mcp::ide::discovery::matching::Refusal;
 use ide_mcp::ide::paths::{LocalPath, Platform};
 
-use super::{FoundEditor, WorkingDir};
+use super::FoundEditor;
 use crate::Error;
 
 /// The reason why a search found no editor, with every candidate and the reason against it. The text has
 /// several lines and names the remedy.
 ///
 /// [Causes and reactions](ide_mcp::guide::errors#an-agent-finds-no-editor).
-pub struct NoEditor(Box<Search>);
-
-struct Search {
-    reason: NoEditorReason,
-    directories: Vec<PathBuf>,
-    accepted: Vec<FoundEditor>,
-    refused: Vec<RefusedFile>,
-    unread: Vec<Error>,
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct NoEditor {
+    /// The reason.
+    pub reason: NoEditorReason,
+    /// The directories of lock files that were read; none if the search names a lock file.
+    pub directories: Vec<PathBuf>,
+    /// The editors that fit equally well, newest first, for a person who chooses one by its port.
+    pub accepted: Vec<FoundEditor>,
+    /// The lock files that do not fit, newest first.
+    pub refused: Vec<RefusedFile>,
+    /// The errors of directories that were not read because another user owns them.
+    pub unread: Vec<Error>,
     /// The value of [`PORT_VARIABLE`].
-    port: Option<String>,
+    pub(super) port: Option<String>,
     /// The forms of the working directory.
-    dirs: Vec<LocalPath>,
+    pub(super) dirs: Vec<LocalPath>,
 }
 
 /// The reason why a search found no editor.
@@ -76,13 +81,13 @@ pub enum NoEditorReason {
         /// The directory.
         cwd: String,
     },
-    /// A directory that several editors have open. [`NoEditor::accepted`] returns them.
+    /// A directory that several editors have open. [`NoEditor::accepted`] has them.
     SeveralFit {
         /// The directory.
         cwd: String,
     },
     /// A value of `CLAUDE_CODE_AUTO_CONNECT_IDE` by which an agent attaches only to an editor that the person
-    /// names. [`NoEditor::accepted`] returns the editors that fit.
+    /// names. [`NoEditor::accepted`] has the editors that fit.
     AutoConnectOff {
         /// The value.
         value: String,
@@ -101,64 +106,9 @@ pub struct RefusedFile {
     pub reason: Refusal,
 }
 
-impl NoEditor {
-    /// Returns the reason.
-    #[must_use]
-    pub fn reason(&self) -> &NoEditorReason {
-        &self.0.reason
-    }
-
-    /// Returns the directories of lock files that were read; none if the search names a lock file.
-    #[must_use]
-    pub fn directories(&self) -> &[PathBuf] {
-        &self.0.directories
-    }
-
-    /// Returns the editors that fit equally well, newest first, for a person who chooses one by its port.
-    #[must_use]
-    pub fn accepted(&self) -> &[FoundEditor] {
-        &self.0.accepted
-    }
-
-    /// Returns the lock files that do not fit, newest first.
-    #[must_use]
-    pub fn refused(&self) -> &[RefusedFile] {
-        &self.0.refused
-    }
-
-    /// Returns the errors of directories that were not read because another user owns them.
-    #[must_use]
-    pub fn unread(&self) -> &[Error] {
-        &self.0.unread
-    }
-
-    pub(super) fn with_files(
-        mut self,
-        dir: &WorkingDir,
-        accepted: Vec<FoundEditor>,
-        refused: Vec<RefusedFile>,
-    ) -> Self {
-        (self.0.accepted, self.0.refused) = (accepted, refused);
-        let dirs = [&dir.logical, &dir.canonical].into_iter();
-        self.0.dirs = dirs.filter_map(|dir| LocalPath::parse(dir, Platform::native()).ok()).collect();
-        self
-    }
-
-    pub(super) fn with_search(
-        mut self,
-        env: &ClientEnv,
-        directories: Vec<PathBuf>,
-        unread: Vec<Error>,
-    ) -> Self {
-        (self.0.directories, self.0.unread) = (directories, unread);
-        self.0.port.clone_from(&env.port);
-        self
-    }
-}
-
-impl From<NoEditorReason> for NoEditor {
+impl From<NoEditorReason> for Box<NoEditor> {
     fn from(reason: NoEditorReason) -> Self {
-        Self(Box::new(Search {
+        Self::new(NoEditor {
             reason,
             directories: Vec::new(),
             accepted: Vec::new(),
@@ -166,13 +116,13 @@ impl From<NoEditorReason> for NoEditor {
             unread: Vec::new(),
             port: None,
             dirs: Vec::new(),
-        }))
+        })
     }
 }
 
 impl fmt::Display for NoEditor {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Search { reason, accepted, refused, unread, .. } = &*self.0;
+        let Self { reason, accepted, refused, unread, .. } = self;
         write!(f, "{reason}")?;
         match reason {
             NoEditorReason::NoFileForPort { .. } => write!(f, " in {}", self.list())?,
@@ -234,7 +184,7 @@ pub fn ago(age: Duration) -> String {
 impl NoEditor {
     fn write_search(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "\n  looked in {}", self.list())?;
-        match &self.0.port {
+        match &self.port {
             Some(port) if LockFile::parse_port(port).is_none() => {
                 write!(f, "\n  {PORT_VARIABLE} is {port:?}, which is no port: unset it")
             }
@@ -248,19 +198,12 @@ impl NoEditor {
     fn is_inside(&self, reason: &Refusal) -> bool {
         let Refusal::Elsewhere { folders } = reason else { return false };
         let parsed = folders.iter().filter_map(|folder| LocalPath::parse(folder, Platform::native()).ok());
-        parsed.into_iter().any(|folder| self.0.dirs.iter().any(|dir| folder.is_within(dir)))
+        parsed.into_iter().any(|folder| self.dirs.iter().any(|dir| folder.is_within(dir)))
     }
 
     fn list(&self) -> String {
         let shown = |dir: &PathBuf| dir.display().to_string();
-        self.0.directories.iter().map(shown).collect::<Vec<_>>().join(", ")
-    }
-}
-
-/// Writes the text of [`Display`](fmt::Display): a `main` that returns this error shows it to a person.
-impl fmt::Debug for NoEditor {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(self, f)
+        self.directories.iter().map(shown).collect::<Vec<_>>().join(", ")
     }
 }
 

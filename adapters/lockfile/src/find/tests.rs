@@ -41,7 +41,7 @@ impl Place {
         fs::write(self.path(port), text).unwrap();
     }
 
-    fn find(&self, search: &EditorSearch, env: &ClientEnv) -> Result<FoundEditor, NoEditor> {
+    fn find(&self, search: &EditorSearch, env: &ClientEnv) -> Result<FoundEditor, Box<NoEditor>> {
         search.find_in(env, vec![(LockForm::Lock, self.dir.join("ide"))])
     }
 }
@@ -182,7 +182,7 @@ fn missing_editor_has_a_reason_and_remedy() {
         let found = if search.lock_file.is_some() { search.find() } else { place.find(&search, env) };
         let none = found.err().unwrap_or_else(|| panic!("{name}: found"));
         let text = none.to_string();
-        assert!(format!("{:?}", none.reason()).starts_with(kind), "{name}: {none:?}");
+        assert!(format!("{:?}", none.reason).starts_with(kind), "{name}: {none:?}");
         for part in *parts {
             assert!(text.contains(part), "{name}: {part:?} is not in {text}");
         }
@@ -204,7 +204,7 @@ fn dead_process_is_found_if_permitted() {
     let by_dir = EditorSearch { permits_dead_process: true, ..EditorSearch::in_dir(place.work()) };
     let none = place.find(&by_dir, &ClientEnv::default()).unwrap_err();
     assert!(
-        matches!(none.reason(), NoEditorReason::NoneFits { .. }),
+        matches!(none.reason, NoEditorReason::NoneFits { .. }),
         "the directory never decides for it: {none}"
     );
 }
@@ -217,10 +217,10 @@ fn facts_of_a_failed_search_are_listed() {
     }
     place.write(1003, "ws", DEAD, &place.work());
     let none = place.find(&EditorSearch::in_dir(place.work()), &ClientEnv::default()).unwrap_err();
-    let mut accepted: Vec<u16> = none.accepted().iter().map(|editor| editor.port).collect();
+    let mut accepted: Vec<u16> = none.accepted.iter().map(|editor| editor.port).collect();
     accepted.sort_unstable();
     assert_eq!(accepted, [1001, 1002]);
-    assert_eq!(none.refused().iter().map(|file| file.port).collect::<Vec<_>>(), [1003]);
-    assert_eq!(none.directories(), [place.dir.join("ide")]);
-    assert!(none.unread().is_empty());
+    assert_eq!(none.refused.iter().map(|file| file.port).collect::<Vec<_>>(), [1003]);
+    assert_eq!(none.directories, [place.dir.join("ide")]);
+    assert!(none.unread.is_empty());
 }

@@ -19,7 +19,8 @@ fn handshake_timer_begins_at_the_connection() {
     fs::write(&lock, fields).unwrap();
 
     let (mut poll, mut events) = (Poll::new().unwrap(), Events::with_capacity(8));
-    let options = AgentOptions::new("agent", "1").lock_file(&lock).trust(Trust::EveryUser);
+    let mut options = AgentOptions::new("agent", "1").lock_file(&lock);
+    options.trust = Trust::EveryUser;
     let mut agent = Agent::start(options, poll.registry(), Token(0)).unwrap();
     assert!(agent.next_event(Time::ZERO).unwrap().is_none());
     assert_eq!(agent.deadline(Time::ZERO), Some(Time::from_millis(30_000)), "the time to connect");

@@ -43,7 +43,7 @@ fn run(bind: Bind, token: &AuthToken, mut over: impl FnMut(u16) -> bool) -> u16 
     let mut shut_down = false;
     while !server.is_over() {
         assert!(clock.now().since_start() < PATIENCE, "it takes too long");
-        if !shut_down && over(server.port()) {
+        if !shut_down && over(server.local_addr().port()) {
             shut_down = true;
             server.shutdown(clock.now());
         }
@@ -56,7 +56,7 @@ fn run(bind: Bind, token: &AuthToken, mut over: impl FnMut(u16) -> bool) -> u16 
         }
         server.turn(clock.now(), |_, _| {});
     }
-    server.port()
+    server.local_addr().port()
 }
 
 /// Starts an agent that looks for the editor at its last port, with pauses short enough for a test. The agent

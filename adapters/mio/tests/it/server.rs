@@ -34,7 +34,7 @@ fn lock_file_that_vanishes_is_reported_and_restored() {
     let lost = if cfg!(target_os = "linux") { vec![LockFileEvent::Lost] } else { vec![] };
     assert_eq!(world.seen.lock_file, [lost, vec![LockFileEvent::Restored]].concat());
     let other = LockFile::new(1, vec![], "other", world.token().clone());
-    world.editor.server.update_lock_file(&other).unwrap();
+    world.editor.server.lock_file_mut().update(&other).unwrap();
     assert!(fs::read_to_string(&path).unwrap().contains("other"));
 }
 

@@ -69,13 +69,13 @@ impl Editor {
         }
         // A session knows only the lists that are declared at its beginning.
         server.machine_mut().set_context(Context::new().prompts([]).resources([]));
-        let lock = server.lock_path().map(|path| path.display().to_string());
+        let lock = server.lock_file().path().map(|path| path.display().to_string());
         let report = Report::new(move || drop(waker.wake()));
         let cwd = folders.first().to_owned();
         let workspace = Workspace::new(folders);
         let mut app =
             Headless::new(workspace, options.dialect, options.on_diff, report, move || drop(of_disk.wake()))?;
-        app.report().write(&Event::Listening { port: server.port(), lock });
+        app.report().write(&Event::Listening { port: server.local_addr().port(), lock });
         if let Some(launch) = Launch::of(options, &server)? {
             let (is_started, problem) = match launch.split(&cwd) {
                 Ok(is_started) => (is_started, None),

@@ -91,7 +91,7 @@ impl Editor {
         let Listening { mut server, notices } =
             listen(options, &name, &folders, calls::tools(), poll.registry(), SERVER, wake)?;
         let mut app = App::new(folders, options.on_diff, move || drop(of_disk.wake()))?;
-        app.announce(name, server.port(), neighbors);
+        app.announce(name, server.local_addr().port(), neighbors);
         for notice in notices {
             app.model.report(Tone::Bad, notice);
         }

@@ -42,8 +42,11 @@ use std::net::SocketAddr;
 use std::time::Duration;
 use target::Target;
 
-/// The session of an agent. An adapter has the socket and the waiting: it takes the [`step`](Self::step),
-/// reports the outcome, and delivers [`next_event`](Self::next_event).
+/// The session of an agent: its editor, the attempts to attach, and its events.
+///
+/// The `Agent` of an adapter shows it, for the [editor](Self::editor) and its [answer](Self::server). An adapter has the
+/// socket and the waiting: it takes the [`step`](Self::step), reports the outcome, and delivers
+/// [`next_event`](Self::next_event).
 #[derive(Debug)]
 pub struct AgentSession {
     options: AgentOptions,
@@ -272,8 +275,9 @@ impl AgentSession {
         self.server.as_ref()
     }
 
-    /// Returns the reason why the system does not report the owner of the last server that was connected;
-    /// `None` if it is our user, or if every user is trusted.
+    /// Returns the reason why the system does not report the owner of the editor's port; `None` if it is our user, or if
+    /// the agent trusts [every user](super::Trust::EveryUser). Show it to the person: the agent has sent its token
+    /// there.
     #[must_use]
     pub const fn unknown_owner(&self) -> Option<Unknown> {
         self.unknown_owner

@@ -45,7 +45,9 @@ impl LockFile {
     }
 
     pub(super) fn session_with(&self, trust: Trust) -> AgentSession {
-        AgentSession::find(AgentOptions::new("agent", "1").lock_file(&self.0).trust(trust)).unwrap()
+        let mut options = AgentOptions::new("agent", "1").lock_file(&self.0);
+        options.trust = trust;
+        AgentSession::find(options).unwrap()
     }
 
     pub(super) fn attached(&self) -> AgentSession {
