@@ -1,27 +1,24 @@
 //! Typed calls, calls that the application answers by their number alone, and calls of the
 //! application's own tools.
 
+use crate::conformance::tools::answered;
 use crate::support::ide::{
-    CONNECTED, Editor, HEAD, INITIALIZE, INITIALIZED, at, call, called, cancelled, config, open_diff,
-    selection, text, texts,
+    CONNECTED, Editor, HEAD, INITIALIZE, INITIALIZED, at, call, called, cancelled, config, open_diff, text,
+    texts,
 };
-use ide_mcp::ide::kit::{Position, Range};
 use ide_mcp::ide::tool::{
-    Answer, CodeOutput, CurrentSelection, CursorPosition, Diagnostic, Diagnostics, DiffOutcome, DirectAnswer,
-    DocumentSaved, DocumentState, Done, EditorTab, FileDiagnostics, FilePaths, LatestSelection, OpenEditors,
-    OpenedFile, OpenedFiles, Reformatted, Severity, TabClosed, Tool, ToolArguments, ToolCall, ToolSet,
-    WorkspaceFolder, WorkspaceFolders,
+    Diagnostics, DirectAnswer, FileDiagnostics, Tool, ToolArguments, ToolCall, ToolSet,
 };
 use ide_mcp::{
     Output, Time,
     ide::{AgentId, Dialect, Server, ServerEvent},
-    mcp::{Timeout, ToolResult},
+    mcp::{Content, Timeout, ToolResult},
     rpc::{CallId, ErrorObject, NotAnswered},
-    testing::{pass, read_answer, written_answer},
+    testing::pass,
 };
 use serde::Deserialize;
 use serde_json::value::to_raw_value;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Returns an editor that handles every tool, in this dialect.
 fn attached(dialect: Dialect) -> Editor {
@@ -31,50 +28,14 @@ fn attached(dialect: Dialect) -> Editor {
     Editor::attached(config)
 }
 
-/// Returns an answer of each tool in the form of VS Code, with all members that every dialect can
-/// express.
-fn answers() -> Vec<(Tool, ToolResult<'static>)> {
-    fn said(answer: &impl Answer) -> ToolResult<'static> {
-        written_answer(answer, Dialect::VsCode).into_owned()
+/// Returns the first answer of each tool in the rows of its conformance, in the form of VS Code.
+fn answers() -> BTreeMap<Tool, ToolResult<'static>> {
+    let mut answers = BTreeMap::new();
+    for row in answered() {
+        let texts = row.texts.iter().map(|text| Content::text(*text)).collect();
+        answers.entry(row.tool).or_insert_with(|| ToolResult::new(texts));
     }
-    let place = Range::new(Position::new(1, 2), Position::new(1, 2));
-    let problem = Diagnostic::new(Severity::Hint, place, "m\"\n");
-    let file = || "/w/a".to_owned();
-    Tool::ALL
-        .into_iter()
-        .filter_map(|tool| {
-            let answer = match tool {
-                Tool::OpenDiff => said(&DiffOutcome::Accepted { contents: "é\r\n".into() }),
-                Tool::GetDiagnostics => {
-                    said(&Diagnostics::new(vec![FileDiagnostics::new(file(), vec![problem.clone()])]))
-                }
-                Tool::OpenFile => said(&OpenedFile::focused(file(), None)),
-                Tool::OpenFiles => said(&OpenedFiles::new(vec![file()])),
-                Tool::GetAllOpenedFilePaths => said(&FilePaths::new(vec![file()])),
-                Tool::GetOpenEditors => {
-                    said(&OpenEditors::new(vec![EditorTab::new("file:///w/a", "a", "rust")]))
-                }
-                Tool::GetWorkspaceFolders => said(&WorkspaceFolders::new(vec![WorkspaceFolder::new("/w")])),
-                Tool::GetCurrentSelection => said(&CurrentSelection(Some(selection("x")))),
-                Tool::GetLatestSelection => said(&LatestSelection(Some(selection("x")))),
-                Tool::GetCursorPosition => said(&CursorPosition::new(file(), Position::new(1, 2))),
-                Tool::CheckDocumentDirty => {
-                    said(&DocumentState::Open { file_path: file(), is_dirty: true, is_untitled: false })
-                }
-                Tool::SaveDocument => {
-                    said(&DocumentSaved::Open { file_path: file(), saved: true, message: "m".into() })
-                }
-                Tool::ReformatFile => said(&Reformatted::new(true)),
-                Tool::ExecuteCode => said(&CodeOutput::new(vec![])),
-                Tool::SetCursorPosition | Tool::SetSelection => said(&Done),
-                // The machine answers these.
-                Tool::CloseAllDiffTabs | Tool::SetPermissionMode => return None,
-                Tool::CloseTab => said(&TabClosed::new(true)),
-                tool => panic!("{tool:?} has no answer here"),
-            };
-            Some((tool, answer))
-        })
-        .collect()
+    answers
 }
 
 /// Calls a tool with arguments that suit every tool.
@@ -87,57 +48,57 @@ fn request(id: u32, tool: Tool) -> String {
 
 #[test]
 fn json_answers_equal_typed_answers() {
-    let mut tools = 0;
-    for (tool, answer) in answers() {
-        let whole = serde_json::to_string(&answer).unwrap();
+    let mut tools = BTreeSet::new();
+    for row in answered() {
+        let texts = row.texts.iter().map(|text| Content::text(*text)).collect();
+        let whole = serde_json::to_string(&ToolResult::new(texts)).unwrap();
         let mut forms = vec![whole.as_str()];
-        if answer.content.len() == 1 {
-            forms.extend(answer.texts().next());
+        if let [text] = row.texts {
+            forms.push(text);
         }
+        let (name, arguments) = row.call;
         for dialect in Dialect::ALL {
-            let mut said = Vec::new();
-            for (id, form) in (1..).zip(&forms) {
-                let mut editor = attached(dialect);
-                let events = editor.say(&request(id, tool));
-                assert!(!events.is_empty(), "{tool:?}: {:?}", editor.texts());
-                let call = called(&events);
-                assert_eq!(editor.server.call(call).tool(), Some(tool), "{tool:?}");
-                editor.server.call(call).answer_json(form).unwrap();
-                assert_eq!(editor.server.call(call).tool(), None, "{tool:?}: the call has ended");
-                said.push(editor.texts().remove(0).replace(&format!(r#""id":{id},"#), ""));
-            }
-            said.dedup();
-            assert_eq!(said.len(), 1, "{tool:?}: {said:?}");
             // The typed answer of an editor in Rust, in the same dialect.
             let mut editor = attached(dialect);
-            let events = editor.say(&request(1, tool));
-            typed(&mut editor, events, &answer);
-            let typed = editor.texts().remove(0).replace(r#""id":1,"#, "");
-            assert_eq!(said, [typed], "{tool:?} {dialect:?}");
+            let events = editor.say(&call(1, name, arguments)).into_iter();
+            let calls = events.filter_map(ServerEvent::into_call).collect::<Vec<_>>();
+            let [call_to_answer] = <[_; 1]>::try_from(calls).unwrap();
+            (row.answer)(&mut editor.server, call_to_answer);
+            let typed = editor.texts();
+            for form in &forms {
+                let mut editor = attached(dialect);
+                let events = editor.say(&call(1, name, arguments));
+                let id = called(&events);
+                assert_eq!(editor.server.call(id).tool(), Some(row.tool), "{name}");
+                editor.server.call(id).answer_json(form).unwrap();
+                assert_eq!(editor.server.call(id).tool(), None, "{name}: the call has ended");
+                assert_eq!(editor.texts(), typed, "{name} {dialect:?}");
+            }
         }
-        tools += 1;
+        tools.insert(row.tool);
     }
-    assert_eq!(tools, Tool::ALL.len() - 2);
+    // The machine answers the other two.
+    assert_eq!(tools.len(), Tool::ALL.len() - 2, "each tool has an answer in its rows: {tools:?}");
 }
 
-/// Answers the only call among these events with this answer, read by the type of its tool.
-fn typed(editor: &mut Editor, events: Vec<ServerEvent>, answer: &ToolResult<'_>) {
-    let calls = events.into_iter().filter(|event| !matches!(event, ServerEvent::EditExpected { .. }));
-    let [ServerEvent::Call { call, .. }] = <[_; 1]>::try_from(calls.collect::<Vec<_>>()).unwrap() else {
-        panic!("no call")
-    };
-    let answer = to_raw_value(answer).unwrap();
-    macro_rules! answered {
-        ($($tool:ident)*) => {
-            match call {
-                $(ToolCall::$tool(call, _) => editor.server.answer(call, &read_answer(&answer).unwrap()).unwrap(),)*
-                other => panic!("{other:?}"),
-            }
-        };
+/// A tool that takes a path or a URI has to say that it is about this file, or plugins would not check and show it.
+#[test]
+fn each_call_names_its_file() {
+    let names = ["filePath", "file_path", "new_file_path", "uri", "path"];
+    let mut with_file = 0;
+    for tool in Tool::ALL {
+        let spec = tool.spec(Dialect::VsCode);
+        let schema: serde_json::Value = serde_json::from_str(&spec.input_schema).unwrap();
+        let properties = schema["properties"].as_object().unwrap();
+        let has_file = names.iter().any(|name| properties.contains_key(*name));
+        let mut editor = attached(Dialect::VsCode);
+        let calls = editor.say(&request(1, tool)).into_iter().filter_map(ServerEvent::into_call);
+        for call in calls {
+            assert_eq!(call.file(), has_file.then_some("/w/a"), "{tool:?}");
+            with_file += usize::from(has_file);
+        }
     }
-    answered!(OpenDiff GetDiagnostics OpenFile OpenFiles GetAllOpenedFilePaths GetOpenEditors GetWorkspaceFolders
-        GetCurrentSelection GetLatestSelection GetCursorPosition CheckDocumentDirty SaveDocument ReformatFile
-        ExecuteCode SetCursorPosition SetSelection CloseTab);
+    assert!(with_file >= 8, "{with_file} tools have a file");
 }
 
 #[test]
@@ -172,7 +133,7 @@ fn tool_refuses_the_answer_of_another() {
     let free_text = [Tool::GetAllOpenedFilePaths, Tool::ExecuteCode];
     let answers = answers();
     for (tool, own) in answers.iter().filter(|(tool, _)| !free_text.contains(tool)) {
-        for (other, answer) in answers.iter().filter(|(other, _)| other != tool) {
+        for (other, answer) in answers.iter().filter(|(other, _)| *other != tool) {
             let text = serde_json::to_string(answer).unwrap();
             let is_same = text == serde_json::to_string(own).unwrap()
                 || matches!(tool, Tool::CloseTab | Tool::ReformatFile | Tool::OpenFile)

@@ -1,6 +1,7 @@
 //! Calls of tools as a peer may write them, with arguments that are right, wrong, missing, repeated
 //! or unknown. The expectations for each call follow from the way in which it was generated.
 
+use super::foreign::tool_index;
 use ide_mcp::ide::Dialect;
 use ide_mcp::ide::tool::Tool;
 use ide_mcp::testing::arbitrary::{Result, Unstructured};
@@ -27,7 +28,7 @@ pub enum Fit {
 /// repeated or unknown.
 pub fn call(u: &mut Unstructured<'_>) -> Result<(String, Called)> {
     let dialect = *u.choose(&[Dialect::VsCode, Dialect::SnakeCase])?;
-    let tool = *u.choose(&Tool::ALL)?;
+    let tool = Tool::ALL[tool_index(u.arbitrary()?)];
     let spec = tool.spec(dialect);
     let schema = schema(tool, dialect);
     let properties = schema["properties"].as_object().expect("arguments have names");

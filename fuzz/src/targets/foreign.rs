@@ -31,7 +31,7 @@ pub fn typed<A: FromResult + Debug + 'static>(pending: Pending<A>) -> (RequestId
 macro_rules! tools {
     ($($arguments:expr => $answer:expr,)*) => {
         /// The number of tools of the protocol.
-        pub const TOOLS: usize = [$(stringify!($arguments)),*].len();
+        const TOOLS: usize = [$(stringify!($arguments)),*].len();
 
         /// Calls a tool by its number; without a timeout as the agent of a person does.
         pub fn call_tool(
@@ -62,6 +62,16 @@ macro_rules! tools {
 }
 
 const _: () = assert!(TOOLS == Tool::ALL.len() && PUSHES.len() == EditorNotification::ALL.len());
+
+/// The number of tools when the seeds were made.
+const SEEDED_TOOLS: usize = 19;
+
+/// Returns the index in [`Tool::ALL`] that a byte of an input stands for. A tool that is added at the end of the list
+/// takes one byte for itself, and no seed means another tool.
+pub fn tool_index(byte: u8) -> usize {
+    let index = usize::from(byte);
+    if index < TOOLS { index } else { index % SEEDED_TOOLS }
+}
 
 fn selection() -> Selection {
     Selection::new("/a", Range::new(Position::new(1, 2), Position::new(3, 4)), "text")

@@ -2,7 +2,7 @@
 //! lists in pages, endings, in every dialect, right or changed), what the agent asks, and steps of the
 //! clock, in any order. The bytes arrive in one piece, one by one, and with the clock moved in between.
 
-use super::foreign::{Change, PUSHES, Reader, TOOLS, call_tool, push, result_of_tool, typed};
+use super::foreign::{Change, PUSHES, Reader, call_tool, push, result_of_tool, tool_index, typed};
 use crate::model::{Message, SERVED, is_served, roots};
 use crate::sessions::{Hits, Pace, name_of, random_script};
 use crate::support::agents;
@@ -758,7 +758,7 @@ impl Play<'_> {
         match ask {
             Ask::Tool(which, pace) => self.request(timed(pace), |client| {
                 let timeout = Some(pace.timeout()).filter(|timeout| *timeout != Timeout::Default);
-                call_tool(client, usize::from(*which) % TOOLS, timeout).map(with)
+                call_tool(client, tool_index(*which), timeout).map(with)
             }),
             Ask::List(of, pace) => {
                 let list = KINDS[usize::from(*of) % KINDS.len()];

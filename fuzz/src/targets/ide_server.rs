@@ -2,6 +2,7 @@
 //! order. The editor uses any dialect, handles any tools, and answers with the results of these
 //! tools.
 
+use super::foreign::tool_index;
 use crate::support::editors::selection;
 use crate::support::frames::masked;
 use crate::support::laws::Subject as _;
@@ -105,7 +106,7 @@ const METHODS: [&str; 7] = [
 /// Returns the name of a tool in one of the dialects.
 fn named(of: u8) -> &'static str {
     let dialect = if of & 0x80 == 0 { Dialect::VsCode } else { Dialect::SnakeCase };
-    Tool::ALL[usize::from(of & 0x7f) % Tool::ALL.len()].name(dialect)
+    Tool::ALL[tool_index(of & 0x7f)].name(dialect)
 }
 
 /// Returns arguments that fit some of the tools.

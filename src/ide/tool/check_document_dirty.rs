@@ -23,6 +23,10 @@ impl ToolDef for CheckDocumentDirty {
     const DESCRIPTION: &'static str = "Check whether a file has changes that are not saved";
     const SNAKE_NAME: &'static str = "check_document_dirty";
     const IS_READ_ONLY: bool = true;
+
+    fn file(&self) -> Option<&str> {
+        Some(&self.file_path)
+    }
 }
 
 impl CheckDocumentDirty {

@@ -56,6 +56,11 @@ pub(crate) trait ToolDef: ToolArguments + DeserializeOwned + Described {
         Self::TIMEOUT
     }
 
+    /// Returns the file that the call is about, as the agent wrote it; `None` for a tool without one.
+    fn file(&self) -> Option<&str> {
+        None
+    }
+
     /// Reads an answer of the application that is no answer of a dialect, but has the same meaning. `asked` is the
     /// file that the call names. Returns `None` for a tool without such answers.
     fn read_given(result: &ToolResult<'_>, asked: Option<&str>) -> Option<Self::Answer> {

@@ -60,6 +60,10 @@ impl ToolDef for GetDiagnostics {
         }
         Some(Diagnostics::new(files))
     }
+
+    fn file(&self) -> Option<&str> {
+        self.uri.as_deref()
+    }
 }
 
 /// The timeout for one file. The client waits 500 ms for the problems of the file that it is about

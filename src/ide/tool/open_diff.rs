@@ -40,6 +40,10 @@ impl ToolDef for OpenDiff {
     // person has given one.
     const REFUSAL: Option<i64> = Some(code::METHOD_NOT_FOUND);
     const TIMEOUT: Timeout = Timeout::Never;
+
+    fn file(&self) -> Option<&str> {
+        Some(&self.new_file_path)
+    }
 }
 
 impl OpenDiff {

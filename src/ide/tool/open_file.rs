@@ -45,6 +45,10 @@ impl ToolDef for OpenFile {
     const NAME: &'static str = "openFile";
     const DESCRIPTION: &'static str = "Open a file in the editor, and select a part of it if asked to";
     const SNAKE_NAME: &'static str = "open_file";
+
+    fn file(&self) -> Option<&str> {
+        Some(&self.file_path)
+    }
 }
 
 impl OpenFile {

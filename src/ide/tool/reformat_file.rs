@@ -22,6 +22,10 @@ impl ToolDef for ReformatFile {
     const NAME: &'static str = "reformat_file";
     const DESCRIPTION: &'static str = "Format a file with the formatter of the editor";
     const OTHER_NAMES: &'static [&'static str] = &["reformatFile"];
+
+    fn file(&self) -> Option<&str> {
+        Some(&self.file_path)
+    }
 }
 
 impl ReformatFile {

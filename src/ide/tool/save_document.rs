@@ -22,6 +22,10 @@ impl ToolDef for SaveDocument {
     const NAME: &'static str = "saveDocument";
     const DESCRIPTION: &'static str = "Save a file that is open";
     const SNAKE_NAME: &'static str = "save_document";
+
+    fn file(&self) -> Option<&str> {
+        Some(&self.file_path)
+    }
 }
 
 impl SaveDocument {

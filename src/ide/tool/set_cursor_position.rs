@@ -24,6 +24,10 @@ impl ToolDef for SetCursorPosition {
     const NAME: &'static str = "set_cursor_position";
     const DESCRIPTION: &'static str = "Move the cursor";
     const OTHER_NAMES: &'static [&'static str] = &["setCursorPosition"];
+
+    fn file(&self) -> Option<&str> {
+        self.file_path.as_deref()
+    }
 }
 
 impl SetCursorPosition {

@@ -22,6 +22,10 @@ impl ToolDef for SetSelection {
     const NAME: &'static str = "set_selection";
     const DESCRIPTION: &'static str = "Select a part of a file";
     const OTHER_NAMES: &'static [&'static str] = &["setSelection"];
+
+    fn file(&self) -> Option<&str> {
+        self.file_path.as_deref()
+    }
 }
 
 impl SetSelection {

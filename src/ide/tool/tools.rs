@@ -145,6 +145,16 @@ macro_rules! tools {
                     Self::Other(_, other) => &other.name,
                 }
             }
+
+            /// Returns the file that the call is about, a path or a URI as the agent wrote it; `None` if the
+            /// arguments name none. A diff is about the file that the agent writes.
+            #[must_use]
+            pub fn file(&self) -> Option<&str> {
+                match self {
+                    $(Self::$tool(_, arguments) => arguments.file(),)*
+                    Self::Other(..) => None,
+                }
+            }
         }
 
         impl serde::Serialize for ToolCall {

@@ -10,7 +10,7 @@ mod measured;
 mod notifications;
 mod quirks;
 mod row;
-mod tools;
+pub mod tools;
 
 use ide_mcp::ide::tool::Tool;
 use ide_mcp::ide::{Dialect, EditorNotification};

@@ -11,10 +11,10 @@ use ide_mcp::ide::kit::{Position, Range};
 use ide_mcp::ide::tool::{
     ClosedDiffTabs, CodeOutput, CurrentSelection, CursorPosition, Diagnostic, Diagnostics, DiffOutcome,
     DocumentSaved, DocumentState, Done, EditorTab, FileDiagnostics, FilePaths, LatestSelection, OpenEditors,
-    OpenedFile, OpenedFiles, OutputBlock, Reformatted, Severity, TabClosed, Tool, WorkspaceFolder,
+    OpenedFile, OpenedFiles, OutputBlock, Reformatted, Severity, TabClosed, Tool, ToolCall, WorkspaceFolder,
     WorkspaceFolders,
 };
-use ide_mcp::ide::{Dialect::VsCode, Selection};
+use ide_mcp::ide::{Dialect::VsCode, Selection, Server};
 
 pub fn selected() -> Selection {
     Selection::new("/w/a.rs", Range::new(Position::new(1, 2), Position::new(1, 4)), "ab")
@@ -204,6 +204,12 @@ pub const ROWS: &[Row] = &[
         vs_code(&[
             Calls("getLatestSelection", "{}"),
             Hears("GetLatestSelection(GetLatestSelection)"),
+            answers!(GetLatestSelection, LatestSelection(Some(selected()))),
+            Result(&[
+                r#"{"success":true,"text":"ab","filePath":"/w/a.rs","selection":{"start":{"line":1,"character":2},"end":{"line":1,"character":4},"isEmpty":false}}"#,
+            ]),
+            Calls("getLatestSelection", "{}"),
+            Hears("GetLatestSelection(GetLatestSelection)"),
             answers!(GetLatestSelection, LatestSelection(None)),
             Result(&[r#"{"success":false,"message":"No selection available"}"#]),
         ]),
@@ -289,6 +295,10 @@ pub const ROWS: &[Row] = &[
             Wrote(
                 r#"{"jsonrpc":"2.0","id":5,"result":{"content":[{"type":"text","text":"1"},{"type":"image","data":"AA==","mimeType":"image/png"}]}}"#,
             ),
+            Calls("executeCode", r#"{"code":"2"}"#),
+            Hears(r#"ExecuteCode(ExecuteCode { code: "2" })"#),
+            answers!(ExecuteCode, CodeOutput::new(vec![OutputBlock::Text("2".into())])),
+            Result(&["2"]),
         ]),
     ),
     row(
@@ -387,3 +397,34 @@ pub const ROWS: &[Row] = &[
     claim("a tool of the application's own", "comes with its arguments as they are")
         .test("tests/it/ide_server.rs", "calls_arrive_typed"),
 ];
+
+/// A call and its answer in the rows above, for tests that need some of each tool.
+pub struct Answered {
+    pub tool: Tool,
+    /// The name and the arguments of the call.
+    pub call: (&'static str, &'static str),
+    /// Answers the call by the type of its tool.
+    pub answer: fn(&mut Server, ToolCall),
+    /// The blocks of the answer in VS Code.
+    pub texts: &'static [&'static str],
+}
+
+/// Returns the calls of the rows that the application answers in an editor with all tools or this one.
+pub fn answered() -> Vec<Answered> {
+    let mut all = Vec::new();
+    for row in ROWS {
+        let Editor(VsCode, _, steps) = row.proof else { continue };
+        let mut last = None;
+        for (step, next) in steps.iter().zip(steps.iter().skip(1)) {
+            match (step, next, last) {
+                (Calls(name, arguments), ..) => last = Some((*name, *arguments)),
+                (Answers(answer), Result(texts), Some(call)) => {
+                    let tool = Tool::from_name(call.0).unwrap();
+                    all.push(Answered { tool, call, answer: *answer, texts });
+                }
+                _ => {}
+            }
+        }
+    }
+    all
+}

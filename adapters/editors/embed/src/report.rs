@@ -129,7 +129,7 @@ impl Core {
         if self.fail_at_once(server, id, &kind) {
             return;
         }
-        let judged = file_of(&call).map(|(written, purpose)| self.gate.judge(written, purpose)).transpose();
+        let judged = call.file().map(|written| self.gate.judge(written, purpose(&call))).transpose();
         match judged {
             Ok(file) => {
                 let path = file.map(|(path, _)| path);
@@ -296,19 +296,16 @@ fn refuse(server: &mut Server, id: CallId, kind: &CallKind, reason: &str) {
     let _ = fail(server, id, kind, reason);
 }
 
-/// Returns the file in the arguments of a call as the agent wrote it, and what an editor does with the file.
-#[allow(clippy::wildcard_enum_match_arm, reason = "the other tools have no file")]
-fn file_of(call: &ToolCall) -> Option<(&str, Use)> {
-    Some(match call {
-        ToolCall::GetDiagnostics(_, arguments) => (arguments.uri.as_ref()?, Use::Ask),
-        ToolCall::OpenFile(_, arguments) => (&arguments.file_path, Use::Load),
-        ToolCall::CheckDocumentDirty(_, arguments) => (&arguments.file_path, Use::Ask),
-        ToolCall::SaveDocument(_, arguments) => (&arguments.file_path, Use::Ask),
-        ToolCall::ReformatFile(_, arguments) => (&arguments.file_path, Use::Load),
-        ToolCall::SetCursorPosition(_, arguments) => (arguments.file_path.as_ref()?, Use::Load),
-        ToolCall::SetSelection(_, arguments) => (arguments.file_path.as_ref()?, Use::Load),
-        _ => return None,
-    })
+/// Returns what an editor does with the file of a call. A tool that is not named here loads the file, whose size is
+/// checked then.
+#[allow(clippy::wildcard_enum_match_arm, reason = "the strict choice suits every other tool")]
+fn purpose(call: &ToolCall) -> Use {
+    match call {
+        ToolCall::GetDiagnostics(..) | ToolCall::CheckDocumentDirty(..) | ToolCall::SaveDocument(..) => {
+            Use::Ask
+        }
+        _ => Use::Load,
+    }
 }
 
 /// Returns the name and the version of a client for a person.
