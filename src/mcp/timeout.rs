@@ -39,6 +39,17 @@ pub enum Timeout {
 }
 
 impl Timeout {
+    /// The time after which a session answers a call for its application, unless the configuration or the tool says
+    /// otherwise: 30 s. The real client waits without end.
+    pub const CALL: Duration = Duration::from_secs(30);
+    /// The time up to which progress puts the end of a call off, unless the configuration says otherwise: 10 minutes.
+    pub const LONGEST_CALL: Duration = Duration::from_secs(600);
+    /// The time that a peer has for a request of ours, unless the configuration says otherwise: 60 s, as in most
+    /// implementations.
+    pub const REQUEST: Duration = Duration::from_secs(60);
+    /// The time that a server has for `initialize`, unless the configuration says otherwise: 30 s, as in the real client.
+    pub const INITIALIZE: Duration = Duration::from_secs(30);
+
     /// Returns the time to wait for an answer to a request that is written only after `delay`; `default` is that of
     /// [`Timeout::Default`].
     #[cfg(feature = "ide")]

@@ -1,6 +1,7 @@
 //! An editor with one client, from the bytes of the client to the events for the application:
 //! diffs and their ends, timeouts, the selection, mentions, and clients that break the rules.
 
+use crate::support::CALL;
 use std::time::Duration;
 
 use crate::support::ide::{
@@ -253,7 +254,7 @@ fn direct_methods_need_no_session_but_consent_does() {
         assert_eq!(editor.say(INITIALIZE).len() + editor.say(INITIALIZED).len(), 1, "{name}: ready");
         let mut editor = Editor::open(offering(ToolSet::new()).with_dialect(dialect));
         editor.say(READ);
-        let events = editor.at(30_000);
+        let events = editor.at(CALL);
         assert!(
             matches!(&events[..], [ServerEvent::CallEnded { reason: CallEnd::Expired, .. }]),
             "{events:?}"
@@ -521,11 +522,12 @@ fn calls_expire_after_their_default_timeouts() {
         Err(NotAnswered::Expired)
     );
 
-    assert_eq!(shown(&editor.at(29_999)), ["edit of /w/a Expired"]);
-    assert_eq!(shown(&editor.at(30_000)), ["ended Expired"; 2]);
+    assert_eq!(shown(&editor.at(CALL - 1)), ["edit of /w/a Expired"]);
+    assert_eq!(shown(&editor.at(CALL)), ["ended Expired"; 2]);
     let expired = |id: u32| {
         format!(
-            r#"{{"jsonrpc":"2.0","id":{id},"result":{{"content":[{{"type":"text","text":"no answer to this call within 30s"}}],"isError":true}}}}"#
+            r#"{{"jsonrpc":"2.0","id":{id},"result":{{"content":[{{"type":"text","text":"no answer to this call within {:?}"}}],"isError":true}}}}"#,
+            Timeout::CALL
         )
     };
     assert_eq!(editor.texts(), [expired(3), expired(4)]);

@@ -27,6 +27,8 @@ mod conformance;
 #[cfg(feature = "ide")]
 mod corpora;
 #[cfg(feature = "ide")]
+mod defaults;
+#[cfg(feature = "ide")]
 mod error_texts;
 #[cfg(feature = "ide")]
 mod flow;

@@ -10,6 +10,9 @@ use ide_mcp::{
     rpc::{NotSent, RequestId, SerializedNotification},
 };
 
+/// The time that a server has for `initialize`, in ms.
+const INITIALIZE: u64 = Timeout::INITIALIZE.as_secs() * 1000;
+
 #[test]
 fn the_handshake_is_three_messages() {
     let mut agent = Agent::new();
@@ -83,10 +86,10 @@ fn handshake_succeeds_or_reports_why() {
 #[test]
 fn handshake_deadline_sends_no_cancellation() {
     let mut agent = Agent::negotiating();
-    assert_eq!(agent.client.deadline(), Some(Time::from_millis(30_000)));
-    assert_eq!(agent.at(29_999), (vec![], vec![]));
+    assert_eq!(agent.client.deadline(), Some(Time::from_millis(INITIALIZE)));
+    assert_eq!(agent.at(INITIALIZE - 1), (vec![], vec![]));
     let failed = vec!["failed: the server did not answer in time".to_owned()];
-    assert_eq!(agent.at(30_000), (failed, vec![]));
+    assert_eq!(agent.at(INITIALIZE), (failed, vec![]));
     assert_eq!(agent.client.deadline(), None);
     agent.hear(HELLO);
     assert!(!agent.client.is_ready());
@@ -103,7 +106,7 @@ fn handshake_deadline_sends_no_cancellation() {
 #[test]
 fn client_sends_only_pings_before_ready() {
     let mut failed = Agent::negotiating();
-    failed.at(30_000);
+    failed.at(INITIALIZE);
     let mut closed = Agent::ready();
     closed.client.close();
     let rows = [

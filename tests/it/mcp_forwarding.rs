@@ -2,6 +2,7 @@
 //! their correlation. The tests put a bridge, made of a server and a client, between a client and a
 //! server; neither notices the bridge.
 
+use crate::support::CALL;
 use std::{collections::BTreeMap, time::Duration};
 
 use crate::mcp_support::{Bench, INITIALIZE, INITIALIZED, Messages, NEWEST, config};
@@ -382,11 +383,14 @@ fn unanswered_forwarded_request_ends_with_an_error() {
     let mut bench = forwarding(Forward::Unmodelled);
     bench.ask("5", "x/y");
     bench.events();
-    let (events, sent) = bench.at(30_000);
+    let (events, sent) = bench.at(CALL);
     assert_eq!(events, ["ended Expired"]);
     assert_eq!(
         sent,
-        [r#"{"jsonrpc":"2.0","id":5,"error":{"code":-32603,"message":"no answer to this call within 30s"}}"#]
+        [format!(
+            r#"{{"jsonrpc":"2.0","id":5,"error":{{"code":-32603,"message":"no answer to this call within {:?}"}}}}"#,
+            Timeout::CALL
+        )]
     );
     bench.ask("6", "x/y");
     bench.server.shutdown("going", &mut bench.out);

@@ -7,6 +7,7 @@
 //! first broken invariant. Their tests here assert that the scripts reach the situations of the
 //! invariant, and add examples. `arbtest` prints the seed of a failure.
 
+use crate::support::CALL;
 use std::{cell::RefCell, time::Duration};
 
 use crate::mcp_scripts::reach;
@@ -34,7 +35,7 @@ fn config() -> ServerConfig {
     config
 }
 
-/// The kinds of calls: the methods, and parameters that are accepted. Each waits for 30 s.
+/// The kinds of calls: the methods, and parameters that are accepted.
 const KINDS: [(&str, &str); 5] = [
     ("tools/call", r#"{"name":"plain"}"#),
     ("prompts/get", r#"{"name":"p"}"#),
@@ -90,7 +91,7 @@ fn call_text(id: &str, tool: &str, token: Option<&str>) -> String {
 }
 
 /// A form waits as long as progress can extend other calls.
-const FORM_DUE: u64 = 600_000;
+const FORM_DUE: u64 = Timeout::LONGEST_CALL.as_secs() * 1000;
 
 /// Returns a client that shows forms and declares folders.
 fn forms() -> Agent {
@@ -359,8 +360,8 @@ fn i12_forgotten_call_is_answered_at_its_deadline() {
     for kind in KINDS {
         let mut bench = Bench::opened(config(), NEWEST);
         let call = open(&mut bench, "7", kind);
-        assert_eq!(bench.at(29_999), (vec![], vec![]), "{kind:?}");
-        let (events, sent) = bench.at(30_000);
+        assert_eq!(bench.at(CALL - 1), (vec![], vec![]), "{kind:?}");
+        let (events, sent) = bench.at(CALL);
         assert_eq!((&events[..], sent.len()), (&["ended Expired".to_owned()][..], 1), "{kind:?}: {sent:?}");
         let late = bench.server.respond_with(call, &ToolResult::text("x"), &mut bench.out);
         assert_eq!((late, bench.out.take().len()), (Err(NotAnswered::Expired), 0), "{kind:?}");
@@ -494,13 +495,13 @@ fn i19_each_call_has_its_own_deadline() {
     let still = bench.call("1", "plain");
     bench.at(10_000);
     let other = bench.call("2", "plain");
-    for at in [15_000, 20_000, 29_999] {
+    for at in [15_000, 20_000, CALL - 1] {
         bench.at(at);
         progress(&mut bench, other, f64::from(u32::try_from(at).unwrap()));
         bench.ask("5", "ping");
-        assert_eq!(due(&bench), Some(30_000));
+        assert_eq!(due(&bench), Some(CALL.into()));
     }
-    assert_eq!(bench.at(30_000).0, ["ended Expired"]);
+    assert_eq!(bench.at(CALL).0, ["ended Expired"]);
     assert!(!bench.server.is_open(still) && bench.server.is_open(other));
 }
 

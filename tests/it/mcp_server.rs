@@ -1,6 +1,7 @@
 //! A server session, tested from the outside: the messages that each state permits, the answers,
 //! and the end of calls and requests.
 
+use crate::support::CALL;
 use std::{collections::BTreeMap, time::Duration};
 
 use crate::mcp_support::{Bench, INITIALIZE, INITIALIZED, NEWEST, config};
@@ -303,7 +304,7 @@ fn j07_forgotten_call_is_answered_at_its_deadline() {
         )
     };
     let cases = [
-        ("plain", Some(30_000), failed("30s")),
+        ("plain", Some(CALL), failed(&format!("{:?}", Timeout::CALL))),
         ("soon", Some(400), r#"{"jsonrpc":"2.0","id":7,"result":{"content":[]}}"#.to_owned()),
         ("soon_without_result", Some(400), failed("400ms")),
         ("soon_with_bad_result", Some(400), failed("400ms")),
@@ -367,7 +368,7 @@ fn non_object_result_leaves_the_call_open() {
         assert_eq!((said, &out.sent[..]), (refused, &[][..]), "{name}");
         assert!(server.is_open(call), "{name}");
     }
-    assert_eq!(server.deadline(), Some(Time::from_millis(30_000)), "its deadline runs on");
+    assert_eq!(server.deadline(), Some(Time::from_millis(CALL)), "its deadline runs on");
     assert_eq!(server.respond_with(call, &BTreeMap::from([("a", 1)]), out), Ok(()));
     assert_eq!(out.take(), [r#"{"jsonrpc":"2.0","id":7,"result":{"a":1}}"#]);
     assert_eq!(server.respond_with(call, "x", out), Err(NotAnswered::Answered));

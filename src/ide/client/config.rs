@@ -6,7 +6,6 @@ use crate::ide::discovery::{AuthToken, LockFile, Transport};
 use crate::mcp::{self, Implementation};
 use crate::ws;
 use alloc::{string::String, vec::Vec};
-use core::time::Duration;
 
 /// The settings of a [`Client`](super::Client): the editor that it attaches to, and its own identity.
 #[derive(Clone, Debug)]
@@ -44,7 +43,7 @@ impl ClientConfig {
     pub fn new(info: Implementation, port: u16, token: Option<AuthToken>) -> Self {
         // The timeout of the handshake is that of the real client, so an editor that is still starting
         // has time to answer.
-        let limits = ws::Limits { handshake: Duration::from_secs(30), ..ws::Limits::default() };
+        let limits = ws::Limits { handshake: mcp::Timeout::INITIALIZE, ..ws::Limits::default() };
         Self {
             host: authority(LOOPBACK, port),
             target: "/".into(),

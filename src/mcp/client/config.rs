@@ -5,7 +5,7 @@ use core::time::Duration;
 
 use crate::{
     Keepalive,
-    mcp::{Forward, Implementation, ProtocolVersion, Root},
+    mcp::{Forward, Implementation, ProtocolVersion, Root, Timeout},
     rpc::{Json, SessionLimits},
 };
 
@@ -27,18 +27,19 @@ pub struct ClientConfig {
     pub elicitation: bool,
     /// Further capabilities to declare: a JSON object. Default none.
     pub capabilities: Option<Json>,
-    /// The time that the server has to answer `initialize`. Default 30 s, as in the real client.
+    /// The time that the server has to answer `initialize`. Default [`Timeout::INITIALIZE`].
     pub initialize_timeout: Duration,
-    /// The time that the server has to answer a request without a timeout of its own. Default 60 s.
+    /// The time that the server has to answer a request without a timeout of its own. Default [`Timeout::REQUEST`].
     pub request_timeout: Duration,
     /// The requests of the server that go to the application as they are. Default none. The
     /// capability of a forwarded request should also be declared.
     pub forward: Forward,
     /// The time after which a request of the server is answered for the application, with an error.
-    /// Default 30 s.
+    /// Default [`Timeout::CALL`].
     pub call_deadline: Duration,
     /// The time up to which [`progress`](super::Client::progress) can put off the deadline of a
-    /// request of the server, and the time for which a form waits for the person. Default 10 minutes.
+    /// request of the server, and the time for which a form waits for the person. Default
+    /// [`Timeout::LONGEST_CALL`].
     pub longest_call: Duration,
     /// The keepalive by JSON-RPC pings, for example [`Keepalive::JSON_RPC`]. Default none: the
     /// pings of WebSocket have the same effect and are invisible to MCP. A ping does not count
@@ -63,11 +64,11 @@ impl ClientConfig {
             roots: None,
             elicitation: false,
             capabilities: None,
-            initialize_timeout: Duration::from_secs(30),
-            request_timeout: Duration::from_secs(60),
+            initialize_timeout: Timeout::INITIALIZE,
+            request_timeout: Timeout::REQUEST,
             forward: Forward::Nothing,
-            call_deadline: Duration::from_secs(30),
-            longest_call: Duration::from_secs(600),
+            call_deadline: Timeout::CALL,
+            longest_call: Timeout::LONGEST_CALL,
             keepalive: None,
             list_pages: 64,
             list_bytes: 16 * 1024 * 1024,

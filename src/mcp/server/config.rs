@@ -5,7 +5,7 @@ use core::time::Duration;
 
 use crate::{
     Keepalive,
-    mcp::{Context, Forward, Implementation, LogLevel},
+    mcp::{Context, Forward, Implementation, LogLevel, Timeout},
     rpc::SessionLimits,
 };
 
@@ -42,14 +42,14 @@ pub struct ServerConfig {
     /// [`Ready`](crate::mcp::ServerEvent::Ready), which possibly never comes. Default none.
     pub without_session: Vec<Cow<'static, str>>,
     /// The time after which a call is answered for the application, unless
-    /// [`Tools::timeout`](crate::mcp::Tools::timeout) returns another. Default 30 s: the real
-    /// client waits without end.
+    /// [`Tools::timeout`](crate::mcp::Tools::timeout) returns another. Default
+    /// [`Timeout::CALL`].
     pub call_deadline: Duration,
     /// The time up to which [`progress`](super::Server::progress) can put off the deadline of a
-    /// call. Default 10 minutes.
+    /// call. Default [`Timeout::LONGEST_CALL`].
     pub longest_call: Duration,
-    /// The time that the client has to answer a request without a timeout of its own. Default 60 s,
-    /// as in most implementations.
+    /// The time that the client has to answer a request without a timeout of its own. Default
+    /// [`Timeout::REQUEST`].
     pub request_timeout: Duration,
     /// The keepalive by JSON-RPC pings, for example [`Keepalive::JSON_RPC`]. Default none: the
     /// pings of WebSocket have the same effect and are invisible to MCP. A ping does not count
@@ -74,9 +74,9 @@ impl ServerConfig {
             forward: Forward::Nothing,
             at_once: Vec::new(),
             without_session: Vec::new(),
-            call_deadline: Duration::from_secs(30),
-            longest_call: Duration::from_secs(600),
-            request_timeout: Duration::from_secs(60),
+            call_deadline: Timeout::CALL,
+            longest_call: Timeout::LONGEST_CALL,
+            request_timeout: Timeout::REQUEST,
             keepalive: None,
             limits: SessionLimits::default(),
         }

@@ -30,3 +30,7 @@ pub mod sockets;
 pub mod source;
 pub mod subject;
 pub mod toy;
+
+/// The time that an application has for a call by default, in ms.
+#[cfg(feature = "mcp")]
+pub const CALL: u64 = ide_mcp::mcp::Timeout::CALL.as_secs() * 1000;
