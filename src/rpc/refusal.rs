@@ -26,12 +26,14 @@ pub enum NotSent {
 impl fmt::Display for NotSent {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::NotReady => "the session is not ready for this message",
-            Self::Full => "the send buffer is full",
-            Self::TooManyInFlight => "too many requests wait for their answers",
+            Self::NotReady => "the session is not ready for this message: send it after `Ready`",
+            Self::Full => "the send buffer is full: send later, when the peer has read",
+            Self::TooManyInFlight => "too many requests wait for their answers: wait for an outcome first",
             Self::Closed => "the session has ended",
-            Self::Undeclared => "the capability was not declared",
-            Self::Unserializable => "the parameters cannot be written as a JSON object",
+            Self::Undeclared => "the capability was not declared: declare it before the session is opened",
+            Self::Unserializable => {
+                "the parameters cannot be written as a JSON object: pass a struct or a map"
+            }
         })
     }
 }
@@ -73,12 +75,12 @@ impl fmt::Display for NotAnswered {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Answered => "the call has been answered",
-            Self::Cancelled => "the call was cancelled by the peer",
-            Self::Expired => "the deadline of the call has passed",
+            Self::Cancelled => "the call was cancelled by the peer, which waits for no answer",
+            Self::Expired => "the deadline of the call has passed, and the session has answered: answer sooner, or set a timeout",
             Self::Closed => "the session ended before the call was answered",
             Self::Unknown => "no such call in this session",
-            Self::Unserializable => "the result cannot be written as a JSON object",
-            Self::NotAnAnswer => "the result is no answer to this kind of call",
+            Self::Unserializable => "the result cannot be written as a JSON object, and the call is still open: answer with one",
+            Self::NotAnAnswer => "the result is no answer to this kind of call, which is still open: answer as its tool does, or fail it",
         })
     }
 }

@@ -144,7 +144,9 @@ impl fmt::Display for Closed {
             Self::NotAccepted(error) => write!(f, "not accepted: {error}"),
             Self::TimedOut => f.write_str("the peer has been silent for too long"),
             Self::Stalled => f.write_str("the peer read too little for too long"),
-            Self::InputOverflow => f.write_str("more bytes were fed than the connection wanted"),
+            Self::InputOverflow => {
+                f.write_str("more bytes were fed than the connection wanted: feed only while it wants input")
+            }
             Self::Entropy => f.write_str("the source of randomness failed"),
             Self::ZeroLimit(name) => write!(f, "a limit must be greater than 0: {name}"),
         }

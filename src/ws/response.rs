@@ -155,12 +155,16 @@ pub enum NotAccepted {
 impl fmt::Display for NotAccepted {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::TimedOut => f.write_str("the server did not answer in time"),
-            Self::Malformed => f.write_str("the answer is not HTTP/1.1"),
-            Self::TooLong => f.write_str("the head of the answer is too long"),
+            Self::TimedOut => f.write_str("the server did not answer in time: it is no editor, or hangs"),
+            Self::Malformed => f.write_str("the answer is not HTTP/1.1: another program listens there"),
+            Self::TooLong => f.write_str("the head of the answer is too long: another program listens there"),
             Self::Status(code, phrase) => write!(f, "the server answered {code} {phrase}"),
-            Self::NotUpgraded => f.write_str("the answer does not change the protocol to WebSocket"),
-            Self::WrongAccept => f.write_str("Sec-WebSocket-Accept does not match the key"),
+            Self::NotUpgraded => f.write_str(
+                "the answer does not change the protocol to WebSocket: an HTTP server listens there",
+            ),
+            Self::WrongAccept => {
+                f.write_str("Sec-WebSocket-Accept does not match the key: no WebSocket server has answered")
+            }
             Self::UnknownSubprotocol => f.write_str("the server chose a sub-protocol that was not offered"),
             Self::UnknownExtension => f.write_str("the server chose an extension that was not offered"),
         }

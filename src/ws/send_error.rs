@@ -30,14 +30,16 @@ pub enum SendError {
 impl fmt::Display for SendError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::NotOpen => "the connection is not open yet",
+            Self::NotOpen => "the connection is not open yet: wait for `Open`",
             Self::Closed => "the connection is closed",
             Self::Full => "the send buffer is full: the peer does not read",
-            Self::Unfinished => "a fragmented message is in progress",
+            Self::Unfinished => "a fragmented message is in progress: end it first",
             Self::TooLong => "a control frame holds at most 125 bytes",
             Self::Entropy => "the source of randomness failed",
-            Self::NoPendingRequest => "no handshake is pending",
-            Self::NotOffered => "the client did not offer this sub-protocol",
+            Self::NoPendingRequest => "no handshake is pending: wait for `Upgrade`",
+            Self::NotOffered => {
+                "the client did not offer this sub-protocol: accept one that it offers, or none"
+            }
         })
     }
 }

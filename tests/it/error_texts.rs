@@ -10,12 +10,21 @@ fn errors_show_their_texts() {
     let rows: &[(&dyn Display, &str)] = &[
         (&NotSent::Closed, "the session has ended"),
         (&NotAnswered::Closed, "the session ended before the call was answered"),
-        (&NotAnswered::Unserializable, "the result cannot be written as a JSON object"),
-        (&NotAnswered::NotAnAnswer, "the result is no answer to this kind of call"),
-        (&SendError::NotOpen, "the connection is not open yet"),
+        (
+            &NotAnswered::Unserializable,
+            "the result cannot be written as a JSON object, and the call is still open: answer with one",
+        ),
+        (
+            &NotAnswered::NotAnAnswer,
+            "the result is no answer to this kind of call, which is still open: answer as its tool does, or fail it",
+        ),
+        (&SendError::NotOpen, "the connection is not open yet: wait for `Open`"),
         (&SendError::Full, "the send buffer is full: the peer does not read"),
-        (&SendError::NoPendingRequest, "no handshake is pending"),
-        (&SendError::NotOffered, "the client did not offer this sub-protocol"),
+        (&SendError::NoPendingRequest, "no handshake is pending: wait for `Upgrade`"),
+        (
+            &SendError::NotOffered,
+            "the client did not offer this sub-protocol: accept one that it offers, or none",
+        ),
         (&InvalidMessage::NotJson, "not JSON"),
         (&ProtocolError::Unmasked, "frame from a client not masked (RFC 6455 5.1)"),
         (&ProtocolError::InvalidCloseCode(1005), "close code that may not be sent (RFC 6455 7.4): 1005"),

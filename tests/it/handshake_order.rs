@@ -74,15 +74,15 @@ const ROWS: &[(&str, &str, &str, Fault)] = &[
         Change("Host: 127.0.0.1", "Host: evil.example"),
     ),
     ("403", "web pages may not attach", "origin", Add("Origin: null", 1)),
-    ("404", "there is nothing at this path", "target", Change(" / ", " /elsewhere ")),
+    ("404", "there is nothing at this path: agents attach at /", "target", Change(" / ", " /elsewhere ")),
     (
         "401",
-        "the token of the lock file is missing or wrong",
+        "the token of the lock file is missing or wrong: read the lock file again",
         "token",
         Change("Authorization: tok", "Authorization: kot"),
     ),
     ("400", "the sub-protocol mcp must be offered", "sub-protocol", Change("Protocol: mcp", "Protocol: pcm")),
-    ("503", "too many agents are attached", "place", Full),
+    ("503", "too many agents are attached: end one of them", "place", Full),
 ];
 
 impl Fault {

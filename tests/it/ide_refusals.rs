@@ -22,10 +22,11 @@ const HTTP_VERSION: &str = "505 HTTP Version Not Supported: the HTTP version mus
 const WS_VERSION: &str = "426 Upgrade Required: the WebSocket version must be 13";
 const HOST: &str = "403 Forbidden: the host of the request must be localhost, [::1] or an address of 127.0.0.0/8, with this port";
 const ORIGIN: &str = "403 Forbidden: web pages may not attach";
-const PATH: &str = "404 Not Found: there is nothing at this path";
-const AUTH: &str = "401 Unauthorized: the token of the lock file is missing or wrong";
+const PATH: &str = "404 Not Found: there is nothing at this path: agents attach at /";
+const AUTH: &str =
+    "401 Unauthorized: the token of the lock file is missing or wrong: read the lock file again";
 const SUBPROTOCOL: &str = "400 Bad Request: the sub-protocol mcp must be offered";
-const FULL: &str = "503 Service Unavailable: too many agents are attached";
+const FULL: &str = "503 Service Unavailable: too many agents are attached: end one of them";
 
 /// Returns the bytes of a refusal.
 fn full(refusal: &str) -> String {

@@ -63,7 +63,7 @@ fn handshake_succeeds_or_reports_why() {
         (
             "unknown version",
             r#""result":{"protocolVersion":"2026-07-28"}"#,
-            &[r#"failed: the server chose the unknown version "2026-07-28""#],
+            &[r#"failed: the server chose the unknown version "2026-07-28": update the older of the two"#],
         ),
         ("no version", r#""result":{}"#, &[UNREADABLE]),
         ("error", r#""error":{"code":-32602,"message":"no"}"#, &["failed: the server refused: no (-32602)"]),

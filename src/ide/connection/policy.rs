@@ -272,8 +272,12 @@ const FOREIGN_HOST: Refusal = Refusal::new(
     "the host of the request must be localhost, [::1] or an address of 127.0.0.0/8, with this port",
 );
 const FOREIGN_ORIGIN: Refusal = Refusal::new(Status::Forbidden, "web pages may not attach");
-const UNKNOWN_PATH: Refusal = Refusal::new(Status::NotFound, "there is nothing at this path");
-pub(crate) const WRONG_TOKEN: Refusal =
-    Refusal::new(Status::Unauthorized, "the token of the lock file is missing or wrong");
+const UNKNOWN_PATH: Refusal =
+    Refusal::new(Status::NotFound, "there is nothing at this path: agents attach at /");
+pub(crate) const WRONG_TOKEN: Refusal = Refusal::new(
+    Status::Unauthorized,
+    "the token of the lock file is missing or wrong: read the lock file again",
+);
 const NO_SUBPROTOCOL: Refusal = Refusal::new(Status::BadRequest, "the sub-protocol mcp must be offered");
-pub(crate) const FULL: Refusal = Refusal::new(Status::Unavailable, "too many agents are attached");
+pub(crate) const FULL: Refusal =
+    Refusal::new(Status::Unavailable, "too many agents are attached: end one of them");

@@ -146,8 +146,8 @@ impl fmt::Display for GaveUp {
         f.write_str(match self {
             Self::Closed => "the connection was closed from here",
             Self::Refused => "the editor refuses: look for its lock file again",
-            Self::Incompatible => "the peer is not a compatible editor",
-            Self::TooLong => "the editor has not come back in time",
+            Self::Incompatible => "the peer is not a compatible editor: look for another lock file",
+            Self::TooLong => "the editor has not come back in time: attach again once it is there",
         })
     }
 }
@@ -278,8 +278,8 @@ mod tests {
         let texts = [
             (GaveUp::Closed, "the connection was closed from here"),
             (GaveUp::Refused, "the editor refuses: look for its lock file again"),
-            (GaveUp::Incompatible, "the peer is not a compatible editor"),
-            (GaveUp::TooLong, "the editor has not come back in time"),
+            (GaveUp::Incompatible, "the peer is not a compatible editor: look for another lock file"),
+            (GaveUp::TooLong, "the editor has not come back in time: attach again once it is there"),
         ];
         for (reason, text) in texts {
             assert_eq!(alloc::string::ToString::to_string(&reason), text);

@@ -127,10 +127,10 @@ pub enum MentionError {
 impl fmt::Display for MentionError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::NoSuchAgent => "there is no such agent",
-            Self::TooMany => "too many mentions wait for a client",
-            Self::Hidden => "the file may not leave the editor",
-            Self::Paused => "the editor is paused: nothing leaves it",
+            Self::NoSuchAgent => "there is no such agent: mention the file without one",
+            Self::TooMany => "too many mentions wait for a client: attach an agent first",
+            Self::Hidden => "the file may not leave the editor: the filter hides it",
+            Self::Paused => "the editor is paused, and nothing leaves it: resume it first",
         })
     }
 }

@@ -56,7 +56,9 @@ impl fmt::Display for Failure {
         match self {
             Self::TimedOut => f.write_str("the server did not answer in time"),
             Self::Refused(error) => write!(f, "the server refused: {error}"),
-            Self::UnknownVersion(version) => write!(f, "the server chose the unknown version {version:?}"),
+            Self::UnknownVersion(version) => {
+                write!(f, "the server chose the unknown version {version:?}: update the older of the two")
+            }
             Self::Malformed => f.write_str("the answer of the server could not be read"),
             Self::Closed => f.write_str("the session ended first"),
         }

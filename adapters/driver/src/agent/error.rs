@@ -151,10 +151,13 @@ mod tests {
             (&ended(None), "the connection ended without a close frame"),
             (
                 &ended(Some(GaveUp::TooLong)),
-                "the connection ended without a close frame; the editor has not come back in time",
+                "the connection ended without a close frame; the editor has not come back in time: attach again once it is there",
             ),
             (&AgentError::Over, "the agent is over, and its end was reported before"),
-            (&CallError::NotSent(NotSent::Full), "the send buffer is full"),
+            (
+                &CallError::NotSent(NotSent::Full),
+                "the send buffer is full: send later, when the peer has read",
+            ),
             (&CallError::Failed(RequestError::TimedOut), "the peer did not answer in time"),
         ];
         for (error, text) in rows {
