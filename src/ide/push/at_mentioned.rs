@@ -2,7 +2,7 @@
 
 use super::InDialect;
 use crate::ide::Dialect;
-use crate::ide::tool::arguments::arguments;
+use crate::ide::tool::arguments::{Described as _, arguments};
 use alloc::format;
 use alloc::string::String;
 use serde::ser::SerializeMap;
@@ -102,7 +102,7 @@ arguments! {
 impl<'de> Deserialize<'de> for Mention {
     /// Reads the parameters tolerantly: a single line number stands for both lines.
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let MentionIn { file_path, first, last } = MentionIn::deserialize(deserializer)?;
+        let MentionIn { file_path, first, last } = MentionIn::read(deserializer)?;
         Ok(Self::new(file_path, first.or(last).zip(last.or(first))))
     }
 }

@@ -5,7 +5,7 @@ use crate::ide::Dialect;
 use crate::ide::dialect::SelectionForm;
 use crate::ide::kit::{Position, Range};
 use crate::ide::paths::Unencoded;
-use crate::ide::tool::arguments::{Said, arguments};
+use crate::ide::tool::arguments::{Described as _, Said, arguments};
 use crate::rpc::SerializedNotification;
 use crate::text::truncate;
 use alloc::string::String;
@@ -152,7 +152,7 @@ impl Said for Ends {}
 impl<'de> Deserialize<'de> for Selection {
     /// Reads the parameters tolerantly: each member can be missing or null.
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let params = SelectionIn::deserialize(deserializer)?;
+        let params = SelectionIn::read(deserializer)?;
         let ends = params.ends.unwrap_or_default();
         Ok(Self {
             text: params.text.unwrap_or_default(),

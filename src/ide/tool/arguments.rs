@@ -7,8 +7,9 @@
 
 use crate::ide::kit::Range;
 use crate::ide::paths::unescaped;
+use crate::rpc::leniently;
 use alloc::{borrow::Cow, format, string::String, vec::Vec};
-use serde::{Deserialize, Serialize, de, ser::SerializeMap};
+use serde::{Deserialize, Deserializer, de};
 
 /// Defines a struct of arguments that is read tolerantly and written in the first spelling of each
 /// argument.
@@ -28,11 +29,9 @@ macro_rules! arguments {
 
         impl $crate::ide::tool::arguments::Described for $name {
             const ARGUMENTS: &'static [$crate::ide::tool::arguments::Argument] = &[];
-        }
 
-        impl<'de> serde::Deserialize<'de> for $name {
-            fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-                serde::de::IgnoredAny::deserialize(deserializer).map(|_| Self)
+            fn read<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                <serde::de::IgnoredAny as serde::Deserialize>::deserialize(deserializer).map(|_| Self)
             }
         }
 
@@ -54,8 +53,13 @@ macro_rules! arguments {
         }
     ) => {
         $(#[$meta])*
+        #[derive(serde::Serialize)]
         $vis struct $name {
-            $($(#[$doc])* $field_vis $field: $type,)*
+            $(
+                $(#[$doc])*
+                #[serde(rename = $first, skip_serializing_if = "crate::ide::tool::arguments::Member::is_absent")]
+                $field_vis $field: $type,
+            )*
         }
 
         impl $crate::ide::tool::arguments::Described for $name {
@@ -63,10 +67,8 @@ macro_rules! arguments {
                 use $crate::ide::tool::arguments::{first, schema};
                 &[$(schema::$kind($first, first(&[$($description)?]) $(, $default)?),)*]
             };
-        }
 
-        impl<'de> serde::Deserialize<'de> for $name {
-            fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+            fn read<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
                 struct Members;
                 impl<'de> serde::de::Visitor<'de> for Members {
                     type Value = $name;
@@ -99,14 +101,6 @@ macro_rules! arguments {
                 deserializer.deserialize_map(Members)
             }
         }
-
-        impl serde::Serialize for $name {
-            fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-                let mut members = serializer.serialize_map(None)?;
-                $($crate::ide::tool::arguments::write(&mut members, $first, &self.$field)?;)*
-                serde::ser::SerializeMap::end(members)
-            }
-        }
     };
 }
 
@@ -119,9 +113,17 @@ pub(crate) fn invalid_value<E: de::Error>(spelled: &str, error: &E) -> E {
 }
 
 /// Arguments that have a JSON Schema.
-pub(crate) trait Described {
+pub(crate) trait Described: Sized {
     /// The arguments, in the order of the schema.
     const ARGUMENTS: &'static [Argument];
+
+    /// Reads the arguments as clients spell them.
+    fn read<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error>;
+}
+
+/// Reads arguments from a text of JSON.
+pub(crate) fn from_text<T: Described>(json: &str) -> serde_json::Result<T> {
+    leniently(json, |json| T::read(&mut serde_json::Deserializer::from_str(json)))
 }
 
 /// An argument as the schema shows it.
@@ -327,26 +329,18 @@ pub(crate) mod kind {
 }
 
 /// The value of a member, which is not written if it is absent.
-pub(crate) trait Member: Serialize {
+pub(crate) trait Member {
     fn is_absent(&self) -> bool {
         false
     }
 }
 
-impl<T: Said + Serialize> Member for T {}
+impl<T: Said> Member for T {}
 
-impl<T: Serialize> Member for Option<T> {
+impl<T> Member for Option<T> {
     fn is_absent(&self) -> bool {
         self.is_none()
     }
-}
-
-pub(crate) fn write<M: SerializeMap, T: Member>(
-    members: &mut M,
-    name: &str,
-    value: &T,
-) -> Result<(), M::Error> {
-    if value.is_absent() { Ok(()) } else { members.serialize_entry(name, value) }
 }
 
 #[cfg(test)]
@@ -404,7 +398,7 @@ mod tests {
             ),
         ];
         for (name, text, expected) in cases {
-            match (serde_json::from_str::<Sample>(text), expected) {
+            match (from_text::<Sample>(text), expected) {
                 (Ok(read), Ok(file)) => assert_eq!(read.file.as_deref(), *file, "{name}"),
                 (Err(error), Err(said)) => assert!(error.to_string().contains(said), "{name}: {error}"),
                 (other, _) => panic!("{name}: {other:?}"),

@@ -7,11 +7,10 @@ use super::{Tool, ToolArguments};
 use crate::ide::Dialect;
 use crate::mcp::{ResourceSpec, Timeout, ToolResult, ToolSpec};
 use alloc::{borrow::Cow, format, string::String};
-use serde::de::DeserializeOwned;
 
 /// A tool of the protocol, declared by the type of its arguments. No text of the constants needs an
 /// escape in JSON, so the texts are put into the schema unchanged.
-pub(crate) trait ToolDef: ToolArguments + DeserializeOwned + Described {
+pub(crate) trait ToolDef: ToolArguments + Described {
     /// The name, as VS Code spells it.
     const NAME: &'static str;
     /// The description of the tool, for the model that chooses it.

@@ -14,13 +14,12 @@
 //! lies in the workspace.
 
 use super::answer::shown;
-use super::arguments::arguments;
+use super::arguments::{Described, arguments, from_text};
 use crate::ide::paths::{check_relative, is_windows};
-use crate::rpc::{ErrorObject, from_json};
+use crate::rpc::ErrorObject;
 use crate::text::truncate;
 use alloc::{boxed::Box, format, string::String, vec::Vec};
 use core::fmt;
-use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::value::RawValue;
 
@@ -152,8 +151,8 @@ fn no_params<S: Serializer>(serializer: S) -> Result<S::Ok, S::Error> {
     ListFiles::default().serialize(serializer)
 }
 
-fn read<T: DeserializeOwned>(params: Option<&RawValue>) -> Result<T, ErrorObject> {
-    from_json(params.map_or("{}", RawValue::get))
+fn read<T: Described>(params: Option<&RawValue>) -> Result<T, ErrorObject> {
+    from_text(params.map_or("{}", RawValue::get))
         .map_err(|error| ErrorObject::invalid_params(format!("{error}")))
 }
 

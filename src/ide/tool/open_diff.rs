@@ -7,15 +7,14 @@ use crate::ide::Dialect;
 use crate::mcp::{Content, Timeout, ToolResult};
 use crate::rpc::code;
 use alloc::{string::String, vec};
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize, de::Error as _};
 
 /// `openDiff`: shows a proposed change and waits for the verdict of a person, without a deadline.
 /// Answer: [`DiffOutcome`].
 ///
 /// A tool set that lists `openDiff` also lists `close_tab` and `closeAllDiffTabs`, because older
 /// clients do not use `openDiff` without them.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(try_from = "OpenDiffIn")]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct OpenDiff {
     /// The absolute path of the file before the change. For a new file, both paths are equal, and
@@ -87,22 +86,26 @@ arguments! {
 
 impl Described for OpenDiff {
     const ARGUMENTS: &'static [Argument] = OpenDiffIn::ARGUMENTS;
-}
-
-impl TryFrom<OpenDiffIn> for OpenDiff {
-    type Error = &'static str;
 
     /// Completes the arguments, because clients differ in the names that they leave out. One path
     /// is enough, and a tab without a name gets the path of the file.
-    fn try_from(arguments: OpenDiffIn) -> Result<Self, Self::Error> {
+    fn read<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let arguments = OpenDiffIn::read(deserializer)?;
         let new = arguments.new_file_path.or_else(|| arguments.old_file_path.clone());
-        let new_file_path = new.ok_or("one of old_file_path and new_file_path is needed")?;
+        let needed = || D::Error::custom("one of old_file_path and new_file_path is needed");
+        let new_file_path = new.ok_or_else(needed)?;
         Ok(Self {
             old_file_path: arguments.old_file_path.unwrap_or_else(|| new_file_path.clone()),
             tab_name: arguments.tab_name.unwrap_or_else(|| new_file_path.clone()),
             new_file_contents: arguments.new_file_contents,
             new_file_path,
         })
+    }
+}
+
+impl<'de> Deserialize<'de> for OpenDiff {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Self::read(deserializer)
     }
 }
 

@@ -185,6 +185,7 @@ fn hides_without_note(path: &str, hides: &dyn Fn(&str) -> bool) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::ide::tool::arguments::from_text;
     use core::cell::Cell;
 
     #[test]
@@ -217,10 +218,10 @@ mod tests {
             r#"{"filePath":"/a"}"#,
             r#"{"path":"/a","startText":"","endText":null,"preview":null,"makeFrontmost":null}"#,
         ] {
-            assert_eq!(serde_json::from_str::<OpenFile>(text).unwrap(), OpenFile::new("/a"), "{text}");
+            assert_eq!(from_text::<OpenFile>(text).unwrap(), OpenFile::new("/a"), "{text}");
         }
         for text in ["{}", r#"{"filePath":""}"#, r#"{"filePath":null,"uri":""}"#] {
-            assert!(serde_json::from_str::<OpenFile>(text).is_err(), "{text}");
+            assert!(from_text::<OpenFile>(text).is_err(), "{text}");
         }
     }
 

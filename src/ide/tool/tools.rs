@@ -86,7 +86,7 @@ macro_rules! tools {
                 arguments: D,
             ) -> Result<Self, D::Error> {
                 match tool {
-                    $(Tool::$tool => <$tool as serde::Deserialize>::deserialize(arguments).map(Self::$tool),)*
+                    $(Tool::$tool => <$tool as arguments::Described>::read(arguments).map(Self::$tool),)*
                 }
             }
 
