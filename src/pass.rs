@@ -7,10 +7,12 @@
 //! ```
 
 use crate::{Machine, Output, Time};
+use core::fmt::Debug;
 
 /// Where a pass over a single connection stands.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Pass {
+#[allow(unnameable_types, reason = "a part of `Single`")]
+pub struct Pass {
     /// Flags in one byte, since each of a thousand connections has them.
     flags: u8,
     /// The number of bytes in the last offer, which 4 bytes can count. More can have come behind them since.
@@ -45,65 +47,6 @@ impl Pass {
         was_set
     }
 }
-
-/// Implements [`Machine`] for a type by the verbs that it has for people: `machine!(Client: ClientEvent)`. A type with
-/// several connections names them too: `machine!(Server: ServerEvent, conn: ConnId)`.
-macro_rules! machine {
-    ($machine:ty: $event:ty) => {
-        crate::pass::machine!(@ $machine, $event, (), (), []);
-    };
-    ($machine:ty: $event:ty, $conn:ident: $id:ty) => {
-        crate::pass::machine!(@ $machine, $event, $id, $conn, [$conn]);
-    };
-    (@ $machine:ty, $event:ty, $id:ty, $pattern:pat, [$($conn:ident)?]) => {
-        impl crate::Machine for $machine {
-            type Event = $event;
-            type Conn = $id;
-
-            fn poll(&mut self, now: Time) -> crate::Output<'_, $event, $id> {
-                self.poll(now)
-            }
-
-            fn written(&mut self, $pattern: $id, n: usize) {
-                self.written($($conn,)? n);
-            }
-
-            fn feed(&mut self, now: Time, $pattern: $id, bytes: &[u8]) {
-                self.feed(now, $($conn,)? bytes);
-            }
-
-            fn feed_eof(&mut self, now: Time, $pattern: $id) {
-                self.feed_eof(now, $($conn)?);
-            }
-
-            fn wants_input(&self, $pattern: $id) -> bool {
-                self.wants_input($($conn)?)
-            }
-
-            fn wants_output(&self, $pattern: $id) -> bool {
-                self.wants_output($($conn)?)
-            }
-
-            fn space(&mut self, $pattern: $id) -> &mut [u8] {
-                self.space($($conn)?)
-            }
-
-            fn filled(&mut self, now: Time, $pattern: $id, n: usize) {
-                self.filled(now, $($conn,)? n);
-            }
-
-            fn trim(&mut self, $pattern: $id) {
-                self.trim($($conn)?);
-            }
-
-            fn deadline(&self) -> Option<Time> {
-                self.deadline()
-            }
-        }
-    };
-}
-
-pub(crate) use machine;
 
 /// What a socket did with a read or a write.
 #[cfg(feature = "std")]
@@ -170,7 +113,20 @@ pub(crate) fn report<M: Machine>(machine: &mut M, now: Time, conn: M::Conn, move
 }
 
 /// A machine with one connection, as a pass sees it: the parts from which the verbs of [`Machine`] are made.
-pub(crate) trait Single: Machine<Conn = ()> + Sized {
+#[allow(unnameable_types, reason = "only the machines of this crate are made of these parts")]
+pub trait Single: Sized {
+    type Event: Debug;
+
+    fn feed(&mut self, now: Time, bytes: &[u8]);
+
+    fn wants_input(&self) -> bool;
+
+    fn space(&mut self) -> &mut [u8];
+
+    fn filled(&mut self, now: Time, n: usize);
+
+    fn trim(&mut self);
+
     fn pass(&self) -> Pass;
 
     fn pass_mut(&mut self) -> &mut Pass;
@@ -268,5 +224,50 @@ pub(crate) trait Single: Machine<Conn = ()> + Sized {
             self.end_stream(now);
         }
         self.end_stream(now);
+    }
+}
+
+impl<S: Single> Machine for S {
+    type Event = S::Event;
+    type Conn = ();
+
+    fn poll(&mut self, now: Time) -> Output<'_, S::Event> {
+        self.next_output(now)
+    }
+
+    fn written(&mut self, (): (), n: usize) {
+        self.take_written(n);
+    }
+
+    fn feed(&mut self, now: Time, (): (), bytes: &[u8]) {
+        Single::feed(self, now, bytes);
+    }
+
+    fn feed_eof(&mut self, now: Time, (): ()) {
+        self.take_end(now);
+    }
+
+    fn wants_input(&self, (): ()) -> bool {
+        Single::wants_input(self)
+    }
+
+    fn wants_output(&self, (): ()) -> bool {
+        !self.outgoing().is_empty()
+    }
+
+    fn space(&mut self, (): ()) -> &mut [u8] {
+        Single::space(self)
+    }
+
+    fn filled(&mut self, now: Time, (): (), n: usize) {
+        Single::filled(self, now, n);
+    }
+
+    fn trim(&mut self, (): ()) {
+        Single::trim(self);
+    }
+
+    fn deadline(&self) -> Option<Time> {
+        self.next_pass()
     }
 }

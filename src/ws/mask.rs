@@ -1,16 +1,21 @@
 //! The masking of frames: without keys at a server, with keys from a source of randomness at a client.
 
+use super::output::Output;
+use super::sender::{Half, Sender};
 use alloc::boxed::Box;
 use core::fmt;
 
 /// The masking of frames. The frames of a server are never masked, the frames of a client always (RFC
 /// 6455 section 5.1).
-pub(crate) trait Masking {
+pub(crate) trait Masking: Sized {
     /// True if the frames are masked.
     const MASKS: bool;
 
     /// Returns the key for the next frame, or `None` if the frames are not masked.
     fn key(&mut self) -> Result<Option<[u8; 4]>, NoEntropy>;
+
+    /// Lends the send half of a connection.
+    fn lend(output: &mut Output<Self>) -> Sender<'_>;
 }
 
 /// The failure of the source of randomness.
@@ -26,6 +31,11 @@ impl Masking for Unmasked {
 
     fn key(&mut self) -> Result<Option<[u8; 4]>, NoEntropy> {
         Ok(None)
+    }
+
+    #[inline]
+    fn lend(output: &mut Output<Self>) -> Sender<'_> {
+        Sender(Half::Server(output))
     }
 }
 
@@ -67,6 +77,11 @@ impl Masking for Masked {
             }
             self.used = 0;
         }
+    }
+
+    #[inline]
+    fn lend(output: &mut Output<Self>) -> Sender<'_> {
+        Sender(Half::Client(output))
     }
 }
 

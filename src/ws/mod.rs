@@ -45,6 +45,7 @@
 
 mod client;
 mod close;
+mod connection;
 mod event;
 mod head;
 mod limits;
@@ -66,6 +67,7 @@ pub mod frame;
 
 pub use client::Client;
 pub use close::CloseCode;
+pub use connection::Connection;
 pub use event::{Closed, Event, OwnedEvent, Upgrade};
 pub use head::HeaderField;
 pub use limits::Limits;

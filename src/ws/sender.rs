@@ -24,33 +24,13 @@ pub enum Part {
 ///
 /// `poll_lent` returns it beside the event: the two borrow different fields.
 #[derive(Debug)]
-pub struct Sender<'a>(Half<'a>);
+pub struct Sender<'a>(pub(super) Half<'a>);
 
 /// The send half of either role.
 #[derive(Debug)]
-enum Half<'a> {
+pub(super) enum Half<'a> {
     Server(&'a mut Output<Unmasked>),
     Client(&'a mut Output<Masked>),
-}
-
-/// A send half that can be lent.
-pub(crate) trait Lend {
-    /// Lends the send half.
-    fn lend(&mut self) -> Sender<'_>;
-}
-
-impl Lend for Output<Unmasked> {
-    #[inline]
-    fn lend(&mut self) -> Sender<'_> {
-        Sender(Half::Server(self))
-    }
-}
-
-impl Lend for Output<Masked> {
-    #[inline]
-    fn lend(&mut self) -> Sender<'_> {
-        Sender(Half::Client(self))
-    }
 }
 
 /// Calls a method of the send half of either role.

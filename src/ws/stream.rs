@@ -8,7 +8,7 @@ use super::mask::Masking;
 use super::message::Kind;
 use super::output::{Output, Phase, Timer};
 use super::receiver::{Item, Receiver};
-use super::sender::{Lend, Sender};
+use super::sender::Sender;
 use super::{Closed, Event, Limits, ProtocolError, utf8};
 use crate::Time;
 
@@ -39,10 +39,7 @@ enum Found {
     End,
 }
 
-impl<M: Masking> Stream<M>
-where
-    Output<M>: Lend,
-{
+impl<M: Masking> Stream<M> {
     pub(crate) fn new(mask: M, peer_masks: bool, limits: Limits, now: Time) -> Self {
         Self { input: Receiver::new(peer_masks), output: Output::new(mask, limits, now) }
     }
@@ -84,7 +81,7 @@ where
             if let Some(common) = self.input.common(self.output.limits.message) {
                 let payload = self.input.take_common(common);
                 return match common.kind {
-                    Kind::Binary => Some((Event::Binary(payload), self.output.lend())),
+                    Kind::Binary => Some((Event::Binary(payload), M::lend(&mut self.output))),
                     Kind::Text => lend_text(&mut self.output, payload),
                 };
             }
@@ -103,7 +100,7 @@ where
         let item = match self.find()? {
             Found::End => {
                 let closed = self.output.take_closed()?;
-                return Some((Event::Closed(closed), self.output.lend()));
+                return Some((Event::Closed(closed), M::lend(&mut self.output)));
             }
             Found::Item(item) => item,
         };
@@ -117,7 +114,7 @@ where
             Item::Control { opcode: Opcode::Ping, len } => Event::Ping(self.input.rx.consumed(len)),
             Item::Control { len, .. } => Event::Pong(self.input.rx.consumed(len)),
         };
-        Some((event, self.output.lend()))
+        Some((event, M::lend(&mut self.output)))
     }
 
     /// Finds the next event: first in the bytes, then in the end of the transport, then in the timers.
@@ -222,10 +219,7 @@ where
     }
 }
 
-impl<M: Masking> Stream<M>
-where
-    Output<M>: Lend,
-{
+impl<M: Masking> Stream<M> {
     #[inline]
     pub(crate) fn space(&mut self) -> &mut [u8] {
         let room = if self.flows() || self.wants_input() { usize::MAX } else { 0 };
@@ -274,13 +268,13 @@ where
 
 /// Lends a whole text message. If the payload is not UTF-8, ends the connection.
 #[inline]
-fn lend_text<'a, M: Masking>(output: &'a mut Output<M>, payload: &'a [u8]) -> Option<(Event<'a>, Sender<'a>)>
-where
-    Output<M>: Lend,
-{
+fn lend_text<'a, M: Masking>(
+    output: &'a mut Output<M>,
+    payload: &'a [u8],
+) -> Option<(Event<'a>, Sender<'a>)> {
     if let Ok(text) = utf8::check(payload) {
-        return Some((Event::Text(text), output.lend()));
+        return Some((Event::Text(text), M::lend(output)));
     }
     output.fail(ProtocolError::InvalidUtf8);
-    Some((Event::Closed(output.take_closed()?), output.lend()))
+    Some((Event::Closed(output.take_closed()?), M::lend(output)))
 }

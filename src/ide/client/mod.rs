@@ -14,7 +14,7 @@ use crate::mcp::{
     self, FormAnswer, GetPrompt, List, Progress, PromptResult, PromptSpec, ReadResource, ResourceResult,
     ResourceSpec, ResourceTemplate, Root, Timeout, ToolSpec,
 };
-use crate::pass::{Pass, Single, machine};
+use crate::pass::{Pass, Single};
 use crate::rpc::{CallId, ErrorObject, Json, NotAnswered, NotSent, RequestId, SessionId};
 use crate::ws::{
     self, ClientRequest, CloseCode, InvalidClientRequest, Masked, ProtocolError, SendError, Stream,
@@ -609,6 +609,28 @@ impl Side for Client {
 }
 
 impl Single for Client {
+    type Event = ClientEvent;
+
+    fn feed(&mut self, now: Time, bytes: &[u8]) {
+        Self::feed(self, now, bytes);
+    }
+
+    fn wants_input(&self) -> bool {
+        Self::wants_input(self)
+    }
+
+    fn space(&mut self) -> &mut [u8] {
+        Self::space(self)
+    }
+
+    fn filled(&mut self, now: Time, n: usize) {
+        Self::filled(self, now, n);
+    }
+
+    fn trim(&mut self) {
+        Self::trim(self);
+    }
+
     fn pass(&self) -> Pass {
         self.ws.pass()
     }
@@ -647,5 +669,3 @@ impl Single for Client {
         pump::is_done(self)
     }
 }
-
-machine!(Client: ClientEvent);

@@ -3,10 +3,9 @@
 use super::connections::Connections;
 use super::{ConnId, Server, ServerEvent};
 use crate::ide::connection::Connection;
-use crate::pass::machine;
 #[cfg(feature = "std")]
 use crate::pass::{moved, read_all, report};
-use crate::{Output, Time};
+use crate::{Machine, Output, Time};
 
 impl Server {
     /// Feeds bytes from the socket of a connection. Their events come with the next [`poll`](Server::poll).
@@ -189,4 +188,47 @@ impl Server {
     }
 }
 
-machine!(Server: ServerEvent, conn: ConnId);
+impl Machine for Server {
+    type Event = ServerEvent;
+    type Conn = ConnId;
+
+    fn poll(&mut self, now: Time) -> Output<'_, ServerEvent, ConnId> {
+        self.poll(now)
+    }
+
+    fn written(&mut self, conn: ConnId, n: usize) {
+        self.written(conn, n);
+    }
+
+    fn feed(&mut self, now: Time, conn: ConnId, bytes: &[u8]) {
+        self.feed(now, conn, bytes);
+    }
+
+    fn feed_eof(&mut self, now: Time, conn: ConnId) {
+        self.feed_eof(now, conn);
+    }
+
+    fn wants_input(&self, conn: ConnId) -> bool {
+        self.wants_input(conn)
+    }
+
+    fn wants_output(&self, conn: ConnId) -> bool {
+        self.wants_output(conn)
+    }
+
+    fn space(&mut self, conn: ConnId) -> &mut [u8] {
+        self.space(conn)
+    }
+
+    fn filled(&mut self, now: Time, conn: ConnId, n: usize) {
+        self.filled(now, conn, n);
+    }
+
+    fn trim(&mut self, conn: ConnId) {
+        self.trim(conn);
+    }
+
+    fn deadline(&self) -> Option<Time> {
+        self.deadline()
+    }
+}

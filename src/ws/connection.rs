@@ -1,0 +1,274 @@
+//! A connection from either side: the verbs that a server and a client share.
+
+use super::mask::Masking;
+use super::output::Phase;
+use super::stream::Stream;
+use super::{Closed, Event, OwnedEvent, Sender};
+use crate::pass::{Pass, Single};
+use crate::{Output, Time};
+use core::fmt::Debug;
+
+/// One side of a connection: [`Server`](super::Server) or [`Client`](super::Client). `S` is that side.
+#[derive(Debug)]
+#[allow(private_bounds, reason = "a connection has these two sides and no other")]
+pub struct Connection<S: Side> {
+    pub(crate) stream: Stream<S::Mask>,
+    pub(super) side: S,
+}
+
+/// What differs between the two sides: the masking and the opening handshake.
+pub(crate) trait Side: Debug + Sized {
+    /// How this side masks.
+    type Mask: Masking + Debug;
+
+    /// Returns true if the handshake is waiting for bytes of its head.
+    fn reads_head(&self) -> bool;
+
+    /// Forgets the handshake.
+    fn give_up(&mut self);
+
+    /// Returns true unless a head has arrived that is too long.
+    fn has_room(connection: &Connection<Self>) -> bool;
+
+    /// Returns the space for a read during the handshake.
+    fn head_space(connection: &mut Connection<Self>) -> &mut [u8];
+
+    /// Returns the next event, lent.
+    fn poll_lent(connection: &mut Connection<Self>) -> Option<(Event<'_>, Sender<'_>)>;
+}
+
+#[allow(private_bounds, reason = "a connection has these two sides and no other")]
+impl<S: Side> Connection<S> {
+    /// Feeds bytes from the socket. Their events come with the next [`poll`](Self::poll).
+    ///
+    /// The connection ends ([`InputOverflow`](crate::ws::Closed::InputOverflow)) if bytes come while
+    /// [`wants_input`](Self::wants_input) is false, or a piece is larger than 256 KiB.
+    #[inline]
+    pub fn feed(&mut self, now: Time, bytes: &[u8]) {
+        if S::has_room(self) || bytes.is_empty() {
+            self.stream.feed(now, bytes);
+        } else {
+            self.stream.overfeed(now);
+        }
+    }
+
+    /// Tells the connection that the peer's stream has ended, or that the last [`Write`](Output::Write) has failed.
+    ///
+    /// What came before the end is still delivered and answered: a peer can close its side and read on. After a failed
+    /// write, or a second end, nothing more is written.
+    pub fn feed_eof(&mut self, now: Time) {
+        self.take_end(now);
+    }
+
+    /// Returns the next thing to do: react to an event, write, close, or wait.
+    pub fn poll(&mut self, now: Time) -> Output<'_, OwnedEvent> {
+        self.next_output(now)
+    }
+
+    /// Reports how many bytes of the last [`Write`](Output::Write) the socket took; 0 if it would block. The rest is
+    /// offered again, in the next pass at the latest. A number above the length of the offer counts as the whole offer.
+    #[inline]
+    pub fn written(&mut self, n: usize) {
+        self.take_written(n);
+    }
+
+    /// Reads from a socket that does not block, and feeds what has come, until the socket would block or
+    /// [`wants_input`](Self::wants_input) is false. An error is more than the end of the
+    /// stream: nothing is written after it either.
+    ///
+    /// Returns true if the machine wanted no more, so that the socket can have more to read. A poller that tells you of a
+    /// socket only once (mio, epoll with EPOLLET) will not tell you again: read it once more after the pass.
+    #[cfg(feature = "std")]
+    pub fn read_from(&mut self, now: Time, socket: &mut (impl std::io::Read + ?Sized)) -> bool {
+        self.read_socket(now, socket)
+    }
+
+    /// Answers the last [`Write`](Output::Write): writes its bytes to a socket that does not block, and reports with
+    /// [`written`](Self::written) or [`feed_eof`](Self::feed_eof) what came of it. A wrong count is the one mistake of a
+    /// loop that nobody here can see, and this method makes none.
+    #[cfg(feature = "std")]
+    pub fn write_to(&mut self, now: Time, socket: &mut (impl std::io::Write + ?Sized)) {
+        self.write_socket(now, socket);
+    }
+
+    /// Returns true if you may read more bytes from the socket. While it is false, the connection waits for a poll, or for
+    /// room in the send buffer.
+    #[inline]
+    #[must_use]
+    pub fn wants_input(&self) -> bool {
+        S::has_room(self) && self.stream.wants_input()
+    }
+
+    /// Returns true if bytes wait for room in the socket: let your loop wake when the socket is writable.
+    #[inline]
+    #[must_use]
+    pub fn wants_output(&self) -> bool {
+        !self.stream.output.outgoing().is_empty()
+    }
+
+    /// Returns room for a read, to [feed](Self::feed) without a copy: read into it, then call
+    /// [`filled`](Self::filled). Empty exactly while [`wants_input`](Self::wants_input) is false, and valid until the
+    /// next poll, [`feed`](Self::feed) or [`trim`](Self::trim).
+    #[inline]
+    pub fn space(&mut self) -> &mut [u8] {
+        if matches!(self.stream.output.phase, Phase::Handshake) {
+            S::head_space(self)
+        } else {
+            self.stream.space()
+        }
+    }
+
+    /// Feeds the first `n` bytes of [`space`](Self::space). An `n` beyond it ends the connection as too many bytes in
+    /// [`feed`](Self::feed) do.
+    #[inline]
+    pub fn filled(&mut self, now: Time, n: usize) {
+        self.stream.filled(now, n);
+    }
+
+    /// Frees the memory that an idle connection does not need. Nothing else changes.
+    pub fn trim(&mut self) {
+        self.stream.trim();
+    }
+
+    /// Returns the time of the next pass, as the last [`Wait`](Output::Wait) did, but with what you have done since:
+    /// not in the future while there is something to do.
+    #[must_use]
+    pub fn deadline(&self) -> Option<Time> {
+        self.next_pass()
+    }
+
+    /// Returns the next event that the received bytes bring, lent instead of copied, together with the sender to answer
+    /// it. Call this until it returns `None`, and then run the pass: it writes and closes, and still brings the events of
+    /// timers.
+    ///
+    /// ```
+    /// # use ide_mcp::ws;
+    /// fn echo(server: &mut ws::Server) {
+    ///     while let Some((event, mut sender)) = server.poll_lent() {
+    ///         if let ws::Event::Text(text) = event {
+    ///             let _ = sender.text(text);
+    ///         }
+    ///     }
+    /// }
+    /// ```
+    #[inline]
+    pub fn poll_lent(&mut self) -> Option<(Event<'_>, Sender<'_>)> {
+        S::poll_lent(self)
+    }
+
+    /// Returns the sender of the connection.
+    #[inline]
+    pub fn sender(&mut self) -> Sender<'_> {
+        S::Mask::lend(&mut self.stream.output)
+    }
+
+    /// Returns true if the send buffer is at or above [`Limits::outgoing`]. Then the connection reads and
+    /// keeps the input, and delivers it once there is room or the transport has ended.
+    #[must_use]
+    pub fn is_full(&self) -> bool {
+        self.stream.output.tx.is_full()
+    }
+
+    /// Returns true if the connection has ended, even if the end is not reported yet.
+    #[must_use]
+    pub fn has_ended(&self) -> bool {
+        self.stream.output.has_ended()
+    }
+
+    /// Returns true if the opening handshake has succeeded and the connection has not begun to close or
+    /// end.
+    #[must_use]
+    pub fn is_open(&self) -> bool {
+        self.stream.output.is_open()
+    }
+
+    /// Ends the connection at once, without an answer and without a close frame.
+    #[cfg(feature = "ide")]
+    pub(crate) fn abort(&mut self) {
+        self.side.give_up();
+        self.stream.output.end_abruptly(Closed::Local { clean: false });
+    }
+
+    /// Ends the connection because the peer broke a rule of this layer or of a layer above. An open
+    /// connection sends a close frame with the code of
+    /// [`ProtocolError::close_code`](super::ProtocolError::close_code).
+    #[cfg(feature = "ide")]
+    pub(crate) fn fail(&mut self, error: super::ProtocolError) {
+        self.stream.output.fail(error);
+    }
+
+    /// Ends the connection because the peer did not answer a layer above this one in time. An open connection
+    /// sends a close frame with 1001 and this reason, of which at most 123 bytes are written.
+    #[cfg(feature = "ide")]
+    pub(crate) fn time_out(&mut self, reason: &str) {
+        self.stream.output.time_out(reason);
+    }
+}
+
+impl<S: Side> Single for Connection<S> {
+    type Event = OwnedEvent;
+
+    #[inline]
+    fn feed(&mut self, now: Time, bytes: &[u8]) {
+        Self::feed(self, now, bytes);
+    }
+
+    #[inline]
+    fn wants_input(&self) -> bool {
+        Self::wants_input(self)
+    }
+
+    #[inline]
+    fn space(&mut self) -> &mut [u8] {
+        Self::space(self)
+    }
+
+    #[inline]
+    fn filled(&mut self, now: Time, n: usize) {
+        Self::filled(self, now, n);
+    }
+
+    fn trim(&mut self) {
+        Self::trim(self);
+    }
+
+    fn pass(&self) -> Pass {
+        self.stream.output.pass
+    }
+
+    fn pass_mut(&mut self) -> &mut Pass {
+        &mut self.stream.output.pass
+    }
+
+    fn tick(&mut self, now: Time) {
+        self.stream.output.set_now(now);
+    }
+
+    fn poll_event(&mut self) -> Option<OwnedEvent> {
+        self.poll_lent().map(|(event, _)| event.into_owned())
+    }
+
+    fn due(&self) -> Time {
+        // The next poll reads the bytes of a head that is not whole yet.
+        let is_reading = self.stream.output.phase == Phase::Handshake && self.side.reads_head();
+        if is_reading && self.stream.input.rx.has_fresh() { Time::ZERO } else { self.stream.due() }
+    }
+
+    #[inline]
+    fn outgoing(&self) -> &[u8] {
+        self.stream.output.outgoing()
+    }
+
+    #[inline]
+    fn sent(&mut self, n: usize) {
+        self.stream.output.sent(n);
+    }
+
+    fn end_stream(&mut self, now: Time) {
+        self.stream.end_stream(now);
+    }
+
+    fn is_done(&self) -> bool {
+        self.stream.output.is_done()
+    }
+}
