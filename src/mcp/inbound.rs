@@ -54,12 +54,17 @@ pub(super) struct Request<'t> {
 }
 
 /// The differences between the two roles.
-pub(super) trait Role {
+pub(super) trait Role: Sized {
     /// What the role reports to the application.
     type Event: From<SessionEvent>;
 
     /// Returns the part that both roles have in common.
     fn session(&mut self) -> &mut Session<Self::Event>;
+
+    /// Takes one text of the peer.
+    fn take_text(&mut self, text: &str, out: &mut Gather<'_, impl Outbox>) {
+        receive(self, text, out);
+    }
 
     /// Takes a request that is neither a ping nor `server/discover`, in a session that is not
     /// drained, failed or closed. No open call has the id of the request.

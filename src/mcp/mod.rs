@@ -73,6 +73,7 @@ mod batch;
 mod client;
 mod content;
 pub(crate) mod context;
+mod endpoint;
 mod event;
 mod form;
 mod forward;
@@ -89,7 +90,6 @@ mod progress;
 mod root;
 mod server;
 mod session;
-mod session_methods;
 mod sorted;
 mod table;
 mod timeout;
@@ -102,6 +102,7 @@ pub use context::{
     Context, GetPrompt, PromptArgument, PromptMessage, PromptResult, PromptRole, PromptSpec, ReadResource,
     ResourceBody, ResourceContents, ResourceResult, ResourceSpec, ResourceTemplate,
 };
+pub use endpoint::Endpoint;
 pub use event::{ClientEvent, ServerEvent};
 pub use form::{FieldChoice, FieldError, FieldFault, FieldKind, FieldValue, Form, FormAnswer, FormField};
 pub use forward::Forward;

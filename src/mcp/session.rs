@@ -226,7 +226,7 @@ impl<E: From<SessionEvent>> Session<E> {
         debug_assert_ne!(sent, Err(NotSent::Unserializable), "nothing but a name is written");
     }
 
-    // The methods below serve the application, in either role. `session_methods` has their
+    // The methods below serve the application, in either role. `Endpoint` has their
     // documentation.
 
     pub(super) fn request<P: Serialize + ?Sized>(

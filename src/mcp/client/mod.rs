@@ -6,23 +6,18 @@ use serde::Serialize;
 use serde_json::value::{RawValue, to_raw_value};
 
 use super::{
-    ClientEvent, List, Outcome, Progress, ProtocolVersion, Root, Timeout,
-    batch::Gather,
-    inbound,
+    ClientEvent, List, Outcome, ProtocolVersion, Root, Timeout,
+    endpoint::Endpoint,
     incoming::Incoming,
     listing::Listing,
     outgoing::{Outgoing, Purpose},
     params::{CallOut, ClientCapabilitiesOut, InitializeOut, InitializeResult},
     session::{Session, State},
-    session_methods::session_methods,
     timeout::Waits,
 };
 use crate::{
     Outbox, Time,
-    rpc::{
-        CallId, ErrorObject, Json, NotAnswered, NotSent, RequestId, SerializedNotification, SessionId,
-        is_object, read_object, read_owned, text_of,
-    },
+    rpc::{Json, NotSent, RequestId, SessionId, is_object, read_object, read_owned, text_of},
     text::truncate,
 };
 
@@ -39,10 +34,13 @@ pub use server_info::{Failure, ServerInfo};
 /// Then the application sends requests, and each request ends with one outcome. The session answers
 /// the requests of the server: `ping` with `{}`, `roots/list` with the configured roots, and all
 /// others with -32601, except forms and those that the configuration forwards.
+pub type Client = Endpoint<Agent, ClientEvent>;
+
+/// The role of a client.
 #[derive(Debug)]
-pub struct Client {
+#[allow(unnameable_types, reason = "its name is `Client`")]
+pub struct Agent {
     config: ClientConfig,
-    pub(crate) session: Session<ClientEvent>,
     server: Option<ServerInfo>,
 }
 
@@ -60,7 +58,7 @@ impl Client {
             Outgoing::new(session, &config.limits, config.request_timeout),
             config.keepalive,
         );
-        Self { config, session, server: None }
+        Self { role: Agent { config, server: None }, session }
     }
 
     /// Sends `initialize`.
@@ -79,17 +77,15 @@ impl Client {
             }
         }
         let params = InitializeOut {
-            protocol_version: self.config.version.as_str(),
-            capabilities: ClientCapabilitiesOut { config: &self.config },
-            client_info: &self.config.info,
+            protocol_version: self.role.config.version.as_str(),
+            capabilities: ClientCapabilitiesOut { config: &self.role.config },
+            client_info: &self.role.config.info,
         };
-        let timeout = Timeout::After(self.config.initialize_timeout);
+        let timeout = Timeout::After(self.role.config.initialize_timeout);
         self.session.ask(("initialize", Some(&params)), timeout, Purpose::Initialize, out)?;
         self.session.state = State::Opening;
         Ok(())
     }
-
-    session_methods!(ClientEvent);
 
     /// Returns true once [`start`](Client::start) has sent `initialize`.
     #[must_use]
@@ -100,7 +96,7 @@ impl Client {
     /// Returns the answer of the server to `initialize`, once the session is ready.
     #[must_use]
     pub const fn server(&self) -> Option<&ServerInfo> {
-        self.server.as_ref()
+        self.role.server.as_ref()
     }
 
     /// Requests a list of the server, page by page to the end. The `timeout` applies to each page.
@@ -147,7 +143,7 @@ impl Client {
     /// Returns the folders in which the client works, if roots are declared.
     #[must_use]
     pub fn roots(&self) -> Option<&[Root]> {
-        self.config.roots.as_deref()
+        self.role.config.roots.as_deref()
     }
 
     /// Replaces the folders in which the client works, and notifies the server if the list has
@@ -159,14 +155,14 @@ impl Client {
     /// [`notify`](Client::notify), except that a session that is being opened is no error. After an
     /// error the list is as before.
     pub fn set_roots(&mut self, roots: Vec<Root>, out: &mut impl Outbox) -> Result<(), NotSent> {
-        let known = self.config.roots.as_ref().ok_or(NotSent::Undeclared)?;
+        let known = self.role.config.roots.as_ref().ok_or(NotSent::Undeclared)?;
         if *known == roots {
             return Ok(());
         }
         if !matches!(self.session.state, State::Idle | State::Opening) {
             self.notify("notifications/roots/list_changed", None::<&()>, out)?;
         }
-        self.config.roots = Some(roots);
+        self.role.config.roots = Some(roots);
         Ok(())
     }
 
@@ -187,7 +183,7 @@ impl Client {
                 self.session.version = Some(server.protocol_version);
                 self.session.open();
                 self.session.announce("notifications/initialized", out);
-                self.server = Some(server);
+                self.role.server = Some(server);
                 ClientEvent::Ready
             }
             Err(failure) => {
@@ -203,7 +199,7 @@ impl Client {
         let read: InitializeResult<'_> = read_object(result).ok_or(Failure::Malformed)?;
         let Some(protocol_version) = ProtocolVersion::from_name(&read.protocol_version) else {
             return Err(Failure::UnknownVersion(
-                truncate(&read.protocol_version, self.config.limits.method).into(),
+                truncate(&read.protocol_version, self.role.config.limits.method).into(),
             ));
         };
         Ok(ServerInfo {

@@ -21,8 +21,7 @@ use crate::{
     Outbox,
     mcp::{
         ClientEvent, Form, Outcome, Timeout,
-        batch::Gather,
-        inbound::{self, Request, Role},
+        inbound::{Request, Role},
         incoming::{Terms, answer, not_found, refuse, refuse_invalid},
         listing::{Cursor, Listing, PageLimits, Turn},
         outgoing::Purpose,
@@ -36,16 +35,16 @@ impl Client {
     /// Returns true if the client serves this method itself under `Forward::Unmodelled`.
     fn models(&self, method: &str) -> bool {
         match method {
-            "roots/list" => self.config.roots.is_some(),
-            "elicitation/create" => self.config.elicitation,
+            "roots/list" => self.role.config.roots.is_some(),
+            "elicitation/create" => self.role.config.elicitation,
             _ => false,
         }
     }
 
     fn serve(&mut self, request: Request<'_>, out: &mut impl Outbox) {
-        match (request.method, &self.config.roots) {
+        match (request.method, &self.role.config.roots) {
             ("roots/list", Some(roots)) => answer(&request.id, &ListOut("roots", roots), out),
-            ("elicitation/create", _) if self.config.elicitation => self.open_form(request, out),
+            ("elicitation/create", _) if self.role.config.elicitation => self.open_form(request, out),
             _ => not_found(&request.id, request.method, out),
         }
     }
@@ -55,17 +54,14 @@ impl Client {
     fn open_form(&mut self, request: Request<'_>, out: &mut impl Outbox) {
         match Form::read(request.params.unwrap_or(RawValue::NULL)) {
             Ok(form) => {
-                let terms = Terms { timeout: Timeout::After(self.config.longest_call), ..Terms::request() };
+                let terms =
+                    Terms { timeout: Timeout::After(self.role.config.longest_call), ..Terms::request() };
                 if let Some(call) = self.session.open_request(request.id, request.params, terms, out) {
                     self.session.push(ClientEvent::Form { call, form });
                 }
             }
             Err(error) => refuse_invalid(&request.id, &error, &self.session.limits, out),
         }
-    }
-
-    pub(super) fn take_text(&mut self, text: &str, out: &mut Gather<'_, impl Outbox>) {
-        inbound::receive(self, text, out);
     }
 
     /// Takes the outcome of the request for a page. Requests the next page, or returns the outcome
@@ -78,7 +74,7 @@ impl Client {
         out: &mut impl Outbox,
     ) -> Option<Outcome> {
         let Outcome::Result(page) = outcome else { return Some(outcome) };
-        let limits = PageLimits { pages: self.config.list_pages, bytes: self.config.list_bytes };
+        let limits = PageLimits { pages: self.role.config.list_pages, bytes: self.role.config.list_bytes };
         match listing.add(page, limits) {
             Turn::Whole(whole) => return Some(Outcome::Result(whole)),
             Turn::Cut(list, fault) => {
@@ -123,7 +119,7 @@ impl Role for Client {
         if self.session.state != State::Ready {
             refuse(&request.id, code::INVALID_REQUEST, "not initialized", out);
         } else if request.method != "initialize"
-            && self.config.forward.takes(request.method, self.models(request.method))
+            && self.role.config.forward.takes(request.method, self.models(request.method))
         {
             self.session.forward(request.id, (request.method, request.params), false, out);
         } else {

@@ -44,7 +44,7 @@ pub(super) struct CallParams<'s, 't, T> {
 
 impl<T: Tools> Server<T> {
     pub(super) const fn call_params<'s, 't>(&'s self, text: &'t str) -> CallParams<'s, 't, T> {
-        CallParams { tools: &self.tools, limits: &self.session.limits, text }
+        CallParams { tools: &self.role.tools, limits: &self.session.limits, text }
     }
 
     /// Opens a call. A call that cannot be opened is answered with an error under its id.
@@ -79,7 +79,7 @@ impl<T: Tools> Server<T> {
         let (timeout, when_late) = match kind {
             AnswerKind::Resource(_) => (Timeout::Default, None),
             AnswerKind::Tool | AnswerKind::Request | AnswerKind::Forwarded => {
-                (self.tools.timeout(&tool), self.tools.result_when_late(&tool))
+                (self.role.tools.timeout(&tool), self.role.tools.result_when_late(&tool))
             }
         };
         let terms = Terms { timeout, when_late, at_once, kind };
@@ -90,8 +90,8 @@ impl<T: Tools> Server<T> {
 
     /// Opens a request for a prompt. A request that cannot be opened is answered with an error.
     pub(super) fn get_prompt(&mut self, id: Id, params: Option<&RawValue>, out: &mut impl Outbox) {
-        let asked =
-            GetPrompt::read(params).and_then(|prompt| self.context.check_prompt(&prompt).map(|()| prompt));
+        let asked = GetPrompt::read(params)
+            .and_then(|prompt| self.role.context.check_prompt(&prompt).map(|()| prompt));
         match asked {
             Ok(prompt) => {
                 if let Some(call) = self.session.open_request(id, params, Terms::request(), out) {
@@ -106,15 +106,15 @@ impl<T: Tools> Server<T> {
     /// request that cannot be opened is answered with an error.
     pub(super) fn read_resource(&mut self, id: Id, params: Option<&RawValue>, out: &mut impl Outbox) {
         let asked = ReadResource::read(params).and_then(|resource| {
-            let spec = self.context.find_resource(&resource.uri)?;
+            let spec = self.role.context.find_resource(&resource.uri)?;
             let Some((tool, spec)) = spec.and_then(|spec| Some((spec.tool.as_deref()?, spec))) else {
                 return Ok((resource, None));
             };
             let kind = AnswerKind::Resource(Box::new((spec.uri.clone(), spec.mime_type.clone())));
             let token = progress::token_of(params, &self.session.limits);
             // The client asked for a resource, so the code is not that of an unknown tool.
-            self.tools.check(tool).map_err(|_| resource_not_found(&spec.uri))?;
-            let tool = self.tools.as_resource(self.decode_arguments(tool, params::NO_ARGUMENTS)?);
+            self.role.tools.check(tool).map_err(|_| resource_not_found(&spec.uri))?;
+            let tool = self.role.tools.as_resource(self.decode_arguments(tool, params::NO_ARGUMENTS)?);
             Ok((resource, Some((Decoded { tool, token, at_once: false }, kind))))
         });
         match asked {
@@ -134,7 +134,7 @@ impl<T: Tools> Server<T> {
         self.session.incoming.is_full(false)
             && params
                 .and_then(read_object::<params::Call<'_>>)
-                .is_some_and(|call| self.tools.is_answered_at_once(&call.name))
+                .is_some_and(|call| self.role.tools.is_answered_at_once(&call.name))
     }
 
     fn decode(&self, params: Option<&RawValue>) -> Result<Decoded<T::Call>, InvalidCall> {
@@ -143,22 +143,22 @@ impl<T: Tools> Server<T> {
             serde_json::from_str(params).map_err(|error| ErrorObject::invalid_params(reason(&error)))?;
         let arguments = call.arguments.map_or(params::NO_ARGUMENTS, RawValue::get);
         if !arguments.starts_with('{') {
-            self.tools.check(&call.name)?;
+            self.role.tools.check(&call.name)?;
             return Err(InvalidCall::Arguments("arguments is not an object".into()));
         }
         let tool = self.decode_arguments(&call.name, arguments)?;
-        let tool = with_meta(&self.tools, tool, call.meta);
-        let at_once = self.tools.is_answered_at_once(&call.name);
+        let tool = with_meta(&self.role.tools, tool, call.meta);
+        let at_once = self.role.tools.is_answered_at_once(&call.name);
         Ok(Decoded { tool, token: progress::token(call.meta, &self.session.limits), at_once })
     }
 
     /// Decodes a call of the tool with this name, if the name is served. Arguments that do not fit as they are
     /// written are read in their normal form.
     fn decode_arguments(&self, name: &str, arguments: &str) -> Result<T::Call, InvalidCall> {
-        self.tools.check(name)?;
+        self.role.tools.check(name)?;
         let tool = leniently(arguments, |arguments| {
             let mut deserializer = serde_json::Deserializer::from_str(arguments);
-            let tool = self.tools.decode(name, &mut deserializer)?;
+            let tool = self.role.tools.decode(name, &mut deserializer)?;
             deserializer.end().map(|()| tool)
         });
         tool.map_err(|error| InvalidCall::Arguments(reason(&error)))

@@ -2,27 +2,23 @@
 //! permitted in each state.
 
 use alloc::{boxed::Box, sync::Arc};
-use core::fmt;
 
 use serde::Serialize;
 use serde_json::value::RawValue;
 
 use super::{
-    Context, Form, Implementation, LogLevel, Progress, ProtocolVersion, ServerEvent, Timeout, ToolResult,
-    Tools,
-    batch::Gather,
+    Context, Form, Implementation, LogLevel, ServerEvent, Timeout, ToolResult, Tools,
+    endpoint::Endpoint,
     form::FormOut,
-    inbound,
     incoming::Incoming,
     outgoing::{Outgoing, Purpose},
     params::{ClientCapabilities, LogOut},
     session::{Session, State},
-    session_methods::session_methods,
     timeout::Waits,
 };
 use crate::{
-    Outbox, Time,
-    rpc::{CallId, ErrorObject, NotAnswered, NotSent, RequestId, SerializedNotification, SessionId},
+    Outbox,
+    rpc::{CallId, ErrorObject, NotAnswered, NotSent, RequestId, SessionId},
 };
 
 mod announced;
@@ -63,10 +59,14 @@ pub use config::ServerConfig;
 /// }
 /// assert!(std::str::from_utf8(out.outgoing()).unwrap().contains("hello"));
 /// ```
-pub struct Server<T: Tools> {
+pub type Server<T> = Endpoint<Editor<T>, ServerEvent<<T as Tools>::Call>>;
+
+/// The role of a server.
+#[derive(Debug)]
+#[allow(unnameable_types, reason = "its name is `Server`")]
+pub struct Editor<T> {
     config: Arc<ServerConfig>,
     tools: T,
-    pub(crate) session: Session<ServerEvent<T::Call>>,
     client: Option<Implementation>,
     capabilities: Option<Box<RawValue>>,
     declared: ClientCapabilities,
@@ -113,15 +113,17 @@ impl<T: Tools> Server<T> {
                 Outgoing::new(session, &config.limits, config.request_timeout),
                 config.keepalive,
             ),
-            log_level: config.logging,
-            announced: AnnouncedLists::new(&config, &tools),
-            decodes_calls: !config.forward.takes("tools/call", true),
-            context: config.context.clone(),
-            config,
-            tools,
-            client: None,
-            capabilities: None,
-            declared: ClientCapabilities::default(),
+            role: Editor {
+                log_level: config.logging,
+                announced: AnnouncedLists::new(&config, &tools),
+                decodes_calls: !config.forward.takes("tools/call", true),
+                context: config.context.clone(),
+                config,
+                tools,
+                client: None,
+                capabilities: None,
+                declared: ClientCapabilities::default(),
+            },
         }
     }
 
@@ -129,11 +131,11 @@ impl<T: Tools> Server<T> {
     /// the forwarded methods. Only before the first message of the client, which has no list yet.
     #[cfg(feature = "ide")]
     pub(crate) fn replace_offer(&mut self, tools: T, change: impl FnOnce(&mut ServerConfig)) {
-        change(Arc::make_mut(&mut self.config));
-        self.decodes_calls = !self.config.forward.takes("tools/call", true);
-        self.context = self.config.context.clone();
-        self.announced = AnnouncedLists::new(&self.config, &tools);
-        self.tools = tools;
+        change(Arc::make_mut(&mut self.role.config));
+        self.role.decodes_calls = !self.role.config.forward.takes("tools/call", true);
+        self.role.context = self.role.config.context.clone();
+        self.role.announced = AnnouncedLists::new(&self.role.config, &tools);
+        self.role.tools = tools;
     }
 
     /// Stops the [pings](ServerConfig::keepalive) of this session, for a client that never answers
@@ -206,8 +208,6 @@ impl<T: Tools> Server<T> {
         self.session.incoming.fail_invalid(call, error, &self.session.limits, out)
     }
 
-    session_methods!(ServerEvent<T::Call>);
-
     /// Notifies the client that the list of tools has changed, if it has. Returns true if the
     /// notification is sent. Returns false if the client has the current list, or has not requested
     /// the list since the last notification. After an error the call can be repeated: a change
@@ -223,16 +223,16 @@ impl<T: Tools> Server<T> {
     /// for [`notify`](Server::notify), even if there is no change to announce. The exception is
     /// [`Full`](NotSent::Full), which is returned only if there is a change.
     pub fn tools_list_changed(&mut self, out: &mut impl Outbox) -> Result<bool, NotSent> {
-        if !self.config.tools_list_changed {
+        if !self.role.config.tools_list_changed {
             return Err(NotSent::Undeclared);
         }
         self.session.may_send(false)?;
-        let digest = super::tools::digest(self.tools.specs());
-        if !self.announced.tools.is_change(|known| *known != digest) {
+        let digest = super::tools::digest(self.role.tools.specs());
+        if !self.role.announced.tools.is_change(|known| *known != digest) {
             return Ok(false);
         }
         self.notify("notifications/tools/list_changed", None::<&()>, out)?;
-        self.announced.tools.on_announced(digest);
+        self.role.announced.tools.on_announced(digest);
         Ok(true)
     }
 
@@ -245,13 +245,13 @@ impl<T: Tools> Server<T> {
     /// [`Undeclared`](NotSent::Undeclared) if [`ServerConfig::context`] declares neither prompts nor
     /// resources. Otherwise as for [`tools_list_changed`](Server::tools_list_changed).
     pub fn context_changed(&mut self, out: &mut impl Outbox) -> Result<bool, NotSent> {
-        let declared = &self.config.context;
+        let declared = &self.role.config.context;
         let (prompts, resources) = (declared.declares_prompts(), declared.declares_resources());
         if !prompts && !resources {
             return Err(NotSent::Undeclared);
         }
         self.session.may_send(false)?;
-        let (session, context, lists) = (&self.session, &self.context, &mut self.announced);
+        let (session, context, lists) = (&self.session, &self.role.context, &mut self.role.announced);
         let notifications = [
             (
                 "notifications/prompts/list_changed",
@@ -291,7 +291,7 @@ impl<T: Tools> Server<T> {
         data: &D,
         out: &mut impl Outbox,
     ) -> Result<bool, NotSent> {
-        let lowest = self.log_level.ok_or(NotSent::Undeclared)?;
+        let lowest = self.role.log_level.ok_or(NotSent::Undeclared)?;
         // MCP permits the log as soon as `initialize` was answered.
         self.session.may_send(self.session.state == State::Opening)?;
         if level < lowest {
@@ -305,7 +305,7 @@ impl<T: Tools> Server<T> {
     /// Returns the level from which on the log is sent; `None` if no log is offered.
     #[must_use]
     pub const fn log_level(&self) -> Option<LogLevel> {
-        self.log_level
+        self.role.log_level
     }
 
     /// Shows a form to the person at the client, with `elicitation/create` (MCP 2025-06-18). One
@@ -327,7 +327,7 @@ impl<T: Tools> Server<T> {
         out: &mut impl Outbox,
     ) -> Result<RequestId, NotSent> {
         self.session.may_send(false)?;
-        if !self.declared.forms {
+        if !self.role.declared.forms {
             return Err(NotSent::Undeclared);
         }
         let purpose = Purpose::Form(Box::new(form.clone()));
@@ -339,25 +339,25 @@ impl<T: Tools> Server<T> {
     /// folders in which it works.
     #[must_use]
     pub const fn client_has_roots(&self) -> bool {
-        self.declared.roots
+        self.role.declared.roots
     }
 
     /// Returns the name and version of the client, once it has sent them.
     #[must_use]
     pub const fn client(&self) -> Option<&Implementation> {
-        self.client.as_ref()
+        self.role.client.as_ref()
     }
 
     /// Returns the capabilities of the client as they were written, once it has declared them.
     #[must_use]
     pub fn client_capabilities(&self) -> Option<&RawValue> {
-        self.capabilities.as_deref()
+        self.role.capabilities.as_deref()
     }
 
     /// Returns the prompts and resources of the server.
     #[must_use]
     pub fn context(&self) -> &Context {
-        &self.context
+        &self.role.context
     }
 
     /// Offers other prompts and resources from now on. To notify the client, call
@@ -365,33 +365,21 @@ impl<T: Tools> Server<T> {
     /// [`ServerConfig::context`] does not declare are left out. Requests that are open stay open.
     pub fn set_context(&mut self, context: impl Into<Arc<Context>>) {
         let context = context.into();
-        let declared = &self.config.context;
+        let declared = &self.role.config.context;
         let is_more = context.declares_prompts() && !declared.declares_prompts()
             || context.declares_resources() && !declared.declares_resources();
-        self.context =
+        self.role.context =
             if is_more { Arc::new(Context::clone(&context).declared_by(declared)) } else { context };
     }
 
     /// Returns the tools of the server.
     #[must_use]
     pub const fn tools(&self) -> &T {
-        &self.tools
+        &self.role.tools
     }
 
     /// Returns the tools of the server, to change them.
     pub const fn tools_mut(&mut self) -> &mut T {
-        &mut self.tools
-    }
-}
-
-impl<T: Tools + fmt::Debug> fmt::Debug for Server<T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Server")
-            .field("state", &self.session.state)
-            .field("client", &self.client)
-            .field("version", &self.session.version)
-            .field("open_calls", &self.open_calls())
-            .field("tools", &self.tools)
-            .finish_non_exhaustive()
+        &mut self.role.tools
     }
 }

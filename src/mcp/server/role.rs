@@ -42,30 +42,19 @@ const INITIALIZED: &str = "notifications/initialized";
 const BARE_INITIALIZED: &str = "initialized";
 
 impl<T: Tools> Server<T> {
-    pub(super) fn take_text(&mut self, text: &str, out: &mut Gather<'_, impl Outbox>) {
-        if self.decodes_calls && matches!(self.session.state, State::Opening | State::Ready) {
-            self.session.incoming.message = text.len();
-            if let Some((id, call)) = single_pass::request(text, &self.session.limits, self.call_params(text))
-            {
-                return self.called(id, call, AnswerKind::Tool, out);
-            }
-        }
-        inbound::receive(self, text, out);
-    }
-
     fn initialize(&mut self, id: &Id, params: Option<&RawValue>, out: &mut impl Outbox) {
         let asked = params.and_then(read_object::<Initialize<'_>>).unwrap_or_default();
         let version = asked.version();
-        self.client = asked.client();
-        self.capabilities = asked.capabilities.map(ToOwned::to_owned);
-        self.declared = ClientCapabilities::read(asked.capabilities);
+        self.role.client = asked.client();
+        self.role.capabilities = asked.capabilities.map(ToOwned::to_owned);
+        self.role.declared = ClientCapabilities::read(asked.capabilities);
         self.session.version = Some(version);
         self.session.state = State::Opening;
         let result = params::InitializeResultOut {
             protocol_version: version.as_str(),
-            capabilities: params::Capabilities { config: &self.config },
-            server_info: &self.config.info,
-            instructions: self.config.instructions.as_deref(),
+            capabilities: params::Capabilities { config: &self.role.config },
+            server_info: &self.role.config.info,
+            instructions: self.role.config.instructions.as_deref(),
         };
         answer(id, &result, out);
     }
@@ -79,31 +68,31 @@ impl<T: Tools> Server<T> {
                 refuse(id, code::INVALID_PARAMS, "unknown cursor", out);
             }
             "tools/list" => {
-                answer(id, &ListOut("tools", self.tools.specs()), out);
-                self.announced.tools.on_listed(digest(self.tools.specs()));
+                answer(id, &ListOut("tools", self.role.tools.specs()), out);
+                self.role.announced.tools.on_listed(digest(self.role.tools.specs()));
                 self.session.push(ServerEvent::ToolsListed);
             }
             "tools/call" => self.call(request.id, params, out),
             "resources/list" => {
-                answer(id, &ListOut("resources", self.context.listed_resources()), out);
-                self.announced.resources.on_listed(self.context.clone());
+                answer(id, &ListOut("resources", self.role.context.listed_resources()), out);
+                self.role.announced.resources.on_listed(self.role.context.clone());
             }
             "resources/templates/list" => {
-                answer(id, &ListOut("resourceTemplates", self.context.listed_templates()), out);
+                answer(id, &ListOut("resourceTemplates", self.role.context.listed_templates()), out);
             }
-            "resources/read" if self.config.context.declares_resources() => {
+            "resources/read" if self.role.config.context.declares_resources() => {
                 self.read_resource(request.id, params, out)
             }
             "prompts/list" => {
-                answer(id, &ListOut("prompts", self.context.listed_prompts()), out);
-                self.announced.prompts.on_listed(self.context.clone());
+                answer(id, &ListOut("prompts", self.role.context.listed_prompts()), out);
+                self.role.announced.prompts.on_listed(self.role.context.clone());
             }
-            "prompts/get" if self.config.context.declares_prompts() => {
+            "prompts/get" if self.role.config.context.declares_prompts() => {
                 self.get_prompt(request.id, params, out)
             }
-            "logging/setLevel" if self.log_level.is_some() => match SetLevel::read(params) {
+            "logging/setLevel" if self.role.log_level.is_some() => match SetLevel::read(params) {
                 Some(level) => {
-                    self.log_level = Some(level);
+                    self.role.log_level = Some(level);
                     answer(id, &Empty {}, out);
                 }
                 None => refuse(id, code::INVALID_PARAMS, "unknown level", out),
@@ -114,19 +103,19 @@ impl<T: Tools> Server<T> {
 
     /// Returns true if a client can request this method before `initialize`.
     fn needs_no_session(&self, method: &str) -> bool {
-        self.config.without_session.iter().any(|name| name == method)
-            && self.config.forward.takes(method, self.models(method))
+        self.role.config.without_session.iter().any(|name| name == method)
+            && self.role.config.forward.takes(method, self.models(method))
     }
 
     /// Returns true if the server serves this method itself under `Forward::Unmodelled`.
     fn models(&self, method: &str) -> bool {
         match method {
             "tools/list" | "tools/call" => true,
-            "prompts/list" | "prompts/get" => self.config.context.declares_prompts(),
+            "prompts/list" | "prompts/get" => self.role.config.context.declares_prompts(),
             "resources/list" | "resources/templates/list" | "resources/read" => {
-                self.config.context.declares_resources()
+                self.role.config.context.declares_resources()
             }
-            "logging/setLevel" => self.log_level.is_some(),
+            "logging/setLevel" => self.role.log_level.is_some(),
             _ => false,
         }
     }
@@ -139,6 +128,17 @@ impl<T: Tools> Role for Server<T> {
         &mut self.session
     }
 
+    fn take_text(&mut self, text: &str, out: &mut Gather<'_, impl Outbox>) {
+        if self.role.decodes_calls && matches!(self.session.state, State::Opening | State::Ready) {
+            self.session.incoming.message = text.len();
+            if let Some((id, call)) = single_pass::request(text, &self.session.limits, self.call_params(text))
+            {
+                return self.called(id, call, AnswerKind::Tool, out);
+            }
+        }
+        inbound::receive(self, text, out);
+    }
+
     fn on_request(&mut self, request: Request<'_>, out: &mut impl Outbox) {
         match (self.session.state, request.method) {
             (State::Awaiting, "initialize") => self.initialize(&request.id, request.params, out),
@@ -146,16 +146,16 @@ impl<T: Tools> Role for Server<T> {
                 refuse(&request.id, code::INVALID_REQUEST, "not initialized", out);
             }
             (_, "initialize") => refuse(&request.id, code::INVALID_REQUEST, "already initialized", out),
-            (_, method) if self.config.forward.takes(method, self.models(method)) => {
+            (_, method) if self.role.config.forward.takes(method, self.models(method)) => {
                 // The application answers with its own list, so no announced change is pending any
                 // more.
                 match method {
-                    "tools/list" => self.announced.tools.on_forwarded(),
-                    "prompts/list" => self.announced.prompts.on_forwarded(),
-                    "resources/list" => self.announced.resources.on_forwarded(),
+                    "tools/list" => self.role.announced.tools.on_forwarded(),
+                    "prompts/list" => self.role.announced.prompts.on_forwarded(),
+                    "resources/list" => self.role.announced.resources.on_forwarded(),
                     _ => {}
                 }
-                let at_once = self.config.at_once.iter().any(|name| name == method)
+                let at_once = self.role.config.at_once.iter().any(|name| name == method)
                     || method == "tools/call" && self.is_answered_at_once(request.params);
                 self.session.forward(request.id, (method, request.params), at_once, out);
             }

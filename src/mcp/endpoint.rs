@@ -1,0 +1,281 @@
+//! What both roles of a session have for the application.
+
+use serde::Serialize;
+
+use super::{
+    Progress, ProtocolVersion, Timeout,
+    batch::Gather,
+    event::SessionEvent,
+    inbound::{self, Role},
+    outgoing::Purpose,
+    session::{Session, State},
+};
+use crate::{
+    Outbox, Time,
+    rpc::{CallId, ErrorObject, NotAnswered, NotSent, RequestId, SerializedNotification},
+};
+
+/// One side of a session: [`Server`](super::Server) or [`Client`](super::Client). `R` is that role, and `E` is its event.
+#[derive(Debug)]
+pub struct Endpoint<R, E> {
+    pub(super) role: R,
+    pub(crate) session: Session<E>,
+}
+
+#[allow(private_bounds, reason = "a session has these two roles and no other")]
+impl<R, E> Endpoint<R, E>
+where
+    Self: Role<Event = E>,
+    E: From<SessionEvent>,
+{
+    /// Takes one message of the peer. An answer that needs no application is written to `out`
+    /// at once.
+    pub fn receive(&mut self, now: Time, text: &str, out: &mut impl Outbox) {
+        self.session.set_now(now);
+        if !matches!(self.session.state, State::Closed) {
+            self.session.on_message();
+            self.take_text(text, &mut Gather::passing(out));
+        }
+    }
+
+    /// Returns the next event: first those of the received messages, then those of the calls,
+    /// requests and pings that are due at `now`. It writes to `out` what a timer demands: a ping,
+    /// a cancellation, or the answer to a call that you forgot.
+    ///
+    /// Poll until `None`. Then nothing more happens before the next message or the
+    /// [`deadline`](Self::deadline). Before you poll, pass every message that has arrived to
+    /// [`receive`](Self::receive), with the same `now`: so a timeout never overtakes an answer that
+    /// waits to be read.
+    pub fn poll(&mut self, now: Time, out: &mut impl Outbox) -> Option<E> {
+        self.session.set_now(now);
+        loop {
+            if let Some(event) = self.session.events.pop_front() {
+                return Some(event);
+            }
+            if !inbound::keep_time(self, out) {
+                return None;
+            }
+        }
+    }
+
+    /// Tells the time for a message that is sent between two polls.
+    #[cfg(feature = "ide")]
+    pub(crate) fn set_now(&mut self, now: Time) {
+        self.session.set_now(now);
+    }
+
+    /// Processes what is due first, if its time has come. Its event is queued.
+    #[cfg(feature = "ide")]
+    pub(crate) fn keep_time(&mut self, now: Time, out: &mut impl Outbox) {
+        self.session.set_now(now);
+        inbound::keep_time(self, out);
+    }
+
+    /// Releases memory that is not in use. Never changes the observable behavior.
+    pub fn trim(&mut self) {
+        self.session.trim();
+    }
+
+    /// Returns the time of the next [`poll`](Self::poll): not in the future while an event is
+    /// queued, and `None` if only a message can bring an event.
+    #[must_use]
+    pub fn deadline(&self) -> Option<Time> {
+        let has_event = !self.session.events.is_empty();
+        if has_event { Some(self.session.now) } else { self.session.due().finite() }
+    }
+
+    /// Answers a call with a result of any type that is written as an object, as all results of
+    /// MCP are.
+    ///
+    /// # Errors
+    ///
+    /// If the call is not open; the error contains the way in which the call ended. If the
+    /// outbox is closed, or if the result cannot be written as JSON or is no object; in these
+    /// cases the call stays open. After an error nothing was sent.
+    pub fn respond_with<A: Serialize + ?Sized>(
+        &mut self,
+        call: CallId,
+        result: &A,
+        out: &mut impl Outbox,
+    ) -> Result<(), NotAnswered> {
+        self.session.incoming.respond_with(call, result, out)
+    }
+
+    /// Answers a call with a JSON-RPC error: a text is a failure of this side (-32603), and
+    /// [`ErrorObject`] has the other codes, and data. A tool that failed has a result with `isError` instead, see
+    /// [`ToolResult`](crate::mcp::ToolResult).
+    ///
+    /// # Errors
+    ///
+    /// If the call is not open, the error is the way in which the call ended. If the outbox is
+    /// closed, the error is [`NotAnswered::Closed`], and the call stays open until the session is
+    /// closed. In both cases nothing is sent.
+    pub fn fail(
+        &mut self,
+        call: CallId,
+        error: impl Into<ErrorObject>,
+        out: &mut impl Outbox,
+    ) -> Result<(), NotAnswered> {
+        let error = error.into();
+        self.session.incoming.fail(call, (error.code, &error.message, error.data.as_deref()), out)
+    }
+
+    /// Reports the progress of an open call. The number has to be finite, and greater than the
+    /// number of the last report; otherwise nothing happens.
+    ///
+    /// The timeout of the call starts again at the latest time that the session has received,
+    /// as far as the [`Timeout`](crate::mcp::Timeout) of the call permits. With `Default`,
+    /// reports extend the wait up to the longest time that a call can wait. With `After`,
+    /// reports do not extend the wait. The timeout starts again even if the peer receives no
+    /// report.
+    ///
+    /// Returns true if the report is sent to the peer. Returns false if nothing happens, if the
+    /// peer did not ask for reports, or if the outbox is full or closed. A report that is not
+    /// sent is not sent later either.
+    ///
+    /// # Errors
+    ///
+    /// If the call is not open; the error is the way in which it ended. Nothing is sent.
+    pub fn progress(
+        &mut self,
+        call: CallId,
+        report: &Progress<'_>,
+        out: &mut impl Outbox,
+    ) -> Result<bool, NotAnswered> {
+        let Session { incoming, now, version, .. } = &mut self.session;
+        incoming.progress(*now, call, report, *version, out)
+    }
+
+    /// Gives an open call another timeout in place of the earlier one, counted from the latest
+    /// time that the session has received. The answer at the end of the timeout stays the same.
+    ///
+    /// # Errors
+    ///
+    /// If the call is not open; the error is the way in which it ended.
+    pub fn set_call_timeout(&mut self, call: CallId, timeout: Timeout) -> Result<(), NotAnswered> {
+        self.session.incoming.set_call_timeout(self.session.now, call, timeout)
+    }
+
+    /// Sends a notification; `params` are an object.
+    ///
+    /// # Errors
+    ///
+    /// [`Closed`](NotSent::Closed) once the session is closed. [`NotReady`](NotSent::NotReady)
+    /// before the session is ready, when the peer would lose the notification, and once the
+    /// session is drained. [`Full`](NotSent::Full) if the outbox is full.
+    /// [`Unserializable`](NotSent::Unserializable) if the parameters cannot be written as an
+    /// object.
+    pub fn notify<P: Serialize + ?Sized>(
+        &mut self,
+        method: &str,
+        params: Option<&P>,
+        out: &mut impl Outbox,
+    ) -> Result<(), NotSent> {
+        self.session.may_send(false)?;
+        self.session.notify(method, params, out)
+    }
+
+    /// Sends a notification that was written for several peers.
+    ///
+    /// # Errors
+    ///
+    /// As for [`notify`](Self::notify), but never [`Unserializable`](NotSent::Unserializable).
+    pub fn notify_serialized(
+        &mut self,
+        notification: &SerializedNotification,
+        out: &mut impl Outbox,
+    ) -> Result<(), NotSent> {
+        self.session.may_send(false)?;
+        self.session.notify_serialized(notification, out)
+    }
+
+    /// Sends a request; `params` are an object. Exactly one [`Outcome`](crate::mcp::Outcome)
+    /// event follows.
+    ///
+    /// # Errors
+    ///
+    /// As for [`notify`](Self::notify), but `ping` is also permitted while the session is being
+    /// opened. A server can send `ping` from the beginning, a client as soon as it has started.
+    /// [`TooManyInFlight`](NotSent::TooManyInFlight) if as many requests wait as the limit
+    /// allows.
+    pub fn request<P: Serialize + ?Sized>(
+        &mut self,
+        method: &str,
+        params: Option<&P>,
+        timeout: Timeout,
+        out: &mut impl Outbox,
+    ) -> Result<RequestId, NotSent> {
+        self.session.request((method, params), timeout, Purpose::Application, out)
+    }
+
+    /// Cancels a request. The outcome of the request is `Cancelled`, the peer receives a
+    /// notification, and a late answer is dropped. Returns false, and does nothing, if the
+    /// request does not wait any more.
+    pub fn cancel(&mut self, request: RequestId, reason: Option<&str>, out: &mut impl Outbox) -> bool {
+        self.session.cancel(request, reason, out)
+    }
+
+    /// Stops taking requests of the peer except `ping`, and stops sending requests except the
+    /// pings of the [`Keepalive`](crate::Keepalive). Open calls and requests can still be
+    /// answered, on both sides. The peer receives no notification. Does nothing if the session
+    /// is closed.
+    pub fn drain(&mut self) {
+        self.session.drain();
+    }
+
+    /// Drains the session like [`drain`](Self::drain), and answers the open calls as failed,
+    /// with this text. Each call ends with an event.
+    pub fn shutdown(&mut self, text: &str, out: &mut impl Outbox) {
+        self.session.shutdown(text, out);
+    }
+
+    /// Ends the session. Every open call and every request of ours except a keepalive ping ends
+    /// with an event. Nothing is taken or sent any more, not even an answer. Events that were
+    /// not polled yet still come out of `poll`.
+    pub fn close(&mut self) {
+        inbound::close(self);
+    }
+
+    /// Returns true if the handshake succeeded and the session has not been drained or closed.
+    #[must_use]
+    pub fn is_ready(&self) -> bool {
+        self.session.state == State::Ready
+    }
+
+    /// Returns true if the session was closed by [`close`](Self::close). A session never closes
+    /// itself.
+    #[must_use]
+    pub fn is_closed(&self) -> bool {
+        self.session.state == State::Closed
+    }
+
+    /// Returns the negotiated version, once there is one.
+    #[must_use]
+    pub const fn protocol_version(&self) -> Option<ProtocolVersion> {
+        self.session.version
+    }
+
+    /// Returns the number of calls of the peer that wait for their answer.
+    #[must_use]
+    pub fn open_calls(&self) -> usize {
+        self.session.incoming.len()
+    }
+
+    /// Returns the total size of the messages of the open calls, in bytes.
+    #[must_use]
+    pub const fn open_bytes(&self) -> usize {
+        self.session.incoming.bytes
+    }
+
+    /// Returns the number of requests of this side that wait for their answer, pings included.
+    #[must_use]
+    pub fn open_requests(&self) -> usize {
+        self.session.outgoing.len()
+    }
+
+    /// Returns true if this call waits for its answer.
+    #[must_use]
+    pub fn is_open(&self, call: CallId) -> bool {
+        self.session.incoming.is_open(call)
+    }
+}
