@@ -24,7 +24,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let form = Form::new("Save before an edit?").field(FormField::boolean("save").required());
     let review = PromptResult::text("Review draft://text.");
     let draft = Diagnostic::new(Severity::Hint, Range::default(), "this is a draft");
-    let found = Diagnostics::new(vec![FileDiagnostics::new("file:///draft.txt", vec![draft])]);
+    let found = Diagnostics { files: vec![FileDiagnostics::new("file:///draft.txt", vec![draft])] };
     let (clock, mut events) = (Clock::new(), mio::Events::with_capacity(64));
     let (mut unsaved, mut asked) = (Some("a draft\n"), None);
     while !server.is_over() {

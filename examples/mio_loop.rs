@@ -85,7 +85,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 /// Answers each call. An answer after the deadline of its call has no effect.
 fn check_all(work: &Receiver<(Call<GetDiagnostics>, String)>, handle: &Handle) {
     for (call, uri) in work {
-        let found = Diagnostics::new(vec![FileDiagnostics::new(uri.as_str(), check(&uri))]);
+        let found = Diagnostics { files: vec![FileDiagnostics::new(uri.as_str(), check(&uri))] };
         if handle.answer(call, found).is_err() {
             return;
         }

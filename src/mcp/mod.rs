@@ -13,7 +13,7 @@
 //! use std::io::{self, Write as _};
 //!
 //! # fn main() -> io::Result<()> {
-//! let tools = RawTools::new(vec![ToolSpec::new("greet", "Says hello.", r#"{"type":"object"}"#)]);
+//! let tools = RawTools(vec![ToolSpec::new("greet", "Says hello.", r#"{"type":"object"}"#)]);
 //! let config = ServerConfig::new(Implementation::new("demo", "1.0"));
 //! let mut server = Server::new(config, tools, SessionId::new(1));
 //! let (clock, mut out) = (Clock::new(), Lines::new());

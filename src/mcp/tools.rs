@@ -177,23 +177,11 @@ pub(super) fn digest(specs: &[ToolSpec]) -> u64 {
     rpc::digest(texts.flat_map(|text| text.bytes().chain([0xff])))
 }
 
-/// Tools whose arguments the application reads itself. Every listed name is served.
+/// Tools whose arguments the application reads itself, by their list. Every listed name is served. After a change of
+/// the list, call [`Server::tools_list_changed`](super::Server::tools_list_changed).
 #[derive(Clone, Debug, Default)]
-pub struct RawTools(Vec<ToolSpec>);
-
-impl RawTools {
-    /// Returns an implementation that serves these tools.
-    #[must_use]
-    pub const fn new(specs: Vec<ToolSpec>) -> Self {
-        Self(specs)
-    }
-
-    /// Returns the list, to change it. To notify the client, call
-    /// [`Server::tools_list_changed`](super::Server::tools_list_changed).
-    pub const fn specs_mut(&mut self) -> &mut Vec<ToolSpec> {
-        &mut self.0
-    }
-}
+#[allow(clippy::exhaustive_structs, reason = "a list is all that it is")]
+pub struct RawTools(pub Vec<ToolSpec>);
 
 /// A call as [`RawTools`] decodes it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -267,7 +255,7 @@ mod tests {
 
     #[test]
     fn only_listed_names_are_served_by_default() {
-        let tools = RawTools::new(alloc::vec![ToolSpec::new("here", "", "{}")]);
+        let tools = RawTools(alloc::vec![ToolSpec::new("here", "", "{}")]);
         assert!(tools.check("here").is_ok());
         let error = tools.check("Here").unwrap_err();
         assert_eq!((error.code, error.message.as_str()), (-32602, "tool Here not found"));

@@ -50,7 +50,7 @@ const MAX_CONNECTIONS: usize = 64;
 ///     // An error means that the call has ended meanwhile.
 ///     let _ = match call {
 ///         ToolCall::OpenDiff(call, diff) => server.answer(call, &diff.accept()),
-///         ToolCall::GetDiagnostics(call, _) => server.answer(call, &Diagnostics::new(Vec::new())),
+///         ToolCall::GetDiagnostics(call, _) => server.answer(call, &Diagnostics { files: Vec::new() }),
 ///         other => server.call(other).fail(ErrorObject::method_not_found("this editor shows diffs and nothing else")),
 ///     };
 /// }
@@ -402,7 +402,7 @@ mod tests {
         #[allow(clippy::wildcard_enum_match_arm, reason = "the editor has two tools")]
         let _ = match call {
             ToolCall::OpenDiff(call, diff) => server.answer(call, diff.accept()),
-            ToolCall::GetDiagnostics(call, _) => server.answer(call, Diagnostics::new(Vec::new())),
+            ToolCall::GetDiagnostics(call, _) => server.answer(call, Diagnostics { files: Vec::new() }),
             other => server.call(other).fail("no"),
         };
     }

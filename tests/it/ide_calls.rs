@@ -379,7 +379,10 @@ fn problems_of_a_file_come_back_in_the_spelling_of_the_call() {
         else {
             panic!("{name}: no call")
         };
-        editor.server.answer(call, Diagnostics::new(vec![FileDiagnostics::new(given, Vec::new())])).unwrap();
+        editor
+            .server
+            .answer(call, Diagnostics { files: vec![FileDiagnostics::new(given, Vec::new())] })
+            .unwrap();
         let sent = editor.texts().concat();
         assert!(sent.contains(&format!(r#"\"uri\":\"{written}\""#)), "{name}: {sent}");
     }

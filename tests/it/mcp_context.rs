@@ -38,7 +38,7 @@ struct Session {
 impl Session {
     /// Returns a session that waits for `initialize`.
     fn new(config: ServerConfig) -> Self {
-        let tools = RawTools::new(vec![ToolSpec::new("tabs", "", "{}")]);
+        let tools = RawTools(vec![ToolSpec::new("tabs", "", "{}")]);
         Self { server: Server::new(config, tools, SessionId::new(1)), out: Lines::new(), now: Time::ZERO }
     }
 

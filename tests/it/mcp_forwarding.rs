@@ -39,7 +39,7 @@ impl Bridge {
         let mut client = ClientConfig::new(Implementation::new("bridge", "1"));
         client.forward = Forward::Unmodelled;
         let mut bridge = Self {
-            server: Server::new(server, RawTools::new(vec![]), SessionId::new(1)),
+            server: Server::new(server, RawTools(vec![]), SessionId::new(1)),
             client: Client::new(client, SessionId::new(2)),
             down: BTreeMap::new(),
             up: BTreeMap::new(),

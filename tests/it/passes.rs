@@ -103,7 +103,7 @@ fn turn(
         match server.poll(clock) {
             Output::Event(ServerEvent::Call { call, .. }) => {
                 let ToolCall::GetOpenEditors(call, _) = call else { panic!("{call:?}") };
-                server.answer(call, OpenEditors::new(Vec::new())).unwrap();
+                server.answer(call, OpenEditors { tabs: Vec::new() }).unwrap();
                 if mistake == Mistake::LeavesAtEvent {
                     return server.deadline();
                 }

@@ -465,7 +465,7 @@ impl<'a> Player<'a> {
                 let problem = Diagnostic::new(Severity::Warning, Range::default(), "unused");
                 let uri = asked.uri.unwrap_or_else(|| "file:///w/a.txt".into());
                 let files = vec![FileDiagnostics::new(uri, vec![problem])];
-                server.answer(call, Diagnostics::new(files))
+                server.answer(call, Diagnostics { files })
             }
             (call, _) => server.call(call).respond(&ToolResult::text("done")),
         };

@@ -188,14 +188,14 @@ fn reply(server: &mut Server, call: ToolCall, (path, content): (&str, &str), by:
         }
         ToolCall::GetDiagnostics(call, _) => {
             let files = vec![problems(path, content), problems(OPEN.0, OPEN.1)];
-            give(server, call, &Diagnostics::new(files), by);
+            give(server, call, &Diagnostics { files }, by);
         }
         ToolCall::GetOpenEditors(call, _) => {
-            give(server, call, &OpenEditors::new(vec![tab(path), tab(OPEN.0)]), by);
+            give(server, call, &OpenEditors { tabs: vec![tab(path), tab(OPEN.0)] }, by);
         }
-        ToolCall::GetAllOpenedFilePaths(call, _) => give(server, call, &FilePaths::new(paths()), by),
+        ToolCall::GetAllOpenedFilePaths(call, _) => give(server, call, &FilePaths { paths: paths() }, by),
         ToolCall::GetWorkspaceFolders(call, _) => {
-            give(server, call, &WorkspaceFolders::new(vec![WorkspaceFolder::new("/w")]), by);
+            give(server, call, &WorkspaceFolders { folders: vec![WorkspaceFolder::new("/w")] }, by);
         }
         ToolCall::OpenFile(call, asked) => {
             let opened = match asked.make_frontmost {
@@ -204,7 +204,7 @@ fn reply(server: &mut Server, call: ToolCall, (path, content): (&str, &str), by:
             };
             give(server, call, &opened, by);
         }
-        ToolCall::OpenFiles(call, _) => give(server, call, &OpenedFiles::new(paths()), by),
+        ToolCall::OpenFiles(call, _) => give(server, call, &OpenedFiles { opened_files: paths() }, by),
         ToolCall::CheckDocumentDirty(call, _) => {
             let open = DocumentState::Open { file_path: path.into(), is_dirty: true, is_untitled: false };
             give(server, call, &open, by);
@@ -216,8 +216,8 @@ fn reply(server: &mut Server, call: ToolCall, (path, content): (&str, &str), by:
         ToolCall::OpenDiff(call, diff) => drop(server.answer(call, diff.accept())),
         ToolCall::SetCursorPosition(call, _) => give(server, call, &Done, by),
         ToolCall::SetSelection(call, _) => give(server, call, &Done, by),
-        ToolCall::ReformatFile(call, _) => give(server, call, &Reformatted::new(true), by),
-        ToolCall::CloseTab(call, _) => give(server, call, &TabClosed::new(true), by),
+        ToolCall::ReformatFile(call, _) => give(server, call, &Reformatted { found: true }, by),
+        ToolCall::CloseTab(call, _) => give(server, call, &TabClosed { found: true }, by),
         call => panic!("{call:?}"),
     }
 }

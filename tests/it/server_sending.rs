@@ -233,13 +233,13 @@ fn answers_name_no_hidden_file() {
             ToolCall::GetCurrentSelection(call, _) => server.answer(call, CurrentSelection(selection())),
             ToolCall::GetLatestSelection(call, _) => server.answer(call, LatestSelection(selection())),
             ToolCall::GetDiagnostics(call, _) => {
-                server.answer(call, Diagnostics::new(vec![problems(hidden), problems(shown)]))
+                server.answer(call, Diagnostics { files: vec![problems(hidden), problems(shown)] })
             }
             ToolCall::GetOpenEditors(call, _) => {
-                server.answer(call, OpenEditors::new(vec![tab(hidden), tab(shown)]))
+                server.answer(call, OpenEditors { tabs: vec![tab(hidden), tab(shown)] })
             }
             ToolCall::GetAllOpenedFilePaths(call, _) => {
-                server.answer(call, FilePaths::new(vec![hidden.into(), shown.into()]))
+                server.answer(call, FilePaths { paths: vec![hidden.into(), shown.into()] })
             }
             call => panic!("{call:?}"),
         };

@@ -145,7 +145,7 @@ enum EditorEvent {
 
 impl Editor {
     fn new() -> Self {
-        let tools = RawTools::new(vec![ToolSpec::new("ask", "Asks the person", r#"{"type":"object"}"#)]);
+        let tools = RawTools(vec![ToolSpec::new("ask", "Asks the person", r#"{"type":"object"}"#)]);
         let config = mcp::ServerConfig::new(Implementation::new("small editor", "1.0"));
         Self {
             ws: ws::Server::new(ws::Limits::default(), NOW),

@@ -29,7 +29,7 @@
 //!         }
 //!         ToolCall::GetDiagnostics(call, _) => {
 //!             let todo = Diagnostic::new(Severity::Warning, Range::default(), "the page has no title");
-//!             machine.answer(call, &Diagnostics::new(vec![FileDiagnostics::new("file:///w/a.html", vec![todo])]))
+//!             machine.answer(call, &Diagnostics { files: vec![FileDiagnostics::new("file:///w/a.html", vec![todo])] })
 //!         }
 //!         other => machine.call(other).fail(ErrorObject::method_not_found("this editor does not have the tool")),
 //!     };

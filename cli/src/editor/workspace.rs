@@ -212,7 +212,7 @@ pub(crate) fn on_disk(path: &Path) -> Result<Vec<Diagnostic>, String> {
 /// Returns the open folders as an answer.
 pub(crate) fn folder_list(folders: &Folders) -> Result<WorkspaceFolders, String> {
     let folders = folders.given().iter().map(|path| unicode(path).map(WorkspaceFolder::new));
-    folders.collect::<Result<_, _>>().map(WorkspaceFolders::new)
+    folders.collect::<Result<_, _>>().map(|folders| WorkspaceFolders { folders })
 }
 
 fn selection(path: &Path, text: &str, range: Range) -> Result<Selection, String> {

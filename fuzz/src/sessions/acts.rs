@@ -324,7 +324,7 @@ impl<S: Session + Debug> Books<S> {
 
 /// Returns a call and a request of another session.
 fn elsewhere() -> (CallId, RequestId) {
-    let tools = RawTools::new(vec![ToolSpec::new("t", "", "{}")]);
+    let tools = RawTools(vec![ToolSpec::new("t", "", "{}")]);
     let mut server = Server::new(ServerConfig::new(Implementation::new("s", "1")), tools, SessionId::new(9));
     let mut out = Messages::default();
     for text in

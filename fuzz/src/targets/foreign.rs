@@ -80,19 +80,19 @@ fn selection() -> Selection {
 fn problems() -> Diagnostics {
     let mut problem = Diagnostic::new(Severity::Warning, Range::default(), "m");
     (problem.source, problem.code) = (Some("lint".into()), Some("7".into()));
-    Diagnostics::new(vec![FileDiagnostics::new("file:///a", vec![problem.clone(), problem])])
+    Diagnostics { files: vec![FileDiagnostics::new("file:///a", vec![problem.clone(), problem])] }
 }
 
 tools! {
     OpenDiff::new("/a", "new", "tab") => DiffOutcome::Accepted { contents: "edited".into() },
-    CloseTab::new("tab") => TabClosed::new(true),
-    CloseAllDiffTabs => ClosedDiffTabs::new(2),
+    CloseTab::new("tab") => TabClosed { found: true },
+    CloseAllDiffTabs => ClosedDiffTabs { count: 2 },
     GetDiagnostics::new(Some("file:///a".into())) => problems(),
     OpenFile::new("/a") => OpenedFile::unfocused("/a", "rust", 3),
-    OpenFiles::new(vec!["/a".into()]) => OpenedFiles::new(vec!["/a".into()]),
-    GetAllOpenedFilePaths => FilePaths::new(vec!["/a".into(), "/b".into()]),
-    GetOpenEditors => OpenEditors::new(vec![EditorTab::new("file:///a", "a", "rust")]),
-    GetWorkspaceFolders => WorkspaceFolders::new(vec![WorkspaceFolder::new("/w")]),
+    OpenFiles::new(vec!["/a".into()]) => OpenedFiles { opened_files: vec!["/a".into()] },
+    GetAllOpenedFilePaths => FilePaths { paths: vec!["/a".into(), "/b".into()] },
+    GetOpenEditors => OpenEditors { tabs: vec![EditorTab::new("file:///a", "a", "rust")] },
+    GetWorkspaceFolders => WorkspaceFolders { folders: vec![WorkspaceFolder::new("/w")] },
     GetCurrentSelection => CurrentSelection(Some(selection())),
     GetLatestSelection => LatestSelection(None),
     GetCursorPosition => CursorPosition::new("/a", Position::new(1, 2)),
@@ -100,8 +100,8 @@ tools! {
     SetSelection::new(Range::default()) => Done,
     CheckDocumentDirty::new("/a") => DocumentState::Open { file_path: "/a".into(), is_dirty: true, is_untitled: false },
     SaveDocument::new("/a") => DocumentSaved::NotOpen { file_path: "/a".into() },
-    ReformatFile::new("/a") => Reformatted::new(true),
-    ExecuteCode::new("1+1") => CodeOutput::new(vec![OutputBlock::Text("2".into())]),
+    ReformatFile::new("/a") => Reformatted { found: true },
+    ExecuteCode::new("1+1") => CodeOutput { blocks: vec![OutputBlock::Text("2".into())] },
     SetPermissionMode::new("plan") => Done,
 }
 

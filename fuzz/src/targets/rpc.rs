@@ -66,8 +66,8 @@ pub fn rpc_text(data: &[u8]) {
 /// Delivers the text to an open session. Checks that every request is answered or reported. A call
 /// that is reported names a known tool, and has an object as its arguments.
 fn called(text: &str, limits: &SessionLimits) {
-    let mut tools = RawTools::new(Vec::new());
-    tools.specs_mut().push(ToolSpec::new("t", "", "{}"));
+    let mut tools = RawTools(Vec::new());
+    tools.0.push(ToolSpec::new("t", "", "{}"));
     let mut server = Server::new(ServerConfig::new(Implementation::new("s", "1")), tools, SessionId::new(1));
     let (mut out, mut ledger) = (Messages::default(), Ledger::default());
     for text in OPENED {

@@ -284,7 +284,7 @@ impl Connection {
                 // The application has no view of a client that waits for the consent.
                 let is_viewed = self.mcp.tools().tools.handles(Tool::CloseTab) && !self.consent.is_missing();
                 if found || !is_viewed {
-                    self.say(call, &TabClosed::new(found));
+                    self.say(call, &TabClosed { found });
                     return None;
                 }
                 if !self.mcp.defer(call, &mut self.ws.sender()) {
@@ -294,7 +294,7 @@ impl Connection {
             }
             ToolRequest::CloseAllDiffTabs(_) => {
                 let count = self.end_diffs(DiffEnd::AllClosed, |_| true);
-                self.say(call, &ClosedDiffTabs::new(count));
+                self.say(call, &ClosedDiffTabs { count });
                 return None;
             }
             ToolRequest::SetPermissionMode(asked) => {

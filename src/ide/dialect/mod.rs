@@ -208,12 +208,12 @@ mod tests {
                 ];
                 let own = path.into();
                 let answers = [
-                    OpenedFiles::new(vec![path.into()]).result(dialect).into_owned(),
+                    OpenedFiles { opened_files: vec![path.into()] }.result(dialect).into_owned(),
                     CursorPosition::new(path, Position::default()).result(dialect).into_owned(),
                     CurrentSelection(Some(selection())).result(dialect).into_owned(),
                     LatestSelection(Some(selection())).result(dialect).into_owned(),
                 ];
-                let paths = FilePaths::new(vec![own]).result(dialect).into_owned();
+                let paths = FilePaths { paths: vec![own] }.result(dialect).into_owned();
                 assert_eq!(paths.texts().next(), Some(&*dialect.path(path)), "{dialect:?}");
                 let texts = answers.iter().flat_map(|answer| answer.texts().map(String::from));
                 for written in pushes.into_iter().map(Result::unwrap).chain(texts) {

@@ -160,24 +160,24 @@ mod tests {
         comes_back(DiffOutcome::Accepted { contents: "a\r\n".into() }, all);
         comes_back(DiffOutcome::Rejected { tab_name: "✻ t ⧉".into() }, &[VsCode]);
         comes_back(DiffOutcome::Rejected { tab_name: "".into() }, &[JetBrains, SnakeCase]);
-        comes_back(TabClosed::new(true), all);
-        comes_back(TabClosed::new(false), &[JetBrains, SnakeCase]);
-        comes_back(ClosedDiffTabs::new(3), all);
+        comes_back(TabClosed { found: true }, all);
+        comes_back(TabClosed { found: false }, &[JetBrains, SnakeCase]);
+        comes_back(ClosedDiffTabs { count: 3 }, all);
         comes_back(OpenedFile::focused("/a b", None), &[VsCode]);
         comes_back(OpenedFile::unfocused("/a b", "rust", 3), &[VsCode]);
         comes_back(OpenedFile::NotFound { path: "".into() }, &[JetBrains, SnakeCase]);
-        comes_back(OpenedFiles::new(vec!["/a".into(), "/b".into()]), all);
-        comes_back(FilePaths::new(vec!["/a".into(), "/b".into()]), all);
+        comes_back(OpenedFiles { opened_files: vec!["/a".into(), "/b".into()] }, all);
+        comes_back(FilePaths { paths: vec!["/a".into(), "/b".into()] }, all);
         comes_back(FilePaths::default(), all);
-        comes_back(Reformatted::new(true), all);
-        comes_back(Reformatted::new(false), &[JetBrains, SnakeCase]);
+        comes_back(Reformatted { found: true }, all);
+        comes_back(Reformatted { found: false }, &[JetBrains, SnakeCase]);
         comes_back(CursorPosition::new("/a", Position::new(1, 2)), all);
         comes_back(Done, all);
         let mut tab = EditorTab::new("file:///a", "a", "rust");
         (tab.is_active, tab.file_name, tab.view_column) = (true, Some("/a".into()), Some(1));
-        comes_back(OpenEditors::new(vec![tab, EditorTab::default()]), all);
+        comes_back(OpenEditors { tabs: vec![tab, EditorTab::default()] }, all);
         comes_back(
-            WorkspaceFolders::new(vec![WorkspaceFolder::new("/w/p"), WorkspaceFolder::new("/q")]),
+            WorkspaceFolders { folders: vec![WorkspaceFolder::new("/w/p"), WorkspaceFolder::new("/q")] },
             all,
         );
         comes_back(WorkspaceFolders::default(), all);
@@ -190,15 +190,18 @@ mod tests {
         );
         comes_back(DocumentSaved::NotOpen { file_path: file_path() }, all);
         let image = OutputBlock::Image { data: "AA==".into(), mime_type: "image/png".into() };
-        comes_back(CodeOutput::new(vec![OutputBlock::Text("1".into()), image]), all);
+        comes_back(CodeOutput { blocks: vec![OutputBlock::Text("1".into()), image] }, all);
         let mut problem = Diagnostic::new(Severity::Hint, range, "m\"");
         (problem.source, problem.code) = (Some("s".into()), Some("7".into()));
         let mut file = FileDiagnostics::new("file:///a", vec![problem]);
         file.lines_in_file = Some(9);
-        comes_back(Diagnostics::new(vec![file, FileDiagnostics::new("b", vec![])]), &[VsCode, JetBrains]);
+        comes_back(
+            Diagnostics { files: vec![file, FileDiagnostics::new("b", vec![])] },
+            &[VsCode, JetBrains],
+        );
         let place = Range::new(Position::new(1, 2), Position::new(1, 2));
         let flat = FileDiagnostics::new("/a", vec![Diagnostic::new(Severity::Information, place, "m")]);
-        comes_back(Diagnostics::new(vec![flat]), all);
+        comes_back(Diagnostics { files: vec![flat] }, all);
     }
 
     #[test]

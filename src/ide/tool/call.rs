@@ -46,8 +46,8 @@ pub trait ToolArguments: Serialize + sealed::Sealed {
 /// # use ide_mcp::ide::tool::{Call, CloseTab, TabClosed};
 /// # use ide_mcp::ide::Server;
 /// fn answered_twice(server: &mut Server, call: Call<CloseTab>) {
-///     let _ = server.answer(call, &TabClosed::new(true));
-///     let _ = server.answer(call, &TabClosed::new(true));
+///     let _ = server.answer(call, &TabClosed { found: true });
+///     let _ = server.answer(call, &TabClosed { found: true });
 /// }
 /// ```
 #[must_use = "the agent waits for the answer"]

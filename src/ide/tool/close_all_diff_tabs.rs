@@ -24,18 +24,10 @@ impl ToolDef for CloseAllDiffTabs {
 
 /// The answer of `closeAllDiffTabs`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
+#[allow(clippy::exhaustive_structs, reason = "the answer of every client and editor has this one part")]
 pub struct ClosedDiffTabs {
     /// The number of diffs that were open.
     pub count: usize,
-}
-
-impl ClosedDiffTabs {
-    /// Creates the answer for this number of open diffs.
-    #[must_use]
-    pub const fn new(count: usize) -> Self {
-        Self { count }
-    }
 }
 
 impl Shape for ClosedDiffTabs {

@@ -38,7 +38,7 @@ impl ExecuteCode {
 
 /// The answer of `executeCode`: the texts and images that the code produced, in order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
+#[allow(clippy::exhaustive_structs, reason = "the answer of every client and editor has this one part")]
 pub struct CodeOutput {
     /// The blocks of the output.
     pub blocks: Vec<OutputBlock>,
@@ -57,14 +57,6 @@ pub enum OutputBlock {
         /// The media type of the image, such as `image/png`.
         mime_type: String,
     },
-}
-
-impl CodeOutput {
-    /// Creates the answer with these blocks.
-    #[must_use]
-    pub const fn new(blocks: Vec<OutputBlock>) -> Self {
-        Self { blocks }
-    }
 }
 
 #[derive(Serialize)]

@@ -23,18 +23,10 @@ impl ToolDef for GetAllOpenedFilePaths {
 
 /// The answer of `get_all_opened_file_paths`: absolute paths, one on each line.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
+#[allow(clippy::exhaustive_structs, reason = "the answer of every client and editor has this one part")]
 pub struct FilePaths {
     /// The paths of the open files.
     pub paths: Vec<String>,
-}
-
-impl FilePaths {
-    /// Creates the answer with these paths.
-    #[must_use]
-    pub const fn new(paths: Vec<String>) -> Self {
-        Self { paths }
-    }
 }
 
 impl Shape for FilePaths {
@@ -45,7 +37,7 @@ impl Shape for FilePaths {
 
     /// Returns the paths of the files that are not hidden.
     fn without_hidden(&self, hides: &dyn Fn(&str) -> bool) -> Option<Self> {
-        shown(&self.paths, |path| hides(path)).map(Self::new)
+        shown(&self.paths, |path| hides(path)).map(|paths| Self { paths })
     }
 
     fn read(result: &ToolResult<'_>) -> Option<Self> {

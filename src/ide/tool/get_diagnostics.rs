@@ -58,7 +58,7 @@ impl ToolDef for GetDiagnostics {
                 file.uri = uri;
             }
         }
-        Some(Diagnostics::new(files))
+        Some(Diagnostics { files })
     }
 
     fn file(&self) -> Option<&str> {
@@ -106,18 +106,10 @@ impl GetDiagnostics {
 /// number of missing problems. An answer without files is valid even for a client that asks for one
 /// file, and means that the editor has nothing to report.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
+#[allow(clippy::exhaustive_structs, reason = "the answer of every client and editor has this one part")]
 pub struct Diagnostics {
     /// The files, each with its problems.
     pub files: Vec<FileDiagnostics>,
-}
-
-impl Diagnostics {
-    /// Creates the answer with the problems of these files.
-    #[must_use]
-    pub const fn new(files: Vec<FileDiagnostics>) -> Self {
-        Self { files }
-    }
 }
 
 impl Shape for Diagnostics {
@@ -131,7 +123,7 @@ impl Shape for Diagnostics {
 
     /// Returns the problems of the files that are not hidden.
     fn without_hidden(&self, hides: &dyn Fn(&str) -> bool) -> Option<Self> {
-        shown(&self.files, |file| hides(&file.uri)).map(Self::new)
+        shown(&self.files, |file| hides(&file.uri)).map(|files| Self { files })
     }
 
     fn file(&self) -> Option<&str> {
@@ -151,14 +143,14 @@ impl Shape for Diagnostics {
     fn read(result: &ToolResult<'_>) -> Option<Self> {
         let raw: &RawValue = serde_json::from_str(first_text(result)?).ok()?;
         // An agent knows the file that it asked for.
-        problems::files(raw, Some("")).ok().map(Self::new)
+        problems::files(raw, Some("")).ok().map(|files| Self { files })
     }
 }
 
 impl<'de> Deserialize<'de> for Diagnostics {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let raw = Box::<RawValue>::deserialize(deserializer)?;
-        problems::files(&raw, None).map(Self::new).map_err(D::Error::custom)
+        problems::files(&raw, None).map(|files| Self { files }).map_err(D::Error::custom)
     }
 }
 
@@ -263,7 +255,7 @@ mod tests {
             ("\u{e9}\u{e9}\u{e9}", "\u{e9}\u{e9}\u{e9}"),
         ] {
             let problem = Diagnostic::new(Severity::Hint, Range::default(), "m");
-            let answer = Diagnostics::new(vec![FileDiagnostics::new(file, vec![problem])]);
+            let answer = Diagnostics { files: vec![FileDiagnostics::new(file, vec![problem])] };
             let read = Diagnostics::read(&answer.result(Dialect::SnakeCase)).unwrap();
             assert_eq!(read.files[0].uri, path, "{file}");
             let read = Diagnostics::read(&answer.result(Dialect::JetBrains)).unwrap();
@@ -283,10 +275,10 @@ mod tests {
     #[test]
     fn diagnostics_above_a_thousand_are_only_counted() {
         let problem = Diagnostic::new(Severity::Hint, Range::default(), "m");
-        let files = |first: usize, second: usize| {
-            Diagnostics::new(
-                [first, second].map(|count| FileDiagnostics::new("u", vec![problem.clone(); count])).into(),
-            )
+        let files = |first: usize, second: usize| Diagnostics {
+            files: [first, second]
+                .map(|count| FileDiagnostics::new("u", vec![problem.clone(); count]))
+                .into(),
         };
         for dialect in Dialect::ALL {
             let at = files(600, 400);
@@ -333,6 +325,6 @@ mod tests {
             given.push(FileDiagnostics::new(path, ones.map(Clone::clone).to_vec()));
         }
         let text = format!(r#"{{"diagnostics":[{}]}}"#, flat.join(","));
-        assert_eq!(Diagnostics::read(&ToolResult::text(text)), Some(Diagnostics::new(given)));
+        assert_eq!(Diagnostics::read(&ToolResult::text(text)), Some(Diagnostics { files: given }));
     }
 }

@@ -23,19 +23,11 @@ impl ToolDef for GetOpenEditors {
 
 /// The answer of `getOpenEditors`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[non_exhaustive]
+#[allow(clippy::exhaustive_structs, reason = "the answer of every client and editor has this one part")]
 pub struct OpenEditors {
     /// The tabs, in their order. The views of proposed changes do not belong here.
     #[serde(alias = "editors", alias = "openEditors")]
     pub tabs: Vec<EditorTab>,
-}
-
-impl OpenEditors {
-    /// Creates the answer with these tabs.
-    #[must_use]
-    pub const fn new(tabs: Vec<EditorTab>) -> Self {
-        Self { tabs }
-    }
 }
 
 /// A tab of the editor. A field that is `None` is left out of the answer.
@@ -97,7 +89,7 @@ impl Shape for OpenEditors {
     /// Returns the tabs of the files that are not hidden.
     fn without_hidden(&self, hides: &dyn Fn(&str) -> bool) -> Option<Self> {
         let is_hidden = |tab: &EditorTab| hides(&tab.uri) || tab.file_name.as_deref().is_some_and(hides);
-        shown(&self.tabs, is_hidden).map(Self::new)
+        shown(&self.tabs, is_hidden).map(|tabs| Self { tabs })
     }
 
     fn read(result: &ToolResult<'_>) -> Option<Self> {

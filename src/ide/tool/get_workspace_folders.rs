@@ -30,7 +30,7 @@ impl ToolDef for GetWorkspaceFolders {
 
 /// The answer of `getWorkspaceFolders`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
+#[allow(clippy::exhaustive_structs, reason = "the answer of every client and editor has this one part")]
 pub struct WorkspaceFolders {
     /// The folders, the first of which is the root.
     pub folders: Vec<WorkspaceFolder>,
@@ -46,14 +46,6 @@ pub struct WorkspaceFolder {
     pub uri: String,
     /// The absolute path of the folder.
     pub path: String,
-}
-
-impl WorkspaceFolders {
-    /// Creates the answer with these folders.
-    #[must_use]
-    pub const fn new(folders: Vec<WorkspaceFolder>) -> Self {
-        Self { folders }
-    }
 }
 
 impl WorkspaceFolder {

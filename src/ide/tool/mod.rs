@@ -13,7 +13,7 @@
 //!         let problem = Diagnostic::new(Severity::Warning, Range::default(), "unused variable");
 //!         let of_file = FileDiagnostics::new("file:///w/a.rs", vec![problem]);
 //!         // An error says that the agent no longer waits.
-//!         _ = editor.answer(call, &Diagnostics::new(vec![of_file]));
+//!         _ = editor.answer(call, &Diagnostics { files: vec![of_file] });
 //!     }
 //! }
 //! ```

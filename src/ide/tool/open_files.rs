@@ -34,29 +34,21 @@ impl OpenFiles {
 
 /// The answer of `open_files`: the files that were opened.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[non_exhaustive]
+#[allow(clippy::exhaustive_structs, reason = "the answer of every client and editor has this one part")]
 pub struct OpenedFiles {
     /// The paths of the opened files.
     pub opened_files: Vec<String>,
 }
 
-impl OpenedFiles {
-    /// Creates the answer with these opened files.
-    #[must_use]
-    pub const fn new(opened_files: Vec<String>) -> Self {
-        Self { opened_files }
-    }
-}
-
 impl Shape for OpenedFiles {
     fn result(&self, dialect: Dialect) -> ToolResult<'_> {
         let written = |path: &String| dialect.path(path).into_owned();
-        ToolResult::json(&Self::new(self.opened_files.iter().map(written).collect()))
+        ToolResult::json(&Self { opened_files: self.opened_files.iter().map(written).collect() })
     }
 
     /// Returns the paths of the files that are not hidden.
     fn without_hidden(&self, hides: &dyn Fn(&str) -> bool) -> Option<Self> {
-        shown(&self.opened_files, |path| hides(path)).map(Self::new)
+        shown(&self.opened_files, |path| hides(path)).map(|opened_files| Self { opened_files })
     }
 
     fn read(result: &ToolResult<'_>) -> Option<Self> {

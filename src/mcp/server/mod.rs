@@ -41,7 +41,7 @@ pub use config::ServerConfig;
 /// };
 /// use ide_mcp::{Time, rpc::SessionId};
 ///
-/// let tools = RawTools::new(vec![ToolSpec::new("greet", "says hello", r#"{"type":"object"}"#)]);
+/// let tools = RawTools(vec![ToolSpec::new("greet", "says hello", r#"{"type":"object"}"#)]);
 /// let config = ServerConfig::new(Implementation::new("demo", "1.0"));
 /// let mut server = Server::new(config, tools, SessionId::new(1));
 /// let mut out = Lines::new();

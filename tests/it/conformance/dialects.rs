@@ -18,10 +18,9 @@ use ide_mcp::ide::tool::{
 
 fn problems() -> Diagnostics {
     let range = Range::new(Position::new(10, 5), Position::new(10, 8));
-    Diagnostics::new(vec![FileDiagnostics::new(
-        "file:///w/a",
-        vec![Diagnostic::new(Severity::Hint, range, "m")],
-    )])
+    Diagnostics {
+        files: vec![FileDiagnostics::new("file:///w/a", vec![Diagnostic::new(Severity::Hint, range, "m")])],
+    }
 }
 
 pub const ROWS: &[Row] = &[
@@ -154,7 +153,7 @@ pub const ROWS: &[Row] = &[
         snake_case(&[
             Calls("list_opened_files", "{}"),
             Hears("GetAllOpenedFilePaths(GetAllOpenedFilePaths)"),
-            answers!(GetAllOpenedFilePaths, FilePaths::new(vec!["/w/a".into()])),
+            answers!(GetAllOpenedFilePaths, FilePaths { paths: vec!["/w/a".into()] }),
             Result(&["/w/a"]),
         ]),
     ),

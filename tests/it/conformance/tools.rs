@@ -87,7 +87,7 @@ pub const ROWS: &[Row] = &[
             &[
                 Calls("close_tab", r#"{"path":"/w/a"}"#),
                 Hears(r#"CloseTab(CloseTab { tab_name: "/w/a" })"#),
-                answers!(CloseTab, TabClosed::new(true)),
+                answers!(CloseTab, TabClosed { found: true }),
                 Result(&["TAB_CLOSED"]),
             ],
         ),
@@ -131,7 +131,7 @@ pub const ROWS: &[Row] = &[
                 problem.source = Some("rustc".into());
                 problem.code = Some("E0308".into());
                 let file = FileDiagnostics::new("file:///w/é x.rs", vec![problem]);
-                Diagnostics::new(vec![file])
+                Diagnostics { files: vec![file] }
             }),
             Result(&[
                 r#"[{"uri":"file:///w/é x.rs","diagnostics":[{"message":"m","severity":"Error","range":{"start":{"line":10,"character":5},"end":{"line":10,"character":8}},"source":"rustc","code":"E0308"}]}]"#,
@@ -224,7 +224,7 @@ pub const ROWS: &[Row] = &[
                 let mut tab = EditorTab::new("file:///w/a.rs", "a.rs", "rust");
                 tab.is_active = true;
                 tab.line_count = Some(7);
-                OpenEditors::new(vec![tab])
+                OpenEditors { tabs: vec![tab] }
             }),
             Result(&[
                 r#"{"tabs":[{"uri":"file:///w/a.rs","isActive":true,"label":"a.rs","languageId":"rust","isDirty":false,"lineCount":7}]}"#,
@@ -241,7 +241,7 @@ pub const ROWS: &[Row] = &[
         vs_code(&[
             Calls("getWorkspaceFolders", "{}"),
             Hears("GetWorkspaceFolders(GetWorkspaceFolders)"),
-            answers!(GetWorkspaceFolders, WorkspaceFolders::new(vec![WorkspaceFolder::new("/w/p")])),
+            answers!(GetWorkspaceFolders, WorkspaceFolders { folders: vec![WorkspaceFolder::new("/w/p")] }),
             Result(&[
                 r#"{"success":true,"folders":[{"name":"p","uri":"file:///w/p","path":"/w/p"}],"rootPath":"/w/p"}"#,
             ]),
@@ -290,7 +290,7 @@ pub const ROWS: &[Row] = &[
             At(600_000),
             answers!(ExecuteCode, {
                 let image = OutputBlock::Image { data: "AA==".into(), mime_type: "image/png".into() };
-                CodeOutput::new(vec![OutputBlock::Text("1".into()), image])
+                CodeOutput { blocks: vec![OutputBlock::Text("1".into()), image] }
             }),
             Wrote(
                 r#"{"jsonrpc":"2.0","id":5,"result":{"content":[{"type":"text","text":"1"},{"type":"image","data":"AA==","mimeType":"image/png"}]}}"#,
@@ -331,7 +331,7 @@ pub const ROWS: &[Row] = &[
         vs_code(&[
             Calls("open_files", r#"{"file_paths":["/w/a","/w/b"]}"#),
             Hears(r#"OpenFiles(OpenFiles { file_paths: ["/w/a", "/w/b"] })"#),
-            answers!(OpenFiles, OpenedFiles::new(vec!["/w/a".into()])),
+            answers!(OpenFiles, OpenedFiles { opened_files: vec!["/w/a".into()] }),
             Result(&[r#"{"opened_files":["/w/a"]}"#]),
         ]),
     ),
@@ -341,7 +341,7 @@ pub const ROWS: &[Row] = &[
         vs_code(&[
             Calls("get_all_opened_file_paths", "{}"),
             Hears("GetAllOpenedFilePaths(GetAllOpenedFilePaths)"),
-            answers!(GetAllOpenedFilePaths, FilePaths::new(vec!["/w/a".into(), "/w/b".into()])),
+            answers!(GetAllOpenedFilePaths, FilePaths { paths: vec!["/w/a".into(), "/w/b".into()] }),
             Result(&["/w/a\n/w/b"]),
         ]),
     ),
@@ -351,11 +351,11 @@ pub const ROWS: &[Row] = &[
         vs_code(&[
             Calls("reformat_file", r#"{"file_path":"/w/a"}"#),
             Hears(r#"ReformatFile(ReformatFile { file_path: "/w/a" })"#),
-            answers!(ReformatFile, Reformatted::new(true)),
+            answers!(ReformatFile, Reformatted { found: true }),
             Result(&["OK"]),
             Calls("reformat_file", r#"{"filePath":"/w/b"}"#),
             Hears(r#"ReformatFile(ReformatFile { file_path: "/w/b" })"#),
-            answers!(ReformatFile, Reformatted::new(false)),
+            answers!(ReformatFile, Reformatted { found: false }),
             Failed(&["File not found"]),
         ]),
     ),

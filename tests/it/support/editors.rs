@@ -204,20 +204,22 @@ fn typed(call: &ToolCall, dialect: Dialect) -> ToolResult<'static> {
     let path = || "/a".to_owned();
     match call {
         ToolCall::OpenDiff(..) => encoded(&DiffOutcome::Accepted { contents: "edited".into() }, dialect),
-        ToolCall::CloseTab(..) => encoded(&TabClosed::new(false), dialect),
+        ToolCall::CloseTab(..) => encoded(&TabClosed { found: false }, dialect),
         ToolCall::GetDiagnostics(_, ask) => {
             let problem = Diagnostic::new(Severity::Error, Range::default(), "problem");
             let of = |uri: &String| vec![FileDiagnostics::new(uri, vec![problem.clone(); uri.len()])];
-            encoded(&Diagnostics::new(ask.uri.as_ref().map(of).unwrap_or_default()), dialect)
+            encoded(&Diagnostics { files: ask.uri.as_ref().map(of).unwrap_or_default() }, dialect)
         }
         ToolCall::OpenFile(..) => encoded(&OpenedFile::unfocused("/a", "rust", 3), dialect),
-        ToolCall::OpenFiles(_, asked) => encoded(&OpenedFiles::new(asked.file_paths.clone()), dialect),
-        ToolCall::GetAllOpenedFilePaths(..) => encoded(&FilePaths::new(vec![path()]), dialect),
+        ToolCall::OpenFiles(_, asked) => {
+            encoded(&OpenedFiles { opened_files: asked.file_paths.clone() }, dialect)
+        }
+        ToolCall::GetAllOpenedFilePaths(..) => encoded(&FilePaths { paths: vec![path()] }, dialect),
         ToolCall::GetOpenEditors(..) => {
-            encoded(&OpenEditors::new(vec![EditorTab::new("file:///a", "a", "rust")]), dialect)
+            encoded(&OpenEditors { tabs: vec![EditorTab::new("file:///a", "a", "rust")] }, dialect)
         }
         ToolCall::GetWorkspaceFolders(..) => {
-            encoded(&WorkspaceFolders::new(vec![WorkspaceFolder::new("/")]), dialect)
+            encoded(&WorkspaceFolders { folders: vec![WorkspaceFolder::new("/")] }, dialect)
         }
         ToolCall::GetCurrentSelection(..) => encoded(&CurrentSelection(Some(selection(9))), dialect),
         ToolCall::GetLatestSelection(..) => encoded(&LatestSelection(None), dialect),
@@ -229,9 +231,9 @@ fn typed(call: &ToolCall, dialect: Dialect) -> ToolResult<'static> {
         ToolCall::SaveDocument(_, asked) => {
             encoded(&DocumentSaved::NotOpen { file_path: asked.file_path.clone() }, dialect)
         }
-        ToolCall::ReformatFile(..) => encoded(&Reformatted::new(true), dialect),
+        ToolCall::ReformatFile(..) => encoded(&Reformatted { found: true }, dialect),
         ToolCall::ExecuteCode(_, asked) => {
-            encoded(&CodeOutput::new(vec![OutputBlock::Text(asked.code.clone())]), dialect)
+            encoded(&CodeOutput { blocks: vec![OutputBlock::Text(asked.code.clone())] }, dialect)
         }
         ToolCall::SetCursorPosition(..) | ToolCall::SetSelection(..) => encoded(&Done, dialect),
         _ => ToolResult::text("text"),

@@ -141,7 +141,7 @@ impl Editor for InRust {
                     let range = Range::new(Position::new(10, 5), Position::new(10, 8));
                     let problem = Diagnostic::new(Severity::Error, range, "expected `;`");
                     let file = FileDiagnostics::new(asked.uri.unwrap_or_default(), vec![problem]);
-                    self.server.answer(call, Diagnostics::new(vec![file])).unwrap();
+                    self.server.answer(call, Diagnostics { files: vec![file] }).unwrap();
                 }
                 Some(ToolCall::OpenDiff(call, diff)) => {
                     hint::black_box((&diff.new_file_path, &diff.new_file_contents));

@@ -34,7 +34,7 @@ impl Headless {
                     workspace.diagnostics(uri.as_deref())
                 };
                 self.read(call.id(), found, move |_, server, _, found| {
-                    answer(server, call, found.map(Diagnostics::new));
+                    answer(server, call, found.map(|files| Diagnostics { files }));
                 });
             }
             ToolCall::OpenFile(call, file) => self.read(
@@ -51,20 +51,20 @@ impl Headless {
             ToolCall::OpenFiles(call, asked) => self.read(
                 call.id(),
                 move |workspace| workspace.open_files(&asked.file_paths),
-                move |_, server, _, opened| answer(server, call, Ok(OpenedFiles::new(opened))),
+                move |_, server, _, opened| answer(server, call, Ok(OpenedFiles { opened_files: opened })),
             ),
             ToolCall::GetOpenEditors(call, _) => {
                 let active = self.focus().map(|selection| selection.file_path.clone());
                 self.read(
                     call.id(),
                     move |workspace| workspace.tabs(active.as_deref()),
-                    move |_, server, _, tabs| answer(server, call, Ok(OpenEditors::new(tabs))),
+                    move |_, server, _, tabs| answer(server, call, Ok(OpenEditors { tabs })),
                 );
             }
             ToolCall::GetAllOpenedFilePaths(call, _) => self.read(
                 call.id(),
                 |workspace| workspace.paths(),
-                move |_, server, _, paths| answer(server, call, Ok(FilePaths::new(paths))),
+                move |_, server, _, paths| answer(server, call, Ok(FilePaths { paths })),
             ),
             ToolCall::GetWorkspaceFolders(call, _) => self.read(
                 call.id(),

@@ -45,7 +45,7 @@ impl App {
                 let read = |disk: &mut Disk| disk::problems(disk, uri);
                 return self.read_for(call.id(), read, move |app, server, read| {
                     let found = read.and_then(|read| app.diagnostics(is_of_all, read));
-                    answer(server, call, found.map(Diagnostics::new));
+                    answer(server, call, found.map(|files| Diagnostics { files }));
                 });
             }
             ToolCall::OpenFile(call, file) => {
@@ -160,7 +160,7 @@ impl App {
             tab.line_count = u32::try_from(document.buffer.text().as_str().lines().count()).ok();
             tab
         };
-        OpenEditors::new(self.model.documents.iter().enumerate().map(tab).collect())
+        OpenEditors { tabs: self.model.documents.iter().enumerate().map(tab).collect() }
     }
 
     fn document_state(&self, path: String, real: Option<&Path>) -> DocumentState {
