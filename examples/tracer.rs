@@ -10,7 +10,9 @@
 
 use ide_mcp::ide::discovery::AuthToken;
 use ide_mcp::ide::tool::{GetOpenEditors, OpenEditors, Tool, ToolCall, ToolSet};
-use ide_mcp::ide::{Client, ClientConfig, ClientEvent, ConnId, Policy, Server, ServerConfig, ServerEvent};
+use ide_mcp::ide::{
+    Auth, Client, ClientConfig, ClientEvent, ConnId, Policy, Server, ServerConfig, ServerEvent,
+};
 use ide_mcp::mcp::Implementation;
 use ide_mcp::rpc::SessionId;
 use ide_mcp::testing::Tracer;
@@ -20,7 +22,7 @@ use std::error::Error;
 
 fn main() -> Result<(), Box<dyn Error>> {
     let token = AuthToken::from_text("a-token-of-this-example")?;
-    let policy = Policy::new(4711, token.clone());
+    let policy = Policy::new(4711, Auth::Token(token.clone()));
     let config =
         ServerConfig::new("tracer", "1.0").policy(policy).tools(ToolSet::new().handle(Tool::GetOpenEditors));
     let mut editor = Server::new(config);

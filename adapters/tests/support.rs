@@ -7,7 +7,8 @@ use ide_mcp::ide::tool::{
     Call, DiffOutcome, GetDiagnostics, OpenDiff, Tool, ToolArguments, ToolCall, ToolSet,
 };
 use ide_mcp::ide::{
-    AgentId, Client, ClientConfig, ClientEvent, LockFileEvent, Policy, Server, ServerConfig, ServerEvent,
+    AgentId, Auth, Client, ClientConfig, ClientEvent, LockFileEvent, Policy, Server, ServerConfig,
+    ServerEvent,
 };
 use ide_mcp::mcp::{Implementation, Outcome, ToolResult};
 use ide_mcp::rpc::{CallId, SessionId};
@@ -85,7 +86,7 @@ impl<A: Adapter> World<A> {
     }
 
     fn bound(bind: Bind, token: AuthToken, change: impl FnOnce(&mut ServerConfig)) -> io::Result<Self> {
-        let mut config = config(Policy::new(0, token.clone()));
+        let mut config = config(Policy::new(0, Auth::Token(token.clone())));
         change(&mut config);
         let editor = A::Editor::bind(bind, config)?;
         Ok(Self { editor, seen: Seen::default(), token, clock: Clock::new() })

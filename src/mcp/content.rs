@@ -24,8 +24,7 @@ impl<'a> Content<'a> {
     }
 
     /// Returns the text, if this is a block of text.
-    #[must_use]
-    pub fn as_text(&self) -> Option<&str> {
+    pub(super) fn as_text(&self) -> Option<&str> {
         match self {
             Self::Text(text) => Some(text),
             Self::Raw(_) => None,

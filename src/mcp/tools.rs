@@ -143,13 +143,6 @@ impl ToolSpec {
         self.title = title.into();
         self
     }
-
-    /// Sets the [annotations](Self::annotations).
-    #[must_use]
-    pub fn annotations(mut self, annotations: impl Into<Cow<'static, str>>) -> Self {
-        self.annotations = annotations.into();
-        self
-    }
 }
 
 /// Writes a schema. If the schema is no object, writes the schema of any object.
@@ -226,12 +219,13 @@ mod tests {
             let got = serde_json::to_string(&ToolSpec::new("t", *description, *schema)).unwrap();
             assert_eq!(got, *want, "{name}");
         }
-        let titled = ToolSpec::new("t", "", "{}").title("T").annotations(r#"{"readOnlyHint":true}"#);
+        let annotations = r#"{"readOnlyHint":true}"#.into();
+        let titled = ToolSpec { annotations, ..ToolSpec::new("t", "", "{}").title("T") };
         assert_eq!(
             serde_json::to_string(&titled).unwrap(),
             r#"{"name":"t","title":"T","inputSchema":{},"annotations":{"readOnlyHint":true}}"#
         );
-        let titled = titled.annotations("true");
+        let titled = ToolSpec { annotations: "true".into(), ..titled };
         assert_eq!(serde_json::to_string(&titled).unwrap(), r#"{"name":"t","title":"T","inputSchema":{}}"#);
     }
 
@@ -244,7 +238,7 @@ mod tests {
             ToolSpec::new("a", "x", "c"),
             ToolSpec::new("a", "b", "x"),
             spec().title("x"),
-            spec().annotations("x"),
+            ToolSpec { annotations: "x".into(), ..spec() },
             ToolSpec::new("ab", "", "c"),
         ];
         let digests: alloc::collections::BTreeSet<u64> =

@@ -44,11 +44,6 @@ impl ErrorObject {
         Self::new(code::RESOURCE_NOT_FOUND, reason)
     }
 
-    /// Returns the error for a failure of this side: -32603. A text alone is the same.
-    pub fn internal(reason: impl Into<String>) -> Self {
-        Self::new(code::INTERNAL_ERROR, reason)
-    }
-
     /// Reads the `error` member of a response. Returns `None` if the member is not an object with
     /// an integer `code`, in any spelling. A message that is missing or unreadable becomes the empty string.
     pub(crate) fn read(raw: &RawValue) -> Option<Self> {
@@ -61,13 +56,13 @@ impl ErrorObject {
 
 impl From<&str> for ErrorObject {
     fn from(reason: &str) -> Self {
-        Self::internal(reason)
+        Self::new(code::INTERNAL_ERROR, reason)
     }
 }
 
 impl From<String> for ErrorObject {
     fn from(reason: String) -> Self {
-        Self::internal(reason)
+        Self::new(code::INTERNAL_ERROR, reason)
     }
 }
 

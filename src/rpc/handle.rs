@@ -6,7 +6,7 @@
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct SessionId {
     number: u64,
-    /// The index of the session in a table of sessions, see [`SessionId::at_place`].
+    /// The index of the session in a table of sessions, which can be reused.
     place: u32,
 }
 
@@ -26,14 +26,14 @@ impl SessionId {
     /// Returns the name of the session with this number at this place. The place is an index into
     /// the table of sessions of the code that creates them. A place can be reused; a number must not
     /// be reused.
-    #[must_use]
-    pub const fn at_place(number: u64, place: u32) -> Self {
+    #[cfg(feature = "ide")]
+    pub(crate) const fn at_place(number: u64, place: u32) -> Self {
         Self { number, place }
     }
 
     /// Returns the place of the session; 0 by default.
-    #[must_use]
-    pub const fn place(self) -> u32 {
+    #[cfg(feature = "ide")]
+    pub(crate) const fn place(self) -> u32 {
         self.place
     }
 }

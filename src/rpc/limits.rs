@@ -33,8 +33,8 @@ pub struct SessionLimits {
 
 impl SessionLimits {
     /// Returns the name of the first limit that is 0 but has to be larger to open a session.
-    #[must_use]
-    pub fn first_zero(&self) -> Option<&'static str> {
+    #[cfg(feature = "ide")]
+    pub(crate) fn first_zero(&self) -> Option<&'static str> {
         let needed = [
             ("depth", self.depth),
             ("id", self.id),

@@ -41,7 +41,7 @@ const MAX_CONNECTIONS: usize = 64;
 ///
 /// ```
 /// use ide_mcp::ide::tool::{Diagnostics, Tool, ToolCall};
-/// use ide_mcp::ide::{Policy, Server, ServerConfig, ServerEvent};
+/// use ide_mcp::ide::{Auth, Policy, Server, ServerConfig, ServerEvent};
 /// use ide_mcp::rpc::ErrorObject;
 /// use ide_mcp::testing::Net;
 ///
@@ -57,7 +57,7 @@ const MAX_CONNECTIONS: usize = 64;
 ///
 /// fn fuzz(data: &[u8]) {
 ///     let tools = [Tool::OpenDiff, Tool::GetDiagnostics];
-///     let config = ServerConfig::new("my editor", "1").policy(Policy::without_authentication(1)).tools(tools);
+///     let config = ServerConfig::new("my editor", "1").policy(Policy::new(1, Auth::Disabled)).tools(tools);
 ///     Net::new(config).play_all(data, on_event);
 /// }
 ///
@@ -157,7 +157,7 @@ impl Net {
     }
 
     /// Connects a program that sends these bytes. Returns the number of its connection.
-    pub fn connect_program(&mut self, bytes: &[u8]) -> usize {
+    fn connect_program(&mut self, bytes: &[u8]) -> usize {
         self.connect(Peer::Program(bytes.to_vec()))
     }
 
@@ -386,11 +386,11 @@ impl Connection {
 mod tests {
     use super::*;
     use crate::ide::tool::{Diagnostics, GetDiagnostics, Tool, ToolCall, ToolSet};
-    use crate::ide::{Policy, ServerConfig, ServerEvent};
+    use crate::ide::{Auth, Policy, ServerConfig, ServerEvent};
     use alloc::vec::Vec;
 
     fn net() -> Net {
-        let policy = Policy::without_authentication(1);
+        let policy = Policy::new(1, Auth::Disabled);
         let tools = ToolSet::new().handle(Tool::OpenDiff).handle(Tool::GetDiagnostics);
         let mut config = ServerConfig::new("e", "1").policy(policy).tools(tools);
         config.max_clients = 2;

@@ -9,8 +9,8 @@ use ide_mcp::rpc::ErrorObject;
 use ide_mcp::{
     Time,
     ide::{
-        AgentId, ConnId, DiagnosticsChanged, Dialect, Filter, MODELS_TARGET, Mention, MentionError, Policy,
-        Selected, Server, ServerConfig, ServerEvent,
+        AgentId, Auth, ConnId, DiagnosticsChanged, Dialect, Filter, MODELS_TARGET, Mention, MentionError,
+        Policy, Selected, Server, ServerConfig, ServerEvent,
     },
     mcp::{Context, Forward, Progress, PromptSpec, Timeout},
     testing::pass,
@@ -537,7 +537,7 @@ fn filter_applies_to_answers_for_models() {
 fn admitted_client_can_be_a_model() {
     for (is_admitted, status) in [(true, "101"), (false, "401")] {
         let mut config = config();
-        config.policy = Policy::resumed(config.policy.port, token());
+        config.policy = Policy::new(config.policy.port, Auth::Resumed(token()));
         let mut waiting = Shared::new(config);
         let conn = waiting.server.connect(at(0));
         let events = waiting.feed(conn.into(), head().as_bytes());

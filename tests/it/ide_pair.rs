@@ -492,7 +492,7 @@ fn client_leaves_editor_without_mcp_subprotocol() {
 
 #[test]
 fn ide_connected_waits_for_send_buffer_room() {
-    let policy = Policy::without_authentication(PORT);
+    let policy = Policy::new(PORT, Auth::Disabled);
     let server = ServerConfig::new("editor", "1").policy(policy);
     let mut client = ClientConfig::new(Implementation::new("agent", "1"), PORT, None);
     client.pid = Some(7);

@@ -5,7 +5,7 @@
 use crate::support::ide::{ACCEPTED, Editor, HEAD, INITIALIZE, PORT, TOKEN, at, config, shown, text, token};
 use ide_mcp::ide::discovery::AuthToken;
 use ide_mcp::{
-    ide::{Policy, Server, ServerConfig},
+    ide::{Auth, Policy, Server, ServerConfig},
     testing::pass,
 };
 
@@ -436,7 +436,7 @@ fn h08_policy_without_generated_token_refuses_all() {
     let empty = ("tok-0123456789abcdef0123456789abcdef", "");
     for (name, changes) in [("a token", vec![]), ("none", vec![missing]), ("an empty one", vec![empty])] {
         let mut generated = config();
-        generated.policy = Policy::generated();
+        generated.policy = Policy::new(0, Auth::Generated);
         generated.policy.port = config().policy.port;
         assert_eq!(answer_of(generated, &head(&changes)), AUTH, "{name}");
     }
@@ -446,7 +446,7 @@ fn h08_policy_without_generated_token_refuses_all() {
 fn without_authentication_browsers_are_still_refused() {
     let open = || {
         let mut config = config();
-        config.policy = Policy::without_authentication(PORT);
+        config.policy = Policy::new(PORT, Auth::Disabled);
         config
     };
     let field = format!("X-Claude-Code-Ide-Authorization: {TOKEN}\r\n");

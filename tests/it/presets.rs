@@ -3,7 +3,7 @@
 use crate::support::ide::{PORT, config, token};
 use ide_mcp::{
     Keepalive, Time,
-    ide::{Client, ClientConfig, ClientEvent, Dialect, Policy, Server, ServerConfig},
+    ide::{Auth, Client, ClientConfig, ClientEvent, Dialect, Policy, Server, ServerConfig},
     mcp::Implementation,
     rpc::SessionId,
     testing::{Pair, Random, pass},
@@ -80,7 +80,7 @@ fn dialect_brings_its_rules_for_clients() {
     for (dialect, subprotocol, wrong_token, ping, target) in cases {
         let editor =
             |policy| ServerConfig::new(info().name, info().version).policy(policy).for_dialect(dialect);
-        let config = editor(Policy::new(PORT, token()));
+        let config = editor(Policy::new(PORT, Auth::Token(token())));
         assert_eq!(config.dialect, dialect);
         assert_eq!(config.policy.subprotocol_required, subprotocol, "{dialect:?}");
         assert_eq!(config.mcp.keepalive, ping, "{dialect:?}");

@@ -17,7 +17,7 @@ use ide_mcp::ide::tool::{
 use ide_mcp::testing::Random;
 use ide_mcp::{
     Output, Time,
-    ide::{ConnId, DiffEnd, Mention, Policy, Selection, Server, ServerConfig, ServerEvent},
+    ide::{Auth, ConnId, DiffEnd, Mention, Policy, Selection, Server, ServerConfig, ServerEvent},
     mcp::{CallEnd, ToolResult},
     rpc::{CallId, ErrorObject, NotAnswered},
 };
@@ -306,7 +306,8 @@ impl Application {
     }
 
     fn with(seed: u64, tools: ToolSet, at_once: usize, later: usize) -> Self {
-        let mut config = ServerConfig::new("editor", "1.0").policy(Policy::new(PORT, token())).tools(tools);
+        let mut config =
+            ServerConfig::new("editor", "1.0").policy(Policy::new(PORT, Auth::Token(token()))).tools(tools);
         // The recordings have the times at which a selection was sent.
         config.debounce = Duration::ZERO;
         Self { seed, config, at_once, later }

@@ -4,12 +4,12 @@
 use crate::support::passes::lose;
 use ide_mcp::Time;
 use ide_mcp::ide::discovery::AuthToken;
-use ide_mcp::ide::{AuthFailure, ConnId, Policy, Server, ServerConfig, ServerEvent, Unauthenticated};
+use ide_mcp::ide::{Auth, AuthFailure, ConnId, Policy, Server, ServerConfig, ServerEvent, Unauthenticated};
 use ide_mcp::testing::pass;
 
 fn editor(token: &str) -> ServerConfig {
     let token = AuthToken::from_text(token).unwrap();
-    ServerConfig::new("editor", "1").policy(Policy::new(1, token))
+    ServerConfig::new("editor", "1").policy(Policy::new(1, Auth::Token(token)))
 }
 
 fn request(token: &str) -> String {

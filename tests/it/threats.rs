@@ -14,7 +14,7 @@ use crate::support::ide::{
 };
 use ide_mcp::Time;
 use ide_mcp::ide::discovery::{AuthToken, LockFile};
-use ide_mcp::ide::{AuthFailure, Client, ClientConfig, Policy, Server, ServerConfig, ServerEvent};
+use ide_mcp::ide::{Auth, AuthFailure, Client, ClientConfig, Policy, Server, ServerConfig, ServerEvent};
 use ide_mcp::mcp::Implementation;
 use ide_mcp::rpc::SessionId;
 use ide_mcp::testing::{Random, pass, pass_with};
@@ -216,7 +216,7 @@ fn h09_closing_after_upgrade_delivers_no_message() {
 #[test]
 fn l14_resumed_token_alone_opens_nothing() {
     let mut config = config();
-    config.policy = Policy::resumed(PORT, crate::support::ide::token());
+    config.policy = Policy::new(PORT, Auth::Resumed(crate::support::ide::token()));
     let first_line = |editor: &mut Editor| {
         String::from_utf8_lossy(&editor.written()).lines().next().unwrap_or_default().to_owned()
     };
@@ -371,7 +371,7 @@ const CANARY: &str = "Qz7Qz7Qz7Qz7";
 #[test]
 fn e07_nothing_shows_a_token() {
     let token = AuthToken::from_text(CANARY).unwrap();
-    let policy = Policy::new(PORT, token.clone());
+    let policy = Policy::new(PORT, Auth::Token(token.clone()));
     let server = ServerConfig::new("editor", "1").policy(policy).tools(crate::support::ide::tools());
     let client = ClientConfig::new(Implementation::new("agent", "1"), PORT, Some(token.clone()));
     let lock = LockFile::new(1, vec!["/w".into()], "editor", token.clone());

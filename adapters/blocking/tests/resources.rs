@@ -3,7 +3,7 @@
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, reason = "a test states what it expects")]
 
-use ide_mcp_blocking::ide::{Policy, ServerConfig};
+use ide_mcp_blocking::ide::{Auth, Policy, ServerConfig};
 use ide_mcp_blocking::{Bind, Server};
 use std::fs;
 use std::net::TcpStream;
@@ -18,7 +18,7 @@ fn held() -> (usize, usize) {
 #[test]
 fn thousand_silent_peers_leave_no_thread_and_no_descriptor() {
     let before = held();
-    let policy = Policy::without_authentication(0);
+    let policy = Policy::new(0, Auth::Disabled);
     let config = ServerConfig::new("editor", "1").policy(policy);
     let mut server = Server::bind(Bind::AnyPort, config).unwrap();
     let idle = held();

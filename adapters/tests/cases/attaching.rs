@@ -3,8 +3,8 @@
 use crate::adapter::{Adapter, Editor};
 use crate::plain::read_all;
 use crate::support::{LASTING, TempDir, World, agent_with, await_port, config, diagnostics};
-use ide_mcp::ide::Policy;
 use ide_mcp::ide::discovery::LockFile;
+use ide_mcp::ide::{Auth, Policy};
 use ide_mcp::ws;
 use ide_mcp_driver::Bind;
 use ide_mcp_lockfile::{LockDir, new_token};
@@ -52,7 +52,7 @@ pub(crate) fn wrong_token_receives_refusal_before_the_reset<A: Adapter>() {
 pub(crate) fn n04_server_listens_as_configured<A: Adapter>() {
     let bind = |bind, policy| A::Editor::bind(bind, config(policy));
     let kind = |bound: std::io::Result<A::Editor>| bound.err().unwrap().kind();
-    let token = || Policy::generated();
+    let token = || Policy::new(0, Auth::Generated);
     assert_ne!(bind(Bind::default(), token()).unwrap().local_addr().port(), 0);
     let first = bind(Bind::Ports(LASTING), token()).unwrap();
     let port = first.local_addr().port();
@@ -69,7 +69,7 @@ pub(crate) fn n04_server_listens_as_configured<A: Adapter>() {
     await_port(port);
     assert_eq!(bind(Bind::Resume(port), token()).unwrap().local_addr().port(), port);
     let exposed = Bind::ExposedToOtherMachines(SocketAddr::from(([0, 0, 0, 0], 0)));
-    let open = || Policy::without_authentication(0);
+    let open = || Policy::new(0, Auth::Disabled);
     assert_eq!(kind(bind(exposed.clone(), open())), ErrorKind::InvalidInput);
     assert!(bind(exposed, token()).unwrap().local_addr().ip().is_unspecified());
     assert!(bind(Bind::ExposedToOtherMachines(SocketAddr::from(([127, 0, 0, 1], 0))), open()).is_ok());

@@ -7,7 +7,7 @@ use ide_mcp::ide::Selection;
 #[cfg(feature = "check")]
 use ide_mcp::ide::kit::{Position, Range};
 use ide_mcp::ide::tool::{Diagnostics, DiffOutcome, Tool, ToolCall, ToolSet};
-use ide_mcp::ide::{self, ConnId, Policy, ServerConfig, ServerEvent};
+use ide_mcp::ide::{self, ConnId, Auth, Policy, ServerConfig, ServerEvent};
 use ide_mcp::mcp::{self, Content, Implementation, ToolResult, ToolSpec, Tools};
 use ide_mcp::rpc::{CallId, NotSent, SessionId};
 use ide_mcp::{Outbox, Output, Time, To};
@@ -151,7 +151,7 @@ fn editor() -> (ide::Server, ConnId) {
 
 pub fn config(tools: ToolSet) -> ServerConfig {
     let port = crate::handshake::request_port();
-    ServerConfig::new("editor", "1").policy(Policy::without_authentication(port)).tools(tools)
+    ServerConfig::new("editor", "1").policy(Policy::new(port, Auth::Disabled)).tools(tools)
 }
 
 /// Handles an event as the application does. A disconnected agent needs no answer.

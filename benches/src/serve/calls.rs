@@ -5,7 +5,7 @@ use crate::mcp::ours;
 use crate::program::PROGRAM;
 use ide_mcp::ide::discovery::AuthToken;
 use ide_mcp::ide::tool::{Tool, ToolCall, ToolSet};
-use ide_mcp::ide::{self, Policy, ServerConfig, ServerEvent};
+use ide_mcp::ide::{self, Auth, Policy, ServerConfig, ServerEvent};
 use ide_mcp::{Clock, Output, Time};
 use mio::{Events, Poll, Token};
 use serde::Deserialize;
@@ -57,7 +57,7 @@ pub fn serve(name: &str) {
 fn server_config(port: u16) -> ServerConfig {
     let token = AuthToken::from_text(TOKEN).expect("a good token");
     let tools = ToolSet::new().handle(Tool::OpenDiff);
-    ServerConfig::new("editor", "1").policy(Policy::new(port, token)).tools(tools)
+    ServerConfig::new("editor", "1").policy(Policy::new(port, Auth::Token(token))).tools(tools)
 }
 
 fn config() -> ServerConfig {

@@ -296,7 +296,7 @@ impl Routes {
 
 /// Returns the answer for an outcome; `None` if nobody waits for it.
 fn answer(outcome: Outcome, who: &str) -> Option<Result<Json, ErrorObject>> {
-    let failed = |reason: String| Some(Err(ErrorObject::internal(reason)));
+    let failed = |reason: String| Some(Err(ErrorObject::from(reason)));
     match outcome {
         Outcome::Result(result) => Some(Ok(result)),
         Outcome::Error(error) => Some(Err(error)),

@@ -110,7 +110,7 @@ impl Edits {
                 (Some(_), Some(_)) => "changed",
                 _ => "dropped",
             };
-            Edited { id: edit.id(), path: edit.path().to_owned(), kind, at: edit.at() }
+            Edited { id: edit.id, path: String::from(&*edit.path), kind, at: edit.at }
         });
         edits.collect()
     }
@@ -118,12 +118,12 @@ impl Edits {
     /// Returns the confirmed edit with this number of an agent.
     pub(crate) fn find(&self, conn: u64, edit: u64) -> Option<CallId> {
         let is_named = |id: &CallId| id.number() == edit && AgentId::of_call(*id).number() == conn;
-        self.log.edits().map(ide_mcp::ide::kit::Edit::id).find(is_named)
+        self.log.edits().map(|edit| edit.id).find(is_named)
     }
 
     /// Restores the state before an edit, if the file is as the agent left it. Returns the path of the file.
     pub(crate) fn undo(&mut self, edit: CallId) -> Result<String, String> {
-        let path = self.log.get(edit).map(|edit| edit.path().to_owned()).unwrap_or_default();
+        let path = self.log.get(edit).map(|edit| String::from(&*edit.path)).unwrap_or_default();
         let real = self.folders.find(&path)?.real;
         let now = state(&real);
         let before = self.log.undo(edit, &now).map_err(|error| format!("{path}: {error}"))?;

@@ -199,13 +199,13 @@ fn fail(server: &mut Server, call: impl Into<CallId>, problem: String) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ide_mcp::ide::{Policy, ServerConfig};
+    use ide_mcp::ide::{Auth, Policy, ServerConfig};
 
     use std::panic::{AssertUnwindSafe, catch_unwind};
 
     #[test]
     fn jobs_run_in_order_and_wake_loop() {
-        let config = ServerConfig::new("editor", "1").policy(Policy::without_authentication(1));
+        let config = ServerConfig::new("editor", "1").policy(Policy::new(1, Auth::Disabled));
         let mut server = Server::new(config);
         let (wake, woken) = mpsc::channel();
         let mut worker = Worker::new(0, move || wake.send(()).unwrap()).unwrap();

@@ -6,7 +6,7 @@ use crate::support::transcript::Header;
 use crate::support::units::Unit;
 use ide_mcp::ide::discovery::AuthToken;
 use ide_mcp::ide::tool::{Tool, ToolSet};
-use ide_mcp::ide::{Dialect, Policy, ServerConfig};
+use ide_mcp::ide::{Auth, Dialect, Policy, ServerConfig};
 use ide_mcp::mcp::{Context, Forward, Implementation, LogLevel, ToolSpec};
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -85,8 +85,8 @@ fn policy(header: Option<&Header>, script: &Script) -> Policy {
     };
     let open = offered.iter().any(|(offered, let_in)| *let_in && *offered != token);
     match token.filter(|_| !open).and_then(|token| AuthToken::from_text(token).ok()) {
-        Some(token) => Policy::new(port, token),
-        None => Policy::without_authentication(port),
+        Some(token) => Policy::new(port, Auth::Token(token)),
+        None => Policy::new(port, Auth::Disabled),
     }
 }
 

@@ -5,6 +5,7 @@ use ide_mcp::ide::discovery::matching::{AgentContext, Candidate, choose};
 use ide_mcp::ide::discovery::{AuthToken, LockFile, LockForm, Transport};
 use ide_mcp::ide::kit::{display_safe, is_display_unsafe};
 use ide_mcp::ide::paths::{LocalPath, PathClass, Platform, System, classify, spellings};
+use ide_mcp::rpc::from_json;
 use std::time::Duration;
 
 /// Checks that a lock file keeps its contents when it is written and read again. No error shows a
@@ -29,8 +30,10 @@ pub fn lockfile(data: &[u8]) {
         }
         listed.push(Candidate { port, file, pid_alive: None, modified: None });
     }
-    if let Ok((port, file)) = LockFile::parse_project(text) {
-        read_again(LockForm::Project, port, &file);
+    if let Some(port) = port_of(text) {
+        if let Ok(file) = LockForm::Project.parse(&format!("{port}.json"), text) {
+            read_again(LockForm::Project, port, &file);
+        }
     }
     let newer = Candidate { modified: Some(Duration::from_secs(1)), ..listed[0].clone() };
     listed.push(newer);
@@ -51,6 +54,12 @@ pub fn lockfile(data: &[u8]) {
     }
 }
 
+/// Returns the port that the text of a project names.
+fn port_of(text: &str) -> Option<u16> {
+    let port = from_json::<serde_json::Value>(text).ok()?.get("port")?.as_u64()?;
+    port.try_into().ok()
+}
+
 fn read_again(form: LockForm, port: u16, file: &LockFile) {
     if file.auth_token.is_some() {
         // A path can have the characters of the token.
@@ -63,7 +72,7 @@ fn read_again(form: LockForm, port: u16, file: &LockFile) {
     assert_eq!(form.parse(&form.file_name(port, file), &text).as_ref(), Ok(file));
     // The legacy form contains the folders alone.
     if file.transport == Transport::Sse && !file.workspace_folders.is_empty() {
-        let list = file.to_folder_list();
+        let list = file.workspace_folders.join("\n");
         if let Ok(again) = LockFile::parse(&list) {
             assert_eq!(again.transport == Transport::Sse, !list.trim_start().starts_with(['{', '[']));
         }

@@ -534,7 +534,7 @@ impl Ledger {
             1 => client.answer_form(call, &FormAnswer::Cancelled),
             2 => client.respond_raw(call, &raw(r#"{"action":"accept","content":{"a":"x"}}"#)),
             3 => client.respond_raw(call, &raw("[1]")),
-            4 => client.fail(call, ErrorObject::internal("from elsewhere")),
+            4 => client.fail(call, ErrorObject::from("from elsewhere")),
             _ => client.fail(call, ErrorObject::new(-1, "no")),
         };
         match answered {

@@ -5,7 +5,8 @@ use ide_mcp::Time;
 use ide_mcp::ide::kit::{Position, Range};
 use ide_mcp::ide::tool::{DiffOutcome, Tool, ToolCall, ToolSet};
 use ide_mcp::ide::{
-    Client, ClientConfig, ClientEvent, Mention, Policy, Push, Selection, Server, ServerConfig, ServerEvent,
+    Auth, Client, ClientConfig, ClientEvent, Mention, Policy, Push, Selection, Server, ServerConfig,
+    ServerEvent,
 };
 use ide_mcp::mcp::{Implementation, Progress, Timeout, ToolResult};
 use ide_mcp::rpc::{CallId, ErrorObject, RequestId, SessionId};
@@ -118,7 +119,7 @@ fn answer(call: &ToolCall) -> ToolResult<'static> {
 
 impl Run {
     fn new() -> Self {
-        let mut server = ServerConfig::new("e", "1").policy(Policy::without_authentication(1)).tools(tools());
+        let mut server = ServerConfig::new("e", "1").policy(Policy::new(1, Auth::Disabled)).tools(tools());
         server.mcp.limits.open_calls = 4;
         let mut client = ClientConfig::new(Implementation::new("a", "1"), 1, None);
         client.pid = Some(7);

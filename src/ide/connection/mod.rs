@@ -514,7 +514,7 @@ mod tests {
     /// A server only counts the end of a connection that was never let in.
     #[test]
     fn limit_of_zero_is_named() {
-        let mut config = ServerConfig::new("editor", "1").policy(Policy::without_authentication(1));
+        let mut config = ServerConfig::new("editor", "1").policy(Policy::new(1, Auth::Disabled));
         config.mcp.limits.depth = 0;
         let settings = session_settings(&config);
         let conn = ConnId::new(0, 1);

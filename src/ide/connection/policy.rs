@@ -117,33 +117,10 @@ pub struct Policy {
 }
 
 impl Policy {
-    /// Creates a policy for the server of an adapter, which sets the port and generates the token:
-    /// [`Auth::Generated`].
+    /// Creates a policy that lets in the clients that come to this port with this proof. The server of an adapter sets
+    /// the port itself.
     #[must_use]
-    pub const fn generated() -> Self {
-        Self::with_auth(0, Auth::Generated)
-    }
-
-    /// Creates a policy for this port that lets in each client with the token.
-    #[must_use]
-    pub const fn new(port: u16, token: AuthToken) -> Self {
-        Self::with_auth(port, Auth::Token(token))
-    }
-
-    /// Creates a policy for this port that asks [`Server::admit`](crate::ide::Server::admit) about each
-    /// client with the token, since an earlier process published the token.
-    #[must_use]
-    pub const fn resumed(port: u16, token: AuthToken) -> Self {
-        Self::with_auth(port, Auth::Resumed(token))
-    }
-
-    /// Creates a policy for this port that lets in every program on this machine but browsers.
-    #[must_use]
-    pub const fn without_authentication(port: u16) -> Self {
-        Self::with_auth(port, Auth::Disabled)
-    }
-
-    const fn with_auth(port: u16, auth: Auth) -> Self {
+    pub const fn new(port: u16, auth: Auth) -> Self {
         Self {
             auth,
             auth_failure: AuthFailure::Unauthorized,

@@ -215,34 +215,20 @@ impl fmt::Debug for FileState {
 
 /// A confirmed edit of an [`EditLog`].
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct Edit {
-    id: CallId,
-    path: Arc<str>,
-    at: Time,
+    /// The name of the edit, as the events have it. It names the agent too, see
+    /// [`AgentId::of_call`](crate::ide::AgentId::of_call).
+    pub id: CallId,
+    /// The path of the file.
+    pub path: Arc<str>,
+    /// The time at which the edit was confirmed.
+    pub at: Time,
     before: Kept,
     after: Kept,
 }
 
 impl Edit {
-    /// Returns the name of the edit, as the events have it. It names the agent too, see
-    /// [`AgentId::of_call`](crate::ide::AgentId::of_call).
-    #[must_use]
-    pub const fn id(&self) -> CallId {
-        self.id
-    }
-
-    /// Returns the path of the file.
-    #[must_use]
-    pub fn path(&self) -> &str {
-        &self.path
-    }
-
-    /// Returns the time at which the edit was confirmed.
-    #[must_use]
-    pub const fn at(&self) -> Time {
-        self.at
-    }
-
     /// Returns the state of the file before the edit; `None` if the log dropped it.
     #[must_use]
     pub fn before(&self) -> Option<&FileState> {
@@ -417,7 +403,7 @@ mod tests {
             log.expect(edit(A, 1), "/w/a", before.clone());
             let confirmed = log.end(at(5), edit(A, 1), after.clone());
             assert_eq!(
-                confirmed.map(|edit| (edit.path(), edit.at())),
+                confirmed.map(|edit| (&*edit.path, edit.at)),
                 expected.then_some(("/w/a", at(5))),
                 "{name}"
             );
@@ -444,7 +430,7 @@ mod tests {
                 assert_eq!(log.undo(edit(A, 1), &present), Err(UndoError::Changed), "{name}: {present:?}");
             }
             assert_eq!(log.undo(edit(A, 2), &after), Err(UndoError::NoEdit), "{name}");
-            assert_eq!(log.remove(edit(A, 1)).map(|edit| edit.id()), Some(edit(A, 1)), "{name}");
+            assert_eq!(log.remove(edit(A, 1)).map(|edit| edit.id), Some(edit(A, 1)), "{name}");
             assert_eq!(log.undo(edit(A, 1), &after), Err(UndoError::NoEdit), "{name}: removed");
             assert!(log.remove(edit(A, 1)).is_none() && log.bytes == 0, "{name}");
         }
@@ -457,7 +443,7 @@ mod tests {
             log.expect(edit(A, number), "/w/a", text(before));
             log.end(at(number), edit(A, number), text(after));
         }
-        assert!(log.edits().map(Edit::id).eq([edit(A, 1), edit(A, 2)]));
+        assert!(log.edits().map(|edit| edit.id).eq([edit(A, 1), edit(A, 2)]));
         assert_eq!(log.undo(edit(A, 1), &text("c")), Err(UndoError::Changed), "the second stands");
         assert_eq!(log.undo(edit(A, 2), &text("c")), Ok(&text("b")));
         assert_eq!(log.undo(edit(A, 1), &text("b")), Ok(&text("a")));
@@ -474,7 +460,7 @@ mod tests {
             log.expect(edit(B, 2), "/w/other", text("a"));
             log.end(at(1), edit(A, 1), text(of_first));
             let second =
-                log.end(at(2), edit(B, 1), text(of_second)).map(|edit| (edit.id(), edit.before().cloned()));
+                log.end(at(2), edit(B, 1), text(of_second)).map(|edit| (edit.id, edit.before().cloned()));
             let expected = is_confirmed.then(|| (edit(B, 1), Some(text(of_first))));
             assert_eq!(second, expected, "{name}");
             let other = log.end(at(3), edit(B, 2), text("b")).and_then(Edit::before).cloned();
@@ -489,7 +475,7 @@ mod tests {
         log.expect(edit(A, 1), "/w/a", text("a"));
         log.expect(edit(A, 1), "/w/b", text("long text"));
         log.end(at(1), edit(A, 1), text("b"));
-        assert!(log.edits().map(Edit::path).eq(["/w/b"]));
+        assert!(log.edits().map(|edit| &*edit.path).eq(["/w/b"]));
         log.expect(edit(A, 1), "/w/c", text("c"));
         assert_eq!(log.edits().count(), 0);
         assert_bytes(&log);
@@ -588,7 +574,7 @@ mod tests {
             log.end(at(number), edit(A, number), text("b"));
         }
         assert_eq!(log.edits().count(), EditLog::MAX_EDITS);
-        assert!(log.edits().next().map(Edit::id) == Some(edit(A, 2)));
+        assert!(log.edits().next().map(|edit| edit.id) == Some(edit(A, 2)));
         for number in 1..=EditLog::MAX_EXPECTED as u64 + 1 {
             log.expect(edit(B, number), "/w/b", text("b"));
         }

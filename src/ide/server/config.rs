@@ -158,7 +158,7 @@ impl ServerConfig {
     pub fn new(name: impl Into<String>, version: impl Into<String>) -> Self {
         Self {
             folders: Vec::new(),
-            policy: Policy::generated(),
+            policy: Policy::new(0, Auth::Generated),
             tools: Arc::default(),
             tool_resources: true,
             ask_for_roots: true,
@@ -315,7 +315,7 @@ mod tests {
 
     #[test]
     fn unwritten_bytes_have_the_larger_limit() {
-        let policy = Policy::without_authentication(1);
+        let policy = Policy::new(1, Auth::Disabled);
         let mut config = ServerConfig::new("editor", "1").policy(policy);
         for (open, mark, expected) in [(5, 7, 7), (7, 5, 7), (7, 7, 7)] {
             (config.mcp.limits.open_bytes, config.ws.outgoing) = (open, mark);

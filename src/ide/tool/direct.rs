@@ -167,7 +167,7 @@ fn within(path: &str) -> Result<&str, ErrorObject> {
     let refused = |fault: &dyn fmt::Display| {
         let shown = truncate(path, SHOWN);
         let message = format!("the path is refused, {fault}: {shown:?}");
-        Err(ErrorObject::internal(message))
+        Err(ErrorObject::from(message))
     };
     if relative.starts_with('~') {
         refused(&"a leading ~ is not expanded")
@@ -201,8 +201,7 @@ pub enum DirectAnswer {
 
 impl DirectAnswer {
     /// Returns the answer as JSON, which is not always an object.
-    #[must_use]
-    pub fn to_raw(&self) -> Box<RawValue> {
+    pub(crate) fn to_raw(&self) -> Box<RawValue> {
         serde_json::value::to_raw_value(self).unwrap_or_default()
     }
 

@@ -81,7 +81,7 @@ impl OtherTool {
                 let value: Result<Box<T>, _> = value.downcast();
                 let wrong = |_| {
                     let message = "the tool was offered with another type for its arguments";
-                    ErrorObject::internal(message)
+                    ErrorObject::from(message)
                 };
                 value.map(|value| *value).map_err(wrong)
             }

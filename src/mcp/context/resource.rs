@@ -224,8 +224,7 @@ impl<'a> ResourceContents<'a> {
     }
 
     /// Returns the text, if the body is text.
-    #[must_use]
-    pub fn as_text(&self) -> Option<&str> {
+    fn as_text(&self) -> Option<&str> {
         match &self.body {
             ResourceBody::Text(text) => Some(text),
             ResourceBody::Blob(_) => None,

@@ -373,7 +373,7 @@ impl Run {
 
 /// Returns an editor, and an agent that works in `/w` and shows forms.
 fn attached_agent() -> Pair<Server, Client> {
-    let policy = ide_mcp::ide::Policy::without_authentication(1);
+    let policy = ide_mcp::ide::Policy::new(1, ide_mcp::ide::Auth::Disabled);
     let server = ServerConfig::new("editor", "1").policy(policy);
     let mut client = ClientConfig::new(Implementation::new("agent", "1"), 1, None);
     client.mcp.roots = Some(vec![Root::new("file:///w")]);

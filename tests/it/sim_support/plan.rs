@@ -6,7 +6,7 @@ use ide_mcp::Keepalive;
 use ide_mcp::ide::discovery::AuthToken;
 use ide_mcp::ide::tool::{Tool, ToolSet};
 use ide_mcp::{
-    ide::{AuthFailure, ClientConfig, Dialect, Policy, ServerConfig},
+    ide::{Auth, AuthFailure, ClientConfig, Dialect, Policy, ServerConfig},
     mcp::{
         Context, Form, FormField, Forward, Implementation, PromptArgument, PromptSpec, ProtocolVersion,
         ResourceTemplate, Root,
@@ -137,7 +137,7 @@ impl Plan {
 
     /// Returns the settings of the editor.
     pub fn host(&self) -> ServerConfig {
-        let mut policy = Policy::new(PORT, token());
+        let mut policy = Policy::new(PORT, Auth::Token(token()));
         policy.auth_failure = self.auth_failure;
         let mut server =
             ServerConfig::new("editor", "1").policy(policy).tools(self.tools(0)).with_dialect(self.dialect);

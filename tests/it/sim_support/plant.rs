@@ -8,7 +8,7 @@ use std::{collections::BTreeMap, time::Duration};
 use ide_mcp::ide::kit::Range;
 use ide_mcp::{
     Output, Time,
-    ide::{AgentId, ConnId, DiffEnd, Policy, Selection, Server, ServerConfig, ServerEvent},
+    ide::{AgentId, Auth, ConnId, DiffEnd, Policy, Selection, Server, ServerConfig, ServerEvent},
     mcp::{Outcome, ToolResult},
     rpc::{CallId, RequestId},
 };
@@ -197,7 +197,7 @@ impl Subject {
     pub fn new(mut config: ServerConfig, bug: Option<Bug>) -> Self {
         match bug {
             Some(Bug::NeedsNoToken) => {
-                config.policy = Policy::without_authentication(PORT);
+                config.policy = Policy::new(PORT, Auth::Disabled);
             }
             Some(Bug::RefusesTheHonest) => config.policy.port = PORT + 1,
             Some(Bug::WaitsTooLong) => config.mcp.call_deadline = Duration::from_secs(3_600),

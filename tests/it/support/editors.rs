@@ -11,7 +11,7 @@ use ide_mcp::ide::tool::{
     LatestSelection, OpenEditors, OpenedFile, OpenedFiles, OutputBlock, Reformatted, Severity, TabClosed,
     Tool, ToolCall, ToolSet, WorkspaceFolder, WorkspaceFolders, WorkspaceInfo,
 };
-use ide_mcp::ide::{Dialect, OpenCall, Policy, Selection, Server, ServerConfig, ServerEvent};
+use ide_mcp::ide::{Auth, Dialect, OpenCall, Policy, Selection, Server, ServerConfig, ServerEvent};
 use ide_mcp::mcp::{Timeout, ToolResult};
 use ide_mcp::rpc::{CallId, NotAnswered, NotSent, RequestId};
 use ide_mcp::testing::{Random, pass};
@@ -35,7 +35,8 @@ pub fn tools() -> ToolSet {
 }
 
 pub fn server_config(tools: ToolSet) -> ServerConfig {
-    let mut config = ServerConfig::new("editor", "1").policy(Policy::new(PORT, token())).tools(tools);
+    let mut config =
+        ServerConfig::new("editor", "1").policy(Policy::new(PORT, Auth::Token(token()))).tools(tools);
     config.ws = limits(MARK, MESSAGE);
     config.settle = Some(Duration::from_millis(1700));
     config.mcp.call_deadline = Duration::from_secs(29);

@@ -15,8 +15,8 @@ use ide_mcp::ide::tool::{DiffOutcome, Tool, ToolSet};
 use ide_mcp::{
     Time,
     ide::{
-        Agent, AgentMut, ConnId, Mention, MentionError, Policy, Selected, Selection, Server, ServerConfig,
-        ServerEvent,
+        Agent, AgentMut, Auth, ConnId, Mention, MentionError, Policy, Selected, Selection, Server,
+        ServerConfig, ServerEvent,
     },
     mcp::ToolResult,
     rpc::{CallId, NotAnswered},
@@ -45,7 +45,8 @@ pub fn config() -> ServerConfig {
 
 /// Returns an editor that waits for the settle time of a client, and whose tools read no resources.
 pub fn settling() -> ServerConfig {
-    let mut config = ServerConfig::new("editor", "1.0").policy(Policy::new(PORT, token())).tools(tools());
+    let mut config =
+        ServerConfig::new("editor", "1.0").policy(Policy::new(PORT, Auth::Token(token()))).tools(tools());
     config.tool_resources = false;
     config
 }

@@ -13,7 +13,7 @@ use ide_mcp::ide::kit::{Position, Range};
 use ide_mcp::ide::tool::{
     Diagnostic, Diagnostics, FileDiagnostics, GetDiagnostics, OpenDiff, Severity, Tool, ToolCall, ToolSet,
 };
-use ide_mcp::ide::{Client, ClientConfig, ClientEvent, ConnId, Policy, Server, ServerConfig};
+use ide_mcp::ide::{Auth, Client, ClientConfig, ClientEvent, ConnId, Policy, Server, ServerConfig};
 use ide_mcp::mcp::Implementation;
 use ide_mcp::rpc::SessionId;
 use ide_mcp::testing::Random;
@@ -108,7 +108,7 @@ struct InRust {
 impl InRust {
     fn new(answers_in_json: bool) -> Self {
         let tools = ToolSet::new().handle(Tool::OpenDiff).handle(Tool::GetDiagnostics);
-        let policy = Policy::new(1, AuthToken::from_text(TOKEN).unwrap());
+        let policy = Policy::new(1, Auth::Token(AuthToken::from_text(TOKEN).unwrap()));
         let mut server = Server::new(ServerConfig::new("E", "").policy(policy).tools(tools));
         let conn = server.connect(Time::ZERO);
         Self { server, conn, answers_in_json }

@@ -8,7 +8,7 @@
 #![allow(clippy::wildcard_enum_match_arm, clippy::print_stdout, reason = "a test program")]
 
 use ide_mcp_blocking::ide::tool::{OtherTool, ToolCall, ToolSet};
-use ide_mcp_blocking::ide::{AgentId, Pending, Policy, ServerConfig, ServerEvent};
+use ide_mcp_blocking::ide::{AgentId, Auth, Pending, Policy, ServerConfig, ServerEvent};
 use ide_mcp_blocking::mcp::{
     Content, Context, FieldValue, Form, FormAnswer, FormField, Forward, GetPrompt, LogLevel, Outcome,
     Progress, PromptArgument, PromptMessage, PromptResult, PromptRole, PromptSpec, ResourceBody,
@@ -30,7 +30,7 @@ const STEP: Duration = Duration::from_millis(50);
 
 fn main() -> Result<(), Box<dyn Error>> {
     let origin = env::args().nth(1).ok_or("usage: conformance ORIGIN")?;
-    let mut policy = Policy::without_authentication(0);
+    let mut policy = Policy::new(0, Auth::Disabled);
     policy.allowed_origins.push(origin);
     let mut config = ServerConfig::new("conformance", "1.0").policy(policy).tools(tools());
     // The suite sees a form at once, unlike the real client.

@@ -4,7 +4,7 @@
 
 use ide_mcp::Time;
 use ide_mcp::ide::discovery::LockFile;
-use ide_mcp::ide::{Policy, ServerConfig};
+use ide_mcp::ide::{Auth, Policy, ServerConfig};
 use ide_mcp_driver::Shutdown;
 use ide_mcp_driver::{Bind, RETRY, Server, Transport};
 use ide_mcp_lockfile::{Guard, LockDir, Published};
@@ -100,7 +100,7 @@ impl Shutdown for Silent {
 }
 
 fn serve(max_pending: usize) -> (Server<Counting>, Counting) {
-    let policy = Policy::without_authentication(0);
+    let policy = Policy::new(0, Auth::Disabled);
     let session = ServerConfig::new("editor", "1").policy(policy);
     let mut config = session;
     config.max_pending_connections = max_pending;

@@ -5,7 +5,7 @@
 mod peer;
 
 use ide_mcp::Time;
-use ide_mcp::ide::{Mention, Policy, ServerConfig, ServerEvent};
+use ide_mcp::ide::{Auth, Mention, Policy, ServerConfig, ServerEvent};
 use ide_mcp_driver::{Bind, HandleError, Server, Shutdown, Transport};
 use peer::Peer;
 use std::cell::RefCell;
@@ -52,7 +52,7 @@ impl Transport for Memory {
 
 /// Returns a server and `clients` admitted clients.
 fn attached(clients: usize) -> (Server<Memory>, Vec<Peer>) {
-    let policy = Policy::without_authentication(0);
+    let policy = Policy::new(0, Auth::Disabled);
     let config = ServerConfig::new("editor", "1").policy(policy);
     let memory = Memory::default();
     let open = |_: TcpListener| Ok(memory.clone());

@@ -128,11 +128,11 @@ impl Numbers {
 mod tests {
     use super::*;
     use ide_mcp::Time;
-    use ide_mcp::ide::{AgentId, Policy, Server, ServerConfig};
+    use ide_mcp::ide::{AgentId, Auth, Policy, Server, ServerConfig};
 
     #[test]
     fn ended_edit_and_call_are_forgotten() {
-        let policy = Policy::without_authentication(1);
+        let policy = Policy::new(1, Auth::Disabled);
         let config = ServerConfig::new("editor", "1").policy(policy);
         let agent = AgentId::from(Server::new(config).connect(Time::ZERO));
         let mut numbers = Numbers::default();

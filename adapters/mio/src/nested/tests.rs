@@ -7,7 +7,7 @@ use crate::{Conn, address_of};
 use ide_mcp::ide::discovery::AuthToken;
 use ide_mcp::ide::kit::{Position, Range};
 use ide_mcp::ide::tool::{Call, DiffOutcome, OpenDiff, Tool, ToolCall, ToolSet};
-use ide_mcp::ide::{Client, ClientConfig, ClientEvent, Policy, Selection, ServerConfig};
+use ide_mcp::ide::{Auth, Client, ClientConfig, ClientEvent, Policy, Selection, ServerConfig};
 use ide_mcp::mcp::Implementation;
 use ide_mcp::rpc::SessionId;
 use ide_mcp_lockfile::new_token;
@@ -35,7 +35,7 @@ struct World {
 impl World {
     fn new(change: impl FnOnce(&mut ServerConfig)) -> Self {
         let token = new_token().unwrap();
-        let policy = Policy::new(0, token.clone());
+        let policy = Policy::new(0, Auth::Token(token.clone()));
         let tools = ToolSet::new().handle(Tool::OpenDiff);
         let mut config = ServerConfig::new("editor", "1").policy(policy).tools(tools);
         change(&mut config);

@@ -3,7 +3,7 @@
 
 use ide_mcp::Clock;
 use ide_mcp::ide::discovery::{AuthToken, Backoff, Reconnect};
-use ide_mcp::ide::{Client, ClientConfig, ClientEvent, Policy, ServerConfig};
+use ide_mcp::ide::{Auth, Client, ClientConfig, ClientEvent, Policy, ServerConfig};
 use ide_mcp::mcp::Implementation;
 use ide_mcp::rpc::SessionId;
 use ide_mcp::ws::Closed;
@@ -38,7 +38,7 @@ fn await_port(port: u16) {
 /// Runs an editor until `over` is true, then shuts it down. Returns its port.
 fn run(bind: Bind, token: &AuthToken, mut over: impl FnMut(u16) -> bool) -> u16 {
     let (mut poll, mut events, clock) = (Poll::new().unwrap(), Events::with_capacity(8), Clock::new());
-    let config = ServerConfig::new("editor", "1").policy(Policy::new(0, token.clone()));
+    let config = ServerConfig::new("editor", "1").policy(Policy::new(0, Auth::Token(token.clone())));
     let mut server = Server::bind(bind, config, poll.registry(), Token(0)).unwrap();
     let mut shut_down = false;
     while !server.is_over() {

@@ -270,7 +270,7 @@ mod tests {
     use super::super::offer::all_tools;
     use super::*;
     use crate::editor::folders::Folders;
-    use ide_mcp::ide::{Policy, ServerConfig};
+    use ide_mcp::ide::{Auth, Policy, ServerConfig};
 
     use std::sync::mpsc;
 
@@ -279,7 +279,7 @@ mod tests {
         let cases = [("the disk recovers", true), ("the disk hangs on", false)];
         for (name, recovers) in cases {
             let config =
-                ServerConfig::new("editor", "1").policy(Policy::without_authentication(1)).tools(all_tools());
+                ServerConfig::new("editor", "1").policy(Policy::new(1, Auth::Disabled)).tools(all_tools());
             let mut server = Server::new(config);
             let folders = Folders::open(&[std::env::temp_dir()]).unwrap();
             let report = Report::new(|| ());

@@ -68,7 +68,7 @@ mod tests {
     use crate::editor::folders::Folders;
     use crate::editor::options::OnDiff;
     use ide_mcp::Time;
-    use ide_mcp::ide::{Dialect, Policy, ServerConfig};
+    use ide_mcp::ide::{Auth, Dialect, Policy, ServerConfig};
 
     use std::fs;
     use std::sync::Arc;
@@ -80,7 +80,7 @@ mod tests {
         let path: Arc<str> = folder.join("a.json").to_str().unwrap().into();
         for (is_cancelled, confirmed) in [(false, true), (true, false), (true, false)] {
             let config =
-                ServerConfig::new("editor", "1").policy(Policy::without_authentication(1)).tools(all_tools());
+                ServerConfig::new("editor", "1").policy(Policy::new(1, Auth::Disabled)).tools(all_tools());
             let mut server = Server::new(config);
             let folders = Folders::open(std::slice::from_ref(&folder)).unwrap();
             let report = Report::new(|| ());

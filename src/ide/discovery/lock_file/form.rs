@@ -49,7 +49,7 @@ impl LockForm {
     /// Reads the text of the file with this name.
     ///
     /// # Errors
-    /// The errors of [`LockFile::parse`] or [`LockFile::parse_project`], and
+    /// The errors of [`LockFile::parse`], for the members of this kind, and
     /// [`LockFileError::Field`] if a port in the text differs from the port in the name.
     pub fn parse(self, file_name: &str, text: &str) -> Result<LockFile, LockFileError> {
         match self {
@@ -152,7 +152,7 @@ mod tests {
         let other = LockForm::Project.parse("2.json", &text).unwrap_err();
         assert!(matches!(other, LockFileError::Field { name: "port", .. }), "{other:?}");
 
-        let list = LockFile::parse(&file.to_folder_list()).unwrap();
+        let list = LockFile::parse(&file.workspace_folders.join("\n")).unwrap();
         assert_eq!(
             (list.workspace_folders, list.transport),
             (file.workspace_folders.clone(), Transport::Sse)

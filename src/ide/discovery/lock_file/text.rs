@@ -38,20 +38,12 @@ impl LockFile {
         serde_json::to_string(&fields).unwrap_or_default()
     }
 
-    /// Returns the legacy form: the folders, one on each line. The real client reads this form as an
-    /// editor with the transport [`Sse`](Transport::Sse) (measured), so no lock file is published in
-    /// this form.
-    #[must_use]
-    pub fn to_folder_list(&self) -> String {
-        self.workspace_folders.join("\n")
-    }
-
     /// Returns the JSON that [`parse_project`](Self::parse_project) reads, with the first of the
     /// folders.
     ///
     /// # Errors
     /// [`LockFileError::Field`] if there is no folder.
-    pub fn to_project_json(&self, port: u16) -> Result<String, LockFileError> {
+    pub(super) fn to_project_json(&self, port: u16) -> Result<String, LockFileError> {
         let fields = WrittenProject {
             port,
             auth_token: self.auth_token.as_ref().map(AuthToken::as_str),
@@ -107,7 +99,7 @@ impl LockFile {
     ///
     /// # Errors
     /// [`LockFileError`] as for [`parse`](Self::parse), and if `port` or `projectPath` is missing.
-    pub fn parse_project(text: &str) -> Result<(u16, Self), LockFileError> {
+    pub(super) fn parse_project(text: &str) -> Result<(u16, Self), LockFileError> {
         const PORT: LockFileError =
             LockFileError::Field { name: "port", expected: "a whole number, 1 to 65535" };
         let names = ["port", "projectPath", "authToken"];

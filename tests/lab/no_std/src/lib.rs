@@ -34,8 +34,8 @@ fn stop(_: &PanicInfo<'_>) -> ! {
 /// Links an editor by using it.
 #[unsafe(no_mangle)]
 pub extern "C" fn transmissions_of_one_byte(byte: u8) -> usize {
-    use ide_mcp::ide::{Policy, Server, ServerConfig};
-    let policy = Policy::without_authentication(1);
+    use ide_mcp::ide::{Auth, Policy, Server, ServerConfig};
+    let policy = Policy::new(1, Auth::Disabled);
     let mut server = Server::new(ServerConfig::new("proof", "0").policy(policy));
     let conn = server.connect(Time::ZERO);
     server.feed(Time::ZERO, conn, &[byte]);

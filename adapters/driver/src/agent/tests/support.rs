@@ -2,7 +2,7 @@
 
 use crate::agent::{AgentOptions, AgentSession, AgentStep, ConnectError, Trust};
 use ide_mcp::ide::discovery::AuthToken;
-use ide_mcp::ide::{Client, ClientEvent, Policy, Server, ServerConfig};
+use ide_mcp::ide::{Auth, Client, ClientEvent, Policy, Server, ServerConfig};
 use ide_mcp::ws::{Closed, NotAccepted};
 use ide_mcp::{Machine, Output, Time};
 use ide_mcp_lockfile::Error;
@@ -87,7 +87,7 @@ pub(super) fn attach(session: &mut AgentSession, now: Time) -> Client {
 pub(super) fn open(session: &mut AgentSession, now: Time) -> Client {
     let mut client: Client = session.machine(now).unwrap();
     let token = AuthToken::from_text("a".repeat(32)).unwrap();
-    let mut policy = Policy::new(PORT, token);
+    let mut policy = Policy::new(PORT, Auth::Token(token));
     policy.paths = ["/", "/mcp", "/own"].map(String::from).into();
     let config = ServerConfig::new("E", "1").policy(policy);
     let mut server = Server::new(config);

@@ -8,7 +8,7 @@ mod peer;
 
 use super::*;
 use ide_mcp::Output;
-use ide_mcp::ide::{Policy, ServerConfig};
+use ide_mcp::ide::{Auth, Policy, ServerConfig};
 use peer::Peer;
 use std::time::Duration;
 
@@ -23,7 +23,7 @@ struct Room {
 
 impl Room {
     fn new() -> Self {
-        let policy = Policy::without_authentication(0);
+        let policy = Policy::new(0, Auth::Disabled);
         let config = ServerConfig::new("editor", "1").policy(policy);
         Self { server: Server::new(config), connections: Connections::new() }
     }

@@ -28,7 +28,7 @@ use crate::editor::folders::Folders;
 use crate::editor::options::OnDiff;
 use crate::support::temp::short_temp_dir;
 use ide_mcp::ide::tool::ToolArguments;
-use ide_mcp::ide::{Client, ClientConfig, ClientEvent, ConnId, Policy, Server, ServerConfig};
+use ide_mcp::ide::{Auth, Client, ClientConfig, ClientEvent, ConnId, Policy, Server, ServerConfig};
 use ide_mcp::mcp::{Implementation, Outcome, ToolResult};
 use ide_mcp::rpc::{RequestId, SessionId};
 use ide_mcp::testing::pass;
@@ -68,7 +68,7 @@ impl Desk {
         }
         fs::create_dir_all(&root).unwrap();
         let root = root.canonicalize().unwrap();
-        let policy = Policy::without_authentication(1);
+        let policy = Policy::new(1, Auth::Disabled);
         let folders = Folders::open(std::slice::from_ref(&root)).unwrap().with_ignored();
         let mut config = ServerConfig::new("editor", "1").policy(policy).tools(super::calls::tools());
         config.filter = folders.filter();
