@@ -27,7 +27,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         ServerConfig::new("tracer", "1.0").policy(policy).tools(ToolSet::new().handle(Tool::GetOpenEditors));
     let mut editor = Server::new(config);
     let conn = editor.connect(Time::ZERO);
-    let mut editor = Tracer::server(editor, |line: &str| println!("{line}"));
+    let mut editor = Tracer::new(editor, |line: &str| println!("{line}"));
 
     let config = ClientConfig::new(Implementation::new("agent", "1.0"), 4711, Some(token));
     let mut agent = Client::new(config, getrandom::fill, SessionId::new(2), Time::ZERO)?;
@@ -35,7 +35,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     loop {
         match editor.poll(Time::ZERO) {
             Output::Event(ServerEvent::Call { call: ToolCall::GetOpenEditors(call, _), .. }) => {
-                editor.machine_mut().answer(call, OpenEditors::default())?;
+                editor.machine.answer(call, OpenEditors::default())?;
             }
             Output::Event(_) => {}
             Output::Write { bytes, .. } => {

@@ -25,13 +25,14 @@ use crate::{
 ///
 /// let server = ws::Server::new(ws::Limits::default(), Time::ZERO);
 /// let mut lines = Vec::new();
-/// let mut server = Tracer::server(server, |line| lines.push(line.to_owned()));
+/// let mut server = Tracer::new(server, |line| lines.push(line.to_owned()));
 /// server.feed(Time::ZERO, (), b"GET / HTTP/1.1\r\nHost: h\r\n\r\n");
 /// assert_eq!(lines, ["◀ GET / HTTP/1.1", "◀ Host: h"]);
 /// ```
 #[derive(Debug)]
 pub struct Tracer<M, F> {
-    machine: M,
+    /// The machine, to send something.
+    pub machine: M,
     show: F,
     input: Direction,
     output: Direction,
@@ -40,37 +41,11 @@ pub struct Tracer<M, F> {
 }
 
 impl<M, F: FnMut(&str)> Tracer<M, F> {
-    /// Wraps the machine of a WebSocket server. Its input is masked, and its output is not (RFC 6455
-    /// section 5.3).
-    pub const fn server(machine: M, show: F) -> Self {
+    /// Wraps a machine; `show` takes each line.
+    pub const fn new(machine: M, show: F) -> Self {
         Self {
-            machine,
-            show,
-            input: Direction::new("◀", true),
-            output: Direction::new("▶", false),
-            offered: Vec::new(),
+            machine, show, input: Direction::new("◀"), output: Direction::new("▶"), offered: Vec::new()
         }
-    }
-
-    /// Wraps the machine of a WebSocket client. Its output is masked, and its input is not.
-    pub const fn client(machine: M, show: F) -> Self {
-        Self {
-            machine,
-            show,
-            input: Direction::new("◀", false),
-            output: Direction::new("▶", true),
-            offered: Vec::new(),
-        }
-    }
-
-    /// Returns the machine.
-    pub const fn machine(&self) -> &M {
-        &self.machine
-    }
-
-    /// Returns the machine, to send something.
-    pub const fn machine_mut(&mut self) -> &mut M {
-        &mut self.machine
     }
 }
 
@@ -138,6 +113,7 @@ impl<M: Machine, F: FnMut(&str)> Machine for Tracer<M, F> {
 #[derive(Debug)]
 struct Direction {
     arrow: &'static str,
+    /// True for the frames of a client, and those of a server are not masked (RFC 6455 section 5.3).
     masked: bool,
     part: Part,
     /// The beginning of a head or of a frame.
@@ -158,8 +134,8 @@ enum Part {
 const MAX_HEAD: usize = 64 * 1024;
 
 impl Direction {
-    const fn new(arrow: &'static str, masked: bool) -> Self {
-        Self { arrow, masked, part: Part::Head, partial: Vec::new() }
+    const fn new(arrow: &'static str) -> Self {
+        Self { arrow, masked: true, part: Part::Head, partial: Vec::new() }
     }
 
     fn pass(&mut self, bytes: &[u8], show: &mut impl FnMut(&str)) {
@@ -178,6 +154,8 @@ impl Direction {
         let (Part::Head, Some(end)) = (self.part, end) else { return false };
         self.part = Part::Frames;
         let head: Vec<u8> = self.partial.drain(..end.saturating_add(4)).collect();
+        // A client begins with a request, and a server with a status line.
+        self.masked = !head.starts_with(b"HTTP/");
         for (at, line) in String::from_utf8_lossy(&head).trim_end().lines().enumerate() {
             let shown = match line.split_once(':') {
                 _ if at == 0 => line.into(),
@@ -225,11 +203,11 @@ mod tests {
     fn lines(input: &[u8], piece: usize) -> Vec<String> {
         let mut lines = Vec::new();
         let server = ws::Server::new(ws::Limits::default(), Time::ZERO);
-        let mut server = Tracer::server(server, |line| lines.push(line.into()));
+        let mut server = Tracer::new(server, |line| lines.push(line.into()));
         for bytes in input.chunks(piece) {
             server.feed(Time::ZERO, (), bytes);
             pass_with(&mut server, Time::ZERO, usize::MAX, |server, _| {
-                let _ = server.machine_mut().accept(None);
+                let _ = server.machine.accept(None);
             });
         }
         lines
@@ -254,14 +232,14 @@ mod tests {
 
     #[test]
     fn foreign_bytes_are_not_kept() {
-        let mut direction = Direction::new("<", true);
+        let mut direction = Direction::new("<");
         let mut shown = Vec::new();
         direction.pass(&[b'x'; MAX_HEAD], &mut |line: &str| shown.push(String::from(line)));
         assert_eq!(direction.partial.len(), MAX_HEAD);
         direction.pass(b"x", &mut |_: &str| {});
         direction.pass(b"GET / HTTP/1.1\r\n\r\n", &mut |_: &str| {});
         assert_eq!((direction.partial.len(), direction.part), (0, Part::Neither));
-        let mut direction = Direction::new("<", true);
+        let mut direction = Direction::new("<");
         direction.pass(b"GET / HTTP/1.1\r\n\r\n\xff\xff\xff", &mut |_: &str| {});
         assert_eq!((direction.partial.len(), direction.part), (0, Part::Neither));
         assert_eq!(shown, [""; 0]);
