@@ -113,7 +113,7 @@ impl<A: Adapter> World<A> {
         let seen = &mut self.seen;
         self.editor.step(at_most, |server, event| seen.note(server, event));
         for call in seen.late.drain(..) {
-            let _ = self.editor.machine_mut().call(call).respond(&ToolResult::diagnostics(&[]));
+            let _ = self.editor.machine_mut().call(call).respond(&ToolResult::text("[]"));
         }
     }
 
@@ -181,7 +181,7 @@ impl Seen {
                 if self.answers_late {
                     return self.late.push(call.id());
                 }
-                server.call(call).respond(&ToolResult::diagnostics(&[])).unwrap();
+                server.call(call).respond(&ToolResult::text("[]")).unwrap();
             }
             ServerEvent::DiffClosed { call, .. } => self.open.retain(|(open, _)| open.id() != call),
             ServerEvent::Notification { .. } => self.notifications += 1,

@@ -129,9 +129,9 @@ fn take<R: Role>(role: &mut R, message: Message<'_>, out: &mut impl Outbox) {
         Message::Batch(_) => session.tolerate(PeerFault::Batch),
         Message::Invalid { answer: Some((id, code)), error } => {
             refuse(&id, code, error.text(), out);
-            session.report(error);
+            session.report(PeerFault::Message(error));
         }
-        Message::Invalid { answer: None, error } => session.tolerate(error),
+        Message::Invalid { answer: None, error } => session.tolerate(PeerFault::Message(error)),
     }
 }
 
@@ -175,7 +175,7 @@ fn take_response<R: Role>(role: &mut R, id: &Id, answer: Answer<'_>, out: &mut i
         Answer::Result(result) => Outcome::Result(result.into()),
         Answer::Error(error) => Outcome::Error(error),
         Answer::Malformed(fault) => {
-            session.report(fault);
+            session.report(PeerFault::Message(fault));
             Outcome::Malformed
         }
     };

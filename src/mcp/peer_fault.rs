@@ -45,12 +45,6 @@ pub enum PeerFault {
     EndlessList,
 }
 
-impl From<rpc::InvalidMessage> for PeerFault {
-    fn from(fault: rpc::InvalidMessage) -> Self {
-        Self::Message(fault)
-    }
-}
-
 impl fmt::Display for PeerFault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

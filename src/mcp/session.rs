@@ -120,12 +120,12 @@ impl<E: From<SessionEvent>> Session<E> {
     }
 
     /// Reports a fault of the peer.
-    pub(super) fn report(&mut self, fault: impl Into<PeerFault>) {
-        self.push(SessionEvent::PeerFault(fault.into()));
+    pub(super) fn report(&mut self, fault: PeerFault) {
+        self.push(SessionEvent::PeerFault(fault));
     }
 
     /// Reports a text that can be neither used nor answered, and counts it.
-    pub(super) fn tolerate(&mut self, fault: impl Into<PeerFault>) {
+    pub(super) fn tolerate(&mut self, fault: PeerFault) {
         self.report(fault);
         self.faults = self.faults.saturating_add(1);
         if self.faults == self.limits.faults.saturating_add(1) {

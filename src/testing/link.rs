@@ -53,15 +53,8 @@ enum State {
 }
 
 impl Default for Link {
-    fn default() -> Self {
-        Self::new()
-    }
-}
-
-impl Link {
     /// Creates a link that carries everything at once.
-    #[must_use]
-    pub const fn new() -> Self {
+    fn default() -> Self {
         Self {
             piece: usize::MAX,
             delay: Duration::ZERO,
@@ -74,7 +67,9 @@ impl Link {
             carried: Vec::new(),
         }
     }
+}
 
+impl Link {
     /// Holds all bytes back until the time `until`. Bytes that are written meanwhile wait, up to 64
     /// KiB of them.
     pub fn stall(&mut self, until: Time) {

@@ -163,7 +163,12 @@ impl Net {
 
     fn connect(&mut self, peer: Peer) -> usize {
         let conn = self.server.connect(self.now);
-        self.connections.push(Connection { conn, peer, to_server: Link::new(), to_peer: Link::new() });
+        self.connections.push(Connection {
+            conn,
+            peer,
+            to_server: Link::default(),
+            to_peer: Link::default(),
+        });
         self.connections.len().saturating_sub(1)
     }
 

@@ -39,7 +39,7 @@ pub struct Pair<S: Machine, C: Machine> {
 
 impl<S: Machine<Conn = ()>, C: Machine<Conn = ()>> Pair<S, C> {
     /// Joins two machines that were created at the time `now`.
-    pub const fn new(server: S, client: C, now: Time) -> Self {
+    pub fn new(server: S, client: C, now: Time) -> Self {
         Self::joined(server, (), client, now)
     }
 }
@@ -47,7 +47,7 @@ impl<S: Machine<Conn = ()>, C: Machine<Conn = ()>> Pair<S, C> {
 impl<S: Machine<Conn: Debug + PartialEq>, C: Machine<Conn = ()>> Pair<S, C> {
     /// Joins a client to a machine with several connections, such as an [`ide::Server`](crate::ide::Server), over the
     /// connection `conn`.
-    pub const fn joined(server: S, conn: S::Conn, client: C, now: Time) -> Self {
+    pub fn joined(server: S, conn: S::Conn, client: C, now: Time) -> Self {
         Self {
             server,
             conn,
@@ -55,8 +55,8 @@ impl<S: Machine<Conn: Debug + PartialEq>, C: Machine<Conn = ()>> Pair<S, C> {
             now,
             server_events: Vec::new(),
             client_events: Vec::new(),
-            to_server: Link::new(),
-            to_client: Link::new(),
+            to_server: Link::default(),
+            to_client: Link::default(),
         }
     }
 

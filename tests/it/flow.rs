@@ -9,7 +9,7 @@ use ide_mcp::ide::tool::{DiffOutcome, OpenDiff, ToolCall};
 use ide_mcp::{
     Output, Time,
     ide::{Client, ClientConfig, ClientEvent, Server, ServerEvent},
-    mcp::{Implementation, Outcome, ToolResult},
+    mcp::{Implementation, Outcome},
     rpc::SessionId,
     testing::{Pair, Random, pass, pass_with},
     ws::{self, CloseCode, Closed, OwnedEvent, SendError},
@@ -153,7 +153,7 @@ fn large_verdict_meets_large_call() {
         let call = crate::support::ide::called(&std::mem::take(&mut pair.server_events));
         // The person saves while the agent sends a second call.
         let saved = DiffOutcome::Accepted { contents: "s".repeat(mib * MIB) };
-        pair.server.call(call).respond(&ToolResult::diff(&saved)).unwrap();
+        pair.server.call(call).respond(&crate::support::ide::vs_code(&saved)).unwrap();
         let second = open_diff(&mut pair, "n".repeat(mib * MIB), "second");
         pair.settle();
         assert!(pair.is_at_rest());
@@ -163,7 +163,7 @@ fn large_verdict_meets_large_call() {
         assert_eq!(diff.new_file_contents.len(), mib * MIB);
         pair.server
             .call(call.id())
-            .respond(&ToolResult::diff(&DiffOutcome::Rejected { tab_name: "second".into() }))
+            .respond(&crate::support::ide::vs_code(&DiffOutcome::Rejected { tab_name: "second".into() }))
             .unwrap();
         pair.settle();
         let ended: Vec<_> = pair

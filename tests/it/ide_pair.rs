@@ -175,7 +175,7 @@ fn tools_are_listed_and_called() {
     let asked = pair.client.call_tool(&GetDiagnostics::new(None)).unwrap().id();
     pair.settle();
     let call = called(&std::mem::take(&mut pair.server_events));
-    pair.server.call(call).respond(&ToolResult::diagnostics(&[])).unwrap();
+    pair.server.call(call).respond(&ToolResult::text("[]")).unwrap();
     pair.settle();
     assert_eq!(pair.result(asked), ["[]"]);
 
@@ -199,7 +199,7 @@ fn a_diff_is_accepted_edited_or_rejected() {
         let day = u64::try_from(pair.now.since_start().as_millis()).unwrap() + 86_400_000;
         pair.at(day);
         assert_eq!((pair.said(), pair.heard()), (vec![], vec![]));
-        pair.server.call(call).respond(&ToolResult::diff(&outcome)).unwrap();
+        pair.server.call(call).respond(&crate::support::ide::vs_code(&outcome)).unwrap();
         pair.settle();
         assert_eq!(pair.result(asked), expected);
         let closed = pair.client.call_tool(&CloseTab::new("✻ t ⧉")).unwrap().id();

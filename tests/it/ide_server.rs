@@ -54,11 +54,15 @@ fn verdict_is_sent_once_and_ends_diff() {
         let mut editor = Editor::attached(config());
         let diff = open(&mut editor, 5, "✻ t ⧉");
         assert_eq!(editor.open_diffs(), [(diff, "✻ t ⧉")], "{name}");
-        assert_eq!(editor.server.call(diff).respond(&ToolResult::diff(&outcome)), Ok(()), "{name}");
+        assert_eq!(
+            editor.server.call(diff).respond(&crate::support::ide::vs_code(&outcome)),
+            Ok(()),
+            "{name}"
+        );
         assert_eq!(editor.texts(), [expected], "{name}");
         assert_eq!(editor.open_diffs().len(), 0, "{name}");
         assert_eq!(
-            editor.server.call(diff).respond(&ToolResult::diff(&outcome)),
+            editor.server.call(diff).respond(&crate::support::ide::vs_code(&outcome)),
             Err(NotAnswered::Answered),
             "{name}"
         );
@@ -382,7 +386,7 @@ fn requests_before_the_end_of_the_stream_are_answered() {
     // The application answers on another turn, and what comes behind the end is no input.
     assert_eq!(shown(&editor.say(&request(7, "ping"))), NOTHING);
     assert_eq!(shown(&editor.at(500)), NOTHING);
-    editor.server.call(open).respond(&ToolResult::diagnostics(&[])).unwrap();
+    editor.server.call(open).respond(&ToolResult::text("[]")).unwrap();
     assert_eq!(shown(&editor.events()), ["Closed(Abnormal)"]);
     assert!(!editor.is_over(), "the answers are not written");
     let said = editor.texts();
@@ -517,10 +521,7 @@ fn calls_expire_after_their_default_timeouts() {
         editor.texts(),
         [r#"{"jsonrpc":"2.0","id":2,"result":{"content":[{"type":"text","text":"[]"}]}}"#]
     );
-    assert_eq!(
-        editor.server.call(problems).respond(&ToolResult::diagnostics(&[])),
-        Err(NotAnswered::Expired)
-    );
+    assert_eq!(editor.server.call(problems).respond(&ToolResult::text("[]")), Err(NotAnswered::Expired));
 
     assert_eq!(shown(&editor.at(CALL - 1)), ["edit of /w/a Expired"]);
     assert_eq!(shown(&editor.at(CALL)), ["ended Expired"; 2]);
@@ -1147,10 +1148,7 @@ fn unpolled_input_precedes_timers() {
     let problems = called(&editor.say(&call(2, "getDiagnostics", "{}")));
     editor.hear(&text(&cancelled(2)));
     assert_eq!(shown(&editor.at(10_000)), ["ended Cancelled { reason: None }"]);
-    assert_eq!(
-        editor.server.call(problems).respond(&ToolResult::diagnostics(&[])),
-        Err(NotAnswered::Cancelled)
-    );
+    assert_eq!(editor.server.call(problems).respond(&ToolResult::text("[]")), Err(NotAnswered::Cancelled));
     assert_eq!(editor.texts(), NOTHING);
 }
 

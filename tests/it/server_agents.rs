@@ -737,10 +737,10 @@ fn i35_answer_goes_to_the_calling_client() {
     // A client closes only its own diffs.
     assert_eq!(editors.say(one, &close_tab(2, "t")), ["1: diff t TabClosed"]);
     assert_eq!(
-        editors.server.call(first).respond(&ToolResult::diff(&saved("x"))),
+        editors.server.call(first).respond(&crate::support::ide::vs_code(&saved("x"))),
         Err(NotAnswered::Answered)
     );
-    assert_eq!(editors.server.call(second).respond(&ToolResult::diff(&saved("x"))), Ok(()));
+    assert_eq!(editors.server.call(second).respond(&crate::support::ide::vs_code(&saved("x"))), Ok(()));
     assert_eq!(editors.texts(one), [answer(1, &["DIFF_REJECTED", "t"]), answer(2, &["TAB_CLOSED"])]);
     assert_eq!(editors.texts(two), [answer(1, &["FILE_SAVED", "x"])]);
 
@@ -751,10 +751,13 @@ fn i35_answer_goes_to_the_calling_client() {
     let again = editors.attach();
     assert_eq!(again.index(), one.index());
     let new = editors.call(again, &open_diff(7, "t"));
-    assert_eq!(editors.server.call(old).respond(&ToolResult::diff(&saved("x"))), Err(NotAnswered::Closed));
+    assert_eq!(
+        editors.server.call(old).respond(&crate::support::ide::vs_code(&saved("x"))),
+        Err(NotAnswered::Closed)
+    );
     assert_eq!(editors.server.call(old).fail(ErrorObject::new(-1, "x")), Err(NotAnswered::Closed));
     assert_eq!(editors.texts(again), NOTHING);
-    assert_eq!(editors.server.call(new).respond(&ToolResult::diff(&saved("y"))), Ok(()));
+    assert_eq!(editors.server.call(new).respond(&crate::support::ide::vs_code(&saved("y"))), Ok(()));
     assert_eq!(editors.texts(again), [answer(7, &["FILE_SAVED", "y"])]);
 }
 
@@ -771,7 +774,7 @@ fn close_all_diff_tabs_spares_other_clients() {
         let texts = [answer(1, &["DIFF_REJECTED", tab]), answer(2, &["CLOSED_1_DIFF_TABS"])];
         assert_eq!(editors.texts(one), texts);
         assert_eq!(editors.texts(two), NOTHING);
-        assert_eq!(editors.server.call(kept).respond(&ToolResult::diff(&saved("x"))), Ok(()));
+        assert_eq!(editors.server.call(kept).respond(&crate::support::ide::vs_code(&saved("x"))), Ok(()));
         assert_eq!(editors.texts(two), [answer(1, &["FILE_SAVED", "x"])]);
     }
 }
@@ -792,7 +795,7 @@ fn open_diffs_do_not_delay_diagnostics() {
     for event in editors.events() {
         let ServerEvent::Call { call, .. } = event else { panic!("{event:?}") };
         assert!(matches!(call, ToolCall::GetDiagnostics(..)));
-        editors.server.call(call).respond(&ToolResult::diagnostics(&[])).unwrap();
+        editors.server.call(call).respond(&ToolResult::text("[]")).unwrap();
     }
     assert_eq!(editors.offered(), conns);
     for conn in conns {
@@ -800,7 +803,7 @@ fn open_diffs_do_not_delay_diagnostics() {
     }
     // The application decides the diffs from the last to the first.
     for diff in diffs.iter().rev() {
-        assert_eq!(editors.server.call(*diff).respond(&ToolResult::diff(&saved("x"))), Ok(()));
+        assert_eq!(editors.server.call(*diff).respond(&crate::support::ide::vs_code(&saved("x"))), Ok(()));
     }
     for conn in conns {
         let expected: Vec<String> = (0..8).rev().map(|id| answer(id, &["FILE_SAVED", "x"])).collect();

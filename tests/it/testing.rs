@@ -63,7 +63,7 @@ fn stalled_link_holds_64_kib_then_resumes() {
 #[test]
 fn pieces_never_exceed_their_limit() {
     for (piece, rounds) in [(1, 11), (4, 3), (100, 1)] {
-        let (mut pair, mut link) = (open(), Link::new());
+        let (mut pair, mut link) = (open(), Link::default());
         link.piece = piece;
         pair.client.sender().text("hello").unwrap();
         // A header of two bytes, a key of four, and the text.

@@ -94,7 +94,7 @@ fn a_wait_that_is_dropped_loses_nothing() {
         match once(server.next_event()) {
             Some(Some(ServerEvent::Call { call, .. })) => {
                 calls += 1;
-                server.machine_mut().call(call).respond(&ToolResult::diagnostics(&[])).unwrap();
+                server.machine_mut().call(call).respond(&ToolResult::text("[]")).unwrap();
             }
             Some(Some(ServerEvent::Closed { .. })) => ends += 1,
             _ => {}
@@ -259,7 +259,7 @@ fn editor_and_agent_are_tasks_of_smol() {
             match server.next_event().await {
                 Some(ServerEvent::Call { call, .. }) => {
                     calls += 1;
-                    server.machine_mut().call(call).respond(&ToolResult::diagnostics(&[])).unwrap();
+                    server.machine_mut().call(call).respond(&ToolResult::text("[]")).unwrap();
                 }
                 Some(ServerEvent::Closed { .. }) => server.shutdown(),
                 _ => {}

@@ -5,7 +5,7 @@ use crate::plain::PATIENCE;
 use crate::support::{Talk, TempDir, World, agent_with, diagnostics, proposal};
 use ide_mcp::ide::discovery::{AuthToken, LockFile};
 use ide_mcp::ide::tool::{DiffOutcome, OpenDiff, Tool, ToolSet};
-use ide_mcp::ide::{Client, ClientConfig, Mention, ServerConfig};
+use ide_mcp::ide::{Auth, Client, ClientConfig, Mention, ServerConfig};
 use ide_mcp::mcp::Implementation;
 use ide_mcp::rpc::SessionId;
 use ide_mcp::{Clock, Time, ws};
@@ -20,7 +20,7 @@ use std::{fs, process, thread};
 pub(crate) fn options_are_published_and_kept<A: Adapter>() {
     let dir = TempDir::new();
     let mut world = {
-        let editor = editor().folder("/w/b").token(new_token().unwrap());
+        let editor = editor().folder("/w/b").auth(Auth::Token(new_token().unwrap()));
         let options = StartOptions::new(editor).pid(4711).lock_dir(LockDir::create(&dir.0).unwrap());
         World::<A>::start(options)
     };
@@ -81,7 +81,7 @@ pub(crate) fn misuse_of_start_has_clear_errors<A: Adapter>() {
         ("second start", again, "end the program or the earlier server of this program that listens there"),
         (
             "exposed",
-            there(editor().without_token()).bind(exposed),
+            there(editor().auth(Auth::Disabled)).bind(exposed),
             "without a token other machines must not reach",
         ),
         (

@@ -2,7 +2,7 @@
 //! again. The file is below `XDG_STATE_HOME` or `~/.local/state`, and only its user can read it.
 //!
 //! While no editor listened on the port, another program could have received the token. The server therefore admits
-//! with it only programs of our own user (`ServerConfig::resumed_token`).
+//! with it only programs of our own user (`Auth::Resumed`).
 
 use crate::editor::folders::Folders;
 use crate::support::save::fixed_hash;

@@ -4,8 +4,8 @@ use crate::editor::folders::Folders;
 use crate::editor::last_run::LastRun;
 use crate::editor::options::{Face, Options};
 use crate::support::save::state_dir;
-use ide_mcp::ide::ServerConfig;
 use ide_mcp::ide::tool::ToolSet;
+use ide_mcp::ide::{Auth, ServerConfig};
 use ide_mcp_mio::lockfile::workspace_folders;
 use ide_mcp_mio::{Bind, GuardMode, Guarding, Server, StartError, StartOptions, Wake};
 use mio::{Registry, Token};
@@ -38,9 +38,9 @@ pub(crate) fn listen(
     let state = state_dir(|name| env::var_os(name).map(Into::into));
     let start = |bind, auth| {
         let editor = match auth {
-            None if !options.asks_for_token => editor.clone().without_token(),
+            None if !options.asks_for_token => editor.clone().auth(Auth::Disabled),
             None => editor.clone(),
-            Some(token) => editor.clone().resumed_token(token),
+            Some(token) => editor.clone().auth(Auth::Resumed(token)),
         };
         let options = StartOptions::new(editor)
             .bind(bind)

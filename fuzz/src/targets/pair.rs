@@ -109,11 +109,13 @@ fn tools() -> ToolSet {
 /// Returns the editor's answer to a call.
 fn answer(call: &ToolCall) -> ToolResult<'static> {
     match call {
-        ToolCall::OpenDiff(..) => {
-            ToolResult::diff(&DiffOutcome::Rejected { tab_name: "t".into() }).into_owned()
-        }
+        ToolCall::OpenDiff(..) => ide_mcp::testing::written_answer(
+            &DiffOutcome::Rejected { tab_name: "t".into() },
+            ide_mcp::ide::Dialect::VsCode,
+        )
+        .into_owned(),
         ToolCall::OpenFile(..) => ToolResult::text("Opened file: /w/a"),
-        _ => ToolResult::diagnostics(&[]),
+        _ => ToolResult::text("[]"),
     }
 }
 

@@ -198,26 +198,13 @@ impl ServerConfig {
     /// of the [policy](Self::policy) stay. An adapter sets the port of its listener itself.
     pub fn listening(mut self, port: u16, token: AuthToken) -> Self {
         self.policy.port = port;
-        self.token(token)
-    }
-
-    /// Sets the token, which an adapter otherwise generates. No earlier process may have published it.
-    pub fn token(self, token: AuthToken) -> Self {
         self.auth(Auth::Token(token))
     }
 
-    /// Sets the token that the editor had in its last run, mostly to listen on the port of that run again. An adapter
-    /// then admits only clients of our own user, and generates a fresh token where it cannot tell.
-    pub fn resumed_token(self, token: AuthToken) -> Self {
-        self.auth(Auth::Resumed(token))
-    }
-
-    /// Requires no token: every program of this machine but a browser gets in.
-    pub fn without_token(self) -> Self {
-        self.auth(Auth::Disabled)
-    }
-
-    fn auth(mut self, auth: Auth) -> Self {
+    /// Requires this proof of a client, in place of the token that an adapter generates. No earlier process may have
+    /// published an [`Auth::Token`]: what it published is [`Auth::Resumed`], mostly to listen on its port again. An
+    /// adapter then admits only clients of our own user, and generates a fresh token where it cannot tell.
+    pub fn auth(mut self, auth: Auth) -> Self {
         self.policy.auth = auth;
         self
     }

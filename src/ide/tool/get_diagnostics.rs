@@ -154,15 +154,6 @@ impl<'de> Deserialize<'de> for Diagnostics {
     }
 }
 
-impl ToolResult<'_> {
-    /// Returns the answer of `getDiagnostics` in the dialect of VS Code. Unlike [`Diagnostics`], it
-    /// does not need to own the files.
-    #[must_use]
-    pub fn diagnostics(files: &[FileDiagnostics]) -> Self {
-        written(files, Dialect::VsCode, ContentLimits::default().diagnostics)
-    }
-}
-
 fn written(files: &[FileDiagnostics], dialect: Dialect, most: usize) -> ToolResult<'static> {
     let total: usize = files.iter().map(|file| file.diagnostics.len()).sum();
     let mut room = most;
@@ -267,7 +258,7 @@ mod tests {
     fn diagnostics_match_the_recorded_editor() {
         let file = FileDiagnostics::new("file:///home/user/project/new.txt", Vec::new());
         assert_eq!(
-            serde_json::to_string(&ToolResult::diagnostics(&[file])).unwrap(),
+            serde_json::to_string(&written(&[file], Dialect::VsCode, usize::MAX)).unwrap(),
             r#"{"content":[{"type":"text","text":"[{\"uri\":\"file:///home/user/project/new.txt\",\"diagnostics\":[]}]"}]}"#
         );
     }

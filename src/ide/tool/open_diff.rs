@@ -153,14 +153,6 @@ impl Shape for DiffOutcome {
     }
 }
 
-impl<'a> ToolResult<'a> {
-    /// Returns the verdict of `openDiff` in the dialect of VS Code.
-    #[must_use]
-    pub fn diff(outcome: &'a DiffOutcome) -> Self {
-        outcome.result(Dialect::VsCode)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -297,7 +297,7 @@ pub const ROWS: &[Row] = &[
             ),
             Calls("executeCode", r#"{"code":"2"}"#),
             Hears(r#"ExecuteCode(ExecuteCode { code: "2" })"#),
-            answers!(ExecuteCode, CodeOutput::new(vec![OutputBlock::Text("2".into())])),
+            answers!(ExecuteCode, CodeOutput { blocks: vec![OutputBlock::Text("2".into())] }),
             Result(&["2"]),
         ]),
     ),

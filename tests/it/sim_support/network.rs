@@ -49,8 +49,8 @@ impl Cable {
         let mut cable = Self {
             conn: Some(conn),
             peer,
-            up: Link::new(),
-            down: Link::new(),
+            up: Link::default(),
+            down: Link::default(),
             unwritten: 0,
             up_is_full: false,
             down_is_full: false,

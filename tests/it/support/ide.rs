@@ -11,16 +11,16 @@ pub use super::said::{
 use std::{fmt::Display, time::Duration};
 
 use ide_mcp::ide::kit::{Position, Range};
-use ide_mcp::ide::tool::{DiffOutcome, Tool, ToolSet};
+use ide_mcp::ide::tool::{Answer, DiffOutcome, Tool, ToolSet};
 use ide_mcp::{
     Time,
     ide::{
-        Agent, AgentMut, Auth, ConnId, Mention, MentionError, Policy, Selected, Selection, Server,
+        Agent, AgentMut, Auth, ConnId, Dialect, Mention, MentionError, Policy, Selected, Selection, Server,
         ServerConfig, ServerEvent,
     },
     mcp::ToolResult,
     rpc::{CallId, NotAnswered},
-    testing::{Passed, pass},
+    testing::{Passed, pass, written_answer},
 };
 
 pub fn at(millis: u64) -> Time {
@@ -71,7 +71,7 @@ pub fn texts(bytes: &[u8]) -> Vec<String> {
 /// Answers a diff as saved with these contents.
 pub fn save(server: &mut Server, diff: CallId, contents: &str) -> Result<(), NotAnswered> {
     let saved = DiffOutcome::Accepted { contents: contents.into() };
-    server.call(diff).respond(&ToolResult::diff(&saved))
+    server.call(diff).respond(&vs_code(&saved))
 }
 
 /// Returns the only call among these events.
@@ -237,4 +237,9 @@ impl Editor {
     pub fn texts(&mut self) -> Vec<String> {
         texts(&self.written())
     }
+}
+
+/// Returns an answer as an editor of the family of VS Code writes it.
+pub fn vs_code<A: Answer>(answer: &A) -> ToolResult<'_> {
+    written_answer(answer, Dialect::VsCode)
 }

@@ -3,7 +3,7 @@
 use crate::plain::PATIENCE;
 use ide_mcp::Time;
 use ide_mcp::ide::tool::{OpenDiff, Tool, ToolCall, ToolSet};
-use ide_mcp::ide::{Client, ClientConfig, ClientEvent, ServerConfig, ServerEvent};
+use ide_mcp::ide::{Auth, Client, ClientConfig, ClientEvent, ServerConfig, ServerEvent};
 use ide_mcp::mcp::{Implementation, Outcome, ToolResult};
 use ide_mcp::rpc::SessionId;
 use ide_mcp_blocking::lockfile::LockDir;
@@ -18,7 +18,7 @@ fn spawned_server_is_used_by_its_handle() {
     let editor = ServerConfig::new("spawned", "1")
         .folder("/w")
         .tools(ToolSet::new().handle(Tool::OpenDiff))
-        .token(token.clone());
+        .auth(Auth::Token(token.clone()));
     let editor = StartOptions::new(editor).lock_dir(LockDir::create(&dir).unwrap());
     let (sender, events) = channel();
     let handle = spawn(editor.clone(), move |event| drop(sender.send(event))).unwrap();

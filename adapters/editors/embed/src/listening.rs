@@ -8,6 +8,7 @@ use crate::event::Event;
 use crate::old_text::MAX_HELD;
 use crate::typed::TypedCommand;
 use ide_mcp_lockfile::{Error as LockFileError, LockDir, launch_env, scan};
+use ide_mcp_mio::ide::Auth;
 use ide_mcp_mio::ide::discovery::AuthToken;
 use ide_mcp_mio::{Bind, Handle, NestedServer, StartError, StartOptions};
 use std::collections::BTreeMap;
@@ -254,9 +255,9 @@ fn options(config: &Config) -> Result<StartOptions, OpenError> {
     let earlier = config.resume.as_deref().and_then(earlier);
     let mut editor = config.describe();
     if let Some((_, token)) = &earlier {
-        editor = editor.resumed_token(token.clone());
+        editor = editor.auth(Auth::Resumed(token.clone()));
     } else if let Some(token) = &config.token {
-        editor = editor.token(token.0.clone());
+        editor = editor.auth(Auth::Token(token.0.clone()));
     }
     let mut options = StartOptions::new(editor).without_folders();
     if let Some(pid) = config.pid {

@@ -2,12 +2,13 @@
 
 use std::time::Duration;
 
-use ide_mcp::ide::tool::{Call, DiffOutcome, FileDiagnostics, OpenDiff, ToolCall};
+use ide_mcp::ide::tool::{Call, Diagnostics, DiffOutcome, FileDiagnostics, OpenDiff, ToolCall};
 use ide_mcp::{
     Time,
-    ide::{ConnId, DiffEnd},
+    ide::{ConnId, Dialect, DiffEnd},
     mcp::{CallEnd, Progress, PromptResult, ResourceResult, ToolResult},
     rpc::{CallId, ErrorObject, NotAnswered},
+    testing::written_answer,
 };
 
 use super::Editor;
@@ -152,12 +153,16 @@ impl Editor {
                 };
                 match call.take() {
                     Some(call) => subject.host.answer(call, &outcome),
-                    None => respond(subject, &ToolResult::diff(&outcome)),
+                    None => respond(subject, &written_answer(&outcome, Dialect::VsCode)),
                 }
             }
-            Some(What::Diagnostics) => {
-                respond(subject, &ToolResult::diagnostics(&[FileDiagnostics::new(text, Vec::new())]))
-            }
+            Some(What::Diagnostics) => respond(
+                subject,
+                &written_answer(
+                    &Diagnostics { files: vec![FileDiagnostics::new(text, Vec::new())] },
+                    Dialect::VsCode,
+                ),
+            ),
             Some(What::File) => respond(subject, &ToolResult::text(format!("Opened file: {text}"))),
             Some(What::Prompt) => {
                 subject.host.call(call).respond_prompt(&PromptResult::text(text)).map_err(gone)
