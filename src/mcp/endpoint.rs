@@ -12,7 +12,7 @@ use super::{
 };
 use crate::{
     Outbox, Time,
-    rpc::{CallId, ErrorObject, NotAnswered, NotSent, RequestId, SerializedNotification},
+    rpc::{CallId, ErrorObject, NotAnswered, NotSent, RequestId},
 };
 
 /// One side of a session: [`Server`](super::Server) or [`Client`](super::Client). `R` is that role, and `E` is its event.
@@ -180,9 +180,10 @@ where
     /// # Errors
     ///
     /// As for [`notify`](Self::notify), but never [`Unserializable`](NotSent::Unserializable).
-    pub fn notify_serialized(
+    #[cfg(feature = "ide")]
+    pub(crate) fn notify_serialized(
         &mut self,
-        notification: &SerializedNotification,
+        notification: &crate::rpc::SerializedNotification,
         out: &mut impl Outbox,
     ) -> Result<(), NotSent> {
         self.session.may_send(false)?;
@@ -277,5 +278,77 @@ where
     #[must_use]
     pub fn is_open(&self, call: CallId) -> bool {
         self.session.incoming.is_open(call)
+    }
+}
+
+#[cfg(all(test, feature = "ide"))]
+mod tests {
+    use super::*;
+    use crate::mcp::{Client, ClientConfig, Implementation, Lines, RawTools, Server, ServerConfig};
+    use crate::rpc::{SerializedNotification, SessionId};
+
+    /// Checks that a notification that was written for several peers is sent when any other is, with the same text.
+    fn check<R, E: From<SessionEvent>>(
+        side: &mut Endpoint<R, E>,
+        mut outs: [Lines; 2],
+        expected: Result<(), NotSent>,
+        state: &str,
+    ) where
+        Endpoint<R, E>: Role<Event = E>,
+    {
+        let written = SerializedNotification::new("n", None::<&()>);
+        let [plain, serialized] = &mut outs;
+        let before = plain.outgoing().len();
+        assert_eq!(side.notify("n", None::<&()>, plain), expected, "{state}");
+        let sent = written.and_then(|written| side.notify_serialized(&written, serialized));
+        assert_eq!(sent, expected, "{state}");
+        assert_eq!(plain.outgoing(), serialized.outgoing(), "{state}");
+        assert_eq!(plain.outgoing().len() > before, expected.is_ok(), "{state}");
+    }
+
+    fn empty() -> [Lines; 2] {
+        [Lines::new(), Lines::new()]
+    }
+
+    #[test]
+    fn server_sends_a_serialized_notification_like_any_other() {
+        let config = ServerConfig::new(Implementation::new("e", "1"));
+        let mut server = Server::new(config, RawTools::default(), SessionId::new(1));
+        check(&mut server, empty(), Err(NotSent::NotReady), "awaiting initialize");
+        let initialize =
+            r#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25"}}"#;
+        server.receive(Time::ZERO, initialize, &mut Lines::new());
+        check(&mut server, empty(), Err(NotSent::NotReady), "initializing");
+        let initialized = r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#;
+        server.receive(Time::ZERO, initialized, &mut Lines::new());
+        check(&mut server, empty(), Ok(()), "ready");
+        let mut full = empty();
+        for out in &mut full {
+            out.message(crate::To::Unasked, |buf| buf.resize(Lines::HIGH_WATER_MARK, b' ')).unwrap();
+        }
+        check(&mut server, full, Err(NotSent::Full), "full");
+        server.drain();
+        check(&mut server, empty(), Err(NotSent::NotReady), "draining");
+        server.close();
+        check(&mut server, empty(), Err(NotSent::Closed), "closed");
+    }
+
+    #[test]
+    fn client_sends_a_serialized_notification_like_any_other() {
+        let new = || Client::new(ClientConfig::new(Implementation::new("a", "1")), SessionId::new(1));
+        let mut client = new();
+        check(&mut client, empty(), Err(NotSent::NotReady), "idle");
+        client.start(Time::ZERO, &mut Lines::new()).unwrap();
+        check(&mut client, empty(), Err(NotSent::NotReady), "negotiating");
+        let answer =
+            r#"{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":"2025-11-25","capabilities":{}}}"#;
+        client.receive(Time::ZERO, answer, &mut Lines::new());
+        check(&mut client, empty(), Ok(()), "ready");
+        client.close();
+        check(&mut client, empty(), Err(NotSent::Closed), "closed");
+        let mut failed = new();
+        failed.start(Time::ZERO, &mut Lines::new()).unwrap();
+        while failed.poll(Time::from_millis(30_000), &mut Lines::new()).is_some() {}
+        check(&mut failed, empty(), Err(NotSent::NotReady), "failed");
     }
 }

@@ -28,8 +28,7 @@ pub enum List {
 
 impl List {
     /// Returns the method that requests the list.
-    #[must_use]
-    pub const fn method(self) -> &'static str {
+    pub(super) const fn method(self) -> &'static str {
         match self {
             Self::Tools => "tools/list",
             Self::Resources => "resources/list",

@@ -17,7 +17,7 @@ use super::{
 use crate::{
     Keepalive, Outbox, Time, To,
     keepalive::{Pulse, PulseEvent},
-    rpc::{CallId, Id, Json, NotSent, RequestId, SerializedNotification, SessionLimits, read_object, write},
+    rpc::{CallId, Id, Json, NotSent, RequestId, SessionLimits, read_object, write},
 };
 
 /// The state of a session. The diagram is in the documentation of the [module](super).
@@ -253,9 +253,10 @@ impl<E: From<SessionEvent>> Session<E> {
     }
 
     /// Sends a serialized notification. The caller has checked that the state permits it.
+    #[cfg(feature = "ide")]
     pub(super) fn notify_serialized(
         &self,
-        notification: &SerializedNotification,
+        notification: &crate::rpc::SerializedNotification,
         out: &mut impl Outbox,
     ) -> Result<(), NotSent> {
         has_room(out)?;

@@ -27,6 +27,7 @@ mod message;
 mod name;
 mod object;
 mod refusal;
+#[cfg(feature = "ide")]
 mod serialized;
 pub(crate) mod single_pass;
 pub(crate) mod write;
@@ -44,4 +45,5 @@ pub use message::{Answer, Message, classify};
 pub(crate) use name::Name;
 pub(crate) use object::{each_member, is_object, members, name_of, read_object, read_owned, text_of};
 pub use refusal::{NotAnswered, NotSent};
-pub use serialized::SerializedNotification;
+#[cfg(feature = "ide")]
+pub(crate) use serialized::SerializedNotification;

@@ -5,15 +5,8 @@ use alloc::{sync::Arc, vec::Vec};
 use serde::Serialize;
 
 /// A notification that is written once and sent to any number of peers. A clone shares the text.
-///
-/// ```
-/// use ide_mcp::rpc::SerializedNotification;
-/// let notification = SerializedNotification::new("x/saved", None::<&()>)?;
-/// assert_eq!(notification.as_bytes(), br#"{"jsonrpc":"2.0","method":"x/saved"}"#);
-/// # Ok::<_, ide_mcp::rpc::NotSent>(())
-/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct SerializedNotification(Arc<[u8]>);
+pub(crate) struct SerializedNotification(Arc<[u8]>);
 
 impl SerializedNotification {
     /// Writes a notification; `params` are an object.
@@ -21,15 +14,14 @@ impl SerializedNotification {
     /// # Errors
     ///
     /// [`NotSent::Unserializable`] if the parameters cannot be written as an object.
-    pub fn new<P: Serialize + ?Sized>(method: &str, params: Option<&P>) -> Result<Self, NotSent> {
+    pub(crate) fn new<P: Serialize + ?Sized>(method: &str, params: Option<&P>) -> Result<Self, NotSent> {
         let mut text = Vec::with_capacity(1024);
         write::notification(&mut text, method, params).map_err(|_| NotSent::Unserializable)?;
         Ok(Self(text.into()))
     }
 
     /// Returns the text of the message, which is JSON in UTF-8.
-    #[must_use]
-    pub fn as_bytes(&self) -> &[u8] {
+    pub(crate) fn as_bytes(&self) -> &[u8] {
         &self.0
     }
 }

@@ -3,7 +3,7 @@
 use super::mask::Masking;
 use super::output::Phase;
 use super::stream::Stream;
-use super::{Closed, Event, OwnedEvent, Sender};
+use super::{Event, OwnedEvent, Sender};
 use crate::pass::{Pass, Single};
 use crate::{Output, Time};
 use core::fmt::Debug;
@@ -186,7 +186,7 @@ impl<S: Side> Connection<S> {
     #[cfg(feature = "ide")]
     pub(crate) fn abort(&mut self) {
         self.side.give_up();
-        self.stream.output.end_abruptly(Closed::Local { clean: false });
+        self.stream.output.end_abruptly(super::Closed::Local { clean: false });
     }
 
     /// Ends the connection because the peer broke a rule of this layer or of a layer above. An open

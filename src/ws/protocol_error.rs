@@ -73,8 +73,7 @@ impl ProtocolError {
 
     /// Returns the rule in words, with its section of RFC 6455. The text is also the reason in the close
     /// frame.
-    #[must_use]
-    pub const fn rule(self) -> &'static str {
+    pub(super) const fn rule(self) -> &'static str {
         match self {
             Self::ReservedBit => "reserved bit set without an extension (RFC 6455 5.2)",
             Self::ReservedOpcode => "reserved opcode (RFC 6455 5.2)",

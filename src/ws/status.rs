@@ -32,8 +32,7 @@ impl Status {
     }
 
     /// Returns the number and the phrase of RFC 9110.
-    #[must_use]
-    pub const fn line(self) -> &'static str {
+    pub(super) const fn line(self) -> &'static str {
         match self {
             Self::BadRequest => "400 Bad Request",
             Self::Unauthorized => "401 Unauthorized",

@@ -114,7 +114,7 @@ fn editor_answers_its_own_resources() {
         if has_capability {
             config.mcp.capabilities.insert("resources".into(), r#"{"subscribe":true}"#.into());
         }
-        let is_served = context.declares_resources();
+        let is_served = context.listed_resources().is_some();
         let mut editor = Editor::open(config);
         editor.say(INITIALIZE);
         let answer = texts(&editor.written()).remove(0);

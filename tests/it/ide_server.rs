@@ -1017,7 +1017,7 @@ fn opencode_is_not_pinged_by_json_rpc() {
 fn close_frame_names_the_broken_rule() {
     let closed = |violation: ProtocolError| {
         let mut body = violation.close_code().get().to_be_bytes().to_vec();
-        body.extend(violation.rule().as_bytes());
+        body.extend(violation.to_string().as_bytes());
         (CLOSE, body)
     };
     let mut editor = Editor::attached(config());

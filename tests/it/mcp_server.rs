@@ -8,7 +8,7 @@ use crate::mcp_support::{Bench, INITIALIZE, INITIALIZED, NEWEST, config};
 use ide_mcp::{
     Time,
     mcp::{CallEnd, Implementation, LogLevel, ServerConfig, ServerEvent, Timeout, ToolResult},
-    rpc::{NotAnswered, NotSent, SerializedNotification},
+    rpc::{NotAnswered, NotSent},
 };
 
 /// Returns a server in each of the four states in which it takes messages.
@@ -456,12 +456,9 @@ fn server_sends_only_pings_before_ready() {
         ("draining", draining, Err(NotSent::NotReady), false),
         ("closed", closed, Err(NotSent::Closed), false),
     ];
-    let written = SerializedNotification::new("n", None::<&()>).unwrap();
     for (state, mut bench, said, ping) in rows {
         assert_eq!(bench.server.notify("n", None::<&()>, &mut bench.out), said, "{state}");
-        let notified = bench.out.take();
-        assert_eq!(bench.server.notify_serialized(&written, &mut bench.out), said, "{state}");
-        assert_eq!((notified.len(), bench.out.take()), (usize::from(said.is_ok()), notified), "{state}");
+        assert_eq!(bench.out.take().len(), usize::from(said.is_ok()), "{state}");
         let asked = bench.server.request("roots/list", None::<&()>, Timeout::Default, &mut bench.out);
         assert_eq!(asked.map(drop), said, "{state}");
         let pinged = bench.server.request("ping", None::<&()>, Timeout::Default, &mut bench.out);
@@ -477,8 +474,6 @@ fn a_full_outbox_refuses_all_but_answers() {
     let call = bench.call("7", "plain");
     bench.out.full = true;
     assert_eq!(bench.server.notify("n", None::<&()>, &mut bench.out), Err(NotSent::Full));
-    let written = SerializedNotification::new("n", None::<&()>).unwrap();
-    assert_eq!(bench.server.notify_serialized(&written, &mut bench.out), Err(NotSent::Full));
     assert_eq!(bench.server.request("r", None::<&()>, Timeout::Default, &mut bench.out), Err(NotSent::Full));
     assert_eq!(bench.out.take(), [""; 0]);
     bench.server.respond(call, &ToolResult::text("x"), &mut bench.out).unwrap();

@@ -204,7 +204,7 @@ impl Run {
 
     fn set_context(&mut self, has_template: bool) {
         let Books { session: server, out, has_template: known, .. } = &mut self.books;
-        if server.context().declares_prompts() {
+        if server.context().listed_prompts().is_some() {
             server.set_context(context(has_template));
             *known = has_template;
         }

@@ -350,7 +350,7 @@ pub(super) fn context_with_tools(config: &ServerConfig) -> Arc<Context> {
     if !config.tool_resources || has_resources_of_its_own(&config.mcp) {
         return own.clone();
     }
-    let is_own = |uri: &str| own.listed_resources().iter().any(|spec| spec.uri == uri);
+    let is_own = |uri: &str| own.listed_resources().unwrap_or_default().iter().any(|spec| spec.uri == uri);
     let tools: Vec<_> = config.tools.resources(config.dialect).filter(|spec| !is_own(&spec.uri)).collect();
     if tools.is_empty() { own.clone() } else { Arc::new(Context::clone(own).resources(tools)) }
 }

@@ -88,8 +88,8 @@ impl Client {
     }
 
     /// Returns true once [`start`](Client::start) has sent `initialize`.
-    #[must_use]
-    pub fn has_started(&self) -> bool {
+    #[cfg(feature = "ide")]
+    pub(crate) fn has_started(&self) -> bool {
         self.session.state != State::Idle
     }
 

@@ -28,7 +28,7 @@ use crate::rpc::ErrorObject;
 /// let context = Context::new()
 ///     .prompt(review)
 ///     .resource(ResourceSpec::new("notes://today", "today").description("The notes of today"));
-/// assert!(context.declares_prompts() && context.declares_resources());
+/// assert!(context.listed_prompts().is_some() && context.listed_resources().is_some());
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Context {
@@ -91,27 +91,25 @@ impl Context {
     }
 
     /// Returns true if prompts are declared.
-    #[must_use]
-    pub const fn declares_prompts(&self) -> bool {
+    pub(crate) const fn declares_prompts(&self) -> bool {
         self.prompts.is_some()
     }
 
     /// Returns true if resources are declared.
-    #[must_use]
-    pub const fn declares_resources(&self) -> bool {
+    pub(crate) const fn declares_resources(&self) -> bool {
         self.resources.is_some()
     }
 
-    /// Returns the listed prompts, in order.
+    /// Returns the listed prompts, in order; `None` if prompts are not declared.
     #[must_use]
-    pub fn listed_prompts(&self) -> &[PromptSpec] {
-        self.prompts.as_deref().unwrap_or_default()
+    pub fn listed_prompts(&self) -> Option<&[PromptSpec]> {
+        self.prompts.as_deref()
     }
 
-    /// Returns the listed resources, in order.
+    /// Returns the listed resources, in order; `None` if resources are not declared.
     #[must_use]
-    pub fn listed_resources(&self) -> &[ResourceSpec] {
-        self.resources.as_ref().map(|(resources, _)| resources.as_slice()).unwrap_or_default()
+    pub fn listed_resources(&self) -> Option<&[ResourceSpec]> {
+        self.resources.as_ref().map(|(resources, _)| resources.as_slice())
     }
 
     /// Returns the listed templates, in order.
@@ -123,7 +121,8 @@ impl Context {
     /// Checks that a prompt is listed and has its required arguments.
     pub(super) fn check_prompt(&self, asked: &GetPrompt) -> Result<(), ErrorObject> {
         let name = &asked.name;
-        let Some(spec) = self.listed_prompts().iter().find(|spec| spec.name == *name) else {
+        let Some(spec) = self.listed_prompts().unwrap_or_default().iter().find(|spec| spec.name == *name)
+        else {
             return Err(ErrorObject::invalid_params(format!("prompt {name} not found")));
         };
         let is_missing = |argument: &&PromptArgument| {
@@ -145,7 +144,7 @@ impl Context {
     ///
     /// If the URI is not listed and there is no template.
     pub(super) fn find_resource(&self, uri: &str) -> Result<Option<&ResourceSpec>, ErrorObject> {
-        let listed = self.listed_resources().iter().find(|spec| spec.uri == uri);
+        let listed = self.listed_resources().unwrap_or_default().iter().find(|spec| spec.uri == uri);
         if listed.is_none() && self.listed_templates().is_empty() {
             return Err(resource_not_found(uri));
         }
@@ -154,12 +153,12 @@ impl Context {
 
     /// Returns true if both have equal lists of prompts.
     pub(super) fn has_prompts_of(&self, other: &Self) -> bool {
-        self.listed_prompts() == other.listed_prompts()
+        self.listed_prompts().unwrap_or_default() == other.listed_prompts().unwrap_or_default()
     }
 
     /// Returns true if both have equal lists of resources and templates.
     pub(super) fn has_resources_of(&self, other: &Self) -> bool {
-        self.listed_resources() == other.listed_resources()
+        self.listed_resources().unwrap_or_default() == other.listed_resources().unwrap_or_default()
             && self.listed_templates() == other.listed_templates()
     }
 }
@@ -207,9 +206,15 @@ mod tests {
             .prompt(PromptSpec::new("p", "new"))
             .resource(ResourceSpec::new("r://1", "old"))
             .resource(ResourceSpec::new("r://1", "new"));
-        let prompts: Vec<_> = context.listed_prompts().iter().map(|p| (&*p.name, &*p.description)).collect();
+        let prompts: Vec<_> = context
+            .listed_prompts()
+            .unwrap_or_default()
+            .iter()
+            .map(|p| (&*p.name, &*p.description))
+            .collect();
         assert_eq!(prompts, [("p", "new"), ("q", "")]);
-        let resources: Vec<_> = context.listed_resources().iter().map(|r| &*r.name).collect();
+        let resources: Vec<_> =
+            context.listed_resources().unwrap_or_default().iter().map(|r| &*r.name).collect();
         assert_eq!(resources, ["new"]);
     }
 

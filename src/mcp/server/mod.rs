@@ -18,7 +18,7 @@ use super::{
 };
 use crate::{
     Outbox,
-    rpc::{CallId, ErrorObject, NotAnswered, NotSent, RequestId, SessionId},
+    rpc::{CallId, NotAnswered, NotSent, RequestId, SessionId},
 };
 
 mod announced;
@@ -202,7 +202,7 @@ impl<T: Tools> Server<T> {
     pub(crate) fn fail_invalid(
         &mut self,
         call: CallId,
-        error: &ErrorObject,
+        error: &crate::rpc::ErrorObject,
         out: &mut impl Outbox,
     ) -> Result<(), NotAnswered> {
         self.session.incoming.fail_invalid(call, error, &self.session.limits, out)

@@ -74,7 +74,11 @@ impl<T: Tools> Server<T> {
             }
             "tools/call" => self.call(request.id, params, out),
             "resources/list" => {
-                answer(id, &ListOut("resources", self.role.context.listed_resources()), out);
+                answer(
+                    id,
+                    &ListOut("resources", self.role.context.listed_resources().unwrap_or_default()),
+                    out,
+                );
                 self.role.announced.resources.on_listed(self.role.context.clone());
             }
             "resources/templates/list" => {
@@ -84,7 +88,7 @@ impl<T: Tools> Server<T> {
                 self.read_resource(request.id, params, out)
             }
             "prompts/list" => {
-                answer(id, &ListOut("prompts", self.role.context.listed_prompts()), out);
+                answer(id, &ListOut("prompts", self.role.context.listed_prompts().unwrap_or_default()), out);
                 self.role.announced.prompts.on_listed(self.role.context.clone());
             }
             "prompts/get" if self.role.config.context.declares_prompts() => {

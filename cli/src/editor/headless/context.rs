@@ -175,14 +175,14 @@ mod tests {
         let context = offered.to_context();
         let written = |list: Result<String, _>| list.unwrap();
         assert_eq!(
-            written(serde_json::to_string(context.listed_prompts())),
+            written(serde_json::to_string(context.listed_prompts().unwrap_or_default())),
             r#"[{"name":"p"},{"name":"q","description":"d","arguments":[{"name":"a","required":true},{"name":"b","description":"e"}]}]"#
         );
         assert_eq!(
-            written(serde_json::to_string(context.listed_resources())),
+            written(serde_json::to_string(context.listed_resources().unwrap_or_default())),
             r#"[{"uri":"n://1","name":"n://1"},{"uri":"n://2","name":"n","description":"d","mimeType":"text/plain"}]"#
         );
         let empty = Offered::default().to_context();
-        assert!(empty.declares_prompts() && empty.declares_resources());
+        assert!(empty.listed_prompts().is_some() && empty.listed_resources().is_some());
     }
 }
