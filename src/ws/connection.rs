@@ -162,7 +162,7 @@ impl<S: Side> Connection<S> {
         S::Mask::lend(&mut self.stream.output)
     }
 
-    /// Returns true if the send buffer is at or above [`Limits::outgoing`]. Then the connection reads and
+    /// Returns true if the send buffer is at or above [`Limits::outgoing`](super::Limits::outgoing). Then the connection reads and
     /// keeps the input, and delivers it once there is room or the transport has ended.
     #[must_use]
     pub fn is_full(&self) -> bool {

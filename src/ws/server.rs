@@ -13,7 +13,7 @@ use crate::Time;
 /// The server's side of one accepted connection. The states are drawn in the documentation of
 /// [`ws`](super).
 ///
-/// Feed it what the socket reads, and poll it until it waits; [`Output`] has the rules of the loop.
+/// Feed it what the socket reads, and poll it until it waits; [`Output`](crate::Output) has the rules of the loop.
 ///
 /// ```
 /// use ide_mcp::{Output, Time, ws};
@@ -191,6 +191,7 @@ impl Side for Accepting {
 #[cfg(all(test, target_pointer_width = "64"))]
 mod tests {
     use super::*;
+    #[cfg(feature = "ide")]
     use crate::{Output, ws::OwnedEvent};
 
     /// The close frame of 1001 has the reason, and the application hears of the time.

@@ -68,7 +68,7 @@ pub struct Extras {
     /// directory.
     pub xdg: bool,
     /// `~/.claude-code`, with files for
-    /// [`LockForm::Project`](crate::ide::discovery::LockForm::Project). A search for an editor looks
+    /// [`LockForm::Project`]. A search for an editor looks
     /// also in the directory `.claude-code` of each project around its working directory, which [`locate`] does
     /// not know.
     pub claude_code: bool,

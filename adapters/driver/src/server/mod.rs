@@ -50,7 +50,7 @@ impl<T: Transport> Server<T> {
     /// Binds the listener. `open` makes the transport of the listener, which is in blocking mode.
     ///
     /// Sets the port of the configured policy to the port of the listener. With [`Bind::Resume`], or
-    /// [`Policy::resumed`](ide_mcp::ide::Policy::resumed), the token of the policy admits only clients of our
+    /// [`Auth::Resumed`](ide_mcp::ide::Auth::Resumed), the token of the policy admits only clients of our
     /// own user. If the system does not report the owners of sockets, the server generates a new token, which
     /// [`EditorLock::token`] returns.
     ///
