@@ -211,9 +211,18 @@ impl Range {
     /// of the text is copied.
     ///
     /// ```
-    /// use ide_mcp::ide::kit::{Position, Range};
+    /// use ide_mcp::ide::kit::{Position, Range, Text};
+    ///
+    /// struct Pieces([&'static str; 2]);
+    ///
+    /// impl Text for Pieces {
+    ///     fn chunks(&self) -> impl Iterator<Item = &str> {
+    ///         self.0.into_iter()
+    ///     }
+    /// }
+    ///
     /// let range = Range::new(Position::new(0, 1), Position::new(1, 1));
-    /// assert_eq!(range.copy_of(&["one\nt", "wo"]).as_deref(), Some("ne\nt"));
+    /// assert_eq!(range.copy_of(&Pieces(["one\nt", "wo"])).as_deref(), Some("ne\nt"));
     /// ```
     #[must_use]
     pub fn copy_of<T: Text + ?Sized>(self, text: &T) -> Option<String> {
