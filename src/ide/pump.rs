@@ -15,7 +15,7 @@
 //! ```
 
 use crate::Time;
-use crate::ws::{Masking, Stream};
+use crate::ws::{Masking, Output};
 
 /// A side of a connection, as the pump drives it.
 pub(super) trait Side {
@@ -24,8 +24,8 @@ pub(super) trait Side {
     /// How its WebSocket masks.
     type Mask: Masking;
 
-    /// Returns the connection below the session.
-    fn stream(&self) -> &Stream<Self::Mask>;
+    /// Returns the send half below the session, with the one clock of the connection.
+    fn output(&self) -> &Output<Self::Mask>;
 
     /// Returns true if an event waits to be polled.
     fn has_event(&self) -> bool;
@@ -59,8 +59,7 @@ pub(super) fn poll<S: Side>(side: &mut S) -> Option<S::Event> {
         if side.take_bytes() {
             continue;
         }
-        let output = &side.stream().output;
-        if !due_above(side).is_due(output.now) {
+        if !due_above(side).is_due(side.output().now) {
             return None;
         }
         side.keep_time();
@@ -76,11 +75,11 @@ pub(super) fn due<S: Side>(side: &S) -> Time {
 /// yet. They can prevent a timeout, so no such timer runs.
 #[inline]
 fn due_above<S: Side>(side: &S) -> Time {
-    let output = &side.stream().output;
+    let output = side.output();
     if output.has_ended() || output.tx.is_full() { Time::NEVER } else { side.session_due() }
 }
 
 /// Returns true if all events were polled, and the output was written or the time for that is over.
 pub(super) fn is_done<S: Side>(side: &S) -> bool {
-    side.stream().output.is_done() && !side.has_event()
+    side.output().is_done() && !side.has_event()
 }

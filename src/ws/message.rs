@@ -15,7 +15,8 @@ pub(crate) enum Kind {
 
 #[derive(Debug, Default)]
 pub(crate) struct Message {
-    kind: Option<Kind>,
+    /// `None` until a part of the message has arrived, and once it was dropped.
+    pub(super) kind: Option<Kind>,
     content: Content,
     /// The sum of the lengths of all fragments so far. The last fragment counts in full, even if it has
     /// not arrived in full.
@@ -45,12 +46,6 @@ impl Message {
             (Opcode::Text, None) => Ok(Some(Kind::Text)),
             (Opcode::Binary, None) => Ok(Some(Kind::Binary)),
         }
-    }
-
-    /// Returns true if a part of the message has arrived and was not dropped yet.
-    #[inline]
-    pub(crate) const fn is_begun(&self) -> bool {
-        self.kind.is_some()
     }
 
     /// Returns the number of bytes of all fragments so far.
@@ -127,7 +122,7 @@ impl Message {
 
     /// Releases memory that is not in use.
     pub(crate) fn trim(&mut self) {
-        if !self.is_begun() || self.lent {
+        if self.kind.is_none() || self.lent {
             *self = Self::default();
         }
     }
@@ -239,6 +234,6 @@ mod tests {
         message.finish().unwrap();
         message.trim();
         assert_eq!(message.binary(), b"");
-        assert!(!message.is_begun());
+        assert!(message.kind.is_none());
     }
 }

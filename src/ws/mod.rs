@@ -81,5 +81,5 @@ pub use status::Status;
 #[cfg(feature = "ide")]
 pub(crate) use {
     mask::{Masked, Masking, Unmasked},
-    stream::Stream,
+    output::Output,
 };

@@ -112,7 +112,7 @@ impl Receiver {
     /// [`Receiver::next`] handles and checks everything else.
     #[inline]
     pub(crate) fn common(&self, limit: usize) -> Option<Common> {
-        if self.part.is_some() || self.message.is_begun() {
+        if self.part.is_some() || self.message.kind.is_some() {
             return None;
         }
         let bytes = self.rx.held()?;

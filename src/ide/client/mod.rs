@@ -16,9 +16,7 @@ use crate::mcp::{
 };
 use crate::pass::{Pass, Single};
 use crate::rpc::{CallId, ErrorObject, Json, NotAnswered, NotSent, RequestId, SessionId};
-use crate::ws::{
-    self, ClientRequest, CloseCode, InvalidClientRequest, Masked, ProtocolError, SendError, Stream,
-};
+use crate::ws::{self, ClientRequest, CloseCode, InvalidClientRequest, Masked, ProtocolError, SendError};
 use crate::{Output, Time};
 use alloc::{boxed::Box, collections::VecDeque, format, vec::Vec};
 use serde::Serialize;
@@ -530,8 +528,8 @@ impl Side for Client {
     type Event = ClientEvent;
     type Mask = Masked;
 
-    fn stream(&self) -> &Stream<Masked> {
-        &self.ws.stream
+    fn output(&self) -> &ws::Output<Masked> {
+        &self.ws.stream.output
     }
 
     fn has_event(&self) -> bool {

@@ -16,7 +16,7 @@ use crate::ide::{DiffEnd, ServerEvent};
 use crate::mcp::{self, CallEnd};
 use crate::pass::Single as _;
 use crate::rpc::{CallId, Json, from_json, read_object};
-use crate::ws::{self, CloseCode, ProtocolError, Stream, Unmasked};
+use crate::ws::{self, CloseCode, ProtocolError, Unmasked};
 use alloc::{boxed::Box, vec::Vec};
 use core::time::Duration;
 use serde::{Deserialize, Serialize};
@@ -26,8 +26,8 @@ impl Side for Connection {
     type Event = ServerEvent;
     type Mask = Unmasked;
 
-    fn stream(&self) -> &Stream<Unmasked> {
-        &self.ws.stream
+    fn output(&self) -> &ws::Output<Unmasked> {
+        &self.ws.stream.output
     }
 
     fn has_event(&self) -> bool {
