@@ -4,7 +4,6 @@ use serde::Serialize;
 
 use super::{
     Progress, ProtocolVersion, Timeout,
-    batch::Gather,
     event::SessionEvent,
     inbound::{self, Role},
     outgoing::Purpose,
@@ -34,7 +33,7 @@ where
         self.session.set_now(now);
         if !matches!(self.session.state, State::Closed) {
             self.session.on_message();
-            self.take_text(text, &mut Gather::passing(out));
+            self.take_text(text, out);
         }
     }
 

@@ -62,7 +62,7 @@ pub(super) trait Role: Sized {
     fn session(&mut self) -> &mut Session<Self::Event>;
 
     /// Takes one text of the peer.
-    fn take_text(&mut self, text: &str, out: &mut Gather<'_, impl Outbox>) {
+    fn take_text(&mut self, text: &str, out: &mut impl Outbox) {
         receive(self, text, out);
     }
 
@@ -84,8 +84,9 @@ pub(super) trait Role: Sized {
     );
 }
 
-/// Takes one text of the peer.
-pub(super) fn receive<R: Role>(role: &mut R, text: &str, out: &mut Gather<'_, impl Outbox>) {
+/// Classifies a text and takes its messages.
+pub(super) fn receive<R: Role>(role: &mut R, text: &str, out: &mut impl Outbox) {
+    let out = &mut Gather::passing(out);
     let session = role.session();
     session.incoming.message = text.len();
     match (classify(text, &session.limits), session.version) {

@@ -90,7 +90,6 @@ mod progress;
 mod root;
 mod server;
 mod session;
-mod sorted;
 mod table;
 mod timeout;
 mod tools;

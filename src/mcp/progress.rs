@@ -105,14 +105,14 @@ impl Serialize for ProgressOut<'_> {
 
 /// Returns the token of a request, from its `_meta`. Returns `None` if there is no token that can
 /// be echoed.
-pub(super) fn token(meta: Option<&RawValue>, limits: &SessionLimits) -> Option<Id> {
+pub(super) fn token(meta: &RawValue, limits: &SessionLimits) -> Option<Id> {
     #[derive(Deserialize)]
     #[serde(rename_all = "camelCase")]
     struct Meta<'a> {
         #[serde(borrow)]
         progress_token: Option<&'a RawValue>,
     }
-    let meta: Meta<'_> = read_object(meta?)?;
+    let meta: Meta<'_> = read_object(meta)?;
     Id::read(meta.progress_token?, limits)
 }
 
@@ -124,7 +124,7 @@ pub(super) fn token_of(params: Option<&RawValue>, limits: &SessionLimits) -> Opt
         meta: Option<&'a RawValue>,
     }
     let params: Params<'_> = serde_json::from_str(params?.get()).ok()?;
-    token(params.meta, limits)
+    token(params.meta?, limits)
 }
 
 /// Returns the parameters with this token in their `_meta`, in place of any other token. Returns

@@ -7,8 +7,8 @@
 //! only.
 
 use alloc::vec::Vec;
+use core::cmp::Ordering;
 
-use super::sorted;
 use crate::Time;
 
 /// Entries by their number.
@@ -132,25 +132,52 @@ impl<T> Table<T> {
 
     fn await_deadline(&mut self, at: Time, serial: u64) {
         if at != Time::NEVER {
-            sorted::insert(&mut self.deadlines, (at, serial));
+            insert(&mut self.deadlines, (at, serial));
             self.due = self.due.min(at);
         }
     }
 
     fn forget_deadline(&mut self, at: Time, serial: u64) {
         if at != Time::NEVER {
-            sorted::remove(&mut self.deadlines, &(at, serial));
+            remove(&mut self.deadlines, &(at, serial));
             self.due = self.deadlines.first().map_or(Time::NEVER, |(at, _)| *at);
         }
     }
 
     /// Returns the place of an entry in the order, and its slot.
     fn find(&self, serial: u64) -> Option<(usize, usize)> {
-        let place = sorted::place(&self.order, &(serial, 0));
+        let place = place(&self.order, &(serial, 0));
         match self.order.get(place) {
             Some((found, slot)) if *found == serial => Some((place, *slot)),
             Some(_) | None => None,
         }
+    }
+}
+
+// The functions below are for sorted lists. Most items are added at the end, and many are removed there, since numbers and
+// deadlines grow. A search first compares the last two items, so the length of the list hardly matters.
+
+/// Returns the number of items that are less than `item`.
+pub(super) fn place<T: Ord>(sorted: &[T], item: &T) -> usize {
+    let Some((last, others)) = sorted.split_last() else { return 0 };
+    match last.cmp(item) {
+        Ordering::Less => sorted.len(),
+        Ordering::Equal | Ordering::Greater if others.last().is_none_or(|other| other < item) => others.len(),
+        Ordering::Equal | Ordering::Greater => others.partition_point(|other| other < item),
+    }
+}
+
+/// Adds an item.
+pub(super) fn insert<T: Ord>(sorted: &mut Vec<T>, item: T) {
+    let place = place(sorted, &item);
+    sorted.insert(place, item);
+}
+
+/// Removes one item that is equal to `item`, if there is one.
+pub(super) fn remove<T: Ord>(sorted: &mut Vec<T>, item: &T) {
+    let place = place(sorted, item);
+    if sorted.get(place) == Some(item) {
+        sorted.remove(place);
     }
 }
 
@@ -204,5 +231,28 @@ mod tests {
             Ok(())
         })
         .budget_ms(500);
+    }
+
+    #[test]
+    fn places_are_those_of_a_search() {
+        arbtest::arbtest(|u| {
+            let mut sorted = Vec::new();
+            for _ in 0..u.int_in_range(0..=12)? {
+                let item = u.int_in_range(0..=9_u8)?;
+                match u.arbitrary()? {
+                    true => insert(&mut sorted, item),
+                    false => remove(&mut sorted, &item),
+                }
+                assert!(sorted.is_sorted(), "{sorted:?}");
+                for item in 0..=10 {
+                    assert_eq!(
+                        place(&sorted, &item),
+                        sorted.partition_point(|other| *other < item),
+                        "{sorted:?}"
+                    );
+                }
+            }
+            Ok(())
+        });
     }
 }

@@ -67,12 +67,13 @@ impl Timeout {
     /// Returns the wait that begins now; `default` has the times of [`Timeout::Default`]. Returns
     /// `None` if the wait has no end.
     pub(super) fn begin(self, now: Time, default: Waits) -> Option<Wait> {
-        match self {
-            Self::Default => Some(Wait::new(now, default.usual, default.usual.max(default.longest))),
-            Self::Never => None,
-            Self::After(span) => Some(Wait::new(now, span, span)),
-            Self::Progress { idle, total } => Some(Wait::new(now, idle, total)),
-        }
+        let (idle, total) = match self {
+            Self::Default => (default.usual, default.usual.max(default.longest)),
+            Self::Never => return None,
+            Self::After(span) => (span, span),
+            Self::Progress { idle, total } => (idle, total),
+        };
+        Some(Wait { idle: idle.min(total), latest: now.saturating_add(total) })
     }
 }
 
@@ -93,10 +94,6 @@ pub(super) struct Wait {
 }
 
 impl Wait {
-    pub(super) fn new(now: Time, idle: Duration, total: Duration) -> Self {
-        Self { idle: idle.min(total), latest: now.saturating_add(total) }
-    }
-
     /// Returns the end of the wait if no more progress is reported after `now`.
     pub(super) fn deadline(self, now: Time) -> Time {
         now.saturating_add(self.idle).min(self.latest)

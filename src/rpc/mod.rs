@@ -24,7 +24,6 @@ mod json;
 mod lenient;
 mod limits;
 mod message;
-mod name;
 mod object;
 mod refusal;
 #[cfg(feature = "ide")]
@@ -42,7 +41,6 @@ pub(crate) use lenient::leniently;
 pub use lenient::{from_json, normalized};
 pub use limits::SessionLimits;
 pub use message::{Answer, Message, classify};
-pub(crate) use name::Name;
 pub(crate) use object::{each_member, is_object, members, name_of, read_object, read_owned, text_of};
 pub use refusal::{NotAnswered, NotSent};
 #[cfg(feature = "ide")]

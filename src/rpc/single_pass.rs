@@ -15,7 +15,6 @@ use serde::{
 use serde_json::value::RawValue;
 
 use super::{Id, SessionLimits, depth, message::Member};
-use crate::text::truncate;
 
 /// A decoder of the parameters of one method.
 pub(crate) trait Params<'t>: Sized {
@@ -34,10 +33,6 @@ pub(crate) trait Params<'t>: Sized {
     fn decode<A: MapAccess<'t>>(self, params: A) -> Result<Self::Value, A::Error>;
 }
 
-/// The length, in bytes, of the prefix of a text that is searched for the name of the method. The
-/// prefix has room for an id of some length before the name.
-const HEAD: usize = 128;
-
 /// Returns the id and the decoded parameters, if `text` is a flawless request of this method.
 /// `None` implies nothing about the text.
 pub(crate) fn request<'t, P: Params<'t>>(
@@ -50,13 +45,11 @@ pub(crate) fn request<'t, P: Params<'t>>(
     if P::METHOD.len() > limits.method {
         return None;
     }
-    if !truncate(text, HEAD).contains(P::METHOD) || depth::exceeds(text, limits.depth) {
-        return None;
-    }
+    // A text of another method ends the attempt at the method.
     let mut deserializer = serde_json::Deserializer::from_str(text);
     let found = deserializer.deserialize_map(Envelope { limits, params }).ok()?;
     deserializer.end().ok()?;
-    Some(found)
+    if depth::exceeds(text, limits.depth) { None } else { Some(found) }
 }
 
 struct Envelope<'l, P> {
@@ -119,6 +112,20 @@ pub(crate) fn use_slow_path<E: Error>() -> E {
     E::custom("")
 }
 
+/// Returns true if the value of a member in `text` is an object; false if that cannot be seen. Such a value can be decoded
+/// without being kept raw first. `name` is the name of the member as a slice of the text, so the value begins behind it; a
+/// [`Deserializer`] does not report its kind.
+pub(crate) fn precedes_object(name: &str, text: &str) -> bool {
+    let at = name.as_ptr().addr().checked_sub(text.as_ptr().addr());
+    let mut rest = at.and_then(|at| text.get(at.checked_add(name.len())?..));
+    // `trim_ascii_start` skips a form feed as well. A text with a form feed between tokens is
+    // not JSON, so the result does not matter.
+    for wanted in ['"', ':', '{'] {
+        rest = rest.and_then(|rest| rest.trim_ascii_start().strip_prefix(wanted));
+    }
+    rest.is_some()
+}
+
 struct Seed<P>(P);
 
 impl<'t, P: Params<'t>> DeserializeSeed<'t> for Seed<P> {
@@ -166,6 +173,21 @@ mod tests {
 
     fn found(text: &str) -> Option<(Id, Number)> {
         request(text, &SessionLimits::default(), Numbers)
+    }
+
+    #[test]
+    fn a_name_decides_what_follows() {
+        const CASES: &[(&str, bool)] = &[
+            (r#"{"a":{}}"#, true),
+            ("{\"a\" \t:\r\n {}}", true),
+            (r#"{"a":[]}"#, false),
+            (r#"{"a":"{"}"#, false),
+            (r#"{"a"#, false),
+        ];
+        for (text, want) in CASES {
+            assert_eq!(precedes_object(text.get(2..3).unwrap(), text), *want, "{text}");
+        }
+        assert!(!precedes_object("a", r#"{"a":{}}"#), "it lies elsewhere");
     }
 
     #[test]

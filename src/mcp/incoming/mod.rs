@@ -19,8 +19,8 @@ use alloc::{borrow::Cow, boxed::Box, collections::VecDeque, vec::Vec};
 pub(super) use answers::{answer, not_found, refuse, refuse_busy, refuse_duplicate, refuse_invalid};
 
 use super::{
-    Timeout, sorted,
-    table::Table,
+    Timeout,
+    table::{Table, insert, place, remove},
     timeout::{Wait, Waits},
 };
 use crate::{
@@ -259,7 +259,7 @@ impl Incoming {
         };
         let call = Call { id, bytes, at_once, kind, wait, when_late, token, reached: f64::NEG_INFINITY };
         let number = self.calls.open(deadline, call);
-        sorted::insert(&mut self.by_id, (digest, number));
+        insert(&mut self.by_id, (digest, number));
         self.at_once = self.at_once.saturating_add(usize::from(at_once));
         self.bytes = self.bytes.saturating_add(bytes);
         Some(CallId::new(self.session, number))
@@ -281,7 +281,7 @@ impl Incoming {
     /// Returns the number of the open call with this id.
     pub(super) fn find(&self, id: &Id) -> Option<u64> {
         let digest = id.digest();
-        let from = sorted::place(&self.by_id, &(digest, 0));
+        let from = place(&self.by_id, &(digest, 0));
         let alike = self.by_id.get(from..)?.iter().take_while(|(known, _)| *known == digest);
         alike
             .map(|(_, number)| *number)
@@ -298,7 +298,7 @@ impl Incoming {
     fn note(&mut self, number: u64, call: &Call, reason: NotAnswered) {
         self.bytes = self.bytes.saturating_sub(call.bytes);
         self.at_once = self.at_once.saturating_sub(usize::from(call.at_once));
-        sorted::remove(&mut self.by_id, &(call.id.digest(), number));
+        remove(&mut self.by_id, &(call.id.digest(), number));
         if let Some(last) = self.ended.back_mut() {
             if last.reason == reason && last.last.checked_add(1) == Some(number) {
                 last.last = number;

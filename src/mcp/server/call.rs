@@ -22,8 +22,8 @@ use crate::{
         params, progress,
     },
     rpc::{
-        ErrorObject, Id, Name, SessionLimits, code, leniently, read_object,
-        single_pass::{Params, use_slow_path},
+        ErrorObject, Id, SessionLimits, code, leniently, read_object,
+        single_pass::{Params, precedes_object, use_slow_path},
     },
     text::truncate,
 };
@@ -147,9 +147,9 @@ impl<T: Tools> Server<T> {
             return Err(InvalidCall::Arguments("arguments is not an object".into()));
         }
         let tool = self.decode_arguments(&call.name, arguments)?;
-        let tool = with_meta(&self.role.tools, tool, call.meta);
+        let (tool, token) = with_meta(&self.role.tools, &self.session.limits, tool, call.meta);
         let at_once = self.role.tools.is_answered_at_once(&call.name);
-        Ok(Decoded { tool, token: progress::token(call.meta, &self.session.limits), at_once })
+        Ok(Decoded { tool, token, at_once })
     }
 
     /// Decodes a call of the tool with this name, if the name is served. Arguments that do not fit as they are
@@ -188,11 +188,16 @@ impl From<InvalidCall> for ErrorObject {
     }
 }
 
-/// Returns the call with its `_meta`, if it has one.
-fn with_meta<T: Tools>(tools: &T, call: T::Call, meta: Option<&RawValue>) -> T::Call {
+/// Returns the call with its `_meta`, if it has one, and the token for reports of progress in it.
+fn with_meta<T: Tools>(
+    tools: &T,
+    limits: &SessionLimits,
+    call: T::Call,
+    meta: Option<&RawValue>,
+) -> (T::Call, Option<Id>) {
     match meta {
-        Some(meta) => tools.with_meta(call, meta),
-        None => call,
+        Some(meta) => (tools.with_meta(call, meta), progress::token(meta, limits)),
+        None => (call, None),
     }
 }
 
@@ -212,14 +217,15 @@ impl<'t, T: Tools> Params<'t> for CallParams<'_, 't, T> {
 
     fn decode<A: MapAccess<'t>>(self, mut members: A) -> Result<Self::Value, A::Error> {
         let (mut name, mut tool, mut meta) = (None, None, None);
-        while let Some(member) = members.next_key::<Name<'t>>()? {
-            match (member.0, name) {
+        // A name that is written with escapes is left to the slow path.
+        while let Some(member) = members.next_key::<&'t str>()? {
+            match (member, name) {
                 ("name", None) => {
                     let called = members.next_value()?;
                     self.tools.check(called).map_err(|_| use_slow_path())?;
                     name = Some(called);
                 }
-                ("arguments", Some(name)) if tool.is_none() && member.is_of_object(self.text) => {
+                ("arguments", Some(name)) if tool.is_none() && precedes_object(member, self.text) => {
                     tool = Some(members.next_value_seed(Arguments { tools: self.tools, name })?);
                 }
                 ("_meta", _) if meta.is_none() => meta = Some(members.next_value::<&RawValue>()?),
@@ -239,9 +245,9 @@ impl<'t, T: Tools> Params<'t> for CallParams<'_, 't, T> {
                 tool
             }
         };
-        let tool = with_meta(self.tools, tool, meta);
+        let (tool, token) = with_meta(self.tools, self.limits, tool, meta);
         let at_once = self.tools.is_answered_at_once(name);
-        Ok(Decoded { tool, token: progress::token(meta, self.limits), at_once })
+        Ok(Decoded { tool, token, at_once })
     }
 }
 

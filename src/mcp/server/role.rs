@@ -25,7 +25,6 @@ use crate::{
     Outbox,
     mcp::{
         Outcome, PeerFault, ServerEvent, Tools,
-        batch::Gather,
         inbound::{self, Request, Role},
         incoming::{AnswerKind, answer, not_found, refuse},
         outgoing::Purpose,
@@ -132,7 +131,8 @@ impl<T: Tools> Role for Server<T> {
         &mut self.session
     }
 
-    fn take_text(&mut self, text: &str, out: &mut Gather<'_, impl Outbox>) {
+    /// Reads a call of a tool and its arguments in one go, and leaves every other text to the slow path.
+    fn take_text(&mut self, text: &str, out: &mut impl Outbox) {
         if self.role.decodes_calls && matches!(self.session.state, State::Opening | State::Ready) {
             self.session.incoming.message = text.len();
             if let Some((id, call)) = single_pass::request(text, &self.session.limits, self.call_params(text))
