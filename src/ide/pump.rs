@@ -78,8 +78,3 @@ fn due_above<S: Side>(side: &S) -> Time {
     let output = side.output();
     if output.has_ended() || output.tx.is_full() { Time::NEVER } else { side.session_due() }
 }
-
-/// Returns true if all events were polled, and the output was written or the time for that is over.
-pub(super) fn is_done<S: Side>(side: &S) -> bool {
-    side.output().is_done() && !side.has_event()
-}

@@ -7,7 +7,7 @@
 pub struct SessionId {
     number: u64,
     /// The index of the session in a table of sessions, which can be reused.
-    place: u32,
+    pub(crate) place: u32,
 }
 
 impl SessionId {
@@ -29,12 +29,6 @@ impl SessionId {
     #[cfg(feature = "ide")]
     pub(crate) const fn at_place(number: u64, place: u32) -> Self {
         Self { number, place }
-    }
-
-    /// Returns the place of the session; 0 by default.
-    #[cfg(feature = "ide")]
-    pub(crate) const fn place(self) -> u32 {
-        self.place
     }
 }
 

@@ -664,6 +664,6 @@ impl Single for Client {
     }
 
     fn is_done(&self) -> bool {
-        pump::is_done(self)
+        self.ws.stream.output.is_done() && !self.has_event()
     }
 }

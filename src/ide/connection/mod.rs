@@ -169,7 +169,7 @@ impl Connection {
     /// Returns true if the opening handshake is over, the client was let in, and no ending has begun.
     #[must_use]
     pub(crate) fn is_open(&self) -> bool {
-        self.can_hear() && self.takes_place()
+        self.can_hear() && self.ws.is_open()
     }
 
     /// Returns true if the client accepts pushes, as far as can be known: its settle time has passed
@@ -257,7 +257,7 @@ impl Connection {
     }
 
     fn agent(&self) -> AgentId {
-        self.conn.into()
+        AgentId(self.conn)
     }
 
     /// Returns the latest time seen. The WebSocket has the one clock of the connection.
@@ -281,7 +281,7 @@ impl Connection {
     /// Returns true if the client has ended its stream and calls of it are still open that a program answers: the
     /// decision of a person on a diff can take for ever.
     fn owes_answers(&self) -> bool {
-        self.takes_place() && self.open_calls.has_any_but_diffs()
+        self.ws.is_open() && self.open_calls.has_any_but_diffs()
     }
 
     /// Passes the end of the client's stream on, once its calls are answered or the time for that is over.
@@ -305,12 +305,6 @@ impl Connection {
     #[inline]
     const fn can_hear(&self) -> bool {
         matches!(self.hangup, Hangup::No)
-    }
-
-    /// Returns true if the connection counts among the open ones of a server: a client that has ended its stream and
-    /// waits for answers does.
-    pub(crate) fn takes_place(&self) -> bool {
-        self.ws.stream.output.is_open()
     }
 
     /// Returns true if the client was let in, as an agent or for a model, and the connection has not ended.
@@ -476,11 +470,13 @@ impl Connection {
     /// Returns what the server must know after each operation.
     #[inline]
     pub(crate) fn status(&self) -> Status {
+        let output = &self.ws.stream.output;
         Status {
             due: pump::due(self),
-            has_output: !self.outgoing().is_empty(),
-            is_done: pump::is_done(self),
-            is_open: self.takes_place(),
+            has_output: !output.outgoing().is_empty(),
+            is_done: output.is_done() && !self.has_event(),
+            // A client that has ended its stream and waits for answers counts as well.
+            is_open: output.is_open(),
             open_bytes: self.mcp.session.incoming.bytes,
         }
     }
@@ -495,7 +491,7 @@ pub(crate) struct Status {
     pub(crate) has_output: bool,
     /// True if all events were polled, and the output was written or the time for that is over.
     pub(crate) is_done: bool,
-    /// True if the connection [takes a place](Connection::takes_place).
+    /// True if the connection counts among the open ones of a server.
     pub(crate) is_open: bool,
     /// The size of the messages of the open calls, in bytes.
     pub(crate) open_bytes: usize,

@@ -43,7 +43,7 @@ impl Connection {
         call: Call<T>,
         answer: &T::Answer,
     ) -> Result<(), NotAnswered> {
-        let call = call.id();
+        let call = call.id;
         let asked = answer.file().and_then(|file| self.open_calls.other_spelling(call, file));
         let spelled = asked.and_then(|asked| answer.spelled_as(&asked));
         let answer = spelled.as_ref().unwrap_or(answer);
@@ -296,7 +296,7 @@ impl Connection {
         if self.has_ended() || !self.can_hear() {
             return Err(NotSent::Closed);
         }
-        if self.takes_place() { Ok(()) } else { Err(NotSent::NotReady) }
+        if self.ws.is_open() { Ok(()) } else { Err(NotSent::NotReady) }
     }
 
     /// Refuses pushes to a client that waits for [`allow`](Connection::allow), beside those that would be lost.

@@ -9,6 +9,10 @@
 //!    queued for writing if it has output, or for closing if it is done
 //!
 //!  after a write for which nothing waited: it is queued for writing if it has more output
+//!
+//!  Idle ──new output──▶ Queued ──offered, written(n)──▶ Queued at the end, or Idle when all is written
+//!                          ▲  └──offered, nothing taken──▶ Full
+//!                          └────────── next pass ───────────┘
 //! ```
 //!
 //! Queues hold places, each place at most once in each. So no search is necessary: a poll for one of a thousand
@@ -20,7 +24,6 @@
 //! of another client.
 
 use super::deadlines::Deadlines;
-use super::offers::Offers;
 use super::{ConnId, Unauthenticated};
 use crate::Time;
 use crate::ide::ServerEvent;
@@ -29,14 +32,13 @@ use alloc::{collections::VecDeque, vec::Vec};
 
 #[derive(Debug, Default)]
 pub(super) struct Connections {
-    pub(super) slots: Vec<Slot>,
+    slots: Vec<Slot>,
     /// The number of connections that were ever accepted.
     accepted: u64,
     /// The places whose connection can have an event, in the order in which they are polled.
     pub(super) eventful: VecDeque<usize>,
     /// The places whose connection is done and not closed yet.
     pub(super) done: VecDeque<usize>,
-    /// The places with unwritten output.
     pub(super) offers: Offers,
     /// The deadlines of the connections. That of an eventful place is the one that came when the place was queued; a
     /// write for which nothing waited changes none, so a deadline can come too early. Then its poll notes the next.
@@ -54,15 +56,27 @@ pub(super) struct Connections {
     pub(super) now: Time,
 }
 
+/// The connections with unwritten output, by their places. Each is in one of the two queues, and no other is.
+#[derive(Debug, Default)]
+pub(super) struct Offers {
+    pub(super) queue: VecDeque<usize>,
+    /// Those whose socket took nothing in this pass.
+    pub(super) full: VecDeque<usize>,
+    /// The offer to the first of the queue that waits for its answer: the connection, and the number of bytes.
+    pub(super) offered: Option<(ConnId, usize)>,
+    /// True from the first poll of a pass to its `Wait`: a pass that was left is due.
+    pub(super) in_pass: bool,
+}
+
 /// An entry of the table of connections.
 #[derive(Debug)]
-pub(super) struct Slot {
-    pub(super) connection: Option<Connection>,
+struct Slot {
+    connection: Option<Connection>,
     /// True if the place is in the queue of this name.
     is_eventful: bool,
     is_done: bool,
     /// True if the place is in a queue of `offers`.
-    pub(super) is_queued: bool,
+    is_queued: bool,
     /// True if `Connections::open` counts the connection.
     is_open: bool,
     /// The bytes that the open calls of the connection hold beyond its share.
@@ -276,6 +290,43 @@ impl Connections {
         None
     }
 
+    /// Offers the unwritten output of the first connection in the queue.
+    pub(super) fn offer(&mut self) -> Option<(ConnId, &[u8])> {
+        let connection = self.slots.get(*self.offers.queue.front()?)?.connection.as_ref()?;
+        let bytes = connection.outgoing();
+        self.offers.offered = Some((connection.conn, bytes.len()));
+        Some((connection.conn, bytes))
+    }
+
+    /// Takes the answer to the last offer: the socket took `n` bytes. If it took any, the connection takes its next turn at
+    /// the end of the queue. Returns false if it took none.
+    pub(super) fn written(&mut self, conn: ConnId, n: usize) -> bool {
+        let taken = match self.offers.offered {
+            Some((offered, len)) if offered == conn => n.min(len),
+            Some(_) | None => return false,
+        };
+        self.offers.offered = None;
+        let Some(index) = self.offers.queue.pop_front() else { return false };
+        let now = self.now;
+        match self.slots.get_mut(index) {
+            Some(Slot { connection: Some(connection), is_queued, .. }) if taken > 0 => {
+                *is_queued = false;
+                connection.set_now(now);
+                if connection.sent(taken) {
+                    self.work_out(index);
+                } else if !connection.outgoing().is_empty() {
+                    *is_queued = true;
+                    self.offers.queue.push_back(index);
+                }
+                true
+            }
+            Some(_) | None => {
+                self.offers.full.push_back(index);
+                false
+            }
+        }
+    }
+
     /// Returns true if as many connections are open as there are places.
     pub(super) const fn is_full(&self) -> bool {
         self.open >= self.max_open
@@ -310,8 +361,17 @@ impl Connections {
             self.deadlines.set(index, status.due);
         }
         match (slot.is_queued, status.has_output) {
-            (false, true) => self.queue_output(index),
-            (true, false) => self.drop_offer(index),
+            (false, true) => {
+                slot.is_queued = true;
+                self.offers.queue.push_back(index);
+            }
+            // What was unwritten has been dropped, or the connection is gone.
+            (true, false) => {
+                slot.is_queued = false;
+                self.offers.queue.retain(|queued| *queued != index);
+                self.offers.full.retain(|queued| *queued != index);
+                self.offers.offered.take_if(|(offered, _)| offered.index() == index);
+            }
             (true, true) | (false, false) => {}
         }
         if is_eventful { Time::NEVER } else { status.due }

@@ -9,7 +9,7 @@ use core::fmt;
 ///
 /// In this version every agent has one connection, and both have the same number.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct AgentId(ConnId);
+pub struct AgentId(pub(crate) ConnId);
 
 impl AgentId {
     /// Returns the agent that made this call.
@@ -73,7 +73,7 @@ impl ConnId {
     /// have it again. For tables and tokens of an event loop.
     #[must_use]
     pub const fn index(self) -> usize {
-        self.0.place() as usize
+        self.0.place as usize
     }
 
     /// Returns the number of the connection, in the order in which connections were accepted, from 1.

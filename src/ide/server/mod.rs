@@ -10,7 +10,6 @@ mod filter;
 mod handle;
 mod lock_file;
 mod mentions;
-mod offers;
 mod passes;
 mod pause;
 mod questions;
@@ -168,7 +167,8 @@ impl Server {
         let answer = answer.borrow();
         let shown = answer.without_hidden(&|text| self.filter.hides(text));
         let answer = shown.as_ref().unwrap_or(answer);
-        let answered = self.with(AgentId::of_call(call.id()), |connection| connection.answer(call, answer));
+        let conn = ConnId(call.id.session());
+        let answered = self.connections.with(conn, |connection| connection.answer(call, answer));
         answered.unwrap_or(Err(NotAnswered::Closed))
     }
 

@@ -28,7 +28,6 @@
 // dialect. The list below is the only list of tools; everything else follows from it.
 mod answer;
 pub(super) mod arguments;
-mod call;
 mod check_document_dirty;
 mod close_all_diff_tabs;
 mod close_tab;
@@ -62,7 +61,6 @@ pub(super) mod toolset;
 
 pub(crate) use answer::Shape;
 pub use answer::{Answer, Done};
-pub use call::{Call, ToolArguments};
 pub use diagnostic::{Diagnostic, FileDiagnostics, Severity};
 pub use direct::{DirectAnswer, DirectRequest, ListFiles, ReadFile, WorkspaceInfo, WriteFile};
 pub use passage::{MissingText, Passage};
@@ -74,6 +72,7 @@ use crate::rpc::CallId;
 use declaration::{Declaration, ToolDef};
 use exact::read_exactly;
 use tools::tools;
+pub use tools::{Call, ToolArguments};
 
 tools! {
     open_diff::OpenDiff -> DiffOutcome,

@@ -2,7 +2,7 @@
 //! application defines.
 
 use super::ToolArguments;
-use super::call::sealed;
+use super::tools::sealed;
 use crate::ide::Dialect;
 use crate::ide::tool::Tool;
 use crate::mcp::ToolResult;
