@@ -30,9 +30,7 @@ where
     /// Takes one message of the peer. An answer that needs no application is written to `out`
     /// at once.
     pub fn receive(&mut self, now: Time, text: &str, out: &mut impl Outbox) {
-        self.session.set_now(now);
-        if !matches!(self.session.state, State::Closed) {
-            self.session.on_message();
+        if self.session.on_message(now) {
             self.take_text(text, out);
         }
     }

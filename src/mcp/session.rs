@@ -82,7 +82,7 @@ impl<E: From<SessionEvent>> Session<E> {
         self.now = self.now.max(now);
     }
 
-    pub(super) fn push(&mut self, event: impl Into<E>) {
+    pub(super) fn push(&mut self, event: SessionEvent) {
         self.events.push_back(event.into());
     }
 
@@ -111,12 +111,14 @@ impl<E: From<SessionEvent>> Session<E> {
         self.pulse.stop();
     }
 
-    /// Notes that a message arrived.
-    pub(super) fn on_message(&mut self) {
+    /// Notes that a message arrived. Returns false if the session takes none any more.
+    pub(super) fn on_message(&mut self, now: Time) -> bool {
+        self.now = self.now.max(now);
         // The timer is not armed before the session is ready.
         if self.pulse.due != Time::NEVER {
             self.pulse.on_activity(self.now);
         }
+        !matches!(self.state, State::Closed)
     }
 
     /// Reports a fault of the peer.

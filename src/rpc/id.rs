@@ -163,7 +163,7 @@ fn integer(token: &str) -> Option<Key> {
         Some(rest) => (true, rest),
         None => (false, token),
     };
-    if !rest.starts_with(|c: char| c.is_ascii_digit()) {
+    if !rest.as_bytes().first().is_some_and(u8::is_ascii_digit) {
         return None;
     }
     if let Ok(value) = token.parse() {

@@ -16,48 +16,36 @@ use serde_json::value::RawValue;
 
 use super::{Id, SessionLimits, depth, message::Member};
 
-/// A decoder of the parameters of one method.
-pub(crate) trait Params<'t>: Sized {
-    /// The decoded parameters.
-    type Value;
-
-    /// The name of the method.
-    const METHOD: &'static str;
-
-    /// Decodes the parameters of a request from the members of their object.
-    ///
-    /// # Errors
-    ///
-    /// If the parameters do not fit, or their members are in an order that the decoder does not
-    /// read in one pass, or a member that it reads comes twice.
-    fn decode<A: MapAccess<'t>>(self, params: A) -> Result<Self::Value, A::Error>;
-}
-
 /// Returns the id and the decoded parameters, if `text` is a flawless request of this method.
 /// `None` implies nothing about the text.
-pub(crate) fn request<'t, P: Params<'t>>(
+///
+/// `params` decodes the parameters from the members of their object. It fails if they do not fit, or if it does not read them
+/// in one pass: a member is out of order, or comes twice.
+pub(crate) fn request<'t, P: Visitor<'t>>(
     text: &'t str,
     limits: &SessionLimits,
+    method: &str,
     params: P,
 ) -> Option<(Id, P::Value)> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     // `classify` refuses a method that is too long.
-    if P::METHOD.len() > limits.method {
+    if method.len() > limits.method {
         return None;
     }
     // A text of another method ends the attempt at the method.
     let mut deserializer = serde_json::Deserializer::from_str(text);
-    let found = deserializer.deserialize_map(Envelope { limits, params }).ok()?;
+    let found = deserializer.deserialize_map(Envelope { limits, method, params }).ok()?;
     deserializer.end().ok()?;
     if depth::exceeds(text, limits.depth) { None } else { Some(found) }
 }
 
 struct Envelope<'l, P> {
     limits: &'l SessionLimits,
+    method: &'l str,
     params: P,
 }
 
-impl<'t, P: Params<'t>> Visitor<'t> for Envelope<'_, P> {
+impl<'t, P: Visitor<'t>> Visitor<'t> for Envelope<'_, P> {
     type Value = (Id, P::Value);
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -79,7 +67,7 @@ impl<'t, P: Params<'t>> Visitor<'t> for Envelope<'_, P> {
                     id = Some(Id::read(map.next_value()?, self.limits).ok_or_else(use_slow_path)?);
                 }
                 Member::Method if !method => {
-                    method = map.next_value::<&str>()? == P::METHOD;
+                    method = map.next_value::<&str>()? == self.method;
                     if !method {
                         return Err(use_slow_path());
                     }
@@ -128,23 +116,11 @@ pub(crate) fn precedes_object(name: &str, text: &str) -> bool {
 
 struct Seed<P>(P);
 
-impl<'t, P: Params<'t>> DeserializeSeed<'t> for Seed<P> {
+impl<'t, P: Visitor<'t>> DeserializeSeed<'t> for Seed<P> {
     type Value = P::Value;
 
     fn deserialize<D: Deserializer<'t>>(self, params: D) -> Result<P::Value, D::Error> {
-        params.deserialize_map(self)
-    }
-}
-
-impl<'t, P: Params<'t>> Visitor<'t> for Seed<P> {
-    type Value = P::Value;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("an object")
-    }
-
-    fn visit_map<A: MapAccess<'t>>(self, members: A) -> Result<P::Value, A::Error> {
-        self.0.decode(members)
+        params.deserialize_map(self.0)
     }
 }
 
@@ -162,17 +138,20 @@ mod tests {
         n: i64,
     }
 
-    impl<'t> Params<'t> for Numbers {
+    impl<'t> Visitor<'t> for Numbers {
         type Value = Number;
-        const METHOD: &'static str = "count";
 
-        fn decode<A: MapAccess<'t>>(self, params: A) -> Result<Number, A::Error> {
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("an object")
+        }
+
+        fn visit_map<A: MapAccess<'t>>(self, params: A) -> Result<Number, A::Error> {
             serde::Deserialize::deserialize(serde::de::value::MapAccessDeserializer::new(params))
         }
     }
 
     fn found(text: &str) -> Option<(Id, Number)> {
-        request(text, &SessionLimits::default(), Numbers)
+        request(text, &SessionLimits::default(), "count", Numbers)
     }
 
     #[test]
@@ -272,7 +251,11 @@ mod tests {
         let text = CASES[0].1;
         for (method, want) in [(4, false), (5, true), (6, true)] {
             let limits = SessionLimits { method, ..SessionLimits::default() };
-            assert_eq!(request(text, &limits, Numbers).is_some(), want, "a method of at most {method} bytes");
+            assert_eq!(
+                request(text, &limits, "count", Numbers).is_some(),
+                want,
+                "a method of at most {method} bytes"
+            );
         }
         let deep = |levels: usize| {
             let x: String =

@@ -329,18 +329,18 @@ impl Tools for SharedTools {
     }
 
     fn decode<'de, D: Deserializer<'de>>(&self, name: &str, arguments: D) -> Result<ReceivedCall, D::Error> {
-        let received = |request| ReceivedCall { request, is_outside_turn: false };
-        let (name, decode) = match self.tools.called(name) {
-            Some(Called::Known(tool)) => return ToolRequest::read(tool, arguments).map(received),
-            Some(Called::Own(own)) => (&*own.name, own.decode),
-            None => (name, None),
+        let request = match self.tools.called(name) {
+            Some(Called::Known(tool)) => ToolRequest::read(tool, arguments)?,
+            Some(Called::Own(OwnTool { name, decode: Some(decode), .. })) => {
+                let mut arguments = <dyn erased_serde::Deserializer<'de>>::erase(arguments);
+                ToolRequest::Other(decode(name, &mut arguments).map_err(D::Error::custom)?)
+            }
+            own => {
+                let name = if let Some(Called::Own(own)) = own { &own.name } else { name };
+                ToolRequest::Other(OtherTool::new(name, Box::<RawValue>::deserialize(arguments)?))
+            }
         };
-        let other = match decode {
-            Some(decode) => decode(name, &mut <dyn erased_serde::Deserializer<'de>>::erase(arguments))
-                .map_err(D::Error::custom)?,
-            None => OtherTool::new(name, Box::<RawValue>::deserialize(arguments)?),
-        };
-        Ok(received(ToolRequest::Other(other)))
+        Ok(ReceivedCall { request, is_outside_turn: false })
     }
 
     /// Notes if the model makes the call. Only for `getDiagnostics` the sender makes a difference.

@@ -57,7 +57,7 @@ impl Client {
                 let terms =
                     Terms { timeout: Timeout::After(self.role.config.longest_call), ..Terms::request() };
                 if let Some(call) = self.session.open_request(request.id, request.params, terms, out) {
-                    self.session.push(ClientEvent::Form { call, form });
+                    self.session.events.push_back(ClientEvent::Form { call, form });
                 }
             }
             Err(error) => refuse_invalid(&request.id, &error, &self.session.limits, out),
@@ -143,11 +143,11 @@ impl Role for Client {
         match purpose {
             Purpose::Initialize => {
                 let event = self.negotiated(outcome, out);
-                self.session.push(event);
+                self.session.events.push_back(event);
             }
             Purpose::Page(listing) => {
                 if let Some(outcome) = self.on_page(request, *listing, outcome, out) {
-                    self.session.push(ClientEvent::Outcome { request, outcome });
+                    self.session.events.push_back(ClientEvent::Outcome { request, outcome });
                 }
             }
             Purpose::Application | Purpose::Form(_) | Purpose::Ping => {}

@@ -5,10 +5,11 @@
 //! second way takes all other texts, and reports their faults.
 
 use alloc::{boxed::Box, format, string::String};
+use core::fmt;
 
 use serde::{
     Deserializer,
-    de::{DeserializeSeed, IgnoredAny, MapAccess},
+    de::{DeserializeSeed, IgnoredAny, MapAccess, Visitor},
 };
 use serde_json::value::RawValue;
 
@@ -23,7 +24,7 @@ use crate::{
     },
     rpc::{
         ErrorObject, Id, SessionLimits, code, leniently, read_object,
-        single_pass::{Params, precedes_object, use_slow_path},
+        single_pass::{self, precedes_object, use_slow_path},
     },
     text::truncate,
 };
@@ -36,15 +37,17 @@ pub(super) struct Decoded<C> {
 }
 
 /// A decoder for the parameters of a call that lie in `text`.
-pub(super) struct CallParams<'s, 't, T> {
+struct CallParams<'s, 't, T> {
     tools: &'s T,
     limits: &'s SessionLimits,
     text: &'t str,
 }
 
 impl<T: Tools> Server<T> {
-    pub(super) const fn call_params<'s, 't>(&'s self, text: &'t str) -> CallParams<'s, 't, T> {
-        CallParams { tools: &self.role.tools, limits: &self.session.limits, text }
+    /// Reads a call and its arguments in one go; `None` leaves the text to [`call`](Self::call).
+    pub(super) fn read_call(&self, text: &str) -> Option<(Id, Decoded<T::Call>)> {
+        let limits = &self.session.limits;
+        single_pass::request(text, limits, "tools/call", CallParams { tools: &self.role.tools, limits, text })
     }
 
     /// Opens a call. A call that cannot be opened is answered with an error under its id.
@@ -84,7 +87,7 @@ impl<T: Tools> Server<T> {
         };
         let terms = Terms { timeout, when_late, at_once, kind };
         if let Some(call) = self.session.incoming.open(now, id, terms, token, out) {
-            self.session.push(ServerEvent::Call { call, tool });
+            self.session.events.push_back(ServerEvent::Call { call, tool });
         }
     }
 
@@ -95,7 +98,7 @@ impl<T: Tools> Server<T> {
         match asked {
             Ok(prompt) => {
                 if let Some(call) = self.session.open_request(id, params, Terms::request(), out) {
-                    self.session.push(ServerEvent::GetPrompt { call, prompt });
+                    self.session.events.push_back(ServerEvent::GetPrompt { call, prompt });
                 }
             }
             Err(error) => refuse_invalid(&id, &error, &self.session.limits, out),
@@ -121,7 +124,7 @@ impl<T: Tools> Server<T> {
             Ok((_, Some((call, kind)))) => self.called(id, call, kind, out),
             Ok((resource, None)) => {
                 if let Some(call) = self.session.open_request(id, params, Terms::request(), out) {
-                    self.session.push(ServerEvent::ReadResource { call, resource });
+                    self.session.events.push_back(ServerEvent::ReadResource { call, resource });
                 }
             }
             Err(error) => refuse_invalid(&id, &error, &self.session.limits, out),
@@ -211,11 +214,14 @@ fn reason(error: &serde_json::Error) -> String {
     }
 }
 
-impl<'t, T: Tools> Params<'t> for CallParams<'_, 't, T> {
+impl<'t, T: Tools> Visitor<'t> for CallParams<'_, 't, T> {
     type Value = Decoded<T::Call>;
-    const METHOD: &'static str = "tools/call";
 
-    fn decode<A: MapAccess<'t>>(self, mut members: A) -> Result<Self::Value, A::Error> {
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the parameters of a call")
+    }
+
+    fn visit_map<A: MapAccess<'t>>(self, mut members: A) -> Result<Self::Value, A::Error> {
         let (mut name, mut tool, mut meta) = (None, None, None);
         // A name that is written with escapes is left to the slow path.
         while let Some(member) = members.next_key::<&'t str>()? {

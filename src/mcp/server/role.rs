@@ -32,7 +32,7 @@ use crate::{
         session::{Session, State},
         tools::digest,
     },
-    rpc::{Id, RequestId, code, read_object, single_pass},
+    rpc::{Id, RequestId, code, read_object},
 };
 
 const INITIALIZED: &str = "notifications/initialized";
@@ -69,7 +69,7 @@ impl<T: Tools> Server<T> {
             "tools/list" => {
                 answer(id, &ListOut("tools", self.role.tools.specs()), out);
                 self.role.announced.tools.on_listed(digest(self.role.tools.specs()));
-                self.session.push(ServerEvent::ToolsListed);
+                self.session.events.push_back(ServerEvent::ToolsListed);
             }
             "tools/call" => self.call(request.id, params, out),
             "resources/list" => {
@@ -135,8 +135,7 @@ impl<T: Tools> Role for Server<T> {
     fn take_text(&mut self, text: &str, out: &mut impl Outbox) {
         if self.role.decodes_calls && matches!(self.session.state, State::Opening | State::Ready) {
             self.session.incoming.message = text.len();
-            if let Some((id, call)) = single_pass::request(text, &self.session.limits, self.call_params(text))
-            {
+            if let Some((id, call)) = self.read_call(text) {
                 return self.called(id, call, AnswerKind::Tool, out);
             }
         }
@@ -171,7 +170,7 @@ impl<T: Tools> Role for Server<T> {
         match (self.session.state, method) {
             (State::Opening, INITIALIZED | BARE_INITIALIZED) => {
                 self.session.open();
-                self.session.push(ServerEvent::Ready);
+                self.session.events.push_back(ServerEvent::Ready);
             }
             (State::Ready | State::Draining, INITIALIZED | BARE_INITIALIZED) => {}
             (State::Awaiting, _) => self.session.report(PeerFault::Premature),
@@ -193,6 +192,6 @@ impl<T: Tools> Role for Server<T> {
             let fits = form.read_answer(&result).and_then(|answer| to_raw_value(&answer).ok());
             outcome = fits.map_or(Outcome::Malformed, |answer| Outcome::Result(answer.into()));
         }
-        self.session.push(ServerEvent::Outcome { request, outcome });
+        self.session.events.push_back(ServerEvent::Outcome { request, outcome });
     }
 }
