@@ -86,12 +86,12 @@ impl<'a> ToolResult<'a> {
 
     /// Returns a result with one block of text.
     pub fn text(text: impl Into<Cow<'a, str>>) -> Self {
-        Self::new(vec![Content::text(text)])
+        Self::new(vec![Content::Text(text.into())])
     }
 
     /// Returns the result of a tool that failed, with one block of text that describes the failure.
     pub fn error(text: impl Into<Cow<'a, str>>) -> Self {
-        Self { content: vec![Content::text(text)], is_error: true }
+        Self { content: vec![Content::Text(text.into())], is_error: true }
     }
 
     /// Reads the result of a `tools/call`. Returns `None` if `raw` is not an object, or has a

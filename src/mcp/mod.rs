@@ -116,5 +116,5 @@ pub use progress::Progress;
 pub use root::Root;
 pub use server::{Server, ServerConfig};
 pub use timeout::Timeout;
-pub use tools::{RawCall, RawTools, ToolSpec, Tools};
+pub use tools::{RawCall, RawTools, Served, ToolSpec, Tools};
 pub use version::ProtocolVersion;

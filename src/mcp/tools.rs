@@ -18,15 +18,16 @@ pub trait Tools {
     /// Returns the list for `tools/list`. Tools that are served without being listed are not in it.
     fn specs(&self) -> &[ToolSpec];
 
-    /// Checks if calls of this name are served, listed or not.
+    /// Checks if calls of this name are served, listed or not. By default the listed ones are, and the application answers
+    /// [in its own time](Served::Later).
     ///
     /// # Errors
     ///
     /// The error that answers the call if the name is not served: by default -32602 for every name
     /// that is not listed.
-    fn check(&self, name: &str) -> Result<(), ErrorObject> {
+    fn check(&self, name: &str) -> Result<Served, ErrorObject> {
         if self.specs().iter().any(|spec| spec.name == name) {
-            return Ok(());
+            return Ok(Served::Later);
         }
         Err(ErrorObject::invalid_params(format!("tool {name} not found")))
     }
@@ -74,16 +75,19 @@ pub trait Tools {
         let _ = call;
         None
     }
+}
 
-    /// Returns true if the application answers a call of this name as soon as the call is polled.
-    /// The default is false for all names. Such a call is accepted even while
-    /// [`SessionLimits::open_calls`](crate::rpc::SessionLimits::open_calls) other calls wait, since
-    /// its answer can end those calls. If the application does not answer such a call at once, the
-    /// call ends at its deadline. At most 64 such calls are open at a time.
-    fn is_answered_at_once(&self, name: &str) -> bool {
-        let _ = name;
-        false
-    }
+/// When the application answers the calls of a tool: what [`Tools::check`] returns for a name that is served.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(clippy::exhaustive_enums, reason = "there is no third time")]
+pub enum Served {
+    /// In its own time.
+    Later,
+    /// As soon as the call is polled. Such a call is accepted even while
+    /// [`SessionLimits::open_calls`](crate::rpc::SessionLimits::open_calls) other calls wait, since its answer can end
+    /// those calls. If the application does not answer it at once, it ends at its deadline. At most 64 such calls are open
+    /// at a time.
+    AtOnce,
 }
 
 /// The description of one tool in `tools/list`.

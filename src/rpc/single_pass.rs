@@ -104,14 +104,15 @@ pub(crate) fn use_slow_path<E: Error>() -> E {
 /// without being kept raw first. `name` is the name of the member as a slice of the text, so the value begins behind it; a
 /// [`Deserializer`] does not report its kind.
 pub(crate) fn precedes_object(name: &str, text: &str) -> bool {
-    let at = name.as_ptr().addr().checked_sub(text.as_ptr().addr());
-    let mut rest = at.and_then(|at| text.get(at.checked_add(name.len())?..));
+    let behind = name.as_ptr().addr().wrapping_add(name.len()).checked_sub(text.as_ptr().addr());
+    let Some(mut rest) = text.get(behind.unwrap_or(usize::MAX)..) else { return false };
     // `trim_ascii_start` skips a form feed as well. A text with a form feed between tokens is
     // not JSON, so the result does not matter.
     for wanted in ['"', ':', '{'] {
-        rest = rest.and_then(|rest| rest.trim_ascii_start().strip_prefix(wanted));
+        let Some(behind) = rest.trim_ascii_start().strip_prefix(wanted) else { return false };
+        rest = behind;
     }
-    rest.is_some()
+    true
 }
 
 struct Seed<P>(P);

@@ -10,9 +10,10 @@ use ide_mcp::{
     Time,
     mcp::{
         CallEnd, Client, ClientConfig, ClientEvent, Context, Forward, Implementation, LogLevel, Outcome,
-        PromptSpec, RawTools, ResourceSpec, Server, ServerConfig, ServerEvent, Timeout, ToolSpec, Tools,
+        PromptSpec, RawTools, ResourceSpec, Served, Server, ServerConfig, ServerEvent, Timeout, ToolSpec,
+        Tools,
     },
-    rpc::{CallId, RequestId, SessionId},
+    rpc::{CallId, ErrorObject, RequestId, SessionId},
 };
 use serde::Deserializer;
 
@@ -341,8 +342,8 @@ impl Tools for Ending {
         panic!("{name} is forwarded")
     }
 
-    fn is_answered_at_once(&self, name: &str) -> bool {
-        name == "end"
+    fn check(&self, name: &str) -> Result<Served, ErrorObject> {
+        Ok(if name == "end" { Served::AtOnce } else { Served::Later })
     }
 }
 

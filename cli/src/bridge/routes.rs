@@ -14,7 +14,7 @@ use crate::support::complain;
 use ide_mcp::Outbox;
 use ide_mcp::ide::tool::Tool;
 use ide_mcp::ide::{Client, ClientEvent};
-use ide_mcp::mcp::{CallEnd, Outcome, Server, ServerEvent, Timeout, ToolSpec, Tools};
+use ide_mcp::mcp::{CallEnd, Outcome, Served, Server, ServerEvent, Timeout, ToolSpec, Tools};
 use ide_mcp::rpc::{CallId, ErrorObject, Json, NotSent, RequestId};
 use serde::de::IgnoredAny;
 use serde::{Deserialize, Deserializer};
@@ -42,13 +42,12 @@ impl Tools for OfEditor {
         IgnoredAny::deserialize(arguments).map(|_| ())
     }
 
-    /// Returns true for the same tools as in an editor: a call that closes diffs does not wait
-    /// behind the open diffs.
-    fn is_answered_at_once(&self, name: &str) -> bool {
-        matches!(
-            Tool::from_name(name),
-            Some(Tool::CloseTab | Tool::CloseAllDiffTabs | Tool::SetPermissionMode)
-        )
+    /// The same tools as in an editor are answered at once: a call that closes diffs does not wait behind the open diffs.
+    fn check(&self, name: &str) -> Result<Served, ErrorObject> {
+        Ok(match Tool::from_name(name) {
+            Some(Tool::CloseTab | Tool::CloseAllDiffTabs | Tool::SetPermissionMode) => Served::AtOnce,
+            _ => Served::Later,
+        })
     }
 }
 

@@ -57,9 +57,10 @@ impl Server {
         }
         // The queue has only connections with output. If it had another one, the next poll would come at once.
         let now = self.connections.now;
-        self.connections
-            .offer()
-            .map_or(Output::Wait(Some(now)), |(conn, bytes)| Output::Write { conn, bytes })
+        match self.connections.offer() {
+            Some((conn, bytes)) => Output::Write { conn, bytes },
+            None => Output::Wait(Some(now)),
+        }
     }
 
     /// Returns the next event: those of the connections, then those of what the agents share.

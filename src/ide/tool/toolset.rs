@@ -2,7 +2,7 @@
 
 use super::{OtherTool, Tool, ToolRequest};
 use crate::ide::Dialect;
-use crate::mcp::{ResourceSpec, Timeout, ToolSpec, Tools, context::put};
+use crate::mcp::{ResourceSpec, Served, Timeout, ToolSpec, Tools, context::put};
 use crate::rpc::{ErrorObject, read_object};
 use alloc::{borrow::Cow, boxed::Box, format, sync::Arc, vec::Vec};
 use serde::{
@@ -319,9 +319,12 @@ impl Tools for SharedTools {
         self.tools.specs(self.dialect)
     }
 
-    fn check(&self, name: &str) -> Result<(), ErrorObject> {
-        if self.tools.called(name).is_some() {
-            return Ok(());
+    fn check(&self, name: &str) -> Result<Served, ErrorObject> {
+        match self.tools.called(name) {
+            // Such a call can end diffs, so it is accepted even if the calls of these diffs fill the table.
+            Some(Called::Known(tool)) if self.tools.has_built_in(tool) => return Ok(Served::AtOnce),
+            Some(_) => return Ok(Served::Later),
+            None => {}
         }
         let refusal = Tool::from_name(name).and_then(|tool| tool.declaration().refusal);
         let code = refusal.unwrap_or_else(|| self.dialect.rules().unknown_tool);
@@ -363,12 +366,6 @@ impl Tools for SharedTools {
     fn result_when_late(&self, call: &ReceivedCall) -> Option<&'static str> {
         let ToolRequest::GetDiagnostics(asked) = &call.request else { return None };
         Some(asked.result_when_late(self.dialect, self.announces_edits && !call.is_outside_turn))
-    }
-
-    /// Returns true for the tools that [`Server`](crate::ide::Server) answers itself, so that a call
-    /// that ends diffs is accepted even if the calls of these diffs fill the table.
-    fn is_answered_at_once(&self, name: &str) -> bool {
-        Tool::from_name(name).is_some_and(|tool| self.tools.has_built_in(tool))
     }
 }
 
@@ -428,7 +425,8 @@ mod tests {
     #[test]
     fn unhandled_tool_is_refused() {
         let none = shared(ToolSet::new());
-        let codes = |tools: &SharedTools, name: &str| tools.check(name).map_err(|error| error.code);
+        let codes =
+            |tools: &SharedTools, name: &str| tools.check(name).map(|_| ()).map_err(|error| error.code);
         assert_eq!(codes(&none, "openDiff"), Err(-32601));
         assert_eq!(codes(&none, "getDiagnostics"), Err(-32602));
         assert_eq!(codes(&none, "executeCode"), Err(-32602));

@@ -17,7 +17,7 @@ use super::Server;
 use crate::{
     Outbox,
     mcp::{
-        GetPrompt, ProtocolVersion, ReadResource, ServerEvent, Timeout, ToolResult, Tools,
+        GetPrompt, ProtocolVersion, ReadResource, Served, ServerEvent, Timeout, ToolResult, Tools,
         context::resource_not_found,
         incoming::{AnswerKind, Terms, answer, refuse_busy, refuse_duplicate, refuse_invalid},
         params, progress,
@@ -117,7 +117,8 @@ impl<T: Tools> Server<T> {
             let token = progress::token_of(params, &self.session.limits);
             // The client asked for a resource, so the code is not that of an unknown tool.
             self.role.tools.check(tool).map_err(|_| resource_not_found(&spec.uri))?;
-            let tool = self.role.tools.as_resource(self.decode_arguments(tool, params::NO_ARGUMENTS)?);
+            let (tool, _) = self.decode_arguments(tool, params::NO_ARGUMENTS)?;
+            let tool = self.role.tools.as_resource(tool);
             Ok((resource, Some((Decoded { tool, token, at_once: false }, kind))))
         });
         match asked {
@@ -137,7 +138,7 @@ impl<T: Tools> Server<T> {
         self.session.incoming.is_full(false)
             && params
                 .and_then(read_object::<params::Call<'_>>)
-                .is_some_and(|call| self.role.tools.is_answered_at_once(&call.name))
+                .is_some_and(|call| self.role.tools.check(&call.name) == Ok(Served::AtOnce))
     }
 
     fn decode(&self, params: Option<&RawValue>) -> Result<Decoded<T::Call>, InvalidCall> {
@@ -149,22 +150,21 @@ impl<T: Tools> Server<T> {
             self.role.tools.check(&call.name)?;
             return Err(InvalidCall::Arguments("arguments is not an object".into()));
         }
-        let tool = self.decode_arguments(&call.name, arguments)?;
+        let (tool, served) = self.decode_arguments(&call.name, arguments)?;
         let (tool, token) = with_meta(&self.role.tools, &self.session.limits, tool, call.meta);
-        let at_once = self.role.tools.is_answered_at_once(&call.name);
-        Ok(Decoded { tool, token, at_once })
+        Ok(Decoded { tool, token, at_once: matches!(served, Served::AtOnce) })
     }
 
     /// Decodes a call of the tool with this name, if the name is served. Arguments that do not fit as they are
     /// written are read in their normal form.
-    fn decode_arguments(&self, name: &str, arguments: &str) -> Result<T::Call, InvalidCall> {
-        self.role.tools.check(name)?;
+    fn decode_arguments(&self, name: &str, arguments: &str) -> Result<(T::Call, Served), InvalidCall> {
+        let served = self.role.tools.check(name)?;
         let tool = leniently(arguments, |arguments| {
             let mut deserializer = serde_json::Deserializer::from_str(arguments);
             let tool = self.role.tools.decode(name, &mut deserializer)?;
             deserializer.end().map(|()| tool)
         });
-        tool.map_err(|error| InvalidCall::Arguments(reason(&error)))
+        tool.map(|tool| (tool, served)).map_err(|error| InvalidCall::Arguments(reason(&error)))
     }
 }
 
@@ -228,10 +228,9 @@ impl<'t, T: Tools> Visitor<'t> for CallParams<'_, 't, T> {
             match (member, name) {
                 ("name", None) => {
                     let called = members.next_value()?;
-                    self.tools.check(called).map_err(|_| use_slow_path())?;
-                    name = Some(called);
+                    name = Some((called, self.tools.check(called).map_err(|_| use_slow_path())?));
                 }
-                ("arguments", Some(name)) if tool.is_none() && precedes_object(member, self.text) => {
+                ("arguments", Some((name, _))) if tool.is_none() && precedes_object(member, self.text) => {
                     tool = Some(members.next_value_seed(Arguments { tools: self.tools, name })?);
                 }
                 ("_meta", _) if meta.is_none() => meta = Some(members.next_value::<&RawValue>()?),
@@ -241,7 +240,7 @@ impl<'t, T: Tools> Visitor<'t> for CallParams<'_, 't, T> {
                 }
             }
         }
-        let name = name.ok_or_else(use_slow_path)?;
+        let (name, served) = name.ok_or_else(use_slow_path)?;
         let tool = match tool {
             Some(tool) => tool,
             None => {
@@ -252,8 +251,7 @@ impl<'t, T: Tools> Visitor<'t> for CallParams<'_, 't, T> {
             }
         };
         let (tool, token) = with_meta(self.tools, self.limits, tool, meta);
-        let at_once = self.tools.is_answered_at_once(name);
-        Ok(Decoded { tool, token, at_once })
+        Ok(Decoded { tool, token, at_once: matches!(served, Served::AtOnce) })
     }
 }
 

@@ -34,7 +34,7 @@ pub struct ServerConfig {
     pub forward: Forward,
     /// The forwarded methods whose requests the application answers as soon as they are polled.
     /// Such a request is accepted for any number of waiting calls. `tools/call` need not be in this
-    /// list, because [`Tools::is_answered_at_once`](crate::mcp::Tools::is_answered_at_once) decides
+    /// list, because [`Tools::check`](crate::mcp::Tools::check) decides
     /// for each tool, also if the call is forwarded. Default none.
     pub at_once: Vec<Cow<'static, str>>,
     /// The forwarded methods that a client can also request before `initialize`. For clients of a protocol

@@ -180,7 +180,7 @@ impl<T: Tools> Server<T> {
         self.session.incoming.respond_with_any(call, result, out)
     }
 
-    /// Lets a call wait that was [accepted to be answered at once](Tools::is_answered_at_once), because
+    /// Lets a call wait that was [accepted to be answered at once](super::Served::AtOnce), because
     /// the application cannot answer it yet. If too many calls wait, answers this call with an error
     /// instead, and returns false. Does nothing and returns true if the call waits already, or is not
     /// open.

@@ -8,8 +8,8 @@ pub use ide_mcp::testing::Messages;
 use ide_mcp::{
     Time,
     mcp::{
-        CallEnd, Client, ClientConfig, ClientEvent, Implementation, Outcome, PeerFault, Server, ServerConfig,
-        ServerEvent, ServerInfo, Timeout, ToolSpec, Tools,
+        CallEnd, Client, ClientConfig, ClientEvent, Implementation, Outcome, PeerFault, Served, Server,
+        ServerConfig, ServerEvent, ServerInfo, Timeout, ToolSpec, Tools,
     },
     rpc::{CallId, ErrorObject, SessionId},
 };
@@ -61,7 +61,7 @@ impl Tools for TestTools {
         &self.0
     }
 
-    fn check(&self, name: &str) -> Result<(), ErrorObject> {
+    fn check(&self, name: &str) -> Result<Served, ErrorObject> {
         match name {
             "plain"
             | "never"
@@ -69,7 +69,7 @@ impl Tools for TestTools {
             | "soon_without_result"
             | "soon_with_bad_result"
             | "soon_with_list"
-            | "typed" => Ok(()),
+            | "typed" => Ok(Served::Later),
             _ => Err(ErrorObject::invalid_params(format!("tool {name} not found"))),
         }
     }
