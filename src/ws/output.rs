@@ -91,6 +91,7 @@ impl<M: Masking> Output<M> {
     #[cfg(feature = "mcp")]
     const RESERVED: usize = if M::MASKS { 8 } else { 4 };
 
+    #[inline]
     pub(crate) fn new(mask: M, limits: Limits, now: Time) -> Self {
         let mut output = Self {
             pulse: Pulse::new(limits.keepalive),

@@ -67,7 +67,8 @@ impl<M: Masking> Stream<M> {
     }
 
     /// Returns true if a quick check shows that only more bytes can bring an event.
-    #[inline]
+    // This and the functions below run for each byte of a frame that comes byte by byte, where a call would show.
+    #[inline(always)]
     pub(crate) fn awaits_more(&mut self) -> bool {
         if self.input.is_holding() {
             return self.flows() && self.output.is_quiet() && self.input.awaits_more();
@@ -96,6 +97,7 @@ impl<M: Masking> Stream<M> {
         self.output.is_open() && !self.output.is_cut_off && !self.output.tx.is_full()
     }
 
+    #[inline(always)]
     fn next_event_of_any_kind(&mut self) -> Option<(Event<'_>, Sender<'_>)> {
         let item = match self.find()? {
             Found::End => {
@@ -118,6 +120,7 @@ impl<M: Masking> Stream<M> {
     }
 
     /// Finds the next event: first in the bytes, then in the end of the transport, then in the timers.
+    #[inline(always)]
     fn find(&mut self) -> Option<Found> {
         loop {
             let discard = match self.output.phase {

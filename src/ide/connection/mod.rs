@@ -414,6 +414,7 @@ impl Connection {
 
     /// Notes that `n` more bytes of the output were written. Returns true if anything waited for that, or can have: then
     /// more can follow than less output.
+    #[inline]
     pub(crate) fn sent(&mut self, n: usize) -> bool {
         let output = &mut self.ws.stream.output;
         let mut has_waited = output.sent(n);

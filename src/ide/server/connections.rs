@@ -68,6 +68,15 @@ pub(super) struct Offers {
     pub(super) in_pass: bool,
 }
 
+impl Offers {
+    /// Takes a place out of the queues.
+    fn forget(&mut self, index: usize) {
+        self.queue.retain(|queued| *queued != index);
+        self.full.retain(|queued| *queued != index);
+        self.offered.take_if(|(offered, _)| offered.index() == index);
+    }
+}
+
 /// An entry of the table of connections.
 #[derive(Debug)]
 struct Slot {
@@ -368,9 +377,7 @@ impl Connections {
             // What was unwritten has been dropped, or the connection is gone.
             (true, false) => {
                 slot.is_queued = false;
-                self.offers.queue.retain(|queued| *queued != index);
-                self.offers.full.retain(|queued| *queued != index);
-                self.offers.offered.take_if(|(offered, _)| offered.index() == index);
+                self.offers.forget(index);
             }
             (true, true) | (false, false) => {}
         }
