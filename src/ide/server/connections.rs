@@ -78,7 +78,7 @@ impl Offers {
 }
 
 /// An entry of the table of connections.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct Slot {
     connection: Option<Connection>,
     /// True if the place is in the queue of this name.
@@ -90,22 +90,6 @@ struct Slot {
     is_open: bool,
     /// The bytes that the open calls of the connection hold beyond its share.
     excess: usize,
-    /// The deadline of the place in `Connections::deadlines`.
-    due: Time,
-}
-
-impl Slot {
-    const fn new(connection: Option<Connection>) -> Self {
-        Self {
-            connection,
-            is_eventful: false,
-            is_done: false,
-            is_queued: false,
-            is_open: false,
-            excess: 0,
-            due: Time::NEVER,
-        }
-    }
 }
 
 impl Connections {
@@ -140,13 +124,13 @@ impl Connections {
         let free = self.slots.iter().position(|slot| slot.connection.is_none());
         let index = free.unwrap_or(self.slots.len());
         if free.is_none() {
-            self.slots.push(Slot::new(None));
+            self.slots.push(Slot::default());
         }
         self.accepted = self.accepted.saturating_add(1);
         let conn = ConnId::new(u32::try_from(index).unwrap_or(u32::MAX), self.accepted);
         if let Some(slot) = self.slots.get_mut(index) {
-            let (is_eventful, due) = (slot.is_eventful, slot.due);
-            *slot = Slot { is_eventful, due, ..Slot::new(Some(make(conn, self.now))) };
+            let connection = Some(make(conn, self.now));
+            *slot = Slot { connection, is_eventful: slot.is_eventful, ..Slot::default() };
         }
         // A connection with a limit of zero is over at once.
         self.work_out(index);
@@ -365,8 +349,7 @@ impl Connections {
             slot.excess = excess;
         }
         let is_eventful = slot.is_eventful;
-        if !is_eventful && slot.due != status.due {
-            slot.due = status.due;
+        if !is_eventful {
             self.deadlines.set(index, status.due);
         }
         match (slot.is_queued, status.has_output) {

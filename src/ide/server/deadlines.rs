@@ -27,7 +27,15 @@ impl Default for Deadlines {
 }
 
 impl Deadlines {
+    /// Sets the deadline of a place, which most often is what it was.
+    #[inline]
     pub(super) fn set(&mut self, place: usize, at: Time) {
+        if self.all.get(place) != Some(&at) {
+            self.change(place, at);
+        }
+    }
+
+    fn change(&mut self, place: usize, at: Time) {
         if self.all.len() <= place {
             self.all.resize(place.saturating_add(1), Time::NEVER);
             self.earliest.resize(self.all.len().div_ceil(BLOCK), Time::NEVER);

@@ -202,10 +202,10 @@ fn send_tool_result(call: &Call, result: &ToolResult<'_>, out: &mut impl Outbox)
 
 /// Answers with a value that is known to be an object. Returns true if the answer was sent.
 fn send_result<R: Serialize + ?Sized>(id: &Id, result: &R, out: &mut impl Outbox) -> bool {
-    let mut is_written = false;
-    let sent = out.message(To::Answer(id), |buf| is_written = write::result(buf, id, result).is_ok());
-    debug_assert!(is_written || sent.is_err(), "a result of our own is an object");
-    is_written && sent.is_ok()
+    let mut written = Ok(());
+    let sent = out.message(To::Answer(id), |buf| written = write::result(buf, id, result));
+    debug_assert!(written.is_ok(), "a result of our own is an object");
+    written.is_ok() && sent.is_ok()
 }
 
 /// Answers with an error. Returns true if the answer was sent.
