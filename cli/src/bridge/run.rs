@@ -244,12 +244,12 @@ impl Bridge {
         if let Stage::Attaching(waiting) = &mut self.stage {
             return waiting.held.push_back(line);
         }
-        if self.stage == Stage::Greeting {
-            if let Some(guise) = introduction(&line) {
-                self.attachment.set_guise(guise, now);
-                self.stage = Stage::Attaching(Waiting::new(line));
-                return;
-            }
+        if self.stage == Stage::Greeting
+            && let Some(guise) = introduction(&line)
+        {
+            self.attachment.set_guise(guise, now);
+            self.stage = Stage::Attaching(Waiting::new(line));
+            return;
         }
         self.attachment.wanted(now);
         self.below.receive(now, &line, &mut Roomy(&mut self.out));
@@ -283,10 +283,10 @@ impl Bridge {
     }
 
     fn has_ended(&mut self, now: Time) -> bool {
-        if let Stage::Attaching(waiting) = &self.stage {
-            if let Some(reason) = waiting.over(now) {
-                self.give_up(now, reason);
-            }
+        if let Stage::Attaching(waiting) = &self.stage
+            && let Some(reason) = waiting.over(now)
+        {
+            self.give_up(now, reason);
         }
         if let Stage::Ending { until } = self.stage {
             if self.routes.open() > 0 && now < until {

@@ -18,10 +18,9 @@ impl Ids {
         let is_request = |message: &Value| message.get("method").is_some() && message.get("id").is_some();
         if let (true, Some(a), Some(b)) =
             (is_request(&recorded) && is_request(&now), recorded.get("id"), now.get("id"))
+            && a != b
         {
-            if a != b {
-                self.pairs.push((a.clone(), b.clone()));
-            }
+            self.pairs.push((a.clone(), b.clone()));
         }
     }
 
@@ -45,11 +44,11 @@ impl Ids {
                 adopted(recorded.pointer("/params/_meta/progressToken"), token);
             }
         }
-        if now.get("method").is_some_and(|method| method == "notifications/cancelled") {
-            if let Some(id) = now.pointer_mut("/params/requestId") {
-                let known = self.pairs.iter().rev().find(|(_, now)| now == id);
-                adopted(known.map(|(recorded, _)| recorded), id);
-            }
+        if now.get("method").is_some_and(|method| method == "notifications/cancelled")
+            && let Some(id) = now.pointer_mut("/params/requestId")
+        {
+            let known = self.pairs.iter().rev().find(|(_, now)| now == id);
+            adopted(known.map(|(recorded, _)| recorded), id);
         }
     }
 

@@ -4,6 +4,7 @@
 use ide_mcp::ide::kit::is_display_unsafe;
 use std::borrow::Cow;
 use std::io::{self, IsTerminal as _};
+use unicode_segmentation::UnicodeSegmentation as _;
 use unicode_width::UnicodeWidthChar as _;
 
 const TAB: usize = 4;
@@ -19,6 +20,8 @@ pub(crate) struct Glyph {
     pub(crate) column: usize,
     /// The number of its columns; 0 if it belongs to the character before.
     pub(crate) width: usize,
+    /// True if it begins a grapheme cluster: a cursor stops before it, and a line can be broken there.
+    pub(crate) starts: bool,
     /// The character that is shown; a space for a tab.
     pub(crate) shown: char,
     /// True if it replaces a character that cannot be shown.
@@ -28,7 +31,12 @@ pub(crate) struct Glyph {
 /// Returns the characters of a line, which has no line end.
 pub(crate) fn glyphs(line: &str) -> impl Iterator<Item = Glyph> + '_ {
     let mut column = 0_usize;
+    let mut next_start = 0_usize;
     line.char_indices().map(move |(byte, character)| {
+        let is_first = byte == next_start;
+        if is_first {
+            next_start = byte.saturating_add(first_cluster(line.get(byte..).unwrap_or_default()));
+        }
         let (shown, width, replaced) = match character {
             '\t' => (' ', TAB.saturating_sub(column % TAB), false),
             _ => shown(character),
@@ -36,10 +44,20 @@ pub(crate) fn glyphs(line: &str) -> impl Iterator<Item = Glyph> + '_ {
         // A combining character at the beginning of a line has no character to join, so it takes a
         // column.
         let width = if width == 0 && column == 0 { 1 } else { width };
-        let glyph = Glyph { byte, column, width, shown, replaced };
+        // A mark on a tab or on a control character is a cluster without a column of its own.
+        let glyph = Glyph { byte, column, width, starts: is_first && width > 0, shown, replaced };
         column = column.saturating_add(width);
         glyph
     })
+}
+
+/// Returns the length of the first grapheme cluster of a text.
+fn first_cluster(text: &str) -> usize {
+    match text.as_bytes() {
+        // Most texts need no tables.
+        [b' '..=b'~'] | [b' '..=b'~', 0..=0x7f, ..] => 1,
+        _ => text.graphemes(true).next().map_or(0, str::len),
+    }
 }
 
 /// Returns the column of the character at a byte, or the width of the line if there is none.
@@ -52,11 +70,19 @@ pub(crate) fn width(line: &str) -> usize {
     glyphs(line).last().map_or(0, |glyph| glyph.column.saturating_add(glyph.width))
 }
 
-/// Returns the byte of the character that covers a column, or the length of the line if it is
+/// Returns the byte of the grapheme cluster that covers a column, or the length of the line if it is
 /// shorter.
 pub(crate) fn byte_at(line: &str, column: usize) -> usize {
-    let covers = |glyph: &Glyph| glyph.column.saturating_add(glyph.width) > column;
-    glyphs(line).find(covers).map_or(line.len(), |glyph| glyph.byte)
+    let mut start = 0;
+    for glyph in glyphs(line) {
+        if glyph.starts {
+            start = glyph.byte;
+        }
+        if glyph.column.saturating_add(glyph.width) > column {
+            return start;
+        }
+    }
+    line.len()
 }
 
 /// Returns a line, or its beginning and an ellipsis if it is wider than these columns. The search goes no further
@@ -65,7 +91,7 @@ pub(crate) fn cut(line: &str, columns: usize) -> Cow<'_, str> {
     // The end of the longest beginning that leaves a column for the ellipsis.
     let mut end = 0;
     for glyph in glyphs(line) {
-        if glyph.column < columns {
+        if glyph.column < columns && glyph.starts {
             end = glyph.byte;
         }
         if glyph.column.saturating_add(glyph.width) > columns {
@@ -83,7 +109,7 @@ pub(crate) fn cut_start(line: &str, columns: usize) -> Cow<'_, str> {
     }
     let mut kept = line;
     while width(kept) >= columns.max(1) {
-        kept = kept.get(kept.chars().next().map_or(0, char::len_utf8)..).unwrap_or_default();
+        kept = kept.get(first_cluster(kept)..).unwrap_or_default();
     }
     if columns == 0 { "".into() } else { format!("…{kept}").into() }
 }
@@ -108,10 +134,7 @@ fn shown(character: char) -> (char, usize, bool) {
         _ if is_display_unsafe(character) => Some(char::REPLACEMENT_CHARACTER),
         _ => None,
     };
-    picture.map_or_else(
-        || (character, character.width().unwrap_or(1).min(2), false),
-        |picture| (picture, 1, true),
-    )
+    picture.map_or_else(|| (character, character.width().unwrap_or(1), false), |picture| (picture, 1, true))
 }
 
 #[cfg(test)]

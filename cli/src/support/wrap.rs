@@ -22,18 +22,21 @@ pub(crate) fn rows(line: &str, columns: usize) -> Vec<Range<usize>> {
 
 /// Returns the length of the first row if another row follows.
 fn first(rest: &str, columns: usize) -> Option<usize> {
-    let mut behind_space = None;
+    let (mut behind_space, mut start) = (None, 0);
     for glyph in glyphs(rest) {
-        if glyph.width == 0 && behind_space == Some(glyph.byte) {
+        // A mark belongs to the space before, and other joined characters to the first of them.
+        if !glyph.starts && behind_space == Some(glyph.byte) {
             let mark = rest.get(glyph.byte..).and_then(|rest| rest.chars().next());
             behind_space = mark.and_then(|mark| glyph.byte.checked_add(mark.len_utf8()));
+        }
+        if glyph.starts {
+            start = glyph.byte;
         }
         let behind = glyph.column.saturating_add(glyph.width);
         let space = rest.as_bytes().get(glyph.byte).filter(|byte| matches!(byte, b' ' | b'\t'));
         let room = if space == Some(&b' ') { columns.saturating_add(1) } else { columns };
-        // A mark belongs to the character before.
-        if behind > room && glyph.byte > 0 && glyph.width > 0 {
-            return Some(behind_space.unwrap_or(glyph.byte));
+        if behind > room && start > 0 && glyph.width > 0 {
+            return Some(behind_space.unwrap_or(start));
         }
         if space.is_some() && behind > columns / 2 {
             behind_space = glyph.byte.checked_add(1);

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Checks with the compiler of `rust-version`, Debian's 1.85: the core without std, the adapters, the examples and all
-# tests. The feature `simd` has a later version. Of the others only `std` replaces code, so the largest sets without and
-# with it are sufficient.
+# tests. The feature `simd` and the program have later versions. Of the other features only `std` replaces code, so the
+# largest sets without and with it are sufficient.
 # Run: tests/lab/platforms/msrv.sh
 set -euo pipefail
 cd "$(dirname "$0")/../../.."
@@ -9,4 +9,4 @@ cd "$(dirname "$0")/../../.."
 RUSTC=$(tests/lab/platforms/debian_rustc.sh 1.85)
 export RUSTC CARGO_TARGET_DIR=target/platforms/msrv
 cargo check --package ide-mcp --lib --no-default-features --features ide
-cargo check --workspace --all-targets
+cargo check --workspace --exclude ide-mcp-cli --all-targets

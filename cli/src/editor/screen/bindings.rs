@@ -1,8 +1,9 @@
 //! The key bindings: one table, from which the line of help and the page of help are made too.
 
-use super::keys::{Code, Key};
+use super::keys::Key;
 use super::model::act::{Action, Context};
 use super::model::buffer::Motion;
+use crossterm::event::KeyCode as Code;
 
 #[derive(Debug)]
 pub(crate) struct Binding {

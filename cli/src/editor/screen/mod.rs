@@ -1,13 +1,14 @@
-//! The editor with a screen. This module is its loop: sockets, timers, signals and the terminal, one
-//! turn after another on one thread. Another thread reads and writes the files.
+//! The editor with a screen. This module is its loop: sockets, timers, signals and input, one turn after
+//! another on one thread. Other threads read and write the files, read the terminal, and write to it; each
+//! wakes the loop.
 //!
 //! ```text
-//!   keys ──▶ bindings ──▶ model ──▶ view ──▶ paint ──▶ terminal
-//!                           ▲
-//!        disk, agents ──▶  app
+//!   reader ──▶ bindings ──▶ model ──▶ view ──▶ terminal
+//!                             ▲
+//!          disk, agents ──▶  app
 //! ```
-//! `model` uses no disk and no socket, `view` draws it on a screen in memory, and `app` handles the
-//! events from outside.
+//! `model` uses no disk and no socket, `view` draws it in the cells of ratatui, `app` handles the events from
+//! outside, and crossterm reads and writes the terminal.
 
 mod agents;
 mod app;
@@ -19,11 +20,10 @@ mod edits;
 mod keys;
 pub(crate) mod layout;
 mod model;
-mod paint;
+mod reader;
 mod review;
 mod signals;
 pub(crate) mod terminal;
-pub(crate) mod theme;
 mod verdict;
 pub(crate) mod view;
 
@@ -38,22 +38,21 @@ use app::{App, Flow, Quitting};
 use ide_mcp::ide::kit::display_safe_lines;
 use ide_mcp::{Clock, Time};
 use ide_mcp_mio::{Server, Wake, Waker};
-use keys::Decoder;
 use mio::{Events, Poll, Token};
 use model::Tone;
+use reader::{QUEUE, Reader};
 use signals::{Signal, Signals};
 use std::env;
 use std::error::Error;
-use std::io::ErrorKind;
+use std::io::{self, ErrorKind};
 use std::time::Duration;
 use terminal::Terminal;
-use theme::Theme;
+use view::palette::ColorDepth;
 
 /// The tokens in the `Poll`; the server owns the range after its own token.
-const TERMINAL: Token = Token(0);
-const SIGNALS: Token = Token(1);
-const WAKER: Token = Token(2);
-const SERVER: Token = Token(3);
+const SIGNALS: Token = Token(0);
+const WAKER: Token = Token(1);
+const SERVER: Token = Token(2);
 
 /// The time for which the end waits for a disk: that of the close handshakes.
 const FOR_DISK: Duration = Duration::from_secs(2);
@@ -61,9 +60,10 @@ const FOR_DISK: Duration = Duration::from_secs(2);
 pub(crate) struct Editor {
     // Dropped first, so that later messages appear on the original screen.
     terminal: Terminal,
+    colors: ColorDepth,
+    reader: Reader,
     server: Server,
     signals: Signals,
-    decoder: Decoder,
     app: App,
     clock: Clock,
     stopping: Option<Stopping>,
@@ -84,13 +84,16 @@ impl Editor {
         let poll = Poll::new()?;
         let signals = Signals::new(poll.registry(), SIGNALS)?;
         let waker = Waker::new(poll.registry(), WAKER)?;
-        let of_disk = waker.clone();
-        let wake = Wake::new(move || drop(waker.wake()));
+        let wakes = || {
+            let waker = waker.clone();
+            move || drop(waker.wake())
+        };
+        let wake = Wake::new(wakes());
         let neighbors = Neighbors::new(&folders);
         let name = options.name(&neighbors);
         let Listening { mut server, notices } =
             listen(options, &name, &folders, calls::tools(), poll.registry(), SERVER, wake)?;
-        let mut app = App::new(folders, options.on_diff, move || drop(of_disk.wake()))?;
+        let mut app = App::new(folders, options.on_diff, wakes())?;
         app.announce(name, server.local_addr().port(), neighbors);
         for notice in notices {
             app.model.report(Tone::Bad, notice);
@@ -99,38 +102,35 @@ impl Editor {
         server.machine_mut().set_context(context::context());
         let launch = Launch::of(options, &server)?;
         // Last, so that earlier errors appear on the original screen.
-        let theme = Theme::of_environment(|name| env::var(name).ok());
-        let terminal = Terminal::take(poll.registry(), TERMINAL, theme)
-            .map_err(|error| format!("the terminal cannot be used: {error}; --headless needs none"))?;
+        let colors = ColorDepth::of_environment(|name| env::var(name).ok());
+        let unusable =
+            |error: io::Error| format!("the terminal cannot be used: {error}; --headless needs none");
+        let terminal = Terminal::take(wakes()).map_err(unusable)?;
+        let reader = Reader::new(wakes()).map_err(unusable)?;
         if let Some(launch) = launch {
             app.launch(launch);
         }
-        let (decoder, clock) = (Decoder::default(), Clock::new());
-        Ok((Self { terminal, server, signals, decoder, app, clock, stopping: None }, poll))
+        let clock = Clock::new();
+        Ok((Self { terminal, colors, reader, server, signals, app, clock, stopping: None }, poll))
     }
 
     /// Runs the editor to its end, and prints the reason for the end.
     pub(crate) fn run(mut self, mut poll: Poll) -> Result<(), Box<dyn Error>> {
         let mut events = Events::with_capacity(64);
-        self.app.resize(self.terminal.size()?);
+        self.app.resize(Terminal::size()?);
         while !self.is_over(self.clock.now()) {
             self.show();
             let now = self.clock.now();
-            let due = self.terminal.is_due() && self.stopping.is_none();
             let stopping = self.stopping.as_ref().filter(|_| self.app.is_saving());
             let saves_until = stopping.map(|stopping| stopping.saves_until).filter(|until| now < *until);
-            let deadlines =
-                [self.server.deadline(now), self.app.deadline(), self.decoder.deadline(), saves_until];
-            let deadline = if due { Some(now) } else { deadlines.into_iter().flatten().min() };
+            let deadlines = [self.server.deadline(now), self.app.deadline(), saves_until];
+            let deadline = deadlines.into_iter().flatten().min();
             match poll.poll(&mut events, self.clock.until(deadline)) {
                 Err(interrupted) if interrupted.kind() == ErrorKind::Interrupted => {}
                 polled => polled?,
             }
             for event in &events {
                 self.server.handle_event(event);
-                if event.token() == TERMINAL {
-                    self.terminal.handle(event);
-                }
             }
             let now = self.clock.now();
             self.take_signals(now);
@@ -167,9 +167,9 @@ impl Editor {
     }
 
     fn show(&mut self) {
-        if self.app.stale || !self.terminal.is_idle() {
+        if self.app.stale && self.terminal.is_idle() {
             // If the terminal is gone, a signal arrives, or its input ends.
-            let _ = self.terminal.show(self.app.draw());
+            let _ = self.terminal.show(self.app.draw(self.colors));
         }
     }
 
@@ -193,7 +193,7 @@ impl Editor {
 
     fn resize(&mut self) {
         self.terminal.forget();
-        if let Ok(size) = self.terminal.size() {
+        if let Ok(size) = Terminal::size() {
             self.app.resize(size);
         }
     }
@@ -202,12 +202,14 @@ impl Editor {
         if self.stopping.is_some() {
             return;
         }
-        let decoder = &mut self.decoder;
-        if let Err(error) = self.terminal.read(|bytes| decoder.feed(now, bytes)) {
-            return self.stop(now, &format!("the end of its terminal ({error})"));
-        }
-        while let Some(input) = self.decoder.next(now) {
-            match self.app.input(self.server.machine_mut(), now, &input) {
+        // Each event has woken the loop, so those beyond the number of a turn do it again.
+        for _ in 0..QUEUE {
+            let event = match self.reader.next() {
+                Ok(Some(event)) => event,
+                Ok(None) => return,
+                Err(error) => return self.stop(now, &format!("the end of its terminal ({error})")),
+            };
+            match self.app.input(self.server.machine_mut(), now, event) {
                 Flow::GoOn => {}
                 Flow::Redraw => self.resize(),
             }

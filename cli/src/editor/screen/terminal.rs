@@ -1,65 +1,48 @@
 //! The terminal: raw mode and the alternate screen while the editor runs, and the previous state
 //! again on every way out, including a panic.
 //!
-//! The terminal is opened again as a separate, nonblocking file, so that neither an incomplete
-//! sequence nor a terminal that accepts no output delays the agents. On standard output, the
-//! nonblocking flag would affect the shell too.
+//! A thread writes to the terminal, so that one that accepts no output delays no agent.
 
-use super::paint::paint;
-use super::theme::Theme;
-use super::view::canvas::Canvas;
-use crossterm::QueueableCommand as _;
-use crossterm::cursor::{Hide, SetCursorStyle, Show};
-use crossterm::style::{Attribute, Print, SetAttribute};
+use super::view::frame::Frame;
+use crossterm::cursor::{Hide, MoveTo, SetCursorStyle, Show};
+use crossterm::event::{
+    DisableBracketedPaste, DisableMouseCapture, EnableBracketedPaste, EnableMouseCapture,
+};
+use crossterm::style::{Print, ResetColor};
 use crossterm::terminal::{
-    Clear, ClearType, DisableLineWrap, EnableLineWrap, EnterAlternateScreen, LeaveAlternateScreen,
+    self, BeginSynchronizedUpdate, Clear, ClearType, DisableLineWrap, EnableLineWrap, EndSynchronizedUpdate,
+    EnterAlternateScreen, LeaveAlternateScreen,
 };
-use mio::event::Event;
-use mio::unix::SourceFd;
-use mio::{Interest, Registry, Token};
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::fs::{Mode, OFlags};
-use rustix::termios::{
-    OptionalActions, QueueSelector, Termios, tcflush, tcgetattr, tcgetwinsize, tcsetattr, ttyname,
-};
-use std::fs::File;
-use std::io::{self, ErrorKind, Read as _, Write as _};
-use std::os::fd::AsRawFd as _;
-use std::panic;
+use crossterm::{QueueableCommand as _, queue};
+use ratatui::backend::{Backend as _, CrosstermBackend};
+use ratatui::buffer::Buffer;
+use std::convert::Infallible;
+use std::io::{self, Write as _};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
+use std::time::Duration;
+use std::{panic, thread};
 
-/// The modes for buttons, dragging, and columns above 223 (xterm, modes 1000, 1002, 1006), and for
-/// pasted text (2004). The focus (1004) is left out: terminals send its reports on their own,
-/// and the last report would reach the shell.
-const REPORTS_ON: &str = "\x1b[?1000h\x1b[?1002h\x1b[?1006h\x1b[?2004h";
-const REPORTS_OFF: &str = "\x1b[?2004l\x1b[?1006l\x1b[?1002l\x1b[?1000l";
-/// The number of bytes after which a turn stops reading.
-const BUDGET: usize = 64 * 1024;
+/// Reports of buttons and of dragging (xterm, mode 1002) in place of those of every motion (1003), which
+/// crossterm switches on: each would wake the loop for nothing.
+const DRAGS_ONLY: &str = "\x1b[?1003l\x1b[?1002h";
 /// The time for which the end waits for a terminal that accepts no output.
-const PATIENCE: Timespec = Timespec { tv_sec: 1, tv_nsec: 0 };
+const PATIENCE: Duration = Duration::from_secs(1);
 
 #[derive(Debug)]
 pub(crate) struct Terminal {
-    tty: File,
     restore: Arc<Restore>,
-    theme: Theme,
     /// The screen that the terminal shows after all output; `None` if it is not certain.
-    shown: Option<Canvas>,
-    out: Vec<u8>,
-    readable: bool,
-    writable: bool,
+    shown: Option<Frame>,
+    /// Ends when the terminal has accepted the last frame.
+    written: Receiver<Infallible>,
 }
 
 impl Terminal {
-    /// Takes over the terminal of standard output.
-    pub(crate) fn take(registry: &Registry, token: Token, theme: Theme) -> io::Result<Self> {
-        let tty = open()?;
-        let original = tcgetattr(&tty)?;
-        let descriptor = tty.as_raw_fd();
-        let mut source = SourceFd(&descriptor);
-        registry.register(&mut source, token, Interest::READABLE | Interest::WRITABLE)?;
-        let restore = Arc::new(Restore { tty: tty.try_clone()?, original, is_taken: AtomicBool::new(false) });
+    /// Takes over the terminal of standard input and output. `wake` is called when it has accepted output.
+    pub(crate) fn take(wake: impl Fn() + Send + 'static) -> io::Result<Self> {
+        let restore = Arc::new(Restore { writer: Writer::new(wake)?, is_taken: AtomicBool::new(false) });
         let at_panic = restore.clone();
         let says = panic::take_hook();
         panic::set_hook(Box::new(move |what| {
@@ -67,27 +50,23 @@ impl Terminal {
             at_panic.restore();
             says(what);
         }));
-        let mut terminal =
-            Self { tty, restore, theme, shown: None, out: Vec::new(), readable: true, writable: true };
+        let mut terminal = Self { restore, shown: None, written: channel().1 };
         terminal.enter()?;
         Ok(terminal)
     }
 
     /// Takes over the terminal, or takes it back after a stop, during which another process had it.
     pub(crate) fn enter(&mut self) -> io::Result<()> {
-        let mut raw = self.restore.original.clone();
-        raw.make_raw();
-        tcsetattr(&self.tty, OptionalActions::Now, &raw)?;
+        // The other process has possibly ended the raw mode that crossterm remembers.
+        let _ = terminal::disable_raw_mode();
+        terminal::enable_raw_mode()?;
         self.restore.is_taken.store(true, Ordering::SeqCst);
         self.shown = None;
-        self.out.clear();
-        self.out
-            .queue(EnterAlternateScreen)?
-            .queue(DisableLineWrap)?
-            .queue(Hide)?
-            .queue(Print(REPORTS_ON))?
-            .queue(Clear(ClearType::All))?;
-        self.flush()
+        let mut out = Vec::new();
+        queue!(out, EnterAlternateScreen, DisableLineWrap, Hide, EnableBracketedPaste)?;
+        queue!(out, EnableMouseCapture, Print(DRAGS_ONLY))?;
+        self.written = self.restore.writer.write(out);
+        Ok(())
     }
 
     /// Gives the terminal back for a while.
@@ -98,78 +77,34 @@ impl Terminal {
     /// Gives the terminal back for good, with a last line on the original screen.
     pub(crate) fn close(self, line: &str) {
         self.restore.restore();
-        // An error is ignored, because the terminal can be gone.
-        let _ = self.restore.write(format!("{line}\n").as_bytes());
+        // The terminal can be gone.
+        let _ = self.restore.writer.write(format!("{line}\n").into()).recv_timeout(PATIENCE);
     }
 
     /// Returns the columns and rows.
-    pub(crate) fn size(&self) -> io::Result<(u16, u16)> {
-        let size = tcgetwinsize(&self.tty)?;
+    pub(crate) fn size() -> io::Result<(u16, u16)> {
         // Some terminal lines report no size.
-        Ok(if (size.ws_col, size.ws_row) == (0, 0) { (80, 24) } else { (size.ws_col, size.ws_row) })
+        terminal::size().map(|size| if size == (0, 0) { (80, 24) } else { size })
     }
 
-    pub(crate) fn handle(&mut self, event: &Event) {
-        self.readable |= event.is_readable() || event.is_read_closed() || event.is_error();
-        self.writable |= event.is_writable() || event.is_error();
-    }
-
-    /// Passes the bytes that have arrived to `take`.
-    pub(crate) fn read(&mut self, mut take: impl FnMut(&[u8])) -> io::Result<()> {
-        let mut buffer = [0; 4096];
-        let mut left = BUDGET;
-        while self.readable && left > 0 {
-            match self.tty.read(&mut buffer) {
-                Ok(0) => return Err(ErrorKind::UnexpectedEof.into()),
-                Ok(length) => {
-                    take(buffer.get(..length).unwrap_or_default());
-                    left = left.saturating_sub(length);
-                }
-                Err(error) if error.kind() == ErrorKind::WouldBlock => self.readable = false,
-                Err(error) if error.kind() == ErrorKind::Interrupted => {}
-                Err(error) => return Err(error),
-            }
-        }
-        Ok(())
-    }
-
-    /// Returns true if a read would not wait.
-    pub(crate) const fn is_due(&self) -> bool {
-        self.readable
-    }
-
-    /// Shows a screen after the terminal has accepted the previous one. The screens between them are
-    /// left out.
-    pub(crate) fn show(&mut self, canvas: Canvas) -> io::Result<()> {
-        self.flush()?;
-        if self.out.is_empty() {
-            paint(self.shown.as_ref(), &canvas, &self.theme, &mut self.out)?;
-            self.shown = Some(canvas);
-            self.flush()?;
-        }
-        Ok(())
-    }
-
-    /// Returns true if the terminal has accepted all output.
+    /// Returns true if the terminal has accepted all output. A screen before that time is left out.
     pub(crate) fn is_idle(&self) -> bool {
-        self.out.is_empty()
+        self.written.try_recv() == Err(TryRecvError::Disconnected)
+    }
+
+    /// Shows a screen.
+    pub(crate) fn show(&mut self, frame: Frame) -> io::Result<()> {
+        let out = paint(self.shown.as_ref(), &frame)?;
+        self.shown = Some(frame);
+        if !out.is_empty() {
+            self.written = self.restore.writer.write(out);
+        }
+        Ok(())
     }
 
     /// Marks the contents of the terminal as unknown.
     pub(crate) fn forget(&mut self) {
         self.shown = None;
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        while self.writable && !self.out.is_empty() {
-            match self.tty.write(&self.out) {
-                Ok(length) => drop(self.out.drain(..length)),
-                Err(error) if error.kind() == ErrorKind::WouldBlock => self.writable = false,
-                Err(error) if error.kind() == ErrorKind::Interrupted => {}
-                Err(error) => return Err(error),
-            }
-        }
-        Ok(())
     }
 }
 
@@ -179,11 +114,70 @@ impl Drop for Terminal {
     }
 }
 
+/// Returns the bytes that change a terminal from `before` to `after`. Without `before`, or if its size
+/// differs, the contents of the terminal are unknown, and it is cleared.
+pub(crate) fn paint(before: Option<&Frame>, after: &Frame) -> io::Result<Vec<u8>> {
+    let before = before.filter(|before| before.cells.area() == after.cells.area());
+    let is_same = |before: &Frame| before.cells == after.cells && before.cursor == after.cursor;
+    let mut out = Vec::new();
+    if before.is_some_and(is_same) {
+        return Ok(out);
+    }
+    queue!(out, BeginSynchronizedUpdate, Hide)?;
+    let empty = Buffer::empty(*after.cells.area());
+    if before.is_none() {
+        out.queue(Clear(ClearType::All))?;
+    }
+    let cells = before.map_or(&empty, |before| &before.cells);
+    CrosstermBackend::new(&mut out).draw(cells.diff_iter(&after.cells))?;
+    if let Some((x, y)) = after.cursor {
+        queue!(out, MoveTo(x, y), Show)?;
+    }
+    out.queue(EndSynchronizedUpdate)?;
+    Ok(out)
+}
+
+/// The thread that writes to the terminal.
+#[derive(Debug)]
+struct Writer {
+    output: Sender<Output>,
+}
+
+#[derive(Debug)]
+struct Output {
+    bytes: Vec<u8>,
+    /// Dropped when the bytes are written, or cannot be.
+    _written: Sender<Infallible>,
+}
+
+impl Writer {
+    fn new(wake: impl Fn() + Send + 'static) -> io::Result<Self> {
+        let (output, outputs) = channel::<Output>();
+        thread::Builder::new().name("editor screen".into()).spawn(move || {
+            for output in outputs {
+                let mut terminal = io::stdout().lock();
+                // If the terminal is gone, a signal arrives, or its input ends.
+                let _ = terminal.write_all(&output.bytes).and_then(|()| terminal.flush());
+                drop(output);
+                wake();
+            }
+        })?;
+        Ok(Self { output })
+    }
+
+    /// Writes bytes after all earlier ones. The channel ends when they are written.
+    fn write(&self, bytes: Vec<u8>) -> Receiver<Infallible> {
+        let (written, waiting) = channel();
+        // Without the thread the bytes are lost, and the channel ends at once.
+        let _ = self.output.send(Output { bytes, _written: written });
+        waiting
+    }
+}
+
 /// The original state of the terminal, which is restored once.
 #[derive(Debug)]
 struct Restore {
-    tty: File,
-    original: Termios,
+    writer: Writer,
     is_taken: AtomicBool,
 }
 
@@ -193,49 +187,78 @@ impl Restore {
             return;
         }
         // An error is ignored: without the terminal, nobody can read about it.
-        let _ = farewell().and_then(|bytes| self.write(&bytes));
-        let _ = tcsetattr(&self.tty, OptionalActions::Now, &self.original);
+        let _ = farewell().map(|bytes| self.writer.write(bytes).recv_timeout(PATIENCE));
+        let _ = terminal::disable_raw_mode();
         // Keys that were meant for the editor have to stay away from the shell.
-        let _ = tcflush(&self.tty, QueueSelector::IFlush);
-    }
-
-    /// Writes all bytes. Waits for a terminal that accepts no output, for a limited time.
-    fn write(&self, mut bytes: &[u8]) -> io::Result<()> {
-        while !bytes.is_empty() {
-            match (&self.tty).write(bytes) {
-                Ok(length) => bytes = bytes.get(length..).unwrap_or_default(),
-                Err(error) if error.kind() == ErrorKind::Interrupted => {}
-                Err(error) if error.kind() == ErrorKind::WouldBlock => {
-                    if poll(&mut [PollFd::new(&self.tty, PollFlags::OUT)], Some(&PATIENCE))? == 0 {
-                        return Err(ErrorKind::TimedOut.into());
-                    }
-                }
-                Err(error) => return Err(error),
-            }
-        }
-        Ok(())
+        #[cfg(unix)]
+        let _ = rustix::termios::tcflush(io::stdin(), rustix::termios::QueueSelector::IFlush);
     }
 }
 
 /// Returns the bytes that undo all modes that were switched on.
 fn farewell() -> io::Result<Vec<u8>> {
     let mut out = Vec::new();
-    // CAN ends a sequence that is half written.
-    out.queue(Print("\x18"))?
-        .queue(Print(REPORTS_OFF))?
-        .queue(SetAttribute(Attribute::Reset))?
-        .queue(EnableLineWrap)?
-        .queue(SetCursorStyle::DefaultUserShape)?
-        .queue(Show)?
-        .queue(LeaveAlternateScreen)?;
+    queue!(out, DisableMouseCapture, DisableBracketedPaste, ResetColor, EnableLineWrap)?;
+    queue!(out, SetCursorStyle::DefaultUserShape, Show, LeaveAlternateScreen)?;
     Ok(out)
 }
 
-/// Opens the terminal by its name, or, if the name is unknown, as `/dev/tty`.
-fn open() -> io::Result<File> {
-    let flags = OFlags::RDWR | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
-    let named =
-        ttyname(io::stdout(), Vec::new()).and_then(|name| rustix::fs::open(name, flags, Mode::empty()));
-    let tty = named.or_else(|_| rustix::fs::open("/dev/tty", flags, Mode::empty()))?;
-    Ok(tty.into())
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::editor::screen::view::palette::{ColorDepth, Ink};
+    use ratatui::layout::Rect;
+
+    fn frame(rows: &[&str]) -> Frame {
+        let mut frame = Frame::new((6, 3), ColorDepth::None);
+        for (y, row) in (0..3).zip(rows) {
+            frame.write(Rect { x: 0, y, width: 6, height: 1 }, row, Ink::Text);
+        }
+        frame
+    }
+
+    fn painted(before: Option<&Frame>, after: &Frame) -> String {
+        crossterm::style::force_color_output(true);
+        let text = String::from_utf8(paint(before, after).unwrap()).unwrap();
+        let (begin, end) = ("\u{1b}[?2026h\u{1b}[?25l", "\u{1b}[?2026l");
+        assert!(text.is_empty() || text.starts_with(begin) && text.ends_with(end), "{text:?}");
+        let resets = "\u{1b}[39m\u{1b}[49m\u{1b}[59m\u{1b}[0m";
+        text.replace(begin, "").replace(end, "").replace(resets, "")
+    }
+
+    #[test]
+    fn only_different_cells_are_written() {
+        let before = frame(&["abc", "def", ""]);
+        let cases = [
+            ("nothing", frame(&["abc", "def", ""]), ""),
+            ("a letter", frame(&["abc", "dXf", ""]), "\u{1b}[2;2HX"),
+            ("two in a row", frame(&["Xbc", "deYZ", ""]), "\u{1b}[1;1HX\u{1b}[2;3HYZ"),
+            ("away", frame(&["a", "def", ""]), "\u{1b}[1;2H  "),
+            (
+                "wide ones, and where they end",
+                frame(&["\u{6f22}cd", "def", ""]),
+                "\u{1b}[1;1H\u{6f22}\u{1b}[1;4Hd",
+            ),
+            ("marks", frame(&["e\u{301}Bc", "def", ""]), "\u{1b}[1;1He\u{301}B"),
+        ];
+        for (name, after, expected) in cases {
+            assert_eq!(painted(Some(&before), &after), expected, "{name}");
+        }
+        let mut after = frame(&["abc", "def", ""]);
+        after.cursor = Some((2, 1));
+        assert_eq!(painted(Some(&before), &after), "\u{1b}[2;3H\u{1b}[?25h");
+        let mut other = Frame::new((1, 1), ColorDepth::None);
+        other.write(Rect { x: 0, y: 0, width: 1, height: 1 }, "x", Ink::Text);
+        assert_eq!(painted(Some(&before), &other), "\u{1b}[2J\u{1b}[1;1Hx", "another size");
+        assert_eq!(painted(None, &Frame::new((0, 0), ColorDepth::None)), "\u{1b}[2J");
+    }
+
+    #[test]
+    fn writer_tells_when_output_is_accepted() {
+        let (sender, wakes) = channel();
+        let writer = Writer::new(move || sender.send(()).unwrap_or_default()).unwrap();
+        let written = writer.write(Vec::new());
+        assert!(wakes.recv_timeout(Duration::from_secs(30)).is_ok());
+        assert_eq!(written.try_recv(), Err(TryRecvError::Disconnected));
+    }
 }

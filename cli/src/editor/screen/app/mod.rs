@@ -10,16 +10,19 @@ use crate::editor::edits::Expected;
 use crate::editor::folders::Folders;
 use crate::editor::launch::Launch;
 use crate::editor::options::OnDiff;
+use crate::editor::screen::bindings;
 use crate::editor::screen::disk::Disk;
-use crate::editor::screen::keys::{Input, MouseKind};
+use crate::editor::screen::keys::Key;
 use crate::editor::screen::layout::shown;
 use crate::editor::screen::model::document::Document;
 use crate::editor::screen::model::request::Request;
 use crate::editor::screen::model::tree::Tree;
 use crate::editor::screen::model::{Model, Tone};
-use crate::editor::screen::view::{fit, fit_proposal, reveal};
-use crate::editor::screen::{bindings, view::canvas::Canvas};
+use crate::editor::screen::view::frame::Frame;
+use crate::editor::screen::view::palette::ColorDepth;
+use crate::editor::screen::view::{self, fit, fit_proposal, reveal};
 use crate::editor::worker::Worker;
+use crossterm::event::Event;
 use ide_mcp::Time;
 use ide_mcp::ide::{DiagnosticsChanged, Pending, Selected, Selection, Server};
 use ide_mcp::mcp::FormAnswer;
@@ -152,32 +155,40 @@ impl App {
     }
 
     /// Draws the current state.
-    pub(crate) fn draw(&mut self) -> Canvas {
+    pub(crate) fn draw(&mut self, colors: ColorDepth) -> Frame {
         self.stale = false;
         self.compare();
         fit(&mut self.model);
-        super::view::draw(&self.model)
+        view::draw(&self.model, colors)
     }
 
     /// Handles an input of the person.
-    pub(crate) fn input(&mut self, server: &mut Server, now: Time, input: &Input) -> Flow {
+    pub(crate) fn input(&mut self, server: &mut Server, now: Time, event: Event) -> Flow {
         self.model.now = now;
-        self.stale = true;
-        self.compare();
-        let request = match input {
-            Input::Key(key) => {
-                let action = bindings::action(self.model.context(), *key);
+        let is_wheel = matches!(&event, Event::Mouse(mouse) if mouse::is_wheel(mouse.kind));
+        let request = match event {
+            Event::Key(key) if key.is_release() => return Flow::GoOn,
+            Event::Resize(width, height) if (width, height) != self.model.size => return Flow::Redraw,
+            Event::Paste(text) if text.is_empty() => return Flow::GoOn,
+            Event::Resize(..) | Event::FocusGained | Event::FocusLost => return Flow::GoOn,
+            Event::Key(key) => {
+                self.compare();
+                let action = bindings::action(self.model.context(), Key::of(key));
                 action.and_then(|action| self.model.act(action, shown(&self.model)))
             }
-            Input::Mouse(mouse) => self.mouse(*mouse),
-            Input::Paste { text, continues } => {
-                self.model.paste(text, *continues);
+            Event::Mouse(mouse) => {
+                self.compare();
+                self.mouse(mouse)
+            }
+            Event::Paste(text) => {
+                self.compare();
+                self.model.paste(&text.replace("\r\n", "\n").replace('\r', "\n"));
                 None
             }
         };
+        self.stale = true;
         let flow = request.map_or(Flow::GoOn, |request| self.do_it(server, request));
         // The mouse wheel leaves the cursor where it is.
-        let is_wheel = matches!(input, Input::Mouse(mouse) if matches!(mouse.what, MouseKind::WheelUp | MouseKind::WheelDown));
         if !is_wheel || self.model.text().is_none() {
             reveal(&mut self.model);
         }

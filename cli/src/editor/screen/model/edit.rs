@@ -6,13 +6,13 @@ use super::{Focus, Model, Tone};
 
 impl Model {
     /// Inserts a text that was pasted in the terminal.
-    pub(crate) fn paste(&mut self, text: &str, continues: bool) {
+    pub(crate) fn paste(&mut self, text: &str) {
         self.dismiss();
         self.confirm = None;
         self.typed = Some(self.now);
         let text = self.fitting(text);
         if let Some(buffer) = self.buffer() {
-            buffer.paste(&text, continues);
+            buffer.paste(&text);
         }
         self.answer_changed();
     }

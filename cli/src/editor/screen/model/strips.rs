@@ -87,11 +87,15 @@ fn pieces(line: &Line, columns: usize) -> Vec<Piece> {
 /// Returns the first byte and the first column of each piece.
 fn starts(text: &str, columns: usize) -> (Vec<usize>, Vec<usize>) {
     let (mut bytes, mut starts, mut start) = (vec![0], vec![0], 0_usize);
+    let mut cluster = (0, 0_usize);
     for glyph in glyphs(text) {
+        if glyph.starts {
+            cluster = (glyph.byte, glyph.column);
+        }
         let end = glyph.column.saturating_add(glyph.width);
-        if end.saturating_sub(start) > columns {
-            start = glyph.column;
-            bytes.push(glyph.byte);
+        if end.saturating_sub(start) > columns && cluster.1 > start {
+            start = cluster.1;
+            bytes.push(cluster.0);
             starts.push(start);
         }
     }

@@ -2,6 +2,7 @@
 
 use ide_mcp::ide::kit::Position;
 use std::ops::Range;
+use unicode_segmentation::GraphemeCursor;
 
 /// A text of at least one line. A line ends with `\n`; a `\r` before it belongs to the line end. The
 /// last line is the one after the last `\n`.
@@ -92,32 +93,33 @@ impl Text {
         if first.is_some_and(|line| line.ends_with('\r')) { "\r\n" } else { "\n" }
     }
 
-    /// Returns the offset after the character at the offset `byte` and its combining characters. A
-    /// line end is one character.
+    /// Returns the offset after the grapheme cluster at the offset `byte`. A line end is one.
     pub(crate) fn next(&self, byte: usize) -> usize {
-        let rest = self.text.get(byte..).unwrap_or_default();
-        if rest.starts_with("\r\n") {
-            return byte.saturating_add(2);
-        }
-        let mut characters = rest.char_indices();
-        characters.next();
-        let behind = characters.find(|(_, character)| !is_mark(*character)).map_or(rest.len(), |(at, _)| at);
-        byte.saturating_add(behind)
+        let next = self.cluster(byte).next_boundary(&self.text, 0);
+        next.ok().flatten().unwrap_or(self.text.len())
     }
 
-    /// Returns the offset at which the character before the offset `byte` begins.
+    /// Returns the offset at which the grapheme cluster before the offset `byte` begins.
     pub(crate) fn previous(&self, byte: usize) -> usize {
-        let before = self.text.get(..byte).unwrap_or_default();
-        if before.ends_with("\r\n") {
-            return byte.saturating_sub(2);
-        }
-        before.char_indices().rev().find(|(_, character)| !is_mark(*character)).map_or(0, |(at, _)| at)
+        self.cluster(byte).prev_boundary(&self.text, 0).ok().flatten().unwrap_or_default()
     }
-}
 
-fn is_mark(character: char) -> bool {
-    use unicode_width::UnicodeWidthChar as _;
-    character.width() == Some(0)
+    /// Returns the nearest offset at which a cursor can stop, at `byte` or before it.
+    pub(crate) fn stop_before(&self, byte: usize) -> usize {
+        let byte = byte.min(self.text.len());
+        let byte = (0..=byte).rev().find(|byte| self.text.is_char_boundary(*byte)).unwrap_or_default();
+        if self.cluster(byte).is_boundary(&self.text, 0) == Ok(false) { self.previous(byte) } else { byte }
+    }
+
+    /// Returns the nearest offset at which a cursor can stop, at `byte` or after it.
+    pub(crate) fn stop_after(&self, byte: usize) -> usize {
+        let before = self.stop_before(byte);
+        if before < byte.min(self.text.len()) { self.next(before) } else { before }
+    }
+
+    fn cluster(&self, byte: usize) -> GraphemeCursor {
+        GraphemeCursor::new(byte, self.text.len(), true)
+    }
 }
 
 /// Returns the first byte of each line, and the line ends.

@@ -255,7 +255,7 @@ fn peer_cannot_write_over_the_screen() {
     desk.ask(agent, &OpenFile::new(path));
     desk.keys("\x1bOS");
     desk.shows("openFile /tmp/\u{fffd}]0;pwn\u{fffd}xxx");
-    for row in desk.canvas().rows() {
+    for row in desk.frame().rows() {
         assert!(!row.contains(|character: char| character.is_control()), "{row:?}");
     }
     assert!(desk.app.model.log.iter().all(|entry| entry.text.chars().count() < 300));

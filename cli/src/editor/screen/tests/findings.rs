@@ -45,16 +45,7 @@ fn e8_paste_of_any_size_is_one_undo() {
         let mut desk = Desk::new(&[("a.txt", "before")]);
         desk.open("a.txt");
         let pasted = "0123456789\n".repeat(lines);
-        // A terminal delivers 4 KiB at a time.
-        let mut bytes = format!("\x1b[200~{pasted}\x1b[201~").into_bytes();
-        let mut decoder = super::Decoder::default();
-        while !bytes.is_empty() {
-            let piece: Vec<u8> = bytes.drain(..bytes.len().min(4096)).collect();
-            decoder.feed(desk.now, &piece);
-            while let Some(input) = decoder.next(desk.now) {
-                desk.app.input(&mut desk.server, desk.now, &input);
-            }
-        }
+        desk.keys(&format!("\x1b[200~{pasted}\x1b[201~"));
         assert!(text(&desk) == format!("{pasted}before"), "{lines} lines");
         desk.keys("\x1a");
         assert!(text(&desk) == "before", "{lines} lines, {} bytes are left", text(&desk).len());

@@ -4,8 +4,8 @@
 use super::Desk;
 use super::review::propose;
 use super::sizes::SIZES;
-use crate::editor::screen::paint::paint;
-use crate::editor::screen::theme::{ColorDepth, Theme};
+use crate::editor::screen::terminal::paint;
+use crate::editor::screen::view::palette::ColorDepth;
 use crate::support::columns::width;
 use crossterm::style::force_color_output;
 
@@ -114,15 +114,14 @@ fn each_review_obeys_the_laws() {
     }
 }
 
-/// Checks the size of the screen and of the painted bytes, and that only a theme with colors has colors.
+/// Checks the size of the screen and of the painted bytes, and that a screen without colors has none.
 fn assert_laws(desk: &mut Desk, size: (u16, u16), name: &str) {
-    let canvas = desk.canvas();
-    assert_eq!(canvas.size(), size, "{name}");
-    assert!(canvas.rows().iter().all(|row| width(row) <= size.0.into()), "{name}:\n{}", desk.screen());
+    let frame = desk.frame();
+    assert_eq!(frame.size(), size, "{name}");
+    assert!(frame.rows().iter().all(|row| width(row) <= size.0.into()), "{name}:\n{}", desk.screen());
     force_color_output(true);
     for colors in [ColorDepth::True, ColorDepth::Indexed, ColorDepth::None] {
-        let mut out = Vec::new();
-        paint(None, &canvas, &Theme::new(colors), &mut out).unwrap();
+        let out = paint(None, &desk.app.draw(colors)).unwrap();
         let (right, bottom, has_colors) = extent(&String::from_utf8(out).unwrap());
         assert!(right <= size.0.into() && bottom <= size.1.into(), "{name} {colors:?}: {right} × {bottom}");
         assert_eq!(has_colors, colors != ColorDepth::None, "{name} {colors:?}");
@@ -146,11 +145,12 @@ fn extent(out: &str) -> (usize, usize, bool) {
                 bottom = bottom.max(row.parse().unwrap());
                 x = column.parse::<usize>().unwrap() - 1;
             }
-            // Attributes are below 30. 38 and 48 are followed by the parts of a color.
+            // Attributes are below 30. 39, 49 and 59 end colors; every other number sets one.
             "m" => {
                 let first = parameters.split(';').next().unwrap();
-                has_colors |= first.parse::<u32>().unwrap() >= 30;
+                has_colors |= !matches!(first.parse::<u32>().unwrap(), ..30 | 39 | 49 | 59);
             }
+            "J" => assert_eq!(parameters, "2"),
             _ => assert!(parameters.starts_with('?'), "{sequence:?}"),
         }
         x += width(text);

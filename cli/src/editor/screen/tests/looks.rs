@@ -18,7 +18,7 @@ fn propose(desk: &mut Desk) {
 }
 
 fn assert_screen(desk: &mut Desk, name: &str, expected: &[&str]) {
-    let rows = desk.canvas().rows();
+    let rows = desk.frame().rows();
     assert_eq!(rows, expected, "{name}:\n{}", rows.join("\n"));
 }
 
@@ -43,7 +43,7 @@ fn text_is_shown_beside_the_files() {
             " ● EOF while parsing an object at line 1 column 1",
         ],
     );
-    assert_eq!(desk.canvas().cursor, Some((25, 1)));
+    assert_eq!(desk.frame().cursor, Some((25, 1)));
     desk.app.resize((40, 10));
     assert_screen(
         &mut desk,
@@ -188,14 +188,14 @@ fn every_screen_size_can_be_drawn() {
         for width in [0, 1, 2, 3, 5, 10, 17, 39, 40, 59, 60, 80, 99, 100, 120, 500] {
             for height in [0, 1, 2, 3, 4, 5, 6, 10, 24, 100] {
                 desk.app.resize((width, height));
-                let canvas = desk.canvas();
-                assert_eq!(canvas.size(), (width, height));
-                if let Some((x, y)) = canvas.cursor {
+                let frame = desk.frame();
+                assert_eq!(frame.size(), (width, height));
+                if let Some((x, y)) = frame.cursor {
                     assert!(x < width && y < height, "{shown} {width}×{height}");
                 }
                 for keys in ["\x1b[B", "\x1b[6~", "\x1b[A", "\x1b[<65;1;1M", "\x1b[<0;1;1M"] {
                     desk.keys(keys);
-                    desk.canvas();
+                    desk.frame();
                 }
             }
         }
@@ -232,13 +232,13 @@ fn long_texts_scroll_to_the_cursor() {
     desk.open("a.txt");
     desk.keys("\x1b[F");
     desk.shows("6789end");
-    assert!(desk.canvas().cursor.is_some());
+    assert!(desk.frame().cursor.is_some());
     desk.keys("\x1b[1;5F");
     desk.shows(" 202\n");
-    assert!(desk.canvas().cursor.is_some());
+    assert!(desk.frame().cursor.is_some());
     desk.keys("\x1b[1;5H");
     desk.shows("   1  0123");
-    for row in desk.canvas().rows() {
+    for row in desk.frame().rows() {
         assert!(row.chars().count() <= 80, "{row}");
     }
 }
@@ -256,7 +256,7 @@ fn folder_name_needs_room_in_the_title() {
         let mut desk = Desk::new(&[(file, "{}")]);
         desk.app.resize(size);
         desk.open(file);
-        let title = desk.canvas().row(0);
+        let title = desk.frame().row(0);
         assert!(title.starts_with(begin), "{name}: {title}");
         assert_eq!(title.contains("project"), is_shown, "{name}: {title}");
     }

@@ -17,13 +17,16 @@ mod panic;
 mod person;
 mod privacy;
 mod proposals;
+#[cfg(unix)]
+mod reader;
 mod review;
 mod search;
 mod sizes;
+mod typed;
 
 use super::app::App;
-use super::keys::Decoder;
-use super::view::canvas::{Canvas, Ink};
+use super::view::frame::Frame;
+use super::view::palette::{ColorDepth, Ink};
 use crate::editor::folders::Folders;
 use crate::editor::options::OnDiff;
 use crate::support::temp::short_temp_dir;
@@ -158,12 +161,8 @@ impl Desk {
 
     /// Types bytes as a terminal sends them.
     fn keys(&mut self, bytes: &str) {
-        let mut decoder = Decoder::default();
-        decoder.feed(self.now, bytes.as_bytes());
-        // Late enough for a lone ESC to be a key.
-        let late = self.now.saturating_add(Duration::from_secs(1));
-        while let Some(input) = decoder.next(late) {
-            self.app.input(&mut self.server, self.now, &input);
+        for event in typed::events(bytes) {
+            self.app.input(&mut self.server, self.now, event);
         }
         self.turn();
     }
@@ -210,12 +209,12 @@ impl Desk {
         self.result(asked).unwrap_or_default().join("|")
     }
 
-    fn canvas(&mut self) -> Canvas {
-        self.app.draw()
+    fn frame(&mut self) -> Frame {
+        self.app.draw(ColorDepth::True)
     }
 
     fn screen(&mut self) -> String {
-        self.canvas().rows().join("\n")
+        self.frame().rows().join("\n")
     }
 
     fn shows(&mut self, text: &str) {
@@ -223,21 +222,17 @@ impl Desk {
         assert!(screen.contains(text), "{text:?} is not on the screen:\n{screen}");
     }
 
-    /// Returns the ink of the first character of a text on the screen.
-    fn ink(&mut self, text: &str) -> Ink {
-        let canvas = self.canvas();
-        let (width, height) = canvas.size();
-        let rows = (0..height).flat_map(|y| (0..width).map(move |x| (x, y)));
+    /// Checks the look of the first character of a text on the screen.
+    fn assert_ink(&mut self, text: &str, ink: Ink) {
+        let frame = self.frame();
+        let (width, height) = frame.size();
         let from = |x: u16, y: u16| -> String {
-            let symbols = (x..width).filter_map(|x| match &canvas.cell(x, y)?.symbol {
-                super::view::canvas::Symbol::One(character) => Some(*character),
-                _ => None,
-            });
-            symbols.take(text.chars().count()).collect()
+            (x..width).map(|x| frame.symbol(x, y)).take(text.chars().count()).collect()
         };
-        let place = rows.into_iter().find(|(x, y)| from(*x, *y) == text);
-        let (x, y) = place.unwrap_or_else(|| panic!("{text:?} is not there:\n{}", canvas.rows().join("\n")));
-        canvas.cell(x, y).unwrap().ink
+        let mut places = (0..height).flat_map(|y| (0..width).map(move |x| (x, y)));
+        let place = places.find(|(x, y)| from(*x, *y) == text);
+        let (x, y) = place.unwrap_or_else(|| panic!("{text:?} is not there:\n{}", frame.rows().join("\n")));
+        assert!(frame.wears(x, y, ink), "{text:?} is not in {ink:?}: {:?}", frame.cells.cell((x, y)));
     }
 }
 

@@ -121,7 +121,7 @@ fn answers_of_any_length_are_shown() {
         desk.app.resize(size);
         desk.keys(&format!("{OPEN}{}end", "\u{6f22}long ".repeat(40)));
         desk.shows("end");
-        let (x, y) = desk.canvas().cursor.unwrap();
+        let (x, y) = desk.frame().cursor.unwrap();
         assert!(x < size.0 && y == size.1 - 2, "{size:?}");
     }
 }

@@ -15,9 +15,10 @@ mod skip;
 
 use skip::{FOREIGN, skip};
 
-use crate::editor::screen::layout::Rect;
-use crate::editor::screen::view::canvas::{Canvas, Ink};
-use crate::editor::screen::{terminal, theme};
+use crate::editor::screen::terminal::Terminal;
+use crate::editor::screen::view::frame::Frame;
+use crate::editor::screen::view::palette::{ColorDepth, Ink};
+use ratatui::layout::Rect;
 
 #[test]
 fn panic_restores_the_terminal() {
@@ -48,11 +49,9 @@ fn panic_restores_the_terminal() {
 #[test]
 #[ignore = "it needs a terminal of its own, which the test above gives it"]
 fn panics_on_the_screen() {
-    let poll = mio::Poll::new().unwrap();
-    let theme = theme::Theme::new(theme::ColorDepth::True);
-    let mut terminal = terminal::Terminal::take(poll.registry(), mio::Token(0), theme).unwrap();
-    let mut canvas = Canvas::new((80, 24));
-    canvas.write(Rect { x: 0, y: 0, width: 80, height: 1 }, "drawn before", Ink::Text);
-    terminal.show(canvas).unwrap();
+    let mut terminal = Terminal::take(|| {}).unwrap();
+    let mut frame = Frame::new((80, 24), ColorDepth::True);
+    frame.write(Rect { x: 0, y: 0, width: 80, height: 1 }, "drawn before", Ink::Text);
+    terminal.show(frame).unwrap();
     panic!("this is what went wrong");
 }

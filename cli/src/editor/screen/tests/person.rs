@@ -3,7 +3,7 @@
 use super::Desk;
 use crate::editor::screen::app::Quitting;
 use crate::editor::screen::model::Focus;
-use crate::editor::screen::view::canvas::Ink;
+use crate::editor::screen::view::palette::Ink;
 
 const DOWN: &str = "\x1b[B";
 const F2: &str = "\x1bOQ";
@@ -45,7 +45,7 @@ fn failed_open_shows_its_reason() {
     desk.shows("is not UTF-8");
     desk.open("out");
     desk.shows("lies outside");
-    assert_eq!(desk.ink("out lies"), Ink::StatusBad);
+    desk.assert_ink("out lies", Ink::StatusBad);
 }
 
 #[test]
@@ -59,7 +59,7 @@ fn file_is_edited_and_saved() {
     assert_eq!(desk.read("a.txt"), "alpha\nbeta\n");
     desk.keys("\x13");
     desk.shows("a.txt is saved");
-    assert_eq!(desk.ink("a.txt is saved"), Ink::StatusGood);
+    desk.assert_ink("a.txt is saved", Ink::StatusGood);
     assert_eq!(desk.read("a.txt"), "alpha\nxbeta\n");
     desk.wait(2000);
     assert!(!desk.screen().contains("not saved"));
@@ -147,7 +147,7 @@ fn problems_are_shown_at_their_lines() {
     let mut desk = Desk::new(&[("a.json", "{\n  \"a\": x\n}\n")]);
     desk.open("a.json");
     desk.shows("2 ●");
-    assert_eq!(desk.ink("●"), Ink::Problem);
+    desk.assert_ink("●", Ink::Problem);
     desk.shows("● 1");
     desk.keys("\x1b[19~");
     desk.shows("● expected value at line 2 column 8");
@@ -168,7 +168,7 @@ fn mouse_points_selects_and_scrolls() {
     // Column 28 is the first column of the text, after the files and the line numbers.
     desk.keys("\x1b[<0;28;3M\x1b[<32;32;4M\x1b[<0;32;4m");
     assert_eq!(desk.app.model.document().unwrap().buffer.selected(), "line 1\nline");
-    assert_eq!(desk.ink("line 1"), Ink::Selected);
+    desk.assert_ink("line 1", Ink::Selected);
     desk.shows("2 lines selected");
     desk.keys("\x1b[<65;40;9M\x1b[<65;40;9M");
     assert!(!desk.screen().contains("line 5\n"), "the wheel scrolls");

@@ -1,7 +1,7 @@
 //! The visible state of privacy: hidden files, and a pause.
 
 use super::Desk;
-use crate::editor::screen::view::canvas::Ink;
+use crate::editor::screen::view::palette::Ink;
 
 const PAUSE: &str = "\x1b[15~";
 
@@ -34,16 +34,16 @@ fn hidden_files_have_a_mark() {
         }
         for (name, is_hidden) in [("a.txt", false), (".env", true), ("b.log", true), ("link", true)] {
             desk.open(name);
-            let title = desk.canvas().row(0);
+            let title = desk.frame().row(0);
             assert_eq!(title.contains("‖ hidden"), is_hidden, "{size:?} {name}: {title}");
         }
         desk.keys("x");
-        let title = desk.canvas().row(0);
+        let title = desk.frame().row(0);
         assert!(title.contains("‖ hidden not saved"), "{size:?}: {title}");
         // The editor applies a changed rule when it next reads the disk.
         desk.write(".gitignore", "*.txt\n");
         desk.wait(1_000);
-        let title = desk.canvas().row(0);
+        let title = desk.frame().row(0);
         assert!(!title.contains('‖'), "{title}");
         desk.keys("\x1bOQ");
         let screen = desk.screen();
@@ -59,7 +59,7 @@ fn pause_is_visible_beside_every_message() {
         desk.open("a.txt");
         desk.keys(PAUSE);
         desk.shows("‖ paused");
-        assert_eq!(desk.ink("‖"), Ink::StatusBad);
+        desk.assert_ink("‖", Ink::StatusBad);
         desk.keys("\x1bOR");
         desk.shows("no change is proposed");
         desk.shows("‖ paused");

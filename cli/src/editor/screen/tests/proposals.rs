@@ -3,7 +3,7 @@
 use super::Desk;
 use crate::editor::options::OnDiff;
 use crate::editor::screen::model::Focus;
-use crate::editor::screen::view::canvas::Ink;
+use crate::editor::screen::view::palette::Ink;
 use ide_mcp::ide::tool::{CloseAllDiffTabs, CloseTab, OpenDiff, OpenFile};
 
 const OLD: &str = "one\ntwo\nthree\n";
@@ -42,8 +42,8 @@ fn proposal_is_accepted_rejected_and_edited() {
     for (name, keys, answer, said) in cases {
         let asked = desk.call(agent, &request);
         desk.shows("✻ claude-code 2.1 proposes a.txt  +1 −1");
-        assert_eq!(desk.ink("- two"), Ink::Removed, "{name}");
-        assert_eq!(desk.ink("+ 2"), Ink::Added, "{name}");
+        desk.assert_ink("- two", Ink::Removed);
+        desk.assert_ink("+ 2", Ink::Added);
         desk.wait(500);
         for key in *keys {
             desk.keys(key);

@@ -1,7 +1,7 @@
 //! The review of a proposal: the visible change, hunk by hunk, and against the current text of the file.
 
 use super::Desk;
-use crate::editor::screen::view::canvas::{Ink, Symbol};
+use crate::editor::screen::view::palette::Ink;
 use ide_mcp::ide::tool::OpenDiff;
 use ide_mcp::rpc::RequestId;
 
@@ -18,16 +18,10 @@ pub(super) fn propose(desk: &mut Desk, name: &str, contents: &str) -> RequestId 
 
 /// Returns the emphasized text with this ink, row by row.
 fn emphasized(desk: &mut Desk, ink: Ink) -> String {
-    let canvas = desk.canvas();
-    let (width, height) = canvas.size();
+    let frame = desk.frame();
+    let (width, height) = frame.size();
     let cells = (0..height).flat_map(|y| (0..width).map(move |x| (x, y)));
-    let cells = cells.filter_map(|(x, y)| canvas.cell(x, y)).filter(|cell| cell.ink == ink);
-    let symbol = |symbol: &Symbol| match symbol {
-        Symbol::One(character) => character.to_string(),
-        Symbol::Marked(text) => text.to_string(),
-        Symbol::Behind => String::new(),
-    };
-    cells.map(|cell| symbol(&cell.symbol)).collect()
+    cells.filter(|(x, y)| frame.wears(*x, *y, ink)).map(|(x, y)| frame.symbol(x, y)).collect()
 }
 
 #[test]
@@ -182,11 +176,11 @@ fn verdicts_are_marked_on_the_screen() {
     desk.keys("yx");
     desk.shows("✓  2     - 2");
     desk.shows("✗  8     - 8");
-    assert_eq!(desk.ink("- 2"), Ink::Removed);
-    assert_eq!(desk.ink("- 8"), Ink::Dim, "this line stays");
+    desk.assert_ink("- 2", Ink::Removed);
+    desk.assert_ink("- 8", Ink::Dim);
     desk.keys("p");
-    assert_eq!(desk.ink("✓  2"), Ink::Row, "the current change");
-    assert_eq!(desk.ink("✗  8"), Ink::Number);
+    desk.assert_ink("✓  2", Ink::Row);
+    desk.assert_ink("✗  8", Ink::Number);
 }
 
 #[test]
@@ -292,7 +286,7 @@ fn edit_begins_at_the_current_change() {
         let mut desk = Desk::new(&[("a.txt", TEN)]);
         propose(&mut desk, "a.txt", &longer);
         desk.keys(keys);
-        assert_eq!(desk.canvas().cursor.map(|(_, y)| y), Some(row), "{name}");
+        assert_eq!(desk.frame().cursor.map(|(_, y)| y), Some(row), "{name}");
     }
 }
 
@@ -327,13 +321,13 @@ fn resized_diff_stays_at_its_place() {
     desk.app.resize((80, 12));
     propose(&mut desk, "a.txt", &lines("new"));
     desk.keys("\x1b[6~\x1b[6~");
-    let top = |desk: &mut Desk| desk.canvas().row(1).split_whitespace().next().unwrap().to_owned();
+    let top = |desk: &mut Desk| desk.frame().row(1).split_whitespace().next().unwrap().to_owned();
     let before = top(&mut desk);
     desk.app.resize((40, 12));
     assert_eq!(top(&mut desk), before);
     desk.keys("\x1b[F");
     desk.app.resize((40, 24));
-    let last = desk.canvas().row(24 - 3);
+    let last = desk.frame().row(24 - 3);
     assert!(last.ends_with("59 new"), "the end is at the bottom: {last}");
 }
 
@@ -343,7 +337,7 @@ fn folded_line_is_shown_with_its_number_once() {
     let mut desk = Desk::new(&[("a.txt", &text("sideways"))]);
     desk.app.resize((40, 14));
     propose(&mut desk, "a.txt", &text("anywhere"));
-    let rows = desk.canvas().rows();
+    let rows = desk.frame().rows();
     let expected = [
         " ✻ a.txt  +1 −1",
         "   1     - word word word word word word",

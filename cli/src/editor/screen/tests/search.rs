@@ -2,7 +2,7 @@
 
 use super::Desk;
 use crate::editor::screen::model::Focus;
-use crate::editor::screen::view::canvas::Ink;
+use crate::editor::screen::view::palette::Ink;
 use ide_mcp::ide::tool::GetCurrentSelection;
 
 const FIND: &str = "\x06";
@@ -73,10 +73,10 @@ fn search_shows_its_matches_and_keys() {
     desk.keys(&format!("{FIND}two"));
     desk.shows(" find: two");
     desk.shows("Enter stay here  Esc go back  Down next  Up previous");
-    assert_eq!(desk.ink("two"), Ink::Selected);
-    assert_eq!(desk.ink("Two"), Ink::Found);
-    assert_eq!(desk.ink("three"), Ink::Text);
-    let cursor = desk.canvas().cursor.unwrap();
+    desk.assert_ink("two", Ink::Selected);
+    desk.assert_ink("Two", Ink::Found);
+    desk.assert_ink("three", Ink::Text);
+    let cursor = desk.frame().cursor.unwrap();
     assert_eq!(cursor, (10, 22), "behind the answer");
 }
 

@@ -1,10 +1,10 @@
 //! Texts of every kind on screens of three sizes, wrapped and cut, with colors and without.
 
 use super::Desk;
-use crate::editor::screen::paint::paint;
-use crate::editor::screen::theme::{ColorDepth, Theme};
-use crate::editor::screen::view::canvas::{Canvas, Ink, Symbol};
-use crate::support::columns::glyphs;
+use crate::editor::screen::terminal::paint;
+use crate::editor::screen::view::frame::Frame;
+use crate::editor::screen::view::palette::{ColorDepth, Ink};
+use crate::support::columns::{self, glyphs};
 use crossterm::style::force_color_output;
 
 pub(super) const SIZES: [(u16, u16); 3] = [(80, 24), (120, 35), (40, 10)];
@@ -23,13 +23,11 @@ fn texts() -> Vec<(&'static str, String)> {
 }
 
 /// Returns the first character at the cursor of the screen.
-fn at_cursor(canvas: &Canvas) -> char {
-    let (x, y) = canvas.cursor.unwrap_or_else(|| panic!("no cursor:\n{}", canvas.rows().join("\n")));
-    match &canvas.cell(x, y).unwrap().symbol {
-        Symbol::One(character) => *character,
-        Symbol::Marked(text) => text.chars().next().unwrap(),
-        Symbol::Behind => panic!("the cursor is within a character"),
-    }
+fn at_cursor(frame: &Frame) -> char {
+    let (x, y) = frame.cursor.unwrap_or_else(|| panic!("no cursor:\n{}", frame.rows().join("\n")));
+    // The second cell of a wide character is no place of the cursor.
+    assert!(x == 0 || columns::width(frame.symbol(x - 1, y)) < 2, "the cursor is within a character");
+    frame.symbol(x, y).chars().next().unwrap()
 }
 
 #[test]
@@ -43,13 +41,13 @@ fn cursor_is_on_its_character() {
                 desk.keys(if wraps { "" } else { WRAP });
                 let mut steps = 0;
                 loop {
-                    let canvas = desk.canvas();
+                    let frame = desk.frame();
                     let buffer = &desk.app.model.document().unwrap().buffer;
                     let (line, cursor) = (buffer.text().line_of(buffer.cursor()), buffer.cursor());
                     let range = buffer.text().range_of(line);
                     let rest = buffer.text().get(cursor..range.end);
                     let expected = glyphs(rest).next().map_or(' ', |glyph| glyph.shown);
-                    assert_eq!(at_cursor(&canvas), expected, "{name} {size:?} {wraps} {cursor}");
+                    assert_eq!(at_cursor(&frame), expected, "{name} {size:?} {wraps} {cursor}");
                     if cursor == buffer.text().len() {
                         break;
                     }
@@ -71,14 +69,13 @@ fn wrapped_text_is_shown_whole() {
             desk.open("a.txt");
             // The text begins behind the list of files, if there is room for it, and the line numbers.
             let from = if width < 60 { 6 } else { (width / 4).clamp(18, 30) + 7 };
-            let canvas = desk.canvas();
-            let cells = (1..98).flat_map(|y| (from..width).map(move |x| (x, y)));
+            let frame = desk.frame();
             let mut shown = String::new();
-            for (x, y) in cells {
-                match &canvas.cell(x, y).unwrap().symbol {
-                    Symbol::One(character) => shown.push(*character),
-                    Symbol::Marked(text) => shown.push_str(text),
-                    Symbol::Behind => {}
+            for y in 1..98 {
+                let mut x = from;
+                while x < width {
+                    shown.push_str(frame.symbol(x, y));
+                    x += u16::try_from(columns::width(frame.symbol(x, y))).unwrap().max(1);
                 }
             }
             let dense =
@@ -91,30 +88,27 @@ fn wrapped_text_is_shown_whole() {
 
 #[test]
 fn screens_need_no_colors() {
-    // Not the variables of the person who runs the tests decide, but the theme.
+    // Not the variables of the person who runs the tests decide, but the argument.
     force_color_output(true);
     let mut desk = Desk::new(&[("a.txt", "one two\ntwo\n"), (".env", "x")]);
     for size in SIZES {
         desk.app.resize(size);
         desk.open("a.txt");
         desk.keys("\x06two");
-        let canvas = desk.canvas();
         for (colors, sequence) in
             [(ColorDepth::True, "\x1b[38;2;"), (ColorDepth::Indexed, "\x1b[38;5;"), (ColorDepth::None, "")]
         {
-            let mut out = Vec::new();
-            paint(None, &canvas, &Theme::new(colors), &mut out).unwrap();
-            let out = String::from_utf8(out).unwrap();
+            let out = String::from_utf8(paint(None, &desk.app.draw(colors)).unwrap()).unwrap();
             assert!(out.contains(sequence), "{size:?} {colors:?}");
             assert_eq!(out.contains("\x1b[38;"), colors != ColorDepth::None, "{size:?} {colors:?}");
         }
         desk.keys("\x1b");
     }
-    let attributes = |ink| Theme::new(ColorDepth::None).look(ink).attributes;
+    let modifiers = |ink: Ink| ink.style(ColorDepth::None).add_modifier;
     for ink in [Ink::Found, Ink::Selected, Ink::Row, Ink::StatusBad, Ink::HeaderMark] {
-        assert_ne!(attributes(ink), attributes(Ink::Text), "{ink:?}");
+        assert_ne!(modifiers(ink), modifiers(Ink::Text), "{ink:?}");
     }
-    assert_ne!(attributes(Ink::Found), attributes(Ink::Selected));
+    assert_ne!(modifiers(Ink::Found), modifiers(Ink::Selected));
 }
 
 #[test]
@@ -170,9 +164,9 @@ fn any_keys_leave_a_valid_screen() {
                 desk.app.resize(*u.choose(&[(80, 24), (120, 35), (40, 10), (7, 4), (1, 1)])?);
             }
             desk.keys(u.choose(&keys)?);
-            let canvas = desk.canvas();
-            if let Some((x, y)) = canvas.cursor {
-                assert!(x < canvas.size().0 && y < canvas.size().1);
+            let frame = desk.frame();
+            if let Some((x, y)) = frame.cursor {
+                assert!(x < frame.size().0 && y < frame.size().1);
             }
             if let Some(document) = desk.app.model.document() {
                 let (text, selection) = (document.buffer.text().as_str(), document.buffer.selection());

@@ -1,36 +1,38 @@
 //! The bars above and below: the title, the waiting proposals, the agents with the latest message,
 //! and the keys.
 
-use super::canvas::{Canvas, Ink};
+use super::frame::Frame;
+use super::palette::Ink;
 use super::text::{rest, right_aligned};
 use super::{pages, prompt};
 use crate::editor::screen::bindings::short;
-use crate::editor::screen::layout::{Layout, Rect, shown};
+use crate::editor::screen::layout::{Places, shown};
 use crate::editor::screen::model::act::{Action, changes};
 use crate::editor::screen::model::text::LineEnds;
 use crate::editor::screen::model::{Focus, Model, PageKind, Tone};
 use crate::support::columns::{column_of, cut, cut_start, width};
+use ratatui::layout::Rect;
 
-pub(crate) fn draw(model: &Model, layout: &Layout, canvas: &mut Canvas) {
-    if let Some(area) = layout.header {
-        header(model, layout, area, canvas);
+pub(crate) fn draw(model: &Model, places: &Places, frame: &mut Frame) {
+    if let Some(area) = places.header {
+        header(model, places, area, frame);
     }
-    if let Some(area) = layout.banner {
+    if let Some(area) = places.banner {
         let names: Vec<&str> = model.proposals.iter().map(|open| open.label.as_str()).collect();
         let wait = if names.len() == 1 { "waits" } else { "wait" };
         let text = format!(" ✻ {} {wait}: {}", changes(names.len()), names.join(", "));
-        split(canvas, area, &text, "F3 shows it ", Ink::Banner, Ink::Banner);
+        split(frame, area, &text, "F3 shows it ", Ink::Banner, Ink::Banner);
     }
-    if let Some(area) = layout.status {
-        status(model, area, canvas);
+    if let Some(area) = places.status {
+        status(model, area, frame);
     }
-    if let Some(area) = layout.help {
-        help(model, area, canvas);
+    if let Some(area) = places.help {
+        help(model, area, frame);
     }
 }
 
-fn header(model: &Model, layout: &Layout, area: Rect, canvas: &mut Canvas) {
-    canvas.fill(area, Ink::Header);
+fn header(model: &Model, places: &Places, area: Rect, frame: &mut Frame) {
+    frame.fill(area, Ink::Header);
     if let Some(page) = model.page {
         let title = match page.kind {
             PageKind::Help => " Help",
@@ -39,17 +41,17 @@ fn header(model: &Model, layout: &Layout, area: Rect, canvas: &mut Canvas) {
         };
         let is_more = page.top.saturating_add(shown(model).rows) < pages::length(model, page.kind);
         let more = if is_more { "PgDn shows more " } else { "" };
-        split(canvas, area, title, more, Ink::Header, Ink::HeaderDim);
+        split(frame, area, title, more, Ink::Header, Ink::HeaderDim);
     } else if model.focus == Focus::Proposal {
-        proposal(model, area, canvas);
+        proposal(model, area, frame);
     } else {
-        if let Some(files) = layout.files {
+        if let Some(files) = places.files {
             let files = Rect { width: files.width, ..area };
             let ink = if model.focus == Focus::Files { Ink::Header } else { Ink::HeaderDim };
             // The name of the folder distinguishes two editors.
-            canvas.write(files, &cut(&format!(" {}", model.tree.title()), files.width.into()), ink);
+            frame.write(files, &cut(&format!(" {}", model.tree.title()), files.width.into()), ink);
         }
-        if let (Some(main), Some(document)) = (layout.main, model.document()) {
+        if let (Some(main), Some(document)) = (places.main, model.document()) {
             let area = Rect { x: main.x, width: main.width, ..area };
             let state = match (document.conflict, document.seen.is_absent(), document.buffer.is_dirty()) {
                 (true, _, _) => " changed here and on disk ",
@@ -63,14 +65,14 @@ fn header(model: &Model, layout: &Layout, area: Rect, canvas: &mut Canvas) {
             let ink = if model.focus == Focus::Text { Ink::Header } else { Ink::HeaderDim };
             let folder = format!(" · {}", model.tree.title());
             let has_room = width(&document.label).saturating_add(width(&folder)) <= room;
-            let folder = if layout.files.is_none() && has_room { folder.as_str() } else { "" };
+            let folder = if places.files.is_none() && has_room { folder.as_str() } else { "" };
             let name = format!(" {}{folder}", cut_start(&document.label, room));
-            split(canvas, area, &name, &state, ink, Ink::HeaderMark);
+            split(frame, area, &name, &state, ink, Ink::HeaderMark);
         }
     }
 }
 
-fn proposal(model: &Model, area: Rect, canvas: &mut Canvas) {
+fn proposal(model: &Model, area: Rect, frame: &mut Frame) {
     let Some(open) = model.proposed() else { return };
     let count = model.proposals.len();
     let mut right =
@@ -98,26 +100,26 @@ fn proposal(model: &Model, area: Rect, canvas: &mut Canvas) {
         if used.saturating_add(width(&right)).saturating_add(12) > room { " ✻ ".to_owned() } else { who };
     let used = width(&who).saturating_add(width(&changed)).saturating_add(width(&edited));
     let free = room.saturating_sub(used).saturating_sub(width(&right));
-    let end = canvas.write(area, &who, Ink::HeaderDim);
-    canvas.write(Rect { width: area.width.min(2), ..area }, " ✻", Ink::HeaderMark);
-    let end = canvas.write(rest(area, end), &cut_start(&open.label, free), Ink::Header);
-    let end = canvas.write(rest(area, end), &changed, Ink::HeaderDim);
-    canvas.write(rest(area, end), &edited, Ink::HeaderMark);
-    right_aligned(canvas, area, &right, Ink::HeaderDim);
+    let end = frame.write(area, &who, Ink::HeaderDim);
+    frame.write(Rect { width: area.width.min(2), ..area }, " ✻", Ink::HeaderMark);
+    let end = frame.write(rest(area, end), &cut_start(&open.label, free), Ink::Header);
+    let end = frame.write(rest(area, end), &changed, Ink::HeaderDim);
+    frame.write(rest(area, end), &edited, Ink::HeaderMark);
+    right_aligned(frame, area, &right, Ink::HeaderDim);
 }
 
-fn status(model: &Model, area: Rect, canvas: &mut Canvas) {
-    canvas.fill(area, Ink::Status);
+fn status(model: &Model, area: Rect, frame: &mut Frame) {
+    frame.fill(area, Ink::Status);
     if let Some(prompt) = model.prompt.as_ref().filter(|_| model.page.is_none()) {
-        return prompt::draw(model, prompt, area, canvas);
+        return prompt::draw(model, prompt, area, frame);
     }
     let place = place(model);
     let room = usize::from(area.width).saturating_sub(width(&place));
-    right_aligned(canvas, area, &place, Ink::StatusDim);
+    right_aligned(frame, area, &place, Ink::StatusDim);
     let problems = problems(model);
     let room = room.saturating_sub(width(&problems));
     right_aligned(
-        canvas,
+        frame,
         Rect { width: area.width.saturating_sub(columns(&place)), ..area },
         &problems,
         Ink::StatusBad,
@@ -128,7 +130,7 @@ fn status(model: &Model, area: Rect, canvas: &mut Canvas) {
         None => (" ○ ", "nobody attached".to_owned(), Ink::StatusDim),
         Some(names) => (" ● ", names, Ink::StatusGood),
     };
-    let end = canvas.write(area, sign, ink);
+    let end = frame.write(area, sign, ink);
     let (text, ink, is_address) = latest(model);
     let free = room.saturating_sub(3);
     // A message has priority over the names of the agents, and they have priority over the address.
@@ -140,13 +142,13 @@ fn status(model: &Model, area: Rect, canvas: &mut Canvas) {
     // A pause is always visible.
     let for_names = if model.is_paused { for_names.max(7) } else { for_names };
     let shown = if for_names < 6 { String::new() } else { cut(&names, for_names).into_owned() };
-    let end = canvas.write(rest(area, end), &shown, Ink::Status);
+    let end = frame.write(rest(area, end), &shown, Ink::Status);
     // The beginning of an address is its port.
     let text = if is_address && rest(area, end).width < 14 { "" } else { &text };
     let between = if shown.is_empty() || text.is_empty() { "" } else { " · " };
-    let end = canvas.write(rest(area, end), between, Ink::StatusDim);
+    let end = frame.write(rest(area, end), between, Ink::StatusDim);
     let left = rest(area, end);
-    canvas.write(left, &cut(text, left.width.into()), ink);
+    frame.write(left, &cut(text, left.width.into()), ink);
 }
 
 /// Returns the latest message, or else the latest event of an agent, or else the address of this editor.
@@ -238,10 +240,10 @@ fn columns(text: &str) -> u16 {
     u16::try_from(width(text)).unwrap_or(u16::MAX)
 }
 
-fn help(model: &Model, area: Rect, canvas: &mut Canvas) {
-    canvas.fill(area, Ink::Hint);
+fn help(model: &Model, area: Rect, frame: &mut Frame) {
+    frame.fill(area, Ink::Hint);
     if model.focus == Focus::Proposal && model.page.is_none() && !model.is_live() {
-        canvas.write(area, " a proposal has come: look at it first …", Ink::Hint);
+        frame.write(area, " a proposal has come: look at it first …", Ink::Hint);
         return;
     }
     // The problem in the line of the cursor has priority over the keys.
@@ -250,15 +252,15 @@ fn help(model: &Model, area: Rect, canvas: &mut Canvas) {
         let line = document.buffer.text().line_of(document.buffer.cursor());
         if let Some(problem) = document.problem_in(line) {
             let text = format!(" ● {}", problem.message);
-            canvas.write(area, &cut(&text, area.width.into()), Ink::Problem);
+            frame.write(area, &cut(&text, area.width.into()), Ink::Problem);
             return;
         }
     }
     // The key to the page of all keys has a fixed place.
     let area = match area.width.checked_sub(9) {
         Some(width) if model.page.is_none() => {
-            let last = canvas.write(rest(area, area.x.saturating_add(width)), " F1", Ink::Key);
-            canvas.write(rest(area, last), " help", Ink::Hint);
+            let last = frame.write(rest(area, area.x.saturating_add(width)), " F1", Ink::Key);
+            frame.write(rest(area, last), " help", Ink::Hint);
             Rect { width, ..area }
         }
         _ => area,
@@ -282,15 +284,15 @@ fn help(model: &Model, area: Rect, canvas: &mut Canvas) {
         if needed > rest(area, end).width.into() {
             break;
         }
-        end = canvas.write(rest(area, end), &key, Ink::Key);
-        end = canvas.write(rest(area, end.saturating_add(1)), does, Ink::Hint).saturating_add(2);
+        end = frame.write(rest(area, end), &key, Ink::Key);
+        end = frame.write(rest(area, end.saturating_add(1)), does, Ink::Hint).saturating_add(2);
     }
 }
 
 /// Writes one text at the left and one at the right. The right one stays whole.
-fn split(canvas: &mut Canvas, area: Rect, left: &str, right: &str, left_ink: Ink, right_ink: Ink) {
-    canvas.fill(area, left_ink);
+fn split(frame: &mut Frame, area: Rect, left: &str, right: &str, left_ink: Ink, right_ink: Ink) {
+    frame.fill(area, left_ink);
     let room = usize::from(area.width).saturating_sub(width(right)).saturating_sub(1);
-    canvas.write(area, &cut(left, room), left_ink);
-    right_aligned(canvas, area, right, right_ink);
+    frame.write(area, &cut(left, room), left_ink);
+    right_aligned(frame, area, right, right_ink);
 }

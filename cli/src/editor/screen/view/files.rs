@@ -1,17 +1,18 @@
 //! The view of the list of files.
 
-use super::canvas::{Canvas, Ink};
+use super::frame::Frame;
+use super::palette::Ink;
 use super::text::rest;
-use crate::editor::screen::layout::Rect;
 use crate::editor::screen::model::tree::{Row, RowKind};
 use crate::editor::screen::model::{Focus, Model};
 use crate::support::columns::{cut, width};
+use ratatui::layout::Rect;
 
 /// The mark of a file that agents do not receive: the sign of a pause.
 const HIDDEN: &str = " ‖";
 
-pub(crate) fn draw(model: &Model, area: Rect, canvas: &mut Canvas) {
-    canvas.fill(area, Ink::Text);
+pub(crate) fn draw(model: &Model, area: Rect, frame: &mut Frame) {
+    frame.fill(area, Ink::Text);
     let rows = model.tree.rows.iter().enumerate().skip(model.tree.top);
     for (y, (at, row)) in (area.y..area.y.saturating_add(area.height)).zip(rows) {
         let line = Rect { y, height: 1, ..area };
@@ -22,7 +23,7 @@ pub(crate) fn draw(model: &Model, area: Rect, canvas: &mut Canvas) {
             (_, _, RowKind::Note) => Ink::Dim,
             (_, _, RowKind::File) => file_ink(model, row),
         };
-        canvas.fill(line, ink);
+        frame.fill(line, ink);
         let sign = match row.kind {
             RowKind::Folder { unfolded: true } => "▾",
             RowKind::Folder { unfolded: false } => "▸",
@@ -33,13 +34,13 @@ pub(crate) fn draw(model: &Model, area: Rect, canvas: &mut Canvas) {
         // The mark stays if a long name is cut.
         let mark = if row.is_hidden { HIDDEN } else { "" };
         let room = usize::from(line.width).saturating_sub(width(mark));
-        let end = canvas.write(line, &cut(&shown, room), ink);
-        canvas.write(rest(line, end), mark, ink);
+        let end = frame.write(line, &cut(&shown, room), ink);
+        frame.write(rest(line, end), mark, ink);
     }
     // The rule between the panes.
     if area.x.saturating_add(area.width) < model.size.0 {
         for y in area.y..area.y.saturating_add(area.height) {
-            canvas.write(
+            frame.write(
                 Rect { x: area.x.saturating_add(area.width), y, width: 1, height: 1 },
                 "│",
                 Ink::Rule,

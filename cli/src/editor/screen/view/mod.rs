@@ -1,6 +1,7 @@
 //! The drawing of the model on a screen in memory.
 
-pub(crate) mod canvas;
+pub(crate) mod frame;
+pub(crate) mod palette;
 
 mod bars;
 mod files;
@@ -9,36 +10,37 @@ mod prompt;
 mod proposal;
 mod text;
 
-use super::layout::{layout, shown};
+use super::layout::{places, shown};
 use super::model::{Focus, Model, PageKind};
-use canvas::Canvas;
+use frame::Frame;
+use palette::ColorDepth;
 
 /// Draws everything. Before, [`reveal`] has to scroll each part to its cursor.
-pub(crate) fn draw(model: &Model) -> Canvas {
-    let mut canvas = Canvas::new(model.size);
-    let layout = layout(model);
-    if let Some(area) = layout.files {
-        files::draw(model, area, &mut canvas);
+pub(crate) fn draw(model: &Model, colors: ColorDepth) -> Frame {
+    let mut frame = Frame::new(model.size, colors);
+    let places = places(model);
+    if let Some(area) = places.files {
+        files::draw(model, area, &mut frame);
     }
-    if let Some(area) = layout.main {
+    if let Some(area) = places.main {
         match (model.page, model.proposed(), model.document()) {
-            (Some(page), _, _) => pages::draw(model, page, area, &mut canvas),
-            (None, Some(open), _) => proposal::draw(open, shown(model).wide, area, &mut canvas),
+            (Some(page), _, _) => pages::draw(model, page, area, &mut frame),
+            (None, Some(open), _) => proposal::draw(open, shown(model).wide, area, &mut frame),
             (None, None, Some(document)) => {
                 let has_focus = model.focus == Focus::Text;
                 let problem = |line: usize| document.problem_in(line).is_some();
-                text::draw(&document.buffer, problem, has_focus, area, &mut canvas);
+                text::draw(&document.buffer, problem, has_focus, area, &mut frame);
             }
-            (None, None, None) => pages::draw_nothing(model, area, &mut canvas),
+            (None, None, None) => pages::draw_nothing(model, area, &mut frame),
         }
     }
-    bars::draw(model, &layout, &mut canvas);
-    canvas
+    bars::draw(model, &places, &mut frame);
+    frame
 }
 
 /// Wraps the lines of the shown text at the width of its area.
 pub(crate) fn fit(model: &mut Model) {
-    let (area, wraps) = (layout(model).main, model.wraps);
+    let (area, wraps) = (places(model).main, model.wraps);
     let (Some(area), Some(buffer)) = (area, model.text_in_front()) else { return };
     let columns = text::columns(buffer, area);
     buffer.fit(wraps.then_some(columns));
@@ -47,20 +49,20 @@ pub(crate) fn fit(model: &mut Model) {
 /// Scrolls each part that has a cursor to it.
 pub(crate) fn reveal(model: &mut Model) {
     fit(model);
-    let layout = layout(model);
-    if let Some(files) = layout.files {
-        model.tree.reveal(files.rows());
+    let places = places(model);
+    if let Some(files) = places.files {
+        model.tree.reveal(files.height.into());
     }
-    if let (Some(main), Some(buffer)) = (layout.main, model.text()) {
+    if let (Some(main), Some(buffer)) = (places.main, model.text()) {
         let columns = text::columns(buffer, main);
-        buffer.reveal(main.rows(), columns);
+        buffer.reveal(usize::from(main.height), columns);
     }
     fit_proposal(model);
-    if let (Some(page), Some(main)) = (model.page, layout.main) {
-        let last = pages::length(model, page.kind).saturating_sub(main.rows());
+    if let (Some(page), Some(main)) = (model.page, places.main) {
+        let last = pages::length(model, page.kind).saturating_sub(usize::from(main.height));
         let top = match (page.kind, model.written.cursor()) {
             (PageKind::Edits, cursor) => {
-                page.top.clamp(cursor.saturating_sub(main.rows().saturating_sub(1)), cursor)
+                page.top.clamp(cursor.saturating_sub(usize::from(main.height).saturating_sub(1)), cursor)
             }
             (PageKind::Help | PageKind::Activity, _) => page.top,
         };
@@ -70,7 +72,7 @@ pub(crate) fn reveal(model: &mut Model) {
 
 /// Fits the shown proposal to the screen.
 pub(crate) fn fit_proposal(model: &mut Model) {
-    let (shown, main) = (shown(model), layout(model).main);
+    let (shown, main) = (shown(model), places(model).main);
     if let (None, Some(main), Some(open)) = (model.page, main, model.proposed_mut()) {
         let form = proposal::form(open, shown.wide, main.width);
         open.fit(form, shown.rows);
@@ -80,7 +82,7 @@ pub(crate) fn fit_proposal(model: &mut Model) {
 /// Returns the byte of the shown text at a place of the screen. A place above or below the area is in the
 /// nearest row that is not shown.
 pub(crate) fn byte_in_text(model: &Model, column: u16, row: u16) -> Option<usize> {
-    let area = layout(model).main?;
+    let area = places(model).main?;
     let buffer = match model.proposed() {
         Some(open) => open.editing.as_ref()?,
         None => &model.document()?.buffer,

@@ -1,14 +1,15 @@
 //! The pages of help and activity, and the screen without an open file.
 
-use super::canvas::{Canvas, Ink};
+use super::frame::Frame;
+use super::palette::Ink;
 use super::text::rest;
 use crate::editor::screen::bindings::{BESIDES, BINDINGS, SECTIONS, name};
-use crate::editor::screen::layout::Rect;
 use crate::editor::screen::model::written::Written;
 use crate::editor::screen::model::{Model, Page, PageKind};
 use crate::support::columns::{cut, width};
 use ide_mcp::ide::Unauthenticated;
 use ide_mcp_lockfile::ago;
+use ratatui::layout::Rect;
 
 /// A line of a page. An entry is an emphasized word and a text.
 enum Line {
@@ -21,8 +22,8 @@ enum Line {
     Blank,
 }
 
-pub(crate) fn draw(model: &Model, page: Page, area: Rect, canvas: &mut Canvas) {
-    canvas.fill(area, Ink::Text);
+pub(crate) fn draw(model: &Model, page: Page, area: Rect, frame: &mut Frame) {
+    frame.fill(area, Ink::Text);
     let lines = lines(model, page.kind);
     let column = lines.iter().map(|line| match line {
         Line::Entry(word, _) | Line::Marked(word, _) => word.chars().count(),
@@ -34,23 +35,23 @@ pub(crate) fn draw(model: &Model, page: Page, area: Rect, canvas: &mut Canvas) {
         let row = Rect { y, height: 1, ..area };
         match line {
             Line::Heading(text) => {
-                canvas.write(row, &cut(&format!(" {text}"), row.width.into()), Ink::Heading);
+                frame.write(row, &cut(&format!(" {text}"), row.width.into()), Ink::Heading);
             }
             Line::Entry(word, text) | Line::Marked(word, text) => {
                 let (key, body_ink) = match line {
                     Line::Marked(..) => (Ink::Row, Ink::Row),
                     _ => (Ink::Key, Ink::Text),
                 };
-                canvas.fill(row, body_ink);
+                frame.fill(row, body_ink);
                 let word = cut(word, column.saturating_sub(5));
-                canvas.write(row, &format!("   {word}"), key);
+                frame.write(row, &format!("   {word}"), key);
                 let body = rest(row, row.x.saturating_add(u16::try_from(column).unwrap_or(u16::MAX)));
-                canvas.write(body, &cut(text, body.width.into()), body_ink);
+                frame.write(body, &cut(text, body.width.into()), body_ink);
             }
             Line::Command(command, effect) => {
-                let end = canvas.write(row, &format!("   {command}  "), Ink::Key);
+                let end = frame.write(row, &format!("   {command}  "), Ink::Key);
                 let body = rest(row, end);
-                canvas.write(body, &cut(effect, body.width.into()), Ink::Text);
+                frame.write(body, &cut(effect, body.width.into()), Ink::Text);
             }
             Line::Blank => {}
         }
@@ -180,8 +181,8 @@ fn edits(model: &Model) -> Vec<Line> {
 }
 
 /// Draws the screen without an open file.
-pub(crate) fn draw_nothing(model: &Model, area: Rect, canvas: &mut Canvas) {
-    canvas.fill(area, Ink::Text);
+pub(crate) fn draw_nothing(model: &Model, area: Rect, frame: &mut Frame) {
+    frame.fill(area, Ink::Text);
     // The rows are indented by two columns.
     let columns = usize::from(area.width).saturating_sub(2);
     let commands = |ways: Vec<(Vec<String>, String)>| {
@@ -206,6 +207,6 @@ pub(crate) fn draw_nothing(model: &Model, area: Rect, canvas: &mut Canvas) {
     for ((text, ink), row) in lines.iter().zip(above..area.height.into()) {
         let y = area.y.saturating_add(u16::try_from(row).unwrap_or(u16::MAX));
         let line = Rect { x: area.x.saturating_add(2), y, width: area.width.saturating_sub(2), height: 1 };
-        canvas.write(line, &cut(text, line.width.into()), *ink);
+        frame.write(line, &cut(text, line.width.into()), *ink);
     }
 }

@@ -1,25 +1,26 @@
 //! The question in the status line, with its answer and the latest note about it.
 
-use super::canvas::{Canvas, Ink};
+use super::frame::Frame;
+use super::palette::Ink;
 use super::text::{rest, right_aligned};
-use crate::editor::screen::layout::Rect;
 use crate::editor::screen::model::prompt::{Kind, Prompt};
 use crate::editor::screen::model::{Model, Tone};
 use crate::support::columns::{column_of, cut, width};
+use ratatui::layout::Rect;
 
 /// The columns of the answer that a note leaves free.
 const ANSWER: usize = 10;
 
-pub(crate) fn draw(model: &Model, prompt: &Prompt, area: Rect, canvas: &mut Canvas) {
+pub(crate) fn draw(model: &Model, prompt: &Prompt, area: Rect, frame: &mut Frame) {
     let pause = if model.is_paused { " ‖" } else { "" };
     let label = format!("{pause} {}: ", prompt.label());
     let (note, ink) = note(model, prompt);
     let room = usize::from(area.width).saturating_sub(width(&label)).saturating_sub(ANSWER);
     let note = cut(&note, room);
-    right_aligned(canvas, area, &note, ink);
+    right_aligned(frame, area, &note, ink);
     let taken = u16::try_from(width(&note)).unwrap_or(area.width);
     let area = Rect { width: area.width.saturating_sub(taken), ..area };
-    let end = canvas.write(area, &label, Ink::StatusDim);
+    let end = frame.write(area, &label, Ink::StatusDim);
     let field = rest(area, end);
     let text = prompt.answer.text().as_str();
     let cursor = column_of(text, prompt.answer.cursor());
@@ -27,10 +28,10 @@ pub(crate) fn draw(model: &Model, prompt: &Prompt, area: Rect, canvas: &mut Canv
     let left = cursor.saturating_add(1).saturating_sub(field.width.into());
     let selection = prompt.answer.selection();
     let ink = |byte: usize| if selection.contains(&byte) { Ink::Selected } else { Ink::Status };
-    canvas.write_from(field, left, text, ink);
+    frame.write_from(field, left, text, ink);
     let column = u16::try_from(cursor.saturating_sub(left)).unwrap_or(u16::MAX);
     if column < field.width {
-        canvas.cursor = Some((field.x.saturating_add(column), field.y));
+        frame.cursor = Some((field.x.saturating_add(column), field.y));
     }
 }
 

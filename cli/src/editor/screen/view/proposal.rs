@@ -1,33 +1,34 @@
 //! The view of a proposed change: a diff, unified or side by side, or its text during an edit.
 
-use super::canvas::{Canvas, Ink};
+use super::frame::Frame;
+use super::palette::Ink;
 use super::text;
-use crate::editor::screen::layout::Rect;
 use crate::editor::screen::model::change::{Kind, Line, Row};
 use crate::editor::screen::model::proposal::Proposed;
 use crate::editor::screen::model::strips::{Form, Piece, Strip};
 use crate::editor::screen::review::Verdict;
 use crate::support::columns::{cut, width};
+use ratatui::layout::Rect;
 
 /// The columns of the sign of a line and the space behind it.
 const SIGN: u16 = 2;
 
-pub(crate) fn draw(open: &Proposed, wide: bool, area: Rect, canvas: &mut Canvas) {
-    canvas.fill(area, Ink::Text);
+pub(crate) fn draw(open: &Proposed, wide: bool, area: Rect, frame: &mut Frame) {
+    frame.fill(area, Ink::Text);
     if let Some(buffer) = &open.editing {
-        return text::draw(buffer, |_| false, true, area, canvas);
+        return text::draw(buffer, |_| false, true, area, frame);
     }
     let mut area = area;
     for notice in open.notices() {
         if area.height > 1 {
             let line = Rect { height: 1, ..area };
-            canvas.fill(line, Ink::Notice);
-            canvas.write(line, &cut(&format!(" {notice}"), area.width.into()), Ink::Notice);
+            frame.fill(line, Ink::Notice);
+            frame.write(line, &cut(&format!(" {notice}"), area.width.into()), Ink::Notice);
             area = Rect { y: area.y.saturating_add(1), height: area.height.saturating_sub(1), ..area };
         }
     }
     if open.changes.rows.is_empty() {
-        canvas.write(area, " the same text as before", Ink::Dim);
+        frame.write(area, " the same text as before", Ink::Dim);
         return;
     }
     let digits = digits(open);
@@ -35,9 +36,9 @@ pub(crate) fn draw(open: &Proposed, wide: bool, area: Rect, canvas: &mut Canvas)
     for (y, strip) in (area.y..area.y.saturating_add(area.height)).zip(strips) {
         let line = Rect { y, height: 1, ..area };
         if wide {
-            side_by_side(open, strip, digits, line, canvas);
+            side_by_side(open, strip, digits, line, frame);
         } else {
-            unified(open, strip, digits, line, canvas);
+            unified(open, strip, digits, line, frame);
         }
     }
 }
@@ -61,24 +62,24 @@ const fn halves(width: u16) -> (u16, u16) {
     (left, width.saturating_sub(left).saturating_sub(1))
 }
 
-fn unified(open: &Proposed, strip: &Strip, digits: usize, line: Rect, canvas: &mut Canvas) {
+fn unified(open: &Proposed, strip: &Strip, digits: usize, line: Rect, frame: &mut Frame) {
     match (open.changes.rows.get(strip.at), strip.pieces[0]) {
-        (Some(Row::Hidden(count)), _) => hidden(*count, line, canvas),
+        (Some(Row::Hidden(count)), _) => hidden(*count, line, frame),
         (Some(Row::Line(change)), Some(piece)) => {
             let number = |number: Option<usize>| number.map_or_else(String::new, |number| number.to_string());
             let numbers = format!(" {:>digits$} {:>digits$} ", number(change.old), number(change.new));
-            one(open, change, piece, &numbers, line, canvas);
-            mark(open, change.hunk, piece, line, canvas);
+            one(open, change, piece, &numbers, line, frame);
+            mark(open, change.hunk, piece, line, frame);
         }
         _ => {}
     }
 }
 
-fn side_by_side(open: &Proposed, strip: &Strip, digits: usize, line: Rect, canvas: &mut Canvas) {
+fn side_by_side(open: &Proposed, strip: &Strip, digits: usize, line: Rect, frame: &mut Frame) {
     let Some(pair) = open.changes.pairs.get(strip.at) else { return };
     let row = |row: Option<usize>| row.and_then(|row| open.changes.rows.get(row));
     if let Some(Row::Hidden(count)) = row(pair.old) {
-        return hidden(*count, line, canvas);
+        return hidden(*count, line, frame);
     }
     let (left, right) = halves(line.width);
     let middle = line.x.saturating_add(left);
@@ -88,18 +89,18 @@ fn side_by_side(open: &Proposed, strip: &Strip, digits: usize, line: Rect, canva
     ];
     for (is_new, (row, piece, side)) in [false, true].into_iter().zip(sides) {
         let (Some(Row::Line(change)), Some(piece)) = (row, piece) else {
-            canvas.fill(side, Ink::Gap);
+            frame.fill(side, Ink::Gap);
             continue;
         };
         let number = if is_new { change.new } else { change.old };
-        one(open, change, piece, &format!(" {:>digits$} ", number.unwrap_or_default()), side, canvas);
-        mark(open, change.hunk, piece, side, canvas);
+        one(open, change, piece, &format!(" {:>digits$} ", number.unwrap_or_default()), side, frame);
+        mark(open, change.hunk, piece, side, frame);
     }
-    canvas.write(Rect { x: middle, width: 1, ..line }, "│", Ink::Rule);
+    frame.write(Rect { x: middle, width: 1, ..line }, "│", Ink::Rule);
 }
 
 /// Draws a piece of a line of a diff, with these numbers before its first piece.
-fn one(open: &Proposed, change: &Line, piece: Piece, numbers: &str, line: Rect, canvas: &mut Canvas) {
+fn one(open: &Proposed, change: &Line, piece: Piece, numbers: &str, line: Rect, frame: &mut Frame) {
     let (sign, ink, strong, number) = match (open.verdict(change.hunk), change.kind) {
         (_, Kind::Same) => ("  ", Ink::Text, Ink::Text, Ink::Number),
         (Verdict::Rejected, Kind::Removed) => ("- ", Ink::Dim, Ink::Dim, Ink::Number),
@@ -107,32 +108,32 @@ fn one(open: &Proposed, change: &Line, piece: Piece, numbers: &str, line: Rect, 
         (_, Kind::Removed) => ("- ", Ink::Removed, Ink::RemovedStrong, Ink::RemovedNumber),
         (_, Kind::Added) => ("+ ", Ink::Added, Ink::AddedStrong, Ink::AddedNumber),
     };
-    canvas.fill(line, ink);
+    frame.fill(line, ink);
     let is_first = piece == Piece::From(0);
     let blank = " ".repeat(numbers.chars().count());
-    let behind = canvas.write(line, if is_first { numbers } else { &blank }, number);
-    let behind = canvas.write(text::rest(line, behind), sign, ink);
+    let behind = frame.write(line, if is_first { numbers } else { &blank }, number);
+    let behind = frame.write(text::rest(line, behind), sign, ink);
     let body = text::rest(line, behind);
     let columns = open.form.map_or(usize::MAX, |form| form.columns);
     let body = Rect { width: body.width.min(u16::try_from(columns).unwrap_or(u16::MAX)), ..body };
     let left = match piece {
         Piece::From(column) => column,
         Piece::Folded(count) => {
-            canvas.write(body, &format!("⋯ {count} rows of the line"), number);
+            frame.write(body, &format!("⋯ {count} rows of the line"), number);
             return;
         }
     };
     let is_changed = |byte: usize| change.changed.iter().any(|range| range.contains(&byte));
     let ink_of = |byte: usize| if change.is_strong && is_changed(byte) { strong } else { ink };
-    let end = canvas.write_from(body, left, &change.text, ink_of);
+    let end = frame.write_from(body, left, &change.text, ink_of);
     let is_last = || width(&change.text) <= left.saturating_add(body.width.into());
     if change.unended && is_last() {
-        canvas.write(text::rest(line, end.saturating_add(1)), "(no line end)", number);
+        frame.write(text::rest(line, end.saturating_add(1)), "(no line end)", number);
     }
 }
 
 /// Marks the verdict about a hunk, and the hunk that keys act on.
-fn mark(open: &Proposed, hunk: Option<usize>, piece: Piece, line: Rect, canvas: &mut Canvas) {
+fn mark(open: &Proposed, hunk: Option<usize>, piece: Piece, line: Rect, frame: &mut Frame) {
     let is_first = piece == Piece::From(0);
     let sign = match open.verdict(hunk) {
         Verdict::Accepted if is_first => "✓",
@@ -141,14 +142,14 @@ fn mark(open: &Proposed, hunk: Option<usize>, piece: Piece, line: Rect, canvas: 
     };
     if hunk.is_some() {
         let ink = if hunk == Some(open.hunk) { Ink::Row } else { Ink::Number };
-        canvas.write(Rect { width: line.width.min(1), ..line }, sign, ink);
+        frame.write(Rect { width: line.width.min(1), ..line }, sign, ink);
     }
 }
 
-fn hidden(count: usize, line: Rect, canvas: &mut Canvas) {
+fn hidden(count: usize, line: Rect, frame: &mut Frame) {
     let lines = if count == 1 { "1 line".to_owned() } else { format!("{count} lines") };
-    canvas.fill(line, Ink::Hidden);
-    canvas.write(line, &format!("   ⋯ {lines} the same"), Ink::Hidden);
+    frame.fill(line, Ink::Hidden);
+    frame.write(line, &format!("   ⋯ {lines} the same"), Ink::Hidden);
 }
 
 /// Returns the number of digits of the line numbers.

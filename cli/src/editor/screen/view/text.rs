@@ -1,9 +1,10 @@
 //! The view of a text that is edited: line numbers, problems, selection, cursor.
 
-use super::canvas::{Canvas, Ink};
-use crate::editor::screen::layout::Rect;
+use super::frame::Frame;
+use super::palette::Ink;
 use crate::editor::screen::model::buffer::Buffer;
 use crate::support::columns::{column_of, width};
+use ratatui::layout::Rect;
 use std::ops::Range;
 
 pub(crate) fn draw(
@@ -11,7 +12,7 @@ pub(crate) fn draw(
     has_problem: impl Fn(usize) -> bool,
     has_focus: bool,
     area: Rect,
-    canvas: &mut Canvas,
+    frame: &mut Frame,
 ) {
     let text = buffer.text();
     let gutter = gutter(buffer);
@@ -23,14 +24,14 @@ pub(crate) fn draw(
         let (line, number) = (Rect { y, height: 1, ..area }, row.line);
         let is_current = has_focus && number == current && selection.is_empty();
         let paper = if is_current { Ink::CurrentLine } else { Ink::Text };
-        canvas.fill(line, paper);
+        frame.fill(line, paper);
         let digits = gutter.saturating_sub(3);
         let shown = format!(" {:>digits$} ", number.saturating_add(1));
         let ink = if number == current { Ink::CurrentNumber } else { Ink::Number };
         let shown = if row.is_first { shown } else { String::new() };
-        let behind = canvas.write(line, &shown, ink);
+        let behind = frame.write(line, &shown, ink);
         if has_problem(number) && row.is_first {
-            canvas.write(rest(line, behind), "●", Ink::Problem);
+            frame.write(rest(line, behind), "●", Ink::Problem);
         }
         let content = text.get(row.bytes.clone());
         let body = rest(line, line.x.saturating_add(u16::try_from(gutter).unwrap_or(u16::MAX)));
@@ -50,18 +51,18 @@ pub(crate) fn draw(
             }
         };
         let end = if buffer.is_wrapped() {
-            canvas.write_from(body, 0, content, ink)
+            frame.write_from(body, 0, content, ink)
         } else {
-            canvas.write_cut(body, buffer.left(), content, ink, Ink::Number)
+            frame.write_cut(body, buffer.left(), content, ink, Ink::Number)
         };
         // A selected line end is visible too.
         if row.is_last && selection.contains(&row.bytes.end) {
-            canvas.write(Rect { width: 1, ..rest(body, end) }, " ", Ink::Selected);
+            frame.write(Rect { width: 1, ..rest(body, end) }, " ", Ink::Selected);
         }
         if has_focus && buffer.has_cursor(&row) {
             let column = column_of(content, buffer.cursor().saturating_sub(row.bytes.start));
             let column = column.checked_sub(buffer.left()).filter(|column| *column < body.width.into());
-            canvas.cursor =
+            frame.cursor =
                 column.and_then(|column| Some((body.x.checked_add(u16::try_from(column).ok()?)?, y)));
         }
     }
@@ -84,8 +85,8 @@ pub(crate) const fn rest(line: Rect, x: u16) -> Rect {
     Rect { x, width: line.width.saturating_sub(used), ..line }
 }
 
-pub(super) fn right_aligned(canvas: &mut Canvas, area: Rect, text: &str, ink: Ink) {
+pub(super) fn right_aligned(frame: &mut Frame, area: Rect, text: &str, ink: Ink) {
     let Some(free) = usize::from(area.width).checked_sub(width(text)) else { return };
     let x = area.x.saturating_add(u16::try_from(free).unwrap_or(u16::MAX));
-    canvas.write(rest(area, x), text, ink);
+    frame.write(rest(area, x), text, ink);
 }

@@ -26,8 +26,6 @@ pub(super) enum Join {
     Never,
     /// The edit types one character. A row of typed characters is one step.
     Typed,
-    /// The edit inserts a further piece of a pasted text.
-    Pasted,
 }
 
 /// The largest number of typed characters that are one step: about two words.
@@ -67,15 +65,7 @@ impl Edit {
 
     fn takes(&self, next: &Self, join: Join) -> bool {
         let follows = next.removed.is_empty() && self.end() == next.at;
-        follows
-            && match join {
-                Join::Never => false,
-                Join::Typed => {
-                    self.removed.is_empty()
-                        && self.inserted.chars().count() < STEP
-                        && !self.inserted.contains('\n')
-                }
-                Join::Pasted => true,
-            }
+        let is_typed = self.removed.is_empty() && !self.inserted.contains('\n');
+        join == Join::Typed && follows && is_typed && self.inserted.chars().count() < STEP
     }
 }

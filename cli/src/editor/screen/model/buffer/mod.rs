@@ -19,7 +19,7 @@ use std::ops::Range;
 #[derive(Clone, Debug)]
 pub(crate) struct Buffer {
     text: Text,
-    /// The byte offset of the cursor, between two characters.
+    /// The byte offset of the cursor, between two grapheme clusters.
     cursor: usize,
     /// The other end of the selection.
     anchor: Option<usize>,
@@ -135,8 +135,10 @@ impl Buffer {
     }
 
     pub(crate) fn select(&mut self, range: Range<usize>) {
-        let end = self.boundary(range.end);
-        let start = self.boundary(range.start).min(end);
+        // A part of a cluster cannot be selected, so a range is widened; a place is not.
+        let is_place = range.is_empty();
+        let end = if is_place { self.text.stop_before(range.end) } else { self.text.stop_after(range.end) };
+        let start = self.text.stop_before(range.start).min(end);
         self.anchor = (start < end).then_some(start);
         self.cursor = end;
         self.goal = None;
@@ -151,7 +153,7 @@ impl Buffer {
     /// Returns to a place, or to the nearest place that still exists.
     pub(crate) fn return_to(&mut self, spot: Spot) {
         self.jump(spot.cursor);
-        self.anchor = spot.anchor.map(|anchor| self.boundary(anchor));
+        self.anchor = spot.anchor.map(|anchor| self.text.stop_before(anchor));
         (self.top, self.left) = (spot.top, spot.left);
     }
 
@@ -183,7 +185,7 @@ impl Buffer {
         self.anchor = extend.then_some(anchor);
         self.marking = false;
         self.goal = None;
-        self.cursor = self.boundary(byte);
+        self.cursor = self.text.stop_before(byte);
     }
 
     /// Replaces the selection by a text. The lines of `text` end with `\n`, which becomes the line
@@ -197,11 +199,9 @@ impl Buffer {
         );
     }
 
-    /// Inserts a piece of a pasted text, like [`insert`](Self::insert). A piece that continues the piece
-    /// before is undone together with that piece.
-    pub(crate) fn paste(&mut self, text: &str, continues: bool) {
-        let join = if continues { Join::Pasted } else { Join::Never };
-        self.edit(self.selection(), self.with_line_ends(text), join);
+    /// Inserts a pasted text, like [`insert`](Self::insert), as a step of its own.
+    pub(crate) fn paste(&mut self, text: &str) {
+        self.edit(self.selection(), self.with_line_ends(text), Join::Never);
     }
 
     /// Inserts a line end, and the indentation of the current line.
@@ -260,10 +260,11 @@ impl Buffer {
         self.jump(behind);
     }
 
-    /// Moves the cursor to a byte, without a selection.
+    /// Moves the cursor to a byte, without a selection. What was typed stays before the cursor, also if it has
+    /// joined with what is behind it.
     fn jump(&mut self, byte: usize) {
         self.unselect();
-        self.cursor = self.boundary(byte);
+        self.cursor = self.text.stop_after(byte);
         self.goal = None;
     }
 
@@ -280,10 +281,5 @@ impl Buffer {
     fn in_line(&self, line: usize, column: usize) -> usize {
         let line = line.min(self.text.lines().saturating_sub(1));
         self.text.range_of(line).start.saturating_add(byte_at(self.text.line(line), column))
-    }
-
-    fn boundary(&self, byte: usize) -> usize {
-        let byte = byte.min(self.text.len());
-        (0..=byte).rev().find(|byte| self.text.as_str().is_char_boundary(*byte)).unwrap_or_default()
     }
 }

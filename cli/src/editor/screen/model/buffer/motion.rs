@@ -51,7 +51,7 @@ impl Buffer {
             Motion::Left => self.cursor = self.text.previous(self.cursor),
             Motion::Right => self.cursor = self.text.next(self.cursor),
             Motion::WordLeft => self.cursor = self.word_left(),
-            Motion::WordRight => self.cursor = self.word_right(),
+            Motion::WordRight => self.cursor = self.text.stop_after(self.word_right()),
             Motion::LineStart => {
                 // First to the indentation of the line, then to its beginning.
                 let line = self.text.line(line);
@@ -60,6 +60,7 @@ impl Buffer {
             }
             Motion::LineEnd => self.cursor = range.end,
         }
+        self.cursor = self.text.stop_before(self.cursor);
         self.goal = None;
     }
 

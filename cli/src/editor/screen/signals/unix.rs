@@ -1,5 +1,6 @@
 //! Signals as an event source of a poll.
 
+use super::Signal;
 use mio::net::UnixStream;
 use mio::{Interest, Registry, Token};
 use signal_hook::consts::{
@@ -12,18 +13,6 @@ use std::io::{self, ErrorKind, Read as _};
 use std::os::unix::net::UnixStream as StdStream;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Signal {
-    /// The size of the terminal has changed.
-    Resized,
-    /// The process has to stop and leave the terminal to the shell.
-    Stop,
-    /// The process continues after a stop.
-    Continued,
-    /// The process has to end. The text is the name of the signal.
-    End(&'static str),
-}
 
 /// The signals of the terminal, and those that end a process and can be handled as events. SIGABRT
 /// and SIGSEGV end the process at once, and SIGKILL cannot be caught.
