@@ -93,7 +93,7 @@ impl App {
                     } else {
                         ""
                     };
-                    let text = format!("{}: {}{edited}", closed.label, ended(reason));
+                    let text = format!("{}{edited}: {}", ended(reason), closed.label);
                     self.model.report(Tone::Bad, text);
                 }
             }

@@ -73,6 +73,8 @@ pub(crate) const BINDINGS: &[Binding] = &[
     ),
     bind(&[Proposal], &[char('r'), f(10)], Action::Reject, "reject", "reject the proposal"),
     bind(&[Proposal], &[char('e')], Action::EditProposal, "edit", "edit the proposal before accepting it"),
+    bind(&[Proposal], &[char('y')], Action::AcceptChange, "keep", "accept this change, and go to the next"),
+    bind(&[Proposal], &[char('x')], Action::RejectChange, "drop", "reject this change, and go to the next"),
     bind(
         &[Proposal],
         &[char('v')],
@@ -82,20 +84,6 @@ pub(crate) const BINDINGS: &[Binding] = &[
     ),
     bind(&[Proposal], &[char('n')], Action::NextChange, "next", "to the next change of the proposal"),
     bind(&[Proposal], &[char('p')], Action::PreviousChange, "prev", "to the change before"),
-    bind(
-        &[Proposal],
-        &[char('y')],
-        Action::AcceptChange,
-        "this one",
-        "accept this change, and go to the next",
-    ),
-    bind(
-        &[Proposal],
-        &[char('x')],
-        Action::RejectChange,
-        "not this",
-        "reject this change, and go to the next",
-    ),
     bind(&[Proposal], &[char('u')], Action::UndecideChange, "", "leave this change without a verdict"),
     bind(&[Proposal], &[plain(Code::Tab)], Action::NextProposal, "other", "to the next proposal that waits"),
     bind(&[Proposal], &[plain(Code::Esc), f(3)], Action::Later, "later", "leave the proposal open and go on"),
@@ -200,14 +188,42 @@ pub(crate) const MOTIONS: &[(Code, bool, Motion)] = &[
     (Code::End, true, Motion::End),
 ];
 
+/// The actions at the beginning of the page of help.
+pub(crate) const FIRST: &[Action] = &[
+    Action::ShowProposal,
+    Action::Accept,
+    Action::Reject,
+    Action::EditProposal,
+    Action::AcceptChange,
+    Action::RejectChange,
+    Action::Later,
+    Action::SwitchPane,
+    Action::Open,
+    Action::Save,
+    Action::Mention,
+    Action::Pause,
+    Action::Help,
+    Action::Quit,
+];
+
 /// The entries of the page of help that are not in the tables.
 pub(crate) const BESIDES: &[(&str, &str)] = &[
     ("arrows, PgUp, PgDn", "move; with Ctrl by words"),
     ("Home, End", "to the ends of the line or diff; with Ctrl of the text"),
     ("Shift with these", "select"),
-    ("‖", "marks a file that agents do not receive, or a pause"),
     ("Enter", "a new line with the indentation of the line before"),
     ("mouse", "points, selects, scrolls; with Shift as elsewhere"),
+];
+
+/// The marks on the screen.
+pub(crate) const MARKS: &[(&str, &str)] = &[
+    ("●, ○", "an agent is attached, or nobody is"),
+    ("‖", "a file that agents do not receive, or a pause"),
+    ("✻", "a change that an agent proposes"),
+    ("✓, ✗", "a change that you accepted or rejected"),
+    ("● before a file", "changes that are not saved"),
+    ("● before a line", "a problem"),
+    ("›, ⋯", "a line that goes on, or lines that are left out"),
 ];
 
 /// Returns the action of a key, or `None` if it has none.

@@ -38,7 +38,7 @@ impl App {
         };
         if self.model.documents.iter().any(is_dirty) {
             let (who, label) = (self.model.agent(AgentId::of_call(edit)), self.label(&path));
-            let warning = format!("{who} is about to write {label}, which has unsaved changes here");
+            let warning = format!("about to be written, with unsaved changes here: {label}, by {who}");
             self.model.report(Tone::Bad, warning);
         }
         self.expect_edit(edit, path);

@@ -48,7 +48,7 @@ impl App {
         let done = match open.accepted() {
             Some(outcome) => self.answer(server, call, outcome),
             None if is_shown => Err(open.ask()),
-            None => Err(format!("{} has changed and was not accepted: look at it again", open.label)),
+            None => Err(format!("not accepted, look at it again: {} has changed", open.label)),
         };
         self.show_problem(done);
     }

@@ -179,7 +179,7 @@ fn a_person_and_an_agent() {
     let mut agent = place.agent(&["diff", "a.rs", "odd.txt"]);
     tmux.wait("a accept");
     agent.kill();
-    tmux.wait("a.rs: the agent detached before your decision");
+    tmux.wait("the agent detached before your decision: a.rs");
 
     // The screen shows the control characters of a file as symbols.
     tmux.keys(&["F2"]);

@@ -11,7 +11,7 @@ impl App {
         let saving = self.model.labels(|document| !document.saving.is_empty()).join(", ");
         self.quitting = match self.quitting {
             Quitting::No if !saving.is_empty() => {
-                let said = format!("{saving} is being saved. ^Q again ends the editor at once");
+                let said = format!("^Q again ends the editor at once; being saved: {saving}");
                 self.model.hold(said);
                 Quitting::WhenSaved
             }

@@ -173,8 +173,13 @@ impl App {
             Event::Resize(..) | Event::FocusGained | Event::FocusLost => return Flow::GoOn,
             Event::Key(key) => {
                 self.compare();
-                let action = bindings::action(self.model.context(), Key::of(key));
-                action.and_then(|action| self.model.act(action, shown(&self.model)))
+                match bindings::action(self.model.context(), Key::of(key)) {
+                    Some(action) => self.model.act(action, shown(&self.model)),
+                    None => {
+                        self.model.hint();
+                        None
+                    }
+                }
             }
             Event::Mouse(mouse) => {
                 self.compare();

@@ -79,7 +79,7 @@ impl App {
             let is_same = changed.now.has_text_of(&document.seen);
             document.seen = changed.now;
             if changed.now.is_absent() {
-                self.model.report(Tone::Bad, format!("{label} was deleted on disk; its text is still here"));
+                self.model.report(Tone::Bad, format!("deleted on disk, and its text is still here: {label}"));
                 continue;
             }
             match changed.text {
@@ -95,7 +95,7 @@ impl App {
                 Ok(_) if is_same => {}
                 Ok(_) => {
                     document.conflict = true;
-                    self.model.report(Tone::Bad, format!("{label} has changed here and on disk"));
+                    self.model.report(Tone::Bad, format!("changed here and on disk: {label}"));
                 }
                 Err(error) => {
                     document.conflict = true;

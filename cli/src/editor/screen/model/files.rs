@@ -61,7 +61,7 @@ impl Model {
         }
         if document.conflict && confirmed != Some(Confirm::Save) {
             self.confirm = Some(Confirm::Save);
-            self.say(Tone::Bad, "the file has changed on disk: ^S again overwrites it, ^R reads it");
+            self.say(Tone::Bad, "^S again overwrites it, ^R reads it: the file has changed on disk");
             return None;
         }
         Some(Request::Save)
@@ -71,7 +71,7 @@ impl Model {
         let document = self.document()?;
         if document.buffer.is_dirty() && confirmed != Some(Confirm::Reload) {
             self.confirm = Some(Confirm::Reload);
-            self.say(Tone::Bad, "this file has unsaved changes: ^R again discards them");
+            self.say(Tone::Bad, "^R again discards the changes in this file, which are not saved");
             return None;
         }
         Some(Request::Reload)
@@ -86,7 +86,7 @@ impl Model {
             && confirmed != Some(Confirm::Close)
         {
             self.confirm = Some(Confirm::Close);
-            return self.say(Tone::Bad, "this file has unsaved changes: ^W again discards them");
+            return self.say(Tone::Bad, "^W again discards the changes in this file, which are not saved");
         }
         self.documents.remove(active);
         self.active = self.documents.len().checked_sub(1).map(|last| active.min(last));
@@ -97,15 +97,19 @@ impl Model {
 
     pub(super) fn quit(&mut self, confirmed: Option<Confirm>) -> Option<Request> {
         let unsaved = self.labels(Document::is_unsaved);
-        let lost = match (unsaved.as_slice(), self.proposals.len()) {
-            ([], 0) => return Some(Request::Quit),
-            _ if confirmed == Some(Confirm::Quit) => return Some(Request::QuitAnyway),
-            ([], open) => format!("{} will be rejected", changes(open)),
-            (names, 0) => format!("not saved: {}", names.join(", ")),
-            (names, open) => format!("not saved: {}; {} will be rejected", names.join(", "), changes(open)),
-        };
+        let open = self.proposals.len();
+        if unsaved.is_empty() && open == 0 {
+            return Some(Request::Quit);
+        }
+        if confirmed == Some(Confirm::Quit) {
+            return Some(Request::QuitAnyway);
+        }
+        // The names are last: a narrow screen cuts them, and not what to do.
+        let rejected = (open > 0).then(|| format!("{} will be rejected", changes(open)));
+        let lost = (!unsaved.is_empty()).then(|| format!("not saved: {}", unsaved.join(", ")));
+        let lost: Vec<String> = rejected.into_iter().chain(lost).collect();
         self.confirm = Some(Confirm::Quit);
-        self.say(Tone::Bad, format!("{lost}. ^Q again ends the editor"));
+        self.say(Tone::Bad, format!("^Q again ends the editor; {}", lost.join("; ")));
         None
     }
 }

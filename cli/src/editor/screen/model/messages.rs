@@ -44,6 +44,13 @@ impl Model {
         self.show_message(Message { text: text.into(), tone, until, is_failed_save: false });
     }
 
+    /// Shows the way out after a key without a meaning, unless a message is shown.
+    pub(crate) fn hint(&mut self) {
+        if self.message.is_none() {
+            self.say(Tone::Plain, "this key does nothing here: Ctrl+Q ends the editor, F1 lists the keys");
+        }
+    }
+
     /// Shows a message that stays until a key.
     pub(crate) fn hold(&mut self, text: impl Into<String>) {
         let text = text.into();

@@ -90,6 +90,9 @@ impl Model {
     }
 
     pub(super) fn ask_question(&mut self) {
+        if self.agents.is_empty() {
+            return self.say(Tone::Bad, "no agent is attached");
+        }
         self.ask(Kind::Question, String::new());
     }
 
@@ -154,13 +157,12 @@ impl Model {
     /// Asks for a second Enter before a file is written over. If the person has left the question, the
     /// file stays.
     pub(crate) fn ask_overwrite(&mut self, name: String) {
-        let text = format!("{name} exists");
         if let Some(Prompt { kind: Kind::SaveAs { existing }, .. }) = &mut self.prompt {
-            *existing = Some(name);
+            *existing = Some(name.clone());
             self.confirm = Some(Confirm::SaveAs);
-            self.say(Tone::Bad, format!("{text}: Enter again overwrites it"));
+            self.say(Tone::Bad, format!("Enter again overwrites {name}"));
         } else {
-            self.report(Tone::Bad, format!("{text} and was not written"));
+            self.report(Tone::Bad, format!("not written, because it exists: {name}"));
         }
     }
 

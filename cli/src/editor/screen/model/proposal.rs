@@ -144,7 +144,7 @@ impl Proposed {
             OldText::Nothing | OldText::Text(_) => {
                 Some("the new path has a file; accepting overwrites it".to_owned())
             }
-            OldText::Hidden(reason) => Some(format!("{reason}; accepting overwrites it")),
+            OldText::Hidden(reason) => Some(format!("accepting overwrites it: {reason}")),
         });
         let warning = if self.is_unsaved {
             Some("the file has unsaved changes here, which are in the old text")

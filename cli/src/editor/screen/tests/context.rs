@@ -41,8 +41,9 @@ fn prompt_names_what_is_shown() {
 #[test]
 fn question_is_answered_each_time() {
     let mut desk = Desk::new(&[]);
-    desk.keys("\x1baWhich branch?\r");
+    desk.keys("\x1ba");
     desk.shows("no agent is attached");
+    assert!(desk.app.model.prompt.is_none(), "no question is typed for nobody");
     let agent = desk.attach("claude-code");
     let answers: &[(FormAnswer, &str)] = &[
         (

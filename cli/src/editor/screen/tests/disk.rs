@@ -85,7 +85,7 @@ fn automatic_verdict_needs_no_disk() {
 fn quit_waits_for_save_in_progress() {
     let mut desk = dirty();
     desk.keys(&[SAVE, QUIT].concat());
-    desk.shows("a.txt is being saved. ^Q again ends the editor at once");
+    desk.shows("^Q again ends the editor at once; being saved: a.txt");
     assert_eq!((desk.app.quitting, desk.app.is_saving()), (Quitting::WhenSaved, true));
     desk.recover();
     assert_eq!((desk.app.quitting, desk.read("a.txt")), (Quitting::Now, "xalpha\n".into()));
@@ -109,7 +109,7 @@ fn quit_asks_again_after_new_changes() {
     desk.recover();
     assert_eq!((desk.read("a.txt").as_str(), desk.app.quitting), ("xalpha\n", Quitting::No));
     let asked = desk.app.model.message.as_ref().map(|message| message.text.as_str());
-    assert_eq!(asked, Some("not saved: a.txt. ^Q again ends the editor"));
+    assert_eq!(asked, Some("^Q again ends the editor; not saved: a.txt"));
 }
 
 #[test]
@@ -126,7 +126,7 @@ fn failed_save_cancels_quit() {
     desk.shows("was not saved: it was removed on disk");
     let document = desk.app.model.document().unwrap();
     assert!(document.buffer.is_dirty() && document.saving.is_empty());
-    assert!(desk.app.model.log.iter().any(|happened| happened.text.contains("was deleted on disk")));
+    assert!(desk.app.model.log.iter().any(|happened| happened.text.contains("deleted on disk")));
 }
 
 /// A failed save stays in sight until a key, whatever else happens, and whoever asked for the save.

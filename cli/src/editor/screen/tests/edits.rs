@@ -82,7 +82,7 @@ fn unsaved_text_is_announced_before_the_write() {
     let agent = desk.attach("claude-code");
     desk.open("a.json");
     let uri = format!("file://{}", desk.path("a.json"));
-    let warning = "claude-code 2.1 is about to write a.json";
+    let warning = "about to be written, with unsaved changes here: a.json, by claude-code 2.1";
     desk.ask(agent, &GetDiagnostics::new(Some(uri.clone())));
     assert!(!desk.screen().contains(warning));
     desk.keys("x");

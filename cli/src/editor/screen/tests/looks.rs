@@ -97,8 +97,8 @@ fn proposal_is_shown_in_both_views() {
             "       4 +     done();",
             "   4   5   }",
             "",
-            " ● claude-code 2.1 · openDiff src/main.rs",
-            " a accept  r reject  e edit  v view  n next  p prev     F1 help",
+            " openDiff src/main.rs · ● claude-code 2.1",
+            " a accept  r reject  e edit  y keep  x drop  n next     F1 help",
         ],
     );
     desk.keys("v");
@@ -116,8 +116,8 @@ fn proposal_is_shown_in_both_views() {
             "                                                 │   4 +     done();",
             "   4   }                                         │   5   }",
             "",
-            " ● claude-code 2.1 · openDiff src/main.rs",
-            " a accept  r reject  e edit  v view  n next  p prev  y this one  x not this  Esc later      F1 help",
+            " openDiff src/main.rs · ● claude-code 2.1",
+            " a accept  r reject  e edit  y keep  x drop  v view  n next  p prev  Esc later  ^Q quit     F1 help",
         ],
     );
     desk.app.resize((40, 10));
@@ -133,7 +133,7 @@ fn proposal_is_shown_in_both_views() {
             "       4 +     done();",
             "   4   5   }",
             "",
-            " ● claude-code 2… · openDiff src/main.rs",
+            " openDiff src/main.rs · ● claude-code 2…",
             " a accept  r reject  e edit     F1 help",
         ],
     );
@@ -151,7 +151,7 @@ fn proposal_is_shown_in_both_views() {
             "",
             "",
             "",
-            " ● claude-… · openDiff src/main.rs  1:1",
+            " openDiff src/main.rs · ● claude-…  1:1",
             " F3 proposals  F2 files         F1 help",
         ],
     );
@@ -205,7 +205,7 @@ fn every_screen_size_can_be_drawn() {
 #[test]
 fn help_page_has_every_key() {
     let mut desk = desk();
-    desk.app.resize((80, 110));
+    desk.app.resize((80, 140));
     desk.keys("\x1bOP");
     for binding in crate::editor::screen::bindings::BINDINGS {
         for key in binding.keys {
@@ -223,6 +223,57 @@ fn help_page_has_every_key() {
     assert!(!desk.screen().contains("PgDn shows more"), "{}", desk.screen());
     desk.keys("\x1b");
     desk.shows("No file is open");
+}
+
+#[test]
+fn first_screen_of_help_has_the_keys_that_matter() {
+    let mut desk = desk();
+    desk.keys("\x1bOP");
+    for keys in ["F3, Ctrl+D", "a, F9", "r, F10", "   e ", "   y ", "   x ", "F2, Ctrl+E", "Ctrl+S", "Ctrl+Q"]
+    {
+        desk.shows(keys);
+    }
+    assert!(desk.frame().row(1).contains("The keys that matter most"), "{}", desk.screen());
+    // The marks have a part of their own, and no other has one.
+    desk.app.resize((80, 140));
+    let rows = desk.frame().rows();
+    let part = rows.iter().skip_while(|row| *row != " The marks").skip(1).take_while(|row| !row.is_empty());
+    let marks = |row: &&String| row.contains(['‖', '✻', '●', '✓', '›']);
+    assert_eq!(rows.iter().filter(marks).count(), part.filter(marks).count());
+}
+
+#[test]
+fn keys_for_one_change_stand_before_those_of_the_view() {
+    let text = |from: &str, to: &str| (0..30).map(|n| format!("{n}\n").replace(from, to)).collect::<String>();
+    let mut desk = Desk::new(&[("a.txt", &text("", ""))]);
+    let agent = desk.attach("claude-code");
+    let request = OpenDiff::new(desk.path("a.txt"), text("5\n", "five\n"), "t");
+    desk.call(agent, &request);
+    desk.wait(500);
+    let bar = " a accept  r reject  e edit  y keep  x drop  n next  p prev  Esc later  F1 help";
+    assert_eq!(desk.frame().row(23), bar);
+    desk.app.resize((99, 24));
+    assert!(!desk.frame().row(23).contains("view"));
+    desk.app.resize((100, 24));
+    assert!(desk.frame().row(23).contains("x drop  v view"));
+}
+
+#[test]
+fn key_without_a_meaning_shows_the_way_out() {
+    for keys in ["\x03", "j", ":q", "\x1b[24~"] {
+        let mut desk = desk();
+        desk.keys(keys);
+        desk.shows("Ctrl+Q ends the editor");
+        desk.wait(9_000);
+        assert!(!desk.screen().contains("Ctrl+Q ends"), "{keys:?} leaves");
+    }
+    // It hides no message, and answers no question.
+    let mut desk = desk();
+    propose(&mut desk);
+    desk.keys("\x11");
+    desk.shows("^Q again ends the editor");
+    desk.keys("z");
+    desk.shows("^Q again ends the editor");
 }
 
 #[test]

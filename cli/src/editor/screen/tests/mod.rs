@@ -11,6 +11,7 @@ mod findings;
 mod flows;
 mod launch;
 mod looks;
+mod messages;
 mod names;
 #[cfg(unix)]
 mod panic;

@@ -93,10 +93,10 @@ fn file_is_saved_under_another_name() {
 
     // An existing file is written over after a second Enter, and no other key may come between.
     desk.keys(&format!("{SAVE_AS}b.txt\r"));
-    desk.shows("b.txt exists: Enter again overwrites it");
+    desk.shows("Enter again overwrites b.txt");
     assert_eq!(desk.read("b.txt"), "beta\n");
     desk.keys("\x1b[C\r");
-    desk.shows("b.txt exists");
+    desk.shows("Enter again overwrites b.txt");
     assert_eq!(desk.read("b.txt"), "beta\n");
     desk.keys("\r");
     desk.shows("saved as b.txt");
@@ -135,17 +135,17 @@ fn second_enter_overwrites_the_named_file_alone() {
     desk.hang();
     desk.keys("\r\x01c.txt");
     desk.recover();
-    desk.shows("b.txt exists: Enter again overwrites it");
+    desk.shows("Enter again overwrites b.txt");
     desk.keys("\r");
-    desk.shows("c.txt exists: Enter again overwrites it");
+    desk.shows("Enter again overwrites c.txt");
     desk.keys("\x01\x1b[200~b.txt\x1b[201~\r");
-    desk.shows("b.txt exists: Enter again overwrites it");
+    desk.shows("Enter again overwrites b.txt");
     assert_eq!((desk.read("b.txt"), desk.read("c.txt")), ("beta\n".into(), "gamma\n".into()));
     // The question was left before the disk had answered.
     desk.hang();
     desk.keys("\x01c.txt\r\x1b");
     desk.recover();
-    desk.shows("c.txt exists and was not written");
+    desk.shows("not written, because it exists: c.txt");
     assert_eq!(desk.read("c.txt"), "gamma\n");
 }
 

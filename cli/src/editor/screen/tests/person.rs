@@ -81,16 +81,16 @@ fn discarding_changes_needs_a_second_key() {
     desk.keys("x");
     desk.keys("\x11");
     assert!(desk.app.quitting == Quitting::No);
-    desk.shows("not saved: a.txt. ^Q again ends");
+    desk.shows("^Q again ends the editor; not saved: a.txt");
     desk.keys(DOWN);
     desk.keys("\x11");
     assert!(desk.app.quitting == Quitting::No, "another key came between");
     desk.keys("\x11");
     assert!(desk.app.quitting == Quitting::Now);
     desk.keys("\x17");
-    desk.shows("this file has unsaved changes: ^W again");
+    desk.shows("^W again discards the changes in this file");
     desk.keys("\x12");
-    desk.shows("this file has unsaved changes: ^R again");
+    desk.shows("^R again discards the changes in this file");
     desk.keys("\x12");
     desk.shows("was read again from disk");
     assert_eq!(desk.app.model.document().unwrap().buffer.text().as_str(), "alpha\n");
@@ -122,7 +122,7 @@ fn change_on_disk_is_reread_or_conflicts() {
     assert_eq!(desk.read("a.txt"), "mine of another\n");
     std::fs::remove_file(desk.root.join("a.txt")).unwrap();
     desk.wait(1000);
-    desk.shows("a.txt was deleted on disk; its text is still here");
+    desk.shows("deleted on disk, and its text is still here: a.txt");
     desk.keys("x\x13");
     assert_eq!(desk.read("a.txt"), "mine xof another\n");
     desk.write("new.txt", "");

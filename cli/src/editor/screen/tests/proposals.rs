@@ -149,10 +149,10 @@ fn ended_proposal_leaves_with_its_reason() {
     let rows: [(fn(&mut Desk, usize), &str); 3] = [
         (
             |desk, agent| drop(desk.ask(agent, &CloseTab::new("tab a.txt"))),
-            "a.txt: the proposal was decided at the agent",
+            "the proposal was decided at the agent",
         ),
-        (|desk, agent| drop(desk.ask(agent, &CloseAllDiffTabs)), "a.txt: the agent closed all its proposals"),
-        (leave, "a.txt: the agent detached before your decision"),
+        (|desk, agent| drop(desk.ask(agent, &CloseAllDiffTabs)), "the agent closed all its proposals"),
+        (leave, "the agent detached before your decision"),
     ];
     for (end, said) in rows {
         desk.call(agent, &diff(&desk, "a.txt", "new\n"));
@@ -160,7 +160,7 @@ fn ended_proposal_leaves_with_its_reason() {
         desk.wait(500);
         desk.keys("ex");
         end(&mut desk, agent);
-        let said = format!("{said}; your edit is lost");
+        let said = format!("{said}; your edit is lost: a.txt");
         assert_eq!(desk.app.model.message.as_ref().map(|message| message.text.as_str()), Some(said.as_str()));
         desk.keys("y");
         desk.shows("No file is open");

@@ -7,7 +7,7 @@ use super::text::{rest, right_aligned};
 use super::{pages, prompt};
 use crate::editor::screen::bindings::short;
 use crate::editor::screen::layout::{Places, shown};
-use crate::editor::screen::model::act::{Action, changes};
+use crate::editor::screen::model::act::{Action, SIDE_BY_SIDE, changes};
 use crate::editor::screen::model::text::LineEnds;
 use crate::editor::screen::model::{Focus, Model, PageKind, Tone};
 use crate::support::columns::{column_of, cut, cut_start, width};
@@ -113,42 +113,60 @@ fn status(model: &Model, area: Rect, frame: &mut Frame) {
     if let Some(prompt) = model.prompt.as_ref().filter(|_| model.page.is_none()) {
         return prompt::draw(model, prompt, area, frame);
     }
-    let place = place(model);
-    let room = usize::from(area.width).saturating_sub(width(&place));
-    right_aligned(frame, area, &place, Ink::StatusDim);
-    let problems = problems(model);
-    let room = room.saturating_sub(width(&problems));
-    right_aligned(
-        frame,
-        Rect { width: area.width.saturating_sub(columns(&place)), ..area },
-        &problems,
-        Ink::StatusBad,
-    );
-    let area = Rect { width: u16::try_from(room).unwrap_or(area.width), ..area };
-    let (sign, names, ink) = match attached(model) {
-        _ if model.is_paused => (" ‖ ", "paused: agents receive nothing (F5)".to_owned(), Ink::StatusBad),
-        None => (" ○ ", "nobody attached".to_owned(), Ink::StatusDim),
-        Some(names) => (" ● ", names, Ink::StatusGood),
-    };
-    let end = frame.write(area, sign, ink);
     let (text, ink, is_address) = latest(model);
-    let free = room.saturating_sub(3);
-    // A message has priority over the names of the agents, and they have priority over the address.
-    let for_names = if is_address || width(&text).saturating_add(width(&names)).saturating_add(3) <= free {
-        free
-    } else {
-        free.saturating_sub(width(&text)).saturating_sub(3).min(free / 2)
+    let area = beside(model, &text, area, frame);
+    let (sign, names, sign_ink) = match attached(model) {
+        _ if model.is_paused => ("‖ ", "paused: agents receive nothing (F5)".to_owned(), Ink::StatusBad),
+        None => ("○ ", "nobody attached".to_owned(), Ink::StatusDim),
+        Some(names) => ("● ", names, Ink::StatusGood),
     };
-    // A pause is always visible.
-    let for_names = if model.is_paused { for_names.max(7) } else { for_names };
-    let shown = if for_names < 6 { String::new() } else { cut(&names, for_names).into_owned() };
-    let end = frame.write(rest(area, end), &shown, Ink::Status);
-    // The beginning of an address is its port.
-    let text = if is_address && rest(area, end).width < 14 { "" } else { &text };
-    let between = if shown.is_empty() || text.is_empty() { "" } else { " · " };
-    let end = frame.write(rest(area, end), between, Ink::StatusDim);
-    let left = rest(area, end);
-    frame.write(left, &cut(text, left.width.into()), ink);
+    let names = |area: Rect, frame: &mut Frame| {
+        let area = rest(area, frame.write(area, sign, sign_ink));
+        rest(area, frame.write(area, &cut(&names, area.width.into()), Ink::Status))
+    };
+    let begin = rest(area, frame.write(area, " ", Ink::Status));
+    if is_address || text.is_empty() {
+        let left = names(begin, frame);
+        // The beginning of an address is its port.
+        if is_address && left.width >= 14 {
+            let left = rest(left, frame.write(left, " · ", Ink::StatusDim));
+            frame.write(left, &cut(&text, left.width.into()), ink);
+        }
+        return;
+    }
+    // A message is in front of the names, which are cut. A pause is always visible.
+    let free = usize::from(begin.width).saturating_sub(width(&text));
+    let has_names = free >= width(" · ● claude");
+    let begin = if model.is_paused && !has_names {
+        rest(begin, frame.write(begin, "‖ ", Ink::StatusBad))
+    } else {
+        begin
+    };
+    let left = rest(begin, frame.write(begin, &cut(&text, begin.width.into()), ink));
+    if has_names {
+        names(rest(left, frame.write(left, " · ", Ink::StatusDim)), frame);
+    }
+}
+
+/// Writes the place of the cursor and the problems at the right, and returns the area that is left. A message
+/// is worth more than either.
+fn beside(model: &Model, text: &str, area: Rect, frame: &mut Frame) -> Rect {
+    let (mut place, mut problems) = (place(model), problems(model));
+    let fits = |place: &str, problems: &str| {
+        let needed = width(text).saturating_add(width(place)).saturating_add(width(problems));
+        model.message.is_none() || needed < area.width.into()
+    };
+    if !fits(&place, &problems) {
+        place.clear();
+    }
+    if !fits(&place, &problems) {
+        problems.clear();
+    }
+    let without = |area: Rect, text: &str| Rect { width: area.width.saturating_sub(columns(text)), ..area };
+    right_aligned(frame, area, &place, Ink::StatusDim);
+    let area = without(area, &place);
+    right_aligned(frame, area, &problems, Ink::StatusBad);
+    without(area, &problems)
 }
 
 /// Returns the latest message, or else the latest event of an agent, or else the address of this editor.
@@ -273,6 +291,7 @@ fn help(model: &Model, area: Rect, frame: &mut Frame) {
             Action::ShowProposal => count > 0,
             Action::NextProposal => count > 1,
             Action::AcceptChange | Action::RejectChange => changes_shown > 1,
+            Action::SideBySide => model.size.0 >= SIDE_BY_SIDE,
             // This key has a fixed place.
             Action::Help => false,
             _ => true,

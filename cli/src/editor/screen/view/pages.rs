@@ -3,7 +3,7 @@
 use super::frame::Frame;
 use super::palette::Ink;
 use super::text::rest;
-use crate::editor::screen::bindings::{BESIDES, BINDINGS, SECTIONS, name};
+use crate::editor::screen::bindings::{BESIDES, BINDINGS, Binding, FIRST, MARKS, SECTIONS, name};
 use crate::editor::screen::model::written::Written;
 use crate::editor::screen::model::{Model, Page, PageKind};
 use crate::support::columns::{cut, width};
@@ -72,15 +72,26 @@ fn lines(model: &Model, kind: PageKind) -> Vec<Line> {
 }
 
 fn help() -> Vec<Line> {
-    let mut lines = Vec::new();
+    let entry = |binding: &Binding| {
+        let keys: Vec<String> = binding.keys.iter().map(|key| name(*key, false)).collect();
+        Line::Entry(keys.join(", "), binding.help.into())
+    };
+    let fixed = |(word, help): &(&str, &str)| Line::Entry((*word).into(), (*help).into());
+    let mut lines = vec![Line::Heading("The keys that matter most")];
+    lines.extend(
+        FIRST
+            .iter()
+            .filter_map(|action| BINDINGS.iter().find(|binding| binding.action == *action))
+            .map(entry),
+    );
+    lines.extend([Line::Blank, Line::Heading("The marks")]);
+    lines.extend(MARKS.iter().map(fixed));
+    lines.push(Line::Blank);
     for (title, within) in SECTIONS {
         lines.push(Line::Heading(title));
-        for binding in BINDINGS.iter().filter(|binding| binding.within == *within) {
-            let keys: Vec<String> = binding.keys.iter().map(|key| name(*key, false)).collect();
-            lines.push(Line::Entry(keys.join(", "), binding.help.into()));
-        }
+        lines.extend(BINDINGS.iter().filter(|binding| binding.within == *within).map(entry));
         if *title == SECTIONS.first().map_or("", |first| first.0) {
-            lines.extend(BESIDES.iter().map(|(keys, help)| Line::Entry((*keys).into(), (*help).into())));
+            lines.extend(BESIDES.iter().map(fixed));
         }
         lines.push(Line::Blank);
     }
