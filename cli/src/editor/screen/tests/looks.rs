@@ -267,8 +267,11 @@ fn key_without_a_meaning_shows_the_way_out() {
         desk.wait(9_000);
         assert!(!desk.screen().contains("Ctrl+Q ends"), "{keys:?} leaves");
     }
-    // It hides no message, and answers no question.
     let mut desk = desk();
+    desk.keys("\x1bOR");
+    desk.keys("j");
+    desk.shows("Ctrl+Q ends the editor");
+    // It hides no question, and answers none.
     propose(&mut desk);
     desk.keys("\x11");
     desk.shows("^Q again ends the editor");
