@@ -202,6 +202,7 @@ pub(crate) const FIRST: &[Action] = &[
     Action::Save,
     Action::Mention,
     Action::Pause,
+    Action::Activity,
     Action::Help,
     Action::Quit,
 ];

@@ -44,9 +44,10 @@ impl Model {
         self.show_message(Message { text: text.into(), tone, until, is_failed_save: false });
     }
 
-    /// Shows the way out after a key without a meaning. A message that stays until a key is worth more.
+    /// Shows the way out after a key without a meaning. A question, and a message that stays until a key, are
+    /// worth more.
     pub(crate) fn hint(&mut self) {
-        if self.message.as_ref().is_none_or(|shown| shown.until.is_some()) {
+        if self.prompt.is_none() && self.message.as_ref().is_none_or(|shown| shown.until.is_some()) {
             self.say(Tone::Plain, "this key does nothing here: Ctrl+Q ends the editor, F1 lists the keys");
         }
     }

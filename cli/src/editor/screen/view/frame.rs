@@ -60,8 +60,10 @@ impl Frame {
             if glyph.column > right || (glyph.column == right && glyph.width > 0) {
                 break;
             }
-            if let (0, Some((x, width))) = (glyph.width, base) {
-                self.add_mark((x, area.y), width, glyph.shown);
+            if glyph.width == 0 {
+                if let Some((x, width)) = base {
+                    self.add_mark((x, area.y), width, glyph.shown);
+                }
                 continue;
             }
             let ink = match ink(glyph.byte) {
@@ -191,6 +193,9 @@ mod tests {
             ("wide", "\u{6f22}\u{6f22}", 0, "x\u{6f22}\u{6f22}", 5),
             ("wide, cut at the right", "abcd\u{6f22}", 0, "xabcd", 6),
             ("wide, cut at the left", "\u{6f22}b", 1, "x b", 3),
+            ("wide with a mark, cut at the left", "\u{6f22}\u{301}b", 1, "x b", 3),
+            ("wide with a mark, cut at the right", "abcd\u{6f22}\u{301}", 0, "xabcd", 6),
+            ("a mark in the last column", "abcde\u{301}f", 0, "xabcde\u{301}", 6),
             ("a tab, cut at the left", "\tb", 1, "x   b", 5),
             ("a tab, cut at the right", "abcd\tb", 0, "xabcd", 6),
             ("marks", "e\u{301}\u{6f22}\u{301}z", 0, "xe\u{301}\u{6f22}\u{301}z", 5),
