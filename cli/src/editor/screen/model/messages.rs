@@ -48,7 +48,7 @@ impl Model {
     /// worth more.
     pub(crate) fn hint(&mut self) {
         if self.prompt.is_none() && self.message.as_ref().is_none_or(|shown| shown.until.is_some()) {
-            self.say(Tone::Plain, "this key does nothing here: Ctrl+Q ends the editor, F1 lists the keys");
+            self.say(Tone::Plain, "Ctrl+Q ends the editor, F1 lists keys");
         }
     }
 

@@ -263,7 +263,10 @@ fn key_without_a_meaning_shows_the_way_out() {
     for keys in ["\x03", "j", ":q", "\x1b[24~"] {
         let mut desk = desk();
         desk.keys(keys);
-        desk.shows("Ctrl+Q ends the editor");
+        for size in [(80, 24), (40, 10)] {
+            desk.app.resize(size);
+            desk.shows("Ctrl+Q ends the editor, F1 lists keys");
+        }
         desk.wait(9_000);
         assert!(!desk.screen().contains("Ctrl+Q ends"), "{keys:?} leaves");
     }

@@ -142,11 +142,7 @@ fn messages_to_act_on_are_whole() {
             },
             "no agent is attached",
         ),
-        (
-            "a key without a meaning",
-            |desk, _| desk.keys("\x1bOQ:"),
-            "Ctrl+Q ends the editor, F1 lists the keys",
-        ),
+        ("a key without a meaning", |desk, _| desk.keys("\x1bOQ:"), "Ctrl+Q ends the editor, F1 lists keys"),
     ];
     for (what, steps, text) in cases {
         for name in ["a.txt", LONG] {
