@@ -4,7 +4,7 @@
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 #[cfg(any(feature = "bridge", feature = "doctor", feature = "editor", feature = "tap"))]
-use std::process::{Command, Stdio};
+use std::fs;
 use std::{io, thread};
 
 /// Calls `act` on a thread of its own for each SIGINT and SIGTERM, and for a SIGHUP that is the first signal,
@@ -22,13 +22,16 @@ pub(crate) fn on_signal(mut act: impl FnMut() -> bool + Send + 'static) -> io::R
     on_signals(handled, move |number| (std::mem::replace(&mut is_ending, true) && number == SIGHUP) || act())
 }
 
-/// Returns true if SIGHUP is ignored, as under `nohup`. A process inherits that, so a shell tells it: no safe
-/// function of Rust does.
+/// Returns true if SIGHUP is ignored, as under `nohup`: a process inherits that. Only Linux tells it without
+/// unsafe code; on other systems the answer is no.
 #[cfg(any(feature = "bridge", feature = "doctor", feature = "editor", feature = "tap"))]
 fn ignores_hangup() -> bool {
-    let mut shell = Command::new("sh");
-    shell.args(["-c", "kill -HUP $$"]).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-    shell.status().is_ok_and(|status| status.success())
+    let status =
+        if cfg!(target_os = "linux") { fs::read_to_string("/proc/self/status") } else { return false };
+    let status = status.unwrap_or_default();
+    let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    let bits = ignored.and_then(|bits| u64::from_str_radix(bits.trim(), 16).ok()).unwrap_or(0);
+    bits & (1 << (SIGHUP - 1)) != 0
 }
 
 /// Calls `act` on a thread of its own with the number of each of these signals, until it returns false. From this
