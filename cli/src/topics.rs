@@ -7,44 +7,6 @@ pub(crate) struct Topic {
     pub(crate) text: &'static str,
 }
 
-impl Topic {
-    /// Returns the page as a terminal shows it.
-    pub(crate) fn printed(&self) -> String {
-        without_links(self.text)
-    }
-}
-
-/// Returns the page with the text alone of each link to a file or a place of a page: who has only the program has
-/// no such file. Links in blocks of code stay.
-pub(crate) fn without_links(page: &str) -> String {
-    let mut printed = String::new();
-    for (at, part) in page.split("```").enumerate() {
-        if at > 0 {
-            printed.push_str("```");
-        }
-        if at % 2 == 1 {
-            printed.push_str(part);
-            continue;
-        }
-        let mut rest = part;
-        while let Some((before, behind)) = rest.split_once("](") {
-            let link = before.rsplit_once('[').zip(behind.split_once(')'));
-            match link.filter(|(_, (target, _))| !target.contains("://")) {
-                Some(((before, text), (_, behind))) => {
-                    printed.extend([before, text]);
-                    rest = behind;
-                }
-                None => {
-                    printed.extend([before, "]("]);
-                    rest = behind;
-                }
-            }
-        }
-        printed.push_str(rest);
-    }
-    printed
-}
-
 /// The pages in the order of the help, each with a command that it is about.
 pub(crate) const TOPICS: &[Topic] = &[
     #[cfg(feature = "editor")]

@@ -19,22 +19,23 @@ use commands::diff::{Proposal, print_verdict};
 use forms::Forms;
 use ide_mcp::ide::paths::{LocalPath, Platform};
 use ide_mcp::mcp::Root;
-use lexopt::Parser;
-use options::{Command, Options};
+use options::Command;
+pub(crate) use options::Options;
 use script::{Folder, Script};
 use session::{Identity, NotAttached, Session};
 use std::path::Path;
 use std::process::ExitCode;
 
-pub(crate) const PROGRAM: Program = Program::new("agent", "ide-mcp agent", options::USAGE);
+const PROGRAM: Program = Program("agent");
 
-pub(crate) fn main(parser: Parser) -> ExitCode {
-    PROGRAM.main(parser, Options::parse, run)
+/// Runs the command. The error is a wrong command line.
+pub(crate) fn main(options: &Options) -> Result<ExitCode, String> {
+    Ok(run(options.command()?, options))
 }
 
-fn run(options: Options) -> ExitCode {
+fn run(command: Command, options: &Options) -> ExitCode {
     let json = options.json;
-    let prepared = match Prepared::prepare(options.command, options.asked.cwd.as_deref(), json) {
+    let prepared = match Prepared::prepare(command, options.cwd(), json) {
         Ok(Some(prepared)) => prepared,
         Ok(None) => return ExitCode::SUCCESS,
         Err((status, problem)) => return PROGRAM.end_with(json, status, &problem),
@@ -44,14 +45,13 @@ fn run(options: Options) -> ExitCode {
         Prepared::Proposal(_) | Prepared::Command(Command::Call(_) | Command::Watch) => Forms::at_terminal(),
         Prepared::Command(_) => Forms::Refused,
     };
-    let identity =
-        Identity { root: folder(options.asked.cwd.as_deref()).map(|folder| Root::new(folder.uri)), forms };
-    let mut session =
-        match Session::attach((options.asked, options.target), options.trust, identity, options.reconnect) {
-            Ok(session) => session,
-            Err(NotAttached::Nobody(reason)) => return PROGRAM.end_with(json, NOT_BEGUN, &reason),
-            Err(NotAttached::Failed(reason)) => return PROGRAM.end_with(json, FAILED, &reason),
-        };
+    let identity = Identity { root: folder(options.cwd()).map(|folder| Root::new(folder.uri)), forms };
+    let asked = (options.search(), options.target.clone());
+    let mut session = match Session::attach(asked, options.trust(), identity, options.reconnect) {
+        Ok(session) => session,
+        Err(NotAttached::Nobody(reason)) => return PROGRAM.end_with(json, NOT_BEGUN, &reason),
+        Err(NotAttached::Failed(reason)) => return PROGRAM.end_with(json, FAILED, &reason),
+    };
     let verdict = match &prepared {
         Prepared::Proposal(proposal) => commands::diff::diff(&mut session, proposal, json),
         Prepared::Script(script) => script.play(&mut session, json),

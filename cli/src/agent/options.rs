@@ -1,65 +1,119 @@
 //! The command line.
 
 use crate::agent::request::{prompt, request};
-use crate::support::{Help, did_you_mean, parse_port};
+use crate::support::EditorArgs;
+use clap::{Subcommand, ValueHint};
+use clap_complete::engine::{ArgValueCandidates, CompletionCandidate};
+use ide_mcp::ide::Dialect;
 use ide_mcp::ide::discovery::locate::Extras;
-use ide_mcp::ide::tool::OtherTool;
+use ide_mcp::ide::tool::{OtherTool, Tool};
 use ide_mcp::mcp::GetPrompt;
 use ide_mcp_driver::Trust;
 use ide_mcp_lockfile::EditorSearch;
-use lexopt::prelude::*;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-pub(crate) const USAGE: &str = "\
-Attach to a running editor as a coding agent does.
-
-usage: ide-mcp agent [OPTION…] COMMAND
-       ide-mcp agent [OPTION…] --script FILE
-
-commands:
-  tools               list the tools of the editor
-  call TOOL [JSON]    call a tool, and print its result
-  calls               make the calls in standard input, one TOOL [JSON] a line
-  prompts             list the prompts
-  prompt NAME [JSON]  get a prompt, and print its texts
-  resources           list the resources and their templates
-  read URI            read a resource, and print its texts
-  watch               print the notifications of the editor as lines of JSON
-  diff PATH NEWFILE   propose the text of NEWFILE for PATH, and write PATH
-                      if the person accepts it and PATH is still as it was
-
-  --lock FILE     the lock file of the editor
-  --port PORT     the editor with the lock file PORT.lock
-  --cwd DIR       an editor that has this directory open, which is also the
-                  folder of the agent (default: the working directory)
-  --target PATH   the request target (default: /, and /mcp after a 404)
-  --legacy        look also in places that the real client ignores
-  --dead-process  attach although the process of the editor does not run here
-  --trust-port    send the token even if another user owns the port
-  --reconnect     with watch, calls, --script: attach again if it ends
-  --force         with diff: write PATH although it has changed since the
-                  proposal
-  --script FILE   play this script; - is standard input
-  --json          print everything as lines of JSON
-  -h, --help      print this help
-
-examples:
-  ide-mcp agent tools
-  ide-mcp agent call getDiagnostics '{}'
-  ide-mcp agent diff README.md proposal.md
-
-exit status: 0; 1 after a rejection, a refused write, an error of the editor or
+/// The exit status of the agent, for the end of a help.
+macro_rules! after_help {
+    ($($example:literal)+) => {
+        concat!(
+            "Examples:\n", $("  ide-mcp agent ", $example, "\n",)+ "\n\
+Exit status: 0; 1 after a rejection, a refused write, an error of the editor or
 its end; 2 if there is no editor, or the command line or the script is wrong
-`ide-mcp help scripts` and `ide-mcp help search` have the rest.";
+`ide-mcp help scripts` and `ide-mcp help search` have the rest."
+        )
+    };
+}
 
-#[derive(Debug)]
+#[derive(Debug, clap::Args)]
+#[command(
+    override_usage = "ide-mcp agent [OPTIONS] <COMMAND>\n       ide-mcp agent [OPTIONS] --script <FILE>",
+    after_help = after_help!("tools" "call getDiagnostics '{}'" "diff README.md proposal.md")
+)]
 pub(crate) struct Options {
-    pub(crate) asked: EditorSearch,
+    #[command(subcommand)]
+    command: Option<Words>,
+    #[command(flatten)]
+    editor: EditorArgs,
+    /// The request target (default: /, and /mcp after a 404)
+    #[arg(long, global = true, value_name = "PATH")]
     pub(crate) target: Option<String>,
-    pub(crate) command: Command,
-    pub(crate) json: bool,
+    /// Look also in places that the real client ignores
+    #[arg(long, global = true)]
+    legacy: bool,
+    /// Send the token even if another user owns the port
+    #[arg(long, global = true)]
+    trust_port: bool,
+    /// With watch, calls, --script: attach again if it ends
+    #[arg(long, global = true)]
     pub(crate) reconnect: bool,
-    pub(crate) trust: Trust,
+    /// With diff: write PATH although it has changed since the proposal
+    #[arg(long, global = true, hide = true)]
+    force: bool,
+    /// Play this script; - is standard input
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    script: Option<PathBuf>,
+    /// Print everything as lines of JSON
+    #[arg(long, global = true)]
+    pub(crate) json: bool,
+}
+
+/// The command in the words of the person.
+#[derive(Debug, Subcommand)]
+enum Words {
+    /// List the tools of the editor
+    #[command(after_help = after_help!("tools" "tools --json --port 41111"))]
+    Tools,
+    /// Call a tool, and print its result
+    #[command(after_help = after_help!("call getDiagnostics" "call openFile '{\"filePath\":\"README.md\"}'"))]
+    Call {
+        /// The name of the tool
+        #[arg(add = ArgValueCandidates::new(tools))]
+        tool: String,
+        /// Its arguments, a JSON object
+        #[arg(value_name = "JSON", default_value = "{}")]
+        arguments: String,
+    },
+    /// Make the calls in standard input, one TOOL [JSON] a line
+    #[command(after_help = after_help!("calls < calls.txt" "calls --reconnect"))]
+    Calls,
+    /// List the prompts
+    #[command(after_help = after_help!("prompts" "prompts --json"))]
+    Prompts,
+    /// Get a prompt, and print its texts
+    #[command(after_help = after_help!("prompt review" "prompt review '{\"focus\":\"tests\"}'"))]
+    Prompt {
+        /// The name of the prompt
+        name: String,
+        /// Its arguments, a JSON object of texts
+        #[arg(value_name = "JSON", default_value = "{}")]
+        arguments: String,
+    },
+    /// List the resources and their templates
+    #[command(after_help = after_help!("resources" "resources --json"))]
+    Resources,
+    /// Read a resource, and print its texts
+    #[command(after_help = after_help!("read file:///home/me/project/README.md"))]
+    Read {
+        /// The address of the resource
+        uri: String,
+    },
+    /// Print the notifications of the editor as lines of JSON
+    #[command(after_help = after_help!("watch" "watch --reconnect"))]
+    Watch,
+    /// Propose the text of NEWFILE for PATH, and write PATH if the person
+    /// accepts it and PATH is still as it was
+    #[command(after_help = after_help!("diff README.md proposal.md" "diff --force README.md proposal.md"))]
+    Diff {
+        /// The file to change
+        #[arg(value_hint = ValueHint::AnyPath)]
+        path: PathBuf,
+        /// The file that has the proposed text
+        #[arg(value_name = "NEWFILE", value_hint = ValueHint::FilePath)]
+        proposal: PathBuf,
+        /// Write PATH although it has changed since the proposal
+        #[arg(long)]
+        force: bool,
+    },
 }
 
 #[derive(Debug)]
@@ -84,127 +138,138 @@ pub(crate) enum Command {
 }
 
 impl Options {
-    /// Parses the command line. Returns `None` if the user asked for help.
-    pub(crate) fn parse(mut parser: lexopt::Parser) -> Result<Option<Self>, lexopt::Error> {
-        let mut asked = EditorSearch::default();
-        let (mut words, mut script, mut target) = (Vec::new(), None, None);
-        let (mut json, mut reconnect, mut forces, mut trust) = (false, false, false, Trust::OurUser);
-        while let Some(argument) = parser.next()? {
-            match argument {
-                Short('h') | Long("help") => return Ok(None),
-                Long("lock") => asked.lock_file = Some(parser.value()?.into()),
-                Long("port") => asked.port = Some(parse_port(&parser.value()?, 1)?),
-                Long("cwd") => asked.cwd = Some(parser.value()?.into()),
-                Long("target") => target = Some(parser.value()?.string()?),
-                Long("legacy") => asked.extras = Extras { default_too: true, xdg: true, claude_code: true },
-                Long("dead-process") => asked.permits_dead_process = true,
-                Long("trust-port") => trust = Trust::EveryUser,
-                Long("json") => json = true,
-                Long("reconnect") => reconnect = true,
-                Long("force") => forces = true,
-                Long("script") => script = Some(parser.value()?.into()),
-                Value(word) => words.push(word.string()?),
-                other @ (Short(_) | Long(_)) => return Err(other.unexpected()),
-            }
+    /// Returns the search for the editor.
+    pub(crate) fn search(&self) -> EditorSearch {
+        let mut search = self.editor.search();
+        if self.legacy {
+            search.extras = Extras { default_too: true, xdg: true, claude_code: true };
         }
-        if asked.lock_file.is_some() && asked.port.is_some() {
-            return Err("--lock and --port exclude each other".into());
+        search
+    }
+
+    /// Returns the directory of the agent, if it is not the working directory.
+    pub(crate) fn cwd(&self) -> Option<&Path> {
+        self.editor.cwd.as_deref()
+    }
+
+    /// Returns the users whose ports get the token.
+    pub(crate) fn trust(&self) -> Trust {
+        if self.trust_port { Trust::EveryUser } else { Trust::OurUser }
+    }
+
+    /// Returns the command, or what is wrong with it.
+    pub(crate) fn command(&self) -> Result<Command, String> {
+        // An option stands before the command, and the other behind it.
+        if self.editor.lock.is_some() && self.editor.port.is_some() {
+            return Err("the argument '--lock <FILE>' cannot be used with '--port <PORT>'".into());
         }
-        let words: Vec<&str> = words.iter().map(String::as_str).collect();
-        let mut command = match script {
-            Some(_) if !words.is_empty() => {
-                return Err(format!("--script and {} exclude each other", words.join(" ")).into());
-            }
-            Some(script) => Command::Script(script),
-            None => command(&words)?,
-        };
-        match &mut command {
-            Command::Diff { path, proposal, force } => {
-                *force = forces;
-                if let Some(cwd) = &asked.cwd {
-                    (*path, *proposal) = (cwd.join(&*path), cwd.join(&*proposal));
-                }
-            }
-            _ if forces => return Err("--force goes with diff".into()),
-            _ => {}
+        let named = self.command.as_ref();
+        if self.force && !matches!(named, Some(Words::Diff { .. })) {
+            return Err("--force goes with diff".into());
         }
-        if reconnect && !matches!(command, Command::Watch | Command::Calls | Command::Script(_)) {
+        let reconnects = matches!(named, None | Some(Words::Watch | Words::Calls));
+        if self.reconnect && !reconnects {
             return Err("--reconnect goes with watch, calls and --script".into());
         }
-        Ok(Some(Self { asked, target, command, json, reconnect, trust }))
+        let below = |path: &Path| self.cwd().map_or_else(|| path.to_owned(), |cwd| cwd.join(path));
+        Ok(match (named, &self.script) {
+            (Some(_), Some(_)) => return Err("a command cannot be used with '--script <FILE>'".into()),
+            (None, Some(script)) => Command::Script(script.clone()),
+            (None, None) => return Err(missing()),
+            (Some(Words::Tools), _) => Command::Tools,
+            (Some(Words::Call { tool, arguments }), _) => Command::Call(request(tool, arguments)?),
+            (Some(Words::Calls), _) => Command::Calls,
+            (Some(Words::Prompts), _) => Command::Prompts,
+            (Some(Words::Prompt { name, arguments }), _) => Command::Prompt(prompt(name, arguments)?),
+            (Some(Words::Resources), _) => Command::Resources,
+            (Some(Words::Read { uri }), _) => Command::Read(uri.clone()),
+            (Some(Words::Watch), _) => Command::Watch,
+            (Some(Words::Diff { path, proposal, force }), _) => {
+                Command::Diff { path: below(path), proposal: below(proposal), force: *force }
+            }
+        })
     }
 }
 
-fn command(words: &[&str]) -> Result<Command, String> {
-    let (max_words, command) = match words {
-        ["tools", ..] => (1, Command::Tools),
-        ["calls", ..] => (1, Command::Calls),
-        ["watch", ..] => (1, Command::Watch),
-        ["prompts", ..] => (1, Command::Prompts),
-        ["prompt"] => return Err("prompt needs the NAME of a prompt".into()),
-        ["prompt", name, rest @ ..] => (3, Command::Prompt(prompt(name, rest.first().unwrap_or(&"{}"))?)),
-        ["resources", ..] => (1, Command::Resources),
-        ["read"] => return Err("read needs the URI of a resource".into()),
-        ["read", uri, ..] => (2, Command::Read((*uri).into())),
-        ["call"] => return Err("call needs the NAME of a tool".into()),
-        ["call", name, rest @ ..] => (3, Command::Call(request(name, rest.first().unwrap_or(&"{}"))?)),
-        ["diff"] => return Err("diff needs PATH and NEWFILE".into()),
-        ["diff", path] => return Err(format!("diff needs NEWFILE, the file to propose for {path:?}")),
-        ["diff", path, new, ..] => {
-            (3, Command::Diff { path: path.into(), proposal: new.into(), force: false })
-        }
-        [] => return Err(format!("a command is missing: {}", names().join(", "))),
-        [other, ..] => {
-            return Err(match did_you_mean(other, names()) {
-                none if none.is_empty() => {
-                    format!("this is no command: {other:?}; the commands are {}", names().join(", "))
-                }
-                near => format!("this is no command: {other:?}{near}"),
-            });
-        }
-    };
-    match words.get(max_words) {
-        None => Ok(command),
-        Some(word) => Err(format!("{:?} is a word too many for {}", word, words.first().unwrap_or(&""))),
-    }
+/// Returns the message about a missing command, in the words of clap about one of the program.
+fn missing() -> String {
+    let known = Words::augment_subcommands(clap::Command::new("agent"));
+    let names: Vec<&str> = known.get_subcommands().map(clap::Command::get_name).collect();
+    format!(
+        "'ide-mcp agent' requires a subcommand but one was not provided [subcommands: {}]",
+        names.join(", ")
+    )
 }
 
-/// Returns the names of the commands.
-fn names() -> Vec<&'static str> {
-    Help(USAGE).commands().collect()
+/// Returns the names of the known tools in the dialect of the real client, for a completion.
+fn tools() -> Vec<CompletionCandidate> {
+    Tool::ALL.iter().map(|tool| CompletionCandidate::new(tool.name(Dialect::VsCode))).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::command_line::parsed;
 
     #[test]
     fn wrong_command_names_its_error() {
         let cases: &[(&[&str], &str)] = &[
-            (&[], "command is missing"),
+            (&[], "requires a subcommand but one was not provided"),
             (&[], "tools, call, calls, prompts, prompt, resources, read, watch, diff"),
-            (&["dance"], "no command: \"dance\"; the commands are tools, call, calls, "),
-            (&["tolls"], "no command: \"tolls\" (did you mean tools?)"),
-            (&["tools", "x"], "\"x\" is a word too many for tools"),
-            (&["watch", "x"], "\"x\" is a word too many for watch"),
-            (&["calls", "x", "y"], "\"x\" is a word too many for calls"),
-            (&["call"], "NAME"),
-            (&["call", "t", "{}", "y"], "\"y\" is a word too many for call"),
+            (&["dance"], "unrecognized subcommand 'dance'"),
+            (
+                &["tolls"],
+                "unrecognized subcommand 'tolls' (some similar subcommands exist: 'calls', 'tools')",
+            ),
+            (&["tools", "x"], "unexpected argument 'x' found"),
+            (&["watch", "x"], "unexpected argument 'x' found"),
+            (&["calls", "x", "y"], "unexpected argument 'x' found"),
+            (&["call"], "required arguments were not provided: <TOOL>"),
+            (&["call", "t", "{}", "y"], "unexpected argument 'y' found"),
             (&["call", "t", "{"], "not JSON"),
-            (&["prompts", "x"], "\"x\" is a word too many for prompts"),
-            (&["prompt"], "NAME"),
-            (&["prompt", "p", "{}", "y"], "\"y\" is a word too many for prompt"),
+            (&["prompts", "x"], "unexpected argument 'x' found"),
+            (&["prompt"], "required arguments were not provided: <NAME>"),
+            (&["prompt", "p", "{}", "y"], "unexpected argument 'y' found"),
             (&["prompt", "p", "[1]"], "a JSON object of texts"),
-            (&["resources", "x"], "\"x\" is a word too many for resources"),
-            (&["read"], "URI"),
-            (&["read", "u", "x"], "\"x\" is a word too many for read"),
-            (&["diff"], "PATH and NEWFILE"),
-            (&["diff", "a"], "NEWFILE, the file to propose for \"a\""),
-            (&["diff", "a", "b", "c"], "\"c\" is a word too many for diff"),
+            (&["resources", "x"], "unexpected argument 'x' found"),
+            (&["read"], "required arguments were not provided: <URI>"),
+            (&["read", "u", "x"], "unexpected argument 'x' found"),
+            (&["diff"], "required arguments were not provided: <PATH> <NEWFILE>"),
+            (&["diff", "a"], "required arguments were not provided: <NEWFILE>"),
+            (&["diff", "a", "b", "c"], "unexpected argument 'c' found"),
+            (
+                &["--lock", "1.lock", "tools", "--port", "1"],
+                "'--lock <FILE>' cannot be used with '--port <PORT>'",
+            ),
+            (
+                &["tools", "--lock", "1.lock", "--port", "1"],
+                "'--lock <FILE>' cannot be used with '--port <PORT>'",
+            ),
+            (&["--script", "s", "tools"], "cannot be used with '--script <FILE>'"),
+            (&["tools", "--force"], "--force goes with diff"),
         ];
         for (words, expected) in cases {
-            let message = command(words).unwrap_err();
+            let message = parsed::<Options>(words).and_then(|options| options.command()).unwrap_err();
             assert!(message.contains(expected), "{words:?}: {message}");
+        }
+    }
+
+    #[test]
+    fn options_stand_before_and_behind_the_command() {
+        let rows: &[&[&str]] = &[
+            &["--cwd", "d", "--force", "--json", "--port", "7", "diff", "a", "b"],
+            &["diff", "--cwd", "d", "--force", "a", "--json", "--port", "7", "b"],
+            &["--json", "diff", "a", "b", "--port=7", "--force", "--cwd=d"],
+        ];
+        for words in rows {
+            let options = parsed::<Options>(words).unwrap();
+            assert!(options.json && options.search().port == Some(7), "{words:?}");
+            match options.command() {
+                Ok(Command::Diff { path, proposal, force: true }) => {
+                    assert_eq!((path, proposal), ("d/a".into(), "d/b".into()), "{words:?}");
+                }
+                other => panic!("{words:?}: {other:?}"),
+            }
         }
     }
 }

@@ -13,26 +13,20 @@ mod routes;
 mod run;
 
 use crate::support::{NOT_BEGUN, Program, find};
-use lexopt::Parser;
-use options::Options;
+pub(crate) use options::Options;
 use run::Bridge;
 use std::process::ExitCode;
 
-pub(crate) const PROGRAM: Program = Program::new("bridge", "ide-mcp bridge", options::USAGE);
+const PROGRAM: Program = Program("bridge");
 
-pub(crate) fn main(parser: Parser) -> ExitCode {
-    PROGRAM.main(parser, Options::parse, run)
-}
-
-fn run(options: Options) -> ExitCode {
+pub(crate) fn main(options: &Options) -> ExitCode {
+    let search = options.editor.search();
     // Checked before the client sends a message: the bridge reports a missing editor at once.
-    let editor = match find::editor(&options.editor) {
+    let editor = match find::editor(&search) {
         Ok(editor) => editor,
         Err(nothing) => return PROGRAM.end(NOT_BEGUN, &nothing),
     };
     PROGRAM.done(
-        Bridge::new(options.editor, options.trust, editor)
-            .map_err(|error| error.to_string())
-            .and_then(Bridge::run),
+        Bridge::new(search, options.trust(), editor).map_err(|error| error.to_string()).and_then(Bridge::run),
     )
 }

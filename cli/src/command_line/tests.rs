@@ -1,12 +1,9 @@
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test states what it expects")]
 
-//! The style of the help of all commands, and its agreement with their parsers.
+//! The style of the help of all commands, and the messages about a wrong command line.
 
-use crate::support::Help;
-use crate::topics::{TOPICS, without_links};
-use crate::{COMMANDS, PROGRAM, no_command, parse};
-use lexopt::Parser;
-use std::ffi::OsStr;
+use super::*;
+use crate::topics::TOPICS;
 
 /// The help has room on a screen of this size.
 const MAX_LINES: usize = 40;
@@ -15,130 +12,95 @@ const MAX_COLUMNS: usize = 80;
 /// The pages that are links to pages of the repository.
 const PAGES_OF_THE_REPOSITORY: &[&str] = &["findings", "records", "protocol"];
 
-/// The sources of the command lines, by the names of the commands.
-const SOURCES: &[(&str, &str)] = &[
-    ("ide-mcp", include_str!("main.rs")),
-    ("editor", include_str!("editor/options.rs")),
-    ("agent", include_str!("agent/options.rs")),
-    ("doctor", include_str!("doctor/options.rs")),
-    ("tap", include_str!("tap/options.rs")),
-    ("replay", include_str!("replay/options.rs")),
-    ("bridge", include_str!("bridge/options.rs")),
-    ("mcp-config", include_str!("mcp_config/options.rs")),
-    ("sidecar", include_str!("sidecar/options.rs")),
-    ("plugin", include_str!("plugin/options.rs")),
-    ("completions", include_str!("completions/mod.rs")),
-];
+#[test]
+fn command_line_is_sound() {
+    let all = command();
+    all.clone().debug_assert();
+    let names: Vec<&str> = all.get_subcommands().map(clap::Command::get_name).collect();
+    assert_eq!(names, NAMES.into_iter().chain(["help"]).collect::<Vec<_>>());
+    for command in all.get_subcommands() {
+        let prints_json = command.get_arguments().any(|argument| argument.get_id() == "json");
+        assert_ne!(prints_json, WITHOUT_RESULTS.contains(&command.get_name()), "{}", command.get_name());
+    }
+}
 
 #[test]
 fn help_follows_the_style() {
     let mut checked = 0;
     for (name, help) in all() {
-        let faults = faults(name, help.0);
-        assert!(faults.is_empty(), "{name}: {faults:?}\n{}", help.0);
+        let faults = faults(&name, &help);
+        assert!(faults.is_empty(), "{name}: {faults:?}\n{help}");
         checked += 1;
     }
-    assert!(checked > 0, "no help was checked");
+    assert!(checked > 20, "{checked} were checked");
 }
 
 #[test]
 fn faults_of_style_are_found() {
-    let good = "Do.\n\nusage: ide-mcp some\n\n  -h, --help  help\n\nexamples:\n  ide-mcp some --a\n\n\
-                exit status: 0\n`ide-mcp help some` has the rest.";
-    assert_eq!(faults("some", good), [""; 0]);
+    let good = "Do\n\nUsage: ide-mcp some\n\n  -h, --help  help\n\nExamples:\n  ide-mcp some --a\n\n\
+                Exit status: 0\n`ide-mcp help some` has the rest.";
+    assert_eq!(faults("ide-mcp some", good), [""; 0]);
     let long = good.replace("help\n\n", &format!("help\n\n{}", "more\n".repeat(MAX_LINES - 10)));
     let rows = [
         ("a line too many", long, "41 lines"),
-        ("a wide line", good.replace("Do.", &format!("{}.", "o".repeat(MAX_COLUMNS))), "81 columns"),
-        ("two sentences", good.replace("Do.", "Do. Or do not."), "first line"),
-        ("no usage", good.replace("usage: ide-mcp some", ""), "usage:"),
+        ("a wide line", good.replace("Do", &"o".repeat(MAX_COLUMNS + 1)), "81 columns"),
+        ("two sentences", good.replace("Do", "Do. Or do not"), "first line"),
+        ("no usage", good.replace("Usage: ide-mcp some", ""), "Usage:"),
         ("no options", good.replace("  -h, --help  help", ""), "  -"),
-        ("no examples", good.replace("examples:", ""), "examples:"),
-        ("no exit status", good.replace("exit status:", ""), "exit status:"),
+        ("no examples", good.replace("Examples:", ""), "Examples:"),
+        ("no exit status", good.replace("Exit status:", ""), "Exit status:"),
         (
             "examples behind the exit status",
-            format!("{good}\nexamples:").replacen("examples:", "", 1),
-            "examples:",
+            format!("{good}\nExamples:").replacen("Examples:", "", 1),
+            "  ide-mcp",
         ),
-        ("no page", good.replace("\n`ide-mcp help some` has", "\nhas"), "last line"),
-        ("a page that no package has", good.replace("Do.", "Do docs/tap.md."), "last line"),
-        ("no page of this name", good.replace("help some` has", "help sum` has"), "there is no command"),
+        ("no page", good.replace("\n`ide-mcp help some` has", "\nhas"), "names no page"),
+        ("a page that no package has", good.replace("Do", "Do docs/tap.md"), "names no page"),
+        ("no page of this name", good.replace("help some` has", "help sum` has"), "invalid value 'sum'"),
     ];
     for (name, text, expected) in rows {
-        let faults = faults("some", &text);
+        let faults = faults("ide-mcp some", &text);
         assert!(faults.iter().any(|fault| fault.contains(expected)), "{name}: {faults:?}");
     }
 }
 
 #[test]
 fn pages_fit_a_terminal() {
-    let help = PROGRAM.help().0;
+    let (_, help) = all().next().unwrap();
     for topic in TOPICS {
         assert!(topic.text.starts_with("# "), "{}", topic.name);
         assert!(help.contains(topic.name), "the help names {}", topic.name);
-        // A page of the repository has tables.
+        let printed = page::rendered(topic.text, None, false);
+        assert!(!printed.contains(".md)") && !printed.contains("](#"), "{}", topic.name);
+        assert!(
+            !printed.contains("```") && !printed.contains("\n#") && !printed.contains("|\n"),
+            "{}",
+            topic.name
+        );
+        assert!(printed.len() > topic.text.len() / 2, "{}", topic.name);
+        // A page of the repository has wide blocks of code.
         if PAGES_OF_THE_REPOSITORY.contains(&topic.name) {
             continue;
         }
-        let wide: Vec<&str> = topic.text.lines().filter(|line| columns(line) > MAX_COLUMNS).collect();
+        let wide: Vec<&str> = printed.lines().filter(|line| columns(line) > MAX_COLUMNS).collect();
         assert!(wide.is_empty(), "{}: {wide:?}", topic.name);
     }
 }
 
 #[test]
-fn printed_pages_have_no_links_to_files() {
-    let rows = [
-        ("a page", "see [the page](../a/b.md) and [that](c.md#d)", "see the page and that"),
-        ("a place on the page", "- [Filters](#filters)\n", "- Filters\n"),
-        ("an address", "see [the site](https://a.example/)", "see [the site](https://a.example/)"),
-        ("brackets", "`[::1]` (loopback), [a], x[1](2", "`[::1]` (loopback), [a], x[1](2"),
-        ("code", "[a](b)\n```sh\n[a](b)\n```\n[a](b)", "a\n```sh\n[a](b)\n```\na"),
-    ];
-    for (name, text, expected) in rows {
-        assert_eq!(without_links(text), expected, "{name}");
-    }
-    for topic in TOPICS {
-        let printed = topic.printed();
-        assert!(!printed.contains(".md)") && !printed.contains("](#"), "{}", topic.name);
-        assert!(printed.len() > topic.text.len() / 2, "{}", topic.name);
-    }
-}
-
-#[test]
-fn documented_options_are_the_accepted_ones() {
-    for (name, help) in all() {
-        let source = SOURCES.iter().find(|(of, _)| *of == name).map_or("", |(_, source)| source);
-        let code = source.split("\nmod tests {").next().unwrap();
-        let mut accepted: Vec<String> = texts_behind(code, "Long(").map(|long| format!("--{long}")).collect();
-        accepted.extend(texts_behind(code, "Short(").map(|short| format!("-{short}")));
-        let documented: Vec<&str> = help.options().flat_map(|option| option.names).collect();
-        assert!(
-            accepted.iter().any(|option| option == "--help"),
-            "{name}: the source was read: {accepted:?}"
-        );
-        for option in &accepted {
-            assert!(documented.contains(&option.as_str()), "{name} accepts {option}: {documented:?}");
-        }
-        for option in documented {
-            assert!(
-                accepted.iter().any(|known| known == option),
-                "{name} has no option {option}: {accepted:?}"
-            );
-        }
-    }
-}
-
-#[test]
 fn equal_options_have_equal_values() {
-    let all: Vec<_> =
-        all().flat_map(|(name, help)| help.options().map(move |option| (name, option))).collect();
-    for (name, option) in &all {
-        let long = option.names.last().unwrap();
-        for (other, same) in all.iter().filter(|(_, other)| other.names.last() == Some(long)) {
+    let mut all: Vec<(String, String, String)> = Vec::new();
+    for command in command().get_subcommands() {
+        for option in command.get_arguments().filter(|option| option.get_long().is_some()) {
+            let value = option.get_value_names().map(|names| names.concat()).unwrap_or_default();
+            all.push((command.get_name().into(), option.get_long().unwrap().into(), value));
+        }
+    }
+    for (name, long, value) in &all {
+        for (other, _, same) in all.iter().filter(|(_, other, _)| other == long) {
             // The editor listens on a port that is free; the other commands take that of a running editor.
-            let is_free = |command: &str| *long == "--port" && command == "editor";
-            let is_equal = option.value == same.value || is_free(name) != is_free(other);
-            assert!(is_equal, "{long} of {name} and of {other}");
+            let is_free = |command: &str| *long == "port" && command == "editor";
+            assert!(value == same || is_free(name) != is_free(other), "{long} of {name} and of {other}");
         }
     }
 }
@@ -146,74 +108,150 @@ fn equal_options_have_equal_values() {
 #[test]
 fn wrong_name_of_command_names_the_remedy() {
     let rows: &[(&str, &[&str], &str)] = &[
-        ("a misspelled command", &["edtor"], r#"there is no command "edtor" (did you mean editor?)"#),
-        ("help for it", &["help", "edtor"], r#"there is no command "edtor" (did you mean editor?)"#),
         (
-            "a misspelled page",
-            &["help", "headles"],
-            "there is no command \"headles\" (did you mean headless?)",
+            "a misspelled command",
+            &["edtor"],
+            "unrecognized subcommand 'edtor' (some similar subcommands exist: 'doctor', 'editor')",
         ),
-        ("a page as a command", &["headless"], "there is no command \"headless\": editor, agent, "),
-        ("another word", &["dance"], "there is no command \"dance\": editor, agent, "),
-        ("no command", &[], "a command is missing: editor, agent, "),
+        ("help for it", &["help", "edtor"], "a similar value exists: 'editor'"),
+        ("a misspelled page", &["help", "headles"], "a similar value exists: 'headless'"),
+        ("a page as a command", &["headless"], "unrecognized subcommand 'headless'"),
+        ("another word", &["dance"], "unrecognized subcommand 'dance'"),
+        (
+            "no command",
+            &[],
+            "'ide-mcp' requires a subcommand but one was not provided [subcommands: editor, agent, ",
+        ),
     ];
     for (name, words, expected) in rows {
-        let message = parse(Parser::from_args(*words)).err().unwrap().to_string();
-        assert!(message.starts_with(expected), "{name}: {message}");
+        let message = refused(words).unwrap();
+        assert!(message.contains(expected) && !message.contains('\n'), "{name}: {message}");
     }
-    for words in [["help", "help"], ["help", "headless"], ["help", "agent"]] {
-        assert!(parse(Parser::from_args(words)).is_ok(), "{words:?}");
+    for words in
+        [&["help", "help"][..], &["help", "headless"], &["help", "agent"], &["help", "agent", "call"]]
+    {
+        assert_eq!(refused(words), None, "{words:?}");
     }
-    let message = no_command(OsStr::new("tap"), &[]);
+    let without =
+        clap::Command::new("ide-mcp").subcommand_required(true).subcommand(clap::Command::new("agent"));
+    let message = message(&without.try_get_matches_from(["ide-mcp", "tap"]).unwrap_err());
     assert!(message.starts_with("this program is built without tap: `cargo install "), "{message}");
 }
 
-/// Returns the help of the program and of each command.
-fn all() -> impl Iterator<Item = (&'static str, Help)> {
-    let commands = COMMANDS.iter().map(|command| command.program);
-    [&PROGRAM].into_iter().chain(commands).map(|program| (program.name(), program.help()))
+#[test]
+fn wrong_option_error_names_the_remedy() {
+    let rows: &[(&str, &[&str], &str)] = &[
+        (
+            "a misspelled option",
+            &["editor", "--prot", "1"],
+            "unexpected argument '--prot' found (a similar argument exists: '--port')",
+        ),
+        ("an unknown option", &["tap", "--frobnicate"], "unexpected argument '--frobnicate' found"),
+        ("an unknown letter", &["tap", "-x"], "unexpected argument '-x' found"),
+        (
+            "a missing file",
+            &["tap", "--lock"],
+            "a value is required for '--lock <FILE>' but none was supplied",
+        ),
+        ("a missing directory", &["tap", "--json", "--cwd"], "a value is required for '--cwd <DIR>'"),
+        ("a missing number", &["editor", "--port"], "a value is required for '--port <N>'"),
+        ("a missing choice", &["replay", "--side"], "[possible values: editor, agent]"),
+        (
+            "a value too many",
+            &["tap", "--json=yes"],
+            "unexpected value 'yes' for '--json' found; no more were expected",
+        ),
+        ("a word too many", &["tap", "x"], "unexpected argument 'x' found"),
+        (
+            "no color",
+            &["--color", "red", "tap"],
+            "'red' for '--color <WHEN>' [possible values: auto, always, never]",
+        ),
+    ];
+    for (name, words, expected) in rows {
+        let message = refused(words).unwrap();
+        assert!(message.contains(expected) && !message.contains('\n'), "{name}: {message}");
+    }
+}
+
+#[test]
+fn options_of_all_commands_stand_anywhere() {
+    for words in [["--json", "--color", "never", "tap"], ["tap", "--json", "--color", "never"]] {
+        let cli = parse(&line(&words)).unwrap();
+        assert!(cli.json && cli.color == ColorChoice::Never, "{words:?}");
+        let Command::Tap(Named(options)) = cli.command else { panic!("{words:?}") };
+        assert!(options.json, "{words:?}");
+    }
+    let rows: &[(&str, Option<&str>, ColorChoice)] = &[
+        ("ide-mcp --color always tap -h", Some("tap"), ColorChoice::Always),
+        ("ide-mcp tap --color=never -h", Some("tap"), ColorChoice::Never),
+        ("ide-mcp --json help dance", Some("help"), ColorChoice::Auto),
+        ("ide-mcp dance tap --color", None, ColorChoice::Auto),
+    ];
+    for (line, name, color) in rows {
+        let words: Vec<OsString> = line.split(' ').map(OsString::from).collect();
+        assert_eq!((named(&words), color_of(&words)), (*name, *color), "{line}");
+    }
+}
+
+/// Returns the message about a wrong command line.
+fn refused(words: &[&str]) -> Option<String> {
+    parse(&line(words)).err().map(|error| message(&error))
+}
+
+fn line(words: &[&str]) -> Vec<OsString> {
+    ["ide-mcp"].iter().chain(words).map(OsString::from).collect()
+}
+
+/// Returns the help of the program and of each command, by the words that start it.
+fn all() -> impl Iterator<Item = (String, String)> {
+    fn below(command: &clap::Command, helps: &mut Vec<(String, String)>) {
+        let name = command.get_bin_name().unwrap_or_default().to_owned();
+        helps.push((name, command.clone().render_help().to_string()));
+        command.get_subcommands().for_each(|command| below(command, helps));
+    }
+    let (mut all, mut helps) = (command(), Vec::new());
+    all.build();
+    below(&all, &mut helps);
+    helps.into_iter()
 }
 
 /// Returns the deviations of a help from the style.
 fn faults(name: &str, help: &str) -> Vec<String> {
     let mut faults = Vec::new();
-    let lines: Vec<&str> = help.lines().collect();
+    let lines: Vec<&str> = help.trim_end().lines().collect();
     if lines.len() > MAX_LINES {
         faults.push(format!("{} lines", lines.len()));
     }
     faults.extend(
         lines.iter().map(|line| columns(line)).filter(|n| *n > MAX_COLUMNS).map(|n| format!("{n} columns")),
     );
-    let (first, last) = (lines[0], lines[lines.len() - 1]);
-    if !first.ends_with('.') || first.matches(". ").count() > 0 || !lines[1].is_empty() {
-        faults.push(format!("the first line is no sentence: {first}"));
+    let first = lines[0];
+    if first.ends_with('.') || first.contains(". ") {
+        faults.push(format!("the first line is no phrase: {first}"));
     }
-    let program = if name == "ide-mcp" { String::new() } else { format!(" {name}") };
-    let usage = format!("usage: ide-mcp{program}");
+    let usage = format!("Usage: {name}");
     let mut rest = lines.iter();
-    for section in [usage.as_str(), "  -", "examples:", "  ide-mcp", "exit status: 0"] {
-        if !rest.any(|line| line.starts_with(section)) {
+    for section in [usage.as_str(), "  -", "Examples:", "  ide-mcp", "Exit status: 0"] {
+        let is_there =
+            |line: &&&str| line.trim_start().starts_with(section.trim_start()) && line.len() >= section.len();
+        if rest.find(is_there).is_none() {
             faults.push(format!("no {section:?} at its place"));
         }
     }
     // An installed program has no other pages.
+    let end = help.rsplit_once("Exit status:").map_or("", |(_, end)| end);
     let pages: Vec<&str> =
-        last.split("`ide-mcp help").skip(1).map(|behind| behind.split('`').next().unwrap().trim()).collect();
+        end.split("`ide-mcp help").skip(1).map(|behind| behind.split('`').next().unwrap().trim()).collect();
     if pages.is_empty() || help.contains("docs/") {
-        faults.push(format!("the last line names no page of the program: {last}"));
+        faults.push(format!("the end names no page of the program: {end}"));
     }
-    for page in pages.into_iter().filter(|page| !matches!(*page, "" | "COMMAND" | "some")) {
-        faults.extend(parse(Parser::from_args(["help", page])).err().map(|error| error.to_string()));
+    for page in pages.into_iter().filter(|page| !matches!(*page, "" | "COMMAND" | "PAGE" | "some")) {
+        faults.extend(refused(&["help", page]));
     }
     faults
 }
 
 fn columns(line: &str) -> usize {
     line.chars().count()
-}
-
-/// Returns the texts and characters in quotes behind each `call`, also those of `Long("a" | "b")`.
-fn texts_behind<'a>(code: &'a str, call: &'static str) -> impl Iterator<Item = &'a str> {
-    let arguments = code.split(call).skip(1).filter_map(|behind| behind.split(')').next());
-    arguments.flat_map(|argument| argument.split(['"', '\'']).skip(1).step_by(2))
 }

@@ -1,134 +1,64 @@
-//! The completions of a command line for a shell, from the help of the commands.
+//! The completions of a command line for a shell.
+//!
+//! bash, zsh, fish, PowerShell and Elvish ask the program itself while a person types, so they know the ports of the
+//! editors that run at that moment. Nushell gets a script of all names, because no dynamic one exists for it.
 
-mod fish;
-mod ports;
-mod sh;
-
-use crate::support::{Help, HelpOption, Program, Value};
-use crate::topics::TOPICS;
-use crate::{COMMANDS, PROGRAM as IDE_MCP};
-use ide_mcp::ide::Dialect;
-use ide_mcp::ide::tool::Tool;
-use lexopt::prelude::*;
-use lexopt::{Error, Parser};
+use crate::command_line::{COMPLETE, command};
+use crate::support::{FAILED, Program};
+use clap_complete::env::Shells;
+use clap_complete_nushell::Nushell;
+use std::io::{self, Write as _};
 use std::process::ExitCode;
 
-const USAGE: &str = "\
-Print the completions of these commands for a shell.
-
-usage: ide-mcp completions bash|zsh|fish|ports
-
+const AFTER_HELP: &str = "\
 Make the directory of the file first. The shell reads the file when it starts;
 the directory for zsh has to be in its variable fpath, before it runs compinit.
-`ports` prints the ports of the running editors, one a line: the completions of
---port call it.
+But for nushell, the completions call `ide-mcp`, so it has to be in PATH.
 
-  -h, --help  print this help
-
-examples:
+Examples:
   ide-mcp completions bash > ~/.local/share/bash-completion/completions/ide-mcp
   ide-mcp completions zsh > ~/.zfunc/_ide-mcp
   ide-mcp completions fish > ~/.config/fish/completions/ide-mcp.fish
+  ide-mcp completions powershell >> $PROFILE
 
-exit status: 0; 1 if standard output cannot be written; 2 if the command line
+Exit status: 0; 1 if standard output cannot be written; 2 if the command line
 is wrong
 `ide-mcp help` has the commands.";
 
-pub(crate) const PROGRAM: Program = Program::new("completions", "ide-mcp completions", USAGE);
-
-pub(crate) fn main(parser: Parser) -> ExitCode {
-    PROGRAM.main(parser, parse, |printed| match printed {
-        Printed::Script(script) => PROGRAM.print(&script(&after_each_command())),
-        Printed::Ports => PROGRAM.print(&ports::ports()),
-    })
+#[derive(Debug, clap::Args)]
+#[command(after_help = AFTER_HELP)]
+pub(crate) struct Options {
+    /// The shell
+    #[arg(value_name = "bash|zsh|fish|powershell|elvish|nushell", hide_possible_values = true)]
+    #[arg(value_parser = ["bash", "zsh", "fish", "powershell", "elvish", "nushell"])]
+    shell: String,
 }
 
-/// The output of the command.
-enum Printed {
-    /// The script of a shell.
-    Script(fn(&[After]) -> String),
-    Ports,
-}
+const PROGRAM: Program = Program("completions");
+const NAME: &str = "ide-mcp";
 
-/// Parses the command line. Returns `None` if the user asked for help.
-fn parse(mut parser: Parser) -> Result<Option<Printed>, Error> {
-    let mut printed = None;
-    while let Some(argument) = parser.next()? {
-        match argument {
-            Short('h') | Long("help") => return Ok(None),
-            Value(name) if printed.is_none() => {
-                printed = Some(name.parse_with(|name| match name {
-                    "bash" => Ok(Printed::Script(sh::bash)),
-                    "zsh" => Ok(Printed::Script(sh::zsh)),
-                    "fish" => Ok(Printed::Script(fish::fish)),
-                    "ports" => Ok(Printed::Ports),
-                    _ => Err("the shells are bash, zsh and fish"),
-                })?);
-            }
-            other => return Err(other.unexpected()),
+pub(crate) fn main(options: &Options) -> ExitCode {
+    let mut script = Vec::new();
+    let written = match options.shell.as_str() {
+        "nushell" => {
+            clap_complete::generate(Nushell, &mut command(), NAME, &mut script);
+            Ok(())
         }
-    }
-    printed.map(Some).ok_or_else(|| "a shell is missing: bash, zsh or fish".into())
-}
-
-/// The completions after the name of a command. Those after the name of the program have that name.
-struct After {
-    name: &'static str,
-    options: Vec<HelpOption>,
-    words: Vec<&'static str>,
-    /// The words after a word: the tools after `call`.
-    behind: Vec<(&'static str, Vec<&'static str>)>,
-    /// The paths that are completed beside the words.
-    paths: Option<Paths>,
-}
-
-#[derive(Clone, Copy)]
-enum Paths {
-    Files,
-    Folders,
-}
-
-impl After {
-    fn new(name: &'static str, help: Help) -> Self {
-        let of_tools = help.command_values().filter(|(_, value)| *value == Value::Tool);
-        let mut after = Self {
-            name,
-            options: help.options().collect(),
-            words: help.commands().collect(),
-            behind: of_tools.map(|(command, _)| (command, tools())).collect(),
-            paths: None,
-        };
-        for value in help.values() {
-            match value {
-                Value::Choices(choices) => after.words.extend(choices),
-                Value::File => after.paths = Some(Paths::Files),
-                Value::Folder => after.paths = after.paths.or(Some(Paths::Folders)),
-                Value::Port | Value::Tool | Value::Other(_) => {}
-            }
-        }
-        after
-    }
-}
-
-/// Returns the completions of the program, of `help`, and of each command.
-fn after_each_command() -> Vec<After> {
-    let names: Vec<_> = COMMANDS.iter().map(|command| command.program.name()).collect();
-    let topics = TOPICS.iter().map(|topic| topic.name);
-    let words = names.iter().copied();
-    let program =
-        After { words: words.clone().chain(["help"]).collect(), ..After::new("ide-mcp", IDE_MCP.help()) };
-    let help = After {
-        name: "help",
-        options: Vec::new(),
-        words: words.chain(topics).collect(),
-        behind: Vec::new(),
-        paths: None,
+        shell => asking(shell, &mut script),
     };
-    let commands = COMMANDS.iter().map(|command| After::new(command.program.name(), command.program.help()));
-    [program, help].into_iter().chain(commands).collect()
+    PROGRAM.printed(written.and_then(|()| io::stdout().write_all(&script)), 0, FAILED)
 }
 
-/// Returns the names of the known tools in the dialect of the real client.
-fn tools() -> Vec<&'static str> {
-    Tool::ALL.iter().map(|tool| tool.name(Dialect::VsCode)).collect()
+/// Writes the script that asks the program.
+fn asking(shell: &str, script: &mut Vec<u8>) -> io::Result<()> {
+    let shells = Shells::builtins();
+    let completer = shells.completer(shell).ok_or(io::ErrorKind::Unsupported)?;
+    completer.write_registration(COMPLETE, NAME, NAME, NAME, script)?;
+    if shell == "bash" {
+        // Otherwise bash inserts a name with spaces as several words.
+        let named = String::from_utf8_lossy(script)
+            .replace("complete -o nospace", "complete -o filenames -o nospace");
+        *script = named.into_bytes();
+    }
+    Ok(())
 }

@@ -18,19 +18,22 @@ mod watch;
 use crate::support::{NOT_BEGUN, Program, Progress, find, has_colors, write_line};
 use diagnosis::Doctor;
 use gather::remove;
-use lexopt::Parser;
-use options::{Format, Options};
+use options::Format;
+pub(crate) use options::Options;
 use std::io;
 use std::process::ExitCode;
 
-pub(crate) const PROGRAM: Program = Program::new("doctor", "ide-mcp doctor", options::USAGE);
+const PROGRAM: Program = Program("doctor");
 
-pub(crate) fn main(parser: Parser) -> ExitCode {
-    PROGRAM.main(parser, Options::parse, run)
+/// Runs the command. The error is a wrong command line.
+pub(crate) fn main(options: &Options) -> Result<ExitCode, String> {
+    options.check()?;
+    Ok(run(options))
 }
 
-fn run(options: Options) -> ExitCode {
-    let json = options.format == Format::Json;
+fn run(options: &Options) -> ExitCode {
+    let format = options.format();
+    let json = format == Format::Json;
     let here = match find::working_dir(options.cwd.as_deref()) {
         Ok(here) => here,
         Err(error) => return PROGRAM.end_with(json, NOT_BEGUN, &error.to_string()),
@@ -42,7 +45,7 @@ fn run(options: Options) -> ExitCode {
     let doctor = Doctor { here, connects: options.connects(), removed, has_ages: !options.watch };
     let colored = has_colors();
     if options.watch {
-        return match watch::watch(doctor, options.format, colored) {
+        return match watch::watch(doctor, format, colored) {
             Ok(status) => ExitCode::from(status),
             Err(error) => PROGRAM.end_with(json, NOT_BEGUN, &error.to_string()),
         };
@@ -50,7 +53,7 @@ fn run(options: Options) -> ExitCode {
     let mut progress = Progress::new("doctor");
     let diagnosis = doctor.look(&[], &mut progress);
     let report = diagnosis.report();
-    let lines = match options.format {
+    let lines = match format {
         Format::Json => report::json(&report),
         Format::Text { verbose } => Ok(vec![report::text(&report, verbose, colored)]),
         Format::Markdown => {

@@ -1,48 +1,53 @@
 //! The command line.
 
+use clap::ValueHint;
 use ide_mcp_driver::Trust;
-use lexopt::prelude::*;
 use std::path::PathBuf;
 
-pub(crate) const USAGE: &str = "\
-Explain why an agent does not attach to an editor, and what to do.
-
-usage: ide-mcp doctor [OPTION…]
-
-  --cwd DIR           the directory of the agent (default: the current one)
-  -v, --verbose       show also the checks that found no fault
-  --json              print a line of JSON for each finding and for the verdict
-  --report            print Markdown for a report of a bug, without tokens
-  --watch             look every second, and print what changes; Ctrl+C ends it
-  --no-connect        read variables and files, and attach to no editor
-  --trust-port        attach even if another user owns the port, for example
-                      because it is forwarded into a container
-  --remove-leftovers  first remove the lock files of editors whose process is
-                      dead and whose port refuses; close their directory to
-                      other users. The doctor changes nothing else
-  -h, --help          print this help
-
+const AFTER_HELP: &str = "\
 The doctor reads the variables of the agent, so run it in the same terminal. It
 attaches for a moment to each editor with a lock file. An editor that accepts
 only one agent can drop that agent, which then comes back by itself.
 
-examples:
+Examples:
   ide-mcp doctor
   ide-mcp doctor --watch --cwd ~/project
   ide-mcp doctor --json --no-connect | grep '\"status\":\"problem\"'
   ide-mcp doctor --report > report.md
 
-exit status: 0 without a problem or a warning; 1 with one; 2 if something could
+Exit status: 0 without a problem or a warning; 1 with one; 2 if something could
 not be inspected, or the command line is wrong
 `ide-mcp help findings` has all findings, and the members of the JSON.";
 
-#[derive(Debug, Default)]
+#[derive(Debug, clap::Args)]
+#[command(after_help = AFTER_HELP)]
 pub(crate) struct Options {
+    /// The directory of the agent (default: the current one)
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub(crate) cwd: Option<PathBuf>,
-    pub(crate) format: Format,
+    /// Show also the checks that found no fault
+    #[arg(long, short)]
+    verbose: bool,
+    /// Print a line of JSON for each finding and for the verdict
+    #[arg(long, conflicts_with_all = ["verbose", "report"])]
+    json: bool,
+    /// Print Markdown for a report of a bug, without tokens
+    #[arg(long, conflicts_with = "verbose")]
+    report: bool,
+    /// Look every second, and print what changes; Ctrl+C ends it
+    #[arg(long, conflicts_with = "report")]
     pub(crate) watch: bool,
-    pub(crate) no_connect: bool,
-    pub(crate) trust: Trust,
+    /// Read variables and files, and attach to no editor
+    #[arg(long)]
+    no_connect: bool,
+    /// Attach even if another user owns the port, for example because it is
+    /// forwarded into a container
+    #[arg(long)]
+    trust_port: bool,
+    /// First remove the lock files of editors whose process is dead and whose
+    /// port refuses; close their directory to other users. The doctor changes
+    /// nothing else
+    #[arg(long)]
     pub(crate) remove_leftovers: bool,
 }
 
@@ -57,47 +62,28 @@ pub(crate) enum Format {
     Markdown,
 }
 
-impl Default for Format {
-    fn default() -> Self {
-        Self::Text { verbose: false }
-    }
-}
-
 impl Options {
+    /// Refuses what clap cannot: --json can stand before the command, and the other option behind it.
+    pub(crate) fn check(&self) -> Result<(), String> {
+        match [("--verbose", self.verbose), ("--report", self.report)].iter().find(|(_, given)| *given) {
+            Some((other, _)) if self.json => {
+                Err(format!("the argument '--json' cannot be used with '{other}'"))
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// Returns the ports that the doctor connects to, if any.
     pub(crate) fn connects(&self) -> Option<Trust> {
-        (!self.no_connect).then_some(self.trust)
+        let trust = if self.trust_port { Trust::EveryUser } else { Trust::OurUser };
+        (!self.no_connect).then_some(trust)
     }
 
-    /// Parses the command line. Returns `None` if the user asked for help.
-    pub(crate) fn parse(mut parser: lexopt::Parser) -> Result<Option<Self>, lexopt::Error> {
-        let mut options = Self::default();
-        let mut formats: Vec<(&str, Format)> = Vec::new();
-        while let Some(argument) = parser.next()? {
-            match argument {
-                Short('h') | Long("help") => return Ok(None),
-                Long("cwd") => options.cwd = Some(parser.value()?.into()),
-                Short('v') | Long("verbose") => formats.push(("--verbose", Format::Text { verbose: true })),
-                Long("json") => formats.push(("--json", Format::Json)),
-                Long("report") => formats.push(("--report", Format::Markdown)),
-                Long("watch") => options.watch = true,
-                Long("no-connect") => options.no_connect = true,
-                Long("trust-port") => options.trust = Trust::EveryUser,
-                Long("remove-leftovers") => options.remove_leftovers = true,
-                other @ (Short(_) | Long(_) | Value(_)) => return Err(other.unexpected()),
-            }
+    pub(crate) const fn format(&self) -> Format {
+        match (self.json, self.report) {
+            (true, _) => Format::Json,
+            (false, true) => Format::Markdown,
+            (false, false) => Format::Text { verbose: self.verbose },
         }
-        formats.dedup();
-        match formats.as_slice() {
-            [] => {}
-            [(_, format)] => options.format = *format,
-            [(first, _), (second, _), ..] => {
-                return Err(format!("{first} and {second} exclude each other").into());
-            }
-        }
-        if options.watch && options.format == Format::Markdown {
-            return Err("--watch and --report exclude each other".into());
-        }
-        Ok(Some(options))
     }
 }

@@ -8,6 +8,7 @@ use crate::editor::ignored::Ignored;
 use crate::editor::paths::MAX_PATH;
 use ide_mcp::ide::Filter;
 use ide_mcp::ide::kit::secret_reason;
+use percent_encoding::percent_decode_str;
 use std::ffi::OsStr;
 use std::io::ErrorKind;
 use std::path::{Component, Path, PathBuf};
@@ -208,21 +209,11 @@ fn is_missing(error: &io::Error) -> bool {
     matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory)
 }
 
-/// Decodes percent-encoding. Returns `None` if nothing is encoded, if the encoding is invalid, or if
-/// it results in a NUL or in bytes that are not UTF-8.
+/// Decodes percent-encoding. Returns `None` if nothing is encoded, or if it results in a NUL or in bytes that are not
+/// UTF-8.
 fn percent_decoded(text: &str) -> Option<String> {
-    let mut bytes = Vec::with_capacity(text.len());
-    let mut pieces = text.split('%');
-    bytes.extend_from_slice(pieces.next()?.as_bytes());
-    let mut is_encoded = false;
-    for piece in pieces {
-        let digits = piece.get(..2).filter(|digits| digits.bytes().all(|digit| digit.is_ascii_hexdigit()))?;
-        let byte = u8::from_str_radix(digits, 16).ok().filter(|byte| *byte != 0)?;
-        bytes.push(byte);
-        bytes.extend_from_slice(piece.get(2..)?.as_bytes());
-        is_encoded = true;
-    }
-    if is_encoded { String::from_utf8(bytes).ok() } else { None }
+    let decoded = percent_decode_str(text).decode_utf8().ok()?;
+    (decoded != text && !decoded.contains('\0')).then(|| decoded.into_owned())
 }
 
 #[cfg(all(test, unix))]

@@ -20,18 +20,20 @@ mod worker;
 mod workspace;
 
 use crate::support::{NOT_BEGUN, Program};
-use lexopt::Parser;
-use options::{Face, Options};
+use options::Face;
+pub(crate) use options::Options;
 use std::error::Error;
 use std::process::ExitCode;
 
-pub(crate) const PROGRAM: Program = Program::new("editor", "ide-mcp editor", options::USAGE);
+const PROGRAM: Program = Program("editor");
 
-pub(crate) fn main(parser: Parser) -> ExitCode {
-    PROGRAM.main(parser, Options::parse, |options| match options.face() {
-        Ok(Face::Screen) => finish(false, screen::Editor::start(&options), |(editor, poll)| editor.run(poll)),
+/// Runs the command. The error is a wrong command line.
+pub(crate) fn main(options: &Options) -> Result<ExitCode, String> {
+    options.check()?;
+    Ok(match options.face() {
+        Ok(Face::Screen) => finish(false, screen::Editor::start(options), |(editor, poll)| editor.run(poll)),
         Ok(Face::Headless) => {
-            finish(true, headless::Editor::start(&options), |(editor, poll)| editor.run(poll))
+            finish(true, headless::Editor::start(options), |(editor, poll)| editor.run(poll))
         }
         Err(problem) => PROGRAM.end(NOT_BEGUN, &problem),
     })

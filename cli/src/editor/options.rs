@@ -3,77 +3,83 @@
 use crate::editor::folders::Folders;
 use crate::editor::neighbors::Neighbors;
 use crate::editor::paths::{Named, Target};
-use crate::support::parse_port;
+use crate::support::{listening_port, shown_name};
+use clap::builder::{OsStringValueParser, PathBufValueParser, PossibleValuesParser, TypedValueParser as _};
+use clap::{ArgAction, ValueEnum, ValueHint};
 use ide_mcp::ide::Dialect;
 use ide_mcp::ide::discovery::{AuthToken, LockFile};
-use lexopt::prelude::*;
 use std::io::{self, IsTerminal as _};
 use std::path::{Path, PathBuf};
 use std::{env, fs};
 
-pub(crate) const USAGE: &str = "\
-An editor that coding agents attach to, with a screen or without one.
+const AFTER_HELP: &str = "\
+At a terminal the editor has a screen, and F1 shows its keys; elsewhere, events
+and commands are lines of JSON. COMMAND starts in a split of tmux, or is shown.
 
-usage: ide-mcp editor [OPTION…] [DIR…] [FILE…] [-- COMMAND…]
-
-At a terminal the editor has a screen, and F1 shows its keys. With --headless,
-or if standard output is no terminal, events and commands are lines of JSON.
-The editor reads files only in its folders: each DIR, or the working directory,
-or the folder of a FILE (or FILE:LINE:COLUMN) elsewhere. It starts COMMAND, such
-as claude, in a split of tmux, or shows the line to type in another terminal.
-
-  --headless, --json
-                   use no screen, even at a terminal
-  --port N         listen on this port of 127.0.0.1 (default: any free port)
-  --resume         take the port and the token of the last run in these folders,
-                   so that agents attach again by themselves
-  --token-of FILE  accept the token of a lock file (default: a new token), and
-                   only from programs of your own user
-  --no-token       accept every program that reaches the port, for clients that
-                   cannot send a token
-  --name NAME      the name for agents (default: ide-mcp editor)
-  --dialect vs-code|jetbrains|snake-case|obsidian
-                   the names and message shapes (default: vs-code)
-  --on-diff ask|accept|reject|hold
-                   ask a person about a proposed change (default), accept it,
-                   reject it, or hold it open
-  --no-ignore      show agents also the files that .gitignore, .ignore and
-                   .claudeignore name, but no files that usually have secrets
-  --mcp-config     give COMMAND the tools of the editor, for its model
-  -h, --help       print this help
-
-examples:
+Examples:
   ide-mcp editor src/main.rs:12
   ide-mcp editor -- claude
   sleep infinity | ide-mcp editor --headless --on-diff accept
 
-exit status: 0; 1 if the editor cannot go on, for example because its events
+Exit status: 0; 1 if the editor cannot go on, for example because its events
 are not read; 2 if it cannot begin, or the command line is wrong
 `ide-mcp help headless` has the commands and the events without a screen.";
 
-#[derive(Debug)]
+#[derive(Debug, clap::Args)]
+#[command(after_help = AFTER_HELP)]
 pub(crate) struct Options {
-    headless: bool,
-    pub(crate) port: u16,
-    pub(crate) token: Option<AuthToken>,
-    /// True if clients have to send the token.
-    pub(crate) asks_for_token: bool,
-    name: Option<String>,
-    pub(crate) dialect: Dialect,
-    pub(crate) on_diff: OnDiff,
-    /// True if the files that ignore files name are hidden.
-    ignores: bool,
-    /// True if the editor takes the port and the token of its last run.
-    pub(crate) resumes: bool,
-    /// True if the command gets the tools of the editor for its model.
-    pub(crate) gives_tools: bool,
-    /// The command to start beside the editor; empty if there is none.
-    pub(crate) command: Vec<String>,
+    /// The folders in which the editor reads (default: the working directory),
+    /// and files to show, also as FILE:LINE:COLUMN
+    // An empty one has a better message than that of clap.
+    #[arg(value_parser = OsStringValueParser::new().map(PathBuf::from))]
+    #[arg(value_name = "PATH", value_hint = ValueHint::AnyPath)]
     paths: Vec<PathBuf>,
+    /// The command to start beside the editor, such as claude
+    #[arg(last = true, value_hint = ValueHint::CommandWithArguments)]
+    pub(crate) command: Vec<String>,
+    /// Use no screen, even at a terminal; --json is the same
+    #[arg(long)]
+    headless: bool,
+    #[arg(long, hide = true)]
+    json: bool,
+    /// Listen on this port (default: any free one)
+    #[arg(long, value_name = "N", value_parser = listening_port, default_value = "0", hide_default_value = true)]
+    pub(crate) port: u16,
+    /// Take the port and the token of the last run in these folders, so that
+    /// agents attach again by themselves
+    #[arg(long = "resume", conflicts_with_all = ["port", "token", "asks_for_token"])]
+    pub(crate) resumes: bool,
+    /// Accept the token of a lock file from your own programs
+    #[arg(long = "token-of", value_name = "FILE", value_hint = ValueHint::FilePath)]
+    #[arg(value_parser = PathBufValueParser::new().try_map(token_of), conflicts_with = "asks_for_token")]
+    pub(crate) token: Option<AuthToken>,
+    /// Accept every program, for clients that can send no token
+    #[arg(long = "no-token", action = ArgAction::SetFalse)]
+    pub(crate) asks_for_token: bool,
+    /// The name for agents (default: ide-mcp editor)
+    #[arg(long, value_parser = shown_name)]
+    name: Option<String>,
+    /// The names and message shapes: vs-code (default), jetbrains, snake-case
+    /// or obsidian
+    #[arg(long, value_name = "NAME", default_value = "vs-code")]
+    #[arg(hide_default_value = true, hide_possible_values = true)]
+    #[arg(value_parser = PossibleValuesParser::new(DIALECTS.map(|(name, _)| name)).try_map(dialect))]
+    pub(crate) dialect: Dialect,
+    /// With a change: ask (default), accept, reject or hold it
+    #[arg(long, value_name = "WHAT", default_value = "ask")]
+    #[arg(hide_default_value = true, hide_possible_values = true)]
+    pub(crate) on_diff: OnDiff,
+    /// Show agents also the files that .gitignore, .ignore and .claudeignore
+    /// name, but no files that usually have secrets
+    #[arg(long = "no-ignore", action = ArgAction::SetFalse)]
+    ignores: bool,
+    /// Give COMMAND the tools of the editor, for its model
+    #[arg(long = "mcp-config")]
+    pub(crate) gives_tools: bool,
 }
 
 /// The treatment of a proposed change.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum OnDiff {
     Ask,
     Accept,
@@ -82,66 +88,15 @@ pub(crate) enum OnDiff {
 }
 
 impl Options {
-    /// Parses the command line. Returns `None` if help was asked for.
-    pub(crate) fn parse(mut parser: lexopt::Parser) -> Result<Option<Self>, lexopt::Error> {
-        let mut options = Self {
-            headless: false,
-            port: 0,
-            token: None,
-            asks_for_token: true,
-            name: None,
-            dialect: Dialect::VsCode,
-            on_diff: OnDiff::Ask,
-            ignores: true,
-            resumes: false,
-            gives_tools: false,
-            command: Vec::new(),
-            paths: Vec::new(),
-        };
-        while !options.take_command(&mut parser)? {
-            let Some(argument) = parser.next()? else { break };
-            match argument {
-                Short('h') | Long("help") => return Ok(None),
-                Long("headless" | "json") => options.headless = true,
-                Long("port") => options.port = parse_port(&parser.value()?, 0)?,
-                Long("token-of") => options.token = Some(token_of(&PathBuf::from(parser.value()?))?),
-                Long("no-token") => options.asks_for_token = false,
-                Long("name") => options.name = Some(parser.value()?.string()?),
-                Long("dialect") => options.dialect = parser.value()?.parse_with(dialect)?,
-                Long("on-diff") => options.on_diff = parser.value()?.parse_with(OnDiff::parse)?,
-                Long("no-ignore") => options.ignores = false,
-                Long("resume") => options.resumes = true,
-                Long("mcp-config") => options.gives_tools = true,
-                Value(path) => options.paths.push(path.into()),
-                other @ (Short(_) | Long(_)) => return Err(other.unexpected()),
-            }
-        }
-        if options.name.as_ref().is_some_and(|name| name.trim().is_empty()) {
-            return Err("--name takes a name that agents can show, not an empty one".into());
-        }
-        if options.token.is_some() && !options.asks_for_token {
-            return Err("--token-of and --no-token exclude each other".into());
-        }
-        if options.resumes && (options.port != 0 || options.token.is_some() || !options.asks_for_token) {
-            return Err("--resume takes the port and the token of the last run: leave --port, --token-of and --no-token out".into());
-        }
-        if options.gives_tools && options.command.is_empty() {
-            return Err("--mcp-config gives the tools to a command: add -- claude, for example".into());
-        }
-        Ok(Some(options))
-    }
-
-    /// Takes the command after `--`. Returns true if there is one.
-    fn take_command(&mut self, parser: &mut lexopt::Parser) -> Result<bool, lexopt::Error> {
-        let Some(mut rest) = parser.try_raw_args() else { return Ok(false) };
-        if rest.next_if(|argument| argument == "--").is_none() {
-            return Ok(false);
-        }
-        self.command = rest.map(|word| word.string()).collect::<Result<_, _>>()?;
-        if self.command.is_empty() {
+    /// Refuses what clap cannot.
+    pub(crate) fn check(&self) -> Result<(), String> {
+        if self.command.is_empty() && env::args_os().next_back().is_some_and(|last| last == "--") {
             return Err("a command is missing after --, such as claude".into());
         }
-        Ok(true)
+        if self.gives_tools && self.command.is_empty() {
+            return Err("--mcp-config gives the tools to a command: add -- claude, for example".into());
+        }
+        Ok(())
     }
 
     /// Opens the folders, and returns them with the files to show. A path that can be neither is an error.
@@ -159,7 +114,7 @@ impl Options {
     /// Returns the interface of the editor, or the reason why there can be none.
     pub(crate) fn face(&self) -> Result<Face, String> {
         let terminal = env::var("TERM").unwrap_or_default();
-        face(self.headless, io::stdin().is_terminal(), io::stdout().is_terminal(), &terminal)
+        face(self.headless || self.json, io::stdin().is_terminal(), io::stdout().is_terminal(), &terminal)
     }
 }
 
@@ -186,32 +141,22 @@ fn face(headless: bool, input: bool, output: bool, terminal: &str) -> Result<Fac
     }
 }
 
-fn token_of(path: &Path) -> Result<AuthToken, String> {
-    let text = fs::read_to_string(path).map_err(|error| format!("--token-of {path:?}: {error}"))?;
-    let file = LockFile::parse(&text).map_err(|error| format!("--token-of {path:?}: {error}"))?;
-    file.auth_token.ok_or_else(|| format!("--token-of {path:?}: the lock file has no token"))
+fn token_of(path: PathBuf) -> Result<AuthToken, String> {
+    let text = fs::read_to_string(path).map_err(|error| error.to_string())?;
+    let file = LockFile::parse(&text).map_err(|error| error.to_string())?;
+    file.auth_token.ok_or_else(|| "the lock file has no token".into())
 }
 
-fn dialect(text: &str) -> Result<Dialect, &'static str> {
-    match text {
-        "vs-code" => Ok(Dialect::VsCode),
-        "jetbrains" => Ok(Dialect::JetBrains),
-        "snake-case" => Ok(Dialect::SnakeCase),
-        "obsidian" => Ok(Dialect::Obsidian),
-        _ => Err("--dialect takes vs-code, jetbrains, snake-case or obsidian"),
-    }
-}
+/// The dialects by their names.
+const DIALECTS: [(&str, Dialect); 4] = [
+    ("vs-code", Dialect::VsCode),
+    ("jetbrains", Dialect::JetBrains),
+    ("snake-case", Dialect::SnakeCase),
+    ("obsidian", Dialect::Obsidian),
+];
 
-impl OnDiff {
-    fn parse(text: &str) -> Result<Self, &'static str> {
-        match text {
-            "ask" => Ok(Self::Ask),
-            "accept" => Ok(Self::Accept),
-            "reject" => Ok(Self::Reject),
-            "hold" => Ok(Self::Hold),
-            _ => Err("--on-diff takes ask, accept, reject or hold"),
-        }
-    }
+fn dialect(name: String) -> Result<Dialect, String> {
+    DIALECTS.iter().find(|(known, _)| *known == name).map(|(_, dialect)| *dialect).ok_or(name)
 }
 
 #[cfg(test)]

@@ -4,30 +4,26 @@
 
 mod options;
 
-use crate::support::{FAILED, NOT_BEGUN, Program, complain, find, quoted};
+use crate::support::{EditorArgs, FAILED, NOT_BEGUN, Program, complain, find, quoted};
 use ide_mcp::ide::discovery::McpConfig;
-use ide_mcp_lockfile::{EditorSearch, FoundEditor, process_scope, tools_name, write_private};
-use lexopt::Parser;
-use options::Options;
+use ide_mcp_lockfile::{FoundEditor, process_scope, tools_name, write_private};
+pub(crate) use options::Options;
 use serde_json::json;
 use std::env;
 use std::io;
 use std::path::{Path, PathBuf, absolute};
 use std::process::ExitCode;
 
-pub(crate) const PROGRAM: Program = Program::new("mcp-config", "ide-mcp mcp-config", options::USAGE);
+const PROGRAM: Program = Program("mcp-config");
 
-pub(crate) fn main(parser: Parser) -> ExitCode {
-    PROGRAM.main(parser, Options::parse, run)
-}
-
-fn run(options: Options) -> ExitCode {
+pub(crate) fn main(options: &Options) -> ExitCode {
     let json = options.json;
-    let editor = match find::editor(&options.asked) {
+    // The command attaches to nothing.
+    let editor = match find::editor(&options.editor.search().ignore_auto_connect()) {
         Ok(editor) => editor,
         Err(nothing) => return PROGRAM.end_with(json, NOT_BEGUN, &nothing),
     };
-    match write(&options, editor) {
+    match write(options, editor) {
         Ok(path) => PROGRAM.print(&if json { written_json(&path) } else { written(&path) }),
         Err(problem) => PROGRAM.end_with(json, FAILED, &problem),
     }
@@ -96,14 +92,14 @@ fn check(name: &str, port: u16, is_marked: bool, has_marks: bool) -> Result<Opti
 /// Returns the configuration that starts the bridge. The bridge finds its editor as this command does, at
 /// each start.
 fn bridge(options: &Options) -> io::Result<String> {
-    let EditorSearch { lock_file, port, cwd, permits_dead_process, .. } = &options.asked;
+    let EditorArgs { lock, port, cwd, dead_process } = &options.editor;
     let mut arguments = vec!["bridge".to_owned()];
-    match (lock_file, port) {
+    match (lock, port) {
         (Some(lock), _) => arguments.extend(["--lock".into(), unicode(&absolute(lock)?)?]),
         (None, Some(port)) => arguments.extend(["--port".into(), port.to_string()]),
         (None, None) => arguments.extend(["--cwd".into(), find::working_dir(cwd.as_deref())?.logical]),
     }
-    if *permits_dead_process {
+    if *dead_process {
         arguments.push("--dead-process".into());
     }
     let server = json!({"type": "stdio", "command": unicode(&env::current_exe()?)?, "args": arguments});

@@ -6,7 +6,7 @@ mod editors;
 mod options;
 
 use crate::support::{FAILED, Program};
-use options::Options;
+pub(crate) use options::Options;
 use serde_json::json;
 use std::ffi::OsString;
 use std::fs::{self, DirBuilder, OpenOptions};
@@ -14,16 +14,16 @@ use std::io::{self, Write as _};
 use std::path::{Path, PathBuf, absolute};
 use std::process::ExitCode;
 
-pub(crate) const PROGRAM: Program = Program::new("plugin", "ide-mcp plugin", options::USAGE);
+const PROGRAM: Program = Program("plugin");
 
 /// The file by which the command recognizes the directory of a plugin. Its text is the version of the program.
 const MARK: &str = "ide-mcp.version";
 
-pub(crate) fn main(parser: lexopt::Parser) -> ExitCode {
-    PROGRAM.main(parser, Options::parse, |options| match run(&options) {
+pub(crate) fn main(options: &Options) -> ExitCode {
+    match run(options) {
         Ok(text) => PROGRAM.print(&text),
         Err(problem) => PROGRAM.end_with(options.json, FAILED, &problem),
-    })
+    }
 }
 
 /// Installs or removes the plugin, and returns the text for the person.

@@ -30,8 +30,8 @@ use agent_script::AgentScript;
 use editor::EditorCore;
 use editor_config::EditorConfig;
 use engine::{Difference, Outcome, seconds};
-use lexopt::Parser;
-use options::{Options, Task};
+pub(crate) use options::Options;
+use options::Task;
 use script::Script;
 use search::play;
 use serde_json::json;
@@ -45,13 +45,15 @@ const DIFFERENT: u8 = 1;
 /// The maximum size of a transcript, which is in memory as a whole, several times.
 const MAX_FILE: u64 = 512 * 1024 * 1024;
 
-pub(crate) const PROGRAM: Program = Program::new("replay", "ide-mcp replay", options::USAGE);
+const PROGRAM: Program = Program("replay");
 
-pub(crate) fn main(parser: Parser) -> ExitCode {
-    PROGRAM.main(parser, Options::parse, run)
+/// Runs the command. The error is a wrong command line.
+pub(crate) fn main(options: &Options) -> Result<ExitCode, String> {
+    options.check()?;
+    Ok(run(options))
 }
 
-fn run(options: Options) -> ExitCode {
+fn run(options: &Options) -> ExitCode {
     let transcript = match load(&options.file) {
         Ok(transcript) => transcript,
         Err(problem) => {
@@ -62,19 +64,19 @@ fn run(options: Options) -> ExitCode {
     if transcript.is_cut {
         complain("replay", "the last line is not whole, and is left out: its writer was killed");
     }
-    let side = match options.task {
-        Task::List => return PROGRAM.printed(list::print(&transcript, options.only), 0, NOT_BEGUN),
-        Task::Script => return print_script(&transcript, &options),
+    let side = match options.task() {
+        Task::List => return PROGRAM.printed(list::print(&transcript, options.only()), 0, NOT_BEGUN),
+        Task::Script => return print_script(&transcript, options),
         Task::Editor => Side::Editor,
         Task::Agent => Side::Agent,
     };
-    let (script, header) = (Script::new(&transcript, side, options.comparison), transcript.header.as_ref());
+    let (script, header) = (Script::new(&transcript, side, options.comparison()), transcript.header.as_ref());
     let outcome = match side {
         Side::Editor => {
             let config = EditorConfig::infer(header, &script);
-            play(&script, options.tolerance, || EditorCore::new(&config))
+            play(&script, options.tolerance(), || EditorCore::new(&config))
         }
-        Side::Agent => play(&script, options.tolerance, || AgentCore::new(header, &script)),
+        Side::Agent => play(&script, options.tolerance(), || AgentCore::new(header, &script)),
     };
     let text = if options.json { outcome_json(&outcome, &script) } else { outcome_text(&outcome, &script) };
     let status = if outcome.difference.is_some() { DIFFERENT } else { 0 };

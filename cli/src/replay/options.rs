@@ -1,43 +1,19 @@
 //! The command line.
 
 use crate::replay::script::Comparison;
-use crate::view::Filter;
-use lexopt::prelude::*;
+use crate::view::{Filter, Word};
+use clap::{ValueEnum, ValueHint};
 use std::path::PathBuf;
 use std::time::Duration;
 
-pub(crate) const USAGE: &str = "\
-Compare a record of `ide-mcp tap` with this library, show it, or make it a test.
-
-usage: ide-mcp replay [--side editor|agent] [--bytes] [--tolerance MS] FILE
-       ide-mcp replay --list [--only WORD]… FILE
-       ide-mcp replay --to-script [--conn N] [--folder DIR] FILE
-
-the comparison:
-  --side editor   feed the messages of the agent to a server, and compare its
-                  output with the messages of the editor (default)
-  --side agent    feed the messages of the editor to a client
-  --bytes         compare bytes (default: values of JSON, with any ids, and
-                  independent messages in any order)
-  --json          print the outcome as a line of JSON
-  --tolerance MS  the allowed difference of the times (default: 1000)
-the contents:
-  --list          print one line per message, as the live view of tap does
-  --only WORD     print only these lines, as for tap
-the test:
-  --to-script     print the agent's side as a script for `ide-mcp agent
-                  --script`, with the answers of the editor as expectations
-  --conn N        the connection (default: that with the most requests)
-  --folder DIR    the folder of the session (default: that of the editor)
-  -h, --help      print this help
-
-examples:
+const AFTER_HELP: &str = "\
+Examples:
   ide-mcp replay session.jsonl
   ide-mcp replay --list --only openDiff session.jsonl
   ide-mcp replay --to-script session.jsonl > session.script
   ide-mcp agent --script session.script
 
-exit status: 0; 1 with a difference; 2 if FILE or the command line is wrong, or
+Exit status: 0; 1 with a difference; 2 if FILE or the command line is wrong, or
 the output cannot be written
 `ide-mcp help records` has the rest.";
 
@@ -50,87 +26,105 @@ pub(crate) enum Task {
     Script,
 }
 
-#[derive(Debug)]
+/// The side that is compared.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum Compared {
+    Editor,
+    Agent,
+}
+
+#[derive(Debug, clap::Args)]
+#[command(after_help = AFTER_HELP)]
 pub(crate) struct Options {
-    pub(crate) task: Task,
-    pub(crate) comparison: Comparison,
-    pub(crate) tolerance: Duration,
-    pub(crate) only: Filter,
-    /// The connection of the script.
-    pub(crate) conn: Option<u32>,
-    /// The folder of the session, for the script.
-    pub(crate) folder: Option<String>,
-    pub(crate) json: bool,
+    /// The record
+    #[arg(value_hint = ValueHint::FilePath)]
     pub(crate) file: PathBuf,
+    /// Feed the messages of the other side to a server or a client, and compare
+    /// its output with the messages of this side
+    #[arg(long, default_value = "editor", conflicts_with_all = ["list", "to_script"])]
+    side: Compared,
+    /// Compare bytes (default: values of JSON, with any ids, and independent
+    /// messages in any order)
+    #[arg(long)]
+    bytes: bool,
+    /// Print the outcome as a line of JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// The allowed difference of the times
+    #[arg(long, value_name = "MS", default_value_t = 1000)]
+    tolerance: u64,
+    /// Print one line per message, as the live view of tap does
+    #[arg(long, conflicts_with = "to_script")]
+    list: bool,
+    /// Print only these lines, as for tap
+    #[arg(long, value_name = "WORD", value_parser = Word::parse, allow_hyphen_values = true, requires = "list")]
+    only: Vec<Word>,
+    /// Print the agent's side as a script for `ide-mcp agent --script`, with
+    /// the answers of the editor as expectations
+    #[arg(long)]
+    to_script: bool,
+    /// The connection of the script (default: that with the most requests)
+    #[arg(long, value_name = "N", requires = "to_script")]
+    pub(crate) conn: Option<u32>,
+    /// The folder of the session in the script (default: that of the editor)
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath, requires = "to_script")]
+    pub(crate) folder: Option<String>,
 }
 
 impl Options {
-    /// Parses the command line. Returns `None` if the user asked for help.
-    pub(crate) fn parse(mut parser: lexopt::Parser) -> Result<Option<Self>, lexopt::Error> {
-        let (mut task, mut tolerance, mut file) = (Task::Editor, Duration::from_secs(1), None);
-        let (mut only, mut conn, mut folder) = (Filter::default(), None, None);
-        let (mut comparison, mut json) = (Comparison::Meaning, false);
-        while let Some(argument) = parser.next()? {
-            match argument {
-                Short('h') | Long("help") => return Ok(None),
-                Long("side") => {
-                    task = parser.value()?.parse_with(|side| match side {
-                        "editor" => Ok(Task::Editor),
-                        "agent" => Ok(Task::Agent),
-                        _ => Err("--side takes editor or agent"),
-                    })?;
-                }
-                Long("bytes") => comparison = Comparison::Bytes,
-                Long("json") => json = true,
-                Long("list") => task = Task::List,
-                Long("to-script") => task = Task::Script,
-                Long("conn") => conn = Some(parser.value()?.parse()?),
-                Long("folder") => folder = Some(parser.value()?.string()?),
-                Long("only") => only.add(&parser.value()?.string()?)?,
-                Long("tolerance") => tolerance = Duration::from_millis(parser.value()?.parse()?),
-                Value(path) if file.is_none() => file = Some(path.into()),
-                other @ (Short(_) | Long(_) | Value(_)) => return Err(other.unexpected()),
-            }
-        }
-        let file = file.ok_or("FILE is missing, a transcript that tap wrote")?;
-        if !only.is_empty() && task != Task::List {
-            return Err("--only goes with --list".into());
-        }
-        if (conn.is_some() || folder.is_some()) && task != Task::Script {
-            return Err("--conn and --folder go with --to-script".into());
-        }
-        if json && matches!(task, Task::List | Task::Script) {
+    /// Refuses what clap cannot.
+    pub(crate) fn check(&self) -> Result<(), String> {
+        if self.json && (self.list || self.to_script) {
             return Err("--json goes with the comparison; the record itself is lines of JSON".into());
         }
-        Ok(Some(Self { task, comparison, tolerance, only, conn, folder, json, file }))
+        Ok(())
+    }
+
+    pub(crate) const fn task(&self) -> Task {
+        match (self.list, self.to_script, self.side) {
+            (true, ..) => Task::List,
+            (_, true, _) => Task::Script,
+            (_, _, Compared::Editor) => Task::Editor,
+            (_, _, Compared::Agent) => Task::Agent,
+        }
+    }
+
+    pub(crate) const fn comparison(&self) -> Comparison {
+        if self.bytes { Comparison::Bytes } else { Comparison::Meaning }
+    }
+
+    pub(crate) const fn tolerance(&self) -> Duration {
+        Duration::from_millis(self.tolerance)
+    }
+
+    pub(crate) fn only(&self) -> Filter {
+        self.only.iter().cloned().collect()
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::command_line::parsed;
 
     #[test]
     fn wrong_command_line_names_its_error() {
-        let parse = |words: &[&str]| Options::parse(lexopt::Parser::from_args(words));
+        let parse = |words: &[&str]| parsed::<Options>(words).and_then(|options| options.check());
         let cases: &[(&[&str], &str)] = &[
-            (&[], "FILE is missing"),
-            (&["a", "b"], "unexpected argument \"b\""),
-            (&["--side", "left", "a"], "--side takes editor or agent"),
+            (&[], "required arguments were not provided: <FILE>"),
+            (&["a", "b"], "unexpected argument 'b' found"),
+            (&["--side", "left", "a"], "'left' for '--side <SIDE>' [possible values: editor, agent]"),
             (&["--list", "--json", "a"], "--json goes with the comparison"),
-            (&["--conn", "2", "a"], "--conn and --folder go with --to-script"),
+            (&["--conn", "2", "a"], "required arguments were not provided: --to-script"),
             (&["--to-script", "--conn", "x", "a"], "invalid digit"),
-            (&["--only", "agent", "a"], "--only goes with --list"),
+            (&["--only", "agent", "a"], "required arguments were not provided: --list"),
             (&["--tolerance", "x", "a"], "invalid digit"),
         ];
         for (words, expected) in cases {
-            let message = parse(words).unwrap_err().to_string();
+            let message = parse(words).unwrap_err();
             assert!(message.contains(expected), "{words:?}: {message}");
         }
-        assert!(parse(&["-h"]).unwrap().is_none());
-        let is_short = |line: &str| line.chars().count() <= 80;
-        assert!(USAGE.lines().count() <= 40 && USAGE.lines().all(is_short), "the help");
-        let options = parse(&["--side", "agent", "--tolerance", "5", "f"]).unwrap().unwrap();
-        assert_eq!((options.task, options.tolerance), (Task::Agent, Duration::from_millis(5)));
+        let options = parsed::<Options>(&["--side", "agent", "--tolerance", "5", "f"]).unwrap();
+        assert_eq!((options.task(), options.tolerance()), (Task::Agent, Duration::from_millis(5)));
     }
 }

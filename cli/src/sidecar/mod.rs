@@ -15,8 +15,8 @@ use crate::support::{
     read_lines, write_line,
 };
 use ide_mcp_embed::{Event, ListeningEditor, MAX_COMMAND};
-use lexopt::Parser;
-use options::Options;
+#[cfg(feature = "clap")]
+pub(crate) use options::{ABOUT, Options};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use std::fmt;
 use std::io::{self, BufRead};
@@ -26,7 +26,7 @@ use std::sync::atomic::{AtomicI32, Ordering};
 use std::sync::mpsc::{self, Receiver};
 use std::time::Duration;
 
-pub(crate) const PROGRAM: Program = Program::new("sidecar", "ide-mcp sidecar", options::USAGE);
+const PROGRAM: Program = Program("sidecar");
 
 /// The time after which the loop looks for room for events, while there is none.
 const LOOK_FOR_ROOM: Duration = Duration::from_millis(100);
@@ -34,11 +34,22 @@ const LOOK_FOR_ROOM: Duration = Duration::from_millis(100);
 /// The time limit for the last events to be read: that of a close handshake.
 const AT_THE_END: Duration = Duration::from_secs(2);
 
-pub(crate) fn main(parser: Parser) -> ExitCode {
-    PROGRAM.main(parser, Options::parse, |Options| run())
+/// Runs a program that has this command alone: it has no options but those that print something.
+#[cfg(not(feature = "clap"))]
+pub(crate) fn alone() -> ExitCode {
+    let words: Vec<_> = std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned()).collect();
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    let status = match words.as_slice() {
+        ["sidecar"] => main(),
+        ["help"] | [.., "-h" | "--help"] => PROGRAM.print(&options::help()),
+        [.., "-V" | "--version"] => PROGRAM.print(concat!("ide-mcp ", env!("CARGO_PKG_VERSION"))),
+        _ => PROGRAM.end(NOT_BEGUN, "this program has `ide-mcp sidecar` alone; see `ide-mcp --help`"),
+    };
+    crate::support::settle();
+    status
 }
 
-fn run() -> ExitCode {
+pub(crate) fn main() -> ExitCode {
     // Ctrl-C in the terminal of an editor is for the editor. The handler lasts as long as the process.
     let ignored = on_signals(&[SIGINT], |_| true);
     let mut lines = Lines::new(io::BufReader::new(io::stdin()), MAX_COMMAND);

@@ -1,22 +1,29 @@
 //! Colors on standard output.
 
-use std::env;
-use std::io::{self, IsTerminal as _};
+use anstream::{AutoStream, ColorChoice};
+use std::io;
 
-/// Returns true if standard output shows colors: it is a terminal, and the person wants colors.
+/// Returns true if standard output shows colors: by `--color`, `NO_COLOR`, `CLICOLOR`, `CLICOLOR_FORCE`, and the
+/// terminal.
 pub(crate) fn has_colors() -> bool {
-    let variable = |name: &str| env::var_os(name).map(|value| value.to_string_lossy().into_owned());
-    io::stdout().is_terminal() && !refuses_colors(variable)
+    AutoStream::choice(&io::stdout()) != ColorChoice::Never
 }
 
-/// Returns true if the person wants no colors. Every value of `NO_COLOR` counts except the empty one
-/// (<https://no-color.org>), and a terminal of the type `dumb` has no colors.
+/// Returns true if the person wants no colors on a screen: by `--color never`, by every value of `NO_COLOR` but the
+/// empty one (<https://no-color.org>), and by a terminal of the type `dumb`.
+#[cfg(feature = "editor")]
 pub(crate) fn refuses_colors(variable: impl Fn(&str) -> Option<String>) -> bool {
-    variable("NO_COLOR").is_some_and(|value| !value.is_empty())
-        || variable("TERM").is_some_and(|value| value == "dumb")
+    match ColorChoice::global() {
+        ColorChoice::Never => true,
+        ColorChoice::Always | ColorChoice::AlwaysAnsi => false,
+        ColorChoice::Auto => {
+            variable("NO_COLOR").is_some_and(|value| !value.is_empty())
+                || variable("TERM").is_some_and(|value| value == "dumb")
+        }
+    }
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "editor"))]
 mod tests {
     use super::*;
 

@@ -1,98 +1,76 @@
 //! Parts of a command line that have the same meaning in every command.
 
-use crate::support::help::{Help, Value};
-use crate::support::nearest::did_you_mean;
-use lexopt::Error;
-use std::ffi::OsStr;
+use clap::ValueHint;
+use clap_complete::engine::{ArgValueCandidates, CompletionCandidate};
+use ide_mcp::ide::discovery::locate::Extras;
+use ide_mcp_lockfile::{EditorSearch, from_environment, scan_for};
+use std::path::PathBuf;
 
-/// Parses the value of `--port`, which has to be at least `lowest`.
+/// The running editor that a command is for, by its lock file.
+#[derive(Clone, Debug, Default, clap::Args)]
+pub(crate) struct EditorArgs {
+    /// The lock file of the editor
+    #[arg(long, global = true, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with = "port")]
+    pub(crate) lock: Option<PathBuf>,
+    /// The editor with the lock file PORT.lock
+    #[arg(long, global = true, value_parser = running_port, add = ArgValueCandidates::new(ports))]
+    pub(crate) port: Option<u16>,
+    /// Act as if started in DIR: take an editor that has it open
+    #[arg(long, global = true, value_name = "DIR", value_hint = ValueHint::DirPath)]
+    pub(crate) cwd: Option<PathBuf>,
+    /// Take the editor although its process does not run here
+    #[arg(long, global = true)]
+    pub(crate) dead_process: bool,
+}
+
+impl EditorArgs {
+    /// Returns the search for the editor of an agent.
+    pub(crate) fn search(&self) -> EditorSearch {
+        let mut search = EditorSearch::default();
+        search.lock_file.clone_from(&self.lock);
+        search.port = self.port;
+        search.cwd.clone_from(&self.cwd);
+        search.permits_dead_process = self.dead_process;
+        search
+    }
+}
+
+/// Parses the port of a running editor.
 ///
 /// # Errors
-/// A message for the person if it is no port.
-pub(crate) fn parse_port(value: &OsStr, lowest: u16) -> Result<u16, String> {
-    let port = value.to_str().and_then(|digits| digits.parse().ok());
-    port.filter(|port| *port >= lowest)
-        .ok_or_else(|| format!("--port takes a number from {lowest} to 65535, not {value:?}"))
+/// The values that it can have.
+pub(crate) fn running_port(text: &str) -> Result<u16, &'static str> {
+    listening_port(text).ok().filter(|port| *port > 0).ok_or("give a number from 1 to 65535")
 }
 
-/// Returns the message about a wrong command line: one line, with the nearest option if one is misspelled,
-/// and with a reference to the help.
-pub(crate) fn usage_error(command: &str, help: Help, error: &Error) -> String {
-    let problem = match error {
-        Error::UnexpectedOption(name) => {
-            let names: Vec<&str> = help.options().flat_map(|option| option.names).collect();
-            format!("there is no option {name}{}", did_you_mean(name, names))
-        }
-        Error::MissingValue { option: Some(name) } => format!("{name} needs a value{}", value_of(help, name)),
-        Error::UnexpectedValue { option, value } => {
-            format!("{option} takes no value, but {value:?} was given")
-        }
-        other => other.to_string(),
-    };
-    format!("{problem}; see `{command} --help`")
+/// Parses a port to listen on; 0 is any free one.
+///
+/// # Errors
+/// The values that it can have.
+pub(crate) fn listening_port(text: &str) -> Result<u16, &'static str> {
+    text.parse().map_err(|_| "give a number from 0 to 65535")
 }
 
-/// Returns the value of an option as the help writes it, for the end of a sentence.
-fn value_of(help: Help, name: &str) -> String {
-    let option = help.options().find(|option| option.names.contains(&name));
-    match option.and_then(|option| option.value) {
-        Some(Value::Choices(choices)) => format!(": {}", choices.join(", ")),
-        Some(Value::File) => ": a file".into(),
-        Some(Value::Folder) => ": a directory".into(),
-        Some(Value::Port) => ": a port".into(),
-        Some(Value::Tool) => ": a tool".into(),
-        Some(Value::Other(value)) => format!(": {value}"),
-        None => String::new(),
-    }
+/// Parses a name that agents show.
+///
+/// # Errors
+/// If nothing of it is visible.
+pub(crate) fn shown_name(text: &str) -> Result<String, &'static str> {
+    if text.trim().is_empty() { Err("give a name that agents can show") } else { Ok(text.into()) }
+}
+
+/// Returns the ports of the running editors for a completion, the newest editor first.
+fn ports() -> Vec<CompletionCandidate> {
+    // A directory that cannot be read has no ports: a completion shows no errors.
+    let dirs = from_environment(Extras::default()).unwrap_or_default();
+    let found = dirs.into_iter().flat_map(|dir| scan_for(dir.form(), dir.dir).unwrap_or_default());
+    let running = found.filter(|found| found.file.is_ok() && found.pid_alive != Some(false));
+    running.filter_map(|found| found.port).map(|port| CompletionCandidate::new(port.to_string())).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use lexopt::Arg;
-
-    const HELP: Help = Help(
-        "\
-Do something.
-
-  --lock FILE  the lock file
-  --cwd DIR    the directory
-  -n, --port N
-  --side left|right
-  --json",
-    );
-
-    #[test]
-    fn wrong_option_error_names_the_remedy() {
-        // Takes each option of the help, as the commands do.
-        let parse = |words: &[&str]| {
-            let mut parser = lexopt::Parser::from_args(words);
-            while let Some(argument) = parser.next()? {
-                match argument {
-                    Arg::Long("lock" | "cwd" | "port" | "side") | Arg::Short('n') => drop(parser.value()?),
-                    Arg::Long("json") => {}
-                    other => return Err(other.unexpected()),
-                }
-            }
-            Ok(())
-        };
-        let rows: &[(&str, &[&str], &str)] = &[
-            ("a misspelled option", &["--prot", "1"], "there is no option --prot (did you mean --port?)"),
-            ("an unknown option", &["--verbose"], "there is no option --verbose"),
-            ("an unknown letter", &["-x"], "there is no option -x"),
-            ("a missing file", &["--lock"], "--lock needs a value: a file"),
-            ("a missing directory", &["--json", "--cwd"], "--cwd needs a value: a directory"),
-            ("a missing number", &["--port"], "--port needs a value: N"),
-            ("a missing number of a letter", &["-n"], "-n needs a value: N"),
-            ("a missing choice", &["--side"], "--side needs a value: left, right"),
-            ("a value too many", &["--json=yes"], "--json takes no value, but \"yes\" was given"),
-            ("a word too many", &["x"], "unexpected argument \"x\""),
-        ];
-        for (name, words, expected) in rows {
-            let message = usage_error("ide-mcp some", HELP, &parse(words).unwrap_err());
-            assert_eq!(message, format!("{expected}; see `ide-mcp some --help`"), "{name}");
-        }
-    }
 
     #[test]
     fn port_outside_range_is_refused() {
@@ -107,10 +85,10 @@ Do something.
             ("", 0, None),
         ];
         for (text, lowest, expected) in cases {
-            let port = parse_port(OsStr::new(text), lowest);
-            assert_eq!(port.as_ref().ok().copied(), expected, "{text:?} from {lowest}");
+            let port = if lowest == 0 { listening_port(text) } else { running_port(text) };
+            assert_eq!(port.ok(), expected, "{text:?} from {lowest}");
             if let Err(message) = port {
-                assert!(message.contains(&format!("{lowest} to 65535, not {text:?}")), "{message}");
+                assert!(message.ends_with(&format!("{lowest} to 65535")), "{message}");
             }
         }
     }

@@ -1,8 +1,6 @@
-//! The common frame of the programs: command line, help, and exit status.
+//! The common frame of the programs: complaints, the last output, and exit status.
 
-use crate::support::complaints::{complain, settle};
-use crate::support::help::Help;
-use crate::support::options::usage_error;
+use crate::support::complaints::complain;
 use crate::support::output::{print_json, write_line};
 use serde::Serialize;
 use std::fmt::Display;
@@ -14,58 +12,12 @@ pub(crate) const FAILED: u8 = 1;
 /// The exit status of a program that could not begin, or that has a wrong command line.
 pub(crate) const NOT_BEGUN: u8 = 2;
 
-/// A program with a command line.
+/// A command of the program, which complains under this name.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Program {
-    name: &'static str,
-    /// The words with which a user starts the program.
-    command: &'static str,
-    help: Help,
-}
+pub(crate) struct Program(pub(crate) &'static str);
 
 impl Program {
-    /// Creates a program that complains under this name, and prints `usage` for `--help`. `command`
-    /// is what a user types to start it.
-    pub(crate) const fn new(name: &'static str, command: &'static str, usage: &'static str) -> Self {
-        Self { name, command, help: Help(usage) }
-    }
-
-    pub(crate) const fn name(self) -> &'static str {
-        self.name
-    }
-
-    pub(crate) const fn help(self) -> Help {
-        self.help
-    }
-
-    /// Parses the command line and runs the program; `parse` returns `None` for a request for help.
-    /// Prints the help and ends with 0, or complains about a wrong command line in one line, with
-    /// `--json` also in a line of JSON, and ends with [`NOT_BEGUN`]. At the end it waits up to a second
-    /// until all complaints are written.
-    pub(crate) fn main<O>(
-        self,
-        parser: lexopt::Parser,
-        parse: impl FnOnce(lexopt::Parser) -> Result<Option<O>, lexopt::Error>,
-        run: impl FnOnce(O) -> ExitCode,
-    ) -> ExitCode {
-        let json = self.prints_json(parser.clone());
-        let status = match parse(parser) {
-            Ok(Some(options)) => run(options),
-            Ok(None) => self.print(self.help.0),
-            Err(problem) => self.end_with(json, NOT_BEGUN, &usage_error(self.command, self.help, &problem)),
-        };
-        settle();
-        status
-    }
-
-    /// Returns true if the program has the option `--json` and these arguments contain it. A wrong command
-    /// line has no further meaning.
-    fn prints_json(self, mut arguments: lexopt::Parser) -> bool {
-        self.help.options().any(|option| option.names.contains(&"--json"))
-            && arguments.raw_args().is_ok_and(|mut words| words.any(|word| word == "--json"))
-    }
-
-    /// Prints a text for a person, such as the help, and returns the exit status.
+    /// Prints a text for a person, and returns the exit status.
     pub(crate) fn print(self, text: &str) -> ExitCode {
         self.printed(write_line(text), 0, FAILED)
     }
@@ -91,7 +43,7 @@ impl Program {
 
     /// Complains, and returns the exit status.
     pub(crate) fn end(self, status: u8, problem: &str) -> ExitCode {
-        complain(self.name, problem);
+        complain(self.0, problem);
         ExitCode::from(status)
     }
 

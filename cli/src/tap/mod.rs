@@ -27,19 +27,18 @@ mod secrets;
 mod sink;
 
 use crate::support::{FAILED, NOT_BEGUN, Program};
-use lexopt::Parser;
-use options::Options;
+pub(crate) use options::Options;
 use run::Tap;
 use std::process::ExitCode;
 
-pub(crate) const PROGRAM: Program = Program::new("tap", "ide-mcp tap", options::USAGE);
+const PROGRAM: Program = Program("tap");
 
-pub(crate) fn main(parser: Parser) -> ExitCode {
-    PROGRAM.main(parser, Options::parse, |options| {
-        let json = options.json;
-        match Tap::start(options) {
-            Ok(tap) => ExitCode::from(if tap.run() { 0 } else { FAILED }),
-            Err(problem) => PROGRAM.end_with(json, NOT_BEGUN, &problem.to_string()),
-        }
+/// Runs the command. The error is a wrong command line.
+pub(crate) fn main(options: Options) -> Result<ExitCode, String> {
+    options.check()?;
+    let json = options.json;
+    Ok(match Tap::start(options) {
+        Ok(tap) => ExitCode::from(if tap.run() { 0 } else { FAILED }),
+        Err(problem) => PROGRAM.end_with(json, NOT_BEGUN, &problem.to_string()),
     })
 }

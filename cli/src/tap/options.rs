@@ -1,63 +1,55 @@
 //! The command line.
 
-use crate::support::parse_port;
-use crate::view::Filter;
+use crate::support::{EditorArgs, quoted, shown_name};
+use crate::view::{Filter, Word};
+use clap::{ArgGroup, ValueHint};
 use ide_mcp_driver::Trust;
 use ide_mcp_lockfile::EditorSearch;
-use lexopt::prelude::*;
 use std::path::{Path, PathBuf};
 
-pub(crate) const USAGE: &str = "\
-Show and record the messages between coding agents and an editor.
-
-usage: ide-mcp tap [--port PORT | --lock FILE | --cwd DIR] [OPTION…]
-
-the editor:
-  --port PORT     the editor with the lock file PORT.lock
-  --lock FILE     the editor of this lock file
-  --cwd DIR       the editor that has this directory open (default: the
-                  working directory)
-  --dead-process  take the editor although its process does not run here
-  --trust-port    send its token even if another user owns the port
-  --name NAME     its name in agents (default: with \"(tap)\" after the name)
-the record:
-  --out FILE      record to FILE, which only you can read (default: standard
-                  output; no record if that is a terminal)
-  --force         overwrite FILE
-  --max-bytes N   end the record before N bytes (default: 268435456, 256 MiB)
-the live view:
-  --live          show one line per message (default at a terminal)
-  --only WORD     show the messages of a method or tool (openDiff, tools/), a
-                  kind (request, answer, notification, ping, …), a side (agent,
-                  editor), or a connection (2); -WORD hides them; repeatable
-  --json          print the port and the end as lines of JSON, and no view; the
-                  record needs --out
-  -h, --help      print this help
-
-examples:
+const AFTER_HELP: &str = "\
+Examples:
   ide-mcp tap --only -ping
   ide-mcp tap --out session.jsonl --only agent --only request
   ide-mcp replay session.jsonl
 
-exit status: 0; 1 if the record is incomplete; 2 if the tap cannot begin, or the
+Exit status: 0; 1 if the record is incomplete; 2 if the tap cannot begin, or the
 command line is wrong
 `ide-mcp help records` has the rest.";
 
-/// The default of `--max-bytes`, which the help also contains.
-const MAX_BYTES: u64 = 256 << 20;
-
-#[derive(Debug)]
+#[derive(Debug, clap::Args)]
+#[command(after_help = AFTER_HELP, group(ArgGroup::new("one").args(["port", "lock", "cwd"])))]
 pub(crate) struct Options {
-    pub(crate) editor: EditorSearch,
-    pub(crate) trust: Trust,
+    #[command(flatten)]
+    editor: EditorArgs,
+    /// Send the token even if another user owns the port
+    #[arg(long)]
+    trust_port: bool,
+    /// The name of the editor in agents (default: with "(tap)" after the name)
+    #[arg(long, value_parser = shown_name)]
     pub(crate) name: Option<String>,
+    /// Record to FILE, which only you can read (default: standard output; no
+    /// record if that is a terminal)
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) out: Option<PathBuf>,
+    /// Overwrite FILE
+    #[arg(long, requires = "out")]
     pub(crate) force: bool,
+    /// End the record before N bytes
+    #[arg(long, value_name = "N", value_parser = bytes, default_value = "268435456")]
     pub(crate) max_bytes: u64,
+    /// Show one line per message (default at a terminal)
+    #[arg(long)]
     live: bool,
-    /// True if standard output has events of the tap in JSON, in place of the record and the view.
+    /// Show the messages of a method or tool (openDiff, tools/), a kind
+    /// (request, answer, notification, ping, …), a side (agent, editor), or a
+    /// connection (2); -WORD hides them; repeatable
+    #[arg(long, value_name = "WORD", value_parser = Word::parse, allow_hyphen_values = true)]
+    only: Vec<Word>,
+    /// Print the port and the end as lines of JSON, and no view; the record
+    /// needs --out
+    #[arg(long)]
     pub(crate) json: bool,
-    pub(crate) only: Filter,
 }
 
 /// The outputs of a tap.
@@ -86,11 +78,8 @@ impl Record {
         match self {
             Self::File(path) => {
                 let shown = path.display().to_string();
-                let is_plain = |c: char| c.is_alphanumeric() || "/._-+,:@%=".contains(c);
-                let word = match shown.chars().all(is_plain) && !shown.starts_with('-') {
-                    true => shown.clone(),
-                    false => format!("'{}'", shown.replace('\'', r"'\''")),
-                };
+                // A path in place of an option.
+                let word = quoted(&if shown.starts_with('-') { format!("./{shown}") } else { shown.clone() });
                 format!("the record is {shown}\n  ide-mcp replay --list {word}\n  ide-mcp replay {word}")
             }
             Self::Stdout => "the record went to standard output, for `ide-mcp replay FILE`".into(),
@@ -100,60 +89,27 @@ impl Record {
 }
 
 impl Options {
-    /// Parses the command line. Returns `None` if the user asked for help.
-    pub(crate) fn parse(mut parser: lexopt::Parser) -> Result<Option<Self>, lexopt::Error> {
-        let mut options = Self {
-            editor: EditorSearch::default().ignore_auto_connect(),
-            trust: Trust::OurUser,
-            name: None,
-            out: None,
-            force: false,
-            max_bytes: MAX_BYTES,
-            live: false,
-            json: false,
-            only: Filter::default(),
-        };
-        while let Some(argument) = parser.next()? {
-            match argument {
-                Short('h') | Long("help") => return Ok(None),
-                Long("port") => options.editor.port = Some(parse_port(&parser.value()?, 1)?),
-                Long("lock") => options.editor.lock_file = Some(parser.value()?.into()),
-                Long("cwd") => options.editor.cwd = Some(parser.value()?.into()),
-                Long("name") => options.name = Some(parser.value()?.string()?),
-                Long("out") => options.out = Some(parser.value()?.into()),
-                Long("dead-process") => options.editor.permits_dead_process = true,
-                Long("trust-port") => options.trust = Trust::EveryUser,
-                Long("force") => options.force = true,
-                Long("live") => options.live = true,
-                Long("json") => options.json = true,
-                Long("only") => options.only.add(&parser.value()?.string()?)?,
-                Long("max-bytes") => {
-                    let value = parser.value()?;
-                    let bytes =
-                        value.to_str().and_then(|digits| digits.parse().ok()).filter(|bytes| *bytes > 0);
-                    options.max_bytes = bytes.ok_or_else(|| {
-                        format!(
-                            "--max-bytes takes a number of bytes from 1, such as {MAX_BYTES}, not {value:?}"
-                        )
-                    })?;
-                }
-                other @ (Short(_) | Long(_) | Value(_)) => return Err(other.unexpected()),
-            }
-        }
-        let EditorSearch { lock_file: lock, port, cwd, .. } = &options.editor;
-        if [lock.is_some(), port.is_some(), cwd.is_some()].into_iter().filter(|said| *said).count() > 1 {
-            return Err("--port, --lock and --cwd exclude each other".into());
-        }
-        if options.force && options.out.is_none() {
-            return Err("--force needs --out FILE, the file to write over".into());
-        }
-        if options.json && (options.live || !options.only.is_empty()) {
+    /// Refuses what clap cannot.
+    pub(crate) fn check(&self) -> Result<(), String> {
+        if self.json && (self.live || !self.only.is_empty()) {
             return Err("--json excludes the live view: leave --live and --only out".into());
         }
-        if options.name.as_ref().is_some_and(|name| name.trim().is_empty()) {
-            return Err("--name takes a name that agents can show, not an empty one".into());
-        }
-        Ok(Some(options))
+        Ok(())
+    }
+
+    /// Returns the search for the editor. The tap is no agent.
+    pub(crate) fn search(&self) -> EditorSearch {
+        self.editor.search().ignore_auto_connect()
+    }
+
+    /// Returns the users whose ports get the token.
+    pub(crate) fn trust(&self) -> Trust {
+        if self.trust_port { Trust::EveryUser } else { Trust::OurUser }
+    }
+
+    /// Returns the messages that are shown.
+    pub(crate) fn only(&self) -> Filter {
+        self.only.iter().cloned().collect()
     }
 
     /// Returns the outputs. A terminal gets the view in place of the transcript.
@@ -174,42 +130,48 @@ impl Options {
     }
 }
 
+/// Parses a number of bytes.
+fn bytes(text: &str) -> Result<u64, &'static str> {
+    let bytes = text.parse().ok().filter(|bytes| *bytes > 0);
+    bytes.ok_or("give a number of bytes from 1, such as 268435456")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::command_line::parsed;
 
-    fn parse(words: &[&str]) -> Result<Option<Options>, String> {
-        Options::parse(lexopt::Parser::from_args(words)).map_err(|error| error.to_string())
+    fn parse(words: &[&str]) -> Result<Options, String> {
+        let options: Options = parsed(words)?;
+        options.check().map(|()| options)
     }
 
     #[test]
     fn wrong_command_line_names_its_error() {
         let cases: &[(&[&str], &str)] = &[
-            (&["--port", "0"], "--port takes a number from 1 to 65535"),
-            (&["--port", "1", "--cwd", "."], "exclude each other"),
-            (&["--lock", "1.lock", "--port", "1"], "exclude each other"),
-            (&["--force"], "--force needs --out"),
-            (&["--name", " "], "--name takes a name"),
-            (&["--max-bytes", "0"], "--max-bytes takes a number"),
-            (&["--max-bytes", "1G"], "--max-bytes takes a number"),
-            (&["--only", "-"], "--only takes a word"),
+            (&["--port", "0"], "'--port <PORT>': give a number from 1 to 65535"),
+            (&["--port", "1", "--cwd", "."], "'--port <PORT>' cannot be used with"),
+            (&["--lock", "1.lock", "--port", "1"], "'--lock <FILE>' cannot be used with"),
+            (&["--force"], "required arguments were not provided: --out <FILE>"),
+            (&["--name", " "], "'--name <NAME>': give a name"),
+            (&["--max-bytes", "0"], "'--max-bytes <N>': give a number of bytes from 1"),
+            (&["--max-bytes", "1G"], "'--max-bytes <N>': give a number of bytes from 1"),
+            (&["--only", "-"], "'--only <WORD>': give a word"),
             (&["--json", "--live"], "leave --live and --only out"),
             (&["--json", "--only", "diff"], "leave --live and --only out"),
-            (&["x"], "unexpected argument \"x\""),
+            (&["x"], "unexpected argument 'x' found"),
         ];
         for (words, expected) in cases {
             let message = parse(words).unwrap_err();
             assert!(message.contains(expected), "{words:?}: {message}");
         }
-        assert!(parse(&["--help"]).unwrap().is_none());
-        let is_short = |line: &str| line.chars().count() <= 80;
-        assert!(USAGE.lines().count() <= 40 && USAGE.lines().all(is_short), "the help");
-        assert_eq!(parse(&[]).unwrap().unwrap().max_bytes, 268_435_456, "as the help says");
+        assert_eq!(parse(&[]).unwrap().max_bytes, 256 << 20);
         let words = ["--port", "7", "--out", "f", "--force", "--name", "N", "--max-bytes", "9"];
-        let options = parse(&words).unwrap().unwrap();
+        let options = parse(&words).unwrap();
         assert_eq!(options.max_bytes, 9);
         assert_eq!((options.editor.port, options.out, options.force), (Some(7), Some("f".into()), true));
     }
+
     #[test]
     fn terminal_gets_view_in_place_of_transcript() {
         let file = || Record::File("f".into());
@@ -225,16 +187,16 @@ mod tests {
             (&["--out", "f", "--json"], false, file(), false),
         ];
         for (words, is_terminal, record, has_view) in cases {
-            let outputs = parse(words).unwrap().unwrap().outputs(*is_terminal).unwrap();
+            let outputs = parse(words).unwrap().outputs(*is_terminal).unwrap();
             assert_eq!((&outputs.record, outputs.has_view), (record, *has_view), "{words:?} {is_terminal}");
         }
-        let only = parse(&["--only", "diff"]).unwrap().unwrap();
+        let only = parse(&["--only", "diff"]).unwrap();
         assert!(only.outputs(true).is_ok() && only.outputs(false).unwrap_err().contains("--live"));
     }
 
     #[test]
     fn whereabouts_are_a_command() {
-        let cases = [("a/b.jsonl", "a/b.jsonl"), ("it's", r"'it'\''s'"), ("-f", "'-f'")];
+        let cases = [("a/b.jsonl", "a/b.jsonl"), ("it's", r"'it'\''s'"), ("-f", "./-f")];
         for (path, word) in cases {
             let text = Record::File(path.into()).whereabouts();
             assert!(text.ends_with(&format!("  ide-mcp replay {word}")), "{text}");

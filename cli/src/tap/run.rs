@@ -79,7 +79,7 @@ impl Tap {
     /// Finds the editor, listens, and then publishes the lock file.
     pub(crate) fn start(options: Options) -> Result<Self, Box<dyn Error>> {
         let outputs = options.outputs(io::stdout().is_terminal())?;
-        let editor = find::editor(&options.editor)?;
+        let editor = find::editor(&options.search())?;
         let shown = display_safe(&editor.name).into_owned();
         let name = options.name.clone().unwrap_or_else(|| format!("{} (tap)", editor.name));
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))
@@ -125,9 +125,9 @@ impl Tap {
                 &format!("attach with /ide, or with CLAUDE_CODE_SSE_PORT={port} in the environment"),
             );
         }
-        let mut search = options.editor;
+        let mut search = options.search();
         search.lock_file = Some(editor.lock_file);
-        let (editor_token, editor_port, trust) = (editor.token, editor.port, options.trust);
+        let (editor_token, editor_port, trust) = (editor.token, editor.port, options.trust());
         let ends = Ends { token, port, editor_token, editor_port, trust };
         let guarding = sender.clone();
         let lock = GuardThread::spawn(lock, GuardMode::default(), move |event| {
@@ -269,7 +269,7 @@ fn sinks(options: &Options, outputs: &Outputs, header: &Header) -> Result<Vec<Si
         Record::Stdout => Some(transcript(None)?),
         Record::Nowhere => None,
     };
-    let view = outputs.has_view.then(|| Sink::view(options.only.clone()));
+    let view = outputs.has_view.then(|| Sink::view(options.only()));
     // The transcript comes first: at the end it has all the time that it needs.
     Ok(transcript.into_iter().chain(view).collect())
 }

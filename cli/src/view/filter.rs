@@ -8,13 +8,20 @@ use std::mem::discriminant;
 /// hidden word may agree.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Filter {
-    shown: Vec<Word>,
-    hidden: Vec<Word>,
+    shown: Vec<Column>,
+    hidden: Vec<Column>,
 }
 
-/// A word, by the column to which it belongs.
+/// A word of `--only`. A minus sign before it hides the rows that agree with it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Word {
+pub(crate) struct Word {
+    hides: bool,
+    column: Column,
+}
+
+/// A word by the column to which it belongs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Column {
     From(Side),
     Kind(Kind),
     Conn(u32),
@@ -23,34 +30,39 @@ enum Word {
 }
 
 impl Filter {
-    /// Adds a word. A minus sign before it hides the rows that agree with it.
-    ///
-    /// # Errors
-    /// If the word is empty.
-    pub(crate) fn add(&mut self, word: &str) -> Result<(), String> {
-        let (list, word) = match word.strip_prefix('-') {
-            Some(word) => (&mut self.hidden, word),
-            None => (&mut self.shown, word),
-        };
-        if word.is_empty() {
-            return Err("--only takes a word, such as openDiff, request, agent or -ping".into());
-        }
-        list.push(Word::parse(word));
-        Ok(())
-    }
-
-    pub(crate) fn is_empty(&self) -> bool {
-        self.shown.is_empty() && self.hidden.is_empty()
-    }
-
     pub(crate) fn shows(&self, row: &Row) -> bool {
-        let is_column = |word: &Word, of: &Word| discriminant(word) == discriminant(of);
-        let agrees = |of: &Word| self.shown.iter().any(|word| is_column(word, of) && word.agrees(row));
+        let is_column = |word: &Column, of: &Column| discriminant(word) == discriminant(of);
+        let agrees = |of: &Column| self.shown.iter().any(|word| is_column(word, of) && word.agrees(row));
         self.shown.iter().all(agrees) && !self.hidden.iter().any(|word| word.agrees(row))
     }
 }
 
+impl FromIterator<Word> for Filter {
+    fn from_iter<I: IntoIterator<Item = Word>>(words: I) -> Self {
+        let mut filter = Self::default();
+        for word in words {
+            let list = if word.hides { &mut filter.hidden } else { &mut filter.shown };
+            list.push(word.column);
+        }
+        filter
+    }
+}
+
 impl Word {
+    /// Parses a word.
+    ///
+    /// # Errors
+    /// If the word is empty.
+    pub(crate) fn parse(word: &str) -> Result<Self, &'static str> {
+        let shown = word.strip_prefix('-');
+        match shown.unwrap_or(word) {
+            "" => Err("give a word, such as openDiff, request, agent or -ping"),
+            name => Ok(Self { hides: shown.is_some(), column: Column::parse(name) }),
+        }
+    }
+}
+
+impl Column {
     fn parse(word: &str) -> Self {
         let word = word.to_lowercase();
         let kind = || Kind::ALL.into_iter().find(|kind| kind.word() == word);
@@ -121,14 +133,13 @@ mod tests {
             (&["nosuch"], &[]),
         ];
         for (words, expected) in cases {
-            let mut filter = Filter::default();
-            words.iter().for_each(|word| filter.add(word).unwrap());
-            assert_eq!(filter.is_empty(), words.is_empty());
+            let filter: Filter = words.iter().map(|word| Word::parse(word).unwrap()).collect();
+            assert_eq!(filter == Filter::default(), words.is_empty());
             let shown: Vec<usize> = (0..rows.len()).filter(|index| filter.shows(&rows[*index])).collect();
             assert_eq!(shown, *expected, "{words:?}");
         }
         for word in ["", "-"] {
-            assert!(Filter::default().add(word).unwrap_err().contains("--only takes a word"));
+            assert!(Word::parse(word).unwrap_err().contains("give a word"));
         }
     }
 }

@@ -8,7 +8,7 @@ mod filter;
 mod row;
 mod screen;
 
-pub(crate) use filter::Filter;
+pub(crate) use filter::{Filter, Word};
 pub(crate) use screen::Screen;
 
 use crate::support::message::{Kind as MessageKind, Message};

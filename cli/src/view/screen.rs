@@ -2,6 +2,7 @@
 
 use crate::support::transcript::Side;
 use crate::support::{columns, has_colors};
+use anstyle::AnsiColor;
 use std::borrow::Cow;
 
 /// Standard output as the place of the rows.
@@ -15,8 +16,7 @@ pub(crate) struct Screen {
 impl Screen {
     /// Returns the screen of standard output, with its present width.
     pub(crate) fn of_stdout() -> Self {
-        let columns = columns::of_stdout();
-        Self { columns, has_colors: columns.is_some() && has_colors() }
+        Self { columns: columns::of_stdout(), has_colors: has_colors() }
     }
 
     /// Returns the text, or its beginning and an ellipsis if it is wider than the screen.
@@ -28,12 +28,13 @@ impl Screen {
     pub(crate) fn paint(&self, text: Cow<'_, str>, from: Option<Side>, is_error: bool) -> String {
         let color = match from {
             _ if !self.has_colors => return text.into_owned(),
-            _ if is_error => 31,
-            Some(Side::Agent) => 36,
-            Some(Side::Editor) => 32,
+            _ if is_error => AnsiColor::Red,
+            Some(Side::Agent) => AnsiColor::Cyan,
+            Some(Side::Editor) => AnsiColor::Green,
             None => return text.into_owned(),
         };
-        format!("\u{1b}[{color}m{text}\u{1b}[m")
+        let style = color.on_default();
+        format!("{style}{text}{style:#}")
     }
 }
 
@@ -53,9 +54,9 @@ mod tests {
         let painted = |has_colors, from, is_error| {
             Screen { columns: None, has_colors }.paint("x".into(), from, is_error)
         };
-        assert_eq!(painted(true, Some(Side::Agent), false), "\u{1b}[36mx\u{1b}[m");
-        assert_eq!(painted(true, Some(Side::Editor), false), "\u{1b}[32mx\u{1b}[m");
-        assert_eq!(painted(true, Some(Side::Editor), true), "\u{1b}[31mx\u{1b}[m");
+        assert_eq!(painted(true, Some(Side::Agent), false), "\u{1b}[36mx\u{1b}[0m");
+        assert_eq!(painted(true, Some(Side::Editor), false), "\u{1b}[32mx\u{1b}[0m");
+        assert_eq!(painted(true, Some(Side::Editor), true), "\u{1b}[31mx\u{1b}[0m");
         assert_eq!(painted(true, None, false), "x");
         assert_eq!(painted(false, Some(Side::Agent), true), "x");
     }

@@ -263,7 +263,7 @@ fn unmet_expectation_names_line_and_event() {
         );
     }
     place.agent(&["--script", "missing"]).fails(2, &["missing: "]);
-    place.agent(&["--script", "s", "tools"]).fails(2, &["--script and tools exclude each other"]);
+    place.agent(&["--script", "s", "tools"]).fails(2, &["cannot be used with '--script <FILE>'"]);
     place.agent(&["--reconnect", "tools"]).fails(2, &["--reconnect goes with"]);
 }
 

@@ -330,7 +330,9 @@ fn dialect_option_changes_names_and_shapes() {
         assert!(said.concat().starts_with(opened), "{dialect}: {said:?}");
     }
     let place = Place::new("no-dialect");
-    place.start("editor", &["--headless", "--dialect", "emacs"]).fails(2, &["--dialect takes"]);
+    place
+        .start("editor", &["--headless", "--dialect", "emacs"])
+        .fails(2, &["'emacs' for '--dialect <NAME>' [possible values: vs-code, "]);
 }
 
 #[test]

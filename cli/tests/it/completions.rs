@@ -1,6 +1,7 @@
 //! The completions in the shells themselves.
 
 use crate::support::{Place, Process, skip};
+use std::ffi::OsString;
 use std::path::Path;
 use std::process::Command;
 use std::{env, fs};
@@ -8,8 +9,8 @@ use std::{env, fs};
 /// Completes the last word of the arguments as bash does, and prints the completions.
 const COMPLETE: &str = r#"
 source completions.bash
-COMP_WORDS=("$@") COMP_CWORD=$(($# - 1))
-complete -p ide-mcp >/dev/null && _ide_mcp
+words=(ide-mcp "$@"); COMP_WORDS=("${words[@]}") COMP_CWORD=$# COMP_TYPE=9
+complete -p ide-mcp >/dev/null && _clap_complete_ide_mcp ide-mcp "${words[$#]}" "${words[$# - 1]}"
 if [ ${#COMPREPLY[@]} -gt 0 ]; then printf '%s\n' "${COMPREPLY[@]}"; fi
 "#;
 
@@ -17,16 +18,15 @@ if [ ${#COMPREPLY[@]} -gt 0 ]; then printf '%s\n' "${COMPREPLY[@]}"; fi
 /// only a line editor has the real ones, and prints the completions.
 const COMPLETE_IN_ZSH: &str = r#"
 compdef() { : }
-compadd() { shift; for word in "$@"; do if [[ $word == "${words[CURRENT]}"* ]]; then print -r -- $word; fi; done }
-_files() { print -r -- files $* }
+_describe() { local name=$3; print -rl -- ${${(P)name}%%:*} }
 source ./completions.zsh
-words=(ide-mcp "$@"); CURRENT=${#words}; _ide_mcp
+words=(ide-mcp "$@"); CURRENT=${#words}; _clap_dynamic_completer_ide_mcp
 "#;
 
 /// Completes the line of the argument as fish does, and prints the completions.
 const COMPLETE_IN_FISH: &str = "source completions.fish; complete -C $argv[1] | string split -f 1 \\t";
 
-const COMMANDS: [&str; 11] = [
+const COMMANDS: [&str; 12] = [
     "editor",
     "agent",
     "doctor",
@@ -37,11 +37,15 @@ const COMMANDS: [&str; 11] = [
     "sidecar",
     "plugin",
     "completions",
+    "man",
     "help",
 ];
 
+/// The options of all commands.
+const COMMON: [&str; 3] = ["--color", "--help", "--version"];
+
 /// The options of `ide-mcp bridge`.
-const BRIDGE: [&str; 7] = ["--lock", "--port", "--cwd", "--dead-process", "--trust-port", "-h", "--help"];
+const BRIDGE: [&str; 5] = ["--lock", "--port", "--cwd", "--dead-process", "--trust-port"];
 
 #[test]
 fn bash_completes_words_and_values() {
@@ -54,29 +58,32 @@ fn bash_completes_words_and_values() {
     let lock = place.published("the editor", None);
     let port = lock.file_stem().unwrap().to_str().unwrap();
     let rows: &[(&str, &[&str], &[&str])] = &[
-        ("the first word", &[""], &COMMANDS),
+        ("the first word", &[""], &[&COMMANDS[..], &COMMON].concat()),
         ("its beginning", &["ed"], &["editor"]),
         ("an option of the program", &["--v"], &["--version"]),
-        ("options of a command", &["bridge", "-"], &BRIDGE),
-        ("options in place of other words", &["bridge", ""], &BRIDGE),
+        // An option has its short name after a dash alone, and its long one elsewhere.
+        ("options of a command", &["bridge", "-"], &[&BRIDGE[..], &["--color", "-h", "-V"]].concat()),
+        ("options in place of other words", &["bridge", ""], &[&BRIDGE[..], &COMMON].concat()),
         ("an option behind a value", &["editor", "--port", "1", "--no-"], &["--no-token", "--no-ignore"]),
         ("choices", &["editor", "--on-diff", ""], &["ask", "accept", "reject", "hold"]),
-        ("a file", &["agent", "--lock", "my"], &["my file.lock", "my folder"]),
-        ("a directory", &["bridge", "--cwd", "my"], &["my folder"]),
+        ("choices of all commands", &["doctor", "--color", ""], &["auto", "always", "never"]),
+        ("a file", &["agent", "--lock", "my"], &["my file.lock", "my folder/"]),
+        ("a directory", &["bridge", "--cwd", "my"], &["my folder/"]),
         ("the port of an editor", &["bridge", "--port", ""], &[port]),
         ("the port to listen on", &["editor", "--port", ""], &[]),
         ("a tool", &["agent", "call", "getO"], &["getOpenEditors"]),
         ("a tool after an option", &["agent", "--json", "call", "openD"], &["openDiff"]),
-        ("commands and files of a command", &["agent", "c"], &["call", "calls", "completions.bash"]),
-        ("files and directories of a command", &["editor", "my"], &["my file.lock", "my folder"]),
+        ("commands of a command", &["agent", "c"], &["call", "calls"]),
+        ("files of its commands", &["agent", "diff", "c"], &["completions.bash"]),
+        ("files and directories of a command", &["editor", "my"], &["my file.lock", "my folder/"]),
         ("a page or a command", &["help", "s"], &["scripts", "search", "sidecar"]),
-        ("an unknown command", &["dance", ""], &[]),
+        // As if the word were not there.
+        ("an unknown command", &["dance", "ed"], &["editor"]),
     ];
     for (name, words, expected) in rows {
         let mut bash = Command::new("bash");
-        // The completions call the program for the ports, by the first word of the line.
-        bash.args(["--norc", "-c", COMPLETE, "bash", crate::executable()]).args(*words);
-        place.house(&mut bash);
+        bash.args(["--norc", "-c", COMPLETE, "bash"]).args(*words);
+        place.house(bash.env("PATH", path()));
         let mut bash = Process::spawn("bash", &mut bash);
         let mut completed = bash.rest();
         completed.sort();
@@ -99,17 +106,20 @@ fn zsh_and_fish_complete_words_and_values() {
     let _editor = place.editor(&[]);
     let lock = place.published("the editor", None);
     let port = lock.file_stem().unwrap().to_str().unwrap();
-    // `_files` of zsh and the matches of fish.
-    let (any, folder): (&[&str], &[&str]) = (&["my.lock", "my_folder/"], &["my_folder/"]);
+    // zsh puts the slash of a directory behind it by itself.
+    let words = [&COMMANDS[..], &COMMON].concat();
+    let options = [&BRIDGE[..], &COMMON].concat();
+    let short = [&BRIDGE[..], &["--color", "-h", "-V"]].concat();
     let rows: &[(&str, &[&str], &[&str], &[&str])] = &[
-        ("the first word", &[""], &COMMANDS, &COMMANDS),
+        ("the first word", &[""], &words, &words),
+        ("options of a command", &["bridge", "-"], &short, &short),
+        ("options in place of other words", &["bridge", ""], &options, &options),
+        ("an unknown command", &["dance", "ed"], &["editor"], &["editor"]),
         ("its beginning", &["ed"], &["editor"], &["editor"]),
         ("an option of the program", &["--v"], &["--version"], &["--version"]),
-        ("options of a command", &["bridge", "-"], &BRIDGE, &BRIDGE),
-        ("options in place of other words", &["bridge", ""], &BRIDGE, &[]),
         ("choices", &["editor", "--on-diff", "a"], &["ask", "accept"], &["ask", "accept"]),
-        ("a file", &["agent", "--lock", "my"], &["files"], any),
-        ("a directory", &["bridge", "--cwd", "my"], &["files -/"], folder),
+        ("a file", &["agent", "--lock", "my"], &["my.lock", "my_folder"], &["my.lock", "my_folder/"]),
+        ("a directory", &["bridge", "--cwd", "my"], &["my_folder"], &["my_folder/"]),
         ("the port of an editor", &["bridge", "--port", ""], &[port], &[port]),
         ("the port to listen on", &["editor", "--port", ""], &[], &[]),
         ("a tool", &["agent", "call", "getO"], &["getOpenEditors"], &["getOpenEditors"]),
@@ -119,14 +129,7 @@ fn zsh_and_fish_complete_words_and_values() {
             &["scripts", "search", "sidecar"],
             &["scripts", "search", "sidecar"],
         ),
-        ("an unknown command", &["dance", ""], &[], &[]),
     ];
-    // The completions call the program for the ports.
-    let folder = Path::new(crate::executable()).parent().unwrap();
-    let path = env::join_paths(
-        [folder.to_owned()].into_iter().chain(env::split_paths(&env::var_os("PATH").unwrap())),
-    );
-    let path = path.unwrap();
     for shell in ["zsh", "fish"] {
         if let Err(error) = Command::new(shell).arg("--version").output() {
             skip(&format!("{shell}: {error}"));
@@ -142,7 +145,7 @@ fn zsh_and_fish_complete_words_and_values() {
                 command.args(["--no-config", "-c", COMPLETE_IN_FISH, &line]);
                 in_fish
             };
-            place.house(command.env("PATH", &path));
+            place.house(command.env("PATH", path()));
             let mut process = Process::spawn(shell, &mut command);
             let mut completed = process.rest();
             completed.sort();
@@ -154,14 +157,45 @@ fn zsh_and_fish_complete_words_and_values() {
     }
 }
 
+/// The shells that are not on every machine ask the program in the same way.
+#[test]
+fn program_answers_every_shell() {
+    let place = Place::new("completions-answers");
+    let _editor = place.editor(&[]);
+    let lock = place.published("the editor", None);
+    let port = lock.file_stem().unwrap().to_str().unwrap();
+    let rows: &[(&[&str], &str)] = &[
+        (&["bridge", "--port", ""], port),
+        (&["agent", "call", "getOpenE"], "getOpenEditors"),
+        (&["editor", "--dialect", "j"], "jetbrains"),
+    ];
+    for shell in ["bash", "zsh", "fish", "powershell", "elvish"] {
+        for (words, expected) in rows {
+            let mut command = place.command("--", &[&["ide-mcp"], *words].concat());
+            command.env("IDE_MCP_COMPLETE", shell).env("_CLAP_IFS", "\n");
+            command.env("_CLAP_COMPLETE_INDEX", words.len().to_string());
+            let mut process = Process::spawn(shell, &mut command);
+            let answers = process.rest();
+            let values: Vec<&str> =
+                answers.iter().map(|line| line.split(['\t', ':']).next().unwrap()).collect();
+            assert_eq!(values, [*expected], "{shell}: {words:?}");
+            assert_eq!(process.end(), (Some(0), String::new()), "{shell}");
+        }
+    }
+}
+
 #[test]
 fn shells_accept_their_completions() {
     let place = Place::new("completions-syntax");
-    for shell in ["bash", "zsh", "fish"] {
+    for shell in ["bash", "zsh", "fish", "powershell", "elvish", "nushell"] {
         let mut process = place.start("completions", &[shell]);
         let script = process.rest().join("\n");
         assert_eq!(process.end(), (Some(0), String::new()));
-        assert!(script.starts_with('#') && script.contains("mcp-config"), "{shell}: {script}");
+        let knows = if shell == "nushell" { "mcp-config" } else { "IDE_MCP_COMPLETE" };
+        assert!(script.contains("ide-mcp") && script.contains(knows), "{shell}: {script}");
+        if !["bash", "zsh", "fish"].contains(&shell) {
+            continue;
+        }
         let file = place.write(shell, &script);
         // Only bash is on every machine.
         match Command::new(shell).args(["-n", &file]).output() {
@@ -173,11 +207,18 @@ fn shells_accept_their_completions() {
         }
     }
     let rows: &[(&[&str], &str)] = &[
-        (&[], "a shell is missing: bash, zsh or fish; see "),
-        (&["ksh"], "the shells are bash, zsh and fish"),
-        (&["bash", "zsh"], "unexpected argument \"zsh\""),
+        (&[], "not provided: <bash|zsh|fish|powershell|elvish|nushell>"),
+        (&["ksh"], "[possible values: bash, zsh, fish, powershell, elvish, nushell]"),
+        (&["bash", "zsh"], "unexpected argument 'zsh' found"),
     ];
     for (arguments, expected) in rows {
         place.start("completions", arguments).fails(2, &[expected]);
     }
+}
+
+/// Returns the variable `PATH` with the folder of the program, which the completions call.
+fn path() -> OsString {
+    let folder = Path::new(crate::executable()).parent().unwrap().to_owned();
+    let others = env::var_os("PATH").unwrap();
+    env::join_paths([folder].into_iter().chain(env::split_paths(&others))).unwrap()
 }

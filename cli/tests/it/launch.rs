@@ -270,8 +270,8 @@ fn wrong_launches_are_refused() {
     let cases: &[(&[&str], &str)] = &[
         (&["--"], "a command is missing after --"),
         (&["--mcp-config"], "--mcp-config gives the tools to a command: add -- claude"),
-        (&["--resume", "--port", "1"], "leave --port, --token-of and --no-token out"),
-        (&["--resume", "--no-token"], "leave --port, --token-of and --no-token out"),
+        (&["--resume", "--port", "1"], "'--resume' cannot be used with '--port <N>'"),
+        (&["--resume", "--no-token"], "'--resume' cannot be used with '--no-token'"),
     ];
     for (arguments, expected) in cases {
         let mut editor: Process = place.start("editor", arguments);

@@ -24,6 +24,7 @@ mod edits;
 mod endings;
 mod files;
 mod forms;
+mod help;
 mod hidden;
 #[cfg(target_os = "linux")]
 mod hostile;

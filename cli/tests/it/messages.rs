@@ -5,7 +5,19 @@ use serde_json::{Value, json};
 use std::fs;
 use std::net::TcpListener;
 
-const COMMANDS: [&str; 7] = ["editor", "agent", "doctor", "tap", "replay", "bridge", "mcp-config"];
+const COMMANDS: [&str; 11] = [
+    "editor",
+    "agent",
+    "doctor",
+    "tap",
+    "replay",
+    "bridge",
+    "mcp-config",
+    "sidecar",
+    "plugin",
+    "completions",
+    "man",
+];
 
 #[test]
 fn wrong_command_line_is_status_2() {
@@ -15,31 +27,63 @@ fn wrong_command_line_is_status_2() {
     place.write("token", r#"{"authToken":"t"}"#);
     let see = |program| format!("; see `ide-mcp {program} --help`\n");
     let cases: &[(&str, &[&str], &str)] = &[
-        ("editor", &["--prot", "1"], "there is no option --prot (did you mean --port?)"),
-        ("editor", &["--port"], "--port needs a value: N"),
-        ("tap", &["--loc", "x"], "there is no option --loc (did you mean --lock?)"),
-        ("editor", &["--port", "http"], "--port takes a number from 0 to 65535, not \"http\""),
-        ("editor", &["--port", "65536"], "--port takes a number from 0 to 65535, not \"65536\""),
-        ("editor", &["--name", ""], "--name takes a name"),
-        ("editor", &["--on-diff", "maybe"], "--on-diff takes ask, accept, reject or hold"),
+        (
+            "editor",
+            &["--prot", "1"],
+            "unexpected argument '--prot' found (a similar argument exists: '--port')",
+        ),
+        ("editor", &["--port"], "a value is required for '--port <N>'"),
+        ("tap", &["--loc", "x"], "unexpected argument '--loc' found (a similar argument exists: '--lock')"),
+        (
+            "editor",
+            &["--port", "http"],
+            "invalid value 'http' for '--port <N>': give a number from 0 to 65535",
+        ),
+        (
+            "editor",
+            &["--port", "65536"],
+            "invalid value '65536' for '--port <N>': give a number from 0 to 65535",
+        ),
+        ("editor", &["--name", ""], "for '--name <NAME>'"),
+        (
+            "editor",
+            &["--on-diff", "maybe"],
+            "'maybe' for '--on-diff <WHAT>' [possible values: ask, accept, reject, hold]",
+        ),
         ("editor", &["--token", "x"], "--token"),
-        ("editor", &["--token-of", "missing"], "--token-of \"missing\": "),
-        ("editor", &["--token-of", "file"], "--token-of \"file\": the lock file is empty"),
-        ("editor", &["--token-of", "lock"], "--token-of \"lock\": the lock file has no token"),
-        ("agent", &[], "a command is missing"),
-        ("agent", &["dance"], "no command: \"dance\""),
-        ("agent", &["tools", "x"], "\"x\" is a word too many for tools"),
-        ("agent", &["call"], "call needs the NAME of a tool"),
+        ("editor", &["--token-of", "missing"], "'missing' for '--token-of <FILE>': "),
+        ("editor", &["--token-of", "file"], "'file' for '--token-of <FILE>': the lock file is empty"),
+        ("editor", &["--token-of", "lock"], "'lock' for '--token-of <FILE>': the lock file has no token"),
+        (
+            "agent",
+            &[],
+            "'ide-mcp agent' requires a subcommand but one was not provided [subcommands: tools, ",
+        ),
+        ("agent", &["dance"], "unrecognized subcommand 'dance'"),
+        ("agent", &["tools", "x"], "unexpected argument 'x' found"),
+        ("agent", &["call"], "required arguments were not provided: <TOOL>"),
         ("agent", &["call", "openDiff", "{}"], "no arguments of openDiff"),
-        ("agent", &["diff", "file"], "diff needs NEWFILE"),
-        ("agent", &["--port", "0", "tools"], "--port takes a number from 1 to 65535, not \"0\""),
-        ("agent", &["--port", "1", "--lock", "1.lock", "tools"], "exclude each other"),
-        ("editor", &["--token-of", "token", "--no-token"], "exclude each other"),
-        ("doctor", &["x"], "unexpected argument \"x\""),
-        ("tap", &["--port", "0"], "--port takes a number from 1 to 65535, not \"0\""),
-        ("replay", &[], "FILE is missing"),
-        ("bridge", &["x"], "unexpected argument \"x\""),
-        ("mcp-config", &["--force"], "--force goes with --out FILE"),
+        ("agent", &["diff", "file"], "required arguments were not provided: <NEWFILE>"),
+        (
+            "agent",
+            &["--port", "0", "tools"],
+            "invalid value '0' for '--port <PORT>': give a number from 1 to 65535",
+        ),
+        (
+            "agent",
+            &["--port", "1", "--lock", "1.lock", "tools"],
+            "'--port <PORT>' cannot be used with '--lock <FILE>'",
+        ),
+        (
+            "editor",
+            &["--token-of", "token", "--no-token"],
+            "'--token-of <FILE>' cannot be used with '--no-token'",
+        ),
+        ("doctor", &["x"], "unexpected argument 'x' found"),
+        ("tap", &["--port", "0"], "invalid value '0' for '--port <PORT>': give a number from 1 to 65535"),
+        ("replay", &[], "required arguments were not provided: <FILE>"),
+        ("bridge", &["x"], "unexpected argument 'x' found"),
+        ("mcp-config", &["--force"], "required arguments were not provided: --out <FILE>"),
     ];
     for (program, arguments, expected) in cases {
         let (status, said) = place.start(program, arguments).end();
@@ -60,6 +104,7 @@ fn wrong_command_line_with_json_is_a_line() {
         ("doctor", &["--bogus"], false),
         // The standard output of the bridge is for the messages of the editor.
         ("bridge", &["--json"], false),
+        ("completions", &["bash", "--json"], false),
     ];
     for (program, arguments, is_printed) in cases {
         let mut process = place.start(program, arguments);
@@ -80,7 +125,7 @@ fn help_explains_the_exit_status() {
         let mut process = place.start(arguments[0], &arguments[1..]);
         assert_eq!(process.end(), (Some(0), String::new()));
         let text = process.rest().join(" ");
-        let parts = [format!("usage: ide-mcp {program} "), " exit status: 0".into(), "; 2 if ".into()];
+        let parts = [format!("Usage: ide-mcp {program}"), " Exit status: 0".into(), "; 2 if ".into()];
         assert!(parts.iter().all(|part| text.contains(part)), "{text}");
     }
 }
@@ -95,15 +140,27 @@ fn the_program_names_its_commands() {
         assert!(COMMANDS.iter().all(|name| text.contains(&format!("\n  {name} "))), "{text}");
     }
     let version = concat!("ide-mcp ", env!("CARGO_PKG_VERSION"));
-    assert_eq!(place.start("--version", &[]).rest(), [version]);
-    assert_eq!(place.start("-V", &[]).rest(), [version]);
-    let named = "editor, agent, doctor, tap, replay, bridge, mcp-config, sidecar, plugin or completions";
+    for arguments in
+        [&["--version"][..], &["-V"], &["agent", "--version"], &["agent", "tools", "-V"], &["man", "-V"]]
+    {
+        assert_eq!(place.start(arguments[0], &arguments[1..]).rest(), [version], "{arguments:?}");
+    }
+    let named =
+        "editor, agent, doctor, tap, replay, bridge, mcp-config, sidecar, plugin, completions, man, help";
     let cases: &[(&str, &[&str], &str)] = &[
-        ("another command", &["dance"], "there is no command \"dance\": "),
-        ("help for another command", &["help", "dance"], "there is no command \"dance\": "),
-        ("a misspelled command", &["edtor"], r#"there is no command "edtor" (did you mean editor?)"#),
-        ("another option", &["--verbose"], "there is no option --verbose; "),
-        ("help with an option", &["help", "-v"], "there is no option -v; "),
+        ("another command", &["dance"], "unrecognized subcommand 'dance'; "),
+        (
+            "help for another command",
+            &["help", "dance"],
+            "invalid value 'dance' for '[NAME]' [possible values: ",
+        ),
+        (
+            "a misspelled command",
+            &["edtor"],
+            "unrecognized subcommand 'edtor' (some similar subcommands exist: 'doctor', 'editor'); ",
+        ),
+        ("another option", &["--verbose"], "unexpected argument '--verbose' found"),
+        ("help with an option", &["help", "-v"], "unexpected argument '-v' found"),
     ];
     for (name, arguments, expected) in cases {
         let (status, said) = place.start(arguments[0], &arguments[1..]).end();
@@ -115,7 +172,7 @@ fn the_program_names_its_commands() {
         assert!(!expected.ends_with(": ") || said.contains(named), "{name}: {said}");
     }
     let mut alone = Process::spawn("ide-mcp", &mut std::process::Command::new(crate::executable()));
-    alone.fails(2, &["a command is missing: ", named]);
+    alone.fails(2, &["'ide-mcp' requires a subcommand but one was not provided", named]);
 }
 
 #[test]

@@ -101,9 +101,9 @@ fn unknown_editor_is_named() {
     for (arguments, reason) in [
         (
             &["nvm"][..],
-            "there is no plugin for \"nvm\" (did you mean nvim?): the editors are nvim, vim, emacs",
+            "invalid value 'nvm' for '<nvim|vim|emacs>' [possible values: nvim, vim, emacs] (a similar value exists: 'nvim')",
         ),
-        (&[], "the name of an editor is missing: nvim, vim, emacs"),
+        (&[], "required arguments were not provided: <nvim|vim|emacs>"),
         (&["nvim", "emacs"], "unexpected argument"),
     ] {
         let (_, status, complaints) = run(&place, arguments);

@@ -3,6 +3,7 @@
 use super::Report;
 use crate::doctor::kinds::Status;
 use crate::doctor::rules::{Finding, Verdict};
+use anstyle::{AnsiColor, Style};
 use ide_mcp::ide::kit::display_safe;
 use std::collections::BTreeMap;
 
@@ -139,20 +140,20 @@ pub(super) struct Paint {
 impl Paint {
     fn status(self, status: Status) -> String {
         let color = match status {
-            Status::Problem => "1;31",
-            Status::Warning => "1;33",
-            Status::Note => "1;36",
-            Status::Ok => "1;32",
+            Status::Problem => AnsiColor::Red,
+            Status::Warning => AnsiColor::Yellow,
+            Status::Note => AnsiColor::Cyan,
+            Status::Ok => AnsiColor::Green,
         };
-        self.with(color, status.word())
+        self.with(color.on_default().bold(), status.word())
     }
 
     pub(super) fn bold(self, text: &str) -> String {
-        self.with("1", text)
+        self.with(Style::new().bold(), text)
     }
 
-    fn with(self, codes: &str, text: &str) -> String {
-        if self.colored { format!("\u{1b}[{codes}m{text}\u{1b}[0m") } else { text.into() }
+    fn with(self, style: Style, text: &str) -> String {
+        if self.colored { format!("{style}{text}{style:#}") } else { text.into() }
     }
 }
 
@@ -193,7 +194,7 @@ ok: 2× directory-not-used, lock-sound (--verbose says more)";
             "{verbose}"
         );
         let colored = text(&report, false, true);
-        assert!(colored.contains("\u{1b}[1;31mproblem\u{1b}[0m: \"E\""), "{colored}");
+        assert!(colored.contains("\u{1b}[1m\u{1b}[31mproblem\u{1b}[0m: \"E\""), "{colored}");
         let plain =
             colored.split("\u{1b}[").map(|piece| piece.split_once('m').map_or(piece, |(_, rest)| rest));
         assert_eq!(plain.skip(1).collect::<String>(), expected, "colors change nothing else");

@@ -140,7 +140,8 @@ mod tests {
             ("an entry more", None, 3, 4, Err("the folder has more than 4 entries")),
             ("a narrower pattern", Some("*.md"), 2, 5, Ok(notes)),
             ("which looks at as many entries", Some("*.md"), 2, 4, Err("the folder has more than 4 entries")),
-            ("no pattern of files", Some("a[.md"), 3, 5, Err("the pattern is not valid: ")),
+            ("no pattern of files", Some("a[z-a].md"), 3, 5, Err("the pattern is not valid: ")),
+            ("a bracket without an end", Some("a[.md"), 3, 5, Ok(Vec::new())),
         ];
         for (name, pattern, files, entries, expected) in rows {
             let asked = ListFiles::new(pattern.map(String::from));

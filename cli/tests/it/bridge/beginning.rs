@@ -27,7 +27,7 @@ fn missing_editor_is_reported_at_once() {
     rewrite(&editor.lock, &json!({"authToken": "wrong"}));
     attempt(&editor.port, "401");
     let mut help = place.start("bridge", &["--help"]);
-    assert!(help.rest().join("\n").contains("usage: ide-mcp bridge"));
+    assert!(help.rest().join("\n").contains("Usage: ide-mcp bridge"));
 }
 
 #[test]

@@ -194,9 +194,9 @@ fn wrong_command_line_is_status_2() {
         (&["--jsno"][..], "--jsno"),
         (&["here"], "here"),
         (&["--cwd", "missing"], "--cwd: there is no directory \"missing\""),
-        (&["--json", "--verbose"], "--json and --verbose exclude each other"),
-        (&["--report", "--json"], "--report and --json exclude each other"),
-        (&["--watch", "--report"], "--watch and --report exclude each other"),
+        (&["--json", "--verbose"], "'--json' cannot be used with '--verbose'"),
+        (&["--report", "--json"], "'--report' cannot be used with '--json'"),
+        (&["--watch", "--report"], "'--watch' cannot be used with '--report'"),
     ] {
         let (status, said) = setup.doctor(arguments).end();
         assert!(

@@ -52,7 +52,7 @@ fn terminal_shows_messages_in_colors() {
         let row =
             screen.lines().find(|row| row.contains("getDiagnostics #") && row.contains("{\"uri\"")).unwrap();
         assert_eq!(row.starts_with("\u{1b}[36m "), has_colors, "{name}: {row:?}");
-        let row = row.trim_end().trim_start_matches("\u{1b}[36m").trim_end_matches("\u{1b}[m");
+        let row = row.trim_end().trim_start_matches("\u{1b}[36m").trim_end_matches("\u{1b}[0m");
         assert!(row.contains(&format!("{}日本xxx", "*".repeat(token.len()))), "{row}");
         // Two characters take two columns each.
         assert!(row.ends_with("xx…") && row.chars().count() == 198, "{} {row}", row.chars().count());

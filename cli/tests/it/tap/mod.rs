@@ -281,7 +281,7 @@ fn failed_start_names_the_remedy() {
     assert_eq!(place.read("there.jsonl"), "mine");
     assert_eq!(place.in_lock_dir().len(), 1, "a lock file without a tap");
     let mut help = place.start("tap", &["--help"]);
-    assert!(help.rest().join("\n").contains("usage: ide-mcp tap"));
+    assert!(help.rest().join("\n").contains("Usage: ide-mcp tap"));
     assert_eq!(help.end().0, Some(0));
 
     for (text, expected) in [("nonsense\n", "line 1"), ("", "nothing in it")] {

@@ -1,0 +1,74 @@
+//! `help`: the help of a command, or a page about more than one option.
+
+use super::{NAMES, command, page, pager};
+use crate::support::{FAILED, Program, columns, has_colors};
+use crate::topics::TOPICS;
+use clap::builder::{PossibleValuesParser, StyledStr, Styles};
+use std::io::Write as _;
+use std::process::ExitCode;
+
+const AFTER_HELP: &str = "\
+At a terminal, PAGER shows a page, or `less`.
+
+Examples:
+  ide-mcp help agent
+  ide-mcp help headless
+
+Exit status: 0; 1 if standard output cannot be written; 2 if there is no such
+name
+`ide-mcp help` has the commands.";
+
+#[derive(Debug, clap::Args)]
+#[command(after_help = AFTER_HELP)]
+pub(crate) struct Options {
+    /// The command or the page
+    #[arg(value_parser = PossibleValuesParser::new(names()))]
+    name: Option<String>,
+    /// A command of this command
+    command: Option<String>,
+}
+
+const PROGRAM: Program = Program("help");
+
+/// The headings that a help has of its own.
+const HEADINGS: [&str; 2] = ["\nExamples:", "\nExit status:"];
+
+fn names() -> impl Iterator<Item = &'static str> {
+    NAMES.into_iter().chain(["help"]).chain(TOPICS.iter().map(|topic| topic.name))
+}
+
+pub(super) fn main(options: &Options) -> Result<ExitCode, String> {
+    let words: Vec<&str> = options.name.iter().chain(&options.command).map(String::as_str).collect();
+    let topic = TOPICS.iter().find(|topic| words == [topic.name]);
+    match (topic, words.as_slice()) {
+        (Some(topic), _) => {
+            let text = page::rendered(topic.text, columns::of_stdout(), has_colors());
+            Ok(PROGRAM.printed(pager::show(&text), 0, FAILED))
+        }
+        (None, [] | ["help"]) => Ok(print(&command().render_help())),
+        (None, path) => Ok(print(&help_of(path)?)),
+    }
+}
+
+/// Returns the help of the command at a path of names.
+fn help_of(path: &[&str]) -> Result<StyledStr, String> {
+    let mut all = command();
+    all.build();
+    let mut found = &mut all;
+    for name in path {
+        let problem = format!("'{}' has no command '{name}'", found.get_bin_name().unwrap_or_default());
+        found = found.find_subcommand_mut(name).ok_or(problem)?;
+    }
+    Ok(found.render_help())
+}
+
+/// Prints the help of a command.
+pub(super) fn print(help: &StyledStr) -> ExitCode {
+    let styles = Styles::styled();
+    let header = styles.get_header();
+    let text = HEADINGS.iter().fold(help.ansi().to_string(), |text, heading| {
+        text.replace(heading, &format!("\n{header}{}{header:#}", heading.trim_start()))
+    });
+    let mut out = anstream::stdout();
+    PROGRAM.printed(out.write_all(text.as_bytes()).and_then(|()| out.flush()), 0, FAILED)
+}

@@ -1,0 +1,51 @@
+//! A long text at a terminal: in a pager, which is left out if it cannot be started.
+
+use crate::support::on_signals;
+use signal_hook::consts::SIGINT;
+use std::env;
+use std::io::{self, ErrorKind, IsTerminal as _, Write as _};
+use std::process::{Command, Stdio};
+
+/// Shows a text in a pager if standard output is a terminal, and prints it otherwise.
+///
+/// # Errors
+/// The error of writing to standard output.
+pub(super) fn show(text: &str) -> io::Result<()> {
+    let is_dumb = env::var_os("TERM").is_some_and(|name| name == "dumb");
+    let is_shown = io::stdout().is_terminal() && !is_dumb && pagers().iter().any(|pager| page(pager, text));
+    if is_shown {
+        return Ok(());
+    }
+    let mut out = anstream::stdout();
+    out.write_all(text.as_bytes()).and_then(|()| out.flush())
+}
+
+/// Returns the pagers as words, best first: that of the person alone, if there is one.
+fn pagers() -> Vec<Vec<String>> {
+    let words = |line: &str| line.split(' ').map(str::to_owned).collect();
+    match env::var("PAGER") {
+        Ok(line) => shlex::split(&line).into_iter().chain([words("less -FRX"), words("more")]).collect(),
+        Err(_) => vec![words("less -FRX"), words("more")],
+    }
+}
+
+/// Returns false if this pager cannot be started.
+fn page(pager: &[String], text: &str) -> bool {
+    let [program, arguments @ ..] = pager else { return false };
+    let mut command = Command::new(program);
+    command.args(arguments).stdin(Stdio::piped());
+    if env::var_os("LESS").is_none() {
+        command.env("LESS", "FRX");
+    }
+    let Ok(mut started) = command.spawn() else { return false };
+    // Ctrl+C is for the pager, which has the terminal.
+    let _ = on_signals(&[SIGINT], |_| true);
+    if let Some(mut input) = started.stdin.take() {
+        match input.write_all(text.as_bytes()) {
+            // The person has read enough.
+            Err(error) if error.kind() != ErrorKind::BrokenPipe => return false,
+            _ => {}
+        }
+    }
+    started.wait().is_ok()
+}

@@ -1,0 +1,104 @@
+//! The help beyond a screen: pages in a pager, manual pages, and colors.
+
+use crate::support::terminal::terminal;
+use crate::support::{Place, Process, ended, skip};
+use std::fs;
+use std::io::Read as _;
+use std::os::unix::fs::PermissionsExt as _;
+use std::process::{Command, Stdio};
+
+#[test]
+fn pages_open_in_a_pager_at_a_terminal_alone() {
+    let place = Place::new("pager");
+    let pager = place.write("my pager", "#!/bin/sh\necho \"<$1>\"\nhead -n 1\n");
+    fs::set_permissions(&pager, fs::Permissions::from_mode(0o755)).unwrap();
+    let quoted = format!("'{pager}' -a");
+    // The name, PAGER, the terminal, and the first line.
+    let rows = [
+        ("the pager of the person", quoted.as_str(), "xterm", "<-a>"),
+        ("a missing one, then less or more or none", "no-such-pager", "xterm", "The editor without a screen"),
+        ("a terminal that shows lines", quoted.as_str(), "dumb", "The editor without a screen"),
+    ];
+    for (name, pager, kind, expected) in rows {
+        let (mut person, program) = terminal();
+        let mut command = place.command("help", &["headless"]);
+        command.env("PAGER", pager).env("LESS", "FRXE");
+        let side = || Stdio::from(program.try_clone().unwrap());
+        command.env("TERM", kind).stdin(side()).stdout(side()).stderr(Stdio::piped());
+        let child = command.env("NO_COLOR", "1").spawn().unwrap();
+        drop((command, program));
+        let (mut shown, mut bytes) = (String::new(), [0; 4096]);
+        while let Ok(read @ 1..) = person.read(&mut bytes) {
+            shown += &String::from_utf8_lossy(&bytes[..read]);
+        }
+        let (status, said) = ended(child);
+        assert_eq!((status, said.as_str()), (Some(0), ""), "{name}");
+        assert!(shown.contains(expected), "{name}: {shown}");
+        assert_eq!(shown.contains("<-a>"), expected == "<-a>", "{name}: {shown}");
+        assert!(!shown.contains("# The editor"), "{name}: {shown}");
+    }
+    let mut command = place.command("help", &["headless"]);
+    let mut piped = Process::spawn("help", command.env("PAGER", &quoted));
+    let lines = piped.rest();
+    assert_eq!((lines[0].as_str(), piped.end()), ("The editor without a screen", (Some(0), String::new())));
+    assert!(lines.len() > 60 && lines.iter().all(|line| !line.contains('\u{1b}')), "{lines:?}");
+}
+
+#[test]
+fn manual_pages_of_all_commands_are_sound() {
+    let place = Place::new("manual");
+    let dir = place.project().join("man");
+    place.start("man", &[dir.to_str().unwrap()]).fails(1, &["man: No such file or directory"]);
+    fs::create_dir(&dir).unwrap();
+    assert_eq!(place.start("man", &[dir.to_str().unwrap()]).end(), (Some(0), String::new()));
+    let pages: Vec<_> = fs::read_dir(&dir).unwrap().map(|page| page.unwrap().path()).collect();
+    let names: Vec<_> = pages.iter().map(|page| page.file_name().unwrap().to_str().unwrap()).collect();
+    for name in ["ide-mcp.1", "ide-mcp-editor.1", "ide-mcp-agent-diff.1", "ide-mcp-man.1"] {
+        assert!(names.contains(&name), "{names:?}");
+    }
+    for page in &pages {
+        let text = fs::read_to_string(page).unwrap();
+        for part in [".SH NAME", ".SH SYNOPSIS", ".SH OPTIONS", ".SH EXAMPLES\n.nf", ".SH \"EXIT STATUS\""] {
+            assert!(text.contains(part), "{page:?}: {part}");
+        }
+        match Command::new("mandoc").args(["-T", "lint", "-W", "error"]).arg(page).output() {
+            Ok(lint) => assert!(lint.status.success() && lint.stdout.is_empty(), "{page:?}: {lint:?}"),
+            Err(error) => skip(&format!("mandoc: {error}")),
+        }
+    }
+}
+
+#[test]
+fn colors_follow_the_option_and_the_variables() {
+    let place = Place::new("colors");
+    let rows: &[(&str, &[&str], &[(&str, &str)], bool)] = &[
+        ("a pipe", &["doctor", "--no-connect"], &[], false),
+        ("asked for", &["doctor", "--no-connect", "--color", "always"], &[], true),
+        ("asked for before the command", &["--color=always", "doctor", "--no-connect"], &[], true),
+        ("forced", &["doctor", "--no-connect"], &[("CLICOLOR_FORCE", "1")], true),
+        (
+            "forced and refused",
+            &["doctor", "--no-connect"],
+            &[("CLICOLOR_FORCE", "1"), ("NO_COLOR", "1")],
+            false,
+        ),
+        (
+            "refused by the option",
+            &["doctor", "--no-connect", "--color=never"],
+            &[("CLICOLOR_FORCE", "1")],
+            false,
+        ),
+        ("a help", &["agent", "--help"], &[], false),
+        ("a help with colors", &["agent", "--help", "--color", "always"], &[], true),
+        ("a page with colors", &["--color", "always", "help", "search"], &[], true),
+        ("a page without", &["help", "search"], &[], false),
+    ];
+    for (name, arguments, variables, expected) in rows {
+        let mut command = place.command(arguments[0], &arguments[1..]);
+        command.env_remove("NO_COLOR").env_remove("CLICOLOR_FORCE").envs(variables.iter().copied());
+        let mut process = Process::spawn("ide-mcp", &mut command);
+        let text = process.rest().join("\n");
+        process.end();
+        assert_eq!(text.contains('\u{1b}'), *expected, "{name}: {text}");
+    }
+}
