@@ -350,7 +350,8 @@ mod tests {
             ("ours after another", Trust::OurUser, &[false, true, true]),
             ("every user is trusted", Trust::EveryUser, &[true, true]),
         ];
-        let root = std::env::temp_dir().join(format!("ide-mcp-attempts-{}", process::id()));
+        let temp = tempfile::tempdir().unwrap();
+        let root = temp.path().join("attempts");
         let dir = LockDir::create(&root).unwrap();
         let token = new_token().unwrap();
         let editor = TcpListener::bind("127.0.0.1:0").unwrap();
@@ -386,6 +387,5 @@ mod tests {
             assert!(OURS.take().is_empty(), "{name}: an attempt without a look-up");
         }
         drop(published);
-        std::fs::remove_dir_all(root).unwrap();
     }
 }

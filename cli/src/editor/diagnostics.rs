@@ -138,7 +138,8 @@ mod tests {
 
     #[test]
     fn oldest_of_257_asked_files_is_dropped() {
-        let root = std::env::temp_dir().join(format!("ide-mcp-asked-{}", std::process::id()));
+        let temp = tempfile::tempdir().unwrap();
+        let root = temp.path().join("asked");
         std::fs::create_dir_all(&root).unwrap();
         let mut asked = Asked::default();
         let file = |number: usize| {
@@ -155,7 +156,6 @@ mod tests {
         assert_eq!(asked.files().count(), MAX_ASKED);
         let has = |number: usize| asked.files().any(|asked| asked.real == file(number).real);
         assert!(has(0) && !has(1) && has(2) && has(MAX_ASKED), "0 was asked for again");
-        std::fs::remove_dir_all(&root).unwrap();
     }
 
     #[test]

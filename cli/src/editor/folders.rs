@@ -223,8 +223,8 @@ mod tests {
 
     #[test]
     fn path_is_inside_by_its_real_form() {
-        let root = std::env::temp_dir().join(format!("ide-mcp-folders-{}", std::process::id()));
-        let _ = fs::remove_dir_all(&root);
+        let temp = tempfile::tempdir().unwrap();
+        let root = temp.path().join("folders");
         fs::create_dir_all(root.join("p/sub")).unwrap();
         fs::create_dir_all(root.join("p_evil")).unwrap();
         fs::write(root.join("p/a.txt"), "").unwrap();
@@ -279,6 +279,5 @@ mod tests {
         let shown = |path| folders.find(path).unwrap().shown;
         assert_eq!(shown("in/b.txt"), root.join("p/in/b.txt"), "as the person knows it");
         assert_eq!(shown("in/../a.txt"), root.join("p/a.txt"), "`..` says nothing to a reader");
-        fs::remove_dir_all(&root).unwrap();
     }
 }

@@ -141,7 +141,8 @@ mod tests {
 
     #[test]
     fn last_run_comes_back_in_its_folders() {
-        let root = std::env::temp_dir().join(format!("ide-mcp-last-run-{}", std::process::id()));
+        let temp = tempfile::tempdir().unwrap();
+        let root = temp.path().join("last-run");
         let (one, other, state) = (root.join("one"), root.join("other"), root.join("state"));
         for folder in [&one, &other] {
             create_private(folder);
@@ -180,6 +181,5 @@ mod tests {
         assert_eq!(LastRun::read(&state, &one), Ok(Some(run)));
         fs::write(file(&state, &one), "{").unwrap();
         assert!(LastRun::read(&state, &one).unwrap_err().contains("is not the state of a run"));
-        fs::remove_dir_all(&root).unwrap();
     }
 }

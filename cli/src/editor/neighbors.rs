@@ -113,17 +113,18 @@ mod tests {
     use ide_mcp_lockfile::{LockDir, new_token};
     use std::fs;
     use std::process::{Child, Command};
+    use tempfile::TempDir;
 
-    struct Dir(PathBuf);
+    /// The folders, and what removes them.
+    struct Dir(PathBuf, #[expect(dead_code, reason = "removes the folders on drop")] TempDir);
 
     impl Dir {
-        fn new(name: &str) -> Self {
-            let root = std::env::temp_dir().join(format!("ide-mcp-neighbors-{name}-{}", process::id()));
-            let _ = fs::remove_dir_all(&root);
+        fn new() -> Self {
+            let temp = tempfile::tempdir().unwrap();
             for folder in ["p/src", "q", "ide"] {
-                create_private(&root.join(folder));
+                create_private(&temp.path().join(folder));
             }
-            Self(root.canonicalize().unwrap())
+            Self(temp.path().canonicalize().unwrap(), temp)
         }
 
         /// Writes the lock file of another process. The file stays.
@@ -144,19 +145,13 @@ mod tests {
         }
     }
 
-    impl Drop for Dir {
-        fn drop(&mut self) {
-            let _ = fs::remove_dir_all(&self.0);
-        }
-    }
-
     fn process() -> Child {
         Command::new("sleep").arg("60").spawn().unwrap()
     }
 
     #[test]
     fn neighbors_have_an_overlapping_folder() {
-        let dir = Dir::new("overlap");
+        let dir = Dir::new();
         let mut other = process();
         let cases = [
             ("the same folder", "p", other.id(), true),
@@ -178,7 +173,7 @@ mod tests {
 
     #[test]
     fn neighbors_come_and_go() {
-        let dir = Dir::new("change");
+        let dir = Dir::new();
         let mut neighbors = dir.neighbors("p");
         assert!(!neighbors.look() && neighbors.found().is_empty());
         let mut other = process();
@@ -202,7 +197,7 @@ mod tests {
 
     #[test]
     fn free_names_have_numbers() {
-        let dir = Dir::new("names");
+        let dir = Dir::new();
         let mut other = process();
         for (port, name, expected) in
             [(50_001, "other", "ed"), (50_002, "ed", "ed 2"), (50_003, "ed 2", "ed 3")]

@@ -116,8 +116,8 @@ mod tests {
 
     #[test]
     fn arguments_are_folders_and_files() {
-        let root = std::env::temp_dir().join(format!("ide-mcp-paths-{}", std::process::id()));
-        let _ = fs::remove_dir_all(&root);
+        let temp = tempfile::tempdir().unwrap();
+        let root = temp.path().join("paths");
         fs::create_dir_all(root.join("p/src")).unwrap();
         fs::create_dir_all(root.join("q")).unwrap();
         for file in ["p/a.txt", "p/src/b.rs", "p/odd:7", "q/c.txt"] {
@@ -181,6 +181,5 @@ mod tests {
         assert_eq!(at(&p, &["p/src", "p/src/b.rs"]), [p.join("src")], "a given folder has the file");
         assert_eq!(at(&p, &["p/src/b.rs", "q/c.txt"]), [p.clone(), root.join("q")]);
         assert!(Named::of(&[PathBuf::new()], cwd).unwrap_err().contains("empty name"));
-        fs::remove_dir_all(&root).unwrap();
     }
 }

@@ -37,7 +37,8 @@ mod tests {
 
     #[test]
     fn files_are_read_up_to_the_limit() {
-        let dir = std::env::temp_dir().join(format!("ide-mcp-read-{}", std::process::id()));
+        let temp = tempfile::tempdir().unwrap();
+        let dir = temp.path().join("read");
         fs::create_dir_all(&dir).unwrap();
         let path = dir.join("file");
         let longest = "x".repeat(usize::try_from(MAX_FILE).unwrap());
@@ -57,7 +58,6 @@ mod tests {
             }
         }
         assert!(read(&dir).unwrap_err().ends_with("is no file"));
-        fs::remove_dir_all(&dir).unwrap();
     }
 
     #[cfg(target_os = "linux")]

@@ -235,7 +235,8 @@ mod tests {
 
     #[test]
     fn existing_file_is_open_once() {
-        let root = std::env::temp_dir().join(format!("ide-mcp-open-{}", std::process::id()));
+        let temp = tempfile::tempdir().unwrap();
+        let root = temp.path().join("open");
         fs::create_dir_all(root.join("sub")).unwrap();
         fs::write(root.join("a.json"), "{").unwrap();
         fs::write(root.join("b.txt"), "b").unwrap();
@@ -250,12 +251,12 @@ mod tests {
         fs::remove_file(root.join("b.txt")).unwrap();
         workspace.select("c.txt", Range::default()).unwrap();
         assert_eq!(workspace.open.len(), 1);
-        fs::remove_dir_all(&root).unwrap();
     }
 
     #[test]
     fn empty_list_means_checked_files() {
-        let root = std::env::temp_dir().join(format!("ide-mcp-known-{}", std::process::id()));
+        let temp = tempfile::tempdir().unwrap();
+        let root = temp.path().join("known");
         fs::create_dir_all(&root).unwrap();
         for (name, text) in [("good.json", "1"), ("bad.json", "{"), ("a.txt", "a")] {
             fs::write(root.join(name), text).unwrap();
@@ -290,6 +291,5 @@ mod tests {
         assert_eq!(of_all(&mut workspace), Ok(vec![1]), "the agent has written the file");
         workspace.select("new.json", Range::default()).unwrap();
         assert_eq!(of_all(&mut workspace), Ok(vec![1]), "once");
-        fs::remove_dir_all(&root).unwrap();
     }
 }

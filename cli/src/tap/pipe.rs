@@ -185,10 +185,9 @@ mod tests {
     use super::*;
     use crate::support::transcript::{Header, VERSION};
     use crate::tap::sink::Sink;
-    use std::env::temp_dir;
+    use std::fs;
     use std::net::TcpListener;
     use std::sync::mpsc;
-    use std::{fs, process};
 
     #[test]
     fn accepted_agent_is_seen_at_every_cut() {
@@ -223,7 +222,8 @@ mod tests {
         }
         to.set_write_timeout(None).unwrap();
 
-        let path = temp_dir().join(format!("ide-mcp-close-{}.jsonl", process::id()));
+        let temp = tempfile::tempdir().unwrap();
+        let path = temp.path().join("close.jsonl");
         let header = Header {
             transcript: VERSION,
             started_ms: 0,
@@ -245,7 +245,6 @@ mod tests {
         });
         let took = ends.recv_timeout(Duration::from_secs(20)).unwrap();
         let transcript = fs::read_to_string(&path).unwrap();
-        fs::remove_file(&path).unwrap();
         assert!(took.since_start() < Duration::from_secs(2), "{took:?}");
         assert!(transcript.contains("the tap ends, and its close frame could not be sent: "), "{transcript}");
     }

@@ -167,8 +167,6 @@ mod tests {
     use super::*;
     use crate::support::transcript::{Side, VERSION, What};
     use crate::tap::record::Recorder;
-    use std::env::temp_dir;
-    use std::process;
 
     #[test]
     fn transcript_keeps_its_maximum_size() {
@@ -181,7 +179,8 @@ mod tests {
             folders: vec![],
         };
         let first = write_header(&header).len();
-        let path = temp_dir().join(format!("ide-mcp-most-{}.jsonl", process::id()));
+        let temp = tempfile::tempdir().unwrap();
+        let path = temp.path().join("most.jsonl");
         // The times in the lines differ in their number of digits.
         for (name, room, lines) in [("none", 0, 0), ("too little", 20, 0), ("enough for one", 120, 1)] {
             let most = u64::try_from(first + room).unwrap();
@@ -204,6 +203,5 @@ mod tests {
         let most = u64::try_from(first - 1).unwrap();
         let error = Sink::transcript(Some(&path), true, most, &header).unwrap_err();
         assert!(error.contains(&format!("--max-bytes {most}")), "{error}");
-        fs::remove_file(&path).unwrap();
     }
 }

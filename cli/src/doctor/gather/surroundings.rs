@@ -102,7 +102,8 @@ mod tests {
     #[test]
     fn version_is_short_and_in_time() {
         use std::os::unix::fs::PermissionsExt as _;
-        let program = env::temp_dir().join(format!("ide-mcp-version-{}", std::process::id()));
+        let temp = tempfile::tempdir().unwrap();
+        let program = temp.path().join("version");
         let cases = [
             ("a version", "echo '2.1.330 (Claude Code)'; echo more", "2.1.330 (Claude Code)"),
             ("nothing", "exit 1", "prints no version"),
@@ -122,12 +123,12 @@ mod tests {
             assert_eq!(version(&program, Duration::from_secs(1)), expected, "{name}");
             assert!(clock.now().since_start() < Duration::from_secs(20), "{name}");
         }
-        std::fs::remove_file(program).unwrap();
     }
 
     #[test]
     fn only_absolute_directories_are_searched() {
-        let dir = env::temp_dir().join(format!("ide-mcp-surroundings-{}", std::process::id()));
+        let temp = tempfile::tempdir().unwrap();
+        let dir = temp.path().join("surroundings");
         std::fs::create_dir_all(dir.join("claude")).unwrap();
         let path = |dirs: &[&Path]| env::join_paths(dirs).unwrap();
         assert_eq!(client(&path(&[&dir])), None, "a directory is no program");
@@ -136,6 +137,5 @@ mod tests {
         assert_eq!(client(&path(&[&dir, &dir.join("b")])), Some(dir.join("b/claude")));
         // The tests run in the folder of the package.
         assert_eq!(client(&path(&[Path::new("."), Path::new("")])), None);
-        std::fs::remove_dir_all(dir).unwrap();
     }
 }

@@ -75,7 +75,8 @@ mod tests {
 
     #[test]
     fn cancelled_call_leaves_no_state() {
-        let folder = std::env::temp_dir().join(format!("ide-mcp-cancelled-{}", std::process::id()));
+        let temp = tempfile::tempdir().unwrap();
+        let folder = temp.path().join("cancelled");
         fs::create_dir_all(&folder).unwrap();
         let path: Arc<str> = folder.join("a.json").to_str().unwrap().into();
         for (is_cancelled, confirmed) in [(false, true), (true, false), (true, false)] {
@@ -111,6 +112,5 @@ mod tests {
             app.disk.run(None, end, |_, _, _, ()| {});
             wait(&mut app, &mut server);
         }
-        fs::remove_dir_all(&folder).unwrap();
     }
 }

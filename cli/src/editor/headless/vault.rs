@@ -125,7 +125,8 @@ mod tests {
 
     #[test]
     fn lists_end_at_their_limits() {
-        let root = std::env::temp_dir().join(format!("ide-mcp-vault-{}", std::process::id()));
+        let temp = tempfile::tempdir().unwrap();
+        let root = temp.path().join("vault");
         fs::create_dir_all(root.join("sub/.git")).unwrap();
         for name in ["a.md", "sub/b.md", "sub/c.js"] {
             fs::write(root.join(name), "").unwrap();
@@ -151,6 +152,5 @@ mod tests {
                 (other, _) => panic!("{name}: {other:?}"),
             }
         }
-        fs::remove_dir_all(&root).unwrap();
     }
 }

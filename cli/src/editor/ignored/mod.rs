@@ -154,8 +154,8 @@ mod tests {
 
     #[test]
     fn ignore_files_name_hidden_files() {
-        let root = std::env::temp_dir().join(format!("ide-mcp-ignored-{}", std::process::id()));
-        let _ = fs::remove_dir_all(&root);
+        let temp = tempfile::tempdir().unwrap();
+        let root = temp.path().join("ignored");
         for folder in
             ["repository/.git", "repository/opened", "repository/p/sub/deep", "plain/sub", "plain/.git-not"]
         {
@@ -210,13 +210,12 @@ mod tests {
             assert_eq!(hides(path), expected, "{name}");
         }
         assert!(ignored.hides("target/a") && !ignored.hides("a.rs"), "relative to the first folder");
-        fs::remove_dir_all(&root).unwrap();
     }
 
     #[test]
     fn damaged_ignore_files_hide_files() {
-        let root = std::env::temp_dir().join(format!("ide-mcp-damaged-{}", std::process::id()));
-        let _ = fs::remove_dir_all(&root);
+        let temp = tempfile::tempdir().unwrap();
+        let root = temp.path().join("damaged");
         fs::create_dir_all(root.join("sub")).unwrap();
         let root = root.canonicalize().unwrap();
         let rules = root.join(".gitignore");
@@ -248,12 +247,12 @@ mod tests {
         fs::remove_dir(&rules).unwrap();
         fs::write(&rules, "a.txt\n").unwrap();
         assert_eq!(hidden(), [true, false, false], "readable again");
-        fs::remove_dir_all(&root).unwrap();
     }
 
     #[test]
     fn paths_above_limits_are_hidden() {
-        let root = std::env::temp_dir().join(format!("ide-mcp-long-{}", std::process::id()));
+        let temp = tempfile::tempdir().unwrap();
+        let root = temp.path().join("long");
         fs::create_dir_all(&root).unwrap();
         fs::write(root.join(".gitignore"), "*.log\n").unwrap();
         let root = root.canonicalize().unwrap();
@@ -284,12 +283,12 @@ mod tests {
         assert!(clock.now() < Time::from_millis(20_000), "{:?}", clock.now());
         assert!(!ignored.hides(&"x".repeat(MAX_PATH - root.as_os_str().len() - 1)), "relative, the longest");
         assert!(ignored.hides(&"x".repeat(MAX_PATH - root.as_os_str().len())), "relative, a longer one");
-        fs::remove_dir_all(&root).unwrap();
     }
 
     #[test]
     fn changed_ignore_files_are_read_again() {
-        let root = std::env::temp_dir().join(format!("ide-mcp-reread-{}", std::process::id()));
+        let temp = tempfile::tempdir().unwrap();
+        let root = temp.path().join("reread");
         fs::create_dir_all(&root).unwrap();
         let root = root.canonicalize().unwrap();
         let (rules, file) = (root.join(".gitignore"), root.join("a.txt"));
@@ -317,6 +316,5 @@ mod tests {
             ignored.look(looked.iter().copied().chain((at == 5).then_some(file.as_path())));
             assert_eq!(ignored.hides(file.to_str().unwrap()), expected, "step {at}");
         }
-        fs::remove_dir_all(&root).unwrap();
     }
 }

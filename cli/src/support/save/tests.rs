@@ -5,7 +5,7 @@ use arbitrary::Unstructured;
 use std::os::unix::fs::{PermissionsExt as _, chown};
 use std::process::Command;
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicU32, Ordering};
+use tempfile::TempDir;
 
 /// What happens at a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -115,7 +115,9 @@ fn dead() -> u32 {
 /// A folder with a file `f`, and a state directory.
 #[derive(Debug)]
 struct Room {
-    root: PathBuf,
+    /// Removes everything on drop.
+    #[expect(dead_code, reason = "it is there for its drop")]
+    temp: TempDir,
     folder: PathBuf,
     file: PathBuf,
     state: PathBuf,
@@ -123,13 +125,11 @@ struct Room {
 
 impl Room {
     fn new() -> Self {
-        static COUNT: AtomicU32 = AtomicU32::new(0);
-        let unique = COUNT.fetch_add(1, Ordering::Relaxed);
-        let root = env::temp_dir().join(format!("ide-mcp-save-{}-{unique}", std::process::id()));
-        fs::create_dir_all(root.join("folder")).unwrap();
-        let root = root.canonicalize().unwrap();
+        let temp = tempfile::tempdir().unwrap();
+        let root = temp.path().canonicalize().unwrap();
         let folder = root.join("folder");
-        Self { file: folder.join("f"), state: root.join("state"), folder, root }
+        fs::create_dir(&folder).unwrap();
+        Self { file: folder.join("f"), state: root.join("state"), folder, temp }
     }
 
     fn text(&self) -> Option<Vec<u8>> {
@@ -158,12 +158,6 @@ impl Room {
         let count = |folder: &Path| fs::read_dir(folder).map_or(0, Iterator::count);
         let known = usize::from(self.file.exists()) + usize::from(self.folder.join("other").exists());
         count(&self.folder) + count(&copies(&self.state)) - known
-    }
-}
-
-impl Drop for Room {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.root);
     }
 }
 

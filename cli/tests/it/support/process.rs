@@ -8,16 +8,18 @@ use serde_json::{Value, json};
 use skip::FOREIGN;
 pub use skip::skip;
 use std::cell::RefCell;
-use std::fs;
+use std::fs::{self, Permissions};
 use std::io::{BufRead as _, BufReader, ErrorKind, Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
 use std::ops::{Deref, DerefMut};
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::mpsc::{self, Receiver};
 use std::thread;
 use std::time::{Duration, Instant};
+use tempfile::{Builder, TempDir};
 
 /// The timeout of each wait: long enough for a busy machine. On an idle machine a wait takes
 /// milliseconds.
@@ -25,7 +27,7 @@ const PATIENCE: Duration = Duration::from_secs(30);
 
 /// A directory of the test with a home and a project in it, removed on drop.
 pub struct Place {
-    root: PathBuf,
+    root: TempDir,
     /// Open connections with their listeners. The ports that `closed_port` has returned are the local
     /// ports of these connections, so that no process can listen on them.
     closed: RefCell<Vec<(TcpListener, TcpStream)>>,
@@ -83,27 +85,27 @@ pub fn await_port(port: &str) {
 
 impl Place {
     pub fn new(name: &str) -> Self {
-        static COUNT: AtomicU32 = AtomicU32::new(0);
-        let unique = COUNT.fetch_add(1, Ordering::Relaxed);
         // A person can have a mask by which others write into these folders, and then no program would trust them.
         #[cfg(unix)]
         rustix::process::umask(rustix::fs::Mode::from_raw_mode(0o022));
-        let root = std::env::temp_dir().join(format!("ide-mcp-{name}-{}-{unique}", std::process::id()));
-        fs::create_dir_all(root.join("home")).unwrap();
-        fs::create_dir_all(root.join("project")).unwrap();
+        // Programs of other users look into it.
+        let mode = Permissions::from_mode(0o755);
+        let root = Builder::new().prefix(&format!("ide-mcp-{name}-")).permissions(mode).tempdir().unwrap();
+        fs::create_dir(root.path().join("home")).unwrap();
+        fs::create_dir(root.path().join("project")).unwrap();
         Self { root, closed: RefCell::default() }
     }
 
     pub fn home(&self) -> PathBuf {
-        self.root.join("home")
+        self.root.path().join("home")
     }
 
     pub fn project(&self) -> PathBuf {
-        self.root.join("project")
+        self.root.path().join("project")
     }
 
     pub fn lock_dir(&self) -> PathBuf {
-        self.root.join("home/.claude/ide")
+        self.root.path().join("home/.claude/ide")
     }
 
     /// Waits for the lock file that this program publishes, and returns its path. Ignores the lock
@@ -202,13 +204,7 @@ impl Place {
         for name in FOREIGN {
             command.env_remove(name);
         }
-        command.current_dir(self.project()).env("HOME", self.root.join("home"));
-    }
-}
-
-impl Drop for Place {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.root);
+        command.current_dir(self.project()).env("HOME", self.root.path().join("home"));
     }
 }
 
