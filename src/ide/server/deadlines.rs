@@ -13,7 +13,7 @@ const BLOCK: usize = 32;
 #[derive(Debug)]
 pub(super) struct Deadlines {
     /// The deadlines by place.
-    all: Vec<Time>,
+    pub(super) all: Vec<Time>,
     /// The earliest deadline of each [`BLOCK`] of places.
     earliest: Vec<Time>,
     /// The earliest deadline of all.
@@ -27,15 +27,7 @@ impl Default for Deadlines {
 }
 
 impl Deadlines {
-    /// Sets the deadline of a place, which most often is what it was.
-    #[inline]
     pub(super) fn set(&mut self, place: usize, at: Time) {
-        if self.all.get(place) != Some(&at) {
-            self.change(place, at);
-        }
-    }
-
-    fn change(&mut self, place: usize, at: Time) {
         if self.all.len() <= place {
             self.all.resize(place.saturating_add(1), Time::NEVER);
             self.earliest.resize(self.all.len().div_ceil(BLOCK), Time::NEVER);
