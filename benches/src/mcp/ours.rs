@@ -7,7 +7,7 @@ use ide_mcp::ide::Selection;
 #[cfg(feature = "check")]
 use ide_mcp::ide::kit::{Position, Range};
 use ide_mcp::ide::tool::{Diagnostics, DiffOutcome, Tool, ToolCall, ToolSet};
-use ide_mcp::ide::{self, ConnId, Auth, Policy, ServerConfig, ServerEvent};
+use ide_mcp::ide::{self, Auth, ConnId, Policy, ServerConfig, ServerEvent};
 use ide_mcp::mcp::{self, Content, Implementation, ToolResult, ToolSpec, Tools};
 use ide_mcp::rpc::{CallId, NotSent, SessionId};
 use ide_mcp::{Outbox, Output, Time, To};
