@@ -81,7 +81,8 @@ impl Server {
         self.inner.lock_file()
     }
 
-    /// Returns the lock file, to publish one or to change its folders.
+    /// Returns the lock file, to publish one or to change its folders. The guard of a new file begins with the
+    /// next turn.
     pub const fn lock_file_mut(&mut self) -> &mut EditorLock {
         self.inner.lock_file_mut()
     }

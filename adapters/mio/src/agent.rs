@@ -138,7 +138,7 @@ impl Agent {
         self.session.detach();
     }
 
-    /// Returns the session: its editor, the tools of the handshake, and whether the agent is attached.
+    /// Returns the session: its editor, the editor's answer to the handshake, and whether the agent is attached.
     #[must_use]
     pub const fn session(&self) -> &AgentSession {
         &self.session

@@ -128,8 +128,9 @@ pub enum CallError {
     #[error(transparent)]
     NotSent(#[from] NotSent),
     /// The request has no answer of its kind.
+    // Not the source of this error: a program that prints a chain of sources would show text of the peer as it came.
     #[error("{}", safe(_0))]
-    Failed(#[from] RequestError),
+    Failed(RequestError),
     /// 10,000 events wait for the application, or events with more than 16 MiB of texts and JSON. The request
     /// is cancelled; take the events first.
     #[error(
@@ -138,9 +139,16 @@ pub enum CallError {
     TooManyEvents,
 }
 
+impl From<RequestError> for CallError {
+    fn from(error: RequestError) -> Self {
+        Self::Failed(error)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::error::Error as _;
     use std::io::ErrorKind;
 
     #[test]
@@ -165,5 +173,8 @@ mod tests {
         }
         assert_eq!(format!("{:?}", ended(None)), "Ended { closed: Abnormal, gave_up: None }");
         assert_eq!(format!("{:?}", CallError::NotSent(NotSent::Full)), "NotSent(Full)");
+        let of_peer = CallError::from(RequestError::Failed("\u{1b}[2J".into()));
+        assert!(!of_peer.to_string().contains('\u{1b}'), "{of_peer}");
+        assert!(of_peer.source().is_none(), "a chain of sources would show the text of the peer as it came");
     }
 }
