@@ -105,11 +105,11 @@ impl Model {
             return Some(Request::QuitAnyway);
         }
         // The names are last: a narrow screen cuts them, and not what to do.
-        let rejected = (open > 0).then(|| format!("{} will be rejected", changes(open)));
-        let lost = (!unsaved.is_empty()).then(|| format!("not saved: {}", unsaved.join(", ")));
-        let lost: Vec<String> = rejected.into_iter().chain(lost).collect();
+        let rejects = if open > 0 { format!(" and rejects {}", changes(open)) } else { String::new() };
+        let lost =
+            if unsaved.is_empty() { String::new() } else { format!("; not saved: {}", unsaved.join(", ")) };
         self.confirm = Some(Confirm::Quit);
-        self.say(Tone::Bad, format!("^Q again ends the editor; {}", lost.join("; ")));
+        self.say(Tone::Bad, format!("^Q again ends the editor{rejects}{lost}"));
         None
     }
 }

@@ -38,7 +38,7 @@ fn messages_to_act_on_are_whole() {
                 desk.keys("\x1b");
                 desk.keys("x\x1b[1;2B\x11");
             },
-            "^Q again ends the editor; 1 proposed change will be rejected; not saved: ",
+            "^Q again ends the editor and rejects 1 proposed change; not saved: ",
         ),
         (
             "quit during a save",
@@ -156,6 +156,21 @@ fn messages_to_act_on_are_whole() {
                 "{screen}"
             );
         }
+    }
+}
+
+/// However long a message is, it does not hide whether an agent is attached.
+#[test]
+fn no_message_covers_the_sign() {
+    let mut desk = Desk::new(&[("a.txt", "a\n")]);
+    for sign in ["○", "●"] {
+        for length in 0..=100 {
+            desk.app.model.hold("m".repeat(length));
+            let screen = desk.screen();
+            let status = screen.lines().nth_back(1).unwrap();
+            assert!(status.contains(&format!(" {sign} ")), "{length}: {status}");
+        }
+        desk.attach("claude-code");
     }
 }
 

@@ -131,7 +131,7 @@ fn several_proposals_queue() {
     desk.shows("✻ 3 proposed changes wait: a.txt, b.txt, c.txt");
     assert_eq!(desk.app.model.focus, Focus::Files);
     desk.keys("\x11");
-    desk.shows("3 proposed changes will be rejected");
+    desk.shows("^Q again ends the editor and rejects 3 proposed changes");
     // A click on the banner shows the proposals as well.
     desk.keys("\x1b[<0;9;2M");
     desk.shows("proposes a.txt");

@@ -134,14 +134,10 @@ fn status(model: &Model, area: Rect, frame: &mut Frame) {
         }
         return;
     }
-    // A message is in front of the names, which are cut. A pause is always visible.
+    // A message is in front of the names, which are cut. The sign is always there.
     let free = usize::from(begin.width).saturating_sub(width(&text));
     let has_names = free >= width(" · ● claude");
-    let begin = if model.is_paused && !has_names {
-        rest(begin, frame.write(begin, "‖ ", Ink::StatusBad))
-    } else {
-        begin
-    };
+    let begin = if has_names { begin } else { rest(begin, frame.write(begin, sign, sign_ink)) };
     let left = rest(begin, frame.write(begin, &cut(&text, begin.width.into()), ink));
     if has_names {
         names(rest(left, frame.write(left, " · ", Ink::StatusDim)), frame);
@@ -154,7 +150,7 @@ fn beside(model: &Model, text: &str, area: Rect, frame: &mut Frame) -> Rect {
     let (mut place, mut problems) = (place(model), problems(model));
     let fits = |place: &str, problems: &str| {
         let needed = width(text).saturating_add(width(place)).saturating_add(width(problems));
-        model.message.is_none() || needed < area.width.into()
+        model.message.is_none() || needed.saturating_add(width(" ● ")) <= area.width.into()
     };
     if !fits(&place, &problems) {
         place.clear();
