@@ -4,7 +4,7 @@ use super::*;
 use arbitrary::Unstructured;
 use std::os::unix::fs::{PermissionsExt as _, chown};
 use std::process::Command;
-use std::sync::OnceLock;
+use std::time::Duration;
 use tempfile::TempDir;
 
 /// What happens at a step.
@@ -102,14 +102,20 @@ impl Steps for Watched {
     }
 }
 
-/// Returns the id of a process that has ended.
-fn dead() -> u32 {
-    static DEAD: OnceLock<u32> = OnceLock::new();
-    *DEAD.get_or_init(|| {
-        let mut child = Command::new("true").spawn().unwrap();
-        child.wait().unwrap();
-        child.id()
-    })
+/// The id of a process that has ended: no system gives a number as large as this.
+const DEAD: u32 = i32::MAX.unsigned_abs();
+
+/// Waits until no process holds this file. Another test starts a program now and then, and until its `exec` the child
+/// has every open file of ours.
+fn wait_until_free(path: &Path) {
+    let is_free = (0..30_000).any(|_| {
+        let is_free = !is_locked(path);
+        if !is_free {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        is_free
+    });
+    assert!(is_free, "{} stays locked", path.display());
 }
 
 /// A folder with a file `f`, and a state directory.
@@ -142,12 +148,13 @@ impl Room {
 
     /// Returns the files that a write left behind, after they were renamed as if their process were dead.
     fn left(&self) -> Vec<Left> {
-        let dead = dead();
         for folder in [&self.folder, &copies(&self.state)] {
             for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
                 let name = entry.file_name().into_string().unwrap();
-                let other = name.replace(&format!("-{}-", std::process::id()), &format!("-{dead}-"));
-                fs::rename(entry.path(), folder.join(other)).unwrap();
+                let other = name.replace(&format!("-{}-", std::process::id()), &format!("-{DEAD}-"));
+                let left = folder.join(other);
+                fs::rename(entry.path(), &left).unwrap();
+                wait_until_free(&left);
             }
         }
         Place::of(&self.file).unwrap().left(Some(&self.state))
@@ -489,21 +496,21 @@ fn files_of_others_stay() {
     let room = Room::new();
     fs::write(&room.file, "old").unwrap();
     fs::hard_link(&room.file, room.folder.join("other")).unwrap();
-    let (us, dead) = (std::process::id(), dead());
+    let us = std::process::id();
     let names = [
         // Our own process and the first one live; the copy is of an earlier process with our number.
         format!(".f.ide-mcp-{us}-7~"),
         format!(".f.ide-mcp-{us}-0.old~"),
         ".f.ide-mcp-1-0~".into(),
         // Backups of Emacs, for the files `.f` and `.f.NUMBER`.
-        format!(".f.~{dead}~"),
-        format!(".f.{dead}.2~"),
-        format!(".f.{dead}.~2~"),
-        format!(".f.ide-mcp-{dead}~"),
+        format!(".f.~{DEAD}~"),
+        format!(".f.{DEAD}.2~"),
+        format!(".f.{DEAD}.~2~"),
+        format!(".f.ide-mcp-{DEAD}~"),
     ];
     names.iter().for_each(|name| fs::write(room.folder.join(name), "of another write").unwrap());
     // A write in another container, where processes have numbers of their own.
-    let held = [format!(".f.ide-mcp-{dead}-8~"), format!(".f.ide-mcp-{dead}-9.old~")];
+    let held = [format!(".f.ide-mcp-{DEAD}-8~"), format!(".f.ide-mcp-{DEAD}-9.old~")];
     let hold = |name: &String| {
         fs::write(room.folder.join(name), "old").unwrap();
         let file = File::open(room.folder.join(name)).unwrap();
@@ -517,6 +524,7 @@ fn files_of_others_stay() {
     }
     assert!(held.iter().all(|name| room.folder.join(name).exists()), "another container writes");
     drop(holds);
+    held.iter().for_each(|name| wait_until_free(&room.folder.join(name)));
     fs::write(&room.file, "old").unwrap();
     room.save(&mut Watched::default(), b"new", None).unwrap();
     assert!(!held.iter().any(|name| room.folder.join(name).exists()), "its write has ended");
