@@ -291,8 +291,8 @@ impl Connections {
         Some((connection.conn, bytes))
     }
 
-    /// Takes the answer to the last offer: the socket took `n` bytes. If it took any, the connection takes its next turn at
-    /// the end of the queue. Returns false if it took none.
+    /// Takes the answer to the last offer: the socket took `n` bytes. If it took any, the connection takes its next
+    /// turn at the end of the queue. Returns false if it took none.
     pub(super) fn written(&mut self, conn: ConnId, n: usize) -> bool {
         let taken = match self.offers.offered {
             Some((offered, len)) if offered == conn => n.min(len),
@@ -349,7 +349,7 @@ impl Connections {
             slot.excess = excess;
         }
         let is_eventful = slot.is_eventful;
-        if !is_eventful && self.deadlines.all.get(index) != Some(&status.due) {
+        if !is_eventful {
             self.deadlines.set(index, status.due);
         }
         match (slot.is_queued, status.has_output) {
