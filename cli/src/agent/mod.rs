@@ -46,8 +46,8 @@ fn run(command: Command, options: &Options) -> ExitCode {
         Prepared::Command(_) => Forms::Refused,
     };
     let identity = Identity { root: folder(options.cwd()).map(|folder| Root::new(folder.uri)), forms };
-    let asked = (options.search(), options.target.clone());
-    let mut session = match Session::attach(asked, options.trust(), identity, options.reconnect) {
+    let editor = (options.search(), options.target.clone());
+    let mut session = match Session::attach(editor, options.trust, identity, options.reconnect) {
         Ok(session) => session,
         Err(NotAttached::Nobody(reason)) => return PROGRAM.end_with(json, NOT_BEGUN, &reason),
         Err(NotAttached::Failed(reason)) => return PROGRAM.end_with(json, FAILED, &reason),

@@ -1,8 +1,8 @@
 //! The command line.
 
 use crate::agent::request::{prompt, request};
-use crate::support::EditorArgs;
-use clap::{Subcommand, ValueHint};
+use crate::support::{EditorArgs, trust};
+use clap::{ArgAction, Subcommand, ValueHint};
 use clap_complete::engine::{ArgValueCandidates, CompletionCandidate};
 use ide_mcp::ide::Dialect;
 use ide_mcp::ide::discovery::locate::Extras;
@@ -41,8 +41,8 @@ pub(crate) struct Options {
     #[arg(long, global = true)]
     legacy: bool,
     /// Send the token even if another user owns the port
-    #[arg(long, global = true)]
-    trust_port: bool,
+    #[arg(long = "trust-port", global = true, action = ArgAction::SetTrue, value_parser = trust())]
+    pub(crate) trust: Trust,
     /// With watch, calls, --script: attach again if it ends
     #[arg(long, global = true)]
     pub(crate) reconnect: bool,
@@ -150,11 +150,6 @@ impl Options {
     /// Returns the directory of the agent, if it is not the working directory.
     pub(crate) fn cwd(&self) -> Option<&Path> {
         self.editor.cwd.as_deref()
-    }
-
-    /// Returns the users whose ports get the token.
-    pub(crate) fn trust(&self) -> Trust {
-        if self.trust_port { Trust::EveryUser } else { Trust::OurUser }
     }
 
     /// Returns the command, or what is wrong with it.

@@ -27,6 +27,6 @@ pub(crate) fn main(options: &Options) -> ExitCode {
         Err(nothing) => return PROGRAM.end(NOT_BEGUN, &nothing),
     };
     PROGRAM.done(
-        Bridge::new(search, options.trust(), editor).map_err(|error| error.to_string()).and_then(Bridge::run),
+        Bridge::new(search, options.trust, editor).map_err(|error| error.to_string()).and_then(Bridge::run),
     )
 }

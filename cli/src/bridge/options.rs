@@ -1,6 +1,7 @@
 //! The command line.
 
-use crate::support::EditorArgs;
+use crate::support::{EditorArgs, trust};
+use clap::ArgAction;
 use ide_mcp_driver::Trust;
 
 const AFTER_HELP: &str = "\
@@ -22,15 +23,8 @@ pub(crate) struct Options {
     #[command(flatten)]
     pub(crate) editor: EditorArgs,
     /// Send the token even if another user owns the port
-    #[arg(long)]
-    trust_port: bool,
-}
-
-impl Options {
-    /// Returns the users whose ports get the token.
-    pub(crate) fn trust(&self) -> Trust {
-        if self.trust_port { Trust::EveryUser } else { Trust::OurUser }
-    }
+    #[arg(long = "trust-port", action = ArgAction::SetTrue, value_parser = trust())]
+    pub(crate) trust: Trust,
 }
 
 #[cfg(test)]

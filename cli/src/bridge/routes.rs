@@ -42,7 +42,8 @@ impl Tools for OfEditor {
         IgnoredAny::deserialize(arguments).map(|_| ())
     }
 
-    /// The same tools as in an editor are answered at once: a call that closes diffs does not wait behind the open diffs.
+    /// The same tools as in an editor are answered at once: a call that closes diffs does not wait behind the open
+    /// diffs.
     fn check(&self, name: &str) -> Result<Served, ErrorObject> {
         Ok(match Tool::from_name(name) {
             Some(Tool::CloseTab | Tool::CloseAllDiffTabs | Tool::SetPermissionMode) => Served::AtOnce,

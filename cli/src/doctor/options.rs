@@ -1,6 +1,7 @@
 //! The command line.
 
-use clap::ValueHint;
+use crate::support::trust;
+use clap::{ArgAction, ValueHint};
 use ide_mcp_driver::Trust;
 use std::path::PathBuf;
 
@@ -42,8 +43,8 @@ pub(crate) struct Options {
     no_connect: bool,
     /// Attach even if another user owns the port, for example because it is
     /// forwarded into a container
-    #[arg(long)]
-    trust_port: bool,
+    #[arg(long = "trust-port", action = ArgAction::SetTrue, value_parser = trust())]
+    trust: Trust,
     /// First remove the lock files of editors whose process is dead and whose
     /// port refuses; close their directory to other users. The doctor changes
     /// nothing else
@@ -75,8 +76,7 @@ impl Options {
 
     /// Returns the ports that the doctor connects to, if any.
     pub(crate) fn connects(&self) -> Option<Trust> {
-        let trust = if self.trust_port { Trust::EveryUser } else { Trust::OurUser };
-        (!self.no_connect).then_some(trust)
+        (!self.no_connect).then_some(self.trust)
     }
 
     pub(crate) const fn format(&self) -> Format {

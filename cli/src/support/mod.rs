@@ -53,6 +53,8 @@ pub(crate) use complaints::{complain, settle};
 pub(crate) use lines::{BadLine, Line, Lines};
 #[cfg(any(feature = "agent", feature = "bridge", feature = "doctor", feature = "tap"))]
 pub(crate) use loopback::{connect_checked, not_connected, report_unknown};
+#[cfg(any(feature = "agent", feature = "bridge", feature = "doctor", feature = "tap"))]
+pub(crate) use options::trust;
 #[cfg(feature = "clap")]
 pub(crate) use options::{EditorArgs, listening_port, shown_name};
 pub(crate) use output::{json_line, write_line};

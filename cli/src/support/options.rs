@@ -1,8 +1,12 @@
 //! Parts of a command line that have the same meaning in every command.
 
 use clap::ValueHint;
+#[cfg(any(feature = "agent", feature = "bridge", feature = "doctor", feature = "tap"))]
+use clap::builder::{BoolValueParser, TypedValueParser};
 use clap_complete::engine::{ArgValueCandidates, CompletionCandidate};
 use ide_mcp::ide::discovery::locate::Extras;
+#[cfg(any(feature = "agent", feature = "bridge", feature = "doctor", feature = "tap"))]
+use ide_mcp_driver::Trust;
 use ide_mcp_lockfile::{EditorSearch, from_environment, scan_for};
 use std::path::PathBuf;
 
@@ -49,6 +53,12 @@ pub(crate) fn running_port(text: &str) -> Result<u16, &'static str> {
 /// The values that it can have.
 pub(crate) fn listening_port(text: &str) -> Result<u16, &'static str> {
     text.parse().map_err(|_| "give a number from 0 to 65535")
+}
+
+/// Parses a flag: the users whose ports get the token.
+#[cfg(any(feature = "agent", feature = "bridge", feature = "doctor", feature = "tap"))]
+pub(crate) fn trust() -> impl TypedValueParser<Value = Trust> {
+    BoolValueParser::new().map(|is_given| if is_given { Trust::EveryUser } else { Trust::OurUser })
 }
 
 /// Parses a name that agents show.

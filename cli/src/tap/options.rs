@@ -1,8 +1,8 @@
 //! The command line.
 
-use crate::support::{EditorArgs, quoted, shown_name};
+use crate::support::{EditorArgs, quoted, shown_name, trust};
 use crate::view::{Filter, Word};
-use clap::{ArgGroup, ValueHint};
+use clap::{ArgAction, ArgGroup, ValueHint};
 use ide_mcp_driver::Trust;
 use ide_mcp_lockfile::EditorSearch;
 use std::path::{Path, PathBuf};
@@ -23,8 +23,8 @@ pub(crate) struct Options {
     #[command(flatten)]
     editor: EditorArgs,
     /// Send the token even if another user owns the port
-    #[arg(long)]
-    trust_port: bool,
+    #[arg(long = "trust-port", action = ArgAction::SetTrue, value_parser = trust())]
+    pub(crate) trust: Trust,
     /// The name of the editor in agents (default: with "(tap)" after the name)
     #[arg(long, value_parser = shown_name)]
     pub(crate) name: Option<String>,
@@ -100,11 +100,6 @@ impl Options {
     /// Returns the search for the editor. The tap is no agent.
     pub(crate) fn search(&self) -> EditorSearch {
         self.editor.search().ignore_auto_connect()
-    }
-
-    /// Returns the users whose ports get the token.
-    pub(crate) fn trust(&self) -> Trust {
-        if self.trust_port { Trust::EveryUser } else { Trust::OurUser }
     }
 
     /// Returns the messages that are shown.

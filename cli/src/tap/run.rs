@@ -127,7 +127,7 @@ impl Tap {
         }
         let mut search = options.search();
         search.lock_file = Some(editor.lock_file);
-        let (editor_token, editor_port, trust) = (editor.token, editor.port, options.trust());
+        let (editor_token, editor_port, trust) = (editor.token, editor.port, options.trust);
         let ends = Ends { token, port, editor_token, editor_port, trust };
         let guarding = sender.clone();
         let lock = GuardThread::spawn(lock, GuardMode::default(), move |event| {
