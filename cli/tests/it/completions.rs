@@ -1,6 +1,6 @@
 //! The completions in the shells themselves.
 
-use crate::support::{Place, Process, skip};
+use crate::support::{COMMANDS, Place, Process, skip};
 use std::ffi::OsString;
 use std::path::Path;
 use std::process::Command;
@@ -26,21 +26,6 @@ words=(ide-mcp "$@"); CURRENT=${#words}; _clap_dynamic_completer_ide_mcp
 /// Completes the line of the argument as fish does, and prints the completions.
 const COMPLETE_IN_FISH: &str = "source completions.fish; complete -C $argv[1] | string split -f 1 \\t";
 
-const COMMANDS: [&str; 12] = [
-    "editor",
-    "agent",
-    "doctor",
-    "tap",
-    "replay",
-    "bridge",
-    "mcp-config",
-    "sidecar",
-    "plugin",
-    "completions",
-    "man",
-    "help",
-];
-
 /// The options of all commands.
 const COMMON: [&str; 3] = ["--color", "--help", "--version"];
 
@@ -58,7 +43,7 @@ fn bash_completes_words_and_values() {
     let lock = place.published("the editor", None);
     let port = lock.file_stem().unwrap().to_str().unwrap();
     let rows: &[(&str, &[&str], &[&str])] = &[
-        ("the first word", &[""], &[&COMMANDS[..], &COMMON].concat()),
+        ("the first word", &[""], &[&COMMANDS[..], &["help"], &COMMON].concat()),
         ("its beginning", &["ed"], &["editor"]),
         ("an option of the program", &["--v"], &["--version"]),
         // An option has its short name after a dash alone, and its long one elsewhere.
@@ -107,7 +92,7 @@ fn zsh_and_fish_complete_words_and_values() {
     let lock = place.published("the editor", None);
     let port = lock.file_stem().unwrap().to_str().unwrap();
     // zsh puts the slash of a directory behind it by itself.
-    let words = [&COMMANDS[..], &COMMON].concat();
+    let words = [&COMMANDS[..], &["help"], &COMMON].concat();
     let options = [&BRIDGE[..], &COMMON].concat();
     let short = [&BRIDGE[..], &["--color", "-h", "-V"]].concat();
     let rows: &[(&str, &[&str], &[&str], &[&str])] = &[

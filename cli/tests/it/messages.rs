@@ -1,23 +1,9 @@
 //! The messages and exit statuses of the programs for a wrong command line and a missing editor.
 
-use crate::support::{Place, Process, dead, rewrite};
+use crate::support::{COMMANDS, Place, Process, dead, rewrite};
 use serde_json::{Value, json};
 use std::fs;
 use std::net::TcpListener;
-
-const COMMANDS: [&str; 11] = [
-    "editor",
-    "agent",
-    "doctor",
-    "tap",
-    "replay",
-    "bridge",
-    "mcp-config",
-    "sidecar",
-    "plugin",
-    "completions",
-    "man",
-];
 
 #[test]
 fn wrong_command_line_is_status_2() {

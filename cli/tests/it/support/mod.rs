@@ -6,6 +6,21 @@ pub mod stranger;
 pub mod terminal;
 pub mod tmux;
 
+/// The commands in the order of the help, but `help` itself.
+pub const COMMANDS: [&str; 11] = [
+    "editor",
+    "agent",
+    "doctor",
+    "tap",
+    "replay",
+    "bridge",
+    "mcp-config",
+    "sidecar",
+    "plugin",
+    "completions",
+    "man",
+];
+
 pub use process::skip::{FOREIGN, ignores_hangup};
 pub use process::{
     Editor, Place, Process, accept, await_port, dead, ended, lasting_port, quoted, rewrite, skip,
