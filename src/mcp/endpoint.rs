@@ -14,7 +14,8 @@ use crate::{
     rpc::{CallId, ErrorObject, NotAnswered, NotSent, RequestId},
 };
 
-/// One side of a session: [`Server`](super::Server) or [`Client`](super::Client). `R` is that role, and `E` is its event.
+/// One side of a session: [`Server`](super::Server) or [`Client`](super::Client). `R` is that role, and `E` is its
+/// event.
 #[derive(Debug)]
 pub struct Endpoint<R, E> {
     pub(super) role: R,

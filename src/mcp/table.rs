@@ -154,8 +154,8 @@ impl<T> Table<T> {
     }
 }
 
-// The functions below are for sorted lists. Most items are added at the end, and many are removed there, since numbers and
-// deadlines grow. A search first compares the last two items, so the length of the list hardly matters.
+// The functions below are for sorted lists. Most items are added at the end, and many are removed there, since
+// numbers and deadlines grow. A search first compares the last two items, so the length of the list hardly matters.
 
 /// Returns the number of items that are less than `item`.
 pub(super) fn place<T: Ord>(sorted: &[T], item: &T) -> usize {

@@ -47,7 +47,8 @@ impl Timeout {
     /// The time that a peer has for a request of ours, unless the configuration says otherwise: 60 s, as in most
     /// implementations.
     pub const REQUEST: Duration = Duration::from_secs(60);
-    /// The time that a server has for `initialize`, unless the configuration says otherwise: 30 s, as in the real client.
+    /// The time that a server has for `initialize`, unless the configuration says otherwise: 30 s, as in the real
+    /// client.
     pub const INITIALIZE: Duration = Duration::from_secs(30);
 
     /// Returns the time to wait for an answer to a request that is written only after `delay`; `default` is that of

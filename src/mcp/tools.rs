@@ -18,8 +18,8 @@ pub trait Tools {
     /// Returns the list for `tools/list`. Tools that are served without being listed are not in it.
     fn specs(&self) -> &[ToolSpec];
 
-    /// Checks if calls of this name are served, listed or not. By default the listed ones are, and the application answers
-    /// [in its own time](Served::Later).
+    /// Checks if calls of this name are served, listed or not. By default the listed ones are, and the application
+    /// answers [in its own time](Served::Later).
     ///
     /// # Errors
     ///
@@ -85,8 +85,8 @@ pub enum Served {
     Later,
     /// As soon as the call is polled. Such a call is accepted even while
     /// [`SessionLimits::open_calls`](crate::rpc::SessionLimits::open_calls) other calls wait, since its answer can end
-    /// those calls. If the application does not answer it at once, it ends at its deadline. At most 64 such calls are open
-    /// at a time.
+    /// those calls. If the application does not answer it at once, it ends at its deadline. At most 64 such calls are
+    /// open at a time.
     AtOnce,
 }
 

@@ -76,23 +76,23 @@ impl<S: Side> Connection<S> {
     /// [`wants_input`](Self::wants_input) is false. An error is more than the end of the
     /// stream: nothing is written after it either.
     ///
-    /// Returns true if the machine wanted no more, so that the socket can have more to read. A poller that tells you of a
-    /// socket only once (mio, epoll with EPOLLET) will not tell you again: read it once more after the pass.
+    /// Returns true if the machine wanted no more, so that the socket can have more to read. A poller that tells you of
+    /// a socket only once (mio, epoll with EPOLLET) will not tell you again: read it once more after the pass.
     #[cfg(feature = "std")]
     pub fn read_from(&mut self, now: Time, socket: &mut (impl std::io::Read + ?Sized)) -> bool {
         self.read_socket(now, socket)
     }
 
     /// Answers the last [`Write`](Output::Write): writes its bytes to a socket that does not block, and reports with
-    /// [`written`](Self::written) or [`feed_eof`](Self::feed_eof) what came of it. A wrong count is the one mistake of a
-    /// loop that nobody here can see, and this method makes none.
+    /// [`written`](Self::written) or [`feed_eof`](Self::feed_eof) what came of it. A wrong count is the one mistake of
+    /// a loop that nobody here can see, and this method makes none.
     #[cfg(feature = "std")]
     pub fn write_to(&mut self, now: Time, socket: &mut (impl std::io::Write + ?Sized)) {
         self.write_socket(now, socket);
     }
 
-    /// Returns true if you may read more bytes from the socket. While it is false, the connection waits for a poll, or for
-    /// room in the send buffer.
+    /// Returns true if you may read more bytes from the socket. While it is false, the connection waits for a poll, or
+    /// for room in the send buffer.
     #[inline]
     #[must_use]
     pub fn wants_input(&self) -> bool {
@@ -138,8 +138,8 @@ impl<S: Side> Connection<S> {
     }
 
     /// Returns the next event that the received bytes bring, lent instead of copied, together with the sender to answer
-    /// it. Call this until it returns `None`, and then run the pass: it writes and closes, and still brings the events of
-    /// timers.
+    /// it. Call this until it returns `None`, and then run the pass: it writes and closes, and still brings the events
+    /// of timers.
     ///
     /// ```
     /// # use ide_mcp::ws;
@@ -162,8 +162,8 @@ impl<S: Side> Connection<S> {
         S::Mask::lend(&mut self.stream.output)
     }
 
-    /// Returns true if the send buffer is at or above [`Limits::outgoing`](super::Limits::outgoing). Then the connection reads and
-    /// keeps the input, and delivers it once there is room or the transport has ended.
+    /// Returns true if the send buffer is at or above [`Limits::outgoing`](super::Limits::outgoing). Then the
+    /// connection reads and keeps the input, and delivers it once there is room or the transport has ended.
     #[must_use]
     pub fn is_full(&self) -> bool {
         self.stream.output.tx.is_full()

@@ -34,12 +34,12 @@ pub use server_info::{Failure, ServerInfo};
 /// Then the application sends requests, and each request ends with one outcome. The session answers
 /// the requests of the server: `ping` with `{}`, `roots/list` with the configured roots, and all
 /// others with -32601, except forms and those that the configuration forwards.
-pub type Client = Endpoint<Agent, ClientEvent>;
+pub type Client = Endpoint<ClientRole, ClientEvent>;
 
 /// The role of a client.
 #[derive(Debug)]
 #[allow(unnameable_types, reason = "its name is `Client`")]
-pub struct Agent {
+pub struct ClientRole {
     config: ClientConfig,
     server: Option<ServerInfo>,
 }
@@ -58,7 +58,7 @@ impl Client {
             Outgoing::new(session, &config.limits, config.request_timeout),
             config.keepalive,
         );
-        Self { role: Agent { config, server: None }, session }
+        Self { role: ClientRole { config, server: None }, session }
     }
 
     /// Sends `initialize`.

@@ -93,9 +93,9 @@ impl<T: Tools> Server<T> {
 
     /// Opens a request for a prompt. A request that cannot be opened is answered with an error.
     pub(super) fn get_prompt(&mut self, id: Id, params: Option<&RawValue>, out: &mut impl Outbox) {
-        let asked = GetPrompt::read(params)
+        let prompt = GetPrompt::read(params)
             .and_then(|prompt| self.role.context.check_prompt(&prompt).map(|()| prompt));
-        match asked {
+        match prompt {
             Ok(prompt) => {
                 if let Some(call) = self.session.open_request(id, params, Terms::request(), out) {
                     self.session.events.push_back(ServerEvent::GetPrompt { call, prompt });
@@ -108,7 +108,7 @@ impl<T: Tools> Server<T> {
     /// Opens a request for a resource: a call of the tool that reads the resource, if it has one. A
     /// request that cannot be opened is answered with an error.
     pub(super) fn read_resource(&mut self, id: Id, params: Option<&RawValue>, out: &mut impl Outbox) {
-        let asked = ReadResource::read(params).and_then(|resource| {
+        let resource = ReadResource::read(params).and_then(|resource| {
             let spec = self.role.context.find_resource(&resource.uri)?;
             let Some((tool, spec)) = spec.and_then(|spec| Some((spec.tool.as_deref()?, spec))) else {
                 return Ok((resource, None));
@@ -121,7 +121,7 @@ impl<T: Tools> Server<T> {
             let tool = self.role.tools.as_resource(tool);
             Ok((resource, Some((Decoded { tool, token, at_once: false }, kind))))
         });
-        match asked {
+        match resource {
             Ok((_, Some((call, kind)))) => self.called(id, call, kind, out),
             Ok((resource, None)) => {
                 if let Some(call) = self.session.open_request(id, params, Terms::request(), out) {

@@ -59,12 +59,12 @@ pub use config::ServerConfig;
 /// }
 /// assert!(std::str::from_utf8(out.outgoing()).unwrap().contains("hello"));
 /// ```
-pub type Server<T> = Endpoint<Editor<T>, ServerEvent<<T as Tools>::Call>>;
+pub type Server<T> = Endpoint<ServerRole<T>, ServerEvent<<T as Tools>::Call>>;
 
 /// The role of a server.
 #[derive(Debug)]
 #[allow(unnameable_types, reason = "its name is `Server`")]
-pub struct Editor<T> {
+pub struct ServerRole<T> {
     config: Arc<ServerConfig>,
     tools: T,
     client: Option<Implementation>,
@@ -113,7 +113,7 @@ impl<T: Tools> Server<T> {
                 Outgoing::new(session, &config.limits, config.request_timeout),
                 config.keepalive,
             ),
-            role: Editor {
+            role: ServerRole {
                 log_level: config.logging,
                 announced: AnnouncedLists::new(&config, &tools),
                 decodes_calls: !config.forward.takes("tools/call", true),
