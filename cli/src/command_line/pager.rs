@@ -12,7 +12,7 @@ use std::process::{Command, Stdio};
 /// The error of writing to standard output.
 pub(super) fn show(text: &str) -> io::Result<()> {
     let is_dumb = env::var_os("TERM").is_some_and(|name| name == "dumb");
-    let is_shown = io::stdout().is_terminal() && !is_dumb && pagers().iter().any(|pager| page(pager, text));
+    let is_shown = io::stdout().is_terminal() && !is_dumb && pagers().any(|pager| page(&pager, text));
     if is_shown {
         return Ok(());
     }
@@ -20,13 +20,10 @@ pub(super) fn show(text: &str) -> io::Result<()> {
     out.write_all(text.as_bytes()).and_then(|()| out.flush())
 }
 
-/// Returns the pagers as words, best first: that of the person alone, if there is one.
-fn pagers() -> Vec<Vec<String>> {
-    let words = |line: &str| line.split(' ').map(str::to_owned).collect();
-    match env::var("PAGER") {
-        Ok(line) => shlex::split(&line).into_iter().chain([words("less -FRX"), words("more")]).collect(),
-        Err(_) => vec![words("less -FRX"), words("more")],
-    }
+/// Returns the pagers as words, best first: that of the person before the common ones.
+fn pagers() -> impl Iterator<Item = Vec<String>> {
+    let own = env::var("PAGER").ok();
+    own.into_iter().chain(["less -FRX".into(), "more".into()]).filter_map(|line| shlex::split(&line))
 }
 
 /// Returns false if this pager cannot be started.

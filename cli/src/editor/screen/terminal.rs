@@ -124,11 +124,15 @@ pub(crate) fn paint(before: Option<&Frame>, after: &Frame) -> io::Result<Vec<u8>
         return Ok(out);
     }
     queue!(out, BeginSynchronizedUpdate, Hide)?;
-    let empty = Buffer::empty(*after.cells.area());
-    if before.is_none() {
-        out.queue(Clear(ClearType::All))?;
-    }
-    let cells = before.map_or(&empty, |before| &before.cells);
+    let empty;
+    let cells = match before {
+        Some(before) => &before.cells,
+        None => {
+            out.queue(Clear(ClearType::All))?;
+            empty = Buffer::empty(*after.cells.area());
+            &empty
+        }
+    };
     CrosstermBackend::new(&mut out).draw(cells.diff_iter(&after.cells))?;
     if let Some((x, y)) = after.cursor {
         queue!(out, MoveTo(x, y), Show)?;

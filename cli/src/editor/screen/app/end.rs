@@ -11,8 +11,8 @@ impl App {
         let saving = self.model.labels(|document| !document.saving.is_empty()).join(", ");
         self.quitting = match self.quitting {
             Quitting::No if !saving.is_empty() => {
-                let said = format!("^Q again ends the editor at once; being saved: {saving}");
-                self.model.hold(said);
+                let message = format!("^Q again ends the editor at once; being saved: {saving}");
+                self.model.hold(message);
                 Quitting::WhenSaved
             }
             Quitting::WhenSaved if !saving.is_empty() => Quitting::AtOnce,
