@@ -70,11 +70,10 @@
 //!    application can close the view.
 //! 9. **Around the edit** the client calls `close_tab` twice. It also calls
 //!    [`ToolCall::GetDiagnostics`](tool::ToolCall::GetDiagnostics) twice: for the file before it writes the
-//!    file, and for all files afterwards. The client waits 500 ms for the first answer and 2 s for the second (*measured*), so
-//!    their deadlines are 400 ms and 1.9 s. At the first one the answer is an empty list, at the second one
-//!    "unknown" (see docs/faq.md). The client waits without end for the answers to other calls
-//!    (*described*), so each of them has a deadline, except `openDiff` and `executeCode`, which wait
-//!    for a person.
+//!    file, and for all files afterwards. The client waits 500 ms for the first answer and 2 s for the second
+//!    (*measured*), so their deadlines are 400 ms and 1.9 s. At the first one the answer is an empty list, at the
+//!    second one "unknown" (see docs/faq.md). The client waits without end for the answers to other calls
+//!    (*described*), so each of them has a deadline, except `openDiff` and `executeCode`, which wait for a person.
 //! 10. **The end.** The client sends a close frame with 1000, or its transport ends without one
 //!     (*measured*). Every open diff ends, then comes [`ServerEvent::Closed`]. If the editor comes back
 //!     on the same port with the same token, the client connects again within some 12 s (*measured*).

@@ -58,8 +58,8 @@ pub enum NotAnswered {
     Unknown,
     /// The result cannot be written as JSON, or isn't an object. The call is still open and waits for another answer.
     Unserializable,
-    /// The result isn't an answer to the call: that of another tool, or of a tool for a prompt. The call is still open and
-    /// waits for another answer.
+    /// The result isn't an answer to the call: that of another tool, or of a tool for a prompt. The call is still open
+    /// and waits for another answer.
     NotAnAnswer,
 }
 

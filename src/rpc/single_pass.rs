@@ -19,8 +19,8 @@ use super::{Id, SessionLimits, depth, message::Member};
 /// Returns the id and the decoded parameters, if `text` is a flawless request of this method.
 /// `None` implies nothing about the text.
 ///
-/// `params` decodes the parameters from the members of their object. It fails if they do not fit, or if it does not read them
-/// in one pass: a member is out of order, or comes twice.
+/// `params` decodes the parameters from the members of their object. It fails if they do not fit, or if it does not
+/// read them in one pass: a member is out of order, or comes twice.
 pub(crate) fn request<'t, P: Visitor<'t>>(
     text: &'t str,
     limits: &SessionLimits,
@@ -100,9 +100,9 @@ pub(crate) fn use_slow_path<E: Error>() -> E {
     E::custom("")
 }
 
-/// Returns true if the value of a member in `text` is an object; false if that cannot be seen. Such a value can be decoded
-/// without being kept raw first. `name` is the name of the member as a slice of the text, so the value begins behind it; a
-/// [`Deserializer`] does not report its kind.
+/// Returns true if the value of a member in `text` is an object; false if that cannot be seen. Such a value can be
+/// decoded without being kept raw first. `name` is the name of the member as a slice of the text, so the value begins
+/// behind it; a [`Deserializer`] does not report its kind.
 pub(crate) fn precedes_object(name: &str, text: &str) -> bool {
     let behind = name.as_ptr().addr().wrapping_add(name.len()).checked_sub(text.as_ptr().addr());
     let Some(mut rest) = text.get(behind.unwrap_or(usize::MAX)..) else { return false };

@@ -56,8 +56,8 @@
 //! with [`Conn::poll`], or use another adapter.
 //!
 //! # What lies below
-//! These few hundred lines wait by poll(2), ring the bell of a waiting thread, and start the thread of [`spawn`]. What is
-//! the same on every kind of loop lies in [`ide_mcp_driver`]: when a socket is read, how much a turn moves, how a
+//! These few hundred lines wait by poll(2), ring the bell of a waiting thread, and start the thread of [`spawn`]. What
+//! is the same on every kind of loop lies in [`ide_mcp_driver`]: when a socket is read, how much a turn moves, how a
 //! connection ends, and when an agent tries again. [`ide_mcp_lockfile`] has the files and the owners of sockets, and
 //! [`ide_mcp`] the protocol, without a socket.
 //!

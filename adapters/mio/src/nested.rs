@@ -89,8 +89,8 @@ impl NestedServer {
         Ok(Self::with(parts, server))
     }
 
-    /// Binds the listener without a lock file, as [`Server::bind`] does. [`EditorLock::publish`](crate::EditorLock::publish) then publishes
-    /// a lock file.
+    /// Binds the listener without a lock file, as [`Server::bind`] does.
+    /// [`EditorLock::publish`](crate::EditorLock::publish) then publishes a lock file.
     ///
     /// # Errors
     /// The errors of [`Server::bind`].

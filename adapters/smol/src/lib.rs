@@ -88,9 +88,9 @@
 //!
 //! # What lies below
 //! These few hundred lines put sockets and timers on the reactor, and wake the task. What is the same on every kind of
-//! loop lies in [`ide_mcp_driver`]: when a socket is read, how much a turn moves, how a connection ends, and when an agent
-//! tries again. [`ide_mcp_lockfile`] has the files and the owners of sockets, and [`ide_mcp`] the protocol, without a
-//! socket.
+//! loop lies in [`ide_mcp_driver`]: when a socket is read, how much a turn moves, how a connection ends, and when an
+//! agent tries again. [`ide_mcp_lockfile`] has the files and the owners of sockets, and [`ide_mcp`] the protocol,
+//! without a socket.
 //!
 //! This crate is the one dependency of an editor or an agent: it re-exports the modules of [`ide_mcp`], and
 //! [`lockfile`]. [`ide_mcp_driver`] compares this adapter with the others.

@@ -14,7 +14,7 @@ use std::env;
 use std::ffi::OsString;
 use std::process::ExitCode;
 
-/// The variable by which the completions of a shell ask the program.
+/// With this variable the completions of a shell ask the program.
 pub(crate) const COMPLETE: &str = "IDE_MCP_COMPLETE";
 
 /// All commands but `help`, in the order of the help, also those that this program is built without.
@@ -93,7 +93,7 @@ enum Command {
     #[command(about = crate::sidecar::ABOUT)]
     Sidecar(Named<crate::sidecar::Options>),
     #[cfg(feature = "plugin")]
-    /// Install the plugin by which agents attach to an editor
+    /// Install the plugin that lets agents attach to an editor
     Plugin(Named<crate::plugin::Options>),
     #[cfg(feature = "completions")]
     /// Print the completions of these commands for a shell
@@ -274,8 +274,8 @@ fn message(error: &clap::Error) -> String {
     }
     let text = error.render().to_string();
     let parts = text.split("\n\n").map(str::trim);
-    let said = parts.filter(|part| !part.starts_with("Usage: ") && !part.starts_with("For more information"));
-    let lines = said.flat_map(str::lines).map(|line| match line.trim().strip_prefix("tip: ") {
+    let kept = parts.filter(|part| !part.starts_with("Usage: ") && !part.starts_with("For more information"));
+    let lines = kept.flat_map(str::lines).map(|line| match line.trim().strip_prefix("tip: ") {
         Some(tip) => format!("({tip})"),
         None => line.trim().into(),
     });

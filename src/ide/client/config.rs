@@ -66,7 +66,8 @@ impl ClientConfig {
     }
 
     /// Sets the host that the `Host` field names, as
-    /// [`ClientEnv::host`](crate::ide::discovery::client_env::ClientEnv::host) returns it. The socket has to be connected to that host.
+    /// [`ClientEnv::host`](crate::ide::discovery::client_env::ClientEnv::host) returns it. The socket has to be
+    /// connected to that host.
     #[must_use]
     pub fn with_host(mut self, host: &str, port: u16) -> Self {
         self.host = authority(host, port);

@@ -50,8 +50,8 @@ pub enum ClientEvent {
         form: Form,
     },
     /// The editor sends a request that [`mcp::ClientConfig::forward`](crate::mcp::ClientConfig::forward) leaves to you.
-    /// By default it leaves none, and the session answers -32601. Answer the request with `respond_raw` or `fail`. At its
-    /// deadline this crate answers it with an error.
+    /// By default it leaves none, and the session answers -32601. Answer the request with `respond_raw` or `fail`. At
+    /// its deadline this crate answers it with an error.
     Request {
         /// The name by which the request is answered.
         call: CallId,

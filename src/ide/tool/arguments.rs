@@ -30,7 +30,6 @@ macro_rules! arguments {
         impl $crate::ide::tool::arguments::Described for $name {
             const ARGUMENTS: &'static [$crate::ide::tool::arguments::Argument] = &[];
 
-
             fn read<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
                 <serde::de::IgnoredAny as serde::Deserialize>::deserialize(deserializer)?;
                 Ok(Self)

@@ -108,7 +108,7 @@ fn not_admitted(editor: &FoundEditor, reason: &NotAdmitted, f: &mut fmt::Formatt
         }
         NotAdmitted::SubprotocolMissing => write!(
             f,
-            "the program on port {port} does not choose the sub-protocol mcp: it is no editor for agents"
+            "the program on port {port} does not choose the sub-protocol mcp: it isn't an editor for agents"
         ),
     }
 }

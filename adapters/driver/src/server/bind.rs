@@ -35,8 +35,9 @@ pub enum Bind {
     /// client that has the token only if the socket of the client belongs to our own user. It refuses
     /// every other client as it refuses a wrong token, also a client of root, of another user in a
     /// container, or of another machine. Only Linux reports the owner of a socket. On other systems
-    /// the server replaces the token of the policy by a fresh one (see [`EditorLock::token`](crate::EditorLock::token)), which agents
-    /// read from the lock file. The real client then finds the editor by `/ide` and not by itself.
+    /// the server replaces the token of the policy by a fresh one (see
+    /// [`EditorLock::token`](crate::EditorLock::token)), which agents read from the lock file. The real client then
+    /// finds the editor by `/ide` and not by itself.
     Resume(u16),
     /// Any address. **Other machines can reach it**, unless it is an address of loopback. It is for a
     /// client in a container or in WSL, and requires a token if other machines can reach it.

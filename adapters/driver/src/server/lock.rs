@@ -17,7 +17,7 @@ use std::mem;
 use std::path::Path;
 use std::sync::mpsc::{self, Receiver};
 
-/// The lock file of a server, by which agents find it: its path, its token, and the folders in it.
+/// The lock file of a server: its path, its token, and the folders in it. Agents find the server by it.
 ///
 /// A server that was started has published one. A server that was only bound publishes by
 /// [`publish`](Self::publish). The guard of the file restores it if it vanishes, and the server removes the file
@@ -99,7 +99,7 @@ impl EditorLock {
         Ok(())
     }
 
-    /// Returns the token that clients have to present, for an editor that keeps the token for its next run. The
+    /// Returns the token that clients must present, for an editor that keeps the token for its next run. The
     /// token is a fresh one if the token of the configuration is from an earlier process and the system does not
     /// report the owners of sockets ([`Bind::Resume`](crate::Bind::Resume)).
     #[must_use]

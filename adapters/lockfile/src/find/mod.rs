@@ -239,7 +239,8 @@ pub struct FoundEditor {
     /// The process of the editor, if it seems not to run: the process of another container is not
     /// visible.
     pub dead_process: Option<u32>,
-    /// True if the lock file has the mark of this crate ([`LockFile::scope`](ide_mcp::ide::discovery::LockFile::scope)).
+    /// True if the lock file has the mark of this crate
+    /// ([`LockFile::scope`](ide_mcp::ide::discovery::LockFile::scope)).
     pub is_marked: bool,
 }
 

@@ -44,8 +44,8 @@ use target::Target;
 
 /// The session of an agent: its editor, the attempts to attach, and its events.
 ///
-/// The `Agent` of an adapter shows it, for the [editor](Self::editor) and its [answer](Self::server). An adapter has the
-/// socket and the waiting: it takes the [`step`](Self::step), reports the outcome, and delivers
+/// The `Agent` of an adapter shows it, for the [editor](Self::editor) and its [answer](Self::server). An adapter has
+/// the socket and the waiting: it takes the [`step`](Self::step), reports the outcome, and delivers
 /// [`next_event`](Self::next_event).
 #[derive(Debug)]
 pub struct AgentSession {
@@ -275,8 +275,8 @@ impl AgentSession {
         self.server.as_ref()
     }
 
-    /// Returns the reason why the system does not report the owner of the editor's port; `None` if it is our user, or if
-    /// the agent trusts [every user](super::Trust::EveryUser). Show it to the person: the agent has sent its token
+    /// Returns the reason why the system does not report the owner of the editor's port; `None` if it is our user, or
+    /// if the agent trusts [every user](super::Trust::EveryUser). Show it to the person: the agent has sent its token
     /// there.
     #[must_use]
     pub const fn unknown_owner(&self) -> Option<Unknown> {
