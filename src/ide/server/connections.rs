@@ -349,7 +349,7 @@ impl Connections {
             slot.excess = excess;
         }
         let is_eventful = slot.is_eventful;
-        if !is_eventful {
+        if !is_eventful && self.deadlines.all.get(index) != Some(&status.due) {
             self.deadlines.set(index, status.due);
         }
         match (slot.is_queued, status.has_output) {

@@ -13,7 +13,7 @@ const BLOCK: usize = 32;
 #[derive(Debug)]
 pub(super) struct Deadlines {
     /// The deadlines by place.
-    all: Vec<Time>,
+    pub(super) all: Vec<Time>,
     /// The earliest deadline of each [`BLOCK`] of places.
     earliest: Vec<Time>,
     /// The earliest deadline of all.
@@ -32,7 +32,7 @@ impl Deadlines {
             self.all.resize(place.saturating_add(1), Time::NEVER);
             self.earliest.resize(self.all.len().div_ceil(BLOCK), Time::NEVER);
         }
-        let Some(known) = self.all.get_mut(place).filter(|known| **known != at) else { return };
+        let Some(known) = self.all.get_mut(place) else { return };
         *known = at;
         let block = place / BLOCK;
         let (all, earliest) = (self.all.chunks(BLOCK).nth(block), self.earliest.get_mut(block));
