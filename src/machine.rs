@@ -48,7 +48,8 @@ pub enum Output<'a, E, C = ()> {
 
 /// What a driver needs of a machine: the verbs of every machine under one name, for code that drives any of them.
 ///
-/// The methods are those of the machine, which documents them. A machine with a single connection names it `()`.
+/// The machines are the server and the client of `ide` and of [`ws`](crate::ws). Their methods have these names too, and
+/// document them. A machine with a single connection names it `()`; only the server of `ide` has several.
 ///
 /// # Order and time
 ///

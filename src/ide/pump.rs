@@ -17,9 +17,9 @@
 use crate::Time;
 use crate::ws::{Masking, Output};
 
-/// A side of a connection, as the pump drives it.
-pub(super) trait Side {
-    /// The event of the side.
+/// An end of a connection, as the pump drives it: the editor's or the agent's.
+pub(super) trait Pumped {
+    /// The event of the end.
     type Event;
     /// How its WebSocket masks.
     type Mask: Masking;
@@ -42,39 +42,39 @@ pub(super) trait Side {
     /// Returns the time of the next event of the WebSocket.
     fn transport_due(&self) -> Time;
 
-    /// Returns the time of the next timer of the session and of the side.
+    /// Returns the time of the next timer of the session and of the end.
     fn session_due(&self) -> Time;
 
-    /// Handles one timer of the session or of the side that is due.
+    /// Handles one timer of the session or of this end that is due.
     fn keep_time(&mut self);
 }
 
 /// Returns the next event.
-pub(super) fn poll<S: Side>(side: &mut S) -> Option<S::Event> {
+pub(super) fn poll<P: Pumped>(end: &mut P) -> Option<P::Event> {
     loop {
-        if let Some(event) = side.next_event() {
+        if let Some(event) = end.next_event() {
             return Some(event);
         }
-        side.flush();
-        if side.take_bytes() {
+        end.flush();
+        if end.take_bytes() {
             continue;
         }
-        if !due_above(side).is_due(side.output().now) {
+        if !due_above(end).is_due(end.output().now) {
             return None;
         }
-        side.keep_time();
+        end.keep_time();
     }
 }
 
 /// Returns the time of the next event; [`Time::ZERO`] while an event can be polled.
-pub(super) fn due<S: Side>(side: &S) -> Time {
-    if side.has_event() { Time::ZERO } else { side.transport_due().min(due_above(side)) }
+pub(super) fn due<P: Pumped>(end: &P) -> Time {
+    if end.has_event() { Time::ZERO } else { end.transport_due().min(due_above(end)) }
 }
 
 /// Returns the time of the next timer above the WebSocket. Above the high-water mark some received bytes are not delivered
 /// yet. They can prevent a timeout, so no such timer runs.
 #[inline]
-fn due_above<S: Side>(side: &S) -> Time {
-    let output = side.output();
-    if output.has_ended() || output.tx.is_full() { Time::NEVER } else { side.session_due() }
+fn due_above<P: Pumped>(end: &P) -> Time {
+    let output = end.output();
+    if output.has_ended() || output.tx.is_full() { Time::NEVER } else { end.session_due() }
 }

@@ -7,7 +7,7 @@ pub use config::ClientConfig;
 pub use event::ClientEvent;
 
 use super::connection::{SUBPROTOCOL, TOKEN_FIELD};
-use super::pump::{self, Side};
+use super::pump::{self, Pumped};
 use super::tool::{Arguments, DirectRequest, Tool, ToolArguments};
 use super::{Dialect, Pending, Push};
 use crate::mcp::{
@@ -524,7 +524,7 @@ fn notified(method: Box<str>, params: Option<Json>) -> ClientEvent {
     Push::read(&method, text).map_or(ClientEvent::Notification { method, params }, ClientEvent::Pushed)
 }
 
-impl Side for Client {
+impl Pumped for Client {
     type Event = ClientEvent;
     type Mask = Masked;
 

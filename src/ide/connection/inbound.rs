@@ -8,7 +8,7 @@ use super::policy::{Verdict, WRONG_TOKEN};
 use super::roots::LIST_CHANGED;
 use super::{Admission, Connection, EditEnd, Hangup, TOKEN_FIELD};
 use crate::Time;
-use crate::ide::pump::Side;
+use crate::ide::pump::Pumped;
 use crate::ide::tool::ToolRequest;
 use crate::ide::tool::toolset::ReceivedCall;
 use crate::ide::tool::{ClosedDiffTabs, DiffOutcome, DirectRequest, Done, Shape, TabClosed, Tool, ToolCall};
@@ -22,7 +22,7 @@ use core::time::Duration;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-impl Side for Connection {
+impl Pumped for Connection {
     type Event = ServerEvent;
     type Mask = Unmasked;
 

@@ -20,7 +20,7 @@ pub use peer::MODELS_TARGET;
 pub(super) use policy::SUBPROTOCOL;
 pub use policy::{Auth, AuthFailure, Policy, TOKEN_FIELD};
 
-use super::pump::{self, Side as _};
+use super::pump::{self, Pumped as _};
 use super::push::{PushSchedule, StreamPos};
 use super::tool::direct;
 use super::tool::toolset::SharedTools;
