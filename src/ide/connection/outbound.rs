@@ -44,8 +44,7 @@ impl Connection {
         answer: &T::Answer,
     ) -> Result<(), NotAnswered> {
         let call = call.id;
-        let asked = answer.file().and_then(|file| self.open_calls.other_spelling(call, file));
-        let spelled = asked.and_then(|asked| answer.spelled_as(&asked));
+        let spelled = answer.spelled_as(|| self.open_calls.file(call));
         let answer = spelled.as_ref().unwrap_or(answer);
         let result = answer.result_within(self.config.dialect, &self.config.content_limits);
         self.end(call, |mcp, out| mcp.session.incoming.respond_to_tool(call, &result, out))

@@ -3,7 +3,7 @@
 use crate::ide::{ContentLimits, Dialect};
 use crate::mcp::{Content, ToolResult};
 use crate::rpc::from_json;
-use alloc::{borrow::Cow, format, vec::Vec};
+use alloc::{borrow::Cow, format, string::String, vec::Vec};
 use serde::{Serialize, de::DeserializeOwned};
 
 /// The answer of a tool: what [`Server::answer`](crate::ide::Server::answer) takes, and what an agent reads from the
@@ -37,14 +37,9 @@ pub trait Shape: Sized {
         None
     }
 
-    /// Returns the spelling of the file that the answer is about, if a client takes only the spelling of its call.
-    fn file(&self) -> Option<&str> {
-        None
-    }
-
-    /// Returns the answer with the file that was asked for in the spelling of the call; `None` if it is about another
-    /// file.
-    fn spelled_as(&self, asked: &str) -> Option<Self> {
+    /// Returns the answer with the file that was asked for in the spelling of the call, which `asked` returns; `None` if
+    /// the answer can be sent as it is, which is the default.
+    fn spelled_as(&self, asked: impl FnOnce() -> Option<String>) -> Option<Self> {
         let _ = asked;
         None
     }

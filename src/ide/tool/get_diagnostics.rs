@@ -126,16 +126,17 @@ impl Shape for Diagnostics {
         shown(&self.files, |file| hides(&file.uri)).map(|files| Self { files })
     }
 
-    fn file(&self) -> Option<&str> {
-        self.files.first().map(|file| file.uri.as_str())
-    }
-
     /// Old clients take the problems of a file only under the URI that they asked for (described).
-    fn spelled_as(&self, asked: &str) -> Option<Self> {
-        let is_other = |file: &FileDiagnostics| file.uri != asked && of_file(asked) == of_file(&file.uri);
+    fn spelled_as(&self, asked: impl FnOnce() -> Option<String>) -> Option<Self> {
+        let asked = asked()?;
+        let is_other = |file: &FileDiagnostics| file.uri != asked && of_file(&asked) == of_file(&file.uri);
         self.files.iter().any(is_other).then(|| {
             let mut spelled = self.clone();
-            spelled.files.iter_mut().filter(|file| is_other(file)).for_each(|file| file.uri = asked.into());
+            spelled
+                .files
+                .iter_mut()
+                .filter(|file| is_other(file))
+                .for_each(|file| file.uri.clone_from(&asked));
             spelled
         })
     }
