@@ -271,3 +271,37 @@ impl<S: Single> Machine for S {
         self.next_pass()
     }
 }
+
+#[cfg(all(test, feature = "std"))]
+mod tests {
+    use super::{Moved, moved};
+    use alloc::vec::Vec;
+    use std::io::{Error, ErrorKind, Result};
+
+    #[test]
+    fn socket_is_asked_again_after_a_signal_alone() {
+        let signal = || Err(ErrorKind::Interrupted.into());
+        let full = || Err(ErrorKind::WouldBlock.into());
+        let gone = || Err(ErrorKind::ConnectionReset.into());
+        // What the socket answers, the outcome, and the number of answers that nobody asked for.
+        let rows: [(&str, Vec<Result<usize>>, &str, usize); 6] = [
+            ("bytes", Vec::from([Ok(3), Ok(4)]), "3 bytes", 1),
+            ("the end", Vec::from([Ok(0), Ok(4)]), "end", 1),
+            ("full", Vec::from([full(), Ok(4)]), "nothing", 1),
+            ("an error", Vec::from([gone(), Ok(4)]), "failed", 1),
+            ("two signals, then bytes", Vec::from([signal(), signal(), Ok(3)]), "3 bytes", 0),
+            ("a signal, then an error", Vec::from([signal(), gone()]), "failed", 0),
+        ];
+        for (name, answers, expected, left) in rows {
+            let mut answers = answers.into_iter();
+            let outcome = moved(|| answers.next().unwrap_or_else(|| Err(Error::other("asked too often"))));
+            let outcome = match outcome {
+                Moved::Bytes(n) => alloc::format!("{n} bytes"),
+                Moved::Nothing => "nothing".into(),
+                Moved::End => "end".into(),
+                Moved::Failed => "failed".into(),
+            };
+            assert_eq!((outcome.as_str(), answers.len()), (expected, left), "{name}");
+        }
+    }
+}

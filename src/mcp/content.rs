@@ -175,6 +175,23 @@ mod tests {
     }
 
     #[test]
+    fn blocks_are_equal_as_they_are_written() {
+        let raw = |json: &str| Content::Raw(Cow::Owned(serde_json::from_str::<Box<RawValue>>(json).unwrap()));
+        let image = r#"{"type":"image","data":""}"#;
+        for (name, one, other, is_equal) in [
+            ("texts", Content::text("a"), Content::text("a"), true),
+            ("other texts", Content::text("a"), Content::text("b"), false),
+            ("raw blocks", raw(image), raw(image), true),
+            ("other raw blocks", raw(image), raw("{}"), false),
+            ("a raw block with a blank", raw(image), raw(&image.replace(',', ", ")), false),
+            ("a text and a raw block", Content::text(image), raw(image), false),
+        ] {
+            assert_eq!(one == other, is_equal, "{name}");
+            assert_eq!(other == one, is_equal, "{name}, the other way round");
+        }
+    }
+
+    #[test]
     fn results_are_read_tolerantly() {
         type Row = (&'static str, &'static str, Option<(&'static [&'static str], usize, bool)>);
         const CASES: &[Row] = &[

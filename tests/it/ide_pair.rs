@@ -9,7 +9,9 @@ use std::{
 use crate::support::ide::{ACCEPTED, PORT, at, called, config, save, selection, show, token};
 use crate::support::joined::{self, drain, write};
 use ide_mcp::ide::discovery::{AuthToken, Backoff, GaveUp, LockFile, Reconnect, Transport};
-use ide_mcp::ide::tool::{CloseAllDiffTabs, CloseTab, DiffOutcome, GetDiagnostics, OpenDiff, ToolSet};
+use ide_mcp::ide::tool::{
+    CloseAllDiffTabs, CloseTab, DiffOutcome, GetDiagnostics, OpenDiff, OtherTool, ToolCall, ToolSet,
+};
 use ide_mcp::{
     Time,
     ide::{
@@ -21,6 +23,7 @@ use ide_mcp::{
     testing::{self, Random, pass},
     ws::{self, Closed, NotAccepted, ProtocolError},
 };
+use serde_json::value::RawValue;
 
 /// An editor and an agent, with the helpers of these tests.
 struct Pair(testing::Pair<Server, Client>);
@@ -327,7 +330,7 @@ fn requests_of_the_editor_are_answered() {
 /// Checks requests that the crate does not model, with progress and raw answers, in both directions.
 #[test]
 fn raw_requests_go_both_ways() {
-    let raw = |text: &str| serde_json::value::RawValue::from_string(text.to_owned()).unwrap();
+    let raw = |text: &str| RawValue::from_string(text.to_owned()).unwrap();
     let everything = Timeout::Progress { idle: Duration::from_secs(9), total: Duration::from_secs(99) };
     let mut config = config();
     config.mcp.forward = Forward::Unmodelled;
@@ -392,7 +395,7 @@ fn bridge_receives_and_answers_raw() {
     client.raw_notifications = true;
     let mut pair = Pair::of(client, config()).settled();
 
-    let odd = serde_json::value::RawValue::from_string(r#"{"text":"t", "odd":1}"#.to_owned()).unwrap();
+    let odd = RawValue::from_string(r#"{"text":"t", "odd":1}"#.to_owned()).unwrap();
     for said in ["selection_changed", "notifications/tools/list_changed"] {
         pair.agent().notify(said, Some(&*odd)).unwrap();
         pair.settle();
@@ -450,6 +453,44 @@ fn refused_client_reads_the_status() {
         assert!(pair.is_over(), "{name}");
         assert_eq!(pair.client.list_tools().unwrap_err(), NotSent::Closed, "{name}");
     }
+}
+
+#[test]
+fn own_tool_arrives_as_the_agent_named_it() {
+    let own = |name: &str, json: &str| OtherTool::new(name, RawValue::from_string(json.into()).unwrap());
+    let mut config = config();
+    config.tools = ToolSet::new().custom("countLines", "", "{}").custom("countWords", "", "{}").into();
+    let mut pair = Pair::joined(Some(token()), config).settled();
+    let arguments = r#"{"path":"a"}"#;
+    let request = pair.client.call_tool(&own("countLines", arguments)).unwrap();
+    pair.settle();
+    let Some(ServerEvent::Call { call: ToolCall::Other(call, asked), .. }) = pair.server_events.pop() else {
+        panic!("{:?}", pair.server_events);
+    };
+    for (name, other, is_equal) in [
+        ("the same", own("countLines", arguments), true),
+        ("another tool", own("countWords", arguments), false),
+        ("other arguments", own("countLines", "{}"), false),
+    ] {
+        assert_eq!(asked == other, is_equal, "{name}");
+    }
+    pair.server.answer(call, ToolResult::text("1")).unwrap();
+    pair.settle();
+    let answers = &pair.client_events;
+    assert!(
+        matches!(&answers[..], [ClientEvent::Outcome { request: answered, .. }] if *answered == request.id()),
+        "{answers:?}"
+    );
+}
+
+#[test]
+fn agent_is_open_until_its_end_begins() {
+    let mut pair = Pair::attached();
+    let id = pair.conn.into();
+    assert!(pair.server.agent(id).is_some_and(Agent::is_open));
+    let now = pair.now;
+    pair.agent().disconnect(now);
+    assert!(!pair.server.agent(id).is_some_and(Agent::is_open), "its close frame is not answered yet");
 }
 
 #[test]
