@@ -3,6 +3,7 @@
 use crate::support::terminal::{at, terminal};
 use crate::support::{Place, ended};
 use serde_json::json;
+use std::fs;
 use std::io::{Read as _, Write as _};
 use std::process::Stdio;
 use std::sync::mpsc;
@@ -95,6 +96,55 @@ fn lost_terminal_ends_the_editor() {
     let outcome = agent.event("outcome");
     assert_eq!(outcome["outcome"]["result"]["content"][0]["text"], "DIFF_REJECTED", "{outcome}");
     assert!(place.in_lock_dir().is_empty());
+}
+
+/// Checks that a person can leave, whatever has arrived before: a reply that another program has asked for, or half of
+/// something.
+#[test]
+fn keys_get_through_what_a_terminal_sends() {
+    let rows: [(&str, &[u8]); 9] = [
+        ("a report of a mode", b"\x1b[?2026;2$y"),
+        ("a colour", b"\x1b]11;rgb:0000/0000/0000\x1b\\"),
+        ("a capability", b"\x1bP1+r544e=78\x1b\\"),
+        ("the mouse nowhere", b"\x1b[<0;0;0M"),
+        ("half a report", b"\x1b[?2026;2$"),
+        ("half a colour", b"\x1b]11;rgb:0000"),
+        ("half a capability", b"\x1bP1+r544e"),
+        ("half a character", b"\xe2\x9c"),
+        ("half a paste", b"\x1b[200~pasted"),
+    ];
+    thread::scope(|scope| {
+        for (name, bytes) in rows {
+            scope.spawn(move || {
+                let place = Place::new("keys");
+                let file = place.write("a.txt", "old\n");
+                let (mut person, program) = terminal();
+                let mut editor = at(&program, &mut place.command("editor", &["a.txt"]));
+                drop(program);
+                let (mut said, mut read) = (String::new(), [0; 4096]);
+                while !said.contains("1:1") {
+                    let count = person.read(&mut read).unwrap();
+                    said += &String::from_utf8_lossy(&read[..count]);
+                }
+                person.write_all(bytes).unwrap();
+                // Longer than every silence that ends what has begun.
+                thread::sleep(Duration::from_millis(1500));
+                // The first Ctrl+Q asks about the pasted text, which is not saved. Without one, the terminal is gone.
+                for key in [b"\x11", b"\x11"] {
+                    let _ = person.write_all(key);
+                    thread::sleep(Duration::from_millis(300));
+                }
+                wait_for(name, || editor.try_wait().unwrap().is_some());
+                assert_eq!(editor.wait().unwrap().code(), Some(0), "{name}");
+                // The end of a terminal is an error.
+                while let Ok(count @ 1..) = person.read(&mut read) {
+                    said += &String::from_utf8_lossy(&read[..count]);
+                }
+                assert!(said.contains("^Q again") == (name == "half a paste"), "{name}: {said:?}");
+                assert_eq!(fs::read_to_string(file).unwrap(), "old\n", "{name}: what came is no text");
+            });
+        }
+    });
 }
 
 #[test]

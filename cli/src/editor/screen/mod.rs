@@ -8,11 +8,13 @@
 //!          disk, agents ──▶  app
 //! ```
 //! `model` uses no disk and no socket, `view` draws it in the cells of ratatui, `app` handles the events from
-//! outside, and crossterm reads and writes the terminal.
+//! outside, `bytes` reads what the terminal sends, and crossterm writes to it.
 
 mod agents;
 mod app;
 mod bindings;
+#[cfg(unix)]
+mod bytes;
 mod calls;
 mod context;
 mod disk;
@@ -34,7 +36,7 @@ use crate::editor::launch::Launch;
 use crate::editor::listen::{Listening, listen};
 use crate::editor::neighbors::Neighbors;
 use crate::editor::options::Options;
-use app::{App, Flow, Quitting};
+use app::{App, Quitting};
 use ide_mcp::ide::kit::display_safe_lines;
 use ide_mcp::{Clock, Time};
 use ide_mcp_mio::{Server, Wake, Waker};
@@ -203,16 +205,19 @@ impl Editor {
             return;
         }
         // Each event has woken the loop, so those beyond the number of a turn do it again.
-        for _ in 0..QUEUE {
-            let event = match self.reader.next() {
-                Ok(Some(event)) => event,
-                Ok(None) => return,
-                Err(error) => return self.stop(now, &format!("the end of its terminal ({error})")),
-            };
-            match self.app.input(self.server.machine_mut(), now, event) {
-                Flow::GoOn => {}
-                Flow::Redraw => self.resize(),
-            }
+        let (reader, mut left, mut end) = (&self.reader, QUEUE, None);
+        let next = || {
+            left = left.checked_sub(1)?;
+            reader.next().unwrap_or_else(|error| {
+                end = Some(error);
+                None
+            })
+        };
+        if self.app.inputs(self.server.machine_mut(), now, next) {
+            self.resize();
+        }
+        if let Some(error) = end {
+            self.stop(now, &format!("the end of its terminal ({error})"));
         }
     }
 

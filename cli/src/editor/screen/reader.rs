@@ -1,15 +1,21 @@
-//! The thread that reads the terminal: crossterm waits until a key is whole, and the loop must not.
+//! The thread that reads the terminal, for which the loop must not wait.
 
-use crossterm::event::{Event, poll, read};
+#[cfg(unix)]
+use super::bytes::Bytes;
+use crossterm::event::Event;
+#[cfg(unix)]
+use rustix::{
+    event::{PollFd, PollFlags, Timespec, poll},
+    io::Errno,
+};
 use std::io::{self, ErrorKind};
 use std::sync::mpsc::{Receiver, TryRecvError, sync_channel};
 use std::thread;
+#[cfg(unix)]
 use std::time::Duration;
 
 /// The number of events that wait for the loop. Above it, the terminal waits.
 pub(crate) const QUEUE: usize = 256;
-/// The time for which crossterm looks for another event. On Unix [`wait`] waits in its place.
-const LOOK: Duration = if cfg!(unix) { Duration::from_millis(1) } else { Duration::from_secs(60) };
 
 #[derive(Debug)]
 pub(crate) struct Reader {
@@ -50,38 +56,49 @@ impl Reader {
 }
 
 /// Passes each event to `send`, until `send` returns false.
+#[cfg(unix)]
 fn read_all(send: impl Fn(Event) -> bool) -> io::Result<()> {
+    let (mut bytes, mut buffer, stdin) = (Bytes::default(), [0; 4096], io::stdin());
     loop {
-        wait()?;
-        while poll(LOOK)? {
-            if !send(read()?) {
-                return Ok(());
-            }
+        let mut is_heard = true;
+        let pass = |event| is_heard &= send(event);
+        match wait(&stdin, bytes.patience())? {
+            true => match rustix::io::read(&stdin, &mut buffer) {
+                Ok(0) => return Err(ErrorKind::UnexpectedEof.into()),
+                Ok(count) => bytes.feed(buffer.get(..count).unwrap_or_default(), pass),
+                Err(Errno::INTR | Errno::AGAIN) => {}
+                Err(error) => return Err(error.into()),
+            },
+            false => bytes.silence(pass),
+        }
+        if !is_heard {
+            return Ok(());
         }
     }
 }
 
-/// Waits for bytes. crossterm reads a terminal that is gone again and again, so it must not wait for one.
+/// Waits for bytes. Returns false if none came for this time.
 #[cfg(unix)]
-fn wait() -> io::Result<()> {
-    use rustix::event::{PollFd, PollFlags, poll};
-    use rustix::io::Errno;
-    let stdin = io::stdin();
+fn wait(stdin: &io::Stdin, most: Option<Duration>) -> io::Result<bool> {
+    let most = most.and_then(|most| Timespec::try_from(most).ok());
     loop {
-        let mut terminal = [PollFd::new(&stdin, PollFlags::IN)];
-        let polled = poll(&mut terminal, None);
+        let mut terminal = [PollFd::new(stdin, PollFlags::IN)];
+        let polled = poll(&mut terminal, most.as_ref());
         let [terminal] = terminal;
         return match polled {
             Err(Errno::INTR) => continue,
+            Ok(0) => Ok(false),
             Ok(_) if terminal.revents().intersects(PollFlags::HUP | PollFlags::ERR) => {
                 Err(ErrorKind::UnexpectedEof.into())
             }
-            polled => polled.map(|_| ()).map_err(Into::into),
+            polled => polled.map(|_| true).map_err(Into::into),
         };
     }
 }
 
+/// Passes each event to `send`, until `send` returns false. The console of Windows reports keys, not bytes.
 #[cfg(not(unix))]
-const fn wait() -> io::Result<()> {
+fn read_all(send: impl Fn(Event) -> bool) -> io::Result<()> {
+    while send(crossterm::event::read()?) {}
     Ok(())
 }

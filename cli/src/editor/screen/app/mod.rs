@@ -27,9 +27,9 @@ use ide_mcp::Time;
 use ide_mcp::ide::{DiagnosticsChanged, Pending, Selected, Selection, Server};
 use ide_mcp::mcp::FormAnswer;
 use std::collections::BTreeMap;
-use std::io;
 use std::path::PathBuf;
 use std::time::{Duration, SystemTime};
+use std::{io, mem};
 
 /// The time between a change of a text and its check.
 const REST: Duration = Duration::from_millis(200);
@@ -160,6 +160,42 @@ impl App {
         self.compare();
         fit(&mut self.model);
         view::draw(&self.model, colors)
+    }
+
+    /// Handles inputs of the person until `next` returns none. A row of typed characters is one change of the text: a
+    /// text that a terminal sends as keys costs as much as a paste. Returns true if the terminal has another size.
+    pub(crate) fn inputs(
+        &mut self,
+        server: &mut Server,
+        now: Time,
+        mut next: impl FnMut() -> Option<Event>,
+    ) -> bool {
+        self.model.now = now;
+        let (mut typed, mut is_resized) = (String::new(), false);
+        while let Some(event) = next() {
+            let character = match &event {
+                Event::Key(key) if !key.is_release() && self.model.is_live() => {
+                    bindings::action(self.model.context(), Key::of(*key)).and_then(|action| action.typed())
+                }
+                _ => None,
+            };
+            typed.extend(character);
+            if character.is_none() {
+                self.type_text(&mem::take(&mut typed));
+                is_resized |= matches!(self.input(server, now, event), Flow::Redraw);
+            }
+        }
+        self.type_text(&typed);
+        is_resized
+    }
+
+    fn type_text(&mut self, text: &str) {
+        if !text.is_empty() {
+            self.compare();
+            self.model.type_text(text);
+            self.stale = true;
+            reveal(&mut self.model);
+        }
     }
 
     /// Handles an input of the person.

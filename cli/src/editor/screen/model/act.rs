@@ -97,6 +97,11 @@ pub(crate) enum Action {
 }
 
 impl Action {
+    /// Returns the character that the action types.
+    pub(crate) const fn typed(self) -> Option<char> {
+        if let Self::Type(character) = self { Some(character) } else { None }
+    }
+
     /// Returns true if the action could harm something that came to the front while the key was
     /// pressed.
     const fn is_meant_for_what_is_seen(self) -> bool {
@@ -151,8 +156,8 @@ impl Model {
         }
         match action {
             Action::Go(motion, extend) => self.go(motion, extend, shown),
-            Action::Type(_)
-            | Action::NewLine
+            Action::Type(character) => self.type_text(character.encode_utf8(&mut [0; 4])),
+            Action::NewLine
             | Action::Backspace
             | Action::Delete
             | Action::Cut

@@ -191,7 +191,7 @@ mod tests {
         document.buffer.insert("\"a\": 1");
         assert!(!document.is_checked());
         assert!(document.check() && document.diagnostics.is_empty());
-        document.buffer.insert(" ");
+        document.buffer.type_text(" ");
         assert!(!document.check(), "there are none as before");
     }
 
@@ -216,7 +216,7 @@ mod tests {
     #[test]
     fn reload_of_equal_text_keeps_undo() {
         let mut document = document("a.txt", "a");
-        document.buffer.insert("b");
+        document.buffer.type_text("b");
         document.reload("ba".into(), Seen::ABSENT);
         assert!(!document.buffer.is_dirty() && document.buffer.undo());
         document.reload("c".into(), Seen::ABSENT);

@@ -12,7 +12,18 @@ impl Model {
         self.typed = Some(self.now);
         let text = self.fitting(text);
         if let Some(buffer) = self.buffer() {
-            buffer.paste(&text);
+            buffer.insert(&text);
+        }
+        self.answer_changed();
+    }
+
+    /// Types characters of one line.
+    pub(crate) fn type_text(&mut self, text: &str) {
+        self.dismiss();
+        self.confirm = None;
+        self.typed = Some(self.now);
+        if let Some(buffer) = self.buffer() {
+            buffer.type_text(text);
         }
         self.answer_changed();
     }
@@ -93,7 +104,6 @@ impl Model {
         let clip = self.fitting(&self.clip);
         let Some(buffer) = self.buffer() else { return };
         match action {
-            Action::Type(character) => buffer.insert(character.encode_utf8(&mut [0; 4])),
             Action::NewLine => buffer.new_line(),
             Action::Backspace => buffer.backspace(),
             Action::Delete => buffer.delete(),

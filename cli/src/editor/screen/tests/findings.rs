@@ -185,3 +185,18 @@ fn e4_address_is_cut_on_a_small_screen() {
     desk.app.model.attach = Some(Attach { name: "editor".into(), port: 41_234, neighbors: Vec::new() });
     desk.shows("nobody attached · port 41234 · e");
 }
+
+/// A terminal without bracketed paste sends a pasted text as keys: each row of them is one change.
+#[test]
+fn keys_that_arrive_together_are_one_change() {
+    let mut desk = Desk::new(&[("a.txt", "")]);
+    desk.open("a.txt");
+    let state = |desk: &Desk| desk.app.model.document().unwrap().buffer.state();
+    for (keys, changes) in [("x".repeat(2_000), 1), ("one\r".repeat(100), 200), ("a\tb".into(), 1)] {
+        let before = state(&desk);
+        desk.keys(&keys);
+        assert_eq!(state(&desk) - before, changes, "{keys}");
+    }
+    let text = format!("{}{}a\tb", "x".repeat(2_000), "one\n".repeat(100));
+    assert_eq!(desk.app.model.document().unwrap().buffer.text().as_str(), text);
+}

@@ -23,9 +23,9 @@ mod reader;
 mod review;
 mod search;
 mod sizes;
-mod typed;
 
 use super::app::App;
+use super::bytes::Bytes;
 use super::view::frame::Frame;
 use super::view::palette::{ColorDepth, Ink};
 use crate::editor::folders::Folders;
@@ -162,9 +162,11 @@ impl Desk {
 
     /// Types bytes as a terminal sends them.
     fn keys(&mut self, bytes: &str) {
-        for event in typed::events(bytes) {
-            self.app.input(&mut self.server, self.now, event);
-        }
+        let (mut typed, mut events) = (Bytes::default(), Vec::new());
+        typed.feed(bytes.as_bytes(), |event| events.push(event));
+        typed.silence(|event| events.push(event));
+        let mut events = events.into_iter();
+        self.app.inputs(&mut self.server, self.now, || events.next());
         self.turn();
     }
 

@@ -188,20 +188,15 @@ impl Buffer {
         self.cursor = self.text.stop_before(byte);
     }
 
-    /// Replaces the selection by a text. The lines of `text` end with `\n`, which becomes the line
+    /// Replaces the selection by a text, as a step of its own. The lines of `text` end with `\n`, which becomes the line
     /// end of the buffer.
     pub(crate) fn insert(&mut self, text: &str) {
-        let is_typed = text.chars().count() == 1 && text != "\n";
-        self.edit(
-            self.selection(),
-            self.with_line_ends(text),
-            if is_typed { Join::Typed } else { Join::Never },
-        );
+        self.edit(self.selection(), self.with_line_ends(text), Join::Never);
     }
 
-    /// Inserts a pasted text, like [`insert`](Self::insert), as a step of its own.
-    pub(crate) fn paste(&mut self, text: &str) {
-        self.edit(self.selection(), self.with_line_ends(text), Join::Never);
+    /// Replaces the selection by typed characters of one line. They are one step with those before them.
+    pub(crate) fn type_text(&mut self, text: &str) {
+        self.edit(self.selection(), text.to_owned(), Join::Typed);
     }
 
     /// Inserts a line end, and the indentation of the current line.

@@ -116,6 +116,6 @@ fn typed_parts_join_before_the_cursor() {
     }
     // What is typed joins with what is behind it, and the cursor is behind both.
     let mut buffer = Buffer::new("\u{301}b".into());
-    buffer.insert("e");
+    buffer.type_text("e");
     assert_eq!(buffer.cursor(), 3);
 }

@@ -69,8 +69,8 @@ fn edits_are_made_and_undone() {
     let mut states = vec![buffer.state()];
     type Step = fn(&mut Buffer);
     let steps: &[(&str, Step, &str)] = &[
-        ("type", |b| b.insert("\u{e9}"), "\u{e9}ab\n"),
-        ("type more, taken back with it", |b| b.insert("x"), "\u{e9}xab\n"),
+        ("type", |b| b.type_text("\u{e9}"), "\u{e9}ab\n"),
+        ("type more, taken back with it", |b| b.type_text("x"), "\u{e9}xab\n"),
         (
             "paste over",
             |b| {
@@ -108,11 +108,11 @@ fn edits_are_made_and_undone() {
 #[test]
 fn buffer_is_clean_at_saved_state() {
     let mut buffer = Buffer::new(String::new());
-    buffer.insert("a");
+    buffer.type_text("a");
     buffer.mark_saved(buffer.state());
     assert!(!buffer.is_dirty());
     let saved = buffer.state();
-    buffer.insert("b");
+    buffer.type_text("b");
     buffer.mark_saved(saved);
     assert!(buffer.is_dirty());
     buffer.undo();
@@ -179,8 +179,8 @@ fn undo_and_redo_reach_every_state() {
         while !u.is_empty() {
             match u.int_in_range(0..=7)? {
                 0 => buffer.insert(u.choose(&["x", "\n", "\u{6f22}", "several\nlines"])?),
-                1 => buffer.paste("pasted\ntext"),
-                2 => buffer.paste("and more"),
+                1 => buffer.insert("pasted\ntext"),
+                2 => buffer.insert("and more"),
                 3 => buffer.backspace(),
                 4 => buffer.delete(),
                 5 => buffer.new_line(),
@@ -208,14 +208,14 @@ fn undo_and_redo_reach_every_state() {
 #[test]
 fn edit_after_undo_ends_redo() {
     let mut buffer = Buffer::new("a".into());
-    buffer.insert("x");
+    buffer.type_text("x");
     buffer.mark_saved(buffer.state());
     assert!(!buffer.redo());
     assert!(buffer.undo() && buffer.is_dirty());
     assert!(buffer.redo() && !buffer.is_dirty(), "the saved text is there again");
     assert_eq!((buffer.text().as_str(), buffer.cursor()), ("xa", 1));
     assert!(buffer.undo());
-    buffer.insert("y");
+    buffer.type_text("y");
     assert!(!buffer.redo());
     assert_eq!(buffer.text().as_str(), "ya");
     buffer.reload("b".into());

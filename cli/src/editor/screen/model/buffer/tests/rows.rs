@@ -116,7 +116,7 @@ fn long_lines_wrap_anew_after_changes() {
             Buffer::new(format!("short\n{}\n{}", "word ".repeat(length / 5 + 1), "x".repeat(length)));
         let changes: [(&str, fn(&mut Buffer)); 7] = [
             ("a motion", |buffer| buffer.go(End, false, 9)),
-            ("a typed letter", |buffer| buffer.insert("y")),
+            ("a typed letter", |buffer| buffer.type_text("y")),
             ("undo", |buffer| assert!(buffer.undo())),
             ("redo", |buffer| assert!(buffer.redo())),
             ("another width", |buffer| buffer.fit(Some(17))),

@@ -1,0 +1,415 @@
+//! Turns the bytes of a terminal into events.
+//!
+//! terminput knows what a sequence means; this file finds where each one begins and ends. A sequence that has no end must
+//! not hold up the keys behind it, so silence ends it:
+//!
+//! ```text
+//!           ESC            [ O              0x40–0x7e
+//! Ground ────────▶ Escape ─────▶ Sequence ────────────▶ Ground: a key, the mouse, or nothing that we know
+//!   ▲                │  │            │ ESC [ 200 ~                 ESC [ 201 ~, or silence
+//!   │  a character   │  │ ] P X ^ _  └─────────────▶ Paste ───────────────────────────────▶ Ground: the text
+//!   ├────────────────┘  │                 BEL, ESC \
+//!   │                   └─▶ String ─────────────────▶ Ground: the terminal's answer to another program, dropped
+//!   └─ silence: Escape is the key Esc or a key with Alt, and what else has begun is dropped
+//! ```
+
+use crossterm::event::{Event, KeyCode, KeyEvent, KeyModifiers};
+use std::mem;
+use std::time::Duration;
+use terminput_crossterm::to_crossterm;
+
+/// The longest sequence of a key or of the mouse. The longest that terminals send has about 20 bytes.
+const MAX_SEQUENCE: usize = 64;
+/// The longest string of a terminal that is dropped as a whole. What follows is read as keys.
+const MAX_STRING: usize = 64 << 10;
+/// The length from which a paste arrives in several events, so that one without an end does not fill the memory.
+const MAX_PASTE: usize = 1 << 20;
+/// The silence after which ESC is the key Esc: what a terminal sends as one sequence arrives together.
+const AFTER_ESCAPE: Duration = Duration::from_millis(50);
+/// The silence that ends anything else that has begun, even over a slow connection.
+const AFTER_BEGINNING: Duration = Duration::from_millis(500);
+/// The silence that ends a paste.
+const AFTER_PASTE: Duration = Duration::from_secs(1);
+
+const PASTE_BEGINS: &[u8] = b"\x1b[200~";
+const PASTE_ENDS: &[u8] = b"\x1b[201~";
+
+/// The bytes that have arrived and are no event yet.
+#[derive(Debug, Default)]
+pub(crate) struct Bytes {
+    pending: Vec<u8>,
+    is_pasting: bool,
+    /// The bytes at the beginning of the paste in which its end was looked for.
+    searched: usize,
+}
+
+/// What stands at the beginning of some bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Found {
+    /// A key, the mouse or another sequence, with this number of bytes.
+    Whole(usize),
+    /// This number of bytes that mean nothing to a person.
+    Dropped(usize),
+    /// The beginning of something, to which more belongs.
+    Begun,
+}
+
+impl Bytes {
+    /// Takes bytes, and passes on the events that are whole.
+    pub(crate) fn feed(&mut self, bytes: &[u8], mut send: impl FnMut(Event)) {
+        self.pending.extend(bytes);
+        let mut at = 0;
+        loop {
+            if self.is_pasting {
+                self.pending.drain(..mem::take(&mut at));
+                if !self.take_pasted(&mut send) {
+                    return;
+                }
+            }
+            let rest = self.pending.get(at..).unwrap_or_default();
+            match first(rest) {
+                Found::Begun => break,
+                Found::Dropped(length) => at = at.saturating_add(length),
+                Found::Whole(length) => {
+                    at = at.saturating_add(length);
+                    match rest.get(..length) {
+                        Some(PASTE_BEGINS) => self.is_pasting = true,
+                        Some(whole) => event(whole).map_or((), &mut send),
+                        None => {}
+                    }
+                }
+            }
+        }
+        self.pending.drain(..at);
+    }
+
+    /// Returns the silence that ends what has begun; `None` if nothing has.
+    pub(crate) fn patience(&self) -> Option<Duration> {
+        match self.pending.as_slice() {
+            _ if self.is_pasting => Some(AFTER_PASTE),
+            [] => None,
+            b"\x1b" => Some(AFTER_ESCAPE),
+            _ => Some(AFTER_BEGINNING),
+        }
+    }
+
+    /// Ends what has begun, because nothing follows. A paste without an end keeps its text.
+    pub(crate) fn silence(&mut self, mut send: impl FnMut(Event)) {
+        let pending = mem::take(&mut self.pending);
+        self.searched = 0;
+        match pending.as_slice() {
+            text if mem::take(&mut self.is_pasting) => send(pasted(text)),
+            b"\x1b" => send(Event::Key(KeyCode::Esc.into())),
+            // What begins a sequence is also a key with Alt.
+            [0x1b, key] if key.is_ascii() => {
+                send(Event::Key(KeyEvent::new(KeyCode::Char(char::from(*key)), KeyModifiers::ALT)));
+            }
+            _ => {}
+        }
+    }
+
+    /// Passes on the pasted text, in pieces if it is long. Returns false if its end has not arrived.
+    fn take_pasted(&mut self, send: &mut impl FnMut(Event)) -> bool {
+        let from = self.searched.saturating_sub(PASTE_ENDS.len());
+        let behind = self.pending.get(from..).unwrap_or_default();
+        let end = behind.windows(PASTE_ENDS.len()).position(|window| window == PASTE_ENDS);
+        if let Some(end) = end.map(|end| from.saturating_add(end)) {
+            let text: Vec<u8> = self.pending.drain(..end).collect();
+            self.pending.drain(..PASTE_ENDS.len());
+            (self.is_pasting, self.searched) = (false, 0);
+            send(pasted(&text));
+            return true;
+        }
+        self.searched = self.pending.len();
+        if self.pending.len() >= MAX_PASTE {
+            let text: Vec<u8> = self.pending.drain(..piece(&self.pending)).collect();
+            self.searched = self.pending.len();
+            send(pasted(&text));
+        }
+        false
+    }
+}
+
+/// Returns the length of the part of a long paste that can be passed on: up to the last line end, or else up to the last
+/// character. A line end of two bytes stays whole, and so does the end of the paste of which a part has arrived.
+fn piece(text: &[u8]) -> usize {
+    let text = text.get(..text.len().saturating_sub(PASTE_ENDS.len())).unwrap_or_default();
+    match text.iter().rposition(|byte| matches!(byte, b'\r' | b'\n')) {
+        Some(line) if line.saturating_add(1) < text.len() => line.saturating_add(1),
+        _ => std::str::from_utf8(text).map_or_else(|error| error.valid_up_to(), str::len).max(1),
+    }
+}
+
+fn pasted(text: &[u8]) -> Event {
+    Event::Paste(String::from_utf8_lossy(text).into_owned())
+}
+
+/// Returns the event of a whole sequence, or `None` if it is nothing that a person did.
+fn event(whole: &[u8]) -> Option<Event> {
+    // A report of the cursor looks like F3, whose first number is 1, and whose second one has four bits for the modifiers.
+    let numbers = whole.strip_prefix(b"\x1b[").and_then(|rest| rest.strip_suffix(b"R"));
+    if numbers.is_some_and(|numbers| numbers.len() > 4 || !numbers.is_empty() && !numbers.starts_with(b"1;"))
+    {
+        return None;
+    }
+    to_crossterm(terminput::Event::parse_from(whole).ok()??).ok()
+}
+
+/// Finds what stands at the beginning of these bytes.
+fn first(bytes: &[u8]) -> Found {
+    match bytes {
+        [] | [0x1b] => Found::Begun,
+        [0x1b, b'[', b'M', place @ ..] => sized(bytes, place, 3),
+        // The function keys of the Linux console.
+        [0x1b, b'[', b'[', key @ ..] => sized(bytes, key, 1),
+        [0x1b, b'[', sequence @ ..] => control_sequence(sequence),
+        [0x1b, b'O', key @ ..] => sized(bytes, key, 1),
+        [0x1b, b']' | b'P' | b'X' | b'^' | b'_', string @ ..] => control_string(string),
+        // The key Esc, before another sequence.
+        [0x1b, 0x1b, ..] => Found::Whole(1),
+        [0x1b, key @ ..] => match character(key) {
+            Found::Whole(length) => Found::Whole(length.saturating_add(1)),
+            Found::Dropped(length) => Found::Dropped(length.saturating_add(1)),
+            Found::Begun => Found::Begun,
+        },
+        _ => character(bytes),
+    }
+}
+
+/// Finds a sequence that ends with a fixed number of bytes, `end`.
+const fn sized(bytes: &[u8], end: &[u8], length: usize) -> Found {
+    if end.len() < length {
+        Found::Begun
+    } else {
+        Found::Whole(bytes.len().saturating_sub(end.len()).saturating_add(length))
+    }
+}
+
+/// Finds the end of a sequence behind its `ESC [` (ECMA-48 section 5.4). Another byte than those of a sequence ends it, and
+/// is not part of it: a key that was pressed meanwhile.
+fn control_sequence(sequence: &[u8]) -> Found {
+    let is_inside = |byte: &u8| (0x20..=0x3f).contains(byte);
+    let inside = sequence.iter().take_while(|byte| is_inside(byte)).count();
+    let length = inside.saturating_add(2);
+    match sequence.get(inside) {
+        Some(0x40..=0x7e) if length < MAX_SEQUENCE => Found::Whole(length.saturating_add(1)),
+        Some(_) => Found::Dropped(length),
+        None if length >= MAX_SEQUENCE => Found::Dropped(length),
+        None => Found::Begun,
+    }
+}
+
+/// Finds the end of a string behind its two first bytes: BEL or ESC \. Another ESC begins something new.
+fn control_string(string: &[u8]) -> Found {
+    let end = string.iter().position(|byte| matches!(byte, 0x07 | 0x18 | 0x1a | 0x1b));
+    match (end, end.and_then(|end| string.get(end..))) {
+        (Some(end), Some([0x1b])) if end < MAX_STRING => Found::Begun,
+        (Some(end), Some([0x1b, b'\\', ..])) => Found::Dropped(end.saturating_add(4)),
+        (Some(end), Some([0x1b, ..])) => Found::Dropped(end.saturating_add(2)),
+        (Some(end), _) => Found::Dropped(end.saturating_add(3)),
+        (None, _) if string.len() >= MAX_STRING => Found::Dropped(string.len().saturating_add(2)),
+        (None, _) => Found::Begun,
+    }
+}
+
+/// Finds a character in UTF-8.
+fn character(bytes: &[u8]) -> Found {
+    let length = match bytes.first() {
+        None => return Found::Begun,
+        Some(..0x80) => 1,
+        Some(0xc2..=0xdf) => 2,
+        Some(0xe0..=0xef) => 3,
+        Some(0xf0..=0xf4) => 4,
+        Some(_) => return Found::Dropped(1),
+    };
+    let begin = bytes.get(..length).unwrap_or(bytes);
+    match std::str::from_utf8(begin) {
+        Ok(_) => Found::Whole(length),
+        Err(error) if error.error_len().is_none() => Found::Begun,
+        Err(error) => Found::Dropped(error.error_len().unwrap_or(1)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Returns the events of bytes that arrive in these pieces, with silence at the end: keys by their character or name,
+    /// a paste by its text.
+    fn events<'a>(pieces: impl IntoIterator<Item = &'a [u8]>) -> Vec<String> {
+        let (mut bytes, mut events) = (Bytes::default(), Vec::new());
+        for piece in pieces {
+            bytes.feed(piece, |event| events.push(event));
+        }
+        bytes.silence(|event| events.push(event));
+        assert_eq!((bytes.patience(), bytes.pending.len()), (None, 0), "nothing is left after silence");
+        let named = events.into_iter().map(|event| match event {
+            Event::Key(KeyEvent { code: KeyCode::Char(key), modifiers: KeyModifiers::NONE, .. }) => {
+                key.to_string()
+            }
+            Event::Key(key) => format!("{:?} {:?}", key.modifiers, key.code).to_lowercase(),
+            Event::Paste(text) => format!("paste {text}"),
+            other => format!("{other:?}"),
+        });
+        named.collect()
+    }
+
+    const QUIT: &str = "keymodifiers(control) char('q')";
+    const ESCAPE: &str = "keymodifiers(0x0) esc";
+
+    /// What a terminal sends of its own, and beginnings without an end: a name, the bytes, and their events.
+    const OTHER: &[(&str, &[u8], &[&str])] = &[
+        ("a report of a mode", b"\x1b[?2026;2$y", &[]),
+        ("attributes of the terminal", b"\x1b[?62;22c\x1b[>41;354;0c", &[]),
+        ("places of the cursor", b"\x1b[12;40R\x1b[2;2R\x1b[1;140R", &[]),
+        ("shift and F3", b"\x1b[1;2R", &["keymodifiers(shift) f(3)"]),
+        ("a colour, by BEL", b"\x1b]11;rgb:0000/0000/0000\x07", &[]),
+        ("a colour, by ST", b"\x1b]11;rgb:0000/0000/0000\x1b\\", &[]),
+        ("a capability", b"\x1bP1+r544e=78\x1b\\", &[]),
+        ("a version", b"\x1bP>|XTerm(370)\x1b\\", &[]),
+        ("an image's answer", b"\x1b_Gi=31;OK\x1b\\", &[]),
+        ("a broken sequence", b"\x1b[1;\x11", &[QUIT]),
+        ("a string that another sequence ends", b"\x1b]11;rgb\x1b[200~p\x1b[201~", &["paste p"]),
+        ("a cancelled string", b"\x1b]11;rgb\x18", &[]),
+        (
+            "an old mouse",
+            b"\x1b[M !!",
+            &["Mouse(MouseEvent { kind: Down(Left), column: 0, row: 0, modifiers: KeyModifiers(0x0) })"],
+        ),
+        ("bytes that are no text", b"\xff\xc0\xed\xa0\x80\x80", &[]),
+        ("an unknown key", b"\x1b[99;5~\x1bOz", &[]),
+        ("the end of a paste alone", b"\x1b[201~", &[]),
+    ];
+
+    #[test]
+    fn answers_of_the_terminal_are_no_text() {
+        for (name, bytes, expected) in OTHER {
+            let typed: Vec<u8> = [b"a", *bytes, b"\x11"].concat();
+            let expected: Vec<&str> = [&["a"], *expected, &[QUIT]].concat();
+            assert_eq!(events([typed.as_slice()]), expected, "{name}");
+        }
+    }
+
+    #[test]
+    fn silence_ends_what_has_begun() {
+        let beginnings: &[(&str, &[u8], &[&str])] = &[
+            ("escape", b"\x1b", &[ESCAPE]),
+            ("escape twice", b"\x1b\x1b", &[ESCAPE, ESCAPE]),
+            ("alt with a bracket", b"\x1b[", &["keymodifiers(alt) char('[')"]),
+            ("alt with the other", b"\x1b]", &["keymodifiers(alt) char(']')"]),
+            ("alt with o", b"\x1bO", &["keymodifiers(alt) char('o')"]),
+            ("a sequence", b"\x1b[?2026;2$", &[]),
+            ("a string", b"\x1b]11;rgb", &[]),
+            ("a string, half ended", b"\x1b]11;rgb\x1b", &[]),
+            ("a character", b"\xe2\x9c", &[]),
+            ("a mouse", b"\x1b[M !", &[]),
+            ("a paste", b"\x1b[200~one\rtwo", &["paste one\rtwo"]),
+            ("a paste, half ended", b"\x1b[200~one\x1b[20", &["paste one\x1b[20"]),
+        ];
+        for (name, beginning, expected) in beginnings {
+            let (mut bytes, mut seen) = (Bytes::default(), 0);
+            bytes.feed(beginning, |_| seen += 1);
+            assert!(bytes.patience().is_some(), "{name}: silence has to end it");
+            assert_eq!(events([*beginning]), *expected, "{name}");
+            // The second time too, in the state that silence has left.
+            bytes.silence(|_| {});
+            let mut quits = Vec::new();
+            bytes.feed(b"\x11", |event| quits.push(event));
+            assert_eq!(
+                quits,
+                [Event::Key(KeyEvent::new(KeyCode::Char('q'), KeyModifiers::CONTROL))],
+                "{name}"
+            );
+        }
+    }
+
+    #[test]
+    fn cuts_do_not_matter() {
+        let all: Vec<u8> = OTHER.iter().flat_map(|(_, bytes, _)| bytes.iter().copied()).collect();
+        let pasted =
+            [b"\x1b[200~".as_slice(), "p\u{1f980}\u{e9}\r\n".repeat(3).as_bytes(), b"\x1b[201~"].concat();
+        let stream = [&all, "x\u{1f980}".as_bytes(), &pasted, b"\x1b[A\x1bx\x1b[<0;5;2M", &all].concat();
+        let expected = events([stream.as_slice()]);
+        assert!(
+            expected
+                .contains(&"paste p\u{1f980}\u{e9}\r\np\u{1f980}\u{e9}\r\np\u{1f980}\u{e9}\r\n".to_owned())
+        );
+        for at in 0..stream.len() {
+            let (one, other) = stream.split_at(at);
+            assert_eq!(events([one, other]), expected, "cut at {at}");
+        }
+        arbtest::arbtest(|u| {
+            let (mut rest, mut pieces) = (stream.as_slice(), Vec::new());
+            while !rest.is_empty() {
+                let (piece, behind) = rest.split_at(u.int_in_range(1..=rest.len().min(40))?);
+                pieces.push(piece);
+                rest = behind;
+            }
+            assert_eq!(events(pieces), expected);
+            Ok(())
+        })
+        .budget_ms(300);
+    }
+
+    /// Whatever comes, the key behind it and a silence arrives, and nothing is kept.
+    #[test]
+    fn any_bytes_let_the_next_key_through() {
+        arbtest::arbtest(|u| {
+            let (mut bytes, mut count) = (Bytes::default(), 0);
+            for _ in 0..u.int_in_range(0..=6)? {
+                let piece: &[u8] = match u.int_in_range(0..=2)? {
+                    0 => u.arbitrary()?,
+                    1 => u.choose(OTHER)?.1,
+                    _ => u.choose(&[PASTE_BEGINS, PASTE_ENDS, b"\x1b", b"\x1b[", b"\x1bP", b"\x1b]"])?,
+                };
+                bytes.feed(piece, |_| count += 1);
+            }
+            bytes.silence(|_| count += 1);
+            let mut events = Vec::new();
+            bytes.feed(b"\x11", |event| events.push(event));
+            assert_eq!(events, [Event::Key(KeyEvent::new(KeyCode::Char('q'), KeyModifiers::CONTROL))]);
+            Ok(())
+        })
+        .budget_ms(300);
+    }
+
+    #[test]
+    fn endless_sequences_and_strings_are_dropped_at_their_limit() {
+        for (name, begin, fill, limit) in
+            [("sequence", &b"\x1b["[..], b'1', MAX_SEQUENCE), ("string", b"\x1b]", b'x', MAX_STRING)]
+        {
+            for (length, is_kept) in [(limit - 3, true), (limit + 2, false)] {
+                let mut bytes = Bytes::default();
+                bytes.feed(begin, |event| panic!("{name}: {event:?}"));
+                bytes.feed(&vec![fill; length], |event| panic!("{name}: {event:?}"));
+                assert_eq!(bytes.patience().is_some(), is_kept, "{name} of {length}");
+                assert!(bytes.pending.len() <= limit + 2, "{name}");
+            }
+        }
+    }
+
+    #[test]
+    fn long_paste_arrives_in_pieces_without_a_loss() {
+        for (name, line) in [
+            ("lines", "some words\r"),
+            ("two bytes end a line", "some words\r\n"),
+            ("one line", "\u{1f980}"),
+            ("no text", "\u{fffd}"),
+        ] {
+            let text = line.repeat(3 * MAX_PASTE / line.len());
+            let (mut bytes, mut pieces) = (Bytes::default(), Vec::new());
+            let all = [PASTE_BEGINS, text.as_bytes(), PASTE_ENDS].concat();
+            for piece in all.chunks(4096) {
+                bytes.feed(piece, |event| match event {
+                    Event::Paste(text) => pieces.push(text),
+                    other => panic!("{name}: {other:?}"),
+                });
+                assert!(bytes.pending.len() < MAX_PASTE + 4096, "{name}");
+            }
+            assert!(pieces.len() > 2 && pieces.concat() == text, "{name}");
+            let cut_line_end =
+                pieces.windows(2).any(|two| two[0].ends_with('\r') && two[1].starts_with('\n'));
+            assert!(!cut_line_end, "{name}: a line end is cut");
+        }
+    }
+}
