@@ -14,6 +14,8 @@ mod bridge;
 mod command_line;
 #[cfg(feature = "completions")]
 mod completions;
+#[cfg(feature = "demo")]
+mod demo;
 #[cfg(feature = "doctor")]
 mod doctor;
 #[cfg(feature = "editor")]

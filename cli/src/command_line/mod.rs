@@ -18,7 +18,8 @@ use std::process::ExitCode;
 pub(crate) const COMPLETE: &str = "IDE_MCP_COMPLETE";
 
 /// All commands but `help`, in the order of the help, also those that this program is built without.
-const NAMES: [&str; 11] = [
+const NAMES: [&str; 12] = [
+    "demo",
     "editor",
     "agent",
     "doctor",
@@ -33,12 +34,13 @@ const NAMES: [&str; 11] = [
 ];
 
 /// The commands that have no results to print as JSON.
-const WITHOUT_RESULTS: [&str; 5] = ["bridge", "completions", "help", "man", "sidecar"];
+const WITHOUT_RESULTS: [&str; 6] = ["bridge", "completions", "demo", "help", "man", "sidecar"];
 
 const AFTER_HELP: &str = "\
 With --json, a command that has results prints them as lines of JSON.
 
 Examples:
+  ide-mcp demo
   ide-mcp editor
   ide-mcp agent tools
   ide-mcp doctor
@@ -68,6 +70,9 @@ struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    #[cfg(feature = "demo")]
+    /// Try it in a minute: an editor and a scripted agent, side by side
+    Demo(Named<crate::demo::Options>),
     #[cfg(feature = "editor")]
     /// An editor that coding agents attach to, with or without a screen
     Editor(Named<crate::editor::Options>),
@@ -109,6 +114,8 @@ impl Command {
     /// Runs the command. The error is a command line that clap cannot refuse.
     fn run(self) -> Result<ExitCode, String> {
         match self {
+            #[cfg(feature = "demo")]
+            Self::Demo(Named(options)) => Ok(crate::demo::main(&options)),
             #[cfg(feature = "editor")]
             Self::Editor(Named(options)) => crate::editor::main(&options),
             #[cfg(feature = "agent")]

@@ -120,7 +120,7 @@ fn wrong_name_of_command_names_the_remedy() {
         (
             "no command",
             &[],
-            "'ide-mcp' requires a subcommand but one was not provided [subcommands: editor, agent, ",
+            "'ide-mcp' requires a subcommand but one was not provided [subcommands: demo, editor, agent, ",
         ),
     ];
     for (name, words, expected) in rows {

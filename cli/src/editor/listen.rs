@@ -42,10 +42,14 @@ pub(crate) fn listen(
             None => editor.clone(),
             Some(token) => editor.clone().auth(Auth::Resumed(token)),
         };
-        let options = StartOptions::new(editor)
+        let start = StartOptions::new(editor)
             .bind(bind)
             .guarding(Guarding::OnThread(GuardMode::default(), wake.clone()));
-        Server::start(options, registry, token)
+        let start = match &options.lock_dir {
+            Some(dir) => start.lock_dir(dir.clone()),
+            None => start,
+        };
+        Server::start(start, registry, token)
     };
     let mut notices = Vec::new();
     let last = match state.as_deref().filter(|_| options.resumes) {
@@ -84,9 +88,8 @@ pub(crate) fn listen(
     // The command has the port in its environment, so the next run of the editor has to come back on it.
     let is_asked_for = options.resumes || !options.command.is_empty();
     // A script that needs an editor for a moment does not take the place of the run of a person.
-    if let (true, Some(token)) =
-        (is_asked_for || options.face() == Ok(Face::Screen), server.lock_file().token())
-    {
+    let is_kept = is_asked_for || (options.face() == Ok(Face::Screen) && !options.is_apart());
+    if let (true, Some(token)) = (is_kept, server.lock_file().token()) {
         let run = LastRun { port: server.local_addr().port(), token: token.clone() };
         let written = state.ok_or_else(|| "neither XDG_STATE_HOME nor HOME is set".into());
         let written = written.and_then(|state| run.write(&state, folders));

@@ -15,13 +15,16 @@ mod neighbors;
 mod options;
 mod paths;
 mod read;
-mod screen;
+pub(crate) mod screen;
 mod worker;
 mod workspace;
 
 use crate::support::{NOT_BEGUN, Program};
-use options::Face;
-pub(crate) use options::Options;
+pub(crate) use options::{Face, Options};
+#[cfg(feature = "demo")]
+pub(crate) use screen::panel::{Panel, PanelWriter};
+#[cfg(feature = "demo")]
+pub(crate) use screen::view::palette::Ink;
 use std::error::Error;
 use std::process::ExitCode;
 

@@ -40,6 +40,11 @@ impl Neighbors {
         Self::in_dirs(dirs.into_iter().map(|candidate| candidate.dir.into()).collect(), folders.real())
     }
 
+    /// Returns no neighbors, for an editor that agents do not look for.
+    pub(crate) const fn none() -> Self {
+        Self { folders: Vec::new(), dirs: Vec::new(), found: Vec::new() }
+    }
+
     fn in_dirs(dirs: Vec<PathBuf>, folders: &[PathBuf]) -> Self {
         let dirs = dirs.into_iter().map(|dir| (dir, None)).collect();
         let mut neighbors = Self { folders: folders.to_vec(), dirs, found: Vec::new() };

@@ -8,6 +8,7 @@ use clap::builder::{OsStringValueParser, PathBufValueParser, PossibleValuesParse
 use clap::{ArgAction, ValueEnum, ValueHint};
 use ide_mcp::ide::Dialect;
 use ide_mcp::ide::discovery::{AuthToken, LockFile};
+use ide_mcp_lockfile::LockDir;
 use std::io::{self, IsTerminal as _};
 use std::path::{Path, PathBuf};
 use std::{env, fs};
@@ -76,6 +77,10 @@ pub(crate) struct Options {
     /// Give COMMAND the tools of the editor, for its model
     #[arg(long = "mcp-config")]
     pub(crate) gives_tools: bool,
+    /// The directory of the lock file, for an editor that is apart from those of the person: their agents do not find
+    /// it, and it leaves nothing for its next run.
+    #[arg(skip)]
+    pub(crate) lock_dir: Option<LockDir>,
 }
 
 /// The treatment of a proposed change.
@@ -88,6 +93,32 @@ pub(crate) enum OnDiff {
 }
 
 impl Options {
+    /// Returns the options of an editor with a screen, apart from the editors of the person: with this name, these
+    /// folders and files, and its lock file in this directory.
+    #[cfg(feature = "demo")]
+    pub(crate) fn apart(name: &str, paths: Vec<PathBuf>, lock_dir: LockDir) -> Self {
+        Self {
+            paths,
+            command: Vec::new(),
+            headless: false,
+            json: false,
+            port: 0,
+            resumes: false,
+            token: None,
+            asks_for_token: true,
+            name: Some(name.into()),
+            dialect: Dialect::VsCode,
+            on_diff: OnDiff::Ask,
+            ignores: false,
+            gives_tools: false,
+            lock_dir: Some(lock_dir),
+        }
+    }
+
+    pub(crate) const fn is_apart(&self) -> bool {
+        self.lock_dir.is_some()
+    }
+
     /// Refuses what clap cannot.
     pub(crate) fn check(&self) -> Result<(), String> {
         if self.command.is_empty() && env::args_os().next_back().is_some_and(|last| last == "--") {

@@ -19,6 +19,7 @@ mod attach;
 mod bridge;
 mod completions;
 mod context;
+mod demo;
 mod doctor;
 mod edits;
 mod endings;

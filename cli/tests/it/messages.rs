@@ -131,8 +131,7 @@ fn the_program_names_its_commands() {
     {
         assert_eq!(place.start(arguments[0], &arguments[1..]).rest(), [version], "{arguments:?}");
     }
-    let named =
-        "editor, agent, doctor, tap, replay, bridge, mcp-config, sidecar, plugin, completions, man, help";
+    let named = "demo, editor, agent, doctor, tap, replay, bridge, mcp-config, sidecar, plugin, completions, man, help";
     let cases: &[(&str, &[&str], &str)] = &[
         ("another command", &["dance"], "unrecognized subcommand 'dance'; "),
         (

@@ -5,7 +5,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/../../.."
 
-for command in agent bridge completions doctor editor man mcp-config plugin replay sidecar tap; do
+for command in agent bridge completions demo doctor editor man mcp-config plugin replay sidecar tap; do
     echo "command: $command" >&2
     cargo clippy --quiet --package ide-mcp-cli --bins --no-default-features --features "$command" -- -D warnings
 done

@@ -44,7 +44,7 @@ const fn char(character: char) -> Key {
     Key::plain(Code::Char(character))
 }
 
-const fn f(number: u8) -> Key {
+pub(super) const fn f(number: u8) -> Key {
     Key::plain(Code::F(number))
 }
 

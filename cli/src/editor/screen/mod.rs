@@ -22,6 +22,8 @@ mod edits;
 mod keys;
 pub(crate) mod layout;
 mod model;
+#[cfg_attr(not(feature = "demo"), allow(dead_code, reason = "the demo alone has a panel"))]
+pub(crate) mod panel;
 mod reader;
 mod review;
 mod signals;
@@ -42,11 +44,15 @@ use ide_mcp::{Clock, Time};
 use ide_mcp_mio::{Server, Wake, Waker};
 use mio::{Events, Poll, Token};
 use model::Tone;
+#[cfg(feature = "demo")]
+use panel::PanelWriter;
 use reader::{QUEUE, Reader};
 use signals::{Signal, Signals};
 use std::env;
 use std::error::Error;
 use std::io::{self, ErrorKind};
+#[cfg(feature = "demo")]
+use std::path::PathBuf;
 use std::time::Duration;
 use terminal::Terminal;
 use view::palette::ColorDepth;
@@ -67,6 +73,8 @@ pub(crate) struct Editor {
     server: Server,
     signals: Signals,
     app: App,
+    #[cfg(feature = "demo")]
+    waker: Waker,
     clock: Clock,
     stopping: Option<Stopping>,
 }
@@ -91,7 +99,7 @@ impl Editor {
             move || drop(waker.wake())
         };
         let wake = Wake::new(wakes());
-        let neighbors = Neighbors::new(&folders);
+        let neighbors = if options.is_apart() { Neighbors::none() } else { Neighbors::new(&folders) };
         let name = options.name(&neighbors);
         let Listening { mut server, notices } =
             listen(options, &name, &folders, calls::tools(), poll.registry(), SERVER, wake)?;
@@ -113,7 +121,32 @@ impl Editor {
             app.launch(launch);
         }
         let clock = Clock::new();
-        Ok((Self { terminal, colors, reader, server, signals, app, clock, stopping: None }, poll))
+        let editor = Self {
+            terminal,
+            colors,
+            reader,
+            server,
+            signals,
+            app,
+            #[cfg(feature = "demo")]
+            waker,
+            clock,
+            stopping: None,
+        };
+        Ok((editor, poll))
+    }
+
+    /// Gives a part of the screen to a panel. Returns its writer, and the lock file of this editor.
+    ///
+    /// # Errors
+    /// The editor has no lock file.
+    #[cfg(feature = "demo")]
+    pub(crate) fn add_panel(&mut self, farewell: &'static str) -> Result<(PanelWriter, PathBuf), String> {
+        let lock = self.server.lock_file().path().ok_or("the editor has no lock file")?.to_owned();
+        let waker = self.waker.clone();
+        let (beside, writer) = panel::panel(farewell, move || drop(waker.wake()));
+        self.app.beside = Some(beside);
+        Ok((writer, lock))
     }
 
     /// Runs the editor to its end, and prints the reason for the end.
@@ -156,6 +189,9 @@ impl Editor {
         let mut farewell = self.app.farewell(&reason, rejected);
         if let Some(problem) = self.app.lock_problem.take() {
             farewell.push_str(&format!("\neditor: {problem}"));
+        }
+        if let Some(beside) = &self.app.beside {
+            farewell.push_str(beside.farewell);
         }
         self.terminal.close(&display_safe_lines(&farewell));
         Ok(())

@@ -7,7 +7,8 @@ pub mod terminal;
 pub mod tmux;
 
 /// The commands in the order of the help, but `help` itself.
-pub const COMMANDS: [&str; 11] = [
+pub const COMMANDS: [&str; 12] = [
+    "demo",
     "editor",
     "agent",
     "doctor",

@@ -18,6 +18,7 @@ use crate::editor::screen::model::document::Document;
 use crate::editor::screen::model::request::Request;
 use crate::editor::screen::model::tree::Tree;
 use crate::editor::screen::model::{Model, Tone};
+use crate::editor::screen::panel::{Beside, SKIP, divide};
 use crate::editor::screen::view::frame::Frame;
 use crate::editor::screen::view::palette::ColorDepth;
 use crate::editor::screen::view::{self, fit, fit_proposal, reveal};
@@ -59,6 +60,10 @@ pub(crate) struct App {
     rules: u64,
     /// The problem of the lock file, which is printed once more at the end.
     pub(crate) lock_problem: Option<String>,
+    /// The whole screen, of which [`Model::size`] is what the panel leaves.
+    screen: (u16, u16),
+    /// The panel next to the editor, if there is one.
+    pub(crate) beside: Option<Beside>,
     /// True if the screen has to be drawn.
     pub(crate) stale: bool,
     pub(crate) quitting: Quitting,
@@ -109,6 +114,8 @@ impl App {
             folder_times: BTreeMap::new(),
             rules: 0,
             lock_problem: None,
+            screen: (80, 24),
+            beside: None,
             stale: true,
             quitting: Quitting::No,
         };
@@ -138,6 +145,7 @@ impl App {
         self.model.now = now;
         self.stale |= was_live != self.model.is_live();
         self.stale |= self.model.expire();
+        self.stale |= self.beside.as_mut().is_some_and(Beside::look);
         while let Some(follow_up) = self.disk.next() {
             follow_up(self, server, now);
         }
@@ -159,7 +167,11 @@ impl App {
         self.stale = false;
         self.compare();
         fit(&mut self.model);
-        view::draw(&self.model, colors)
+        let mut frame = view::draw(&self.model, self.screen, colors);
+        if let (Some(beside), (_, Some(area))) = (&self.beside, divide(self.screen)) {
+            view::panel::draw(&beside.panel, area, &mut frame);
+        }
+        frame
     }
 
     /// Handles inputs of the person until `next` returns none. A row of typed characters is one change of the text: a
@@ -204,9 +216,10 @@ impl App {
         let is_wheel = matches!(&event, Event::Mouse(mouse) if mouse::is_wheel(mouse.kind));
         let request = match event {
             Event::Key(key) if key.is_release() => return Flow::GoOn,
-            Event::Resize(width, height) if (width, height) != self.model.size => return Flow::Redraw,
+            Event::Resize(width, height) if (width, height) != self.screen => return Flow::Redraw,
             Event::Paste(text) if text.is_empty() => return Flow::GoOn,
             Event::Resize(..) | Event::FocusGained | Event::FocusLost => return Flow::GoOn,
+            Event::Key(key) if self.skips(Key::of(key)) => return Flow::GoOn,
             Event::Key(key) => {
                 self.compare();
                 match bindings::action(self.model.context(), Key::of(key)) {
@@ -234,6 +247,12 @@ impl App {
             reveal(&mut self.model);
         }
         flow
+    }
+
+    /// Passes a key of the panel on to it. Returns false for every other key.
+    fn skips(&self, key: Key) -> bool {
+        let beside = self.beside.as_ref().filter(|_| SKIP.contains(&key));
+        beside.map(Beside::skip).is_some()
     }
 
     /// Compares the shown proposal with the current text, and fits it to the screen. The others are compared
@@ -280,7 +299,8 @@ impl App {
     }
 
     pub(crate) fn resize(&mut self, size: (u16, u16)) {
-        self.model.size = size;
+        self.screen = size;
+        self.model.size = if self.beside.is_some() { divide(size).0 } else { size };
         self.stale = true;
         reveal(&mut self.model);
     }

@@ -1,6 +1,7 @@
 //! Texts of every kind on screens of three sizes, wrapped and cut, with colors and without.
 
 use super::Desk;
+use crate::editor::screen::panel;
 use crate::editor::screen::terminal::paint;
 use crate::editor::screen::view::frame::Frame;
 use crate::editor::screen::view::palette::{ColorDepth, Ink};
@@ -109,6 +110,38 @@ fn screens_need_no_colors() {
         assert_ne!(modifiers(ink), modifiers(Ink::Text), "{ink:?}");
     }
     assert_ne!(modifiers(Ink::Found), modifiers(Ink::Selected));
+}
+
+#[test]
+fn panel_is_next_to_the_editor_at_every_size() {
+    let mut desk = Desk::new(&[("a.txt", "one\ntwo\n")]);
+    desk.open("a.txt");
+    let (beside, writer) = panel::panel("", || {});
+    desk.app.beside = Some(beside);
+    let paragraphs =
+        vec![(Ink::Text, "said \u{6f22}".repeat(30)), (Ink::Text, String::new()), (Ink::Key, "do it".into())];
+    writer.show(panel::Panel { title: "somebody".into(), note: "note".into(), paragraphs });
+    for width in [0, 1, 2, 15, 40, 79, 80, 81, 120, 400] {
+        for height in [0, 1, 2, 5, 6, 10, 24, 60] {
+            desk.app.resize((width, height));
+            desk.turn();
+            let (editor, area) = panel::divide((width, height));
+            assert_eq!(desk.app.model.size, editor);
+            let frame = desk.frame();
+            assert_eq!(frame.size(), (width, height));
+            let is_shown = area.is_some_and(|area| area.width >= 15);
+            let screen = frame.rows().join("\n");
+            assert_eq!(screen.contains("somebody"), is_shown, "{width} {height}:\n{screen}");
+            assert_eq!(screen.contains("do it"), is_shown, "{width} {height}:\n{screen}");
+        }
+    }
+    // Its key skips, and every other key is for the editor.
+    desk.app.resize((80, 24));
+    desk.keys("\x1b[17~");
+    assert!(writer.is_skipped());
+    desk.keys("x");
+    desk.shows("not saved");
+    assert!(!writer.is_skipped());
 }
 
 #[test]

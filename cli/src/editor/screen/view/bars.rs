@@ -305,7 +305,7 @@ fn help(model: &Model, area: Rect, frame: &mut Frame) {
 }
 
 /// Writes one text at the left and one at the right. The right one stays whole.
-fn split(frame: &mut Frame, area: Rect, left: &str, right: &str, left_ink: Ink, right_ink: Ink) {
+pub(super) fn split(frame: &mut Frame, area: Rect, left: &str, right: &str, left_ink: Ink, right_ink: Ink) {
     frame.fill(area, left_ink);
     let room = usize::from(area.width).saturating_sub(width(right)).saturating_sub(1);
     frame.write(area, &cut(left, room), left_ink);

@@ -6,6 +6,7 @@ pub(crate) mod palette;
 mod bars;
 mod files;
 mod pages;
+pub(crate) mod panel;
 mod prompt;
 mod proposal;
 mod text;
@@ -15,9 +16,9 @@ use super::model::{Focus, Model, PageKind};
 use frame::Frame;
 use palette::ColorDepth;
 
-/// Draws everything. Before, [`reveal`] has to scroll each part to its cursor.
-pub(crate) fn draw(model: &Model, colors: ColorDepth) -> Frame {
-    let mut frame = Frame::new(model.size, colors);
+/// Draws the editor on a screen, which can be larger. Before, [`reveal`] has to scroll each part to its cursor.
+pub(crate) fn draw(model: &Model, screen: (u16, u16), colors: ColorDepth) -> Frame {
+    let mut frame = Frame::new(screen, colors);
     let places = places(model);
     if let Some(area) = places.files {
         files::draw(model, area, &mut frame);

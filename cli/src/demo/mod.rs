@@ -1,0 +1,99 @@
+//! `demo`: the editor and a scripted agent side by side in one terminal, for somebody who has no agent yet.
+//!
+//! ```text
+//!   tour ◀── what happens ──▶ agent ◀── the protocol, over loopback ──▶ editor
+//!     └──────────── what the agent says ────────────▶ the panel next to it
+//! ```
+//! The editor is that of `ide-mcp editor`. The agent attaches to it as every agent does, with the token of its lock
+//! file. All files are in a temporary folder, so nothing of the person is read or written, and agents of the person do
+//! not attach.
+
+mod agent;
+mod project;
+mod tour;
+
+use crate::editor::screen::Editor;
+use crate::editor::{Face, Options as EditorOptions};
+use crate::support::{NOT_BEGUN, Program};
+use project::Project;
+use std::error::Error;
+use std::process::ExitCode;
+use std::sync::mpsc::{Receiver, channel};
+use std::thread;
+use std::time::Duration;
+
+const AFTER_HELP: &str = "\
+The agent proposes three changes: you accept one, edit one and refuse one. Its
+files are in a temporary folder, which is removed at the end, and no agent of
+yours attaches. F6 or Alt+N skips a step, and Ctrl+Q ends the demo.
+
+Examples:
+  ide-mcp demo
+  NO_COLOR=1 ide-mcp demo
+
+Exit status: 0; 1 if the agent could not attach, or the folder could not be
+removed; 2 if there is no terminal, or the command line is wrong
+`ide-mcp help editor` has the editor for your own files.";
+
+/// Stands behind the last line of the editor, on the screen that stays.
+const FAREWELL: &str = "
+
+a accepts a proposed change, e edits it first, r refuses it, Esc is for later.
+With files of yours: `ide-mcp editor`, and `claude --ide` in another terminal.
+If the agent does not attach: `ide-mcp doctor`";
+
+/// The time for which the end waits for the agent, which can be writing a file.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+const PROGRAM: Program = Program("demo");
+
+#[derive(Debug, clap::Args)]
+#[command(after_help = AFTER_HELP)]
+pub(crate) struct Options {}
+
+pub(crate) fn main(_: &Options) -> ExitCode {
+    match Demo::start() {
+        Ok(demo) => PROGRAM.done(demo.run()),
+        Err(problem) => PROGRAM.end(NOT_BEGUN, &problem.to_string()),
+    }
+}
+
+/// An editor and an agent. The fields are dropped in this order, so that a panic removes the folder last.
+struct Demo {
+    editor: Editor,
+    poll: mio::Poll,
+    /// The end of the agent.
+    agent: Receiver<Result<(), String>>,
+    project: Project,
+}
+
+impl Demo {
+    fn start() -> Result<Self, Box<dyn Error>> {
+        let project = Project::create()?;
+        let options = EditorOptions::apart("ide-mcp demo", project.paths(), project.lock_dir()?);
+        if options.face() != Ok(Face::Screen) {
+            return Err("the demo needs a terminal with a screen for what it shows, and for your keys: run \
+                        `ide-mcp demo` there, without a pipe or a file"
+                .into());
+        }
+        let (mut editor, poll) = Editor::start(&options)?;
+        let (writer, lock) = editor.add_panel(FAREWELL)?;
+        let (ended, agent) = channel();
+        let folder = project.folder();
+        thread::Builder::new()
+            .name("demo agent".into())
+            .spawn(move || ended.send(agent::play(&lock, &folder, &writer)))?;
+        Ok(Self { editor, poll, agent, project })
+    }
+
+    /// Runs the demo until the person ends it, and removes its folder.
+    fn run(self) -> Result<(), Box<dyn Error>> {
+        let Self { editor, poll, agent, project } = self;
+        let ran = editor.run(poll);
+        // The agent sees the end of the editor. It is last in the folder.
+        let played = agent.recv_timeout(PATIENCE).unwrap_or_else(|_| Err("the agent did not end".into()));
+        let removed = project.remove();
+        ran?;
+        Ok(played.and(removed)?)
+    }
+}

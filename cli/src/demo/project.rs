@@ -1,0 +1,83 @@
+//! The temporary folder of the demo: a project of three files, and the directory of the lock file beside it.
+
+use ide_mcp_lockfile::LockDir;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use tempfile::{Builder, TempDir};
+
+/// The file that is open at the beginning, and the first one to change.
+pub(crate) const GREETING: &str = "greeting.py";
+/// The file that the person signs.
+pub(crate) const GUESTBOOK: &str = "guestbook.txt";
+
+/// The line of [`GREETING`] in which the cursor is at the beginning.
+const LINE: usize = 2;
+
+const FILES: [(&str, &str); 3] = [
+    (
+        GREETING,
+        "def greet(name):\n    print(\"Helo, \" + name)\n\nfor line in open(\"guestbook.txt\"):\n    greet(line.split()[0])\n",
+    ),
+    (GUESTBOOK, "Ada was here.\nGrace was here.\n"),
+    (
+        "README.md",
+        "# A folder to play with\n\nYou can change everything here: the end of the demo removes it.\n",
+    ),
+];
+
+/// The folder, which is removed when this is dropped.
+pub(crate) struct Project(TempDir);
+
+impl Project {
+    /// Makes the folder, into which only our user can look.
+    ///
+    /// # Errors
+    /// A text for the person.
+    pub(crate) fn create() -> Result<Self, String> {
+        let says = |error: io::Error| {
+            format!("no temporary folder can be made: {error}; TMPDIR can name another place")
+        };
+        let mut builder = Builder::new();
+        builder.prefix("ide-mcp-demo-");
+        #[cfg(unix)]
+        builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o700));
+        let project = Self(builder.tempdir().map_err(says)?);
+        let folder = project.folder();
+        fs::create_dir(&folder).map_err(says)?;
+        for (name, text) in FILES {
+            fs::write(folder.join(name), text).map_err(says)?;
+        }
+        Ok(project)
+    }
+
+    /// Returns the folder of the files.
+    pub(crate) fn folder(&self) -> PathBuf {
+        self.0.path().join("demo")
+    }
+
+    /// Returns the paths for the command line of an editor.
+    pub(crate) fn paths(&self) -> Vec<PathBuf> {
+        let folder = self.folder();
+        let file = folder.join(format!("{GREETING}:{LINE}"));
+        vec![folder, file]
+    }
+
+    /// Returns the directory of the lock file, where no agent of the person looks.
+    ///
+    /// # Errors
+    /// The reason for which it cannot be made.
+    pub(crate) fn lock_dir(&self) -> Result<LockDir, ide_mcp_lockfile::Error> {
+        LockDir::create(self.0.path().join("ide"))
+    }
+
+    /// Removes the folder.
+    ///
+    /// # Errors
+    /// A text for the person, who then has to remove it.
+    pub(crate) fn remove(self) -> Result<(), String> {
+        let path: &Path = self.0.path();
+        let says = format!("the temporary folder {} could not be removed", path.display());
+        self.0.close().map_err(|error| format!("{says}: {error}"))
+    }
+}

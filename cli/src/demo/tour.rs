@@ -1,0 +1,509 @@
+//! The steps of the demo, and what the agent says in each of them. Nothing here waits, reads or writes: the [agent]
+//! tells what has happened, and does what the tour wants next.
+//!
+//! [agent]: super::agent
+
+use super::project::{GREETING, GUESTBOOK};
+use crate::editor::{Ink, Panel};
+use std::time::Duration;
+
+/// The time without another selection after which the tour goes on: the person has finished to select.
+const QUIET: Duration = Duration::from_millis(1200);
+/// The time to read the answer to a verdict before the next proposal covers the file.
+const READING: Duration = Duration::from_millis(2500);
+
+/// An empty row of the panel.
+const BLANK: (Ink, String) = (Ink::Text, String::new());
+
+/// The number of steps: a selection, and the proposals.
+const STEPS: usize = PROPOSALS.len() + 1;
+
+/// A change that the agent proposes, with its words for each verdict.
+#[derive(Debug)]
+pub(crate) struct Proposal {
+    pub(crate) file: &'static str,
+    /// Returns the proposed text for that on disk.
+    pub(crate) change: fn(&str) -> String,
+    says: &'static str,
+    asks: &'static str,
+    accepted: &'static str,
+    rejected: &'static str,
+}
+
+pub(crate) const PROPOSALS: [Proposal; 3] = [
+    Proposal {
+        file: GREETING,
+        change: |old| old.replace("Helo", "Hello"),
+        says: "There is a typo in greeting.py, so I propose a change.",
+        asks: "Press a to accept it.",
+        accepted: "Thank you. I have written greeting.py.",
+        rejected: "You refused, so I write nothing.",
+    },
+    Proposal {
+        file: GUESTBOOK,
+        // The cursor of an edit is at the beginning of the change: the name is all there is to type.
+        change: |old| format!("{old} was here.\n"),
+        says: "I add you to the guestbook, but I do not know your name.",
+        asks: "Press e, type it, then Ctrl+S and a.",
+        accepted: "I have written it without a name. With e, you change it before you accept it.",
+        rejected: "You refused, so the guestbook stays without you.",
+    },
+    Proposal {
+        file: GUESTBOOK,
+        change: |_| String::new(),
+        says: "Now a bad idea: I empty the guestbook.",
+        asks: "Press r to refuse it.",
+        accepted: "You accepted it, so the guestbook is empty now.",
+        rejected: "Understood. I write nothing, and the guestbook stays.",
+    },
+];
+
+/// What has happened.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Event {
+    /// The agent is attached.
+    Attached,
+    /// The person has selected this text of a file, from this line on, which counts from 1. All texts are safe to
+    /// display.
+    Selected {
+        file: String,
+        line: usize,
+        text: String,
+    },
+    /// The person has accepted the proposal, and the agent has written the file. The text is the first line that
+    /// the person has put into it, safe to display; `None` for the proposal as it came.
+    Accepted(Option<String>),
+    /// The person has accepted the proposal, and the file could not be written for this reason.
+    NotWritten(String),
+    Rejected,
+    /// The editor has answered the proposal with this error.
+    Failed(String),
+    /// The [rest](Act::Rest) is over.
+    Rested,
+    /// The person skips the step.
+    Skipped,
+    /// The connection has ended for this reason.
+    Lost(String),
+}
+
+/// What the agent does next.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Act {
+    /// Waits this long, unless another rest begins or a proposal is made.
+    Rest(Duration),
+    Propose(&'static Proposal),
+    /// Withdraws the proposal, and takes no answer to it.
+    Withdraw,
+}
+
+/// Where the person is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum At {
+    Attaching,
+    Selecting,
+    Deciding(usize),
+    /// Behind this proposal, whose verdict has its answer.
+    Reading(usize),
+    End,
+    Lost,
+}
+
+/// The tour: where the person is, and what the agent says there.
+#[derive(Debug)]
+pub(crate) struct Tour {
+    at: At,
+    /// The steps that are over, a line each.
+    done: Vec<String>,
+    /// What the agent says in this step.
+    said: Vec<(Ink, String)>,
+}
+
+impl Tour {
+    pub(crate) fn new() -> Self {
+        Self { at: At::Attaching, done: Vec::new(), said: vec![(Ink::Dim, "attaching …".into())] }
+    }
+
+    /// Takes an event. Returns what the agent does next, in order.
+    pub(crate) fn on(&mut self, event: Event) -> Vec<Act> {
+        match (self.at, event) {
+            (At::End | At::Lost, Event::Lost(_)) => self.at = At::Lost,
+            (_, Event::Lost(reason)) => {
+                self.say(&format!("The connection has ended: {reason}"));
+                self.ask("Ctrl+Q ends the demo.");
+                self.at = At::Lost;
+            }
+            (At::Attaching, Event::Attached) => {
+                self.at = At::Selecting;
+                self.begin_selecting();
+            }
+            (At::Selecting, Event::Selected { file, line, text }) => {
+                self.begin_selecting();
+                self.wire("← selection_changed");
+                self.say(&format!("I see line {line} of {file}: {text}"));
+                self.done = vec!["✓ I saw your selection".into()];
+                return vec![Act::Rest(QUIET)];
+            }
+            (At::Selecting, Event::Skipped) => {
+                self.done = vec!["· skipped the selection".into()];
+                return self.propose(0);
+            }
+            (At::Selecting, Event::Rested) => return self.propose(0),
+            (At::Reading(at), Event::Rested | Event::Skipped) => return self.propose(at.saturating_add(1)),
+            (At::Deciding(at), event) => return self.decide(at, event),
+            _ => {}
+        }
+        Vec::new()
+    }
+
+    /// Returns what the panel shows now.
+    pub(crate) fn panel(&self) -> Panel {
+        let step = match self.at {
+            At::Attaching | At::Selecting => Some(1),
+            At::Deciding(at) | At::Reading(at) => Some(at.saturating_add(2)),
+            At::End | At::Lost => None,
+        };
+        let note = step.map_or_else(|| "^Q ends".to_owned(), |step| format!("{step} of {STEPS} · F6 skips"));
+        // What was done in this step is said below.
+        let is_said = matches!(self.at, At::Selecting | At::Reading(_));
+        let over = self.done.len().saturating_sub(is_said.into());
+        let mut paragraphs: Vec<(Ink, String)> =
+            self.done.iter().take(over).map(|line| (Ink::Dim, line.clone())).collect();
+        if !paragraphs.is_empty() {
+            paragraphs.push(BLANK);
+        }
+        paragraphs.extend(self.said.iter().cloned());
+        Panel { title: "The agent".into(), note, paragraphs }
+    }
+
+    fn begin_selecting(&mut self) {
+        self.said.clear();
+        self.wire("→ initialize, with the token");
+        self.say("I am an agent, attached to this editor (●). I see what you select.");
+        self.ask("Select a line: hold Shift and press ↓, or drag the mouse.");
+    }
+
+    /// Makes a proposal, or ends the tour behind the last one.
+    fn propose(&mut self, at: usize) -> Vec<Act> {
+        self.said.clear();
+        if let Some(proposal) = PROPOSALS.get(at) {
+            self.wire(&format!("→ openDiff {}", proposal.file));
+            self.say(proposal.says);
+            self.ask(proposal.asks);
+            self.at = At::Deciding(at);
+            return vec![Act::Propose(proposal)];
+        }
+        self.say("That is all. You decide before anything is written.");
+        self.said.push(BLANK);
+        self.say(
+            "With files of yours: run `ide-mcp editor`, and `claude --ide` in another terminal. If it does not attach: \
+             `ide-mcp doctor`",
+        );
+        self.ask("a accept  e edit  r refuse  Esc later");
+        self.say("Ctrl+Q ends the demo.");
+        self.at = At::End;
+        Vec::new()
+    }
+
+    /// Takes an event while a proposal waits for its verdict.
+    fn decide(&mut self, at: usize, event: Event) -> Vec<Act> {
+        let Some(proposal) = PROPOSALS.get(at) else { return Vec::new() };
+        let file = proposal.file;
+        match event {
+            Event::Accepted(None) => {
+                self.wire("← FILE_SAVED");
+                self.say(proposal.accepted);
+                self.done.push(format!("✓ you accepted {file}"));
+            }
+            Event::Accepted(Some(line)) => {
+                self.wire("← FILE_SAVED, with your text");
+                self.say(&format!("I got your text in place of mine, and have written it: {line}"));
+                self.done.push(format!("✓ you edited {file}"));
+            }
+            Event::NotWritten(reason) => {
+                self.wire("← FILE_SAVED");
+                self.say(&format!("I could not write {file}: {reason}"));
+                self.done.push(format!("✗ {file} was not written"));
+            }
+            Event::Rejected => {
+                self.wire("← DIFF_REJECTED");
+                self.say(proposal.rejected);
+                self.done.push(format!("✗ you refused {file}"));
+            }
+            Event::Failed(reason) => {
+                self.say(&format!("The editor answered with an error: {reason}"));
+                self.done.push(format!("✗ no verdict about {file}"));
+            }
+            Event::Skipped => {
+                self.done.push(format!("· skipped {file}"));
+                return [Act::Withdraw].into_iter().chain(self.propose(at.saturating_add(1))).collect();
+            }
+            _ => return Vec::new(),
+        }
+        self.at = At::Reading(at);
+        vec![Act::Rest(READING)]
+    }
+
+    fn say(&mut self, text: &str) {
+        self.said.push((Ink::Text, text.into()));
+    }
+
+    /// Says what the person should do.
+    fn ask(&mut self, text: &str) {
+        self.said.extend([BLANK, (Ink::Heading, text.into()), BLANK]);
+    }
+
+    /// Shows a message of the protocol.
+    fn wire(&mut self, text: &str) {
+        self.said.push((Ink::Dim, text.into()));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::support::wrap::rows;
+
+    fn selected(text: &str) -> Event {
+        Event::Selected { file: "a.py".into(), line: 2, text: text.into() }
+    }
+
+    fn texts(tour: &Tour) -> Vec<String> {
+        let texts = tour.panel().paragraphs.into_iter().map(|(_, text)| text);
+        texts.filter(|text| !text.is_empty()).collect()
+    }
+
+    /// Returns a tour after these events.
+    fn after(events: &[Event]) -> Tour {
+        let mut tour = Tour::new();
+        for event in events {
+            tour.on(event.clone());
+        }
+        tour
+    }
+
+    /// The events up to the proposal of this number.
+    fn up_to(proposal: usize) -> Vec<Event> {
+        let mut events = vec![Event::Attached, selected("x"), Event::Rested];
+        for _ in 0..proposal {
+            events.extend([Event::Accepted(None), Event::Rested]);
+        }
+        events
+    }
+
+    #[test]
+    fn every_event_has_its_step_and_its_words() {
+        use Event::{Accepted, Attached, Failed, Lost, NotWritten, Rejected, Rested, Skipped};
+        let mine = || Accepted(Some("Ada was here.".into()));
+        let with = |proposal: usize, event: Event| [up_to(proposal), vec![event]].concat();
+        // The name, the events, the note, what the last events cause, and the last paragraphs.
+        let cases: &[(&str, Vec<Event>, &str, &str, &[&str])] = &[
+            ("nothing yet", vec![], "1 of 4", "", &["attaching …"]),
+            (
+                "attached",
+                vec![Attached],
+                "1 of 4",
+                "",
+                &["Select a line: hold Shift and press ↓, or drag the mouse."],
+            ),
+            (
+                "selected",
+                vec![Attached, selected("x")],
+                "1 of 4",
+                "rest",
+                &["← selection_changed", "I see line 2 of a.py: x"],
+            ),
+            (
+                "selected something else",
+                vec![Attached, selected("x"), selected("y")],
+                "1 of 4",
+                "rest",
+                &[
+                    "Select a line: hold Shift and press ↓, or drag the mouse.",
+                    "← selection_changed",
+                    "I see line 2 of a.py: y",
+                ],
+            ),
+            ("the first proposal", up_to(0), "2 of 4", "propose greeting.py", &["Press a to accept it."]),
+            ("selected during it", with(0, selected("y")), "2 of 4", "", &["Press a to accept it."]),
+            ("a late rest", with(0, Rested), "2 of 4", "", &["Press a to accept it."]),
+            (
+                "accepted",
+                with(0, Accepted(None)),
+                "2 of 4",
+                "rest",
+                &["← FILE_SAVED", "Thank you. I have written greeting.py."],
+            ),
+            (
+                "edited",
+                with(0, mine()),
+                "2 of 4",
+                "rest",
+                &["I got your text in place of mine, and have written it: Ada was here."],
+            ),
+            (
+                "refused",
+                with(0, Rejected),
+                "2 of 4",
+                "rest",
+                &["← DIFF_REJECTED", "You refused, so I write nothing."],
+            ),
+            (
+                "not written",
+                with(0, NotWritten("no".into())),
+                "2 of 4",
+                "rest",
+                &["I could not write greeting.py: no"],
+            ),
+            (
+                "no verdict",
+                with(0, Failed("no".into())),
+                "2 of 4",
+                "rest",
+                &["The editor answered with an error: no"],
+            ),
+            (
+                "skipped",
+                with(0, Skipped),
+                "3 of 4",
+                "withdraw, propose guestbook.txt",
+                &["Press e, type it, then Ctrl+S and a."],
+            ),
+            (
+                "the second proposal",
+                up_to(1),
+                "3 of 4",
+                "propose guestbook.txt",
+                &["Press e, type it, then Ctrl+S and a."],
+            ),
+            (
+                "edited, the second",
+                with(1, mine()),
+                "3 of 4",
+                "rest",
+                &[
+                    "← FILE_SAVED, with your text",
+                    "I got your text in place of mine, and have written it: Ada was here.",
+                ],
+            ),
+            ("the third proposal", up_to(2), "4 of 4", "propose guestbook.txt", &["Press r to refuse it."]),
+            (
+                "refused, the third",
+                with(2, Rejected),
+                "4 of 4",
+                "rest",
+                &["Understood. I write nothing, and the guestbook stays."],
+            ),
+            (
+                "skipped while reading",
+                [with(2, Rejected), vec![Skipped]].concat(),
+                "^Q ends",
+                "",
+                &["Ctrl+Q ends the demo."],
+            ),
+            (
+                "the end",
+                up_to(3),
+                "^Q ends",
+                "",
+                &["a accept  e edit  r refuse  Esc later", "Ctrl+Q ends the demo."],
+            ),
+            ("skipped behind the end", with(3, Skipped), "^Q ends", "", &["Ctrl+Q ends the demo."]),
+            (
+                "all skipped",
+                vec![Attached, Skipped, Skipped, Skipped, Skipped],
+                "^Q ends",
+                "withdraw",
+                &["Ctrl+Q ends the demo."],
+            ),
+            (
+                "lost before",
+                vec![Lost("no".into())],
+                "^Q ends",
+                "",
+                &["The connection has ended: no", "Ctrl+Q ends the demo."],
+            ),
+            (
+                "lost during a selection",
+                vec![Attached, Lost("no".into())],
+                "^Q ends",
+                "",
+                &["The connection has ended: no", "Ctrl+Q ends the demo."],
+            ),
+            (
+                "lost during a proposal",
+                with(1, Lost("no".into())),
+                "^Q ends",
+                "",
+                &["The connection has ended: no", "Ctrl+Q ends the demo."],
+            ),
+            (
+                "lost behind the end",
+                with(3, Lost("no".into())),
+                "^Q ends",
+                "",
+                &["a accept  e edit  r refuse  Esc later", "Ctrl+Q ends the demo."],
+            ),
+        ];
+        for (name, events, note, expected, said) in cases {
+            let (last, before) =
+                events.split_last().map_or((None, &[][..]), |(last, before)| (Some(last), before));
+            let mut tour = after(before);
+            let acts = last.map_or_else(Vec::new, |event| tour.on(event.clone()));
+            let named = acts.iter().map(|act| match act {
+                Act::Rest(_) => "rest".to_owned(),
+                Act::Propose(proposal) => format!("propose {}", proposal.file),
+                Act::Withdraw => "withdraw".into(),
+            });
+            assert_eq!(named.collect::<Vec<_>>().join(", "), *expected, "{name}");
+            let panel = tour.panel();
+            assert!(panel.note.starts_with(note), "{name}: {panel:?}");
+            let shown = texts(&tour);
+            let shown: Vec<&str> = shown.iter().map(String::as_str).collect();
+            assert!(shown.ends_with(said), "{name}: {panel:?}");
+        }
+    }
+
+    #[test]
+    fn steps_that_are_over_stay_as_a_line() {
+        let mut tour = after(&up_to(0));
+        for event in [Event::Accepted(None), Event::Rested, Event::Accepted(Some("x".into())), Event::Rested]
+        {
+            tour.on(event);
+        }
+        let over = ["✓ I saw your selection", "✓ you accepted greeting.py", "✓ you edited guestbook.txt"];
+        assert_eq!(texts(&tour)[..3], over);
+        tour.on(Event::Rejected);
+        // The last answer is below.
+        assert_eq!(texts(&tour)[..4], [&over[..], &["→ openDiff guestbook.txt"]].concat());
+        tour.on(Event::Rested);
+        assert_eq!(texts(&tour)[3], "✗ you refused guestbook.txt");
+    }
+
+    #[test]
+    fn small_panel_shows_what_to_do() {
+        // Below an editor of 40 columns and 10 rows: 3 rows of 38 columns. The smallest beside it has 27 columns.
+        for (columns, room) in [(38, 3), (27, 23)] {
+            let steps = [vec![Event::Attached], up_to(0), up_to(1), up_to(2), up_to(3)];
+            for (at, events) in steps.iter().enumerate() {
+                let tour = after(events);
+                let lines: Vec<(Ink, usize)> = tour
+                    .panel()
+                    .paragraphs
+                    .iter()
+                    .filter(|(_, text)| !text.is_empty())
+                    .flat_map(|(ink, text)| rows(text, columns).into_iter().map(|row| (*ink, row.start)))
+                    .collect();
+                let first = lines.iter().position(|line| *line == (Ink::Heading, 0)).unwrap();
+                assert!(lines.len() - first <= room, "{at}, {columns}: {lines:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn proposals_change_their_files() {
+        let [greeting, signed, emptied] = PROPOSALS.map(|proposal| proposal.change);
+        assert_eq!(greeting("print(\"Helo\")"), "print(\"Hello\")");
+        assert_eq!(signed("Ada was here.\n"), "Ada was here.\n was here.\n");
+        assert_eq!(emptied("Ada was here.\n"), "");
+    }
+}
