@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Makes the pictures of the program from real runs in tmux: the editor with a proposed change and an attached
-agent (editor.svg), the doctor for a wrong lock file (doctor.svg), and the live view of the tap (tap.svg); with names of
-editors, the pictures of their plugins with a proposal.
+"""Makes the pictures of the program from real runs in tmux: the demo with its first proposal (demo.svg), the editor with
+a proposed change and an attached agent (editor.svg), the doctor for a wrong lock file (doctor.svg), and the live view of
+the tap (tap.svg); with names of editors, the pictures of their plugins with a proposal.
 
 Run from anywhere, after `cargo build --package ide-mcp-cli`: docs/screenshot.py [DIRECTORY [EDITOR…]]
 """
@@ -148,6 +148,23 @@ class Place:
         screen = screen.replace(str(self.path / "store"), "/home/me/store").replace(str(self.path / "home"), "/home/me")
         screen = re.sub(r"(process )\d+", r"\g<1>4321", screen)
         return re.sub(r"(listening on port |lock file is \S*/|SSE_PORT=)\d+", r"\g<1>52222", screen)
+
+
+def demo():
+    """Returns the screen of the demo, after the person has selected a line: the agent proposes a change."""
+    with Place() as place:
+        pane = place.pane(108, 16, "ide-mcp demo")
+        pane.wait("Select a line")
+        pane.keys("S-Down")
+        pane.wait("Press a to accept it.")
+        pane.wait("a accept")
+        screen = pane.settled()
+        # The demo removes its folder.
+        pane.keys("C-q")
+        pane.wait("again ends")
+        pane.keys("C-q")
+        pane.wait("ended by")
+        return screen
 
 
 def editor():
@@ -320,6 +337,7 @@ def svg(title, screen):
 
 
 PICTURES = [
+    (demo, "On the left the editor shows a change; on the right the agent that proposes it says what it does"),
     (editor, "The editor shows a proposed change side by side; an agent waits for the verdict"),
     (doctor, "The doctor explains why an agent does not attach, and how to mend that"),
     (tap, "The tap shows the messages between an agent and an editor as they pass"),
