@@ -265,8 +265,8 @@ impl Session {
 
     /// Sends a close frame and waits for the close handshake; returns at once if the connection has
     /// ended already.
-    pub(crate) fn detach(self) {
-        if let Forms::Asked(desk) = &self.forms {
+    pub(crate) fn detach(mut self) {
+        if let Forms::Asked(desk) = &mut self.forms {
             desk.leave();
         }
         self.agent.detach();
@@ -274,6 +274,15 @@ impl Session {
 
     /// Waits for the next event. Shows forms, and takes the lines of the person.
     fn poll(&mut self, at_most: Duration) -> Result<Option<ClientEvent>, AgentError> {
+        let polled = self.wait(at_most);
+        // The caller writes about an event and about an error.
+        if !matches!(polled, Ok(None)) {
+            self.pause_form();
+        }
+        polled
+    }
+
+    fn wait(&mut self, at_most: Duration) -> Result<Option<ClientEvent>, AgentError> {
         let until = self.clock.now().saturating_add(at_most);
         loop {
             let left = until.saturating_since(self.clock.now());
@@ -304,6 +313,12 @@ impl Session {
             None => desk.take_line(client?, &name),
         }
         None
+    }
+
+    fn pause_form(&mut self) {
+        if let Forms::Asked(desk) = &mut self.forms {
+            desk.pause();
+        }
     }
 
     const fn is_asking(&self) -> bool {

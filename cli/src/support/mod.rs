@@ -63,6 +63,8 @@ pub(crate) use program::{FAILED, NOT_BEGUN, Program};
 pub(crate) use progress::Progress;
 #[cfg(any(feature = "doctor", feature = "editor", feature = "mcp-config", feature = "tap"))]
 pub(crate) use shell::quoted;
+#[cfg(feature = "agent")]
+pub(crate) use signals::is_ignored;
 #[cfg(any(feature = "bridge", feature = "doctor", feature = "editor", feature = "tap"))]
 pub(crate) use signals::on_signal;
 pub(crate) use signals::on_signals;

@@ -3,7 +3,13 @@
 #[cfg(any(feature = "bridge", feature = "doctor", feature = "editor", feature = "tap"))]
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
-#[cfg(any(feature = "bridge", feature = "doctor", feature = "editor", feature = "tap"))]
+#[cfg(any(
+    feature = "agent",
+    feature = "bridge",
+    feature = "doctor",
+    feature = "editor",
+    feature = "tap"
+))]
 use std::fs;
 use std::{io, thread};
 
@@ -15,23 +21,23 @@ use std::{io, thread};
 /// Every error of the system during the setup.
 #[cfg(any(feature = "bridge", feature = "doctor", feature = "editor", feature = "tap"))]
 pub(crate) fn on_signal(mut act: impl FnMut() -> bool + Send + 'static) -> io::Result<()> {
-    let handled: &[i32] = if ignores_hangup() { &[SIGINT, SIGTERM] } else { &[SIGINT, SIGTERM, SIGHUP] };
+    let handled: &[i32] = if is_ignored(SIGHUP) { &[SIGINT, SIGTERM] } else { &[SIGINT, SIGTERM, SIGHUP] };
     // A terminal that closes can send SIGHUP twice, and the end of a login sends it behind SIGTERM: that is no
     // second request of the person.
     let mut is_ending = false;
     on_signals(handled, move |number| (std::mem::replace(&mut is_ending, true) && number == SIGHUP) || act())
 }
 
-/// Returns true if SIGHUP is ignored, as under `nohup`: a process inherits that. Only Linux tells it without
+/// Returns true if a signal is ignored, as SIGHUP is under `nohup`: a process inherits that. Only Linux tells it without
 /// unsafe code; on other systems the answer is no.
-#[cfg(any(feature = "bridge", feature = "doctor", feature = "editor", feature = "tap"))]
-fn ignores_hangup() -> bool {
+#[cfg(any(feature = "agent", feature = "bridge", feature = "doctor", feature = "editor", feature = "tap"))]
+pub(crate) fn is_ignored(signal: i32) -> bool {
     let status =
         if cfg!(target_os = "linux") { fs::read_to_string("/proc/self/status") } else { return false };
     let status = status.unwrap_or_default();
     let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
     let bits = ignored.and_then(|bits| u64::from_str_radix(bits.trim(), 16).ok()).unwrap_or(0);
-    bits & (1 << (SIGHUP - 1)) != 0
+    bits & (1 << (signal - 1)) != 0
 }
 
 /// Calls `act` on a thread of its own with the number of each of these signals, until it returns false. From this

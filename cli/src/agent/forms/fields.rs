@@ -1,8 +1,9 @@
 //! One field of a form, without a terminal: its prompt, and the value of a line of the person.
 
-use ide_mcp::ide::kit::display_safe;
+use ide_mcp::ide::kit::display_line;
 use ide_mcp::mcp::{FieldChoice, FieldFault, FieldKind, FieldValue, Form, FormAnswer, FormField};
 use serde_json::Number;
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 /// The greatest number of characters that are shown of one text of the editor. A longer text would push the
@@ -148,15 +149,8 @@ pub(super) fn yes_or_no(line: &str) -> Option<bool> {
 }
 
 /// Returns a text of the editor as one line that is safe to display.
-pub(super) fn line_of(text: &str) -> String {
-    display_safe(&shortened(text)).into_owned()
-}
-
-pub(super) fn shortened(text: &str) -> String {
-    match text.char_indices().nth(SHOWN) {
-        Some((at, _)) => format!("{}…", text.get(..at).unwrap_or_default()),
-        None => text.into(),
-    }
+pub(super) fn line_of(text: &str) -> Cow<'_, str> {
+    display_line(text, SHOWN)
 }
 
 #[cfg(test)]

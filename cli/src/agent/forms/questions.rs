@@ -1,6 +1,6 @@
 //! The questions of one form, without a terminal: texts for the person, and lines from the person.
 
-use super::fields::{line_of, prompt, shortened, value, yes_or_no};
+use super::fields::{SHOWN, line_of, prompt, value, yes_or_no};
 use ide_mcp::ide::kit::display_safe_lines;
 use ide_mcp::mcp::{FieldKind, FieldValue, Form, FormAnswer};
 use std::collections::BTreeMap;
@@ -33,10 +33,15 @@ impl Questions {
     pub(super) fn begin(editor: &str, form: Form) -> (Self, String) {
         let questions = Self { form, at: 0, values: BTreeMap::new() };
         let mut text = format!("{editor} asks:\n");
-        let message = shortened(&questions.form.message);
+        let message = &questions.form.message;
+        let end = message.char_indices().nth(SHOWN).map(|(end, _)| end);
+        let shown = end.and_then(|end| message.get(..end));
         // The mark at the left shows that a line comes from the editor.
-        for line in display_safe_lines(&message).lines() {
+        for line in display_safe_lines(shown.unwrap_or(message)).lines() {
             let _ = writeln!(text, "  | {line}");
+        }
+        if shown.is_some() {
+            text.push_str("  | …\n");
         }
         let _ = writeln!(text, "  ({DECLINE} declines, {CANCEL} or Ctrl+D closes the form)");
         text.push_str(&questions.question());
@@ -98,7 +103,6 @@ impl Questions {
 
 #[cfg(test)]
 mod tests {
-    use super::super::fields::SHOWN;
     use super::*;
     use ide_mcp::mcp::FormField;
 

@@ -1,0 +1,348 @@
+//! The line of a form that the person types, at the end of the terminal.
+//!
+//! The terminal is raw only while the session waits: [`Line::pause`] gives it back for everything else that the program
+//! writes, which so comes above the line.
+
+use crate::support::columns::{column_of, cut_start, glyphs, width};
+use crossterm::cursor::MoveToColumn;
+use crossterm::event::{Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers, poll, read};
+use crossterm::style::Print;
+use crossterm::terminal::{self, Clear, ClearType};
+use crossterm::{execute, queue};
+use std::io::{self, ErrorKind, IsTerminal as _, Write as _};
+use std::time::Duration;
+use tui_input::Input;
+use tui_input::backend::crossterm::EventHandler as _;
+
+/// The bytes of a line, as in a terminal that is not raw on Linux. Above it, a key only rings the bell.
+const MAX_LINE: usize = 4_096;
+/// The keys that are taken before the session goes on: a pasted text delays no answer to the editor.
+const MAX_KEYS: usize = 256;
+/// The time for which crossterm looks for a key. It looks for none in no time.
+const LOOK: Duration = Duration::from_millis(1);
+/// The columns that a prompt leaves for the line. A wider prompt is written above it.
+const ROOM: usize = 16;
+/// The columns of a terminal that does not report its size.
+const USUAL: usize = 80;
+
+#[derive(Debug, Default)]
+pub(super) struct Line {
+    prompt: String,
+    input: Input,
+    columns: usize,
+    /// True while the terminal is raw and shows the line.
+    is_shown: bool,
+    /// True until the keys are dropped that were typed before the form.
+    is_first: bool,
+    /// True if a signal that ends the program gives the terminal back before.
+    restores: bool,
+}
+
+impl Line {
+    /// Begins the first line of a form: drops the keys so far, which belong to an earlier form, and begins like
+    /// [`ask`](Self::ask).
+    pub(super) fn begin(&mut self, text: &str) {
+        self.is_first = true;
+        self.ask(text);
+    }
+
+    /// Writes a text, and begins an empty line behind its last line.
+    pub(super) fn ask(&mut self, text: &str) {
+        let (above, prompt) = text.rsplit_once('\n').unwrap_or(("", text));
+        self.columns = columns();
+        self.input.reset();
+        self.write(above);
+        self.prompt = if width(prompt).saturating_add(ROOM) > self.columns {
+            self.write(prompt.trim_end_matches([' ', '>']));
+            "  > ".into()
+        } else {
+            prompt.into()
+        };
+    }
+
+    /// Writes a line of text above the line of the person.
+    pub(super) fn write(&mut self, text: &str) {
+        self.pause();
+        // Without a terminal, the keys end too, and the form is closed. The first part removes a progress line.
+        let mut out = io::stderr();
+        let _ = queue!(out, MoveToColumn(0), Clear(ClearType::CurrentLine))
+            .and_then(|()| writeln!(out, "{text}"));
+    }
+
+    /// Takes the keys of the person. Returns the line once Enter is pressed: `None` in it means that the person closes
+    /// the form, or that the terminal is gone. In the background, nothing is read.
+    pub(super) fn next(&mut self) -> Option<Option<String>> {
+        self.keys().unwrap_or(Some(None))
+    }
+
+    fn keys(&mut self) -> io::Result<Option<Option<String>>> {
+        if !io::stdin().is_terminal() {
+            return Err(ErrorKind::UnexpectedEof.into());
+        }
+        if !self.is_shown && !self.show()? {
+            return Ok(None);
+        }
+        let mut is_changed = false;
+        for _ in 0..MAX_KEYS {
+            if !poll(LOOK)? {
+                break;
+            }
+            is_changed = true;
+            let event = read()?;
+            match event {
+                Event::Resize(columns, _) => self.columns = columns.into(),
+                Event::Key(key) if key.kind == KeyEventKind::Release => {}
+                Event::Key(key) => match meaning(key) {
+                    Some(Meaning::Enter) => {
+                        self.end();
+                        return Ok(Some(Some(self.input.value_and_reset())));
+                    }
+                    Some(Meaning::Close) if self.input.value().is_empty() => {
+                        self.end();
+                        return Ok(Some(None));
+                    }
+                    Some(Meaning::Close) => {}
+                    Some(Meaning::Signal(signal)) => {
+                        self.end();
+                        signals::send(signal)?;
+                        return Ok(None);
+                    }
+                    None if self.input.value().len() >= MAX_LINE && matches!(key.code, KeyCode::Char(_)) => {
+                        execute!(io::stderr(), Print('\x07'))?;
+                    }
+                    None => _ = self.input.handle_event(&event),
+                },
+                Event::FocusGained | Event::FocusLost | Event::Mouse(_) | Event::Paste(_) => {}
+            }
+        }
+        if is_changed {
+            self.draw()?;
+        }
+        Ok(None)
+    }
+
+    /// Takes the terminal and shows the line; returns false if the program is in the background.
+    fn show(&mut self) -> io::Result<bool> {
+        // The system would stop a program in the background that changes the terminal.
+        if !is_in_foreground() {
+            return Ok(false);
+        }
+        if !self.restores {
+            signals::restore_before(terminal::disable_raw_mode)?;
+            self.restores = true;
+        }
+        terminal::enable_raw_mode()?;
+        self.is_shown = true;
+        if self.is_first {
+            for _ in 0..MAX_LINE {
+                if !poll(LOOK)? {
+                    break;
+                }
+                read()?;
+            }
+            self.is_first = false;
+        }
+        self.columns = columns();
+        self.draw()?;
+        Ok(true)
+    }
+
+    /// Shows as much of the line as there is room for, with the cursor.
+    fn draw(&self) -> io::Result<()> {
+        let prompt = cut_start(&self.prompt, self.columns.saturating_sub(ROOM));
+        let (row, cursor) = row(&self.input, self.columns.saturating_sub(width(&prompt)));
+        let cursor = u16::try_from(width(&prompt).saturating_add(cursor)).unwrap_or(u16::MAX);
+        let clear = Clear(ClearType::FromCursorDown);
+        execute!(io::stderr(), MoveToColumn(0), clear, Print(prompt), Print(row), MoveToColumn(cursor))
+    }
+
+    /// Gives the terminal back, and removes the line until the next keys.
+    pub(super) fn pause(&mut self) {
+        self.give_back(|out| queue!(out, MoveToColumn(0), Clear(ClearType::FromCursorDown)));
+    }
+
+    /// Gives the terminal back, and leaves the line as it is.
+    pub(super) fn end(&mut self) {
+        let (prompt, (row, _)) = (self.prompt.clone(), row(&self.input, usize::MAX));
+        self.give_back(|out| {
+            queue!(
+                out,
+                MoveToColumn(0),
+                Clear(ClearType::FromCursorDown),
+                Print(prompt),
+                Print(row),
+                Print("\r\n")
+            )
+        });
+    }
+
+    fn give_back(&mut self, finish: impl FnOnce(&mut io::Stderr) -> io::Result<()>) {
+        if std::mem::take(&mut self.is_shown) {
+            let mut out = io::stderr();
+            // The terminal can be gone.
+            let _ = finish(&mut out).and_then(|()| out.flush());
+            let _ = terminal::disable_raw_mode();
+        }
+    }
+}
+
+impl Drop for Line {
+    fn drop(&mut self) {
+        self.pause();
+    }
+}
+
+/// Returns the columns of the terminal.
+fn columns() -> usize {
+    terminal::size().ok().map(|(columns, _)| columns.into()).filter(|columns| *columns > 0).unwrap_or(USUAL)
+}
+
+/// Returns the part of an input that is shown in this number of columns, and the column of the cursor in it. The last
+/// column stays free for the cursor.
+fn row(input: &Input, columns: usize) -> (String, usize) {
+    let value = input.value();
+    let byte = value.char_indices().nth(input.cursor()).map_or(value.len(), |(byte, _)| byte);
+    let (room, cursor) = (columns.saturating_sub(1), column_of(value, byte));
+    let hidden = cursor.saturating_sub(room);
+    let mut seen = glyphs(value).skip_while(|glyph| glyph.column < hidden).peekable();
+    let start = seen.peek().map_or(cursor, |glyph| glyph.column);
+    let row = seen.take_while(|glyph| glyph.column.saturating_add(glyph.width).saturating_sub(start) <= room);
+    (row.map(|glyph| glyph.shown).collect(), cursor.saturating_sub(start))
+}
+
+/// A key that does not edit the line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Meaning {
+    Enter,
+    Close,
+    Signal(signals::Signal),
+}
+
+/// Returns the meaning that a key has in a terminal that is not raw.
+fn meaning(key: KeyEvent) -> Option<Meaning> {
+    match (key.code, key.modifiers) {
+        (KeyCode::Enter, _) => Some(Meaning::Enter),
+        (KeyCode::Char(letter), KeyModifiers::CONTROL) => match letter {
+            // The line feed of a pasted text.
+            'j' => Some(Meaning::Enter),
+            'd' => Some(Meaning::Close),
+            letter => signals::of(letter).map(Meaning::Signal),
+        },
+        _ => None,
+    }
+}
+
+/// What a terminal does for its programs while it is not raw.
+#[cfg(unix)]
+mod signals {
+    use crate::support::{is_ignored, on_signals};
+    pub(super) use rustix::process::Signal;
+    use rustix::process::{getpgrp, kill_current_process_group};
+    use rustix::termios::tcgetpgrp;
+    use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
+    use signal_hook::low_level::emulate_default_handler;
+    use std::io;
+
+    /// Returns the signal of a key with Ctrl.
+    pub(super) const fn of(letter: char) -> Option<Signal> {
+        match letter {
+            'c' => Some(Signal::INT),
+            'z' => Some(Signal::TSTP),
+            // crossterm names `\` so.
+            '4' => Some(Signal::QUIT),
+            _ => None,
+        }
+    }
+
+    /// Sends a signal to all programs in the foreground, as a key does.
+    pub(super) fn send(signal: Signal) -> io::Result<()> {
+        kill_current_process_group(signal)?;
+        // The thread of the signals possibly comes later, and this one must not take the terminal before.
+        if signal != Signal::TSTP && !is_ignored(signal.as_raw()) {
+            emulate_default_handler(signal.as_raw())?;
+        }
+        Ok(())
+    }
+
+    /// Calls `restore` before a signal ends the program.
+    pub(super) fn restore_before(restore: fn() -> io::Result<()>) -> io::Result<()> {
+        let mut ends = vec![SIGHUP, SIGINT, SIGQUIT, SIGTERM];
+        ends.retain(|signal| !is_ignored(*signal));
+        on_signals(&ends, move |signal| {
+            let _ = restore();
+            emulate_default_handler(signal).is_ok()
+        })
+    }
+
+    /// Returns true if the system lets this program read the terminal. Without job control it always does.
+    pub(in super::super) fn is_in_foreground() -> bool {
+        tcgetpgrp(io::stdin()).map_or(true, |group| group == getpgrp())
+    }
+}
+
+#[cfg(not(unix))]
+mod signals {
+    use std::io;
+
+    /// Ctrl+C, which is no signal here.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub(super) struct Signal;
+
+    /// The status with which Windows ends a program at Ctrl+C.
+    const STATUS_CONTROL_C_EXIT: i32 = 0xC000_013A_u32.cast_signed();
+
+    pub(super) const fn of(letter: char) -> Option<Signal> {
+        if letter == 'c' { Some(Signal) } else { None }
+    }
+
+    pub(super) fn send(_: Signal) -> io::Result<()> {
+        std::process::exit(STATUS_CONTROL_C_EXIT)
+    }
+
+    #[allow(clippy::unnecessary_wraps, reason = "the other systems have signals")]
+    pub(super) const fn restore_before(_: fn() -> io::Result<()>) -> io::Result<()> {
+        Ok(())
+    }
+
+    pub(in super::super) const fn is_in_foreground() -> bool {
+        true
+    }
+}
+
+pub(super) use signals::is_in_foreground;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn row_shows_the_line_around_the_cursor() {
+        let rows = [
+            ("nothing", "", 0, 5, "", 0),
+            ("with room", "abc", 3, 5, "abc", 3),
+            ("without room", "abcd", 4, 4, "bcd", 3),
+            ("the cursor at the start", "abcdef", 0, 4, "abc", 0),
+            ("the cursor inside", "abcdef", 4, 4, "bcd", 3),
+            ("a wide character that is cut", "a\u{6f22}bc", 4, 4, "bc", 2),
+            ("unsafe", "a\u{202e}\u{200b}", 3, 9, "a\u{fffd}\u{fffd}", 3),
+            ("no columns", "abc", 3, 0, "", 0),
+        ];
+        for (name, value, cursor, columns, shown, column) in rows {
+            let input = Input::new(value.into()).with_cursor(cursor);
+            assert_eq!(row(&input, columns), (shown.into(), column), "{name}");
+        }
+    }
+
+    #[test]
+    fn keys_mean_what_they_mean_to_a_terminal() {
+        let key = |code| KeyEvent::new(code, KeyModifiers::CONTROL);
+        for (code, is_it) in [('c', true), ('x', false)] {
+            let meaning = meaning(key(KeyCode::Char(code)));
+            assert_eq!(matches!(meaning, Some(Meaning::Signal(_))), is_it, "{code}");
+        }
+        assert_eq!(meaning(key(KeyCode::Char('d'))), Some(Meaning::Close));
+        assert_eq!(meaning(key(KeyCode::Char('j'))), Some(Meaning::Enter));
+        assert_eq!(meaning(KeyEvent::from(KeyCode::Enter)), Some(Meaning::Enter));
+        assert_eq!(meaning(KeyEvent::from(KeyCode::Char('d'))), None);
+    }
+}
