@@ -12,6 +12,7 @@ mod request;
 mod script;
 mod session;
 
+use crate::command_line::print_help;
 use crate::support::find;
 use crate::support::{FAILED, NOT_BEGUN, Program};
 use commands::Verdict;
@@ -30,7 +31,10 @@ const PROGRAM: Program = Program("agent");
 
 /// Runs the command. The error is a wrong command line.
 pub(crate) fn main(options: &Options) -> Result<ExitCode, String> {
-    Ok(run(options.command()?, options))
+    match options.command()? {
+        Command::Help(names) => print_help(&names),
+        command => Ok(run(command, options)),
+    }
 }
 
 fn run(command: Command, options: &Options) -> ExitCode {

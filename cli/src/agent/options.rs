@@ -114,10 +114,19 @@ enum Words {
         #[arg(long)]
         force: bool,
     },
+    /// Print the help of a command
+    // As `ide-mcp help agent diff` does, which the help names.
+    #[command(hide = true, after_help = after_help!("help diff"))]
+    Help {
+        /// The command
+        command: Option<String>,
+    },
 }
 
 #[derive(Debug)]
 pub(crate) enum Command {
+    /// The names of the command whose help is wanted, from that of the agent on.
+    Help(Vec<String>),
     Tools,
     Call(OtherTool),
     Prompts,
@@ -168,6 +177,9 @@ impl Options {
         }
         let below = |path: &Path| self.cwd().map_or_else(|| path.to_owned(), |cwd| cwd.join(path));
         Ok(match (named, &self.script) {
+            (Some(Words::Help { command }), _) => {
+                Command::Help(["agent".into()].into_iter().chain(command.clone()).collect())
+            }
             (Some(_), Some(_)) => return Err("a command cannot be used with '--script <FILE>'".into()),
             (None, Some(script)) => Command::Script(script.clone()),
             (None, None) => return Err(missing()),
@@ -189,7 +201,8 @@ impl Options {
 /// Returns the message about a missing command, in the words of clap about one of the program.
 fn missing() -> String {
     let known = Words::augment_subcommands(clap::Command::new("agent"));
-    let names: Vec<&str> = known.get_subcommands().map(clap::Command::get_name).collect();
+    let shown = known.get_subcommands().filter(|command| !command.is_hide_set());
+    let names: Vec<&str> = shown.map(clap::Command::get_name).collect();
     format!(
         "'ide-mcp agent' requires a subcommand but one was not provided [subcommands: {}]",
         names.join(", ")

@@ -46,20 +46,20 @@ pub(super) fn main(options: &Options) -> Result<ExitCode, String> {
             Ok(PROGRAM.printed(pager::show(&text), 0, FAILED))
         }
         (None, [] | ["help"]) => Ok(print(&command().render_help())),
-        (None, path) => Ok(print(&help_of(path)?)),
+        (None, path) => print_help(path),
     }
 }
 
-/// Returns the help of the command at a path of names.
-fn help_of(path: &[&str]) -> Result<StyledStr, String> {
+/// Prints the help of the command at a path of names. The error is a name that is no command.
+pub(crate) fn print_help(path: &[impl AsRef<str>]) -> Result<ExitCode, String> {
     let mut all = command();
     all.build();
     let mut found = &mut all;
-    for name in path {
+    for name in path.iter().map(AsRef::as_ref) {
         let problem = format!("'{}' has no command '{name}'", found.get_bin_name().unwrap_or_default());
         found = found.find_subcommand_mut(name).ok_or(problem)?;
     }
-    Ok(found.render_help())
+    Ok(print(&found.render_help()))
 }
 
 /// Prints the help of a command.

@@ -5,6 +5,9 @@ mod help;
 mod page;
 mod pager;
 
+#[cfg(feature = "agent")]
+pub(crate) use help::print_help;
+
 use crate::support::{NOT_BEGUN, Program, settle};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Args, ColorChoice, CommandFactory as _, FromArgMatches, Parser, Subcommand, ValueEnum as _};
@@ -301,7 +304,8 @@ fn left_out(error: &clap::Error) -> Option<&'static str> {
 /// Parses the words of one command. The error is the message for the person.
 #[cfg(test)]
 pub(crate) fn parsed<O: Args>(words: &[&str]) -> Result<O, String> {
-    let command = O::augment_args(clap::Command::new("some").args_override_self(true));
+    let command = clap::Command::new("some").args_override_self(true).disable_help_subcommand(true);
+    let command = O::augment_args(command);
     let matches = command.try_get_matches_from(["some"].iter().chain(words));
     matches.and_then(|matches| O::from_arg_matches(&matches)).map_err(|error| message(&error))
 }

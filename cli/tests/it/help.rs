@@ -44,6 +44,28 @@ fn pages_open_in_a_pager_at_a_terminal_alone() {
     assert!(lines.len() > 60 && lines.iter().all(|line| !line.contains('\u{1b}')), "{lines:?}");
 }
 
+/// A command with commands of its own has the help of each of them, as git and cargo do.
+#[test]
+fn commands_of_the_agent_have_help_behind_both_names() {
+    let place = Place::new("help");
+    for command in ["diff", "call", "help", ""] {
+        let rest: &[&str] = if command.is_empty() { &[] } else { &[command] };
+        let lines = |program: &str, words: &[&str]| {
+            let mut process = place.start(program, &[words, rest].concat());
+            let lines = process.rest();
+            assert_eq!(process.end(), (Some(0), String::new()), "{program} {command}");
+            lines
+        };
+        let help = lines("agent", &["help"]);
+        assert_eq!(help, lines("help", &["agent"]), "{command}");
+        assert!(
+            help.iter().any(|line| line.starts_with(format!("Usage: ide-mcp agent {command}").trim())),
+            "{help:?}"
+        );
+    }
+    place.start("agent", &["help", "dance"]).fails(2, &["'ide-mcp agent' has no command 'dance'"]);
+}
+
 #[test]
 fn manual_pages_of_all_commands_are_sound() {
     let place = Place::new("manual");
