@@ -72,6 +72,27 @@ fn no_editor_error_names_the_directory() {
     place.agent(&["--port", "1", "tools"]).fails(2, &["1.lock"]);
 }
 
+/// A lock file has up to 64 KiB, and each character of it can need ten on the screen.
+#[test]
+fn hostile_lock_files_fill_no_screen() {
+    let (own, foreign) = (json!({}), "\u{202e}".repeat(1_000));
+    let rows = [
+        ("many folders", json!({"workspaceFolders": vec![foreign.clone(); 20]}), "and 17 more] contains"),
+        ("a long transport", json!({"transport": foreign.repeat(20)}), "not \"ws\""),
+        ("a long folder", json!({"workspaceFolders": foreign.repeat(20)}), "none of its folders"),
+        ("many names", json!({"ideName": foreign.repeat(20)}), "several editors fit"),
+        ("many editors", own, "several editors fit"),
+    ];
+    for (name, changes, part) in rows {
+        let place = Place::new("hostile-locks");
+        for port in 1001..=1030 {
+            place.publish(port, &changes);
+        }
+        let said = place.agent(&["tools"]).fails(2, &[part, "more"]);
+        assert!(said.len() < 12_000 && said.lines().count() < 30, "{name}: {} bytes\n{said}", said.len());
+    }
+}
+
 #[test]
 fn diff_paths_are_relative_to_cwd_option() {
     let place = Place::new("diff-cwd");

@@ -13,8 +13,16 @@ use ide_mcp::ide::paths::{LocalPath, Platform};
 use super::FoundEditor;
 use crate::Error;
 
+/// The maximum number of rows about editors that fit, and about lock files that do not, in the text of a [`NoEditor`]:
+/// what a screen of 24 rows shows.
+const MAX_ROWS: usize = 20;
+/// The maximum number of bytes of these rows, above which the others are only counted. The first row is always there.
+const MAX_BYTES: usize = 8 * 1024;
+/// The maximum number of characters of the name of an editor.
+const MAX_NAME: usize = 100;
+
 /// The reason why a search found no editor, with every candidate and the reason against it. The text has
-/// several lines and names the remedy.
+/// several lines and names the remedy. It is bounded, whatever is in the lock files: the fields have all of them.
 ///
 /// [Causes and reactions](ide_mcp::guide::errors#an-agent-finds-no-editor).
 #[derive(Debug)]
@@ -137,24 +145,8 @@ impl fmt::Display for NoEditor {
             | NoEditorReason::Refused { .. }
             | NoEditorReason::DeadProcess { .. } => {}
         }
-        for FoundEditor { port, name, pid, modified, .. } in accepted {
-            write!(f, "\n  port {port}: {name:?}")?;
-            // Two windows of one editor have one name.
-            if let Some(pid) = pid {
-                write!(f, ", process {pid}")?;
-            }
-            if let Some(age) = modified.and_then(|at| at.elapsed().ok()) {
-                write!(f, ", lock file written {}", ago(age))?;
-            }
-        }
-        for RefusedFile { path, reason, .. } in refused {
-            write!(f, "\n  {}: {reason}", path.display())?;
-            if self.is_inside(reason) {
-                f.write_str(
-                    "; /ide in Claude Code lists this editor, whose folder is inside of that directory",
-                )?;
-            }
-        }
+        write_rows(f, accepted, told_apart)?;
+        write_rows(f, refused, |file| self.refused_as(file))?;
         if matches!(reason, NoEditorReason::NoneFits { .. }) && refused.is_empty() {
             writeln!(f)?;
             f.write_str(
@@ -168,6 +160,36 @@ impl fmt::Display for NoEditor {
         }
         Ok(())
     }
+}
+
+/// Writes a row for each item, up to a limit, and the number of the others.
+fn write_rows<T>(f: &mut fmt::Formatter<'_>, items: &[T], row: impl Fn(&T) -> String) -> fmt::Result {
+    let mut bytes = 0_usize;
+    for (index, item) in items.iter().enumerate() {
+        let row = row(item);
+        bytes = bytes.saturating_add(row.len());
+        if index >= MAX_ROWS || (index > 0 && bytes > MAX_BYTES) {
+            return write!(f, "\n  … and {} more", items.len().saturating_sub(index));
+        }
+        write!(f, "\n  {row}")?;
+    }
+    Ok(())
+}
+
+fn told_apart(FoundEditor { port, name, pid, modified, .. }: &FoundEditor) -> String {
+    let shown: String = name.chars().take(MAX_NAME).collect();
+    let mut row = format!("port {port}: {shown:?}");
+    if shown.len() < name.len() {
+        row.push('…');
+    }
+    // Two windows of one editor have one name.
+    if let Some(pid) = pid {
+        row.push_str(&format!(", process {pid}"));
+    }
+    if let Some(age) = modified.and_then(|at| at.elapsed().ok()) {
+        row.push_str(&format!(", lock file written {}", ago(age)));
+    }
+    row
 }
 
 /// Returns an age as a person says it, such as `2 min ago`: in whole seconds, minutes or hours.
@@ -191,6 +213,11 @@ impl NoEditor {
             Some(port) => write!(f, "\n  {PORT_VARIABLE} is {port:?}"),
             None => Ok(()),
         }
+    }
+
+    fn refused_as(&self, RefusedFile { path, reason, .. }: &RefusedFile) -> String {
+        let inside = "; /ide in Claude Code lists this editor, whose folder is inside of that directory";
+        format!("{}: {reason}{}", path.display(), if self.is_inside(reason) { inside } else { "" })
     }
 
     /// Returns true if a refused editor has a folder inside of the working directory open. The real client

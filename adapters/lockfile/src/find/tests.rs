@@ -193,6 +193,34 @@ fn missing_editor_has_a_reason_and_remedy() {
 }
 
 #[test]
+fn text_of_many_editors_is_bounded() {
+    // The number of lock files, the length of the folder of each, whether they fit, and the end of the text.
+    let rows = [
+        ("as many as there are rows", 20, 100, false, None),
+        ("one more", 21, 100, false, Some("… and 1 more")),
+        ("as many that fit", 20, 0, true, None),
+        ("one more that fits", 21, 0, true, Some("… and 1 more")),
+        ("long folders", 20, 190, false, Some(" more")),
+    ];
+    for (name, files, length, fits, more) in rows {
+        let place = Place::new();
+        for port in (1001..).take(files) {
+            let folder = if fits { place.work() } else { format!("/{}", "\u{e9}".repeat(length)) };
+            place.write(port, "ws", std::process::id(), &folder);
+        }
+        let text =
+            place.find(&EditorSearch::in_dir(place.work()), &ClientEnv::default()).unwrap_err().to_string();
+        let rows = text.lines().filter(|line| line.contains("port 10") || line.contains(".lock: ")).count();
+        assert!(rows == 20 || (rows < 20 && length == 190), "{name}: {rows}");
+        assert!(text.len() < 9 * 1024, "{name}: {}", text.len());
+        match more {
+            Some(more) => assert!(text.ends_with(more), "{name}: {text}"),
+            None => assert!(!text.contains(" more"), "{name}: {text}"),
+        }
+    }
+}
+
+#[test]
 fn dead_process_is_found_if_permitted() {
     let place = Place::new();
     place.write(1001, "ws", DEAD, &place.work());

@@ -53,6 +53,44 @@ pub enum Refusal {
     },
 }
 
+/// The number of folders of a lock file that the text of a [`Refusal`] shows.
+const MAX_FOLDERS: usize = 3;
+/// The number of characters, once they are escaped, of a text of a lock file that is shown. A path is rarely longer; that
+/// of a hostile file can be.
+const MAX_SHOWN: usize = 200;
+
+/// A text of a lock file, shortened and with its control characters escaped.
+struct Shown<'a>(&'a str);
+
+impl fmt::Debug for Shown<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut length = 0_usize;
+        let is_too_long = |character: char| {
+            length = length.saturating_add(character.escape_debug().len());
+            length > MAX_SHOWN
+        };
+        match self.0.find(is_too_long) {
+            Some(end) => write!(f, "{:?}…", self.0.get(..end).unwrap_or_default()),
+            None => write!(f, "{:?}", self.0),
+        }
+    }
+}
+
+/// The first of the folders of a lock file, and the number of the others.
+struct Folders<'a>(&'a [String]);
+
+impl fmt::Display for Folders<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let more = self.0.len().saturating_sub(MAX_FOLDERS);
+        let mut list = f.debug_list();
+        list.entries(self.0.iter().take(MAX_FOLDERS).map(|folder| Shown(folder)));
+        if more > 0 {
+            list.entry(&format_args!("and {more} more"));
+        }
+        list.finish()
+    }
+}
+
 impl fmt::Display for Refusal {
     // Control characters in a text from the file are escaped, since terminals show this text.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -64,7 +102,11 @@ impl fmt::Display for Refusal {
                 )
             }
             Self::Transport { transport } => {
-                write!(f, "its transport is {transport:?}, not \"ws\": update the editor or its extension")
+                write!(
+                    f,
+                    "its transport is {:?}, not \"ws\": update the editor or its extension",
+                    Shown(transport)
+                )
             }
             Self::NoTransport => f.write_str(
                 "it has no member \"transport\", and clients require \"ws\": update the editor or its extension",
@@ -81,8 +123,9 @@ impl fmt::Display for Refusal {
             Self::Elsewhere { folders } => {
                 write!(
                     f,
-                    "none of its folders {folders:?} contains the working directory: start in one of them, or open a \
-                     parent of the working directory in the editor"
+                    "none of its folders {} contains the working directory: start in one of them, or open a parent of \
+                     the working directory in the editor",
+                    Folders(folders)
                 )
             }
             Self::OtherPort { port } => {

@@ -375,3 +375,33 @@ fn refusal_names_remedy_without_control_characters() {
     }
     assert!(!format!("{:?}", listed(1, &[])).contains("QZ"));
 }
+
+#[test]
+fn refusal_shows_a_bounded_part_of_the_file() {
+    let folders = |count: usize, length: usize| Refusal::Elsewhere {
+        folders: (0..count).map(|_| "\u{e9}".repeat(length)).collect(),
+    };
+    let transport = |length: usize| Refusal::Transport { transport: "x".repeat(length) };
+    let rows = [
+        ("three folders", folders(3, 1), r#"folders ["é", "é", "é"] contains"#.to_string()),
+        ("four folders", folders(4, 1), r#"folders ["é", "é", "é", and 1 more] contains"#.to_string()),
+        ("the longest", folders(1, 200), format!("[\"{}\"] contains", "é".repeat(200))),
+        ("a longer one", folders(1, 201), format!("[\"{}\"…] contains", "é".repeat(200))),
+        (
+            "characters that need eight",
+            Refusal::Elsewhere { folders: Vec::from(["\u{202e}".repeat(26)]) },
+            format!("[\"{}\"…] contains", r"\u{202e}".repeat(25)),
+        ),
+        ("the longest transport", transport(200), format!("is \"{}\", not", "x".repeat(200))),
+        ("a longer transport", transport(201), format!("is \"{}\"…, not", "x".repeat(200))),
+        (
+            "control characters",
+            Refusal::Elsewhere { folders: Vec::from(["\u{1b}\u{202e}".into()]) },
+            r#"["\u{1b}\u{202e}"]"#.to_string(),
+        ),
+    ];
+    for (name, refusal, part) in rows {
+        let text = refusal.to_string();
+        assert!(text.contains(&part), "{name}: {text}");
+    }
+}
