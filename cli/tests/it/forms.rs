@@ -398,6 +398,26 @@ fn terminal_is_sane_after_each_end_of_a_form() {
     }
 }
 
+/// A terminal that is gone ends no agent that ignores SIGHUP, and leaves no form open.
+#[test]
+fn form_is_closed_without_its_terminal() {
+    if tmux::is_missing() {
+        return;
+    }
+    let place = Place::new("form-gone");
+    let mut editor = place.editor(&[]);
+    let home = place.home();
+    let tmux = Tmux::new(&home, &place.project(), &[("HOME", home.to_str().unwrap())]);
+    tmux.line(&format!("trap '' HUP; {} agent watch > ../out", crate::executable()));
+    editor.until("ide_connected");
+    editor.send_line(&ask(TESTS, ""));
+    tmux.wait("a number from 1 to 2 >");
+    drop(tmux);
+    assert_eq!(answer(&mut editor), json!({"event": "form_answer", "line": 1, "action": "cancel"}));
+    editor.send_line(&ask(r#"{"message":"m","requestedSchema":{"properties":{}}}"#, ""));
+    assert_eq!(answer(&mut editor), json!({"event": "form_answer", "line": 2, "action": "cancel"}));
+}
+
 /// Sends a signal to the agent of [`watching`].
 fn signal(place: &Place, signal: Signal) {
     let pid = Pid::from_raw(place.read("../pid").trim().parse().unwrap()).unwrap();
@@ -520,7 +540,10 @@ fn form_fits_a_small_terminal() {
     tmux.until("many keys", |screen| screen.trim_end().ends_with(&"x".repeat(30)));
     tmux.type_text("abcdefgh");
     tmux.until("the limit", |screen| screen.trim_end().ends_with("xabcdef"));
-    tmux.keys(&["Enter"]);
+    // The keys that make a line shorter go on. What Ctrl+W takes away, Ctrl+Y puts back, once.
+    tmux.keys(&["C-w"]);
+    tmux.until("nothing", |screen| screen.trim_end().ends_with("\n  >"));
+    tmux.keys(&["C-y", "C-y", "Enter"]);
     assert_eq!(answer(&mut editor), accepted(2, &format!("{}abcdef", "x".repeat(4090))));
     send(&mut editor);
     tmux.until("the line", |screen| screen.trim_end().ends_with("\n  >"));

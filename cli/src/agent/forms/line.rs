@@ -14,7 +14,7 @@ use std::time::Duration;
 use tui_input::Input;
 use tui_input::backend::crossterm::EventHandler as _;
 
-/// The bytes of a line, as in a terminal that is not raw on Linux. Above it, a key only rings the bell.
+/// The bytes of a line, as in a terminal that is not raw on Linux. A key that would make it longer rings the bell.
 const MAX_LINE: usize = 4_096;
 /// The keys that are taken before the session goes on: a pasted text delays no answer to the editor.
 const MAX_KEYS: usize = 256;
@@ -107,10 +107,14 @@ impl Line {
                         signals::send(signal)?;
                         return Ok(None);
                     }
-                    None if self.input.value().len() >= MAX_LINE && matches!(key.code, KeyCode::Char(_)) => {
-                        execute!(io::stderr(), Print('\x07'))?;
+                    None => {
+                        let before = self.input.clone();
+                        self.input.handle_event(&event);
+                        if self.input.value().len() > MAX_LINE {
+                            self.input = before;
+                            execute!(io::stderr(), Print('\x07'))?;
+                        }
                     }
-                    None => _ = self.input.handle_event(&event),
                 },
                 Event::FocusGained | Event::FocusLost | Event::Mouse(_) | Event::Paste(_) => {}
             }
