@@ -2,6 +2,7 @@
 //! the program.
 
 use crate::agent::forms::Forms;
+use crate::support::ended::ended;
 use crate::support::{Progress, complain, find, not_connected, report_unknown};
 use ide_mcp::ide::discovery::client_env::authority;
 use ide_mcp::ide::kit::display_safe;
@@ -44,10 +45,12 @@ pub(crate) enum NotAttached {
 impl From<AgentError> for NotAttached {
     fn from(error: AgentError) -> Self {
         let is_silent = matches!(&error, AgentError::NotConnected { error: ConnectError::Io(_), .. });
-        match &error {
-            AgentError::NoEditor(none) => Self::Nobody(find::with_options(none)),
+        match error {
+            AgentError::NoEditor(none) => Self::Nobody(find::with_options(&none)),
             AgentError::Invalid(_) => Self::Nobody(failure(&error)),
-            _ if is_silent => Self::Nobody(format!("{error}; `ide-mcp doctor` finds the reason")),
+            _ if is_silent => {
+                Self::Nobody(format!("{error}; `ide-mcp doctor` finds the reason"))
+            }
             _ => Self::Failed(failure(&error)),
         }
     }
@@ -59,11 +62,16 @@ fn failure(error: &AgentError) -> Failure {
         let reason = not_connected(error);
         return format!("the agent does not attach: {reason}; `ide-mcp doctor` finds the reason");
     }
-    let too_late = match error {
-        AgentError::NotAdmitted { editor, reason } => too_late(editor.port, reason),
-        _ => None,
-    };
-    too_late.unwrap_or_else(|| error.to_string())
+    match error {
+        AgentError::Ended { closed, gave_up } => {
+            let gave_up = gave_up.map(|gave_up| format!("; {gave_up}")).unwrap_or_default();
+            ended(EDITOR, closed) + &gave_up
+        }
+        AgentError::NotAdmitted { editor, reason } => too_late(editor.port, reason)
+            .or_else(|| turned_away(editor.port, reason))
+            .unwrap_or_else(|| error.to_string()),
+        _ => error.to_string(),
+    }
 }
 
 /// Returns the limit that has ended an attempt: an editor that answers a byte at a time is not silent.
@@ -83,6 +91,17 @@ fn too_late(port: u16, reason: &NotAdmitted) -> Option<Failure> {
         "the editor on port {port} takes too long: {what} was not complete within {seconds} s; `ide-mcp doctor` finds the \
          reason"
     ))
+}
+
+/// Returns the end of an attempt at an editor that took the opening handshake, or that said nothing.
+fn turned_away(port: u16, reason: &NotAdmitted) -> Option<Failure> {
+    match reason {
+        NotAdmitted::Closed(Closed::NotAccepted(_)) => None,
+        NotAdmitted::Closed(closed) => {
+            Some(format!("the editor on port {port} lets nobody in: {}", ended(EDITOR, closed)))
+        }
+        _ => None,
+    }
 }
 
 /// Returns the limits of an agent, none of which this program changes.
@@ -173,7 +192,7 @@ impl Session {
         Ok(event.and_then(|event| match event {
             ClientEvent::Ready(_) => Some(Heard::Back),
             // Without another attempt, the error of the agent has the reason.
-            ClientEvent::Closed(closed) => self.reconnects.then(|| Heard::Lost(safe(&closed))),
+            ClientEvent::Closed(closed) => self.reconnects.then(|| Heard::Lost(ended(EDITOR, &closed))),
             event => Some(Heard::Event(event)),
         }))
     }
@@ -207,7 +226,7 @@ impl Session {
     /// Waits for the result of a request.
     pub(crate) fn result_of(&mut self, asked: RequestId, what: &str) -> Result<Json, Failure> {
         match self.outcome_of(asked, what)? {
-            Outcome::Closed => Err(format!("the editor ended before it answered ({})", self.end())),
+            Outcome::Closed => Err(format!("there is no answer: {}", self.end())),
             outcome => self.answer(outcome),
         }
     }
@@ -351,6 +370,8 @@ impl Waiting {
     }
 }
 
+/// The other side in messages.
+const EDITOR: &str = "the editor";
 const OVER: &str = "the connection is over";
 
 fn safe(text: &impl ToString) -> Failure {

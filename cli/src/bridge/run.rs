@@ -14,6 +14,7 @@ use crate::bridge::attachment::{Attachment, Change, Guise};
 use crate::bridge::greeting::{Waiting, introduction, itself};
 use crate::bridge::pipes::Pipes;
 use crate::bridge::routes::{Below, OfEditor, Routes};
+use crate::support::ended::ended;
 use crate::support::{BadLine, Input, Line, complain};
 use ide_mcp::mcp::{Forward, Lines, Server, ServerConfig, ServerEvent, ServerInfo};
 use ide_mcp::rpc::{Json, NotSent, SessionId};
@@ -150,7 +151,7 @@ impl Bridge {
             Some(Change::Attached(info)) => self.attached(now, &info),
             Some(Change::NotConnected(reason)) => self.lost(now, reason),
             Some(Change::Lost(closed)) => {
-                let reason = self.attachment.explain(&closed);
+                let reason = self.attachment.explain(&ended("the editor", &closed));
                 self.lost(now, reason);
             }
             None => {}

@@ -9,6 +9,8 @@ pub(crate) mod columns;
 mod complaints;
 #[cfg(any(feature = "agent", feature = "replay"))]
 pub(crate) mod difference;
+#[cfg(feature = "clap")]
+pub(crate) mod ended;
 #[cfg(any(
     feature = "agent",
     feature = "bridge",
@@ -41,7 +43,7 @@ pub(crate) mod transcript;
 pub(crate) mod units;
 #[cfg(any(feature = "doctor", feature = "tap"))]
 mod wall_clock;
-#[cfg(any(feature = "agent", feature = "editor"))]
+#[cfg(any(feature = "agent", feature = "editor", feature = "replay", feature = "tap"))]
 pub(crate) mod wrap;
 mod writer;
 

@@ -11,6 +11,7 @@ mod screen;
 pub(crate) use filter::{Filter, Word};
 pub(crate) use screen::Screen;
 
+use crate::support::ended::meaning;
 use crate::support::message::{Kind as MessageKind, Message};
 use crate::support::transcript::{Line, Side, What};
 use crate::support::units::{Piece, Unit, Units};
@@ -99,7 +100,7 @@ impl View {
                     let most = most >> 20;
                     let lost =
                         format!("a message of more than {most} MiB: the {from} is not shown from here on");
-                    row(Kind::Bytes).text(&lost)
+                    row(Kind::Bytes).text(&lost).whole()
                 });
                 pieces.iter().flat_map(|piece| conn.piece(line, *from, piece)).chain(lost).collect()
             }
@@ -134,7 +135,7 @@ impl Conn {
             }
             Some(Unit::Junk(bytes)) => vec![row(Kind::Bytes).text(&String::from_utf8_lossy(bytes))],
             Some(Unit::Frame { opcode: Opcode::Close, payload, .. }) => {
-                vec![row(Kind::Close).text(&closing(payload))]
+                vec![row(Kind::Close).text(&closing(payload, line.by_tap, from))]
             }
             Some(Unit::Frame { opcode: Opcode::Ping, payload, .. }) => {
                 vec![row(Kind::Ping).text(&String::from_utf8_lossy(payload))]
@@ -184,13 +185,15 @@ impl Conn {
     }
 }
 
-fn closing(payload: &[u8]) -> String {
-    match payload.split_first_chunk::<2>() {
-        Some((code, reason)) => {
-            format!("{} {}", u16::from_be_bytes(*code), String::from_utf8_lossy(reason)).trim_end().to_owned()
-        }
-        None => "no code".into(),
-    }
+/// Returns the text of a close frame: the code, what it means, and the reason.
+fn closing(payload: &[u8], by_tap: bool, from: Side) -> String {
+    let Some((code, reason)) = payload.split_first_chunk::<2>() else { return "no code".into() };
+    let code = u16::from_be_bytes(*code);
+    let sender = if by_tap { "tap".into() } else { from.to_string() };
+    let meaning = meaning(code).map(|meaning| format!("the {sender} {meaning}"));
+    let reason = Some(String::from_utf8_lossy(reason).into_owned()).filter(|reason| !reason.is_empty());
+    let parts = [Some(code.to_string()), meaning, reason];
+    parts.into_iter().flatten().collect::<Vec<_>>().join(": ")
 }
 
 #[cfg(test)]

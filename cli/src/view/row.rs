@@ -71,6 +71,8 @@ pub(crate) struct Row {
     took: Option<Duration>,
     text: String,
     by_tap: bool,
+    /// True if the text is for a person to act on, so it is never cut.
+    is_whole: bool,
 }
 
 impl Row {
@@ -90,6 +92,7 @@ impl Row {
             took: None,
             text: String::new(),
             by_tap: line.by_tap,
+            is_whole: matches!(kind, Kind::Close | Kind::End),
         }
     }
 
@@ -111,7 +114,12 @@ impl Row {
         Self { text: text.to_owned(), ..self }
     }
 
-    /// Returns the row as text, cut to the width of the screen.
+    /// Shows all of the text, however narrow the screen is.
+    pub(crate) fn whole(self) -> Self {
+        Self { is_whole: true, ..self }
+    }
+
+    /// Returns the row as text, cut or wrapped to the width of the screen.
     pub(crate) fn render(&self, screen: &Screen) -> String {
         let from = match self.from {
             Some(Side::Agent) => "agent  →",
@@ -125,7 +133,9 @@ impl Row {
         let rest: Vec<&str> = parts.into_iter().filter(|part| !part.is_empty()).collect();
         let at = self.at.since_start().as_secs_f64();
         let row = format!("{at:>9.3} {:>2} {from} {:<12} {}", self.conn, self.kind.word(), rest.join(" "));
-        screen.paint(screen.cut(&display_safe(row.trim_end())), self.from, self.kind == Kind::Error)
+        let row = display_safe(row.trim_end());
+        let row = if self.is_whole { screen.wrap(&row) } else { screen.cut(&row) };
+        screen.paint(row, self.from, self.kind == Kind::Error)
     }
 }
 

@@ -1,9 +1,12 @@
 //! The screen of the rows: its width, and its colors.
 
 use crate::support::transcript::Side;
-use crate::support::{columns, has_colors};
+use crate::support::{columns, has_colors, wrap};
 use anstyle::AnsiColor;
 use std::borrow::Cow;
+
+/// The indentation of the rows in which a wrapped one goes on: below the number of the connection.
+const INDENT: &str = "          ";
 
 /// Standard output as the place of the rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,6 +25,16 @@ impl Screen {
     /// Returns the text, or its beginning and an ellipsis if it is wider than the screen.
     pub(crate) fn cut<'a>(&self, text: &'a str) -> Cow<'a, str> {
         self.columns.map_or_else(|| text.into(), |columns| columns::cut(text, columns))
+    }
+
+    /// Returns the text in as many rows as it needs; those behind the first are indented.
+    pub(crate) fn wrap<'a>(&self, text: &'a str) -> Cow<'a, str> {
+        let Some(columns) = self.columns.filter(|columns| columns::width(text) > *columns) else {
+            return text.into();
+        };
+        let rows = wrap::rows(text, columns.saturating_sub(INDENT.len()));
+        let rows: Vec<&str> = rows.into_iter().filter_map(|row| text.get(row)).map(str::trim_end).collect();
+        rows.join(&format!("\n{INDENT}")).into()
     }
 
     /// Returns the text in the color of its sender; errors are red.

@@ -70,7 +70,7 @@ fn rows_name_sender_kind_and_request() {
         "    3.033  1 editor → bytes        no JSON",
         "    4.000  1 editor → ping         p",
         "    4.001  1 agent  → pong         p",
-        "    9.000  1 editor → close        (by the tap) 1001",
+        "    9.000  1 editor → close        (by the tap) 1001: the tap ended",
         "    9.001  1 agent  → end          end of the stream",
     ];
     assert_eq!(shown(&lines, None), expected);
@@ -86,6 +86,47 @@ fn rows_are_safe_and_fit_the_screen() {
     {
         let row = format!("    0.001  1 editor → answer       #1 {text}");
         assert_eq!(shown(&lines, Some(columns)), [row], "{columns} columns");
+    }
+}
+
+/// What a person has to know is never cut: why a connection ended, and what is not shown any more.
+#[test]
+fn ends_are_whole_on_a_narrow_screen() {
+    let lost = "a message of more than 64 MiB: the editor is not shown from here on";
+    let reason = "the connection broke off without a goodbye, as when the editor is killed or crashes";
+    let close =
+        [&b"\x88\x3a\x03\xf1"[..], "a message is longer than the 16777216 bytes of its limit".as_bytes()]
+            .concat();
+    let rows = [
+        ("an end", vec![at(1, 1, What::End(Side::Editor, reason.into()))], reason),
+        (
+            "a close frame",
+            vec![bytes(1, Side::Editor, b"HTTP/1.1 101 x\r\n\r\n"), bytes(2, Side::Editor, &close)],
+            "1009: the editor closed the connection after a message that is too long for it: a message is longer than",
+        ),
+        (
+            "a message that is too long",
+            vec![
+                bytes(1, Side::Editor, b"HTTP/1.1 101 x\r\n\r\n"),
+                bytes(
+                    2,
+                    Side::Editor,
+                    &[b"\x81\x7f\0\0\0\0\x7f\0\0\0".to_vec(), vec![b'x'; MAX_HELD]].concat(),
+                ),
+            ],
+            lost,
+        ),
+    ];
+    for (name, lines, expected) in rows {
+        for columns in [80, 40, 24] {
+            let shown = shown(&lines, Some(columns)).pop().unwrap();
+            let words: Vec<&str> = shown.split_whitespace().collect();
+            assert!(words.join(" ").contains(expected), "{name}, {columns} columns: {shown}");
+            assert!(
+                shown.lines().all(|row| row.chars().count() <= columns),
+                "{name}, {columns} columns: {shown}"
+            );
+        }
     }
 }
 

@@ -275,12 +275,12 @@ fn script_gets_end_as_event() {
         (
             "{\"expect\":{\"event\":\"at_mentioned\"}}",
             1,
-            "; came {\"event\":\"closed\",\"reason\":\"the peer closed with 1001",
+            "; came {\"event\":\"closed\",\"reason\":\"the editor ended",
         ),
         (
             "{\"expect\":{\"event\":\"closed\"}}\n{\"call\":\"t\"}",
             1,
-            ":2: the connection has ended: the peer closed",
+            ":2: the connection has ended: the editor ended",
         ),
     ] {
         let mut editor = place.editor(&[]);
@@ -328,11 +328,9 @@ fn agents_reconnect_to_returning_editor() {
     calls.propose("t", "y");
     editor.until("diff");
     editor.kill();
-    assert_eq!(watch.event("lost")["reason"], "the connection ended without a close frame");
-    assert_eq!(
-        calls.event("outcome")["outcome"]["ended"],
-        "the connection ended first: the connection ended without a close frame"
-    );
+    let broken = "the connection broke off without a goodbye, as when the editor is killed or crashes";
+    assert_eq!(watch.event("lost")["reason"], broken);
+    assert_eq!(calls.event("outcome")["outcome"]["ended"], format!("the connection ended first: {broken}"));
     calls.event("lost");
     // This call waits until the agent is attached again.
     calls.send_line("closeAllDiffTabs");

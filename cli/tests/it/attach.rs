@@ -288,7 +288,7 @@ fn watching_agent_gets_selections_and_mentions() {
     assert_eq!(agent.event("selection_changed")["params"]["filePath"], "");
     editor.send_line(r#"{"cmd":"quit"}"#);
     assert_eq!(editor.end().0, Some(0));
-    agent.fails(1, &["1001"]);
+    assert_eq!(agent.end(), (Some(1), "agent: the editor ended\n".into()));
 }
 
 #[test]

@@ -56,7 +56,7 @@ fn ignored_hangup_stays_ignored() {
 fn waiting_agent_prints_one_line_at_end() {
     for (name, status, line, said) in [
         ("quits", Some(1), vec!["rejected"], ""),
-        ("dies", Some(1), vec![], "agent: the editor ended before a verdict (the connection ended"),
+        ("dies", Some(1), vec![], "agent: there is no verdict: the connection broke off"),
     ] {
         let place = Place::new(name);
         place.write("new.txt", "new\n");

@@ -56,7 +56,7 @@ fn attaches_and_ends(recipe: &str) {
     // The recipe closes the connection before it ends.
     let mut complaint = String::new();
     agent.stderr.take().unwrap().read_to_string(&mut complaint).unwrap();
-    assert_eq!(complaint, "agent: the peer closed with 1001\n");
+    assert_eq!(complaint, "agent: the editor ended\n");
     agent.wait().unwrap();
     editor.ends();
 }

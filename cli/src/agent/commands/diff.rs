@@ -74,7 +74,7 @@ pub(crate) fn diff(session: &mut Session, proposal: &Proposal, json: bool) -> Re
     let asked = session.call(&open).map_err(|error| error.to_string())?;
     let raw = match session.outcome_of(asked, "the verdict")? {
         Outcome::Closed => {
-            return Err(format!("the editor ended before a verdict ({})", session.end()));
+            return Err(format!("there is no verdict: {}", session.end()));
         }
         outcome => session.answer(outcome)?,
     };

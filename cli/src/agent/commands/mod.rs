@@ -77,7 +77,7 @@ pub(crate) fn print_outcome(
     of: Of,
 ) -> Result<Verdict, Failure> {
     match session.outcome_of(asked, what)? {
-        Outcome::Closed => Err(format!("the editor ended before it answered ({})", session.end())),
+        Outcome::Closed => Err(format!("there is no answer: {}", session.end())),
         outcome => {
             let said = Said::outcome(None, of, End::of(outcome));
             print_json(&said)?;

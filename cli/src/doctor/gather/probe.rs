@@ -7,6 +7,7 @@
 
 use crate::doctor::facts::{Answer, Probe};
 use crate::support::connect_checked;
+use crate::support::ended::ended;
 use ide_mcp::ide::discovery::AuthToken;
 use ide_mcp::ide::discovery::client_env::authority;
 use ide_mcp::ide::kit::display_safe;
@@ -216,8 +217,8 @@ fn end(closed: &Closed) -> Answer {
             code => Answer::Alien(status(*code, phrase)),
         },
         Closed::NotAccepted(error) => Answer::Alien(safe(error)),
-        Closed::Remote { code: Some(CloseCode::POLICY), .. } => Answer::Refused(safe(closed)),
-        closed => Answer::Alien(safe(closed)),
+        Closed::Remote { code: Some(CloseCode::POLICY), .. } => Answer::Refused(ended("it", closed)),
+        closed => Answer::Alien(ended("it", closed)),
     }
 }
 

@@ -7,6 +7,7 @@ use super::model::{Agent, Tone};
 use crate::editor::diffs::{Proposal, Verdict};
 use crate::editor::edits::FollowEdits as _;
 use crate::editor::options::OnDiff;
+use crate::support::ended::detached;
 use ide_mcp::Time;
 use ide_mcp::ide::kit::display_safe;
 use ide_mcp::ide::tool::ToolCall;
@@ -100,7 +101,7 @@ impl App {
             ServerEvent::Closed { reason, .. } => {
                 let at = self.model.agents.iter().position(|agent| agent.id == id);
                 if let Some(agent) = at.map(|at| self.model.agents.remove(at)) {
-                    self.model.happened(format!("{} detached: {}", agent.name, of_peer(&reason.to_string())));
+                    self.model.happened(of_peer(&detached(&agent.name, &reason)));
                 }
             }
             _ => {}

@@ -130,7 +130,7 @@ fn signal_or_kill_leaves_replayable_transcript() {
     let mut agent = tap.agent(&place, &["watch"]);
     editor.until("ide_connected");
     tap.stop();
-    agent.fails(1, &["1001"]);
+    agent.fails(1, &["the editor ended"]);
     assert!(editor.until("closed")["reason"].as_str().unwrap().contains("1001"));
     let (status, said) = replay_both(&place, &["t.jsonl"]);
     assert_eq!(status, Some(0), "{said}");

@@ -71,7 +71,7 @@ fn session(place: &Place) {
     // The editor ends first, so its close handshake passes the tap.
     editor.send_line(r#"{"cmd":"quit"}"#);
     assert_eq!(editor.end().0, Some(0));
-    watching.fails(1, &["1001"]);
+    watching.fails(1, &["the editor ended"]);
     let (own, path) = (tap.token.clone(), place.project().join("t.jsonl"));
     tap.stop();
     assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
