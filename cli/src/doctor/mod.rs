@@ -15,7 +15,7 @@ mod rules;
 mod secrets;
 mod watch;
 
-use crate::support::{NOT_BEGUN, Program, Progress, find, has_colors, write_line};
+use crate::support::{NOT_BEGUN, Program, Progress, find, write_line};
 use diagnosis::Doctor;
 use gather::remove;
 use options::Format;
@@ -43,9 +43,8 @@ fn run(options: &Options) -> ExitCode {
         Err(error) => return PROGRAM.end_with(json, NOT_BEGUN, &error.to_string()),
     };
     let doctor = Doctor { here, connects: options.connects(), removed, has_ages: !options.watch };
-    let colored = has_colors();
     if options.watch {
-        return match watch::watch(doctor, format, colored) {
+        return match watch::watch(doctor, format) {
             Ok(status) => ExitCode::from(status),
             Err(error) => PROGRAM.end_with(json, NOT_BEGUN, &error.to_string()),
         };
@@ -55,7 +54,7 @@ fn run(options: &Options) -> ExitCode {
     let report = diagnosis.report();
     let lines = match format {
         Format::Json => report::json(&report),
-        Format::Text { verbose } => Ok(vec![report::text(&report, verbose, colored)]),
+        Format::Text { verbose } => Ok(vec![report::text(&report, verbose, report::Paint::of_stdout())]),
         Format::Markdown => {
             let surroundings = gather::surroundings(&mut progress);
             Ok(vec![report::markdown(&report, &diagnosis, &surroundings)])

@@ -47,7 +47,7 @@ fn sample_of_the_page_matches() {
 }
 
 fn printed(facts: Facts) -> String {
-    report::text(&Diagnosis::of(facts).report(), false, false)
+    report::text(&Diagnosis::of(facts).report(), false, report::Paint { colored: false, columns: None })
 }
 
 /// Returns facts with one editor that has the directory open and another token than its lock file.

@@ -10,7 +10,7 @@
 use super::diagnosis::{Diagnosis, Doctor};
 use super::kinds::Status;
 use super::options::Format;
-use super::report::{self, Change};
+use super::report::{self, Change, Paint};
 use super::rules::Finding;
 use crate::support::{MAX_WAITING, NOT_BEGUN, Progress, Writer, on_signal, unix_ms};
 use ide_mcp::Clock;
@@ -39,7 +39,7 @@ enum News {
 ///
 /// # Errors
 /// Every error of the system during the setup, and of standard output.
-pub(crate) fn watch(doctor: Doctor, format: Format, colored: bool) -> io::Result<u8> {
+pub(crate) fn watch(doctor: Doctor, format: Format) -> io::Result<u8> {
     let (sender, news) = mpsc::channel();
     let (signaled, failed) = (sender.clone(), sender.clone());
     on_signal(move || signaled.send(News::End).is_ok())?;
@@ -52,7 +52,7 @@ pub(crate) fn watch(doctor: Doctor, format: Format, colored: bool) -> io::Result
         let report = now.report();
         status = report.exit_status();
         let lines = match (&last, format) {
-            (None, Format::Text { verbose }) => vec![report::text(&report, verbose, colored)],
+            (None, Format::Text { verbose }) => vec![report::text(&report, verbose, Paint::of_stdout())],
             (None, _) => report::json(&report)?,
             (Some(last), _) => {
                 let mut changes = changes(&last.findings, &now.findings);
@@ -61,7 +61,7 @@ pub(crate) fn watch(doctor: Doctor, format: Format, colored: bool) -> io::Result
                 }
                 match format {
                     _ if changes.is_empty() && last.verdict == now.verdict => Vec::new(),
-                    Format::Text { .. } => report::text_of(&changes, &report, unix_ms(), colored),
+                    Format::Text { .. } => report::text_of(&changes, &report, unix_ms(), Paint::of_stdout()),
                     _ => report::json_of(&changes, &report, unix_ms())?,
                 }
             }

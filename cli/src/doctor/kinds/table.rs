@@ -90,8 +90,8 @@ kinds! {
 
     DIRECTORY_MISSING = "directory-missing" Problem:
         "There is no directory of lock files, so no editor has ever published one there.",
-        "Start the editor, with its extension for the agent and with the same HOME and CLAUDE_CONFIG_DIR; for a \
-         trial, run ide-mcp editor.";
+        "Start the editor, with its extension for the agent and with the same HOME and CLAUDE_CONFIG_DIR; or run \
+         `ide-mcp editor`.";
     DIRECTORY_NOT_A_DIRECTORY = "directory-not-a-directory" Problem blinds:
         "A file, or a symbolic link that leads nowhere, is in the place of the directory of lock files, or of a \
          directory above it.",
@@ -141,8 +141,8 @@ kinds! {
 
     NO_LOCK_FILES = "no-lock-files" Problem:
         "No editor has published itself.",
-        "Start the editor, with its extension for the agent and with the same HOME and CLAUDE_CONFIG_DIR; for a \
-         trial, run ide-mcp editor.";
+        "Start the editor, with its extension for the agent and with the same HOME and CLAUDE_CONFIG_DIR; or run \
+         `ide-mcp editor`.";
     LOCK_MISNAMED = "lock-misnamed" Note:
         "A lock file is named after its port. No agent reads a file with another name.",
         "Move it away.",
@@ -171,6 +171,11 @@ kinds! {
         "The content of the file is no lock file, so no agent finds its editor. The agent can delete the file.",
         "If no editor listens on port {port} any more, move the file away; otherwise start the editor again, and if \
          it writes such a file again, update its extension.",
+        "mv {path} {path}.old";
+    LOCK_UNPARSABLE_BESIDE = "lock-unparsable-beside-editor" Warning:
+        "The content of the file is no lock file. It hides the editor that wrote it, if there is one, and \
+         keeps no agent from the editor that it finds here. The agent can delete the file.",
+        "If no editor listens on port {port} any more, move the file away; otherwise start that editor again.",
         "mv {path} {path}.old";
     LOCK_WITHOUT_TRANSPORT = "lock-without-transport" Problem:
         "The lock file has no member transport. Agents then assume the older transport and do not attach.",
@@ -302,8 +307,9 @@ kinds! {
         "Update the agent if it is that old, or close the other editors.";
     NO_EDITOR_FOR_DIRECTORY = "no-editor-for-directory" Problem:
         "There are lock files, but none of a usable editor that has the directory open.",
-        "Open {cwd}, or a directory above it, in the editor; or start the agent in a folder that is open there. If \
-         an editor has a folder inside of this one open, type /ide in the agent, which lists that editor.";
+        "Open {cwd}, or a directory above it, in the editor; or start the agent in a folder that is open there; \
+         or run `ide-mcp editor` here. If an editor has a folder inside of this one open, type /ide in the agent, which \
+         lists that editor.";
     MATCHES_ONLY_LOGICALLY = "folder-matches-only-logically" Problem:
         "The editor has published the path with its symbolic link alone. The agent compares the path without \
          links.",

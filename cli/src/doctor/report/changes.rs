@@ -2,7 +2,7 @@
 
 use super::Report;
 use super::json::{Last, Line};
-use super::text::{Paint, head, headline, shown};
+use super::text::{Paint, head, headline, shown, title};
 use crate::doctor::kinds::Status;
 use crate::doctor::rules::Finding;
 use crate::support::json_line;
@@ -24,11 +24,10 @@ pub(crate) fn text_of(
     changes: &[(Change, &Finding)],
     report: &Report<'_>,
     time: u64,
-    colored: bool,
+    paint: Paint,
 ) -> Vec<String> {
-    let paint = Paint { colored };
-    let mut lines =
-        vec![String::new(), paint.bold(&format!("{} {}", utc(time), display_safe(&headline(report))))];
+    let mut lines = vec![String::new()];
+    lines.extend(title(&format!("{} {}", utc(time), display_safe(&headline(report))), paint));
     for (change, finding) in changes {
         let (mark, text) = match change {
             Change::Came if finding.kind.status == Status::Ok => ('+', head(finding, paint)),
@@ -103,10 +102,10 @@ mod tests {
             "+ problem: b [no-lock-files]",
             "    No editor has published itself.",
             "    → Start the editor, with its extension for the agent and with the same HOME and",
-            "      CLAUDE_CONFIG_DIR; for a trial, run ide-mcp editor.",
+            "      CLAUDE_CONFIG_DIR; or run `ide-mcp editor`.",
             "+ ok: c [lock-sound]",
         ];
-        assert_eq!(text_of(&changes, &report, time, false), expected);
+        assert_eq!(text_of(&changes, &report, time, Paint { colored: false, columns: None }), expected);
         let lines = json_of(&changes, &report, time).unwrap();
         let members = |line: &String| {
             let line: serde_json::Value = serde_json::from_str(line).unwrap();

@@ -9,7 +9,7 @@ mod text;
 pub(crate) use changes::{Change, json_of, text_of};
 pub(crate) use json::json;
 pub(crate) use markdown::markdown;
-pub(crate) use text::text;
+pub(crate) use text::{Paint, text};
 
 use crate::doctor::kinds::Status;
 use crate::doctor::rules::{Finding, Verdict};

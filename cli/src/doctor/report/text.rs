@@ -3,19 +3,17 @@
 use super::Report;
 use crate::doctor::kinds::Status;
 use crate::doctor::rules::{Finding, Verdict};
+use crate::support::{columns, has_colors};
 use anstyle::{AnsiColor, Style};
 use ide_mcp::ide::kit::display_safe;
-use std::collections::BTreeMap;
 
 /// The maximum length of a line. Longer lines are hard to read even on a wide terminal.
-const WIDTH: usize = 100;
+const WIDEST: usize = 100;
 const INDENT: &str = "    ";
 
-/// Returns the report. Findings with one remedy have it once. `verbose` adds the findings without a fault; `colored` is for a terminal
-/// that shows colors.
-pub(crate) fn text(report: &Report<'_>, verbose: bool, colored: bool) -> String {
-    let paint = Paint { colored };
-    let mut lines = vec![paint.bold(&display_safe(&headline(report)))];
+/// Returns the report. Findings with one remedy have it once. `verbose` adds the findings without a fault.
+pub(crate) fn text(report: &Report<'_>, verbose: bool, paint: Paint) -> String {
+    let mut lines = title(&display_safe(&headline(report)), paint);
     let key = |finding: &Finding| (finding.kind, finding.advice.clone(), finding.command.clone());
     for alike in report.findings.chunk_by(|one, next| key(one) == key(next)) {
         let Some((last, others)) = alike.split_last().filter(|(last, _)| last.kind.status != Status::Ok)
@@ -33,7 +31,7 @@ pub(crate) fn text(report: &Report<'_>, verbose: bool, colored: bool) -> String 
         let good = report.findings.iter().filter(|finding| finding.kind.status == Status::Ok);
         lines.extend(good.flat_map(|finding| head(finding, paint)));
     } else if report.count(Status::Ok) > 0 {
-        lines.extend(wrapped(Status::Ok, paint, &condensed(report)));
+        lines.extend(wrapped(Status::Ok, paint, &passed(report)));
     }
     lines.join("\n")
 }
@@ -77,10 +75,10 @@ pub(super) fn head(finding: &Finding, paint: Paint) -> Vec<String> {
 
 pub(super) fn shown(finding: &Finding, paint: Paint) -> Vec<String> {
     let mut lines = head(finding, paint);
-    lines.extend(wrapped_words(finding.kind.means, INDENT, INDENT));
+    lines.extend(wrapped_words(finding.kind.means, INDENT, INDENT, paint));
     if !finding.advice.is_empty() {
         let (first, others) = (format!("{INDENT}→ "), format!("{INDENT}  "));
-        lines.extend(wrapped_words(&display_safe(&finding.advice), &first, &others));
+        lines.extend(wrapped_words(&display_safe(&finding.advice), &first, &others, paint));
         // A command is for copying: it is whole and literal, or not shown.
         if !finding.command.is_empty() && display_safe(&finding.command) == finding.command {
             lines.push(format!("{others}$ {}", finding.command));
@@ -89,24 +87,26 @@ pub(super) fn shown(finding: &Finding, paint: Paint) -> Vec<String> {
     lines
 }
 
-/// Returns the ids of the findings without a fault, each once.
-fn condensed(report: &Report<'_>) -> String {
-    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
-    for finding in report.findings.iter().filter(|finding| finding.kind.status == Status::Ok) {
-        let count = counts.entry(finding.kind.id).or_default();
-        *count = count.saturating_add(1);
-    }
-    let ids: Vec<String> = counts
-        .into_iter()
-        .map(|(id, count)| if count == 1 { id.into() } else { format!("{count}× {id}") })
-        .collect();
-    format!("{} (--verbose says more)", ids.join(", "))
+/// Returns the number of checks without a fault in words.
+fn passed(report: &Report<'_>) -> String {
+    let count = report.count(Status::Ok);
+    let checks = if count < report.findings.len() { "other check" } else { "check" };
+    format!("{} found nothing wrong; --verbose lists them", plural(count, checks))
+}
+
+/// Returns the lines of a headline.
+pub(super) fn title(text: &str, paint: Paint) -> Vec<String> {
+    let lines = match paint.columns {
+        Some(_) => wrapped_words(text, "", INDENT, paint),
+        None => vec![text.into()],
+    };
+    lines.iter().map(|line| paint.bold(line)).collect()
 }
 
 /// Returns a text after the word for its status.
 fn wrapped(status: Status, paint: Paint, text: &str) -> Vec<String> {
     let word = status.word();
-    let mut lines = wrapped_words(text, &format!("{word}: "), INDENT);
+    let mut lines = wrapped_words(text, &format!("{word}: "), INDENT, paint);
     if let Some(first) = lines.first_mut() {
         // Escape sequences have no width, so they are added last.
         first.replace_range(..word.len(), &paint.status(status));
@@ -114,11 +114,13 @@ fn wrapped(status: Status, paint: Paint, text: &str) -> Vec<String> {
     lines
 }
 
-fn wrapped_words(text: &str, first: &str, others: &str) -> Vec<String> {
+/// Returns a text as lines that break only between words. They count characters, and a terminal shows the rest of a
+/// longer word in its next row.
+fn wrapped_words(text: &str, first: &str, others: &str, paint: Paint) -> Vec<String> {
     let (mut lines, mut line, mut is_begun) = (Vec::new(), first.to_owned(), false);
     for word in text.split_whitespace() {
         let needed = line.chars().count().saturating_add(word.chars().count()).saturating_add(1);
-        if is_begun && needed > WIDTH {
+        if is_begun && needed > paint.width() {
             lines.push(std::mem::replace(&mut line, others.to_owned()));
             is_begun = false;
         }
@@ -132,12 +134,21 @@ fn wrapped_words(text: &str, first: &str, others: &str) -> Vec<String> {
     lines
 }
 
+/// The look of a report.
 #[derive(Clone, Copy)]
-pub(super) struct Paint {
-    pub(super) colored: bool,
+pub(crate) struct Paint {
+    /// True if there are colors.
+    pub(crate) colored: bool,
+    /// The columns of the terminal; `None` elsewhere, where the headline is one line for a program that reads lines.
+    pub(crate) columns: Option<usize>,
 }
 
 impl Paint {
+    /// Returns the look on standard output.
+    pub(crate) fn of_stdout() -> Self {
+        Self { colored: has_colors(), columns: columns::of_stdout() }
+    }
+
     fn status(self, status: Status) -> String {
         let color = match status {
             Status::Problem => AnsiColor::Red,
@@ -146,6 +157,11 @@ impl Paint {
             Status::Ok => AnsiColor::Green,
         };
         self.with(color.on_default().bold(), status.word())
+    }
+
+    /// Returns the maximum length of a line that has more than one word.
+    fn width(self) -> usize {
+        self.columns.map_or(WIDEST, |columns| columns.min(WIDEST))
     }
 
     pub(super) fn bold(self, text: &str) -> String {
@@ -161,6 +177,8 @@ impl Paint {
 mod tests {
     use super::*;
     use crate::doctor::kinds;
+
+    const PLAIN: Paint = Paint { colored: false, columns: None };
 
     fn finding(kind: &'static kinds::Kind, says: &str, advice: &str) -> Finding {
         let (says, advice, command) = (says.into(), advice.into(), kind.command.into());
@@ -186,14 +204,14 @@ problem: \"E\" on port 1 refuses \u{fffd}[2J [token-refused]
     → Start the editor again.
       $ mv {path} {path}.old
 
-ok: 2× directory-not-used, lock-sound (--verbose says more)";
-        assert_eq!(text(&report, false, false), expected);
-        let verbose = text(&report, true, false);
+ok: 3 other checks found nothing wrong; --verbose lists them";
+        assert_eq!(text(&report, false, PLAIN), expected);
+        let verbose = text(&report, true, PLAIN);
         assert!(
             verbose.ends_with("\nok: a [directory-not-used]\nok: b [directory-not-used]\nok: c [lock-sound]"),
             "{verbose}"
         );
-        let colored = text(&report, false, true);
+        let colored = text(&report, false, Paint { colored: true, ..PLAIN });
         assert!(colored.contains("\u{1b}[1m\u{1b}[31mproblem\u{1b}[0m: \"E\""), "{colored}");
         let plain =
             colored.split("\u{1b}[").map(|piece| piece.split_once('m').map_or(piece, |(_, rest)| rest));
@@ -206,7 +224,7 @@ ok: 2× directory-not-used, lock-sound (--verbose says more)";
         let other = finding(&kinds::LOCK_LEFT_OVER, "c", "Remove the file.");
         let findings = [left("a"), left("b"), other];
         let report = Report { findings: &findings, verdict: &Verdict::FindsNothing, cwd: "/w" };
-        let text = text(&report, false, false);
+        let text = text(&report, false, PLAIN);
         let expected = "warning: a [lock-left-over]\nwarning: b [lock-left-over]\n    The editor";
         assert!(text.contains(expected), "{text}");
         assert_eq!(
@@ -218,13 +236,32 @@ ok: 2× directory-not-used, lock-sound (--verbose says more)";
 
     #[test]
     fn lines_are_broken_only_between_words() {
-        let long = "x".repeat(WIDTH * 2);
-        let lines = wrapped_words(&format!("{} {long} {}", "ab ".repeat(60), "c".repeat(3)), "1: ", "  ");
-        assert!(lines.iter().all(|line| line.chars().count() <= WIDTH || line.trim() == long), "{lines:?}");
-        assert_eq!(
-            lines.iter().flat_map(|line| line.split_whitespace()).count(),
-            60 + 1 + 1 + 1,
-            "nothing is lost"
-        );
+        for width in [WIDEST, 80, 20, 1] {
+            let long = "x".repeat(WIDEST * 2);
+            let text = format!("{} {long} {}", "ab ".repeat(60), "c".repeat(3));
+            let lines = wrapped_words(&text, "1: ", "  ", Paint { columns: Some(width), ..PLAIN });
+            let is_one_word = |line: &String| line.split_whitespace().count() <= 1 || line == "1: ab";
+            assert!(lines.iter().all(|line| line.chars().count() <= width || is_one_word(line)), "{lines:?}");
+            assert_eq!(
+                lines.iter().flat_map(|line| line.split_whitespace()).count(),
+                60 + 1 + 1 + 1,
+                "nothing is lost"
+            );
+        }
+    }
+
+    #[test]
+    fn report_fits_the_terminal() {
+        let says = "\"E\" on port 1 refuses the token of its own lock file: 401 Unauthorized";
+        let findings = [finding(&kinds::TOKEN_REFUSED, says, kinds::TOKEN_REFUSED.advice)];
+        let verdict = Verdict::HasToChoose(3);
+        let report = Report { findings: &findings, verdict: &verdict, cwd: "/home/me/project" };
+        for width in [80, 60] {
+            let text = text(&report, true, Paint { columns: Some(width), ..PLAIN });
+            let is_command = |line: &str| line.trim_start().starts_with('$');
+            for line in text.lines().filter(|line| !is_command(line)) {
+                assert!(line.chars().count() <= width, "{width}: {line}");
+            }
+        }
     }
 }

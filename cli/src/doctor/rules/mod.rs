@@ -15,7 +15,7 @@ pub(crate) use choice::{Verdict, verdict};
 pub(crate) use variables::{NAMES, shown_value};
 
 use crate::doctor::facts::{Facts, Lock};
-use crate::doctor::kinds::Kind;
+use crate::doctor::kinds::{self, Kind};
 use ide_mcp_lockfile::ago;
 
 /// The rules, in the order of the steps in which an agent would fail.
@@ -42,6 +42,13 @@ pub(crate) fn judge(facts: &Facts) -> Vec<Finding> {
     let mut findings = Vec::new();
     for look in RULES {
         look(facts, &mut findings);
+    }
+    let finds_another =
+        matches!(verdict(facts, &findings), Verdict::Attaches { .. } | Verdict::NotAsked { .. });
+    for finding in
+        findings.iter_mut().filter(|finding| finds_another && *finding.kind == kinds::LOCK_UNPARSABLE)
+    {
+        finding.kind = &kinds::LOCK_UNPARSABLE_BESIDE;
     }
     for finding in &mut findings {
         advice::fill_in(finding, &facts.here.canonical);

@@ -114,6 +114,15 @@ pub(crate) const CASES: &[Case] = &[
         1,
     ),
     (
+        "half a lock file beside a living editor",
+        |s| {
+            s.publish(fake(Behaves::Well), &s.lock());
+            s.put(s.place.closed_port(), "{\"pid\":1,");
+        },
+        &["lock-unparsable-beside-editor"],
+        1,
+    ),
+    (
         "an empty lock file",
         |s| drop(s.put(s.place.closed_port(), "")),
         &["lock-unparsable", "no-editor-for-directory"],

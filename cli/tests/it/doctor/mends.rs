@@ -92,6 +92,7 @@ const ROWS: &[(&str, Advice)] = &[
     ("lock-unreadable", Mends("a closed lock file", RUN)),
     ("lock-unparsable", Mends("half a lock file", RUN_AND_RESTART)),
     ("lock-unparsable", Mends("bytes that are no text", RUN_AND_RESTART)),
+    ("lock-unparsable-beside-editor", Mends("half a lock file beside a living editor", RUN)),
     ("lock-without-transport", Mends("no transport", UPDATE)),
     ("lock-legacy", Mends("a lock file of the past", UPDATE)),
     (

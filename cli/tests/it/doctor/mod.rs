@@ -167,7 +167,7 @@ fn verdict_comes_first_then_worst_finding() {
         "{text}"
     );
     assert!(!text.contains(['\u{1b}', '\r']) && !text.contains(TOKEN), "{text}");
-    assert!(text.lines().last().is_some_and(|line| line.ends_with("(--verbose says more)")), "{text}");
+    assert!(text.lines().last().is_some_and(|line| line.ends_with("; --verbose lists them")), "{text}");
     let mut doctor = setup.doctor(&["--verbose"]);
     let text = doctor.rest().join("\n");
     assert!(text.contains("\nok: ") && text.contains("[editor-answers]"), "{text}");

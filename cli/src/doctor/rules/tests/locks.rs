@@ -1,6 +1,6 @@
 //! The cases of a lock file and its process.
 
-use super::{Case, WSL, dead, file, here, lock, open_to};
+use super::{Case, WSL, answer, dead, file, here, lock, open_to};
 use crate::doctor::facts::{Answer, Lock, Probe, State, System, Trouble};
 use ide_mcp::ide::discovery::LockFile;
 
@@ -36,6 +36,29 @@ pub(super) const CASES: &[Case] = &[
                 vec![Lock { file: Err(Trouble::Unparsable("no".into())), probe: None, ..lock(2, "/w") }];
         },
         &["lock-unparsable", "no-editor-for-directory"],
+    ),
+    (
+        "half a file beside an editor",
+        |f| {
+            f.locks.push(Lock { file: Err(Trouble::Unparsable("no".into())), probe: None, ..lock(2, "/w") });
+        },
+        &["lock-unparsable-beside-editor"],
+    ),
+    (
+        "half a file beside an editor that was not asked",
+        |f| {
+            f.locks[0].probe = None;
+            f.locks.push(Lock { file: Err(Trouble::Unparsable("no".into())), probe: None, ..lock(2, "/w") });
+        },
+        &["lock-unparsable-beside-editor", "not-asked"],
+    ),
+    (
+        "half a file beside an editor that lets nobody in",
+        |f| {
+            answer(f, Answer::Refused("401".into()));
+            f.locks.push(Lock { file: Err(Trouble::Unparsable("no".into())), probe: None, ..lock(2, "/w") });
+        },
+        &["lock-unparsable", "token-refused"],
     ),
     (
         "a closed file",
