@@ -50,7 +50,13 @@ fn run(command: Command, options: &Options) -> ExitCode {
         Prepared::Command(_) => Forms::Refused,
     };
     let identity = Identity { root: folder(options.cwd()).map(|folder| Root::new(folder.uri)), forms };
-    let editor = (options.search(), options.target.clone());
+    // A program that reads lines of JSON gets the error.
+    let search = if json { Ok(options.search()) } else { find::chosen("agent", options.search()) };
+    let search = match search {
+        Ok(search) => search,
+        Err(reason) => return PROGRAM.end_with(json, NOT_BEGUN, &reason),
+    };
+    let editor = (search, options.target.clone());
     let mut session = match Session::attach(editor, options.trust, identity, options.reconnect) {
         Ok(session) => session,
         Err(NotAttached::Nobody(reason)) => return PROGRAM.end_with(json, NOT_BEGUN, &reason),

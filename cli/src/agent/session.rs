@@ -3,6 +3,7 @@
 
 use crate::agent::forms::Forms;
 use crate::support::ended::ended;
+use crate::support::find::OWN_EDITOR;
 use crate::support::{Progress, complain, find, not_connected, report_unknown};
 use ide_mcp::ide::discovery::client_env::authority;
 use ide_mcp::ide::kit::display_safe;
@@ -46,10 +47,10 @@ impl From<AgentError> for NotAttached {
     fn from(error: AgentError) -> Self {
         let is_silent = matches!(&error, AgentError::NotConnected { error: ConnectError::Io(_), .. });
         match error {
-            AgentError::NoEditor(none) => Self::Nobody(find::with_options(&none)),
+            AgentError::NoEditor(none) => Self::Nobody(find::with_options(none)),
             AgentError::Invalid(_) => Self::Nobody(failure(&error)),
             _ if is_silent => {
-                Self::Nobody(format!("{error}; `ide-mcp doctor` finds the reason"))
+                Self::Nobody(format!("{error}, {OWN_EDITOR}; `ide-mcp doctor` finds the reason"))
             }
             _ => Self::Failed(failure(&error)),
         }

@@ -19,7 +19,11 @@ const PROGRAM: Program = Program("mcp-config");
 pub(crate) fn main(options: &Options) -> ExitCode {
     let json = options.json;
     // The command attaches to nothing.
-    let editor = match find::editor(&options.editor.search().ignore_auto_connect()) {
+    let search = options.editor.search().ignore_auto_connect();
+    // The bridge looks for its editor at each start, when nobody can choose.
+    let asks = !json && !options.bridge;
+    let search = if asks { find::chosen("mcp-config", search) } else { Ok(search) };
+    let editor = match search.and_then(|search| find::editor(&search)) {
         Ok(editor) => editor,
         Err(nothing) => return PROGRAM.end_with(json, NOT_BEGUN, &nothing),
     };

@@ -79,7 +79,9 @@ impl Tap {
     /// Finds the editor, listens, and then publishes the lock file.
     pub(crate) fn start(options: Options) -> Result<Self, Box<dyn Error>> {
         let outputs = options.outputs(io::stdout().is_terminal())?;
-        let editor = find::editor(&options.search())?;
+        let search = options.search();
+        let search = if options.json { search } else { find::chosen("tap", search)? };
+        let editor = find::editor(&search)?;
         let shown = display_safe(&editor.name).into_owned();
         let name = options.name.clone().unwrap_or_else(|| format!("{} (tap)", editor.name));
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))
@@ -120,12 +122,10 @@ impl Tap {
         } else {
             complain("tap", &format!("listening on port {port} for {shown:?} on port {}", editor.port));
             complain("tap", &format!("the lock file is {place}"));
-            complain(
-                "tap",
-                &format!("attach with /ide, or with CLAUDE_CODE_SSE_PORT={port} in the environment"),
-            );
+            // Each way in a row of its own, which fits a terminal of 80 columns.
+            complain("tap", &format!("attach an agent to the tap in one of these ways:{}", ways(port)));
         }
-        let mut search = options.search();
+        let mut search = search;
         search.lock_file = Some(editor.lock_file);
         let (editor_token, editor_port, trust) = (editor.token, editor.port, options.trust);
         let ends = Ends { token, port, editor_token, editor_port, trust };
@@ -260,6 +260,17 @@ impl Tap {
         }
         is_whole
     }
+}
+
+/// Returns the ways by which an agent attaches to the tap, in a row each.
+fn ways(port: u16) -> String {
+    [
+        "/ide in Claude Code",
+        &format!("ide-mcp agent --port {port} tools"),
+        &format!("CLAUDE_CODE_SSE_PORT={port} in the environment of an agent"),
+    ]
+    .map(|way| format!("\n  {way}"))
+    .concat()
 }
 
 fn sinks(options: &Options, outputs: &Outputs, header: &Header) -> Result<Vec<Sink>, String> {

@@ -62,14 +62,25 @@ fn agent_lists_tools_of_found_editor() {
 fn no_editor_error_names_the_directory() {
     let place = Place::new("nothing");
     let doctor = "`ide-mcp doctor` finds the reason";
-    let said = place.agent(&["tools"]).fails(2, &["no editor found", ".claude/ide", doctor]);
+    let own = "or run `ide-mcp editor`";
+    let said = place.agent(&["tools"]).fails(2, &["no editor found", ".claude/ide", doctor, own]);
+    for command in ["bridge", "mcp-config", "tap"] {
+        place.start(command, &[]).fails(2, &["no editor found", own]);
+    }
+    let doctor_says = place.start("doctor", &[]).rest().join(" ");
+    assert!(doctor_says.contains("or run `ide-mcp editor`"), "{doctor_says}");
+    assert_eq!(said.matches("ide-mcp editor").count(), 1, "{said}");
     assert!(!said.contains("--cwd"), "{said}");
 
     let editor = place.editor(&[]);
     let lock = format!("{}.lock", editor.port);
-    let parts = [&lock, "none of its folders", "use --cwd DIR", doctor];
+    let parts = [&lock, "none of its folders", "use --cwd DIR", doctor, own];
     place.agent(&["--cwd", "/", "tools"]).fails(2, &parts);
-    place.agent(&["--port", "1", "tools"]).fails(2, &["1.lock"]);
+    place.agent(&["--port", "1", "tools"]).fails(2, &["1.lock", own]);
+    let silent = place.closed_port();
+    place.publish(silent, &json!({}));
+    let port = silent.to_string();
+    place.agent(&["--port", &port, "tools"]).fails(2, &["does not answer", "start the editor again", own]);
 }
 
 /// A lock file has up to 64 KiB, and each character of it can need ten on the screen.
@@ -585,8 +596,26 @@ fn host_override_is_used() {
 #[test]
 fn of_two_editors_the_variable_names_one() {
     let place = Place::new("two");
-    let (_one, mut other) = (place.editor(&[]), place.editor(&[]));
-    place.agent(&["tools"]).fails(2, &["several editors"]);
+    let (one, mut other) = (place.editor(&[]), place.editor(&[]));
+    let rows =
+        [&one, &other].map(|editor| (format!("  port {}: \"ide-mcp editor", editor.port), editor.id()));
+    for command in ["agent", "bridge", "mcp-config", "tap"] {
+        let arguments: &[&str] = if command == "agent" { &["tools"] } else { &[] };
+        let said = place
+            .start(command, arguments)
+            .fails(2, &["several editors", "choose an editor with --port PORT"]);
+        for (row, pid) in &rows {
+            let row = said
+                .lines()
+                .find(|line| line.starts_with(row))
+                .unwrap_or_else(|| panic!("{command}: {said}"));
+            assert!(
+                row.contains(&format!(", process {pid}")) && row.contains(", lock file written "),
+                "{row}"
+            );
+        }
+        assert_eq!(said.matches("  port ").count(), 2, "{command}: {said}");
+    }
     let mut command = place.command("agent", &["tools"]);
     assert_eq!(Process::spawn("agent", command.env("CLAUDE_CODE_SSE_PORT", &other.port)).end().0, Some(0));
     assert_eq!(other.event("connected")["client"], "ide-mcp-agent");

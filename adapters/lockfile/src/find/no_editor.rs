@@ -150,8 +150,7 @@ impl fmt::Display for NoEditor {
         if matches!(reason, NoEditorReason::NoneFits { .. }) && refused.is_empty() {
             writeln!(f)?;
             f.write_str(
-                "  there are no lock files: start the editor, or its terminal integration, first; for \
-                         a trial, ide-mcp editor",
+                "  there are no lock files: start the editor, or its terminal integration, first, or run `ide-mcp editor`",
             )?;
         }
         for error in unread {

@@ -4,6 +4,7 @@
 //! writes, which so comes above the line.
 
 use crate::support::columns::{column_of, cut_start, glyphs, width};
+use crate::support::find::is_in_foreground;
 use crossterm::cursor::MoveToColumn;
 use crossterm::event::{Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers, poll, read};
 use crossterm::style::Print;
@@ -241,8 +242,7 @@ fn meaning(key: KeyEvent) -> Option<Meaning> {
 mod signals {
     use crate::support::{is_ignored, on_signals};
     pub(super) use rustix::process::Signal;
-    use rustix::process::{getpgrp, kill_current_process_group};
-    use rustix::termios::tcgetpgrp;
+    use rustix::process::kill_current_process_group;
     use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
     use signal_hook::low_level::emulate_default_handler;
     use std::io;
@@ -277,11 +277,6 @@ mod signals {
             emulate_default_handler(signal).is_ok()
         })
     }
-
-    /// Returns true if the system lets this program read the terminal. Without job control it always does.
-    pub(in super::super) fn is_in_foreground() -> bool {
-        tcgetpgrp(io::stdin()).map_or(true, |group| group == getpgrp())
-    }
 }
 
 #[cfg(not(unix))]
@@ -307,13 +302,7 @@ mod signals {
     pub(super) const fn restore_before(_: fn() -> io::Result<()>) -> io::Result<()> {
         Ok(())
     }
-
-    pub(in super::super) const fn is_in_foreground() -> bool {
-        true
-    }
 }
-
-pub(super) use signals::is_in_foreground;
 
 #[cfg(test)]
 mod tests {

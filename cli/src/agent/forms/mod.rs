@@ -11,10 +11,11 @@ mod fields;
 mod line;
 mod questions;
 
+use crate::support::find::is_in_foreground;
 use ide_mcp::ide::Client;
 use ide_mcp::mcp::{CallEnd, Form};
 use ide_mcp::rpc::CallId;
-use line::{Line, is_in_foreground};
+use line::Line;
 use questions::{Next, Questions};
 use std::collections::VecDeque;
 use std::io::{self, IsTerminal as _};
