@@ -45,7 +45,11 @@ mod support;
 mod tap;
 #[cfg(feature = "clap")]
 mod topics;
-#[cfg(any(feature = "replay", feature = "tap"))]
+#[cfg(any(feature = "agent", feature = "replay", feature = "tap"))]
+#[cfg_attr(
+    not(any(feature = "replay", feature = "tap")),
+    allow(dead_code, unused_imports, reason = "the agent shows rows, and has no `--only`")
+)]
 mod view;
 
 #[cfg(not(any(feature = "clap", feature = "sidecar")))]

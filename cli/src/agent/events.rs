@@ -1,7 +1,7 @@
 //! The events of a session as lines of JSON, `{"event", …}`, in one format for all commands.
 
 use crate::agent::session::{Heard, Session};
-use ide_mcp::ide::{ClientEvent, Dialect};
+use ide_mcp::ide::{ClientEvent, Dialect, EditorNotification};
 use ide_mcp::mcp::{CallEnd, Form, Outcome, ToolResult};
 use ide_mcp::rpc::{ErrorObject, Json};
 use serde::Serialize;
@@ -26,6 +26,24 @@ impl Pushed {
             ClientEvent::Notification { method, params } => Self { event: method, params },
             _ => return None,
         })
+    }
+
+    /// Returns the parameters as they were written, if the push is a selection.
+    pub(crate) fn selection(&self) -> Option<&str> {
+        let is_selection = *self.event == *Dialect::VsCode.notification(EditorNotification::SelectionChanged);
+        self.params.as_ref().filter(|_| is_selection).map(|params| params.get())
+    }
+
+    /// Returns the push as the notification that it was.
+    pub(crate) fn message(&self) -> impl Serialize {
+        let Self { event, params } = self;
+        #[derive(Serialize)]
+        struct Message<'a> {
+            method: &'a str,
+            #[serde(skip_serializing_if = "Option::is_none")]
+            params: Option<&'a Json>,
+        }
+        Message { method: event, params: params.as_ref() }
     }
 
     fn new<P: Serialize>(event: &str, params: &P) -> Self {

@@ -72,7 +72,7 @@ fn run(command: Command, options: &Options) -> ExitCode {
         Prepared::Command(Command::Resources) => commands::context::resources(&mut session, json),
         Prepared::Command(Command::Read(uri)) => commands::context::read_uri(&mut session, uri, json),
         Prepared::Command(Command::Calls) => commands::calls::calls(&mut session),
-        Prepared::Command(_) => commands::watch::watch(&mut session),
+        Prepared::Command(_) => commands::watch::watch(&mut session, json),
     };
     session.detach();
     done(verdict, json)

@@ -97,8 +97,13 @@ enum Words {
         /// The address of the resource
         uri: String,
     },
-    /// Print the notifications of the editor as lines of JSON
-    #[command(after_help = after_help!("watch" "watch --reconnect"))]
+    /// Print the notifications of the editor, in a pipe as lines of JSON
+    #[command(after_help = concat!(
+        "At a terminal each notification is a row, as ide-mcp tap shows it; elsewhere, and\n\
+         with --json, it is a line of JSON. A selection that the editor repeats is\n\
+         printed once.\n\n",
+        after_help!("watch" "watch --json" "watch --reconnect > events.jsonl")
+    ))]
     Watch,
     /// Propose the text of NEWFILE for PATH, and write PATH if the person
     /// accepts it and PATH is still as it was

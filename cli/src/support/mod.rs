@@ -19,10 +19,12 @@ pub(crate) mod ended;
     feature = "tap"
 ))]
 pub(crate) mod find;
+#[cfg(any(feature = "agent", feature = "editor"))]
+pub(crate) mod hunks;
 mod lines;
 #[cfg(any(feature = "agent", feature = "bridge", feature = "doctor", feature = "tap"))]
 mod loopback;
-#[cfg(any(feature = "replay", feature = "tap"))]
+#[cfg(any(feature = "agent", feature = "replay", feature = "tap"))]
 pub(crate) mod message;
 #[cfg(feature = "clap")]
 mod options;
@@ -37,9 +39,9 @@ mod shell;
 mod signals;
 #[cfg(all(test, feature = "editor"))]
 pub(crate) mod temp;
-#[cfg(any(feature = "replay", feature = "tap"))]
+#[cfg(any(feature = "agent", feature = "replay", feature = "tap"))]
 pub(crate) mod transcript;
-#[cfg(any(feature = "replay", feature = "tap"))]
+#[cfg(any(feature = "agent", feature = "replay", feature = "tap"))]
 pub(crate) mod units;
 #[cfg(any(feature = "doctor", feature = "tap"))]
 mod wall_clock;
@@ -47,10 +49,10 @@ mod wall_clock;
 pub(crate) mod wrap;
 mod writer;
 
-#[cfg(feature = "clap")]
-pub(crate) use colors::has_colors;
 #[cfg(feature = "editor")]
 pub(crate) use colors::refuses_colors;
+#[cfg(feature = "clap")]
+pub(crate) use colors::has_colors;
 pub(crate) use complaints::{complain, settle};
 pub(crate) use lines::{BadLine, Line, Lines};
 #[cfg(any(feature = "agent", feature = "bridge", feature = "doctor", feature = "tap"))]

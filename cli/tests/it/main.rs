@@ -44,6 +44,7 @@ mod support;
 mod systems;
 mod tap;
 mod terminals;
+mod words;
 mod writes;
 
 /// Returns a command of the program.

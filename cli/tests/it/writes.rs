@@ -76,6 +76,58 @@ fn change_since_the_proposal_is_kept() {
     place.agent(&["--force", "tools"]).fails(2, &["--force goes with diff"]);
 }
 
+/// The person at the editor can refuse some hunks, or edit the text.
+#[test]
+fn verdict_says_what_was_written() {
+    let place = Place::new("writes-words");
+    let mut editor = place.editor(&[]);
+    let lines = |changed: &[usize]| -> String {
+        (0..9)
+            .map(|nth| if changed.contains(&nth) { format!("new {nth}\n") } else { format!("{nth}\n") })
+            .collect()
+    };
+    let edited = lines(&[0, 4, 8]).replace("new 4", "mine");
+    let rows = [
+        ("as proposed", None, "accepted: c.txt was written", json!([3, 3, false])),
+        (
+            "a hunk refused",
+            Some(lines(&[0, 8])),
+            "accepted with your changes (2 of 3 hunks): c.txt was written",
+            json!([3, 2, false]),
+        ),
+        (
+            "a hunk edited",
+            Some(edited),
+            "accepted as you edited it (2 of 3 hunks as proposed): c.txt was written",
+            json!([3, 2, true]),
+        ),
+    ];
+    for (name, contents, words, made) in rows {
+        for json in [false, true] {
+            place.write("c.txt", &lines(&[]));
+            place.write("new.txt", &lines(&[0, 4, 8]));
+            let flags: &[&str] = if json { &["--json"] } else { &[] };
+            let mut agent = place.agent(&[&["diff", "c.txt", "new.txt"], flags].concat());
+            editor.until("diff");
+            let mut answer = json!({"cmd": "answer", "verdict": "accept"});
+            if let Some(contents) = &contents {
+                answer["contents"] = contents.as_str().into();
+            }
+            editor.send_line(&answer.to_string());
+            let said = agent.rest().concat();
+            if json {
+                let said: serde_json::Value = serde_json::from_str(&said).unwrap();
+                assert_eq!(json!([said["hunks"], said["kept"], said["edited"]]), made, "{name}");
+                assert_eq!((&said["verdict"], &said["path"]), (&json!("accepted"), &json!("c.txt")));
+            } else {
+                assert_eq!(said, words, "{name}");
+            }
+            assert_eq!(agent.end(), (Some(0), String::new()), "{name}");
+            assert_eq!(place.read("c.txt"), contents.clone().unwrap_or_else(|| lines(&[0, 4, 8])), "{name}");
+        }
+    }
+}
+
 /// A person can have edited the proposal before they accepted it: their text is kept if it is not written.
 #[test]
 fn accepted_text_is_kept_when_it_is_not_written() {

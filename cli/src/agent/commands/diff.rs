@@ -4,12 +4,16 @@
 
 use super::{Verdict, print, print_json, print_texts};
 use crate::agent::session::{Failure, Session};
+use crate::support::hunks::compare::compare;
+use crate::support::hunks::hunk::Hunk;
+use crate::support::hunks::lines::Lines;
 use crate::support::save::{self, NotSaved, Seen, save};
 use crate::support::{FAILED, complain};
 use ide_mcp::ide::kit::display_safe;
 use ide_mcp::ide::tool::{CloseTab, GetDiagnostics, OpenDiff, ToolArguments};
 use ide_mcp::mcp::{Outcome, ToolResult};
 use serde::Serialize;
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -23,6 +27,8 @@ pub(crate) struct Proposal {
     absolute: String,
     contents: String,
     tab_name: String,
+    /// The text of the file, empty for a new one; `None` if it is not known.
+    old: Option<String>,
     /// What the file held when the change was proposed; `None` if it is written whatever it holds by then.
     seen: Option<Seen>,
 }
@@ -50,7 +56,11 @@ impl Proposal {
             }
         }
         // A file that cannot be read can still be writable. The person at the editor decides about the proposal.
-        let seen = Seen::now(&absolute);
+        let unread = Seen::unread(&absolute);
+        let (seen, old) = match fs::read(&absolute) {
+            Ok(text) => (unread.with_text(&text), String::from_utf8(text).ok()),
+            Err(_) => (unread, unread.is_absent().then(String::new)),
+        };
         if seen.is_text(contents.as_bytes()) {
             return Ok(None);
         }
@@ -59,6 +69,7 @@ impl Proposal {
         }
         Ok(Some(Self {
             seen: (!force).then_some(seen),
+            old,
             tab_name: tab_name(&absolute)?,
             absolute: absolute.to_str().ok_or_else(|| format!("{} is not Unicode", path.display()))?.into(),
             path: path.into(),
@@ -90,7 +101,10 @@ pub(crate) fn diff(session: &mut Session, proposal: &Proposal, json: bool) -> Re
             if let Err(error) = save(Path::new(absolute), text.as_bytes(), seen.as_ref()) {
                 return not_written(proposal, text, &error, json);
             }
-            print_verdict("accepted", &format!("accepted: {} was written", path.display()), path, json)?;
+            let made = proposal.old.as_deref().map(|old| Made::of(old, contents, text));
+            let how = if *text == contents { String::new() } else { how(made) };
+            let words = format!("accepted{how}: {} was written", path.display());
+            print_line(&Line { made, ..Line::new("accepted", path) }, &words, json)?;
             let _ = call(session, &GetDiagnostics::new(None));
             Ok(Verdict::Good)
         }
@@ -148,9 +162,12 @@ struct NotKept<'a> {
 
 /// Prints the verdict on a proposal for `path`, as text or as a line of JSON.
 pub(crate) fn print_verdict(verdict: &str, words: &str, path: &Path, json: bool) -> Result<Verdict, Failure> {
+    print_line(&Line::new(verdict, path), words, json)
+}
+
+fn print_line(line: &Line<'_>, words: &str, json: bool) -> Result<Verdict, Failure> {
     if json {
-        let path = path.display().to_string();
-        print_json(&Line { event: "diff", verdict, path: &path })?;
+        print_json(line)?;
     } else {
         print(words)?;
     }
@@ -161,7 +178,80 @@ pub(crate) fn print_verdict(verdict: &str, words: &str, path: &Path, json: bool)
 struct Line<'a> {
     event: &'static str,
     verdict: &'a str,
-    path: &'a str,
+    path: String,
+    #[serde(flatten)]
+    made: Option<Made>,
+}
+
+impl<'a> Line<'a> {
+    fn new(verdict: &'a str, path: &Path) -> Self {
+        Self { event: "diff", verdict, path: path.display().to_string(), made: None }
+    }
+}
+
+/// What the person made of a proposal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+struct Made {
+    /// The number of differences between the file and the proposal.
+    hunks: usize,
+    /// The number of those that the accepted text has.
+    kept: usize,
+    /// True if the accepted text has others.
+    edited: bool,
+}
+
+impl Made {
+    fn of(old: &str, proposed: &str, accepted: &str) -> Self {
+        let [old, proposed, accepted] = [old, proposed, accepted].map(|text| Lines::new(text.into()));
+        let hunks = compare(&old, &proposed);
+        if let Some(kept) = kept_alone(&old, &proposed, &hunks, accepted.as_str()) {
+            return Self { hunks: hunks.len(), kept, edited: false };
+        }
+        let made = compare(&old, &accepted);
+        let is_made = |hunk: &&Hunk| {
+            let lines = proposed.get(hunk.target.clone());
+            made.iter().any(|made| made.base == hunk.base && accepted.get(made.target.clone()) == lines)
+        };
+        Self { hunks: hunks.len(), kept: hunks.iter().filter(is_made).count(), edited: true }
+    }
+}
+
+/// Returns how many hunks make the old text the accepted one; `None` if no selection of them does.
+///
+/// A comparison of both texts could find other differences than the person saw, where lines repeat. So this puts the
+/// text together in every way: behind each hunk it knows the places of the accepted text that can have been reached,
+/// each with the largest number of kept hunks.
+fn kept_alone(old: &Lines, proposed: &Lines, hunks: &[Hunk], accepted: &str) -> Option<usize> {
+    let mut reached = BTreeMap::from([(0_usize, 0_usize)]);
+    let mut line = 0;
+    for hunk in hunks {
+        let before = old.get(line..hunk.base.start);
+        let (refused, kept) = (old.get(hunk.base.clone()), proposed.get(hunk.target.clone()));
+        let mut next = BTreeMap::new();
+        for (at, count) in reached {
+            let Some(rest) = accepted.get(at..).and_then(|rest| rest.strip_prefix(before)) else { continue };
+            for (piece, count) in [(refused, count), (kept, count.saturating_add(1))] {
+                if let Some(rest) = rest.strip_prefix(piece) {
+                    let most = next.entry(accepted.len().saturating_sub(rest.len())).or_insert(count);
+                    *most = count.max(*most);
+                }
+            }
+        }
+        (reached, line) = (next, hunk.base.end);
+    }
+    let end = old.get(line..old.len());
+    let whole = reached.into_iter().filter(|(at, _)| accepted.get(*at..) == Some(end));
+    whole.map(|(_, count)| count).max()
+}
+
+/// Returns how the accepted text differs from the proposed one, in words for a person.
+fn how(made: Option<Made>) -> String {
+    match made {
+        None => ", with your changes".into(),
+        Some(Made { hunks, kept, edited: false }) => format!(" with your changes ({kept} of {hunks} hunks)"),
+        Some(Made { hunks: 0 | 1, .. }) => " as you edited it".into(),
+        Some(Made { hunks, kept, .. }) => format!(" as you edited it ({kept} of {hunks} hunks as proposed)"),
+    }
 }
 
 /// Closes the tab of the proposal, as often as the real client does.
@@ -184,4 +274,81 @@ fn tab_name(path: &Path) -> Result<String, Failure> {
     let [a, b, c] = unlike;
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     Ok(format!("✻ [Claude Code] {name} ({a:02x}{b:02x}{c:02x}) ⧉"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn verdict_says_what_the_person_made_of_the_proposal() {
+        let old = "a\nb\nc\nd\ne\nf\ng\n";
+        let proposed = "A\nb\nC\nd\nE\nf\nG\n";
+        let rows = [
+            ("as proposed", old, proposed, proposed, " with your changes (4 of 4 hunks)"),
+            ("one refused", old, proposed, "A\nb\nC\nd\ne\nf\nG\n", " with your changes (3 of 4 hunks)"),
+            ("all refused", old, proposed, old, " with your changes (0 of 4 hunks)"),
+            (
+                "one edited",
+                old,
+                proposed,
+                "A\nb\nC\nd\nEE\nf\nG\n",
+                " as you edited it (3 of 4 hunks as proposed)",
+            ),
+            (
+                "a line more",
+                old,
+                proposed,
+                "A\nb\nC\nd\nE\nf\nG\nh\n",
+                " as you edited it (3 of 4 hunks as proposed)",
+            ),
+            ("a new file", "", "a\n", "b\n", " as you edited it"),
+            ("a new file that stays empty", "", "a\n", "", " with your changes (0 of 1 hunks)"),
+            (
+                "repeated lines",
+                "x\nx\ny\nx\nx\n",
+                "x\nx\nx\ny\nx\nx\nx\n",
+                "x\nx\ny\nx\nx\nx\n",
+                " with your changes (1 of 2 hunks)",
+            ),
+            ("the last line end", "a\nb", "A\nb\n", "a\nb\n", " as you edited it"),
+            (
+                "the returns",
+                "a\nb\nc\n",
+                "A\nb\nC\n",
+                "A\r\nb\nC\n",
+                " as you edited it (1 of 2 hunks as proposed)",
+            ),
+        ];
+        for (name, old, proposed, accepted, expected) in rows {
+            assert_eq!(how(Some(Made::of(old, proposed, accepted))), expected, "{name}");
+        }
+        assert_eq!(how(None), ", with your changes");
+    }
+
+    #[test]
+    fn any_selection_of_hunks_is_counted() {
+        arbtest::arbtest(|u| {
+            let mut text = |most| -> arbitrary::Result<String> {
+                let lines = u.int_in_range(0..=most)?;
+                (0..lines).map(|_| Ok(*u.choose(&["a\n", "b\n", "c\n"])?)).collect()
+            };
+            let (old, proposed) = (text(12)?, text(12)?);
+            let [old, proposed] = [old, proposed].map(Lines::new);
+            let hunks = compare(&old, &proposed);
+            let (mut accepted, mut line, mut kept) = (String::new(), 0, 0);
+            for hunk in &hunks {
+                accepted += old.get(line..hunk.base.start);
+                let is_kept = u.arbitrary()?;
+                accepted +=
+                    if is_kept { proposed.get(hunk.target.clone()) } else { old.get(hunk.base.clone()) };
+                (line, kept) = (hunk.base.end, kept + usize::from(is_kept));
+            }
+            accepted += old.get(line..old.len());
+            let made = Made::of(old.as_str(), proposed.as_str(), &accepted);
+            // Another selection can make the same text, with more hunks.
+            assert!(!made.edited && made.kept >= kept && made.hunks == hunks.len(), "{made:?}: {accepted:?}");
+            Ok(())
+        });
+    }
 }

@@ -61,16 +61,14 @@
 //! `MAX_COMPARED_LINES`, `MAX_COMPARED_BYTES` and `MAX_BLOCK_LINES`. Beyond the bounds,
 //! the hunks are larger or the ranges within lines wider, and all invariants still hold.
 
-mod compare;
-mod hunk;
 mod inner;
-mod lines;
 mod outcome;
 mod rows;
 mod state;
 #[cfg(test)]
 mod tests;
 
+use crate::support::hunks::{compare, hunk, lines};
 pub(crate) use hunk::{Hunk, Verdict};
 pub(crate) use outcome::Outcome;
 pub(crate) use rows::{Line, LineKind, Row};
