@@ -3,11 +3,11 @@
 use crate::command_line::command;
 use crate::support::Program;
 use clap_mangen::Man;
-use clap_mangen::roff::{Roff, roman};
+use clap_mangen::roff::{Roff, bold, roman};
 use std::fs;
-use std::io;
+use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
+use std::process::{self, ExitCode};
 
 const AFTER_HELP: &str = "\
 Each command has a page, such as ide-mcp-editor.1. The directory has to exist.
@@ -30,19 +30,47 @@ pub(crate) struct Options {
 pub(crate) fn main(options: &Options) -> ExitCode {
     let mut all = command();
     all.build();
-    let written = write(&all, &options.dir);
-    Program("man").done(written.map_err(|error| format!("{}: {error}", options.dir.display())))
+    let mut pages = Vec::new();
+    let written = render(&all, &mut pages).map_err(|error| error.to_string());
+    Program("man").done(written.and_then(|()| write(&pages, &options.dir)))
 }
 
-/// Writes the page of a command, and those of its commands.
-fn write(command: &clap::Command, dir: &Path) -> io::Result<()> {
+/// Writes all pages, or none: first into a folder beside the others, then each to its place.
+fn write(pages: &[(String, Vec<u8>)], dir: &Path) -> Result<(), String> {
+    let shown = dir.display();
+    match fs::metadata(dir) {
+        Ok(found) if found.is_dir() => {}
+        Ok(_) => return Err(format!("{shown} is no directory: name one for the pages")),
+        Err(error) if error.kind() == ErrorKind::NotFound => {
+            return Err(format!("there is no directory {shown}: make it first, or name another one"));
+        }
+        Err(error) => return Err(format!("{shown}: {error}")),
+    }
+    if let Some((name, _)) = pages.iter().find(|(name, _)| dir.join(name).is_dir()) {
+        return Err(format!("{} is a directory, and no page was written", dir.join(name).display()));
+    }
+    let aside = dir.join(format!(".ide-mcp-man-{}", process::id()));
+    let written = fs::create_dir(&aside)
+        .and_then(|()| pages.iter().try_for_each(|(name, page)| fs::write(aside.join(name), page)));
+    let moved =
+        written.map_err(|error| format!("no page can be written into {shown}: {error}")).and_then(|()| {
+            let mut moves = pages.iter().map(|(name, _)| fs::rename(aside.join(name), dir.join(name)));
+            moves.try_for_each(|moved| moved.map_err(|error| format!("{shown}: {error}")))
+        });
+    // Nothing is left in it, or what is left is of no use.
+    let _ = fs::remove_dir_all(&aside);
+    moved
+}
+
+/// Adds the page of a command with its name, and those of its commands.
+fn render(command: &clap::Command, pages: &mut Vec<(String, Vec<u8>)>) -> io::Result<()> {
     let man = Man::new(command.clone());
     let name = command.get_display_name().unwrap_or_else(|| command.get_name()).to_uppercase();
     // A page has no date: two builds of one version have equal pages.
     let mut page =
         format!(".TH {name} 1 \"\" \"ide-mcp {}\" ide-mcp\n", env!("CARGO_PKG_VERSION")).into_bytes();
     man.render_name_section(&mut page)?;
-    man.render_synopsis_section(&mut page)?;
+    synopsis(command, &mut page)?;
     let behind = command.get_after_help().map(ToString::to_string).unwrap_or_default();
     let (described, others): (Vec<&str>, Vec<&str>) =
         behind.split("\n\n").partition(|part| heading(part).is_none());
@@ -56,8 +84,25 @@ fn write(command: &clap::Command, dir: &Path) -> io::Result<()> {
     for (name, text) in others.into_iter().filter_map(heading) {
         section(name, text, &mut page)?;
     }
-    fs::write(dir.join(man.get_filename()), page)?;
-    command.get_subcommands().try_for_each(|command| write(command, dir))
+    pages.push((man.get_filename(), page));
+    command.get_subcommands().try_for_each(|command| render(command, pages))
+}
+
+/// Writes the synopsis as the help has it: that of the library names no value of an option, and no COMMAND.
+fn synopsis(command: &clap::Command, page: &mut Vec<u8>) -> io::Result<()> {
+    let usage = command.clone().render_usage().to_string();
+    let usage = usage.strip_prefix("Usage:").unwrap_or(&usage);
+    let mut roff = Roff::new();
+    roff.control("SH", ["SYNOPSIS"]);
+    for (nth, line) in usage.lines().map(str::trim).filter(|line| !line.is_empty()).enumerate() {
+        if nth > 0 {
+            roff.control("br", []);
+        }
+        let words = [" [", " <", " -"].iter().filter_map(|begin| line.find(begin)).min();
+        let (name, behind) = line.split_at_checked(words.unwrap_or(line.len())).unwrap_or((line, ""));
+        roff.text([bold(name), roman(behind)]);
+    }
+    roff.to_writer(page)
 }
 
 /// Splits a part of a help that has a heading.

@@ -1,14 +1,14 @@
 //! `help`: the help of a command, or a page about more than one option.
 
 use super::{NAMES, command, page, pager};
-use crate::support::{FAILED, Program, columns, has_colors};
+use crate::support::{FAILED, NOT_BEGUN, Program, columns, has_colors};
 use crate::topics::TOPICS;
 use clap::builder::{PossibleValuesParser, StyledStr, Styles};
 use std::io::Write as _;
 use std::process::ExitCode;
 
 const AFTER_HELP: &str = "\
-At a terminal, PAGER shows a page, or `less`.
+At a terminal, PAGER shows a page, or `less`. An empty PAGER means no pager.
 
 Examples:
   ide-mcp help agent
@@ -64,11 +64,22 @@ pub(crate) fn print_help(path: &[impl AsRef<str>]) -> Result<ExitCode, String> {
 
 /// Prints the help of a command.
 pub(super) fn print(help: &StyledStr) -> ExitCode {
+    let mut out = anstream::stdout();
+    PROGRAM.printed(out.write_all(styled(help).as_bytes()).and_then(|()| out.flush()), 0, FAILED)
+}
+
+/// Prints the help to standard error, for a command line without a command.
+pub(super) fn complain(help: &StyledStr) -> ExitCode {
+    // Without a reader the exit status is left.
+    let _ = anstream::stderr().write_all(styled(help).as_bytes());
+    ExitCode::from(NOT_BEGUN)
+}
+
+/// Returns a help with styles for its own headings too.
+fn styled(help: &StyledStr) -> String {
     let styles = Styles::styled();
     let header = styles.get_header();
-    let text = HEADINGS.iter().fold(help.ansi().to_string(), |text, heading| {
+    HEADINGS.iter().fold(help.ansi().to_string(), |text, heading| {
         text.replace(heading, &format!("\n{header}{}{header:#}", heading.trim_start()))
-    });
-    let mut out = anstream::stdout();
-    PROGRAM.printed(out.write_all(text.as_bytes()).and_then(|()| out.flush()), 0, FAILED)
+    })
 }

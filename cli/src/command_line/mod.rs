@@ -8,7 +8,7 @@ mod pager;
 #[cfg(feature = "agent")]
 pub(crate) use help::print_help;
 
-use crate::support::{NOT_BEGUN, Program, settle};
+use crate::support::{NOT_BEGUN, Program, choose_colors, settle};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Args, ColorChoice, CommandFactory as _, FromArgMatches, Parser, Subcommand, ValueEnum as _};
 use clap_complete::CompleteEnv;
@@ -207,6 +207,9 @@ pub(crate) fn main() -> ExitCode {
         Err(error) => {
             show_colors(color_of(&words));
             match error.kind() {
+                // Who types the name alone wants to know what there is. A script gets an error, and nothing to read
+                // on standard output.
+                _ if words.len() <= 1 => help::complain(&command().render_help()),
                 ErrorKind::DisplayHelp => help::print(&error.render()),
                 ErrorKind::DisplayVersion => {
                     Program("ide-mcp").print(concat!("ide-mcp ", env!("CARGO_PKG_VERSION")))
@@ -267,12 +270,11 @@ fn color_of(words: &[OsString]) -> ColorChoice {
 }
 
 fn show_colors(choice: ColorChoice) {
-    match choice {
+    choose_colors(match choice {
         ColorChoice::Auto => anstream::ColorChoice::Auto,
         ColorChoice::Always => anstream::ColorChoice::Always,
         ColorChoice::Never => anstream::ColorChoice::Never,
-    }
-    .write_global();
+    });
 }
 
 /// Returns the message of clap in one line with the remedy, without the usage and the reference to the help.

@@ -12,7 +12,11 @@ use std::process::{Command, Stdio};
 /// The error of writing to standard output.
 pub(super) fn show(text: &str) -> io::Result<()> {
     let is_dumb = env::var_os("TERM").is_some_and(|name| name == "dumb");
-    let is_shown = io::stdout().is_terminal() && !is_dumb && pagers().any(|pager| page(&pager, text));
+    let own = env::var("PAGER").ok();
+    // For `man` and `git` too, an empty PAGER means no pager.
+    let is_wanted = own.as_ref().is_none_or(|line| !line.trim().is_empty());
+    let can_page = io::stdout().is_terminal() && !is_dumb && is_wanted;
+    let is_shown = can_page && pagers(own).any(|pager| page(&pager, text));
     if is_shown {
         return Ok(());
     }
@@ -21,8 +25,7 @@ pub(super) fn show(text: &str) -> io::Result<()> {
 }
 
 /// Returns the pagers as words, best first: that of the person before the common ones.
-fn pagers() -> impl Iterator<Item = Vec<String>> {
-    let own = env::var("PAGER").ok();
+fn pagers(own: Option<String>) -> impl Iterator<Item = Vec<String>> {
     own.into_iter().chain(["less -FRX".into(), "more".into()]).filter_map(|line| shlex::split(&line))
 }
 

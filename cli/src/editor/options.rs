@@ -124,6 +124,9 @@ impl Options {
         if self.command.is_empty() && env::args_os().next_back().is_some_and(|last| last == "--") {
             return Err("a command is missing after --, such as claude".into());
         }
+        if self.command.first().is_some_and(String::is_empty) {
+            return Err("the command after -- is an empty text: name a program, such as claude".into());
+        }
         if self.gives_tools && self.command.is_empty() {
             return Err("--mcp-config gives the tools to a command: add -- claude, for example".into());
         }

@@ -1,7 +1,23 @@
 //! Colors on standard output.
 
 use anstream::{AutoStream, ColorChoice};
-use std::io;
+use std::env;
+use std::io::{self, IsTerminal as _};
+
+/// Sets the colors of the whole program, by `--color` or else by the variables.
+pub(crate) fn choose_colors(choice: ColorChoice) {
+    let variable = |name: &str| env::var(name).ok();
+    let is_off = choice == ColorChoice::Auto && is_unforced(variable, io::stdout().is_terminal());
+    if is_off { ColorChoice::Never } else { choice }.write_global();
+}
+
+/// Returns true if there are no colors because `CLICOLOR_FORCE` is 0, which forces none
+/// (<https://bixense.com/clicolors>): the library takes every value but the empty one for a yes.
+fn is_unforced(variable: impl Fn(&str) -> Option<String>, is_terminal: bool) -> bool {
+    let is = |name: &str, value: &str| variable(name).is_some_and(|found| found == value);
+    let shows_none = !is_terminal || is("CLICOLOR", "0") || variable("TERM").is_none() || is("TERM", "dumb");
+    is("CLICOLOR_FORCE", "0") && shows_none
+}
 
 /// Returns true if standard output shows colors: by `--color`, `NO_COLOR`, `CLICOLOR`, `CLICOLOR_FORCE`, and the
 /// terminal.
@@ -23,10 +39,31 @@ pub(crate) fn refuses_colors(variable: impl Fn(&str) -> Option<String>) -> bool 
     }
 }
 
-#[cfg(all(test, feature = "editor"))]
+#[cfg(test)]
 mod tests {
     use super::*;
 
+    #[test]
+    fn force_of_zero_forces_nothing() {
+        let rows: [(&str, &[(&str, &str)], bool, bool); 8] = [
+            ("not set, in a pipe", &[("TERM", "xterm")], false, false),
+            ("1, in a pipe", &[("CLICOLOR_FORCE", "1"), ("TERM", "xterm")], false, false),
+            ("empty, in a pipe", &[("CLICOLOR_FORCE", ""), ("TERM", "xterm")], false, false),
+            ("0, in a pipe", &[("CLICOLOR_FORCE", "0"), ("TERM", "xterm")], false, true),
+            ("0, at a terminal", &[("CLICOLOR_FORCE", "0"), ("TERM", "xterm")], true, false),
+            ("0, at a dumb one", &[("CLICOLOR_FORCE", "0"), ("TERM", "dumb")], true, true),
+            ("0, at one without a name", &[("CLICOLOR_FORCE", "0")], true, true),
+            ("0, and refused", &[("CLICOLOR_FORCE", "0"), ("CLICOLOR", "0"), ("TERM", "xterm")], true, true),
+        ];
+        for (name, variables, is_terminal, expected) in rows {
+            let variable = |asked: &str| {
+                variables.iter().find(|(name, _)| *name == asked).map(|(_, value)| (*value).to_owned())
+            };
+            assert_eq!(is_unforced(variable, is_terminal), expected, "{name}");
+        }
+    }
+
+    #[cfg(feature = "editor")]
     #[test]
     fn no_color_and_dumb_terminals_count() {
         let cases = [

@@ -52,7 +52,7 @@ mod writer;
 #[cfg(feature = "editor")]
 pub(crate) use colors::refuses_colors;
 #[cfg(feature = "clap")]
-pub(crate) use colors::has_colors;
+pub(crate) use colors::{choose_colors, has_colors};
 pub(crate) use complaints::{complain, settle};
 pub(crate) use lines::{BadLine, Line, Lines};
 #[cfg(any(feature = "agent", feature = "bridge", feature = "doctor", feature = "tap"))]

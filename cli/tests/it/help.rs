@@ -18,6 +18,8 @@ fn pages_open_in_a_pager_at_a_terminal_alone() {
         ("the pager of the person", quoted.as_str(), "xterm", "<-a>"),
         ("a missing one, then less or more or none", "no-such-pager", "xterm", "The editor without a screen"),
         ("a terminal that shows lines", quoted.as_str(), "dumb", "The editor without a screen"),
+        ("an empty one: no pager", "", "xterm", "The editor without a screen"),
+        ("spaces: no pager", " ", "xterm", "The editor without a screen"),
     ];
     for (name, pager, kind, expected) in rows {
         let (mut person, program) = terminal();
@@ -70,7 +72,7 @@ fn commands_of_the_agent_have_help_behind_both_names() {
 fn manual_pages_of_all_commands_are_sound() {
     let place = Place::new("manual");
     let dir = place.project().join("man");
-    place.start("man", &[dir.to_str().unwrap()]).fails(1, &["man: No such file or directory"]);
+    place.start("man", &[dir.to_str().unwrap()]).fails(1, &["there is no directory ", "make it first"]);
     fs::create_dir(&dir).unwrap();
     assert_eq!(place.start("man", &[dir.to_str().unwrap()]).end(), (Some(0), String::new()));
     let pages: Vec<_> = fs::read_dir(&dir).unwrap().map(|page| page.unwrap().path()).collect();
@@ -91,6 +93,68 @@ fn manual_pages_of_all_commands_are_sound() {
 }
 
 #[test]
+fn synopsis_of_a_page_is_that_of_the_help() {
+    let place = Place::new("synopsis");
+    let dir = place.project().to_str().unwrap().to_owned();
+    assert_eq!(place.start("man", &[&dir]).end(), (Some(0), String::new()));
+    let rows = [
+        ("ide-mcp.1", vec!["ide-mcp [OPTIONS] <COMMAND>"]),
+        ("ide-mcp-mcp-config.1", vec!["ide-mcp mcp-config [OPTIONS]"]),
+        ("ide-mcp-editor.1", vec!["ide-mcp editor [OPTIONS] [PATH]... [-- <COMMAND>...]"]),
+        (
+            "ide-mcp-agent.1",
+            vec!["ide-mcp agent [OPTIONS] <COMMAND>", "ide-mcp agent [OPTIONS] --script <FILE>"],
+        ),
+        ("ide-mcp-agent-diff.1", vec!["ide-mcp agent diff [OPTIONS] <PATH> <NEWFILE>"]),
+    ];
+    for (page, expected) in rows {
+        let text = place.read(page);
+        let (_, behind) = text.split_once(".SH SYNOPSIS\n").unwrap();
+        let (synopsis, _) = behind.split_once(".SH ").unwrap();
+        let plain =
+            ["\\fB", "\\fR", "\\"].iter().fold(synopsis.to_owned(), |text, mark| text.replace(mark, ""));
+        let lines: Vec<&str> = plain.lines().filter(|line| !line.starts_with('.')).collect();
+        assert_eq!(lines, expected, "{page}");
+        let name = expected[0].split(" [").next().unwrap().replace('-', "\\-");
+        assert!(synopsis.contains(&format!("\\fB{name}\\fR")), "{page}: {synopsis}");
+    }
+}
+
+/// A set of pages is written whole, or not at all.
+#[test]
+fn pages_that_cannot_be_written_leave_nothing() {
+    let place = Place::new("half");
+    let dir = place.project().join("man");
+    fs::create_dir_all(dir.join("ide-mcp-tap.1")).unwrap();
+    place.write("file", "");
+    let shown = dir.to_str().unwrap().to_owned();
+    let file = place.project().join("file");
+    // /proc takes no new files, not even from root.
+    let rows = [
+        (
+            "a directory in place of a page",
+            shown.as_str(),
+            "ide-mcp-tap.1 is a directory, and no page was written",
+        ),
+        ("a file", file.to_str().unwrap(), "file is no directory"),
+        #[cfg(target_os = "linux")]
+        ("a directory that takes no files", "/proc", "no page can be written into /proc: "),
+    ];
+    for (name, dir, expected) in rows {
+        let said = place.start("man", &[dir]).fails(1, &[expected]);
+        assert_eq!(said.lines().count(), 1, "{name}: {said}");
+    }
+    assert_eq!(fs::read_dir(&dir).unwrap().count(), 1, "no page, and no folder beside them");
+    fs::remove_dir(dir.join("ide-mcp-tap.1")).unwrap();
+    for round in ["into an empty directory", "over the pages of before"] {
+        assert_eq!(place.start("man", &[&shown]).end(), (Some(0), String::new()), "{round}");
+        let names =
+            fs::read_dir(&dir).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
+        assert!(names.into_iter().all(|name| name.ends_with(".1")), "{round}");
+    }
+}
+
+#[test]
 fn colors_follow_the_option_and_the_variables() {
     let place = Place::new("colors");
     let rows: &[(&str, &[&str], &[(&str, &str)], bool)] = &[
@@ -98,6 +162,13 @@ fn colors_follow_the_option_and_the_variables() {
         ("asked for", &["doctor", "--no-connect", "--color", "always"], &[], true),
         ("asked for before the command", &["--color=always", "doctor", "--no-connect"], &[], true),
         ("forced", &["doctor", "--no-connect"], &[("CLICOLOR_FORCE", "1")], true),
+        (
+            "forced by a zero, which forces nothing",
+            &["doctor", "--no-connect"],
+            &[("CLICOLOR_FORCE", "0")],
+            false,
+        ),
+        ("a help, forced by a zero", &["agent", "--help"], &[("CLICOLOR_FORCE", "0")], false),
         (
             "forced and refused",
             &["doctor", "--no-connect"],

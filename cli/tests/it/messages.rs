@@ -157,7 +157,11 @@ fn the_program_names_its_commands() {
         assert!(!expected.ends_with(": ") || said.contains(named), "{name}: {said}");
     }
     let mut alone = Process::spawn("ide-mcp", &mut std::process::Command::new(crate::executable()));
-    alone.fails(2, &["'ide-mcp' requires a subcommand but one was not provided", named]);
+    assert!(alone.rest().is_empty(), "the help is no output that a program could read");
+    alone.fails(2, &["Usage: ide-mcp [OPTIONS] <COMMAND>", "  agent ", "Exit status:"]);
+    let mut with_option =
+        Process::spawn("ide-mcp", std::process::Command::new(crate::executable()).arg("--json"));
+    with_option.fails(2, &["'ide-mcp' requires a subcommand but one was not provided", named]);
 }
 
 #[test]
