@@ -147,7 +147,7 @@ class Place:
         """Replaces the parts of a screen that differ between two runs: paths, and the port of a tap."""
         screen = screen.replace(str(self.path / "store"), "/home/me/store").replace(str(self.path / "home"), "/home/me")
         screen = re.sub(r"(process )\d+", r"\g<1>4321", screen)
-        return re.sub(r"(listening on port |lock file is \S*/|SSE_PORT=)\d+", r"\g<1>52222", screen)
+        return re.sub(r"(listening on port |lock file is \S*/|SSE_PORT=|agent --port )\d+", r"\g<1>52222", screen)
 
 
 def demo():

@@ -75,10 +75,10 @@ pub(super) fn head(finding: &Finding, paint: Paint) -> Vec<String> {
 
 pub(super) fn shown(finding: &Finding, paint: Paint) -> Vec<String> {
     let mut lines = head(finding, paint);
-    lines.extend(wrapped_words(finding.kind.means, INDENT, INDENT, paint));
+    lines.extend(wrapped_words(finding.kind.means, INDENT, INDENT, paint.width()));
     if !finding.advice.is_empty() {
         let (first, others) = (format!("{INDENT}→ "), format!("{INDENT}  "));
-        lines.extend(wrapped_words(&display_safe(&finding.advice), &first, &others, paint));
+        lines.extend(wrapped_words(&display_safe(&finding.advice), &first, &others, paint.width()));
         // A command is for copying: it is whole and literal, or not shown.
         if !finding.command.is_empty() && display_safe(&finding.command) == finding.command {
             lines.push(format!("{others}$ {}", finding.command));
@@ -96,17 +96,14 @@ fn passed(report: &Report<'_>) -> String {
 
 /// Returns the lines of a headline.
 pub(super) fn title(text: &str, paint: Paint) -> Vec<String> {
-    let lines = match paint.columns {
-        Some(_) => wrapped_words(text, "", INDENT, paint),
-        None => vec![text.into()],
-    };
+    let lines = wrapped_words(text, "", INDENT, paint.columns.unwrap_or(usize::MAX));
     lines.iter().map(|line| paint.bold(line)).collect()
 }
 
 /// Returns a text after the word for its status.
 fn wrapped(status: Status, paint: Paint, text: &str) -> Vec<String> {
     let word = status.word();
-    let mut lines = wrapped_words(text, &format!("{word}: "), INDENT, paint);
+    let mut lines = wrapped_words(text, &format!("{word}: "), INDENT, paint.width());
     if let Some(first) = lines.first_mut() {
         // Escape sequences have no width, so they are added last.
         first.replace_range(..word.len(), &paint.status(status));
@@ -116,11 +113,11 @@ fn wrapped(status: Status, paint: Paint, text: &str) -> Vec<String> {
 
 /// Returns a text as lines that break only between words. They count characters, and a terminal shows the rest of a
 /// longer word in its next row.
-fn wrapped_words(text: &str, first: &str, others: &str, paint: Paint) -> Vec<String> {
+fn wrapped_words(text: &str, first: &str, others: &str, width: usize) -> Vec<String> {
     let (mut lines, mut line, mut is_begun) = (Vec::new(), first.to_owned(), false);
     for word in text.split_whitespace() {
         let needed = line.chars().count().saturating_add(word.chars().count()).saturating_add(1);
-        if is_begun && needed > paint.width() {
+        if is_begun && needed > width {
             lines.push(std::mem::replace(&mut line, others.to_owned()));
             is_begun = false;
         }
@@ -239,7 +236,7 @@ ok: 3 other checks found nothing wrong; --verbose lists them";
         for width in [WIDEST, 80, 20, 1] {
             let long = "x".repeat(WIDEST * 2);
             let text = format!("{} {long} {}", "ab ".repeat(60), "c".repeat(3));
-            let lines = wrapped_words(&text, "1: ", "  ", Paint { columns: Some(width), ..PLAIN });
+            let lines = wrapped_words(&text, "1: ", "  ", width);
             let is_one_word = |line: &String| line.split_whitespace().count() <= 1 || line == "1: ab";
             assert!(lines.iter().all(|line| line.chars().count() <= width || is_one_word(line)), "{lines:?}");
             assert_eq!(
