@@ -21,6 +21,8 @@ pub(crate) mod ended;
 pub(crate) mod find;
 #[cfg(any(feature = "agent", feature = "editor"))]
 pub(crate) mod hunks;
+#[cfg(any(feature = "agent", feature = "editor"))]
+pub(crate) mod keys;
 mod lines;
 #[cfg(any(feature = "agent", feature = "bridge", feature = "doctor", feature = "tap"))]
 mod loopback;

@@ -478,9 +478,9 @@ fn editor_is_answered_while_a_form_is_open() {
     // What the agent prints comes above the line of the person.
     editor.send(r#"{"jsonrpc":"2.0","method":"noted","params":{}}"#);
     let screen = tmux.until("the line below the event", |screen| {
-        screen.contains("\"noted\"") && screen.trim_end().ends_with("> half")
+        screen.contains("notification noted") && screen.trim_end().ends_with("> half")
     });
-    assert!(screen.lines().any(|line| line.starts_with(r#"{"event":"noted""#)), "{screen}");
+    assert!(screen.lines().any(|line| line.ends_with("editor → notification noted {}")), "{screen}");
     let begin = Instant::now();
     editor.send(&withdraw(1));
     let screen = tmux.wait("the editor closed the form");

@@ -5,8 +5,9 @@
 
 use crate::support::columns::{column_of, cut_start, glyphs, width};
 use crate::support::find::is_in_foreground;
+use crate::support::keys::Keys;
 use crossterm::cursor::MoveToColumn;
-use crossterm::event::{Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers, poll, read};
+use crossterm::event::{Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 use crossterm::style::Print;
 use crossterm::terminal::{self, Clear, ClearType};
 use crossterm::{execute, queue};
@@ -19,7 +20,7 @@ use tui_input::backend::crossterm::EventHandler as _;
 const MAX_LINE: usize = 4_096;
 /// The keys that are taken before the session goes on: a pasted text delays no answer to the editor.
 const MAX_KEYS: usize = 256;
-/// The time for which crossterm looks for a key. It looks for none in no time.
+/// The time for which a key is awaited: crossterm sees none in no time.
 const LOOK: Duration = Duration::from_millis(1);
 /// The columns that a prompt leaves for the line. A wider prompt is written above it.
 const ROOM: usize = 16;
@@ -30,6 +31,7 @@ const USUAL: usize = 80;
 pub(super) struct Line {
     prompt: String,
     input: Input,
+    keys: Keys,
     columns: usize,
     /// True while the terminal is raw and shows the line.
     is_shown: bool,
@@ -73,10 +75,10 @@ impl Line {
     /// Takes the keys of the person. Returns the line once Enter is pressed: `None` in it means that the person closes
     /// the form, or that the terminal is gone. In the background, nothing is read.
     pub(super) fn next(&mut self) -> Option<Option<String>> {
-        self.keys().unwrap_or(Some(None))
+        self.take_keys().unwrap_or(Some(None))
     }
 
-    fn keys(&mut self) -> io::Result<Option<Option<String>>> {
+    fn take_keys(&mut self) -> io::Result<Option<Option<String>>> {
         if !io::stdin().is_terminal() {
             return Err(ErrorKind::UnexpectedEof.into());
         }
@@ -85,13 +87,9 @@ impl Line {
         }
         let mut is_changed = false;
         for _ in 0..MAX_KEYS {
-            if !poll(LOOK)? {
-                break;
-            }
+            let Some(event) = self.keys.next(Some(LOOK))? else { break };
             is_changed = true;
-            let event = read()?;
             match event {
-                Event::Resize(columns, _) => self.columns = columns.into(),
                 Event::Key(key) if key.kind == KeyEventKind::Release => {}
                 Event::Key(key) => match meaning(key) {
                     Some(Meaning::Enter) => {
@@ -117,7 +115,11 @@ impl Line {
                         }
                     }
                 },
-                Event::FocusGained | Event::FocusLost | Event::Mouse(_) | Event::Paste(_) => {}
+                Event::FocusGained
+                | Event::FocusLost
+                | Event::Mouse(_)
+                | Event::Paste(_)
+                | Event::Resize(..) => {}
             }
         }
         if is_changed {
@@ -140,20 +142,19 @@ impl Line {
         self.is_shown = true;
         if self.is_first {
             for _ in 0..MAX_LINE {
-                if !poll(LOOK)? {
+                if self.keys.next(Some(LOOK))?.is_none() {
                     break;
                 }
-                read()?;
             }
             self.is_first = false;
         }
-        self.columns = columns();
         self.draw()?;
         Ok(true)
     }
 
     /// Shows as much of the line as there is room for, with the cursor.
-    fn draw(&self) -> io::Result<()> {
+    fn draw(&mut self) -> io::Result<()> {
+        self.columns = columns();
         let prompt = cut_start(&self.prompt, self.columns.saturating_sub(ROOM));
         let (row, cursor) = row(&self.input, self.columns.saturating_sub(width(&prompt)));
         let cursor = u16::try_from(width(&prompt).saturating_add(cursor)).unwrap_or(u16::MAX);

@@ -8,13 +8,11 @@
 //!          disk, agents ──▶  app
 //! ```
 //! `model` uses no disk and no socket, `view` draws it in the cells of ratatui, `app` handles the events from
-//! outside, `bytes` reads what the terminal sends, and crossterm writes to it.
+//! outside, and crossterm writes to the terminal.
 
 mod agents;
 mod app;
 mod bindings;
-#[cfg(unix)]
-mod bytes;
 mod calls;
 mod context;
 mod disk;

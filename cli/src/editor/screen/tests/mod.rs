@@ -25,11 +25,11 @@ mod search;
 mod sizes;
 
 use super::app::App;
-use super::bytes::Bytes;
 use super::view::frame::Frame;
 use super::view::palette::{ColorDepth, Ink};
 use crate::editor::folders::Folders;
 use crate::editor::options::OnDiff;
+use crate::support::keys::Bytes;
 use crate::support::temp::short_temp_dir;
 use ide_mcp::ide::tool::ToolArguments;
 use ide_mcp::ide::{Auth, Client, ClientConfig, ClientEvent, ConnId, Policy, Server, ServerConfig};
