@@ -77,9 +77,18 @@ impl AskedFile {
         shared.unwrap_or_else(|| Self { prefix: 0, path: file.into() })
     }
 
-    fn spelling(&self) -> String {
+    fn prefix(&self) -> &'static str {
         let prefix = PREFIXES.iter().find(|prefix| prefix.len() == usize::from(self.prefix));
-        format!("{}{}", prefix.copied().unwrap_or_default(), self.path)
+        prefix.copied().unwrap_or_default()
+    }
+
+    fn spelling(&self) -> String {
+        format!("{}{}", self.prefix(), self.path)
+    }
+
+    /// Returns true if `text` is the spelling.
+    fn is(&self, text: &str) -> bool {
+        text.strip_suffix(&*self.path) == Some(self.prefix())
     }
 }
 
@@ -126,6 +135,12 @@ impl OpenCalls {
     pub(crate) fn file(&self, call: CallId) -> Option<String> {
         let entry = self.place(call).and_then(|place| self.0.get(place))?;
         entry.file.as_ref().map(AskedFile::spelling)
+    }
+
+    /// Returns the file for which a call asks, if `text` is not its spelling.
+    pub(crate) fn other_spelling(&self, call: CallId, text: &str) -> Option<String> {
+        let file = self.place(call).and_then(|place| self.0.get(place))?.file.as_ref()?;
+        (!file.is(text)).then(|| file.spelling())
     }
 
     /// Returns the kind of a call; `None` if the application has not received the call, or the call has

@@ -44,7 +44,7 @@ impl Connection {
         answer: &T::Answer,
     ) -> Result<(), NotAnswered> {
         let call = call.id;
-        let spelled = answer.spelled_as(|| self.open_calls.file(call));
+        let spelled = answer.spelled_as(|text| self.open_calls.other_spelling(call, text));
         let answer = spelled.as_ref().unwrap_or(answer);
         let result = answer.result_within(self.config.dialect, &self.config.content_limits);
         self.end(call, |mcp, out| mcp.session.incoming.respond_to_tool(call, &result, out))

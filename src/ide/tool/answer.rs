@@ -37,9 +37,9 @@ pub trait Shape: Sized {
         None
     }
 
-    /// Returns the answer with the file that was asked for in the spelling of the call, which `asked` returns; `None` if
-    /// the answer can be sent as it is, which is the default.
-    fn spelled_as(&self, asked: impl FnOnce() -> Option<String>) -> Option<Self> {
+    /// Returns the answer with the file that was asked for in the spelling of the call; `None` if it can be sent as it is,
+    /// which is the default. `asked` returns that spelling, unless its argument is it already.
+    fn spelled_as(&self, asked: impl Fn(&str) -> Option<String>) -> Option<Self> {
         let _ = asked;
         None
     }

@@ -127,18 +127,14 @@ impl Shape for Diagnostics {
     }
 
     /// Old clients take the problems of a file only under the URI that they asked for (described).
-    fn spelled_as(&self, asked: impl FnOnce() -> Option<String>) -> Option<Self> {
-        let asked = asked()?;
-        let is_other = |file: &FileDiagnostics| file.uri != asked && of_file(&asked) == of_file(&file.uri);
-        self.files.iter().any(is_other).then(|| {
-            let mut spelled = self.clone();
-            spelled
-                .files
-                .iter_mut()
-                .filter(|file| is_other(file))
-                .for_each(|file| file.uri.clone_from(&asked));
-            spelled
-        })
+    fn spelled_as(&self, asked: impl Fn(&str) -> Option<String>) -> Option<Self> {
+        let is_same = |file: &FileDiagnostics, asked: &str| of_file(asked) == of_file(&file.uri);
+        let other = |file: &FileDiagnostics| asked(&file.uri).filter(|asked| is_same(file, asked));
+        let asked = self.files.iter().find_map(other)?;
+        let mut spelled = self.clone();
+        let same = spelled.files.iter_mut().filter(|file| is_same(file, &asked));
+        same.for_each(|file| file.uri.clone_from(&asked));
+        Some(spelled)
     }
 
     fn read(result: &ToolResult<'_>) -> Option<Self> {
