@@ -61,7 +61,8 @@ macro_rules! tools {
     };
 }
 
-const _: () = assert!(TOOLS == Tool::ALL.len() && PUSHES.len() == EditorNotification::ALL.len());
+const _: () = assert!(TOOLS == Tool::ALL.len(), "add the new tool at the end of `tools!` in this file");
+const _: () = assert!(PUSHES.len() == EditorNotification::ALL.len(), "add the new notification to `PUSHES`");
 
 /// The number of tools when the seeds were made.
 const SEEDED_TOOLS: usize = 19;

@@ -256,6 +256,8 @@ mod tests {
             let mut spellings: Vec<_> =
                 [*name, *snake_name].into_iter().chain(other_names.iter().copied()).collect();
             spellings.dedup();
+            // Clients call this one so in every dialect.
+            assert!(tool == Tool::OpenDiff || !snake_name.contains(char::is_uppercase), "{snake_name}");
             for spelling in spellings {
                 assert_eq!(Tool::from_name(spelling), Some(tool), "{spelling}");
                 assert!(!names.contains(&spelling), "{spelling}");
