@@ -2,7 +2,7 @@
 //! reach the same directory even if its path changes.
 
 use std::ffi::{OsStr, OsString};
-use std::fs::{DirBuilder, File, Metadata, read_link, symlink_metadata};
+use std::fs::{DirBuilder, File, Metadata, read_link, read_to_string, symlink_metadata};
 use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
@@ -170,7 +170,7 @@ fn foreign(path: &Path, metadata: &Metadata) -> Option<WeakParent> {
 /// root.
 pub(crate) fn stands_for_others(uid: u32) -> bool {
     const ALL: &str = "0 0 4294967295";
-    let read = |path: &str| std::fs::read_to_string(path).ok();
+    let read = |path: &str| read_to_string(path).ok();
     let overflow = read("/proc/sys/kernel/overflowuid").and_then(|text| text.trim().parse().ok());
     // A system without this file has no user namespaces, so every uid is one user.
     overflow == Some(uid)
@@ -189,10 +189,17 @@ pub(crate) fn pid_alive(pid: u32) -> Option<bool> {
         return Some(false);
     };
     match test_kill_process(pid) {
-        Ok(()) | Err(Errno::PERM) => Some(true),
+        Ok(()) | Err(Errno::PERM) => Some(!has_ended(pid)),
         Err(Errno::SRCH) => Some(false),
         Err(_) => None,
     }
+}
+
+/// Returns true for a process that has ended, and whose parent has not asked for its status yet. Linux shows its state
+/// behind its name in parentheses.
+fn has_ended(pid: Pid) -> bool {
+    let status = read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    status.rsplit_once(") ").is_some_and(|(_, behind)| behind.starts_with(['Z', 'X']))
 }
 
 pub(crate) fn to_path(path: &LocalPath) -> Result<PathBuf, Error> {

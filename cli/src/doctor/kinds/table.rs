@@ -196,7 +196,7 @@ kinds! {
     LOCK_LEFT_OVER = "lock-left-over" Warning:
         "The editor was killed or crashed: its process is gone, and its port refuses connections. Claude Code \
          deletes the file; opencode and Kilo Code do not look at the process.",
-        "Remove all such files.",
+        "Start the editor again if an agent should attach to it, and remove all such files.",
         "ide-mcp doctor --remove-leftovers";
     LEFTOVER_HIDES_EDITOR = "leftover-hides-editor" Problem:
         "Of the editors that have the directory open, opencode and Kilo Code take the lock file with the longest \
