@@ -20,6 +20,7 @@ pub(crate) mod tree;
 pub(crate) mod written;
 
 use crate::editor::diffs::Verdict;
+use crate::editor::screen::view::palette::Theme;
 use attach::Attach;
 use document::Document;
 use ide_mcp::Time;
@@ -48,6 +49,7 @@ pub(crate) struct Model {
     pub(crate) now: Time,
     /// The columns and rows of the screen.
     pub(crate) size: (u16, u16),
+    pub(crate) theme: Theme,
     pub(crate) tree: Tree,
     pub(crate) documents: Vec<Document>,
     /// The index of the document that is shown.
@@ -140,6 +142,7 @@ impl Model {
         Self {
             now: Time::ZERO,
             size: (80, 24),
+            theme: Theme::default(),
             tree,
             documents: Vec::new(),
             active: None,

@@ -4,7 +4,7 @@ use super::Desk;
 use crate::editor::screen::panel;
 use crate::editor::screen::terminal::paint;
 use crate::editor::screen::view::frame::Frame;
-use crate::editor::screen::view::palette::{ColorDepth, Ink};
+use crate::editor::screen::view::palette::{ColorDepth, Ink, Theme};
 use crate::support::columns::{self, glyphs};
 use crossterm::style::force_color_output;
 
@@ -105,7 +105,7 @@ fn screens_need_no_colors() {
         }
         desk.keys("\x1b");
     }
-    let modifiers = |ink: Ink| ink.style(ColorDepth::None).add_modifier;
+    let modifiers = |ink: Ink| ink.style(ColorDepth::None, &Theme::default()).add_modifier;
     for ink in [Ink::Found, Ink::Selected, Ink::Row, Ink::StatusBad, Ink::HeaderMark] {
         assert_ne!(modifiers(ink), modifiers(Ink::Text), "{ink:?}");
     }

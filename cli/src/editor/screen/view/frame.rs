@@ -1,7 +1,7 @@
 //! A screen in memory: the cells of ratatui, and the place of the cursor. Every text goes through
 //! [`glyphs`], so that nothing of a peer or of a file reaches the terminal as a sequence.
 
-use super::palette::{ColorDepth, Ink};
+use super::palette::{ColorDepth, Ink, Theme};
 use crate::support::columns::glyphs;
 #[cfg(test)]
 use crate::support::columns::width;
@@ -18,11 +18,17 @@ pub(crate) struct Frame {
     /// The column and row of the cursor; `None` hides it.
     pub(crate) cursor: Option<(u16, u16)>,
     colors: ColorDepth,
+    theme: Theme,
 }
 
 impl Frame {
     pub(crate) fn new((width, height): (u16, u16), colors: ColorDepth) -> Self {
-        Self { cells: Buffer::empty(Rect::new(0, 0, width, height)), cursor: None, colors }
+        let cells = Buffer::empty(Rect::new(0, 0, width, height));
+        Self { cells, cursor: None, colors, theme: Theme::default() }
+    }
+
+    pub(crate) fn with_theme(self, theme: Theme) -> Self {
+        Self { theme, ..self }
     }
 
     /// Fills an area with spaces.
@@ -128,7 +134,7 @@ impl Frame {
     fn set(&mut self, place: (u16, u16), symbol: &str, ink: Ink) {
         if let Some(cell) = self.cells.cell_mut(place) {
             cell.reset();
-            cell.set_symbol(symbol).set_style(ink.style(self.colors));
+            cell.set_symbol(symbol).set_style(ink.style(self.colors, &self.theme));
         }
     }
 
@@ -161,7 +167,7 @@ impl Frame {
     pub(crate) fn wears(&self, x: u16, y: u16, ink: Ink) -> bool {
         let of = |style: ratatui::style::Style| (style.fg, style.bg, style.add_modifier);
         let mut cell = ratatui::buffer::Cell::default();
-        cell.set_style(ink.style(self.colors));
+        cell.set_style(ink.style(self.colors, &self.theme));
         self.cells.cell((x, y)).is_some_and(|shown| of(shown.style()) == of(cell.style()))
     }
 

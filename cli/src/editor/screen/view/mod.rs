@@ -18,7 +18,7 @@ use palette::ColorDepth;
 
 /// Draws the editor on a screen, which can be larger. Before, [`reveal`] has to scroll each part to its cursor.
 pub(crate) fn draw(model: &Model, screen: (u16, u16), colors: ColorDepth) -> Frame {
-    let mut frame = Frame::new(screen, colors);
+    let mut frame = Frame::new(screen, colors).with_theme(model.theme);
     let places = places(model);
     if let Some(area) = places.files {
         files::draw(model, area, &mut frame);
