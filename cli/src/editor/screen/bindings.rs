@@ -1,4 +1,5 @@
-//! The key bindings: one table, from which the line of help and the page of help are made too.
+//! The key bindings: one table, from which the line of help and the page of help are made too. The configuration
+//! file changes keys of it, action by action.
 
 use super::keys::Key;
 use super::model::act::{Action, Context};
@@ -7,6 +8,7 @@ use crossterm::event::KeyCode as Code;
 
 #[derive(Debug)]
 pub(crate) struct Binding {
+    /// The keys, unless the configuration file has others: see [`Keymap::keys`].
     pub(crate) keys: &'static [Key],
     pub(crate) within: &'static [Context],
     pub(crate) action: Action,
@@ -156,7 +158,7 @@ pub(crate) const BINDINGS: &[Binding] = &[
         "undo",
         "write the file as it was before the agent wrote it",
     ),
-    bind(&[Edits], &[plain(Code::Enter)], Action::Open, "open", "open the file"),
+    bind(&[Edits], &[plain(Code::Enter)], Action::OpenEdit, "open", "open the file"),
     bind(
         PAGES,
         &[plain(Code::Esc), char('q'), f(1), f(4), f(11)],
@@ -168,7 +170,7 @@ pub(crate) const BINDINGS: &[Binding] = &[
     bind(ALL, &[f(4), Key::ctrl('t')], Action::Activity, "", "what the agents did"),
     bind(ALL, &[f(11), Key::alt('w')], Action::Edits, "", "the files that agents wrote, with undo"),
     bind(ALL, &[Key::ctrl('l')], Action::Redraw, "", "draw the screen again"),
-    bind(ALL, &[f(1), Key::ctrl('_')], Action::Help, "help", "this page"),
+    bind(ALL, &[f(1), Key::ctrl('_')], Action::Help, "help", "the page of all keys"),
     bind(ALL, &[Key::ctrl('q')], Action::Quit, "quit", "end the editor"),
 ];
 
@@ -227,13 +229,143 @@ pub(crate) const MARKS: &[(&str, &str)] = &[
     ("›, ⋯", "a line that goes on, or lines that are left out"),
 ];
 
-/// Returns the action of a key, or `None` if it has none.
-pub(crate) fn action(context: Context, key: Key) -> Option<Action> {
-    let bound =
-        BINDINGS.iter().find(|binding| binding.within.contains(&context) && binding.keys.contains(&key));
-    if let Some(binding) = bound {
-        return Some(binding.action);
+/// The actions without which the person could not get out of a context, or of the editor.
+const NEEDED: &[Action] =
+    &[Action::Quit, Action::Later, Action::StopEditing, Action::LeavePrompt, Action::ClosePage];
+
+/// The word for the keys of an action that has none.
+pub(crate) const NO_KEY: &str = "no key";
+
+/// The keys of the actions: those of the table, and those that the configuration file has in their place.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Keymap(Vec<(Action, Vec<Key>)>);
+
+/// A fault of changed keys.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Fault {
+    /// The actions whose keys are at fault: one, or two that have the same key.
+    pub(crate) of: [Action; 2],
+    pub(crate) says: String,
+}
+
+impl Keymap {
+    /// Gives these actions other keys.
+    ///
+    /// # Errors
+    /// The first fault in the order of the table: one of an action alone comes before a key of two actions.
+    pub(crate) fn new(changed: Vec<(Action, Vec<Key>)>) -> Result<Self, Fault> {
+        let map = Self(changed);
+        let own = BINDINGS.iter().find_map(|binding| map.own_fault(binding));
+        match own.or_else(|| BINDINGS.iter().find_map(|binding| map.clash(binding))) {
+            Some(fault) => Err(fault),
+            None => Ok(map),
+        }
     }
+
+    /// Returns the keys of a binding.
+    pub(crate) fn keys<'a>(&'a self, binding: &'a Binding) -> &'a [Key] {
+        let changed = self.0.iter().find(|(action, _)| *action == binding.action);
+        changed.map_or(binding.keys, |(_, keys)| keys)
+    }
+
+    /// Returns the action of a key, or `None` if it has none.
+    pub(crate) fn action(&self, context: Context, key: Key) -> Option<Action> {
+        let bound = BINDINGS
+            .iter()
+            .find(|binding| binding.within.contains(&context) && self.keys(binding).contains(&key));
+        match bound {
+            Some(binding) => Some(binding.action),
+            None => unbound(context, key),
+        }
+    }
+
+    /// Returns the entries of the line of help: the first key of a binding in its short form, and its
+    /// action.
+    pub(crate) fn short(&self, context: Context) -> impl Iterator<Item = (String, Action, &'static str)> {
+        let shown = BINDINGS
+            .iter()
+            .filter(move |binding| binding.within.contains(&context) && !binding.short.is_empty());
+        shown.filter_map(|binding| {
+            self.keys(binding).first().map(|key| (name(*key, true), binding.action, binding.short))
+        })
+    }
+
+    /// Returns the name of the first key of an action, for a message.
+    pub(crate) fn key(&self, action: Action, is_short: bool) -> String {
+        let binding = BINDINGS.iter().find(|binding| binding.action == action);
+        let key = binding.and_then(|binding| self.keys(binding).first());
+        key.map_or_else(|| NO_KEY.into(), |key| name(*key, is_short))
+    }
+
+    /// Returns the fault of an action without a look at the others.
+    fn own_fault(&self, binding: &Binding) -> Option<Fault> {
+        let (_, keys) = self.0.iter().find(|(action, _)| *action == binding.action)?;
+        let of = [binding.action; 2];
+        if keys.is_empty() && NEEDED.contains(&binding.action) {
+            let says = format!("{} needs a key: without one, nobody gets out", named(binding.action));
+            return Some(Fault { of, says });
+        }
+        let is_taken = |key: &&Key| binding.within.iter().any(|context| is_for_text(*context, **key));
+        let key = keys.iter().find(is_taken)?;
+        let says = format!(
+            "{} types or moves in a text, so {} needs another key: one with Ctrl or Alt, or F1 to F12",
+            name(*key, false),
+            named(binding.action),
+        );
+        Some(Fault { of, says })
+    }
+
+    /// Returns the fault of an action that has a key of another action.
+    fn clash(&self, binding: &Binding) -> Option<Fault> {
+        self.keys(binding).iter().find_map(|key| self.clash_of(binding, *key))
+    }
+
+    fn clash_of(&self, binding: &Binding, key: Key) -> Option<Fault> {
+        let has_it = |other: &&Binding| {
+            other.action != binding.action
+                && other.within.iter().any(|context| binding.within.contains(context))
+                && self.keys(other).contains(&key)
+        };
+        // The key that opens a page also closes it.
+        let closes = |other: &Binding| {
+            let opens = |action| matches!(action, Action::Help | Action::Activity | Action::Edits);
+            let pair = [binding.action, other.action];
+            pair.contains(&Action::ClosePage) && pair.into_iter().any(opens)
+        };
+        let other = BINDINGS.iter().filter(has_it).find(|other| !closes(other))?;
+        Some(Fault {
+            of: [binding.action, other.action],
+            says: format!(
+                "{} is a key of {} and of {}, which are there at the same time",
+                name(key, false),
+                named(binding.action),
+                named(other.action)
+            ),
+        })
+    }
+}
+
+fn named(action: Action) -> String {
+    format!("`{}`", action.name().unwrap_or_default())
+}
+
+/// Returns true if this key types or moves where text is typed.
+fn is_for_text(context: Context, key: Key) -> bool {
+    if !TYPED.contains(&context) || key.alt {
+        return false;
+    }
+    // A question has one line, and a search goes up and down by these keys.
+    let is_line = !TEXTS.contains(&context);
+    match key.code {
+        Code::Esc | Code::F(_) | Code::Insert => false,
+        Code::Tab if key.shift => false,
+        Code::Enter | Code::Tab | Code::Up | Code::Down if is_line => false,
+        _ => !key.ctrl || MOTIONS.iter().any(|(code, _, _)| *code == key.code),
+    }
+}
+
+/// Returns the action of a key that is in no binding.
+fn unbound(context: Context, key: Key) -> Option<Action> {
     let motion = MOTIONS.iter().find(|(code, ctrl, _)| *code == key.code && *ctrl == key.ctrl && !key.alt);
     if let Some((_, _, motion)) = motion {
         return Some(Action::Go(*motion, key.shift));
@@ -254,16 +386,6 @@ pub(crate) fn action(context: Context, key: Key) -> Option<Action> {
     }
 }
 
-/// Returns the entries of the line of help: the first key of a binding in its short form, and its
-/// action.
-pub(crate) fn short(context: Context) -> impl Iterator<Item = (String, Action, &'static str)> {
-    let shown =
-        BINDINGS.iter().filter(move |binding| binding.within.contains(&context) && !binding.short.is_empty());
-    shown.filter_map(|binding| {
-        binding.keys.first().map(|key| (name(*key, true), binding.action, binding.short))
-    })
-}
-
 /// Returns the name of a key.
 pub(crate) fn name(key: Key, is_short: bool) -> String {
     let code = match key.code {
@@ -275,17 +397,28 @@ pub(crate) fn name(key: Key, is_short: bool) -> String {
         Code::PageDown => "PgDn".into(),
         other => format!("{other:?}"),
     };
-    match (key.ctrl, key.alt, is_short) {
-        (true, _, true) => format!("^{code}"),
-        (true, _, false) => format!("Ctrl+{code}"),
-        (_, true, _) => format!("Alt+{}", code.to_uppercase()),
+    let code = match key.code {
+        Code::Char(_) if key.alt => code.to_uppercase(),
         _ => code,
-    }
+    };
+    let ctrl = match (key.ctrl, is_short) {
+        (false, _) => "",
+        (true, true) => "^",
+        (true, false) => "Ctrl+",
+    };
+    let [alt, shift] =
+        [(key.alt, "Alt+"), (key.shift, "Shift+")].map(|(holds, name)| if holds { name } else { "" });
+    // As in `^Alt+X`, the sign of Ctrl stands before the other keys.
+    format!("{ctrl}{alt}{shift}{code}")
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn action(context: Context, key: Key) -> Option<Action> {
+        Keymap::default().action(context, key)
+    }
 
     #[test]
     fn key_has_one_action_in_each_context() {

@@ -5,6 +5,7 @@ use super::agents::of_peer;
 use super::app::App;
 use super::disk::Disk;
 use super::model::Tone;
+use super::model::act::Action;
 use super::model::written::Written;
 use crate::editor::edits::{Edited, Expected, FollowEdits};
 use crate::editor::worker::Worker;
@@ -24,7 +25,8 @@ impl FollowEdits for App {
         if is_confirmed {
             let who = self.model.agent(AgentId::of_call(edit));
             let label = self.label(path);
-            self.model.asked(&who, format!("wrote {label}: F11 lists what agents wrote, with undo"));
+            let key = self.model.keys.key(Action::Edits, false);
+            self.model.asked(&who, format!("wrote {label}: {key} lists what agents wrote, with undo"));
             self.list_edits();
         }
     }

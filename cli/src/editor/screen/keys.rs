@@ -1,8 +1,10 @@
 //! The keys of the person: what the terminal reports, reduced to what the bindings tell apart.
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+use serde::Deserialize;
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(try_from = "String")]
 pub(crate) struct Key {
     pub(crate) code: KeyCode,
     pub(crate) ctrl: bool,
@@ -48,5 +50,154 @@ impl Key {
     #[cfg(test)]
     pub(crate) const fn with(code: KeyCode, ctrl: bool, shift: bool) -> Self {
         Self { code, ctrl, alt: false, shift }
+    }
+}
+
+/// The keys that have a name of more than one character, the name on the screen first.
+const NAMES: [(&str, KeyCode); 18] = [
+    ("Esc", KeyCode::Esc),
+    ("Enter", KeyCode::Enter),
+    ("Return", KeyCode::Enter),
+    ("Tab", KeyCode::Tab),
+    ("Space", KeyCode::Char(' ')),
+    ("Backspace", KeyCode::Backspace),
+    ("Delete", KeyCode::Delete),
+    ("Insert", KeyCode::Insert),
+    ("Up", KeyCode::Up),
+    ("Down", KeyCode::Down),
+    ("Left", KeyCode::Left),
+    ("Right", KeyCode::Right),
+    ("Home", KeyCode::Home),
+    ("End", KeyCode::End),
+    ("PgUp", KeyCode::PageUp),
+    ("PageUp", KeyCode::PageUp),
+    ("PgDn", KeyCode::PageDown),
+    ("PageDown", KeyCode::PageDown),
+];
+
+impl TryFrom<String> for Key {
+    type Error = String;
+
+    /// Returns the key of a name such as `a`, `F9`, `Ctrl+S`, `^S`, `Alt+Z` or `PgDn`. Small and capital letters are
+    /// equal, but for a character alone: `A` is another key than `a`.
+    ///
+    /// # Errors
+    /// A text for the person about a name that is none, or a key that no terminal can send.
+    fn try_from(text: String) -> Result<Self, String> {
+        let (mut rest, mut ctrl, mut alt, mut shift) = (text.as_str(), false, false, false);
+        loop {
+            // A sign at the end is the key itself.
+            let (held, after) = match (rest.strip_prefix('^'), rest.split_once('+')) {
+                (Some(after), _) if !after.is_empty() => (&mut ctrl, after),
+                (_, Some((name, after))) if !name.is_empty() && !after.is_empty() => {
+                    let held = match name.to_ascii_lowercase().as_str() {
+                        "ctrl" => &mut ctrl,
+                        "alt" => &mut alt,
+                        "shift" => &mut shift,
+                        _ => return Err(format!("{name:?} in {text:?} is neither Ctrl, Alt nor Shift")),
+                    };
+                    (held, after)
+                }
+                _ => break,
+            };
+            *held = true;
+            rest = after;
+        }
+        let code = code(rest).ok_or_else(|| {
+            format!("{text:?} is no key: write a character, F1 to F12, or a name such as Esc, Enter or PgDn")
+        })?;
+        let code = match code {
+            KeyCode::Char(character) if ctrl || alt => KeyCode::Char(character.to_ascii_lowercase()),
+            code => code,
+        };
+        let unsendable = |why: &str| Err(format!("no terminal sends {text:?}: {why}"));
+        match code {
+            KeyCode::Char(_) if shift => unsendable("it sends the other character alone, such as A"),
+            KeyCode::Char('h') if ctrl => unsendable("it sends Backspace"),
+            KeyCode::Char('i') if ctrl => unsendable("it sends Tab"),
+            KeyCode::Char('j' | 'm') if ctrl => unsendable("it sends Enter"),
+            KeyCode::Char('[') if ctrl => unsendable("it sends Esc"),
+            KeyCode::Char('[') if alt => unsendable("other keys begin so"),
+            KeyCode::Char(character)
+                if ctrl && !matches!(character, 'a'..='z' | ' ' | '\\' | ']' | '^' | '_') =>
+            {
+                unsendable("Ctrl goes with letters and Space")
+            }
+            code => Ok(Self { code, ctrl, alt, shift }),
+        }
+    }
+}
+
+fn code(name: &str) -> Option<KeyCode> {
+    let mut characters = name.chars();
+    if let (Some(character), None) = (characters.next(), characters.next()) {
+        return (!character.is_control()).then_some(KeyCode::Char(character));
+    }
+    let number = name.strip_prefix(['F', 'f']).and_then(|number| number.parse().ok());
+    match number {
+        Some(number @ 1..=12) => Some(KeyCode::F(number)),
+        _ => NAMES.iter().find(|(known, _)| known.eq_ignore_ascii_case(name)).map(|(_, code)| *code),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::editor::screen::bindings::{BINDINGS, name};
+
+    #[test]
+    fn names_are_keys() {
+        let f = |number| Key::plain(KeyCode::F(number));
+        let rows = [
+            ("a", Ok(Key::plain(KeyCode::Char('a')))),
+            ("A", Ok(Key::plain(KeyCode::Char('A')))),
+            ("+", Ok(Key::plain(KeyCode::Char('+')))),
+            ("^", Ok(Key::plain(KeyCode::Char('^')))),
+            ("\u{e9}", Ok(Key::plain(KeyCode::Char('\u{e9}')))),
+            (" ", Ok(Key::plain(KeyCode::Char(' ')))),
+            ("Ctrl+S", Ok(Key::ctrl('s'))),
+            ("ctrl+s", Ok(Key::ctrl('s'))),
+            ("^S", Ok(Key::ctrl('s'))),
+            ("^^", Ok(Key::ctrl('^'))),
+            ("Ctrl+Space", Ok(Key::ctrl(' '))),
+            ("Alt+Z", Ok(Key::alt('z'))),
+            ("Alt++", Ok(Key::alt('+'))),
+            ("Ctrl+Alt+X", Ok(Key { alt: true, ..Key::ctrl('x') })),
+            ("F1", Ok(f(1))),
+            ("f12", Ok(f(12))),
+            ("Shift+Tab", Ok(Key::with(KeyCode::Tab, false, true))),
+            ("Ctrl+PageDown", Ok(Key::with(KeyCode::PageDown, true, false))),
+            ("ESC", Ok(Key::plain(KeyCode::Esc))),
+            ("", Err("\"\" is no key: ")),
+            ("F13", Err("\"F13\" is no key: write a character, F1 to F12,")),
+            ("F0", Err("\"F0\" is no key: ")),
+            ("ab", Err("\"ab\" is no key: ")),
+            ("\u{7}", Err("is no key: ")),
+            ("Meta+a", Err("\"Meta\" in \"Meta+a\" is neither Ctrl, Alt nor Shift")),
+            ("Shift+a", Err("no terminal sends \"Shift+a\": it sends the other character")),
+            ("Ctrl+H", Err("it sends Backspace")),
+            ("Ctrl+I", Err("it sends Tab")),
+            ("^J", Err("it sends Enter")),
+            ("Ctrl+M", Err("it sends Enter")),
+            ("Ctrl+[", Err("it sends Esc")),
+            ("Alt+[", Err("other keys begin so")),
+            ("Ctrl+1", Err("Ctrl goes with letters and Space")),
+        ];
+        for (text, expected) in rows {
+            match (Key::try_from(text.to_owned()), expected) {
+                (Ok(key), Ok(expected)) => assert_eq!(key, expected, "{text}"),
+                (Err(says), Err(expected)) => assert!(says.contains(expected), "{text}: {says}"),
+                (other, _) => panic!("{text}: {other:?}"),
+            }
+        }
+    }
+
+    #[test]
+    fn shown_names_can_be_written() {
+        for key in BINDINGS.iter().flat_map(|binding| binding.keys) {
+            for is_short in [true, false] {
+                assert_eq!(Key::try_from(name(*key, is_short)), Ok(*key));
+            }
+        }
     }
 }

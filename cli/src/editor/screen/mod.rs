@@ -42,6 +42,7 @@ use ide_mcp::{Clock, Time};
 use ide_mcp_mio::{Server, Wake, Waker};
 use mio::{Events, Poll, Token};
 use model::Tone;
+use model::act::Action;
 #[cfg(feature = "demo")]
 use panel::PanelWriter;
 use reader::{QUEUE, Reader};
@@ -171,9 +172,9 @@ impl Editor {
             self.app.tick(self.server.machine_mut(), now);
             match self.app.quitting {
                 Quitting::No | Quitting::WhenSaved => {}
-                Quitting::Now => self.stop(now, "Ctrl+Q"),
+                Quitting::Now => self.stop_by_key(now),
                 Quitting::AtOnce => {
-                    self.stop(now, "Ctrl+Q");
+                    self.stop_by_key(now);
                     self.stopping.iter_mut().for_each(|stopping| stopping.saves_until = now);
                 }
             }
@@ -253,6 +254,11 @@ impl Editor {
         if let Some(error) = end {
             self.stop(now, &format!("the end of its terminal ({error})"));
         }
+    }
+
+    fn stop_by_key(&mut self, now: Time) {
+        let key = self.app.model.keys.key(Action::Quit, false);
+        self.stop(now, &key);
     }
 
     fn stop(&mut self, now: Time, reason: &str) {

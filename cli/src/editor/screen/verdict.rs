@@ -3,6 +3,7 @@
 use super::app::App;
 use super::disk;
 use crate::editor::diffs::Verdict;
+use crate::editor::screen::model::act::Action;
 use crate::editor::screen::review::Outcome;
 use ide_mcp::ide::Server;
 use ide_mcp::ide::tool::DiffOutcome;
@@ -38,7 +39,7 @@ impl App {
         let mut proposals = self.model.proposals.iter();
         let Some(at) = proposals.position(|open| open.proposal.call.id() == call) else { return };
         self.model.compare(at);
-        let is_shown = self.model.shows_proposal(at);
+        let (is_shown, key) = (self.model.shows_proposal(at), self.model.keys.key(Action::Accept, true));
         let Some(open) = self.model.proposals.get_mut(at) else { return };
         open.is_looked_at = false;
         // The person can have begun an edit in the meantime.
@@ -47,7 +48,7 @@ impl App {
         }
         let done = match open.accepted() {
             Some(outcome) => self.answer(server, call, outcome),
-            None if is_shown => Err(open.ask()),
+            None if is_shown => Err(open.ask(&key)),
             None => Err(format!("not accepted, look at it again: {} has changed", open.label)),
         };
         self.show_problem(done);

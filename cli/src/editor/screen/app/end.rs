@@ -11,7 +11,8 @@ impl App {
         let saving = self.model.labels(|document| !document.saving.is_empty()).join(", ");
         self.quitting = match self.quitting {
             Quitting::No if !saving.is_empty() => {
-                let message = format!("^Q again ends the editor at once; being saved: {saving}");
+                let key = self.model.keys.key(Action::Quit, true);
+                let message = format!("{key} again ends the editor at once; being saved: {saving}");
                 self.model.hold(message);
                 Quitting::WhenSaved
             }

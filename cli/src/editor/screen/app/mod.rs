@@ -10,7 +10,6 @@ use crate::editor::edits::Expected;
 use crate::editor::folders::Folders;
 use crate::editor::launch::Launch;
 use crate::editor::options::OnDiff;
-use crate::editor::screen::bindings;
 use crate::editor::screen::disk::Disk;
 use crate::editor::screen::keys::Key;
 use crate::editor::screen::layout::shown;
@@ -222,7 +221,7 @@ impl App {
             Event::Key(key) if self.skips(Key::of(key)) => return Flow::GoOn,
             Event::Key(key) => {
                 self.compare();
-                match bindings::action(self.model.context(), Key::of(key)) {
+                match self.model.keys.action(self.model.context(), Key::of(key)) {
                     Some(action) => self.model.act(action, shown(&self.model)),
                     None => {
                         self.model.hint();

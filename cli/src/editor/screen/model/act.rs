@@ -59,6 +59,8 @@ pub(crate) enum Action {
     Cut,
     Paste,
     Open,
+    /// Opens the marked file that an agent wrote.
+    OpenEdit,
     Fold,
     SwitchPane,
     NextFile,
@@ -100,6 +102,62 @@ impl Action {
     /// Returns the character that the action types.
     pub(crate) const fn typed(self) -> Option<char> {
         if let Self::Type(character) = self { Some(character) } else { None }
+    }
+
+    /// Returns the name of the action in the configuration file; `None` for those whose keys are fixed.
+    pub(crate) const fn name(self) -> Option<&'static str> {
+        Some(match self {
+            Self::Go(..) | Self::Type(_) | Self::NewLine | Self::Backspace | Self::Delete => return None,
+            Self::Undo => "undo",
+            Self::Redo => "redo",
+            Self::Find => "find",
+            Self::FindNext => "find-next",
+            Self::FindPrevious => "find-previous",
+            Self::GoToLine => "go-to-line",
+            Self::OpenNamed => "open-named",
+            Self::SaveAs => "save-as",
+            Self::AskAgent => "ask-agent",
+            Self::Answer => "answer",
+            Self::LeavePrompt => "leave-prompt",
+            Self::Mark => "mark",
+            Self::SelectAll => "select-all",
+            Self::Copy => "copy",
+            Self::Cut => "cut",
+            Self::Paste => "paste",
+            Self::Open => "open",
+            Self::OpenEdit => "open-edit",
+            Self::Fold => "fold",
+            Self::SwitchPane => "switch-pane",
+            Self::NextFile => "next-file",
+            Self::NextProblem => "next-problem",
+            Self::Save => "save",
+            Self::Reload => "reload",
+            Self::Close => "close",
+            Self::Leave => "leave",
+            Self::Mention => "mention",
+            Self::ShowProposal => "show-proposal",
+            Self::NextProposal => "next-proposal",
+            Self::Later => "later",
+            Self::Accept => "accept",
+            Self::Reject => "reject",
+            Self::EditProposal => "edit-proposal",
+            Self::StopEditing => "stop-editing",
+            Self::SideBySide => "side-by-side",
+            Self::NextChange => "next-change",
+            Self::PreviousChange => "previous-change",
+            Self::AcceptChange => "accept-change",
+            Self::RejectChange => "reject-change",
+            Self::UndecideChange => "undecide-change",
+            Self::Help => "help",
+            Self::Activity => "activity",
+            Self::Edits => "edits",
+            Self::UndoEdit => "undo-edit",
+            Self::ClosePage => "close-page",
+            Self::Redraw => "redraw",
+            Self::Wrap => "wrap",
+            Self::Pause => "pause",
+            Self::Quit => "quit",
+        })
     }
 
     /// Returns true if the action could harm something that came to the front while the key was
@@ -167,7 +225,7 @@ impl Model {
                 self.typed = Some(self.now);
                 self.edit(action);
             }
-            Action::Open if self.context() == Context::Edits => {
+            Action::OpenEdit => {
                 let path = self.written.current()?.path.clone();
                 self.page = None;
                 return Some(Request::Open(path));
@@ -249,9 +307,10 @@ impl Model {
     }
 
     fn accept(&mut self) -> Option<Request> {
+        let key = self.keys.key(Action::Accept, true);
         let open = self.proposed_mut()?;
         if open.accepted().is_none() {
-            let question = open.ask();
+            let question = open.ask(&key);
             self.say(Tone::Bad, question);
             return None;
         }
@@ -264,7 +323,8 @@ impl Model {
         let (accepted, _, all) = self.proposed()?.counts();
         if accepted > 0 && confirmed != Some(Confirm::Reject) {
             self.confirm = Some(Confirm::Reject);
-            self.say(Tone::Bad, format!("r again rejects all: {accepted} of {all} changes are accepted"));
+            let key = self.keys.key(Action::Reject, true);
+            self.say(Tone::Bad, format!("{key} again rejects all: {accepted} of {all} changes are accepted"));
             return None;
         }
         self.typed = None;

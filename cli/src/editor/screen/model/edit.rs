@@ -119,7 +119,10 @@ impl Model {
                 }
                 self.clip = text;
             }
-            Action::Copy | Action::Cut => self.say(Tone::Plain, "nothing is selected; ^Q ends the editor"),
+            Action::Copy | Action::Cut => {
+                let key = self.keys.key(Action::Quit, true);
+                self.say(Tone::Plain, format!("nothing is selected; {key} ends the editor"));
+            }
             _ => {}
         }
         self.answer_changed();

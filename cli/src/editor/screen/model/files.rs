@@ -1,6 +1,6 @@
 //! The actions of the person on files: open, save, close, and the end of the editor.
 
-use super::act::changes;
+use super::act::{Action, changes};
 use super::document::Document;
 use super::request::Request;
 use super::tree::RowKind;
@@ -61,7 +61,11 @@ impl Model {
         }
         if document.conflict && confirmed != Some(Confirm::Save) {
             self.confirm = Some(Confirm::Save);
-            self.say(Tone::Bad, "^S again overwrites it, ^R reads it: the file has changed on disk");
+            let (save, reload) = (self.keys.key(Action::Save, true), self.keys.key(Action::Reload, true));
+            self.say(
+                Tone::Bad,
+                format!("{save} again overwrites it, {reload} reads it: the file has changed on disk"),
+            );
             return None;
         }
         Some(Request::Save)
@@ -71,7 +75,7 @@ impl Model {
         let document = self.document()?;
         if document.buffer.is_dirty() && confirmed != Some(Confirm::Reload) {
             self.confirm = Some(Confirm::Reload);
-            self.say(Tone::Bad, "^R again discards the changes in this file, which are not saved");
+            self.say(Tone::Bad, self.discards(Action::Reload));
             return None;
         }
         Some(Request::Reload)
@@ -86,7 +90,7 @@ impl Model {
             && confirmed != Some(Confirm::Close)
         {
             self.confirm = Some(Confirm::Close);
-            return self.say(Tone::Bad, "^W again discards the changes in this file, which are not saved");
+            return self.say(Tone::Bad, self.discards(Action::Close));
         }
         self.documents.remove(active);
         self.active = self.documents.len().checked_sub(1).map(|last| active.min(last));
@@ -109,7 +113,13 @@ impl Model {
         let lost =
             if unsaved.is_empty() { String::new() } else { format!("; not saved: {}", unsaved.join(", ")) };
         self.confirm = Some(Confirm::Quit);
-        self.say(Tone::Bad, format!("^Q again ends the editor{rejects}{lost}"));
+        let key = self.keys.key(Action::Quit, true);
+        self.say(Tone::Bad, format!("{key} again ends the editor{rejects}{lost}"));
         None
+    }
+
+    fn discards(&self, action: Action) -> String {
+        let key = self.keys.key(action, true);
+        format!("{key} again discards the changes in this file, which are not saved")
     }
 }

@@ -4,6 +4,7 @@
 //! [`STAY`]. An error or a question stays until a key, because the person can be away when it appears.
 
 use super::Model;
+use super::act::Action;
 use ide_mcp::Time;
 use std::time::Duration;
 
@@ -48,7 +49,8 @@ impl Model {
     /// worth more.
     pub(crate) fn hint(&mut self) {
         if self.prompt.is_none() && self.message.as_ref().is_none_or(|shown| shown.until.is_some()) {
-            self.say(Tone::Plain, "Ctrl+Q ends the editor, F1 lists keys");
+            let [quit, help] = [Action::Quit, Action::Help].map(|action| self.keys.key(action, false));
+            self.say(Tone::Plain, format!("{quit} ends the editor, {help} lists keys"));
         }
     }
 

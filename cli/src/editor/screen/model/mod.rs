@@ -20,6 +20,7 @@ pub(crate) mod tree;
 pub(crate) mod written;
 
 use crate::editor::diffs::Verdict;
+use crate::editor::screen::bindings::Keymap;
 use crate::editor::screen::view::palette::Theme;
 use attach::Attach;
 use document::Document;
@@ -49,6 +50,7 @@ pub(crate) struct Model {
     pub(crate) now: Time,
     /// The columns and rows of the screen.
     pub(crate) size: (u16, u16),
+    pub(crate) keys: Keymap,
     pub(crate) theme: Theme,
     pub(crate) tree: Tree,
     pub(crate) documents: Vec<Document>,
@@ -142,6 +144,7 @@ impl Model {
         Self {
             now: Time::ZERO,
             size: (80, 24),
+            keys: Keymap::default(),
             theme: Theme::default(),
             tree,
             documents: Vec::new(),

@@ -1,5 +1,6 @@
 //! The question in the status line that the person answers: a search, a line, or the name of a file.
 
+use super::act::Action;
 use super::buffer::{Buffer, Spot};
 use super::find::{LONGEST, Needle, is_too_long};
 use super::request::Request;
@@ -58,7 +59,8 @@ impl Model {
     pub(super) fn ask_find(&mut self) {
         if self.focus == Focus::Files {
             if self.active.is_none() {
-                return self.say(Tone::Plain, "open a file first: ^F finds text in it");
+                let key = self.keys.key(Action::Find, true);
+                return self.say(Tone::Plain, format!("open a file first: {key} finds text in it"));
             }
             self.focus = Focus::Text;
         }
@@ -160,7 +162,8 @@ impl Model {
         if let Some(Prompt { kind: Kind::SaveAs { existing }, .. }) = &mut self.prompt {
             *existing = Some(name.clone());
             self.confirm = Some(Confirm::SaveAs);
-            self.say(Tone::Bad, format!("Enter again overwrites {name}"));
+            let key = self.keys.key(Action::Answer, true);
+            self.say(Tone::Bad, format!("{key} again overwrites {name}"));
         } else {
             self.report(Tone::Bad, format!("not written, because it exists: {name}"));
         }

@@ -188,12 +188,12 @@ impl Proposed {
         outcome.filter(|_| !self.covers_unknown())
     }
 
-    /// Returns the question to the person about the changed file. The next acceptance is the answer, so the
-    /// proposal has to be shown.
-    pub(crate) fn ask(&mut self) -> String {
+    /// Returns the question to the person about the changed file. The next acceptance, by `key`, is the answer, so
+    /// the proposal has to be shown.
+    pub(crate) fn ask(&mut self, key: &str) -> String {
         self.review.confirm();
         self.known.clone_from(&self.covered);
-        format!("look at it, a again accepts: {} has changed", self.label)
+        format!("look at it, {key} again accepts: {} has changed", self.label)
     }
 
     /// Starts an edit of the text that would be accepted, with the cursor at the current hunk.

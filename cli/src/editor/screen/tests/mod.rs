@@ -9,6 +9,7 @@ mod disk;
 mod edits;
 mod findings;
 mod flows;
+mod keymap;
 mod launch;
 mod looks;
 mod messages;

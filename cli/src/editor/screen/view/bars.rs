@@ -5,7 +5,6 @@ use super::frame::Frame;
 use super::palette::Ink;
 use super::text::{rest, right_aligned};
 use super::{pages, prompt};
-use crate::editor::screen::bindings::short;
 use crate::editor::screen::layout::{Places, shown};
 use crate::editor::screen::model::act::{Action, SIDE_BY_SIDE, changes};
 use crate::editor::screen::model::text::LineEnds;
@@ -21,7 +20,8 @@ pub(crate) fn draw(model: &Model, places: &Places, frame: &mut Frame) {
         let names: Vec<&str> = model.proposals.iter().map(|open| open.label.as_str()).collect();
         let wait = if names.len() == 1 { "waits" } else { "wait" };
         let text = format!(" ✻ {} {wait}: {}", changes(names.len()), names.join(", "));
-        split(frame, area, &text, "F3 shows it ", Ink::Banner, Ink::Banner);
+        let key = model.keys.key(Action::ShowProposal, false);
+        split(frame, area, &text, &format!("{key} shows it "), Ink::Banner, Ink::Banner);
     }
     if let Some(area) = places.status {
         status(model, area, frame);
@@ -116,7 +116,10 @@ fn status(model: &Model, area: Rect, frame: &mut Frame) {
     let (text, ink, is_address) = latest(model);
     let area = beside(model, &text, area, frame);
     let (sign, names, sign_ink) = match attached(model) {
-        _ if model.is_paused => ("‖ ", "paused: agents receive nothing (F5)".to_owned(), Ink::StatusBad),
+        _ if model.is_paused => {
+            let key = model.keys.key(Action::Pause, false);
+            ("‖ ", format!("paused: agents receive nothing ({key})"), Ink::StatusBad)
+        }
         None => ("○ ", "nobody attached".to_owned(), Ink::StatusDim),
         Some(names) => ("● ", names, Ink::StatusGood),
     };
@@ -271,9 +274,10 @@ fn help(model: &Model, area: Rect, frame: &mut Frame) {
         }
     }
     // The key to the page of all keys has a fixed place.
-    let area = match area.width.checked_sub(9) {
+    let key = format!(" {}", model.keys.key(Action::Help, true));
+    let area = match area.width.checked_sub(columns(&key).saturating_add(6)) {
         Some(width) if model.page.is_none() => {
-            let last = frame.write(rest(area, area.x.saturating_add(width)), " F1", Ink::Key);
+            let last = frame.write(rest(area, area.x.saturating_add(width)), &key, Ink::Key);
             frame.write(rest(area, last), " help", Ink::Hint);
             Rect { width, ..area }
         }
@@ -282,7 +286,7 @@ fn help(model: &Model, area: Rect, frame: &mut Frame) {
     let mut end = area.x.saturating_add(1);
     let count = model.proposals.len();
     let changes_shown = model.proposed().map_or(0, |open| open.counts().2);
-    for (key, action, does) in short(model.context()) {
+    for (key, action, does) in model.keys.short(model.context()) {
         let is_of_use = match action {
             Action::ShowProposal => count > 0,
             Action::NextProposal => count > 1,

@@ -3,7 +3,8 @@
 use super::frame::Frame;
 use super::palette::Ink;
 use super::text::rest;
-use crate::editor::screen::bindings::{BESIDES, BINDINGS, Binding, FIRST, MARKS, SECTIONS, name};
+use crate::editor::screen::bindings::{BESIDES, BINDINGS, Binding, FIRST, MARKS, NO_KEY, SECTIONS, name};
+use crate::editor::screen::model::act::Action;
 use crate::editor::screen::model::written::Written;
 use crate::editor::screen::model::{Model, Page, PageKind};
 use crate::support::columns::{cut, width};
@@ -65,16 +66,17 @@ pub(crate) fn length(model: &Model, kind: PageKind) -> usize {
 
 fn lines(model: &Model, kind: PageKind) -> Vec<Line> {
     match kind {
-        PageKind::Help => help(),
+        PageKind::Help => help(model),
         PageKind::Activity => activity(model),
         PageKind::Edits => edits(model),
     }
 }
 
-fn help() -> Vec<Line> {
+fn help(model: &Model) -> Vec<Line> {
     let entry = |binding: &Binding| {
-        let keys: Vec<String> = binding.keys.iter().map(|key| name(*key, false)).collect();
-        Line::Entry(keys.join(", "), binding.help.into())
+        let keys: Vec<String> = model.keys.keys(binding).iter().map(|key| name(*key, false)).collect();
+        let keys = if keys.is_empty() { NO_KEY.to_owned() } else { keys.join(", ") };
+        Line::Entry(keys, binding.help.into())
     };
     let fixed = |(word, help): &(&str, &str)| Line::Entry((*word).into(), (*help).into());
     let mut lines = vec![Line::Heading("The keys that matter most")];
@@ -203,7 +205,7 @@ pub(crate) fn draw_nothing(model: &Model, area: Rect, frame: &mut Frame) {
     let mut lines = vec![
         ("No file is open".to_owned(), Ink::Heading),
         (String::new(), Ink::Dim),
-        ("Enter opens what is marked on the left.".to_owned(), Ink::Dim),
+        (format!("{} opens what is marked on the left.", model.keys.key(Action::Open, false)), Ink::Dim),
     ];
     if !model.launch.is_empty() {
         lines.push(("In another terminal, this line starts your command:".to_owned(), Ink::Dim));
