@@ -10,6 +10,8 @@ pub(crate) struct Topic {
 /// The pages in the order of the help, each with a command that it is about.
 pub(crate) const TOPICS: &[Topic] = &[
     #[cfg(feature = "editor")]
+    Topic { name: "config", text: include_str!("../docs/config.md") },
+    #[cfg(feature = "editor")]
     Topic { name: "headless", text: include_str!("../docs/headless.md") },
     #[cfg(feature = "agent")]
     Topic { name: "scripts", text: include_str!("../docs/scripts.md") },

@@ -51,7 +51,7 @@ Examples:
 Exit status: 0; 1 if a command fails; 2 if it cannot begin, or the command line
 is wrong
 `ide-mcp help COMMAND` has the options and the exit status of a command, and
-`ide-mcp help PAGE` one of the pages headless, scripts, search, models,
+`ide-mcp help PAGE` one of the pages config, headless, scripts, search, models,
 findings, records and protocol.";
 
 /// Attach coding agents to editors, and examine how they attach

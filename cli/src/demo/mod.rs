@@ -76,7 +76,7 @@ impl Demo {
                         `ide-mcp demo` there, without a pipe or a file"
                 .into());
         }
-        let (mut editor, poll) = Editor::start(&options)?;
+        let (mut editor, poll) = Editor::start(options.settings()?)?;
         let (writer, lock) = editor.add_panel(FAREWELL)?;
         let (ended, agent) = channel();
         let folder = project.folder();

@@ -4,7 +4,7 @@
 //! of a path, a program with write access to the folders can still replace the target of the path. Such a
 //! program could change the files anyway.
 
-use crate::editor::ignored::Ignored;
+use crate::editor::ignored::{Ignored, Pattern};
 use crate::editor::paths::MAX_PATH;
 use ide_mcp::ide::Filter;
 use ide_mcp::ide::kit::secret_reason;
@@ -24,7 +24,7 @@ pub(crate) struct Folders {
     /// The folders as they were given, but absolute. Relative paths start at the first folder.
     given: Vec<PathBuf>,
     real: Vec<PathBuf>,
-    /// The ignored files; `None` if ignore files are not read.
+    /// The ignored files; `None` if ignore files are not read, and the person has no patterns either.
     ignored: Option<Arc<Ignored>>,
 }
 
@@ -60,8 +60,16 @@ impl Folders {
     }
 
     /// Hides from agents the files that ignore files name.
-    pub(crate) fn with_ignored(mut self) -> Self {
-        self.ignored = Some(Arc::new(Ignored::new(&self.given, &self.real)));
+    #[cfg(test)]
+    pub(crate) fn with_ignored(self) -> Self {
+        self.hiding(&[], true)
+    }
+
+    /// Hides from agents the files that these patterns name, and those that ignore files name if they are read.
+    pub(crate) fn hiding(mut self, patterns: &[Pattern], reads_files: bool) -> Self {
+        if reads_files || !patterns.is_empty() {
+            self.ignored = Some(Arc::new(Ignored::new(&self.given, &self.real, patterns, reads_files)));
+        }
         self
     }
 

@@ -2,7 +2,7 @@
 
 use crate::editor::folders::Folders;
 use crate::editor::last_run::LastRun;
-use crate::editor::options::{Face, Options};
+use crate::editor::options::{Face, Settings};
 use crate::support::save::state_dir;
 use ide_mcp::ide::tool::ToolSet;
 use ide_mcp::ide::{Auth, ServerConfig};
@@ -22,7 +22,7 @@ pub(crate) struct Listening {
 
 /// Starts the server. The guard of the lock file runs on a thread, so that the loop never waits for a disk.
 pub(crate) fn listen(
-    options: &Options,
+    settings: &Settings<'_>,
     name: &str,
     folders: &Folders,
     tools: ToolSet,
@@ -30,15 +30,16 @@ pub(crate) fn listen(
     token: Token,
     wake: Wake,
 ) -> Result<Listening, Box<dyn Error>> {
+    let options = settings.options;
     let editor = ServerConfig::new(name, env!("CARGO_PKG_VERSION"))
         .folders(workspace_folders(folders.given())?)
         .tools(tools)
-        .for_dialect(options.dialect)
+        .for_dialect(settings.dialect)
         .filter(folders.filter());
     let state = state_dir(|name| env::var_os(name).map(Into::into));
     let start = |bind, auth| {
         let editor = match auth {
-            None if !options.asks_for_token => editor.clone().auth(Auth::Disabled),
+            None if !settings.asks_for_token => editor.clone().auth(Auth::Disabled),
             None => editor.clone(),
             Some(token) => editor.clone().auth(Auth::Resumed(token)),
         };
@@ -79,7 +80,7 @@ pub(crate) fn listen(
         StartError::Bind { error, .. } => no_port(options.port, &error).into(),
         error => Box::<dyn Error>::from(error),
     })?;
-    if kept.is_some() && options.asks_for_token && server.lock_file().token() != kept.as_ref() {
+    if kept.is_some() && settings.asks_for_token && server.lock_file().token() != kept.as_ref() {
         notices.push(
             "this system does not report the owner of a socket, so a fresh token replaces the kept one"
                 .into(),

@@ -2,6 +2,7 @@
 //! files.
 //!
 //! `ide-mcp editor --help` explains its use and its exit status.
+mod config;
 mod diagnostics;
 mod diffs;
 mod edits;
@@ -34,9 +35,13 @@ const PROGRAM: Program = Program("editor");
 pub(crate) fn main(options: &Options) -> Result<ExitCode, String> {
     options.check()?;
     Ok(match options.face() {
-        Ok(Face::Screen) => finish(false, screen::Editor::start(options), |(editor, poll)| editor.run(poll)),
+        Ok(Face::Screen) => {
+            let started = options.settings().and_then(screen::Editor::start);
+            finish(false, started, |(editor, poll)| editor.run(poll))
+        }
         Ok(Face::Headless) => {
-            finish(true, headless::Editor::start(options), |(editor, poll)| editor.run(poll))
+            let started = options.settings().and_then(|settings| headless::Editor::start(&settings));
+            finish(true, started, |(editor, poll)| editor.run(poll))
         }
         Err(problem) => PROGRAM.end(NOT_BEGUN, &problem),
     })

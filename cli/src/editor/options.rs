@@ -1,14 +1,17 @@
 //! The command line of the editor.
 
+use crate::editor::config::Config;
 use crate::editor::folders::Folders;
 use crate::editor::neighbors::Neighbors;
 use crate::editor::paths::{Named, Target};
 use crate::support::{listening_port, shown_name};
 use clap::builder::{OsStringValueParser, PathBufValueParser, PossibleValuesParser, TypedValueParser as _};
-use clap::{ArgAction, ValueEnum, ValueHint};
+use clap::{ValueEnum, ValueHint};
 use ide_mcp::ide::Dialect;
 use ide_mcp::ide::discovery::{AuthToken, LockFile};
 use ide_mcp_lockfile::LockDir;
+use serde::Deserialize;
+use std::error::Error;
 use std::io::{self, IsTerminal as _};
 use std::path::{Path, PathBuf};
 use std::{env, fs};
@@ -48,43 +51,65 @@ pub(crate) struct Options {
     pub(crate) port: u16,
     /// Take the port and the token of the last run in these folders, so that
     /// agents attach again by themselves
-    #[arg(long = "resume", conflicts_with_all = ["port", "token", "asks_for_token"])]
+    #[arg(long = "resume", conflicts_with_all = ["port", "token", "needs_no_token"])]
     pub(crate) resumes: bool,
     /// Accept the token of a lock file from your own programs
     #[arg(long = "token-of", value_name = "FILE", value_hint = ValueHint::FilePath)]
-    #[arg(value_parser = PathBufValueParser::new().try_map(token_of), conflicts_with = "asks_for_token")]
+    #[arg(value_parser = PathBufValueParser::new().try_map(token_of), conflicts_with = "needs_no_token")]
     pub(crate) token: Option<AuthToken>,
-    /// Accept every program, for clients that can send no token
-    #[arg(long = "no-token", action = ArgAction::SetFalse)]
-    pub(crate) asks_for_token: bool,
+    /// Accept every program, for clients without a token
+    #[arg(long = "no-token", conflicts_with = "asks_for_token")]
+    needs_no_token: bool,
+    /// Ask for the token, although the file of --config says `token = false`
+    #[arg(long = "ask-token", hide = true)]
+    asks_for_token: bool,
     /// The name for agents (default: ide-mcp editor)
     #[arg(long, value_parser = shown_name)]
     name: Option<String>,
     /// The names and message shapes: vs-code (default), jetbrains, snake-case
     /// or obsidian
-    #[arg(long, value_name = "NAME", default_value = "vs-code")]
-    #[arg(hide_default_value = true, hide_possible_values = true)]
+    #[arg(long, value_name = "NAME", hide_possible_values = true)]
     #[arg(value_parser = PossibleValuesParser::new(DIALECTS.map(|(name, _)| name)).try_map(dialect))]
-    pub(crate) dialect: Dialect,
+    dialect: Option<Dialect>,
     /// With a change: ask (default), accept, reject or hold it
-    #[arg(long, value_name = "WHAT", default_value = "ask")]
-    #[arg(hide_default_value = true, hide_possible_values = true)]
-    pub(crate) on_diff: OnDiff,
-    /// Show agents also the files that .gitignore, .ignore and .claudeignore
-    /// name, but no files that usually have secrets
-    #[arg(long = "no-ignore", action = ArgAction::SetFalse)]
-    ignores: bool,
+    #[arg(long, value_name = "WHAT", hide_possible_values = true)]
+    on_diff: Option<OnDiff>,
+    /// Show agents also the files that .gitignore and its like name, but no
+    /// files that usually have secrets
+    #[arg(long, conflicts_with = "ignore")]
+    no_ignore: bool,
+    /// Hide these files, although the file of --config says `ignore = false`
+    #[arg(long, hide = true)]
+    ignore: bool,
     /// Give COMMAND the tools of the editor, for its model
     #[arg(long = "mcp-config")]
     pub(crate) gives_tools: bool,
+    /// Read the settings of FILE; see `ide-mcp help config`
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with = "no_config")]
+    config: Option<PathBuf>,
+    /// Read no file of settings
+    #[arg(long)]
+    no_config: bool,
     /// The directory of the lock file, for an editor that is apart from those of the person: their agents do not find
     /// it, and it leaves nothing for its next run.
     #[arg(skip)]
     pub(crate) lock_dir: Option<LockDir>,
 }
 
+/// What the command line and the configuration file decide together.
+#[derive(Debug)]
+pub(crate) struct Settings<'a> {
+    pub(crate) options: &'a Options,
+    pub(crate) dialect: Dialect,
+    pub(crate) on_diff: OnDiff,
+    pub(crate) asks_for_token: bool,
+    ignores: bool,
+    pub(crate) config: Config,
+}
+
 /// The treatment of a proposed change.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, ValueEnum)]
+#[serde(rename_all = "kebab-case")]
 pub(crate) enum OnDiff {
     Ask,
     Accept,
@@ -105,12 +130,16 @@ impl Options {
             port: 0,
             resumes: false,
             token: None,
-            asks_for_token: true,
+            needs_no_token: false,
+            asks_for_token: false,
             name: Some(name.into()),
-            dialect: Dialect::VsCode,
-            on_diff: OnDiff::Ask,
-            ignores: false,
+            dialect: None,
+            on_diff: None,
+            no_ignore: true,
+            ignore: false,
             gives_tools: false,
+            config: None,
+            no_config: true,
             lock_dir: Some(lock_dir),
         }
     }
@@ -133,11 +162,28 @@ impl Options {
         Ok(())
     }
 
-    /// Opens the folders, and returns them with the files to show. A path that can be neither is an error.
-    pub(crate) fn open(&self) -> Result<(Folders, Vec<Target>), String> {
-        let Named { folders, files } = Named::of(&self.paths, Path::new("."))?;
-        let folders = Folders::open(&folders)?;
-        Ok((if self.ignores { folders.with_ignored() } else { folders }, files))
+    /// Reads the configuration file, unless the command line wants none.
+    ///
+    /// # Errors
+    /// A text for the person about the file.
+    pub(crate) fn settings(&self) -> Result<Settings<'_>, Box<dyn Error>> {
+        let config = if self.no_config { Config::default() } else { Config::read(self.config.as_deref())? };
+        Ok(self.over(config))
+    }
+
+    /// Returns the settings of the command line, and for what it leaves open those of the file.
+    fn over(&self, config: Config) -> Settings<'_> {
+        let file = &config.editor;
+        // Each of these is about a token that agents have.
+        let has_token = self.asks_for_token || self.token.is_some() || self.resumes;
+        Settings {
+            options: self,
+            dialect: self.dialect.or(file.dialect).unwrap_or(Dialect::VsCode),
+            on_diff: self.on_diff.or(file.on_diff).unwrap_or(OnDiff::Ask),
+            asks_for_token: !self.needs_no_token && (has_token || file.token.unwrap_or(true)),
+            ignores: !self.no_ignore && (self.ignore || file.ignore.unwrap_or(true)),
+            config,
+        }
     }
 
     /// Returns the name of the editor for agents. A name of the person stays as it is.
@@ -149,6 +195,29 @@ impl Options {
     pub(crate) fn face(&self) -> Result<Face, String> {
         let terminal = env::var("TERM").unwrap_or_default();
         face(self.headless || self.json, io::stdin().is_terminal(), io::stdout().is_terminal(), &terminal)
+    }
+}
+
+impl Settings<'_> {
+    /// Opens the folders, and returns them with the files to show. A path that can be neither is an error.
+    pub(crate) fn open(&self) -> Result<(Folders, Vec<Target>), String> {
+        let Named { folders, files } = Named::of(&self.options.paths, Path::new("."))?;
+        let folders = Folders::open(&folders)?.hiding(&self.config.editor.hide, self.ignores);
+        Ok((folders, files))
+    }
+
+    /// Returns the notice about what agents may do by the file alone, without an option in this command line: a
+    /// person forgets a file.
+    pub(crate) fn notice(&self) -> Option<String> {
+        let options = self.options;
+        let source = self.config.source.as_ref()?;
+        let loosened = [
+            (self.on_diff == OnDiff::Accept && options.on_diff.is_none(), "every change is accepted"),
+            (!self.asks_for_token && !options.needs_no_token, "every program may attach"),
+            (!self.ignores && !options.no_ignore, "agents receive ignored files"),
+        ];
+        let loosened: Vec<&str> = loosened.into_iter().filter(|(is, _)| *is).map(|(_, what)| what).collect();
+        (!loosened.is_empty()).then(|| format!("{}, by {}", loosened.join(", "), source.path.display()))
     }
 }
 
@@ -182,7 +251,7 @@ fn token_of(path: PathBuf) -> Result<AuthToken, String> {
 }
 
 /// The dialects by their names.
-const DIALECTS: [(&str, Dialect); 4] = [
+pub(crate) const DIALECTS: [(&str, Dialect); 4] = [
     ("vs-code", Dialect::VsCode),
     ("jetbrains", Dialect::JetBrains),
     ("snake-case", Dialect::SnakeCase),
@@ -196,6 +265,7 @@ fn dialect(name: String) -> Result<Dialect, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::command_line::parsed;
 
     #[test]
     fn screen_requires_terminal_input_and_output() {
@@ -214,6 +284,92 @@ mod tests {
                 (Err(problem), Err(expected)) => assert!(problem.contains(expected), "{name}: {problem}"),
                 (found, _) => panic!("{name}: {found:?}"),
             }
+        }
+    }
+
+    #[test]
+    fn command_line_wins_over_the_file() {
+        use Dialect::{JetBrains, Obsidian, VsCode};
+        // The dialect, the treatment of changes, whether there is a token, whether ignore files count, and what the
+        // editor says at its start.
+        type Expected = (Dialect, OnDiff, bool, bool, &'static str);
+        let lock = tempfile::NamedTempFile::new().unwrap();
+        let token = r#"{"pid":1,"workspaceFolders":[],"ideName":"i","transport":"ws","authToken":"0123456789abcdef0123"}"#;
+        fs::write(&lock, token).unwrap();
+        let token_of = format!("--token-of={}", lock.path().display());
+        let loose = "dialect = \"jetbrains\"\non-diff = \"accept\"\ntoken = false\nignore = false";
+        let all = "every change is accepted, every program may attach, agents receive ignored files, by FILE";
+        let two = "every change is accepted, agents receive ignored files, by FILE";
+        let rows: &[(&str, &str, &[&str], Expected)] = &[
+            ("nothing", "", &[], (VsCode, OnDiff::Ask, true, true, "")),
+            (
+                "options",
+                "",
+                &["--no-token", "--no-ignore", "--on-diff=accept", "--dialect=obsidian"],
+                (Obsidian, OnDiff::Accept, false, false, ""),
+            ),
+            ("a file", loose, &[], (JetBrains, OnDiff::Accept, false, false, all)),
+            (
+                "a file and other options",
+                loose,
+                &["--dialect", "vs-code", "--on-diff", "ask", "--ask-token", "--ignore"],
+                (VsCode, OnDiff::Ask, true, true, ""),
+            ),
+            (
+                "a file and the same options",
+                loose,
+                &["--no-token", "--no-ignore", "--on-diff", "accept"],
+                (JetBrains, OnDiff::Accept, false, false, ""),
+            ),
+            (
+                "a file and a run to resume",
+                loose,
+                &["--resume"],
+                (JetBrains, OnDiff::Accept, true, false, two),
+            ),
+            ("a file and a token", loose, &[&token_of], (JetBrains, OnDiff::Accept, true, false, two)),
+            (
+                "a careful file",
+                "on-diff = \"hold\"\ntoken = true\nignore = true",
+                &[],
+                (VsCode, OnDiff::Hold, true, true, ""),
+            ),
+            (
+                "a careful file and options",
+                "on-diff = \"hold\"\ntoken = true\nignore = true",
+                &["--no-token", "--no-ignore", "--on-diff=reject"],
+                (VsCode, OnDiff::Reject, false, false, ""),
+            ),
+            ("no file", loose, &["--no-config"], (VsCode, OnDiff::Ask, true, true, "")),
+        ];
+        for (name, text, words, expected) in rows {
+            let file = tempfile::NamedTempFile::new().unwrap();
+            fs::write(&file, format!("[editor]\n{text}\n")).unwrap();
+            let config = format!("--config={}", file.path().display());
+            let is_without = words.contains(&"--no-config");
+            let words: Vec<&str> =
+                words.iter().copied().chain((!is_without).then_some(config.as_str())).collect();
+            let options: Options = parsed(&words).unwrap();
+            let settings = options.settings().unwrap();
+            let notice = settings.notice().unwrap_or_default();
+            let notice = notice.replace(&file.path().display().to_string(), "FILE");
+            let Settings { dialect, on_diff, asks_for_token, ignores, .. } = settings;
+            let found = (dialect, on_diff, asks_for_token, ignores, notice.as_str());
+            assert_eq!(found, *expected, "{name}");
+        }
+    }
+
+    #[test]
+    fn options_that_exclude_each_other_are_refused() {
+        let rows: &[&[&str]] = &[
+            &["--ask-token", "--no-token"],
+            &["--ignore", "--no-ignore"],
+            &["--config", "x", "--no-config"],
+            &["--resume", "--no-token"],
+        ];
+        for words in rows {
+            let refused = parsed::<Options>(words).unwrap_err();
+            assert!(refused.contains("cannot be used with"), "{words:?}: {refused}");
         }
     }
 }

@@ -49,7 +49,11 @@ fn bash_completes_words_and_values() {
         // An option has its short name after a dash alone, and its long one elsewhere.
         ("options of a command", &["bridge", "-"], &[&BRIDGE[..], &["--color", "-h", "-V"]].concat()),
         ("options in place of other words", &["bridge", ""], &[&BRIDGE[..], &COMMON].concat()),
-        ("an option behind a value", &["editor", "--port", "1", "--no-"], &["--no-token", "--no-ignore"]),
+        (
+            "an option behind a value",
+            &["editor", "--port", "1", "--no-"],
+            &["--no-token", "--no-ignore", "--no-config"],
+        ),
         ("choices", &["editor", "--on-diff", ""], &["ask", "accept", "reject", "hold"]),
         ("choices of all commands", &["doctor", "--color", ""], &["auto", "always", "never"]),
         ("a file", &["agent", "--lock", "my"], &["my file.lock", "my folder/"]),

@@ -18,6 +18,7 @@ mod agent;
 mod attach;
 mod bridge;
 mod completions;
+mod config;
 mod context;
 mod demo;
 mod doctor;

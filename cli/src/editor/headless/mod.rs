@@ -18,7 +18,7 @@ mod vault;
 use crate::editor::launch::Launch;
 use crate::editor::listen::{Listening, listen};
 use crate::editor::neighbors::Neighbors;
-use crate::editor::options::Options;
+use crate::editor::options::Settings;
 use crate::editor::workspace::Workspace;
 use crate::support::{END_OF_INPUT, Input, complain};
 use app::Headless;
@@ -48,8 +48,9 @@ pub(crate) struct Editor {
 }
 
 impl Editor {
-    pub(crate) fn start(options: &Options) -> Result<(Self, Poll), Box<dyn Error>> {
-        let (folders, files) = options.open()?;
+    pub(crate) fn start(settings: &Settings<'_>) -> Result<(Self, Poll), Box<dyn Error>> {
+        let options = settings.options;
+        let (folders, files) = settings.open()?;
         if let Some(file) = files.first() {
             let path = file.path.display();
             return Err(
@@ -63,8 +64,8 @@ impl Editor {
         let wake = Wake::new(move || drop(of_lock.wake()));
         let name = options.name(&Neighbors::new(&folders));
         let Listening { mut server, notices } =
-            listen(options, &name, &folders, all_tools(), poll.registry(), SERVER, wake)?;
-        for notice in notices {
+            listen(settings, &name, &folders, all_tools(), poll.registry(), SERVER, wake)?;
+        for notice in settings.notice().into_iter().chain(notices) {
             complain("editor", &notice);
         }
         // A session knows only the lists that are declared at its beginning.
@@ -73,8 +74,9 @@ impl Editor {
         let report = Report::new(move || drop(waker.wake()));
         let cwd = folders.first().to_owned();
         let workspace = Workspace::new(folders);
-        let mut app =
-            Headless::new(workspace, options.dialect, options.on_diff, report, move || drop(of_disk.wake()))?;
+        let mut app = Headless::new(workspace, settings.dialect, settings.on_diff, report, move || {
+            drop(of_disk.wake())
+        })?;
         app.report().write(&Event::Listening { port: server.local_addr().port(), lock });
         if let Some(launch) = Launch::of(options, &server)? {
             let (is_started, problem) = match launch.split(&cwd) {

@@ -4,7 +4,9 @@
 mod rules;
 
 use crate::editor::paths::MAX_PATH;
-use rules::{NAMES, Rules, UNREAD, everything, is_ignored, rules_of, stamp};
+use ignore::gitignore::Gitignore;
+pub(crate) use rules::Pattern;
+use rules::{NAMES, Rules, UNREAD, everything, is_ignored, rules_of, rules_of_patterns, stamp};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Component, Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -23,6 +25,8 @@ pub(crate) struct Ignored {
     /// The open folders, each with its real path and the topmost folder whose ignore files count: the
     /// root of its repository, or the folder itself.
     folders: Vec<Top>,
+    /// False if ignore files count for nothing.
+    reads_files: bool,
     rules: Mutex<BTreeMap<PathBuf, Rules>>,
     /// The number of changes of the rules.
     version: AtomicU64,
@@ -33,18 +37,26 @@ struct Top {
     given: PathBuf,
     real: PathBuf,
     top: PathBuf,
+    /// The patterns of the person, which no ignore file takes back: others can have written that.
+    own: Gitignore,
 }
 
 impl Ignored {
-    /// Creates the rules of these folders, each as it was given and in its real form. No ignore file has
-    /// been read yet.
-    pub(crate) fn new(given: &[PathBuf], real: &[PathBuf]) -> Self {
+    /// Creates the rules of these folders, each as it was given and in its real form: these patterns, and the
+    /// ignore files if they count. None of these has been read yet.
+    pub(crate) fn new(given: &[PathBuf], real: &[PathBuf], patterns: &[Pattern], reads_files: bool) -> Self {
         let top = |(given, real): (&PathBuf, &PathBuf)| {
             let root = real.ancestors().find(|folder| folder.join(".git").exists());
-            Top { given: given.clone(), real: real.clone(), top: root.unwrap_or(real).to_owned() }
+            Top {
+                given: given.clone(),
+                real: real.clone(),
+                top: root.unwrap_or(real).to_owned(),
+                own: rules_of_patterns(real, patterns),
+            }
         };
         Self {
             folders: given.iter().zip(real).map(top).collect(),
+            reads_files,
             rules: Mutex::default(),
             version: AtomicU64::new(0),
         }
@@ -54,6 +66,9 @@ impl Ignored {
     /// changed. An ignore file that cannot be read hides everything in its folder, and is read again at
     /// the next look. An invalid line has no effect, as for git.
     pub(crate) fn look<'a>(&self, files: impl IntoIterator<Item = &'a Path>) {
+        if !self.reads_files {
+            return;
+        }
         let mut folders: BTreeSet<PathBuf> = self.rules().keys().cloned().collect();
         for file in files {
             let file = self.real(file);
@@ -96,6 +111,9 @@ impl Ignored {
             return false;
         }
         if is_too_long(&path) {
+            return true;
+        }
+        if self.folders.iter().any(|folder| folder.hides(&path)) {
             return true;
         }
         let all = self.rules();
@@ -141,6 +159,19 @@ impl Ignored {
     }
 }
 
+impl Top {
+    /// Returns true if the patterns of the person name this path, or a folder in which it is.
+    fn hides(&self, path: &Path) -> bool {
+        if path == self.real || !path.starts_with(&self.real) {
+            return false;
+        }
+        // The path can name a file or a folder.
+        [false, true]
+            .into_iter()
+            .any(|is_folder| self.own.matched_path_or_any_parents(path, is_folder).is_ignore())
+    }
+}
+
 fn is_too_long(path: &Path) -> bool {
     path.as_os_str().len() > MAX_PATH || path.components().nth(MAX_DEPTH).is_some()
 }
@@ -175,7 +206,7 @@ mod tests {
         let root = root.canonicalize().unwrap();
         let folders = ["repository/p", "plain", "repository/opened"].map(|folder| root.join(folder));
         let given = ["link", "plain", "repository/opened"].map(|folder| root.join(folder));
-        let ignored = Ignored::new(&given, &folders);
+        let ignored = Ignored::new(&given, &folders, &[], true);
         let hides = |path: &str| {
             let path = root.join(path);
             ignored.look([path.as_path()]);
@@ -213,13 +244,53 @@ mod tests {
     }
 
     #[test]
+    fn patterns_of_the_person_hide_files() {
+        let temp = tempfile::tempdir().unwrap();
+        let root = temp.path().canonicalize().unwrap();
+        for folder in ["p/sub", "q"] {
+            fs::create_dir_all(root.join(folder)).unwrap();
+        }
+        fs::write(root.join("p/.claudeignore"), "!a.pem\n!notes/\nlocal\n").unwrap();
+        let real = ["p", "q"].map(|folder| root.join(folder));
+        let given = [root.join("link"), root.join("q")];
+        let patterns = ["*.pem", "/notes", "sub/deep/", "!shown.pem"];
+        let patterns = patterns.map(|line| Pattern::try_from(line.to_owned()).unwrap());
+        let rows = [
+            ("an end", "p/sub/a.pem", true),
+            ("an end in another folder", "q/a.pem", true),
+            ("taken back by the person", "p/shown.pem", false),
+            ("a file", "p/notes", true),
+            ("in a folder", "q/notes/x/a.rs", true),
+            ("the same name below", "p/sub/notes", false),
+            ("a folder alone", "p/sub/deep/a", true),
+            ("as the folder was given", "link/a.pem", true),
+            ("another file", "p/a.rs", false),
+            ("the folder itself", "p", false),
+            ("outside of the folders", "a.pem", false),
+        ];
+        for reads_files in [true, false] {
+            let ignored = Ignored::new(&given, &real, &patterns, reads_files);
+            let hides = |path: &str| {
+                let path = root.join(path);
+                ignored.look([path.as_path()]);
+                ignored.hides(path.to_str().unwrap())
+            };
+            for (name, path, expected) in rows {
+                assert_eq!(hides(path), expected, "{name}, {reads_files}");
+            }
+            assert_eq!(hides("p/local"), reads_files, "an ignore file counts beside the patterns");
+            assert!(ignored.hides("a.pem"), "relative to the first folder");
+        }
+    }
+
+    #[test]
     fn damaged_ignore_files_hide_files() {
         let temp = tempfile::tempdir().unwrap();
         let root = temp.path().join("damaged");
         fs::create_dir_all(root.join("sub")).unwrap();
         let root = root.canonicalize().unwrap();
         let rules = root.join(".gitignore");
-        let ignored = Ignored::new(std::slice::from_ref(&root), std::slice::from_ref(&root));
+        let ignored = Ignored::new(std::slice::from_ref(&root), std::slice::from_ref(&root), &[], true);
         let hidden = || {
             let files = ["a.txt", "b.txt", "sub/c.txt"].map(|name| root.join(name));
             ignored.look(files.iter().map(PathBuf::as_path));
@@ -256,7 +327,7 @@ mod tests {
         fs::create_dir_all(&root).unwrap();
         fs::write(root.join(".gitignore"), "*.log\n").unwrap();
         let root = root.canonicalize().unwrap();
-        let ignored = Ignored::new(std::slice::from_ref(&root), std::slice::from_ref(&root));
+        let ignored = Ignored::new(std::slice::from_ref(&root), std::slice::from_ref(&root), &[], true);
         let depth = root.components().count();
         let deep = |components: usize, name: &str| root.join("x/".repeat(components - depth - 1)).join(name);
         let long = |length: usize| {
@@ -292,7 +363,7 @@ mod tests {
         fs::create_dir_all(&root).unwrap();
         let root = root.canonicalize().unwrap();
         let (rules, file) = (root.join(".gitignore"), root.join("a.txt"));
-        let ignored = Ignored::new(std::slice::from_ref(&root), std::slice::from_ref(&root));
+        let ignored = Ignored::new(std::slice::from_ref(&root), std::slice::from_ref(&root), &[], true);
         let steps = [
             (None, false),
             (Some("a.txt"), true),

@@ -2,6 +2,7 @@
 
 use crate::editor::read::read_bytes;
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
+use serde::Deserialize;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
@@ -68,4 +69,38 @@ pub(super) fn everything(folder: &Path) -> Option<Gitignore> {
     let mut rules = GitignoreBuilder::new(folder);
     rules.add_line(None, "*").ok()?;
     rules.build().ok()
+}
+
+/// A pattern of the person, as a line of a `.gitignore`.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(try_from = "String")]
+pub(crate) struct Pattern(String);
+
+impl TryFrom<String> for Pattern {
+    type Error = String;
+
+    /// Returns the pattern, or an error for one without an effect.
+    fn try_from(line: String) -> Result<Self, String> {
+        if line.trim().is_empty() {
+            return Err("an empty pattern names no file".into());
+        }
+        if line.starts_with('#') {
+            return Err(format!(
+                "{line:?} is a comment in a .gitignore: a name that begins with # begins with \\#"
+            ));
+        }
+        match GitignoreBuilder::new("").add_line(None, &line) {
+            Ok(_) => Ok(Self(line)),
+            Err(error) => Err(format!("{line:?} is no line of a .gitignore: {error}")),
+        }
+    }
+}
+
+/// Returns the rules of patterns in a folder. If they are too many for one set, they hide everything.
+pub(super) fn rules_of_patterns(folder: &Path, patterns: &[Pattern]) -> Gitignore {
+    let mut rules = GitignoreBuilder::new(folder);
+    for Pattern(line) in patterns {
+        let _ = rules.add_line(None, line);
+    }
+    rules.build().ok().or_else(|| everything(folder)).unwrap_or_else(Gitignore::empty)
 }

@@ -12,14 +12,14 @@
 
 mod agents;
 mod app;
-mod bindings;
+pub(super) mod bindings;
 mod calls;
 mod context;
 mod disk;
 mod edits;
-mod keys;
+pub(super) mod keys;
 pub(crate) mod layout;
-mod model;
+pub(super) mod model;
 #[cfg_attr(not(feature = "demo"), allow(dead_code, reason = "the demo alone has a panel"))]
 pub(crate) mod panel;
 mod reader;
@@ -35,7 +35,7 @@ mod tests;
 use crate::editor::launch::Launch;
 use crate::editor::listen::{Listening, listen};
 use crate::editor::neighbors::Neighbors;
-use crate::editor::options::Options;
+use crate::editor::options::Settings;
 use app::{App, Quitting};
 use ide_mcp::ide::kit::display_safe_lines;
 use ide_mcp::{Clock, Time};
@@ -88,8 +88,9 @@ struct Stopping {
 }
 
 impl Editor {
-    pub(crate) fn start(options: &Options) -> Result<(Self, Poll), Box<dyn Error>> {
-        let (folders, files) = options.open()?;
+    pub(crate) fn start(settings: Settings<'_>) -> Result<(Self, Poll), Box<dyn Error>> {
+        let options = settings.options;
+        let (folders, files) = settings.open()?;
         let poll = Poll::new()?;
         let signals = Signals::new(poll.registry(), SIGNALS)?;
         let waker = Waker::new(poll.registry(), WAKER)?;
@@ -101,8 +102,14 @@ impl Editor {
         let neighbors = if options.is_apart() { Neighbors::none() } else { Neighbors::new(&folders) };
         let name = options.name(&neighbors);
         let Listening { mut server, notices } =
-            listen(options, &name, &folders, calls::tools(), poll.registry(), SERVER, wake)?;
-        let mut app = App::new(folders, options.on_diff, wakes())?;
+            listen(&settings, &name, &folders, calls::tools(), poll.registry(), SERVER, wake)?;
+        let mut app = App::new(folders, settings.on_diff, wakes())?;
+        if let Some(notice) = settings.notice() {
+            app.model.report(Tone::Plain, notice);
+        }
+        app.model.theme = settings.config.theme();
+        app.model.keys = settings.config.keys;
+        app.model.config = settings.config.source;
         app.announce(name, server.local_addr().port(), neighbors);
         for notice in notices {
             app.model.report(Tone::Bad, notice);

@@ -4,7 +4,7 @@ use std::io::Write as _;
 use std::thread;
 
 /// The variables of the person who runs the tests that would change what a program does.
-pub const FOREIGN: [&str; 11] = [
+pub const FOREIGN: [&str; 12] = [
     "CLAUDE_CONFIG_DIR",
     "CLAUDE_CODE_SSE_PORT",
     "CLAUDE_CODE_AUTO_CONNECT_IDE",
@@ -15,6 +15,7 @@ pub const FOREIGN: [&str; 11] = [
     "OPENCODE_EDITOR_SSE_PORT",
     "TMUX",
     "WSL_DISTRO_NAME",
+    "XDG_CONFIG_HOME",
     "XDG_STATE_HOME",
 ];
 

@@ -185,9 +185,11 @@ impl App {
         let (mut typed, mut is_resized) = (String::new(), false);
         while let Some(event) = next() {
             let character = match &event {
-                Event::Key(key) if !key.is_release() && self.model.is_live() => {
-                    bindings::action(self.model.context(), Key::of(*key)).and_then(|action| action.typed())
-                }
+                Event::Key(key) if !key.is_release() && self.model.is_live() => self
+                    .model
+                    .keys
+                    .action(self.model.context(), Key::of(*key))
+                    .and_then(|action| action.typed()),
                 _ => None,
             };
             typed.extend(character);

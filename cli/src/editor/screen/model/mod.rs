@@ -19,6 +19,7 @@ pub(crate) mod text;
 pub(crate) mod tree;
 pub(crate) mod written;
 
+use crate::editor::config::Source;
 use crate::editor::diffs::Verdict;
 use crate::editor::screen::bindings::Keymap;
 use crate::editor::screen::view::palette::Theme;
@@ -52,6 +53,8 @@ pub(crate) struct Model {
     pub(crate) size: (u16, u16),
     pub(crate) keys: Keymap,
     pub(crate) theme: Theme,
+    /// The configuration file that was read, or that would be; `None` if there can be none.
+    pub(crate) config: Option<Source>,
     pub(crate) tree: Tree,
     pub(crate) documents: Vec<Document>,
     /// The index of the document that is shown.
@@ -146,6 +149,7 @@ impl Model {
             size: (80, 24),
             keys: Keymap::default(),
             theme: Theme::default(),
+            config: None,
             tree,
             documents: Vec::new(),
             active: None,

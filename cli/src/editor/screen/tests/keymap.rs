@@ -108,3 +108,15 @@ fn every_text_names_the_changed_keys() {
     desk.keys("Z");
     desk.shows("look at it, Z again accepts");
 }
+
+#[test]
+fn page_of_keys_names_the_file() {
+    use crate::editor::config::Source;
+    for (is_read, state) in [(true, "was read at the start"), (false, "does not exist")] {
+        let mut desk = desk(&[]);
+        desk.app.model.config = Some(Source { path: "/h/ide-mcp/config.toml".into(), is_read });
+        desk.app.resize((80, 140));
+        desk.keys("\x1bOP");
+        desk.shows(&format!("/h/ide-mcp/config.toml  {state}"));
+    }
+}

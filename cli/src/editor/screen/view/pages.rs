@@ -97,6 +97,14 @@ fn help(model: &Model) -> Vec<Line> {
         }
         lines.push(Line::Blank);
     }
+    if let Some(source) = &model.config {
+        let state = if source.is_read { "was read at the start" } else { "does not exist" };
+        lines.extend([
+            Line::Heading("The configuration file, which `ide-mcp help config` explains"),
+            Line::Command(source.path.display().to_string(), state.into()),
+            Line::Blank,
+        ]);
+    }
     lines
 }
 

@@ -1,0 +1,389 @@
+//! Files of all kinds: what is read of them, and the messages about those that are refused.
+
+use super::*;
+use crate::editor::options::OnDiff;
+use crate::editor::screen::bindings::{BINDINGS, Binding, SECTIONS, name};
+use crate::editor::screen::keys::Key;
+use crate::editor::screen::model::act::{Action, Context};
+use crate::editor::screen::view::palette::{Shade, ThemeName};
+use ide_mcp::ide::Dialect;
+
+/// Parses a file, and returns the place and the text of its fault.
+fn fault(text: &str) -> Option<String> {
+    let (at, says) = Config::parse(text).err()?;
+    let (line, column) = place(text, at);
+    Some(format!("{line}:{column}: {says}"))
+}
+
+#[test]
+fn fault_has_its_place_and_the_remedy() {
+    let rows = [
+        ("no TOML", "[editor]\ndialect = ", "2:11: string values must be quoted, expected literal string"),
+        ("a name twice", "[editor]\ntoken = true\ntoken = true\n", "3:1: duplicate key"),
+        ("a section that is none", "[edtor]\n", "1:2: unknown name `edtor` (a similar one exists: `editor`)"),
+        (
+            "a setting that is none",
+            "[editor]\nignroe = false\n",
+            "2:1: unknown name `ignroe` (a similar one exists: `ignore`)",
+        ),
+        (
+            "a setting of a later version",
+            "[editor]\nspellcheck = 1\n",
+            "2:1: unknown name `spellcheck`, expected one of `dialect`, `on-diff`, `token`, `ignore`, `hide`, \
+             `theme`, `colors`, `keys`",
+        ),
+        (
+            "a setting outside of its section",
+            "theme = \"light\"\n",
+            "1:1: unknown name `theme`, expected `editor`",
+        ),
+        (
+            "another type",
+            "[editor]\ntoken = \"no\"\n",
+            "2:9: invalid type: string \"no\", expected a boolean",
+        ),
+        (
+            "a dialect",
+            "[editor]\ndialect = \"vscode\"\n",
+            "2:11: unknown name `vscode` (a similar one exists: `vs-code`)",
+        ),
+        (
+            "no dialect",
+            "[editor]\ndialect = \"emacs\"\n",
+            "2:11: unknown name `emacs`, expected one of `vs-code`, `jetbrains`, `snake-case`, `obsidian`",
+        ),
+        (
+            "a verdict",
+            "[editor]\non-diff = \"yes\"\n",
+            "2:11: unknown name `yes`, expected one of `ask`, `accept`, `reject`, `hold`",
+        ),
+        (
+            "a theme, behind wide characters",
+            "[editor] # \u{6f22}\n  theme = \"drak\"\n",
+            "2:11: unknown name `drak` (a similar one exists: `dark`)",
+        ),
+        (
+            "a color of no theme",
+            "[editor.colors]\ngruond = \"#000000\"\n",
+            "2:1: unknown name `gruond` (a similar one exists: `ground`)",
+        ),
+        (
+            "a color in words",
+            "[editor.colors]\nground = \"black\"\n",
+            "2:10: \"black\" is no color: write \"#rrggbb\" or \"default\"",
+        ),
+        (
+            "a sign among the digits",
+            "[editor]\ncolors = { ground = \"#+00000\" }\n",
+            "2:21: \"#+00000\" is no color: write \"#rrggbb\" or \"default\"",
+        ),
+        (
+            "an action",
+            "[editor.keys]\naccpet = \"A\"\n",
+            "2:1: unknown action `accpet` (a similar one exists: `accept`)",
+        ),
+        (
+            "no action",
+            "[editor.keys]\nfrobnicate = \"A\"\n",
+            "2:1: unknown action `frobnicate`: `ide-mcp help config` lists those of this version",
+        ),
+        (
+            "a number for a key",
+            "[editor.keys]\naccept = 9\n",
+            "2:10: invalid type: integer `9`, expected a key such as \"Ctrl+S\", or a list of keys",
+        ),
+        (
+            "a name of no key",
+            "[editor.keys]\naccept = \"Hyper+A\"\n",
+            "2:10: \"Hyper\" in \"Hyper+A\" is neither Ctrl, Alt nor Shift",
+        ),
+        (
+            "a name of no key in a list",
+            "[editor.keys]\naccept = [\n  \"A\",\n  \"nokey\",\n]\n",
+            "2:10: \"nokey\" is no key: write a character, F1 to F12, or a name such as Esc, Enter or PgDn",
+        ),
+        (
+            "a key that no terminal sends",
+            "[editor.keys]\nsave = \"Ctrl+M\"\n",
+            "2:8: no terminal sends \"Ctrl+M\": it sends Enter",
+        ),
+        (
+            "a key of another action",
+            "[editor.keys]\naccept = \"r\"\n",
+            "2:10: r is a key of `accept` and of `reject`, which are there at the same time",
+        ),
+        (
+            "two actions of the file",
+            "[editor.keys]\nreject = \"Z\"\nsave = \"Alt+S\"\nsave-as = []\naccept = \"Z\"\n",
+            "5:10: Z is a key of `accept` and of `reject`, which are there at the same time",
+        ),
+        (
+            "a key of a page",
+            "[editor.keys]\npause = \"F4\"\n",
+            "2:9: F4 is a key of `close-page` and of `pause`, which are there at the same time",
+        ),
+        (
+            "a letter where text is typed",
+            "[editor.keys]\nquit = [\"Ctrl+Q\", \"q\"]\n",
+            "2:8: q types or moves in a text, so `quit` needs another key: one with Ctrl or Alt, or F1 to F12",
+        ),
+        (
+            "an arrow where text is typed",
+            "[editor.keys]\nsave = \"Ctrl+Left\"\n",
+            "2:8: Ctrl+Left types or moves in a text, so `save` needs another key: one with Ctrl or Alt, or F1 to \
+             F12",
+        ),
+        ("no way out", "[editor.keys]\nquit = []\n", "2:8: `quit` needs a key: without one, nobody gets out"),
+        ("an empty pattern", "[editor]\nhide = [\"*.pem\", \"\"]\n", "2:8: an empty pattern names no file"),
+        (
+            "a comment as a pattern",
+            "[editor]\nhide = [\"#x\"]\n",
+            "2:8: \"#x\" is a comment in a .gitignore: a name that begins with # begins with \\#",
+        ),
+        (
+            "a pattern that is none",
+            "[editor]\nhide = [\"a{b\"]\n",
+            "2:8: \"a{b\" is no line of a .gitignore: error parsing glob 'a{b': unclosed alternate group; missing \
+             '}' (maybe escape '{' with '[{]'?)",
+        ),
+    ];
+    for (name, text, expected) in rows {
+        assert_eq!(fault(text).as_deref(), Some(expected), "{name}");
+    }
+    // All of it is one line, whatever a name has.
+    let says = fault("[editor]\n\"a\\nb\" = 1\n").unwrap();
+    assert!(!says.contains('\n'), "{says}");
+}
+
+#[test]
+fn good_files_are_read() {
+    assert_eq!(fault(""), None);
+    assert_eq!(fault("\u{feff}# nothing\r\n"), None, "a byte order mark, as editors of Windows write it");
+    let text = "\
+        [editor]\n\
+        dialect = \"obsidian\"\n\
+        on-diff = \"hold\"\n\
+        token = false\n\
+        ignore = false\n\
+        hide = [\"*.pem\"]\n\
+        theme = \"light\"\n\
+        colors.ground = \"default\"\n\
+        colors.text = \"#010203\"\n\
+        keys.quit = \"Ctrl+X\"\n\
+        keys.cut = []\n\
+        keys.help = [\"F2\", \"F1\"]\n\
+        keys.switch-pane = [\"Ctrl+E\"]\n";
+    let config = Config::parse(text).unwrap();
+    let editor = &config.editor;
+    assert_eq!((editor.dialect, editor.on_diff), (Some(Dialect::Obsidian), Some(OnDiff::Hold)));
+    assert_eq!((editor.token, editor.ignore, editor.hide.len()), (Some(false), Some(false), 1));
+    let theme = config.theme();
+    assert_eq!((theme.rgb(Shade::Ground), theme.rgb(Shade::Text)), (None, Some(0x01_02_03)));
+    assert_eq!(theme.rgb(Shade::Bright), Theme::of(ThemeName::Light, |_| None).rgb(Shade::Bright));
+    let action = |context, key| config.keys.action(context, Key::try_from(String::from(key)).unwrap());
+    let rows = [
+        (Context::Text, "Ctrl+X", Some(Action::Quit)),
+        (Context::Text, "Ctrl+Q", None),
+        (Context::Text, "F2", Some(Action::Help)),
+        (Context::Text, "F1", Some(Action::Help)),
+        (Context::Page, "F1", Some(Action::ClosePage)),
+        (Context::Text, "Ctrl+_", None),
+        (Context::Files, "Ctrl+E", Some(Action::SwitchPane)),
+    ];
+    for (context, key, expected) in rows {
+        assert_eq!(action(context, key), expected, "{key}");
+    }
+    assert_eq!(
+        (config.keys.key(Action::Quit, true), config.keys.key(Action::Cut, true)),
+        ("^X".into(), "no key".into())
+    );
+}
+
+#[test]
+fn place_of_the_file_follows_the_environment() {
+    let root = |path: &str| if cfg!(windows) { format!("C:{path}") } else { path.into() };
+    let rows: &[(&str, &[(&str, &str)], bool, Option<&str>)] = &[
+        ("nothing", &[], false, None),
+        ("a home", &[("HOME", "/h")], false, Some("/h/.config/ide-mcp/config.toml")),
+        ("a variable", &[("HOME", "/h"), ("XDG_CONFIG_HOME", "/x")], false, Some("/x/ide-mcp/config.toml")),
+        (
+            "an empty one",
+            &[("HOME", "/h"), ("XDG_CONFIG_HOME", "")],
+            false,
+            Some("/h/.config/ide-mcp/config.toml"),
+        ),
+        (
+            "a relative one",
+            &[("HOME", "/h"), ("XDG_CONFIG_HOME", "x")],
+            false,
+            Some("/h/.config/ide-mcp/config.toml"),
+        ),
+        ("Windows", &[("HOME", "/h"), ("APPDATA", "/a")], true, Some("/a/ide-mcp/config.toml")),
+        ("Windows without it", &[("HOME", "/h")], true, None),
+    ];
+    for (name, variables, is_windows, expected) in rows {
+        let variable = |asked: &str| {
+            let found = variables.iter().find(|(name, _)| *name == asked)?;
+            Some(PathBuf::from(if found.1.starts_with('/') { root(found.1) } else { found.1.into() }))
+        };
+        assert_eq!(path(variable, *is_windows), expected.map(|path| PathBuf::from(root(path))), "{name}");
+    }
+}
+
+#[test]
+fn file_is_read_up_to_64_kib() {
+    let temp = tempfile::tempdir().unwrap();
+    let path = temp.path().join("config.toml");
+    let write = |length: usize, text: &str| {
+        fs::write(&path, text.to_owned() + &" ".repeat(length - text.len())).unwrap();
+    };
+    write(64 * 1024, "[editor]\ntoken = false\n");
+    let config = Config::read(Some(&path)).unwrap();
+    assert_eq!(config.editor.token, Some(false));
+    assert_eq!(config.source, Some(Source { path: path.clone(), is_read: true }));
+    write(64 * 1024 + 1, "[editor]\ntoken = false\n");
+    let shown = path.display();
+    let faults = |expected: String| assert_eq!(Config::read(Some(&path)).unwrap_err(), expected);
+    let without = "--no-config starts without it";
+    faults(format!("{shown} is larger than 64 KiB; {without}"));
+    fs::write(&path, b"# \xff").unwrap();
+    faults(format!("{shown} is not UTF-8; {without}"));
+    fs::write(&path, "[editor]\n\"a\\u001b\" = 1").unwrap();
+    assert!(!Config::read(Some(&path)).unwrap_err().contains('\u{1b}'));
+    fs::write(&path, "[editor]\n\ntheme = 1\n").unwrap();
+    faults(format!("{shown}:3:9: expected a name in quotes; {without}"));
+    fs::remove_file(&path).unwrap();
+    assert!(Config::read(Some(&path)).unwrap_err().contains("No such file"), "a named file has to exist");
+    fs::create_dir(&path).unwrap();
+    faults(format!("{shown} is no file; {without}"));
+}
+
+#[cfg(unix)]
+#[test]
+fn file_that_others_can_write_is_refused() {
+    use std::os::unix::fs::{PermissionsExt as _, symlink};
+    let temp = tempfile::tempdir().unwrap();
+    let (dir, link) = (temp.path().join("dir"), temp.path().join("link.toml"));
+    fs::create_dir(&dir).unwrap();
+    let path = dir.join("config.toml");
+    fs::write(&path, "").unwrap();
+    symlink(&path, &link).unwrap();
+    let shown = path.display().to_string();
+    let rows = [
+        ("private", 0o755, 0o600, None),
+        ("readable", 0o755, 0o644, None),
+        ("of a group", 0o755, 0o664, Some("(mode 664): chmod go-w ")),
+        ("of everybody", 0o755, 0o646, Some("(mode 646): chmod go-w ")),
+        ("in a folder of a group", 0o775, 0o644, None),
+        ("in a folder of everybody", 0o777, 0o644, Some("every user can replace ")),
+        ("in one like /tmp", 0o1777, 0o644, None),
+    ];
+    let says = Config::read(Some(Path::new("/dev/null"))).unwrap_err();
+    assert_eq!(says, "/dev/null is no file; --no-config starts without it");
+    for (name, folder, mode, expected) in rows {
+        fs::set_permissions(&dir, fs::Permissions::from_mode(folder)).unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(mode)).unwrap();
+        for named in [&path, &link] {
+            match (Config::read(Some(named)), expected) {
+                (Ok(_), None) => {}
+                (Err(says), Some(expected)) => {
+                    assert!(says.contains(expected), "{name}: {says}");
+                    assert!(says.contains(&shown) || says.contains("link.toml"), "{name}: {says}");
+                }
+                (other, _) => panic!("{name}: {other:?}"),
+            }
+        }
+    }
+}
+
+/// Returns the part of the page about the colors, and the one that has everything.
+fn parts_of_page() -> [String; 2] {
+    use std::fmt::Write as _;
+    let mut colors = "| color | dark | light |\n| --- | --- | --- |\n".to_owned();
+    let [dark, light] = [ThemeName::Dark, ThemeName::Light].map(|name| Theme::of(name, |_| None));
+    for (name, shade) in shades() {
+        let [dark, light] = [dark, light].map(|theme| theme.rgb(shade).unwrap());
+        writeln!(colors, "| `{name}` | `#{dark:06x}` | `#{light:06x}` |").unwrap();
+    }
+    let mut all = "\
+[editor]
+# The names and message shapes: vs-code, jetbrains, snake-case or obsidian
+dialect = \"vs-code\"
+# With a change: ask, accept, reject or hold it
+on-diff = \"ask\"
+# Ask for the token; false is --no-token, and accepts every program
+token = true
+# Hide from agents what .gitignore and its like name; false is --no-ignore
+ignore = true
+# Hide also these files, as lines of a .gitignore
+hide = []
+# dark, light or auto
+theme = \"dark\"
+
+[editor.colors]
+
+[editor.keys]
+"
+    .to_owned();
+    let mut listed = Vec::new();
+    for (title, within) in SECTIONS {
+        let of = |binding: &&Binding| binding.within == *within && !listed.contains(&binding.action);
+        let bindings: Vec<&Binding> = BINDINGS.iter().filter(of).collect();
+        if !bindings.is_empty() {
+            writeln!(all, "# {title}:").unwrap();
+        }
+        for binding in bindings {
+            listed.push(binding.action);
+            let keys: Vec<String> =
+                binding.keys.iter().map(|key| format!("{:?}", name(*key, false))).collect();
+            let line = format!("{} = [{}]", binding.action.name().unwrap(), keys.join(", "));
+            let room = 76_usize.saturating_sub(line.len() + 4);
+            if binding.help.len() <= room {
+                writeln!(all, "{line}  # {}", binding.help).unwrap();
+            } else {
+                writeln!(all, "# {}\n{line}", binding.help).unwrap();
+            }
+        }
+    }
+    let indent = |line: &str| if line.is_empty() { "\n".into() } else { format!("    {line}\n") };
+    [colors, all.lines().map(indent).collect()]
+}
+
+/// Returns all shades by their names.
+fn shades() -> Vec<(String, Shade)> {
+    let error = toml::from_str::<Editor>("colors.x = \"\"").unwrap_err();
+    let names = error.message().split('`').skip(3).step_by(2);
+    let shade = |name: &str| {
+        let editor: Editor = toml::from_str(&format!("colors.{name} = \"default\"")).unwrap();
+        (name.to_owned(), *editor.colors.keys().next().unwrap())
+    };
+    names.map(shade).collect()
+}
+
+#[test]
+fn page_has_everything_with_its_default() {
+    let page = include_str!("../../../docs/config.md");
+    let [colors, all] = parts_of_page();
+    assert!(page.contains(&colors), "the page lacks:\n{colors}");
+    assert!(page.contains(&all), "the page lacks:\n{all}");
+    // Every block of the page is a file, and the last one changes nothing.
+    let mut blocks = vec![String::new()];
+    for line in page.lines() {
+        match line.strip_prefix("    ") {
+            Some(code) => blocks.last_mut().unwrap().push_str(&format!("{code}\n")),
+            None if line.is_empty() => blocks.last_mut().unwrap().push('\n'),
+            None => blocks.push(String::new()),
+        }
+    }
+    let files: Vec<_> =
+        blocks.iter().map(|block| block.trim()).filter(|text| text.starts_with('[')).collect();
+    let [example, all] = files[..] else { panic!("{files:#?}") };
+    assert_eq!(fault(example), None);
+    let Config { editor, keys, .. } = Config::parse(all).unwrap();
+    assert_eq!((editor.dialect, editor.on_diff), (Some(Dialect::VsCode), Some(OnDiff::Ask)));
+    assert_eq!((editor.token, editor.ignore), (Some(true), Some(true)));
+    assert!(editor.hide.is_empty() && editor.colors.is_empty() && editor.theme == ThemeName::default());
+    for binding in BINDINGS {
+        assert_eq!(keys.keys(binding), binding.keys, "{binding:?}");
+    }
+}
