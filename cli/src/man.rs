@@ -35,12 +35,13 @@ pub(crate) fn main(options: &Options) -> ExitCode {
     Program("man").done(written.and_then(|()| write(&pages, &options.dir)))
 }
 
-/// Writes all pages, or none: first into a folder beside the others, then each to its place.
+/// Writes the pages: first into a folder beside the others, so that a full disk changes none of them, then each to its
+/// place.
 fn write(pages: &[(String, Vec<u8>)], dir: &Path) -> Result<(), String> {
     let shown = dir.display();
     match fs::metadata(dir) {
         Ok(found) if found.is_dir() => {}
-        Ok(_) => return Err(format!("{shown} is no directory: name one for the pages")),
+        Ok(_) => return Err(format!("{shown} is not a directory: name one for the pages")),
         Err(error) if error.kind() == ErrorKind::NotFound => {
             return Err(format!("there is no directory {shown}: make it first, or name another one"));
         }

@@ -6,6 +6,7 @@ use crate::editor::PanelWriter;
 use crate::support::save::{Seen, save};
 use ide_mcp::Time;
 use ide_mcp::ide::kit::display_line;
+use ide_mcp::ide::paths::{LocalPath, Platform};
 use ide_mcp::ide::tool::{CloseTab, DiffOutcome, GetDiagnostics, OpenDiff, OpenFile, ToolArguments};
 use ide_mcp::ide::{Client, ClientConfig, ClientEvent, Pending, Push, Selection};
 use ide_mcp::mcp::{Implementation, Outcome};
@@ -102,13 +103,11 @@ impl Stage<'_> {
     /// Waits for what happens next, for a moment. Returns the reason for the end of the connection.
     fn turn(&mut self) -> Option<String> {
         let now = self.conn.now();
-        // An accepted text is written before anything is skipped.
-        let is_writing = matches!(self.open, Some(Change { at: At::Announced(..), .. }));
-        if self.is_attached && !is_writing && self.panel.is_skipped() {
-            self.happens(Event::Skipped);
-        } else if self.rest.take_if(|until| *until <= now).is_some() {
+        if self.rest.take_if(|until| *until <= now).is_some() {
             self.happens(Event::Rested);
         }
+        // An accepted text is written before anything is skipped.
+        let is_writing = matches!(self.open, Some(Change { at: At::Announced(..), .. }));
         match self.conn.poll(SLICE) {
             Some(ClientEvent::Ready(_)) => {
                 self.is_attached = true;
@@ -123,6 +122,9 @@ impl Stage<'_> {
             Some(ClientEvent::Closed(reason)) => return Some(reason.to_string()),
             Some(_) => {}
             None if self.conn.is_over() => return Some("the connection is over".into()),
+            None if self.is_attached && !is_writing && self.panel.is_skipped() => {
+                self.happens(Event::Skipped);
+            }
             None => {}
         }
         None
@@ -174,6 +176,9 @@ impl Stage<'_> {
         };
         let Some(Change { path, tab, text, seen, at }) = self.open.take_if(is_of) else { return };
         let event = match at {
+            At::Announced(..) if !matches!(outcome, Outcome::Result(_)) => {
+                Event::NotWritten("the editor did not prepare for it".into())
+            }
             At::Announced(_, accepted) => {
                 let written = save(&path, accepted.as_bytes(), Some(&seen));
                 self.ask(&GetDiagnostics::new(None));
@@ -187,8 +192,10 @@ impl Stage<'_> {
             At::Proposed(pending) => match pending.answer(outcome) {
                 Ok(DiffOutcome::Accepted { contents }) => {
                     self.ask(&CloseTab::new(tab.as_str()));
-                    let uri = format!("file://{}", path.display());
-                    if let Some(announced) = self.ask(&GetDiagnostics::new(Some(uri))) {
+                    let uri = LocalPath::parse(&path.to_string_lossy(), Platform::native())
+                        .map(|path| path.to_uri())
+                        .ok();
+                    if let Some(announced) = self.ask(&GetDiagnostics::new(uri)) {
                         let at = At::Announced(announced, contents);
                         self.open = Some(Change { path, tab, text, seen, at });
                     }

@@ -9,10 +9,10 @@ use std::path::Path;
 /// The editor that everybody has who reads that there is none.
 pub(crate) const OWN_EDITOR: &str = "or run `ide-mcp editor`";
 
-/// The maximum number of editors in a list: what a screen of 24 rows shows with the question below it.
+/// The maximum number of editors in a list: a person who has more of them in one folder names the port.
 const MAX_LISTED: usize = 20;
 
-/// The maximum number of characters of a name in a list: it leaves room for the port and the process in 80 columns.
+/// The maximum number of characters of a name in a list.
 const MAX_NAME: usize = 40;
 
 /// Finds the editor by its lock file, without connecting to it.
@@ -61,7 +61,9 @@ fn ask<'a>(program: &str, editors: &'a [FoundEditor]) -> Option<&'a FoundEditor>
     let ports: Vec<u16> = editors.iter().map(|editor| editor.port).collect();
     let mut said = format!("{program}: several editors have this folder open:\n");
     for (number, row) in (1..).zip(listed(editors)) {
-        said.push_str(&format!("  {number}  {row}\n"));
+        // The last row can say how many have none.
+        let number = if number > editors.len().min(MAX_LISTED) { String::new() } else { number.to_string() };
+        said.push_str(&format!("  {number:>2}  {row}\n"));
     }
     loop {
         said.push_str(&format!("{program}: which one? Type its number; Ctrl+C ends: "));
@@ -76,6 +78,10 @@ fn ask<'a>(program: &str, editors: &'a [FoundEditor]) -> Option<&'a FoundEditor>
         if let Some(index) = picked(&line, &ports) {
             return editors.get(index);
         }
+        said = format!(
+            "{program}: \"{}\" is neither a number of the list nor a port\n",
+            display_line(line.trim(), MAX_NAME)
+        );
     }
 }
 
@@ -150,7 +156,7 @@ pub(crate) fn working_dir(cwd: Option<&Path>) -> io::Result<WorkingDir> {
 /// Returns the text of the error, with the options that help.
 pub(crate) fn with_options(mut none: Box<NoEditor>) -> String {
     use NoEditorReason::{AutoConnectOff, DeadProcess, NoFile, NoFileForPort, NoneFits, SeveralFit};
-    // The list of this program has more, and an end.
+    // The list of this program also has the terminal of each editor, and is bounded.
     let accepted = std::mem::take(&mut none.accepted);
     let reason = &none.reason;
     let mut text = none.to_string();

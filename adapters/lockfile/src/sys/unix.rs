@@ -2,7 +2,7 @@
 //! reach the same directory even if its path changes.
 
 use std::ffi::{OsStr, OsString};
-use std::fs::{DirBuilder, File, Metadata, read_link, read_to_string, symlink_metadata};
+use std::fs::{DirBuilder, File, Metadata, read_dir, read_link, read_to_string, symlink_metadata};
 use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
@@ -199,7 +199,9 @@ pub(crate) fn pid_alive(pid: u32) -> Option<bool> {
 /// behind its name in parentheses.
 fn has_ended(pid: Pid) -> bool {
     let status = read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
-    status.rsplit_once(") ").is_some_and(|(_, behind)| behind.starts_with(['Z', 'X']))
+    let has_main_thread = status.rsplit_once(") ").is_none_or(|(_, behind)| !behind.starts_with(['Z', 'X']));
+    // A process can go on without its main thread.
+    !has_main_thread && read_dir(format!("/proc/{pid}/task")).map_or(0, Iterator::count) < 2
 }
 
 pub(crate) fn to_path(path: &LocalPath) -> Result<PathBuf, Error> {

@@ -247,7 +247,8 @@ fn kept_alone(old: &Lines, proposed: &Lines, hunks: &[Hunk], accepted: &str) -> 
 /// Returns how the accepted text differs from the proposed one, in words for a person.
 fn how(made: Option<Made>) -> String {
     match made {
-        None => ", with your changes".into(),
+        None => " with your changes".into(),
+        Some(Made { kept: 0, edited: false, .. }) => ", but without any of its changes".into(),
         Some(Made { hunks, kept, edited: false }) => format!(" with your changes ({kept} of {hunks} hunks)"),
         Some(Made { hunks: 0 | 1, .. }) => " as you edited it".into(),
         Some(Made { hunks, kept, .. }) => format!(" as you edited it ({kept} of {hunks} hunks as proposed)"),

@@ -20,7 +20,7 @@ use tui_input::backend::crossterm::EventHandler as _;
 const MAX_LINE: usize = 4_096;
 /// The keys that are taken before the session goes on: a pasted text delays no answer to the editor.
 const MAX_KEYS: usize = 256;
-/// The time for which a key is awaited: crossterm sees none in no time.
+/// The time for which a key is awaited.
 const LOOK: Duration = Duration::from_millis(1);
 /// The columns that a prompt leaves for the line. A wider prompt is written above it.
 const ROOM: usize = 16;
@@ -253,7 +253,7 @@ mod signals {
         match letter {
             'c' => Some(Signal::INT),
             'z' => Some(Signal::TSTP),
-            // crossterm names `\` so.
+            // The event names `\` so.
             '4' => Some(Signal::QUIT),
             _ => None,
         }

@@ -35,10 +35,12 @@ pub(crate) struct Editor {
 }
 
 fn dialect<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Dialect>, D::Error> {
-    const NAMES: &[&str] = &[DIALECTS[0].0, DIALECTS[1].0, DIALECTS[2].0, DIALECTS[3].0];
     let name = String::deserialize(deserializer)?;
     let found = DIALECTS.iter().find(|(known, _)| *known == name);
-    found.map(|(_, dialect)| Some(*dialect)).ok_or_else(|| Error::unknown_variant(&name, NAMES))
+    found.map(|(_, dialect)| Some(*dialect)).ok_or_else(|| {
+        let known: Vec<String> = DIALECTS.iter().map(|(known, _)| format!("`{known}`")).collect();
+        Error::custom(format_args!("unknown variant `{name}`, expected one of {}", known.join(", ")))
+    })
 }
 
 /// An action by its name.

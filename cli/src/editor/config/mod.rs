@@ -128,13 +128,13 @@ fn is_trusted(path: &Path) -> Result<(), String> {
         match weak.weakness {
             Weakness::Owner { owner, us } => {
                 return Err(format!(
-                    "{shown} lies below {parent}, which belongs to user {owner}, and we are user {us}"
+                    "{shown} lies below {parent}, which belongs to user {owner}, and you are user {us}"
                 ));
             }
             Weakness::WritableByAll { mode } => {
                 return Err(format!("every user can replace {shown} in {parent} (mode {mode:03o})"));
             }
-            // On many systems each user is alone in their group.
+            // On many systems each user is alone in their group, and new folders have such a mode.
             _ => {}
         }
     }
@@ -148,9 +148,11 @@ fn is_ours(path: &Path, metadata: &fs::Metadata) -> Result<(), String> {
     let (shown, mode) = (path.display(), metadata.mode() & 0o777);
     // The configuration of a whole system is root's.
     if owner != us && owner != 0 {
-        return Err(format!("{shown} belongs to user {owner}, and we are user {us}"));
+        return Err(format!("{shown} belongs to user {owner}, and you are user {us}"));
     }
-    if mode & 0o022 != 0 {
+    // A group with the number of its user has nobody else, and its files often have such a mode.
+    let others = if metadata.gid() == owner { 0o002 } else { 0o022 };
+    if mode & others != 0 {
         let command = format!("chmod go-w {}", quoted(&path.to_string_lossy()));
         return Err(format!("other users can write to {shown} (mode {mode:03o}): {command}"));
     }
@@ -170,7 +172,8 @@ fn place(text: &str, at: usize) -> (usize, usize) {
     (before.matches('\n').count().saturating_add(1), line.chars().count().saturating_add(1))
 }
 
-/// Says a message of the parser as a person needs it. That about an unknown name has the most similar of the known ones, or all if they are few.
+/// Says a message of the parser as a person needs it. That about an unknown name has the most similar of the known ones,
+/// or all if they are few.
 fn explained(message: &str) -> String {
     let message = message.trim_end().replace('\n', ", ");
     // A name could also be the key of a table, which no setting is.

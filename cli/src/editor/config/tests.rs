@@ -100,7 +100,7 @@ fn fault_has_its_place_and_the_remedy() {
         (
             "a name of no key in a list",
             "[editor.keys]\naccept = [\n  \"A\",\n  \"nokey\",\n]\n",
-            "2:10: \"nokey\" is no key: write a character, F1 to F12, or a name such as Esc, Enter or PgDn",
+            "2:10: \"nokey\" is not a key: write a character, F1 to F12, or a name such as Esc, Enter or PgDn",
         ),
         (
             "a key that no terminal sends",
@@ -261,7 +261,7 @@ fn file_is_read_up_to_64_kib() {
 #[cfg(unix)]
 #[test]
 fn file_that_others_can_write_is_refused() {
-    use std::os::unix::fs::{PermissionsExt as _, symlink};
+    use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, chown, symlink};
     let temp = tempfile::tempdir().unwrap();
     let (dir, link) = (temp.path().join("dir"), temp.path().join("link.toml"));
     fs::create_dir(&dir).unwrap();
@@ -269,10 +269,12 @@ fn file_that_others_can_write_is_refused() {
     fs::write(&path, "").unwrap();
     symlink(&path, &link).unwrap();
     let shown = path.display().to_string();
+    let owner = fs::metadata(&path).unwrap();
+    let of_group = Some("(mode 664): chmod go-w ").filter(|_| owner.gid() != owner.uid());
     let rows = [
         ("private", 0o755, 0o600, None),
         ("readable", 0o755, 0o644, None),
-        ("of a group", 0o755, 0o664, Some("(mode 664): chmod go-w ")),
+        ("of the group of the test", 0o755, 0o664, of_group),
         ("of everybody", 0o755, 0o646, Some("(mode 646): chmod go-w ")),
         ("in a folder of a group", 0o775, 0o644, None),
         ("in a folder of everybody", 0o777, 0o644, Some("every user can replace ")),
@@ -293,6 +295,14 @@ fn file_that_others_can_write_is_refused() {
                 (other, _) => panic!("{name}: {other:?}"),
             }
         }
+    }
+    // Only root can give the file to a group that it is not in.
+    if owner.uid() == 0 {
+        fs::set_permissions(&dir, fs::Permissions::from_mode(0o755)).unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o664)).unwrap();
+        chown(&path, None, Some(12_345)).unwrap();
+        let says = Config::read(Some(&path)).unwrap_err();
+        assert!(says.contains("(mode 664): chmod go-w "), "{says}");
     }
 }
 

@@ -14,8 +14,8 @@ pub(crate) struct Key {
 }
 
 impl Key {
-    /// Returns the key of an event. A terminal sends one byte for several keys with Ctrl; crossterm names the
-    /// digit or the letter among them.
+    /// Returns the key of an event. A terminal sends one byte for several keys with Ctrl; the event has
+    /// the digit or the letter among them.
     pub(crate) const fn of(event: KeyEvent) -> Self {
         let ctrl = event.modifiers.contains(KeyModifiers::CONTROL);
         let alt = event.modifiers.contains(KeyModifiers::ALT);
@@ -104,7 +104,9 @@ impl TryFrom<String> for Key {
             rest = after;
         }
         let code = code(rest).ok_or_else(|| {
-            format!("{text:?} is no key: write a character, F1 to F12, or a name such as Esc, Enter or PgDn")
+            format!(
+                "{text:?} is not a key: write a character, F1 to F12, or a name such as Esc, Enter or PgDn"
+            )
         })?;
         let code = match code {
             KeyCode::Char(character) if ctrl || alt => KeyCode::Char(character.to_ascii_lowercase()),
@@ -117,7 +119,11 @@ impl TryFrom<String> for Key {
             KeyCode::Char('i') if ctrl => unsendable("it sends Tab"),
             KeyCode::Char('j' | 'm') if ctrl => unsendable("it sends Enter"),
             KeyCode::Char('[') if ctrl => unsendable("it sends Esc"),
-            KeyCode::Char('[') if alt => unsendable("other keys begin so"),
+            KeyCode::Char('[' | ']') if alt => unsendable("other sequences begin so"),
+            KeyCode::Enter | KeyCode::Esc | KeyCode::Backspace if ctrl || shift => {
+                unsendable("it sends the key alone")
+            }
+            KeyCode::Tab if ctrl => unsendable("it sends Tab"),
             KeyCode::Char(character)
                 if ctrl && !matches!(character, 'a'..='z' | ' ' | '\\' | ']' | '^' | '_') =>
             {
@@ -168,19 +174,25 @@ mod tests {
             ("Shift+Tab", Ok(Key::with(KeyCode::Tab, false, true))),
             ("Ctrl+PageDown", Ok(Key::with(KeyCode::PageDown, true, false))),
             ("ESC", Ok(Key::plain(KeyCode::Esc))),
-            ("", Err("\"\" is no key: ")),
-            ("F13", Err("\"F13\" is no key: write a character, F1 to F12,")),
-            ("F0", Err("\"F0\" is no key: ")),
-            ("ab", Err("\"ab\" is no key: ")),
-            ("\u{7}", Err("is no key: ")),
+            ("", Err("\"\" is not a key: ")),
+            ("F13", Err("\"F13\" is not a key: write a character, F1 to F12,")),
+            ("F0", Err("\"F0\" is not a key: ")),
+            ("ab", Err("\"ab\" is not a key: ")),
+            ("\u{7}", Err("is not a key: ")),
             ("Meta+a", Err("\"Meta\" in \"Meta+a\" is neither Ctrl, Alt nor Shift")),
             ("Shift+a", Err("no terminal sends \"Shift+a\": it sends the other character")),
             ("Ctrl+H", Err("it sends Backspace")),
+            ("Ctrl+Enter", Err("it sends the key alone")),
+            ("Shift+Enter", Err("it sends the key alone")),
+            ("Ctrl+Esc", Err("it sends the key alone")),
+            ("Ctrl+Backspace", Err("it sends the key alone")),
+            ("Ctrl+Tab", Err("it sends Tab")),
+            ("Alt+]", Err("other sequences begin so")),
             ("Ctrl+I", Err("it sends Tab")),
             ("^J", Err("it sends Enter")),
             ("Ctrl+M", Err("it sends Enter")),
             ("Ctrl+[", Err("it sends Esc")),
-            ("Alt+[", Err("other keys begin so")),
+            ("Alt+[", Err("other sequences begin so")),
             ("Ctrl+1", Err("Ctrl goes with letters and Space")),
         ];
         for (text, expected) in rows {

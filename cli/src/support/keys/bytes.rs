@@ -376,15 +376,19 @@ mod tests {
     #[test]
     fn endless_sequences_and_strings_are_dropped_at_their_limit() {
         for (name, begin, fill, limit) in
-            [("sequence", &b"\x1b["[..], b'1', MAX_SEQUENCE), ("string", b"\x1b]", b'x', MAX_STRING)]
+            [("sequence", &b"\x1b["[..], b'1', MAX_SEQUENCE - 2), ("string", b"\x1b]", b'x', MAX_STRING)]
         {
-            for (length, is_kept) in [(limit - 3, true), (limit + 2, false)] {
+            for (length, is_kept) in [(limit - 1, true), (limit, false)] {
                 let mut bytes = Bytes::default();
                 bytes.feed(begin, |event| panic!("{name}: {event:?}"));
                 bytes.feed(&vec![fill; length], |event| panic!("{name}: {event:?}"));
                 assert_eq!(bytes.patience().is_some(), is_kept, "{name} of {length}");
-                assert!(bytes.pending.len() <= limit + 2, "{name}");
             }
+        }
+        // The end at the limit, and one byte behind it: then the end is a key.
+        for (length, expected) in [(MAX_SEQUENCE - 3, vec!["q"]), (MAX_SEQUENCE - 2, vec!["~", "q"])] {
+            let sequence = [b"\x1b[", vec![b'1'; length].as_slice(), b"~q"].concat();
+            assert_eq!(events([sequence.as_slice()]), expected, "{length}");
         }
     }
 

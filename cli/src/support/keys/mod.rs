@@ -38,6 +38,7 @@ impl Keys {
 #[cfg(unix)]
 mod unix {
     use super::{Bytes, Duration, Event, io};
+    use ide_mcp::{Clock, Time};
     use rustix::event::{PollFd, PollFlags, Timespec, poll};
     use rustix::io::{Errno, read};
     use std::collections::VecDeque;
@@ -48,31 +49,40 @@ mod unix {
     pub(crate) struct Keys {
         bytes: Bytes,
         events: VecDeque<Event>,
+        clock: Clock,
+        /// The time of the last bytes.
+        heard: Time,
     }
 
     impl Keys {
-        /// Returns the next event; `None` if none comes for this time. The silence that ends a sequence can take longer, at
-        /// most a second.
+        /// Returns the next event; `None` if none comes for this time.
         ///
         /// # Errors
         /// Returns an error if the terminal is gone.
         pub(crate) fn next(&mut self, most: Option<Duration>) -> io::Result<Option<Event>> {
-            let mut buffer = [0; 4096];
+            let (mut buffer, begin) = ([0; 4096], self.clock.now());
+            let until = most.map(|most| begin.saturating_add(most));
             loop {
                 if let Some(event) = self.events.pop_front() {
                     return Ok(Some(event));
                 }
-                let patience = self.bytes.patience();
+                let silent = self.bytes.patience().map(|patience| self.heard.saturating_add(patience));
+                let next = until.into_iter().chain(silent).min();
+                let has_bytes = wait(next.map(|next| next.saturating_since(self.clock.now())))?;
+                let now = self.clock.now();
                 let events = |event| self.events.push_back(event);
-                match (wait(patience.or(most))?, patience) {
-                    (false, None) => return Ok(None),
-                    (false, Some(_)) => self.bytes.silence(events),
-                    (true, _) => match read(io::stdin(), &mut buffer) {
+                if has_bytes {
+                    match read(io::stdin(), &mut buffer) {
                         Ok(0) => return Err(ErrorKind::UnexpectedEof.into()),
                         Ok(count) => self.bytes.feed(buffer.get(..count).unwrap_or_default(), events),
                         Err(Errno::INTR | Errno::AGAIN) => {}
                         Err(error) => return Err(error.into()),
-                    },
+                    }
+                    self.heard = now;
+                } else if silent.is_some_and(|silent| silent <= now) {
+                    self.bytes.silence(events);
+                } else if until.is_some_and(|until| until <= now) {
+                    return Ok(None);
                 }
             }
         }
