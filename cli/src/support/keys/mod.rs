@@ -3,10 +3,10 @@
 //! crossterm itself reads the console of Windows. On Unix its reader holds up every key behind an unfinished sequence, so
 //! [`Bytes`] is in its place.
 
-#[cfg(unix)]
+#[cfg(any(unix, test))]
 mod bytes;
 
-#[cfg(unix)]
+#[cfg(any(unix, test))]
 pub(crate) use bytes::Bytes;
 use crossterm::event::Event;
 use std::io;
