@@ -140,9 +140,7 @@ impl App {
 
     /// Runs the follow-ups of finished disk jobs, and starts the look and the checks that are due.
     pub(crate) fn tick(&mut self, server: &mut Server, now: Time) {
-        let was_live = self.model.is_live();
-        self.model.now = now;
-        self.stale |= was_live != self.model.is_live();
+        self.set_now(now);
         self.stale |= self.model.expire();
         self.stale |= self.beside.as_mut().is_some_and(Beside::look);
         while let Some(follow_up) = self.disk.next() {
@@ -154,6 +152,13 @@ impl App {
         if self.check_at.is_some_and(|at| at <= now) {
             self.check(server);
         }
+    }
+
+    /// Takes the time of a turn. When the keys count again, the screen shows them again.
+    fn set_now(&mut self, now: Time) {
+        let was_live = self.model.is_live();
+        self.model.now = now;
+        self.stale |= was_live != self.model.is_live();
     }
 
     pub(crate) fn deadline(&self) -> Option<Time> {
@@ -181,7 +186,7 @@ impl App {
         now: Time,
         mut next: impl FnMut() -> Option<Event>,
     ) -> bool {
-        self.model.now = now;
+        self.set_now(now);
         let (mut typed, mut is_resized) = (String::new(), false);
         while let Some(event) = next() {
             let character = match &event {
@@ -213,7 +218,7 @@ impl App {
 
     /// Handles an input of the person.
     pub(crate) fn input(&mut self, server: &mut Server, now: Time, event: Event) -> Flow {
-        self.model.now = now;
+        self.set_now(now);
         let is_wheel = matches!(&event, Event::Mouse(mouse) if mouse::is_wheel(mouse.kind));
         let request = match event {
             Event::Key(key) if key.is_release() => return Flow::GoOn,

@@ -56,6 +56,21 @@ fn proposal_is_accepted_rejected_and_edited() {
     }
 }
 
+/// The row of keys says that a proposal has come, until they decide. The turn that ends this has no input.
+#[test]
+fn keys_are_shown_as_soon_as_they_decide() {
+    let mut desk = Desk::new(&[("a.txt", OLD)]);
+    let agent = desk.attach("agent");
+    desk.call(agent, &diff(&desk, "a.txt", "new\n"));
+    desk.shows("look at it first");
+    assert!(!desk.app.stale, "the screen was drawn");
+    desk.now = desk.app.deadline().unwrap();
+    desk.app.inputs(&mut desk.server, desk.now, || None);
+    desk.app.tick(&mut desk.server, desk.now);
+    assert!(desk.app.stale, "and is drawn again");
+    assert!(!desk.screen().contains("look at it first"), "{}", desk.screen());
+}
+
 #[test]
 fn keys_decide_only_after_proposal_is_seen() {
     let mut desk = Desk::new(&[("a.txt", OLD), ("b.txt", "b")]);
