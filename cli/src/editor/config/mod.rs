@@ -56,8 +56,12 @@ impl Config {
         let found = || path(|name| env::var_os(name).map(Into::into), cfg!(windows));
         let Some(path) = named.map(Path::to_owned).or_else(found) else { return Ok(Self::default()) };
         // A dangling link is there, and so is a file in a folder that lets nobody through.
-        let is_missing =
-            || matches!(fs::symlink_metadata(&path), Err(error) if error.kind() == ErrorKind::NotFound);
+        let is_missing = || {
+            matches!(
+                fs::symlink_metadata(&path).map_err(|error| error.kind()),
+                Err(ErrorKind::NotFound | ErrorKind::NotADirectory)
+            )
+        };
         if named.is_none() && is_missing() {
             return Ok(Self { source: Some(Source { path, is_read: false }), ..Self::default() });
         }

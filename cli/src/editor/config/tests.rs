@@ -110,17 +110,17 @@ fn fault_has_its_place_and_the_remedy() {
         (
             "a key of another action",
             "[editor.keys]\naccept = \"r\"\n",
-            "2:10: r is a key of `accept` and of `reject`, which are there at the same time",
+            "2:10: r is a key of `accept` and of `reject`, which are there at the same time: give one of them another key",
         ),
         (
             "two actions of the file",
             "[editor.keys]\nreject = \"Z\"\nsave = \"Alt+S\"\nsave-as = []\naccept = \"Z\"\n",
-            "5:10: Z is a key of `accept` and of `reject`, which are there at the same time",
+            "5:10: Z is a key of `accept` and of `reject`, which are there at the same time: give one of them another key",
         ),
         (
             "a key of a page",
             "[editor.keys]\npause = \"F4\"\n",
-            "2:9: F4 is a key of `close-page` and of `pause`, which are there at the same time",
+            "2:9: F4 is a key of `close-page` and of `pause`, which are there at the same time: give one of them another key",
         ),
         (
             "a letter where text is typed",
@@ -135,6 +135,21 @@ fn fault_has_its_place_and_the_remedy() {
         ),
         ("no way out", "[editor.keys]\nquit = []\n", "2:8: `quit` needs a key: without one, nobody gets out"),
         ("an empty pattern", "[editor]\nhide = [\"*.pem\", \"\"]\n", "2:8: an empty pattern names no file"),
+        (
+            "a pattern that hides nothing",
+            "[editor]\nhide = [\"./a.txt\"]\n",
+            "2:8: \"./a.txt\" names no file in a .gitignore: write the path in its folder, without ./ and ../",
+        ),
+        (
+            "another one that hides nothing",
+            "[editor]\nhide = [\"../p/a.txt\"]\n",
+            "2:8: \"../p/a.txt\" names no file in a .gitignore: write the path in its folder, without ./ and ../",
+        ),
+        (
+            "a pattern of two lines",
+            "[editor]\nhide = [\"a\\nb\"]\n",
+            "2:8: \"a\\nb\" has a control character, which no line of a .gitignore has",
+        ),
         (
             "a comment as a pattern",
             "[editor]\nhide = [\"#x\"]\n",
@@ -232,7 +247,7 @@ fn place_of_the_file_follows_the_environment() {
 
 #[test]
 fn file_is_read_up_to_64_kib() {
-    let temp = tempfile::tempdir().unwrap();
+    let temp = crate::support::temp::private_temp_dir();
     let path = temp.path().join("config.toml");
     let write = |length: usize, text: &str| {
         fs::write(&path, text.to_owned() + &" ".repeat(length - text.len())).unwrap();
@@ -262,7 +277,7 @@ fn file_is_read_up_to_64_kib() {
 #[test]
 fn file_that_others_can_write_is_refused() {
     use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, chown, symlink};
-    let temp = tempfile::tempdir().unwrap();
+    let temp = crate::support::temp::private_temp_dir();
     let (dir, link) = (temp.path().join("dir"), temp.path().join("link.toml"));
     fs::create_dir(&dir).unwrap();
     let path = dir.join("config.toml");

@@ -89,6 +89,14 @@ impl TryFrom<String> for Pattern {
                 "{line:?} is a comment in a .gitignore: a name that begins with # begins with \\#"
             ));
         }
+        if line.chars().any(char::is_control) {
+            return Err(format!("{line:?} has a control character, which no line of a .gitignore has"));
+        }
+        if line.trim_start_matches('!').split('/').any(|part| matches!(part, "." | "..")) {
+            return Err(format!(
+                "{line:?} names no file in a .gitignore: write the path in its folder, without ./ and ../"
+            ));
+        }
         match GitignoreBuilder::new("").add_line(None, &line) {
             Ok(_) => Ok(Self(line)),
             Err(error) => Err(format!("{line:?} is no line of a .gitignore: {error}")),

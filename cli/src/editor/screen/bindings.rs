@@ -336,7 +336,7 @@ impl Keymap {
         Some(Fault {
             of: [binding.action, other.action],
             says: format!(
-                "{} is a key of {} and of {}, which are there at the same time",
+                "{} is a key of {} and of {}, which are there at the same time: give one of them another key",
                 name(key, false),
                 named(binding.action),
                 named(other.action)

@@ -114,12 +114,15 @@ impl TryFrom<String> for Key {
         };
         let unsendable = |why: &str| Err(format!("no terminal sends {text:?}: {why}"));
         match code {
-            KeyCode::Char(_) if shift => unsendable("it sends the other character alone, such as A"),
+            KeyCode::Char(_) if shift => {
+                unsendable("with Shift it sends another character, such as A: write that one")
+            }
             KeyCode::Char('h') if ctrl => unsendable("it sends Backspace"),
             KeyCode::Char('i') if ctrl => unsendable("it sends Tab"),
             KeyCode::Char('j' | 'm') if ctrl => unsendable("it sends Enter"),
             KeyCode::Char('[') if ctrl => unsendable("it sends Esc"),
-            KeyCode::Char('[' | ']') if alt => unsendable("other sequences begin so"),
+            KeyCode::Char('[' | ']' | '^' | '_') if alt => unsendable("other sequences begin so"),
+            KeyCode::Esc if alt => unsendable("it sends Esc twice"),
             KeyCode::Enter | KeyCode::Esc | KeyCode::Backspace if ctrl || shift => {
                 unsendable("it sends the key alone")
             }
@@ -180,13 +183,15 @@ mod tests {
             ("ab", Err("\"ab\" is not a key: ")),
             ("\u{7}", Err("is not a key: ")),
             ("Meta+a", Err("\"Meta\" in \"Meta+a\" is neither Ctrl, Alt nor Shift")),
-            ("Shift+a", Err("no terminal sends \"Shift+a\": it sends the other character")),
+            ("Shift+a", Err("no terminal sends \"Shift+a\": with Shift it sends another character")),
             ("Ctrl+H", Err("it sends Backspace")),
             ("Ctrl+Enter", Err("it sends the key alone")),
             ("Shift+Enter", Err("it sends the key alone")),
             ("Ctrl+Esc", Err("it sends the key alone")),
             ("Ctrl+Backspace", Err("it sends the key alone")),
             ("Ctrl+Tab", Err("it sends Tab")),
+            ("Alt+Esc", Err("it sends Esc twice")),
+            ("Alt+_", Err("other sequences begin so")),
             ("Alt+]", Err("other sequences begin so")),
             ("Ctrl+I", Err("it sends Tab")),
             ("^J", Err("it sends Enter")),

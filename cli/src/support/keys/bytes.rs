@@ -152,7 +152,26 @@ fn event(whole: &[u8]) -> Option<Event> {
     {
         return None;
     }
-    to_crossterm(terminput::Event::parse_from(whole).ok()??).ok()
+    if is_outside(whole) {
+        return None;
+    }
+    let event = to_crossterm(terminput::Event::parse_from(whole).ok()??).ok()?;
+    // Keys with a number of their own can have that of a control character, which no key types.
+    let is_control =
+        matches!(event, Event::Key(KeyEvent { code: KeyCode::Char(key), .. }) if key.is_control());
+    (!is_control).then_some(event)
+}
+
+/// Returns true for a mouse at place 0. Places count from 1, and terminput subtracts 1 without a check.
+fn is_outside(whole: &[u8]) -> bool {
+    match whole {
+        [0x1b, b'[', b'M', _, column, row] => *column <= 32 || *row <= 32,
+        [0x1b, b'[', numbers @ .., b'M' | b'm'] => {
+            let mut numbers = numbers.split(|byte| *byte == b';').skip(1);
+            numbers.any(|number| number.iter().all(|digit| *digit == b'0'))
+        }
+        _ => false,
+    }
 }
 
 /// Finds what stands at the beginning of these bytes.
@@ -279,6 +298,12 @@ mod tests {
         ("bytes that are no text", b"\xff\xc0\xed\xa0\x80\x80", &[]),
         ("an unknown key", b"\x1b[99;5~\x1bOz", &[]),
         ("the end of a paste alone", b"\x1b[201~", &[]),
+        (
+            "the mouse nowhere",
+            b"\x1b[<0;0;1M\x1b[<0;1;0m\x1b[<0;00;5M\x1b[32;0;1M\x1b[M  !\x1b[M ! \x1b[<0;;1M",
+            &[],
+        ),
+        ("control characters by number", b"\x1b[10u\x1b[0u\x1b[155u", &[]),
     ];
 
     #[test]
