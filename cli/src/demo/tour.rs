@@ -188,6 +188,8 @@ impl Tour {
         if let Some(proposal) = PROPOSALS.get(at) {
             self.wire(&format!("→ openDiff {}", proposal.file));
             self.say(proposal.says);
+            // The editor does not put a change in front of a person who has just typed.
+            self.say("If it only waits, F3 shows it.");
             self.ask(proposal.asks);
             self.at = At::Deciding(at);
             return vec![Act::Propose(proposal)];

@@ -174,7 +174,8 @@ pub(crate) fn with_options(mut none: Box<NoEditor>) -> String {
         }
         // The library names it where there are no lock files.
         NoneFits { .. } => {}
-        NoFile { .. } | NoFileForPort { .. } => add(OWN_EDITOR),
+        NoFile { .. } => add(OWN_EDITOR),
+        NoFileForPort { .. } => add("use the port of a running editor, or run `ide-mcp editor`"),
         DeadProcess { .. } => {
             add("--dead-process permits it");
             add(OWN_EDITOR);

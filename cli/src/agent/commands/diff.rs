@@ -288,7 +288,7 @@ mod tests {
         let rows = [
             ("as proposed", old, proposed, proposed, " with your changes (4 of 4 hunks)"),
             ("one refused", old, proposed, "A\nb\nC\nd\ne\nf\nG\n", " with your changes (3 of 4 hunks)"),
-            ("all refused", old, proposed, old, " with your changes (0 of 4 hunks)"),
+            ("all refused", old, proposed, old, ", but without any of its changes"),
             (
                 "one edited",
                 old,
@@ -304,7 +304,7 @@ mod tests {
                 " as you edited it (3 of 4 hunks as proposed)",
             ),
             ("a new file", "", "a\n", "b\n", " as you edited it"),
-            ("a new file that stays empty", "", "a\n", "", " with your changes (0 of 1 hunks)"),
+            ("a new file that stays empty", "", "a\n", "", ", but without any of its changes"),
             (
                 "repeated lines",
                 "x\nx\ny\nx\nx\n",
@@ -324,7 +324,7 @@ mod tests {
         for (name, old, proposed, accepted, expected) in rows {
             assert_eq!(how(Some(Made::of(old, proposed, accepted))), expected, "{name}");
         }
-        assert_eq!(how(None), ", with your changes");
+        assert_eq!(how(None), " with your changes");
     }
 
     #[test]
