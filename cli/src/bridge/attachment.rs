@@ -350,7 +350,7 @@ mod tests {
             ("ours after another", Trust::OurUser, &[false, true, true]),
             ("every user is trusted", Trust::EveryUser, &[true, true]),
         ];
-        let temp = tempfile::tempdir().unwrap();
+        let temp = crate::support::temp::private_temp_dir();
         let root = temp.path().join("attempts");
         let dir = LockDir::create(&root).unwrap();
         let token = new_token().unwrap();

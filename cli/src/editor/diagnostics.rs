@@ -138,7 +138,7 @@ mod tests {
 
     #[test]
     fn oldest_of_257_asked_files_is_dropped() {
-        let temp = tempfile::tempdir().unwrap();
+        let temp = crate::support::temp::private_temp_dir();
         let root = temp.path().join("asked");
         std::fs::create_dir_all(&root).unwrap();
         let mut asked = Asked::default();

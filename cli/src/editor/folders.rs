@@ -231,7 +231,7 @@ mod tests {
 
     #[test]
     fn path_is_inside_by_its_real_form() {
-        let temp = tempfile::tempdir().unwrap();
+        let temp = crate::support::temp::private_temp_dir();
         let root = temp.path().join("folders");
         fs::create_dir_all(root.join("p/sub")).unwrap();
         fs::create_dir_all(root.join("p_evil")).unwrap();

@@ -141,7 +141,7 @@ mod tests {
 
     #[test]
     fn last_run_comes_back_in_its_folders() {
-        let temp = tempfile::tempdir().unwrap();
+        let temp = crate::support::temp::private_temp_dir();
         let root = temp.path().join("last-run");
         let (one, other, state) = (root.join("one"), root.join("other"), root.join("state"));
         for folder in [&one, &other] {

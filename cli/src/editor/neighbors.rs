@@ -125,7 +125,7 @@ mod tests {
 
     impl Dir {
         fn new() -> Self {
-            let temp = tempfile::tempdir().unwrap();
+            let temp = crate::support::temp::private_temp_dir();
             for folder in ["p/src", "q", "ide"] {
                 create_private(&temp.path().join(folder));
             }

@@ -116,7 +116,7 @@ mod tests {
 
     #[test]
     fn arguments_are_folders_and_files() {
-        let temp = tempfile::tempdir().unwrap();
+        let temp = crate::support::temp::private_temp_dir();
         let root = temp.path().join("paths");
         fs::create_dir_all(root.join("p/src")).unwrap();
         fs::create_dir_all(root.join("q")).unwrap();

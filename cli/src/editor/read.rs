@@ -46,7 +46,7 @@ mod tests {
 
     #[test]
     fn files_are_read_up_to_the_limit() {
-        let temp = tempfile::tempdir().unwrap();
+        let temp = crate::support::temp::private_temp_dir();
         let dir = temp.path().join("read");
         fs::create_dir_all(&dir).unwrap();
         let path = dir.join("file");

@@ -235,7 +235,7 @@ mod tests {
 
     #[test]
     fn existing_file_is_open_once() {
-        let temp = tempfile::tempdir().unwrap();
+        let temp = crate::support::temp::private_temp_dir();
         let root = temp.path().join("open");
         fs::create_dir_all(root.join("sub")).unwrap();
         fs::write(root.join("a.json"), "{").unwrap();
@@ -255,7 +255,7 @@ mod tests {
 
     #[test]
     fn empty_list_means_checked_files() {
-        let temp = tempfile::tempdir().unwrap();
+        let temp = crate::support::temp::private_temp_dir();
         let root = temp.path().join("known");
         fs::create_dir_all(&root).unwrap();
         for (name, text) in [("good.json", "1"), ("bad.json", "{"), ("a.txt", "a")] {

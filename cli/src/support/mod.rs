@@ -39,7 +39,8 @@ pub(crate) mod save;
 #[cfg(any(feature = "doctor", feature = "editor", feature = "mcp-config", feature = "tap"))]
 mod shell;
 mod signals;
-#[cfg(all(test, feature = "editor"))]
+#[cfg(test)]
+#[allow(dead_code, reason = "not every command has a test that needs all of it")]
 pub(crate) mod temp;
 #[cfg(any(feature = "agent", feature = "replay", feature = "tap"))]
 pub(crate) mod transcript;

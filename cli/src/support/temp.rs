@@ -2,9 +2,10 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot set itself up has failed")]
 
-use std::fs::DirBuilder;
-use std::os::unix::fs::DirBuilderExt as _;
+use std::fs::{DirBuilder, Permissions};
+use std::os::unix::fs::{DirBuilderExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
+use tempfile::{Builder, TempDir};
 
 /// The longest path of a folder whose files are named in a row of the screen.
 const SHORT: usize = 24;
@@ -13,6 +14,11 @@ const SHORT: usize = 24;
 pub(crate) fn short_temp_dir() -> PathBuf {
     let named = std::env::temp_dir();
     if named.as_os_str().len() > SHORT { "/tmp".into() } else { named }
+}
+
+/// Makes a temporary folder into which nobody else can write, whatever the mask of this process is.
+pub(crate) fn private_temp_dir() -> TempDir {
+    Builder::new().permissions(Permissions::from_mode(0o700)).tempdir().unwrap()
 }
 
 /// Makes a folder, and those above it, into which nobody else can write, whatever the mask of this process is.

@@ -222,7 +222,7 @@ mod tests {
         }
         to.set_write_timeout(None).unwrap();
 
-        let temp = tempfile::tempdir().unwrap();
+        let temp = crate::support::temp::private_temp_dir();
         let path = temp.path().join("close.jsonl");
         let header = Header {
             transcript: VERSION,

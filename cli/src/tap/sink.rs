@@ -179,7 +179,7 @@ mod tests {
             folders: vec![],
         };
         let first = write_header(&header).len();
-        let temp = tempfile::tempdir().unwrap();
+        let temp = crate::support::temp::private_temp_dir();
         let path = temp.path().join("most.jsonl");
         // The times in the lines differ in their number of digits.
         for (name, room, lines) in [("none", 0, 0), ("too little", 20, 0), ("enough for one", 120, 1)] {

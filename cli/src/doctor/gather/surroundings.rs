@@ -102,7 +102,7 @@ mod tests {
     #[test]
     fn version_is_short_and_in_time() {
         use std::os::unix::fs::PermissionsExt as _;
-        let temp = tempfile::tempdir().unwrap();
+        let temp = crate::support::temp::private_temp_dir();
         let program = temp.path().join("version");
         let cases = [
             ("a version", "echo '2.1.330 (Claude Code)'; echo more", "2.1.330 (Claude Code)"),
@@ -127,7 +127,7 @@ mod tests {
 
     #[test]
     fn only_absolute_directories_are_searched() {
-        let temp = tempfile::tempdir().unwrap();
+        let temp = crate::support::temp::private_temp_dir();
         let dir = temp.path().join("surroundings");
         std::fs::create_dir_all(dir.join("claude")).unwrap();
         let path = |dirs: &[&Path]| env::join_paths(dirs).unwrap();

@@ -75,7 +75,7 @@ mod tests {
 
     #[test]
     fn cancelled_call_leaves_no_state() {
-        let temp = tempfile::tempdir().unwrap();
+        let temp = crate::support::temp::private_temp_dir();
         let folder = temp.path().join("cancelled");
         fs::create_dir_all(&folder).unwrap();
         let path: Arc<str> = folder.join("a.json").to_str().unwrap().into();

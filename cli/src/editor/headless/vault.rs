@@ -125,7 +125,7 @@ mod tests {
 
     #[test]
     fn lists_end_at_their_limits() {
-        let temp = tempfile::tempdir().unwrap();
+        let temp = crate::support::temp::private_temp_dir();
         let root = temp.path().join("vault");
         fs::create_dir_all(root.join("sub/.git")).unwrap();
         for name in ["a.md", "sub/b.md", "sub/c.js"] {

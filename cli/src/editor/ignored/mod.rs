@@ -185,7 +185,7 @@ mod tests {
 
     #[test]
     fn ignore_files_name_hidden_files() {
-        let temp = tempfile::tempdir().unwrap();
+        let temp = crate::support::temp::private_temp_dir();
         let root = temp.path().join("ignored");
         for folder in
             ["repository/.git", "repository/opened", "repository/p/sub/deep", "plain/sub", "plain/.git-not"]
@@ -245,7 +245,7 @@ mod tests {
 
     #[test]
     fn patterns_of_the_person_hide_files() {
-        let temp = tempfile::tempdir().unwrap();
+        let temp = crate::support::temp::private_temp_dir();
         let root = temp.path().canonicalize().unwrap();
         for folder in ["p/sub", "q"] {
             fs::create_dir_all(root.join(folder)).unwrap();
@@ -285,7 +285,7 @@ mod tests {
 
     #[test]
     fn damaged_ignore_files_hide_files() {
-        let temp = tempfile::tempdir().unwrap();
+        let temp = crate::support::temp::private_temp_dir();
         let root = temp.path().join("damaged");
         fs::create_dir_all(root.join("sub")).unwrap();
         let root = root.canonicalize().unwrap();
@@ -322,7 +322,7 @@ mod tests {
 
     #[test]
     fn paths_above_limits_are_hidden() {
-        let temp = tempfile::tempdir().unwrap();
+        let temp = crate::support::temp::private_temp_dir();
         let root = temp.path().join("long");
         fs::create_dir_all(&root).unwrap();
         fs::write(root.join(".gitignore"), "*.log\n").unwrap();
@@ -358,7 +358,7 @@ mod tests {
 
     #[test]
     fn changed_ignore_files_are_read_again() {
-        let temp = tempfile::tempdir().unwrap();
+        let temp = crate::support::temp::private_temp_dir();
         let root = temp.path().join("reread");
         fs::create_dir_all(&root).unwrap();
         let root = root.canonicalize().unwrap();

@@ -131,7 +131,7 @@ struct Room {
 
 impl Room {
     fn new() -> Self {
-        let temp = tempfile::tempdir().unwrap();
+        let temp = crate::support::temp::private_temp_dir();
         let root = temp.path().canonicalize().unwrap();
         let folder = root.join("folder");
         fs::create_dir(&folder).unwrap();

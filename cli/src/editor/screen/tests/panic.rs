@@ -32,7 +32,7 @@ fn panic_restores_the_terminal() {
     tmux.line("stty -a > before; clear");
     let arguments =
         "--ignored --exact editor::screen::tests::panic::panics_on_the_screen --nocapture --test-threads 1";
-    tmux.line(&format!("{} {arguments}; echo \"status $?\"", test.display()));
+    tmux.line(&format!("{} {arguments}; echo \"status $?\"", crate::support::quoted(test.to_str().unwrap())));
     let screen = tmux.wait("status 101");
     assert!(screen.contains("this is what went wrong"), "it is said on the screen that stays:\n{screen}");
     assert!(!screen.contains("drawn before"), "{screen}");
