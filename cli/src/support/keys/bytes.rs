@@ -8,10 +8,11 @@
 //! Ground ────────▶ Escape ─────▶ Sequence ────────────▶ Ground: a key, the mouse, or nothing that we know
 //!   ▲                │  │            │ ESC [ 200 ~                 ESC [ 201 ~, or silence
 //!   │  a character   │  │ ] P X ^ _  └─────────────▶ Paste ───────────────────────────────▶ Ground: the text
-//!   ├────────────────┘  │                 BEL, ESC \
+//!   ├────────────────┘  │        BEL, ESC \, or a key with Ctrl
 //!   │                   └─▶ String ─────────────────▶ Ground: the terminal's answer to another program, dropped
 //!   └─ silence: Escape is the key Esc or a key with Alt, and what else has begun is dropped
 //! ```
+//! Keys are silence too: a person who presses Ctrl+Q again and again would otherwise never leave a paste.
 
 use crossterm::event::{Event, KeyCode, KeyEvent, KeyModifiers};
 use std::mem;
@@ -20,8 +21,9 @@ use terminput_crossterm::to_crossterm;
 
 /// The longest sequence of a key or of the mouse. The longest that terminals send has about 20 bytes.
 const MAX_SEQUENCE: usize = 64;
-/// The longest string of a terminal that is dropped as a whole. What follows is read as keys.
-const MAX_STRING: usize = 64 << 10;
+/// The longest string of a terminal that is dropped as a whole: the answer with a large clipboard (OSC 52). What follows
+/// is read as keys.
+const MAX_STRING: usize = 1 << 20;
 /// The length from which a paste arrives in several events, so that one without an end does not fill the memory.
 const MAX_PASTE: usize = 1 << 20;
 /// The silence after which ESC is the key Esc: what a terminal sends as one sequence arrives together.
@@ -30,6 +32,8 @@ const AFTER_ESCAPE: Duration = Duration::from_millis(50);
 const AFTER_BEGINNING: Duration = Duration::from_millis(500);
 /// The silence that ends a paste.
 const AFTER_PASTE: Duration = Duration::from_secs(1);
+/// Fewer bytes than these within one silence do not interrupt it. A terminal sends faster, and nobody types so fast.
+const MIN_PACE: usize = 64;
 
 const PASTE_BEGINS: &[u8] = b"\x1b[200~";
 const PASTE_ENDS: &[u8] = b"\x1b[201~";
@@ -39,8 +43,10 @@ const PASTE_ENDS: &[u8] = b"\x1b[201~";
 pub(crate) struct Bytes {
     pending: Vec<u8>,
     is_pasting: bool,
-    /// The bytes at the beginning of the paste in which its end was looked for.
+    /// The bytes at the beginning of the paste or of the string in which its end was looked for.
     searched: usize,
+    /// The number of bytes since the silence began; `None` if it begins now.
+    since: Option<usize>,
 }
 
 /// What stands at the beginning of some bytes.
@@ -57,6 +63,11 @@ enum Found {
 impl Bytes {
     /// Takes bytes, and passes on the events that are whole.
     pub(crate) fn feed(&mut self, bytes: &[u8], mut send: impl FnMut(Event)) {
+        if !self.is_pasting && matches!(self.pending.as_slice(), [] | [0x1b]) {
+            self.since = None;
+        }
+        self.since =
+            self.since.map(|since| since.saturating_add(bytes.len())).filter(|since| *since < MIN_PACE);
         self.pending.extend(bytes);
         let mut at = 0;
         loop {
@@ -65,9 +76,15 @@ impl Bytes {
                 if !self.take_pasted(&mut send) {
                     return;
                 }
+                self.since = None;
             }
             let rest = self.pending.get(at..).unwrap_or_default();
-            match first(rest) {
+            let found = first(rest, self.searched);
+            self.searched = if found == Found::Begun { rest.len() } else { 0 };
+            if found != Found::Begun {
+                self.since = None;
+            }
+            match found {
                 Found::Begun => break,
                 Found::Dropped(length) => at = at.saturating_add(length),
                 Found::Whole(length) => {
@@ -83,6 +100,11 @@ impl Bytes {
         self.pending.drain(..at);
     }
 
+    /// Returns true if the silence begins anew, at the last bytes.
+    pub(crate) fn begins_silence(&mut self) -> bool {
+        self.since.replace(self.since.unwrap_or_default()).is_none()
+    }
+
     /// Returns the silence that ends what has begun; `None` if nothing has.
     pub(crate) fn patience(&self) -> Option<Duration> {
         match self.pending.as_slice() {
@@ -96,7 +118,7 @@ impl Bytes {
     /// Ends what has begun, because nothing follows. A paste without an end keeps its text.
     pub(crate) fn silence(&mut self, mut send: impl FnMut(Event)) {
         let pending = mem::take(&mut self.pending);
-        self.searched = 0;
+        (self.searched, self.since) = (0, None);
         match pending.as_slice() {
             text if mem::take(&mut self.is_pasting) => send(pasted(text)),
             b"\x1b" => send(Event::Key(KeyCode::Esc.into())),
@@ -146,6 +168,10 @@ fn pasted(text: &[u8]) -> Event {
 
 /// Returns the event of a whole sequence, or `None` if it is nothing that a person did.
 fn event(whole: &[u8]) -> Option<Event> {
+    // xterm's modifyOtherKeys, which another program can have left on, in the form that terminput knows.
+    if let [0x1b, b'[', b'2', b'7', b';', held @ b'0'..=b'9', b';', key @ .., b'~'] = whole {
+        return event(&[b"\x1b[", key, b";", &[*held], b"u"].concat());
+    }
     // A report of the cursor looks like F3, whose first number is 1, and whose second one has four bits for the modifiers.
     let numbers = whole.strip_prefix(b"\x1b[").and_then(|rest| rest.strip_suffix(b"R"));
     if numbers.is_some_and(|numbers| numbers.len() > 4 || !numbers.is_empty() && !numbers.starts_with(b"1;"))
@@ -174,8 +200,8 @@ fn is_outside(whole: &[u8]) -> bool {
     }
 }
 
-/// Finds what stands at the beginning of these bytes.
-fn first(bytes: &[u8]) -> Found {
+/// Finds what stands at the beginning of these bytes. In the first `searched` of them, no string ends.
+fn first(bytes: &[u8], searched: usize) -> Found {
     match bytes {
         [] | [0x1b] => Found::Begun,
         [0x1b, b'[', b'M', place @ ..] => sized(bytes, place, 3),
@@ -183,7 +209,9 @@ fn first(bytes: &[u8]) -> Found {
         [0x1b, b'[', b'[', key @ ..] => sized(bytes, key, 1),
         [0x1b, b'[', sequence @ ..] => control_sequence(sequence),
         [0x1b, b'O', key @ ..] => sized(bytes, key, 1),
-        [0x1b, b']' | b'P' | b'X' | b'^' | b'_', string @ ..] => control_string(string),
+        [0x1b, b']' | b'P' | b'X' | b'^' | b'_', string @ ..] => {
+            control_string(string, searched.saturating_sub(3))
+        }
         // The key Esc, before another sequence.
         [0x1b, 0x1b, ..] => Found::Whole(1),
         [0x1b, key @ ..] => match character(key) {
@@ -218,14 +246,17 @@ fn control_sequence(sequence: &[u8]) -> Found {
     }
 }
 
-/// Finds the end of a string behind its two first bytes: BEL or ESC \. Another ESC begins something new.
-fn control_string(string: &[u8]) -> Found {
-    let end = string.iter().position(|byte| matches!(byte, 0x07 | 0x18 | 0x1a | 0x1b));
+/// Finds the end of a string behind its two first bytes: BEL or ESC \. Another ESC begins something new, and any other
+/// control character is a key, since no answer has one.
+fn control_string(string: &[u8], searched: usize) -> Found {
+    let behind = string.iter().enumerate().skip(searched);
+    let end = behind.filter(|(_, byte)| byte.is_ascii_control()).map(|(at, _)| at).next();
     match (end, end.and_then(|end| string.get(end..))) {
         (Some(end), Some([0x1b])) if end < MAX_STRING => Found::Begun,
         (Some(end), Some([0x1b, b'\\', ..])) => Found::Dropped(end.saturating_add(4)),
         (Some(end), Some([0x1b, ..])) => Found::Dropped(end.saturating_add(2)),
-        (Some(end), _) => Found::Dropped(end.saturating_add(3)),
+        (Some(end), Some([0x07 | 0x18 | 0x1a, ..])) => Found::Dropped(end.saturating_add(3)),
+        (Some(end), _) => Found::Dropped(end.saturating_add(2)),
         (None, _) if string.len() >= MAX_STRING => Found::Dropped(string.len().saturating_add(2)),
         (None, _) => Found::Begun,
     }
@@ -289,6 +320,9 @@ mod tests {
         ("an image's answer", b"\x1b_Gi=31;OK\x1b\\", &[]),
         ("a broken sequence", b"\x1b[1;\x11", &[QUIT]),
         ("a string that another sequence ends", b"\x1b]11;rgb\x1b[200~p\x1b[201~", &["paste p"]),
+        ("a key within a string", b"\x1b]11;rgb\x11", &[QUIT]),
+        ("a key within another string", b"\x1bP1+r\x11", &[QUIT]),
+        ("a key as modifyOtherKeys", b"\x1b[27;5;113~", &[QUIT]),
         ("a cancelled string", b"\x1b]11;rgb\x18", &[]),
         (
             "an old mouse",
@@ -346,6 +380,30 @@ mod tests {
                 "{name}"
             );
         }
+    }
+
+    /// What is fed, whether the silence begins anew with it, and why.
+    #[test]
+    fn keys_do_not_interrupt_a_silence_and_a_terminal_does() {
+        for begin in [PASTE_BEGINS, b"\x1b]11;"] {
+            let mut bytes = Bytes::default();
+            let mut is_new = |piece: &[u8]| {
+                bytes.feed(piece, |_| {});
+                bytes.begins_silence()
+            };
+            assert!(is_new(b"\x1b"), "ESC alone");
+            assert!(is_new(&begin[1..]), "what it begins");
+            assert!(!is_new(b"x"), "a key");
+            assert!(!is_new(&[b'x'; MIN_PACE - 2]), "as many bytes as keys can be");
+            assert!(is_new(b"x"), "one more");
+            assert!(is_new(&[b'x'; MIN_PACE]), "a terminal");
+            assert!(!is_new(b"x"), "a key behind it");
+        }
+        let mut bytes = Bytes::default();
+        bytes.feed(b"\x1b]1\x07\x1b]", |_| {});
+        assert!(bytes.begins_silence() && !bytes.begins_silence());
+        bytes.feed(b"1\x07\x1b]", |_| {});
+        assert!(bytes.begins_silence(), "another string has begun");
     }
 
     #[test]

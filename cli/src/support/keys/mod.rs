@@ -50,7 +50,7 @@ mod unix {
         bytes: Bytes,
         events: VecDeque<Event>,
         clock: Clock,
-        /// The time of the last bytes.
+        /// The time of the last bytes that interrupted a silence.
         heard: Time,
     }
 
@@ -78,7 +78,9 @@ mod unix {
                         Err(Errno::INTR | Errno::AGAIN) => {}
                         Err(error) => return Err(error.into()),
                     }
-                    self.heard = now;
+                    if self.bytes.begins_silence() {
+                        self.heard = now;
+                    }
                 } else if silent.is_some_and(|silent| silent <= now) {
                     self.bytes.silence(events);
                 } else if until.is_some_and(|until| until <= now) {
