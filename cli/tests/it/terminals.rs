@@ -147,6 +147,65 @@ fn keys_get_through_what_a_terminal_sends() {
     });
 }
 
+/// Starts an editor with an empty file, whose screen is read on a thread.
+fn editor_with_a_file(place: &Place) -> (fs::File, std::process::Child) {
+    place.write("a.txt", "");
+    let (person, program) = terminal();
+    let editor = at(&program, &mut place.command("editor", &["a.txt"]));
+    let mut screen = person.try_clone().unwrap();
+    let (sender, shown) = mpsc::channel();
+    thread::spawn(move || {
+        let (mut bytes, mut said) = ([0; 4096], String::new());
+        while let Ok(read @ 1..) = screen.read(&mut bytes) {
+            if !said.contains("1:1") {
+                said += &String::from_utf8_lossy(&bytes[..read]);
+            }
+            if said.contains("1:1") {
+                sender.send(()).unwrap_or_default();
+            }
+        }
+    });
+    shown.recv_timeout(PATIENCE).unwrap();
+    (person, editor)
+}
+
+/// A person who cannot leave presses the keys again and again.
+#[test]
+fn keys_that_are_pressed_again_and_again_get_through() {
+    let rows: [(&str, &[u8]); 3] = [
+        ("half a colour", b"\x1b]11;rgb:0000"),
+        ("half a capability", b"\x1bP1+r544e"),
+        ("half a paste", b"\x1b[200~pasted"),
+    ];
+    for (name, bytes) in rows {
+        let place = Place::new("held");
+        let (mut person, mut editor) = editor_with_a_file(&place);
+        person.write_all(bytes).unwrap();
+        wait_for(name, || {
+            // The terminal can be gone.
+            let _ = person.write_all(b"\x11");
+            thread::sleep(Duration::from_millis(100));
+            editor.try_wait().unwrap().is_some()
+        });
+    }
+}
+
+/// A terminal without bracketed paste types what is pasted.
+#[test]
+fn large_text_arrives_as_keys() {
+    let line = "let value = 1234567890;\r";
+    for (name, text) in [("one line", "a".repeat(200_000)), ("lines", line.repeat(16_000))] {
+        let place = Place::new("large");
+        let (mut person, mut editor) = editor_with_a_file(&place);
+        // A terminal waits for an editor that reads slowly.
+        let begin = Instant::now();
+        person.write_all(&[text.as_bytes(), b"\x13\x11"].concat()).unwrap();
+        wait_for(name, || editor.try_wait().unwrap().is_some());
+        assert!(begin.elapsed() < PATIENCE, "{name}: {:?}", begin.elapsed());
+        assert!(place.read("a.txt") == text.replace('\r', "\n"), "{name}");
+    }
+}
+
 #[test]
 fn missing_screen_error_suggests_headless() {
     let place = Place::new("none");

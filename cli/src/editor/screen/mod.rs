@@ -45,7 +45,7 @@ use model::Tone;
 use model::act::Action;
 #[cfg(feature = "demo")]
 use panel::PanelWriter;
-use reader::{QUEUE, Reader};
+use reader::Reader;
 use signals::{Signal, Signals};
 use std::env;
 use std::error::Error;
@@ -61,6 +61,8 @@ const SIGNALS: Token = Token(0);
 const WAKER: Token = Token(1);
 const SERVER: Token = Token(2);
 
+/// The time for which a turn takes input, before the agents have their turn.
+const FOR_INPUT: Duration = Duration::from_millis(50);
 /// The time for which the end waits for a disk: that of the close handshakes.
 const FOR_DISK: Duration = Duration::from_secs(2);
 
@@ -69,6 +71,8 @@ pub(crate) struct Editor {
     terminal: Terminal,
     colors: ColorDepth,
     reader: Reader,
+    /// True if the last turn has left input.
+    has_input: bool,
     server: Server,
     signals: Signals,
     app: App,
@@ -137,6 +141,7 @@ impl Editor {
             #[cfg(feature = "demo")]
             waker,
             clock,
+            has_input: false,
             stopping: None,
         };
         Ok((editor, poll))
@@ -164,7 +169,8 @@ impl Editor {
             let now = self.clock.now();
             let stopping = self.stopping.as_ref().filter(|_| self.app.is_saving());
             let saves_until = stopping.map(|stopping| stopping.saves_until).filter(|until| now < *until);
-            let deadlines = [self.server.deadline(now), self.app.deadline(), saves_until];
+            let input_at = self.has_input.then_some(now);
+            let deadlines = [self.server.deadline(now), self.app.deadline(), saves_until, input_at];
             let deadline = deadlines.into_iter().flatten().min();
             match poll.poll(&mut events, self.clock.until(deadline)) {
                 Err(interrupted) if interrupted.kind() == ErrorKind::Interrupted => {}
@@ -243,13 +249,18 @@ impl Editor {
     }
 
     fn take_input(&mut self, now: Time) {
+        self.has_input = false;
         if self.stopping.is_some() {
             return;
         }
-        // Each event has woken the loop, so those beyond the number of a turn do it again.
-        let (reader, mut left, mut end) = (&self.reader, QUEUE, None);
+        let (reader, clock, mut end) = (&self.reader, &self.clock, None);
+        let until = clock.now().saturating_add(FOR_INPUT);
+        let has_input = &mut self.has_input;
         let next = || {
-            left = left.checked_sub(1)?;
+            *has_input = clock.now() >= until;
+            if *has_input {
+                return None;
+            }
             reader.next().unwrap_or_else(|error| {
                 end = Some(error);
                 None

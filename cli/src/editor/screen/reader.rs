@@ -6,8 +6,9 @@ use std::io::{self, ErrorKind};
 use std::sync::mpsc::{Receiver, TryRecvError, sync_channel};
 use std::thread;
 
-/// The number of events that wait for the loop. Above it, the terminal waits.
-pub(crate) const QUEUE: usize = 256;
+/// The number of events that wait for the loop. Above it, the terminal waits. The cost of a turn grows with the length of a
+/// line that is typed, so a turn takes many keys: 16 of them take 256 KiB.
+const QUEUE: usize = 16 << 10;
 
 #[derive(Debug)]
 pub(crate) struct Reader {

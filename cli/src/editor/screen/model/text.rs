@@ -11,7 +11,8 @@ pub(crate) struct Text {
     text: String,
     /// The first byte of each line.
     starts: Vec<usize>,
-    line_ends: LineEnds,
+    /// The number of lines that end with `\r\n`.
+    crlf: usize,
 }
 
 /// The line ends of a text. A text of one line has those of Unix.
@@ -24,8 +25,9 @@ pub(crate) enum LineEnds {
 
 impl Text {
     pub(crate) fn new(text: String) -> Self {
-        let (starts, line_ends) = index(&text);
-        Self { text, starts, line_ends }
+        let starts: Vec<usize> = std::iter::once(0).chain(starts_after(&text, 0..text.len())).collect();
+        let crlf = crlf(&text, starts.iter().skip(1));
+        Self { text, starts, crlf }
     }
 
     pub(crate) fn as_str(&self) -> &str {
@@ -77,20 +79,37 @@ impl Text {
 
     /// Replaces a range of this text. Without such a range, it does nothing.
     pub(crate) fn replace(&mut self, range: Range<usize>, with: &str) {
-        if self.text.get(range.clone()).is_some() {
-            self.text.replace_range(range, with);
-            (self.starts, self.line_ends) = index(&self.text);
+        if self.text.get(range.clone()).is_none() {
+            return;
         }
+        // A key changes a few bytes, and the text can be long: only the lines behind them move.
+        let at = |byte: usize, starts: &[usize]| starts.partition_point(|start| *start <= byte);
+        let (from, to) = (at(range.start, &self.starts), at(range.end, &self.starts));
+        // Text that ends with `\r`, or no longer does, changes the line end behind it.
+        let before = crlf(&self.text, self.starts.iter().take(to.saturating_add(1)).skip(from));
+        let end = range.start.saturating_add(with.len());
+        self.text.replace_range(range.clone(), with);
+        for start in self.starts.iter_mut().skip(to) {
+            *start = start.saturating_sub(range.end).saturating_add(end);
+        }
+        let new: Vec<usize> = starts_after(&self.text, range.start..end).collect();
+        let to_new = from.saturating_add(new.len());
+        self.starts.splice(from..to, new);
+        let after = crlf(&self.text, self.starts.iter().take(to_new.saturating_add(1)).skip(from));
+        self.crlf = self.crlf.saturating_sub(before).saturating_add(after);
     }
 
-    pub(crate) const fn line_ends(&self) -> LineEnds {
-        self.line_ends
+    pub(crate) fn line_ends(&self) -> LineEnds {
+        match self.crlf {
+            0 => LineEnds::Lf,
+            all if all == self.starts.len().saturating_sub(1) => LineEnds::CrLf,
+            _ => LineEnds::Mixed,
+        }
     }
 
     /// Returns the line end of the text, by its first line.
     pub(crate) fn line_end(&self) -> &'static str {
-        let first = self.text.find('\n').and_then(|at| self.text.get(..at));
-        if first.is_some_and(|line| line.ends_with('\r')) { "\r\n" } else { "\n" }
+        if crlf(&self.text, self.starts.iter().take(2).skip(1)) == 1 { "\r\n" } else { "\n" }
     }
 
     /// Returns the offset after the grapheme cluster at the offset `byte`. A line end is one.
@@ -122,17 +141,18 @@ impl Text {
     }
 }
 
-/// Returns the first byte of each line, and the line ends.
-fn index(text: &str) -> (Vec<usize>, LineEnds) {
-    let newlines = text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n').map(|(at, _)| at);
-    let starts: Vec<usize> = std::iter::once(0).chain(newlines.map(|at| at.saturating_add(1))).collect();
-    let is_crlf = |start: &&usize| text.get(..**start).is_some_and(|before| before.ends_with("\r\n"));
-    let line_ends = match starts.iter().skip(1).filter(is_crlf).count() {
-        0 => LineEnds::Lf,
-        count if count == starts.len().saturating_sub(1) => LineEnds::CrLf,
-        _ => LineEnds::Mixed,
-    };
-    (starts, line_ends)
+/// Returns the first byte of each line whose line end before it is in a range.
+fn starts_after(text: &str, range: Range<usize>) -> impl Iterator<Item = usize> + '_ {
+    let first = range.start.saturating_add(1);
+    let bytes = text.as_bytes().get(range).unwrap_or_default();
+    bytes.iter().enumerate().filter(|(_, byte)| **byte == b'\n').map(move |(at, _)| at.saturating_add(first))
+}
+
+/// Returns the number of lines, of these that are not the first, before which there is `\r\n`.
+fn crlf<'a>(text: &str, starts: impl Iterator<Item = &'a usize>) -> usize {
+    let has_crlf =
+        |start: &&usize| text.as_bytes().get(..**start).is_some_and(|before| before.ends_with(b"\r\n"));
+    starts.filter(has_crlf).count()
 }
 
 fn narrow(count: usize) -> u32 {
@@ -213,5 +233,22 @@ mod tests {
         assert_eq!((text.as_str(), text.lines(), text.line(2)), ("onX\nY\nZwo\n", 4, "Zwo"));
         text.replace(5..99, "nothing");
         assert_eq!(text.as_str(), "onX\nY\nZwo\n");
+    }
+
+    #[test]
+    fn any_replacement_has_the_lines_of_a_new_text() {
+        arbtest::arbtest(|u| {
+            let part = |u: &mut arbitrary::Unstructured<'_>| -> arbitrary::Result<String> {
+                let parts = ["a", "\r", "\n", "\r\n", "\u{e9}"];
+                (0..u.int_in_range(0..=4)?).map(|_| Ok(*u.choose(&parts)?)).collect()
+            };
+            let mut text = Text::new(part(u)? + &part(u)?);
+            for _ in 0..4 {
+                let (one, other) = (u.int_in_range(0..=text.len())?, u.int_in_range(0..=text.len())?);
+                text.replace(one.min(other)..one.max(other), &part(u)?);
+                assert_eq!(text, Text::new(text.as_str().into()));
+            }
+            Ok(())
+        });
     }
 }
