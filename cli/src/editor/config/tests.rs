@@ -251,6 +251,10 @@ fn file_is_read_up_to_64_kib() {
     let path = temp.path().join("config.toml");
     let write = |length: usize, text: &str| {
         fs::write(&path, text.to_owned() + &" ".repeat(length - text.len())).unwrap();
+        // Whatever the mask of this process is.
+        let mut permissions = fs::metadata(&path).unwrap().permissions();
+        std::os::unix::fs::PermissionsExt::set_mode(&mut permissions, 0o600);
+        fs::set_permissions(&path, permissions).unwrap();
     };
     write(64 * 1024, "[editor]\ntoken = false\n");
     let config = Config::read(Some(&path)).unwrap();
