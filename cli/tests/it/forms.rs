@@ -128,7 +128,7 @@ fn watching(place: &Place, mark: &str) -> Tmux {
     let home = place.home();
     let tmux = Tmux::new(&home, &place.project(), &[("HOME", home.to_str().unwrap())]);
     let watch = "sh -c 'echo $$ > ../pid; exec \"$0\" agent watch'";
-    let watch = format!("{watch} {} {mark} echo \"status $?\"", crate::executable());
+    let watch = format!("{watch} '{}' {mark} echo \"status $?\"", crate::executable());
     tmux.line(&format!("stty -a > ../before; clear; {watch}"));
     tmux
 }
@@ -408,7 +408,7 @@ fn form_is_closed_without_its_terminal() {
     let mut editor = place.editor(&[]);
     let home = place.home();
     let tmux = Tmux::new(&home, &place.project(), &[("HOME", home.to_str().unwrap())]);
-    tmux.line(&format!("trap '' HUP; {} agent watch > ../out", crate::executable()));
+    tmux.line(&format!("trap '' HUP; '{}' agent watch > ../out", crate::executable()));
     editor.until("ide_connected");
     editor.send_line(&ask(TESTS, ""));
     tmux.wait("a number from 1 to 2 >");

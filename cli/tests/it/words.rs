@@ -15,7 +15,7 @@ fn terminal(place: &Place) -> Tmux {
 fn run(tmux: &Tmux, arguments: &str) {
     tmux.line("clear");
     tmux.until("an empty screen", |screen| !screen.contains("status"));
-    tmux.line(&format!("{} {arguments}; echo \"status $?\"", crate::executable()));
+    tmux.line(&format!("'{}' {arguments}; echo \"status $?\"", crate::executable()));
 }
 
 fn select(editor: &mut Editor, end: u32) {

@@ -282,7 +282,7 @@ fn full_disk_keeps_the_old_text() {
     let script = format!(
         "head -c 40000 /dev/zero | tr '\\0' o > f.txt; $LINK
          head -c 77824 /dev/zero > rest; echo free $(df --output=avail . | tail -1)
-         {program} agent --cwd \"{project}\" diff \"$HOME/disk/f.txt\" new.txt; echo status $?
+         '{program}' agent --cwd \"{project}\" diff \"$HOME/disk/f.txt\" new.txt; echo status $?
          echo text $(tr -d o < f.txt | wc -c) $(wc -c < f.txt); ls -A",
         project = place.project().display(),
     );

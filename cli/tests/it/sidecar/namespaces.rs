@@ -19,8 +19,8 @@ fn agent_attaches_inside_and_not_outside() {
     // The agent is started inside, by the same shell, after the lock file is there.
     let program = crate::executable();
     let inside = format!(
-        "ip link set lo up; exec 3<&0; {program} sidecar <&3 & while [ -z \"$(ls \"$HOME/.claude/ide\" 2>/dev/null)\" ]; do sleep 0.05; done; \
-         {program} agent call getOpenEditors >&2; wait"
+        "ip link set lo up; exec 3<&0; '{program}' sidecar <&3 & while [ -z \"$(ls \"$HOME/.claude/ide\" 2>/dev/null)\" ]; do sleep 0.05; done; \
+         '{program}' agent call getOpenEditors >&2; wait"
     );
     let mut command = Command::new("unshare");
     command.args(arguments).args(["sh", "-c", &inside]);

@@ -86,7 +86,7 @@ fn soak_of_six_seconds_passes() {
 #[test]
 fn soak_finds_planted_faults() {
     let place = Place::new("soak-found");
-    let run = format!("{} \"$@\"", crate::executable());
+    let run = format!("'{}' \"$@\"", crate::executable());
     // Runs `then` after the editor has printed the event `listening`, and before the soak reads
     // that line.
     let once = |then: &str| {
