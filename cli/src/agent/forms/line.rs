@@ -32,7 +32,6 @@ pub(super) struct Line {
     prompt: String,
     input: Input,
     keys: Keys,
-    columns: usize,
     /// True while the terminal is raw and shows the line.
     is_shown: bool,
     /// True until the keys are dropped that were typed before the form.
@@ -52,10 +51,9 @@ impl Line {
     /// Writes a text, and begins an empty line behind its last line.
     pub(super) fn ask(&mut self, text: &str) {
         let (above, prompt) = text.rsplit_once('\n').unwrap_or(("", text));
-        self.columns = columns();
         self.input.reset();
         self.write(above);
-        self.prompt = if width(prompt).saturating_add(ROOM) > self.columns {
+        self.prompt = if width(prompt).saturating_add(ROOM) > columns() {
             self.write(prompt.trim_end_matches([' ', '>']));
             "  > ".into()
         } else {
@@ -153,10 +151,10 @@ impl Line {
     }
 
     /// Shows as much of the line as there is room for, with the cursor.
-    fn draw(&mut self) -> io::Result<()> {
-        self.columns = columns();
-        let prompt = cut_start(&self.prompt, self.columns.saturating_sub(ROOM));
-        let (row, cursor) = row(&self.input, self.columns.saturating_sub(width(&prompt)));
+    fn draw(&self) -> io::Result<()> {
+        let columns = columns();
+        let prompt = cut_start(&self.prompt, columns.saturating_sub(ROOM));
+        let (row, cursor) = row(&self.input, columns.saturating_sub(width(&prompt)));
         let cursor = u16::try_from(width(&prompt).saturating_add(cursor)).unwrap_or(u16::MAX);
         let clear = Clear(ClearType::FromCursorDown);
         execute!(io::stderr(), MoveToColumn(0), clear, Print(prompt), Print(row), MoveToColumn(cursor))
@@ -284,7 +282,7 @@ mod signals {
 mod signals {
     use std::io;
 
-    /// Ctrl+C, which is no signal here.
+    /// Ctrl+C, which isn't a signal here.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub(super) struct Signal;
 

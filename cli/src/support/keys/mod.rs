@@ -60,12 +60,12 @@ mod unix {
         /// # Errors
         /// Returns an error if the terminal is gone.
         pub(crate) fn next(&mut self, most: Option<Duration>) -> io::Result<Option<Event>> {
+            if let Some(event) = self.events.pop_front() {
+                return Ok(Some(event));
+            }
             let (mut buffer, begin) = ([0; 4096], self.clock.now());
             let until = most.map(|most| begin.saturating_add(most));
             loop {
-                if let Some(event) = self.events.pop_front() {
-                    return Ok(Some(event));
-                }
                 let silent = self.bytes.patience().map(|patience| self.heard.saturating_add(patience));
                 let next = until.into_iter().chain(silent).min();
                 let has_bytes = wait(next.map(|next| next.saturating_since(self.clock.now())))?;
@@ -85,6 +85,9 @@ mod unix {
                     self.bytes.silence(events);
                 } else if until.is_some_and(|until| until <= now) {
                     return Ok(None);
+                }
+                if let Some(event) = self.events.pop_front() {
+                    return Ok(Some(event));
                 }
             }
         }
