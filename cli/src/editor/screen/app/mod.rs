@@ -200,7 +200,7 @@ impl App {
             typed.extend(character);
             if character.is_none() {
                 self.type_text(&mem::take(&mut typed));
-                is_resized |= matches!(self.input(server, now, event), Flow::Redraw);
+                is_resized |= matches!(self.input(server, event), Flow::Redraw);
             }
         }
         self.type_text(&typed);
@@ -217,8 +217,7 @@ impl App {
     }
 
     /// Handles an input of the person.
-    pub(crate) fn input(&mut self, server: &mut Server, now: Time, event: Event) -> Flow {
-        self.set_now(now);
+    fn input(&mut self, server: &mut Server, event: Event) -> Flow {
         let is_wheel = matches!(&event, Event::Mouse(mouse) if mouse::is_wheel(mouse.kind));
         let request = match event {
             Event::Key(key) if key.is_release() => return Flow::GoOn,
