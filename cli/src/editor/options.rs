@@ -29,7 +29,7 @@ Exit status: 0; 1 if the editor cannot go on, for example because its events
 are not read; 2 if it cannot begin, or the command line is wrong
 `ide-mcp help headless` has the commands and the events without a screen.";
 
-#[derive(Debug, clap::Args)]
+#[derive(Debug, Default, clap::Args)]
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct Options {
     /// The folders in which the editor reads (default: the working directory),
@@ -124,23 +124,11 @@ impl Options {
     pub(crate) fn apart(name: &str, paths: Vec<PathBuf>, lock_dir: LockDir) -> Self {
         Self {
             paths,
-            command: Vec::new(),
-            headless: false,
-            json: false,
-            port: 0,
-            resumes: false,
-            token: None,
-            needs_no_token: false,
-            asks_for_token: false,
             name: Some(name.into()),
-            dialect: None,
-            on_diff: None,
             no_ignore: true,
-            ignore: false,
-            gives_tools: false,
-            config: None,
             no_config: true,
             lock_dir: Some(lock_dir),
+            ..Self::default()
         }
     }
 
