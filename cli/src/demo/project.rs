@@ -35,18 +35,18 @@ impl Project {
     /// # Errors
     /// A text for the person.
     pub(crate) fn create() -> Result<Self, String> {
-        let says = |error: io::Error| {
+        let shown = |error: io::Error| {
             format!("no temporary folder can be made: {error}; TMPDIR can name another place")
         };
         let mut builder = Builder::new();
         builder.prefix("ide-mcp-demo-");
         #[cfg(unix)]
         builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o700));
-        let project = Self(builder.tempdir().map_err(says)?);
+        let project = Self(builder.tempdir().map_err(shown)?);
         let folder = project.folder();
-        fs::create_dir(&folder).map_err(says)?;
+        fs::create_dir(&folder).map_err(shown)?;
         for (name, text) in FILES {
-            fs::write(folder.join(name), text).map_err(says)?;
+            fs::write(folder.join(name), text).map_err(shown)?;
         }
         Ok(project)
     }
@@ -77,7 +77,7 @@ impl Project {
     /// A text for the person, who then has to remove it.
     pub(crate) fn remove(self) -> Result<(), String> {
         let path: &Path = self.0.path();
-        let says = format!("the temporary folder {} could not be removed", path.display());
-        self.0.close().map_err(|error| format!("{says}: {error}"))
+        let problem = format!("the temporary folder {} could not be removed", path.display());
+        self.0.close().map_err(|error| format!("{problem}: {error}"))
     }
 }

@@ -31,7 +31,7 @@ pub(crate) struct Editor {
     pub(crate) hide: Vec<Pattern>,
     pub(crate) theme: ThemeName,
     pub(crate) colors: BTreeMap<Shade, Tint>,
-    pub(super) keys: BTreeMap<ActionName, Spanned<Keys>>,
+    pub(super) keys: BTreeMap<NamedAction, Spanned<Keys>>,
 }
 
 fn dialect<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Dialect>, D::Error> {
@@ -43,27 +43,22 @@ fn dialect<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Dialect>
     })
 }
 
-/// An action by its name.
+/// An action and its name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct ActionName(&'static str);
+pub(super) struct NamedAction(&'static str, pub(super) Action);
 
-impl ActionName {
+impl NamedAction {
     /// Returns the actions that have keys to change, with their names.
-    pub(super) fn all() -> impl Iterator<Item = (&'static str, Action)> {
-        BINDINGS.iter().filter_map(|binding| Some((binding.action.name()?, binding.action)))
-    }
-
-    pub(super) fn action(self) -> Option<Action> {
-        Self::all().find(|(name, _)| *name == self.0).map(|(_, action)| action)
+    pub(super) fn all() -> impl Iterator<Item = Self> {
+        BINDINGS.iter().filter_map(|binding| Some(Self(binding.action.name()?, binding.action)))
     }
 }
 
-impl<'de> Deserialize<'de> for ActionName {
+impl<'de> Deserialize<'de> for NamedAction {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let name = String::deserialize(deserializer)?;
-        let found = Self::all().find(|(known, _)| *known == name);
-        found.map(|(known, _)| Self(known)).ok_or_else(|| {
-            let known: Vec<String> = Self::all().map(|(known, _)| format!("`{known}`")).collect();
+        Self::all().find(|Self(known, _)| *known == name).ok_or_else(|| {
+            let known: Vec<String> = Self::all().map(|Self(known, _)| format!("`{known}`")).collect();
             Error::custom(format_args!("unknown action `{name}`, expected one of {}", known.join(", ")))
         })
     }

@@ -68,9 +68,9 @@ impl Config {
         let read = is_trusted(&path).and_then(|()| {
             let text = read_limited(&path, MAX_FILE)?;
             let text = String::from_utf8(text).map_err(|_| format!("{} is not UTF-8", path.display()))?;
-            Self::parse(&text).map_err(|(at, says)| {
+            Self::parse(&text).map_err(|(at, message)| {
                 let (line, column) = place(&text, at);
-                format!("{}:{line}:{column}: {says}", path.display())
+                format!("{}:{line}:{column}: {message}", path.display())
             })
         });
         match read {
@@ -85,16 +85,14 @@ impl Config {
             let at = error.span().map_or(text.len(), |span| span.start);
             (at, explained(error.message()))
         })?;
-        let changed = editor.keys.iter().filter_map(|(name, keys)| {
-            let keys_of = keys.get_ref().0.clone();
-            Some((name.action()?, keys.span().start, keys_of))
-        });
+        let changed = editor.keys.iter();
+        let changed = changed.map(|(named, keys)| (named.1, keys.span().start, keys.get_ref().0.clone()));
         let changed: Vec<_> = changed.collect();
         let keys = changed.iter().map(|(action, _, keys)| (*action, keys.clone())).collect();
-        let keys = Keymap::new(keys).map_err(|Fault { of, says }| {
+        let keys = Keymap::new(keys).map_err(|Fault { of, message }| {
             // The later of two lines is the one that was added.
             let at = changed.iter().filter(|(action, ..)| of.contains(action)).map(|(_, at, _)| *at).max();
-            (at.unwrap_or(0), says)
+            (at.unwrap_or(0), message)
         })?;
         Ok(Self { source: None, editor, keys })
     }
@@ -190,16 +188,16 @@ fn explained(message: &str) -> String {
     };
     let known: Vec<&str> = expected.split('`').skip(1).step_by(2).collect();
     let kind = if kind.ends_with("action") { kind } else { "unknown name" };
-    let mut says = format!("{kind} `{given}`");
+    let mut text = format!("{kind} `{given}`");
     let similar = known.iter().map(|known| (strsim::jaro(given, known), known));
     let nearest = similar.filter(|(similarity, _)| *similarity > SIMILAR).max_by(|a, b| a.0.total_cmp(&b.0));
     // Writing to a text never fails.
     let _ = match nearest {
-        Some((_, known)) => write!(says, " (a similar one exists: `{known}`)"),
+        Some((_, known)) => write!(text, " (a similar one exists: `{known}`)"),
         None if known.len() > MOST_LISTED => {
-            write!(says, ": `ide-mcp help config` lists those of this version")
+            write!(text, ": `ide-mcp help config` lists those of this version")
         }
-        None => write!(says, ", expected {expected}"),
+        None => write!(text, ", expected {expected}"),
     };
-    says
+    text
 }

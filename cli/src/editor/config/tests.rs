@@ -10,9 +10,9 @@ use ide_mcp::ide::Dialect;
 
 /// Parses a file, and returns the place and the text of its fault.
 fn fault(text: &str) -> Option<String> {
-    let (at, says) = Config::parse(text).err()?;
+    let (at, message) = Config::parse(text).err()?;
     let (line, column) = place(text, at);
-    Some(format!("{line}:{column}: {says}"))
+    Some(format!("{line}:{column}: {message}"))
 }
 
 #[test]
@@ -166,8 +166,8 @@ fn fault_has_its_place_and_the_remedy() {
         assert_eq!(fault(text).as_deref(), Some(expected), "{name}");
     }
     // All of it is one line, whatever a name has.
-    let says = fault("[editor]\n\"a\\nb\" = 1\n").unwrap();
-    assert!(!says.contains('\n'), "{says}");
+    let message = fault("[editor]\n\"a\\nb\" = 1\n").unwrap();
+    assert!(!message.contains('\n'), "{message}");
 }
 
 #[test]
@@ -299,17 +299,17 @@ fn file_that_others_can_write_is_refused() {
         ("in a folder of everybody", 0o777, 0o644, Some("every user can replace ")),
         ("in one like /tmp", 0o1777, 0o644, None),
     ];
-    let says = Config::read(Some(Path::new("/dev/null"))).unwrap_err();
-    assert_eq!(says, "/dev/null is no file; --no-config starts without it");
+    let message = Config::read(Some(Path::new("/dev/null"))).unwrap_err();
+    assert_eq!(message, "/dev/null is no file; --no-config starts without it");
     for (name, folder, mode, expected) in rows {
         fs::set_permissions(&dir, fs::Permissions::from_mode(folder)).unwrap();
         fs::set_permissions(&path, fs::Permissions::from_mode(mode)).unwrap();
         for named in [&path, &link] {
             match (Config::read(Some(named)), expected) {
                 (Ok(_), None) => {}
-                (Err(says), Some(expected)) => {
-                    assert!(says.contains(expected), "{name}: {says}");
-                    assert!(says.contains(&shown) || says.contains("link.toml"), "{name}: {says}");
+                (Err(message), Some(expected)) => {
+                    assert!(message.contains(expected), "{name}: {message}");
+                    assert!(message.contains(&shown) || message.contains("link.toml"), "{name}: {message}");
                 }
                 (other, _) => panic!("{name}: {other:?}"),
             }
@@ -320,8 +320,8 @@ fn file_that_others_can_write_is_refused() {
         fs::set_permissions(&dir, fs::Permissions::from_mode(0o755)).unwrap();
         fs::set_permissions(&path, fs::Permissions::from_mode(0o664)).unwrap();
         chown(&path, None, Some(12_345)).unwrap();
-        let says = Config::read(Some(&path)).unwrap_err();
-        assert!(says.contains("(mode 664): chmod go-w "), "{says}");
+        let message = Config::read(Some(&path)).unwrap_err();
+        assert!(message.contains("(mode 664): chmod go-w "), "{message}");
     }
 }
 

@@ -245,7 +245,7 @@ pub(crate) struct Keymap(Vec<(Action, Vec<Key>)>);
 pub(crate) struct Fault {
     /// The actions whose keys are at fault: one, or two that have the same key.
     pub(crate) of: [Action; 2],
-    pub(crate) says: String,
+    pub(crate) message: String,
 }
 
 impl Keymap {
@@ -302,17 +302,17 @@ impl Keymap {
         let (_, keys) = self.0.iter().find(|(action, _)| *action == binding.action)?;
         let of = [binding.action; 2];
         if keys.is_empty() && NEEDED.contains(&binding.action) {
-            let says = format!("{} needs a key: without one, nobody gets out", named(binding.action));
-            return Some(Fault { of, says });
+            let message = format!("{} needs a key: without one, nobody gets out", named(binding.action));
+            return Some(Fault { of, message });
         }
         let is_taken = |key: &&Key| binding.within.iter().any(|context| is_for_text(*context, **key));
         let key = keys.iter().find(is_taken)?;
-        let says = format!(
+        let message = format!(
             "{} types or moves in a text, so {} needs another key: one with Ctrl or Alt, or F1 to F12",
             name(*key, false),
             named(binding.action),
         );
-        Some(Fault { of, says })
+        Some(Fault { of, message })
     }
 
     /// Returns the fault of an action that has a key of another action.
@@ -335,7 +335,7 @@ impl Keymap {
         let other = BINDINGS.iter().filter(has_it).find(|other| !closes(other))?;
         Some(Fault {
             of: [binding.action, other.action],
-            says: format!(
+            message: format!(
                 "{} is a key of {} and of {}, which are there at the same time: give one of them another key",
                 name(key, false),
                 named(binding.action),

@@ -30,7 +30,7 @@ pub(crate) enum Context {
     Edits,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Action {
     /// Moves the cursor; with true, it selects.
     Go(Motion, bool),

@@ -2,7 +2,7 @@
 
 use super::Buffer;
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Motion {
     Up,
     Down,
