@@ -266,6 +266,10 @@ async def on_an_editor(programs, name, connect):
             await until("error")
             await session.send_ping()
             changed = [f"notifications/{list}/list_changed" for list in ("prompts", "resources")]
+            # The bridge answers a ping itself, perhaps before it hears of the lists.
+            async with asyncio.timeout(PATIENCE):
+                while not set(changed) <= set(notified):
+                    await asyncio.sleep(0.05)
             check(f"{name}: changed lists", sorted(set(notified) & set(changed)), changed)
             prompts = (await session.list_prompts()).prompts
             check(f"{name}: prompts", [prompt.name for prompt in prompts], ["review", "bare"])
