@@ -346,6 +346,7 @@ PICTURES = [
 
 def main():
     directory = pathlib.Path(sys.argv[1]) if len(sys.argv) > 1 else ROOT / "docs"
+    directory.mkdir(parents=True, exist_ok=True)
     pictures = [(make.__name__, title, make) for make, title in PICTURES]
     if len(sys.argv) > 2:
         title = "An agent proposes a change in {}: on the left the file, on the right the text of the agent"
