@@ -39,7 +39,7 @@ fn handle_event(server: &mut Server, event: ServerEvent) {
     let Some(call) = event.into_call() else { return };
     // An error means that the agent has gone or has cancelled the call.
     let _ = match call {
-        ToolCall::OpenDiff(call, diff) => server.answer(call, &diff.accept()),
+        ToolCall::OpenDiff(call, diff) => server.answer(call, diff.accept()),
         other => server.call(other).fail(ErrorObject::method_not_found("this editor does not have the tool")),
     };
 }

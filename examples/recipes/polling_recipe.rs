@@ -19,7 +19,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         poller.wait(&mut Events::new(), None)?;
         server.dispatch(|server, event| {
             let Some(ToolCall::OpenDiff(call, diff)) = event.into_call() else { return };
-            let _ = server.answer(call, &diff.accept());
+            let _ = server.answer(call, diff.accept());
         })?;
     }
     Ok(())

@@ -20,7 +20,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
         // This future loses nothing if it is dropped, so it can stand in a `tokio::select!`.
         let Some(call) = server.next_event().await.and_then(ServerEvent::into_call) else { continue };
         let _ = match call {
-            ToolCall::OpenDiff(call, diff) => server.machine_mut().answer(call, &diff.accept()),
+            ToolCall::OpenDiff(call, diff) => server.machine_mut().answer(call, diff.accept()),
             other => server
                 .machine_mut()
                 .call(other)
