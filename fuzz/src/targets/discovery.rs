@@ -126,12 +126,28 @@ pub fn paths(data: &[u8]) {
         assert!(names.into_iter().all(|name| name != b".." && name != b"."), "{path:?}");
         assert!(!path.as_bytes().iter().any(u8::is_ascii_control), "{path:?}");
         assert!(path.as_bytes().len() <= 4096);
+        if let (Platform::Windows, Some(text)) = (platform, path.to_str()) {
+            // One drive, or a server and its share; no stream, device or pattern behind it.
+            let drive = text.get(1..3) == Some(":\\");
+            let share =
+                text.strip_prefix("\\\\").is_some_and(|rest| rest.contains('\\') && !rest.starts_with(".\\"));
+            assert!(drive || share, "{path:?}");
+            let names = if drive { text.get(3..) } else { text.get(2..) }.unwrap_or_default();
+            assert!(!names.contains([':', '?', '*', '|', '<', '>', '"', '/']), "{path:?}");
+            assert!(!names.split('\\').any(|name| name.ends_with(['.', ' '])), "{path:?}");
+        }
         assert_eq!(LocalPath::from_bytes(path.as_bytes(), platform).as_ref(), Ok(&path));
         assert_eq!(LocalPath::parse(&path.to_uri(), platform).as_ref(), Ok(&path));
         assert!(path.is_within(&path));
         if let Some(posix) = path.to_posix_form() {
             assert_eq!(LocalPath::from_bytes(posix.as_bytes(), platform).as_ref(), Ok(&path), "{posix}");
         }
+    }
+    // In WSL a path of Windows is judged as on Windows, and a path of POSIX as on POSIX.
+    let on = |platform: Platform| LocalPath::parse(&given, platform);
+    if let Ok(path) = LocalPath::parse(&given, System::Wsl { distribution: Some("D") }) {
+        assert_eq!(LocalPath::from_bytes(path.as_bytes(), Platform::Posix).as_ref(), Ok(&path));
+        assert!(on(Platform::Posix).as_ref() == Ok(&path) || on(Platform::Windows).is_ok(), "{path:?}");
     }
     for system in [System::Linux, System::MacOs, System::Windows, System::Wsl { distribution: Some("D") }] {
         let all = spellings(&given, system);

@@ -1,6 +1,7 @@
 //! Absolute paths as text: the root, the names, the normal form, and containment.
 
-use super::Platform;
+use alloc::borrow::Cow;
+use alloc::format;
 use alloc::vec::Vec;
 
 /// Returns true if a path is absolute, in the form of either family of systems: `/x`, `C:\x`,
@@ -61,18 +62,35 @@ fn root(given: &[u8], windows: bool) -> Option<(Vec<u8>, &[u8])> {
             rest.first().is_some_and(|byte| is_separator(*byte, true)).then(|| drive(*letter, rest))
         }
         [b'/' | b'\\', b'/' | b'\\', rest @ ..] => Some(share(rest)),
-        [b'/', letter, rest @ ..] if is_drive(given) => Some(drive(*letter, rest)),
+        _ => posix_drive(given).map(|(letter, rest)| drive(letter, rest)),
+    }
+}
+
+/// Returns the letter of a drive in the form `/c/x` of POSIX tools or `/mnt/c/x` of WSL, and the text behind it.
+pub(super) fn posix_drive(given: &[u8]) -> Option<(u8, &[u8])> {
+    match given.strip_prefix(b"/mnt").unwrap_or(given) {
+        [b'/', letter, rest @ ..] if letter.is_ascii_alphabetic() => {
+            rest.first().is_none_or(|byte| is_separator(*byte, true)).then_some((*letter, rest))
+        }
         _ => None,
     }
 }
 
-/// Returns true if a path begins with a drive in the form `/c/x`.
-pub(super) fn is_drive(given: &[u8]) -> bool {
-    match given {
-        [b'/', letter, rest @ ..] if letter.is_ascii_alphabetic() => {
-            rest.first().is_none_or(|byte| is_separator(*byte, true))
-        }
-        _ => false,
+/// Returns a path of Windows without the `\\?\` that lifts its limits, which programs get when they resolve a path.
+/// In front of anything but a drive or a share it stays: `\\?\Volume{0}\x` has no other form.
+pub(super) fn without_prefix(path: &str) -> Cow<'_, str> {
+    let is_any = |byte: u8| is_separator(byte, true);
+    match path.as_bytes() {
+        [a, b, b'?', c, rest @ ..] if is_any(*a) && is_any(*b) && is_any(*c) => match rest {
+            [letter, b':', d, ..] if letter.is_ascii_alphabetic() && is_any(*d) => {
+                Cow::Borrowed(path.get(4..).unwrap_or(path))
+            }
+            [u, n, c, d, ..] if [*u, *n, *c].eq_ignore_ascii_case(b"UNC") && is_any(*d) => {
+                Cow::Owned(format!(r"\\{}", path.get(8..).unwrap_or_default()))
+            }
+            _ => Cow::Borrowed(path),
+        },
+        _ => Cow::Borrowed(path),
     }
 }
 
@@ -103,11 +121,9 @@ fn first_name(given: &[u8]) -> (&[u8], &[u8]) {
 }
 
 /// Removes the slash that a URI has before a drive: `/C:/x` becomes `C:/x`.
-pub(super) fn without_uri_slash(decoded: &[u8], platform: Platform) -> &[u8] {
+pub(super) fn without_uri_slash(decoded: &[u8]) -> &[u8] {
     match decoded.strip_prefix(b"/") {
-        Some(rest @ [letter, b':', ..]) if platform == Platform::Windows && letter.is_ascii_alphabetic() => {
-            rest
-        }
+        Some(rest @ [letter, b':', ..]) if letter.is_ascii_alphabetic() => rest,
         Some(_) | None => decoded,
     }
 }

@@ -15,12 +15,19 @@
 //! | given | on POSIX | on Windows |
 //! | --- | --- | --- |
 //! | `/home/../q` | `/q` | suspicious: no drive |
-//! | `c:\w`, `C:/w`, `/c/w` | suspicious, suspicious, `/c/w` | `C:\w` |
+//! | `c:\w`, `C:/w`, `\\?\C:\w` | suspicious | `C:\w` |
+//! | `/c/w`, `/mnt/c/w` | `/c/w`, `/mnt/c/w` | `C:\w` |
 //! | `file:///home/%C3%A9` | `/home/é` | suspicious: no drive |
 //! | `file:///c%3A/w` | `/c:/w` | `C:\w` |
-//! | `\\server\share\x` | suspicious | `\\server\share\x` |
+//! | `file://C:\w`, `file://C:/w`, as a client writes that encodes nothing | suspicious: another machine | `C:\w` |
+//! | `\\server\share\x`, `\\?\UNC\server\share\x` | suspicious | `\\server\share\x` |
+//! | `file://server/share/x` | suspicious: another machine | suspicious: another machine |
+//! | `file://wsl.localhost/Ubuntu/x` | suspicious: another machine | `\\wsl.localhost\Ubuntu\x` |
 //! | `_claude_fs_right:/home/x` | `/home/x` | suspicious: no drive |
-//! | `C:w`, `\w`, `\\?\C:\w`, `C:\NUL`, `C:\a:b`, `C:\a.` | suspicious | suspicious |
+//! | `C:w`, `\w`, `\\.\C:\w`, `\\?\Volume{0}\w`, `C:\NUL`, `C:\a:b`, `C:\a.` | suspicious | suspicious |
+//!
+//! In WSL ([`System::Wsl`]) a path of Windows is judged by the rules of Windows, and then becomes the path of the same
+//! file in the distribution: `C:\w` becomes `/mnt/c/w`, and `\\wsl.localhost\Ubuntu\w` in Ubuntu becomes `/w`.
 //!
 //! [`spellings`] returns the other spellings of an open folder, which clients on the far side of
 //! WSL use.
@@ -40,8 +47,8 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt;
 
+use lexical::without_prefix;
 pub(super) use lexical::{is_absolute, is_windows};
-use spelling::without_prefix;
 pub(super) use spelling::{Fit, fit, resolved};
 pub(super) use suspicion::check_relative;
 pub(super) use uri::{Unencoded, as_written, lenient, of_file, unescaped};
@@ -80,7 +87,8 @@ pub enum PathClass {
     Suspicious(Suspicion),
 }
 
-/// Classifies `given`, a path or a `file:` URI of a peer, for an editor with these folders.
+/// Classifies `given`, a path or a `file:` URI of a peer, for an editor with these folders on this [`Platform`] or
+/// [`System`].
 ///
 /// ```
 /// use ide_mcp::ide::paths::{LocalPath, PathClass, Platform::Posix, classify};
@@ -92,8 +100,8 @@ pub enum PathClass {
 /// # Ok::<(), ide_mcp::ide::paths::Suspicion>(())
 /// ```
 #[must_use]
-pub fn classify(given: &str, folders: &[LocalPath], platform: Platform) -> PathClass {
-    match LocalPath::parse(given, platform) {
+pub fn classify<'s>(given: &str, folders: &[LocalPath], system: impl Into<System<'s>>) -> PathClass {
+    match LocalPath::parse(given, system) {
         Ok(path) if folders.iter().any(|folder| path.is_within(folder)) => PathClass::Inside(path),
         Ok(path) => PathClass::Outside(path),
         Err(why) => PathClass::Suspicious(why),
@@ -111,14 +119,25 @@ pub struct LocalPath {
 }
 
 impl LocalPath {
-    /// Reads an absolute path, or a `file:` URI.
+    /// Reads an absolute path, or a `file:` URI, on a [`Platform`] or a [`System`]. The system matters in WSL, where
+    /// agents on Windows write paths of Windows.
     ///
     /// # Errors
     /// The first [`Suspicion`] that the text raises.
-    pub fn parse(given: &str, platform: Platform) -> Result<Self, Suspicion> {
-        match uri::path_of(given)? {
-            Some(decoded) => Self::from_bytes(lexical::without_uri_slash(&decoded, platform), platform),
-            None => Self::from_bytes(given.as_bytes(), platform),
+    pub fn parse<'s>(given: &str, system: impl Into<System<'s>>) -> Result<Self, Suspicion> {
+        let system = system.into();
+        let reads_windows = matches!(system, System::Windows | System::Wsl { .. });
+        let decoded = uri::path_of(given, reads_windows)?;
+        let whole = decoded.as_deref().unwrap_or(given.as_bytes());
+        let of_windows = if decoded.is_some() { lexical::without_uri_slash(whole) } else { whole };
+        match system {
+            System::Windows => Self::from_bytes(of_windows, Platform::Windows),
+            System::Wsl { distribution } if core::str::from_utf8(of_windows).is_ok_and(is_windows) => {
+                let there = Self::from_bytes(of_windows, Platform::Windows)?;
+                let here = spelling::in_distribution(&there, distribution).ok_or(Suspicion::NotAbsolute)?;
+                Self::from_bytes(here.as_bytes(), Platform::Posix)
+            }
+            System::Wsl { .. } | System::Linux | System::MacOs => Self::from_bytes(whole, Platform::Posix),
         }
     }
 
@@ -128,6 +147,8 @@ impl LocalPath {
     /// The first [`Suspicion`] that the path raises.
     pub fn from_bytes(given: &[u8], platform: Platform) -> Result<Self, Suspicion> {
         let windows = platform == Platform::Windows;
+        let plain = core::str::from_utf8(given).ok().filter(|_| windows).map(without_prefix);
+        let given = plain.as_ref().map_or(given, |plain| plain.as_bytes());
         suspicion::check(given, windows)?;
         let bytes = lexical::normal(given, windows).ok_or(Suspicion::NotAbsolute)?;
         // A drive in the form `/c` is longer in its normal form.
@@ -185,8 +206,7 @@ pub(super) fn posix_form(path: &str) -> Cow<'_, str> {
     if !is_windows(path) {
         return Cow::Borrowed(path);
     }
-    let plain = without_prefix(path);
-    let slashed = if is_windows(&plain) { &plain } else { path }.replace('\\', "/");
+    let slashed = without_prefix(path).replace('\\', "/");
     Cow::Owned(match slashed.split_once(':').filter(|(drive, _)| drive.len() == 1) {
         Some((drive, rest)) => {
             let rest = rest.trim_end_matches('/');

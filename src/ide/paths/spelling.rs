@@ -2,8 +2,8 @@
 //! border (Windows and its Linux distributions, POSIX tools on Windows), or on a file system that
 //! ignores case.
 
-use super::lexical::{is_below, is_windows, normal};
-use super::suspicion;
+use super::lexical::{is_below, is_windows, normal, without_prefix};
+use super::{LocalPath, Platform, suspicion};
 use alloc::borrow::Cow;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -54,6 +54,16 @@ impl<'a> System<'a> {
             !name.is_empty() && suspicion::check(share(LOCALHOST, name, &[]).as_bytes(), true).is_ok()
         };
         Self::Wsl { distribution: distribution.filter(|name| !name.contains(['/', '\\'])).filter(is_name) }
+    }
+}
+
+impl From<Platform> for System<'_> {
+    /// Returns Windows, or a system with the paths of POSIX and no others.
+    fn from(platform: Platform) -> Self {
+        match platform {
+            Platform::Posix => Self::Linux,
+            Platform::Windows => Self::Windows,
+        }
     }
 }
 
@@ -187,6 +197,22 @@ fn is_exact(folder: &str, path: &str, system: System<'_>, of_windows: bool) -> b
     }
 }
 
+/// Returns the path in the distribution of this name for a path of Windows; `None` if it lies on no drive and not in
+/// this distribution.
+pub(super) fn in_distribution(path: &LocalPath, distribution: Option<&str>) -> Option<String> {
+    let Location { root, names } = Location::of_windows(path.to_str()?)?;
+    match root {
+        Root::Drive(letter) => {
+            let names: Vec<&str> = names.iter().map(String::as_str).collect();
+            Some(posix(&["mnt", &letter], &names))
+        }
+        Root::Distribution(name) if distribution.is_some_and(|ours| same(&name, ours)) => {
+            Some(posix(&[], &names))
+        }
+        Root::Distribution(_) | Root::Posix | Root::Share(..) => None,
+    }
+}
+
 const LOCALHOST: &str = "wsl.localhost";
 const DOLLAR: &str = "wsl$";
 
@@ -289,14 +315,6 @@ fn is_letter(name: &str) -> bool {
 fn same(one: &str, other: &str) -> bool {
     let lower = |name: &str| name.chars().flat_map(char::to_lowercase).collect::<String>();
     lower(one) == lower(other)
-}
-
-/// Returns the path without the `\\?\` that lifts the limits of Windows.
-pub(super) fn without_prefix(path: &str) -> Cow<'_, str> {
-    match path.strip_prefix(r"\\?\UNC\") {
-        Some(share) => Cow::Owned(format!(r"\\{share}")),
-        None => Cow::Borrowed(path.strip_prefix(r"\\?\").unwrap_or(path)),
-    }
 }
 
 fn names(normal: &[u8], separator: char) -> Vec<String> {

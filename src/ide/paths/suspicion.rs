@@ -31,7 +31,7 @@ pub enum Suspicion {
     BadEscape,
     /// A path that is not Unicode, for Windows, whose paths are Unicode.
     NotUnicode,
-    /// A path that bypasses the rules of names: `\\?\` or `\\.\` on Windows.
+    /// A path that bypasses the rules of names: `\\.\` on Windows, or `\\?\` in front of anything but a drive or a share.
     DevicePath,
     /// A path that begins like a share, and lacks the server or the share.
     IncompleteShare,

@@ -154,6 +154,17 @@ fn p06_forms_of_windows_differ_anywhere() {
             ("file:///c/w/p", Inside("C:\\w\\p")),
             ("file:c:/w/p", Inside("C:\\w\\p")),
             ("_claude_fs_right:/c:/w/p", Inside("C:\\w\\p")),
+            ("/mnt/c/w/p/a", Inside("C:\\w\\p\\a")),
+            ("/mnt/C/w/p", Inside("C:\\w\\p")),
+            ("file:///mnt/c/w/p/%C3%A9", Inside("C:\\w\\p\\é")),
+            ("\\\\?\\C:\\w\\p\\a", Inside("C:\\w\\p\\a")),
+            ("\\\\?\\c:\\w\\q\\..\\p", Inside("C:\\w\\p")),
+            ("\\\\?\\UNC\\Server\\share\\p", Inside("\\\\server\\share\\p")),
+            ("\\\\?\\unc\\server\\share\\p", Inside("\\\\server\\share\\p")),
+            ("//?/C:/w/p", Inside("C:\\w\\p")),
+            ("file:////?/C:/w/p", Suspicious(QueryOrFragment)),
+            ("file:////%3F/C:/w/p", Inside("C:\\w\\p")),
+            ("\\\\wsl$\\Ubuntu\\home\\u", Outside("\\\\wsl$\\Ubuntu\\home\\u")),
             ("\\\\server\\share\\p\\a", Inside("\\\\server\\share\\p\\a")),
             ("//SERVER/share/p", Inside("\\\\server\\share\\p")),
             ("file:////server/share/p", Inside("\\\\server\\share\\p")),
@@ -185,15 +196,39 @@ fn p06_forms_of_windows_differ_anywhere() {
             ("w\\p", Suspicious(NotAbsolute)),
             ("é:\\w", Suspicious(Stream)),
             ("1:\\w", Suspicious(Stream)),
-            ("\\\\?\\C:\\w\\p", Suspicious(DevicePath)),
-            ("\\\\?\\UNC\\server\\share", Suspicious(DevicePath)),
+            ("/mnt", Suspicious(NotAbsolute)),
+            ("/mnt/", Suspicious(NotAbsolute)),
+            ("/mnt/data/p", Suspicious(NotAbsolute)),
+            ("/mntc/w", Suspicious(NotAbsolute)),
+            ("/MNT/c/w", Suspicious(NotAbsolute)),
+            ("\\mnt\\c\\w", Suspicious(NotAbsolute)),
+            ("//mnt/c/w", Outside("\\\\mnt\\c\\w")),
+            ("/mnt/c/w:s", Suspicious(Stream)),
+            ("/mnt/c/w/NUL", Suspicious(DeviceName)),
+            ("\\\\?\\C:", Suspicious(DevicePath)),
+            ("\\\\?\\C:w", Suspicious(DevicePath)),
+            ("\\\\?\\UNC", Suspicious(DevicePath)),
+            ("\\\\?\\UNC\\server", Suspicious(IncompleteShare)),
+            ("\\\\?\\UNC\\\\server\\share", Suspicious(IncompleteShare)),
+            ("\\\\?\\UNC\\?\\C:\\w", Suspicious(DevicePath)),
+            ("\\\\?\\UNC\\.\\C:\\w", Suspicious(DevicePath)),
+            ("\\\\?\\UNC\\?\\UNC\\server\\share", Suspicious(DevicePath)),
+            ("\\\\?\\\\\\?\\C:\\w", Suspicious(DevicePath)),
+            ("\\\\?\\Volume{0}\\p", Suspicious(DevicePath)),
+            ("\\\\?\\GLOBALROOT\\Device\\x", Suspicious(DevicePath)),
+            ("\\\\?\\pipe\\x", Suspicious(DevicePath)),
+            ("\\\\?\\c\\w", Suspicious(DevicePath)),
+            ("\\\\?\\C:\\w::$DATA", Suspicious(Stream)),
+            ("\\\\?\\C:\\CON", Suspicious(DeviceName)),
+            ("\\\\?\\C:\\w\\a.", Suspicious(TrailingDotOrSpace)),
+            ("\\\\?\\C:\\w\\a\nb", Suspicious(ControlCharacter)),
+            ("\\\\.\\C:\\w", Suspicious(DevicePath)),
             ("\\\\.\\PhysicalDrive0", Suspicious(DevicePath)),
             ("\\\\.", Suspicious(DevicePath)),
             ("\\\\.server\\share", Outside("\\\\.server\\share")),
             ("\\\\?server\\share", Suspicious(IllegalCharacter)),
-            ("//?/C:/w", Suspicious(DevicePath)),
             ("\\??\\C:\\w", Suspicious(IllegalCharacter)),
-            ("file:////%3F/C:/w", Suspicious(DevicePath)),
+            ("file:////%3F/pipe/x", Suspicious(DevicePath)),
             ("\\\\", Suspicious(IncompleteShare)),
             ("\\\\server", Suspicious(IncompleteShare)),
             ("\\\\server\\", Suspicious(IncompleteShare)),
@@ -244,6 +279,130 @@ fn p06_forms_of_windows_differ_anywhere() {
     }
 }
 
+/// The real client puts `file://` before a path and encodes nothing (measured on Linux).
+#[test]
+fn p06_path_behind_file_is_no_host_on_windows() {
+    assert_classes(
+        &["C:\\w\\p", "\\\\server\\share\\p"],
+        Windows,
+        &[
+            ("file://C:\\w\\p\\a.ts", Inside("C:\\w\\p\\a.ts")),
+            ("FILE://c:\\w\\p\\é", Inside("C:\\w\\p\\é")),
+            ("file://C:/w/p/a.ts", Inside("C:\\w\\p\\a.ts")),
+            ("file://c:/w/p/a%20b", Inside("C:\\w\\p\\a b")),
+            ("file://C:\\w\\p\\100%", Inside("C:\\w\\p\\100%")),
+            ("file://C:\\w\\p\\a%20b#c", Inside("C:\\w\\p\\a%20b#c")),
+            ("file://C:\\w\\p\\..%2f..%2fq", Inside("C:\\w\\p\\..%2f..%2fq")),
+            ("file://\\\\server\\share\\p\\a", Inside("\\\\server\\share\\p\\a")),
+            ("file://\\\\?\\C:\\w\\p\\a", Inside("C:\\w\\p\\a")),
+            ("file://wsl.localhost/Ubuntu/home/u", Outside("\\\\wsl.localhost\\Ubuntu\\home\\u")),
+            ("file://WSL$/Ubuntu/home/u", Outside("\\\\wsl$\\Ubuntu\\home\\u")),
+            ("file://wsl%24/Ubuntu/home/u", Outside("\\\\wsl$\\Ubuntu\\home\\u")),
+            ("file://C:\\w\\p\\..\\q", Outside("C:\\w\\q")),
+            ("file://C:/w/p/%2e%2e/q", Outside("C:\\w\\q")),
+            ("file://\\\\evil\\share\\x", Outside("\\\\evil\\share\\x")),
+            ("file://C:", Suspicious(Authority)),
+            ("file://C:w\\p", Suspicious(Authority)),
+            ("file://C:80/w", Suspicious(Authority)),
+            ("file://CC:\\w", Suspicious(Authority)),
+            ("file://C%3A/w", Suspicious(Authority)),
+            ("file://evil\\share\\x", Suspicious(Authority)),
+            ("file://\\evil\\share", Suspicious(Authority)),
+            ("file://evil/C:/w/p", Suspicious(Authority)),
+            ("file://user@C:/w/p", Suspicious(Authority)),
+            ("file://wsl.localhost.evil/Ubuntu/x", Suspicious(Authority)),
+            ("file://wsl.localhost:80/Ubuntu/x", Suspicious(Authority)),
+            ("file://wsl.localhost", Suspicious(IncompleteShare)),
+            ("file://wsl.localhost/..", Suspicious(IncompleteShare)),
+            ("file://\\\\.\\PhysicalDrive0", Suspicious(DevicePath)),
+            ("file://C:\\w\\p\\a?b", Suspicious(IllegalCharacter)),
+            ("file://C:/w/p/a?b", Suspicious(QueryOrFragment)),
+            ("file://C:/w/p/a#b", Suspicious(QueryOrFragment)),
+            ("file://C:/w/p/100%", Suspicious(BadEscape)),
+            ("file://C:\\w\\a::$DATA", Suspicious(Stream)),
+            ("file://C:/w/a%3A%3A$DATA", Suspicious(Stream)),
+            ("file://C:/w/a%00", Suspicious(ControlCharacter)),
+            ("file://C:\\w\\nul", Suspicious(DeviceName)),
+            ("file://C:\\w\\.env.", Suspicious(TrailingDotOrSpace)),
+            ("http://C:\\w", Suspicious(OtherScheme)),
+        ],
+    );
+    assert_classes(
+        &["/w"],
+        Posix,
+        &[
+            ("file://C:\\w\\a.ts", Suspicious(Authority)),
+            ("file://C:/w/a.ts", Suspicious(Authority)),
+            ("file://\\\\server\\share\\x", Suspicious(Authority)),
+            ("file://wsl.localhost/Ubuntu/w", Suspicious(Authority)),
+            ("\\\\?\\C:\\w", Suspicious(NotAbsolute)),
+            ("/mnt/c/w", Outside("/mnt/c/w")),
+        ],
+    );
+}
+
+/// An agent on Windows names the files of an editor in WSL from its own side.
+#[test]
+fn p06_path_of_windows_is_translated_in_wsl() {
+    let wsl = System::Wsl { distribution: Some("Ubuntu") };
+    let nameless = System::Wsl { distribution: None };
+    let rows: &[(&str, System<'_>, Result<&str, Suspicion>)] = &[
+        ("/w/p", wsl, Ok("/w/p")),
+        ("/mnt/c/w", wsl, Ok("/mnt/c/w")),
+        ("/c/w", wsl, Ok("/c/w")),
+        ("/w/NUL", wsl, Ok("/w/NUL")),
+        ("/c:/w", wsl, Ok("/c:/w")),
+        ("file:///w/a%20b", wsl, Ok("/w/a b")),
+        ("file:///w/a\\b", wsl, Ok("/w/a\\b")),
+        ("C:\\w\\a", wsl, Ok("/mnt/c/w/a")),
+        ("D:/w/../a", wsl, Ok("/mnt/d/a")),
+        ("C:\\", wsl, Ok("/mnt/c")),
+        ("C:\\w\\a", nameless, Ok("/mnt/c/w/a")),
+        ("\\\\?\\C:\\w", wsl, Ok("/mnt/c/w")),
+        ("file://C:\\w\\a#b", wsl, Ok("/mnt/c/w/a#b")),
+        ("file:///C:/w/a%20b", wsl, Ok("/mnt/c/w/a b")),
+        ("file:///c%3A/w", wsl, Ok("/mnt/c/w")),
+        ("file:///c%3Aw", wsl, Ok("/c:w")),
+        ("\\\\wsl.localhost\\ubuntu\\home\\u", wsl, Ok("/home/u")),
+        ("\\\\wsl$\\Ubuntu", wsl, Ok("/")),
+        ("\\\\wsl$\\Ubuntu\\mnt\\c\\w", wsl, Ok("/mnt/c/w")),
+        ("\\\\?\\UNC\\wsl$\\Ubuntu\\w", wsl, Ok("/w")),
+        ("file://wsl.localhost/Ubuntu/w/%C3%A9", wsl, Ok("/w/é")),
+        ("file://\\\\wsl$\\Ubuntu\\w", wsl, Ok("/w")),
+        ("\\\\wsl$\\Debian\\w", wsl, Err(NotAbsolute)),
+        ("\\\\wsl$\\Ubuntu\\w", nameless, Err(NotAbsolute)),
+        ("\\\\server\\share\\x", wsl, Err(NotAbsolute)),
+        ("//server/share/x", wsl, Ok("/server/share/x")),
+        ("file:////server/share/x", wsl, Ok("/server/share/x")),
+        ("C:w", wsl, Err(NotAbsolute)),
+        ("\\w", wsl, Err(NotAbsolute)),
+        ("C:\\w\\a:b", wsl, Err(Stream)),
+        ("C:\\w\\a::$DATA", wsl, Err(Stream)),
+        ("file:///C:/w/a%3Ab", wsl, Err(Stream)),
+        ("C:\\CON", wsl, Err(DeviceName)),
+        ("C:\\w\\a.", wsl, Err(TrailingDotOrSpace)),
+        ("\\\\.\\C:\\w", wsl, Err(DevicePath)),
+        ("\\\\?\\Volume{0}\\w", wsl, Err(DevicePath)),
+        ("file://evil/w", wsl, Err(Authority)),
+        ("C:\\w", System::Linux, Err(NotAbsolute)),
+        ("C:\\w", System::MacOs, Err(NotAbsolute)),
+        ("/mnt/c/w", System::MacOs, Ok("/mnt/c/w")),
+        ("/mnt/c/w", System::Windows, Ok("C:\\w")),
+    ];
+    for (given, system, expected) in rows {
+        let parsed = LocalPath::parse(given, *system);
+        assert_eq!(
+            parsed.as_ref().map(|path| path.to_str().unwrap()),
+            expected.as_ref().copied(),
+            "{given:?}"
+        );
+        let windows = *system == System::Windows;
+        assert!(parsed.is_err() || parsed.is_ok_and(|path| path.windows == windows), "{given:?}");
+    }
+    let folder = LocalPath::parse("/mnt/c/w", wsl).unwrap();
+    assert!(matches!(classify("file://C:\\w\\a.ts", &[folder], wsl), PathClass::Inside(_)));
+}
+
 #[test]
 fn p07_long_or_invisible_path_is_suspicious() {
     let of_len = |len: usize| alloc::format!("/{}", "x".repeat(len - 1));
@@ -268,7 +427,17 @@ fn p07_long_or_invisible_path_is_suspicious() {
 fn path_survives_its_uri_and_normal_form() {
     arbtest::arbtest(|u| {
         for platform in [Posix, Windows] {
-            let prefix = *u.choose(&["/", "C:\\", "/c/", "\\\\s\\t\\", "file:///", ""])?;
+            let prefix = *u.choose(&[
+                "/",
+                "C:\\",
+                "/c/",
+                "\\\\s\\t\\",
+                "file:///",
+                "file://",
+                "/mnt/",
+                "\\\\?\\",
+                "",
+            ])?;
             let given = alloc::format!("{prefix}{}", u.arbitrary::<&str>()?);
             let Ok(path) = LocalPath::parse(&given, platform) else { continue };
             assert_eq!(LocalPath::parse(&path.to_uri(), platform).as_ref(), Ok(&path), "{given:?}");
@@ -295,6 +464,10 @@ fn forms_differ_by_their_roots() {
         ("/w", true, false, true),
         ("/w/x", true, false, true),
         ("/1/x", true, false, false),
+        ("/mnt/c", true, false, true),
+        ("/mnt/c/x", true, false, true),
+        ("/mnt/data", true, false, false),
+        ("/mnt", true, false, false),
         ("/wx", true, false, false),
         ("/", true, false, false),
         ("C:\\w", true, true, false),
@@ -308,7 +481,7 @@ fn forms_differ_by_their_roots() {
         ("", false, false, false),
     ] {
         assert_eq!((is_absolute(path), is_windows(path)), (absolute, windows), "{path:?}");
-        assert_eq!(lexical::is_drive(path.as_bytes()), drive, "{path:?}");
+        assert_eq!(lexical::posix_drive(path.as_bytes()).is_some(), drive, "{path:?}");
     }
     assert_eq!(lexical::normal(b"1:\\w", true), None);
 }
@@ -327,6 +500,8 @@ fn editor_uris_convert_in_both_directions() {
         ("C:\\w\\é", "file:///C:/w/é", "C:/w/é"),
         ("c:/w", "file:///c:/w", "c:/w"),
         ("\\\\s\\x\\y", "file:////s/x/y", "//s/x/y"),
+        ("\\\\?\\C:\\w", "file:///C:/w", "C:/w"),
+        ("\\\\?\\UNC\\s\\x", "file:////s/x", "//s/x"),
     ] {
         assert_eq!(Unencoded(path).to_string(), uri);
         assert_eq!(as_written(uri), back);
@@ -334,6 +509,7 @@ fn editor_uris_convert_in_both_directions() {
     for relative in ["src/main.ts", "./a", "C:w", "\\w", ""] {
         assert_eq!(Unencoded(relative).to_string(), "", "{relative:?} has no URI");
     }
+    assert_eq!(as_written("file://C:\\w\\a"), "C:\\w\\a");
     for path in ["/w", "C:\\w", "untitled:x", "", "/c:w"] {
         assert_eq!(as_written(path), path);
     }
@@ -351,6 +527,9 @@ fn lenient_reader_takes_any_text_as_path() {
         ("a URI without an authority", "untitled:w%2Fx", "w/x"),
         ("a drive", "C:/w", "C:/w"),
         ("a drive in a URI", "file:///c%3A/w", "c:/w"),
+        ("a path of Windows behind file", "file://C:\\w\\.env", "C:\\w\\.env"),
+        ("the same with an escape", "file://C:\\w\\%2eenv", "C:\\w\\.env"),
+        ("a drive behind file", "file://C:/w/%2eenv", "C:/w/.env"),
         ("escapes that are none", "/%/%6/%6x/%%41", "/%/%6/%6x/%A"),
         ("what is no Unicode", "/%ff", "/\u{fffd}"),
         ("nothing", "", ""),
@@ -371,6 +550,9 @@ fn file_of_a_client_keeps_its_server() {
         ("file://server/share/%61", "//server/share/a"),
         ("file:////server/share/a", "//server/share/a"),
         ("file:///C:/w", "C:/w"),
+        ("file://C:\\w\\a%20#", "C:\\w\\a%20#"),
+        ("file://C:/w/a%20", "C:/w/a "),
+        ("file://\\\\s\\x\\a", "\\\\s\\x\\a"),
     ] {
         assert_eq!(of_file(given), expected, "{given}");
     }

@@ -10,7 +10,7 @@
 //! file.
 
 use super::Suspicion;
-use super::lexical::{is_absolute, is_separator, is_windows};
+use super::lexical::{is_absolute, is_separator, is_windows, without_prefix};
 use alloc::borrow::Cow;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -20,28 +20,53 @@ use core::fmt;
 const SIDES: [&str; 4] =
     ["_claude_fs_left", "_claude_fs_right", "_claude_vscode_fs_left", "_claude_vscode_fs_right"];
 
-/// Returns the path of a `file:` URI, decoded once; `None` if the text is not a URI but a path.
-pub(super) fn path_of(given: &str) -> Result<Option<Vec<u8>>, Suspicion> {
+/// The servers under whose name Windows shows the Linux distributions of the same machine, as a URI names them.
+const DISTRIBUTIONS: [&str; 3] = ["wsl.localhost", "wsl$", "wsl%24"];
+
+/// Returns the path of a `file:` URI, decoded once; `None` if the text is not a URI but a path. Where paths of
+/// Windows are read, neither a drive nor a distribution is another machine.
+pub(super) fn path_of(given: &str, reads_windows: bool) -> Result<Option<Vec<u8>>, Suspicion> {
     let Some((scheme, rest)) = given.split_once(':').filter(|(scheme, _)| is_scheme(scheme)) else {
         return Ok(None);
     };
     if !scheme.eq_ignore_ascii_case("file") && !SIDES.contains(&scheme) {
         return Err(Suspicion::OtherScheme);
     }
+    let behind = behind_file(rest).filter(|_| reads_windows);
+    if let Some(written) = behind.filter(|path| is_as_written(path)) {
+        return Ok(Some(written.into()));
+    }
     if rest.contains(['?', '#']) {
         return Err(Suspicion::QueryOrFragment);
     }
-    let path = match rest.strip_prefix("//") {
-        Some(rest) => {
-            let (authority, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
-            if !authority.is_empty() && !authority.eq_ignore_ascii_case("localhost") {
+    let path = match (behind, rest.strip_prefix("//")) {
+        (Some(path), _) => path,
+        (None, None) => rest,
+        (None, Some(named)) => {
+            let (authority, path) = named.split_at(named.find('/').unwrap_or(named.len()));
+            let is = |name: &str| authority.eq_ignore_ascii_case(name);
+            if reads_windows && DISTRIBUTIONS.into_iter().any(is) {
+                let share = Vec::from(br"\\").into_iter().chain(decode(named)?);
+                return Ok(Some(share.collect()));
+            }
+            if !authority.is_empty() && !is("localhost") {
                 return Err(Suspicion::Authority);
             }
             path
         }
-        None => rest,
     };
     decode(path).map(Some)
+}
+
+/// Returns the path of Windows that stands behind `file://` where a URI has its host. The real client puts
+/// `file://` before a path (measured on Linux), and no host is named like a drive or begins with `\`.
+fn behind_file(rest: &str) -> Option<&str> {
+    rest.strip_prefix("//").filter(|path| is_windows(path))
+}
+
+/// Returns true for a path that no program has encoded: it has the separator of Windows.
+fn is_as_written(path: &str) -> bool {
+    path.contains('\\')
 }
 
 /// Returns true for a scheme (RFC 3986 section 3.1) and for one of `SIDES`. A single letter is not a
@@ -126,6 +151,7 @@ impl fmt::Display for Unencoded<'_> {
         if !is_windows(path) {
             return write!(f, "file://{path}");
         }
+        let path = &*without_prefix(path);
         f.write_str(if path.starts_with('\\') { "file://" } else { "file:///" })?;
         path.split('\\').enumerate().try_for_each(|(at, name)| {
             f.write_str(if at == 0 { "" } else { "/" })?;
@@ -145,9 +171,10 @@ pub(in crate::ide) fn as_written(uri: &str) -> &str {
 /// become U+FFFD.
 pub(in crate::ide) fn lenient(given: &str) -> String {
     let of_uri = given.split_once(':').filter(|(scheme, _)| is_scheme(scheme)).map(|(_, rest)| rest);
-    let path = match of_uri.map(|rest| (rest, rest.strip_prefix("//"))) {
-        Some((_, Some(rest))) => rest.find('/').and_then(|at| rest.get(at..)).unwrap_or_default(),
-        Some((rest, None)) => rest,
+    let path = match of_uri.map(|rest| (rest, behind_file(rest), rest.strip_prefix("//"))) {
+        Some((_, Some(path), _)) => path,
+        Some((_, None, Some(rest))) => rest.find('/').and_then(|at| rest.get(at..)).unwrap_or_default(),
+        Some((rest, None, None)) => rest,
         None => given,
     };
     let mut decoded = Vec::with_capacity(path.len());
@@ -163,7 +190,12 @@ pub(in crate::ide) fn of_file(given: &str) -> Cow<'_, str> {
     else {
         return Cow::Borrowed(given);
     };
-    let server = rest.strip_prefix("//").map(|rest| rest.split('/').next().unwrap_or_default());
+    let behind = behind_file(rest);
+    if let Some(written) = behind.filter(|path| is_as_written(path)) {
+        return Cow::Borrowed(written);
+    }
+    let named = rest.strip_prefix("//").filter(|_| behind.is_none());
+    let server = named.map(|rest| rest.split('/').next().unwrap_or_default());
     let server = server.filter(|name| !name.is_empty() && !name.eq_ignore_ascii_case("localhost"));
     Cow::Owned(match server {
         Some(_) => String::from_utf8_lossy(&unescaped(rest).collect::<Vec<u8>>()).into_owned(),
