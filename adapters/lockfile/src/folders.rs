@@ -3,13 +3,13 @@
 //! the resolved one. Other [`spellings`] of these folders on this [`system`] follow; Linux and macOS
 //! have none.
 
-use std::fs;
 use std::io::ErrorKind;
 use std::path::{Component, Path, PathBuf, absolute};
 
 use ide_mcp::ide::discovery::LockFile;
-use ide_mcp::ide::paths::{System, spellings};
+use ide_mcp::ide::paths::{System, spellings, without_verbatim};
 
+use crate::links::canonical;
 use crate::{Error, system};
 
 /// Returns the absolute paths of `folders` for [`LockFile::workspace_folders`]: each as given and, if it
@@ -29,7 +29,7 @@ pub fn workspace_folders<P: AsRef<Path>>(folders: impl IntoIterator<Item = P>) -
     for folder in folders {
         let folder = folder.as_ref();
         let logical = absolute(folder).map_err(Error::io("resolve", folder))?;
-        let canonical = match fs::canonicalize(&logical) {
+        let canonical = match canonical(&logical) {
             Ok(path) => Some(path),
             Err(error) if error.kind() == ErrorKind::NotFound => None,
             Err(error) => return Err(Error::io("resolve", folder)(error)),
@@ -102,13 +102,10 @@ pub(crate) fn plain(text: &str) -> String {
     if cfg!(windows) { windows_plain(text) } else { text.to_owned() }
 }
 
-/// Returns a path without the prefix `\\?\` that resolving adds, and with the upper-case drive letter
-/// that the real client expects.
+/// Returns a path without the `\\?\` that resolving adds, and with the upper-case drive letter that the real client
+/// expects.
 fn windows_plain(text: &str) -> String {
-    let text = match text.strip_prefix(r"\\?\UNC\") {
-        Some(share) => format!(r"\\{share}"),
-        None => text.strip_prefix(r"\\?\").unwrap_or(text).to_owned(),
-    };
+    let text = without_verbatim(text).into_owned();
     match text.split_once(':') {
         Some((drive, rest)) if drive.len() == 1 => format!("{}:{rest}", drive.to_ascii_uppercase()),
         _ => text,
@@ -192,7 +189,9 @@ mod tests {
             (r"\\?\UNC\server\share\p", r"\\server\share\p"),
             (r"\\server\share", r"\\server\share"),
             (r"C:\a:b", r"C:\a:b"),
-            (r"\\?\Volume{0}\p", r"Volume{0}\p"),
+            (r"\\?\Volume{0}\p", r"\\?\Volume{0}\p"),
+            (r"\\?\unc\server\share", r"\\server\share"),
+            (r"\\.\C:\w", r"\\.\C:\w"),
             ("é:", "é:"),
             ("", ""),
         ] {

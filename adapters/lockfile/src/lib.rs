@@ -44,6 +44,7 @@ mod find;
 mod folders;
 mod guard;
 mod leftovers;
+mod links;
 mod owner;
 mod parents;
 mod private;

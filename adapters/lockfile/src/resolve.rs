@@ -5,19 +5,21 @@ use std::ffi::OsString;
 use std::fs;
 use std::io::ErrorKind;
 
-use ide_mcp::ide::paths::{LocalPath, PathClass, Platform};
+use ide_mcp::ide::paths::{LocalPath, PathClass};
 
-use crate::{Error, sys};
+use crate::links::canonical;
+use crate::{Error, sys, system};
 
 /// Classifies `given`, a path or a `file:` URI of a peer, for an editor with these folders, by the
 /// present state of the disk. The path in the result has no symbolic links. Open this path and not
-/// `given`, and open it at once, before someone can make a link there.
+/// `given`, and open it at once, before someone can make a link there. In WSL `given` can be a path of Windows
+/// ([`System::Wsl`](ide_mcp::ide::paths::System::Wsl)).
 ///
 /// # Errors
 /// The errors of [`resolve`], for the path. A folder that cannot be resolved is no error: no path
 /// lies in it.
 pub fn classify(given: &str, folders: &[LocalPath]) -> Result<PathClass, Error> {
-    let path = match LocalPath::parse(given, Platform::native()) {
+    let path = match LocalPath::parse(given, system()) {
         Ok(path) => resolve(&path)?,
         Err(why) => return Ok(PathClass::Suspicious(why)),
     };
@@ -38,7 +40,7 @@ pub fn resolve(path: &LocalPath) -> Result<LocalPath, Error> {
     let full = sys::to_path(path)?;
     let mut missing: Vec<OsString> = Vec::new();
     for existing in full.ancestors() {
-        match fs::canonicalize(existing) {
+        match canonical(existing) {
             Ok(mut resolved) => {
                 resolved.extend(missing.iter().rev());
                 return sys::from_path(&resolved);

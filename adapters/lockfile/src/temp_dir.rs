@@ -13,7 +13,9 @@ impl TempDir {
     pub(crate) fn new() -> Self {
         static COUNT: AtomicU32 = AtomicU32::new(0);
         let name = format!("ide-mcp-lockfile-{}-{}", process::id(), COUNT.fetch_add(1, Ordering::Relaxed));
-        let path = env::temp_dir().canonicalize().unwrap().join(name);
+        // On Windows a canonical path begins with `\\?\`, which nobody writes.
+        let temp = env::temp_dir();
+        let path = if cfg!(windows) { temp } else { temp.canonicalize().unwrap() }.join(name);
         trust_new_directories();
         fs::create_dir(&path).unwrap();
         Self(path)

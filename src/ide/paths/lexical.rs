@@ -76,9 +76,18 @@ pub(super) fn posix_drive(given: &[u8]) -> Option<(u8, &[u8])> {
     }
 }
 
-/// Returns a path of Windows without the `\\?\` that lifts its limits, which programs get when they resolve a path.
-/// In front of anything but a drive or a share it stays: `\\?\Volume{0}\x` has no other form.
-pub(super) fn without_prefix(path: &str) -> Cow<'_, str> {
+/// Returns a path of Windows without the `\\?\` that lifts its limits. Programs get it when they resolve a path; neither
+/// people nor clients write it. In front of anything but a drive or a share it stays: `\\?\Volume{0}\x` has no other
+/// form.
+///
+/// ```
+/// use ide_mcp::ide::paths::without_verbatim;
+///
+/// assert_eq!(without_verbatim(r"\\?\C:\w"), r"C:\w");
+/// assert_eq!(without_verbatim(r"\\?\UNC\server\share"), r"\\server\share");
+/// ```
+#[must_use]
+pub fn without_verbatim(path: &str) -> Cow<'_, str> {
     let is_any = |byte: u8| is_separator(byte, true);
     match path.as_bytes() {
         [a, b, b'?', c, rest @ ..] if is_any(*a) && is_any(*b) && is_any(*c) => match rest {

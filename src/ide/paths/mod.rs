@@ -47,7 +47,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt;
 
-use lexical::without_prefix;
+pub use lexical::without_verbatim;
 pub(super) use lexical::{is_absolute, is_windows};
 pub(super) use spelling::{Fit, fit, resolved};
 pub(super) use suspicion::check_relative;
@@ -147,7 +147,7 @@ impl LocalPath {
     /// The first [`Suspicion`] that the path raises.
     pub fn from_bytes(given: &[u8], platform: Platform) -> Result<Self, Suspicion> {
         let windows = platform == Platform::Windows;
-        let plain = core::str::from_utf8(given).ok().filter(|_| windows).map(without_prefix);
+        let plain = core::str::from_utf8(given).ok().filter(|_| windows).map(without_verbatim);
         let given = plain.as_ref().map_or(given, |plain| plain.as_bytes());
         suspicion::check(given, windows)?;
         let bytes = lexical::normal(given, windows).ok_or(Suspicion::NotAbsolute)?;
@@ -206,7 +206,7 @@ pub(super) fn posix_form(path: &str) -> Cow<'_, str> {
     if !is_windows(path) {
         return Cow::Borrowed(path);
     }
-    let slashed = without_prefix(path).replace('\\', "/");
+    let slashed = without_verbatim(path).replace('\\', "/");
     Cow::Owned(match slashed.split_once(':').filter(|(drive, _)| drive.len() == 1) {
         Some((drive, rest)) => {
             let rest = rest.trim_end_matches('/');

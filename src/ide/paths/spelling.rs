@@ -2,7 +2,7 @@
 //! border (Windows and its Linux distributions, POSIX tools on Windows), or on a file system that
 //! ignores case.
 
-use super::lexical::{is_below, is_windows, normal, without_prefix};
+use super::lexical::{is_below, is_windows, normal, without_verbatim};
 use super::{LocalPath, Platform, suspicion};
 use alloc::borrow::Cow;
 use alloc::string::{String, ToString};
@@ -239,7 +239,7 @@ impl Location {
     /// Returns the directory that an absolute path names on `system`; `None` if the path names no
     /// directory there.
     fn of(path: &str, system: System<'_>) -> Option<Self> {
-        let path = without_prefix(path);
+        let path = without_verbatim(path);
         let on_windows_side = matches!(system, System::Windows | System::Wsl { .. });
         if is_windows(&path) || (system == System::Windows && path.starts_with("//")) {
             return if on_windows_side { Self::of_windows(&path) } else { None };
@@ -302,7 +302,7 @@ impl Location {
 
 /// Returns true if a path of Windows begins with the name of a server.
 fn is_share(path: &str) -> bool {
-    [r"\\", "//"].iter().any(|begin| without_prefix(path).starts_with(begin))
+    [r"\\", "//"].iter().any(|begin| without_verbatim(path).starts_with(begin))
 }
 
 /// Returns true if a name can be that of a drive.

@@ -10,7 +10,7 @@
 //! file.
 
 use super::Suspicion;
-use super::lexical::{is_absolute, is_separator, is_windows, without_prefix};
+use super::lexical::{is_absolute, is_separator, is_windows, without_verbatim};
 use alloc::borrow::Cow;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -151,7 +151,7 @@ impl fmt::Display for Unencoded<'_> {
         if !is_windows(path) {
             return write!(f, "file://{path}");
         }
-        let path = &*without_prefix(path);
+        let path = &*without_verbatim(path);
         f.write_str(if path.starts_with('\\') { "file://" } else { "file:///" })?;
         path.split('\\').enumerate().try_for_each(|(at, name)| {
             f.write_str(if at == 0 { "" } else { "/" })?;

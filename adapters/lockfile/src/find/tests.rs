@@ -81,6 +81,21 @@ fn editor_is_found_by_directory_or_port() {
     assert_eq!((by_file.port, by_file.is_marked), (1002, false));
 }
 
+/// The doctor compares the two as text.
+#[test]
+fn working_directory_has_the_form_of_published_folders() {
+    let place = Place::new();
+    let canonical = place.dir.join("work").canonicalize().unwrap();
+    for given in [place.dir.join("work"), canonical] {
+        let here = WorkingDir::of(Some(&given)).unwrap();
+        let folders = crate::workspace_folders([&given]).unwrap();
+        for form in [&here.logical, &here.canonical] {
+            assert!(folders.contains(form), "{form} in {folders:?}");
+            assert!(!form.starts_with(r"\\?\"), "{form}");
+        }
+    }
+}
+
 #[test]
 fn missing_editor_has_a_reason_and_remedy() {
     type Files = fn(&Place);

@@ -3,7 +3,11 @@
 use std::path::{Path, PathBuf};
 use std::{env, io};
 
-/// A directory in both forms in which an editor can have published it.
+use crate::folders::plain;
+use crate::links::canonical;
+
+/// A directory in both forms in which an editor can have published it: as [`workspace_folders`](crate::workspace_folders)
+/// writes them, so on Windows without `\\?\`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct WorkingDir {
@@ -28,7 +32,7 @@ impl WorkingDir {
             Some(dir) => std::path::absolute(dir)?,
             None => working_directory()?,
         };
-        let canonical = logical.canonicalize()?;
+        let canonical = canonical(&logical)?;
         Ok(Self { logical: unicode(&logical)?, canonical: unicode(&canonical)? })
     }
 }
@@ -45,11 +49,10 @@ fn working_directory() -> io::Result<PathBuf> {
     let gone = |error: io::Error| io::Error::new(error.kind(), format!("the working directory: {error}"));
     let physical = env::current_dir().map_err(gone)?;
     let of_shell = env::var_os("PWD").map(PathBuf::from).filter(|path| path.is_absolute());
-    let same =
-        |path: &PathBuf| path.canonicalize().is_ok_and(|path| Some(path) == physical.canonicalize().ok());
+    let same = |path: &PathBuf| canonical(path).is_ok_and(|path| Some(path) == canonical(&physical).ok());
     Ok(of_shell.filter(same).unwrap_or(physical))
 }
 
 fn unicode(path: &Path) -> io::Result<String> {
-    path.to_str().map(Into::into).ok_or_else(|| not_unicode(&path.display().to_string()))
+    path.to_str().map(plain).ok_or_else(|| not_unicode(&path.display().to_string()))
 }

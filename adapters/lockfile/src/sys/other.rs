@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use ide_mcp::ide::paths::LocalPath;
 
 use super::own_form;
-use crate::{Error, WeakParent, folders};
+use crate::{Error, WeakParent};
 
 #[derive(Debug)]
 pub(crate) struct Dir(PathBuf);
@@ -82,7 +82,7 @@ pub(crate) fn to_path(path: &LocalPath) -> Result<PathBuf, Error> {
 
 pub(crate) fn from_path(path: &Path) -> Result<LocalPath, Error> {
     let text = path.to_str().ok_or_else(|| Error::NotUnicode { path: path.to_path_buf() })?;
-    own_form(path, folders::plain(text).as_bytes())
+    own_form(path, text.as_bytes())
 }
 
 #[cfg(test)]

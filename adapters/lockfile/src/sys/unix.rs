@@ -1,12 +1,12 @@
 //! The operations of lock files on Unix. All steps in a directory go through its descriptor, so they
 //! reach the same directory even if its path changes.
 
-use std::ffi::{OsStr, OsString};
-use std::fs::{DirBuilder, File, Metadata, read_dir, read_link, read_to_string, symlink_metadata};
+use std::ffi::OsStr;
+use std::fs::{DirBuilder, File, Metadata, read_dir, read_to_string};
 use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
-use std::path::{Component, Path, PathBuf, absolute};
+use std::path::{Path, PathBuf, absolute};
 
 use ide_mcp::ide::paths::LocalPath;
 use rustix::fs::{AtFlags, Mode, OFlags, fchmod, open, openat, renameat, unlinkat};
@@ -14,6 +14,7 @@ use rustix::io::Errno;
 use rustix::process::{Pid, geteuid, test_kill_process};
 
 use super::own_form;
+use crate::links::{Step, follow};
 use crate::{Error, WeakParent, Weakness};
 
 /// The permission bits of all users but the owner.
@@ -97,56 +98,15 @@ pub(crate) fn is_ours(metadata: &Metadata, path: &Path) -> Result<(), Error> {
 /// Follows the path to a directory from the root, link by link, and checks each directory above it.
 pub(crate) fn weak_parents(dir: &Path) -> Result<Vec<WeakParent>, Error> {
     let path = absolute(dir).map_err(Error::io("resolve", dir))?;
-    let mut left: Vec<OsString> = Vec::new();
-    push(&mut left, &path);
-    let (mut at, mut weak, mut links) = (PathBuf::from("/"), Vec::new(), 0_u32);
-    weak.extend(judge(&at, &symlink_metadata(&at).map_err(Error::io("look at", &at))?));
-    while let Some(part) = left.pop() {
-        if part == ".." {
-            at.pop();
-            continue;
-        }
-        let next = at.join(&part);
-        let metadata = match symlink_metadata(&next) {
-            Ok(metadata) => metadata,
-            // A directory that this program makes here belongs to our user.
-            Err(error) if error.kind() == io::ErrorKind::NotFound => break,
-            Err(error) => return Err(Error::io("look at", &next)(error)),
-        };
-        if metadata.is_symlink() {
-            links = links.saturating_add(1);
-            if links > MAX_LINKS {
-                return Err(Error::io("follow", &path)(Errno::LOOP));
-            }
-            // The owner of a link decides where it leads; its mode means nothing.
-            weak.extend(foreign(&next, &metadata));
-            let target = read_link(&next).map_err(Error::io("follow", &next))?;
-            if target.is_absolute() {
-                at = PathBuf::from("/");
-            }
-            push(&mut left, &target);
-        } else {
-            at = next;
-            if !left.is_empty() {
-                weak.extend(judge(&at, &metadata));
-            }
-        }
-    }
+    let mut weak = Vec::new();
+    let followed = follow(&path, |step, at, metadata| match step {
+        Step::Above => weak.extend(judge(at, metadata)),
+        // The mode of a link means nothing.
+        Step::Link => weak.extend(foreign(at, metadata)),
+    });
+    // A directory that is missing, and that this program makes, belongs to our user.
+    followed.map_err(|(at, error)| Error::io("look at", &at)(error))?;
     Ok(weak)
-}
-
-/// The number of symbolic links that Linux follows in one path.
-const MAX_LINKS: u32 = 40;
-
-/// Pushes the names of a path onto the stack, the first name on top.
-fn push(left: &mut Vec<OsString>, path: &Path) {
-    for part in path.components().rev() {
-        match part {
-            Component::Normal(name) => left.push(name.to_owned()),
-            Component::ParentDir => left.push("..".into()),
-            Component::CurDir | Component::RootDir | Component::Prefix(_) => {}
-        }
-    }
 }
 
 fn judge(path: &Path, metadata: &Metadata) -> Option<WeakParent> {
