@@ -47,6 +47,8 @@ mod leftovers;
 mod links;
 mod owner;
 mod parents;
+#[cfg(any(not(unix), test))]
+mod patience;
 mod private;
 mod process;
 mod published;

@@ -7,9 +7,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-use ide_mcp::Clock;
 use ide_mcp::ide::LockFileEvent;
 use ide_mcp::ide::discovery::LockFile;
+use ide_mcp::{Clock, Time};
 
 use super::{Guard, GuardMode, Keep};
 use crate::Error;
@@ -73,7 +73,9 @@ impl GuardThread {
 
     /// Requests that the thread publishes other contents, and does not wait. If the thread is busy, a later
     /// update replaces this one. The thread reports a failure by the event
-    /// [`Failed`](LockFileEvent::Failed): the old contents then stay, until another update.
+    /// [`Failed`](LockFileEvent::Failed), once: the old contents then stay, and the thread tries again every
+    /// [`INTERVAL`](Guard::INTERVAL), until this update or a later one is published. It reports that by
+    /// [`Restored`](LockFileEvent::Restored). Contents that fit in no lock file are reported and not tried again.
     pub fn update(&self, file: &LockFile) {
         let update = Some(Box::new(file.clone()));
         self.request(|requests| requests.update = update);
@@ -153,25 +155,69 @@ struct Waiting {
     clock: Clock,
 }
 
+/// Contents that are not published yet.
+struct Pending {
+    file: Box<LockFile>,
+    again_at: Time,
+    /// The failure that was reported last. One that lasts is reported once.
+    error: Option<String>,
+}
+
+impl Pending {
+    /// Publishes the contents if that is due. Returns them if they are still to be published.
+    fn publish<K: Keep>(
+        self,
+        guard: &mut Guard<K>,
+        now: Time,
+        on_event: &mut impl FnMut(LockFileEvent),
+    ) -> Option<Self> {
+        if now < self.again_at {
+            return Some(self);
+        }
+        let Err(error) = guard.update(&self.file) else {
+            if self.error.is_some() {
+                on_event(LockFileEvent::Restored);
+            }
+            return None;
+        };
+        // Contents that no lock file can have stay so.
+        let may_pass = matches!(error, Error::Io { .. } | Error::Entropy(_));
+        let error = error.to_string();
+        if self.error.as_ref() != Some(&error) {
+            on_event(LockFileEvent::Failed { error: error.clone() });
+        }
+        let again_at = now.saturating_add(Guard::<K>::INTERVAL);
+        may_pass.then_some(Self { again_at, error: Some(error), ..self })
+    }
+}
+
+fn earlier(one: Option<Time>, other: Option<Time>) -> Option<Time> {
+    one.into_iter().chain(other).min()
+}
+
 impl Waiting {
     fn run<K: Keep>(
         self,
         mut guard: Guard<K>,
         mut on_event: impl FnMut(LockFileEvent),
     ) -> Result<bool, Error> {
+        let mut pending: Option<Pending> = None;
         loop {
             guard.notified();
             while let Some(event) = guard.tick(self.clock.now()) {
                 on_event(event);
             }
-            self.wait(&guard);
+            self.wait(&guard, pending.as_ref().map(|pending| pending.again_at));
             let Requests { update, is_end } = self.take();
             if is_end {
                 return guard.remove();
             }
-            if let Some(Err(error)) = update.map(|file| guard.update(&file)) {
-                on_event(LockFileEvent::Failed { error: error.to_string() });
+            let now = self.clock.now();
+            if let Some(file) = update {
+                let error = pending.and_then(|pending| pending.error);
+                pending = Some(Pending { file, again_at: now, error });
             }
+            pending = pending.and_then(|pending| pending.publish(&mut guard, now, &mut on_event));
         }
     }
 
@@ -182,9 +228,9 @@ impl Waiting {
     /// Waits for a request, for a notification, or until the guard is due. A request after this has a
     /// wake-up of its own.
     #[cfg(unix)]
-    fn wait<K: Keep>(&self, guard: &Guard<K>) {
+    fn wait<K: Keep>(&self, guard: &Guard<K>, again_at: Option<Time>) {
         use rustix::event::{PollFd, PollFlags, Timespec, poll};
-        let wait = self.clock.until(guard.deadline(self.clock.now()));
+        let wait = self.clock.until(earlier(guard.deadline(self.clock.now()), again_at));
         // If the wait does not fit into a `Timespec`, `poll` waits without a timeout.
         let wait = wait.and_then(|wait| Timespec::try_from(wait).ok());
         let notified = guard.as_fd();
@@ -195,8 +241,8 @@ impl Waiting {
     }
 
     #[cfg(not(unix))]
-    fn wait<K: Keep>(&self, guard: &Guard<K>) {
-        let _ = match self.clock.until(guard.deadline(self.clock.now())) {
+    fn wait<K: Keep>(&self, guard: &Guard<K>, again_at: Option<Time>) {
+        let _ = match self.clock.until(earlier(guard.deadline(self.clock.now()), again_at)) {
             Some(wait) => self.woken.recv_timeout(wait).ok(),
             None => self.woken.recv().ok(),
         };

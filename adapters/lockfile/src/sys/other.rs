@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use ide_mcp::ide::paths::LocalPath;
 
 use super::own_form;
+use crate::patience::patiently;
 use crate::{Error, WeakParent};
 
 #[derive(Debug)]
@@ -47,15 +48,17 @@ impl Dir {
         if !kind.is_file() {
             return Err(Error::NotRegular { path: path.to_path_buf() });
         }
-        File::open(full).map_err(Error::io("open", path))
+        patiently(|| File::open(&full)).map_err(Error::io("open", path))
     }
 
     pub(crate) fn rename(&self, from: &str, to: &str) -> io::Result<()> {
-        fs::rename(self.0.join(from), self.0.join(to))
+        let (from, to) = (self.0.join(from), self.0.join(to));
+        patiently(|| fs::rename(&from, &to))
     }
 
     pub(crate) fn remove(&self, name: &str) -> io::Result<()> {
-        fs::remove_file(self.0.join(name))
+        let name = self.0.join(name);
+        patiently(|| fs::remove_file(&name))
     }
 }
 

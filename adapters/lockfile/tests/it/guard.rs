@@ -30,13 +30,15 @@ pub(crate) struct Double {
     /// The names of the editor that were published.
     pub(crate) updates: Arc<Mutex<Vec<String>>>,
     pub(crate) hangs: Duration,
+    /// The number of updates that fail.
+    pub(crate) failures: usize,
 }
 
 impl Double {
     pub(crate) fn new(dir: &TempDir) -> Self {
         let result = Arc::new(Mutex::new(Ok(Watch::InPlace)));
         let (path, updates) = (dir.join("1.lock"), Arc::default());
-        Self { path, looks: Arc::default(), result, updates, hangs: Duration::ZERO }
+        Self { path, looks: Arc::default(), result, updates, hangs: Duration::ZERO, failures: 0 }
     }
 
     pub(crate) fn set_result(&self, result: Result<Watch, std::io::ErrorKind>) {
@@ -67,7 +69,13 @@ impl Keep for Double {
     fn update(&mut self, file: &LockFile) -> Result<(), Error> {
         thread::sleep(self.hangs);
         self.updates.lock().unwrap().push(file.ide_name.clone());
-        Ok(())
+        let Some(left) = self.failures.checked_sub(1) else { return Ok(()) };
+        self.failures = left;
+        Err(Error::Io {
+            doing: "write",
+            path: self.path.clone(),
+            source: std::io::ErrorKind::StorageFull.into(),
+        })
     }
 
     fn remove(self) -> Result<bool, Error> {

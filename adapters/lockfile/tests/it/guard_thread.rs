@@ -116,3 +116,34 @@ fn busy_disk_gets_only_the_latest_update() {
     assert!(updates.lock().unwrap().len() < 20, "{:?}", updates.lock().unwrap());
     assert!(guard.remove().unwrap());
 }
+
+/// A program can hold the file longer than a publication waits: new folders are published all the same.
+#[test]
+fn failed_update_is_tried_again() {
+    let dir = TempDir::new();
+    let mut double = Double::new(&dir);
+    double.failures = 2;
+    let updates = Arc::clone(&double.updates);
+    let (sender, events) = mpsc::channel();
+    let guard = GuardThread::spawn(double, GuardMode::Off, move |event| drop(sender.send(event))).unwrap();
+    let next = || events.recv_timeout(Duration::from_secs(30)).unwrap();
+    let update = |name: &str| {
+        let mut file = lock_file("one");
+        file.ide_name = name.into();
+        guard.update(&file);
+    };
+    update("first");
+    assert!(failed(&next()));
+    let begin = Instant::now();
+    update("second");
+    // The second update fails in the same way, which is reported once.
+    assert_eq!(next(), LockFileEvent::Restored);
+    assert!(
+        begin.elapsed() >= Duration::from_secs(4),
+        "an update that fails is no loop: {:?}",
+        begin.elapsed()
+    );
+    assert_eq!(*updates.lock().unwrap(), ["first", "second", "second"]);
+    assert!(guard.remove().unwrap());
+    assert!(events.try_recv().is_err());
+}
