@@ -12,7 +12,7 @@ use ide_mcp::ide::discovery::{AuthToken, LockFile, LockForm};
 use crate::{Error, Published, from_environment, parents, process_scope, sys};
 
 /// A directory that belongs to our user and has mode 0700. [`open`](LockDir::open) checks the owner and sets
-/// the mode.
+/// the mode. On Windows it checks that no account that stands for all users can read the directory.
 #[derive(Clone, Debug)]
 pub struct LockDir {
     path: PathBuf,
@@ -32,11 +32,12 @@ impl LockDir {
         Self::create(&first.dir)
     }
 
-    /// Opens a directory that exists, and removes the permissions of all users but its owner.
+    /// Opens a directory that exists, and removes the permissions of all users but its owner. On Windows access rights
+    /// are not changed.
     ///
     /// # Errors
     /// [`Error::NotOurs`] if another user owns it, [`Error::TooOpen`] if its file system keeps no
-    /// modes, [`Error::ParentNotOurs`] and [`Error::ParentTooOpen`] if another user can replace it,
+    /// modes, or on Windows if all users can read it, [`Error::ParentNotOurs`] and [`Error::ParentTooOpen`] if another user can replace it,
     /// and [`Error::Io`].
     pub fn open(path: impl AsRef<Path>) -> Result<Self, Error> {
         let path = path.as_ref();

@@ -9,6 +9,19 @@ use ide_mcp::ide::discovery::locate::LocateError;
 use ide_mcp::ide::discovery::{AuthToken, LockFileError};
 use ide_mcp::ide::paths::Suspicion;
 
+const CLOSED: &str = if cfg!(windows) {
+    "take the rights of Everyone, Users and Authenticated Users from it, or set CLAUDE_CONFIG_DIR to a directory below your \
+     profile"
+} else {
+    "set CLAUDE_CONFIG_DIR to a directory on a file system that keeps modes"
+};
+
+const KEPT: &str = if cfg!(windows) {
+    "take the rights of Everyone, Users and Authenticated Users to change it from it"
+} else {
+    "chmod o-w it"
+};
+
 /// An error of a lock file, of its directory, of a path of a peer, or of the server to which a lock file
 /// leads.
 ///
@@ -36,16 +49,14 @@ pub enum Error {
     NotOurs {
         /// Its path.
         path: PathBuf,
-        /// The uid of its owner.
+        /// The uid of its owner; on Windows the last number of the account (SID).
         owner: u32,
-        /// The uid of this process.
+        /// The uid of this process; on Windows the last number of its account.
         us: u32,
     },
-    /// A directory that stays open to other users, because its file system keeps no modes.
-    #[error(
-        "{path:?} stays open to other users (mode {mode:03o}): set CLAUDE_CONFIG_DIR to a directory on a file system that \
-         keeps modes"
-    )]
+    /// A directory that stays open to other users, because its file system keeps no modes, or on Windows because its
+    /// access rights let all users in.
+    #[error("{path:?} stays open to other users (mode {mode:03o}): {remedy}", remedy = CLOSED)]
     TooOpen {
         /// Its path.
         path: PathBuf,
@@ -69,8 +80,9 @@ pub enum Error {
     /// A directory above the lock files whose entries everybody can replace: it is writable by all
     /// and has no sticky bit.
     #[error(
-        "every user can replace the lock files below {path:?} (mode {mode:03o}): chmod o-w it, or set CLAUDE_CONFIG_DIR to \
-         a directory elsewhere"
+        "every user can replace the lock files below {path:?} (mode {mode:03o}): {remedy}, or set CLAUDE_CONFIG_DIR to a \
+         directory elsewhere",
+        remedy = KEPT
     )]
     ParentTooOpen {
         /// Its path, without symbolic links.

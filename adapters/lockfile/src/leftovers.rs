@@ -2,18 +2,13 @@
 
 use core::fmt;
 use std::ffi::OsStr;
-use std::io::ErrorKind;
-use std::net::{Ipv4Addr, SocketAddr, TcpStream};
-use std::time::Duration;
+use std::net::Ipv4Addr;
 
 use ide_mcp::ide::discovery::{LockFile, LockForm, NotStaleReason, is_left_over};
 
+use crate::ports::listening;
 use crate::read::read;
 use crate::{Error, Found, LockDir, scan};
-
-/// The timeout of a connection to the port. A closed port of this machine refuses at once. A port
-/// that does not answer at all can still have a listener, so its file stays.
-const PATIENCE: Duration = Duration::from_millis(200);
 
 /// The outcome for one lock file.
 #[derive(Debug)]
@@ -59,8 +54,7 @@ impl LockDir {
     /// # Errors
     /// The errors of [`scan`].
     pub fn remove_leftovers(&self, ide_name: &str) -> Result<Vec<Leftover>, Error> {
-        let look = |found| Leftover { removed: self.remove_leftover(&found, ide_name), found };
-        Ok(scan(self.path())?.into_iter().map(look).collect())
+        Ok(self.clear(scan(self.path())?, |_| Some(ide_name)))
     }
 
     /// Removes the files that editors of the scope of this file left behind, whatever their names, and
@@ -68,25 +62,48 @@ impl LockDir {
     /// visible here if it lived. Removes nothing if this file has no scope, as on a system that does not
     /// report scopes. After an error the leftover stays, and does no harm to the published file.
     pub(crate) fn remove_own_leftovers(&self, own: &LockFile) -> Vec<Found> {
-        let mut found = scan(self.path()).unwrap_or_default();
-        found.retain(|found| match &found.file {
-            Ok(file) if file.scope.is_some() && file.scope == own.scope => {
-                self.remove_leftover(found, &file.ide_name).is_err()
-            }
-            Ok(_) | Err(_) => true,
-        });
-        found
+        let is_own = |file: &LockFile| file.scope.is_some() && file.scope == own.scope;
+        let name = |found: &Found| match &found.file {
+            Ok(file) if is_own(file) => Some(file.ide_name.clone()),
+            Ok(_) | Err(_) => None,
+        };
+        let outcomes = self.clear(scan(self.path()).unwrap_or_default(), name);
+        outcomes.into_iter().filter(|outcome| outcome.removed.is_err()).map(|outcome| outcome.found).collect()
     }
 
-    fn remove_leftover(&self, found: &Found, ide_name: &str) -> Result<(), Stays> {
+    /// Removes the files that are surely left over, among those whose editor has the name that `name_of` returns.
+    fn clear<N: AsRef<str>>(
+        &self,
+        found: Vec<Found>,
+        name_of: impl Fn(&Found) -> Option<N>,
+    ) -> Vec<Leftover> {
+        let judge = |found: &Found, listening| {
+            let name = name_of(found).ok_or(NotStaleReason::OfAnother)?;
+            let listed = found.listed().ok_or(NotStaleReason::NotUnderstood)?;
+            is_left_over(&listed, name.as_ref(), listening)
+        };
+        // The first check assumes that the port is free. So only those ports are asked whose files are left over by
+        // all other facts.
+        let suspects = found.iter().filter(|found| judge(found, Some(false)).is_ok());
+        let ports: Vec<u16> = suspects.filter_map(|found| found.port).collect();
+        let listening = listening(Ipv4Addr::LOCALHOST.into(), &ports);
+        let answer = |port| {
+            let asked = ports.iter().zip(&listening).find(|(asked, _)| Some(**asked) == port);
+            asked.map_or(Some(false), |(_, listening)| *listening)
+        };
+        let outcome = |found: Found| {
+            let judged = judge(&found, answer(found.port)).map_err(Stays::NotStale);
+            Leftover { removed: judged.and_then(|()| self.remove_leftover(&found)), found }
+        };
+        found.into_iter().map(outcome).collect()
+    }
+
+    /// Removes a file that is left over, unless it was written again since the scan.
+    fn remove_leftover(&self, found: &Found) -> Result<(), Stays> {
         let name = found.path.file_name().and_then(OsStr::to_str);
-        let (Some(name), Some(port), Some(listed)) = (name, found.port, found.listed()) else {
+        let (Some(name), Some(port)) = (name, found.port) else {
             return Err(Stays::NotStale(NotStaleReason::NotUnderstood));
         };
-        // The first check assumes that the port is free. So the function connects to the port only
-        // if all other facts show that the file is left over.
-        is_left_over(&listed, ide_name, Some(false)).map_err(Stays::NotStale)?;
-        is_left_over(&listed, ide_name, is_listening(port)).map_err(Stays::NotStale)?;
         let now = read(self.handle(), name.as_ref(), LockForm::Lock, &found.path).file;
         // Meanwhile an editor can have taken the port and written its own file. A file that has
         // vanished needs no removal.
@@ -111,22 +128,12 @@ pub fn tools_name(port: u16) -> String {
     format!("{port}.mcp.json")
 }
 
-/// Returns true if a server accepts connections on this port; `None` if that is not known.
-fn is_listening(port: u16) -> Option<bool> {
-    let addr = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
-    match TcpStream::connect_timeout(&addr, PATIENCE) {
-        // If nobody listens on the port, the system can assign it to the very socket that connects.
-        Ok(stream) => Some(stream.local_addr().ok()? != stream.peer_addr().ok()?),
-        Err(error) if error.kind() == ErrorKind::ConnectionRefused => Some(false),
-        Err(_) => None,
-    }
-}
-
-#[cfg(all(test, unix))]
+#[cfg(all(test, any(unix, windows)))]
 mod tests {
     use super::*;
-    use crate::{new_token, temp_dir::TempDir};
-    use std::{fs, process::Command};
+    use crate::new_token;
+    use crate::temp_dir::{TempDir, ended_process};
+    use std::fs;
 
     /// Checks that a file stays if it was written after the scan. Nobody listens on port 1 of a
     /// machine for tests.
@@ -134,9 +141,8 @@ mod tests {
     fn file_rewritten_after_the_scan_stays() {
         let temp = TempDir::new();
         let dir = LockDir::open(temp.path()).unwrap();
-        let mut child = Command::new("true").spawn().unwrap();
-        child.wait().unwrap();
-        let file = || LockFile::new(child.id(), vec!["/w".into()], "me", new_token().unwrap()).to_json();
+        let dead = ended_process();
+        let file = || LockFile::new(dead, vec!["/w".into()], "me", new_token().unwrap()).to_json();
         let path = temp.join("1.lock");
         let look = || {
             fs::write(&path, file()).unwrap();
@@ -144,12 +150,12 @@ mod tests {
         };
         let found = look();
         fs::write(&path, file()).unwrap();
-        let removed = dir.remove_leftover(&found, "me");
+        let removed = dir.remove_leftover(&found);
         assert!(matches!(removed, Err(Stays::NotStale(NotStaleReason::Replaced))), "{removed:?}");
         assert!(path.exists());
         let found = look();
         fs::remove_file(&path).unwrap();
-        assert!(dir.remove_leftover(&found, "me").is_ok(), "another program has removed it already");
-        assert!(dir.remove_leftover(&look(), "me").is_ok() && !path.exists());
+        assert!(dir.remove_leftover(&found).is_ok(), "another program has removed it already");
+        assert!(dir.remove_leftover(&look()).is_ok() && !path.exists());
     }
 }

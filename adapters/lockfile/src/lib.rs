@@ -19,9 +19,11 @@
 //!
 //! [`classify`] checks if a path of a peer lies in the open folders once symbolic links are resolved.
 //!
-//! [`ide_mcp::ide`] reads the contents of the files and chooses among them, without a disk. On systems
-//! other than Unix this crate checks no modes and no owners. On Windows, by default only the user of a
-//! profile can open its directory.
+//! [`ide_mcp::ide`] reads the contents of the files and chooses among them, without a disk.
+//!
+//! On Windows the access rights (ACL) take the place of modes. They are read and never changed: no lock file is
+//! published in a directory that all users can read, as one directly below `C:\` is. The directory of a profile is
+//! closed by default. The owner of a port is not known there.
 //!
 //! ```no_run
 //! use ide_mcp::ide::discovery::LockFile;
@@ -49,6 +51,7 @@ mod owner;
 mod parents;
 #[cfg(any(not(unix), test))]
 mod patience;
+mod ports;
 mod private;
 mod process;
 mod published;
@@ -71,7 +74,7 @@ pub use folders::workspace_folders;
 pub use guard::{Guard, GuardMode, GuardThread, Keep};
 pub use leftovers::{Leftover, Stays, tools_name};
 pub use owner::{Owner, can_report_clients, check_server, client_owner, listening_process, server_owner};
-pub use parents::{WeakParent, Weakness, weak_parents};
+pub use parents::{WeakParent, Weakness, open_to_others, weak_parents};
 pub use private::{read_private, write_private};
 pub use process::pid_alive;
 pub use published::{Published, Watch};

@@ -12,10 +12,20 @@
 //! | is writable by everybody, without the sticky bit | refuses | reports it |
 //! | belongs to a third user, or is a symbolic link of one | refuses | reports it |
 //!
+//! Windows has access rights (ACL) in place of modes. There "everybody" are the accounts that stand for all users:
+//! Everyone, Users, Authenticated Users and their like; and a right to replace is that to delete the directory or what
+//! lies in it, or to change its rights or owner. Single accounts and groups with such a right, and an owner that is
+//! another account of the machine or domain, are reported as a group is. Trusted are the system and the administrators.
+//! A file system that tells no access rights is not judged.
+//!
+//! Under WSL the modes and owners of a directory on a drive of Windows mean nothing, because Windows decides who
+//! reaches it. Such a directory is not judged.
+//!
 //! In a user namespace that does not map all users, one uid stands for all unmapped users, which
 //! can include root. So in such a namespace a directory with this uid as its owner counts as
 //! root's.
 
+use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::{Error, sys};
@@ -44,24 +54,32 @@ pub enum Weakness {
     },
     /// A directory to which everybody can write, without the sticky bit.
     WritableByAll {
-        /// Its permission bits.
+        /// Its permission bits, on Windows those that mean the same as its access rights.
         mode: u32,
     },
-    /// A directory to which its group can write, without the sticky bit. This weakness alone is no
-    /// reason to refuse: on many systems each user is alone in their group.
+    /// A directory to which its group can write, without the sticky bit; on Windows, single accounts. This weakness
+    /// alone is no reason to refuse: on many systems each user is alone in their group.
     WritableByGroup {
-        /// Its permission bits.
+        /// Its permission bits, on Windows those that mean the same as its access rights.
         mode: u32,
     },
 }
 
 /// Returns the directories above `dir` that users other than their owner can change, from the root
-/// down. The list is empty on systems other than Unix, and ends at a directory that is missing.
+/// down. The list is empty on systems other than Unix and Windows, and ends at a directory that is missing.
 ///
 /// # Errors
 /// [`Error::Io`] if one of them cannot be inspected.
 pub fn weak_parents(dir: impl AsRef<Path>) -> Result<Vec<WeakParent>, Error> {
     sys::weak_parents(dir.as_ref())
+}
+
+/// Returns the permission bits of a file or directory, if other users have any: then they can read a token in it. On
+/// Windows these are the bits that mean the same as its access rights. `None` also if the system does not tell them.
+#[must_use]
+pub fn open_to_others(path: impl AsRef<Path>) -> Option<u32> {
+    let path = path.as_ref();
+    sys::open_to_others(path, &fs::metadata(path).ok()?)
 }
 
 /// Refuses a directory that others can replace.

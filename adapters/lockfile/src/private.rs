@@ -18,12 +18,14 @@ use crate::{Error, parents, sys};
 ///
 /// # Errors
 /// [`Error::ParentNotOurs`] and [`Error::ParentTooOpen`] if another user can replace the file, and so give
-/// other tools to a model. [`Error::NotUnicode`] if the name of the file is not Unicode, [`Error::Entropy`],
+/// other tools to a model. [`Error::TooOpen`] on Windows, where a file inherits its access rights, if all users can read
+/// the files of the directory. [`Error::NotUnicode`] if the name of the file is not Unicode, [`Error::Entropy`],
 /// and [`Error::Io`]. After an error no new file is left behind.
 pub fn write_private(path: impl AsRef<Path>, text: &str) -> Result<(), Error> {
     let (path, handle) = open("write", path.as_ref())?;
     let name = path.file_name().unwrap_or_default().to_str();
     let name = name.ok_or_else(|| Error::NotUnicode { path: path.clone() })?;
+    handle.keep_private(path.parent().unwrap_or(&path))?;
     write_whole(&handle, name, &path, text)
 }
 
@@ -40,9 +42,9 @@ pub fn read_private(path: impl AsRef<Path>) -> Result<String, Error> {
     let file = handle.open_file(path.file_name().unwrap_or_default(), &path)?;
     let metadata = file.metadata().map_err(Error::io("look at", &path))?;
     let text = text(&metadata, file, &path)?;
-    match sys::mode(&metadata) {
-        Some(mode) if mode & 0o077 != 0 => Err(Error::TooOpen { path, mode }),
-        Some(_) | None => Ok(text),
+    match sys::open_to_others(&path, &metadata) {
+        Some(mode) => Err(Error::TooOpen { path, mode }),
+        None => Ok(text),
     }
 }
 

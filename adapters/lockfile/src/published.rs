@@ -107,7 +107,7 @@ impl Published {
     /// which does the same. Returns true if the file of a living process would hide ours after its end.
     pub(crate) fn outrank_leftovers(&mut self) -> bool {
         // On other systems no process is known to be dead.
-        if !cfg!(unix) || self.form != LockForm::Lock {
+        if !cfg!(any(unix, windows)) || self.form != LockForm::Lock {
             return false;
         }
         let found = self.dir.remove_own_leftovers(&self.file);

@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot set itself up has failed")]
 
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::{env, fs, process};
@@ -12,13 +13,19 @@ pub(crate) struct TempDir(PathBuf);
 impl TempDir {
     pub(crate) fn new() -> Self {
         static COUNT: AtomicU32 = AtomicU32::new(0);
-        let name = format!("ide-mcp-lockfile-{}-{}", process::id(), COUNT.fetch_add(1, Ordering::Relaxed));
         // On Windows a canonical path begins with `\\?\`, which nobody writes.
         let temp = env::temp_dir();
-        let path = if cfg!(windows) { temp } else { temp.canonicalize().unwrap() }.join(name);
+        let temp = if cfg!(windows) { temp } else { temp.canonicalize().unwrap() };
         trust_new_directories();
-        fs::create_dir(&path).unwrap();
-        Self(path)
+        loop {
+            let count = COUNT.fetch_add(1, Ordering::Relaxed);
+            let path = temp.join(format!("ide-mcp-lockfile-{}-{count}", process::id()));
+            match fs::create_dir(&path) {
+                // A test that was killed had our process id.
+                Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
+                made => return made.map(|()| Self(path)).unwrap(),
+            }
+        }
     }
 
     pub(crate) fn path(&self) -> &Path {
@@ -32,7 +39,7 @@ impl TempDir {
 
 /// Lets nobody else write into the directories that a test makes. With the mask of some people others could, and then
 /// no lock file is published there.
-pub(crate) fn trust_new_directories() {
+fn trust_new_directories() {
     #[cfg(unix)]
     rustix::process::umask(rustix::fs::Mode::from_raw_mode(0o022));
 }
@@ -41,4 +48,24 @@ impl Drop for TempDir {
     fn drop(&mut self) {
         let _ = fs::remove_dir_all(&self.0);
     }
+}
+
+/// Returns a command that ends at once.
+pub(crate) fn nothing() -> process::Command {
+    if !cfg!(windows) {
+        return process::Command::new("true");
+    }
+    let mut command = process::Command::new("cmd");
+    command.args(["/c", "exit"]);
+    command
+}
+
+/// Returns the id of a process that has ended.
+pub(crate) fn ended_process() -> u32 {
+    let mut child = nothing().spawn().unwrap();
+    child.wait().unwrap();
+    let id = child.id();
+    // While a handle is open, Windows gives the id to no other process.
+    std::mem::forget(child);
+    id
 }

@@ -1,18 +1,25 @@
-//! The differences between Unix and other systems. A test build on Unix also compiles and tests the
-//! module for other systems, so that it cannot break unnoticed.
+//! The differences between Unix, Windows and other systems. A test build on Unix also compiles and tests what has no call
+//! of Windows, so that it cannot break unnoticed.
 
+#[cfg(any(not(unix), test))]
+#[cfg_attr(all(not(windows), not(test)), allow(dead_code, reason = "this system tells no access rights"))]
+mod acl;
 #[cfg(any(not(unix), test))]
 mod other;
 pub(crate) mod sockets;
 #[cfg(unix)]
 mod unix;
+#[cfg(windows)]
+mod windows;
 
 #[cfg(not(unix))]
-pub(crate) use other::{Dir, from_path, is_ours, mode, pid_alive, to_path, weak_parents};
+pub(crate) use other::{Dir, from_path, is_ours, mode, open_to_others, pid_alive, to_path, weak_parents};
 #[cfg(target_os = "linux")]
 pub(crate) use unix::stands_for_others;
 #[cfg(unix)]
-pub(crate) use unix::{Dir, from_path, is_ours, mode, pid_alive, to_path, weak_parents};
+pub(crate) use unix::{Dir, from_path, is_ours, mode, open_to_others, pid_alive, to_path, weak_parents};
+#[cfg(windows)]
+pub(crate) use windows::machine;
 
 use std::path::Path;
 

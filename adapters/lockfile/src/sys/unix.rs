@@ -58,6 +58,12 @@ impl Dir {
         if mode & OTHERS == 0 { Ok(()) } else { Err(Error::TooOpen { path: path.to_path_buf(), mode }) }
     }
 
+    /// Returns no error, since a new file gets a mode of its own.
+    #[allow(clippy::unnecessary_wraps, clippy::unused_self, reason = "other systems have no modes")]
+    pub(crate) const fn keep_private(&self, _: &Path) -> Result<(), Error> {
+        Ok(())
+    }
+
     /// Creates a file for the owner only. A name that exists is an error, even if it is a dangling
     /// link.
     pub(crate) fn create_new(&self, name: &str) -> io::Result<File> {
@@ -140,6 +146,11 @@ pub(crate) fn stands_for_others(uid: u32) -> bool {
 
 pub(crate) fn mode(metadata: &Metadata) -> Option<u32> {
     Some(metadata.mode() & 0o7777)
+}
+
+/// Returns the permission bits, if users other than the owner have any.
+pub(crate) fn open_to_others(_: &Path, metadata: &Metadata) -> Option<u32> {
+    mode(metadata).filter(|mode| mode & OTHERS != 0)
 }
 
 pub(crate) fn pid_alive(pid: u32) -> Option<bool> {

@@ -4,8 +4,8 @@ use std::env;
 use std::ffi::OsStr;
 use std::process::Command;
 
-use crate::support::trust_new_directories;
-use ide_mcp::ide::discovery::locate::Extras;
+use crate::support::TempDir;
+use ide_mcp::ide::discovery::locate::{Extras, HOME_VARIABLE};
 use ide_mcp_lockfile::{LockDir, client_env, from_environment, new_token, system};
 
 /// The variable that marks a child process. A process must not change its own environment while it
@@ -36,13 +36,13 @@ fn the_variables_of_the_process_decide() {
         }
         return;
     }
-    let home = if cfg!(windows) { "USERPROFILE" } else { "HOME" };
+    let home = HOME_VARIABLE;
     let cases: [(&str, &str, Variables<'_>, &[&str]); 5] = [
         ("home", "", &[(home, "/h")], &["/h/.claude/ide"]),
         ("config dir", "", &[(home, "/h"), ("CLAUDE_CONFIG_DIR", "/c")], &["/c/ide"]),
         ("xdg unasked", "", &[(home, "/h"), ("XDG_CONFIG_HOME", "/x")], &["/h/.claude/ide"]),
         ("xdg", "xdg", &[(home, "/h"), ("XDG_CONFIG_HOME", "/x")], &["/h/.claude/ide", "/x/claude/ide"]),
-        ("none", "", &[], &["HOME is not set: set it, or set CLAUDE_CONFIG_DIR to an absolute path"]),
+        ("none", "", &[], &[&no_home()]),
     ];
     for (name, extras, variables, expected) in cases {
         let variables = variables.iter().map(|(name, value)| (*name, OsStr::new(*value)));
@@ -52,12 +52,10 @@ fn the_variables_of_the_process_decide() {
 
 #[test]
 fn first_directory_is_made_and_opened() {
-    let home = env::temp_dir().join(format!("ide-mcp-environment-{}", std::process::id()));
-    let config = home.join("config");
-    trust_new_directories();
-    std::fs::create_dir(&home).unwrap();
+    let temp = TempDir::new();
+    let (home, config) = (temp.path(), temp.join("config"));
     let opened = |variables: &[(&str, &OsStr)]| found_with("opened", variables.iter().copied());
-    let at_home = (if cfg!(windows) { "USERPROFILE" } else { "HOME" }, home.as_os_str());
+    let at_home = (HOME_VARIABLE, home.as_os_str());
     let configured = ("CLAUDE_CONFIG_DIR", config.as_os_str());
     for (variables, dir) in
         [(&[at_home][..], home.join(".claude").join("ide")), (&[at_home, configured][..], config.join("ide"))]
@@ -65,8 +63,7 @@ fn first_directory_is_made_and_opened() {
         assert_eq!(opened(variables), [dir.to_str().unwrap()]);
         assert!(dir.is_dir());
     }
-    assert_eq!(opened(&[]), ["HOME is not set: set it, or set CLAUDE_CONFIG_DIR to an absolute path"]);
-    std::fs::remove_dir_all(home).unwrap();
+    assert_eq!(opened(&[]), [no_home()]);
 }
 
 #[test]
@@ -83,6 +80,10 @@ fn variables_of_client_are_read() {
         ("WSL_DISTRO_NAME", "Ubuntu"),
     ];
     assert_eq!(found(all), ["Some(7) false true", "127.0.0.2 Some(\"Ubuntu\")", "true"]);
+}
+
+fn no_home() -> String {
+    format!("{HOME_VARIABLE} is not set: set it, or set CLAUDE_CONFIG_DIR to an absolute path")
 }
 
 /// Returns the candidates that a process with these variables finds.

@@ -5,7 +5,7 @@ mod environment;
 mod folders;
 mod guard;
 mod guard_thread;
-#[cfg(unix)]
+#[cfg(any(unix, windows))]
 mod leftovers;
 #[cfg(unix)]
 mod planted;

@@ -3,7 +3,7 @@
 use std::fs::{self, File};
 use std::time::{Duration, SystemTime};
 
-use crate::support::{TempDir, lock_file, marked, names};
+use crate::support::{TempDir, ended_process, lock_file, marked, names};
 use ide_mcp::ide::discovery::matching::{AgentContext, Refusal, choose};
 use ide_mcp::ide::discovery::{LockFile, LockFileError, Transport};
 use ide_mcp_lockfile::{Error, Found, LockDir, scan};
@@ -36,6 +36,8 @@ fn published_lock_files_are_found() {
     assert!(found[0].modified.is_some());
     if cfg!(unix) {
         assert_eq!(found[0].mode, Some(0o600));
+    }
+    if cfg!(any(unix, windows)) {
         assert_eq!(found[0].pid_alive, Some(true));
     }
 }
@@ -155,6 +157,30 @@ fn scanned_files_can_be_matched() {
     assert_eq!(matching.unique().unwrap().port, 2);
 }
 
+#[cfg(any(unix, windows))]
+#[test]
+fn process_is_looked_up_only_where_visible() {
+    let temp = TempDir::new();
+    let dead = ended_process();
+    let cases = [
+        ("1.lock", std::process::id(), false, Some(true)),
+        ("2.lock", dead, false, Some(false)),
+        ("3.lock", dead, true, None),
+    ];
+    for (name, pid, is_of_other_side, _) in cases {
+        let mut file = lock_file("one");
+        file.pid = Some(pid);
+        file.running_in_windows = is_of_other_side != cfg!(windows);
+        fs::write(temp.join(name), file.to_json()).unwrap();
+    }
+    fs::write(temp.join("4.lock"), "{}").unwrap();
+    let found = scan(temp.path()).unwrap();
+    for (name, _, _, expected) in cases {
+        assert_eq!(find(&found, name).pid_alive, expected, "{name}");
+    }
+    assert_eq!(find(&found, "4.lock").pid_alive, None);
+}
+
 #[cfg(unix)]
 mod unix {
     use super::*;
@@ -231,29 +257,5 @@ mod unix {
         assert_eq!(scan(temp.path()).unwrap()[0].mode, Some(0o644));
         assert_eq!(crate::support::mode(&temp.join("1.lock")), 0o644);
         assert_eq!(crate::support::mode(temp.path()), 0o755);
-    }
-
-    #[test]
-    fn process_is_looked_up_only_where_visible() {
-        let temp = TempDir::new();
-        let mut child = std::process::Command::new("true").spawn().unwrap();
-        child.wait().unwrap();
-        let cases = [
-            ("1.lock", std::process::id(), false, Some(true)),
-            ("2.lock", child.id(), false, Some(false)),
-            ("3.lock", child.id(), true, None),
-        ];
-        for (name, pid, windows, _) in cases {
-            let mut file = lock_file("one");
-            file.pid = Some(pid);
-            file.running_in_windows = windows;
-            fs::write(temp.join(name), file.to_json()).unwrap();
-        }
-        fs::write(temp.join("4.lock"), "{}").unwrap();
-        let found = scan(temp.path()).unwrap();
-        for (name, _, _, expected) in cases {
-            assert_eq!(find(&found, name).pid_alive, expected, "{name}");
-        }
-        assert_eq!(find(&found, "4.lock").pid_alive, None);
     }
 }

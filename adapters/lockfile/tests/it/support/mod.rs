@@ -6,7 +6,7 @@
 #[path = "../../../src/temp_dir.rs"]
 mod temp_dir;
 
-pub(crate) use temp_dir::{TempDir, trust_new_directories};
+pub(crate) use temp_dir::{TempDir, ended_process};
 
 use std::io::{Write as _, stderr};
 use std::path::Path;
