@@ -15,14 +15,21 @@ use std::time::SystemTime;
 
 use ide_mcp::ide::discovery::client_env::ClientEnv;
 use ide_mcp::ide::discovery::locate::Extras;
-use ide_mcp::ide::discovery::matching::{AgentContext, Matching, check_transport, choose};
+use ide_mcp::ide::discovery::matching::{
+    Accepted, AgentContext, Candidate, Matching, Refusal, Refused, check_transport, choose,
+};
 use ide_mcp::ide::discovery::{AuthToken, LockForm};
-use ide_mcp::ide::paths::{LocalPath, Platform};
+use ide_mcp::ide::paths::{LocalPath, Platform, System};
 
+use crate::ports::listening;
 use crate::{Error, Found, client_env, from_environment, scan_for, system};
 
 /// Finds the editor that has this directory open, as the real client does. Reads the environment and the
-/// disk, and does not connect. [`EditorSearch`] has further options.
+/// disk. [`EditorSearch`] has further options.
+///
+/// If several editors fit and the process of one cannot be seen, as on the other side of WSL, its port is asked by a
+/// connection on which nothing is sent, so that the file of a killed editor hides no living one. Otherwise this
+/// function does not connect.
 ///
 /// ```no_run
 /// match ide_mcp_lockfile::find_editor(".") {
@@ -85,7 +92,7 @@ impl EditorSearch {
         self
     }
 
-    /// Finds the editor. Reads the environment and the disk, and does not connect.
+    /// Finds the editor, as [`find_editor`] does.
     ///
     /// # Errors
     /// [`NoEditor`], also if several editors fit equally well.
@@ -185,9 +192,17 @@ impl EditorSearch {
         };
         // Files without a port in their name are no lock files. Without them an index is valid in both
         // lists.
-        let (files, listed): (Vec<&Found>, Vec<_>) =
+        let (mut files, mut listed): (Vec<&Found>, Vec<_>) =
             found.iter().filter_map(|found| Some((found, found.listed()?))).unzip();
-        let matching = choose(&listed, &context);
+        let mut matching = choose(&listed, &context);
+        let mut unheard = Vec::new();
+        while let Some(dead) = self::unheard(env, &matching, &listed) {
+            for index in dead.into_iter().rev() {
+                listed.remove(index);
+                unheard.push(files.remove(index));
+            }
+            matching = choose(&listed, &context);
+        }
         let may_attach = self.ignores_auto_connect || env.auto_connects();
         let editor = |index: usize| FoundEditor::new(env, files.get(index)?);
         let unique = matching.unique().filter(|_| may_attach).and_then(|only| editor(only.index));
@@ -204,6 +219,13 @@ impl EditorSearch {
                 let path = files.get(refused.index)?.path.clone();
                 Some(RefusedFile { path, port: refused.port, reason: refused.reason })
             });
+            let refused = refused.chain(unheard.into_iter().filter_map(|found| {
+                let port = found.port?;
+                let is_across_wsl = matches!(context.system, System::Wsl { .. })
+                    && found.file.as_ref().is_ok_and(|file| file.running_in_windows);
+                let reason = Refusal::NobodyListens { port, is_across_wsl };
+                Some(RefusedFile { path: found.path.clone(), port, reason })
+            }));
             let parsed = |dir: &String| LocalPath::parse(dir, Platform::native()).ok();
             let mut none: Box<NoEditor> = reason.into();
             none.accepted = accepted.into_iter().filter_map(|fit| editor(fit.index)).collect();
@@ -212,6 +234,27 @@ impl EditorSearch {
             none
         })
     }
+}
+
+/// Returns the indices of the accepted files, in their order, whose process cannot be seen and whose port refuses
+/// connections; `None` if there are none. The ports are asked only if that decides something: if several files fit, or
+/// if another one fits less well.
+fn unheard(env: &ClientEnv, matching: &Matching, listed: &[Candidate<String>]) -> Option<Vec<usize>> {
+    let is_worse = |refused: &Refused| matches!(refused.reason, Refusal::BetterMatch { .. });
+    if matching.accepted.len() < 2 && !matching.refused.iter().any(is_worse) {
+        return None;
+    }
+    let is_unseen = |accepted: &&Accepted| {
+        listed.get(accepted.index).is_some_and(|candidate| candidate.pid_alive.is_none())
+    };
+    let unseen: Vec<&Accepted> = matching.accepted.iter().filter(is_unseen).collect();
+    let ports: Vec<u16> = unseen.iter().map(|accepted| accepted.port).collect();
+    // Only a name would have to be looked up, perhaps on another machine.
+    let answers = listening(env.host().parse().ok()?, &ports);
+    let refuse = unseen.iter().zip(answers).filter(|(_, answer)| *answer == Some(false));
+    let mut unheard: Vec<usize> = refuse.map(|(accepted, _)| accepted.index).collect();
+    unheard.sort_unstable();
+    (!unheard.is_empty()).then_some(unheard)
 }
 
 /// An editor that an agent can try to attach to.

@@ -252,6 +252,69 @@ fn dead_process_is_found_if_permitted() {
     );
 }
 
+/// A lock file of the other side of WSL, or without a process: whether its editor lives is not known.
+#[test]
+fn port_that_refuses_decides_where_no_process_is_seen() {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let open = listener.local_addr().unwrap().port();
+    let us = Some(std::process::id());
+    let here = |place: &Place| place.work();
+    let above = |place: &Place| place.dir.path().to_str().unwrap().to_owned();
+    type Folder = fn(&Place) -> String;
+    let (here, above): (Folder, Folder) = (here, above);
+    // Nobody listens on ports 1 to 3. The ports, processes and folders of the files; the port that is found.
+    type Row<'a> = (&'a str, &'a [(u16, Option<u32>, Folder)], Result<u16, (&'a str, &'a [&'a str])>);
+    let rows: &[Row<'_>] = &[
+        ("one that lives and a leftover", &[(1, None, here), (open, us, here)], Ok(open)),
+        ("one unseen that answers and a leftover", &[(1, None, here), (open, None, here)], Ok(open)),
+        ("one of another folder above it", &[(2, None, here), (open, None, above)], Ok(open)),
+        ("a leftover alone", &[(1, None, here)], Ok(1)),
+        ("two that live", &[(1, us, here), (open, us, here)], Err(("SeveralFit", &["port 1:"]))),
+        (
+            "leftovers alone",
+            &[(1, None, here), (2, None, here)],
+            Err(("NoneFits", &["1.lock: nothing listens on its port 1", "2.lock: nothing listens"])),
+        ),
+        (
+            "two that answer, and a leftover",
+            &[(3, None, here), (open, None, here), (4, us, here)],
+            Err((
+                "SeveralFit",
+                &["3.lock: nothing listens on its port 3: start the editor again, or remove"],
+            )),
+        ),
+    ];
+    for (name, files, expected) in rows {
+        let place = Place::new();
+        for (port, pid, folder) in *files {
+            place.write(*port, "ws", pid.unwrap_or(1), &folder(&place));
+            if pid.is_none() {
+                let text = fs::read_to_string(place.path(*port)).unwrap();
+                fs::write(place.path(*port), text.replace(r#""pid":1,"#, "")).unwrap();
+            }
+        }
+        let found = place.find(&EditorSearch::in_dir(place.work()), &ClientEnv::default());
+        match (found, expected) {
+            (Ok(found), Ok(port)) => assert_eq!(found.port, *port, "{name}"),
+            (Err(none), Err((reason, parts))) => {
+                let text = none.to_string();
+                assert!(format!("{:?}", none.reason).starts_with(reason), "{name}: {text}");
+                assert!(parts.iter().all(|part| text.contains(part)), "{name}: {text}");
+            }
+            (found, _) => panic!("{name}: {found:?}"),
+        }
+    }
+    // The leftover fits better than the editor that lives, which the folder check would refuse.
+    let place = Place::new();
+    place.write(1, "ws", 1, &place.work());
+    fs::write(place.path(1), fs::read_to_string(place.path(1)).unwrap().replace(r#""pid":1,"#, "")).unwrap();
+    place.write(open, "ws", std::process::id(), "/elsewhere");
+    let unchecked = env("CLAUDE_CODE_IDE_SKIP_VALID_CHECK", "1");
+    assert_eq!(place.find(&EditorSearch::in_dir(place.work()), &unchecked).unwrap().port, open);
+    let across = Refusal::NobodyListens { port: 1, is_across_wsl: true }.to_string();
+    assert!(across.contains("networkingMode=mirrored"), "{across}");
+}
+
 #[test]
 fn facts_of_a_failed_search_are_listed() {
     let place = Place::new();

@@ -27,6 +27,14 @@ pub enum Refusal {
         /// The process, if the file contains it.
         pid: Option<u32>,
     },
+    /// A port that refuses connections, of a process of which it is not known whether it runs. [`choose`](super::choose)
+    /// never returns this reason, since it does no I/O.
+    NobodyListens {
+        /// The port of the file.
+        port: u16,
+        /// True if the editor runs on Windows, and the client in WSL.
+        is_across_wsl: bool,
+    },
     /// A lock file without folders. Only a client whose `CLAUDE_CODE_SSE_PORT` is the port of the file
     /// finds the file.
     NoFolders {
@@ -117,6 +125,14 @@ impl fmt::Display for Refusal {
             Self::Dead { pid: None } => {
                 f.write_str("its process does not run: start the editor again, or remove the file")
             }
+            Self::NobodyListens { port, is_across_wsl: false } => {
+                write!(f, "nothing listens on its port {port}: start the editor again, or remove the file")
+            }
+            Self::NobodyListens { port, is_across_wsl: true } => write!(
+                f,
+                "nothing listens on its port {port} from here: start the editor on Windows again, or set \
+                 networkingMode=mirrored in .wslconfig"
+            ),
             Self::NoFolders { port } => {
                 write!(f, "it has no folder: open one in the editor, or set CLAUDE_CODE_SSE_PORT={port}")
             }
