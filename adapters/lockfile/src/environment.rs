@@ -1,8 +1,9 @@
 //! The only module that reads the environment or draws randomness. It connects the system with the
 //! pure functions of [`ide_mcp::ide`].
 
-use std::env;
 use std::ffi::OsString;
+use std::path::Path;
+use std::{env, fs};
 
 use ide_mcp::ide::discovery::AuthToken;
 use ide_mcp::ide::discovery::client_env::ClientEnv;
@@ -10,12 +11,17 @@ use ide_mcp::ide::discovery::launch_env::{self, LaunchEnv};
 use ide_mcp::ide::discovery::locate::{
     Environment, Extras, HOME_VARIABLE, LocateError, LockDirCandidate, locate,
 };
+use ide_mcp::ide::paths::System;
 
-use crate::Error;
+use crate::{Error, system};
 
 /// Returns the candidate directories by the variables of this process, in the order of [`locate`];
 /// never empty. An editor needs the first:
 /// [`LockDir::from_environment`](crate::LockDir::from_environment).
+///
+/// In WSL the directories of the users of Windows follow ([`WindowsHome`](ide_mcp::ide::discovery::locate::Source::WindowsHome)), as far as they exist and can be
+/// seen: those below `/mnt/c/Users`, where drives are unless `/etc/wsl.conf` names another place. The directories that
+/// all users of Windows share are left out, since each of them could put a lock file there.
 ///
 /// # Errors
 /// [`Error::Locate`], and [`Error::VariableNotUnicode`] for a variable that is needed.
@@ -28,10 +34,35 @@ pub fn from_environment(extras: Extras) -> Result<Vec<LockDirCandidate>, Error> 
         home: home.as_ref().ok().and_then(Option::as_deref),
         xdg_config_home: xdg.as_deref(),
     };
-    locate(&environment, extras).map_err(|error| match (error, home.as_ref().err()) {
+    let located = locate(&environment, extras).map_err(|error| match (error, home.as_ref().err()) {
         (LocateError::NoHome, Some(_)) => Error::VariableNotUnicode { variable: HOME_VARIABLE },
         (error, _) => Error::Locate(error),
-    })
+    });
+    let mut dirs = located?;
+    if matches!(system(), System::Wsl { .. }) {
+        add_windows_homes(&mut dirs, Path::new("/mnt/c/Users"));
+    }
+    Ok(dirs)
+}
+
+/// Adds the directories below the homes in `users` that exist, in the order of their names, each once.
+fn add_windows_homes(dirs: &mut Vec<LockDirCandidate>, users: &Path) {
+    const SHARED: [&str; 4] = ["All Users", "Default", "Default User", "Public"];
+    let Ok(entries) = fs::read_dir(users) else { return };
+    let names = entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
+    let is_shared = |name: &String| SHARED.iter().any(|shared| name.eq_ignore_ascii_case(shared));
+    let mut names: Vec<String> = names.filter(|name| !is_shared(name)).collect();
+    names.sort_unstable();
+    for name in names {
+        let Some(home) = users.join(name).to_str().map(LockDirCandidate::on_windows) else { continue };
+        let Ok(real) = fs::canonicalize(&home.dir) else { continue };
+        // People link one of the two homes to the other.
+        let is_known =
+            |known: &LockDirCandidate| fs::canonicalize(&known.dir).is_ok_and(|known| known == real);
+        if real.is_dir() && !dirs.iter().any(is_known) {
+            dirs.push(home);
+        }
+    }
 }
 
 /// Reads the environment variables that decide which editor a client attaches to. Invalid Unicode is
@@ -63,4 +94,37 @@ pub fn new_token() -> Result<AuthToken, Error> {
 fn variable(name: &'static str) -> Result<Option<String>, Error> {
     let value = env::var_os(name).map(OsString::into_string).transpose();
     value.map_err(|_| Error::VariableNotUnicode { variable: name })
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test states what it expects")]
+
+    use super::*;
+    use crate::temp_dir::TempDir;
+    use std::os::unix::fs::symlink;
+
+    #[test]
+    fn homes_of_windows_follow_our_own() {
+        let temp = TempDir::new();
+        let dir = |name: &str| temp.join(name).join(".claude/ide").to_str().unwrap().to_owned();
+        for name in ["own", "bob", "Ann", "Public", "default", "All Users"] {
+            fs::create_dir_all(dir(&format!("Users/{name}"))).unwrap();
+        }
+        fs::create_dir_all(temp.join("Users/without")).unwrap();
+        fs::create_dir_all(temp.join("Users/file/.claude")).unwrap();
+        fs::write(dir("Users/file"), "").unwrap();
+        fs::write(temp.join("Users/desktop.ini"), "").unwrap();
+        // Our own home is a link to one of Windows.
+        symlink(temp.join("Users/own"), temp.join("home")).unwrap();
+        let mut own = LockDirCandidate::on_windows(temp.join("home").to_str().unwrap());
+        own.source = ide_mcp::ide::discovery::locate::Source::Home;
+        let mut dirs = vec![own.clone()];
+        add_windows_homes(&mut dirs, &temp.join("Users"));
+        let found: Vec<&str> = dirs.iter().map(|candidate| candidate.dir.as_str()).collect();
+        assert_eq!(found, [dir("home"), dir("Users/Ann"), dir("Users/bob")]);
+        let mut without = vec![own.clone()];
+        add_windows_homes(&mut without, &temp.join("no such directory"));
+        assert_eq!(without, [own]);
+    }
 }

@@ -39,6 +39,7 @@ pub fn scan_for(form: LockForm, dir: impl AsRef<Path>) -> Result<Vec<Found>, Err
     };
     handle.check_owner(dir)?;
     parents::check(dir)?;
+    let keeps_modes = sys::keeps_modes(dir);
     let mut found = Vec::new();
     for entry in fs::read_dir(dir).map_err(Error::io("list", dir))? {
         let name = entry.map_err(Error::io("list", dir))?.file_name();
@@ -51,7 +52,9 @@ pub fn scan_for(form: LockForm, dir: impl AsRef<Path>) -> Result<Vec<Found>, Err
                 let contents = read(&handle, &name, form, &path);
                 // The file was removed since it was listed, so it is left out.
                 if !contents.file.as_ref().is_err_and(Error::is_not_found) {
-                    found.push(Found::new(path, port, contents));
+                    let mut file = Found::new(path, port, contents);
+                    file.mode = file.mode.filter(|_| keeps_modes);
+                    found.push(file);
                 }
             }
             None if form == LockForm::Lock => found.push(Found::misnamed(path)),
@@ -74,7 +77,8 @@ pub struct Found {
     pub file: Result<LockFile, Error>,
     /// The time of the last write; `None` if the file could not be opened.
     pub modified: Option<SystemTime>,
-    /// The permission bits, if the system has any: more than 0600 lets other users read the token.
+    /// The permission bits, if the system has any: more than 0600 lets other users read the token. `None` also for a file
+    /// on a drive of Windows under WSL, where they mean nothing.
     pub mode: Option<u32>,
     /// True if the process lives ([`pid_alive`]). `None` also if the process belongs to the other of
     /// the two systems, Windows and Linux, that share a directory under WSL.

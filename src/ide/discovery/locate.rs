@@ -90,8 +90,16 @@ impl LockDirCandidate {
     pub const fn form(&self) -> LockForm {
         match self.source {
             Source::ClaudeCode => LockForm::Project,
-            Source::ConfigDir | Source::Home | Source::Xdg => LockForm::Lock,
+            Source::ConfigDir | Source::Home | Source::Xdg | Source::WindowsHome => LockForm::Lock,
         }
+    }
+
+    /// Returns the directory of an editor on Windows, for a client in WSL. `home` is the home directory of a user of
+    /// Windows as WSL shows it, such as `/mnt/c/Users/me`. The real client reads this directory of each user after its
+    /// own, by its program; it was not run there.
+    #[must_use]
+    pub fn on_windows(home: &str) -> Self {
+        Self { dir: join(home, &[".claude", "ide"]), source: Source::WindowsHome }
     }
 }
 
@@ -107,6 +115,8 @@ pub enum Source {
     Xdg,
     /// The option [`Extras::claude_code`].
     ClaudeCode,
+    /// The home of a user of Windows, for a client in WSL. No editor in WSL publishes there.
+    WindowsHome,
 }
 
 /// The reason for which [`locate`] can name no directory.
@@ -320,6 +330,16 @@ mod tests {
                 assert_eq!(candidate.form() == LockForm::Project, has_projects, "{name}: {candidate:?}");
             }
         }
+    }
+
+    #[test]
+    fn editor_on_windows_has_a_directory_in_wsl() {
+        let candidate = LockDirCandidate::on_windows("/mnt/c/Users/me");
+        assert_eq!(
+            (candidate.dir.as_str(), candidate.source),
+            ("/mnt/c/Users/me/.claude/ide", Source::WindowsHome)
+        );
+        assert_eq!(candidate.form(), LockForm::Lock);
     }
 
     #[test]

@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use ide_mcp::ide::discovery::client_env::ClientEnv;
-use ide_mcp::ide::discovery::locate::Extras;
+use ide_mcp::ide::discovery::locate::{Extras, LockDirCandidate, Source};
 use ide_mcp::ide::discovery::matching::{
     Accepted, AgentContext, Candidate, Matching, Refusal, Refused, check_transport, choose,
 };
@@ -102,7 +102,7 @@ impl EditorSearch {
             return Ok(self.by_file(&env, path)?);
         }
         let dirs = from_environment(self.extras).map_err(NoEditorReason::Unreadable)?;
-        let mut dirs: Vec<_> = dirs.into_iter().map(|dir| (dir.form(), dir.dir.into())).collect();
+        let mut dirs: Vec<SearchDir> = dirs.into_iter().map(SearchDir::from).collect();
         if self.extras.claude_code {
             self.add_project_dirs(&mut dirs);
         }
@@ -111,26 +111,25 @@ impl EditorSearch {
 
     /// Adds the directories `.claude-code` in the working directory and above it: a description has the file of
     /// an editor in its project. A working directory that cannot be used is reported by the search.
-    fn add_project_dirs(&self, dirs: &mut Vec<(LockForm, PathBuf)>) {
+    fn add_project_dirs(&self, dirs: &mut Vec<SearchDir>) {
         let Ok(cwd) = WorkingDir::of(self.cwd.as_deref()) else { return };
         for folder in Path::new(&cwd.canonical).ancestors() {
-            let dir = (LockForm::Project, folder.join(".claude-code"));
-            if dir.1.is_dir() && !dirs.contains(&dir) {
-                dirs.push(dir);
+            let dir = folder.join(".claude-code");
+            if dir.is_dir() && !dirs.iter().any(|known| known.form == LockForm::Project && known.dir == dir) {
+                dirs.push(SearchDir { form: LockForm::Project, dir, may_fail: true });
             }
         }
     }
 
     /// Finds the editor in these directories.
-    fn find_in(&self, env: &ClientEnv, dirs: Vec<(LockForm, PathBuf)>) -> Result<FoundEditor, Box<NoEditor>> {
+    fn find_in(&self, env: &ClientEnv, dirs: Vec<SearchDir>) -> Result<FoundEditor, Box<NoEditor>> {
         let (mut found, mut unread) = (Vec::new(), Vec::new());
-        for (form, dir) in &dirs {
+        for SearchDir { form, dir, may_fail } in &dirs {
             match scan_for(*form, dir) {
                 Ok(files) => found.extend(files),
-                // Another directory can have the lock file of the editor. That of a project can be a part of a
-                // shared folder.
+                // Another directory can have the lock file of the editor.
                 Err(error @ Error::NotOurs { .. }) => unread.push(error),
-                Err(error) if *form == LockForm::Project => unread.push(error),
+                Err(error) if *may_fail => unread.push(error),
                 Err(error) => return Err(NoEditorReason::Unreadable(error).into()),
             }
         }
@@ -139,7 +138,7 @@ impl EditorSearch {
             None => self.by_directory(env, &found),
         };
         editor.map_err(|mut none| {
-            none.directories = dirs.into_iter().map(|(_, dir)| dir).collect();
+            none.directories = dirs.into_iter().map(|searched| searched.dir).collect();
             none.unread = unread;
             none.port.clone_from(&env.port);
             none
@@ -233,6 +232,24 @@ impl EditorSearch {
             none.dirs = [&dir.logical, &dir.canonical].into_iter().filter_map(parsed).collect();
             none
         })
+    }
+}
+
+/// A directory of lock files in which a search looks.
+#[derive(Debug)]
+struct SearchDir {
+    form: LockForm,
+    dir: PathBuf,
+    /// True if the search goes on when the directory cannot be read: that of a project can be a part of a shared folder,
+    /// and that of a home of Windows has its own rules.
+    may_fail: bool,
+}
+
+impl From<LockDirCandidate> for SearchDir {
+    fn from(candidate: LockDirCandidate) -> Self {
+        let form = candidate.form();
+        let may_fail = form == LockForm::Project || candidate.source == Source::WindowsHome;
+        Self { form, dir: candidate.dir.into(), may_fail }
     }
 }
 

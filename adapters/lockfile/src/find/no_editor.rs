@@ -36,7 +36,8 @@ pub struct NoEditor {
     pub accepted: Vec<FoundEditor>,
     /// The lock files that do not fit, newest first.
     pub refused: Vec<RefusedFile>,
-    /// The errors of directories that were not read because another user owns them.
+    /// The errors of directories that were not read: because another user owns them, and of directories of projects or,
+    /// in WSL, of homes of Windows for any reason.
     pub unread: Vec<Error>,
     /// The value of [`PORT_VARIABLE`].
     pub(super) port: Option<String>,

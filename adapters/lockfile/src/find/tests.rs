@@ -41,8 +41,12 @@ impl Place {
         fs::write(self.path(port), text).unwrap();
     }
 
+    fn searched(&self) -> SearchDir {
+        SearchDir { form: LockForm::Lock, dir: self.dir.join("ide"), may_fail: false }
+    }
+
     fn find(&self, search: &EditorSearch, env: &ClientEnv) -> Result<FoundEditor, Box<NoEditor>> {
-        search.find_in(env, vec![(LockForm::Lock, self.dir.join("ide"))])
+        search.find_in(env, vec![self.searched()])
     }
 }
 
@@ -313,6 +317,20 @@ fn port_that_refuses_decides_where_no_process_is_seen() {
     assert_eq!(place.find(&EditorSearch::in_dir(place.work()), &unchecked).unwrap().port, open);
     let across = Refusal::NobodyListens { port: 1, is_across_wsl: true }.to_string();
     assert!(across.contains("networkingMode=mirrored"), "{across}");
+}
+
+#[test]
+fn home_of_windows_that_cannot_be_read_stops_no_search() {
+    let place = Place::new();
+    place.write(1001, "ws", std::process::id(), &place.work());
+    fs::write(place.dir.join("file"), "").unwrap();
+    let home = LockDirCandidate::on_windows(place.dir.join("file").to_str().unwrap());
+    let search = EditorSearch::in_dir(place.work());
+    let found = search.find_in(&ClientEnv::default(), vec![SearchDir::from(home.clone()), place.searched()]);
+    assert_eq!(found.unwrap().port, 1001);
+    let none = search.find_in(&ClientEnv::default(), vec![SearchDir::from(home)]).unwrap_err();
+    // Windows calls such a directory missing, and Unix no directory.
+    assert!(none.unread.len() == 1 || cfg!(windows), "{none}");
 }
 
 #[test]

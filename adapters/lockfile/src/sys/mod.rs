@@ -13,11 +13,15 @@ mod unix;
 mod windows;
 
 #[cfg(not(unix))]
-pub(crate) use other::{Dir, from_path, is_ours, mode, open_to_others, pid_alive, to_path, weak_parents};
+pub(crate) use other::{
+    Dir, from_path, is_ours, keeps_modes, mode, open_to_others, pid_alive, to_path, weak_parents,
+};
 #[cfg(target_os = "linux")]
 pub(crate) use unix::stands_for_others;
 #[cfg(unix)]
-pub(crate) use unix::{Dir, from_path, is_ours, mode, open_to_others, pid_alive, to_path, weak_parents};
+pub(crate) use unix::{
+    Dir, from_path, is_ours, keeps_modes, mode, open_to_others, pid_alive, to_path, weak_parents,
+};
 #[cfg(windows)]
 pub(crate) use windows::machine;
 

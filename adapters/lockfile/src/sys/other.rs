@@ -113,6 +113,10 @@ const fn access(_: &Path) -> Option<super::acl::Access> {
     None
 }
 
+pub(crate) const fn keeps_modes(_: &Path) -> bool {
+    false
+}
+
 pub(crate) fn mode(_: &Metadata) -> Option<u32> {
     None
 }
@@ -207,6 +211,7 @@ mod tests {
         if cfg!(not(windows)) {
             assert_eq!(pid_alive(std::process::id()), None, "this module reports no processes");
             assert_eq!(weak_parents(temp.path()).unwrap(), []);
+            assert!(!keeps_modes(temp.path()));
             assert_eq!(open_to_others(temp.path(), &fs::metadata(temp.path()).unwrap()), None);
         }
     }

@@ -98,7 +98,11 @@ impl Dir {
 /// Returns an error unless the file or directory belongs to the effective user of this process.
 pub(crate) fn is_ours(metadata: &Metadata, path: &Path) -> Result<(), Error> {
     let (owner, us) = (metadata.uid(), geteuid().as_raw());
-    if owner == us { Ok(()) } else { Err(Error::NotOurs { path: path.to_path_buf(), owner, us }) }
+    if owner == us || !keeps_modes(path) {
+        Ok(())
+    } else {
+        Err(Error::NotOurs { path: path.to_path_buf(), owner, us })
+    }
 }
 
 /// Follows the path to a directory from the root, link by link, and checks each directory above it.
@@ -106,6 +110,8 @@ pub(crate) fn weak_parents(dir: &Path) -> Result<Vec<WeakParent>, Error> {
     let path = absolute(dir).map_err(Error::io("resolve", dir))?;
     let mut weak = Vec::new();
     let followed = follow(&path, |step, at, metadata| match step {
+        // Windows decides who reaches what lies on its drives.
+        Step::Above if !keeps_modes(at) => {}
         Step::Above => weak.extend(judge(at, metadata)),
         // The mode of a link means nothing.
         Step::Link => weak.extend(foreign(at, metadata)),
@@ -113,6 +119,23 @@ pub(crate) fn weak_parents(dir: &Path) -> Result<Vec<WeakParent>, Error> {
     // A directory that is missing, and that this program makes, belongs to our user.
     followed.map_err(|(at, error)| Error::io("look at", &at)(error))?;
     Ok(weak)
+}
+
+/// Returns false for a file on a drive of Windows under WSL: its mode and its owner are the same for all files, and mean
+/// nothing.
+pub(crate) fn keeps_modes(path: &Path) -> bool {
+    #[cfg(target_os = "linux")]
+    if matches!(crate::system(), ide_mcp::ide::paths::System::Wsl { .. }) {
+        return !rustix::fs::statfs(path).is_ok_and(|system| is_drive_of_windows(system.f_type));
+    }
+    let _ = path;
+    true
+}
+
+/// Returns true for the file systems by which WSL shows drives of Windows: 9p in WSL 2, and one of its own in WSL 1.
+#[cfg(target_os = "linux")]
+const fn is_drive_of_windows(file_system: rustix::fs::FsWord) -> bool {
+    matches!(file_system, 0x0102_1997 | 0x5346_4846)
 }
 
 fn judge(path: &Path, metadata: &Metadata) -> Option<WeakParent> {
@@ -181,4 +204,24 @@ pub(crate) fn to_path(path: &LocalPath) -> Result<PathBuf, Error> {
 
 pub(crate) fn from_path(path: &Path) -> Result<LocalPath, Error> {
     own_form(path, path.as_os_str().as_bytes())
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn drives_of_windows_keep_no_modes() {
+        // The numbers of statfs(2).
+        for (name, number, expected) in [
+            ("9p", 0x0102_1997, true),
+            ("WSL 1", 0x5346_4846, true),
+            ("ext4", 0xef53, false),
+            ("tmpfs", 0x0102_1994, false),
+            ("overlay", 0x794c_7630, false),
+        ] {
+            assert_eq!(is_drive_of_windows(number), expected, "{name}");
+        }
+        assert!(keeps_modes(Path::new("/")), "this is not WSL");
+    }
 }
