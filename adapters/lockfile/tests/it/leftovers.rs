@@ -1,11 +1,20 @@
 //! The files that a killed editor leaves behind, and the files beside them.
 
-use std::fs;
+#![allow(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    clippy::print_stdout,
+    reason = "a test states what it expects"
+)]
+
+use std::io::{self, BufRead as _, BufReader};
 use std::net::TcpListener;
+use std::process::{Command, Stdio};
+use std::{env, fs};
 
 use crate::support::{TempDir, ended_process, names};
 use ide_mcp::ide::discovery::{LockFile, NotStaleReason};
-use ide_mcp_lockfile::{LockDir, Stays, new_token, tools_name};
+use ide_mcp_lockfile::{LockDir, Stays, new_token, process_scope, scan, tools_name};
 
 #[test]
 fn l06_only_our_own_dead_files_are_removed() {
@@ -49,13 +58,52 @@ fn l06_only_our_own_dead_files_are_removed() {
     assert_eq!(names(temp.path()), kept);
 }
 
-/// Only Linux and Windows report scopes.
-#[cfg(any(target_os = "linux", windows))]
+/// Publishes in the directory that `IDE_MCP_TEST_DIR` names, and waits to be killed.
+#[test]
+#[ignore = "a helper of the next test"]
+fn editor_to_be_killed() {
+    let Some(dir) = env::var_os("IDE_MCP_TEST_DIR") else { return };
+    let file = LockFile::new(std::process::id(), vec!["/w".into()], "killed", new_token().unwrap());
+    // Nobody listens on port 1.
+    let _published = LockDir::open(dir).unwrap().publish(1, &file).unwrap();
+    println!("\npublished");
+    let _ = io::stdin().read_line(&mut String::new());
+}
+
+/// Only Linux and Windows report scopes; elsewhere a start removes nothing.
+#[test]
+fn l06_file_of_a_killed_editor_ends_with_the_next_start() {
+    if process_scope().is_none() {
+        return;
+    }
+    let temp = TempDir::new();
+    let mut editor = Command::new(env::current_exe().unwrap())
+        .args(["--exact", "leftovers::editor_to_be_killed", "--ignored", "--nocapture"])
+        .env("IDE_MCP_TEST_DIR", temp.path())
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut lines = BufReader::new(editor.stdout.take().unwrap()).lines();
+    assert!(lines.any(|line| line.unwrap() == "published"));
+    assert_eq!(scan(temp.path()).unwrap()[0].pid_alive, Some(true));
+    editor.kill().unwrap();
+    editor.wait().unwrap();
+    assert_eq!(scan(temp.path()).unwrap()[0].pid_alive, Some(false));
+    let file = LockFile::new(std::process::id(), vec!["/w".into()], "next", new_token().unwrap());
+    let published = LockDir::open(temp.path()).unwrap().publish(2, &file).unwrap();
+    assert_eq!(names(temp.path()), ["2.lock"]);
+    drop(published);
+}
+
 #[test]
 fn l06_start_removes_what_own_scope_left_behind() {
     let temp = TempDir::new();
-    let scope = ide_mcp_lockfile::process_scope();
-    assert!(scope.is_some());
+    let scope = process_scope();
+    assert_eq!(scope.is_some(), cfg!(any(target_os = "linux", windows)));
+    if scope.is_none() {
+        return;
+    }
     let dead = ended_process();
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let taken = listener.local_addr().unwrap().port();

@@ -14,6 +14,8 @@ mod private;
 mod publish;
 #[cfg(unix)]
 mod resolve;
+#[cfg(windows)]
+mod resolve_windows;
 mod scan;
 #[cfg(target_os = "linux")]
 mod scopes;
