@@ -76,7 +76,7 @@ impl LockDir {
     /// program, stays, and so does one of another scope, because its editor can be alive in another
     /// container or on another machine. A person can remove that file by
     /// [`remove_leftovers`](Self::remove_leftovers). This method uses the disk, so it blocks as long as the
-    /// file system does.
+    /// file system does, and on Windows for 2 s more if there are files to remove: so long a port takes to refuse there.
     ///
     /// # Errors
     /// [`Error::PortZero`], [`Error::TokenTooShort`], [`Error::Malformed`] if the file has more than

@@ -33,8 +33,8 @@
 //!   the other end can be in Windows, and the result is [`Unknown::OtherMachine`].
 //!
 //! Linux reports owners, by `sock_diag` or by `/proc/net/tcp` and `/proc/net/tcp6`. No other system
-//! reports them by an interface that Rust can call without `unsafe`. The result there is
-//! [`Unknown::Unsupported`], which a program shows to the person.
+//! reports them by an interface that Rust can call without `unsafe` or a crate that we would trust (docs/decisions.md). The
+//! result there is [`Unknown::Unsupported`], which a program shows to the person.
 
 use std::net::SocketAddr;
 

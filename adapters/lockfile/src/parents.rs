@@ -18,8 +18,8 @@
 //! another account of the machine or domain, are reported as a group is. Trusted are the system and the administrators.
 //! A file system that tells no access rights is not judged.
 //!
-//! Under WSL the modes and owners of a directory on a drive of Windows mean nothing, because Windows decides who
-//! reaches it. Such a directory is not judged.
+//! Under WSL the mode and the owner of a directory on a drive of Windows say nothing of other users, because Windows
+//! decides who reaches it. Such a directory is not judged.
 //!
 //! In a user namespace that does not map all users, one uid stands for all unmapped users, which
 //! can include root. So in such a namespace a directory with this uid as its owner counts as

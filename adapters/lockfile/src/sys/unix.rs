@@ -121,8 +121,8 @@ pub(crate) fn weak_parents(dir: &Path) -> Result<Vec<WeakParent>, Error> {
     Ok(weak)
 }
 
-/// Returns false for a file on a drive of Windows under WSL: its mode and its owner are the same for all files, and mean
-/// nothing.
+/// Returns false for a file on a drive of Windows under WSL: its mode says what we may do ourselves, its owner is the same
+/// for all files, and neither says anything of other users of Windows.
 pub(crate) fn keeps_modes(path: &Path) -> bool {
     #[cfg(target_os = "linux")]
     if matches!(crate::system(), ide_mcp::ide::paths::System::Wsl { .. }) {
