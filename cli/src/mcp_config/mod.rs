@@ -4,7 +4,7 @@
 
 mod options;
 
-use crate::support::{EditorArgs, FAILED, NOT_BEGUN, Program, complain, find, quoted};
+use crate::support::{EditorArgs, FAILED, NOT_BEGUN, Program, Shell, complain, find};
 use ide_mcp::ide::discovery::McpConfig;
 use ide_mcp_lockfile::{FoundEditor, process_scope, tools_name, write_private};
 pub(crate) use options::Options;
@@ -28,14 +28,16 @@ pub(crate) fn main(options: &Options) -> ExitCode {
         Err(nothing) => return PROGRAM.end_with(json, NOT_BEGUN, &nothing),
     };
     match write(options, editor) {
-        Ok(path) => PROGRAM.print(&if json { written_json(&path) } else { written(&path) }),
+        Ok(path) => PROGRAM.print(&if json { written_json(&path) } else { written(&path, Shell::here()) }),
         Err(problem) => PROGRAM.end_with(json, FAILED, &problem),
     }
 }
 
-/// Returns the path of the file, and the line of a shell that starts the agent with the file.
-fn written(path: &Path) -> String {
-    format!("{}\nclaude --ide --mcp-config {}", path.display(), quoted(&path.display().to_string()))
+/// Returns the path of the file, and the line that starts the agent with the file, unless this shell has none.
+fn written(path: &Path, shell: Shell) -> String {
+    let path = path.display().to_string();
+    let line = shell.run(&[], &[], &["claude", "--ide", "--mcp-config", &path]);
+    std::iter::once(path).chain(line).collect::<Vec<_>>().join("\n")
 }
 
 /// Returns [`written`] as a line of JSON.
@@ -122,6 +124,20 @@ fn unicode(path: &Path) -> io::Result<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn line_is_that_of_the_shell() {
+        let rows = [
+            (Shell::Posix, "/h/it's/7.mcp.json", Some(r"'/h/it'\''s/7.mcp.json'")),
+            (Shell::PowerShell, r"C:\it's\7.mcp.json", Some(r"'C:\it''s\7.mcp.json'")),
+            (Shell::Cmd, r"C:\a b\7.mcp.json", Some(r#""C:\a b\7.mcp.json""#)),
+            (Shell::Cmd, r"C:\%a%\7.mcp.json", None),
+        ];
+        for (shell, path, word) in rows {
+            let line = word.map(|word| format!("\nclaude --ide --mcp-config {word}")).unwrap_or_default();
+            assert_eq!(written(Path::new(path), shell), format!("{path}{line}"), "{shell:?}");
+        }
+    }
 
     #[test]
     fn editor_without_mark_is_refused_or_warned() {

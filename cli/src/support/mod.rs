@@ -69,7 +69,7 @@ pub(crate) use pipes::{END_OF_INPUT, Input, LINES, PipeWriter, read_lines};
 pub(crate) use program::{FAILED, NOT_BEGUN, Program};
 pub(crate) use progress::Progress;
 #[cfg(any(feature = "doctor", feature = "editor", feature = "mcp-config", feature = "tap"))]
-pub(crate) use shell::quoted;
+pub(crate) use shell::{Shell, quoted};
 #[cfg(feature = "agent")]
 pub(crate) use signals::is_ignored;
 #[cfg(any(feature = "bridge", feature = "doctor", feature = "editor", feature = "tap"))]

@@ -1,6 +1,6 @@
 //! The command line.
 
-use crate::support::{EditorArgs, quoted, shown_name, trust};
+use crate::support::{EditorArgs, Shell, shown_name, trust};
 use crate::view::{Filter, Word};
 use clap::{ArgAction, ArgGroup, ValueHint};
 use ide_mcp_driver::Trust;
@@ -79,8 +79,12 @@ impl Record {
             Self::File(path) => {
                 let shown = path.display().to_string();
                 // A path in place of an option.
-                let word = quoted(&if shown.starts_with('-') { format!("./{shown}") } else { shown.clone() });
-                format!("the record is {shown}\n  ide-mcp replay --list {word}\n  ide-mcp replay {word}")
+                let word = if shown.starts_with('-') { format!("./{shown}") } else { shown.clone() };
+                let line =
+                    |words: &[&str]| Shell::here().run(&[], &[], words).map(|line| format!("\n  {line}"));
+                let lines =
+                    [line(&["ide-mcp", "replay", "--list", &word]), line(&["ide-mcp", "replay", &word])];
+                format!("the record is {shown}{}", lines.into_iter().flatten().collect::<String>())
             }
             Self::Stdout => "the record went to standard output, for `ide-mcp replay FILE`".into(),
             Self::Nowhere => "nothing was recorded; --out FILE records".into(),
