@@ -1,6 +1,6 @@
 //! One look of the doctor: the facts, and the findings without secrets.
 
-use super::facts::{Facts, Lock, Removed};
+use super::facts::{Facts, Here, Lock, Removed};
 use super::gather::gather;
 use super::report::Report;
 use super::rules::{self, Finding, Verdict};
@@ -26,7 +26,7 @@ impl Doctor {
     /// not changed, and does not connect to them.
     pub(crate) fn look(&self, before: &[Lock], progress: &mut Progress) -> Diagnosis {
         let removed = self.removed.clone();
-        let mut facts = gather(self.here.clone(), self.connects, removed, before, progress);
+        let mut facts = gather(Here::from(&self.here), self.connects, removed, before, progress);
         facts.now = self.has_ages.then(|| Duration::from_millis(unix_ms()));
         Diagnosis::of(facts)
     }
@@ -58,6 +58,6 @@ impl Diagnosis {
     }
 
     pub(crate) fn report(&self) -> Report<'_> {
-        Report { findings: &self.findings, verdict: &self.verdict, cwd: &self.cwd }
+        Report { findings: &self.findings, verdict: &self.verdict, cwd: &self.cwd, shell: self.facts.shell }
     }
 }

@@ -1,11 +1,12 @@
 //! The facts: the variables, the directories, the lock files, and the answers of their ports. They
 //! are plain values, so that the rules need no disk and no socket. No value displays a token.
 
+use crate::support::Shell;
 use ide_mcp::ide::discovery::LockFile;
 use ide_mcp::ide::discovery::client_env::ClientEnv;
 use ide_mcp::ide::discovery::locate::Source;
 use ide_mcp::ide::discovery::matching::Candidate;
-use ide_mcp_lockfile::WorkingDir;
+use ide_mcp_lockfile::{Unknown, WorkingDir};
 use std::collections::BTreeMap;
 use std::time::Duration;
 
@@ -22,8 +23,10 @@ pub(crate) const PASS: u32 = 0o011;
 #[derive(Debug)]
 pub(crate) struct Facts {
     pub(crate) variables: Variables,
-    pub(crate) here: WorkingDir,
+    pub(crate) here: Here,
     pub(crate) system: System<'static>,
+    /// The shell that the commands are for.
+    pub(crate) shell: Shell,
     /// The directories that can hold lock files, or the reason why none can be named.
     pub(crate) directories: Result<Vec<Directory>, String>,
     pub(crate) locks: Vec<Lock>,
@@ -32,6 +35,36 @@ pub(crate) struct Facts {
     /// The time of the look, from which ages are counted, since the Unix epoch. `None` if the doctor looks again
     /// and again: with an age in it, a finding would be another one after each look.
     pub(crate) now: Option<Duration>,
+}
+
+/// The directory of the agent.
+#[derive(Clone, Debug)]
+pub(crate) struct Here {
+    /// The path as the person sees it, with its symbolic links.
+    pub(crate) logical: String,
+    /// The path without symbolic links.
+    pub(crate) canonical: String,
+}
+
+impl Here {
+    pub(crate) fn new(logical: &str, canonical: &str) -> Self {
+        Self { logical: plain(logical), canonical: plain(canonical) }
+    }
+}
+
+impl From<&WorkingDir> for Here {
+    fn from(dir: &WorkingDir) -> Self {
+        Self::new(&dir.logical, &dir.canonical)
+    }
+}
+
+/// Returns a path of Windows without the prefix `\\?\` of its form on disk, which no editor publishes and no person types.
+fn plain(path: &str) -> String {
+    let is_drive = |rest: &&str| rest.as_bytes().get(1) == Some(&b':');
+    match path.strip_prefix(r"\\?\UNC\") {
+        Some(share) => format!(r"\\{share}"),
+        None => path.strip_prefix(r"\\?\").filter(is_drive).unwrap_or(path).into(),
+    }
 }
 
 /// The relevant variables that are set.
@@ -115,6 +148,8 @@ pub(crate) struct Lock {
     pub(crate) modified: Option<Duration>,
     /// The answer of its port; `None` if the doctor did not connect.
     pub(crate) probe: Option<Probe>,
+    /// The reason why the owner of the port, who got the token, is not known.
+    pub(crate) unknown_owner: Option<Unknown>,
     /// The process that listens on the port, if the system reports it. Another process than that of
     /// the lock file is no fault: an editor can have several, and a sidecar names its editor.
     pub(crate) listener: Option<u32>,

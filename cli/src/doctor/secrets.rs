@@ -25,11 +25,12 @@ impl Secrets {
     }
 
     fn new(secrets: impl Iterator<Item = String>) -> Self {
-        // A finding quotes names as Rust does, and a command quotes paths as a shell does.
+        // A finding quotes names as Rust does, but for backslashes, and a command quotes paths as a shell does.
         let forms = |secret: String| {
             let debug = format!("{secret:?}");
             let quoted = debug.trim_matches('"').to_owned();
-            [secret.replace('\'', r"'\''"), quoted, secret]
+            let said = quoted.replace(r"\\", r"\");
+            [secret.replace('\'', r"'\''"), secret.replace('\'', "''"), quoted, said, secret]
         };
         let all: BTreeSet<String> =
             secrets.filter(|secret| secret.len() >= SHORTEST_SECRET).flat_map(forms).collect();
@@ -104,7 +105,9 @@ mod tests {
             ("one that is too short", "1234567".into(), "1234567"),
             ("as it is, with quotes", r#"a"b\c'd`e"#.into(), "[token]"),
             ("quoted by Rust", format!("{:?}", r#"a"b\c'd`e"#), "\"[token]\""),
+            ("quoted by a finding", r#""a\"b\c'd`e""#.into(), "\"[token]\""),
             ("quoted by a shell", r#"'a"b\c'\''d`e'"#.into(), "'[token]'"),
+            ("quoted by PowerShell", r#"'a"b\c''d`e'"#.into(), "'[token]'"),
         ];
         for (name, text, expected) in cases {
             assert_eq!(secrets.hide(&text), expected, "{name}");

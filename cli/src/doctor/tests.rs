@@ -1,11 +1,11 @@
 //! The tests of the page that explains the findings, of the help, and of the sample in README.md.
 
 use super::diagnosis::Diagnosis;
-use super::facts::{Answer, Directory, Facts, Lock, Probe, State, System, Variables};
+use super::facts::{Answer, Directory, Facts, Here, Lock, Probe, State, System, Variables};
 use super::{kinds, report};
+use crate::support::Shell;
 use ide_mcp::ide::discovery::locate::{Environment, Extras, Source, locate};
 use ide_mcp::ide::discovery::{AuthToken, LockFile};
-use ide_mcp_lockfile::WorkingDir;
 use std::fmt::Write as _;
 use std::path::Path;
 
@@ -18,13 +18,12 @@ fn findings_page_matches_the_table() {
     let there = std::fs::read_to_string(&path).unwrap_or_default();
     let (prose, _) = there.split_once(TABLE).unwrap();
     let mut page = format!("{prose}{TABLE}| --- | --- | --- | --- |\n");
-    let named = |text: &str| {
-        let names = ["path", "port", "cwd"].into_iter();
-        names.fold(text.to_owned(), |text, name| text.replace(&format!("{{{name}}}"), &name.to_uppercase()))
-    };
+    let named = |text: &str| text.replace("{port}", "PORT").replace("{cwd}", "CWD");
+    let values = kinds::Values { path: "PATH", port: "PORT", cwd: "CWD" };
     for kinds::Kind { id, status, blinds, means, advice, command } in kinds::ALL {
         let star = if *blinds { "*" } else { "" };
-        let command = if command.is_empty() { String::new() } else { format!(" `{}`", named(command)) };
+        let command = command.as_ref().and_then(|remedy| remedy.command(Shell::Posix, values));
+        let command = command.map(|command| format!(" `{command}`")).unwrap_or_default();
         let _ = writeln!(page, "| `{id}` | {}{star} | {means} | {}{command} |", status.word(), named(advice));
     }
     if std::env::var_os("UPDATE_DOCS").is_some() {
@@ -32,6 +31,34 @@ fn findings_page_matches_the_table() {
     }
     let there = std::fs::read_to_string(&path).unwrap_or_default();
     assert!(there == page, "docs/doctor.md is out of date: UPDATE_DOCS=1 cargo test -p ide-mcp-cli doctor");
+}
+
+/// The page has the commands of the other shells.
+#[test]
+fn commands_of_windows_are_on_the_page() {
+    let page =
+        std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/doctor.md")).unwrap();
+    let values = kinds::Values { path: "PATH", port: "PORT", cwd: "CWD" };
+    for remedy in kinds::ALL.iter().filter_map(|kind| kind.command.as_ref()) {
+        for shell in [Shell::PowerShell, Shell::Cmd] {
+            let Some(command) = remedy.command(shell, values) else { continue };
+            // The table has one row for all variables, and the program of the other two needs none.
+            let one = command.split("; ").flat_map(|part| part.split(" & "));
+            let known = |part: &str| {
+                part == "opencode"
+                    || part.starts_with("ide-mcp ")
+                    || page.contains(&format!("`{}`", variable(part)))
+            };
+            assert!(one.into_iter().all(known), "{remedy:?}: {command}");
+        }
+    }
+}
+
+/// Returns a command that removes a variable with another name for it.
+fn variable(command: &str) -> String {
+    let names = command.strip_prefix("$env:").and_then(|rest| rest.strip_suffix(" = $null"));
+    let name = names.or_else(|| command.strip_prefix("set \"").and_then(|rest| rest.strip_suffix("=\"")));
+    name.map_or_else(|| command.to_owned(), |name| command.replace(name, "NAME"))
 }
 
 /// The page has the report about an editor that refuses its own token, without another fault.
@@ -52,8 +79,7 @@ fn printed(facts: Facts) -> String {
 
 /// Returns facts with one editor that has the directory open and another token than its lock file.
 fn refused() -> Facts {
-    let mut here = WorkingDir::of(Some("/".as_ref())).unwrap();
-    (here.logical, here.canonical) = ("/home/me/project".into(), "/home/me/project".into());
+    let here = Here::new("/home/me/project", "/home/me/project");
     let environment = Environment { home: Some("/home/me"), ..Environment::default() };
     let directories =
         locate(&environment, Extras { default_too: true, xdg: true, claude_code: true }).unwrap();
@@ -84,12 +110,14 @@ fn refused() -> Facts {
             without_token: Some(Answer::Refused("401 Unauthorized".into())),
             with_origin: Some(Answer::Declined("403 Forbidden".into())),
         }),
+        unknown_owner: None,
         listener: None,
     };
     Facts {
         variables: Variables::default(),
         here,
         system: System::Linux,
+        shell: Shell::Posix,
         directories: Ok(directories.collect()),
         locks: vec![lock],
         removed: Vec::new(),

@@ -28,8 +28,12 @@ pub(crate) fn connect_checked(
     Ok(stream)
 }
 
-/// Reports the first server of an unknown owner on standard error.
+/// Reports the first server of an unknown owner on standard error. On a system that never reports an owner, only the
+/// doctor says so.
 pub(crate) fn report_unknown(program: &'static str, peer: impl Display, unknown: Unknown) {
+    if unknown == Unknown::Unsupported {
+        return;
+    }
     static REPORTED: Once = Once::new();
     REPORTED.call_once(|| {
         complain(

@@ -21,7 +21,7 @@ impl Shell {
 
     /// Git Bash and MSYS2 set `MSYSTEM`, and the command prompt sets `PROMPT`. A PowerShell that was started there
     /// inherits `PROMPT`, and adds its modules in the home directory. A command prompt within PowerShell looks the same
-    /// and counts as PowerShell.
+    /// and counts as PowerShell, which [`prompt`](Self::prompt) then says.
     fn told_by(is_windows: bool, variable: impl Fn(&str) -> Option<String>) -> Self {
         if !is_windows || variable("MSYSTEM").is_some() {
             return Self::Posix;
@@ -33,6 +33,15 @@ impl Shell {
         };
         let is_in_powershell = modules.split(';').any(is_powershells);
         if variable("PROMPT").is_some() && !is_in_powershell { Self::Cmd } else { Self::PowerShell }
+    }
+
+    /// Returns what a shell writes in front of a line, which tells the person the shell.
+    pub(crate) const fn prompt(self) -> &'static str {
+        match self {
+            Self::Posix => "$",
+            Self::PowerShell => "PS>",
+            Self::Cmd => ">",
+        }
     }
 
     /// Returns a text as one word of a line. Returns `None` if no word is certain to reach a program as this text:

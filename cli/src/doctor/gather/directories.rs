@@ -107,7 +107,19 @@ fn lock(found: Found, directory: usize, used: bool) -> Lock {
         error => Trouble::Unreadable(error.to_string()),
     });
     let path = shown(&path);
-    Lock { path, directory, used, port, file, mode, pid_alive, modified, probe: None, listener: None }
+    Lock {
+        path,
+        directory,
+        used,
+        port,
+        file,
+        mode,
+        pid_alive,
+        modified,
+        probe: None,
+        unknown_owner: None,
+        listener: None,
+    }
 }
 
 fn shown(path: &Path) -> String {

@@ -7,11 +7,10 @@ mod probe;
 mod probes;
 mod surroundings;
 
-use crate::doctor::facts::{Facts, Lock, Removed, Variables};
+use crate::doctor::facts::{Facts, Here, Lock, Removed, Variables};
 use crate::doctor::rules::NAMES;
-use crate::support::Progress;
+use crate::support::{Progress, Shell};
 use ide_mcp_driver::Trust;
-use ide_mcp_lockfile::WorkingDir;
 use ide_mcp_lockfile::system;
 use std::env;
 
@@ -21,7 +20,7 @@ pub(crate) use surroundings::{Surroundings, surroundings};
 /// Collects the current facts. With `connects` it probes the editors that are not as they were `before`,
 /// for at most some seconds, and sends nothing to a port that is not trusted.
 pub(crate) fn gather(
-    here: WorkingDir,
+    here: Here,
     connects: Option<Trust>,
     removed: Vec<Removed>,
     before: &[Lock],
@@ -39,7 +38,7 @@ pub(crate) fn gather(
         probes::take_over(before, &mut locks);
         probes::ask(variables.client().host(), trust, &mut locks, progress);
     }
-    Facts { variables, here, system: system(), directories, locks, removed, now: None }
+    Facts { variables, here, system: system(), shell: Shell::here(), directories, locks, removed, now: None }
 }
 
 fn variables() -> Variables {

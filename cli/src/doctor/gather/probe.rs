@@ -6,7 +6,6 @@
 //! full editor: further steps would give no more information.
 
 use crate::doctor::facts::{Answer, Probe};
-use crate::support::connect_checked;
 use crate::support::ended::ended;
 use ide_mcp::ide::discovery::AuthToken;
 use ide_mcp::ide::discovery::client_env::authority;
@@ -16,9 +15,9 @@ use ide_mcp::mcp::{self, Implementation};
 use ide_mcp::rpc::SessionId;
 use ide_mcp::ws::{self, ClientRequest, CloseCode, Closed, Limits, NotAccepted, OwnedEvent};
 use ide_mcp::{Clock, Machine, Time};
-use ide_mcp_blocking::Conn;
+use ide_mcp_blocking::{Conn, connect_checked};
 use ide_mcp_driver::{ConnectError, Trust};
-use ide_mcp_lockfile::{Error, listening_process};
+use ide_mcp_lockfile::{Error, Unknown, listening_process};
 use serde_json::{Value, json};
 use std::io::ErrorKind;
 use std::net::TcpStream;
@@ -26,6 +25,8 @@ use std::time::Duration;
 
 /// The timeout of a step. An editor on this machine answers within milliseconds.
 const PATIENCE: Duration = Duration::from_secs(2);
+/// The timeout of connecting. Windows asks again after a refusal, by descriptions for two seconds.
+const CONNECTING: Duration = if cfg!(windows) { Duration::from_secs(5) } else { PATIENCE };
 /// The timeout for a program on the port of a dead process. There can be fifty such files, and none of them has
 /// an agent that waits for the answer.
 const DEAD_PATIENCE: Duration = Duration::from_millis(500);
@@ -47,40 +48,55 @@ pub(super) struct Place<'a> {
 
 impl Place<'_> {
     /// Connects to the editor; each time it checks the owner of the server before it sends
-    /// anything.
-    fn connect(&self) -> Result<TcpStream, ConnectError> {
-        connect_checked("doctor", self.host, self.port, PATIENCE, self.trust)
+    /// anything. The second value is the reason if the owner is not known.
+    fn connect(&self) -> Result<(TcpStream, Option<Unknown>), ConnectError> {
+        connect_checked(self.host, self.port, CONNECTING, self.trust)
+    }
+}
+
+/// What a probe has found.
+pub(super) struct Found {
+    pub(super) answer: Probe,
+    pub(super) process: Option<u32>,
+    /// The reason why the owner of the port is not known.
+    pub(super) unknown_owner: Option<Unknown>,
+}
+
+impl From<Probe> for Found {
+    fn from(answer: Probe) -> Self {
+        Self { answer, process: None, unknown_owner: None }
     }
 }
 
 /// Probes the listener at `place`, and finds its process. If the process of the lock file is `dead`, it sends
 /// no token, and finds out only whether an editor listens.
-pub(super) fn probe(place: Place<'_>, token: Option<&AuthToken>, dead: bool) -> (Probe, Option<u32>) {
-    let stream = match place.connect() {
-        Ok(stream) => stream,
+pub(super) fn probe(place: Place<'_>, token: Option<&AuthToken>, dead: bool) -> Found {
+    let (stream, unknown_owner) = match place.connect() {
+        Ok(connected) => connected,
         Err(ConnectError::Io(error)) if error.kind() == ErrorKind::ConnectionRefused => {
-            return (Probe::Refused, None);
+            return Probe::Refused.into();
         }
         Err(ConnectError::NotTrusted(Error::PortNotOurs { owner, us, .. })) => {
-            return (Probe::NotOurs { owner, us }, None);
+            return Probe::NotOurs { owner, us }.into();
         }
-        Err(ConnectError::NotTrusted(Error::PortWithoutOwner { .. })) => return (Probe::WithoutOwner, None),
-        Err(error) => return (Probe::Unreachable(error.to_string()), None),
+        Err(ConnectError::NotTrusted(Error::PortWithoutOwner { .. })) => return Probe::WithoutOwner.into(),
+        Err(error) => return Probe::Unreachable(error.to_string()).into(),
     };
     let ends = stream.local_addr().and_then(|local| Ok((local, stream.peer_addr()?)));
     let process = ends.ok().and_then(|(local, peer)| listening_process(local, peer));
     if dead {
         let without_token = visit_on(Ok(stream), place, None, None, DEAD_PATIENCE);
-        return (Probe::Open { without_token }, process);
+        // No token was sent, whoever owns the port.
+        return Found { answer: Probe::Open { without_token }, process, unknown_owner: None };
     }
     let with_token = attach(stream, place, token);
     let answers = !matches!(with_token, Answer::Silent | Answer::Alien(_) | Answer::Full);
-    let asked = Probe::Asked {
+    let answer = Probe::Asked {
         without_token: token.filter(|_| answers).map(|_| visit(place, None, None)),
         with_origin: answers.then(|| visit(place, token, Some(ORIGIN))),
         with_token,
     };
-    (asked, process)
+    Found { answer, process, unknown_owner }
 }
 
 /// Attaches as an agent does, up to the session, but without the `ide_connected` by which editors
@@ -117,7 +133,7 @@ fn attach(stream: TcpStream, Place { host, port, .. }: Place<'_>, token: Option<
 
 /// Attaches with the opening handshake and one request alone, as a stranger would.
 fn visit(place: Place<'_>, token: Option<&AuthToken>, origin: Option<&str>) -> Answer {
-    let stream = place.connect().map_err(|error| error.to_string());
+    let stream = place.connect().map(|(stream, _)| stream).map_err(|error| error.to_string());
     visit_on(stream, place, token, origin, PATIENCE)
 }
 

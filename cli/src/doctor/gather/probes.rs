@@ -16,6 +16,7 @@ pub(super) fn take_over(before: &[Lock], locks: &mut [Lock]) {
     for lock in locks {
         if let Some(before) = before.iter().find(|before| lock.is_as(before)) {
             (lock.probe, lock.listener) = (before.probe.clone(), before.listener);
+            lock.unknown_owner = before.unknown_owner;
         }
     }
 }
@@ -36,8 +37,9 @@ pub(super) fn ask(host: &str, trust: Trust, locks: &mut [Lock], progress: &mut P
         for (lock, question) in askable {
             scope.spawn(move || {
                 let place = Place { host, port: question.port, trust };
-                let (answer, listener) = probe(place, question.token.as_ref(), question.dead);
-                (lock.probe, lock.listener) = (Some(answer), listener);
+                let found = probe(place, question.token.as_ref(), question.dead);
+                (lock.probe, lock.listener) = (Some(found.answer), found.process);
+                lock.unknown_owner = found.unknown_owner;
             });
         }
     });

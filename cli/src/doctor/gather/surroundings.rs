@@ -29,7 +29,7 @@ pub(crate) struct Surroundings {
 /// Collects them. This runs `claude --version`, which only prints a line, but can take long to start.
 pub(crate) fn surroundings(progress: &mut Progress) -> Surroundings {
     let path = env::var_os("PATH").unwrap_or_default();
-    let client = client(&path).map_or_else(
+    let client = client(&path, NAMES).map_or_else(
         || "not found on PATH".into(),
         |program| {
             progress.show(&format!("asking claude for its version, for at most {} s …", PATIENCE.as_secs()));
@@ -37,17 +37,31 @@ pub(crate) fn surroundings(progress: &mut Progress) -> Surroundings {
         },
     );
     progress.clear();
-    let kernel = rustix::system::uname();
-    let (name, release) = (kernel.sysname().to_string_lossy(), kernel.release().to_string_lossy());
-    let system = format!("{name} {release}, {}", env::consts::ARCH);
+    let system = format!("{}, {}", kernel(), env::consts::ARCH);
     Surroundings { client, system, homes: homes() }
 }
 
-/// Returns the first `claude` of a search path. A relative directory is skipped: the doctor runs in a
-/// project, whose programs it does not trust.
-fn client(path: &OsStr) -> Option<PathBuf> {
+#[cfg(unix)]
+fn kernel() -> String {
+    let kernel = rustix::system::uname();
+    format!("{} {}", kernel.sysname().to_string_lossy(), kernel.release().to_string_lossy())
+}
+
+/// No safe interface tells the release of Windows.
+#[cfg(not(unix))]
+fn kernel() -> String {
+    env::consts::OS.into()
+}
+
+/// The file names of the client: the native program, and the one that npm installs for the command prompt.
+const NAMES: &[&str] = if cfg!(windows) { &["claude.exe", "claude.cmd"] } else { &["claude"] };
+
+/// Returns the first file of a search path with one of these names. A relative directory is skipped: the doctor runs
+/// in a project, whose programs it does not trust.
+fn client(path: &OsStr, names: &[&str]) -> Option<PathBuf> {
     let dirs = env::split_paths(path).filter(|dir| dir.is_absolute());
-    dirs.map(|dir| dir.join("claude")).find(|program| program.is_file())
+    let mut programs = dirs.flat_map(|dir| names.iter().map(move |name| dir.join(name)));
+    programs.find(|program| program.is_file())
 }
 
 /// Returns the first line that a program prints for `--version`. The program is killed if it has not
@@ -126,16 +140,26 @@ mod tests {
     }
 
     #[test]
-    fn only_absolute_directories_are_searched() {
+    fn client_is_found_in_absolute_directories() {
         let temp = crate::support::temp::private_temp_dir();
-        let dir = temp.path().join("surroundings");
-        std::fs::create_dir_all(dir.join("claude")).unwrap();
-        let path = |dirs: &[&Path]| env::join_paths(dirs).unwrap();
-        assert_eq!(client(&path(&[&dir])), None, "a directory is no program");
-        std::fs::create_dir_all(dir.join("b")).unwrap();
-        std::fs::write(dir.join("b/claude"), "").unwrap();
-        assert_eq!(client(&path(&[&dir, &dir.join("b")])), Some(dir.join("b/claude")));
+        let [a, b, c] = ["a", "b", "c"].map(|name| temp.path().join(name));
+        [&a, &b, &c].into_iter().for_each(|dir| std::fs::create_dir(dir).unwrap());
+        std::fs::create_dir(a.join("claude")).unwrap();
+        ["claude", "claude.cmd"].into_iter().for_each(|name| std::fs::write(b.join(name), "").unwrap());
+        ["claude.exe", "claude.cmd"].into_iter().for_each(|name| std::fs::write(c.join(name), "").unwrap());
+        let (unix, windows): (&[&str], &[&str]) = (&["claude"], &["claude.exe", "claude.cmd"]);
         // The tests run in the folder of the package.
-        assert_eq!(client(&path(&[Path::new("."), Path::new("")])), None);
+        let (here, nothing) = (Path::new("."), Path::new(""));
+        let cases: [(&str, &[&Path], &[&str], Option<PathBuf>); 6] = [
+            ("a directory is no program", &[&a], unix, None),
+            ("the second directory", &[&a, &b], unix, Some(b.join("claude"))),
+            ("a relative directory", &[here, nothing], &["Cargo.toml"], None),
+            ("Windows has other names", &[&a, &c], unix, None),
+            ("the program of npm", &[&b, &c], windows, Some(b.join("claude.cmd"))),
+            ("the native program comes first", &[&c], windows, Some(c.join("claude.exe"))),
+        ];
+        for (name, dirs, names, expected) in cases {
+            assert_eq!(client(&env::join_paths(dirs).unwrap(), names), expected, "{name}");
+        }
     }
 }

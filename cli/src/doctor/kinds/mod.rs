@@ -1,10 +1,11 @@
 //! All kinds of findings: the id, the status, the meaning, the advice, and the command that follows the
 //! advice. `docs/doctor.md` is the table of all kinds.
 //!
-//! In advice and in a command, `{path}`, `{port}` and `{cwd}` stand for the values of the finding.
+//! In advice, `{port}` and `{cwd}` stand for the values of the finding.
 
 use serde::Serialize;
 
+pub(crate) use remedy::{Remedy, Values};
 pub(crate) use table::*;
 
 /// The severity of a finding.
@@ -43,9 +44,8 @@ pub(crate) struct Kind {
     pub(crate) means: &'static str,
     /// The advice; empty if nothing is to be done.
     pub(crate) advice: &'static str,
-    /// The command of a POSIX shell that follows the advice, or its first step; empty if only a person
-    /// can follow the advice. It has its effect in the shell of the agent, since it can set variables.
-    pub(crate) command: &'static str,
+    /// The command that follows the advice, or its first step; `None` if only a person can follow the advice.
+    pub(crate) command: Option<Remedy>,
 }
 
 macro_rules! kinds {
@@ -65,10 +65,11 @@ macro_rules! kinds {
         pub(crate) static ALL: &[&Kind] = &[$(&$name),*];
     };
     (blinds) => { true };
-    (command) => { "" };
-    (command $command:expr) => { $command };
+    (command) => { None };
+    (command $command:expr) => { Some($command) };
 }
 
+mod remedy;
 mod table;
 
 #[cfg(test)]
@@ -88,7 +89,7 @@ mod tests {
             assert!(kind.means.ends_with('.'), "{}", kind.id);
             let needs = matches!(kind.status, Status::Problem | Status::Warning);
             assert!(!needs || !kind.advice.is_empty(), "{}", kind.id);
-            assert!(kind.command.is_empty() || !kind.advice.is_empty(), "{}", kind.id);
+            assert!(kind.command.is_none() || !kind.advice.is_empty(), "{}", kind.id);
             assert!(!kind.blinds || kind.status == Status::Problem, "{}", kind.id);
         }
     }

@@ -1,19 +1,15 @@
 //! The table of the kinds of findings.
 
-use super::{Kind, Status};
-
-/// The command that excludes this machine from a proxy. It keeps what both variables exclude already.
-const EXCLUDE_LOOPBACK: &str = "export \
-    no_proxy=\"${no_proxy:+$no_proxy,}${NO_PROXY:+$NO_PROXY,}localhost,127.0.0.1,::1\"; export NO_PROXY=\"$no_proxy\"";
+use super::{Kind, Remedy, Status};
 
 kinds! {
     VARIABLES_UNUSABLE = "variables-unusable" Problem blinds:
         "The home directory is not known, so no agent finds the lock files.",
-        "Set HOME to the absolute path of your home directory.";
+        "Set HOME, or USERPROFILE on Windows, to the absolute path of your home directory.";
     CONFIG_DIR_UNUSABLE = "config-dir-unusable" Problem blinds:
         "CLAUDE_CONFIG_DIR is no absolute path, so no agent finds the lock files.",
         "Remove the variable, or set it to an absolute path.",
-        "unset CLAUDE_CONFIG_DIR";
+        Remedy::Unset("CLAUDE_CONFIG_DIR");
     CONFIG_DIR_SET = "config-dir-set" Note:
         "CLAUDE_CONFIG_DIR decides where lock files are, and no editor has published itself there. An editor that \
          was started without it writes them elsewhere.",
@@ -26,67 +22,68 @@ kinds! {
         "CLAUDE_CODE_SSE_PORT, by which a terminal of an editor names its editor, is no port. Some agents then \
          find nothing.",
         "Remove the variable.",
-        "unset CLAUDE_CODE_SSE_PORT";
+        Remedy::Unset("CLAUDE_CODE_SSE_PORT");
     PORT_VARIABLE_STALE = "port-variable-stale" Warning:
         "CLAUDE_CODE_SSE_PORT was inherited from an editor that is gone, often through tmux. Some agents wait for \
          it and look no further.",
         "Remove the variable, or open a new terminal in the editor.",
-        "unset CLAUDE_CODE_SSE_PORT";
+        Remedy::Unset("CLAUDE_CODE_SSE_PORT");
     PORT_VARIABLE_SOUND = "port-variable-sound" Ok:
         "CLAUDE_CODE_SSE_PORT names an editor with a lock file; agents attach to that one, in every folder.",
         "";
     INTEGRATION_OFF = "integration-off" Note:
         "ENABLE_IDE_INTEGRATION has a value that older agents read as no.",
         "Remove the variable, or set it to true.",
-        "unset ENABLE_IDE_INTEGRATION";
+        Remedy::Unset("ENABLE_IDE_INTEGRATION");
     INTEGRATION_WITHOUT_PORT = "integration-without-port" Note:
         "ENABLE_IDE_INTEGRATION marks the terminal of an editor, but no variable names its port: it was inherited.",
         "Remove the variable, or open a new terminal in the editor.",
-        "unset ENABLE_IDE_INTEGRATION";
+        Remedy::Unset("ENABLE_IDE_INTEGRATION");
     AUTO_CONNECT_OFF = "auto-connect-off" Problem:
         "CLAUDE_CODE_AUTO_CONNECT_IDE keeps the agent from attaching by itself, even with --ide. Version 1.0.51 \
          with --ide attaches.",
         "Remove the variable, or type /ide in the agent.",
-        "unset CLAUDE_CODE_AUTO_CONNECT_IDE";
+        Remedy::Unset("CLAUDE_CODE_AUTO_CONNECT_IDE");
     HOST_OVERRIDE = "host-override" Warning:
         "CLAUDE_CODE_IDE_HOST_OVERRIDE sends the agent to another host, with the token and without encryption; \
          the doctor connects there too. The editor has to accept this host in the Host field.",
         "Remove the variable, unless the editor runs outside of this container or virtual machine.",
-        "unset CLAUDE_CODE_IDE_HOST_OVERRIDE";
+        Remedy::Unset("CLAUDE_CODE_IDE_HOST_OVERRIDE");
     HOST_OVERRIDE_LOOPBACK = "host-override-loopback" Note:
         "CLAUDE_CODE_IDE_HOST_OVERRIDE sends the agent to another address of this machine, which it writes into \
          the Host field; the doctor connects there too. An editor that listens only on 127.0.0.1 cannot be reached \
          there.",
         "Remove the variable, unless the editor listens on that address.",
-        "unset CLAUDE_CODE_IDE_HOST_OVERRIDE";
+        Remedy::Unset("CLAUDE_CODE_IDE_HOST_OVERRIDE");
     FOLDER_CHECK_SKIPPED = "folder-check-skipped" Note:
         "CLAUDE_CODE_IDE_SKIP_VALID_CHECK makes the agent attach without checking the folders of the editor. \
          Version 1.0.51 does not attach to an editor with another folder. No version attaches to a dead process.",
         "Remove the variable, unless you want that.",
-        "unset CLAUDE_CODE_IDE_SKIP_VALID_CHECK";
+        Remedy::Unset("CLAUDE_CODE_IDE_SKIP_VALID_CHECK");
     OPENCODE_WITHOUT_TOKEN = "opencode-without-token" Note:
         "A variable names a port: opencode (1.18.33) and Kilo Code (7.7.9) connect there without a token, and an \
          editor with a token always refuses them with 401. Without the variable they read the lock files.",
         "Start opencode or kilo without the variables.",
-        "env -u CLAUDE_CODE_SSE_PORT -u OPENCODE_EDITOR_SSE_PORT -u KILO_EDITOR_SSE_PORT opencode";
+        Remedy::StartWithout(&["CLAUDE_CODE_SSE_PORT", "OPENCODE_EDITOR_SSE_PORT", "KILO_EDITOR_SSE_PORT"], "opencode");
     PROXY_TAKES_LOOPBACK = "proxy-takes-loopback" Problem:
         "A proxy is set and 127.0.0.1 is not excluded, so the agent asks the proxy for the editor, and hangs or \
          fails.",
         "Exclude this machine from the proxy, in both spellings of the variable.",
-        EXCLUDE_LOOPBACK;
+        Remedy::ExcludeLoopback;
     NO_PROXY_DIFFERS = "no-proxy-differs" Warning:
         "Only one of no_proxy and NO_PROXY excludes 127.0.0.1 from the proxy, and which one an agent reads \
          differs.",
         "Set both variables to the same value, with this machine in it.",
-        EXCLUDE_LOOPBACK;
+        Remedy::ExcludeLoopback;
     PROXY_SOUND = "proxy-sound" Ok:
         "A proxy is set, and connections to 127.0.0.1 do not go there.",
         "";
     WSL = "wsl" Note:
-        "This is Linux on Windows: an editor on Windows has another home, other processes and, without mirrored \
-         networking, another 127.0.0.1.",
-        "For an editor on Windows set networkingMode=mirrored in .wslconfig; better start the editor's remote \
-         side here.";
+        "This is Linux on Windows. An editor on Windows has another home, other processes and, in WSL 2 without \
+         mirrored networking, another 127.0.0.1. Claude Code also looks for lock files in .claude/ide below each \
+         directory of /mnt/c/Users.",
+        "For an editor on Windows, write networkingMode=mirrored below [wsl2] into .wslconfig in your home directory \
+         of Windows; better start the editor's remote side here.";
 
     DIRECTORY_MISSING = "directory-missing" Problem:
         "There is no directory of lock files, so no editor has ever published one there.",
@@ -96,39 +93,39 @@ kinds! {
         "A file, or a symbolic link that leads nowhere, is in the place of the directory of lock files, or of a \
          directory above it.",
         "Move it away, then start the editor again.",
-        "mv {path} {path}.old";
+        Remedy::MoveAway;
     DIRECTORY_UNREADABLE = "directory-unreadable" Problem blinds:
         "The directory of lock files cannot be read, neither here nor by an agent.",
         "Give yourself access to the directory; if another user owns it, as root.",
-        "chmod u+rwx {path}";
+        Remedy::Admit("u+rwx");
     DIRECTORY_NOT_OURS = "directory-not-ours" Problem:
         "Another user owns the directory of lock files and can send the agent to an editor of their own. The real \
          agent attaches all the same (measured as root); the programs of this library do not read the directory.",
         "Move it away, then start the editor again; an editor started with sudo may have made the directory.",
-        "mv {path} {path}.old";
+        Remedy::MoveAway;
     DIRECTORY_WRITABLE = "directory-writable-by-others" Problem:
         "Other users can put lock files there and so send the agent to an editor of their own.",
         "Close the directory to other users.",
-        "chmod 700 {path}";
+        Remedy::Close;
     DIRECTORY_READABLE = "directory-readable-by-others" Warning:
         "Other users see the lock files. Each of them guards its token by its own mode alone.",
         "Close the directory to other users.",
-        "chmod 700 {path}";
+        Remedy::Close;
     PARENT_NOT_OURS = "parent-not-ours" Problem:
         "Another user owns a directory above the lock files, or a symbolic link on the way to them, and can \
          replace what lies below. The programs of this library do not read or publish there; the real agent does.",
         "Give the directory to yourself, or set CLAUDE_CONFIG_DIR to a directory elsewhere.",
-        "sudo chown -h \"$(id -u)\" {path}";
+        Remedy::Own;
     PARENT_WRITABLE = "parent-writable-by-all" Problem:
         "Every user can replace the directory of lock files by way of a directory above it. The programs of this \
          library do not read or publish there; the real agent does.",
         "Let nobody else write to the directory.",
-        "chmod go-w {path}";
+        Remedy::Mode("go-w");
     PARENT_WRITABLE_BY_GROUP = "parent-writable-by-group" Note:
         "The members of a group can replace the directory of lock files by way of a directory above it. With many \
          systems each user is alone in their group, and then this does no harm.",
         "Let its group not write to the directory, unless you are alone in the group.",
-        "chmod g-w {path}";
+        Remedy::Mode("g-w");
     DIRECTORY_SOUND = "directory-sound" Ok:
         "The directory is there, ours, and closed to others.",
         "";
@@ -146,37 +143,37 @@ kinds! {
     LOCK_MISNAMED = "lock-misnamed" Note:
         "A lock file is named after its port. No agent reads a file with another name.",
         "Move it away.",
-        "mv {path} {path}.old";
+        Remedy::MoveAway;
     LOCK_IS_A_LINK = "lock-is-a-link" Problem:
         "The real agent follows the symbolic link and attaches. The programs of this library do not: a user who \
          can write to its target can send the agent, with its edits, to an editor of their own.",
         "Move the link away, then start the editor again.",
-        "mv {path} {path}.old";
+        Remedy::MoveAway;
     LOCK_NOT_A_FILE = "lock-not-a-file" Problem:
         "A pipe, directory or socket has the name of a lock file. An agent can hang on it.",
         "Move it away.",
-        "mv {path} {path}.old";
+        Remedy::MoveAway;
     LOCK_NOT_OURS = "lock-not-ours" Problem:
         "Another user wrote this lock file and can send the agent to an editor of their own. The real agent \
          attaches all the same if it can read the file (measured as root); the programs of this library do not \
          read it.",
         "Move the file away, and do not take it over: nobody knows where it leads. Then start the editor again; one \
          started with sudo may have made the file.",
-        "mv {path} {path}.old";
+        Remedy::MoveAway;
     LOCK_UNREADABLE = "lock-unreadable" Problem:
         "The lock file cannot be read, neither here nor by an agent.",
         "Give yourself access to the file, or start the editor again.",
-        "chmod 600 {path}";
+        Remedy::Admit("600");
     LOCK_UNPARSABLE = "lock-unparsable" Problem:
         "The content of the file is no lock file, so no agent finds its editor. The agent can delete the file.",
         "If no editor listens on port {port} any more, move the file away; otherwise start the editor again, and if \
          it writes such a file again, update its extension.",
-        "mv {path} {path}.old";
+        Remedy::MoveAway;
     LOCK_UNPARSABLE_BESIDE = "lock-unparsable-beside-editor" Warning:
         "The content of the file is no lock file. It hides the editor that wrote it, if there is one, and \
          keeps no agent from the editor that it finds here. The agent can delete the file.",
         "If no editor listens on port {port} any more, move the file away; otherwise start that editor again.",
-        "mv {path} {path}.old";
+        Remedy::MoveAway;
     LOCK_WITHOUT_TRANSPORT = "lock-without-transport" Problem:
         "The lock file has no member transport. Agents then assume the older transport and do not attach.",
         "Update the extension of the editor, so that it writes \"transport\":\"ws\".";
@@ -186,7 +183,7 @@ kinds! {
     LOCK_READABLE = "lock-readable-by-others" Warning:
         "Other users can reach the file, read the token and attach to the editor as if they were you.",
         "Close the file to other users, then start the editor again for a new token.",
-        "chmod 600 {path}";
+        Remedy::Mode("600");
     LOCK_WITHOUT_TOKEN = "lock-without-token" Warning:
         "The editor asks for no token: every program and every user of this machine can attach to it.",
         "Update the extension of the editor, or switch its token on.";
@@ -197,30 +194,30 @@ kinds! {
         "The editor was killed or crashed: its process is gone, and its port refuses connections. Claude Code \
          deletes the file; opencode and Kilo Code do not look at the process.",
         "Start the editor again if an agent should attach to it, and remove all such files.",
-        "ide-mcp doctor --remove-leftovers";
+        Remedy::RemoveLeftovers;
     LEFTOVER_HIDES_EDITOR = "leftover-hides-editor" Problem:
         "Of the editors that have the directory open, opencode and Kilo Code take the lock file with the longest \
          folder, then the newest, and do not look at its process: they try this one for ever, and no living editor. \
          A living editor of this library comes first again by itself, unless the folder is a longer one.",
         "Remove all such files.",
-        "ide-mcp doctor --remove-leftovers";
+        Remedy::RemoveLeftovers;
     LOCK_WITHOUT_EDITOR = "lock-without-editor" Warning:
         "The process of the lock file is gone, and no editor answers on its port: nobody listens there, or another \
          program does. Claude Code deletes the file; opencode and Kilo Code do not look at the process.",
         "Remove the file.",
-        "rm -f {path}";
+        Remedy::Remove;
     LOCK_PROCESS_UNSEEN = "lock-process-unseen" Warning:
         "The process of the lock file is not visible here, and the file is not certainly left over: an editor can \
          be behind its port, as one of another container is. The real agent does not attach, and deletes the file.",
         "Run agent and editor in the same container. If the editor is gone, move the file away.",
-        "mv {path} {path}.old";
+        Remedy::MoveAway;
     LOCK_OF_WINDOWS = "lock-of-windows" Note:
         "The editor runs on Windows, so its process is not visible here, and its 127.0.0.1 can be another.",
-        "If its port refuses, set networkingMode=mirrored in .wslconfig.";
+        "";
     LOCK_OF_WINDOWS_ELSEWHERE = "lock-of-windows-elsewhere" Warning:
         "The editor of the lock file runs on Windows by its own account, and this is not Windows.",
         "Move the file away if it was copied or synchronized from another machine; otherwise update the extension.",
-        "mv {path} {path}.old";
+        Remedy::MoveAway;
     LOCK_SOUND = "lock-sound" Ok:
         "The lock file is whole, ours, and closed to others, and a process with its number runs.",
         "";
@@ -229,13 +226,30 @@ kinds! {
         "Nobody listens on the port of the lock file, although its process lives: the extension of the editor has \
          stopped, or another program has the number of the process by now, as after a restart of the machine.",
         "Reload the window of the editor. If the editor does not run, move the file away.",
-        "mv {path} {path}.old";
+        Remedy::MoveAway;
+    PORT_REFUSES_PROCESS_UNKNOWN = "port-refuses-process-unknown" Problem:
+        "Nobody listens on the port of the lock file, and this system does not say whether its process lives. Most \
+         likely the editor was killed and has left its lock file behind.",
+        "Start the editor again, or reload its window. If the editor does not run, move the file away.",
+        Remedy::MoveAway;
+    PORT_OF_WINDOWS_REFUSES = "port-of-windows-refuses" Problem:
+        "The editor runs on Windows, and nobody listens on its port here. Without mirrored networking, 127.0.0.1 of \
+         WSL 2 is another address than that of Windows, where editors listen. Claude Code (2.1.332) then also tries \
+         the default gateway, where an editor answers only if it listens on every address.",
+        "Write networkingMode=mirrored below [wsl2] into .wslconfig in your home directory of Windows, and end WSL by \
+         wsl --shutdown there. Or start the editor's remote side here, or the agent on Windows. If the editor does \
+         not run, move the file away.",
+        Remedy::MoveAway;
+    OWNER_UNKNOWN = "owner-unknown" Note:
+        "The doctor did as an agent does, and sent the token. A program of another user that has taken the port of \
+         an ended editor would have got it.",
+        "Close editors rather than kill them, so that they remove their lock files.";
     PORT_OF_ANOTHER_USER = "port-of-another-user" Problem:
         "Another user listens on the port of the lock file, and would get the token and the trust of an agent. \
          The doctor sent nothing there, and neither do the programs of this library; the real agent does.",
         "Move the file away, then start the editor again. If the editor runs in a container and its port is \
          forwarded, run the doctor with --trust-port.",
-        "mv {path} {path}.old";
+        Remedy::MoveAway;
     PORT_WITHOUT_OWNER = "port-without-owner" Problem:
         "The port of the lock file answers, and no table of sockets of this machine has its other end: the editor \
          is busy, or its port is forwarded. The doctor sent nothing there.",
@@ -246,11 +260,11 @@ kinds! {
     NOT_AN_EDITOR = "not-an-editor" Problem:
         "The program on the port of the lock file does not answer as an editor does: another program has the port.",
         "Move the file away, then start the editor again, so that it takes another port.",
-        "mv {path} {path}.old";
+        Remedy::MoveAway;
     TOKEN_REFUSED = "token-refused" Problem:
         "The editor does not know the token of the lock file: another editor wrote the file, or it is an old one.",
         "Move the file away, then start the editor again.",
-        "mv {path} {path}.old";
+        Remedy::MoveAway;
     EDITOR_FULL = "editor-full" Warning:
         "The editor has as many connections as it accepts.",
         "End agents that you do not need.";
@@ -288,7 +302,7 @@ kinds! {
     PORT_TWICE_DIFFERENTLY = "port-published-twice-differently" Warning:
         "Lock files of one port disagree about the token: at most one of them is right.",
         "Move the file away whose token the editor refuses, or the older one.",
-        "mv {path} {path}.old";
+        Remedy::MoveAway;
     PROCESS_TWICE = "process-published-twice" Note:
         "One process has several lock files: windows of one editor, or a file that is left over from before a \
          reload, whose port refuses.",
@@ -318,7 +332,7 @@ kinds! {
         "The editor has the directory open under its path without symbolic links. The real agent compares that \
          one; others may not.",
         "If another agent does not find the editor, change into the path without links first.",
-        "cd {cwd}";
+        Remedy::Enter;
     FOLDER_SPELLED_DIFFERENTLY = "folder-in-another-spelling" Problem:
         "The editor has the folder open in another spelling: in another case, or as a path of the other side of \
          WSL. The agent compares paths as text.",
@@ -326,7 +340,7 @@ kinds! {
     EDITOR_WITHOUT_FOLDERS = "editor-without-folders" Note:
         "The editor has no folder open. Only its own terminal finds it.",
         "Open {cwd} in the editor, or name the editor by its port.",
-        "export CLAUDE_CODE_SSE_PORT={port}";
+        Remedy::NamePort;
 
     LEFTOVER_REMOVED = "leftover-removed" Note:
         "A lock file that was left over was removed, as you asked.",

@@ -31,7 +31,7 @@ pub(crate) fn text_of(
     for (change, finding) in changes {
         let (mark, text) = match change {
             Change::Came if finding.kind.status == Status::Ok => ('+', head(finding, paint)),
-            Change::Came => ('+', shown(finding, paint)),
+            Change::Came => ('+', shown(finding, report.shell, paint)),
             Change::Went => ('-', head(finding, paint)),
         };
         let mut text = text.into_iter();
@@ -49,7 +49,7 @@ pub(crate) fn json_of(
 ) -> io::Result<Vec<String>> {
     let mut lines = Vec::new();
     for (change, finding) in changes {
-        lines.push(json_line(&At { time, change: Some(*change), line: Line::of(finding) })?);
+        lines.push(json_line(&At { time, change: Some(*change), line: Line::of(finding, report.shell) })?);
     }
     lines.push(json_line(&At { time, change: None, line: Last::of(report) })?);
     Ok(lines)
@@ -77,6 +77,7 @@ mod tests {
     use super::*;
     use crate::doctor::kinds;
     use crate::doctor::rules::Verdict;
+    use crate::support::Shell;
 
     #[test]
     fn changes_have_a_time_and_a_mark() {
@@ -86,13 +87,13 @@ mod tests {
             path: None,
             port: None,
             advice: kind.advice.into(),
-            command: kind.command.into(),
+            command: String::new(),
         };
         let went = finding(&kinds::PORT_VARIABLE_INVALID, "a");
         let came = [finding(&kinds::NO_LOCK_FILES, "b"), finding(&kinds::LOCK_SOUND, "c")];
         let changes = [(Change::Went, &went), (Change::Came, &came[0]), (Change::Came, &came[1])];
         let verdict = Verdict::FindsNothing;
-        let report = Report { findings: &came, verdict: &verdict, cwd: "/w" };
+        let report = Report { findings: &came, verdict: &verdict, cwd: "/w", shell: Shell::Posix };
         // 2001-09-09T01:46:40Z
         let time = 1_000_000_000_000;
         let expected = [

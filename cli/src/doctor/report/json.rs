@@ -3,7 +3,7 @@
 use super::Report;
 use crate::doctor::kinds::Status;
 use crate::doctor::rules::{Finding, Verdict};
-use crate::support::json_line;
+use crate::support::{Shell, json_line};
 use serde::Serialize;
 use std::io;
 
@@ -11,7 +11,7 @@ use std::io;
 pub(crate) fn json(report: &Report<'_>) -> io::Result<Vec<String>> {
     let mut lines = Vec::new();
     for finding in report.findings {
-        lines.push(json_line(&Line::of(finding))?);
+        lines.push(json_line(&Line::of(finding, report.shell))?);
     }
     lines.push(json_line(&Last::of(report))?);
     Ok(lines)
@@ -29,16 +29,19 @@ pub(super) struct Line<'a> {
     #[serde(skip_serializing_if = "str::is_empty")]
     command: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
+    shell: Option<Shell>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     path: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     port: Option<u16>,
 }
 
 impl<'a> Line<'a> {
-    pub(super) fn of(finding: &'a Finding) -> Self {
+    pub(super) fn of(finding: &'a Finding, shell: Shell) -> Self {
         let Finding { kind, says, path, port, advice, command } = finding;
         let (id, status, means, path) = (kind.id, kind.status, kind.means, path.as_deref());
-        Self { event: "finding", id, status, says, means, advice, command, path, port: *port }
+        let shell = (!command.is_empty()).then_some(shell);
+        Self { event: "finding", id, status, says, means, advice, command, shell, path, port: *port }
     }
 }
 

@@ -13,6 +13,7 @@ pub(crate) use text::{Paint, text};
 
 use crate::doctor::kinds::Status;
 use crate::doctor::rules::{Finding, Verdict};
+use crate::support::Shell;
 
 /// The contents of a report.
 #[derive(Debug)]
@@ -21,6 +22,8 @@ pub(crate) struct Report<'a> {
     pub(crate) verdict: &'a Verdict,
     /// The directory as the person sees it.
     pub(crate) cwd: &'a str,
+    /// The shell that the commands are for.
+    pub(crate) shell: Shell,
 }
 
 impl Report<'_> {

@@ -2,51 +2,75 @@
 
 use super::Report;
 use crate::doctor::kinds::Status;
-use crate::doctor::rules::{Finding, Verdict};
-use crate::support::{columns, has_colors};
+use crate::doctor::rules::{Finding, Verdict, editor_named};
+use crate::support::{Shell, columns, has_colors};
 use anstyle::{AnsiColor, Style};
 use ide_mcp::ide::kit::display_safe;
 
 /// The maximum length of a line. Longer lines are hard to read even on a wide terminal.
 const WIDEST: usize = 100;
 const INDENT: &str = "    ";
+/// How the agent of the headline is started.
+const START: &str = "Start it with `claude --ide`, or type /ide in a running one.";
+
+/// The maximum number of findings of one kind: what a screen of 24 rows shows. `--json` has all of them.
+const MOST_OF_A_KIND: usize = 20;
 
 /// Returns the report. Findings with one remedy have it once. `verbose` adds the findings without a fault.
 pub(crate) fn text(report: &Report<'_>, verbose: bool, paint: Paint) -> String {
     let mut lines = title(&display_safe(&headline(report)), paint);
-    let key = |finding: &Finding| (finding.kind, finding.advice.clone(), finding.command.clone());
-    for alike in report.findings.chunk_by(|one, next| key(one) == key(next)) {
-        let Some((last, others)) = alike.split_last().filter(|(last, _)| last.kind.status != Status::Ok)
-        else {
-            continue;
-        };
-        lines.push(String::new());
-        lines.extend(others.iter().flat_map(|finding| head(finding, paint)));
-        lines.extend(shown(last, paint));
+    if matches!(report.verdict, Verdict::Attaches { .. } | Verdict::NotAsked { .. }) {
+        lines.extend(wrapped_words(START, INDENT, INDENT, paint.width()));
+    }
+    let key = |finding: &Finding| (finding.advice.clone(), finding.command.clone());
+    for (shown, more) in by_kind(report.findings).filter(|(shown, _)| !is_ok(shown)) {
+        for alike in shown.chunk_by(|one, next| key(one) == key(next)) {
+            lines.push(String::new());
+            let (others, last) = alike.split_at(alike.len().saturating_sub(1));
+            lines.extend(others.iter().flat_map(|finding| head(finding, paint)));
+            lines.extend(last.iter().flat_map(|finding| self::shown(finding, report.shell, paint)));
+        }
+        lines.extend(more.map(|more| format!("\n{more}")));
     }
     if report.count(Status::Ok) > 0 {
         lines.push(String::new());
     }
     if verbose {
-        let good = report.findings.iter().filter(|finding| finding.kind.status == Status::Ok);
-        lines.extend(good.flat_map(|finding| head(finding, paint)));
+        for (shown, more) in by_kind(report.findings).filter(|(shown, _)| is_ok(shown)) {
+            lines.extend(shown.iter().flat_map(|finding| head(finding, paint)));
+            lines.extend(more);
+        }
     } else if report.count(Status::Ok) > 0 {
         lines.extend(wrapped(Status::Ok, paint, &passed(report)));
     }
     lines.join("\n")
 }
 
+/// Returns the findings of each kind that are shown, and a line about those that are not.
+fn by_kind(findings: &[Finding]) -> impl Iterator<Item = (&[Finding], Option<String>)> {
+    findings.chunk_by(|one, next| one.kind == next.kind).map(|alike| {
+        let (shown, others) = alike.split_at(alike.len().min(MOST_OF_A_KIND));
+        let kind = shown.first().map(|finding| finding.kind.id).unwrap_or_default();
+        let more = format!("… and {} more [{kind}]; --json has all", others.len());
+        (shown, (!others.is_empty()).then_some(more))
+    })
+}
+
+fn is_ok(findings: &[Finding]) -> bool {
+    findings.first().is_none_or(|finding| finding.kind.status == Status::Ok)
+}
+
 pub(super) fn headline(report: &Report<'_>) -> String {
     let cwd = report.cwd;
     let verdict = match report.verdict {
-        Verdict::Attaches { port, name } => format!("attaches to {}", named(name, *port)),
+        Verdict::Attaches { port, name } => format!("attaches to {}", editor_named(name, *port)),
         Verdict::NotAsked { port, name } => {
-            format!("finds {}, which was not asked", named(name, *port))
+            format!("finds {}, which was not asked", editor_named(name, *port))
         }
-        Verdict::Fails { port, name } => format!("finds {}, but may not get in", named(name, *port)),
+        Verdict::Fails { port, name } => format!("finds {}, but may not get in", editor_named(name, *port)),
         Verdict::HasToChoose(several) => format!("has to choose among {several} editors (type /ide in it)"),
         Verdict::Refrains { port, name } => {
-            format!("finds {}, but does not attach by itself", named(name, *port))
+            format!("finds {}, but does not attach by itself", editor_named(name, *port))
         }
         Verdict::FindsNothing => "finds no editor".into(),
         Verdict::Unknown => "may find an editor by a lock file that is not read here".into(),
@@ -60,10 +84,6 @@ pub(super) fn headline(report: &Report<'_>) -> String {
     format!("An agent started in {cwd} {verdict}: {counts}.")
 }
 
-fn named(name: &str, port: u16) -> String {
-    if name.is_empty() { format!("the editor on port {port}") } else { format!("{name:?} on port {port}") }
-}
-
 fn plural(count: usize, word: &str) -> String {
     format!("{count} {word}{}", if count == 1 { "" } else { "s" })
 }
@@ -73,7 +93,7 @@ pub(super) fn head(finding: &Finding, paint: Paint) -> Vec<String> {
     wrapped(finding.kind.status, paint, &text)
 }
 
-pub(super) fn shown(finding: &Finding, paint: Paint) -> Vec<String> {
+pub(super) fn shown(finding: &Finding, shell: Shell, paint: Paint) -> Vec<String> {
     let mut lines = head(finding, paint);
     lines.extend(wrapped_words(finding.kind.means, INDENT, INDENT, paint.width()));
     if !finding.advice.is_empty() {
@@ -81,7 +101,7 @@ pub(super) fn shown(finding: &Finding, paint: Paint) -> Vec<String> {
         lines.extend(wrapped_words(&display_safe(&finding.advice), &first, &others, paint.width()));
         // A command is for copying: it is whole and literal, or not shown.
         if !finding.command.is_empty() && display_safe(&finding.command) == finding.command {
-            lines.push(format!("{others}$ {}", finding.command));
+            lines.push(format!("{others}{} {}", shell.prompt(), finding.command));
         }
     }
     lines
@@ -178,7 +198,7 @@ mod tests {
     const PLAIN: Paint = Paint { colored: false, columns: None };
 
     fn finding(kind: &'static kinds::Kind, says: &str, advice: &str) -> Finding {
-        let (says, advice, command) = (says.into(), advice.into(), kind.command.into());
+        let (says, advice, command) = (says.into(), advice.into(), "mend it".into());
         Finding { kind, says, path: None, port: None, advice, command }
     }
 
@@ -191,7 +211,7 @@ mod tests {
             finding(&kinds::LOCK_SOUND, "c", ""),
         ];
         let verdict = Verdict::Fails { port: 1, name: "E".into() };
-        let report = Report { findings: &findings, verdict: &verdict, cwd: "/w" };
+        let report = Report { findings: &findings, verdict: &verdict, cwd: "/w", shell: Shell::Posix };
         let expected = "\
 An agent started in /w finds \"E\" on port 1, but may not get in: 1 problem.
 
@@ -199,7 +219,7 @@ problem: \"E\" on port 1 refuses \u{fffd}[2J [token-refused]
     The editor does not know the token of the lock file: another editor wrote the file, or it is an
     old one.
     → Start the editor again.
-      $ mv {path} {path}.old
+      $ mend it
 
 ok: 3 other checks found nothing wrong; --verbose lists them";
         assert_eq!(text(&report, false, PLAIN), expected);
@@ -220,7 +240,8 @@ ok: 3 other checks found nothing wrong; --verbose lists them";
         let left = |says| finding(&kinds::LOCK_LEFT_OVER, says, "Remove all such files.");
         let other = finding(&kinds::LOCK_LEFT_OVER, "c", "Remove the file.");
         let findings = [left("a"), left("b"), other];
-        let report = Report { findings: &findings, verdict: &Verdict::FindsNothing, cwd: "/w" };
+        let report =
+            Report { findings: &findings, verdict: &Verdict::FindsNothing, cwd: "/w", shell: Shell::Posix };
         let text = text(&report, false, PLAIN);
         let expected = "warning: a [lock-left-over]\nwarning: b [lock-left-over]\n    The editor";
         assert!(text.contains(expected), "{text}");
@@ -229,6 +250,64 @@ ok: 3 other checks found nothing wrong; --verbose lists them";
             (1, 1),
             "{text}"
         );
+    }
+
+    #[test]
+    fn command_stands_behind_the_prompt_of_its_shell() {
+        let findings = [finding(&kinds::TOKEN_REFUSED, "a", "Start the editor again.")];
+        for (shell, line) in
+            [(Shell::Posix, "$ mend it"), (Shell::PowerShell, "PS> mend it"), (Shell::Cmd, "> mend it")]
+        {
+            let report = Report { findings: &findings, verdict: &Verdict::FindsNothing, cwd: "/w", shell };
+            let text = text(&report, false, PLAIN);
+            assert!(text.ends_with(&format!("\n      {line}")), "{text}");
+        }
+    }
+
+    /// Ten thousand lock files are no screen for a person.
+    #[test]
+    fn findings_of_one_kind_are_bounded() {
+        let rows = [
+            ("as many as are shown", 20, 20, None),
+            ("one more", 21, 20, Some("… and 1 more")),
+            ("many", 10_000, 20, Some("… and 9980 more")),
+        ];
+        for (name, count, shown, more) in rows {
+            for (kind, verbose, each_has_its_remedy) in [
+                (&kinds::LOCK_UNPARSABLE, false, true),
+                (&kinds::LOCK_LEFT_OVER, false, false),
+                (&kinds::LOCK_SOUND, true, false),
+            ] {
+                let findings: Vec<Finding> = (0..count)
+                    .map(|nth| {
+                        finding(
+                            kind,
+                            "says",
+                            &if each_has_its_remedy {
+                                format!("Move {nth} away.")
+                            } else {
+                                "Move it.".into()
+                            },
+                        )
+                    })
+                    .collect();
+                let report = Report {
+                    findings: &findings,
+                    verdict: &Verdict::FindsNothing,
+                    cwd: "/w",
+                    shell: Shell::Posix,
+                };
+                let text = text(&report, verbose, PLAIN);
+                assert_eq!(text.matches(": says [").count(), shown, "{name}: {}", kind.id);
+                match more {
+                    Some(more) => assert!(
+                        text.contains(&format!("\n{more} [{}]; --json has all", kind.id)),
+                        "{name}: {text}"
+                    ),
+                    None => assert!(!text.contains(" more ["), "{name}: {text}"),
+                }
+            }
+        }
     }
 
     #[test]
@@ -252,7 +331,8 @@ ok: 3 other checks found nothing wrong; --verbose lists them";
         let says = "\"E\" on port 1 refuses the token of its own lock file: 401 Unauthorized";
         let findings = [finding(&kinds::TOKEN_REFUSED, says, kinds::TOKEN_REFUSED.advice)];
         let verdict = Verdict::HasToChoose(3);
-        let report = Report { findings: &findings, verdict: &verdict, cwd: "/home/me/project" };
+        let report =
+            Report { findings: &findings, verdict: &verdict, cwd: "/home/me/project", shell: Shell::Posix };
         for width in [80, 60] {
             let text = text(&report, true, Paint { columns: Some(width), ..PLAIN });
             let is_command = |line: &str| line.trim_start().starts_with('$');

@@ -1,19 +1,20 @@
 //! The values of a finding in the advice and the command of its kind.
 
 use super::Finding;
-use crate::support::quoted;
+use super::words::said;
+use crate::doctor::kinds::Values;
+use crate::support::Shell;
 
 /// Fills in the advice and the command of a finding. The command stays empty if a path is no text, and is
 /// therefore known only in part.
-pub(super) fn fill_in(finding: &mut Finding, cwd: &str) {
-    let path = finding.path.as_deref().map(quoted).unwrap_or_default();
+pub(super) fn fill_in(finding: &mut Finding, cwd: &str, shell: Shell) {
     let port = finding.port.map(|port| port.to_string()).unwrap_or_default();
-    let values = [("path", path.as_str()), ("port", port.as_str()), ("cwd", &quoted(cwd))];
-    finding.advice = filled(finding.kind.advice, &values);
-    let command = filled(finding.kind.command, &values);
-    if !command.contains(char::REPLACEMENT_CHARACTER) {
-        finding.command = command;
-    }
+    let place = shell.word(cwd).unwrap_or_else(|| said(cwd));
+    finding.advice = filled(finding.kind.advice, &[("port", port.as_str()), ("cwd", &place)]);
+    let values = Values { path: finding.path.as_deref().unwrap_or_default(), port: &port, cwd };
+    let command = finding.kind.command.as_ref().and_then(|remedy| remedy.command(shell, values));
+    finding.command =
+        command.filter(|command| !command.contains(char::REPLACEMENT_CHARACTER)).unwrap_or_default();
 }
 
 /// Returns a template with the values in place of their names in braces. A value is not searched for
@@ -40,27 +41,34 @@ mod tests {
     use crate::doctor::kinds;
 
     #[test]
-    fn command_quotes_paths_for_the_shell() {
-        let readable = &kinds::DIRECTORY_READABLE;
+    fn advice_and_command_have_the_values() {
+        let (readable, open) = (&kinds::DIRECTORY_READABLE, &kinds::MATCHES_ONLY_LOGICALLY);
+        let physical = &kinds::MATCHES_ONLY_PHYSICALLY;
+        let (posix, powershell) = (Shell::Posix, Shell::PowerShell);
         let cases = [
-            ("plain", readable, "/h/.claude/ide/1.lock", "chmod 700 /h/.claude/ide/1.lock"),
-            ("quotes", readable, "/h/my $files/it's", r"chmod 700 '/h/my $files/it'\''s'"),
-            ("a name in braces", readable, "/h/{cwd}", "chmod 700 '/h/{cwd}'"),
-            ("a suffix", &kinds::LOCK_NOT_A_FILE, "/a b", "mv '/a b' '/a b'.old"),
-            ("the working directory", &kinds::MATCHES_ONLY_PHYSICALLY, "/h", "cd '/{path}'"),
-            ("no text", readable, "/h/\u{fffd}", ""),
+            ("plain", readable, posix, "/h/.claude/ide", "/", "", "chmod 700 /h/.claude/ide"),
+            ("a name in braces", readable, posix, "/h/{cwd}", "/", "", "chmod 700 '/h/{cwd}'"),
+            ("no text", readable, posix, "/h/\u{fffd}", "/", "", ""),
+            ("the working directory", open, posix, "/h", "/{cwd}", "Open '/{cwd}' in", ""),
+            ("the working directory in a command", physical, posix, "/h", "/{path}", "", "cd '/{path}'"),
+            ("Windows", open, powershell, "", r"C:\w", r"Open C:\w in", ""),
+            ("no word for the directory", open, Shell::Cmd, "", r"C:\%w", r#"Open "C:\%w" in"#, ""),
+            (
+                "Windows, with a blank",
+                physical,
+                powershell,
+                "",
+                r"C:\a b",
+                "",
+                r"Set-Location -LiteralPath 'C:\a b'",
+            ),
+            ("nothing for this shell", &kinds::PARENT_NOT_OURS, powershell, r"C:\w", "", "", ""),
         ];
-        for (name, kind, path, expected) in cases {
+        for (name, kind, shell, path, cwd, advice, command) in cases {
             let mut finding = Finding::new(kind, "").path(path);
-            fill_in(&mut finding, "/{path}");
-            assert_eq!(finding.command, expected, "{name}");
+            fill_in(&mut finding, cwd, shell);
+            assert!(finding.advice.contains(advice), "{name}: {}", finding.advice);
+            assert_eq!(finding.command, command, "{name}");
         }
-    }
-
-    #[test]
-    fn braces_of_the_shell_stay() {
-        let mut finding = Finding::new(&kinds::PROXY_TAKES_LOOPBACK, "");
-        fill_in(&mut finding, "/w");
-        assert_eq!(finding.command, kinds::PROXY_TAKES_LOOPBACK.command);
     }
 }

@@ -1,17 +1,37 @@
 //! The rules about the answers of the ports of the lock files.
 
-use super::{Finding, editor, shown_value};
-use crate::doctor::facts::{Answer, Facts, Lock, Probe};
+use super::words::{editor, listed};
+use super::{Finding, shown_value};
+use crate::doctor::facts::{Answer, Facts, Lock, Probe, System};
 use crate::doctor::kinds::{self, Kind};
 use ide_mcp::ide::discovery::Transport;
 use ide_mcp::ide::discovery::client_env::{HOST_VARIABLE, LOOPBACK};
 
 pub(super) fn look(facts: &Facts, findings: &mut Vec<Finding>) {
     for lock in facts.locks.iter().filter(|lock| lock.used) {
-        let host = facts.variables.client();
-        let said =
-            lock.probe.as_ref().map_or_else(|| unasked(lock), |probe| answered(lock, probe, host.host()));
+        let said = lock.probe.as_ref().map_or_else(|| unasked(lock), |probe| answered(lock, probe, facts));
         findings.extend(said.into_iter().map(|(kind, says)| Finding::of(kind, lock, says)));
+    }
+    findings.extend(unknown_owners(facts));
+}
+
+/// Returns one finding about all ports whose owner is not known: with some systems that is every port.
+fn unknown_owners(facts: &Facts) -> Option<Finding> {
+    let unknown = |lock: &&Lock| lock.used && lock.unknown_owner.is_some();
+    let locks: Vec<&Lock> = facts.locks.iter().filter(unknown).collect();
+    let reason = locks.first()?.unknown_owner?;
+    let editors: Vec<String> = locks.iter().map(|lock| editor(lock)).collect();
+    let says = format!("nobody knows which user listens for {}: {reason}", listed(&editors, " and "));
+    Some(Finding::new(&kinds::OWNER_UNKNOWN, says))
+}
+
+/// Returns the kind of a port on which nobody listens, by what is known of the process.
+fn refuses(lock: &Lock, facts: &Facts) -> &'static Kind {
+    let is_on_windows = lock.file.as_ref().is_ok_and(|file| file.running_in_windows);
+    match (lock.pid_alive, facts.system) {
+        (Some(true), _) => &kinds::PORT_REFUSES,
+        (_, System::Wsl { .. }) if is_on_windows => &kinds::PORT_OF_WINDOWS_REFUSES,
+        _ => &kinds::PORT_REFUSES_PROCESS_UNKNOWN,
     }
 }
 
@@ -24,8 +44,8 @@ fn unasked(lock: &Lock) -> Vec<(&'static Kind, String)> {
     }
 }
 
-fn answered(lock: &Lock, probe: &Probe, host: &str) -> Vec<(&'static Kind, String)> {
-    let who = match host {
+fn answered(lock: &Lock, probe: &Probe, facts: &Facts) -> Vec<(&'static Kind, String)> {
+    let who = match facts.variables.client().host() {
         LOOPBACK => editor(lock),
         host => format!("{} of {}", editor(lock), shown_value(HOST_VARIABLE, host)),
     };
@@ -33,7 +53,7 @@ fn answered(lock: &Lock, probe: &Probe, host: &str) -> Vec<(&'static Kind, Strin
         // The rules about each lock file have already reported the dead process.
         Probe::Open { .. } => Vec::new(),
         Probe::Refused | Probe::Unreachable(_) if lock.pid_alive == Some(false) => Vec::new(),
-        Probe::Refused => vec![(&kinds::PORT_REFUSES, format!("{who} does not listen"))],
+        Probe::Refused => vec![(refuses(lock, facts), format!("{who} does not listen"))],
         Probe::NotOurs { owner, us } => vec![(
             &kinds::PORT_OF_ANOTHER_USER,
             format!("the port of {who} belongs to user {owner}, you are user {us}"),

@@ -1,14 +1,11 @@
 //! The rules about the editor that an agent would attach to in this directory.
 
-use super::{Finding, editor, editor_among};
+use super::words::{editor, folders, listed, said};
+use super::{Finding, editor_among};
 use crate::doctor::facts::{Facts, Lock, Probe, State, Trouble};
 use crate::doctor::kinds;
 use ide_mcp::ide::discovery::LockFile;
 use ide_mcp::ide::discovery::matching::{AgentContext, Candidate, MatchReason, Matching, Refusal, choose};
-
-/// The maximum number of editors that a finding names, ended ones included. For the others it has
-/// only their number.
-const NAMED: usize = 5;
 
 /// The result for an agent that starts here.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -94,7 +91,7 @@ pub(super) fn look(facts: &Facts, findings: &mut Vec<Finding>) {
         if let Some(directory) = directories.iter().find(|directory| {
             directory.used && matches!(directory.state, State::There { .. }) && !directory.is_refused()
         }) {
-            let says = format!("there is no lock file in {:?}", directory.path);
+            let says = format!("there is no lock file in {}", said(&directory.path));
             findings.push(Finding::new(&kinds::NO_LOCK_FILES, says).path(&directory.path));
         }
         return;
@@ -123,7 +120,7 @@ pub(super) fn look(facts: &Facts, findings: &mut Vec<Finding>) {
                 MatchReason::Unchecked => {
                     format!("{} is the only usable editor, and the folder check is off", editor(lock))
                 }
-                _ => format!("{} has {cwd:?} open", editor(lock)),
+                _ => format!("{} has {} open", editor(lock), said(cwd)),
             };
             findings.push(Finding::of(&kinds::EDITOR_FOUND, lock, says));
             findings.extend(one_of_several(facts, &locks, lock, reason));
@@ -135,9 +132,10 @@ pub(super) fn look(facts: &Facts, findings: &mut Vec<Finding>) {
             let what = if unchecked {
                 "are running, and the folder check is off".into()
             } else {
-                format!("have {cwd:?} open")
+                format!("have {} open", said(cwd))
             };
-            findings.push(Finding::new(&kinds::SEVERAL_EDITORS, format!("{} {what}", names.join(" and "))));
+            findings
+                .push(Finding::new(&kinds::SEVERAL_EDITORS, format!("{} {what}", listed(&names, " and "))));
         }
     }
 }
@@ -179,8 +177,9 @@ fn matching_with<'a>(facts: &'a Facts, cwd: &str, port: Option<u16>) -> (Vec<&'a
 fn nothing(facts: &Facts, locks: &[&Lock], matching: &Matching, spelled: &[usize]) -> Vec<Finding> {
     let logically = self::matching(facts, &facts.here.logical).1.matching;
     let by_link = logically.accepted.iter().filter_map(|accepted| locks.get(accepted.index));
-    let says =
-        |lock: &Lock| format!("{} has only {:?} open, which leads here", editor(lock), facts.here.logical);
+    let says = |lock: &Lock| {
+        format!("{} has only {} open, which leads here", editor(lock), said(&facts.here.logical))
+    };
     let found: Vec<Finding> =
         by_link.map(|lock| Finding::of(&kinds::MATCHES_ONLY_LOGICALLY, lock, says(lock))).collect();
     if !found.is_empty() {
@@ -199,7 +198,7 @@ fn nothing(facts: &Facts, locks: &[&Lock], matching: &Matching, spelled: &[usize
             (Refusal::Elsewhere { folders }, Some(lock)) => {
                 let is_inside = folders.iter().any(|folder| has_open(facts, folder, &facts.here.canonical));
                 let remedy = if is_inside { ", which /ide in the agent lists" } else { "" };
-                Some(format!("{} has {folders:?}{remedy}", editor(lock)))
+                Some(format!("{} has {}{remedy}", editor(lock), self::folders(folders)))
             }
             _ => None,
         });
@@ -207,14 +206,9 @@ fn nothing(facts: &Facts, locks: &[&Lock], matching: &Matching, spelled: &[usize
     let ended = ended(facts, locks).into_iter();
     let others: Vec<String> =
         ended.map(|lock| format!("{} had, until its process ended", editor(lock))).chain(elsewhere).collect();
-    let mut says = format!("no usable editor has {:?} open", facts.here.canonical);
-    for (index, editor) in others.iter().take(NAMED).enumerate() {
-        says.push_str(if index == 0 { ": " } else { "; " });
-        says.push_str(editor);
-    }
-    match others.len().checked_sub(NAMED) {
-        None | Some(0) => {}
-        Some(more) => says.push_str(&format!("; and {more} more")),
+    let mut says = format!("no usable editor has {} open", said(&facts.here.canonical));
+    if !others.is_empty() {
+        says.push_str(&format!(": {}", listed(&others, "; ")));
     }
     vec![Finding::new(&kinds::NO_EDITOR_FOR_DIRECTORY, says)]
 }
@@ -274,22 +268,31 @@ fn one_of_several(facts: &Facts, locks: &[&Lock], lock: &Lock, reason: &MatchRea
     let names: Vec<String> =
         open.filter_map(|accepted| locks.get(accepted.index)).map(|lock| editor_among(lock, facts)).collect();
     (*reason == MatchReason::Port && names.len() > 1).then(|| {
-        let says = format!("{} have {:?} open", names.join(" and "), facts.here.canonical);
+        let says = format!("{} have {} open", listed(&names, " and "), said(&facts.here.canonical));
         Finding::of(&kinds::SEVERAL_EDITORS_ONE_NAMED, lock, says)
     })
 }
 
 fn other_spelling(facts: &Facts, lock: &Lock) -> String {
-    let folders = lock.file.as_ref().map(|file| file.workspace_folders.as_slice()).unwrap_or_default();
-    format!("{} has {:?} open in another spelling: {folders:?}", editor(lock), facts.here.canonical)
+    let others = lock.file.as_ref().map(|file| file.workspace_folders.as_slice()).unwrap_or_default();
+    format!(
+        "{} has {} open in another spelling: {}",
+        editor(lock),
+        said(&facts.here.canonical),
+        folders(others)
+    )
 }
 
 fn only_physically(facts: &Facts, lock: &Lock, reason: &MatchReason) -> Option<Finding> {
     let by_link = matching(facts, &facts.here.logical).1.matching;
     let matches = by_link.accepted.iter().any(|accepted| Some(accepted.port) == lock.port);
     (matches!(reason, MatchReason::Folder(_)) && !matches).then(|| {
-        let says =
-            format!("{} has {:?} open, and not {:?}", editor(lock), facts.here.canonical, facts.here.logical);
+        let says = format!(
+            "{} has {} open, and not {}",
+            editor(lock),
+            said(&facts.here.canonical),
+            said(&facts.here.logical)
+        );
         Finding::of(&kinds::MATCHES_ONLY_PHYSICALLY, lock, says)
     })
 }

@@ -1,7 +1,8 @@
 //! The rules about the directories of lock files: those where the agent looks for lock files, and
 //! others.
 
-use super::{Finding, editor};
+use super::Finding;
+use super::words::{editor, listed, said};
 use crate::doctor::facts::{Directory, Facts, Lock, State, Weak, Weakness};
 use crate::doctor::kinds;
 use ide_mcp::ide::discovery::locate::Source;
@@ -30,18 +31,19 @@ pub(super) fn look(facts: &Facts, findings: &mut Vec<Finding>) {
 }
 
 fn above(Weak { path, weakness }: &Weak) -> (&'static kinds::Kind, String) {
+    let path = said(path);
     match weakness {
         Weakness::Owner { owner, .. } => (
             &kinds::PARENT_NOT_OURS,
-            format!("{path:?}, on the way to the lock files, belongs to user {owner}"),
+            format!("{path}, on the way to the lock files, belongs to user {owner}"),
         ),
         Weakness::WritableByAll { mode } => {
-            (&kinds::PARENT_WRITABLE, format!("{path:?}, above the lock files, has mode {mode:03o}"))
+            (&kinds::PARENT_WRITABLE, format!("{path}, above the lock files, has mode {mode:03o}"))
         }
         Weakness::WritableByGroup { mode } => {
-            (&kinds::PARENT_WRITABLE_BY_GROUP, format!("{path:?}, above the lock files, has mode {mode:03o}"))
+            (&kinds::PARENT_WRITABLE_BY_GROUP, format!("{path}, above the lock files, has mode {mode:03o}"))
         }
-        _ => (&kinds::PARENT_WRITABLE, format!("others can replace what lies below {path:?}")),
+        _ => (&kinds::PARENT_WRITABLE, format!("others can replace what lies below {path}")),
     }
 }
 
@@ -52,24 +54,25 @@ fn used(
         Source::ConfigDir => "by CLAUDE_CONFIG_DIR",
         _ => "below the home directory",
     };
+    let path = said(path);
     match state {
-        State::Missing => (&kinds::DIRECTORY_MISSING, format!("there is no directory {path:?} ({reason})")),
+        State::Missing => (&kinds::DIRECTORY_MISSING, format!("there is no directory {path} ({reason})")),
         State::NotADirectory(obstacle) => {
-            (&kinds::DIRECTORY_NOT_A_DIRECTORY, format!("{obstacle:?} is no directory ({reason})"))
+            (&kinds::DIRECTORY_NOT_A_DIRECTORY, format!("{} is no directory ({reason})", said(obstacle)))
         }
         State::Unreadable { path, reason } => {
-            (&kinds::DIRECTORY_UNREADABLE, format!("{path:?} cannot be read: {reason}"))
+            (&kinds::DIRECTORY_UNREADABLE, format!("{} cannot be read: {reason}", said(path)))
         }
         State::There { stranger: Some(owner), .. } => {
-            (&kinds::DIRECTORY_NOT_OURS, format!("{path:?} belongs to user {owner}"))
+            (&kinds::DIRECTORY_NOT_OURS, format!("{path} belongs to user {owner}"))
         }
         State::There { mode: Some(mode), .. } if mode & WRITE != 0 => {
-            (&kinds::DIRECTORY_WRITABLE, format!("{path:?} has mode {mode:03o}"))
+            (&kinds::DIRECTORY_WRITABLE, format!("{path} has mode {mode:03o}"))
         }
         State::There { mode: Some(mode), .. } if mode & READ != 0 && !is_closed_above => {
-            (&kinds::DIRECTORY_READABLE, format!("{path:?} has mode {mode:03o}"))
+            (&kinds::DIRECTORY_READABLE, format!("{path} has mode {mode:03o}"))
         }
-        State::There { .. } => (&kinds::DIRECTORY_SOUND, format!("lock files are in {path:?} ({reason})")),
+        State::There { .. } => (&kinds::DIRECTORY_SOUND, format!("lock files are in {path} ({reason})")),
     }
 }
 
@@ -78,7 +81,7 @@ fn not_used<'a>(
     locks: impl Iterator<Item = &'a Lock>,
     facts: &Facts,
 ) -> (&'static kinds::Kind, String) {
-    let path = &directory.path;
+    let path = said(&directory.path);
     let is_found_elsewhere =
         |lock: &&Lock| facts.locks.iter().any(|other| other.used && other.port == lock.port);
     let unseen: Vec<String> =
@@ -86,11 +89,11 @@ fn not_used<'a>(
     if !unseen.is_empty() {
         return (
             &kinds::LOCKS_NOWHERE,
-            format!("{} in {path:?}, {}", unseen.join(", "), why_not(directory.source)),
+            format!("{} in {path}, {}", listed(&unseen, ", "), why_not(directory.source)),
         );
     }
     let there = if directory.state == State::Missing { "is not there" } else { "has no other editor" };
-    (&kinds::DIRECTORY_NOT_USED, format!("{path:?} {there}; {}", why_not(directory.source)))
+    (&kinds::DIRECTORY_NOT_USED, format!("{path} {there}; {}", why_not(directory.source)))
 }
 
 fn why_not(source: Source) -> &'static str {

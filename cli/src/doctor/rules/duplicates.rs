@@ -1,6 +1,7 @@
 //! The rules about lock files that conflict with each other.
 
-use super::{Finding, editor};
+use super::Finding;
+use super::words::{editor, listed, said};
 use crate::doctor::facts::{Facts, Lock};
 use crate::doctor::kinds;
 use std::collections::BTreeMap;
@@ -15,8 +16,8 @@ pub(super) fn look(facts: &Facts, findings: &mut Vec<Finding>) {
         } else {
             (&kinds::PORT_TWICE_DIFFERENTLY, "disagree about the token")
         };
-        let paths: Vec<String> = locks.iter().map(|lock| format!("{:?}", lock.path)).collect();
-        let finding = Finding::new(kind, format!("{} {verb}", paths.join(" and "))).port(port);
+        let paths: Vec<String> = locks.iter().map(|lock| said(&lock.path)).collect();
+        let finding = Finding::new(kind, format!("{} {verb}", listed(&paths, " and "))).port(port);
         // The token that the editor accepted is right. If it accepted none, the newest file is the
         // likeliest to be right.
         let wrong = locks.iter().min_by_key(|lock| (lock.attaches(), lock.modified));
@@ -28,7 +29,7 @@ pub(super) fn look(facts: &Facts, findings: &mut Vec<Finding>) {
     let pid = |lock: &Lock| lock.file.as_ref().ok()?.pid;
     for (pid, locks) in grouped(readable().filter(|lock| lock.used), pid) {
         let names: Vec<String> = locks.iter().map(|lock| editor(lock)).collect();
-        let details = format!("{} have the process id {pid}", names.join(" and "));
+        let details = format!("{} have the process id {pid}", listed(&names, " and "));
         findings.push(Finding::new(&kinds::PROCESS_TWICE, details));
     }
 }

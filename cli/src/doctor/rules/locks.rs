@@ -1,6 +1,7 @@
 //! The rules about each lock file by itself.
 
-use super::{Finding, editor};
+use super::Finding;
+use super::words::{editor, named, said};
 use crate::doctor::facts::{Answer, Facts, Lock, Probe, System, Trouble};
 use crate::doctor::kinds::{self, Kind};
 use ide_mcp::ide::discovery::{LockFile, Transport};
@@ -10,7 +11,7 @@ const OTHERS: u32 = 0o066;
 
 pub(super) fn look(facts: &Facts, findings: &mut Vec<Finding>) {
     for removed in &facts.removed {
-        let says = format!("{:?} of {:?} was removed", removed.path, removed.name);
+        let says = format!("{} of {} was removed", said(&removed.path), named(&removed.name));
         findings.push(Finding::new(&kinds::LEFTOVER_REMOVED, says).path(&removed.path));
     }
     for lock in facts.locks.iter().filter(|lock| lock.used) {
@@ -23,30 +24,31 @@ pub(super) fn look(facts: &Facts, findings: &mut Vec<Finding>) {
 }
 
 fn useless(Lock { path, .. }: &Lock, trouble: &Trouble) -> (&'static Kind, String) {
+    let path = said(path);
     match trouble {
-        Trouble::Misnamed => (&kinds::LOCK_MISNAMED, format!("{path:?} is not named after a port")),
-        Trouble::Link => (&kinds::LOCK_IS_A_LINK, format!("{path:?} is a symbolic link")),
-        Trouble::NotAFile => (&kinds::LOCK_NOT_A_FILE, format!("{path:?} is no regular file")),
-        Trouble::NotOurs { owner } => (&kinds::LOCK_NOT_OURS, format!("{path:?} belongs to user {owner}")),
-        Trouble::Unparsable(reason) => (&kinds::LOCK_UNPARSABLE, format!("{path:?}: {reason}")),
-        Trouble::Unreadable(reason) => (&kinds::LOCK_UNREADABLE, format!("{path:?}: {reason}")),
+        Trouble::Misnamed => (&kinds::LOCK_MISNAMED, format!("{path} is not named after a port")),
+        Trouble::Link => (&kinds::LOCK_IS_A_LINK, format!("{path} is a symbolic link")),
+        Trouble::NotAFile => (&kinds::LOCK_NOT_A_FILE, format!("{path} is no regular file")),
+        Trouble::NotOurs { owner } => (&kinds::LOCK_NOT_OURS, format!("{path} belongs to user {owner}")),
+        Trouble::Unparsable(reason) => (&kinds::LOCK_UNPARSABLE, format!("{path}: {reason}")),
+        Trouble::Unreadable(reason) => (&kinds::LOCK_UNREADABLE, format!("{path}: {reason}")),
     }
 }
 
 fn sound_enough(lock: &Lock, file: &LockFile, facts: &Facts) -> Vec<(&'static Kind, String)> {
-    let (path, who) = (&lock.path, editor(lock));
+    let (path, who) = (said(&lock.path), editor(lock));
     let mut said: Vec<(&'static Kind, String)> = Vec::new();
     if file.transport == Transport::Missing {
-        let says = format!("the lock file of {who} names no transport ({path:?})");
+        let says = format!("the lock file of {who} names no transport ({path})");
         said.push((&kinds::LOCK_WITHOUT_TRANSPORT, says));
     } else if file.transport != Transport::WebSocket {
         let transport = file.transport.as_str();
-        said.push((&kinds::LOCK_LEGACY, format!("{who} has the transport {transport:?} ({path:?})")));
+        said.push((&kinds::LOCK_LEGACY, format!("{who} has the transport {} ({path})", named(transport))));
     }
     let directories = facts.directories.as_deref().unwrap_or_default();
     let is_reachable = directories.get(lock.directory).is_none_or(|directory| !directory.is_closed());
     if let Some(mode) = lock.mode.filter(|mode| is_reachable && mode & OTHERS != 0) {
-        said.push((&kinds::LOCK_READABLE, format!("{path:?} has mode {mode:03o}")));
+        said.push((&kinds::LOCK_READABLE, format!("{path} has mode {mode:03o}")));
     }
     if file.auth_token.is_none() && file.transport == Transport::WebSocket {
         said.push((&kinds::LOCK_WITHOUT_TOKEN, format!("the lock file of {who} has no token")));
@@ -58,7 +60,7 @@ fn sound_enough(lock: &Lock, file: &LockFile, facts: &Facts) -> Vec<(&'static Ki
         System::Linux | System::MacOs if file.running_in_windows => {
             said.push((
                 &kinds::LOCK_OF_WINDOWS_ELSEWHERE,
-                format!("{who} says that it runs on Windows ({path:?})"),
+                format!("{who} says that it runs on Windows ({path})"),
             ));
         }
         _ => {}
@@ -80,26 +82,26 @@ fn sound_enough(lock: &Lock, file: &LockFile, facts: &Facts) -> Vec<(&'static Ki
 /// Returns the finding about a process that does not run. `ide-mcp doctor --remove-leftovers` removes
 /// every lock file that counts as left over, unless its port turns out to answer.
 fn dead(lock: &Lock, pid: u32) -> (&'static Kind, String) {
-    let (path, who) = (&lock.path, editor(lock));
+    let (path, who) = (said(&lock.path), editor(lock));
     if lock.is_left_over() {
-        return (&kinds::LOCK_LEFT_OVER, format!("the process {pid} of {who} does not run ({path:?})"));
+        return (&kinds::LOCK_LEFT_OVER, format!("the process {pid} of {who} does not run ({path})"));
     }
     match &lock.probe {
         Some(Probe::Open { without_token: Answer::Alien(answer) }) => (
             &kinds::LOCK_WITHOUT_EDITOR,
-            format!("the process {pid} of {who} does not run, and its port answers {answer:?} ({path:?})"),
+            format!("the process {pid} of {who} does not run, and its port answers {answer:?} ({path})"),
         ),
         Some(Probe::Refused) => (
             &kinds::LOCK_WITHOUT_EDITOR,
-            format!("the process {pid} of an editor without a name does not run ({path:?})"),
+            format!("the process {pid} of an editor without a name does not run ({path})"),
         ),
         None => (
             &kinds::LOCK_PROCESS_UNSEEN,
-            format!("the process {pid} of an editor without a name does not run here ({path:?})"),
+            format!("the process {pid} of an editor without a name does not run here ({path})"),
         ),
         Some(_) => (
             &kinds::LOCK_PROCESS_UNSEEN,
-            format!("the process {pid} of {who} does not run here, yet the port answers ({path:?})"),
+            format!("the process {pid} of {who} does not run here, yet the port answers ({path})"),
         ),
     }
 }

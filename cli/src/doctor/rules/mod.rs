@@ -10,13 +10,16 @@ mod locks;
 #[cfg(test)]
 mod tests;
 mod variables;
+mod words;
 
 pub(crate) use choice::{Verdict, verdict};
 pub(crate) use variables::{NAMES, shown_value};
+pub(crate) use words::editor_named;
 
 use crate::doctor::facts::{Facts, Lock};
 use crate::doctor::kinds::{self, Kind};
 use ide_mcp_lockfile::ago;
+use words::editor;
 
 /// The rules, in the order of the steps in which an agent would fail.
 const RULES: &[fn(&Facts, &mut Vec<Finding>)] =
@@ -32,8 +35,7 @@ pub(crate) struct Finding {
     pub(crate) port: Option<u16>,
     /// The advice of the kind with the values of this finding; empty if nothing is to be done.
     pub(crate) advice: String,
-    /// The command that follows the advice, with the values of this finding quoted for a POSIX shell;
-    /// empty if only a person can follow the advice.
+    /// The command that follows the advice, for the shell of the person; empty if only a person can follow the advice.
     pub(crate) command: String,
 }
 
@@ -51,7 +53,7 @@ pub(crate) fn judge(facts: &Facts) -> Vec<Finding> {
         finding.kind = &kinds::LOCK_UNPARSABLE_BESIDE;
     }
     for finding in &mut findings {
-        advice::fill_in(finding, &facts.here.canonical);
+        advice::fill_in(finding, &facts.here.canonical, facts.shell);
     }
     findings.sort_by_key(|finding| finding.kind.status);
     findings
@@ -85,13 +87,4 @@ fn editor_among(lock: &Lock, facts: &Facts) -> String {
     let age = lock.age(facts.now).map(|age| format!("lock file written {}", ago(age)));
     let more: Vec<String> = process.into_iter().chain(age).collect();
     if more.is_empty() { editor(lock) } else { format!("{} ({})", editor(lock), more.join(", ")) }
-}
-
-/// Returns the name of this editor for a person.
-fn editor(lock: &Lock) -> String {
-    let port = lock.port.unwrap_or_default();
-    match lock.file.as_ref().map(|file| file.ide_name.as_str()) {
-        Ok(name) if !name.is_empty() => format!("{name:?} on port {port}"),
-        _ => format!("the editor on port {port}"),
-    }
 }

@@ -1,6 +1,7 @@
 //! The rules about the environment of an agent.
 
 use super::Finding;
+use super::words::{editor, said};
 use crate::doctor::facts::SHORTEST_SECRET;
 use crate::doctor::facts::{Facts, Lock, System, Variables};
 use crate::doctor::kinds;
@@ -76,7 +77,7 @@ fn port(facts: &Facts) -> Option<Finding> {
     };
     let mut published = facts.locks.iter().filter(|lock| lock.used && lock.port == Some(port));
     let (kind, says) = match published.find(|lock| lock.is_of_living_editor()) {
-        Some(lock) => (&kinds::PORT_VARIABLE_SOUND, format!("{PORT_VARIABLE} names {}", super::editor(lock))),
+        Some(lock) => (&kinds::PORT_VARIABLE_SOUND, format!("{PORT_VARIABLE} names {}", editor(lock))),
         None => (
             &kinds::PORT_VARIABLE_STALE,
             format!("{PORT_VARIABLE} is {port}, and no living editor has a lock file for that port"),
@@ -94,7 +95,7 @@ pub(crate) fn shown_value(name: &str, value: &str) -> String {
         name if PROXIES.contains(&name) || NO_PROXIES.contains(&name) => return "set".into(),
         _ => value.len() < SHORTEST_SECRET,
     };
-    if is_shown { format!("{value:?}") } else { format!("{} characters long", value.chars().count()) }
+    if is_shown { said(value) } else { format!("{} characters long", value.chars().count()) }
 }
 
 /// Returns a finding about the host of the editor, if it is not 127.0.0.1 or localhost.

@@ -273,6 +273,15 @@ pub(crate) const CASES: &[Case] = &[
         1,
     ),
     ("a closed port", |s| drop(s.publish(s.place.closed_port(), &s.lock())), &["port-refuses"], 1),
+    (
+        "a closed port of no process",
+        |s| {
+            let lock = s.lock_with(&json!({"pid": null}));
+            s.publish(s.place.closed_port(), &lock);
+        },
+        &["lock-without-process", "port-refuses-process-unknown"],
+        1,
+    ),
     ("a silent port", |s| drop(s.editor(Behaves::NotAtAll)), &["port-silent"], 1),
     (
         "a web server",

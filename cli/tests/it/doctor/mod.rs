@@ -158,7 +158,8 @@ fn verdict_comes_first_then_worst_finding() {
     let cwd = setup.cwd.display();
     assert!(
         text.starts_with(&format!(
-            "An agent started in {cwd} attaches to \"E\\u{{1b}}[2J\" on port {port}: 3 warnings.\n\nwarning: "
+            "An agent started in {cwd} attaches to \"E\u{fffd}[2J\" on port {port}: 3 warnings.\n    \
+             Start it with `claude --ide`, or type /ide in a running one.\n\nwarning: "
         )),
         "{text}"
     );

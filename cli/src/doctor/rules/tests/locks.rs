@@ -1,7 +1,7 @@
 //! The cases of a lock file and its process.
 
-use super::{Case, WSL, answer, dead, file, here, lock, open_to};
-use crate::doctor::facts::{Answer, Lock, Probe, State, System, Trouble};
+use super::{Case, answer, dead, file, lock, open_to};
+use crate::doctor::facts::{Answer, Lock, Probe, State, Trouble};
 use ide_mcp::ide::discovery::LockFile;
 
 pub(super) const CASES: &[Case] = &[
@@ -153,29 +153,11 @@ pub(super) const CASES: &[Case] = &[
         &["lock-process-unseen", "no-editor-for-directory"],
     ),
     (
-        "Windows from WSL",
-        |f| {
-            (f.system, f.locks[0].pid_alive) = (WSL, None);
-            file(f).running_in_windows = true;
-        },
-        &["wsl", "lock-of-windows"],
-    ),
-    (
         "Windows from a Mac",
         |f| {
             f.locks[0].pid_alive = None;
             file(f).running_in_windows = true;
         },
         &["lock-of-windows-elsewhere"],
-    ),
-    (
-        "Windows",
-        |f| {
-            f.system = System::Windows;
-            f.here = here(r"C:\w", r"C:\w");
-            file(f).workspace_folders = vec![r"c:\w".into()];
-            file(f).running_in_windows = true;
-        },
-        &[],
     ),
 ];

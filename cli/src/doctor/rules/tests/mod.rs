@@ -6,26 +6,24 @@ mod directories;
 mod locks;
 mod measured;
 mod variables;
+mod windows;
 
 use super::{Verdict, judge, verdict};
 use crate::doctor::facts::{
-    Answer, Directory, Facts, Lock, Probe, State, System, Trouble, Variables, Weak, Weakness,
+    Answer, Directory, Facts, Here, Lock, Probe, State, System, Trouble, Variables, Weak, Weakness,
 };
 use crate::doctor::kinds::{ALL, Status};
+use crate::support::Shell;
 use ide_mcp::ide::discovery::locate::Source;
 use ide_mcp::ide::discovery::{AuthToken, LockFile};
-use ide_mcp_lockfile::WorkingDir;
 use measured::MEASURED;
 use std::collections::BTreeSet;
 
 const WSL: System<'static> = System::Wsl { distribution: Some("Ubuntu") };
 const TOKEN: &str = "QZQZ-the-token";
 
-fn here(logical: &str, canonical: &str) -> WorkingDir {
-    // A directory that exists, with other paths.
-    let mut here = WorkingDir::of(Some("/".as_ref())).unwrap();
-    (here.logical, here.canonical) = (logical.into(), canonical.into());
-    here
+fn here(logical: &str, canonical: &str) -> Here {
+    Here::new(logical, canonical)
 }
 
 fn lock(port: u16, folder: &str) -> Lock {
@@ -43,6 +41,7 @@ fn lock(port: u16, folder: &str) -> Lock {
             without_token: Some(Answer::Refused("401".into())),
             with_origin: Some(Answer::Declined("403".into())),
         }),
+        unknown_owner: None,
         listener: Some(7),
     }
 }
@@ -58,6 +57,7 @@ fn sound() -> Facts {
         variables: Variables::default(),
         here: here("/w", "/w"),
         system: System::Linux,
+        shell: Shell::Posix,
         directories: Ok(vec![
             directory("/h/.claude/ide", Source::Home, true),
             directory("/h/.config/claude/ide", Source::Xdg, false),
@@ -95,7 +95,8 @@ type Case = (&'static str, fn(&mut Facts), &'static [&'static str]);
 #[test]
 fn each_fact_gives_exactly_its_findings() {
     let mut seen = BTreeSet::new();
-    let cases = [variables::CASES, directories::CASES, choice::CASES, locks::CASES, answers::CASES];
+    let cases =
+        [variables::CASES, directories::CASES, choice::CASES, locks::CASES, answers::CASES, windows::CASES];
     let measured = MEASURED.iter().map(|(name, change, expected, ..)| (*name, *change, *expected));
     for (name, change, expected) in cases.into_iter().flatten().copied().chain(measured) {
         let mut facts = sound();
@@ -249,7 +250,7 @@ fn editors_elsewhere_are_named_ended_ones_first() {
             concat!(
                 r#": "E" on port 5 had, until its process ended; "E" on port 6 had, until its process ended; "#,
                 r#""E" on port 7 had, until its process ended; "E" on port 1 has ["/v"]; "E" on port 2 has ["/v"]; "#,
-                "and 2 more",
+                "2 more",
             ),
         ),
     ];

@@ -1,0 +1,152 @@
+//! The cases of Windows: its paths, and what it does not tell.
+
+use super::{Case, WSL, file, here, judge, lock, sound};
+use crate::doctor::facts::{Facts, Lock, Probe, State, System};
+use crate::doctor::kinds::{self, Status};
+use crate::support::Shell;
+use ide_mcp_lockfile::Unknown;
+
+/// Makes the facts those of Windows: no modes, and a process of which nothing is known.
+fn on_windows(f: &mut Facts, logical: &str, canonical: &str, folder: &str) {
+    (f.system, f.shell, f.here) = (System::Windows, Shell::PowerShell, here(logical, canonical));
+    for directory in f.directories.as_mut().unwrap() {
+        directory.path = r"C:\Users\me\.claude\ide".into();
+        directory.state = State::There { mode: None, stranger: None };
+    }
+    let lock = &mut f.locks[0];
+    lock.path = r"C:\Users\me\.claude\ide\1.lock".into();
+    (lock.mode, lock.pid_alive, lock.listener) = (None, None, None);
+    let file = file(f);
+    (file.workspace_folders, file.running_in_windows) = (vec![folder.into()], true);
+}
+
+fn in_wsl(f: &mut Facts, probe: Probe) {
+    (f.system, f.locks[0].pid_alive, f.locks[0].probe) = (WSL, None, Some(probe));
+    file(f).running_in_windows = true;
+}
+
+pub(super) const CASES: &[Case] = &[
+    ("Windows", |f| on_windows(f, r"C:\w", r"C:\w", r"C:\w"), &[]),
+    ("Windows, a drive in lower case", |f| on_windows(f, r"c:\w", r"C:\w", r"c:\w"), &[]),
+    ("Windows, the form on disk", |f| on_windows(f, r"C:\w", r"\\?\C:\w", r"C:\w"), &[]),
+    ("Windows, a directory below", |f| on_windows(f, r"C:\w\a", r"\\?\C:\w\a", r"C:\w"), &[]),
+    ("Windows, the form on disk twice", |f| on_windows(f, r"\\?\C:\w", r"\\?\C:\w", r"C:\w"), &[]),
+    ("Windows, a drive", |f| on_windows(f, r"C:\w", r"\\?\C:\w", r"C:\"), &[]),
+    ("Windows, a share", |f| on_windows(f, r"\\srv\s\w", r"\\?\UNC\srv\s\w", r"\\srv\s\w"), &[]),
+    ("Windows, slashes", |f| on_windows(f, r"C:\w", r"\\?\C:\w", "C:/w"), &[]),
+    (
+        "Windows, a mapped drive",
+        |f| on_windows(f, r"Z:\w", r"\\?\UNC\srv\s\w", r"Z:\w"),
+        &["folder-matches-only-logically"],
+    ),
+    (
+        "Windows, a junction",
+        |f| on_windows(f, r"C:\link", r"\\?\C:\w", r"C:\w"),
+        &["folder-matches-only-physically"],
+    ),
+    (
+        "Windows, another directory",
+        |f| on_windows(f, r"C:\v", r"\\?\C:\v", r"C:\w"),
+        &["no-editor-for-directory"],
+    ),
+    (
+        "Windows, a killed editor",
+        |f| {
+            on_windows(f, r"C:\w", r"C:\w", r"C:\w");
+            f.locks[0].probe = Some(Probe::Refused);
+        },
+        &["port-refuses-process-unknown"],
+    ),
+    (
+        "owners that no system reports",
+        |f| {
+            f.locks.push(lock(2, "/v"));
+            file(f).pid = Some(8);
+            f.locks.iter_mut().for_each(|lock| lock.unknown_owner = Some(Unknown::Unsupported));
+        },
+        &["owner-unknown"],
+    ),
+    ("Windows from WSL", |f| in_wsl(f, sound().locks.remove(0).probe.unwrap()), &["wsl", "lock-of-windows"]),
+    (
+        "Windows from WSL, without its 127.0.0.1",
+        |f| in_wsl(f, Probe::Refused),
+        &["wsl", "lock-of-windows", "port-of-windows-refuses"],
+    ),
+    (
+        "a process that is not known, in WSL",
+        |f| {
+            in_wsl(f, Probe::Refused);
+            file(f).running_in_windows = false;
+        },
+        &["wsl", "port-refuses-process-unknown"],
+    ),
+];
+
+/// What a person reads on Windows has paths and commands that they can copy.
+#[test]
+fn findings_of_windows_are_in_its_words() {
+    let mut facts = sound();
+    on_windows(&mut facts, r"C:\my v", r"\\?\C:\my v", r"C:\w");
+    facts.locks[0].probe = Some(Probe::Refused);
+    let old = Lock {
+        pid_alive: Some(false),
+        path: r"C:\Users\me\.claude\ide\2.lock".into(),
+        ..facts.locks[0].clone()
+    };
+    facts.locks.push(Lock {
+        port: Some(2),
+        file: Ok(ide_mcp::ide::discovery::LockFile::parse("{\"pid\":7}").unwrap()),
+        ..old
+    });
+    for (shell, commands) in [
+        (
+            Shell::PowerShell,
+            [
+                r"Move-Item -Force -LiteralPath C:\Users\me\.claude\ide\1.lock -Destination C:\Users\me\.claude\ide\1.lock.old",
+                r"Remove-Item -Force -LiteralPath C:\Users\me\.claude\ide\2.lock",
+            ],
+        ),
+        (
+            Shell::Cmd,
+            [
+                r"move /y C:\Users\me\.claude\ide\1.lock C:\Users\me\.claude\ide\1.lock.old",
+                r"del /f C:\Users\me\.claude\ide\2.lock",
+            ],
+        ),
+    ] {
+        facts.shell = shell;
+        let findings = judge(&facts);
+        let of = |kind: &kinds::Kind| {
+            findings.iter().find(|finding| finding.kind == kind).unwrap_or_else(|| panic!("{findings:?}"))
+        };
+        assert_eq!(of(&kinds::PORT_REFUSES_PROCESS_UNKNOWN).command, commands[0]);
+        assert_eq!(of(&kinds::LOCK_WITHOUT_EDITOR).command, commands[1]);
+        let nowhere = of(&kinds::NO_EDITOR_FOR_DIRECTORY);
+        assert!(
+            nowhere.says.starts_with(r#"no usable editor has "C:\my v" open: "E" on port 1 has ["C:\w"]"#),
+            "{}",
+            nowhere.says
+        );
+        let word = if shell == Shell::Cmd { r#"Open "C:\my v","# } else { r"Open 'C:\my v'," };
+        assert!(nowhere.advice.starts_with(word), "{}", nowhere.advice);
+        for finding in findings.iter().filter(|finding| finding.kind.status != Status::Ok) {
+            let text = format!("{} {} {}", finding.says, finding.advice, finding.command);
+            assert!(!text.contains(r"\\"), "{text}");
+        }
+    }
+}
+
+#[test]
+fn owners_are_in_one_finding() {
+    let mut facts = sound();
+    facts.locks = (1..=1000)
+        .map(|port| Lock { unknown_owner: Some(Unknown::Unsupported), ..lock(port, "/w") })
+        .collect();
+    let says: Vec<String> = judge(&facts)
+        .into_iter()
+        .filter(|found| *found.kind == kinds::OWNER_UNKNOWN)
+        .map(|found| found.says)
+        .collect();
+    let [says] = says.as_slice() else { panic!("{says:?}") };
+    assert!(says.contains("\"E\" on port 5 and 995 more: this system does not report the owner"), "{says}");
+}

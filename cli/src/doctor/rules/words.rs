@@ -1,0 +1,77 @@
+//! How a finding says what others wrote: quoted, and bounded, whatever is in a lock file.
+
+use crate::doctor::facts::Lock;
+use ide_mcp::ide::kit::display_line;
+
+/// The maximum number of characters of a name or a folder.
+const MOST: usize = 100;
+/// The maximum number of items that a finding lists. Of the others it has the number.
+const LISTED: usize = 5;
+
+/// Returns a path in quotation marks. A backslash, of which a path of Windows has many, stays one.
+pub(super) fn said(path: &str) -> String {
+    format!("{path:?}").replace(r"\\", r"\")
+}
+
+/// Returns a name or a folder of a lock file in quotation marks.
+pub(crate) fn named(name: &str) -> String {
+    said(&display_line(name, MOST))
+}
+
+/// Returns items with a text between them, and the number of those that are too many.
+pub(super) fn listed(items: &[String], between: &str) -> String {
+    let mut shown: Vec<String> = items.iter().take(LISTED).cloned().collect();
+    if let Some(more @ 1..) = items.len().checked_sub(LISTED) {
+        shown.push(format!("{more} more"));
+    }
+    shown.join(between)
+}
+
+/// Returns the folders of a lock file.
+pub(super) fn folders(folders: &[String]) -> String {
+    let named: Vec<String> = folders.iter().map(|folder| named(folder)).collect();
+    format!("[{}]", listed(&named, ", "))
+}
+
+/// Returns the name of this editor for a person.
+pub(crate) fn editor(lock: &Lock) -> String {
+    let name = lock.file.as_ref().map(|file| file.ide_name.as_str()).unwrap_or_default();
+    editor_named(name, lock.port.unwrap_or_default())
+}
+
+/// Returns the name of the editor on a port for a person.
+pub(crate) fn editor_named(name: &str, port: u16) -> String {
+    if name.is_empty() {
+        format!("the editor on port {port}")
+    } else {
+        format!("{} on port {port}", named(name))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_are_quoted_and_bounded() {
+        let long = "x".repeat(60_000);
+        let rows = [
+            ("a path of Windows", said(r"C:\a b\1.lock"), r#""C:\a b\1.lock""#.to_owned()),
+            ("a quotation mark", said("/h/\"x"), r#""/h/\"x""#.into()),
+            ("a line feed in a name", named("a\nb"), "\"a\u{fffd}b\"".into()),
+            ("a long name", named(&long), format!("\"{}…\"", "x".repeat(99))),
+            ("a few folders", folders(&["/a".into(), r"C:\b".into()]), r#"["/a", "C:\b"]"#.into()),
+            ("no folder", folders(&[]), "[]".into()),
+            (
+                "many folders",
+                folders(&vec![long; 7]),
+                format!("[{}2 more]", format!("\"{}…\", ", "x".repeat(99)).repeat(5)),
+            ),
+            ("an editor", editor_named("E\"", 7), r#""E\"" on port 7"#.into()),
+            ("an editor without a name", editor_named("", 7), "the editor on port 7".into()),
+        ];
+        for (name, text, expected) in rows {
+            assert_eq!(text, expected, "{name}");
+        }
+    }
+}
