@@ -2,7 +2,7 @@
 //! several editors.
 
 use ide_mcp::ide::kit::display_line;
-use ide_mcp_lockfile::{EditorSearch, FoundEditor, NoEditor, NoEditorReason, WorkingDir, ago};
+use ide_mcp_lockfile::{EditorSearch, FoundEditor, NoEditor, NoEditorReason, WorkingDir};
 use std::io::{self, IsTerminal as _, Write as _};
 use std::path::Path;
 
@@ -12,8 +12,8 @@ pub(crate) const OWN_EDITOR: &str = "or run `ide-mcp editor`";
 /// The maximum number of editors in a list: a person who has more of them in one folder names the port.
 const MAX_LISTED: usize = 20;
 
-/// The maximum number of characters of a name in a list.
-const MAX_NAME: usize = 40;
+/// The maximum number of characters of an answer that is said again.
+const MAX_ANSWER: usize = 40;
 
 /// Finds the editor by its lock file, without connecting to it.
 ///
@@ -60,10 +60,11 @@ pub(crate) const fn is_in_foreground() -> bool {
 fn ask<'a>(program: &str, editors: &'a [FoundEditor]) -> Option<&'a FoundEditor> {
     let ports: Vec<u16> = editors.iter().map(|editor| editor.port).collect();
     let mut said = format!("{program}: several editors have this folder open:\n");
-    for (number, row) in (1..).zip(listed(editors)) {
-        // The last row can say how many have none.
-        let number = if number > editors.len().min(MAX_LISTED) { String::new() } else { number.to_string() };
-        said.push_str(&format!("  {number:>2}  {row}\n"));
+    for (number, editor) in (1..).zip(editors.iter().take(MAX_LISTED)) {
+        said.push_str(&format!("  {number:>2}  {}\n", editor.told_apart()));
+    }
+    if let Some(more @ 1..) = editors.len().checked_sub(MAX_LISTED) {
+        said.push_str(&format!("      … and {more} more\n"));
     }
     loop {
         said.push_str(&format!("{program}: which one? Type its number; Ctrl+C ends: "));
@@ -79,8 +80,8 @@ fn ask<'a>(program: &str, editors: &'a [FoundEditor]) -> Option<&'a FoundEditor>
             return editors.get(index);
         }
         said = format!(
-            "{program}: \"{}\" is neither a number of the list nor a port\n",
-            display_line(line.trim(), MAX_NAME)
+            "{program}: {:?} is neither a number of the list nor a port\n",
+            display_line(line.trim(), MAX_ANSWER)
         );
     }
 }
@@ -90,58 +91,6 @@ fn picked(line: &str, ports: &[u16]) -> Option<usize> {
     let number: u16 = line.trim().parse().ok()?;
     let by_number = usize::from(number).checked_sub(1).filter(|index| *index < ports.len().min(MAX_LISTED));
     by_number.or_else(|| ports.iter().position(|port| *port == number))
-}
-
-/// Returns a row for each of these editors, by which a person can tell them apart, and one for those without a row.
-fn listed(editors: &[FoundEditor]) -> Vec<String> {
-    let mut rows: Vec<String> = editors.iter().take(MAX_LISTED).map(told_apart).collect();
-    if let Some(more @ 1..) = editors.len().checked_sub(MAX_LISTED) {
-        rows.push(format!("… and {more} more"));
-    }
-    rows
-}
-
-fn told_apart(editor: &FoundEditor) -> String {
-    let FoundEditor { port, name, pid, modified, .. } = editor;
-    let mut row = format!("port {port}: \"{}\"", display_line(name, MAX_NAME));
-    if let Some(pid) = pid {
-        row.push_str(&format!(", process {pid}"));
-        // A process of another container has its number in another list.
-        if let Some(terminal) = terminal_of(*pid).filter(|_| editor.dead_process.is_none()) {
-            row.push_str(&format!(" in {terminal}"));
-        }
-    }
-    if let Some(age) = modified.and_then(|at| at.elapsed().ok()) {
-        row.push_str(&format!(", lock file written {}", ago(age)));
-    }
-    row
-}
-
-/// Returns the terminal of a process, such as `pts/3`, as `tty` names it there; `None` if it has none, or if the system
-/// does not tell.
-#[cfg(target_os = "linux")]
-fn terminal_of(pid: u32) -> Option<String> {
-    terminal_in(&std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?)
-}
-
-#[cfg(not(target_os = "linux"))]
-const fn terminal_of(_: u32) -> Option<String> {
-    None
-}
-
-/// Returns the terminal in a line of `/proc/PID/stat`, whose second member can have spaces and parentheses.
-#[cfg(target_os = "linux")]
-fn terminal_in(stat: &str) -> Option<String> {
-    let (_, behind) = stat.rsplit_once(')')?;
-    let device: u32 = behind.split_whitespace().nth(4)?.parse().ok()?;
-    let (major, minor) = ((device >> 8) & 0xfff, (device & 0xff) | ((device >> 12) & 0xf_ff00));
-    match major {
-        4 if minor < 64 => Some(format!("tty{minor}")),
-        136..=143 => {
-            Some(format!("pts/{}", minor.saturating_add(major.saturating_sub(136).saturating_mul(256))))
-        }
-        _ => None,
-    }
 }
 
 /// Resolves the directory of `--cwd`, or the working directory.
@@ -154,17 +103,14 @@ pub(crate) fn working_dir(cwd: Option<&Path>) -> io::Result<WorkingDir> {
 }
 
 /// Returns the text of the error, with the options that help.
-pub(crate) fn with_options(mut none: Box<NoEditor>) -> String {
+pub(crate) fn with_options(none: Box<NoEditor>) -> String {
     use NoEditorReason::{AutoConnectOff, DeadProcess, NoFile, NoFileForPort, NoneFits, SeveralFit};
-    // The list of this program also has the terminal of each editor, and is bounded.
-    let accepted = std::mem::take(&mut none.accepted);
     let reason = &none.reason;
     let mut text = none.to_string();
     let mut add = |line: &str| {
         text.push_str("\n  ");
         text.push_str(line);
     };
-    listed(&accepted).iter().for_each(|row| add(row));
     match reason {
         NoEditorReason::WorkingDir(error) => return format!("--cwd: {error}"),
         SeveralFit { .. } | AutoConnectOff { .. } => add("choose an editor with --port PORT"),
@@ -211,25 +157,5 @@ mod tests {
         for (name, line, ports, expected) in rows {
             assert_eq!(picked(line, ports), expected, "{name}");
         }
-    }
-
-    #[cfg(target_os = "linux")]
-    #[test]
-    fn terminal_is_named_as_tty_names_it() {
-        let stat = |name: &str, tty: u32| format!("7 ({name}) S 1 7 7 {tty} 7 4194304 1 0");
-        let rows = [
-            ("none", stat("a", 0), None),
-            ("a pseudoterminal", stat("a", 136 << 8 | 3), Some("pts/3")),
-            ("the 300th", stat("a", (300 & 0xff) | 136 << 8 | (300 >> 8) << 20), Some("pts/300")),
-            ("of the old numbers", stat("a", 137 << 8 | 44), Some("pts/300")),
-            ("a console", stat("a", 4 << 8 | 2), Some("tty2")),
-            ("a serial line", stat("a", 4 << 8 | 64), None),
-            ("a hostile name", stat("a) S 1 1 1 34816 (b", 136 << 8 | 3), Some("pts/3")),
-            ("no line of this kind", "7".into(), None),
-        ];
-        for (name, stat, expected) in rows {
-            assert_eq!(terminal_in(&stat).as_deref(), expected, "{name}");
-        }
-        assert_eq!(terminal_of(u32::MAX), None);
     }
 }

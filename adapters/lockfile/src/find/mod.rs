@@ -2,11 +2,13 @@
 //! among the files, in one call. [`NoEditor`] has every candidate and the reason against it.
 
 mod no_editor;
+mod row;
 #[cfg(test)]
 mod tests;
 mod working_dir;
 
-pub use no_editor::{NoEditor, NoEditorReason, RefusedFile, ago};
+pub use no_editor::{NoEditor, NoEditorReason, RefusedFile};
+pub use row::ago;
 pub use working_dir::WorkingDir;
 
 use std::ffi::OsStr;

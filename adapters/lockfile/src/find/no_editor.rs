@@ -3,7 +3,6 @@
 use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 use ide_mcp::ide::discovery::LockFile;
 use ide_mcp::ide::discovery::client_env::{AUTO_CONNECT_VARIABLE, PORT_VARIABLE};
@@ -18,8 +17,6 @@ use crate::Error;
 const MAX_ROWS: usize = 20;
 /// The maximum number of bytes of these rows, above which the others are only counted. The first row is always there.
 const MAX_BYTES: usize = 8 * 1024;
-/// The maximum number of characters of the name of an editor.
-const MAX_NAME: usize = 100;
 
 /// The reason why a search found no editor, with every candidate and the reason against it. The text has
 /// several lines and names the remedy. It is bounded, whatever is in the lock files: the fields have all of them.
@@ -146,7 +143,7 @@ impl fmt::Display for NoEditor {
             | NoEditorReason::Refused { .. }
             | NoEditorReason::DeadProcess { .. } => {}
         }
-        write_rows(f, accepted, told_apart)?;
+        write_rows(f, accepted, FoundEditor::told_apart)?;
         write_rows(f, refused, |file| self.refused_as(file))?;
         if matches!(reason, NoEditorReason::NoneFits { .. }) && refused.is_empty() {
             writeln!(f)?;
@@ -174,33 +171,6 @@ fn write_rows<T>(f: &mut fmt::Formatter<'_>, items: &[T], row: impl Fn(&T) -> St
         write!(f, "\n  {row}")?;
     }
     Ok(())
-}
-
-fn told_apart(FoundEditor { port, name, pid, modified, .. }: &FoundEditor) -> String {
-    let shown: String = name.chars().take(MAX_NAME).collect();
-    let mut row = format!("port {port}: {shown:?}");
-    if shown.len() < name.len() {
-        row.push('…');
-    }
-    // Two windows of one editor have one name.
-    if let Some(pid) = pid {
-        row.push_str(&format!(", process {pid}"));
-    }
-    if let Some(age) = modified.and_then(|at| at.elapsed().ok()) {
-        row.push_str(&format!(", lock file written {}", ago(age)));
-    }
-    row
-}
-
-/// Returns an age as a person says it, such as `2 min ago`: in whole seconds, minutes or hours.
-#[must_use]
-pub fn ago(age: Duration) -> String {
-    match age.as_secs() {
-        0 => "now".into(),
-        seconds @ 1..60 => format!("{seconds} s ago"),
-        seconds @ 60..3600 => format!("{} min ago", seconds / 60),
-        seconds => format!("{} h ago", seconds / 3600),
-    }
 }
 
 impl NoEditor {

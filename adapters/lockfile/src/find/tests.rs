@@ -122,7 +122,9 @@ fn missing_editor_has_a_reason_and_remedy() {
             file.set_modified(now - Duration::from_secs(60 * minutes + 30)).unwrap();
         }
     };
-    let us = format!("process {}", std::process::id());
+    let terminal =
+        row::terminal_of(std::process::id()).map(|terminal| format!(" in {terminal}")).unwrap_or_default();
+    let us = format!("process {}{terminal}", std::process::id());
     let elsewhere: Files = |place| place.write(1001, "ws", std::process::id(), "/elsewhere");
     let inside: Files =
         |place| place.write(1001, "ws", std::process::id(), &format!("{}/inside", place.work()));
