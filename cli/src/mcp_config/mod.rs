@@ -6,6 +6,7 @@ mod options;
 
 use crate::support::{EditorArgs, FAILED, NOT_BEGUN, Program, Shell, complain, find};
 use ide_mcp::ide::discovery::McpConfig;
+use ide_mcp::ide::kit::display_line;
 use ide_mcp_lockfile::{FoundEditor, process_scope, tools_name, write_private};
 pub(crate) use options::Options;
 use serde_json::json;
@@ -15,6 +16,8 @@ use std::path::{Path, PathBuf, absolute};
 use std::process::ExitCode;
 
 const PROGRAM: Program = Program("mcp-config");
+/// The maximum number of characters of the name of an editor in a message.
+const MAX_NAME: usize = 100;
 
 pub(crate) fn main(options: &Options) -> ExitCode {
     let json = options.json;
@@ -82,6 +85,7 @@ fn models(options: &Options, editor: FoundEditor) -> Result<McpConfig, String> {
 ///
 /// Returns a warning if lock files have no mark on this system, so that nothing is checked.
 fn check(name: &str, port: u16, is_marked: bool, has_marks: bool) -> Result<Option<String>, String> {
+    let name = display_line(name, MAX_NAME);
     match (is_marked, has_marks) {
         (true, _) => Ok(None),
         (false, false) => Ok(Some(format!(
@@ -149,5 +153,9 @@ mod tests {
         assert!(refused.contains("\"other\" on port 7 is not built with ide-mcp"), "{refused}");
         let warning = check(false, false).unwrap().unwrap();
         assert!(warning.contains("cannot check that \"other\" on port 7 is built"), "{warning}");
+        // A lock file can have a name of 60 kB.
+        let said = [true, false].map(|has_marks| super::check(&"x\"".repeat(30_000), 7, false, has_marks));
+        let texts = said.map(|said| said.unwrap_or_else(Some).unwrap());
+        assert!(texts.iter().all(|text| text.len() < 400 && text.contains("…\" on port 7")), "{texts:?}");
     }
 }

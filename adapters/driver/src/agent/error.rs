@@ -4,7 +4,7 @@ use super::ConnectError;
 use ide_mcp::ide::RequestError;
 use ide_mcp::ide::discovery::GaveUp;
 use ide_mcp::ide::discovery::client_env::{HOST_VARIABLE, LOOPBACK, authority};
-use ide_mcp::ide::kit::display_safe;
+use ide_mcp::ide::kit::{display_line, display_safe};
 use ide_mcp::mcp::Failure;
 use ide_mcp::rpc::NotSent;
 use ide_mcp::ws::{Closed, InvalidClientRequest, NotAccepted};
@@ -69,10 +69,13 @@ pub enum NotAdmitted {
     SubprotocolMissing,
 }
 
+/// The maximum number of characters of the name of an editor.
+const MAX_NAME: usize = 100;
+
 fn not_connected(editor: &FoundEditor, error: &ConnectError, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     let ConnectError::Io(error) = error else { return write!(f, "the agent does not attach: {error}") };
     let FoundEditor { port, host, name, lock_file, dead_process, .. } = editor;
-    write!(f, "no editor found: {name:?} does not answer on ")?;
+    write!(f, "no editor found: {:?} does not answer on ", display_line(name, MAX_NAME))?;
     match host.as_str() {
         LOOPBACK => write!(f, "port {port}")?,
         // The message names the variable, which the person can have forgotten.
