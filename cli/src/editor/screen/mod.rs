@@ -42,7 +42,6 @@ use ide_mcp::{Clock, Time};
 use ide_mcp_mio::{Server, Wake, Waker};
 use mio::{Events, Poll, Token};
 use model::Tone;
-use model::act::Action;
 #[cfg(feature = "demo")]
 use panel::PanelWriter;
 use reader::Reader;
@@ -275,7 +274,7 @@ impl Editor {
     }
 
     fn stop_by_key(&mut self, now: Time) {
-        let key = self.app.model.keys.key(Action::Quit, false);
+        let key = self.app.quit_key();
         self.stop(now, &key);
     }
 

@@ -1,6 +1,7 @@
 //! The end of the editor by its person.
 
 use super::{App, Quitting};
+use crate::editor::screen::bindings::name;
 use crate::editor::screen::layout::shown;
 use crate::editor::screen::model::act::{Action, changes};
 use crate::editor::screen::model::request::Request;
@@ -29,6 +30,11 @@ impl App {
                 self.quitting = Quitting::Now;
             }
         }
+    }
+
+    /// Returns the name of the key by which the person ended the editor.
+    pub(crate) fn quit_key(&self) -> String {
+        self.quit_by.map_or_else(|| self.model.keys.key(Action::Quit, false), |key| name(key, false))
     }
 
     /// Returns true if a file is being saved.

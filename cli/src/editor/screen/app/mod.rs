@@ -13,6 +13,7 @@ use crate::editor::options::OnDiff;
 use crate::editor::screen::disk::Disk;
 use crate::editor::screen::keys::Key;
 use crate::editor::screen::layout::shown;
+use crate::editor::screen::model::act::Action;
 use crate::editor::screen::model::document::Document;
 use crate::editor::screen::model::request::Request;
 use crate::editor::screen::model::tree::Tree;
@@ -66,6 +67,8 @@ pub(crate) struct App {
     /// True if the screen has to be drawn.
     pub(crate) stale: bool,
     pub(crate) quitting: Quitting,
+    /// The last key by which the person asked to end the editor.
+    quit_by: Option<Key>,
 }
 
 /// The request of the person to end the editor.
@@ -117,6 +120,7 @@ impl App {
             beside: None,
             stale: true,
             quitting: Quitting::No,
+            quit_by: None,
         };
         app.refresh();
         Ok(app)
@@ -228,7 +232,12 @@ impl App {
             Event::Key(key) => {
                 self.compare();
                 match self.model.keys.action(self.model.context(), Key::of(key)) {
-                    Some(action) => self.model.act(action, shown(&self.model)),
+                    Some(action) => {
+                        if action == Action::Quit {
+                            self.quit_by = Some(Key::of(key));
+                        }
+                        self.model.act(action, shown(&self.model))
+                    }
                     None => {
                         self.model.hint();
                         None

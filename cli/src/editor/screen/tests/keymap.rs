@@ -68,6 +68,16 @@ fn changed_keys_end_the_editor() {
 }
 
 #[test]
+fn end_names_the_key_that_was_pressed() {
+    for (key, name) in [("\x11", "Ctrl+Q"), ("\x1b[24~", "F12")] {
+        let mut desk = desk(&[(Action::Quit, &["Ctrl+Q", "F12"]), (Action::SaveAs, &[])]);
+        desk.keys(key);
+        assert!(desk.app.quitting == Quitting::Now, "{name}");
+        assert_eq!(desk.app.quit_key(), name);
+    }
+}
+
+#[test]
 fn every_text_names_the_changed_keys() {
     let mut desk = desk(CHANGED);
     let bar = desk.frame().row(23);
