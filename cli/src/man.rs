@@ -5,12 +5,13 @@ use crate::support::Program;
 use clap_mangen::Man;
 use clap_mangen::roff::{Roff, bold, roman};
 use std::fs;
-use std::io::{self, ErrorKind};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{self, ExitCode};
 
 const AFTER_HELP: &str = "\
-Each command has a page, such as ide-mcp-editor.1. The directory has to exist.
+Each command has a page, such as ide-mcp-editor.1. The directory is made if there
+is none.
 
 Examples:
   ide-mcp man ~/.local/share/man/man1
@@ -39,14 +40,10 @@ pub(crate) fn main(options: &Options) -> ExitCode {
 /// place.
 fn write(pages: &[(String, Vec<u8>)], dir: &Path) -> Result<(), String> {
     let shown = dir.display();
-    match fs::metadata(dir) {
-        Ok(found) if found.is_dir() => {}
-        Ok(_) => return Err(format!("{shown} is not a directory: name one for the pages")),
-        Err(error) if error.kind() == ErrorKind::NotFound => {
-            return Err(format!("there is no directory {shown}: make it first, or name another one"));
-        }
-        Err(error) => return Err(format!("{shown}: {error}")),
+    if fs::metadata(dir).is_ok_and(|found| !found.is_dir()) {
+        return Err(format!("{shown} is not a directory: name one for the pages"));
     }
+    fs::create_dir_all(dir).map_err(|error| format!("the directory {shown} cannot be made: {error}"))?;
     if let Some((name, _)) = pages.iter().find(|(name, _)| dir.join(name).is_dir()) {
         return Err(format!("{} is a directory, and no page was written", dir.join(name).display()));
     }
