@@ -1,15 +1,17 @@
 //! The temporary folder of the demo: a project of three files, and the directory of the lock file beside it.
 
 use ide_mcp_lockfile::LockDir;
-use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
+use std::{env, fs, io};
 use tempfile::{Builder, TempDir};
 
 /// The file that is open at the beginning, and the first one to change.
 pub(crate) const GREETING: &str = "greeting.py";
 /// The file that the person signs.
 pub(crate) const GUESTBOOK: &str = "guestbook.txt";
+
+/// The variable that names the place of temporary folders.
+const PLACE: &str = if cfg!(windows) { "TMP" } else { "TMPDIR" };
 
 /// The line of [`GREETING`] in which the cursor is at the beginning.
 const LINE: usize = 2;
@@ -30,19 +32,23 @@ const FILES: [(&str, &str); 3] = [
 pub(crate) struct Project(TempDir);
 
 impl Project {
-    /// Makes the folder, into which only our user can look.
+    /// Makes the folder in that for temporary files, so that only our user can look into it.
     ///
     /// # Errors
     /// A text for the person.
     pub(crate) fn create() -> Result<Self, String> {
+        Self::create_in(&env::temp_dir())
+    }
+
+    fn create_in(place: &Path) -> Result<Self, String> {
         let shown = |error: io::Error| {
-            format!("no temporary folder can be made: {error}; TMPDIR can name another place")
+            format!("no temporary folder can be made: {error}; {PLACE} can name another place")
         };
         let mut builder = Builder::new();
         builder.prefix("ide-mcp-demo-");
         #[cfg(unix)]
         builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o700));
-        let project = Self(builder.tempdir().map_err(shown)?);
+        let project = Self(builder.tempdir_in(place).map_err(shown)?);
         let folder = project.folder();
         fs::create_dir(&folder).map_err(shown)?;
         for (name, text) in FILES {
@@ -66,9 +72,10 @@ impl Project {
     /// Returns the directory of the lock file, where no agent of the person looks.
     ///
     /// # Errors
-    /// The reason for which it cannot be made.
-    pub(crate) fn lock_dir(&self) -> Result<LockDir, ide_mcp_lockfile::Error> {
+    /// A text for the person. The remedies of the library are for a directory that the environment names.
+    pub(crate) fn lock_dir(&self) -> Result<LockDir, String> {
         LockDir::create(self.0.path().join("ide"))
+            .map_err(|error| error.to_string().replace("CLAUDE_CONFIG_DIR", PLACE))
     }
 
     /// Removes the folder.
@@ -79,5 +86,21 @@ impl Project {
         let path: &Path = self.0.path();
         let problem = format!("the temporary folder {} could not be removed", path.display());
         self.0.close().map_err(|error| format!("{problem}: {error}"))
+    }
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::PermissionsExt as _;
+
+    #[test]
+    fn open_place_is_blamed_on_its_own_variable() {
+        let temp = crate::support::temp::private_temp_dir();
+        let place = temp.path().join("open");
+        fs::create_dir(&place).unwrap();
+        fs::set_permissions(&place, fs::Permissions::from_mode(0o777)).unwrap();
+        let error = Project::create_in(&place).unwrap().lock_dir().unwrap_err();
+        assert!(error.contains("or set TMPDIR to") && !error.contains("CLAUDE_CONFIG_DIR"), "{error}");
     }
 }
