@@ -87,7 +87,10 @@ impl Questions {
         let Some(field) = fields.get(self.at) else { return "  yes or no > ".into() };
         let title = if field.title.is_empty() { &field.name } else { &field.title };
         let number = self.at.saturating_add(1);
-        let mut text = format!("{number}/{} {}\n", fields.len(), line_of(title));
+        let mut text = match fields {
+            [_] => format!("{}\n", line_of(title)),
+            fields => format!("{number}/{} {}\n", fields.len(), line_of(title)),
+        };
         if !field.description.is_empty() {
             let _ = writeln!(text, "  {}", line_of(&field.description));
         }
@@ -139,6 +142,12 @@ mod tests {
         );
         let next = questions.answer(Some("\n"));
         assert_eq!(next, Next::Ask("2/2 jobs\n  a whole number, Enter for none > ".into()));
+    }
+
+    #[test]
+    fn one_question_has_no_number() {
+        let (_, text) = Questions::begin("e", Form::new("m").field(FormField::text("answer").required()));
+        assert!(text.contains(" closes the form)\nanswer\n  "), "{text}");
     }
 
     #[test]
