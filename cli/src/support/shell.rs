@@ -4,6 +4,7 @@ use serde::Serialize;
 use std::env;
 
 /// A shell, with its own rules for words, variables and commands.
+#[allow(clippy::enum_variant_names, reason = "PowerShell is a name")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Shell {

@@ -117,6 +117,38 @@ fn editors_with_equal_names_are_told_apart() {
     }
 }
 
+/// A lock file can have a name of 60 kB, and ten thousand can be left behind. Nobody reads that on a screen.
+#[test]
+fn long_names_and_many_files_fill_no_screen() {
+    let setup = Setup::new();
+    let long = "x".repeat(60_000);
+    for changes in [json!({"ideName": long}), json!({"workspaceFolders": [long]})] {
+        let path = setup.publish(setup.place.closed_port(), &setup.lock_with(&changes));
+        for command in [&["agent", "watch"][..], &["mcp-config"], &["doctor"], &["doctor", "--cwd", "/"]] {
+            let mut process = setup.place.start(command[0], &command[1..]);
+            let printed = process.rest().join("\n");
+            let (_, said) = process.end();
+            let sum = printed.len() + said.len();
+            assert!((50..4000).contains(&sum), "{command:?}: {sum}");
+        }
+        fs::remove_file(path).unwrap();
+    }
+
+    for port in 1..=10_000 {
+        setup.put(port, "{");
+    }
+    let begin = Instant::now();
+    let mut doctor = setup.doctor(&[]);
+    let text = doctor.rest().join("\n");
+    assert!(begin.elapsed() < Duration::from_secs(20), "{:?}", begin.elapsed());
+    assert_eq!(doctor.end().0, Some(1));
+    assert!(
+        text.len() < 20_000 && text.contains(" more [lock-unparsable]; --json has all"),
+        "{}: {text}",
+        text.len()
+    );
+}
+
 #[test]
 fn doctor_changes_nothing_without_option() {
     let setup = Setup::new();
