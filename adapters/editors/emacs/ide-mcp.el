@@ -833,9 +833,15 @@ A proposal also waits for a key after the end of one without a decision."
   "Return the path of the file of the current buffer on this machine, or nil."
   (and buffer-file-name (not (file-remote-p buffer-file-name)) buffer-file-name))
 
-(defun ide-mcp--uri ()
-  "Return the URI of the file of the current buffer."
-  (concat "file://" (url-hexify-string buffer-file-name (cons ?/ url-unreserved-chars))))
+(defun ide-mcp--uri (&optional path)
+  "Return the URI of the file PATH, or of that of the current buffer.
+The drive of a path of Windows is the first part, and keeps its colon."
+  (let ((path (or path buffer-file-name)) drive)
+    (when (string-match-p (rx bos (or (: (any "a-zA-Z") ":" (any "/\\")) "\\\\")) path)
+      (setq path (string-replace "\\" "/" path)))
+    (when (string-match-p (rx bos (any "a-zA-Z") ":/") path)
+      (setq drive (concat "/" (upcase (substring path 0 2))) path (substring path 2)))
+    (concat "file://" drive (url-hexify-string path (cons ?/ url-unreserved-chars)))))
 
 (defun ide-mcp--map-files (function)
   "Return a vector of the non-nil results of FUNCTION in each buffer of a file."

@@ -1,8 +1,10 @@
-//! The installation of plugins. tests/lab/editors runs the editors with the installed plugins.
+//! The installation of plugins, and their paths. tests/lab/editors runs the editors with the installed plugins.
 
-use crate::support::{Place, Process};
+use crate::support::{Place, Process, skip};
+use ide_mcp::ide::paths::{LocalPath, Platform};
 use serde_json::{Value, json};
 use std::fs;
+use std::io::ErrorKind;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, symlink};
 use std::path::PathBuf;
 use std::process::Command;
@@ -109,5 +111,101 @@ fn unknown_editor_is_named() {
         let (_, status, complaints) = run(&place, arguments);
         assert!(complaints.contains(reason), "{complaints}");
         assert_eq!(status, Some(2));
+    }
+}
+
+/// Paths as editors on Windows and elsewhere have them: with backslashes, and with slashes.
+const PATHS: &[(&str, &str, Platform)] = &[
+    ("a drive", "C:\\a b\\\u{fc}.txt", Platform::Windows),
+    ("a drive in lower case", r"c:\w\a.txt", Platform::Windows),
+    ("slashes", "c:/a b/\u{fc}.txt", Platform::Windows),
+    ("both", r"C:\w/a\b.txt", Platform::Windows),
+    ("characters with a meaning in a URI", r"C:\100%25 #1 [x];+&=!'()@,.txt", Platform::Windows),
+    ("a character of two units", "D:\\\u{1f600}.txt", Platform::Windows),
+    ("a share", r"\\server\share\a b.txt", Platform::Windows),
+    ("a share with slashes", "//server/share/a b.txt", Platform::Windows),
+    ("elsewhere", "/home/me/a b/\u{fc}.txt", Platform::Posix),
+    ("a backslash elsewhere", r"/w/a\b", Platform::Posix),
+    ("a drive elsewhere", r"/C:\w", Platform::Posix),
+    ("a colon elsewhere", "/w/c:/x", Platform::Posix),
+];
+
+/// Two paths, and whether they are those of one file on Windows.
+const KEYS: &[(&str, &str, &str, bool)] = &[
+    ("slashes", r"C:\w\a.txt", "C:/w/a.txt", true),
+    ("case", r"c:\W\A.txt", r"C:\w\a.TXT", true),
+    ("a share", r"\\Server\share\a", "//server/share/A", true),
+    ("another drive", r"C:\w", r"D:\w", false),
+    ("another name", r"C:\w\a", r"C:\w\b", false),
+];
+
+/// Runs an editor without a screen and without the settings of a person. Returns false without the editor.
+fn batch(place: &Place, editor: &str, arguments: &[&str]) -> bool {
+    if let Err(error) = Command::new(editor).arg("--version").output() {
+        assert_eq!(error.kind(), ErrorKind::NotFound, "{editor}: {error}");
+        skip(&format!("{editor} is not installed"));
+        return false;
+    }
+    let mut command = Command::new("timeout");
+    command.args(["60", editor]).args(arguments).current_dir(place.project()).env("HOME", place.home());
+    let output = command.output().unwrap();
+    assert!(output.status.success(), "{editor}: {output:?}");
+    true
+}
+
+/// The functions for paths need no editor on Windows. The URI of each plugin is that of the library.
+#[test]
+fn plugins_write_uris_of_windows() {
+    let place = Place::new("uris");
+    let paths: Vec<&str> = PATHS.iter().map(|(_, path, _)| *path).collect();
+    let pairs: Vec<&str> = KEYS.iter().flat_map(|(_, one, other, _)| [*one, *other]).collect();
+    place.write("in", &json!({"paths": paths, "pairs": pairs}).to_string());
+    let plugins = concat!(env!("CARGO_MANIFEST_DIR"), "/../adapters/editors");
+    let nvim = r"
+        local editor = require('ide-mcp.editor')
+        local given = vim.fn.json_decode(vim.fn.readfile('in'))
+        local function key(path) return editor.key(path, true) end
+        local out = { uris = vim.tbl_map(editor.uri, given.paths), keys = vim.tbl_map(key, given.pairs) }
+        out.same = editor.key('/A\\b', false)
+        vim.fn.writefile({ vim.fn.json_encode(out) }, 'nvim')";
+    let vim = format!(
+        r"vim9script
+        import '{plugins}/vim/autoload/ide_mcp.vim' as plugin
+        const given = readfile('in')->join('')->json_decode()
+        const keys = given.pairs->mapnew((_, path) => plugin.Key(path, true))
+        const uris = given.paths->mapnew((_, path) => plugin.Uri(path))
+        writefile([json_encode({{uris: uris, keys: keys, same: plugin.Key('/A\b', false)}})], 'vim')
+        qall!"
+    );
+    // Emacs itself finds the buffer of a path.
+    let emacs = r#"
+        (let ((given (with-temp-buffer (insert-file-contents "in") (json-parse-buffer))))
+          (with-temp-file "emacs"
+            (insert (json-serialize
+                     (list :uris (vconcat (mapcar #'ide-mcp--uri (gethash "paths" given))))))))"#;
+    place.write("nvim.lua", nvim);
+    place.write("test.vim", &vim);
+    let (path, library) = (format!("set runtimepath+={plugins}/nvim"), format!("{plugins}/emacs/ide-mcp.el"));
+    let runs: [(&str, &[&str]); 3] = [
+        ("nvim", &["--headless", "-u", "NONE", "-i", "NONE", "--cmd", &path, "+luafile nvim.lua", "+qall!"]),
+        ("vim", &["-Nu", "NONE", "-i", "NONE", "-es", "--cmd", "set encoding=utf-8", "-S", "test.vim"]),
+        ("emacs", &["-Q", "--batch", "-l", &library, "--eval", emacs]),
+    ];
+    for (editor, arguments) in runs {
+        if !batch(&place, editor, arguments) {
+            continue;
+        }
+        let out: Value = serde_json::from_str(&place.read(editor)).unwrap();
+        let uris = out["uris"].as_array().unwrap();
+        assert_eq!(uris.len(), PATHS.len(), "{editor}");
+        for ((name, path, platform), uri) in PATHS.iter().zip(uris) {
+            let expected = LocalPath::parse(path, *platform).unwrap().to_uri();
+            assert_eq!(uri, &expected, "{editor}: {name}");
+        }
+        let Some(keys) = out.get("keys") else { continue };
+        for ((name, _, _, are_one), pair) in KEYS.iter().zip(keys.as_array().unwrap().chunks(2)) {
+            assert_eq!(pair[0] == pair[1], *are_one, "{editor}: {name}");
+        }
+        assert_eq!(out["same"], r"/A\b", "{editor}: elsewhere, each name is another file");
     }
 }

@@ -627,9 +627,21 @@ const IsFile = (buffer: number): bool => getbufvar(buffer, '&buftype') == ''
 # Returns the absolute path of the file of a buffer.
 const Path = (buffer: number): string => fnamemodify(bufname(buffer), ':p')
 
-# Returns the URI of a file: each byte is encoded but slashes and those that RFC 3986 calls unreserved.
-const Uri = (path: string): string => 'file://' .. range(len(path))->mapnew((_, i) => strpart(path, i, 1))
-  ->map((_, byte) => byte =~ '[[:alnum:]/._~-]' ? byte : printf('%%%02X', char2nr(byte)))->join('')
+# Returns the URI of a file: each byte is encoded but slashes, those that RFC 3986 calls unreserved, and the colon of a
+# drive.
+export def Uri(path: string): string
+  const drive = path =~ '^\a:[/\\]' ? '/' .. toupper(path[0]) .. ':' : ''
+  const slashed = drive != '' || path =~ '^\\\\' ? tr(path, '\', '/') : path
+  const rest = drive != '' ? strpart(slashed, 2) : slashed
+  return 'file://' .. drive .. range(len(rest))->mapnew((_, i) => strpart(rest, i, 1))
+    ->map((_, byte) => byte =~ '[[:alnum:]/._~-]' ? byte : printf('%%%02X', char2nr(byte)))->join('')
+enddef
+
+# Returns what the paths of one file have in common. On Windows they differ in the case, and with 'shellslash' in the
+# slashes.
+export def Key(path: string, is_windows = !!has('win32')): string
+  return is_windows ? tolower(tr(path, '\', '/')) : path
+enddef
 
 # Returns the number of UTF-16 units in the first bytes of a text.
 def Units(text: string, bytes: number): number
@@ -640,9 +652,9 @@ enddef
 # Returns the loaded buffer of a file, or 0. Another path of the file, through links, is as good.
 def Buffer(path: string): number
   const files = getbufinfo({bufloaded: 1})->filter((_, info) => info.name != '' && IsFile(info.bufnr))
-  const target = resolve(path)
-  const found = copy(files)->filter((_, info) => info.name == path)
-    ?? copy(files)->filter((_, info) => resolve(info.name) == target)
+  const [key, target] = [Key(path), Key(resolve(path))]
+  const found = copy(files)->filter((_, info) => Key(info.name) == key)
+    ?? copy(files)->filter((_, info) => Key(resolve(info.name)) == target)
   return get(found, 0, {bufnr: 0}).bufnr
 enddef
 

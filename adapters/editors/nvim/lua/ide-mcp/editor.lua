@@ -34,8 +34,15 @@ local function units(line, column)
   return (select(2, vim.str_utfindex(line, column)))
 end
 
+--- Returns what the paths of one file have in common. On Windows they differ in the case, and with 'shellslash' in the
+--- slashes.
+function M.key(path, is_windows)
+  if is_windows == nil then is_windows = fn.has('win32') == 1 end
+  return is_windows and (path:gsub('\\', '/'):lower()) or path
+end
+
 -- Returns the path of a file without links.
-local function real(path) return vim.loop.fs_realpath(path) or path end
+local function real(path) return M.key(vim.loop.fs_realpath(path) or path) end
 
 --- Returns the loaded buffer of a file, or nil. The path of the buffer can go through links.
 function M.buffer(path)
@@ -46,13 +53,27 @@ function M.buffer(path)
       if is_file and form(api.nvim_buf_get_name(buf)) == wanted then return buf end
     end
   end
-  return find(tostring) or path and find(real)
+  return path and (find(M.key) or find(real))
 end
 
---- Returns the path of the current buffer, or nil: a buffer can have no name, or an address such as `scp://host/file`.
+--- Returns whether a name is the path of a file. Others are empty, or an address such as `scp://host/file`. A path of
+--- Windows begins with a drive or a share.
+function M.is_path(name) return (name:find('^/') or name:find('^%a:[/\\]') or name:find('^\\\\')) ~= nil end
+
+--- Returns the path of the current buffer, or nil.
 function M.path()
-  local path = api.nvim_buf_get_name(0)
-  return (path:find('^/') or path:find('^%a:[/\\]')) and path
+  local name = api.nvim_buf_get_name(0)
+  return M.is_path(name) and name
+end
+
+--- Returns the URI of a file, as the library writes it: `vim.uri_from_fname` encodes the backslashes of a share. An
+--- address stays as it is.
+function M.uri(path)
+  if not M.is_path(path) then return path end
+  local drive, rest = path:match('^(%a):([/\\].*)')
+  if drive or path:find('^\\\\') then path = (rest or path):gsub('\\', '/') end
+  local encoded = path:gsub('[^%w/._~-]', function(byte) return ('%%%02X'):format(byte:byte()) end)
+  return 'file://' .. (drive and '/' .. drive:upper() .. ':' or '') .. encoded
 end
 
 --- Returns why lines are too much for highlighting, or nil. The limits are in bytes.
@@ -251,7 +272,7 @@ function M.tools.getDiagnostics(arguments, path)
     if items[1] and name ~= '' then
       local is_loaded = api.nvim_buf_is_loaded(buf)
       local lines = is_loaded and api.nvim_buf_get_lines(buf, 0, -1, false) or M.split(read(name) or '')
-      local file = files[real(name)] or { uri = vim.uri_from_fname(name), diagnostics = {} }
+      local file = files[real(name)] or { uri = M.uri(name), diagnostics = {} }
       for _, item in ipairs(items) do table.insert(file.diagnostics, problem(item, lines)) end
       files[real(name)] = file
     end
@@ -265,7 +286,7 @@ function M.tools.getOpenEditors()
   for _, info in ipairs(fn.getbufinfo({ buflisted = 1 })) do
     if info.name ~= '' and vim.bo[info.bufnr].buftype == '' then
       table.insert(tabs, {
-        uri = vim.uri_from_fname(info.name), label = fn.fnamemodify(info.name, ':t'), isDirty = info.changed == 1,
+        uri = M.uri(info.name), label = fn.fnamemodify(info.name, ':t'), isDirty = info.changed == 1,
         isActive = info.bufnr == fn.bufnr(), languageId = vim.bo[info.bufnr].filetype,
       })
     end

@@ -379,8 +379,8 @@ function M.setup(options)
   at('VimLeavePre', sidecar.stop)
   at('DirChanged', function() sidecar.send({ cmd = 'folders', folders = config().folders }) end)
   at('DiagnosticChanged', function(event)
-    if vim.api.nvim_buf_get_name(event.buf) == '' then return end
-    sidecar.send({ cmd = 'diagnostics_changed', uris = { vim.uri_from_bufnr(event.buf) } })
+    local name = vim.api.nvim_buf_get_name(event.buf)
+    if name ~= '' then sidecar.send({ cmd = 'diagnostics_changed', uris = { editor.uri(name) } }) end
   end)
   commands.start()
 end
