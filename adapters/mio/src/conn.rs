@@ -60,10 +60,11 @@ impl<M: Machine<Conn = ()>> Conn<M> {
         if event.token() != self.token {
             return false;
         }
+        let report = Report::of(event);
         if self.connecting {
             // Some systems report readiness before the connection is established or refused. Such an
             // event is ignored.
-            let failed = has_ended(event);
+            let failed = matches!(report, Report::End);
             if !failed && self.stream().peer_addr().is_err() {
                 return true;
             }
@@ -74,10 +75,10 @@ impl<M: Machine<Conn = ()>> Conn<M> {
                 _ => {}
             }
         }
-        if reads_to_the_end(event) {
-            self.inner.report_end()
-        } else {
-            self.inner.ready()
+        match report {
+            Report::Input => self.inner.ready(),
+            Report::Room => self.inner.report_room(),
+            Report::End => self.inner.report_end(),
         }
         true
     }
@@ -143,15 +144,26 @@ impl<M: Machine> Drop for Conn<M> {
     }
 }
 
-/// Returns true if the stream has ended or failed.
-fn has_ended(event: &Event) -> bool {
-    event.is_read_closed() || event.is_write_closed() || event.is_error()
+/// What an event says of a socket.
+pub(crate) enum Report {
+    /// Input, and perhaps room.
+    Input,
+    /// Room alone.
+    Room,
+    /// A read that leaves room no longer shows that nothing more is there: the stream has ended or failed, or has urgent
+    /// data (RFC 9293 section 3.8.5), at which a read stops.
+    End,
 }
 
-/// Returns true if a read that leaves room no longer shows that nothing more is there: the stream has
-/// ended or failed, or has urgent data (RFC 9293 section 3.8.5), at which a read stops.
-pub(crate) fn reads_to_the_end(event: &Event) -> bool {
-    has_ended(event) || event.is_priority()
+impl Report {
+    pub(crate) fn of(event: &Event) -> Self {
+        let has_ended = event.is_read_closed() || event.is_write_closed() || event.is_error();
+        match event.is_readable() {
+            _ if has_ended || event.is_priority() => Self::End,
+            true => Self::Input,
+            false => Self::Room,
+        }
+    }
 }
 
 /// Registers a socket for both directions.

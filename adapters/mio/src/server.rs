@@ -1,7 +1,7 @@
 //! The server of an editor, in the application's loop.
 
 use crate::Waker;
-use crate::conn::reads_to_the_end;
+use crate::conn::Report;
 use crate::sockets::{GUARD, Sockets, TOKENS};
 use ide_mcp::Time;
 use ide_mcp::ide::{self, ServerConfig, ServerEvent};
@@ -95,14 +95,14 @@ impl Server {
 
     /// Notes an event of the `Poll`. Returns true if it was for the server.
     pub fn handle_event(&mut self, event: &Event) -> bool {
-        match event.token().0.checked_sub(self.base.0) {
-            Some(0) => self.inner.acceptable(),
-            Some(GUARD) => self.inner.lock_ready(),
-            Some(offset) if offset < TOKENS && reads_to_the_end(event) => {
-                self.inner.report_end(offset.saturating_sub(1))
-            }
-            Some(offset) if offset < TOKENS => self.inner.ready(offset.saturating_sub(1)),
-            Some(_) | None => return false,
+        let offset = event.token().0.checked_sub(self.base.0).filter(|offset| *offset < TOKENS);
+        let Some(offset) = offset else { return false };
+        match (offset.checked_sub(1), Report::of(event)) {
+            (None, _) => self.inner.acceptable(),
+            (Some(_), _) if offset == GUARD => self.inner.lock_ready(),
+            (Some(number), Report::Input) => self.inner.ready(number),
+            (Some(number), Report::Room) => self.inner.report_room(number),
+            (Some(number), Report::End) => self.inner.report_end(number),
         }
         true
     }

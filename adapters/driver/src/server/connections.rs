@@ -83,6 +83,11 @@ impl<S> Connections<S> {
         self.report(index, Link::ready);
     }
 
+    /// Notes that the sockets with this number have room, and no new input.
+    pub(crate) fn report_room(&mut self, index: usize) {
+        self.report(index, Link::report_room);
+    }
+
     /// Notes that the streams of the sockets with this number have ended, or that the sockets have failed.
     pub(crate) fn report_end(&mut self, index: usize) {
         self.report(index, Link::report_end);

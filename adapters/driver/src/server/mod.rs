@@ -126,6 +126,12 @@ impl<T: Transport> Server<T> {
         self.lock.notified(&mut self.listener.transport);
     }
 
+    /// Notes that the socket with this number has room and no new input, as [`Link::report_room`](crate::Link::report_room)
+    /// does.
+    pub fn report_room(&mut self, number: usize) {
+        self.connections.report_room(number);
+    }
+
     /// Notes that the stream of the socket with this number has ended, or that the socket has failed.
     pub fn report_end(&mut self, number: usize) {
         self.connections.report_end(number);

@@ -72,6 +72,11 @@ impl<M: Machine, S> Conn<M, S> {
         self.link.ready();
     }
 
+    /// Notes that the socket has room and no new input, as [`Link::report_room`] does.
+    pub const fn report_room(&mut self) {
+        self.link.report_room();
+    }
+
     /// Notes that the stream has ended or the socket has failed, as [`Link::report_end`] does.
     pub const fn report_end(&mut self) {
         self.link.report_end();

@@ -120,6 +120,12 @@ impl<S> Link<S> {
         self.writable = true;
     }
 
+    /// Notes that the socket has room, and has no new input: only writing is tried again. Where edges are emulated, as by mio
+    /// on Windows, a read that finds nothing makes the system report the room again, so a read here would never end.
+    pub const fn report_room(&mut self) {
+        self.writable = true;
+    }
+
     /// Notes that the peer's stream has ended, or that the socket has failed. The link reads until it finds that.
     pub const fn report_end(&mut self) {
         self.ready();

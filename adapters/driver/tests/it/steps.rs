@@ -135,6 +135,8 @@ fn wake_of_one_connection_reads_no_other() {
     let (mut server, network) = serve(1000);
     network.0.borrow_mut().waiting = 1000;
     assert_eq!(settle(&mut server, Time::ZERO), 251);
+    server.report_room(6);
+    settle(&mut server, Time::ZERO);
     assert_eq!(network.0.borrow().reads, vec![1; 1000]);
     server.ready(7);
     settle(&mut server, Time::from_millis(1));

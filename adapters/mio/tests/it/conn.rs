@@ -22,7 +22,6 @@ struct World {
     servers: Vec<Conn<ws::Server>>,
     clients: Vec<Conn<ws::Client>>,
     tokens: usize,
-    turns: usize,
     /// The number of pings that the connections of the listener have received.
     pings: usize,
 }
@@ -40,7 +39,6 @@ impl World {
             servers: Vec::new(),
             clients: Vec::new(),
             tokens: 1,
-            turns: 0,
             pings: 0,
         }
     }
@@ -62,17 +60,21 @@ impl World {
     }
 
     /// Waits once and takes a turn of every connection.
-    fn step(&mut self, mut on: impl FnMut(&mut ws::Client, ws::OwnedEvent)) {
+    fn step(&mut self, on: impl FnMut(&mut ws::Client, ws::OwnedEvent)) {
+        self.step_within(PATIENCE, on);
+    }
+
+    /// As [`step`](Self::step), with a wait of `at_most`.
+    fn step_within(&mut self, at_most: Duration, mut on: impl FnMut(&mut ws::Client, ws::OwnedEvent)) {
         let now = self.clock.now();
         assert!(now < Time::ZERO.saturating_add(PATIENCE), "it takes too long");
         let servers = self.servers.iter().filter_map(|conn| conn.deadline(now));
         let clients = self.clients.iter().filter_map(|conn| conn.deadline(now));
-        let wait = self.clock.until(servers.chain(clients).min()).unwrap_or(PATIENCE);
+        let wait = self.clock.until(servers.chain(clients).min()).unwrap_or(at_most).min(at_most);
         match self.poll.poll(&mut self.events, Some(wait)) {
             Err(error) if error.kind() == ErrorKind::Interrupted => return,
             polled => polled.unwrap(),
         }
-        self.turns += 1;
         let now = self.clock.now();
         for event in &self.events {
             let servers = self.servers.iter_mut().any(|conn| conn.handle_event(event));
@@ -150,18 +152,22 @@ fn e03_much_goes_through_and_then_nothing_spins() {
             }
         });
     }
-    let before = world.turns;
-    let until = world.clock.now().saturating_add(Duration::from_millis(300));
-    while world.clock.now() < until {
-        let waker = Duration::from_millis(50);
-        let (servers, clients) = (&world.servers, &world.clients);
-        let now = world.clock.now();
-        assert!(servers.iter().all(|conn| conn.deadline(now) != Some(now)));
-        assert!(clients.iter().all(|conn| conn.deadline(now) != Some(now)));
-        world.poll.poll(&mut world.events, Some(waker)).unwrap();
-        assert!(world.events.is_empty(), "no bytes are sent");
+    // The memory of the last messages is freed within a second. Where edges are emulated, as on Windows, the room of a socket
+    // is reported again after a read that found nothing.
+    let settled = world.clock.now().saturating_add(Duration::from_millis(1_500));
+    while world.clock.now() < settled {
+        world.step_within(Duration::from_millis(50), |_, _| {});
     }
-    assert_eq!(world.turns, before);
+    for _ in 0..6 {
+        let before = world.clock.now();
+        world.step_within(Duration::from_millis(50), |_, _| {});
+        let waited = world.clock.now().saturating_since(before);
+        assert!(
+            world.events.is_empty() && waited >= Duration::from_millis(45),
+            "{:?} after {waited:?}",
+            world.events
+        );
+    }
 }
 
 #[test]
