@@ -1,7 +1,7 @@
 //! An agent in a `Poll`.
 
 use crate::Conn;
-use crate::conn::prepare;
+use crate::conn::{connected, prepare};
 use ide_mcp::Time;
 use ide_mcp::ide::{Client, ClientEvent};
 use ide_mcp::rpc::NotSent;
@@ -173,13 +173,13 @@ impl Agent {
         Ok(stream)
     }
 
-    /// Checks the socket that connects. Without a peer address and an error it still connects.
+    /// Checks the socket that connects.
     fn check(&mut self, now: Time) {
         let Some(stream) = &self.connecting else { return };
-        match (stream.take_error(), stream.peer_addr()) {
-            (Ok(Some(error)) | Err(error), _) => self.session.on_not_connected(now, error),
-            (Ok(None), Err(error)) if error.kind() == io::ErrorKind::NotConnected => {}
-            (Ok(None), peer) => {
+        match connected(stream) {
+            None => {}
+            Some(Err(error)) => self.session.on_not_connected(now, error),
+            Some(peer) => {
                 if self.session.on_connected(now, stream.local_addr(), peer) {
                     self.begin(now);
                 }

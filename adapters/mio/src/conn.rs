@@ -62,17 +62,16 @@ impl<M: Machine<Conn = ()>> Conn<M> {
         }
         let report = Report::of(event);
         if self.connecting {
-            // Some systems report readiness before the connection is established or refused. Such an
-            // event is ignored.
-            let failed = matches!(report, Report::End);
-            if !failed && self.stream().peer_addr().is_err() {
-                return true;
-            }
-            self.connecting = false;
             let stream = self.stream();
-            match refuse_itself(stream.local_addr(), stream.peer_addr()) {
-                Err(refused) if !failed => self.inner.link_mut().fail(refused),
-                _ => {}
+            let checked = match connected(stream) {
+                Some(peer) => refuse_itself(stream.local_addr(), peer),
+                // The next read finds why.
+                None if matches!(report, Report::End) => Ok(()),
+                None => return true,
+            };
+            self.connecting = false;
+            if let Err(error) = checked {
+                self.inner.link_mut().fail(error);
             }
         }
         match report {
@@ -163,6 +162,16 @@ impl Report {
             true => Self::Input,
             false => Self::Room,
         }
+    }
+}
+
+/// Returns the address to which a socket has connected, or why it has not; `None` while it connects. Some systems report a
+/// socket before that, and on Windows only the socket itself has the error: a read there finds an end.
+pub(crate) fn connected(stream: &TcpStream) -> Option<io::Result<SocketAddr>> {
+    match (stream.take_error(), stream.peer_addr()) {
+        (Ok(Some(error)) | Err(error), _) => Some(Err(error)),
+        (Ok(None), Err(error)) if error.kind() == io::ErrorKind::NotConnected => None,
+        (Ok(None), peer) => Some(peer),
     }
 }
 
