@@ -49,9 +49,8 @@ pub enum Bind {
 
 /// The number of connections that can wait to be accepted. The standard library requests 128, which one
 /// program that floods the port fills in a moment. All other clients then have to connect again a second
-/// later.
-#[cfg(unix)]
-const BACKLOG: i32 = 1024;
+/// later. Windows takes more than 200 only as a negative number (`SOMAXCONN_HINT`).
+const BACKLOG: i32 = if cfg!(windows) { -1024 } else { 1024 };
 
 impl Bind {
     /// Returns true if other machines can reach the address.
@@ -79,7 +78,6 @@ impl Bind {
             Self::ExposedToOtherMachines(addr) => TcpListener::bind(addr)?,
         };
         // The listener already works. If the system refuses the longer queue, the shorter queue stays.
-        #[cfg(unix)]
         let _ = rustix::net::listen(&listener, BACKLOG);
         Ok(listener)
     }
@@ -194,6 +192,17 @@ mod tests {
                 assert_eq!(found, want, "{name}");
             }
         }
+    }
+
+    /// By default macOS lets no more than 128 clients wait.
+    #[cfg(any(windows, target_os = "linux"))]
+    #[test]
+    fn a_crowd_waits_at_the_listener() {
+        let listener = Bind::AnyPort.listen(&Auth::Disabled).unwrap();
+        let (addr, patience) = (listener.local_addr().unwrap(), std::time::Duration::from_secs(10));
+        let crowd: Vec<_> =
+            (0..500).map(|_| std::net::TcpStream::connect_timeout(&addr, patience).unwrap()).collect();
+        assert_eq!((0..500).filter(|_| listener.accept().is_ok()).count(), crowd.len());
     }
 
     #[test]

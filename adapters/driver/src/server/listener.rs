@@ -52,14 +52,16 @@ impl<T: Transport> Listener<T> {
         while self.is_open && self.readable {
             match self.transport.accept() {
                 Ok(incoming) => return Some(incoming),
-                Err(error) if error.kind() == ErrorKind::WouldBlock => self.readable = false,
-                // The client has given up while its connection waited; another connection can follow.
-                Err(error)
-                    if matches!(error.kind(), ErrorKind::Interrupted | ErrorKind::ConnectionAborted) => {}
-                Err(_) => {
-                    self.readable = false;
-                    self.retry_at = Some(now.saturating_add(RETRY));
-                }
+                Err(error) => match error.kind() {
+                    ErrorKind::WouldBlock => self.readable = false,
+                    // The client has given up while its connection waited; another connection can follow. Windows calls
+                    // that a reset.
+                    ErrorKind::Interrupted | ErrorKind::ConnectionAborted | ErrorKind::ConnectionReset => {}
+                    _ => {
+                        self.readable = false;
+                        self.retry_at = Some(now.saturating_add(RETRY));
+                    }
+                },
             }
         }
         None
