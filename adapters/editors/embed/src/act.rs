@@ -259,7 +259,8 @@ impl Core {
 /// Refuses a path that is not absolute: an agent would look for the file in a folder of its own.
 fn check_absolute(command: &str, path: &str) -> Result<(), CommandError> {
     match LocalPath::from_bytes(path.as_bytes(), Platform::native()) {
-        Err(Suspicion::Empty | Suspicion::NotAbsolute) => {
+        // On Windows the colon of a URL is found first.
+        Err(Suspicion::Empty | Suspicion::NotAbsolute | Suspicion::Stream) => {
             Err(CommandError::invalid(format!("{command}: `path` is not an absolute path")))
         }
         _ => Ok(()),

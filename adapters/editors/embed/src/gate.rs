@@ -124,9 +124,10 @@ fn parse(written: &str) -> Result<LocalPath, Suspicion> {
     let parsed = LocalPath::parse(written, Platform::native());
     let Err(why @ (Suspicion::QueryOrFragment | Suspicion::BadEscape)) = parsed else { return parsed };
     let path = written.strip_prefix("file://").ok_or(why)?;
-    // A drive follows the third slash.
-    let path = if cfg!(windows) { path.trim_start_matches('/') } else { path };
-    LocalPath::parse(path, Platform::native())
+    // A drive can follow the third slash, and is no name of a folder there.
+    let drive = path.trim_start_matches('/');
+    let has_drive = cfg!(windows) && drive.get(1..2) == Some(":");
+    LocalPath::parse(if has_drive { drive } else { path }, Platform::native())
 }
 
 /// Returns the name that a peer gave to itself or to a tab, for a person: one line, at most 64 characters. It has no

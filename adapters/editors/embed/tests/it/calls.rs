@@ -1,6 +1,6 @@
 //! Calls of agents by their numbers, and their answers.
 
-use crate::support::{Room, names};
+use crate::support::{Room, names, native};
 use ide_mcp::ide::Client;
 use ide_mcp::ide::kit::{Position, Range};
 use ide_mcp::ide::tool::{
@@ -42,7 +42,7 @@ fn diff_is_answered_once_with_its_verdict() {
         );
         assert_eq!(
             (&event["path"], &event["old_path"], &event["tab"]),
-            (&json!("/w/a"), &json!("/w/a"), &json!("t"))
+            (&json!(native("/w/a")), &json!(native("/w/a")), &json!("t"))
         );
         assert_eq!(event["outside"], json!(false));
         let command = format!(r#"{{"cmd":"answer","call":1,{verdict}}}"#);
@@ -270,9 +270,9 @@ fn diff_is_outside_the_present_folders() {
 #[test]
 fn call_has_the_path_of_its_file() {
     let rows = [
-        (Some("file:///w/a b"), json!("/w/a b")),
-        (Some("file:///w/a%20b"), json!("/w/a b")),
-        (Some("/w/./a"), json!("/w/a")),
+        (Some("file:///w/a b"), json!(native("/w/a b"))),
+        (Some("file:///w/a%20b"), json!(native("/w/a b"))),
+        (Some("/w/./a"), json!(native("/w/a"))),
         (None, json!(null)),
     ];
     for (uri, path) in rows {
@@ -308,7 +308,7 @@ fn every_tool_with_a_file_has_its_path() {
     for (name, ask) in &mut asks {
         ask(room.client(0));
         let event = room.settle().pop().unwrap();
-        assert_eq!((&event["tool"], &event["path"]), (&json!(name), &json!("/w/a")), "{name}");
+        assert_eq!((&event["tool"], &event["path"]), (&json!(name), &json!(native("/w/a"))), "{name}");
     }
     room.client(0).call_tool(&GetOpenEditors).unwrap();
     assert_eq!(room.settle().pop().unwrap()["path"], json!(null), "no file");

@@ -19,6 +19,11 @@ pub(crate) fn config(more: &str) -> String {
     )
 }
 
+/// Returns a path below `/w` as this system writes it: `/w` is the drive W: for Windows.
+pub(crate) fn native(path: &str) -> String {
+    if cfg!(windows) { path.replacen("/w", "W:", 1).replace('/', r"\") } else { path.into() }
+}
+
 /// An editor and its agents.
 #[derive(Debug)]
 pub(crate) struct Room {

@@ -1,6 +1,6 @@
 //! The six methods of the Obsidian dialect, with and without a session.
 
-use crate::support::{Room, names};
+use crate::support::{Room, names, native};
 use ide_mcp::ide::tool::{DirectRequest, ListFiles, ReadFile, WriteFile};
 use serde_json::{Value, json};
 
@@ -12,13 +12,13 @@ fn requests() -> [(DirectRequest, Value, &'static str, Value); 6] {
     [
         (
             DirectRequest::ReadFile(ReadFile::new("/n/a.md")),
-            json!({"method": "readFile", "params": {"path": "n/a.md"}, "path": "/w/n/a.md"}),
+            json!({"method": "readFile", "params": {"path": "n/a.md"}, "path": native("/w/n/a.md")}),
             r#","result":"text""#,
             json!("text"),
         ),
         (
             DirectRequest::WriteFile(WriteFile::new("a.md", "new")),
-            json!({"method": "writeFile", "params": {"path": "a.md", "content": "new"}, "path": "/w/a.md"}),
+            json!({"method": "writeFile", "params": {"path": "a.md", "content": "new"}, "path": native("/w/a.md")}),
             "",
             json!({"success": true}),
         ),
