@@ -142,6 +142,11 @@ table! {
     }
 
     #[test]
+    fn e03_both_ends_send_more_than_the_mark() {
+        bytes
+    }
+
+    #[test]
     fn e03_large_messages_pass_through_a_tiny_buffer() {
         bytes
     }
@@ -173,6 +178,11 @@ table! {
 
     #[test]
     fn one_connection_ends_in_every_way() {
+        endings
+    }
+
+    #[test]
+    fn one_connection_ends_by_a_reset() {
         endings
     }
 

@@ -10,6 +10,7 @@ use ide_mcp::{Time, ws};
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::thread;
+use std::time::Duration;
 
 /// Sends single bytes to a server, and exchanges single bytes with a connection that echoes.
 pub(crate) fn single_bytes_are_joined_to_messages<A: Adapter>() {
@@ -70,6 +71,75 @@ fn one_by_one(stream: &mut TcpStream, bytes: &[u8]) {
 fn small_buffers(stream: &TcpStream, bytes: usize) {
     rustix::net::sockopt::set_socket_recv_buffer_size(stream, bytes).unwrap();
     rustix::net::sockopt::set_socket_send_buffer_size(stream, bytes).unwrap();
+}
+
+/// A large message, whose every 251st byte is the same: a piece that is lost, doubled or moved shows.
+fn payload(len: usize) -> Vec<u8> {
+    (0..=250).cycle().take(len).collect()
+}
+
+/// What an end has received, and how its connection ended.
+#[derive(Debug, Default, PartialEq)]
+struct Seen {
+    binary: Vec<usize>,
+    closed: Option<ws::Closed>,
+}
+
+impl Seen {
+    /// Notes an event. Returns true if a connection has opened, or a message has come.
+    fn note(&mut self, event: ws::OwnedEvent) -> bool {
+        match event {
+            ws::OwnedEvent::Upgrade(_) | ws::OwnedEvent::Open { .. } => return true,
+            ws::OwnedEvent::Binary(bytes) => {
+                assert!(bytes == payload(bytes.len()), "bytes are lost, doubled, or in another order");
+                self.binary.push(bytes.len());
+                return true;
+            }
+            ws::OwnedEvent::Closed(closed) => self.closed = Some(closed),
+            _ => {}
+        }
+        false
+    }
+}
+
+/// Sends more than the high-water mark from both ends at once. In one row the client, which has begun to send, then stops
+/// reading for some seconds, so that all buffers are full for longer than any timeout of a socket.
+pub(crate) fn e03_both_ends_send_more_than_the_mark<A: Adapter>() {
+    for (mib, stops) in [(9_usize, 0), (16, 0), (24, 3), (40, 0)] {
+        let len = mib << 20;
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let addr = listener.local_addr().unwrap();
+        let server = thread::spawn(move || {
+            let mut seen = Seen::default();
+            let machine = ws::Server::new(ws::Limits::default(), Time::ZERO);
+            let error = A::accept(listener.accept().unwrap().0, machine, |machine, event| {
+                if seen.note(event) && seen.binary.is_empty() {
+                    machine.accept(None).unwrap();
+                    machine.sender().binary(&payload(len)).unwrap();
+                }
+            });
+            assert_eq!(error, None, "{mib} MiB");
+            seen
+        });
+        let ask = ws::ClientRequest::new(addr.to_string());
+        let machine = ws::Client::new(ask, getrandom::fill, ws::Limits::default(), Time::ZERO).unwrap();
+        let mut seen = Seen::default();
+        let connected =
+            A::connect(addr, machine, |machine, event| match (seen.note(event), seen.binary.is_empty()) {
+                (true, true) => {
+                    machine.sender().binary(&payload(len)).unwrap();
+                    thread::sleep(Duration::from_secs(stops));
+                }
+                (true, false) => machine.sender().close(ws::CloseCode::NORMAL, "").unwrap(),
+                (false, _) => {}
+            });
+        assert_eq!(connected.unwrap(), None, "{mib} MiB");
+        let closed = Some(ws::Closed::Local { clean: true });
+        assert_eq!(seen, Seen { binary: vec![len], closed }, "{mib} MiB");
+        let there = server.join().unwrap();
+        assert_eq!(there.binary, [len], "{mib} MiB");
+        assert!(matches!(there.closed, Some(ws::Closed::Remote { .. })), "{mib} MiB: {there:?}");
+    }
 }
 
 const MESSAGE: usize = 1 << 20;

@@ -62,11 +62,13 @@ fn reset(stream: TcpStream) {
     drop(stream);
 }
 
-pub(crate) fn one_connection_ends_in_every_way<A: Adapter>() {
+/// Plays the endings by a reset, or all others.
+fn connections_end<A: Adapter>(by_reset: bool) {
     let token = ide_mcp_lockfile::new_token().unwrap();
     // The number of bytes that our side has sent before the end: none, or more than one write
     // takes.
-    let rounds = [0, 100_000].into_iter().flat_map(|size| ENDINGS.iter().map(move |ending| (size, ending)));
+    let endings = ENDINGS.iter().filter(|(.., error)| error.is_some() == by_reset);
+    let rounds = endings.flat_map(|ending| [0, 100_000].map(|size| (size, ending)));
     for (size, (name, upto, end, ends, expected)) in rounds {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let addr = listener.local_addr().unwrap();
@@ -90,6 +92,15 @@ pub(crate) fn one_connection_ends_in_every_way<A: Adapter>() {
         let as_expected = matches!(&*closed, [end] if format!("{end:?}").starts_with(ends));
         assert!(as_expected, "{name}, {size} B: {closed:?}");
     }
+}
+
+pub(crate) fn one_connection_ends_by_a_reset<A: Adapter>() {
+    connections_end::<A>(true);
+}
+
+pub(crate) fn one_connection_ends_in_every_way<A: Adapter>() {
+    connections_end::<A>(false);
+    let token = ide_mcp_lockfile::new_token().unwrap();
     // Our side closes. In one case the peer answers, in the other it does not.
     for (name, answers) in [("the peer answers", true), ("the peer does not answer", false)] {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();

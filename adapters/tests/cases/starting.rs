@@ -17,6 +17,14 @@ use std::sync::mpsc;
 use std::time::Duration;
 use std::{fs, process, thread};
 
+/// Returns true if these are the folders of a lock file: on Windows with their drive, and followed by their spellings for
+/// agents in WSL and MSYS.
+fn publishes(file: &LockFile, folders: &[&str]) -> bool {
+    let (count, own) = (file.workspace_folders.len(), file.workspace_folders.iter().take(folders.len()));
+    let is_own = |(own, folder): (&String, &&str)| own.replace('\\', "/").ends_with(folder);
+    count == folders.len() * if cfg!(windows) { 3 } else { 1 } && own.zip(folders).all(is_own)
+}
+
 pub(crate) fn options_are_published_and_kept<A: Adapter>() {
     let dir = TempDir::new();
     let mut world = {
@@ -29,12 +37,12 @@ pub(crate) fn options_are_published_and_kept<A: Adapter>() {
     let file = read(&path);
     assert_eq!(path, dir.0.join(format!("{}.lock", world.addr().port())));
     assert_eq!((file.pid, file.ide_name.as_str()), (Some(4711), "editor"));
-    assert_eq!(file.workspace_folders, ["/w/a", "/w/b"]);
+    assert!(publishes(&file, &["/w/a", "/w/b"]), "{file:?}");
     assert_eq!(file.auth_token.as_ref(), Some(world.token()));
     for folders in [vec!["/w/c"], vec![], vec!["/w/a", "/w/d"]] {
         world.editor.set_folders(&folders).unwrap();
         // A guard on a thread writes the file a moment later.
-        world.until(|_| read(&path).workspace_folders == folders);
+        world.until(|_| publishes(&read(&path), &folders));
         let changed = read(&path);
         assert_eq!((changed.pid, &changed.auth_token), (Some(4711), &file.auth_token));
     }

@@ -2,10 +2,8 @@
 #![allow(clippy::unwrap_used, clippy::wildcard_enum_match_arm, reason = "a test states what it expects")]
 #![allow(dead_code, reason = "these tests use a part of the code of the common tests")]
 
-mod flow;
 mod sockets;
 mod spawn;
-#[cfg(target_os = "linux")]
 mod wakes;
 
 #[path = "../../../tests/plain.rs"]
