@@ -1,6 +1,6 @@
 ;;; ide-mcp.el --- Let coding agents attach to Emacs  -*- lexical-binding: t; -*-
 
-;; Version: 0.1.0
+;; Version: 0.2.0
 ;; Package-Requires: ((emacs "28.1"))
 ;; Keywords: tools, processes
 ;; SPDX-License-Identifier: MIT OR Apache-2.0

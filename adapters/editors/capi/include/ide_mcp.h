@@ -96,7 +96,7 @@ enum idemcp_refusal {
 
 /* Returns the ABI of the library. If it differs from IDEMCP_ABI, this header does not fit the library. */
 uint32_t idemcp_abi(void);
-/* Returns the version of the library, such as "0.1.0". The text stays. */
+/* Returns the version of the library, such as "0.2.0". The text stays. */
 const char *idemcp_version(void);
 
 /* Writes a text as a JSON string, with quotation marks, escapes (of at most 6 bytes) and a NUL. Returns the length

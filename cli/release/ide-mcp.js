@@ -1,0 +1,37 @@
+#!/usr/bin/env node
+// Starts the program ide-mcp that npm installed for this system.
+"use strict";
+
+const { constants } = require("node:os");
+const { spawn } = require("node:child_process");
+
+const name = `ide-mcp-${process.platform}-${process.arch}`;
+const file = process.platform === "win32" ? "ide-mcp.exe" : "ide-mcp";
+
+let program;
+try {
+  program = require.resolve(`${name}/bin/${file}`);
+} catch {
+  console.error(
+    `ide-mcp: the package ${name} is not installed.\n` +
+      "Either npm was told to leave out optional dependencies (--omit=optional): install again without that.\n" +
+      "Or there is no program for this system: then build it with cargo, `cargo install ide-mcp-cli`.",
+  );
+  process.exit(1);
+}
+
+const given = process.argv.slice(2);
+if (process.execve) {
+  // The program takes the place of node: it gets every signal, and node costs no memory.
+  process.execve(program, [program, ...given]);
+} else {
+  const child = spawn(program, given, { stdio: "inherit" });
+  // Ctrl+C reaches the program too, so node only has to wait for it; what is sent to node alone goes on.
+  process.on("SIGINT", () => {});
+  for (const signal of ["SIGTERM", "SIGHUP"]) process.on(signal, () => child.kill(signal));
+  child.on("error", (error) => {
+    console.error(`ide-mcp: ${program} cannot be started: ${error.message}`);
+    process.exit(1);
+  });
+  child.on("exit", (code, signal) => process.exit(code ?? 128 + constants.signals[signal]));
+}

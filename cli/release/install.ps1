@@ -1,0 +1,62 @@
+# Installs ide-mcp @VERSION@ for you alone, in %LOCALAPPDATA%\Programs\ide-mcp, and adds that folder to your PATH. The
+# archive is checked against the sum that stands in this script. Nothing needs an administrator.
+#
+#   powershell -ExecutionPolicy Bypass -File install.ps1               installs
+#   powershell -ExecutionPolicy Bypass -File install.ps1 -Uninstall    removes what it installed
+param([switch] $Uninstall, [string] $From = '@BASE@', [string] $Into = "$env:LOCALAPPDATA\Programs\ide-mcp")
+
+$ErrorActionPreference = 'Stop'
+# The progress bar of Windows PowerShell makes a download many times as slow.
+$ProgressPreference = 'SilentlyContinue'
+$version = '@VERSION@'
+$sums = @'
+@SUMS@
+'@
+
+# The PATH of the user as it stands in the registry, with variables that are not replaced.
+$key = [Microsoft.Win32.Registry]::CurrentUser.OpenSubKey('Environment', $true)
+$folders = @("$($key.GetValue('Path', '', 'DoNotExpandEnvironmentNames'))" -split ';' | Where-Object { $_ -and $_ -ne $Into })
+
+# Tells running programs, such as the Explorer, that the variable is another: only this method does.
+function Set-UserPath([string[]] $To) {
+    $key.SetValue('Path', ($To -join ';'), 'ExpandString')
+    [Environment]::SetEnvironmentVariable('IDE_MCP_INSTALLER', $null, 'User')
+}
+
+if ($Uninstall) {
+    if (-not (Test-Path -LiteralPath "$Into\ide-mcp.exe")) { throw "ide-mcp: nothing is installed in $Into" }
+    Remove-Item -Recurse -Force -LiteralPath $Into
+    Set-UserPath $folders
+    Write-Host "ide-mcp: removed from $Into"
+    return
+}
+
+if ($version.StartsWith('@')) { throw 'ide-mcp: this is the template: a release has the installer' }
+if (-not $From) { throw 'ide-mcp: this release was made without a place to download from: name it by -From URL' }
+# 64-bit programs for this processor also run on Windows for ARM.
+$target = 'x86_64-pc-windows-gnu'
+$sum = ($sums -split "`r?`n" | Where-Object { $_.EndsWith(" $target") }) -replace ' .*'
+if (-not $sum) { throw "ide-mcp: this release has no program for $target; build it: cargo install ide-mcp-cli" }
+$name = "ide-mcp-$version-$target"
+
+$work = Join-Path ([IO.Path]::GetTempPath()) ([IO.Path]::GetRandomFileName())
+New-Item -ItemType Directory -Path $work | Out-Null
+try {
+    Write-Host "ide-mcp: $From/$name.zip"
+    Invoke-WebRequest -UseBasicParsing -Uri "$From/$name.zip" -OutFile "$work\archive.zip"
+    $found = (Get-FileHash -Algorithm SHA256 -LiteralPath "$work\archive.zip").Hash.ToLower()
+    if ($found -ne $sum) {
+        throw "ide-mcp: the download is not the archive of this release (SHA-256 $found, expected $sum): nothing was installed"
+    }
+    Expand-Archive -LiteralPath "$work\archive.zip" -DestinationPath $work
+    if (Test-Path -LiteralPath $Into) { Remove-Item -Recurse -Force -LiteralPath $Into }
+    New-Item -ItemType Directory -Force -Path (Split-Path $Into) | Out-Null
+    Move-Item -LiteralPath "$work\$name" -Destination $Into
+} finally {
+    Remove-Item -Recurse -Force -LiteralPath $work
+}
+& "$Into\ide-mcp.exe" --version | Out-Null
+if ($LASTEXITCODE -ne 0) { throw "ide-mcp: $Into\ide-mcp.exe is installed, but does not start" }
+Set-UserPath ($folders + $Into)
+$env:Path = "$env:Path;$Into"
+Write-Host "ide-mcp: installed $version in $Into; try: ide-mcp demo"
