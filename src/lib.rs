@@ -1,5 +1,5 @@
 //! Let coding agents such as Claude Code attach to your editor. You feed bytes in and get events out; the sockets and the
-//! loop stay yours.
+//! loop stay yours. (The program `ide-mcp` is the crate [`ide-mcp-cli`](https://docs.rs/crate/ide-mcp-cli).)
 //!
 //! # An editor
 //!
