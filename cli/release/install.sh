@@ -101,7 +101,7 @@ uninstall() {
 # Removes the folder, and those above it up to the prefix, as long as they are empty.
 empty() {
     folder=$1
-    while [ "$folder" != "$prefix" ] && rmdir "$folder" 2>/dev/null; do folder=$(dirname "$folder"); done
+    while rmdir "$folder" 2>/dev/null && [ "$folder" != "$prefix" ]; do folder=$(dirname "$folder"); done
 }
 
 download() {
