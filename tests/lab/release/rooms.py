@@ -292,8 +292,15 @@ def vim():
             until(lambda: list((room.root / "root/.claude/ide").glob("*.lock")), "Vim published no lock file")
             agent = subprocess.Popen(room.command("ide-mcp", "agent", "--cwd", "/root/project", "diff", "a.txt", "/root/project/new.txt"), env=ENVIRONMENT, text=True, stdout=subprocess.PIPE)
             until(lambda: "two" in tmux("capture-pane", "-p"), "Vim showed no change")
-            tmux("send-keys", ":w", "Enter")
-            assert agent.wait(PATIENCE) == 0
+
+            def accepted():
+                # Vim does not take a key that was meant for something else: it refuses what is accepted too soon.
+                tmux("send-keys", ":w", "Enter")
+                time.sleep(1)
+                return agent.poll() is not None
+
+            until(accepted, "the change was not accepted")
+            assert agent.returncode == 0, agent.returncode
             tmux("send-keys", ":qa!", "Enter")
             until(lambda: not list((room.root / "root/.claude/ide").glob("*.lock")), "Vim left its lock file")
         finally:
