@@ -1,47 +1,6 @@
-//! [`ide_mcp`] on sockets of the standard library, for a thread that can wait for the next event, and for loops that
-//! cannot wait for sockets.
+#![doc = include_str!("../README.md")]
 //!
-//! # An editor
-//! ```no_run
-//! use ide_mcp_blocking::ide::kit::{Range, display_line};
-//! use ide_mcp_blocking::ide::tool::{Diagnostic, Diagnostics, FileDiagnostics, Severity, Tool, ToolCall};
-//! use ide_mcp_blocking::ide::{ServerConfig, ServerEvent};
-//! use ide_mcp_blocking::Server;
-//! use ide_mcp_blocking::rpc::ErrorObject;
-//!
-//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
-//! let tools = [Tool::OpenDiff, Tool::GetDiagnostics];
-//! let mut server = Server::start(ServerConfig::new("My Editor", "1.0").folder(".").tools(tools))?;
-//!
-//! // A handle selects, answers and ends the editor from other threads. Here Enter ends it.
-//! let handle = server.handle();
-//! std::thread::spawn(move || std::io::stdin().read_line(&mut String::new()).map(|_| handle.shutdown()));
-//!
-//! while !server.is_over() {
-//!     let Some(call) = server.next_event().and_then(ServerEvent::into_call) else { continue };
-//!     let machine = server.machine_mut();
-//!     // An error means that the agent has gone, or has cancelled the call.
-//!     let _ = match call {
-//!         // Show the person both texts, and answer later. The agent writes the file.
-//!         ToolCall::OpenDiff(call, diff) => {
-//!             println!("proposed: {}", display_line(&diff.new_file_path, 200));
-//!             machine.answer(call, &diff.reject())
-//!         }
-//!         ToolCall::GetDiagnostics(call, _) => {
-//!             let todo = Diagnostic::new(Severity::Warning, Range::default(), "the page has no title");
-//!             machine.answer(call, &Diagnostics { files: vec![FileDiagnostics::new("file:///w/a.html", vec![todo])] })
-//!         }
-//!         other => machine.call(other).fail(ErrorObject::method_not_found("this editor does not have the tool")),
-//!     };
-//! }
-//! # Ok(())
-//! # }
-//! ```
-//!
-//! [`spawn`] runs such a server on a thread of its own, for winit, crossterm and other loops that cannot
-//! wait for sockets.
-//!
-//! # Contents
+//! ## Contents
 //!
 //! - [`Agent`] is an agent: it finds its editor, attaches, calls, and attaches again.
 //! - [`Conn`] is one connection, of either role, with its machine, on one thread: for command lines
@@ -55,7 +14,7 @@
 //! file has one. A wake-up does not end the wait of a [`Conn`]. If another thread has something to send, wait in slices
 //! with [`Conn::poll`], or use another adapter.
 //!
-//! # What lies below
+//! ## What lies below
 //! These few hundred lines wait by poll(2), ring the bell of a waiting thread, and start the thread of [`spawn`]. What
 //! is the same on every kind of loop lies in [`ide_mcp_driver`]: when a socket is read, how much a turn moves, how a
 //! connection ends, and when an agent tries again. [`ide_mcp_lockfile`] has the files and the owners of sockets, and

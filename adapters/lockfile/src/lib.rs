@@ -83,3 +83,8 @@ pub use scan::{Found, scan, scan_for};
 pub use scope::process_scope;
 pub use sys::sockets::Unknown;
 pub use system::system;
+
+/// The code of the README, which is compiled with the tests.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

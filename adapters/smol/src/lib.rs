@@ -1,46 +1,6 @@
-//! [`ide_mcp`] in a task of smol, GPUI, tokio, or any other executor. This crate needs only `async-io`,
-//! whose reactor waits.
+#![doc = include_str!("../README.md")]
 //!
-//! # An editor
-//! ```no_run
-//! use ide_mcp_smol::ide::kit::{Range, display_line};
-//! use ide_mcp_smol::ide::tool::{Diagnostic, Diagnostics, FileDiagnostics, Severity, Tool, ToolCall};
-//! use ide_mcp_smol::ide::{ServerConfig, ServerEvent};
-//! use ide_mcp_smol::Server;
-//! use ide_mcp_smol::rpc::ErrorObject;
-//!
-//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
-//! let tools = [Tool::OpenDiff, Tool::GetDiagnostics];
-//! let mut server = Server::start(ServerConfig::new("My Editor", "1.0").folder(".").tools(tools))?;
-//!
-//! // A handle selects, answers and ends the editor from other threads and tasks. Here Enter ends it.
-//! let handle = server.handle();
-//! std::thread::spawn(move || std::io::stdin().read_line(&mut String::new()).map(|_| handle.shutdown()));
-//!
-//! smol::block_on(async {
-//!     while !server.is_over() {
-//!         let Some(call) = server.next_event().await.and_then(ServerEvent::into_call) else { continue };
-//!         let machine = server.machine_mut();
-//!         // An error means that the agent has gone, or has cancelled the call.
-//!         let _ = match call {
-//!             // Show the person both texts, and answer later. The agent writes the file.
-//!             ToolCall::OpenDiff(call, diff) => {
-//!                 println!("proposed: {}", display_line(&diff.new_file_path, 200));
-//!                 machine.answer(call, &diff.reject())
-//!             }
-//!             ToolCall::GetDiagnostics(call, _) => {
-//!                 let todo = Diagnostic::new(Severity::Warning, Range::default(), "the page has no title");
-//!                 machine.answer(call, &Diagnostics { files: vec![FileDiagnostics::new("file:///w/a.html", vec![todo])] })
-//!             }
-//!             other => machine.call(other).fail(ErrorObject::method_not_found("this editor does not have the tool")),
-//!         };
-//!     }
-//! });
-//! # Ok(())
-//! # }
-//! ```
-//!
-//! # A thread of its own
+//! ## A thread of its own
 //! A toolkit that cannot wait for sockets, such as most of those on Windows, lets a thread wait. The loop of the toolkit
 //! gets the events by a channel, and acts through the handle.
 //! ```no_run
@@ -73,7 +33,7 @@
 //! # }
 //! ```
 //!
-//! # Contents
+//! ## Contents
 //!
 //! - [`Agent`] is an agent: it finds its editor, attaches, calls, and attaches again.
 //! - [`Conn`] is one connection, of either role, with its machine.
@@ -86,7 +46,7 @@
 //! server learns which socket is ready, and a turn for one connection makes no system call for the
 //! others. While nothing happens, the reactor sleeps until the next timer of the protocol is due.
 //!
-//! # What lies below
+//! ## What lies below
 //! These few hundred lines put sockets and timers on the reactor, and wake the task. What is the same on every kind of
 //! loop lies in [`ide_mcp_driver`]: when a socket is read, how much a turn moves, how a connection ends, and when an
 //! agent tries again. [`ide_mcp_lockfile`] has the files and the owners of sockets, and [`ide_mcp`] the protocol,

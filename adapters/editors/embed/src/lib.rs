@@ -39,3 +39,8 @@ pub use old_text::OldText;
 pub use output::Value;
 pub use table::{Member, Row};
 pub use typed::TypedCommand;
+
+/// The code of the README, which is compiled with the tests.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
