@@ -96,12 +96,14 @@ fn refused() -> Facts {
         }
     });
     let token = AuthToken::from_text("the-token").unwrap();
+    let mut file = LockFile::new(7, vec!["/home/me/project".into()], "VS Code", token);
+    file.running_in_windows = false;
     let lock = Lock {
         path: "/home/me/.claude/ide/41111.lock".into(),
         directory: 0,
         used: true,
         port: Some(41111),
-        file: Ok(LockFile::new(7, vec!["/home/me/project".into()], "VS Code", token)),
+        file: Ok(file),
         mode: Some(0o600),
         pid_alive: Some(true),
         modified: None,

@@ -201,7 +201,7 @@ mod tests {
             [("", LOOPBACKS.to_owned()), ("a.example", format!("a.example,{LOOPBACKS}"))]
         {
             let mut cmd = std::process::Command::new("cmd.exe");
-            let line = format!("\"{}& set NO_PROXY\"", command(&Remedy::ExcludeLoopback));
+            let line = format!("\"({})& set NO_PROXY\"", command(&Remedy::ExcludeLoopback));
             let cmd =
                 cmd.args(["/d", "/v:off", "/c"]).raw_arg(line).env_remove("NO_PROXY").env_remove("no_proxy");
             let cmd = if before.is_empty() { cmd } else { cmd.env("NO_PROXY", before) };

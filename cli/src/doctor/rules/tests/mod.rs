@@ -27,12 +27,14 @@ fn here(logical: &str, canonical: &str) -> Here {
 }
 
 fn lock(port: u16, folder: &str) -> Lock {
+    let mut file = LockFile::new(7, vec![folder.into()], "E", AuthToken::from_text(TOKEN).unwrap());
+    file.running_in_windows = false;
     Lock {
         path: format!("/h/.claude/ide/{port}.lock"),
         directory: 0,
         used: true,
         port: Some(port),
-        file: Ok(LockFile::new(7, vec![folder.into()], "E", AuthToken::from_text(TOKEN).unwrap())),
+        file: Ok(file),
         mode: Some(0o600),
         pid_alive: Some(true),
         modified: None,
