@@ -2,7 +2,7 @@
 
 use super::Report;
 use super::json::{Last, Line};
-use super::text::{Paint, head, headline, shown, title};
+use super::text::{Paint, bounded, head, headline, shown, title};
 use crate::doctor::kinds::Status;
 use crate::doctor::rules::Finding;
 use crate::support::json_line;
@@ -28,15 +28,20 @@ pub(crate) fn text_of(
 ) -> Vec<String> {
     let mut lines = vec![String::new()];
     lines.extend(title(&format!("{} {}", utc(time), display_safe(&headline(report))), paint));
-    for (change, finding) in changes {
-        let (mark, text) = match change {
-            Change::Came if finding.kind.status == Status::Ok => ('+', head(finding, paint)),
-            Change::Came => ('+', shown(finding, report.shell, paint)),
-            Change::Went => ('-', head(finding, paint)),
-        };
-        let mut text = text.into_iter();
-        lines.extend(text.next().map(|first| format!("{mark} {first}")));
-        lines.extend(text);
+    let key = |(change, finding): &(Change, &Finding)| (*change, finding.kind);
+    for alike in changes.chunk_by(|one, next| key(one) == key(next)) {
+        let (some, more) = bounded(alike, alike.first().map(|(_, finding)| finding.kind));
+        for (change, finding) in some {
+            let (mark, text) = match change {
+                Change::Came if finding.kind.status == Status::Ok => ('+', head(finding, paint)),
+                Change::Came => ('+', shown(finding, report.shell, paint)),
+                Change::Went => ('-', head(finding, paint)),
+            };
+            let mut text = text.into_iter();
+            lines.extend(text.next().map(|first| format!("{mark} {first}")));
+            lines.extend(text);
+        }
+        lines.extend(more);
     }
     lines
 }
@@ -106,7 +111,12 @@ mod tests {
             "      CLAUDE_CONFIG_DIR; or run `ide-mcp editor`.",
             "+ ok: c [lock-sound]",
         ];
-        assert_eq!(text_of(&changes, &report, time, Paint { colored: false, columns: None }), expected);
+        let paint = Paint { colored: false, columns: None };
+        assert_eq!(text_of(&changes, &report, time, paint), expected);
+        let many = vec![(Change::Went, &went); 10_000];
+        let lines = text_of(&many, &report, time, paint);
+        let more = "… and 9980 more [port-variable-invalid]; --json has all";
+        assert_eq!((lines.len(), lines.last().map(String::as_str)), (2 + 20 + 1, Some(more)));
         let lines = json_of(&changes, &report, time).unwrap();
         let members = |line: &String| {
             let line: serde_json::Value = serde_json::from_str(line).unwrap();

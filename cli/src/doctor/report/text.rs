@@ -1,7 +1,7 @@
 //! The report for a person: the verdict, then the findings with their advice, worst first.
 
 use super::Report;
-use crate::doctor::kinds::Status;
+use crate::doctor::kinds::{Kind, Status};
 use crate::doctor::rules::{Finding, Verdict, editor_named};
 use crate::support::{Shell, columns, has_colors};
 use anstyle::{AnsiColor, Style};
@@ -48,12 +48,16 @@ pub(crate) fn text(report: &Report<'_>, verbose: bool, paint: Paint) -> String {
 
 /// Returns the findings of each kind that are shown, and a line about those that are not.
 fn by_kind(findings: &[Finding]) -> impl Iterator<Item = (&[Finding], Option<String>)> {
-    findings.chunk_by(|one, next| one.kind == next.kind).map(|alike| {
-        let (shown, others) = alike.split_at(alike.len().min(MOST_OF_A_KIND));
-        let kind = shown.first().map(|finding| finding.kind.id).unwrap_or_default();
-        let more = format!("… and {} more [{kind}]; --json has all", others.len());
-        (shown, (!others.is_empty()).then_some(more))
-    })
+    findings
+        .chunk_by(|one, next| one.kind == next.kind)
+        .map(|alike| bounded(alike, alike.first().map(|finding| finding.kind)))
+}
+
+/// Returns the first of findings of one kind, and a line about the others.
+pub(super) fn bounded<'a, T>(alike: &'a [T], kind: Option<&Kind>) -> (&'a [T], Option<String>) {
+    let (shown, others) = alike.split_at(alike.len().min(MOST_OF_A_KIND));
+    let more = kind.filter(|_| !others.is_empty());
+    (shown, more.map(|kind| format!("… and {} more [{}]; --json has all", others.len(), kind.id)))
 }
 
 fn is_ok(findings: &[Finding]) -> bool {

@@ -39,7 +39,7 @@ pub(crate) struct Finding {
     pub(crate) command: String,
 }
 
-/// Returns the findings for these facts, worst first.
+/// Returns the findings for these facts, worst first, and those of one kind together.
 pub(crate) fn judge(facts: &Facts) -> Vec<Finding> {
     let mut findings = Vec::new();
     for look in RULES {
@@ -55,7 +55,14 @@ pub(crate) fn judge(facts: &Facts) -> Vec<Finding> {
     for finding in &mut findings {
         advice::fill_in(finding, &facts.here.canonical, facts.shell);
     }
-    findings.sort_by_key(|finding| finding.kind.status);
+    let mut order: Vec<&'static Kind> = Vec::new();
+    for finding in &findings {
+        if !order.contains(&finding.kind) {
+            order.push(finding.kind);
+        }
+    }
+    findings
+        .sort_by_key(|finding| (finding.kind.status, order.iter().position(|kind| *kind == finding.kind)));
     findings
 }
 

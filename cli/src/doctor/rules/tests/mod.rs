@@ -107,6 +107,12 @@ fn each_fact_gives_exactly_its_findings() {
         let findings = judge(&facts);
         seen.extend(findings.iter().map(|found| found.kind.id));
         assert!(findings.is_sorted_by_key(|found| found.kind.status), "{name}: the worst come first");
+        let kinds = findings.chunk_by(|one, next| one.kind == next.kind).map(|alike| alike[0].kind.id);
+        assert_eq!(
+            kinds.clone().collect::<BTreeSet<_>>().len(),
+            kinds.count(),
+            "{name}: each kind is in one place"
+        );
         for found in &findings {
             assert!(!found.advice.contains('{') && !found.says.is_empty(), "{name}: {found:?}");
             assert!(!format!("{found:?}").contains("QZ"), "{name}: {found:?} has the token");
