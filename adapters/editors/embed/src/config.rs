@@ -21,7 +21,7 @@ pub const PARTS: &[Row] = &[OwnTool::ROW, Prompt::ROW, Argument::ROW, Resource::
 inputs! {
     /// The configuration of the editor: the first line.
     "configuration" => Config {
-        /// The version of this protocol: 1, also if it is absent.
+        /// The version of this protocol: 1, also if it is absent. For another one, the error names the side to update.
         protocol: Option<u64>,
         /// The name of the editor, which agents show to a person.
         name: String,
@@ -125,7 +125,14 @@ impl Config {
         let config: Self = read_members(&mut members).map_err(|fault| ConfigError::new(fault.to_string()))?;
         match config.protocol {
             None | Some(PROTOCOL) => Ok(config),
-            Some(other) => Err(ConfigError::new(format!("`protocol` has to be {PROTOCOL}, and not {other}"))),
+            Some(other) => {
+                let older = if other > PROTOCOL {
+                    concat!("ide-mcp ", env!("CARGO_PKG_VERSION"))
+                } else {
+                    "the plugin of the editor"
+                };
+                Err(ConfigError::new(format!("update {older}: `protocol` is {other}, and here {PROTOCOL}")))
+            }
         }
     }
 

@@ -12,6 +12,8 @@ events! {
     1 "listening" => Listening {
         /// The version of this protocol.
         protocol: u64,
+        /// The version of ide-mcp, such as `0.2.0`, which a plugin compares with its own.
+        version: String,
         /// The port.
         port: u64,
         /// The path of the lock file, for `resume`.

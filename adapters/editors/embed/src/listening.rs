@@ -57,6 +57,7 @@ impl ListeningEditor {
         core.gate.look_at_disk();
         core.put(Event::Listening {
             protocol: PROTOCOL,
+            version: env!("CARGO_PKG_VERSION").into(),
             port: server.server().local_addr().port().into(),
             lock: server.server().lock_file().path().map(|path| path.display().to_string()),
             environment: json(&environment(server.server().local_addr().port())),

@@ -19,7 +19,16 @@ fn wrong_configuration_names_its_member() {
             with(r#","color":1"#),
             "`color` is no member of configuration, which has protocol",
         ),
-        ("another protocol", with(r#","protocol":2"#), "`protocol` has to be 1, and not 2"),
+        (
+            "a later protocol",
+            with(r#","protocol":2"#),
+            concat!("update ide-mcp ", env!("CARGO_PKG_VERSION"), ": `protocol` is 2, and here 1"),
+        ),
+        (
+            "an earlier protocol",
+            with(r#","protocol":0"#),
+            "update the plugin of the editor: `protocol` is 0, and here 1",
+        ),
         (
             "an unknown tool",
             with(r#","tools":["dance"]"#),

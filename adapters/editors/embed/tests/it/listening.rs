@@ -65,6 +65,10 @@ fn agent_is_answered_over_sockets() {
     let lock = Path::new(listening["lock"].as_str().unwrap()).to_owned();
     assert_eq!(LockFile::parse(&fs::read_to_string(&lock).unwrap()).unwrap().pid, Some(1));
     let port = listening["port"].to_string();
+    assert_eq!(
+        [&listening["protocol"], &listening["version"]],
+        [&json!(1), &json!(env!("CARGO_PKG_VERSION"))]
+    );
     assert_eq!(listening["environment"]["CLAUDE_CODE_SSE_PORT"], json!(port));
     let options = AgentOptions::new("agent", "1").lock_file(&lock).permit_dead_process();
     let agent = thread::spawn(move || {
