@@ -1,5 +1,8 @@
-;;; ide-mcp.el --- Let coding agents attach to Emacs  -*- lexical-binding: t; -*-
+;;; ide-mcp.el --- Let coding agents such as Claude Code attach  -*- lexical-binding: t; -*-
 
+;; Copyright (c) 2026 the ide-mcp authors
+
+;; Author: the ide-mcp authors
 ;; Version: 0.2.0
 ;; Package-Requires: ((emacs "28.1"))
 ;; Keywords: tools, processes
@@ -143,6 +146,12 @@ It is two files of the largest size.  30 files of 15 MiB took 600 MB.")
   "The number of bytes for which a file counts at least that nobody has seen.
 So there are at most 512: a buffer takes memory beside its text.")
 
+(defconst ide-mcp--release '(:version "0.2.0" :base nil :sums nil)
+  "The release of which this package is a part.
+Releasing fills in where its programs are, and an alist of their SHA-256 sums.")
+
+(defvar ide-mcp--started nil "The command of the sidecar, or why there is none.")
+(defvar ide-mcp--work nil "The folder of `ide-mcp-install' while it runs.")
 (defvar ide-mcp--process nil "The process of the sidecar.")
 (defvar ide-mcp--pieces nil "The pieces of the unfinished line, the last one first.")
 (defvar ide-mcp--lines nil "The lines that were not handled yet, in order.")
@@ -185,33 +194,42 @@ An agent can show a file while nobody is there.")
   (remove-hook 'find-file-hook #'ide-mcp--send-folders)
   (advice-remove 'flymake-make-report-fn #'ide-mcp--announcing)
   (ide-mcp--stop)
-  (cond ((not ide-mcp-mode))
-        ((executable-find (car ide-mcp-command))
-         (run-with-idle-timer 0.05 t #'ide-mcp--send-selection)
-         (add-hook 'find-file-hook #'ide-mcp--send-folders)
-         (advice-add 'flymake-make-report-fn :filter-return #'ide-mcp--announcing)
-         (ide-mcp--start))
-        (t (ide-mcp--give-up (format "%s is not in PATH: see the README of ide-mcp"
-                                     (car ide-mcp-command))))))
+  (when ide-mcp-mode
+    (if (stringp (setq ide-mcp--started (ide-mcp--command)))
+        (ide-mcp--give-up ide-mcp--started)
+      (run-with-idle-timer 0.05 t #'ide-mcp--send-selection)
+      (add-hook 'find-file-hook #'ide-mcp--send-folders)
+      (advice-add 'flymake-make-report-fn :filter-return #'ide-mcp--announcing)
+      (ide-mcp--start))))
 
 (defun ide-mcp-status ()
-  "Show the port and the attached agents."
+  "Show the port, the attached agents, and what to update."
   (interactive)
-  (message "Port %s: %s" (alist-get 'port ide-mcp--listening) (ide-mcp--status)))
+  (message "Port %s: %s%s" (alist-get 'port ide-mcp--listening) (ide-mcp--status)
+           (if-let ((advice (and ide-mcp--listening
+                                 (ide-mcp--advice (alist-get 'version ide-mcp--listening)))))
+               (concat ".  " advice)
+             "")))
 
+;;;###autoload
 (defun ide-mcp-mention ()
-  "Mention the file, or the lines of the region, in the prompt of the agent."
+  "Mention the file, or the lines of the region, in the prompt of the agent.
+This turns `ide-mcp-mode' on."
   (interactive)
-  (cl-flet ((line (position) (1- (line-number-at-pos position t))))
-    (ide-mcp-send :cmd "mention" :path (or (ide-mcp--file) (user-error "No file"))
-                  :lines (and (use-region-p)
-                              (vector (line (region-beginning)) (line (1- (region-end)))))))
-  (unless (delq nil (mapcar #'cdr ide-mcp--agents))
-    (ide-mcp--say "No agent is attached: the mention waits up to 30 s for one")))
+  (let ((path (or (ide-mcp--file) (user-error "No file"))))
+    (unless ide-mcp-mode (ide-mcp-mode))
+    (when ide-mcp-mode ; else it has said why not
+      (cl-flet ((line (position) (1- (line-number-at-pos position t))))
+        (ide-mcp-send :cmd "mention" :path path
+                      :lines (and (use-region-p)
+                                  (vector (line (region-beginning)) (line (1- (region-end)))))))
+      (unless (delq nil (mapcar #'cdr ide-mcp--agents))
+        (ide-mcp--say "No agent is attached: the mention waits up to 30 s for one")))))
 
 (defun ide-mcp-pause ()
   "Hide files and selections from agents, or end this pause."
   (interactive)
+  (unless ide-mcp-mode (user-error "The mode is off: M-x ide-mcp-mode"))
   (ide-mcp-send :cmd (if ide-mcp--paused "resume" "pause")))
 
 (defun ide-mcp--status ()
@@ -225,6 +243,169 @@ An agent can show a file while nobody is there.")
             (cond ((> waiting 0) (format " (%d waiting)" waiting))
                   (ide-mcp--paused " (paused)")))))
 
+;;; The program
+
+(defun ide-mcp--release (member)
+  "Return MEMBER of the release of which this package is a part."
+  (plist-get ide-mcp--release member))
+
+(defun ide-mcp--own (name)
+  "Return the path of the file NAME, a program that `ide-mcp-install' makes."
+  (expand-file-name (concat name (if (eq system-type 'windows-nt) ".exe" ""))
+                    (locate-user-emacs-file "ide-mcp-program/")))
+
+(defun ide-mcp--command ()
+  "Return `ide-mcp-command' with the fetched program if PATH has none.
+Return a text if neither is there."
+  (pcase-let ((`(,program . ,words) ide-mcp-command)
+              (own (ide-mcp--own "ide-mcp")))
+    (cond ((executable-find program) ide-mcp-command)
+          ((not (equal program "ide-mcp"))
+           (format "%s is not in PATH: see the README of ide-mcp" program))
+          ((file-executable-p own) (cons own words))
+          (t (format "ide-mcp is not in PATH: %s"
+                     (if (ide-mcp--release :base)
+                         "M-x ide-mcp-install fetches it"
+                       "see the README of ide-mcp"))))))
+
+(defun ide-mcp--advice (version)
+  "Return which side to update if a program has VERSION, or nil.
+A program understands an earlier package."
+  (let* ((own (ide-mcp--release :version))
+         (mine (version-to-list own))
+         (other (ignore-errors (version-to-list version)))
+         (path (car ide-mcp--started)))
+    (cond
+     ((version-list-< other mine)
+      (format "program %s, package %s: update the program%s" (or version "unknown") own
+              (cond ((and (equal path (ide-mcp--own "ide-mcp")) (ide-mcp--release :base))
+                     ": M-x ide-mcp-install")
+                    ((equal (file-name-base path) "ide-mcp") ; and not `docker'
+                     (concat ", " (abbreviate-file-name (executable-find path))))
+                    (t ""))))
+     ((version-list-< (seq-take mine 2) (seq-take other 2))
+      (format "program %s, package %s: update the package%s" version own
+              (if (locate-file "ide-mcp.version" (list (file-name-directory (locate-library "ide-mcp"))))
+                  ": ide-mcp plugin emacs"
+                ", by your package manager"))))))
+
+(defun ide-mcp--target ()
+  "Return the name of this system among the programs of a release."
+  (if (eq system-type 'windows-nt)
+      "x86_64-pc-windows-gnu"
+    (let ((processor (car (split-string system-configuration "-"))))
+      (concat (pcase processor ("amd64" "x86_64") ("arm64" "aarch64") (_ processor))
+              "-"
+              (pcase system-type
+                ('gnu/linux "unknown-linux-musl")
+                ('darwin "apple-darwin")
+                (other (symbol-name other)))))))
+
+;;;###autoload
+(defun ide-mcp-install ()
+  "Fetch the program `ide-mcp' of the version of this package.
+Its SHA-256 sum is part of the package.  The program lies in the folder
+ide-mcp-program of `user-emacs-directory', and serves if PATH has no other."
+  (interactive)
+  (let* ((version (ide-mcp--release :version))
+         (target (ide-mcp--target))
+         (name (format "ide-mcp-%s-%s" version target))
+         (windows (eq system-type 'windows-nt))
+         (program (concat name (if windows "/ide-mcp.exe" "/ide-mcp")))
+         (sum (alist-get target (ide-mcp--release :sums) nil nil #'equal))
+         (own (ide-mcp--own "ide-mcp"))
+         (new (ide-mcp--own (format "new-%d" (emacs-pid)))))
+    (cond ((not (ide-mcp--release :base))
+           (user-error "No release has this package: put ide-mcp in PATH, as its README says"))
+          (ide-mcp--work (user-error "The program is on its way"))
+          ((not sum)
+           (user-error "Run cargo install ide-mcp-cli: the release has no program for %s" target)))
+    (dolist (tool '("curl" "tar"))
+      (unless (executable-find tool)
+        (user-error "Install %s first, or put ide-mcp in PATH" tool)))
+    (setq ide-mcp--work (make-temp-file "ide-mcp-" t))
+    (add-hook 'kill-emacs-hook #'ide-mcp--end-work)
+    (ide-mcp--say "Fetching ide-mcp %s" version)
+    (let ((archive (expand-file-name "archive" ide-mcp--work))
+          (unpacked (expand-file-name program ide-mcp--work)))
+      (ide-mcp--step
+       `("curl" "--fail" "--silent" "--show-error" "--location" "--connect-timeout" "30"
+         "--speed-limit" "1" "--speed-time" "60" "--output" ,archive
+         ,(concat (ide-mcp--release :base) "/" name (if windows ".zip" ".tar.gz")))
+       "try again, the download failed: "
+       (lambda (_)
+         (unless (equal sum (with-temp-buffer
+                              (set-buffer-multibyte nil)
+                              (insert-file-contents-literally archive)
+                              (secure-hash 'sha256 (current-buffer))))
+           (error "Try again, the download is not the archive of this release"))
+         (ide-mcp--step
+          `("tar" "-xf" ,archive "-C" ,ide-mcp--work ,program)
+          "the archive cannot be unpacked: "
+          (lambda (_)
+            ;; It has to start in the folder where it stays, before it takes the place of another one.
+            (make-directory (file-name-directory own) t)
+            (copy-file unpacked new t)
+            (set-file-modes new #o755)
+            (let ((problem "run cargo install ide-mcp-cli: it does not start here: "))
+              (ide-mcp--step
+               (list new "--version") problem
+               (lambda (text)
+                 (unless (equal text (concat "ide-mcp " version)) (error "%s%s" problem text))
+                 (rename-file new own t)
+                 (ide-mcp--end-work)
+                 (ide-mcp--say "Installed %s in %s.  %s" version
+                               (abbreviate-file-name (file-name-directory own))
+                               (if-let ((other (executable-find "ide-mcp")))
+                                   (format "But %s is in PATH, and goes first" other)
+                                 (format "M-x ide-mcp-mode %s" (if ide-mcp-mode
+                                                                   "twice starts it again"
+                                                                 "starts it"))))))))))))))
+
+(defun ide-mcp--step (command problem then)
+  "Run COMMAND for `ide-mcp-install', and call THEN with what it has printed.
+If that fails, nothing is installed, and PROBLEM begins the reason."
+  (cl-flet ((act (function)
+              (condition-case failure
+                  (funcall function)
+                (error
+                 (ide-mcp--end-work)
+                 (ide-mcp--say "Not installed: %s" (error-message-string failure))))))
+    (let ((buffer (generate-new-buffer " *ide-mcp-install*"))
+          (default-directory temporary-file-directory))
+      (act (lambda ()
+             (make-process
+              :name "ide-mcp-install" :command command :buffer buffer :connection-type 'pipe
+              :noquery t
+              :sentinel
+              (lambda (process _change)
+                (unless (process-live-p process)
+                  (let ((text (with-current-buffer buffer (string-trim (buffer-string)))))
+                    (kill-buffer buffer)
+                    (act (lambda ()
+                           (unless (eq 0 (process-exit-status process))
+                             (error "%s%s" problem (if (equal text "") "it was killed" text)))
+                           (funcall then text))))))))))))
+
+(defun ide-mcp--end-work ()
+  "Remove what `ide-mcp-install' leaves but the program."
+  (remove-hook 'kill-emacs-hook #'ide-mcp--end-work)
+  (when ide-mcp--work (delete-directory ide-mcp--work t))
+  (setq ide-mcp--work nil)
+  (let ((new (ide-mcp--own (format "new-%d" (emacs-pid)))))
+    (when (file-exists-p new) (delete-file new))
+    (ignore-errors (delete-directory (file-name-directory new))))) ; if it is empty
+
+(defun ide-mcp-uninstall ()
+  "Remove the program that `ide-mcp-install' has fetched."
+  (interactive)
+  (let* ((own (ide-mcp--own "ide-mcp"))
+         (folder (file-name-directory own)))
+    (unless (file-exists-p folder) (user-error "Nothing was installed by M-x ide-mcp-install"))
+    (when (and ide-mcp-mode (equal own (car ide-mcp--started))) (ide-mcp-mode -1))
+    (delete-directory folder t)
+    (ide-mcp--say "Removed %s" (abbreviate-file-name folder))))
+
 ;;; The process
 
 (defun ide-mcp--start ()
@@ -233,13 +414,13 @@ An agent can show a file while nobody is there.")
     (setq ide-mcp--pieces nil
           ide-mcp--problem "The sidecar died too often"
           ide-mcp--process
-          (make-process :name "ide-mcp" :command ide-mcp-command :connection-type 'pipe
+          (make-process :name "ide-mcp" :command ide-mcp--started :connection-type 'pipe
                         :coding 'utf-8-unix :noquery t :stderr (get-buffer-create " *ide-mcp*")
                         :filter #'ide-mcp--filter :sentinel #'ide-mcp--sentinel)))
   (apply #'ide-mcp-send
          (append ide-mcp-config
                  (list
-                  :name "Emacs" :version emacs-version :pid (emacs-pid)
+                  :protocol 1 :name "Emacs" :version emacs-version :pid (emacs-pid)
                   :folders (ide-mcp--folders) :resume (alist-get 'lock ide-mcp--listening)
                   :tools ["openDiff" "getDiagnostics" "getOpenEditors" "checkDocumentDirty"
                           "saveDocument" "openFile" "getCurrentSelection" "getLatestSelection"
@@ -489,7 +670,9 @@ the files in its headers, and modes for documents and archives start programs."
       (while (and (symbolp (symbol-function mode)) (symbol-function mode))
         (setq mode (symbol-function mode)))
       (and (or (memq mode '(c-or-c++-mode conf-mode-maybe))
-               (provided-mode-derived-p mode 'prog-mode 'text-mode 'conf-mode))
+               ;; Emacs 30 takes several modes as a list, and earlier ones take no list.
+               (seq-some (lambda (parent) (provided-mode-derived-p mode parent))
+                         '(prog-mode text-mode conf-mode)))
            (not (provided-mode-derived-p mode 'org-mode))
            mode))))
 
@@ -558,7 +741,7 @@ Its time grows with the text alone, since it knows words, comments and strings."
      .call
      (lambda ()
        (when (and (equal .event "diff") (not .label))
-         (error "update ide-mcp: this sidecar does not judge what agents name"))
+         (signal 'error '("update ide-mcp: this sidecar does not judge what agents name")))
        (dolist (path (list .path .old_path))
          (when path (ide-mcp--check-path path)))
        (pcase .event
@@ -605,6 +788,8 @@ Its time grows with the text alone, since it knows words, comments and strings."
 (defun ide-mcp--listen (event)
   "Give the environment of EVENT to the processes of Emacs."
   (setq ide-mcp--listening event)
+  (when-let ((advice (ide-mcp--advice (alist-get 'version event))))
+    (ide-mcp--say "ide-mcp: %s" advice))
   (with-temp-buffer ; the current buffer can have an environment of its own
     (pcase-dolist (`(,name . ,value) (alist-get 'environment event))
       (setenv (symbol-name name) value)))

@@ -26,8 +26,8 @@ pub(crate) const EDITORS: &[Editor] = &[
     Editor {
         name: "nvim",
         files: files!("nvim": "doc/ide-mcp.txt" "lua/ide-mcp/diff.lua" "lua/ide-mcp/editor.lua"
-            "lua/ide-mcp/health.lua" "lua/ide-mcp/init.lua" "lua/ide-mcp/nested.lua" "lua/ide-mcp/sidecar.lua"
-            "plugin/ide-mcp.lua"),
+            "lua/ide-mcp/health.lua" "lua/ide-mcp/init.lua" "lua/ide-mcp/nested.lua" "lua/ide-mcp/program.lua"
+            "lua/ide-mcp/sidecar.lua" "plugin/ide-mcp.lua" "release.json"),
         places: &[
             ("XDG_DATA_HOME", "nvim/site/pack/ide-mcp/start/ide-mcp"),
             ("HOME", ".local/share/nvim/site/pack/ide-mcp/start/ide-mcp"),
@@ -37,7 +37,8 @@ pub(crate) const EDITORS: &[Editor] = &[
     },
     Editor {
         name: "vim",
-        files: files!("vim": "autoload/ide_mcp.vim" "doc/ide-mcp.txt" "plugin/ide_mcp.vim"),
+        files: files!("vim": "autoload/ide_mcp.vim" "autoload/ide_mcp/program.vim" "doc/ide-mcp.txt" "plugin/ide_mcp.vim"
+            "release.json"),
         places: &[
             ("HOME", ".vim/pack/ide-mcp/start/ide-mcp"),
             ("USERPROFILE", "vimfiles/pack/ide-mcp/start/ide-mcp"),
@@ -80,6 +81,22 @@ mod tests {
             there.sort();
             let table: Vec<_> = editor.files.iter().map(|(path, _)| *path).collect();
             assert_eq!(table, there, "{}", editor.name);
+        }
+    }
+
+    #[test]
+    fn plugins_have_the_version_of_the_program() {
+        let version = env!("CARGO_PKG_VERSION");
+        let rows = [
+            ("nvim", "release.json", format!("{{\"version\": \"{version}\"}}\n")),
+            ("vim", "release.json", format!("{{\"version\": \"{version}\"}}\n")),
+            ("emacs", "ide-mcp.el", format!("\n;; Version: {version}\n")),
+            ("emacs", "ide-mcp.el", format!("(:version \"{version}\" ")),
+        ];
+        for (name, path, line) in rows {
+            let editor = EDITORS.iter().find(|editor| editor.name == name).unwrap();
+            let (_, text) = editor.files.iter().find(|(file, _)| *file == path).unwrap();
+            assert!(text.contains(&line), "{name}: {path} lacks {line}");
         }
     }
 

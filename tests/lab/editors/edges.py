@@ -7,7 +7,8 @@ import signal
 import time
 import urllib.parse
 
-from run import Failure, await_, outcome, pushed, texts
+from hostile import of_row
+from run import PROGRAM, Failure, await_, outcome, pushed, texts
 
 
 def wide_character_is_selected_whole(room):
@@ -268,6 +269,37 @@ def missing_program_is_reported(room):
     room.shows("none-such is not in PATH: see ")
     room.type(*room.keys.STATUS)
     room.shows(room.keys.STATUS_WITHOUT_PROGRAM)
+
+
+# What a plugin says of a program of a version, in place of the own one, and what of a protocol that is not understood.
+VERSIONS = {
+    "older": (r'"version":"0.1.9"', r"program 0\.1\.9, \w+ 0\.\d+\.\d+: update the program, .*ide-mcp"),
+    "older, and later in one number": (r'"version":"0.1.999"', r"program 0\.1\.999, .*: update the program"),
+    "of before the first release": (r'"no":1', r"program unknown, .*: update the program"),
+    "later patch": (r'"version":"0.2.999"', None),
+    "later series": (r'"version":"0.10.0"', r"program 0\.10\.0, .*: update the (plugin|package): ide-mcp plugin"),
+    "later main version": (r'"version":"10.0.0"', r"program 10\.0\.0, .*: update the (plugin|package)"),
+}
+
+
+def other_version_is_named(room):
+    room.start()
+    program = room.home / "other/ide-mcp"
+    program.parent.mkdir()
+    for name, (member, says) in VERSIONS.items():
+        def act(member=member, says=says):
+            program.write_text(f"#!/bin/sh\n{PROGRAM} sidecar | sed -u 's/\"version\":\"[^\"]*\"/{member}/'\n")
+            program.chmod(0o755)
+            room.restart(*room.keys.sidecar(str(program), "sidecar"))
+            room.lock()
+            if says:
+                return room.shows(says)
+            time.sleep(1)
+            room.hides("update the", 0)
+        of_row(name, act)
+    program.write_text(f"#!/bin/sh\nsed -u 's/\"protocol\":1/\"protocol\":2/' | {PROGRAM} sidecar\n")
+    room.restart()
+    room.shows(r"update\s+ide-mcp \d")
 
 
 def own_view_decides_and_closes(room):

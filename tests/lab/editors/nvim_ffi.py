@@ -41,6 +41,7 @@ ABSENT = {
     "pause_survives_the_sidecar": NO_PROCESS,
     "container_has_its_folders_and_process": NO_PROCESS,
     "missing_program_is_reported": NO_PROCESS,
+    "other_version_is_named": NO_PROCESS,
     "consent_is_for_the_agent_of_the_question": NO_PROCESS,
     "events_of_an_older_sidecar_hurt_nobody": NO_PROCESS,
     "messages_are_one_plain_line": NO_PROCESS,

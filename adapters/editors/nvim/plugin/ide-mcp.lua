@@ -1,8 +1,16 @@
 -- Starts with the default options, unless the configuration of the person calls `setup` itself, or there is no screen.
-vim.api.nvim_create_autocmd('VimEnter', {
-  callback = function()
-    if vim.fn.exists(':IdeMcp') == 0 and #vim.api.nvim_list_uis() > 0 and vim.g.ide_mcp_start ~= false then
-      require('ide-mcp').setup()
-    end
-  end,
+vim.api.nvim_create_user_command('IdeMcp', function(call) require('ide-mcp').command(call) end, {
+  nargs = 1, range = true, complete = function(typed) return require('ide-mcp').complete(typed) end,
 })
+
+local function start()
+  if #vim.api.nvim_list_uis() == 0 or vim.g.ide_mcp_start == false then return end
+  local plugin = require('ide-mcp')
+  if not plugin.is_set_up then plugin.setup() end
+end
+
+if vim.v.vim_did_enter == 1 then
+  vim.schedule(start) -- a plugin manager that loads it later calls `setup` next
+else
+  vim.api.nvim_create_autocmd('VimEnter', { callback = start })
+end

@@ -6,6 +6,8 @@ vim9script
 # becomes part of a command, of an expression or of the format of a status line. Line() makes safe what is shown in a
 # title, in a message or in a question.
 
+import autoload './ide_mcp/program.vim'
+
 const [max_deaths, within] = [5, 60] # a sidecar that dies more often within so many seconds is not started again
 const max_text = 256 * 1024 # the longest text of a selection that agents receive, in bytes
 const quiet = 0.5 # seconds without a key before a view opens, which would take the next keys
@@ -36,6 +38,7 @@ const limit_unseen = $'files of more than {max_unseen / 1024 / 1024} MiB were op
 
 var options: dict<any> # see below
 var running = null_job # the process of the sidecar, unless it was stopped
+var started: list<string> # its command, with its program
 var [lock, problem] = ['', ''] # the path of its lock file, which the next process takes over; its last error
 var deaths: list<number> = [] # the times at which processes died
 var [port, is_paused, is_due] = [0, false, false] # `is_due`: the selection will be sent soon
@@ -112,14 +115,13 @@ def Start()
   if running != null_job | return | endif
   extend(options, get(g:, 'ide_mcp', {})->mapnew((name, Value) =>
     type(Value) == v:t_dict ? extendnew(options[name], Value) : Value))
-  const program = options.command[0]
-  if !executable(program) | Warn($'{program} is not in PATH: see `:help ide-mcp`') | return | endif
+  try | started = program.Find(options.command) | catch | Warn(v:exception) | return | endtry
   if &encoding != 'utf-8' | Warn($"'encoding' is {&encoding}, and has to be utf-8") | return | endif
   # With `noblock` Vim keeps the rest of a long command until the process reads.
   const callbacks = {out_cb: Receive, close_cb: (_) => End(), exit_cb: (_, _) => End()}
-  running = job_start(options.command, extend({mode: 'nl', noblock: 1, err_io: 'null'}, callbacks))
+  running = job_start(started, extend({mode: 'nl', noblock: 1, err_io: 'null'}, callbacks))
   problem = 'the sidecar died too often'
-  Send({name: 'Vim', version: $'{v:version / 100}.{v:version % 100}', pid: getpid(), folders: [getcwd(-1)],
+  Send({protocol: 1, name: 'Vim', version: $'{v:version / 100}.{v:version % 100}', pid: getpid(), folders: [getcwd(-1)],
     tools: keys(tools) + ['openDiff', 'getCurrentSelection', 'getLatestSelection', 'getWorkspaceFolders'],
   }->extend(lock == '' ? {} : {resume: lock})->extend(options.config))
 enddef
@@ -331,6 +333,8 @@ enddef
 
 def Listen(event: dict<any>)
   [port, lock] = [event.port, get(event, 'lock', '')]
+  const advice = program.Advice(get(event, 'version', ''), started)
+  if advice != '' | Warn(advice) | endif
   for [name, value] in items(event.environment) | setenv(name, value) | endfor
   if is_paused | Send({cmd: 'pause'}) | endif
   SelectionChanged()
@@ -967,7 +971,21 @@ def Mention(lines: list<number>)
   if running != null_job && empty(agents) | Warn('no agent is attached: the mention waits up to 30 s for one') | endif
 enddef
 
+def Install()
+  program.Install((text) => Warn(text), (text) => {
+    const is_replaced = running != null_job && started[0] == program.path
+    Start()
+    Warn(text, is_replaced ? '. Stop and start to use it' : '')
+  })
+enddef
+
+def Uninstall()
+  if running != null_job && started[0] == program.path | Stop() | endif
+  program.Uninstall((text) => Warn(text))
+enddef
+
 const commands: dict<func> = {
+  install: (_) => Install(), uninstall: (_) => Uninstall(),
   start: (_) => Start(), stop: (_) => Stop(),
   pause: (_) => SendOrSay({cmd: 'pause'}), resume: (_) => SendOrSay({cmd: 'resume'}),
   mention: (lines) => Mention(lines),

@@ -1,6 +1,6 @@
 --- Lets coding agents attach to Neovim: `:help ide-mcp`.
-local editor, sidecar = require('ide-mcp.editor'), require('ide-mcp.sidecar')
-local M = { agents = {}, is_paused = false }
+local editor, program, sidecar = require('ide-mcp.editor'), require('ide-mcp.program'), require('ide-mcp.sidecar')
+local M = { agents = {}, is_paused = false, is_set_up = false }
 
 local function quickfix()
   local function line(item)
@@ -35,6 +35,7 @@ local quiet = 500 -- so many milliseconds without a key end the typing of comman
 -- Whether the next proposal waits for a key: the agent withdrew the one that the person saw, who could take the next for
 -- it and accept a text that nobody has read.
 local is_held = false
+local started -- the command of the sidecar, with its program
 local is_acting = false -- whether an agent is served: a `:normal` of autocommands is no key of the person
 
 -- The modes in which no command is half typed: `:help mode()`.
@@ -46,7 +47,7 @@ local function config()
   local tools = vim.tbl_keys(editor.tools)
   vim.list_extend(tools, { 'openDiff', 'getCurrentSelection', 'getLatestSelection', 'getWorkspaceFolders' })
   return vim.tbl_extend('force', {
-    name = 'Neovim', version = vim.fn.execute('version'):match('v([%d.]+)'), pid = vim.fn.getpid(),
+    protocol = 1, name = 'Neovim', version = vim.fn.execute('version'):match('v([%d.]+)'), pid = vim.fn.getpid(),
     folders = { vim.fn.getcwd(-1, -1) }, tools = tools,
   }, M.options.config)
 end
@@ -117,6 +118,8 @@ local on = {} -- what to do for each event of docs/sidecar.md
 
 function on.listening(event)
   M.port = event.port
+  local advice = program.advice(event.version, started)
+  if advice then warn(advice) end
   for name, value in pairs(event.environment) do vim.fn.setenv(name, value) end
   if M.is_paused then sidecar.send({ cmd = 'pause' }) end
   send_selection()
@@ -309,11 +312,34 @@ M.send = sidecar.send
 
 local commands = {}
 
-function commands.start() sidecar.start(M.options.command, config, on_event, on_end) end
+function commands.start()
+  if not M.is_set_up then return M.setup() end
+  if sidecar.is_running() then return end
+  local problem
+  started, problem = program.find(M.options.command)
+  if not started then return on_end(problem) end
+  sidecar.start(started, config, on_event, on_end)
+end
 
 function commands.stop()
   sidecar.stop()
   on_end()
+end
+
+function commands.install()
+  program.install(warn, function(text)
+    if not sidecar.is_running() then
+      commands.start()
+    elseif started[1] == program.path then
+      text = text .. '. Stop and start to use it'
+    end
+    warn(text)
+  end)
+end
+
+function commands.uninstall()
+  if started and started[1] == program.path then commands.stop() end
+  program.uninstall(warn)
 end
 
 local function send(command)
@@ -337,7 +363,14 @@ function commands.mention(call)
   if not next(M.agents) then warn('no agent is attached: the mention waits up to 30 s for one') end
 end
 
-local function complete(typed)
+--- Executes `:IdeMcp`.
+function M.command(call)
+  if not commands[call.args] then return warn('no command ' .. call.args) end
+  commands[call.args](call)
+end
+
+--- Returns the arguments of `:IdeMcp` that begin so.
+function M.complete(typed)
   return vim.tbl_filter(function(name) return vim.startswith(name, typed) end, vim.tbl_keys(commands))
 end
 
@@ -348,11 +381,7 @@ function M.setup(options)
     options[key] = vim.tbl_extend('force', M.options[key], options[key] or {})
   end
   M.options = vim.tbl_extend('force', M.options, options)
-  vim.api.nvim_create_user_command('IdeMcp', function(call)
-    if not commands[call.args] then return warn('no command ' .. call.args) end
-    commands[call.args](call)
-  end, { nargs = 1, range = true, complete = complete })
-
+  M.is_set_up = true
   local group = vim.api.nvim_create_augroup('ide-mcp', {})
   local function at(events, act) vim.api.nvim_create_autocmd(events, { group = group, callback = act }) end
   vim.on_key(function(_, typed)

@@ -40,9 +40,6 @@ end
 --- process died, with the reason if none is started again: no call is open any more.
 function M.start(command, config, on_event, on_death)
   if job then return end
-  if vim.fn.executable(command[1]) == 0 then
-    return on_death(command[1] .. ' is not in PATH: see `:help ide-mcp`')
-  end
   local partial, problem = {}, 'the sidecar died too often' -- the pieces of the last line, and the last error
 
   local function take(line)
