@@ -290,8 +290,7 @@ mod tests {
             run(&format!("{} & set IDE_MCP_A", Shell::Cmd.set("IDE_MCP_A", "x & y").unwrap())),
             "IDE_MCP_A=x & y"
         );
-        let unset =
-            Shell::Cmd.run(&["IDE_MCP_A"], &[("IDE_MCP_B", "1")], &["set", "IDE_MCP_"]).unwrap();
+        let unset = Shell::Cmd.run(&["IDE_MCP_A"], &[("IDE_MCP_B", "1")], &["set", "IDE_MCP_"]).unwrap();
         assert_eq!(run(&format!("set IDE_MCP_A=1& {unset}")), "IDE_MCP_B=1");
     }
 }
