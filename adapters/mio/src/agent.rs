@@ -176,14 +176,16 @@ impl Agent {
     /// Checks the socket that connects.
     fn check(&mut self, now: Time) {
         let Some(stream) = &self.connecting else { return };
-        match connected(stream) {
-            None => {}
-            Some(Err(error)) => self.session.on_not_connected(now, error),
-            Some(peer) => {
-                if self.session.on_connected(now, stream.local_addr(), peer) {
-                    self.begin(now);
-                }
+        let begins = match connected(stream) {
+            None => false,
+            Some(Err(error)) => {
+                self.session.on_not_connected(now, error);
+                false
             }
+            Some(peer) => self.session.on_connected(now, stream.local_addr(), peer),
+        };
+        if begins {
+            self.begin(now);
         }
         self.drop_unused(now);
     }

@@ -52,16 +52,14 @@ impl<T: Transport> Listener<T> {
         while self.is_open && self.readable {
             match self.transport.accept() {
                 Ok(incoming) => return Some(incoming),
-                Err(error) => match error.kind() {
-                    ErrorKind::WouldBlock => self.readable = false,
-                    // The client has given up while its connection waited; another connection can follow. Windows calls
-                    // that a reset.
-                    ErrorKind::Interrupted | ErrorKind::ConnectionAborted | ErrorKind::ConnectionReset => {}
-                    _ => {
-                        self.readable = false;
-                        self.retry_at = Some(now.saturating_add(RETRY));
-                    }
-                },
+                Err(error) if error.kind() == ErrorKind::WouldBlock => self.readable = false,
+                // The client has given up while its connection waited; another connection can follow. Windows calls
+                // that a reset.
+                Err(error) if gave_up(error.kind()) => {}
+                Err(_) => {
+                    self.readable = false;
+                    self.retry_at = Some(now.saturating_add(RETRY));
+                }
             }
         }
         None
@@ -71,4 +69,8 @@ impl<T: Transport> Listener<T> {
         let due = if self.readable { Some(now) } else { self.retry_at };
         due.filter(|_| self.is_open)
     }
+}
+
+const fn gave_up(error: ErrorKind) -> bool {
+    matches!(error, ErrorKind::Interrupted | ErrorKind::ConnectionAborted | ErrorKind::ConnectionReset)
 }

@@ -201,7 +201,7 @@ mod tests {
 
     const PLAIN: Paint = Paint { colored: false, columns: None };
 
-    fn finding(kind: &'static kinds::Kind, says: &str, advice: &str) -> Finding {
+    fn finding(kind: &'static Kind, says: &str, advice: &str) -> Finding {
         let (says, advice, command) = (says.into(), advice.into(), "mend it".into());
         Finding { kind, says, path: None, port: None, advice, command }
     }
