@@ -283,13 +283,13 @@ mod tests {
                 name: "home empty",
                 environment: [None, Some(""), None],
                 extras: PLAIN,
-                expected: empty("HOME"),
+                expected: empty(HOME_VARIABLE),
             },
             Case {
                 name: "home relative",
                 environment: [None, Some("u"), None],
                 extras: PLAIN,
-                expected: relative("HOME", "u"),
+                expected: relative(HOME_VARIABLE, "u"),
             },
             Case {
                 name: "config dir empty",

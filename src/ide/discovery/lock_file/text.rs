@@ -266,7 +266,9 @@ mod tests {
 
     fn full() -> LockFile {
         let token = AuthToken::from_text("550e8400-e29b-41d4-a716-446655440000").unwrap();
-        LockFile::new(12345, vec!["/w/one".into(), "/w/two".into()], "VS Code", token)
+        let file = LockFile::new(12345, vec!["/w/one".into(), "/w/two".into()], "VS Code", token);
+        assert_eq!(file.running_in_windows, cfg!(windows));
+        LockFile { running_in_windows: false, ..file }
     }
 
     fn bare() -> LockFile {

@@ -8,9 +8,11 @@ use alloc::format;
 fn listed(port: u16, folders: &[&str]) -> Candidate {
     let token = AuthToken::from_text("QZQZ").unwrap();
     let folders = folders.iter().map(ToString::to_string).collect();
+    let file = LockFile::new(u32::from(port), folders, "editor", token);
     Candidate {
         port,
-        file: Ok(LockFile::new(u32::from(port), folders, "editor", token)),
+        // The paths of these tests are those of POSIX, also where the tests run on Windows.
+        file: Ok(LockFile { running_in_windows: false, ..file }),
         pid_alive: Some(true),
         modified: Some(Duration::from_secs(100)),
     }
@@ -185,8 +187,8 @@ fn rules_decide_as_the_real_client() {
         },
     ];
     for Case { name, files, port, accepted, refused } in cases {
-        let place =
-            AgentContext { cwd: "/w/p", canonical: Some("/real/p/sub"), port, ..AgentContext::default() };
+        let (canonical, system) = (Some("/real/p/sub"), System::Linux);
+        let place = AgentContext { cwd: "/w/p", canonical, port, system, any_folder: false };
         let matching = choose(&files, &place);
         let only = (accepted.len() == 1).then(|| accepted[0].0);
         assert_eq!(matching.unique().map(|only| only.index), only, "{name}");
@@ -293,7 +295,8 @@ fn skipped_folder_check_accepts_live_editors() {
         ),
     ];
     for (name, files, port, expected) in cases {
-        let place = AgentContext { cwd: "/w/p", port, any_folder: true, ..AgentContext::default() };
+        let system = System::Linux;
+        let place = AgentContext { cwd: "/w/p", canonical: None, port, system, any_folder: true };
         let accepted = choose(&files, &place).accepted.into_iter().map(|file| (file.port, file.reason));
         assert_eq!(accepted.collect::<Vec<_>>(), expected, "{name}");
     }
