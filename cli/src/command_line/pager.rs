@@ -1,7 +1,6 @@
 //! A long text at a terminal: in a pager, which is left out if it cannot be started.
 
-use crate::support::on_signals;
-use signal_hook::consts::SIGINT;
+use crate::support::signals::ignore_interrupt;
 use std::env;
 use std::io::{self, ErrorKind, IsTerminal as _, Write as _};
 use std::process::{Command, Stdio};
@@ -39,7 +38,7 @@ fn page(pager: &[String], text: &str) -> bool {
     }
     let Ok(mut started) = command.spawn() else { return false };
     // Ctrl+C is for the pager, which has the terminal.
-    let _ = on_signals(&[SIGINT], |_| true);
+    let _ = ignore_interrupt();
     if let Some(mut input) = started.stdin.take() {
         match input.write_all(text.as_bytes()) {
             // The person has read enough.

@@ -10,19 +10,17 @@
 
 mod options;
 
+use crate::support::signals::{ignore_interrupt, on_end};
 use crate::support::{
-    END_OF_INPUT, FAILED, Input, Line, Lines, MAX_WAITING, NOT_BEGUN, Program, Writer, json_line, on_signals,
-    read_lines, write_line,
+    END_OF_INPUT, FAILED, Input, Line, Lines, MAX_WAITING, NOT_BEGUN, Program, Writer, json_line, read_lines,
+    write_line,
 };
 use ide_mcp_embed::{Event, ListeningEditor, MAX_COMMAND};
 #[cfg(feature = "clap")]
 pub(crate) use options::{ABOUT, Options};
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use std::fmt;
 use std::io::{self, BufRead};
 use std::process::ExitCode;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicI32, Ordering};
 use std::sync::mpsc::{self, Receiver};
 use std::time::Duration;
 
@@ -51,7 +49,7 @@ pub(crate) fn alone() -> ExitCode {
 
 pub(crate) fn main() -> ExitCode {
     // Ctrl-C in the terminal of an editor is for the editor. The handler lasts as long as the process.
-    let ignored = on_signals(&[SIGINT], |_| true);
+    let ignored = ignore_interrupt();
     let mut lines = Lines::new(io::BufReader::new(io::stdin()), MAX_COMMAND);
     let opened = ignored.map_err(|error| error.to_string()).and_then(|()| open(&mut lines));
     let done = match opened {
@@ -80,8 +78,8 @@ fn open(lines: &mut Lines<impl BufRead>) -> Result<ListeningEditor, String> {
 struct Sidecar {
     editor: ListeningEditor,
     input: Receiver<Input>,
-    /// The signal that ends the sidecar; 0 before one has come.
-    signal: Arc<AtomicI32>,
+    /// The signals that end the sidecar.
+    signals: Receiver<&'static str>,
     writer: Writer,
 }
 
@@ -92,12 +90,12 @@ impl Sidecar {
         let wake = move || {
             let _ = handle.with(|_, _| ());
         };
-        let signal = Arc::new(AtomicI32::new(0));
-        let (latest, after_signal) = (Arc::clone(&signal), wake.clone());
-        on_signals(&[SIGTERM, SIGHUP], move |number| {
-            latest.store(number, Ordering::Release);
+        let (ends, signals) = mpsc::channel();
+        let after_signal = wake.clone();
+        on_end(move |name| {
+            let is_sent = ends.send(name).is_ok();
             after_signal();
-            true
+            is_sent
         })?;
         // One line at a time: a line can have 96 MiB.
         let (sender, input) = mpsc::sync_channel(1);
@@ -108,7 +106,7 @@ impl Sidecar {
             is_sent
         });
         let writer = Writer::new(io::stdout(), MAX_WAITING, wake);
-        Ok(Self { editor, input, signal, writer })
+        Ok(Self { editor, input, signals, writer })
     }
 
     fn run(mut self) -> io::Result<()> {
@@ -139,10 +137,8 @@ impl Sidecar {
     }
 
     fn take_input(&mut self) {
-        match self.signal.load(Ordering::Acquire) {
-            0 => {}
-            SIGHUP => self.editor.shutdown("SIGHUP"),
-            _ => self.editor.shutdown("SIGTERM"),
+        while let Ok(signal) = self.signals.try_recv() {
+            self.editor.shutdown(signal);
         }
         while let Ok(input) = self.input.try_recv() {
             match input {

@@ -117,8 +117,8 @@ pub(crate) fn cut_start(line: &str, columns: usize) -> Cow<'_, str> {
 /// Returns the columns of standard output; `None` for a pipe or a file, whose lines are neither cut nor wrapped.
 pub(crate) fn of_stdout() -> Option<usize> {
     let stdout = io::stdout();
-    let size = || rustix::termios::tcgetwinsize(&stdout).ok();
-    let columns = || size().map(|size| usize::from(size.ws_col)).filter(|columns| *columns > 0);
+    let size = || terminal_size::terminal_size_of(&stdout);
+    let columns = || size().map(|(columns, _)| usize::from(columns.0)).filter(|columns| *columns > 0);
     stdout.is_terminal().then(|| columns().unwrap_or(USUAL))
 }
 

@@ -38,7 +38,7 @@ mod progress;
 pub(crate) mod save;
 #[cfg(any(feature = "doctor", feature = "editor", feature = "mcp-config", feature = "tap"))]
 mod shell;
-mod signals;
+pub(crate) mod signals;
 #[cfg(test)]
 #[allow(dead_code, reason = "not every command has a test that needs all of it")]
 pub(crate) mod temp;
@@ -70,11 +70,7 @@ pub(crate) use program::{FAILED, NOT_BEGUN, Program};
 pub(crate) use progress::Progress;
 #[cfg(any(feature = "doctor", feature = "editor", feature = "mcp-config", feature = "tap"))]
 pub(crate) use shell::{Shell, quoted};
-#[cfg(feature = "agent")]
-pub(crate) use signals::is_ignored;
-#[cfg(any(feature = "bridge", feature = "doctor", feature = "editor", feature = "tap"))]
 pub(crate) use signals::on_signal;
-pub(crate) use signals::on_signals;
 #[cfg(any(feature = "doctor", feature = "tap"))]
 pub(crate) use wall_clock::unix_ms;
 pub(crate) use writer::{MAX_WAITING, Writer};

@@ -14,7 +14,6 @@ use crate::support::{json_line, write_line};
 use ide_mcp::ide::kit::display_safe_lines;
 use ide_mcp::mcp::{Content, Outcome};
 use ide_mcp::rpc::RequestId;
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use serde::Serialize;
 use std::borrow::Cow;
 use std::io::{self, ErrorKind, IsTerminal as _};
@@ -42,12 +41,20 @@ pub(crate) fn print_json<T: Serialize>(value: &T) -> Result<bool, Failure> {
 }
 
 /// Returns false if the reader of standard output has closed the pipe, without writing to it.
+#[cfg(unix)]
 pub(crate) fn has_reader() -> bool {
+    use rustix::event::{PollFd, PollFlags, Timespec, poll};
     let stdout = io::stdout();
     // macOS reports the end of the reader only if some event is asked for; this one never comes on a pipe.
     let mut output = PollFd::new(&stdout, PollFlags::RDBAND);
     let polled = poll(std::slice::from_mut(&mut output), Some(&Timespec::default()));
     polled.is_err() || !output.revents().intersects(PollFlags::ERR | PollFlags::HUP)
+}
+
+/// On Windows only a write tells it.
+#[cfg(windows)]
+pub(crate) const fn has_reader() -> bool {
+    true
 }
 
 /// Writes texts of the editor to standard output. A program that reads standard output gets them

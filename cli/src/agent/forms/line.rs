@@ -239,7 +239,7 @@ fn meaning(key: KeyEvent) -> Option<Meaning> {
 /// What a terminal does for its programs while it is not raw.
 #[cfg(unix)]
 mod signals {
-    use crate::support::{is_ignored, on_signals};
+    use crate::support::signals::{is_ignored, on_signals};
     pub(super) use rustix::process::Signal;
     use rustix::process::kill_current_process_group;
     use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};

@@ -10,7 +10,6 @@ mod tests;
 use crate::editor::read::read_limited;
 use crate::editor::screen::bindings::{Fault, Keymap};
 use crate::editor::screen::view::palette::Theme;
-use crate::support::quoted;
 pub(crate) use file::Editor;
 use file::File;
 use ide_mcp::ide::kit::display_safe;
@@ -155,7 +154,7 @@ fn is_ours(path: &Path, metadata: &fs::Metadata) -> Result<(), String> {
     // A group with the number of its user has nobody else, and its files often have such a mode.
     let others = if metadata.gid() == owner { 0o002 } else { 0o022 };
     if mode & others != 0 {
-        let command = format!("chmod go-w {}", quoted(&path.to_string_lossy()));
+        let command = format!("chmod go-w {}", crate::support::quoted(&path.to_string_lossy()));
         return Err(format!("other users can write to {shown} (mode {mode:03o}): {command}"));
     }
     Ok(())

@@ -36,6 +36,7 @@ use crate::editor::launch::Launch;
 use crate::editor::listen::{Listening, listen};
 use crate::editor::neighbors::Neighbors;
 use crate::editor::options::Settings;
+use crate::support::signals::{Meaning, stop};
 use app::{App, Quitting};
 use ide_mcp::ide::kit::display_safe_lines;
 use ide_mcp::{Clock, Time};
@@ -45,7 +46,7 @@ use model::Tone;
 #[cfg(feature = "demo")]
 use panel::PanelWriter;
 use reader::Reader;
-use signals::{Signal, Signals};
+use signals::Signals;
 use std::env;
 use std::error::Error;
 use std::io::{self, ErrorKind};
@@ -56,9 +57,8 @@ use terminal::Terminal;
 use view::palette::ColorDepth;
 
 /// The tokens in the `Poll`; the server owns the range after its own token.
-const SIGNALS: Token = Token(0);
-const WAKER: Token = Token(1);
-const SERVER: Token = Token(2);
+const WAKER: Token = Token(0);
+const SERVER: Token = Token(1);
 
 /// The time for which a turn takes input, before the agents have their turn.
 const FOR_INPUT: Duration = Duration::from_millis(50);
@@ -95,12 +95,12 @@ impl Editor {
         let options = settings.options;
         let (folders, files) = settings.open()?;
         let poll = Poll::new()?;
-        let signals = Signals::new(poll.registry(), SIGNALS)?;
         let waker = Waker::new(poll.registry(), WAKER)?;
         let wakes = || {
             let waker = waker.clone();
             move || drop(waker.wake())
         };
+        let signals = Signals::new(wakes())?;
         let wake = Wake::new(wakes());
         let neighbors = if options.is_apart() { Neighbors::none() } else { Neighbors::new(&folders) };
         let name = options.name(&neighbors);
@@ -225,17 +225,17 @@ impl Editor {
     fn take_signals(&mut self, now: Time) {
         for signal in self.signals.take() {
             match signal {
-                Signal::Resized => self.resize(),
-                Signal::Stop => {
+                Meaning::Resized => self.resize(),
+                Meaning::Stop => {
                     self.terminal.leave();
                     // Execution continues here after SIGCONT.
-                    let _ = signals::stop();
+                    let _ = stop();
                 }
-                Signal::Continued => {
+                Meaning::Continued => {
                     let _ = self.terminal.enter();
                     self.resize();
                 }
-                Signal::End(name) => self.stop(now, name),
+                Meaning::End(name) => self.stop(now, name),
             }
         }
     }

@@ -18,22 +18,21 @@
 //! goes on holds a lock on such a file, because in a container its process looks dead from outside.
 
 mod steps;
+#[cfg_attr(unix, path = "unix.rs")]
+#[cfg_attr(windows, path = "windows.rs")]
+mod system;
 #[cfg(test)]
 mod tests;
 
-use ide_mcp_lockfile::pid_alive;
-use rustix::fs::{FlockOperation, OFlags, flock};
-use rustix::io::Errno;
-use rustix::process::geteuid;
 use sha1::{Digest as _, Sha1};
 use std::env;
 use std::ffi::OsStr;
 use std::fmt;
-use std::fs::{self, DirBuilder, File, FileTimes, Metadata, OpenOptions, Permissions};
+use std::fs::{self, File, FileTimes, Metadata, Permissions};
 use std::io::{self, ErrorKind, Read as _, Seek as _};
-use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 use steps::{Steps, System};
+pub(crate) use system::create_private;
 
 /// The maximum number of names that are tried: more than one process leaves behind.
 const ATTEMPTS: u8 = 100;
@@ -67,7 +66,7 @@ impl Seen {
 
     /// Returns the attributes of a file that is read next: a write during the read then counts as later.
     pub(crate) fn unread(path: &Path) -> Self {
-        let stamp = fs::metadata(path).ok().map(|metadata| Stamp::of(&metadata));
+        let stamp = fs::metadata(path).ok().map(|metadata| system::stamp(&metadata));
         Self { stamp, ..Self::ABSENT }
     }
 
@@ -104,13 +103,6 @@ impl Seen {
 /// The attributes of a file that show whether another program has written or replaced it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Stamp([i64; 4], [u64; 3]);
-
-impl Stamp {
-    fn of(metadata: &Metadata) -> Self {
-        let written = [metadata.mtime(), metadata.mtime_nsec(), metadata.ctime(), metadata.ctime_nsec()];
-        Self(written, [metadata.dev(), metadata.ino(), metadata.len()])
-    }
-}
 
 /// The change of a file by somebody else.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -196,7 +188,11 @@ pub(crate) fn save(path: &Path, text: &[u8], seen: Option<&Seen>) -> Result<Seen
 
 /// Creates a file with these permissions. At no time another user can read what they keep from that user.
 pub(crate) fn save_new(path: &Path, text: &[u8], permissions: &Permissions) -> Result<(), NotSaved> {
-    Save { steps: &mut System, state: None }.create(&Place::of(path)?, text, Some(permissions)).map(drop)
+    create(path, text, Access::Like(permissions))
+}
+
+fn create(path: &Path, text: &[u8], access: Access<'_>) -> Result<(), NotSaved> {
+    Save { steps: &mut System, state: None }.create(&Place::of(path)?, text, access).map(drop)
 }
 
 /// Removes a file, unless it is not as it was `seen`. A symbolic link is not followed, and stays.
@@ -230,16 +226,12 @@ fn keep_as(path: &Path, text: &[u8]) -> Result<PathBuf, NotSaved> {
         if fs::symlink_metadata(&path).is_ok() {
             continue;
         }
-        match save_new(&path, text, &Permissions::from_mode(0o600)) {
+        match create(&path, text, Access::Private) {
             Err(NotSaved::Changed(_)) => {}
             done => return done.map(|()| path),
         }
     }
     Err(NotSaved::Changed(Change::Created))
-}
-
-fn create_private(folder: &Path) -> io::Result<()> {
-    DirBuilder::new().recursive(true).mode(0o700).create(folder)
 }
 
 /// Returns the copies of old texts of this file that killed writes have left behind.
@@ -327,17 +319,10 @@ fn left_in(folder: &Path, name: &str) -> Vec<Left> {
         let (pid, attempt) = rest.split_once('-')?;
         let (pid, _) = (pid.parse().ok()?, attempt.parse::<u8>().ok()?);
         let metadata = entry.metadata().ok()?;
-        let is_ours = metadata.is_file() && metadata.uid() == geteuid().as_raw();
-        let is_left = is_ours && pid_alive(pid) == Some(false) && !is_locked(&entry.path());
+        let is_left = metadata.is_file() && system::is_left(&entry.path(), &metadata, pid);
         is_left.then(|| Left { path: entry.path(), is_copy })
     });
     left.collect()
-}
-
-/// Returns true if a write that goes on holds this file.
-fn is_locked(path: &Path) -> bool {
-    let lock = |file| flock(&file, FlockOperation::NonBlockingLockShared);
-    File::open(path).is_ok_and(|file| lock(file) == Err(Errno::WOULDBLOCK))
 }
 
 /// Returns the name of the copy of an old text that was written under this name.
@@ -378,12 +363,9 @@ struct Old {
 }
 
 impl Old {
-    /// Opens a file for writing, without waiting for the other end of a pipe. So whoever may not write the file
-    /// does not replace it either.
+    /// Opens a file for writing. So whoever may not write the file does not replace it either.
     fn open(real: &Path) -> io::Result<Option<Self>> {
-        let flags = OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::NOFOLLOW;
-        let flags = i32::try_from(flags.bits()).unwrap_or_default();
-        let open = |reads| OpenOptions::new().read(reads).write(true).custom_flags(flags).open(real);
+        let open = |reads| system::at_once().read(reads).write(true).open(real);
         let opened = open(true).map(|file| (file, true)).or_else(|error| match error.kind() {
             ErrorKind::PermissionDenied => open(false).map(|file| (file, false)),
             _ => Err(error),
@@ -416,7 +398,7 @@ impl Old {
         let is_same = match seen {
             Seen { stamp: None, .. } => return Some(Change::Created),
             Seen { text: Some(_), .. } => self.text().is_ok_and(|now| seen.is_text(&now)),
-            Seen { stamp, text: None } => *stamp == Some(Stamp::of(&self.metadata)),
+            Seen { stamp, text: None } => *stamp == Some(system::stamp(&self.metadata)),
         };
         (!is_same).then_some(Change::Changed)
     }
@@ -424,7 +406,7 @@ impl Old {
     /// Refuses if the file at this path is another one by now, or was written since it was opened.
     fn check(&self, real: &Path) -> Result<(), NotSaved> {
         match fs::symlink_metadata(real) {
-            Ok(now) if Stamp::of(&now) == Stamp::of(&self.metadata) => Ok(()),
+            Ok(now) if system::stamp(&now) == system::stamp(&self.metadata) => Ok(()),
             Err(error) if error.kind() == ErrorKind::NotFound => Err(NotSaved::Changed(Change::Removed)),
             Ok(_) | Err(_) => Err(NotSaved::Changed(Change::Changed)),
         }
@@ -433,8 +415,18 @@ impl Old {
 
 /// Returns what a file holds after this text was written to it.
 fn written_to(file: &File, text: &[u8]) -> Seen {
-    let stamp = file.metadata().ok().map(|metadata| Stamp::of(&metadata));
+    let stamp = file.metadata().ok().map(|metadata| system::stamp(&metadata));
     Seen { stamp, ..Seen::ABSENT }.with_text(text)
+}
+
+/// Who may read a new file.
+enum Access<'a> {
+    /// Whoever may read the other new files of this user.
+    Usual,
+    /// This user alone.
+    Private,
+    /// Whoever these permissions let. At no time anybody else can.
+    Like(&'a Permissions),
 }
 
 /// The reason for which a file was not replaced.
@@ -475,7 +467,7 @@ impl<S: Steps> Save<'_, S> {
             return Err(NotSaved::Changed(change));
         }
         self.clear(&place, old.as_mut());
-        let Some(mut old) = old else { return self.create(&place, text, None) };
+        let Some(mut old) = old else { return self.create(&place, text, Access::Usual) };
         match self.replace(&place, &old, text) {
             Ok(seen) => Ok(seen),
             Err(NotReplaced::Failed(error)) => Err(error),
@@ -491,7 +483,7 @@ impl<S: Steps> Save<'_, S> {
         let mut names = names_in(folder, &name).map(|name| copy_name(&name));
         let aside = loop {
             let aside = names.next().ok_or_else(|| io::Error::from(ErrorKind::AlreadyExists))?;
-            match self.steps.rename_new(path, &aside) {
+            match self.steps.set_aside(path, &aside) {
                 Ok(()) => break aside,
                 Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
                 Err(error) if error.kind() == ErrorKind::NotFound => {
@@ -531,17 +523,13 @@ impl<S: Steps> Save<'_, S> {
     }
 
     /// Creates the file, unless somebody else has created it in the meantime.
-    fn create(
-        &mut self,
-        place: &Place,
-        text: &[u8],
-        permissions: Option<&Permissions>,
-    ) -> Result<Seen, NotSaved> {
-        // The system takes its mask from the mode of a new file.
-        let mode = if permissions.is_some() { 0o600 } else { 0o666 };
-        let (mut file, beside) = self.create_beside(&place.folder, &place.name, mode)?;
+    fn create(&mut self, place: &Place, text: &[u8], access: Access<'_>) -> Result<Seen, NotSaved> {
+        let is_private = !matches!(access, Access::Usual);
+        let (mut file, beside) = self.create_beside(&place.folder, &place.name, is_private)?;
         let written = self.steps.write(&mut file, text).and_then(|()| {
-            permissions.map_or(Ok(()), |permissions| file.set_permissions(permissions.clone()))?;
+            if let Access::Like(permissions) = access {
+                file.set_permissions(permissions.clone())?;
+            }
             self.steps.sync(&file)?;
             self.steps.rename_new(&beside, &place.real)
         });
@@ -563,14 +551,11 @@ impl<S: Steps> Save<'_, S> {
     /// Puts a new file in the place of the old one.
     fn replace(&mut self, place: &Place, old: &Old, text: &[u8]) -> Result<Seen, NotReplaced> {
         let in_place = |why: &str, error: io::Error| NotReplaced::InPlace(format!("{why}: {error}"));
-        if old.metadata.nlink() > 1 {
-            return Err(NotReplaced::InPlace("it has other names".into()));
-        }
-        if old.metadata.uid() != geteuid().as_raw() {
-            return Err(NotReplaced::InPlace("it belongs to another user".into()));
+        if let Some(why) = system::not_replaceable(&old.metadata) {
+            return Err(NotReplaced::InPlace(why.into()));
         }
         let (mut file, beside) = self
-            .create_beside(&place.folder, &place.name, 0o600)
+            .create_beside(&place.folder, &place.name, true)
             .map_err(|error| in_place("no file can be created beside it", error))?;
         let mut fill = || {
             self.steps.write(&mut file, text)?;
@@ -632,7 +617,7 @@ impl<S: Steps> Save<'_, S> {
     }
 
     fn copy_into(&mut self, folder: &Path, name: &str, text: &[u8]) -> io::Result<(File, PathBuf)> {
-        let (mut file, beside) = self.create_beside(folder, name, 0o600)?;
+        let (mut file, beside) = self.create_beside(folder, name, true)?;
         let copy = copy_name(&beside);
         let written = self.steps.write(&mut file, text).and_then(|()| {
             self.steps.sync(&file)?;
@@ -660,17 +645,16 @@ impl<S: Steps> Save<'_, S> {
 
     /// Creates a file in this folder under a name that no file has, and no copy: a crash can leave them behind, and
     /// a later process can have the same number.
-    fn create_beside(&mut self, folder: &Path, name: &str, mode: u32) -> io::Result<(File, PathBuf)> {
+    fn create_beside(&mut self, folder: &Path, name: &str, is_private: bool) -> io::Result<(File, PathBuf)> {
         for path in names_in(folder, name) {
             if copy_name(&path).exists() {
                 continue;
             }
-            match self.steps.create(&path, mode) {
+            match self.steps.create(&path, is_private) {
                 Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
                 made => {
                     let file = made?;
-                    // A file system without locks leaves the number of the process as the only sign of life.
-                    let _ = flock(&file, FlockOperation::NonBlockingLockExclusive);
+                    system::hold(&file);
                     return Ok((file, path));
                 }
             }

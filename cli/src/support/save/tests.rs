@@ -65,10 +65,11 @@ impl Watched {
 }
 
 impl Steps for Watched {
-    fn create(&mut self, path: &Path, mode: u32) -> io::Result<File> {
+    fn create(&mut self, path: &Path, is_private: bool) -> io::Result<File> {
         let is_closed = self.closed.as_deref() == path.parent();
-        let create =
-            || if is_closed { Err(ErrorKind::PermissionDenied.into()) } else { System.create(path, mode) };
+        let create = || {
+            if is_closed { Err(ErrorKind::PermissionDenied.into()) } else { System.create(path, is_private) }
+        };
         self.step("create", || (), create)
     }
     fn write(&mut self, file: &mut File, text: &[u8]) -> io::Result<()> {
@@ -96,6 +97,10 @@ impl Steps for Watched {
         self.meddle();
         self.step("rename new", || (), || System.rename_new(from, to))
     }
+    fn set_aside(&mut self, from: &Path, to: &Path) -> io::Result<()> {
+        self.meddle();
+        self.step("set aside", || (), || System.set_aside(from, to))
+    }
     fn remove(&mut self, path: &Path) -> io::Result<()> {
         self.meddle();
         self.step("remove", || (), || System.remove(path))
@@ -109,7 +114,7 @@ const DEAD: u32 = i32::MAX.unsigned_abs();
 /// has every open file of ours.
 fn wait_until_free(path: &Path) {
     let is_free = (0..30_000).any(|_| {
-        let is_free = !is_locked(path);
+        let is_free = !system::is_held(path);
         if !is_free {
             std::thread::sleep(Duration::from_millis(1));
         }
@@ -263,7 +268,7 @@ struct Setup {
     has_other_name: bool,
     is_closed: bool,
     #[arbitrary(with = |u: &mut Unstructured<'_>| u.choose(&[0o644, 0o600, 0o755, 0o466]).copied())]
-    mode: u32,
+    is_private: bool,
 }
 
 const TROUBLES: [Trouble; 3] =

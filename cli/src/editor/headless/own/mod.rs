@@ -6,21 +6,22 @@
 //!      └─ its call has ended ──▶ Over
 //! ```
 
+mod group;
+
 use super::app::Headless;
 use crate::editor::worker::{FollowUp, Worker};
+use group::{Group, Pipes};
 use ide_mcp::ide::Server;
 use ide_mcp::ide::tool::{Tool, ToolSet};
 use ide_mcp::mcp::ToolResult;
 use ide_mcp::rpc::CallId;
 use ide_mcp::{Clock, Time};
-use rustix::process::{Pid, Signal, kill_process_group};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 use std::io::{self, Read, Write as _};
-use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStderr, ChildStdout, Command, ExitStatus, Stdio};
+use std::process::{ChildStderr, ChildStdin, ChildStdout, Command, ExitStatus};
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
@@ -77,12 +78,11 @@ pub(super) struct Programs {
 /// The stage of a program, for its thread and for the loop.
 type Shared = Arc<Mutex<Stage>>;
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Debug)]
 enum Stage {
     Waiting,
-    /// The program and what it has started, as a group of processes. While the group is here, its first process is
-    /// not reaped, so no other group has its number.
-    Running(Pid),
+    /// The program and what it has started.
+    Running(Group),
     Over,
 }
 
@@ -196,11 +196,10 @@ fn look(stage: &Mutex<Stage>) -> MutexGuard<'_, Stage> {
 
 /// Ends a program that runs, and keeps one that waits from starting.
 fn end(stage: &Shared) {
-    let mut stage = look(stage);
-    if let Stage::Running(group) = *stage {
-        let _ = kill_process_group(group, Signal::KILL);
+    match &mut *look(stage) {
+        Stage::Running(group) => group.end(),
+        stage => *stage = Stage::Over,
     }
-    *stage = Stage::Over;
 }
 
 /// Runs a program, and returns its output, or the reason why there is none.
@@ -213,10 +212,10 @@ fn run(
 ) -> Result<String, String> {
     let clock = Clock::new();
     let until = clock.now().saturating_add(limits.time);
-    let mut child = start(command, dir, stage)?;
-    feed(&mut child, format!("{arguments}\n"));
-    let output = read_output(child.stdout.take(), limits.output);
-    let errors = read_errors(child.stderr.take());
+    let Pipes { input, output, errors } = start(command, dir, stage)?;
+    feed(input, format!("{arguments}\n"));
+    let output = read_output(output, limits.output);
+    let errors = read_errors(errors);
     let outcome = match output.recv_timeout(until.saturating_since(clock.now())) {
         Ok(bytes) if bytes.len() > limits.output => {
             Err(format!("its output has more than {} bytes", limits.output))
@@ -227,7 +226,7 @@ fn run(
     if outcome.is_err() {
         end(stage);
     }
-    let status = wait(&mut child, clock, until, stage);
+    let status = wait(clock, until, stage);
     let bytes = outcome?;
     match status {
         Some(status) if status.success() => Ok(String::from_utf8_lossy(&bytes).into_owned()),
@@ -245,7 +244,7 @@ fn too_late(limits: Limits) -> String {
 }
 
 /// Starts a program as a group of its own, unless its call has ended.
-fn start(command: &[String], dir: &Path, stage: &Shared) -> Result<Child, String> {
+fn start(command: &[String], dir: &Path, stage: &Shared) -> Result<Pipes, String> {
     let (program, arguments) = command.split_first().ok_or("there is no program")?;
     let path = Path::new(program);
     // A path such as `./check` begins at the folder, and a name without a slash is looked up in PATH.
@@ -255,17 +254,17 @@ fn start(command: &[String], dir: &Path, stage: &Shared) -> Result<Child, String
         return Err("its call has ended".into());
     }
     let mut command = Command::new(path);
-    command.args(arguments).current_dir(dir).process_group(0);
-    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    let child = command.spawn().map_err(|error| format!("{program:?} cannot be started: {error}"))?;
-    *stage = i32::try_from(child.id()).ok().and_then(Pid::from_raw).map_or(Stage::Over, Stage::Running);
-    Ok(child)
+    command.args(arguments).current_dir(dir);
+    let started = Group::start(command);
+    let (group, pipes) = started.map_err(|error| format!("{program:?} cannot be started: {error}"))?;
+    *stage = Stage::Running(group);
+    Ok(pipes)
 }
 
 /// Writes the arguments from a thread of its own: a program can end without reading them.
-fn feed(child: &mut Child, text: String) {
-    if let Some(mut stdin) = child.stdin.take() {
-        thread::spawn(move || stdin.write_all(text.as_bytes()));
+fn feed(pipe: Option<ChildStdin>, text: String) {
+    if let Some(mut pipe) = pipe {
+        thread::spawn(move || pipe.write_all(text.as_bytes()));
     }
 }
 
@@ -297,20 +296,17 @@ fn read<P: Read>(mut pipe: Option<P>, most: u64) -> (Vec<u8>, Option<P>) {
 }
 
 /// Waits for the end of a program, and ends it when its time is over: `None` then.
-fn wait(child: &mut Child, clock: Clock, until: Time, stage: &Shared) -> Option<ExitStatus> {
+fn wait(clock: Clock, until: Time, stage: &Shared) -> Option<ExitStatus> {
     let mut is_late = false;
     loop {
         {
             let mut stage = look(stage);
-            match child.try_wait() {
+            let Stage::Running(group) = &mut *stage else { return None };
+            match group.try_wait() {
                 Ok(None) => {}
-                Ok(Some(status)) => {
+                ended => {
                     *stage = Stage::Over;
-                    return (!is_late).then_some(status);
-                }
-                Err(_) => {
-                    *stage = Stage::Over;
-                    return None;
+                    return ended.ok().flatten().filter(|_| !is_late);
                 }
             }
         }

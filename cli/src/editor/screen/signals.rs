@@ -1,0 +1,31 @@
+//! The signals that the loop handles.
+
+use crate::support::signals::{Meaning, on_every};
+use std::io;
+use std::sync::mpsc::{Receiver, channel};
+
+#[derive(Debug)]
+pub(crate) struct Signals {
+    came: Receiver<Meaning>,
+}
+
+impl Signals {
+    /// Takes over the signals. `wake` is called at each.
+    ///
+    /// # Errors
+    /// Every error of the system during the setup.
+    pub(crate) fn new(wake: impl Fn() + Send + 'static) -> io::Result<Self> {
+        let (sender, came) = channel();
+        on_every(move |signal| {
+            let is_heard = sender.send(signal).is_ok();
+            wake();
+            is_heard
+        })?;
+        Ok(Self { came })
+    }
+
+    /// Returns the signals that have arrived since the last call.
+    pub(crate) fn take(&self) -> Vec<Meaning> {
+        self.came.try_iter().collect()
+    }
+}

@@ -1,0 +1,79 @@
+//! Files of Windows.
+
+use super::Stamp;
+use std::fs::{self, File, Metadata, OpenOptions};
+use std::io::{self, ErrorKind};
+use std::os::windows::fs::{MetadataExt as _, OpenOptionsExt as _};
+use std::path::Path;
+
+/// The system tells the number of a file to unsafe code alone.
+pub(super) fn stamp(metadata: &Metadata) -> Stamp {
+    let times = [metadata.last_write_time(), metadata.creation_time()].map(u64::cast_signed);
+    Stamp([times[0], times[1], 0, 0], [0, 0, metadata.file_size()])
+}
+
+/// Creates a folder, and those above it. Below the profile, only this user can look into it.
+pub(crate) fn create_private(folder: &Path) -> io::Result<()> {
+    fs::create_dir_all(folder)
+}
+
+/// Creates a file that does not exist. Its access list is that of the folder.
+pub(super) fn create(path: &Path, _is_private: bool) -> io::Result<File> {
+    OpenOptions::new().write(true).create_new(true).open(path)
+}
+
+/// Returns options that open a file. A symbolic link is resolved before.
+pub(super) fn at_once() -> OpenOptions {
+    OpenOptions::new()
+}
+
+/// Returns the reason for which another file cannot stand in the place of this one: its access list, its streams and its
+/// attributes would be gone.
+#[allow(clippy::unnecessary_wraps, reason = "on Unix a file can be replaced")]
+pub(super) const fn not_replaceable(_: &Metadata) -> Option<&'static str> {
+    Some("a new file would not have its access list")
+}
+
+pub(super) fn keep_attributes(_: &File, _: &Metadata, _: &File) -> io::Result<()> {
+    Err(ErrorKind::Unsupported.into())
+}
+
+/// Shows other processes that a write goes on: an open file is enough.
+pub(super) const fn hold(_: &File) {}
+
+/// Returns true if a write of another process that was killed has left this file behind.
+pub(super) fn is_left(path: &Path, _: &Metadata, _pid: u32) -> bool {
+    !is_held(path)
+}
+
+/// Returns true if a process has this file open, or if it cannot be opened.
+pub(super) fn is_held(path: &Path) -> bool {
+    OpenOptions::new().write(true).share_mode(0).open(path).is_err()
+}
+
+/// Windows has nothing for a folder.
+#[allow(clippy::unnecessary_wraps, reason = "other systems can refuse")]
+pub(super) const fn sync_folder(_: &Path) -> io::Result<()> {
+    Ok(())
+}
+
+/// Renames a file of ours, unless another one has the name.
+pub(super) fn rename_new(from: &Path, to: &Path) -> io::Result<()> {
+    // A rename would replace the other file.
+    match fs::hard_link(from, to) {
+        Ok(()) => fs::remove_file(from),
+        Err(error) if error.kind() == ErrorKind::AlreadyExists => Err(error),
+        // This file system has no second names.
+        Err(_) => set_aside(from, to),
+    }
+}
+
+/// Gives a file of somebody else a name of ours, unless another one has the name. Whatever appears under its own name
+/// in the meantime stays.
+pub(super) fn set_aside(from: &Path, to: &Path) -> io::Result<()> {
+    match fs::symlink_metadata(to) {
+        Err(error) if error.kind() == ErrorKind::NotFound => fs::rename(from, to),
+        Err(error) => Err(error),
+        Ok(_) => Err(ErrorKind::AlreadyExists.into()),
+    }
+}
