@@ -3,10 +3,10 @@
 use crate::editor::folders::Folders;
 use crate::editor::last_run::LastRun;
 use crate::editor::options::{Face, Settings};
+use crate::editor::workspace::unicode;
 use crate::support::save::state_dir;
 use ide_mcp::ide::tool::ToolSet;
 use ide_mcp::ide::{Auth, ServerConfig};
-use ide_mcp_mio::lockfile::workspace_folders;
 use ide_mcp_mio::{Bind, GuardMode, Guarding, Server, StartError, StartOptions, Wake};
 use mio::{Registry, Token};
 use std::env;
@@ -32,7 +32,7 @@ pub(crate) fn listen(
 ) -> Result<Listening, Box<dyn Error>> {
     let options = settings.options;
     let editor = ServerConfig::new(name, env!("CARGO_PKG_VERSION"))
-        .folders(workspace_folders(folders.given())?)
+        .folders(folders.given().iter().map(|folder| unicode(folder)).collect::<Result<Vec<_>, _>>()?)
         .tools(tools)
         .for_dialect(settings.dialect)
         .filter(folders.filter());

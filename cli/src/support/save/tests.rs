@@ -2,7 +2,9 @@
 
 use super::*;
 use arbitrary::Unstructured;
-use std::os::unix::fs::{PermissionsExt as _, chown};
+use rustix::fs::{FlockOperation, flock};
+use rustix::process::geteuid;
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, chown};
 use std::process::Command;
 use std::time::Duration;
 use tempfile::TempDir;
@@ -268,7 +270,7 @@ struct Setup {
     has_other_name: bool,
     is_closed: bool,
     #[arbitrary(with = |u: &mut Unstructured<'_>| u.choose(&[0o644, 0o600, 0o755, 0o466]).copied())]
-    is_private: bool,
+    mode: u32,
 }
 
 const TROUBLES: [Trouble; 3] =
@@ -485,7 +487,7 @@ fn attributes_stay() {
         );
         rustix::fs::removexattr(&room.folder, "system.posix_acl_default").unwrap();
     }
-    let file = System.create(&room.folder.join("g"), 0o600).unwrap();
+    let file = System.create(&room.folder.join("g"), true).unwrap();
     assert_eq!(file.metadata().unwrap().mode() & 0o777, 0o600, "while it is written");
     save_new(&room.folder.join("h"), b"h", &Permissions::from_mode(0o750)).unwrap();
     assert_eq!(fs::metadata(room.folder.join("h")).unwrap().mode() & 0o777, 0o750);
@@ -534,8 +536,8 @@ fn files_of_others_stay() {
     room.save(&mut Watched::default(), b"new", None).unwrap();
     assert!(!held.iter().any(|name| room.folder.join(name).exists()), "its write has ended");
     let (file, path) =
-        Save { steps: &mut System, state: None }.create_beside(&room.folder, "f", 0o600).unwrap();
-    assert!(is_locked(&path), "as our own writes do");
+        Save { steps: &mut System, state: None }.create_beside(&room.folder, "f", true).unwrap();
+    assert!(system::is_held(&path), "as our own writes do");
     drop(file);
     fs::remove_file(path).unwrap();
     assert_eq!(room.text().as_deref(), Some(&b"new"[..]));
