@@ -1,11 +1,11 @@
 //! Diagnostics of JSON and TOML: the place of a syntax error.
 
 use crate::editor::folders::Inside;
+use crate::support::local;
 use ide_mcp::ide::kit::{Position, Range};
 use ide_mcp::ide::tool::{Diagnostic, FileDiagnostics, Severity};
 use serde::de::IgnoredAny;
 use std::collections::VecDeque;
-use std::fmt::Display;
 use std::path::Path;
 
 /// The largest number of files in [`Asked`]: as many as an agent can have open calls.
@@ -60,13 +60,13 @@ const NONE_KNOWN: &str = "the problems of the open files are unknown: only JSON 
 ///
 /// # Errors
 /// If there are files, and the problems of none are known.
-pub(crate) fn of_known<P: Display>(
+pub(crate) fn of_known<P: AsRef<str>>(
     files: impl IntoIterator<Item = (P, Result<Vec<Diagnostic>, String>)>,
 ) -> Result<Vec<FileDiagnostics>, String> {
     let (mut known, mut has_unknown) = (Vec::new(), false);
     for (path, found) in files {
         match found {
-            Ok(found) => known.push(FileDiagnostics::new(format!("file://{path}"), found)),
+            Ok(found) => known.push(FileDiagnostics::new(local::uri_unencoded(path.as_ref()), found)),
             Err(_) => has_unknown = true,
         }
     }

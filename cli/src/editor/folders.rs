@@ -6,10 +6,9 @@
 
 use crate::editor::ignored::{Ignored, Pattern};
 use crate::editor::paths::MAX_PATH;
+use crate::support::local;
 use ide_mcp::ide::Filter;
 use ide_mcp::ide::kit::secret_reason;
-use percent_encoding::percent_decode_str;
-use std::ffi::OsStr;
 use std::io::ErrorKind;
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
@@ -44,11 +43,11 @@ impl Folders {
         let mut opened = Self { given: Vec::new(), real: Vec::new(), ignored: None };
         for folder in folders {
             let says = |error: io::Error| format!("{}: {error}", folder.display());
-            let real = folder.canonicalize().map_err(says)?;
+            let real = local::resolved(folder).map_err(says)?;
             if !real.is_dir() {
                 return Err(format!("{} is no folder", folder.display()));
             }
-            opened.given.push(std::path::absolute(folder).map_err(says)?);
+            opened.given.push(local::as_on_disk(local::absolute(folder).map_err(says)?, &real));
             opened.real.push(real);
         }
         Ok(opened)
@@ -112,30 +111,23 @@ impl Folders {
         below.as_deref().unwrap_or(shown).to_string_lossy().into_owned()
     }
 
+    /// Returns the label of the file that a text means: a path, or a `file:` URI.
+    pub(crate) fn label_of(&self, text: &str) -> String {
+        let meant = local::meanings(text, self.first()).ok().and_then(|meanings| meanings.into_iter().next());
+        self.label(meant.as_deref().unwrap_or_else(|| Path::new(text)))
+    }
+
     /// Resolves a path from a command or a tool. Relative paths start at the first folder. A `file:` URI
-    /// is accepted as well, percent-encoded or not.
+    /// is accepted as well, percent-encoded or not, and so is every spelling of the system.
     pub(crate) fn find(&self, path: &str) -> Result<Inside, String> {
         if path.len() > MAX_PATH {
             return Err(format!("a path has at most {MAX_PATH} bytes"));
         }
-        match path.strip_prefix("file://") {
-            None => self.inside(OsStr::new(path)),
-            Some(uri) => {
-                let text = uri.strip_prefix("localhost").unwrap_or(uri);
-                if !text.starts_with('/') {
-                    return Err(format!("{path:?} is no URI of a file on this machine"));
-                }
-                // Some clients encode the path and some do not. An existing file with the literal name takes
-                // precedence.
-                let plain = self.inside(OsStr::new(text));
-                match percent_decoded(text) {
-                    Some(decoded) if !plain.as_ref().is_ok_and(|place| place.real.exists()) => {
-                        self.inside(OsStr::new(&decoded))
-                    }
-                    _ => plain,
-                }
-            }
-        }
+        let mut meanings = local::meanings(path, self.first())?;
+        let last = meanings.pop().unwrap_or_default();
+        // An existing file with the literal name takes precedence.
+        let literal = meanings.iter().filter_map(|path| self.inside(path).ok());
+        literal.into_iter().find(|place| place.real.exists()).map_or_else(|| self.inside(&last), Ok)
     }
 
     /// Resolves a path for an agent, as [`find`](Self::find) does.
@@ -148,26 +140,17 @@ impl Folders {
             Ok(Inside { shown, real }) => self.hides(real) || self.hides(shown),
             // The error of the system would reveal the state of the file.
             Err(_) => {
-                let text = path.strip_prefix("file://").unwrap_or(path);
-                let text = text.strip_prefix("localhost").unwrap_or(text);
-                let decoded = percent_decoded(text).unwrap_or_default();
-                [text, &decoded].into_iter().any(|text| {
-                    let joined = self.joined(OsStr::new(text));
-                    self.look_at_ignored([joined.as_path()]);
-                    self.hides(&joined)
-                })
+                let meanings = local::meanings(path, self.first());
+                let meanings = meanings.unwrap_or_else(|_| vec![self.first().join(path)]);
+                self.look_at_ignored(meanings.iter().map(PathBuf::as_path));
+                meanings.iter().any(|path| self.hides(path))
             }
         };
         if is_hidden { Err(HIDDEN.into()) } else { found }
     }
 
-    fn joined(&self, path: &OsStr) -> PathBuf {
-        self.given.first().map_or_else(|| Path::new("/"), PathBuf::as_path).join(path)
-    }
-
-    fn inside(&self, path: &OsStr) -> Result<Inside, String> {
-        let joined = self.joined(path);
-        let real = real(&joined).map_err(|error| format!("{}: {error}", joined.display()))?;
+    fn inside(&self, joined: &Path) -> Result<Inside, String> {
+        let real = real(joined).map_err(|error| format!("{}: {error}", joined.display()))?;
         if !self.real.iter().any(|folder| real.starts_with(folder)) {
             return Err(format!("{} lies outside of the open folders", joined.display()));
         }
@@ -175,7 +158,8 @@ impl Folders {
         // The text of a path with `..` does not show the target. For a link to a hidden file, the filter
         // recognizes only the real name.
         let plain = !joined.components().any(|part| part == Component::ParentDir) && !self.hides(&real);
-        let shown = if plain { joined.components().collect() } else { real.clone() };
+        let shown =
+            if plain { local::as_on_disk(joined.components().collect(), &real) } else { real.clone() };
         Ok(Inside { shown, real })
     }
 
@@ -200,7 +184,7 @@ fn real(path: &Path) -> io::Result<PathBuf> {
             Component::Prefix(_) | Component::RootDir => real.push(part),
             Component::Normal(name) => {
                 real.push(name);
-                match real.canonicalize() {
+                match local::resolved(&real) {
                     Ok(resolved) => real = resolved,
                     Err(error) if !is_missing(&error) => return Err(error),
                     // A dangling link: a write there would create a file elsewhere.
@@ -215,13 +199,6 @@ fn real(path: &Path) -> io::Result<PathBuf> {
 
 fn is_missing(error: &io::Error) -> bool {
     matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory)
-}
-
-/// Decodes percent-encoding. Returns `None` if nothing is encoded, or if it results in a NUL or in bytes that are not
-/// UTF-8.
-fn percent_decoded(text: &str) -> Option<String> {
-    let decoded = percent_decode_str(text).decode_utf8().ok()?;
-    (decoded != text && !decoded.contains('\0')).then(|| decoded.into_owned())
 }
 
 #[cfg(all(test, unix))]

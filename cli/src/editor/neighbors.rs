@@ -4,6 +4,7 @@
 //! one: by its name or by its port.
 
 use crate::editor::folders::Folders;
+use crate::support::local;
 use ide_mcp::ide::discovery::locate::Extras;
 use ide_mcp::ide::discovery::matching::check_transport;
 use ide_mcp_lockfile::{Found, from_environment, pid_alive, scan};
@@ -96,7 +97,7 @@ fn neighbor(found: &Found, folders: &[PathBuf]) -> Option<Neighbor> {
     let file = found.file.as_ref().ok()?;
     let is_usable = check_transport(file).is_ok() && found.pid_alive != Some(false);
     let overlaps = |folder: &String| {
-        let theirs = Path::new(folder).canonicalize().unwrap_or_else(|_| folder.into());
+        let theirs = local::resolved(Path::new(folder)).unwrap_or_else(|_| folder.into());
         folders
             .iter()
             .any(|ours| theirs.is_absolute() && (ours.starts_with(&theirs) || theirs.starts_with(ours)))

@@ -1,5 +1,6 @@
 //! The files and folders of the command line, and the names that a person types in the editor.
 
+use crate::support::local;
 use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -92,13 +93,14 @@ fn target(argument: &Path) -> Result<Target, String> {
         (Err(error), _) if error.kind() != ErrorKind::NotFound => return Err(says(error)),
         _ => (argument, None),
     };
-    let absolute = std::path::absolute(file).map_err(says)?;
+    let absolute = local::absolute(file).map_err(says)?;
     let parent = absolute.parent().filter(|parent| parent.is_dir());
-    let Some(parent) = parent.filter(|_| !argument.as_os_str().as_encoded_bytes().ends_with(b"/")) else {
+    let is_of_folder = argument.to_string_lossy().ends_with(std::path::is_separator);
+    let Some(parent) = parent.filter(|_| !is_of_folder) else {
         return Err(format!("{}: there is no such folder", argument.display()));
     };
     // The folder of a link does not contain the file if the link leads elsewhere.
-    let path = match absolute.canonicalize() {
+    let path = match local::resolved(&absolute) {
         Ok(found) if found.parent() != Some(&real(parent)) => found,
         _ => absolute,
     };
@@ -106,7 +108,7 @@ fn target(argument: &Path) -> Result<Target, String> {
 }
 
 fn real(path: &Path) -> PathBuf {
-    path.canonicalize().unwrap_or_else(|_| path.to_owned())
+    local::resolved(path).unwrap_or_else(|_| path.to_owned())
 }
 
 #[cfg(test)]

@@ -4,6 +4,7 @@ use crate::editor::diagnostics::{Asked, check, checks, of_known};
 use crate::editor::edits::Edits;
 use crate::editor::folders::{Folders, Inside};
 use crate::editor::read::read;
+use crate::support::local;
 use ide_mcp::ide::kit::{Position, Range};
 use ide_mcp::ide::tool::{
     Diagnostic, EditorTab, FileDiagnostics, OpenFile, WorkspaceFolder, WorkspaceFolders,
@@ -108,7 +109,7 @@ impl Workspace {
             .into_iter()
             .filter(|file| !self.open.contains_key(&file.real) && !self.folders.hides(&file.real));
         let files = self.visible().chain(only_asked.map(|file| (&file.real, &file.shown)));
-        of_known(files.map(|(real, shown)| (shown.display(), on_disk(real))))
+        of_known(files.map(|(real, shown)| (shown.to_string_lossy(), on_disk(real))))
     }
 
     pub(crate) const fn folders(&self) -> &Folders {
@@ -164,8 +165,7 @@ impl Workspace {
     /// Returns the open files as tabs; `active` is the path of the file that has the focus.
     pub(crate) fn tabs(&mut self, active: Option<&str>) -> Vec<EditorTab> {
         let tab = |path: String| {
-            let label = path.rsplit('/').next().unwrap_or(&path);
-            let mut tab = EditorTab::new(format!("file://{path}"), label, "plaintext");
+            let mut tab = EditorTab::new(local::uri(&path), local::name(&path), "plaintext");
             tab.is_active = active == Some(path.as_str());
             tab.file_name = Some(path);
             tab

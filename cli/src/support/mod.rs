@@ -24,6 +24,8 @@ pub(crate) mod hunks;
 #[cfg(any(feature = "agent", feature = "editor"))]
 pub(crate) mod keys;
 mod lines;
+#[cfg(any(feature = "agent", feature = "editor"))]
+pub(crate) mod local;
 #[cfg(any(feature = "agent", feature = "bridge", feature = "doctor", feature = "tap"))]
 mod loopback;
 #[cfg(any(feature = "agent", feature = "replay", feature = "tap"))]

@@ -7,6 +7,7 @@ use crate::agent::session::{Failure, Session};
 use crate::support::hunks::compare::compare;
 use crate::support::hunks::hunk::Hunk;
 use crate::support::hunks::lines::Lines;
+use crate::support::local;
 use crate::support::save::{self, NotSaved, Seen, save};
 use crate::support::{FAILED, complain};
 use ide_mcp::ide::kit::display_safe;
@@ -40,7 +41,7 @@ impl Proposal {
         let bytes = fs::read(new).map_err(|error| says(new, &error))?;
         let contents = String::from_utf8(bytes)
             .map_err(|_| format!("{} is not UTF-8; a proposal is text", new.display()))?;
-        let absolute = std::path::absolute(path).map_err(|error| says(path, &error))?;
+        let absolute = local::absolute(path).map_err(|error| says(path, &error))?;
         match fs::metadata(&absolute) {
             Ok(metadata) if metadata.is_dir() => {
                 return Err(format!("{} is a directory; propose a file in it", path.display()));
@@ -96,7 +97,7 @@ pub(crate) fn diff(session: &mut Session, proposal: &Proposal, json: bool) -> Re
             // The verdict counts even if a call fails because the editor has ended: an editor that ends
             // rejects open diffs.
             let _ = tidy(session, tab_name);
-            let uri = Some(format!("file://{absolute}"));
+            let uri = Some(local::uri_unencoded(absolute));
             let _ = call(session, &GetDiagnostics::new(uri));
             if let Err(error) = save(Path::new(absolute), text.as_bytes(), seen.as_ref()) {
                 return not_written(proposal, text, &error, json);

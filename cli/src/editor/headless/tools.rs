@@ -8,6 +8,7 @@ use super::vault;
 use crate::editor::options::OnDiff;
 use crate::editor::worker::{answer, not_served};
 use crate::editor::workspace::{Opened, Workspace, folder_list, missing_note};
+use crate::support::local;
 use ide_mcp::Time;
 use ide_mcp::ide::kit::Range;
 use ide_mcp::ide::tool::{
@@ -30,7 +31,7 @@ impl Headless {
                 let found = move |workspace: &mut Workspace| {
                     // The failure for a hidden file would reveal that such a file has the focus.
                     let focus = focus.filter(|path| workspace.folders().find_for_agent(path).is_ok());
-                    let uri = asked.uri.or_else(|| focus.map(|path| format!("file://{path}")));
+                    let uri = asked.uri.or_else(|| focus.map(|path| local::uri_unencoded(&path)));
                     workspace.diagnostics(uri.as_deref())
                 };
                 self.read(call.id(), found, move |_, server, _, found| {

@@ -5,7 +5,7 @@ use crate::support::save::{Seen, save};
 use ide_mcp::ide::tool::{DirectAnswer, DirectRequest, ListFiles, WorkspaceInfo, WriteFile};
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
 use std::fs;
-use std::path::Path;
+use std::path::{MAIN_SEPARATOR, Path};
 
 /// The limits of a list.
 #[derive(Clone, Copy, Debug)]
@@ -92,14 +92,16 @@ fn list(workspace: &Workspace, asked: &ListFiles, limits: Limits) -> Result<Vec<
             if kind.is_dir() {
                 waiting.push(path);
             } else if kind.is_file() && pattern.as_ref().is_none_or(|pattern| matches(pattern, &path)) {
-                let Some(below) = path.strip_prefix(top).ok().and_then(Path::to_str) else { continue };
+                let below = path.strip_prefix(top).ok().and_then(Path::to_str);
+                // A path in a vault has slashes on each system.
+                let Some(below) = below.map(|below| below.replace(MAIN_SEPARATOR, "/")) else { continue };
                 if found.len() == limits.files {
                     return Err(format!(
                         "there are more than {} files: use a narrower pattern",
                         limits.files
                     ));
                 }
-                found.push(below.to_owned());
+                found.push(below);
             }
         }
     }

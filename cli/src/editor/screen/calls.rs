@@ -8,6 +8,7 @@ use crate::editor::diagnostics::{checks, of_known};
 use crate::editor::folders::Folders;
 use crate::editor::worker::{answer, not_served};
 use crate::editor::workspace::{folder_list, missing_note};
+use crate::support::local;
 use ide_mcp::ide::tool::{
     Call, CheckDocumentDirty, CurrentSelection, Diagnostics, DocumentSaved, DocumentState, EditorTab,
     FileDiagnostics, GetDiagnostics, LatestSelection, OpenEditors, OpenFile, OpenedFile, SaveDocument, Tool,
@@ -152,8 +153,8 @@ impl App {
 
     fn open_editors(&self) -> OpenEditors {
         let tab = |(at, document): (usize, &Document)| {
-            let name = document.path.rsplit('/').next().unwrap_or(&document.path);
-            let mut tab = EditorTab::new(format!("file://{}", document.path), name, document.language());
+            let (uri, name) = (local::uri(&document.path), local::name(&document.path));
+            let mut tab = EditorTab::new(uri, name, document.language());
             tab.is_active = self.model.active == Some(at);
             tab.is_dirty = document.buffer.is_dirty();
             tab.file_name = Some(document.path.clone());
@@ -219,7 +220,6 @@ fn said(call: &ToolCall, folders: &Folders) -> String {
         ToolCall::SaveDocument(_, asked) => Some(asked.file_path.as_str()),
         _ => None,
     };
-    let path = about.map(|about| Path::new(about.strip_prefix("file://").unwrap_or(about)));
-    let label = path.map(|path| folders.label(path)).unwrap_or_default();
+    let label = about.map(|about| folders.label_of(about)).unwrap_or_default();
     of_peer(&format!("{} {label}", call.name())).trim_end().to_owned()
 }

@@ -85,6 +85,6 @@ impl App {
 
     /// Returns the name of a file in the lists of the screen.
     fn label(&self, path: &str) -> String {
-        of_peer(&self.folders.label(Path::new(path)))
+        of_peer(&self.folders.label_of(path))
     }
 }

@@ -23,6 +23,7 @@ use crate::editor::screen::view::frame::Frame;
 use crate::editor::screen::view::palette::ColorDepth;
 use crate::editor::screen::view::{self, fit, fit_proposal, reveal};
 use crate::editor::worker::Worker;
+use crate::support::local;
 use crossterm::event::Event;
 use ide_mcp::Time;
 use ide_mcp::ide::{DiagnosticsChanged, Pending, Selected, Selection, Server};
@@ -325,7 +326,7 @@ impl App {
             .model
             .documents
             .iter_mut()
-            .filter_map(|document| document.check().then(|| format!("file://{}", document.path)));
+            .filter_map(|document| document.check().then(|| local::uri_unencoded(&document.path)));
         let uris: Vec<String> = changed.collect();
         if !uris.is_empty() {
             self.stale = true;

@@ -2,6 +2,7 @@
 
 use crate::editor::folders::Folders;
 use crate::editor::screen::model::tree::Listed;
+use crate::support::local;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -65,7 +66,7 @@ pub(super) fn list(folders: &Folders, folder: &Path) -> Vec<Listed> {
             let path = folder.join(entry.file_name());
             let is_link = entry.file_type().is_ok_and(|kind| kind.is_symlink());
             let is_folder = entry.file_type().is_ok_and(|kind| kind.is_dir()) || (is_link && path.is_dir());
-            let hides_target = || path.canonicalize().is_ok_and(|real| folders.hides(&real));
+            let hides_target = || local::resolved(&path).is_ok_and(|real| folders.hides(&real));
             let is_hidden = folders.hides(&path) || (is_link && hides_target());
             let name = entry.file_name().to_string_lossy().into_owned();
             Listed { name, path, is_folder, is_note: false, is_hidden }
