@@ -2,7 +2,7 @@
 //! person types in another terminal. The environment of the command leads to this editor.
 
 use crate::editor::options::Options;
-use crate::support::quoted;
+use crate::support::Shell;
 use ide_mcp::ide::discovery::McpConfig;
 use ide_mcp::ide::discovery::launch_env::LaunchEnv;
 use ide_mcp_lockfile::{launch_env, tools_name, write_private};
@@ -19,8 +19,10 @@ const KEEP_FAILURE: &str =
 /// A command with its environment.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Launch {
-    /// The words of the command, which begin with `env`.
+    /// The words of the command.
     words: Vec<String>,
+    /// The variables of its environment that differ.
+    environment: LaunchEnv,
     /// True if the editor runs in tmux.
     splits: bool,
 }
@@ -49,23 +51,29 @@ impl Launch {
     /// `--mcp-config`. `splits` is true in tmux.
     pub(crate) fn new(
         command: &[String],
-        LaunchEnv { set, remove, .. }: LaunchEnv,
+        environment: LaunchEnv,
         mcp_config: Option<&Path>,
         splits: bool,
     ) -> Self {
-        let mut words = vec!["env".to_owned()];
-        words.extend(remove.into_iter().flat_map(|name| ["-u".to_owned(), name]));
-        words.extend(set.into_iter().map(|(name, value)| format!("{name}={value}")));
-        words.extend_from_slice(command);
+        let mut words = command.to_vec();
         if let Some(file) = mcp_config {
             words.extend(["--mcp-config".to_owned(), file.display().to_string()]);
         }
-        Self { words, splits }
+        Self { words, environment, splits }
     }
 
-    /// Returns the words of the line that starts the command in a shell.
-    pub(crate) fn words(&self) -> Vec<String> {
-        self.words.iter().map(|word| quoted(word)).collect()
+    /// Returns the pieces of the line that starts the command in this shell. Between them, it can be broken.
+    ///
+    /// # Errors
+    /// The reason for which this shell has no such line.
+    pub(crate) fn line(&self, shell: Shell) -> Result<Vec<String>, String> {
+        let remove: Vec<&str> = self.environment.remove.iter().map(String::as_str).collect();
+        let set = self.environment.set.iter().map(|(name, value)| (name.as_str(), value.as_str()));
+        let words: Vec<&str> = self.words.iter().map(String::as_str).collect();
+        let pieces = shell.pieces(&remove, &set.collect::<Vec<_>>(), &words);
+        pieces.ok_or_else(|| {
+            format!("{shell:?} has no line for a word of the command: start it from another shell")
+        })
     }
 
     /// Starts the command in a split of tmux, in this directory. Returns false outside of tmux.
@@ -96,9 +104,11 @@ impl Launch {
             Some(before) => format!(r"{before}\;"),
             None => word.to_owned(),
         };
-        let words = ["split-window", "-h", "-c", &cwd, "sh", "-c", KEEP_FAILURE, "sh"];
-        let words = words.into_iter().chain(self.words.iter().map(String::as_str));
-        words.map(literal).collect()
+        let LaunchEnv { set, remove, .. } = &self.environment;
+        let words = ["split-window", "-h", "-c", &cwd, "sh", "-c", KEEP_FAILURE, "sh", "env"];
+        let words = words.into_iter().chain(remove.iter().flat_map(|name| ["-u", name])).map(literal);
+        let words = words.chain(set.iter().map(|(name, value)| literal(&format!("{name}={value}"))));
+        words.chain(self.words.iter().map(|word| literal(word))).collect()
     }
 }
 
@@ -116,47 +126,69 @@ mod tests {
     use ide_mcp::ide::discovery::launch_env::launch_env;
 
     #[test]
-    fn line_has_environment_and_quoted_words() {
-        let hosts = "no_proxy=localhost,127.0.0.1,::1 NO_PROXY=localhost,127.0.0.1,::1";
-        let cases: &[(&str, &[&str], Option<&str>, &[(&str, &str)], &str)] = &[
-            (
-                "plain",
-                &["claude"],
-                None,
-                &[],
-                "CLAUDE_CODE_SSE_PORT=7 ENABLE_IDE_INTEGRATION=true HOSTS claude",
-            ),
+    fn line_has_environment_and_words_of_each_shell() {
+        let hosts = "localhost,127.0.0.1,::1";
+        let plain = format!(
+            "env CLAUDE_CODE_SSE_PORT=7 ENABLE_IDE_INTEGRATION=true no_proxy={hosts} NO_PROXY={hosts} claude"
+        );
+        let powershell = format!(
+            "$env:CLAUDE_CODE_SSE_PORT = '7'; $env:ENABLE_IDE_INTEGRATION = 'true'; \
+             $env:no_proxy = '{hosts}'; $env:NO_PROXY = '{hosts}'; claude"
+        );
+        let cmd = format!(
+            "set \"CLAUDE_CODE_SSE_PORT=7\" & set \"ENABLE_IDE_INTEGRATION=true\" & set \"no_proxy={hosts}\" & \
+             set \"NO_PROXY={hosts}\" & claude"
+        );
+        let inherited: &[(&str, &str)] = &[("FORCE_CODE_TERMINAL", "true"), ("CLAUDE_CODE_SSE_PORT", "1")];
+        type Row<'a> =
+            (&'a str, &'a [&'a str], Option<&'a str>, &'a [(&'a str, &'a str)], [Option<String>; 3]);
+        let rows: &[Row<'_>] = &[
+            ("plain", &[], None, &[], [&plain, &powershell, &cmd].map(|line| Some(line.clone()))),
             (
                 "arguments, and tools for the model",
-                &["claude", "--resume", "it's this"],
+                &["--resume", "it's this"],
                 Some("/h/7.mcp.json"),
                 &[],
-                r"CLAUDE_CODE_SSE_PORT=7 ENABLE_IDE_INTEGRATION=true HOSTS claude --resume 'it'\''s this' --mcp-config /h/7.mcp.json",
+                [
+                    Some(format!(r"{plain} --resume 'it'\''s this' --mcp-config /h/7.mcp.json")),
+                    Some(format!("{powershell} --resume 'it''s this' --mcp-config /h/7.mcp.json")),
+                    Some(format!(r#"{cmd} --resume "it's this" --mcp-config "/h/7.mcp.json""#)),
+                ],
             ),
             (
                 "the terminal of another editor",
-                &["claude"],
+                &[],
                 None,
-                &[("FORCE_CODE_TERMINAL", "true"), ("CLAUDE_CODE_SSE_PORT", "1")],
-                "-u FORCE_CODE_TERMINAL CLAUDE_CODE_SSE_PORT=7 ENABLE_IDE_INTEGRATION=true HOSTS claude",
+                inherited,
+                [
+                    Some(plain.replace("env ", "env -u FORCE_CODE_TERMINAL ")),
+                    Some(format!("$env:FORCE_CODE_TERMINAL = $null; {powershell}")),
+                    Some(format!("set \"FORCE_CODE_TERMINAL=\" & {cmd}")),
+                ],
             ),
+            ("a quotation mark", &["\""], None, &[], [Some(format!("{plain} '\"'")), None, None]),
         ];
-        for (name, command, config, inherited, expected) in cases {
-            let command: Vec<String> = command.iter().map(|word| (*word).to_owned()).collect();
+        for (name, arguments, config, inherited, lines) in rows {
+            let command: Vec<String> =
+                ["claude"].iter().chain(*arguments).map(|word| (*word).to_owned()).collect();
             let env = launch_env(Some(7), inherited.iter().copied());
             let launch = Launch::new(&command, env, config.map(Path::new), false);
-            assert_eq!(
-                launch.words().join(" "),
-                format!("env {}", expected.replace("HOSTS", hosts)),
-                "{name}"
-            );
+            for (shell, expected) in [Shell::Posix, Shell::PowerShell, Shell::Cmd].into_iter().zip(lines) {
+                match (launch.line(shell), expected) {
+                    (Ok(pieces), Some(expected)) => {
+                        assert_eq!(&pieces.join(" "), expected, "{name}: {shell:?}")
+                    }
+                    (Err(problem), None) => assert!(problem.contains("from another shell"), "{problem}"),
+                    (found, _) => panic!("{name}: {shell:?}: {found:?}"),
+                }
+            }
             assert_eq!(launch.split(Path::new("/")), Ok(false), "{name}: there is no tmux");
         }
     }
 
     #[test]
     fn tmux_expands_no_name_or_word() {
-        let launch = |word: &str| Launch { words: ["env", word].map(str::to_owned).to_vec(), splits: true };
+        let launch = |word: &str| Launch::new(&[word.to_owned()], LaunchEnv::default(), None, true);
         let cases = [
             ("plain", "/p", "a", "/p", "a"),
             ("a command in a name", "/#(id)/#S", "#(id)", "/##(id)/##S", "#(id)"),

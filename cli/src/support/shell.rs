@@ -93,28 +93,47 @@ impl Shell {
     /// Returns the line that runs a program and its arguments with other variables. In PowerShell and in the command
     /// prompt, which cannot do that for one program, the variables of the shell change and stay so.
     pub(crate) fn run(self, remove: &[&str], set: &[(&str, &str)], words: &[&str]) -> Option<String> {
+        self.pieces(remove, set, words).map(|pieces| pieces.join(" "))
+    }
+
+    /// Returns the pieces of [`run`](Self::run), between which there are blanks and a line can be broken.
+    pub(crate) fn pieces(self, remove: &[&str], set: &[(&str, &str)], words: &[&str]) -> Option<Vec<String>> {
         let words: Vec<String> = words.iter().map(|word| self.word(word)).collect::<Option<_>>()?;
-        let program = words.join(" ");
+        let mut pieces = Vec::new();
         match self {
-            Self::Posix if remove.is_empty() && set.is_empty() => Some(program),
+            Self::Posix if remove.is_empty() && set.is_empty() => {}
             Self::Posix => {
-                let mut line = String::from("env");
-                remove.iter().for_each(|name| line.extend([" -u ", name]));
+                pieces.push("env".to_owned());
+                pieces.extend(remove.iter().flat_map(|name| ["-u".to_owned(), (*name).to_owned()]));
                 for (name, value) in set {
-                    line.extend([" ", &self.word(&format!("{name}={value}"))?]);
+                    pieces.push(self.word(&format!("{name}={value}"))?);
                 }
-                Some(format!("{line} {program}"))
             }
-            Self::PowerShell | Self::Cmd => {
-                let mut commands: Vec<String> = remove.iter().map(|name| self.unset(name)).collect();
+            Self::PowerShell => {
+                pieces.extend(remove.iter().map(|name| format!("{};", self.unset(name))));
                 for (name, value) in set {
-                    commands.push(self.set(name, value)?);
+                    pieces.push(format!("{};", self.set(name, value)?));
                 }
                 // Without `&`, a quoted word is a text and no command.
-                let call = if self == Self::PowerShell && program.starts_with('\'') { "& " } else { "" };
-                commands.push(format!("{call}{program}"));
-                Some(commands.join(if self == Self::PowerShell { "; " } else { " & " }))
+                pieces.extend(words.first().filter(|word| word.starts_with('\'')).map(|_| "&".to_owned()));
             }
+            Self::Cmd => {
+                pieces.extend(remove.iter().map(|name| format!("{} &", self.unset(name))));
+                for (name, value) in set {
+                    pieces.push(format!("{} &", self.set(name, value)?));
+                }
+            }
+        }
+        pieces.extend(words);
+        Some(pieces)
+    }
+
+    /// Returns what stands at the end of a row whose line goes on in the next one.
+    pub(crate) const fn continuation(self) -> char {
+        match self {
+            Self::Posix => '\\',
+            Self::PowerShell => '`',
+            Self::Cmd => '^',
         }
     }
 }

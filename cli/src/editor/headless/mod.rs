@@ -20,7 +20,7 @@ use crate::editor::listen::{Listening, listen};
 use crate::editor::neighbors::Neighbors;
 use crate::editor::options::Settings;
 use crate::editor::workspace::Workspace;
-use crate::support::{END_OF_INPUT, Input, complain};
+use crate::support::{END_OF_INPUT, Input, Shell, complain};
 use app::Headless;
 use ide_mcp::ide::Unauthenticated;
 use ide_mcp::mcp::Context;
@@ -83,7 +83,11 @@ impl Editor {
                 Ok(is_started) => (is_started, None),
                 Err(problem) => (false, Some(problem)),
             };
-            app.report().write(&Event::Launch { line: launch.words().join(" "), is_started, problem });
+            let (line, problem) = match launch.line(Shell::here()) {
+                Ok(pieces) => (pieces.join(" "), problem),
+                Err(no_line) => (String::new(), problem.or(Some(no_line))),
+            };
+            app.report().write(&Event::Launch { line, is_started, problem });
         }
         let (clock, unauthenticated) = (Clock::new(), Reported::default());
         Ok((Self { server, notes, app, clock, unauthenticated, stopping: false }, poll))

@@ -129,16 +129,19 @@ impl App {
 
     /// Starts the command of the command line in a split of tmux, or shows the line that starts it.
     pub(crate) fn launch(&mut self, launch: Launch) {
-        let cwd = self.folders.first().to_owned();
+        let (cwd, shell) = (self.folders.first().to_owned(), self.model.shell);
         self.with_disk(
-            move |_| (launch.split(&cwd), launch.words()),
-            |app, _, (split, words)| {
+            move |_| (launch.split(&cwd), launch.line(shell)),
+            |app, _, (split, line)| {
                 match split {
                     Ok(true) => return app.model.happened("tmux has started the command in a split".into()),
                     Ok(false) => {}
                     Err(problem) => app.model.report(Tone::Bad, problem),
                 }
-                app.model.launch = words;
+                match line {
+                    Ok(line) => app.model.launch = line,
+                    Err(problem) => app.model.report(Tone::Bad, problem),
+                }
             },
         );
     }

@@ -1,6 +1,7 @@
 //! The ways in which an agent attaches to this editor.
 
 use crate::editor::neighbors::Neighbor;
+use crate::support::Shell;
 
 /// The name and the port of this editor, and the other editors among which an agent has to choose.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -24,14 +25,18 @@ impl Attach {
 
     /// Returns the commands by which a person attaches an agent, as words, each with its effect. The
     /// option and the variable are measured (docs/evidence.md, "Discovery").
-    pub(crate) fn ways(&self) -> Vec<(Vec<String>, String)> {
+    pub(crate) fn ways(&self, shell: Shell) -> Vec<(Vec<String>, String)> {
         let own_name = !self.neighbors.iter().any(|neighbor| neighbor.name == self.name);
         let words = |command: &str| command.split(' ').map(str::to_owned).collect();
         let alone = self.is_alone().then(|| (words("claude --ide"), "from these folders".to_owned()));
         let by_name = own_name.then(|| (words("/ide"), format!("in claude; choose {}", self.name)));
-        let by_port = format!("CLAUDE_CODE_SSE_PORT={} claude --ide", self.port);
-        let by_port = (words(&by_port), "from any folder".to_owned());
-        alone.into_iter().chain(by_name).chain([by_port]).collect()
+        let port = self.port.to_string();
+        let by_port = match shell {
+            Shell::Posix => Some(words(&format!("CLAUDE_CODE_SSE_PORT={port} claude --ide"))),
+            other => other.pieces(&[], &[("CLAUDE_CODE_SSE_PORT", &port)], &["claude", "--ide"]),
+        };
+        let by_port = by_port.map(|words| (words, "from any folder".to_owned()));
+        alone.into_iter().chain(by_name).chain(by_port).collect()
     }
 
     /// Returns the reason for which the commands are needed, if an agent does not find this editor by itself.

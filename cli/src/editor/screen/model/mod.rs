@@ -23,6 +23,7 @@ use crate::editor::config::Source;
 use crate::editor::diffs::Verdict;
 use crate::editor::screen::bindings::Keymap;
 use crate::editor::screen::view::palette::Theme;
+use crate::support::Shell;
 use attach::Attach;
 use document::Document;
 use ide_mcp::Time;
@@ -53,6 +54,8 @@ pub(crate) struct Model {
     pub(crate) size: (u16, u16),
     pub(crate) keys: Keymap,
     pub(crate) theme: Theme,
+    /// The shell for which lines are shown.
+    pub(crate) shell: Shell,
     /// The configuration file that was read, or that would be; `None` if there can be none.
     pub(crate) config: Option<Source>,
     pub(crate) tree: Tree,
@@ -149,6 +152,7 @@ impl Model {
             size: (80, 24),
             keys: Keymap::default(),
             theme: Theme::default(),
+            shell: Shell::here(),
             config: None,
             tree,
             documents: Vec::new(),

@@ -7,6 +7,7 @@ use crate::editor::screen::bindings::{BESIDES, BINDINGS, Binding, FIRST, MARKS, 
 use crate::editor::screen::model::act::Action;
 use crate::editor::screen::model::written::Written;
 use crate::editor::screen::model::{Model, Page, PageKind};
+use crate::support::Shell;
 use crate::support::columns::{cut, width};
 use ide_mcp::ide::Unauthenticated;
 use ide_mcp_lockfile::ago;
@@ -128,12 +129,12 @@ fn activity(model: &Model) -> Vec<Line> {
     let command = |(row, effect)| Line::Command(row, effect);
     if !model.launch.is_empty() {
         lines.extend([Line::Blank, Line::Heading("In another terminal, this line starts your command")]);
-        lines.extend(command_rows(&model.launch, "", columns).into_iter().map(command));
+        lines.extend(command_rows(&model.launch, "", columns, model.shell).into_iter().map(command));
     }
     if let Some(attach) = &model.attach {
         lines.extend([Line::Blank, Line::Heading("How an agent attaches to this editor")]);
-        let rows =
-            attach.ways().into_iter().flat_map(|(words, effect)| command_rows(&words, &effect, columns));
+        let ways = attach.ways(model.shell).into_iter();
+        let rows = ways.flat_map(|(words, effect)| command_rows(&words, &effect, columns, model.shell));
         lines.extend(rows.map(command));
         let here = attach.neighbors.iter().map(|neighbor| (neighbor.name.as_str(), neighbor.port));
         if !attach.is_alone() {
@@ -152,8 +153,9 @@ fn activity(model: &Model) -> Vec<Line> {
 
 /// Returns the rows of a command of a shell and, behind its last row, its effect. An effect without room there has
 /// a row of its own.
-fn command_rows(words: &[String], effect: &str, columns: usize) -> Vec<(String, String)> {
-    let mut rows: Vec<_> = continued(words, columns).into_iter().map(|row| (row, String::new())).collect();
+fn command_rows(words: &[String], effect: &str, columns: usize, shell: Shell) -> Vec<(String, String)> {
+    let mut rows: Vec<_> =
+        continued(words, columns, shell).into_iter().map(|row| (row, String::new())).collect();
     match rows.last_mut() {
         Some((row, last)) if width(row).saturating_add(width(effect)).saturating_add(2) <= columns => {
             *last = effect.to_owned();
@@ -166,7 +168,7 @@ fn command_rows(words: &[String], effect: &str, columns: usize) -> Vec<(String, 
 
 /// Breaks a line of a shell between its words, so that a person can copy it in pieces. A word that is longer
 /// than a row is cut by the screen.
-fn continued(words: &[String], columns: usize) -> Vec<String> {
+fn continued(words: &[String], columns: usize, shell: Shell) -> Vec<String> {
     let room = columns.saturating_sub(2);
     let mut rows: Vec<String> = Vec::new();
     for word in words {
@@ -180,7 +182,7 @@ fn continued(words: &[String], columns: usize) -> Vec<String> {
     }
     let last = rows.len().saturating_sub(1);
     for row in rows.iter_mut().take(last) {
-        row.push_str(" \\");
+        row.extend([' ', shell.continuation()]);
     }
     rows
 }
@@ -207,8 +209,11 @@ pub(crate) fn draw_nothing(model: &Model, area: Rect, frame: &mut Frame) {
     // The rows are indented by two columns.
     let columns = usize::from(area.width).saturating_sub(2);
     let commands = |ways: Vec<(Vec<String>, String)>| {
-        let rows = ways.into_iter().flat_map(move |(words, effect)| command_rows(&words, &effect, columns));
-        rows.map(|(row, effect)| (format!("{row}  {effect}"), Ink::Key)).collect::<Vec<_>>()
+        let rows = ways
+            .into_iter()
+            .flat_map(move |(words, effect)| command_rows(&words, &effect, columns, model.shell));
+        rows.map(|(row, effect)| (format!("{row}  {effect}").trim_end().to_owned(), Ink::Key))
+            .collect::<Vec<_>>()
     };
     let mut lines = vec![
         ("No file is open".to_owned(), Ink::Heading),
@@ -221,7 +226,7 @@ pub(crate) fn draw_nothing(model: &Model, area: Rect, frame: &mut Frame) {
     } else if let Some(attach) = &model.attach {
         lines.extend(attach.warning().map(|warning| (warning, Ink::Text)));
         lines.push((format!("An agent attaches to {} by", attach.name), Ink::Dim));
-        lines.extend(commands(attach.ways()));
+        lines.extend(commands(attach.ways(model.shell)));
     }
     lines.push(("What an agent proposes is shown here.".to_owned(), Ink::Dim));
     let above = usize::from(area.height).saturating_sub(lines.len()) / 3;
