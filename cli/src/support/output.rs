@@ -14,13 +14,26 @@ pub(crate) fn print_json<T: Serialize + ?Sized>(value: &T) -> io::Result<()> {
     write_line(&json_line(value)?)
 }
 
+/// The error of Windows for a pipe whose reader has gone, beside the two that have a kind.
+const NOT_CONNECTED: i32 = 233;
+
+/// Returns the kind of the error of a write: [`io::ErrorKind::BrokenPipe`] if no process reads any more.
+pub(crate) fn kind_of_write(error: &io::Error) -> io::ErrorKind {
+    if cfg!(windows) && error.raw_os_error() == Some(NOT_CONNECTED) {
+        io::ErrorKind::BrokenPipe
+    } else {
+        error.kind()
+    }
+}
+
 /// Writes a line to standard output at once.
 ///
 /// # Errors
 /// The error of the system; [`io::ErrorKind::BrokenPipe`] if no process reads standard output any more.
 pub(crate) fn write_line(line: &str) -> io::Result<()> {
     let mut out = io::stdout().lock();
-    writeln!(out, "{line}").and_then(|()| out.flush())
+    let written = writeln!(out, "{line}").and_then(|()| out.flush());
+    written.map_err(|error| io::Error::new(kind_of_write(&error), error))
 }
 
 /// Returns a value as one line of JSON that is safe to display. Characters that would control a

@@ -1,7 +1,7 @@
 //! The common frame of the programs: complaints, the last output, and exit status.
 
 use crate::support::complaints::complain;
-use crate::support::output::{print_json, write_line};
+use crate::support::output::{kind_of_write, print_json, write_line};
 use serde::Serialize;
 use std::fmt::Display;
 use std::io::{self, ErrorKind};
@@ -26,7 +26,7 @@ impl Program {
     /// reader can close the pipe before the end of the text, which is no error.
     pub(crate) fn printed(self, printed: io::Result<()>, status: u8, failed: u8) -> ExitCode {
         match printed {
-            Err(error) if error.kind() != ErrorKind::BrokenPipe => {
+            Err(error) if kind_of_write(&error) != ErrorKind::BrokenPipe => {
                 self.end(failed, &format!("standard output cannot be written: {error}"))
             }
             _ => ExitCode::from(status),

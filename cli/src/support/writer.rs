@@ -1,5 +1,6 @@
 //! A writer with its own thread, so that a program never waits for ever for a reader.
 
+use super::output::kind_of_write;
 use std::collections::VecDeque;
 use std::io::{self, ErrorKind, Write};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -175,7 +176,7 @@ impl Shared {
 impl State {
     /// Sets the failure. The first one stays, since it causes the others.
     fn fail(&mut self, reason: &io::Error) {
-        self.failure.get_or_insert_with(|| (reason.kind(), reason.to_string()));
+        self.failure.get_or_insert_with(|| (kind_of_write(reason), reason.to_string()));
     }
 
     fn check(&self) -> io::Result<()> {
