@@ -24,10 +24,10 @@ impl Portable {
     /// Creates a filter for a session in this folder, a path or a URI.
     pub(crate) fn new(folder: Option<&str>) -> Self {
         let Some(folder) = folder else { return Self { folder: Vec::new() } };
-        let parsed = LocalPath::parse(folder, Platform::native()).ok();
+        let parsed = LocalPath::parse(folder, platform_of(folder)).ok();
         let uri = parsed.as_ref().map(LocalPath::to_uri);
         let path = parsed.as_ref().and_then(LocalPath::to_str).unwrap_or(folder).to_owned();
-        let trimmed = |text: String| text.trim_end_matches('/').to_owned();
+        let trimmed = |text: String| text.trim_end_matches(['/', '\\']).to_owned();
         let names = [(uri.map(trimmed), FOLDER_URI), (Some(trimmed(path)), FOLDER)];
         let texts = names.into_iter().filter_map(|(text, name)| Some((text?, name)));
         Self { folder: texts.filter(|(text, _)| !text.is_empty()).collect() }
@@ -90,6 +90,14 @@ impl Portable {
         }
         text
     }
+}
+
+/// Returns the platform of a path or a URI: the record can be of another system.
+fn platform_of(folder: &str) -> Platform {
+    let path = folder.strip_prefix("file://").unwrap_or(folder).trim_start_matches('/');
+    let has_drive = matches!(path.as_bytes(), [letter, b':' | b'%', ..] if letter.is_ascii_alphabetic())
+        || path.starts_with('\\');
+    if has_drive { Platform::Windows } else { Platform::Posix }
 }
 
 /// Returns true if a name in a path can continue with this character.
@@ -168,6 +176,9 @@ mod tests {
         assert_eq!(portable.sent(&sent), expected);
         assert_eq!(Portable::new(None).expected(&json!("/a/b")), json!("${any}"));
         assert_eq!(Portable::new(Some("file:///p/q")).sent(&json!("/p/q/r")), json!("${folder}/r"));
+        let windows = Portable::new(Some(r"C:\proj"));
+        assert_eq!(windows.sent(&json!(r"C:\proj\a.txt")), json!(r"${folder}\a.txt"));
+        assert_eq!(windows.sent(&json!("file:///C:/proj/a.txt")), json!("${folder_uri}/a.txt"));
         assert_eq!(Portable::new(Some("/")).sent(&json!("/p")), json!("/p"), "every path is in it");
     }
 }
