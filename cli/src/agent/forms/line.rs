@@ -278,8 +278,9 @@ mod signals {
     }
 }
 
-#[cfg(not(unix))]
+#[cfg(windows)]
 mod signals {
+    use crate::support::signals::on_end;
     use std::io;
 
     /// Ctrl+C, which isn't a signal here.
@@ -297,9 +298,12 @@ mod signals {
         std::process::exit(STATUS_CONTROL_C_EXIT)
     }
 
-    #[allow(clippy::unnecessary_wraps, reason = "the other systems have signals")]
-    pub(super) const fn restore_before(_: fn() -> io::Result<()>) -> io::Result<()> {
-        Ok(())
+    /// Calls `restore` before Ctrl+Break or the end of the console ends the program.
+    pub(super) fn restore_before(restore: fn() -> io::Result<()>) -> io::Result<()> {
+        on_end(move |_| {
+            let _ = restore();
+            std::process::exit(STATUS_CONTROL_C_EXIT)
+        })
     }
 }
 

@@ -64,7 +64,11 @@ impl Terminal {
         self.shown = None;
         let mut out = Vec::new();
         queue!(out, EnterAlternateScreen, DisableLineWrap, Hide, EnableBracketedPaste)?;
-        queue!(out, EnableMouseCapture, Print(DRAGS_ONLY))?;
+        queue!(out, EnableMouseCapture)?;
+        // A console of Windows reports the mouse as records.
+        if cfg!(unix) {
+            queue!(out, Print(DRAGS_ONLY))?;
+        }
         self.written = self.restore.writer.write(out);
         Ok(())
     }
