@@ -1,6 +1,7 @@
 //! A program together with everything that it starts: a group of processes on Unix, a job on Windows.
 
 use std::io;
+use std::path::{Path, PathBuf, is_separator};
 use std::process::{ChildStderr, ChildStdin, ChildStdout, Command, ExitStatus, Stdio};
 #[cfg(windows)]
 use windows as system;
@@ -18,6 +19,14 @@ pub(super) struct Pipes {
     pub(super) input: Option<ChildStdin>,
     pub(super) output: Option<ChildStdout>,
     pub(super) errors: Option<ChildStderr>,
+}
+
+/// Returns the program with this name. A path such as `./check` begins at the folder, and a name without a separator is
+/// looked up in PATH.
+pub(super) fn located(program: &str, dir: &Path) -> PathBuf {
+    let path = Path::new(program);
+    let path = if program.contains(is_separator) { dir.join(path) } else { path.to_owned() };
+    system::located(path)
 }
 
 impl Group {
@@ -51,9 +60,15 @@ mod unix {
     use rustix::process::{Pid, Signal, kill_process_group};
     use std::io;
     use std::os::unix::process::CommandExt as _;
+    use std::path::PathBuf;
     use std::process::{Child, Command};
 
     pub(super) type Group = Child;
+
+    /// The system itself looks in PATH.
+    pub(super) const fn located(path: PathBuf) -> PathBuf {
+        path
+    }
 
     pub(super) fn start(mut command: Command) -> io::Result<(Group, Pipes)> {
         let mut child = command.process_group(0).spawn()?;
@@ -73,10 +88,16 @@ mod unix {
 mod windows {
     use super::Pipes;
     use process_wrap::std::{ChildWrapper, CommandWrap, JobObject};
-    use std::io;
+    use std::path::PathBuf;
     use std::process::Command;
+    use std::{env, io};
 
     pub(super) type Group = Box<dyn ChildWrapper>;
+
+    /// Looks for the extensions of PATHEXT too: npm, for example, installs its programs as `NAME.cmd`.
+    pub(super) fn located(path: PathBuf) -> PathBuf {
+        which::which_in(&path, env::var_os("PATH"), ".").unwrap_or(path)
+    }
 
     pub(super) fn start(command: Command) -> io::Result<(Group, Pipes)> {
         let mut child = CommandWrap::from(command).wrap(JobObject).spawn()?;
@@ -86,5 +107,33 @@ mod windows {
 
     pub(super) fn end(group: &mut Group) {
         let _ = group.start_kill();
+    }
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::*;
+    use ide_mcp::{Clock, Time};
+    use std::io::Read as _;
+
+    /// A script of the shell of this system, for a program that waits and has started another one that does.
+    pub(in super::super) const TWO_THAT_WAIT: &str = if cfg!(windows) {
+        "start /b cmd /d /c for /l %i in (0,0,1) do @rem& for /l %i in (0,0,1) do @rem"
+    } else {
+        "sleep 60 & sleep 60"
+    };
+
+    #[test]
+    fn group_ends_with_all_that_it_has_started() {
+        let mut command = if cfg!(windows) { Command::new("cmd") } else { Command::new("sh") };
+        command.args(if cfg!(windows) { &["/d", "/c"][..] } else { &["-c"] }).arg(TWO_THAT_WAIT);
+        let clock = Clock::new();
+        let (mut group, pipes) = Group::start(command).unwrap();
+        std::thread::sleep(std::time::Duration::from_secs(1));
+        assert!(group.try_wait().unwrap().is_none());
+        group.end();
+        // Each of them has the other end of the pipe.
+        pipes.output.unwrap().read_to_end(&mut Vec::new()).unwrap();
+        assert!(clock.now() < Time::from_millis(30_000));
     }
 }

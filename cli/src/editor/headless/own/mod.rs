@@ -246,14 +246,11 @@ fn too_late(limits: Limits) -> String {
 /// Starts a program as a group of its own, unless its call has ended.
 fn start(command: &[String], dir: &Path, stage: &Shared) -> Result<Pipes, String> {
     let (program, arguments) = command.split_first().ok_or("there is no program")?;
-    let path = Path::new(program);
-    // A path such as `./check` begins at the folder, and a name without a slash is looked up in PATH.
-    let path = if program.contains('/') { dir.join(path) } else { path.to_owned() };
     let mut stage = look(stage);
     if matches!(*stage, Stage::Over) {
         return Err("its call has ended".into());
     }
-    let mut command = Command::new(path);
+    let mut command = Command::new(group::located(program, dir));
     command.args(arguments).current_dir(dir);
     let started = Group::start(command);
     let (group, pipes) = started.map_err(|error| format!("{program:?} cannot be started: {error}"))?;
@@ -324,10 +321,16 @@ mod tests {
     use std::env::temp_dir;
 
     fn ran(script: &str, arguments: &str, limits: Limits) -> Result<String, String> {
-        let command = ["sh", "-c", script].map(String::from);
-        run(&command, &temp_dir(), arguments, &Arc::new(Mutex::new(Stage::Waiting)), limits)
+        run(&shell(script), &temp_dir(), arguments, &Arc::new(Mutex::new(Stage::Waiting)), limits)
     }
 
+    fn shell(script: &str) -> Vec<String> {
+        let shell = if cfg!(windows) { ["cmd", "/d", "/c"].as_slice() } else { &["sh", "-c"] };
+        shell.iter().chain([&script]).map(|word| (*word).to_owned()).collect()
+    }
+
+    /// The scripts are of a POSIX shell.
+    #[cfg(unix)]
     #[test]
     fn output_is_the_answer_and_every_failure_has_its_reason() {
         let limits = Limits { time: Duration::from_secs(20), output: 8 };
@@ -366,6 +369,36 @@ mod tests {
         assert!(missing.unwrap_err().starts_with("\"./none\" cannot be started: "));
     }
 
+    /// The same for the command prompt.
+    #[cfg(windows)]
+    #[test]
+    fn output_is_the_answer_and_every_failure_has_its_reason() {
+        let limits = Limits { time: Duration::from_secs(20), output: 8 };
+        let short = Limits { time: Duration::from_millis(500), ..limits };
+        let late = "it has not ended within 0.5 s";
+        let rows: [(&str, &str, Limits, Result<&str, &str>); 6] = [
+            ("the arguments are the input", "set /p A=& call echo %A%", limits, Ok("[1,2]\r\n")),
+            ("an input that is not read", "echo x", limits, Ok("x\r\n")),
+            ("too much output", "echo 123456789", limits, Err("its output has more than 8 bytes")),
+            ("a failure", "echo why>&2& exit 3", limits, Err("exit code: 3: why")),
+            ("a program that waits", "for /l %i in (0,0,1) do @rem", short, Err(late)),
+            ("one that leaves another behind", group::tests::TWO_THAT_WAIT, short, Err(late)),
+        ];
+        for (name, script, limits, expected) in rows {
+            let found = ran(script, "[1,2]", limits);
+            assert_eq!(found, expected.map(String::from).map_err(String::from), "{name}");
+        }
+        let missing = run(&["./none".into()], &temp_dir(), "", &Arc::new(Mutex::new(Stage::Waiting)), limits);
+        assert!(missing.unwrap_err().starts_with("\"./none\" cannot be started: "));
+        // A batch file, by the extensions of PATHEXT. What an agent says is its input alone.
+        let temp = crate::support::temp::private_temp_dir();
+        std::fs::write(temp.path().join("tool.cmd"), "@echo off\r\nset /p A=\r\necho %1 %A%\r\n").unwrap();
+        let stage = Arc::new(Mutex::new(Stage::Waiting));
+        let limits = Limits { output: 100, ..limits };
+        let said = run(&["./tool".into(), "a b".into()], temp.path(), "{}", &stage, limits);
+        assert_eq!(said, Ok("\"a b\" {}\r\n".into()));
+    }
+
     #[test]
     fn ended_call_ends_its_program() {
         let limits = Limits { time: Duration::from_secs(60), output: 8 };
@@ -382,8 +415,7 @@ mod tests {
                 }
                 end(&other);
             });
-            let command = ["sh", "-c", "sleep 60 & sleep 60"].map(String::from);
-            assert!(run(&command, &temp_dir(), "", &stage, limits).is_err());
+            assert!(run(&shell(group::tests::TWO_THAT_WAIT), &temp_dir(), "", &stage, limits).is_err());
             ends.join().unwrap();
             assert!(clock.now() < Time::from_millis(30_000), "{is_started}");
             assert!(matches!(*look(&stage), Stage::Over));
