@@ -1,16 +1,17 @@
 //! The port and the token of the last run in the same folders, so that agents that were attached find the editor
-//! again. The file is below `XDG_STATE_HOME` or `~/.local/state`, and only its user can read it.
+//! again. The file is below `XDG_STATE_HOME` or `~/.local/state`, on Windows below `LOCALAPPDATA`, and only its user can
+//! read it.
 //!
 //! While no editor listened on the port, another program could have received the token. The server therefore admits
 //! with it only programs of our own user (`Auth::Resumed`).
 
 use crate::editor::folders::Folders;
-use crate::support::save::fixed_hash;
+use crate::support::save::{create_private, fixed_hash};
 use ide_mcp::ide::discovery::AuthToken;
 use ide_mcp_lockfile::{Error, read_private, write_private};
 use serde::{Deserialize, Serialize};
 use std::fmt;
-use std::fs::{self, DirBuilder};
+use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
@@ -65,12 +66,8 @@ impl LastRun {
     /// The reason for which the file cannot be written.
     pub(crate) fn write(&self, state: &Path, folders: &Folders) -> Result<(), String> {
         let path = file(state, folders);
-        let mut builder = DirBuilder::new();
-        builder.recursive(true);
-        #[cfg(unix)]
-        std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
         let dir = path.parent().unwrap_or(state);
-        builder.create(dir).map_err(|error| format!("{}: {error}", dir.display()))?;
+        create_private(dir).map_err(|error| format!("{}: {error}", dir.display()))?;
         let stored =
             Stored { folders: folders.given().to_vec(), port: self.port, token: self.token.as_str().into() };
         let text = serde_json::to_string(&stored).map_err(|error| error.to_string())?;

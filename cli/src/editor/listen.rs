@@ -4,12 +4,11 @@ use crate::editor::folders::Folders;
 use crate::editor::last_run::LastRun;
 use crate::editor::options::{Face, Settings};
 use crate::editor::workspace::unicode;
-use crate::support::save::state_dir;
+use crate::support::save::{NO_STATE_DIR, state_dir};
 use ide_mcp::ide::tool::ToolSet;
 use ide_mcp::ide::{Auth, ServerConfig};
 use ide_mcp_mio::{Bind, GuardMode, Guarding, Server, StartError, StartOptions, Wake};
 use mio::{Registry, Token};
-use std::env;
 use std::error::Error;
 use std::io::{self, ErrorKind};
 
@@ -36,7 +35,7 @@ pub(crate) fn listen(
         .tools(tools)
         .for_dialect(settings.dialect)
         .filter(folders.filter());
-    let state = state_dir(|name| env::var_os(name).map(Into::into));
+    let state = state_dir();
     let start = |bind, auth| {
         let editor = match auth {
             None if !settings.asks_for_token => editor.clone().auth(Auth::Disabled),
@@ -92,7 +91,7 @@ pub(crate) fn listen(
     let is_kept = is_asked_for || (options.face() == Ok(Face::Screen) && !options.is_apart());
     if let (true, Some(token)) = (is_kept, server.lock_file().token()) {
         let run = LastRun { port: server.local_addr().port(), token: token.clone() };
-        let written = state.ok_or_else(|| "neither XDG_STATE_HOME nor HOME is set".into());
+        let written = state.ok_or_else(|| NO_STATE_DIR.to_owned());
         let written = written.and_then(|state| run.write(&state, folders));
         if let (true, Err(problem)) = (is_asked_for, written) {
             notices.push(format!("--resume will not find this run: {problem}"));

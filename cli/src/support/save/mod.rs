@@ -24,6 +24,7 @@ mod system;
 #[cfg(test)]
 mod tests;
 
+use crate::support::local;
 use sha1::{Digest as _, Sha1};
 use std::env;
 use std::ffi::OsStr;
@@ -183,7 +184,7 @@ impl From<io::Error> for NotSaved {
 /// Writes a file, also through symbolic links, which stay. Refuses if the file is not as it was `seen`; `None`
 /// writes over whatever is there. Returns what the file holds by then.
 pub(crate) fn save(path: &Path, text: &[u8], seen: Option<&Seen>) -> Result<Seen, NotSaved> {
-    Save { steps: &mut System, state: state_dir_of_environment().as_deref() }.save(path, text, seen)
+    Save { steps: &mut System, state: state_dir().as_deref() }.save(path, text, seen)
 }
 
 /// Creates a file with these permissions. At no time another user can read what they keep from that user.
@@ -204,7 +205,7 @@ pub(crate) fn remove(path: &Path, seen: &Seen) -> Result<(), NotSaved> {
 /// and so on if there is one, and in the state directory if none can lie there. Returns its path.
 pub(crate) fn keep(path: &Path, text: &[u8]) -> Result<PathBuf, NotSaved> {
     let elsewhere = || {
-        let folder = copies(&state_dir_of_environment().ok_or_else(|| io::Error::from(ErrorKind::NotFound))?);
+        let folder = copies(&state_dir().ok_or_else(|| io::Error::from(ErrorKind::NotFound))?);
         create_private(&folder)?;
         keep_as(&folder.join(format!("{}.accepted", spelling(path.file_name().unwrap_or_default()))), text)
     };
@@ -236,7 +237,7 @@ fn keep_as(path: &Path, text: &[u8]) -> Result<PathBuf, NotSaved> {
 
 /// Returns the copies of old texts of this file that killed writes have left behind.
 pub(crate) fn cut_short(path: &Path) -> Vec<PathBuf> {
-    let left = Place::of(path).map(|place| place.left(state_dir_of_environment().as_deref()));
+    let left = Place::of(path).map(|place| place.left(state_dir().as_deref()));
     left.unwrap_or_default().into_iter().filter(|left| left.is_copy).map(|left| left.path).collect()
 }
 
@@ -245,14 +246,21 @@ pub(crate) fn note(copy: impl fmt::Display, path: impl fmt::Display) -> String {
     format!("{copy} may have the text of {path} before a write that was cut short: compare and remove it")
 }
 
+/// The reason for which there is no directory for the state of programs.
+pub(crate) const NO_STATE_DIR: &str =
+    if cfg!(windows) { "LOCALAPPDATA is not set" } else { "neither XDG_STATE_HOME nor HOME is set" };
+
 /// Returns the directory in which programs keep their state, or `None` if the environment has none.
-pub(crate) fn state_dir(variable: impl Fn(&str) -> Option<PathBuf>) -> Option<PathBuf> {
-    let named = |name| variable(name).filter(|path| path.is_absolute());
-    named("XDG_STATE_HOME").or_else(|| Some(named("HOME")?.join(".local/state")))
+pub(crate) fn state_dir() -> Option<PathBuf> {
+    state_dir_in(|name| env::var_os(name).map(Into::into), cfg!(windows))
 }
 
-fn state_dir_of_environment() -> Option<PathBuf> {
-    state_dir(|name| env::var_os(name).map(Into::into))
+fn state_dir_in(variable: impl Fn(&str) -> Option<PathBuf>, is_windows: bool) -> Option<PathBuf> {
+    let named = |name| variable(name).filter(|path| path.is_absolute());
+    if is_windows {
+        return named("LOCALAPPDATA");
+    }
+    named("XDG_STATE_HOME").or_else(|| Some(named("HOME")?.join(".local/state")))
 }
 
 /// A file behind all symbolic links.
@@ -278,7 +286,7 @@ impl Place {
         let mut path = std::path::absolute(path)?;
         for _ in 0..MAX_LINKS {
             let (Some(folder), Some(name)) = (path.parent(), path.file_name()) else { break };
-            let folder = folder.canonicalize()?;
+            let folder = local::resolved(folder)?;
             let real = folder.join(name);
             match fs::read_link(&real) {
                 Ok(target) => path = folder.join(target),

@@ -1,10 +1,13 @@
 //! Writes that are watched step by step, that fail at each step, and that end at each step as a killed process does.
 
 use super::*;
+use crate::support::temp::set_mode;
 use arbitrary::Unstructured;
+#[cfg(unix)]
 use rustix::fs::{FlockOperation, flock};
-use rustix::process::geteuid;
+#[cfg(unix)]
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, chown};
+#[cfg(unix)]
 use std::process::Command;
 use std::time::Duration;
 use tempfile::TempDir;
@@ -139,7 +142,7 @@ struct Room {
 impl Room {
     fn new() -> Self {
         let temp = crate::support::temp::private_temp_dir();
-        let root = temp.path().canonicalize().unwrap();
+        let root = local::resolved(temp.path()).unwrap();
         let folder = root.join("folder");
         fs::create_dir(&folder).unwrap();
         Self { file: folder.join("f"), state: root.join("state"), folder, temp }
@@ -179,9 +182,11 @@ impl Room {
 fn text_is_on_the_disk_before_its_name() {
     const IN_PLACE: &[&str] =
         &["create", "write", "sync", "rename new", "sync folder", "write", "cut", "sync", "remove"];
+    const REPLACED: &[&str] = &["create", "write", "keep attributes", "sync", "rename", "sync folder"];
     let rows: [(&str, bool, &[&str]); 3] = [
         ("new", false, &["create", "write", "sync", "rename new", "sync folder"]),
-        ("replaced", false, &["create", "write", "keep attributes", "sync", "rename", "sync folder"]),
+        // A file of Windows keeps its access list only in its place.
+        ("replaced", false, if cfg!(windows) { IN_PLACE } else { REPLACED }),
         ("in place", true, IN_PLACE),
     ];
     let room = Room::new();
@@ -196,11 +201,13 @@ fn text_is_on_the_disk_before_its_name() {
     let mut watched = Watched { closed: Some(room.folder.clone()), ..Watched::default() };
     fs::remove_file(room.folder.join("other")).unwrap();
     room.save(&mut watched, b"closed", None).unwrap();
-    assert_eq!(watched.log, [&["create", "create"], IN_PLACE].concat(), "the copy is in the state directory");
+    let tried: &[&str] = if cfg!(windows) { &["create"] } else { &["create", "create"] };
+    assert_eq!(watched.log, [tried, IN_PLACE].concat(), "the copy is in the state directory");
     assert_eq!((room.text(), room.others()), (Some(b"closed".into()), 0));
 }
 
 /// A socket cannot be synced, so the system is asked.
+#[cfg(unix)]
 #[test]
 fn syncing_asks_the_system() {
     let (socket, _other) = std::os::unix::net::UnixStream::pair().unwrap();
@@ -216,7 +223,7 @@ fn check(old: Option<&[u8]>, new: &[u8], setup: &Setup, trouble: Option<(usize, 
     let room = Room::new();
     if let Some(old) = old {
         fs::write(&room.file, old).unwrap();
-        fs::set_permissions(&room.file, Permissions::from_mode(setup.mode)).unwrap();
+        set_mode(&room.file, setup.mode);
         if setup.has_other_name {
             fs::hard_link(&room.file, room.folder.join("other")).unwrap();
         }
@@ -249,6 +256,7 @@ fn check(old: Option<&[u8]>, new: &[u8], setup: &Setup, trouble: Option<(usize, 
     assert!(copies.iter().all(|copy| Some(copy.as_slice()) == old), "a copy is whole: {about}");
     let is_whole = now.as_deref() == old || now.as_deref() == Some(new);
     assert!(is_whole || copies.iter().any(|copy| Some(copy.as_slice()) == old), "{about}");
+    #[cfg(unix)]
     if let (Some(_), Ok(metadata)) = (old, fs::metadata(&room.file)) {
         assert_eq!(metadata.mode() & 0o7777, setup.mode, "{about}");
         assert_eq!(metadata.nlink(), if setup.has_other_name { 2 } else { 1 }, "{about}");
@@ -314,7 +322,8 @@ fn random_writes_lose_nothing() {
         let (old, new) = (Some(text()).filter(|old| old.len() % 4 != 0), text());
         let trouble = (u.int_in_range(0..=14).unwrap(), *u.choose(&TROUBLES).unwrap());
         // Only root can write into a file that its owner may not write.
-        if !geteuid().is_root() {
+        #[cfg(unix)]
+        if !rustix::process::geteuid().is_root() {
             setup.mode |= 0o200;
         }
         if old.is_none() {
@@ -378,7 +387,7 @@ fn file_is_removed_as_it_was_seen() {
     let gone = steps(&room, &mut Watched::default()).unwrap_err();
     assert!(matches!(gone, NotSaved::Changed(Change::Removed)), "{gone:?}");
     fs::write(&room.file, "seen").unwrap();
-    fs::set_permissions(&room.file, Permissions::from_mode(0o400)).unwrap();
+    set_mode(&room.file, 0o400);
     steps(&room, &mut Watched::default()).unwrap();
     assert_eq!((room.text(), room.others()), (None, 0));
     fs::write(&room.file, "other").unwrap();
@@ -392,14 +401,17 @@ fn file_is_removed_as_it_was_seen() {
     assert!(matches!(refused, NotSaved::Changed(Change::Changed)), "{refused:?}");
     assert_eq!((room.text().as_deref(), room.others()), (Some(&b"of somebody else"[..]), 0));
     // A pipe or a link in its place is no such file, whatever it leads to.
-    fs::write(room.folder.join("other"), "seen").unwrap();
-    fs::remove_file(&room.file).unwrap();
-    std::os::unix::fs::symlink("other", &room.file).unwrap();
-    assert!(steps(&room, &mut Watched::default()).is_err());
-    assert!(fs::symlink_metadata(&room.file).unwrap().is_symlink());
-    fs::remove_file(&room.file).unwrap();
-    assert!(Command::new("mkfifo").arg(&room.file).status().unwrap().success());
-    assert!(steps(&room, &mut Watched::default()).is_err());
+    #[cfg(unix)]
+    {
+        fs::write(room.folder.join("other"), "seen").unwrap();
+        fs::remove_file(&room.file).unwrap();
+        std::os::unix::fs::symlink("other", &room.file).unwrap();
+        assert!(steps(&room, &mut Watched::default()).is_err());
+        assert!(fs::symlink_metadata(&room.file).unwrap().is_symlink());
+        fs::remove_file(&room.file).unwrap();
+        assert!(Command::new("mkfifo").arg(&room.file).status().unwrap().success());
+        assert!(steps(&room, &mut Watched::default()).is_err());
+    }
 }
 
 /// Whatever fails, and wherever the process is killed, a text that is not the one that was seen is on disk.
@@ -437,11 +449,12 @@ fn what_cannot_be_kept_is_not_overwritten() {
     fs::hard_link(&room.file, room.folder.join("other")).unwrap();
     let mut steps = Watched { closed: Some(room.folder.clone()), ..Watched::default() };
     let refused = Save { steps: &mut steps, state: None }.save(&room.file, b"new", None).unwrap_err();
-    assert_eq!(
-        refused.to_string(),
-        "it can only be overwritten in place (it has other names), and no copy of its text can be kept for the case that \
-         this fails: permission denied"
+    let why = if cfg!(windows) { "a new file would not have its access list" } else { "it has other names" };
+    let expected = format!(
+        "it can only be overwritten in place ({why}), and no copy of its text can be kept for the case that this fails: \
+         permission denied"
     );
+    assert_eq!(refused.to_string(), expected);
     assert_eq!((room.text(), room.others()), (Some(b"old".into()), 0));
     // Two failures: the copy stays, and is named.
     let troubles = [5, 6].map(|step| (step, Trouble::Fails(ErrorKind::StorageFull))).into();
@@ -452,6 +465,7 @@ fn what_cannot_be_kept_is_not_overwritten() {
     assert!(damaged.to_string().ends_with(&format!("its text is in {}", copy.display())), "{damaged}");
 }
 
+#[cfg(unix)]
 #[test]
 fn attributes_stay() {
     let room = Room::new();
@@ -498,6 +512,7 @@ fn attributes_stay() {
     assert_eq!(fs::read(room.folder.join("h")).unwrap(), b"h");
 }
 
+#[cfg(unix)]
 #[test]
 fn files_of_others_stay() {
     let room = Room::new();
@@ -549,6 +564,61 @@ fn files_of_others_stay() {
     }
 }
 
+/// An open file is what a write that goes on leaves.
+#[cfg(windows)]
+#[test]
+fn files_of_others_stay() {
+    let room = Room::new();
+    fs::write(&room.file, "old").unwrap();
+    let us = std::process::id();
+    let others = [format!(".f.ide-mcp-{us}~"), ".f.~1~".to_owned(), ".f.1.2~".to_owned()];
+    let ours = [format!(".f.ide-mcp-{us}-7~"), ".f.ide-mcp-1-0~".into(), format!(".f.ide-mcp-{us}-8.old~")];
+    for name in others.iter().chain(&ours) {
+        fs::write(room.folder.join(name), "old").unwrap();
+    }
+    let holds: Vec<File> = ours.iter().map(|name| File::open(room.folder.join(name)).unwrap()).collect();
+    room.save(&mut Watched::default(), b"new", None).unwrap();
+    assert!(ours.iter().all(|name| room.folder.join(name).exists()), "another process writes");
+    drop(holds);
+    fs::write(&room.file, "old").unwrap();
+    room.save(&mut Watched::default(), b"newer", None).unwrap();
+    assert!(!ours.iter().any(|name| room.folder.join(name).exists()), "its write has ended");
+    assert!(others.iter().all(|name| room.folder.join(name).exists()), "these have no name of ours");
+    let (file, path) =
+        Save { steps: &mut System, state: None }.create_beside(&room.folder, "f", true).unwrap();
+    assert!(system::is_held(&path), "as our own writes do");
+    drop(file);
+    assert!(!system::is_held(&path));
+}
+
+/// What a new file would lose stays: its streams, its attributes, and whatever else hangs on it.
+#[cfg(windows)]
+#[test]
+fn written_file_is_the_same_file() {
+    let room = Room::new();
+    fs::write(&room.file, "old").unwrap();
+    fs::hard_link(&room.file, room.folder.join("other")).unwrap();
+    room.save(&mut Watched::default(), b"a longer text", None).unwrap();
+    assert_eq!(fs::read(room.folder.join("other")).unwrap(), b"a longer text");
+    // Whoever may not write a file does not replace it either.
+    let mut permissions = fs::metadata(&room.file).unwrap().permissions();
+    permissions.set_readonly(true);
+    fs::set_permissions(&room.file, permissions.clone()).unwrap();
+    // Under Wine, root can.
+    if fs::OpenOptions::new().write(true).open(&room.file).is_err() {
+        let refused = room.save(&mut Watched::default(), b"x", None).unwrap_err();
+        assert!(
+            matches!(&refused, NotSaved::Io(error) if error.kind() == ErrorKind::PermissionDenied),
+            "{refused:?}"
+        );
+        assert_eq!((room.text(), room.others()), (Some(b"a longer text".to_vec()), 0));
+    }
+    #[allow(clippy::permissions_set_readonly_false, reason = "on Windows this is the attribute alone")]
+    permissions.set_readonly(false);
+    fs::set_permissions(&room.file, permissions).unwrap();
+}
+
+#[cfg(unix)]
 #[test]
 fn unusual_names_are_written() {
     let room = Room::new();
@@ -575,14 +645,13 @@ fn unusual_names_are_written() {
 /// A later release of this program, built with another Rust, has to find what this one has left behind.
 #[test]
 fn name_of_what_is_left_behind_never_changes() {
-    let odd: &OsStr = std::os::unix::ffi::OsStrExt::from_bytes(b"odd\xff");
     let long = "ü".repeat(127);
     // As of `sha1sum`.
-    for (name, expected) in
-        [(OsStr::new("a.txt"), "a.txt"), (OsStr::new(&long), "c4a0da3adaab2db8"), (odd, "0b933aad4e7766f1")]
-    {
+    for (name, expected) in [(OsStr::new("a.txt"), "a.txt"), (OsStr::new(&long), "c4a0da3adaab2db8")] {
         assert_eq!(spelling(name), expected, "{name:?}");
     }
+    #[cfg(unix)]
+    assert_eq!(spelling(std::os::unix::ffi::OsStrExt::from_bytes(b"odd\xff")), "0b933aad4e7766f1");
     let place = Place {
         real: "/project/f/a.txt".into(),
         folder: "/project/f".into(),
@@ -596,17 +665,26 @@ fn name_of_what_is_left_behind_never_changes() {
 
 #[test]
 fn state_directory_follows_the_environment() {
-    let cases: &[(&[(&str, &str)], Option<&str>)] = &[
-        (&[("XDG_STATE_HOME", "/x"), ("HOME", "/h")], Some("/x")),
-        (&[("XDG_STATE_HOME", "relative"), ("HOME", "/h")], Some("/h/.local/state")),
-        (&[("HOME", "/h")], Some("/h/.local/state")),
-        (&[("HOME", "")], None),
-        (&[], None),
+    // An absolute path of this system, on which the rules of both are checked.
+    let root = if cfg!(windows) { "C:" } else { "" };
+    type Row<'a> = (bool, &'a [(&'a str, &'a str)], Option<&'a str>);
+    let rows: &[Row<'_>] = &[
+        (false, &[("XDG_STATE_HOME", "/x"), ("HOME", "/h")], Some("/x")),
+        (false, &[("XDG_STATE_HOME", "relative"), ("HOME", "/h")], Some("/h/.local/state")),
+        (false, &[("HOME", "/h"), ("LOCALAPPDATA", "/l")], Some("/h/.local/state")),
+        (false, &[("HOME", "")], None),
+        (false, &[], None),
+        (true, &[("LOCALAPPDATA", "/l"), ("HOME", "/h"), ("XDG_STATE_HOME", "/x")], Some("/l")),
+        (true, &[("LOCALAPPDATA", "relative"), ("HOME", "/h")], None),
+        (true, &[("HOME", "/h")], None),
     ];
-    for (variables, expected) in cases {
-        let found = state_dir(|name| {
-            variables.iter().find(|(known, _)| *known == name).map(|(_, value)| PathBuf::from(value))
-        });
-        assert_eq!(found.as_deref(), expected.map(Path::new), "{variables:?}");
+    for (is_windows, variables, expected) in rows {
+        let value =
+            |value: &str| if value.starts_with('/') { format!("{root}{value}") } else { value.into() };
+        let found = state_dir_in(
+            |name| variables.iter().find(|(known, _)| *known == name).map(|(_, found)| value(found).into()),
+            *is_windows,
+        );
+        assert_eq!(found, expected.map(|path| value(path).into()), "{is_windows} {variables:?}");
     }
 }
