@@ -252,9 +252,7 @@ fn file_is_read_up_to_64_kib() {
     let write = |length: usize, text: &str| {
         fs::write(&path, text.to_owned() + &" ".repeat(length - text.len())).unwrap();
         // Whatever the mask of this process is.
-        let mut permissions = fs::metadata(&path).unwrap().permissions();
-        std::os::unix::fs::PermissionsExt::set_mode(&mut permissions, 0o600);
-        fs::set_permissions(&path, permissions).unwrap();
+        crate::support::temp::set_mode(&path, 0o600);
     };
     write(64 * 1024, "[editor]\ntoken = false\n");
     let config = Config::read(Some(&path)).unwrap();
@@ -272,7 +270,8 @@ fn file_is_read_up_to_64_kib() {
     fs::write(&path, "[editor]\n\ntheme = 1\n").unwrap();
     faults(format!("{shown}:3:9: expected a name in quotes; {without}"));
     fs::remove_file(&path).unwrap();
-    assert!(Config::read(Some(&path)).unwrap_err().contains("No such file"), "a named file has to exist");
+    let missing = Config::read(Some(&path)).unwrap_err();
+    assert!(missing.starts_with(&format!("{shown}: ")), "a named file has to exist: {missing}");
     fs::create_dir(&path).unwrap();
     faults(format!("{shown} is no file; {without}"));
 }

@@ -351,7 +351,9 @@ mod tests {
                 assert_eq!(ignored.hides(path.to_str().unwrap()), *expected, "{name}");
             }
         }
-        assert!(clock.now() < Time::from_millis(20_000), "{:?}", clock.now());
+        // Each look costs accesses to the disk, which take longest in an emulation.
+        let most = if cfg!(windows) { 120_000 } else { 20_000 };
+        assert!(clock.now() < Time::from_millis(most), "{:?}", clock.now());
         assert!(!ignored.hides(&"x".repeat(MAX_PATH - root.as_os_str().len() - 1)), "relative, the longest");
         assert!(ignored.hides(&"x".repeat(MAX_PATH - root.as_os_str().len())), "relative, a longer one");
     }

@@ -180,7 +180,7 @@ mod tests {
             is_note: false,
             is_hidden: false,
         };
-        match folder.to_str() {
+        match folder.to_str().map(|path| path.replace('\\', "/")).as_deref() {
             Some("/p" | "/q") => vec![entry("src", true), entry("a", false), entry("b", false)],
             Some("/p/src") => vec![entry("deep", true), entry("x", false)],
             Some(path) if path.contains("deep") => vec![entry("deep", true)],

@@ -5,6 +5,7 @@ use super::Desk;
 use crate::editor::options::OnDiff;
 use crate::editor::screen::app::Quitting;
 use crate::editor::screen::model::{Focus, Tone};
+use crate::support::temp::waiting_program;
 use ide_mcp::ide::tool::{GetCurrentSelection, GetDiagnostics, GetWorkspaceFolders, OpenDiff, SaveDocument};
 use std::fs;
 
@@ -142,7 +143,7 @@ fn failed_save_outranks_every_message() {
         let shown = if is_of_an_agent {
             let path = desk.path("sub/a.txt");
             desk.call(agent, &SaveDocument::new(path));
-            "a.txt was not saved: No such file"
+            if cfg!(windows) { "a.txt was not saved: " } else { "a.txt was not saved: No such file" }
         } else {
             desk.keys(SAVE);
             "a.txt was not saved: it was removed on disk"
@@ -166,7 +167,8 @@ fn failed_save_outranks_every_message() {
 #[test]
 fn copy_of_a_killed_write_is_named() {
     let mut desk = Desk::new(&[("a.txt", "half")]);
-    let mut child = std::process::Command::new("true").spawn().unwrap();
+    let mut child = waiting_program();
+    child.kill().unwrap();
     child.wait().unwrap();
     let copy = format!(".a.txt.ide-mcp-{}-0.old~", child.id());
     desk.write(&copy, "the whole text\n");

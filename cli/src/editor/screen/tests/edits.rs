@@ -1,8 +1,9 @@
 //! The files that agents write without a question.
 
 use super::Desk;
+use crate::support::local::uri_unencoded;
 use ide_mcp::ide::tool::GetDiagnostics;
-use std::{fs, io};
+use std::fs;
 
 const F11: &str = "\x1b[23~";
 
@@ -10,7 +11,7 @@ const F11: &str = "\x1b[23~";
 /// and for all problems after the last write.
 fn write(desk: &mut Desk, agent: usize, files: &[(&str, &str)]) {
     for (name, text) in files {
-        let uri = format!("file://{}", desk.path(name));
+        let uri = uri_unencoded(&desk.path(name));
         desk.ask(agent, &GetDiagnostics::new(Some(uri)));
         desk.write(name, text);
     }
@@ -36,6 +37,8 @@ fn written_files_are_listed_and_undone() {
 
     // A file that has changed since is not undone. The name of an agent stays after its end.
     desk.write("a.json", "11\n");
+    // The message has the whole path.
+    desk.app.resize((200, 24));
     desk.keys("u");
     assert_eq!(desk.read("a.json"), "11\n");
     desk.shows("the file has changed since");
@@ -63,6 +66,8 @@ fn written_files_are_listed_and_undone() {
     assert!(!desk.screen().contains("What agents wrote"));
 }
 
+/// On Windows a file is overwritten in place.
+#[cfg(unix)]
 #[test]
 fn undo_replaces_the_whole_file() {
     let mut desk = Desk::new(&[("a.json", "1\n")]);
@@ -72,7 +77,7 @@ fn undo_replaces_the_whole_file() {
     desk.keys(F11);
     desk.keys("u");
     assert_eq!(desk.read("a.json"), "1\n");
-    let text = io::read_to_string(&mut open).unwrap();
+    let text = std::io::read_to_string(&mut open).unwrap();
     assert_eq!(text, "10\n", "an undo that fails in the middle leaves the text of the agent");
 }
 
@@ -81,7 +86,7 @@ fn unsaved_text_is_announced_before_the_write() {
     let mut desk = Desk::new(&[("a.json", "1\n")]);
     let agent = desk.attach("claude-code");
     desk.open("a.json");
-    let uri = format!("file://{}", desk.path("a.json"));
+    let uri = uri_unencoded(&desk.path("a.json"));
     let warning = "about to be written, with unsaved changes here: a.json, by claude-code 2.1";
     desk.ask(agent, &GetDiagnostics::new(Some(uri.clone())));
     assert!(!desk.screen().contains(warning));

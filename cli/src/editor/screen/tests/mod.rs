@@ -30,7 +30,9 @@ use super::view::frame::Frame;
 use super::view::palette::{ColorDepth, Ink};
 use crate::editor::folders::Folders;
 use crate::editor::options::OnDiff;
+use crate::support::Shell;
 use crate::support::keys::Bytes;
+use crate::support::local;
 use crate::support::temp::short_temp_dir;
 use ide_mcp::ide::tool::ToolArguments;
 use ide_mcp::ide::{Auth, Client, ClientConfig, ClientEvent, ConnId, Policy, Server, ServerConfig};
@@ -72,7 +74,7 @@ impl Desk {
             fs::write(path, text).unwrap();
         }
         fs::create_dir_all(&root).unwrap();
-        let root = root.canonicalize().unwrap();
+        let root = local::resolved(&root).unwrap();
         let policy = Policy::new(1, Auth::Disabled);
         let folders = Folders::open(std::slice::from_ref(&root)).unwrap().with_ignored();
         let mut config = ServerConfig::new("editor", "1").policy(policy).tools(super::calls::tools());
@@ -81,6 +83,7 @@ impl Desk {
         let server = Server::new(config);
         let mut app = App::new(folders, on_diff, || {}).unwrap();
         app.resize((80, 24));
+        app.model.shell = Shell::Posix;
         let mut desk =
             Self { root, app, server, agents: Vec::new(), heard: Vec::new(), now: Time::ZERO, hanging: None };
         desk.turn();

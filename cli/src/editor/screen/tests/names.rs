@@ -16,6 +16,7 @@ fn files_are_opened_by_name() {
     desk.keys("\r");
     desk.shows("fn main() {}");
     assert_eq!(desk.app.model.focus, Focus::Text);
+    desk.app.resize((200, 24));
     for (name, answer, expected) in [
         ("outside", "../x", "lies outside of the open"),
         ("a folder", "src", "is no file"),
@@ -37,13 +38,16 @@ fn typed_name_can_end_with_a_place() {
         ("a line and a column", "a.txt:3:4", "a.txt", " 3:4", ""),
         ("as a compiler writes it", "a.txt:2:3:", "a.txt", " 2:3", ""),
         ("beyond the end", "a.txt:99", "a.txt", " 4:1", ""),
-        ("a file with a colon", "odd:7", "odd:7", " 1:1", ""),
-        ("a line of that file", "odd:7:2", "odd:7", " 2:1", ""),
         ("a mistyped file", "b.txt:2", "b.txt", " 1:1", "b.txt does not exist: ^S creates it"),
         ("a new file", "c.txt", "c.txt", " 1:1", "c.txt is a new file: ^S creates it"),
     ];
-    let mut desk = Desk::new(&[("a.txt", text), ("odd:7", text)]);
-    for (name, typed, label, place, note) in rows {
+    // On Windows a colon is no part of a name.
+    let of_posix: &[(&str, &str, &str, &str, &str)] = &[
+        ("a file with a colon", "odd:7", "odd:7", " 1:1", ""),
+        ("a line of that file", "odd:7:2", "odd:7", " 2:1", ""),
+    ];
+    let mut desk = Desk::new(&[("a.txt", text), if cfg!(unix) { ("odd:7", text) } else { ("b", "") }]);
+    for (name, typed, label, place, note) in rows.iter().chain(of_posix.iter().filter(|_| cfg!(unix))) {
         desk.keys(&format!("{OPEN}{typed}\r"));
         let screen = desk.screen();
         assert_eq!(desk.app.model.document().unwrap().label, *label, "{name}");

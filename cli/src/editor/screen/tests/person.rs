@@ -4,6 +4,8 @@ use super::Desk;
 use crate::editor::screen::app::Quitting;
 use crate::editor::screen::model::Focus;
 use crate::editor::screen::view::palette::Ink;
+use crate::support::temp::symlink;
+use std::path::MAIN_SEPARATOR;
 
 const DOWN: &str = "\x1b[B";
 const F2: &str = "\x1bOQ";
@@ -18,7 +20,7 @@ fn files_are_opened_from_the_list() {
     desk.shows("    main.rs");
     desk.keys(&format!("{DOWN}\r"));
     desk.shows("fn main() {}");
-    desk.shows(" src/main.rs");
+    desk.shows(&format!(" src{MAIN_SEPARATOR}main.rs"));
     assert_eq!(desk.app.model.focus, Focus::Text);
     desk.keys(F2);
     assert_eq!(desk.app.model.focus, Focus::Files);
@@ -39,13 +41,15 @@ fn files_are_opened_from_the_list() {
 fn failed_open_shows_its_reason() {
     let mut desk = Desk::new(&[("a.txt", "a")]);
     std::fs::write(desk.root.join("bytes"), [0xff, 0xfe]).unwrap();
-    std::os::unix::fs::symlink("/etc/hostname", desk.root.join("out")).unwrap();
+    let has_link = symlink(std::env::current_exe().unwrap(), desk.root.join("out"));
     desk.wait(1000);
     desk.open("bytes");
     desk.shows("is not UTF-8");
-    desk.open("out");
-    desk.shows("lies outside");
-    desk.assert_ink("out lies", Ink::StatusBad);
+    if has_link {
+        desk.open("out");
+        desk.shows("lies outside");
+        desk.assert_ink("out lies", Ink::StatusBad);
+    }
 }
 
 #[test]
