@@ -126,9 +126,8 @@ impl NestedServer {
         at_most: Option<Duration>,
         on: impl FnMut(&mut ide::Server, ServerEvent),
     ) -> io::Result<()> {
-        // The deadline bounds the wait on a system that has no timer in the `Poll`.
         let wait = [at_most, self.timeout()].into_iter().flatten().min();
-        let Parts { poll, events, timer, .. } = &mut self.parts;
+        let Parts { poll, events, timer, clock, .. } = &mut self.parts;
         match poll.poll(events, wait) {
             Err(error) if error.kind() != ErrorKind::Interrupted => return Err(error),
             _ => {}
@@ -139,7 +138,12 @@ impl NestedServer {
             }
             self.server.handle_event(event);
         }
-        self.server.turn(self.parts.clock.now(), on);
+        let now = clock.now();
+        // Some systems have no timer in the `Poll`.
+        if timer.set_to.is_some_and(|set_to| set_to <= now) {
+            timer.fired();
+        }
+        self.server.turn(now, on);
         self.set_timer();
         Ok(())
     }
@@ -179,8 +183,9 @@ impl NestedServer {
     /// the descriptor; `None` if only the descriptor decides.
     #[must_use]
     pub fn timeout(&mut self) -> Option<Duration> {
-        let deadline = self.server.deadline(self.parts.clock.now());
-        self.parts.clock.until(deadline)
+        // The timer bounds the wait on a system that has none in the `Poll`.
+        let due = [self.server.deadline(self.parts.clock.now()), self.parts.timer.set_to];
+        self.parts.clock.until(due.into_iter().flatten().min())
     }
 
     /// Removes the lock file, stops listening, and begins to close every connection cleanly. Continue with

@@ -4,8 +4,9 @@
 use crate::adapter::Editor as _;
 use crate::over_mio::Mio;
 use crate::support::{TempDir, World, diagnostics};
-use ide_mcp::ide::LockFileEvent;
 use ide_mcp::ide::discovery::LockFile;
+use ide_mcp::ide::{LockFileEvent, ServerConfig};
+use ide_mcp_mio::{Bind, NestedServer};
 use mio::Token;
 use std::fs;
 use std::time::Duration;
@@ -63,4 +64,18 @@ fn it_owns_its_tokens_and_no_others() {
         assert_eq!(world.editor.server.owns(Token(token)), owns, "{name}");
     }
     assert!(!world.editor.server.owns(Token(usize::MAX)));
+}
+
+/// What comes from outside of a turn ends the next wait, on a system without a timer in the `Poll` too.
+#[test]
+fn end_of_a_nested_server_ends_a_wait_without_a_limit() {
+    let mut server = NestedServer::bind(Bind::AnyPort, ServerConfig::new("editor", "1")).unwrap();
+    server.machine_mut();
+    assert_eq!(server.timeout(), Some(Duration::ZERO), "the next turn writes");
+    server.dispatch_within(None, |_, _| ()).unwrap();
+    assert_eq!(server.timeout(), None, "nothing is left to do");
+    server.shutdown();
+    while !server.is_over() {
+        server.dispatch_within(None, |_, _| ()).unwrap();
+    }
 }
