@@ -32,6 +32,7 @@ const COMMON: [&str; 3] = ["--color", "--help", "--version"];
 /// The options of `ide-mcp bridge`.
 const BRIDGE: [&str; 5] = ["--lock", "--port", "--cwd", "--dead-process", "--trust-port"];
 
+#[cfg(unix)]
 #[test]
 fn bash_completes_words_and_values() {
     let place = Place::new("completions");
@@ -83,6 +84,7 @@ fn bash_completes_words_and_values() {
     }
 }
 
+#[cfg(unix)]
 #[test]
 fn zsh_and_fish_complete_words_and_values() {
     let place = Place::new("completions-others");
@@ -173,6 +175,7 @@ fn program_answers_every_shell() {
     }
 }
 
+#[cfg(unix)]
 #[test]
 fn shells_accept_their_completions() {
     let place = Place::new("completions-syntax");

@@ -1,6 +1,7 @@
 //! The prompts and resources of the editor without a screen, and the folders of the agents.
 
 use crate::support::Place;
+use ide_mcp::ide::paths::{LocalPath, Platform};
 use serde_json::{Value, json};
 
 const OFFER: &str = r#"{"cmd":"context","prompts":[{"name":"review","description":"Reviews\u001b","arguments":[{"name":"focus","required":true},{"name":"depth"}],"text":"Review {focus}.\nDeeply: {depth}"}],"resources":[{"uri":"notes://today","description":"The notes","mimeType":"text/plain","text":"Buy\nbread."}]}"#;
@@ -102,8 +103,9 @@ fn editor_reports_the_folder_of_agents() {
     let sub = place.project().join("s p");
     std::fs::create_dir(&sub).unwrap();
     let root = |path: &std::path::Path| {
-        let path = path.canonicalize().unwrap().to_str().unwrap().replace(' ', "%20");
-        json!([{ "uri": format!("file://{path}") }])
+        let path =
+            LocalPath::parse(path.canonicalize().unwrap().to_str().unwrap(), Platform::native()).unwrap();
+        json!([{ "uri": path.to_uri() }])
     };
     for (arguments, folder) in [
         (&["watch"][..], &place.project()),

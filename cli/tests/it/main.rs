@@ -1,6 +1,6 @@
 //! The commands as processes, each test with its own home directory: the commands with each other,
 //! with peers of other authors, and in terminals.
-#![cfg(unix)]
+#![cfg_attr(windows, allow(dead_code, unused_imports, reason = "a part of the tests is for Windows"))]
 #![allow(
     clippy::unwrap_used,
     clippy::panic,
@@ -14,38 +14,63 @@
     reason = "a test states what it expects, and waits for real processes"
 )]
 
+// On Windows: the commands with each other. The others need what is of Unix: modes and owners of files, symbolic links,
+// signals, a POSIX shell, or tmux. tests/lab/platforms/windows_program.sh has the rest for Windows.
+#[cfg(unix)]
 mod agent;
 mod attach;
 mod bridge;
 mod completions;
+#[cfg(unix)]
 mod config;
 mod context;
+#[cfg(unix)]
 mod demo;
+#[cfg(unix)]
 mod doctor;
+#[cfg(unix)]
 mod edits;
+#[cfg(unix)]
 mod endings;
+#[cfg(unix)]
 mod files;
+#[cfg(unix)]
 mod forms;
+#[cfg(unix)]
 mod help;
+#[cfg(unix)]
 mod hidden;
 #[cfg(target_os = "linux")]
 mod hostile;
 mod impostor;
+#[cfg(unix)]
 mod launch;
 mod lines;
+#[cfg(unix)]
 mod mcp_config;
 mod messages;
+#[cfg(unix)]
 mod own_tools;
+// Its editor takes a token of before, which only a system admits that tells the owner of a client.
+#[cfg(unix)]
 mod peers;
+#[cfg(unix)]
 mod plugin;
+#[cfg(unix)]
 mod screen;
 mod sidecar;
+#[cfg(unix)]
 mod soak;
 mod support;
+#[cfg(unix)]
 mod systems;
+#[cfg(unix)]
 mod tap;
+#[cfg(unix)]
 mod terminals;
+#[cfg(unix)]
 mod words;
+#[cfg(unix)]
 mod writes;
 
 /// Returns a command of the program.
@@ -55,8 +80,14 @@ fn program(name: &str) -> std::process::Command {
     command
 }
 
-/// Returns the path of the program. Cargo gives it where the tests are run, and not where they are
-/// only checked for another system.
+/// Returns the path of the program: as Cargo gives it or, where another one has started the tests, beside their folder.
 fn executable() -> &'static str {
-    option_env!("CARGO_BIN_EXE_ide-mcp").unwrap_or_else(|| panic!("Cargo gives no path of the program"))
+    static BESIDE: std::sync::OnceLock<String> = std::sync::OnceLock::new();
+    let beside = || {
+        let tests = std::env::current_exe().unwrap();
+        let program =
+            tests.ancestors().nth(2).unwrap().join(format!("ide-mcp{}", std::env::consts::EXE_SUFFIX));
+        program.to_str().unwrap().to_owned()
+    };
+    option_env!("CARGO_BIN_EXE_ide-mcp").unwrap_or_else(|| BESIDE.get_or_init(beside))
 }

@@ -1,6 +1,7 @@
 //! The messages and exit statuses of the programs for a wrong command line and a missing editor.
 
 use crate::support::{COMMANDS, Place, Process, dead, rewrite};
+use ide_mcp_lockfile::pid_alive;
 use serde_json::{Value, json};
 use std::fs;
 use std::net::TcpListener;
@@ -220,7 +221,9 @@ fn agent_without_editor_is_status_2() {
             "--cwd: there is no directory \"editor.lock\"",
         ),
     ];
-    for (name, arguments, expected) in cases {
+    // Not every system tells that a process has ended.
+    let is_told = |name: &str| !name.contains("dead process") || pid_alive(std::process::id()).is_some();
+    for (name, arguments, expected) in cases.iter().filter(|(name, ..)| is_told(name)) {
         let (status, said) = place.agent(&[*arguments, &["tools"]].concat()).end();
         assert!(status == Some(2) && said.contains(expected), "{name}: {status:?} {said}");
     }
@@ -249,12 +252,12 @@ fn impossible_diff_is_refused_by_the_agent() {
         ("a directory", [".", "new.txt"], 1, "is a directory"),
         ("no parent", ["sub/b.txt", "new.txt"], 1, "there is no directory"),
         ("a file for a parent", ["a.txt/b.txt", "new.txt"], 1, "there is no directory"),
-        ("no file", ["/dev/null", "new.txt"], 1, "is no file"),
         ("nothing to propose it with", ["a.txt", "missing"], 1, "missing: "),
         ("no text", ["a.txt", "bytes"], 1, "bytes is not UTF-8"),
         ("no editor", ["b.txt", "new.txt"], 2, "no editor found"),
     ];
-    for (name, [path, new], status, expected) in cases {
+    let device: &[(&str, [&str; 2], i32, &str)] = &[("no file", ["/dev/null", "new.txt"], 1, "is no file")];
+    for (name, [path, new], status, expected) in cases.iter().chain(device.iter().filter(|_| cfg!(unix))) {
         let (ended, said) = place.agent(&["diff", path, new]).end();
         assert!(ended == Some(*status) && said.contains(expected), "{name}: {ended:?} {said}");
     }

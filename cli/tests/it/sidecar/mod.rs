@@ -1,9 +1,11 @@
 //! The sidecar behind an editor that the test plays.
 
+#[cfg(unix)]
 mod ends;
 mod lines;
 mod namespaces;
 mod script;
+#[cfg(unix)]
 mod unread;
 
 use crate::support::{Editor, Place};

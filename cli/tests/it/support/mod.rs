@@ -3,7 +3,9 @@
 mod process;
 #[cfg(target_os = "linux")]
 pub mod stranger;
+#[cfg(unix)]
 pub mod terminal;
+#[cfg(unix)]
 pub mod tmux;
 
 /// The commands in the order of the help, but `help` itself.

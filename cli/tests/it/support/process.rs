@@ -8,11 +8,10 @@ use serde_json::{Value, json};
 use skip::FOREIGN;
 pub use skip::skip;
 use std::cell::RefCell;
-use std::fs::{self, Permissions};
+use std::fs;
 use std::io::{BufRead as _, BufReader, ErrorKind, Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
 use std::ops::{Deref, DerefMut};
-use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -24,6 +23,9 @@ use tempfile::{Builder, TempDir};
 /// The timeout of each wait: long enough for a busy machine. On an idle machine a wait takes
 /// milliseconds.
 const PATIENCE: Duration = Duration::from_secs(30);
+
+/// The variables that lead to the files of a person.
+const HOME: &[&str] = if cfg!(windows) { &["USERPROFILE", "APPDATA", "LOCALAPPDATA"] } else { &["HOME"] };
 
 /// A directory of the test with a home and a project in it, removed on drop.
 pub struct Place {
@@ -88,9 +90,13 @@ impl Place {
         // A person can have a mask by which others write into these folders, and then no program would trust them.
         #[cfg(unix)]
         rustix::process::umask(rustix::fs::Mode::from_raw_mode(0o022));
+        let prefix = format!("ide-mcp-{name}-");
+        let mut root = Builder::new();
+        root.prefix(&prefix);
         // Programs of other users look into it.
-        let mode = Permissions::from_mode(0o755);
-        let root = Builder::new().prefix(&format!("ide-mcp-{name}-")).permissions(mode).tempdir().unwrap();
+        #[cfg(unix)]
+        root.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o755));
+        let root = root.tempdir().unwrap();
         fs::create_dir(root.path().join("home")).unwrap();
         fs::create_dir(root.path().join("project")).unwrap();
         Self { root, closed: RefCell::default() }
@@ -204,7 +210,10 @@ impl Place {
         for name in FOREIGN {
             command.env_remove(name);
         }
-        command.current_dir(self.project()).env("HOME", self.root.path().join("home"));
+        command.current_dir(self.project());
+        for name in HOME {
+            command.env(name, self.root.path().join("home"));
+        }
     }
 }
 
@@ -261,7 +270,7 @@ impl DerefMut for Editor {
 
 /// Returns the id of a process that has ended.
 pub fn dead() -> u32 {
-    let mut child = Command::new("true").spawn().unwrap();
+    let mut child = Command::new(if cfg!(windows) { "whoami" } else { "true" }).spawn().unwrap();
     child.wait().unwrap();
     child.id()
 }
@@ -397,6 +406,12 @@ impl Process {
         self.child.id()
     }
 
+    /// Asks the process to end: Windows has no signal for another process, and so closes its input.
+    #[cfg(windows)]
+    pub fn terminate(&mut self) {
+        self.hang_up();
+    }
+
     #[cfg(unix)]
     pub fn terminate(&self) {
         self.signal(rustix::process::Signal::TERM);
@@ -464,6 +479,10 @@ impl Process {
         };
         let mut said = String::new();
         self.child.stderr.take().unwrap().read_to_string(&mut said).unwrap();
+        if cfg!(windows) {
+            // Windows does not tell who owns a port, and each command says so.
+            said = said.split_inclusive('\n').filter(|line| !line.contains(": the user who owns ")).collect();
+        }
         (status.code(), said)
     }
 }

@@ -1,0 +1,239 @@
+#!/usr/bin/env bash
+# Drives the program as built for Windows, under wine: editor, agent, bridge, tap, replay, sidecar, doctor and mcp-config
+# with each other, by each spelling of a path of Windows, and what stays when an editor ends or is killed.
+# Run: PROGRAM=…/ide-mcp.exe WINEPREFIX=… tests/lab/platforms/windows_program.sh
+set -uo pipefail
+: "${PROGRAM:?the program, ide-mcp.exe}" "${WINEPREFIX:?a prefix of wine}"
+PROGRAM=$(realpath "$PROGRAM")
+export WINEPREFIX WINEDEBUG=-all RUST_BACKTRACE=0
+unset CLAUDE_CONFIG_DIR CLAUDE_CODE_SSE_PORT
+
+drive=$(realpath "$WINEPREFIX/drive_c") || exit 2
+proj=$drive/proj
+work=$(mktemp -d)
+failed=0 checks=0 editor=
+
+ended() {
+    [ -z "$editor" ] || kill -9 "$editor" 2>/dev/null
+    rm -rf "$work"
+}
+trap ended EXIT
+
+# Runs a command of the program; its status is in $status, and its output in $work/out and $work/err.
+run() {
+    timeout "${limit:-60}" wine "$PROGRAM" "$@" >"$work/out" 2>"$work/err" </dev/null
+    status=$?
+    sed -i 's/\r$//' "$work/out" "$work/err"
+}
+
+# Counts a check, and shows what was found if it fails.
+passes() {
+    checks=$((checks + 1))
+    [ "$1" = 0 ] && return
+    failed=$((failed + 1))
+    printf 'failed: %s\n' "$2" >&2
+    tail -n 20 "$work/out" "$work/err" 2>/dev/null | cut -c1-300 >&2
+}
+is() {
+    [ "$2" = "$3" ]
+    passes $? "$1: $2 in place of $3"
+}
+# Checks that a text is in the output of the last command.
+says() {
+    grep -qF -- "$2" "$work/out"
+    passes $? "$1: says $2"
+}
+hides() {
+    ! grep -qF -- "$2" "$work/out" "$work/err"
+    passes $? "$1: does not say $2"
+}
+
+# Starts an editor, whose standard input stays open until close_input. Sets $editor, $port and $lock.
+start() {
+    rm -f "$work/in" && mkfifo "$work/in"
+    wine "$PROGRAM" editor --headless --on-diff accept "$@" <"$work/in" >"$work/editor" 2>"$work/editor.err" &
+    editor=$!
+    exec 7>"$work/in"
+    for _ in $(seq 240); do
+        grep -q '"listening"' "$work/editor" && break
+        sleep .25
+    done
+    port=$(sed -n 's/.*"listening","port":\([0-9]*\).*/\1/p' "$work/editor")
+    is 'the editor names its lock file' "$(grep -o '"lock":"[^"]*"' "$work/editor")" \
+        "\"lock\":\"C:\\\\users\\\\$(id -un)\\\\.claude\\\\ide\\\\$port.lock\""
+    lock=$locks/$port.lock
+    [ -f "$lock" ]
+    passes $? 'the lock file is there'
+}
+close_input() {
+    exec 7>&-
+}
+# Waits for the end of the editor; its status is in $status.
+await_end() {
+    for _ in $(seq 80); do
+        kill -0 "$editor" 2>/dev/null || break
+        sleep .25
+    done
+    kill -9 "$editor" 2>/dev/null
+    wait "$editor"
+    status=$?
+    editor=
+}
+
+rm -rf "$proj" && mkdir -p "$proj/sub"
+locks=$drive/users/$(id -un)/.claude/ide
+mkdir -p "$locks" && rm -f "$locks"/*
+echo one >"$proj/a.txt" && echo KEY=1 >"$proj/.env" && echo '{' >"$proj/b c.json" && echo two >"$drive/new.txt"
+cd "$proj" || exit 2
+
+run --version
+is 'version' "$status $(cut -d' ' -f1 "$work/out")" '0 ide-mcp'
+
+start
+is 'folders' "$(grep -o '"workspaceFolders":[^]]*]' "$lock")" '"workspaceFolders":["C:\\proj","/mnt/c/proj","/c/proj"]'
+grep -q '"runningInWindows":true' "$lock"
+passes $? 'the lock file says Windows'
+
+# A folder is the same one in each spelling.
+for folder in . 'C:\proj' 'c:\proj\sub' 'c:/PROJ' '\\?\C:\proj' 'sub\..'; do
+    run agent --cwd "$folder" tools
+    is "agent in $folder" "$status" 0
+    says "agent in $folder" 'openDiff '
+done
+run agent --cwd 'C:\users' tools
+is 'agent elsewhere' "$status" 2
+passes "$(grep -q 'no editor found for C:\\users' "$work/err"; echo $?)" 'agent elsewhere says so'
+
+# A reader that has enough is no failure.
+timeout 60 wine "$PROGRAM" agent tools 2>"$work/err" | head -n 1 >"$work/out"
+says 'a closed pipe' 'openDiff '
+hides 'a closed pipe' 'cannot be written'
+
+for file in a.txt 'sub\new.txt' 'c:/proj/sub/../newer.txt' '\\?\C:\proj\newest.txt'; do
+    run agent diff "$file" 'C:\new.txt'
+    is "diff of $file" "$status" 0
+    says "diff of $file" 'accepted: '
+done
+is 'the texts are written' "$(cat a.txt sub/new.txt newer.txt newest.txt | sort | uniq -c | tr -s ' ')" ' 4 two'
+is 'and nothing else' "$(find . -type f | sort | tr '\n' ' ')" './.env ./a.txt ./b c.json ./newer.txt ./newest.txt ./sub/new.txt '
+
+# Each spelling is the same open file, which agents are shown in one form.
+spellings=('C:\\proj\\a.txt' 'c:\\proj\\a.txt' 'C:\\PROJ\\A.TXT' 'c:/proj/sub/../a.txt' 'a.txt' 'sub\\..\\a.txt'
+    '\\\\?\\C:\\proj\\a.txt' '/c/proj/a.txt' '/mnt/c/proj/a.txt' 'file:///C:/proj/a.txt' 'file:///c%3A/proj/a.txt'
+    'file://localhost/C:/proj/a.txt' 'file://C:\\proj\\a.txt' 'file://c:/proj/a.txt')
+hidden=('.env' 'C:\\proj\\.env' 'C:\\proj\\.env::$DATA' '.ENV' 'file:///C:/proj/%2Eenv' 'file://C:\\proj\\.env' '.env.')
+refused=('..\\new.txt' 'C:\\new.txt' 'file:///C:/new.txt' '\\proj\\a.txt' 'C:a.txt' '\\\\.\\C:\\proj\\a.txt' 'NUL'
+    'file://other/C:/proj/a.txt' 'a.txt::$DATA')
+{
+    for path in "${spellings[@]}" "${hidden[@]}" "${refused[@]}"; do
+        printf 'openFile {"filePath":"%s"}\n' "$path"
+    done
+    echo 'getDiagnostics {"uri":"file://C:\\proj\\b c.json"}'
+    echo 'getDiagnostics {}'
+} >"$work/calls"
+timeout 60 wine "$PROGRAM" agent calls <"$work/calls" 2>"$work/err" | tr -d '\r' >"$work/all"
+line=0
+outcome() {
+    line=$((line + 1))
+    grep "\"line\":$line," "$work/all" >"$work/out"
+}
+for path in "${spellings[@]}"; do
+    outcome
+    says "open $path" 'Opened file: C:\\proj\\a.txt"'
+done
+for path in "${hidden[@]}"; do
+    outcome
+    says "open $path" 'the file may not leave the editor'
+done
+for path in "${refused[@]}"; do
+    outcome
+    hides "open $path" 'Opened file'
+    says "open $path" '"isError":true'
+done
+outcome
+says 'problems, as they were asked for' '\"uri\":\"file://C:\\\\proj\\\\b c.json\"'
+says 'problems' 'EOF while parsing'
+outcome
+says 'all problems' 'b c.json\"'
+hides 'a path from resolving' '?\'
+run agent call getOpenEditors '{}'
+says 'open editors' '"tabs":[{"uri":"file:///C:/proj/a.txt",'
+says 'open editors' '"label":"a.txt"'
+says 'open editors' '"fileName":"C:\\proj\\a.txt"}]}'
+run agent call getWorkspaceFolders '{}'
+says 'folders' '"uri":"file:///C:/proj","path":"C:\\proj"'
+run agent call getCurrentSelection '{}'
+says 'selection' '"filePath":"C:\\proj\\a.txt"'
+
+{
+    echo '{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-03-26","capabilities":{},"clientInfo":{"name":"c","version":"1"}}}'
+    echo '{"jsonrpc":"2.0","method":"notifications/initialized"}'
+    echo '{"jsonrpc":"2.0","id":2,"method":"tools/list"}'
+    sleep 4
+} | timeout 60 wine "$PROGRAM" bridge >"$work/out" 2>"$work/err"
+is 'bridge' "${PIPESTATUS[1]}" 0
+says 'bridge' '"id":1,"result":{"protocolVersion":"2025-03-26"'
+says 'bridge' '"name":"openDiff"'
+
+# A tap in front of the editor, which ends by Ctrl+C.
+wine "$PROGRAM" tap --json --out 'C:\record.jsonl' --force >"$work/tap" 2>"$work/err" </dev/null &
+tap=$!
+for _ in $(seq 80); do grep -q '"listening"' "$work/tap" && break || sleep .25; done
+tapped=$(sed -n 's/.*"event":"listening".*"port":\([0-9]*\)}.*/\1/p' "$work/tap")
+run agent --port "$tapped" tools
+says 'agent through the tap' 'openDiff '
+kill -INT "$tap" && wait "$tap"
+is 'tap, ended by Ctrl+C' "$?" 0
+is 'the tap leaves no lock file' "$(ls "$locks")" "$port.lock"
+run replay 'C:\record.jsonl'
+is 'replay' "$status" 0
+cat "$work/err" >>"$work/out"
+says 'replay' 'no difference'
+
+(echo '{"name":"Side","version":"1","folders":["C:\\proj"],"tools":["openDiff"]}'; sleep 4) |
+    timeout 60 wine "$PROGRAM" sidecar >"$work/out" 2>"$work/err"
+is 'sidecar' "${PIPESTATUS[1]}" 0
+says 'sidecar' '"event":"listening"'
+says 'sidecar' '"event":"stopping","reason":"end of standard input"'
+is 'the sidecar leaves no lock file' "$(ls "$locks")" "$port.lock"
+
+run doctor
+is 'doctor of a sound set-up' "$status" 0
+hides 'doctor' '?\'
+run mcp-config
+is 'mcp-config' "$status" 0
+says 'mcp-config' "C:\\users\\$(id -un)\\.claude\\ide\\$port.mcp.json"
+[ -f "$locks/$port.mcp.json" ]
+passes $? 'mcp-config writes its file'
+
+close_input
+await_end
+is 'the end of the input ends the editor' "$status" 0
+is 'and removes what was published' "$(ls "$locks")" ''
+
+start
+kill -INT "$editor"
+await_end
+is 'Ctrl+C ends the editor' "$status" 0
+is 'and removes the lock file' "$(ls "$locks")" ''
+close_input
+
+# A killed editor is in nobody's way.
+start
+kill -9 "$editor" && wait "$editor"
+killed=$port
+[ -f "$lock" ]
+passes $? 'a killed editor leaves its lock file'
+run agent tools
+is 'agent beside a leftover alone' "$status" 2
+start
+run agent tools
+is 'agent beside a leftover and an editor' "$status" 0
+is 'the next editor removes the leftover' "$(ls "$locks")" "$port.lock"
+[ "$killed" != "$port" ] || echo 'the system gave the same port again'
+close_input
+await_end
+is 'the last editor' "$status" 0
+
+echo "$((checks - failed)) passed, $failed failed"
+[ "$failed" = 0 ]
