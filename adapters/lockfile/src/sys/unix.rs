@@ -171,9 +171,9 @@ pub(crate) fn mode(metadata: &Metadata) -> Option<u32> {
     Some(metadata.mode() & 0o7777)
 }
 
-/// Returns the permission bits, if users other than the owner have any.
-pub(crate) fn open_to_others(_: &Path, metadata: &Metadata) -> Option<u32> {
-    mode(metadata).filter(|mode| mode & OTHERS != 0)
+/// Returns the permission bits, if users other than the owner have any and the bits mean something.
+pub(crate) fn open_to_others(path: &Path, metadata: &Metadata) -> Option<u32> {
+    mode(metadata).filter(|mode| mode & OTHERS != 0 && keeps_modes(path))
 }
 
 pub(crate) fn pid_alive(pid: u32) -> Option<bool> {

@@ -2,8 +2,8 @@
 
 use crate::doctor::facts::{Directory, Lock, PASS, State, Trouble, Weak};
 use ide_mcp::ide::discovery::locate::{Extras, LockDirCandidate};
-use ide_mcp_lockfile::{Error, Found, from_environment, scan_for, weak_parents};
-use std::fs::{self, Metadata};
+use ide_mcp_lockfile::{Error, Found, from_environment, open_to_others, scan_for, weak_parents};
+use std::fs;
 use std::io::ErrorKind;
 use std::path::Path;
 use std::time::UNIX_EPOCH;
@@ -34,20 +34,17 @@ pub(super) fn candidates() -> Result<Vec<Asked>, Error> {
 pub(super) fn look(candidates: Vec<Asked>) -> (Vec<Directory>, Vec<Lock>) {
     let (mut directories, mut locks) = (Vec::new(), Vec::new());
     for (index, (candidate, used)) in candidates.into_iter().enumerate() {
+        let there = |stranger| State::There { mode: mode(Path::new(&candidate.dir)), stranger };
         let state = match fs::metadata(&candidate.dir) {
             Ok(metadata) if metadata.is_dir() => match scan_for(candidate.form(), &candidate.dir) {
                 Ok(found) => {
                     locks.extend(found.into_iter().map(|found| lock(found, index, used)));
-                    State::There { mode: mode(&metadata), stranger: stranger(&metadata) }
+                    there(None)
                 }
                 // The finding about the owner has more detail.
-                Err(Error::NotOurs { owner, .. }) => {
-                    State::There { mode: mode(&metadata), stranger: Some(owner) }
-                }
+                Err(Error::NotOurs { owner, .. }) => there(Some(owner)),
                 // The findings about the directories above it have more detail too.
-                Err(Error::ParentNotOurs { .. } | Error::ParentTooOpen { .. }) => {
-                    State::There { mode: mode(&metadata), stranger: None }
-                }
+                Err(Error::ParentNotOurs { .. } | Error::ParentTooOpen { .. }) => there(None),
                 Err(error) => State::Unreadable { path: candidate.dir.clone(), reason: error.to_string() },
             },
             _ => obstacle(Path::new(&candidate.dir)),
@@ -67,11 +64,10 @@ pub(super) fn look(candidates: Vec<Asked>) -> (Vec<Directory>, Vec<Lock>) {
     (directories, locks)
 }
 
-/// Returns true if a directory above this one lets no other user through.
+/// Returns true if a directory above this one lets no other user through. On Windows every user passes every directory.
 fn is_closed_above(dir: &Path) -> bool {
-    let passes =
-        |dir: &Path| fs::metadata(dir).ok().as_ref().and_then(mode).is_none_or(|mode| mode & PASS != 0);
-    dir.canonicalize().is_ok_and(|dir| !dir.ancestors().skip(1).all(passes))
+    let passes = |dir: &Path| mode(dir).is_none_or(|mode| mode & PASS != 0);
+    !cfg!(windows) && dir.canonicalize().is_ok_and(|dir| !dir.ancestors().skip(1).all(passes))
 }
 
 /// Returns the reason why there is no such directory, from the root down.
@@ -106,6 +102,8 @@ fn lock(found: Found, directory: usize, used: bool) -> Lock {
         Error::Io { source, .. } => Trouble::Unreadable(source.to_string()),
         error => Trouble::Unreadable(error.to_string()),
     });
+    // Windows has access rights in place of a mode.
+    let mode = if cfg!(windows) { open_to_others(&path) } else { mode };
     let path = shown(&path);
     Lock {
         path,
@@ -126,24 +124,16 @@ fn shown(path: &Path) -> String {
     path.display().to_string()
 }
 
+/// Returns the permission bits of a directory, unless they mean nothing, as on a drive of Windows in WSL.
 #[cfg(unix)]
-fn mode(metadata: &Metadata) -> Option<u32> {
+fn mode(dir: &Path) -> Option<u32> {
     use std::os::unix::fs::MetadataExt as _;
-    Some(metadata.mode() & 0o7777)
+    let mode = fs::metadata(dir).ok()?.mode() & 0o7777;
+    if mode & 0o077 == 0 { Some(mode) } else { open_to_others(dir) }
 }
 
-#[cfg(unix)]
-fn stranger(metadata: &Metadata) -> Option<u32> {
-    use std::os::unix::fs::MetadataExt as _;
-    Some(metadata.uid()).filter(|uid| *uid != rustix::process::geteuid().as_raw())
-}
-
+/// Returns the permission bits that mean the same as the access rights of other users, if they have any.
 #[cfg(not(unix))]
-fn mode(_: &Metadata) -> Option<u32> {
-    None
-}
-
-#[cfg(not(unix))]
-fn stranger(_: &Metadata) -> Option<u32> {
-    None
+fn mode(dir: &Path) -> Option<u32> {
+    open_to_others(dir)
 }

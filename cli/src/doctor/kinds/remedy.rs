@@ -24,7 +24,9 @@ pub(crate) enum Remedy {
     /// Changes into the directory of the agent, by its path without links.
     Enter,
     /// Closes the directory to other users.
-    Close,
+    CloseDirectory,
+    /// Closes the file to other users.
+    CloseFile,
     /// Gives us access: by this change of the mode, where there are modes.
     Admit(&'static str),
     /// Changes the mode. No other system has a counterpart.
@@ -77,9 +79,13 @@ impl Remedy {
             (Self::Enter, Posix) => format!("cd {}", quoted(cwd)),
             (Self::Enter, PowerShell) => format!("Set-Location -LiteralPath {}", word(cwd)?),
             (Self::Enter, Cmd) => format!("cd /d {}", word(cwd)?),
-            (Self::Close, Posix) => format!("chmod 700 {}", quoted(path)),
-            (Self::Close, _) => {
+            (Self::CloseDirectory, Posix) => format!("chmod 700 {}", quoted(path)),
+            (Self::CloseFile, Posix) => format!("chmod 600 {}", quoted(path)),
+            (Self::CloseDirectory, _) => {
                 format!("icacls {} /inheritance:r /grant:r \"{}:(OI)(CI)F\"", word(path)?, user(shell))
+            }
+            (Self::CloseFile, _) => {
+                format!("icacls {} /inheritance:r /grant:r \"{}:F\"", word(path)?, user(shell))
             }
             (Self::Admit(mode) | Self::Mode(mode), Posix) => format!("chmod {mode} {}", quoted(path)),
             (Self::Admit(_), _) => format!("icacls {} /grant \"{}:F\"", word(path)?, user(shell)),
@@ -137,7 +143,15 @@ mod tests {
             ),
             (Remedy::Enter, [r"cd 'C:\w'", r"Set-Location -LiteralPath C:\w", r"cd /d C:\w"]),
             (
-                Remedy::Close,
+                Remedy::CloseFile,
+                [
+                    r"chmod 600 'C:\it'\''s 1'",
+                    r#"icacls 'C:\it''s 1' /inheritance:r /grant:r "${env:USERNAME}:F""#,
+                    r#"icacls "C:\it's 1" /inheritance:r /grant:r "%USERNAME%:F""#,
+                ],
+            ),
+            (
+                Remedy::CloseDirectory,
                 [
                     r"chmod 700 'C:\it'\''s 1'",
                     r#"icacls 'C:\it''s 1' /inheritance:r /grant:r "${env:USERNAME}:(OI)(CI)F""#,

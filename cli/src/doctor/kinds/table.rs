@@ -106,11 +106,11 @@ kinds! {
     DIRECTORY_WRITABLE = "directory-writable-by-others" Problem:
         "Other users can put lock files there and so send the agent to an editor of their own.",
         "Close the directory to other users.",
-        Remedy::Close;
+        Remedy::CloseDirectory;
     DIRECTORY_READABLE = "directory-readable-by-others" Warning:
         "Other users see the lock files. Each of them guards its token by its own mode alone.",
         "Close the directory to other users.",
-        Remedy::Close;
+        Remedy::CloseDirectory;
     PARENT_NOT_OURS = "parent-not-ours" Problem:
         "Another user owns a directory above the lock files, or a symbolic link on the way to them, and can \
          replace what lies below. The programs of this library do not read or publish there; the real agent does.",
@@ -183,7 +183,7 @@ kinds! {
     LOCK_READABLE = "lock-readable-by-others" Warning:
         "Other users can reach the file, read the token and attach to the editor as if they were you.",
         "Close the file to other users, then start the editor again for a new token.",
-        Remedy::Mode("600");
+        Remedy::CloseFile;
     LOCK_WITHOUT_TOKEN = "lock-without-token" Warning:
         "The editor asks for no token: every program and every user of this machine can attach to it.",
         "Update the extension of the editor, or switch its token on.";

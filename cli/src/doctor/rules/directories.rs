@@ -2,8 +2,8 @@
 //! others.
 
 use super::Finding;
-use super::words::{editor, listed, said};
-use crate::doctor::facts::{Directory, Facts, Lock, State, Weak, Weakness};
+use super::words::{editor, listed, rights, said};
+use crate::doctor::facts::{Directory, Facts, Lock, State, System, Weak, Weakness};
 use crate::doctor::kinds;
 use ide_mcp::ide::discovery::locate::Source;
 
@@ -14,7 +14,7 @@ pub(super) fn look(facts: &Facts, findings: &mut Vec<Finding>) {
     let directories = facts.directories.as_deref().unwrap_or_default();
     for (index, directory) in directories.iter().enumerate() {
         let (kind, says) = if directory.used {
-            used(directory)
+            used(directory, facts.system)
         } else {
             not_used(directory, facts.locks.iter().filter(|lock| lock.directory == index), facts)
         };
@@ -24,39 +24,43 @@ pub(super) fn look(facts: &Facts, findings: &mut Vec<Finding>) {
         };
         findings.push(Finding::new(kind, says).path(path));
         for weak in directory.weak.iter().filter(|_| directory.used) {
-            let (kind, says) = above(weak);
+            let (kind, says) = above(weak, facts.system);
             findings.push(Finding::new(kind, says).path(&weak.path));
         }
     }
 }
 
-fn above(Weak { path, weakness }: &Weak) -> (&'static kinds::Kind, String) {
-    let path = said(path);
+fn above(Weak { path, weakness }: &Weak, system: System<'_>) -> (&'static kinds::Kind, String) {
+    let place = said(path);
     match weakness {
         Weakness::Owner { owner, .. } => (
             &kinds::PARENT_NOT_OURS,
-            format!("{path}, on the way to the lock files, belongs to user {owner}"),
+            format!("{place}, on the way to the lock files, belongs to user {owner}"),
         ),
-        Weakness::WritableByAll { mode } => {
-            (&kinds::PARENT_WRITABLE, format!("{path}, above the lock files, has mode {mode:03o}"))
-        }
+        Weakness::WritableByAll { mode } => (&kinds::PARENT_WRITABLE, open_above(path, *mode, system)),
         Weakness::WritableByGroup { mode } => {
-            (&kinds::PARENT_WRITABLE_BY_GROUP, format!("{path}, above the lock files, has mode {mode:03o}"))
+            (&kinds::PARENT_WRITABLE_BY_GROUP, open_above(path, *mode, system))
         }
-        _ => (&kinds::PARENT_WRITABLE, format!("others can replace what lies below {path}")),
+        _ => (&kinds::PARENT_WRITABLE, format!("others can replace what lies below {place}")),
     }
+}
+
+fn open_above(path: &str, mode: u32, system: System<'_>) -> String {
+    format!("above the lock files, {}", rights(path, mode, system))
 }
 
 fn used(
     Directory { path, source, state, is_closed_above, .. }: &Directory,
+    system: System<'_>,
 ) -> (&'static kinds::Kind, String) {
     let reason = match source {
         Source::ConfigDir => "by CLAUDE_CONFIG_DIR",
+        Source::WindowsHome => "of editors on Windows",
         _ => "below the home directory",
     };
-    let path = said(path);
+    let place = said(path);
     match state {
-        State::Missing => (&kinds::DIRECTORY_MISSING, format!("there is no directory {path} ({reason})")),
+        State::Missing => (&kinds::DIRECTORY_MISSING, format!("there is no directory {place} ({reason})")),
         State::NotADirectory(obstacle) => {
             (&kinds::DIRECTORY_NOT_A_DIRECTORY, format!("{} is no directory ({reason})", said(obstacle)))
         }
@@ -64,15 +68,15 @@ fn used(
             (&kinds::DIRECTORY_UNREADABLE, format!("{} cannot be read: {reason}", said(path)))
         }
         State::There { stranger: Some(owner), .. } => {
-            (&kinds::DIRECTORY_NOT_OURS, format!("{path} belongs to user {owner}"))
+            (&kinds::DIRECTORY_NOT_OURS, format!("{place} belongs to user {owner}"))
         }
         State::There { mode: Some(mode), .. } if mode & WRITE != 0 => {
-            (&kinds::DIRECTORY_WRITABLE, format!("{path} has mode {mode:03o}"))
+            (&kinds::DIRECTORY_WRITABLE, rights(path, *mode, system))
         }
         State::There { mode: Some(mode), .. } if mode & READ != 0 && !is_closed_above => {
-            (&kinds::DIRECTORY_READABLE, format!("{path} has mode {mode:03o}"))
+            (&kinds::DIRECTORY_READABLE, rights(path, *mode, system))
         }
-        State::There { .. } => (&kinds::DIRECTORY_SOUND, format!("lock files are in {path} ({reason})")),
+        State::There { .. } => (&kinds::DIRECTORY_SOUND, format!("lock files are in {place} ({reason})")),
     }
 }
 

@@ -1,7 +1,7 @@
 //! The rules about each lock file by itself.
 
 use super::Finding;
-use super::words::{editor, named, said};
+use super::words::{editor, named, rights, said};
 use crate::doctor::facts::{Answer, Facts, Lock, Probe, System, Trouble};
 use crate::doctor::kinds::{self, Kind};
 use ide_mcp::ide::discovery::{LockFile, Transport};
@@ -46,9 +46,11 @@ fn sound_enough(lock: &Lock, file: &LockFile, facts: &Facts) -> Vec<(&'static Ki
         said.push((&kinds::LOCK_LEGACY, format!("{who} has the transport {} ({path})", named(transport))));
     }
     let directories = facts.directories.as_deref().unwrap_or_default();
-    let is_reachable = directories.get(lock.directory).is_none_or(|directory| !directory.is_closed());
+    // On Windows every user passes every directory.
+    let is_reachable = facts.system == System::Windows
+        || directories.get(lock.directory).is_none_or(|directory| !directory.is_closed());
     if let Some(mode) = lock.mode.filter(|mode| is_reachable && mode & OTHERS != 0) {
-        said.push((&kinds::LOCK_READABLE, format!("{path} has mode {mode:03o}")));
+        said.push((&kinds::LOCK_READABLE, rights(&lock.path, mode, facts.system)));
     }
     if file.auth_token.is_none() && file.transport == Transport::WebSocket {
         said.push((&kinds::LOCK_WITHOUT_TOKEN, format!("the lock file of {who} has no token")));

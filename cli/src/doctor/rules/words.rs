@@ -1,6 +1,6 @@
 //! How a finding says what others wrote: quoted, and bounded, whatever is in a lock file.
 
-use crate::doctor::facts::Lock;
+use crate::doctor::facts::{Lock, System};
 use ide_mcp::ide::kit::display_line;
 
 /// The maximum number of characters of a name or a folder.
@@ -11,6 +11,15 @@ const LISTED: usize = 5;
 /// Returns a path in quotation marks. A backslash, of which a path of Windows has many, stays one.
 pub(super) fn said(path: &str) -> String {
     format!("{path:?}").replace(r"\\", r"\")
+}
+
+/// Returns which rights other users have to a path. Windows has access lists in place of a mode.
+pub(super) fn rights(path: &str, mode: u32, system: System<'_>) -> String {
+    match system {
+        System::Windows if mode & 0o022 != 0 => format!("other users can write to {}", said(path)),
+        System::Windows => format!("other users can read {}", said(path)),
+        _ => format!("{} has mode {mode:03o}", said(path)),
+    }
 }
 
 /// Returns a name or a folder of a lock file in quotation marks.

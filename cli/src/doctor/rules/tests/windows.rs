@@ -1,9 +1,10 @@
 //! The cases of Windows: its paths, and what it does not tell.
 
 use super::{Case, WSL, file, here, judge, lock, sound};
-use crate::doctor::facts::{Facts, Lock, Probe, State, System};
+use crate::doctor::facts::{Facts, Lock, Probe, State, System, Weakness};
 use crate::doctor::kinds::{self, Status};
 use crate::support::Shell;
+use ide_mcp::ide::discovery::locate::Source;
 use ide_mcp_lockfile::Unknown;
 
 /// Makes the facts those of Windows: no modes, and a process of which nothing is known.
@@ -65,6 +66,36 @@ pub(super) const CASES: &[Case] = &[
             f.locks.iter_mut().for_each(|lock| lock.unknown_owner = Some(Unknown::Unsupported));
         },
         &["owner-unknown"],
+    ),
+    (
+        "Windows, a directory that others read",
+        |f| {
+            on_windows(f, r"C:\w", r"C:\w", r"C:\w");
+            f.directories.as_mut().unwrap()[0].state = State::There { mode: Some(0o704), stranger: None };
+            f.locks[0].mode = Some(0o704);
+        },
+        &["directory-readable-by-others", "lock-readable-by-others"],
+    ),
+    (
+        "Windows, a directory above that others change",
+        |f| {
+            on_windows(f, r"C:\w", r"C:\w", r"C:\w");
+            super::weaken(f, 0, Weakness::WritableByAll { mode: 0o706 });
+        },
+        &["parent-writable-by-all"],
+    ),
+    (
+        "a home of Windows from WSL",
+        |f| {
+            f.system = WSL;
+            let mut home = super::directory("/mnt/c/Users/me/.claude/ide", Source::WindowsHome, true);
+            home.state = State::There { mode: None, stranger: None };
+            f.directories.as_mut().unwrap().push(home);
+            f.locks.push(Lock { directory: 2, mode: None, pid_alive: None, ..lock(2, r"C:\v") });
+            let other = f.locks[1].file.as_mut().unwrap();
+            (other.running_in_windows, other.pid) = (true, Some(8));
+        },
+        &["wsl", "lock-of-windows"],
     ),
     ("Windows from WSL", |f| in_wsl(f, sound().locks.remove(0).probe.unwrap()), &["wsl", "lock-of-windows"]),
     (
@@ -133,6 +164,46 @@ fn findings_of_windows_are_in_its_words() {
             let text = format!("{} {} {}", finding.says, finding.advice, finding.command);
             assert!(!text.contains(r"\\"), "{text}");
         }
+    }
+}
+
+/// Windows has no modes, so no finding speaks of one.
+#[test]
+fn rights_of_windows_are_no_mode() {
+    let mut facts = sound();
+    on_windows(&mut facts, r"C:\w", r"C:\w", r"C:\w");
+    super::weaken(&mut facts, 0, Weakness::WritableByAll { mode: 0o706 });
+    facts.directories.as_mut().unwrap()[0].state = State::There { mode: Some(0o706), stranger: None };
+    facts.locks[0].mode = Some(0o704);
+    let dir = r#""C:\Users\me\.claude\ide""#;
+    let user = "\"${env:USERNAME}:";
+    let rows = [
+        (
+            &kinds::DIRECTORY_WRITABLE,
+            format!("other users can write to {dir}"),
+            format!(r"icacls C:\Users\me\.claude\ide /inheritance:r /grant:r {user}(OI)(CI)F"),
+        ),
+        (
+            &kinds::LOCK_READABLE,
+            r#"other users can read "C:\Users\me\.claude\ide\1.lock""#.into(),
+            format!(r"icacls C:\Users\me\.claude\ide\1.lock /inheritance:r /grant:r {user}F"),
+        ),
+        (
+            &kinds::PARENT_WRITABLE,
+            r#"above the lock files, other users can write to "/h""#.into(),
+            String::new(),
+        ),
+    ];
+    let findings = judge(&facts);
+    for (kind, says, command) in rows {
+        let found =
+            findings.iter().find(|found| found.kind == kind).unwrap_or_else(|| panic!("{findings:?}"));
+        assert_eq!(
+            (found.says.as_str(), found.command.trim_end_matches('"')),
+            (says.as_str(), command.as_str()),
+            "{}",
+            kind.id
+        );
     }
 }
 
