@@ -108,7 +108,7 @@ kinds! {
         "Close the directory to other users.",
         Remedy::CloseDirectory;
     DIRECTORY_READABLE = "directory-readable-by-others" Warning:
-        "Other users see the lock files. Each of them guards its token by its own mode alone.",
+        "Other users see the lock files. The token of each is guarded by the permissions of its file alone.",
         "Close the directory to other users.",
         Remedy::CloseDirectory;
     PARENT_NOT_OURS = "parent-not-ours" Problem:
