@@ -348,7 +348,12 @@ fn headless_editor_serves_every_offered_tool() {
     for (name, arguments, expected) in cases {
         agent.send_line(&format!("{name} {arguments}"));
         // JSON in JSON, without its escapes.
-        let outcome = agent.event("outcome").to_string().replace("\\\"", "\"").replace(r"\\\\", r"\\").replace(r"\\", r"\");
+        let outcome = agent
+            .event("outcome")
+            .to_string()
+            .replace("\\\"", "\"")
+            .replace(r"\\\\", r"\\")
+            .replace(r"\\", r"\");
         for text in expected {
             assert!(outcome.contains(text), "{name} {arguments}: {text} is not in {outcome}");
         }
