@@ -1,7 +1,7 @@
 //! An editor's server in a loop that waits for file descriptors: GLib, libuv, Qt, calloop, or `poll(2)` as
 //! here. The server has one descriptor for its sockets, its timers and the wake-ups of other threads.
 //!
-//! `cargo run --example one_descriptor`; Ctrl-C ends it. `frame_loop` is for Windows.
+//! `cargo run --example one_descriptor`; Ctrl-C ends it. On Windows the descriptor is a socket, for `WSAPoll`.
 
 #![allow(clippy::print_stdout, reason = "it shows what it does")]
 
@@ -48,5 +48,5 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 
 #[cfg(not(unix))]
 fn main() {
-    println!("there is no descriptor to wait for on this system: see frame_loop");
+    println!("this example ends by signals of Unix: see frame_loop");
 }

@@ -1,5 +1,4 @@
-//! The server for mio in a `Poll` of its own. The loop knows nothing but its descriptor, not even a deadline; on Windows,
-//! where there is no descriptor, it is a thread that waits for nothing else.
+//! The server for mio in a `Poll` of its own. The loop knows nothing but its descriptor, not even a deadline.
 
 use crate::adapter::{Adapter, Editor};
 use crate::over_mio::Mio;
@@ -8,6 +7,8 @@ use ide_mcp::ide::{Server, ServerConfig, ServerEvent};
 use ide_mcp::{Machine, Time};
 use ide_mcp_lockfile::{Error, LockDir};
 use ide_mcp_mio::{Bind, Handle, NestedServer, StartError, StartOptions};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
 use std::io::{self, ErrorKind};
 use std::net::{SocketAddr, TcpStream};
 use std::path::PathBuf;
@@ -90,15 +91,7 @@ impl Editor for NestedServer {
         move || while handle.with(|_, _| ()).is_err() {}
     }
 
-    #[cfg(windows)]
     fn step(&mut self, at_most: Duration, on: impl FnMut(&mut Server, ServerEvent)) {
-        self.dispatch_within(Some(at_most), on).unwrap();
-    }
-
-    #[cfg(unix)]
-    fn step(&mut self, at_most: Duration, on: impl FnMut(&mut Server, ServerEvent)) {
-        use rustix::event::{PollFd, PollFlags, Timespec, poll};
-        use rustix::io::Errno;
         let mut descriptor = [PollFd::new(self, PollFlags::IN)];
         match poll(&mut descriptor, Some(&Timespec::try_from(at_most).unwrap())) {
             Ok(0) | Err(Errno::INTR) => {}

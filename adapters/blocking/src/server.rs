@@ -1,11 +1,13 @@
 //! The server of an editor, for a thread that can wait for it.
 
 use crate::Waker;
-use crate::readiness::{Bell, interest, wait};
+use crate::readiness::{interest, wait};
 use crate::sockets::Sockets;
 use ide_mcp::ide::{self, ServerConfig, ServerEvent};
 use ide_mcp::{Clock, Time};
-use ide_mcp_driver::{Bind, EditorLock, Handle, Next, Server as Inner, StartError, StartOptions, WakeSet};
+use ide_mcp_driver::{
+    Bell, Bind, EditorLock, Handle, Next, Server as Inner, StartError, StartOptions, WakeSet,
+};
 use rustix::event::{PollFd, PollFlags};
 use std::io;
 use std::net::SocketAddr;
@@ -173,7 +175,7 @@ impl Server {
 
     /// Looks which sockets are ready, and waits for one of them until a time.
     fn look(&mut self, now: Time, until: Option<Time>) {
-        let (mut numbers, mut watched) = (Vec::new(), vec![self.bell.watched()]);
+        let (mut numbers, mut watched) = (Vec::new(), vec![PollFd::new(&*self.bell, PollFlags::IN)]);
         for (number, socket, input, output) in self.inner.awaited() {
             if let Some(flags) = interest(input, output) {
                 numbers.push(number);

@@ -7,7 +7,7 @@
 //! | module | contents |
 //! | --- | --- |
 //! | sockets | [`Link`] moves the bytes between a socket and a machine ([`Machine`](ide_mcp::Machine)) that it borrows in each step. [`Conn`] is a link that owns its protocol state machine. A socket is any type that reads, writes and can [shut its write side down](Shutdown); it does not block. |
-//! | waiting | [`WakeSet`] collects the wake-ups of sockets and other threads for a loop that waits, and [`Next`] is the outcome of a step of such a loop. |
+//! | waiting | [`Bell`] ends the wait of a loop for sockets. [`WakeSet`] collects the wake-ups of sockets and other threads for a loop that waits, and [`Next`] is the outcome of a step of such a loop. |
 //! | agent | [`AgentSession`]: the search for the editor, the attempts to attach, and the events of an agent. |
 //! | server | [`Server`]: the address of the listener ([`Bind`]), the number of connections that are accepted at a time, the number of bytes that a turn reads and writes, the lingering of closed connections, the lock file and its guard, and the order of the shutdown. |
 //!
@@ -19,7 +19,7 @@
 //! | | `ide-mcp-mio` | `ide-mcp-smol` | `ide-mcp-blocking` |
 //! | --- | --- | --- | --- |
 //! | who waits | the application, in its `Poll` | a task, on the reactor of `async-io` | the calling thread, in poll(2) |
-//! | threads | none | that of the reactor | that of the guard of a lock file |
+//! | threads | none; on Windows that of a `NestedServer` | that of the reactor | that of the guard of a lock file |
 //! | a turn | `handle_event` for each event, then `turn(now, \|machine, event\| …)` | `next_event().await` | `next_event()`, or `poll(at_most)` |
 //! | the time | the application's: `deadline(now)` | its own clock: `now()` | its own clock: `now()` |
 //! | another thread | `Waker::new(registry, token)` | `waker()`; after a wake `next_event` returns `None` | `waker()`; after a wake `next_event` returns `None` |
@@ -52,7 +52,7 @@ pub use server::{
     Bind, EditorLock, Guarding, Handle, HandleError, RETRY, Server, StartError, StartOptions, Transport, Wake,
 };
 pub use socket::{BUDGET, Conn, Link, Shutdown, refuse_itself};
-pub use waiting::{Next, Readiness, WakeSet, Waker};
+pub use waiting::{Bell, Next, Readiness, WakeSet, Waker};
 
 /// The code of the README, which is compiled with the tests.
 #[cfg(doctest)]

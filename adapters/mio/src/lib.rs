@@ -27,6 +27,7 @@ mod conn;
 mod nested;
 mod server;
 mod sockets;
+#[cfg(not(windows))]
 mod timer;
 mod waker;
 

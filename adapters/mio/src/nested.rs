@@ -9,30 +9,32 @@
 //!                                 └──────────────────────────────────────┘
 //! ```
 //!
+//! On Windows a thread waits in the `Poll`, and the descriptor is the socket of a bell that it rings.
+//!
 //! Invariant: after [`dispatch`](NestedServer::dispatch) and [`machine_mut`](NestedServer::machine_mut), the timer
 //! is set to the deadline of the server or to an earlier time. So the descriptor becomes readable whenever
 //! the server has work.
 
-use crate::timer::Timer;
-use crate::{Server, Waker};
+mod waiting;
+
+use crate::Server;
 use ide_mcp::ide::{self, ServerConfig, ServerEvent};
 use ide_mcp::{Clock, Time};
 use ide_mcp_driver::{Bind, Handle, StartError, StartOptions};
-use mio::{Events, Poll, Token};
-use std::io::{self, ErrorKind};
+use std::io;
 #[cfg(unix)]
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, RawFd};
+#[cfg(windows)]
+use std::os::windows::io::{AsRawSocket, AsSocket, BorrowedSocket, RawSocket};
 use std::time::Duration;
-
-const WAKER: Token = Token(0);
-const TIMER: Token = Token(1);
-const SERVER: Token = Token(2);
+use waiting::{FREE, Waiting};
 
 /// The server of an editor with a `Poll`, a clock and a timer of its own, for two kinds of loops:
 ///
-/// - **One descriptor** (Unix): the descriptor of this value is readable whenever the server has work. GLib,
+/// - **One descriptor**: the descriptor of this value is readable whenever the server has work. GLib,
 ///   libuv, Qt, calloop, `polling` and `poll(2)` wait for it and call [`dispatch`](Self::dispatch). The
-///   descriptor covers the sockets, the timer of the protocol, and the work of a [`Handle`].
+///   descriptor covers the sockets, the timer of the protocol, and the work of a [`Handle`]. On Windows it is a socket,
+///   for `WSAPoll`, `WSAEventSelect` and the watches of libuv and Qt, and a thread of this value waits behind it.
 /// - **Frames** (every system): a game or an immediate-mode interface calls `dispatch` once in each frame.
 ///   Without work, that is one system call.
 ///
@@ -65,17 +67,8 @@ const SERVER: Token = Token(2);
 #[derive(Debug)]
 pub struct NestedServer {
     server: Server,
-    parts: Parts,
-}
-
-/// The parts that the application has itself if the server is in its `Poll`.
-#[derive(Debug)]
-struct Parts {
-    poll: Poll,
-    events: Events,
+    waiting: Waiting,
     clock: Clock,
-    timer: Timer,
-    waker: Waker,
 }
 
 impl NestedServer {
@@ -84,9 +77,10 @@ impl NestedServer {
     /// # Errors
     /// [`StartError`]. After an error nothing listens, and no lock file is left.
     pub fn start(editor: impl Into<StartOptions>) -> Result<Self, StartError> {
-        let parts = Parts::new().map_err(StartError::Poll)?;
-        let server = Server::start(editor, parts.poll.registry(), SERVER)?;
-        Ok(Self::with(parts, server))
+        let clock = Clock::new();
+        let waiting = Waiting::new(clock).map_err(StartError::Poll)?;
+        let server = Server::start(editor, waiting.registry(), FREE)?;
+        Ok(Self::with(server, waiting, clock))
     }
 
     /// Binds the listener without a lock file, as [`Server::bind`] does.
@@ -95,13 +89,14 @@ impl NestedServer {
     /// # Errors
     /// The errors of [`Server::bind`].
     pub fn bind(bind: Bind, config: ServerConfig) -> io::Result<Self> {
-        let parts = Parts::new()?;
-        let server = Server::bind(bind, config, parts.poll.registry(), SERVER)?;
-        Ok(Self::with(parts, server))
+        let clock = Clock::new();
+        let waiting = Waiting::new(clock)?;
+        let server = Server::bind(bind, config, waiting.registry(), FREE)?;
+        Ok(Self::with(server, waiting, clock))
     }
 
-    fn with(parts: Parts, server: Server) -> Self {
-        let mut nested = Self { server, parts };
+    fn with(server: Server, waiting: Waiting, clock: Clock) -> Self {
+        let mut nested = Self { server, waiting, clock };
         nested.set_timer();
         nested
     }
@@ -126,24 +121,13 @@ impl NestedServer {
         at_most: Option<Duration>,
         on: impl FnMut(&mut ide::Server, ServerEvent),
     ) -> io::Result<()> {
+        // The timeout bounds the wait on a system that has no timer in the `Poll`.
         let wait = [at_most, self.timeout()].into_iter().flatten().min();
-        let Parts { poll, events, timer, clock, .. } = &mut self.parts;
-        match poll.poll(events, wait) {
-            Err(error) if error.kind() != ErrorKind::Interrupted => return Err(error),
-            _ => {}
-        }
-        for event in &*events {
-            if event.token() == TIMER {
-                timer.fired();
-            }
-            self.server.handle_event(event);
-        }
-        let now = clock.now();
-        // Some systems have no timer in the `Poll`.
-        if timer.set_to.is_some_and(|set_to| set_to <= now) {
-            timer.fired();
-        }
-        self.server.turn(now, on);
+        let server = &mut self.server;
+        self.waiting.wait(wait, |event| {
+            server.handle_event(event);
+        })?;
+        server.turn(self.clock.now(), on);
         self.set_timer();
         Ok(())
     }
@@ -157,8 +141,8 @@ impl NestedServer {
     /// Returns the server, to change its lock file or to use its machine. The descriptor becomes readable, so that the
     /// next [`dispatch`](Self::dispatch) writes the output.
     pub fn server_mut(&mut self) -> &mut Server {
-        let now = self.parts.clock.now();
-        self.parts.timer.set(now, Some(now));
+        let now = self.clock.now();
+        self.waiting.set(now, Some(now));
         &mut self.server
     }
 
@@ -170,29 +154,29 @@ impl NestedServer {
 
     /// Returns a handle by which other threads use the server. Its work makes the descriptor readable.
     pub fn handle(&mut self) -> Handle {
-        self.server.handle(&self.parts.waker)
+        self.server.handle_by(self.waiting.wake())
     }
 
     /// Returns the current time, for methods of the server that take a time.
     #[must_use]
     pub fn now(&self) -> Time {
-        self.parts.clock.now()
+        self.clock.now()
     }
 
     /// Returns the longest time until the next [`dispatch`](Self::dispatch), for a loop that does not watch
     /// the descriptor; `None` if only the descriptor decides.
     #[must_use]
     pub fn timeout(&mut self) -> Option<Duration> {
-        // The timer bounds the wait on a system that has none in the `Poll`.
-        let due = [self.server.deadline(self.parts.clock.now()), self.parts.timer.set_to];
-        self.parts.clock.until(due.into_iter().flatten().min())
+        // The descriptor can be readable for more than the server: what came from outside of a turn.
+        let due = [self.server.deadline(self.clock.now()), self.waiting.set_to()];
+        self.clock.until(due.into_iter().flatten().min())
     }
 
     /// Removes the lock file, stops listening, and begins to close every connection cleanly. Continue with
     /// [`dispatch`](Self::dispatch) until [`is_over`](Self::is_over): a few seconds at most.
     pub fn shutdown(&mut self) {
         // The descriptor becomes readable in any case: the loop has to notice that the server is over.
-        let now = self.parts.clock.now();
+        let now = self.clock.now();
         self.server_mut().shutdown(now);
     }
 
@@ -203,33 +187,38 @@ impl NestedServer {
     }
 
     fn set_timer(&mut self) {
-        let now = self.parts.clock.now();
-        self.parts.timer.set(now, self.server.deadline(now));
-    }
-}
-
-impl Parts {
-    fn new() -> io::Result<Self> {
-        let poll = Poll::new()?;
-        let waker = Waker::new(poll.registry(), WAKER)?;
-        let timer = Timer::new(poll.registry(), TIMER)?;
-        Ok(Self { poll, events: Events::with_capacity(64), clock: Clock::new(), timer, waker })
+        let now = self.clock.now();
+        self.waiting.set(now, self.server.deadline(now));
     }
 }
 
 #[cfg(unix)]
 impl AsFd for NestedServer {
     fn as_fd(&self) -> BorrowedFd<'_> {
-        self.parts.poll.registry().as_fd()
+        self.waiting.registry().as_fd()
     }
 }
 
 #[cfg(unix)]
 impl AsRawFd for NestedServer {
     fn as_raw_fd(&self) -> RawFd {
-        self.parts.poll.as_raw_fd()
+        self.as_fd().as_raw_fd()
     }
 }
 
-#[cfg(all(test, unix))]
+#[cfg(windows)]
+impl AsSocket for NestedServer {
+    fn as_socket(&self) -> BorrowedSocket<'_> {
+        self.waiting.bell().as_socket()
+    }
+}
+
+#[cfg(windows)]
+impl AsRawSocket for NestedServer {
+    fn as_raw_socket(&self) -> RawSocket {
+        self.as_socket().as_raw_socket()
+    }
+}
+
+#[cfg(test)]
 mod tests;

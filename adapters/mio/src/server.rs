@@ -113,7 +113,11 @@ impl Server {
     pub fn handle(&mut self, waker: &Waker) -> Handle {
         let waker = waker.clone();
         // An error means that the `Poll` is gone, and no turn follows.
-        self.inner.handle(move || drop(waker.wake()))
+        self.handle_by(move || drop(waker.wake()))
+    }
+
+    pub(crate) fn handle_by(&mut self, wake: impl Fn() + Send + Sync + 'static) -> Handle {
+        self.inner.handle(wake)
     }
 
     /// Takes one turn: accepts and reads, ticks, passes every event to `on`, and writes the output,

@@ -12,8 +12,9 @@
  *
  * docs/sidecar.md describes the configuration, the events and the commands with their members. For all functions:
  *
- *  - No function waits, but for a disk: that of the lock file, and that of a file which an agent names. None starts a
- *    thread, touches a signal, prints, or calls the editor back. One thread at a time uses a handle.
+ *  - No function waits, but for a disk: that of the lock file, and that of a file which an agent names. None touches a
+ *    signal, prints, or calls the editor back. None starts a thread, but on Windows idemcp_open one, which waits for
+ *    sockets and does nothing else. One thread at a time uses a handle.
  *  - An agent is a stranger. A path of an event is absolute, on this machine, has no control character, and leads to a
  *    plain file of at most 16 MiB or to nothing yet: a call with another path fails before there is an event. Without a
  *    listener (idemcp_new) the library looks at no disk: look yourself before you open a path. The names of clients and
@@ -112,11 +113,12 @@ idemcp *idemcp_open(const char *config, size_t len, char *error, size_t error_si
 
 /* Returns the descriptor to watch for reading, level-triggered, as long as the handle lives. It is readable as long as
  * a turn is due, also after a command: take the turn in the callback of the loop. Do not read from it or close it. On
- * Windows and for a handle of idemcp_new there is none: IDEMCP_MISUSE, which is -1. */
+ * Windows it is a SOCKET, for WSAPoll and whatever else waits for sockets. For a handle of idemcp_new there is none:
+ * IDEMCP_MISUSE, which is -1. */
 int idemcp_fd(idemcp *ed);
 
-/* Returns the milliseconds until the next turn is due, for a loop without the descriptor: 0 for now, negative for no
- * limit. Without a descriptor, connections need a turn as well: take one every 20 ms at the latest. */
+/* Returns the milliseconds until the next turn is due, for a loop that does not watch the descriptor: 0 for now, negative
+ * for no limit. In such a loop connections need turns as well: take one every 20 ms at the latest. */
 int64_t idemcp_timeout(idemcp *ed);
 
 /* Ends the editor in good order: removes the lock file of idemcp_open, rejects open diffs, closes the connections.

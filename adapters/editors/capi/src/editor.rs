@@ -109,12 +109,22 @@ impl AnyEditor {
 
     /// Returns the descriptor of an editor that listens.
     pub(crate) fn fd(&self) -> Result<c_int, Refusal> {
+        let Self::Listening(editor) = self else {
+            return Err(Refusal::new(Code::Misuse, "there is no descriptor: take turns by idemcp_timeout"));
+        };
         #[cfg(unix)]
-        if let Self::Listening(editor) = self {
+        {
             use std::os::fd::{AsFd as _, AsRawFd as _};
-            return Ok(editor.as_fd().as_raw_fd());
+            Ok(editor.as_fd().as_raw_fd())
         }
-        Err(Refusal::new(Code::Misuse, "there is no descriptor: take turns by idemcp_timeout"))
+        // Only 32 bits of a handle count on Windows, so that programs of 32 and 64 bits can share one.
+        #[cfg(windows)]
+        {
+            use std::os::windows::io::{AsRawSocket as _, AsSocket as _};
+            let socket = editor.as_socket().as_raw_socket();
+            c_int::try_from(socket)
+                .map_err(|_| Refusal::new(Code::Io, "the number of the socket is too large"))
+        }
     }
 
     /// Returns the next connection to write to or to close, as the handle does.

@@ -14,12 +14,14 @@ use ide_mcp_mio::{Bind, Handle, NestedServer, StartError, StartOptions};
 use std::collections::BTreeMap;
 #[cfg(unix)]
 use std::os::fd::{AsFd, BorrowedFd};
+#[cfg(windows)]
+use std::os::windows::io::{AsSocket, BorrowedSocket};
 use std::path::Path;
 use std::time::Duration;
 use std::{fmt, io};
 
-/// An editor that listens on 127.0.0.1 and publishes its lock file, behind one descriptor (Unix) or a call in
-/// each frame. No thread is started.
+/// An editor that listens on 127.0.0.1 and publishes its lock file, behind one descriptor or a call in each frame. No
+/// thread is started, but on Windows one that waits for sockets.
 ///
 /// The descriptor is readable whenever there is work, also after a command: call
 /// [`dispatch`](Self::dispatch) then, and handle [`next_event`](Self::next_event) until it returns `None`.
@@ -223,6 +225,13 @@ impl ListeningEditor {
 impl AsFd for ListeningEditor {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.server.as_fd()
+    }
+}
+
+#[cfg(windows)]
+impl AsSocket for ListeningEditor {
+    fn as_socket(&self) -> BorrowedSocket<'_> {
+        self.server.as_socket()
     }
 }
 

@@ -11,8 +11,8 @@ use ide_mcp::ide::{Auth, Client, ClientConfig, ClientEvent, Policy, Selection, S
 use ide_mcp::mcp::Implementation;
 use ide_mcp::rpc::SessionId;
 use ide_mcp_lockfile::new_token;
-use mio::Interest;
-use mio::unix::SourceFd;
+use mio::{Events, Poll, Token};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use std::net::TcpStream;
 
 /// A time that no step takes, even on a busy machine.
@@ -65,11 +65,8 @@ impl World {
 
     /// Returns true if the descriptor is readable, or becomes so within this time.
     fn is_readable(&self, at_most: Duration) -> bool {
-        let (mut poll, mut events) = (Poll::new().unwrap(), Events::with_capacity(1));
-        let fd = self.editor.as_raw_fd();
-        poll.registry().register(&mut SourceFd(&fd), Token(0), Interest::READABLE).unwrap();
-        poll.poll(&mut events, Some(at_most)).unwrap();
-        !events.is_empty()
+        let at_most = Timespec::try_from(at_most).unwrap();
+        poll(&mut [PollFd::new(&self.editor, PollFlags::IN)], Some(&at_most)).unwrap() > 0
     }
 
     /// Lets the editor, if its descriptor is readable, and the agent take a turn.
@@ -120,7 +117,7 @@ impl World {
     fn check(&mut self, after: &str) {
         let now = self.editor.now();
         let deadline = self.editor.server.deadline(now).map(|deadline| deadline.max(now));
-        let set_to = self.editor.parts.timer.set_to;
+        let set_to = self.editor.waiting.set_to();
         let is_early = deadline.is_none_or(|deadline| set_to.is_some_and(|set_to| set_to <= deadline));
         assert!(is_early, "after {after}: due at {deadline:?}, and the timer is set to {set_to:?}");
     }

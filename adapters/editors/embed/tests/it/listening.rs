@@ -163,7 +163,6 @@ fn turns_without_a_wait_bring_every_event() {
 }
 
 /// Returns true if the descriptor of the editor is readable.
-#[cfg(unix)]
 fn is_readable(editor: &ListeningEditor) -> bool {
     use rustix::event::{PollFd, PollFlags, Timespec, poll};
     // The timer of the descriptor takes some nanoseconds.
@@ -171,7 +170,6 @@ fn is_readable(editor: &ListeningEditor) -> bool {
     poll(&mut [PollFd::new(editor, PollFlags::IN)], Some(&wait)).unwrap() > 0
 }
 
-#[cfg(unix)]
 #[test]
 fn events_without_traffic_are_due_at_once() {
     type Cause = fn(&mut ListeningEditor);
