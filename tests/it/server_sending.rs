@@ -135,6 +135,24 @@ fn hidden_files_do_not_leave_the_editor() {
     assert!(heard.len() == 1 && !heard[0].contains("env") && !heard[0].contains("secret"), "{heard:?}");
 }
 
+/// Checks paths whose normal form alone shows that they are hidden, for an editor on any system.
+#[test]
+fn file_of_another_system_is_hidden() {
+    let mut config = config();
+    config.filter =
+        Filter::new().hide(|path| path.starts_with("/w/secret/") || path.starts_with(r"C:\w\secret\"));
+    let mut server = Server::new(config);
+    attach(&mut server);
+    let names =
+        ["/w/x/../secret/a", "file:///w/x/../secret/a", r"c:\w\x\..\secret\a", "file:///c%3A/w/./secret/a"];
+    for name in names {
+        let selection = Selection::new(name, Range::default(), "secret");
+        assert_eq!(server.select(Time::ZERO, selection), Selected::Hidden, "{name}");
+    }
+    let shown = Selection::new(r"C:\w\secret\..\a", Range::default(), "");
+    assert_eq!(server.select(Time::ZERO, shown), Selected::Hidden, "the text itself is a reading too");
+}
+
 /// Checks two filters: one matches the end of a path, the other its beginning.
 #[test]
 fn file_is_hidden_under_every_name() {

@@ -118,12 +118,14 @@ impl Filter {
         let Some(hides) = &self.hides else { return false };
         let without_place = text.split(['?', '#']).next().unwrap_or(text);
         let places = if without_place.len() == text.len() { &[text][..] } else { &[text, without_place] };
+        // An editor can show files of another system: those of WSL on Windows, or those of a machine far away.
+        let systems = [Platform::Posix, Platform::Windows];
         places.iter().any(|text| {
-            let normal = LocalPath::parse(text, Platform::native()).ok();
+            let normal = systems.map(|system| LocalPath::parse(text, system).ok());
             hides(text)
                 || hides(as_written(text))
                 || hides(&lenient(text))
-                || normal.as_ref().and_then(LocalPath::to_str).is_some_and(|path| hides(path))
+                || normal.iter().flatten().filter_map(LocalPath::to_str).any(|path| hides(path))
         })
     }
 }
