@@ -178,10 +178,10 @@ impl LocalPath {
         self.windows == folder.windows && lexical::is_below(&self.bytes, &folder.bytes, self.windows)
     }
 
-    /// Returns the number of separators. In the normal form each is one byte.
+    /// Returns the number of names, with a drive as one.
     fn depth(&self) -> usize {
         let separator = if self.windows { b'\\' } else { b'/' };
-        self.bytes.iter().filter(|byte| **byte == separator).count()
+        self.bytes.split(|byte| *byte == separator).filter(|name| !name.is_empty()).count()
     }
 
     /// Returns the path as a `file:` URI (RFC 8089). Everything is percent-encoded except the

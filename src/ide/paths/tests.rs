@@ -559,10 +559,14 @@ fn file_of_a_client_keeps_its_server() {
 }
 
 #[test]
-fn depth_counts_the_separators() {
-    for (given, platform, expected) in
-        [("/a/b.c/d", Posix, 3), ("/", Posix, 1), (r"C:\a\b", Windows, 2), ("/a\\b", Posix, 1)]
-    {
+fn depth_counts_the_names() {
+    for (given, platform, expected) in [
+        ("/a/b.c/d", Posix, 3),
+        ("/", Posix, 0),
+        (r"C:\a\b", Windows, 3),
+        (r"C:\", Windows, 1),
+        ("/a\\b", Posix, 1),
+    ] {
         assert_eq!(LocalPath::parse(given, platform).unwrap().depth(), expected, "{given}");
     }
 }

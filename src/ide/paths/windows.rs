@@ -65,6 +65,7 @@ mod tests {
             ("the file decides", &[&["/a"], &["/b"]], Some("/b/x"), &["/a"], Some(1)),
             ("second folder of a window", &[&["/a", "/b"], &["/c"]], Some("/b/x"), &[], Some(0)),
             ("innermost folder", &[&["/a"], &["/a/b"]], Some("/a/b/x"), &[], Some(1)),
+            ("the root, and a folder in it", &[&["/"], &["/a"]], Some("/a/x"), &[], Some(1)),
             ("equal folders", &[&["/b"], &["/a"], &["/a"]], Some("/a/x"), &[], Some(1)),
             ("file outside, agent inside", &[&["/a"], &["/b"]], Some("/tmp/x"), &["/b/c"], Some(1)),
             ("no file", &[&["/a"], &["/b"]], None, &["/b"], Some(1)),
