@@ -96,7 +96,7 @@ fn answer_gives_the_client_its_folders() {
     for (name, windows, want) in rows {
         let windows: Vec<_> = windows.into_iter().map(|folder| [local(folder)]).collect();
         assert_eq!(editor.agent().closest_window(&windows, None), want, "{name}");
-        let other = local("/elsewhere/x");
+        let other = local("/e/x");
         assert_eq!(editor.agent().closest_window(&windows, Some(&other)), want, "{name}");
     }
 }
