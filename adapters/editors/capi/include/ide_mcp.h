@@ -52,7 +52,7 @@ typedef struct idemcp idemcp; /* an editor, its connections and its lock file */
 /* The kinds of events with their members, from the table of docs/sidecar.md; a member with ? can be absent. */
 enum idemcp_kind {
     IDEMCP_NOTHING = 0, /* the end of the turn */
-    IDEMCP_LISTENING = 1, /* protocol, port, lock?, environment */
+    IDEMCP_LISTENING = 1, /* protocol, version, port, lock?, environment */
     IDEMCP_CONSENT = 2, /* conn, client?, version?, model */
     IDEMCP_CONNECTED = 3, /* conn, client?, version? */
     IDEMCP_MODEL_CONNECTED = 4, /* conn, client?, version? */
