@@ -73,15 +73,14 @@ impl Record {
         if let Self::File(path) = self { Some(path) } else { None }
     }
 
-    /// Describes the place of the transcript, and the command that replays it.
-    pub(crate) fn whereabouts(&self) -> String {
+    /// Describes the place of the transcript, and the commands that replay it, for a shell that has a word for the path.
+    pub(crate) fn whereabouts(&self, shell: Shell) -> String {
         match self {
             Self::File(path) => {
                 let shown = path.display().to_string();
                 // A path in place of an option.
                 let word = if shown.starts_with('-') { format!("./{shown}") } else { shown.clone() };
-                let line =
-                    |words: &[&str]| Shell::here().run(&[], &[], words).map(|line| format!("\n  {line}"));
+                let line = |words: &[&str]| shell.run(&[], &[], words).map(|line| format!("\n  {line}"));
                 let lines =
                     [line(&["ide-mcp", "replay", "--list", &word]), line(&["ide-mcp", "replay", &word])];
                 format!("the record is {shown}{}", lines.into_iter().flatten().collect::<String>())
@@ -195,10 +194,19 @@ mod tests {
 
     #[test]
     fn whereabouts_are_a_command() {
-        let cases = [("a/b.jsonl", "a/b.jsonl"), ("it's", r"'it'\''s'"), ("-f", "./-f")];
-        for (path, word) in cases {
-            let text = Record::File(path.into()).whereabouts();
-            assert!(text.ends_with(&format!("  ide-mcp replay {word}")), "{text}");
+        let cases = [
+            ("a/b.jsonl", Shell::Posix, Some("a/b.jsonl")),
+            ("it's", Shell::Posix, Some(r"'it'\''s'")),
+            ("-f", Shell::Posix, Some("./-f")),
+            (r"C:\it's", Shell::PowerShell, Some(r"'C:\it''s'")),
+            (r"C:\a b", Shell::Cmd, Some(r#""C:\a b""#)),
+            (r"C:\%a%", Shell::Cmd, None),
+        ];
+        for (path, shell, word) in cases {
+            let text = Record::File(path.into()).whereabouts(shell);
+            let word = word
+                .map_or_else(|| format!("the record is {path}"), |word| format!("  ide-mcp replay {word}"));
+            assert!(text.ends_with(&word), "{text}");
         }
     }
 }

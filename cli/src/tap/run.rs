@@ -1,7 +1,7 @@
 //! The tap itself: its listener, its end, and its lock file.
 
 use crate::support::transcript::{Header, VERSION};
-use crate::support::{complain, find, json_line, on_signal, unix_ms, write_line};
+use crate::support::{Shell, complain, find, json_line, on_signal, unix_ms, write_line};
 use crate::tap::conversation::{Conversation, Handle};
 use crate::tap::head::Ends;
 use crate::tap::options::{Options, Outputs, Record};
@@ -256,7 +256,7 @@ impl Tap {
             let event = json!({"event": "over", "record": record, "complete": is_whole});
             let _ = json_line(&event).and_then(|line| write_line(&line));
         } else {
-            complain("tap", &format!("ended; {}", self.record.whereabouts()));
+            complain("tap", &format!("ended; {}", self.record.whereabouts(Shell::here())));
         }
         is_whole
     }
