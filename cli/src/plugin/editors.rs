@@ -11,8 +11,10 @@ pub(crate) struct Editor {
     pub(crate) files: &'static [(&'static str, &'static str)],
     /// The places of the data of the editor, best first: a variable, and a path below its value.
     places: &'static [(&'static str, &'static str)],
+    /// The places on Windows, as the documentation of the editor has them.
+    on_windows: &'static [(&'static str, &'static str)],
     /// The next step of the person, with the directory as `DIR`.
-    pub(crate) next: &'static str,
+    next: &'static str,
 }
 
 /// Creates the table of the files of a plugin.
@@ -31,6 +33,9 @@ pub(crate) const EDITORS: &[Editor] = &[
         places: &[
             ("XDG_DATA_HOME", "nvim/site/pack/ide-mcp/start/ide-mcp"),
             ("HOME", ".local/share/nvim/site/pack/ide-mcp/start/ide-mcp"),
+        ],
+        on_windows: &[
+            ("XDG_DATA_HOME", "nvim-data/site/pack/ide-mcp/start/ide-mcp"),
             ("LOCALAPPDATA", "nvim-data/site/pack/ide-mcp/start/ide-mcp"),
         ],
         next: "start nvim and an agent in the same folder; `:checkhealth ide-mcp` has the state, `:help ide-mcp` the rest",
@@ -39,8 +44,9 @@ pub(crate) const EDITORS: &[Editor] = &[
         name: "vim",
         files: files!("vim": "autoload/ide_mcp.vim" "autoload/ide_mcp/program.vim" "doc/ide-mcp.txt" "plugin/ide_mcp.vim"
             "release.json"),
-        places: &[
-            ("HOME", ".vim/pack/ide-mcp/start/ide-mcp"),
+        places: &[("HOME", ".vim/pack/ide-mcp/start/ide-mcp")],
+        on_windows: &[
+            ("HOME", "vimfiles/pack/ide-mcp/start/ide-mcp"),
             ("USERPROFILE", "vimfiles/pack/ide-mcp/start/ide-mcp"),
         ],
         next: "start vim and an agent in the same folder; `:IdeMcp status` has the state, `:help ide-mcp` the rest",
@@ -48,7 +54,8 @@ pub(crate) const EDITORS: &[Editor] = &[
     Editor {
         name: "emacs",
         files: files!("emacs": "ide-mcp.el"),
-        places: &[("HOME", ".emacs.d/ide-mcp"), ("APPDATA", ".emacs.d/ide-mcp")],
+        places: &[("HOME", ".emacs.d/ide-mcp")],
+        on_windows: &[("HOME", ".emacs.d/ide-mcp"), ("APPDATA", ".emacs.d/ide-mcp")],
         next: "write into the init file: (add-to-list 'load-path \"DIR\") (require 'ide-mcp) (ide-mcp-mode)",
     },
 ];
@@ -57,9 +64,17 @@ impl Editor {
     /// Returns the directory from which the editor loads the plugin, or `None` if the environment names none.
     pub(crate) fn dir(&self, variable: impl Fn(&str) -> Option<PathBuf>) -> Option<PathBuf> {
         let dir = |(name, below): &(&str, &str)| {
-            variable(name).filter(|path| path.is_absolute()).map(|path| path.join(below))
+            let place = variable(name).filter(|path| path.is_absolute())?;
+            // With the separators of the system.
+            Some(place.join(below).components().collect())
         };
-        self.places.iter().find_map(dir)
+        if cfg!(windows) { self.on_windows } else { self.places }.iter().find_map(dir)
+    }
+
+    /// Returns the next step of the person. Emacs takes a backslash in a text for its escape, and slashes everywhere.
+    pub(crate) fn next(&self, dir: &str, is_windows: bool) -> String {
+        let dir = if is_windows { dir.replace('\\', "/") } else { dir.replace('\\', r"\\") };
+        self.next.replace("DIR", &dir.replace('"', "\\\""))
     }
 }
 
@@ -113,19 +128,48 @@ mod tests {
 
     #[test]
     fn first_absolute_place_counts() {
-        let editor = EDITORS.first().unwrap();
-        let rows: [(&[(&str, &str)], Option<&str>); 4] = [
-            (&[("XDG_DATA_HOME", "/x"), ("HOME", "/h")], Some("/x/nvim")),
-            (&[("XDG_DATA_HOME", "x"), ("HOME", "/h")], Some("/h/.local/share/nvim")),
-            (&[("HOME", "")], None),
-            (&[], None),
+        type Row = (&'static str, &'static [(&'static str, &'static str)], Option<&'static str>);
+        let elsewhere: &[Row] = &[
+            ("nvim", &[("XDG_DATA_HOME", "/x"), ("HOME", "/h")], Some("/x/nvim/site")),
+            ("nvim", &[("XDG_DATA_HOME", "x"), ("HOME", "/h")], Some("/h/.local/share/nvim/site")),
+            ("nvim", &[("HOME", "")], None),
+            ("nvim", &[], None),
+            ("vim", &[("HOME", "/h"), ("USERPROFILE", "/u")], Some("/h/.vim")),
+            ("emacs", &[("HOME", "/h"), ("APPDATA", "/a")], Some("/h/.emacs.d/ide-mcp")),
         ];
-        for (environment, expected) in rows {
+        let on_windows: &[Row] = &[
+            ("nvim", &[("XDG_DATA_HOME", r"C:\x"), ("LOCALAPPDATA", r"C:\l")], Some(r"C:\x\nvim-data\site")),
+            ("nvim", &[("HOME", r"C:\h"), ("LOCALAPPDATA", r"C:\l")], Some(r"C:\l\nvim-data\site")),
+            ("nvim", &[("HOME", r"C:\h")], None),
+            ("vim", &[("USERPROFILE", r"C:\u")], Some(r"C:\u\vimfiles")),
+            ("vim", &[("HOME", r"C:\h"), ("USERPROFILE", r"C:\u")], Some(r"C:\h\vimfiles")),
+            ("emacs", &[("HOME", "h"), ("APPDATA", r"C:\a")], Some(r"C:\a\.emacs.d\ide-mcp")),
+        ];
+        for (editor, environment, expected) in if cfg!(windows) { on_windows } else { elsewhere } {
             let variable = |name: &str| {
                 environment.iter().find(|(key, _)| *key == name).map(|(_, value)| PathBuf::from(value))
             };
-            let expected = expected.map(|path| Path::new(path).join("site/pack/ide-mcp/start/ide-mcp"));
-            assert_eq!(editor.dir(variable), expected, "{environment:?}");
+            let below = if *editor == "emacs" { "" } else { "pack/ide-mcp/start/ide-mcp" };
+            let expected = expected.map(|path| Path::new(path).join(below));
+            let editor = EDITORS.iter().find(|known| known.name == *editor).unwrap();
+            let dir = editor.dir(variable);
+            assert_eq!(dir, expected, "{environment:?}");
+            let shown = dir.map(|dir| dir.display().to_string()).unwrap_or_default();
+            assert!(!shown.contains(if cfg!(windows) { '/' } else { '\\' }), "{shown}");
+        }
+    }
+
+    #[test]
+    fn next_step_is_a_text_of_lisp() {
+        let rows = [
+            ("/h/a b", false, "/h/a b"),
+            ("/h/a\\b\"", false, r#"/h/a\\b\""#),
+            (r"C:\Users\me\.emacs.d", true, "C:/Users/me/.emacs.d"),
+        ];
+        let emacs = EDITORS.last().unwrap();
+        for (dir, is_windows, text) in rows {
+            let next = emacs.next(dir, is_windows);
+            assert!(next.contains(&format!("(add-to-list 'load-path \"{text}\")")), "{next}");
         }
     }
 }

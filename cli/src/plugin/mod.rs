@@ -46,7 +46,7 @@ fn run(options: &Options) -> Result<String, String> {
         return Ok(json!({"event": event, "path": dir.display().to_string()}).to_string());
     }
     let dir = dir.display().to_string();
-    let next = if options.remove { String::new() } else { format!("\n{}", editor.next.replace("DIR", &dir)) };
+    let next = if options.remove { String::new() } else { format!("\n{}", editor.next(&dir, cfg!(windows))) };
     Ok(format!("{event}: {dir}{next}"))
 }
 
