@@ -99,7 +99,9 @@ fn hostile_lock_files_fill_no_screen() {
         ("many names", json!({"ideName": foreign.repeat(20)}), "several editors fit"),
         ("many editors", own, "several editors fit"),
     ];
-    for (name, changes, part) in rows {
+    // On Windows an editor whose port refuses is left out, before several fit.
+    let fit = |part: &str| cfg!(unix) || part != "several editors fit";
+    for (name, changes, part) in rows.into_iter().filter(|(.., part)| fit(part)) {
         let place = Place::new("hostile-locks");
         for port in 1001..=1030 {
             place.publish(port, &changes);

@@ -80,9 +80,11 @@ await_end() {
     editor=
 }
 
+# Wine takes access rights from modes, and a directory of lock files that others can read is refused.
+umask 077
 rm -rf "$proj" && mkdir -p "$proj/sub"
 locks=$drive/users/$(id -un)/.claude/ide
-mkdir -p "$locks" && rm -f "$locks"/*
+rm -rf "$drive/users/$(id -un)/.claude" "$drive/users/$(id -un)/AppData/Local/ide-mcp" && mkdir -p "$locks"
 echo one >"$proj/a.txt" && echo KEY=1 >"$proj/.env" && echo '{' >"$proj/b c.json" && echo two >"$drive/new.txt"
 cd "$proj" || exit 2
 
@@ -218,9 +220,20 @@ is 'Ctrl+C ends the editor' "$status" 0
 is 'and removes the lock file' "$(ls "$locks")" ''
 close_input
 
+# The next run of an editor takes its port again. The token is a fresh one, since nothing tells who asks with the old one.
+for run in first second; do
+    start --resume
+    [ "$run" = first ] && kept=$port
+    close_input
+    await_end
+done
+is 'the port of a run that is resumed' "$port" "$kept"
+[ -d "$drive/users/$(id -un)/AppData/Local/ide-mcp" ]
+passes $? 'the state is below LOCALAPPDATA'
+
 # A killed editor is in nobody's way.
 start
-kill -9 "$editor" && wait "$editor"
+{ kill -9 "$editor" && wait "$editor"; } 2>/dev/null
 killed=$port
 [ -f "$lock" ]
 passes $? 'a killed editor leaves its lock file'

@@ -110,7 +110,6 @@ fn homes() -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ide_mcp::Clock;
 
     #[cfg(unix)]
     #[test]
@@ -133,7 +132,7 @@ mod tests {
         for (name, script, expected) in cases {
             std::fs::write(&program, format!("#!/bin/sh\n{script}\n")).unwrap();
             std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).unwrap();
-            let clock = Clock::new();
+            let clock = ide_mcp::Clock::new();
             assert_eq!(version(&program, Duration::from_secs(1)), expected, "{name}");
             assert!(clock.now().since_start() < Duration::from_secs(20), "{name}");
         }
