@@ -22,6 +22,7 @@ use std::fmt;
 use std::io::{self, BufRead};
 use std::process::ExitCode;
 use std::sync::mpsc::{self, Receiver};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 const PROGRAM: Program = Program("sidecar");
@@ -78,8 +79,8 @@ fn open(lines: &mut Lines<impl BufRead>) -> Result<ListeningEditor, String> {
 struct Sidecar {
     editor: ListeningEditor,
     input: Receiver<Input>,
-    /// The signals that end the sidecar.
-    signals: Receiver<&'static str>,
+    /// The signal that ends the sidecar. A channel is 5 KB of code more.
+    signal: Arc<OnceLock<&'static str>>,
     writer: Writer,
 }
 
@@ -90,12 +91,12 @@ impl Sidecar {
         let wake = move || {
             let _ = handle.with(|_, _| ());
         };
-        let (ends, signals) = mpsc::channel();
-        let after_signal = wake.clone();
+        let signal = Arc::new(OnceLock::new());
+        let (first, after_signal) = (Arc::clone(&signal), wake.clone());
         on_end(move |name| {
-            let is_sent = ends.send(name).is_ok();
+            let _ = first.set(name);
             after_signal();
-            is_sent
+            true
         })?;
         // One line at a time: a line can have 96 MiB.
         let (sender, input) = mpsc::sync_channel(1);
@@ -106,7 +107,7 @@ impl Sidecar {
             is_sent
         });
         let writer = Writer::new(io::stdout(), MAX_WAITING, wake);
-        Ok(Self { editor, input, signals, writer })
+        Ok(Self { editor, input, signal, writer })
     }
 
     fn run(mut self) -> io::Result<()> {
@@ -137,8 +138,8 @@ impl Sidecar {
     }
 
     fn take_input(&mut self) {
-        while let Ok(signal) = self.signals.try_recv() {
-            self.editor.shutdown(signal);
+        if let Some(name) = self.signal.get() {
+            self.editor.shutdown(name);
         }
         while let Ok(input) = self.input.try_recv() {
             match input {

@@ -6,7 +6,7 @@
 mod system;
 
 use std::io;
-use system::{ALL, ENDS, INTERRUPT, is_hangup, meaning, name};
+use system::{ALL, ENDS, INTERRUPT, is_hangup, meaning, name_of_end};
 pub(crate) use system::{is_ignored, on_signals, stop};
 
 /// What a signal means to a program that has the whole terminal.
@@ -54,7 +54,7 @@ pub(crate) fn on_every(mut act: impl FnMut(Meaning) -> bool + Send + 'static) ->
 /// # Errors
 /// Every error of the system during the setup.
 pub(crate) fn on_end(mut act: impl FnMut(&'static str) -> bool + Send + 'static) -> io::Result<()> {
-    on_signals(&ENDS, move |signal| act(name(signal)))
+    on_signals(&ENDS, move |signal| act(name_of_end(signal)))
 }
 
 /// Ignores Ctrl+C, which is for another program at the same terminal. This lasts as long as the process.

@@ -44,12 +44,13 @@ pub(super) fn meaning(signal: Signal) -> Meaning {
         SIGWINCH => Meaning::Resized,
         SIGTSTP => Meaning::Stop,
         SIGCONT => Meaning::Continued,
-        other => Meaning::End(name(other)),
+        other => Meaning::End(signal_name(other).unwrap_or("a signal")),
     }
 }
 
-pub(super) fn name(signal: Signal) -> &'static str {
-    signal_name(signal).unwrap_or("a signal")
+/// Returns the name of one of [`ENDS`], without the table of all names.
+pub(super) const fn name_of_end(signal: Signal) -> &'static str {
+    if signal == SIGHUP { "SIGHUP" } else { "SIGTERM" }
 }
 
 pub(super) const fn is_hangup(signal: Signal) -> bool {

@@ -93,10 +93,10 @@ impl Wake for Unpark {
 }
 
 pub(super) const fn meaning(signal: Signal) -> Meaning {
-    Meaning::End(name(signal))
+    Meaning::End(name_of_end(signal))
 }
 
-pub(super) const fn name(signal: Signal) -> &'static str {
+pub(super) const fn name_of_end(signal: Signal) -> &'static str {
     match signal {
         Signal::Interrupt => "Ctrl+C",
         Signal::Break => "Ctrl+Break",
