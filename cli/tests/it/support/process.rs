@@ -111,7 +111,7 @@ impl Place {
     }
 
     pub fn lock_dir(&self) -> PathBuf {
-        self.root.path().join("home/.claude/ide")
+        self.home().join(".claude").join("ide")
     }
 
     /// Waits for the lock file that this program publishes, and returns its path. Ignores the lock
@@ -183,6 +183,10 @@ impl Place {
             "pid": std::process::id(), "workspaceFolders": [self.project()], "ideName": "scripted",
             "transport": "ws", "authToken": "t",
         });
+        if cfg!(windows) {
+            // Without it, its process would be one of WSL.
+            set(&mut file, &json!({"runningInWindows": true}));
+        }
         set(&mut file, changes);
         let lock = self.lock_dir().join(format!("{port}.lock"));
         fs::write(&lock, file.to_string()).unwrap();
