@@ -37,10 +37,18 @@ everything=(ide-mcp ide-mcp-lockfile ide-mcp-driver ide-mcp-blocking ide-mcp-mio
     ide-mcp-adapter-tests ide-mcp-cli)
 packages=("${@:-${everything[@]}}")
 
+# What wine does otherwise than Windows. It ends a connection before it resets it, so no reset arrives at a reader.
+of_wine=(--skip one_connection_ends_by_a_reset)
 # No test may hang.
 export CARGO_TARGET_X86_64_PC_WINDOWS_GNU_RUNNER="timeout 300 wine"
 cargo=(-Z "build-std=std,panic_unwind,test" --target "$target")
-cargo test "${cargo[@]}" --tests "${packages[@]/#/--package=}" --no-fail-fast -- --test-threads 4
+cargo test "${cargo[@]}" --tests "${packages[@]/#/--package=}" --no-fail-fast -- --test-threads 4 "${of_wine[@]}"
 [ "$#" -eq 0 ] || exit 0
-cargo build "${cargo[@]}" --package ide-mcp-cli
+cargo build "${cargo[@]}" --package ide-mcp-cli --package ide-mcp-capi
 PROGRAM=$CARGO_TARGET_DIR/$target/debug/ide-mcp.exe tests/lab/platforms/windows_program.sh
+
+# An editor in C waits for the descriptor of the library alone.
+cd "$CARGO_TARGET_DIR/$target/debug"
+capi=$OLDPWD/adapters/editors/capi
+x86_64-w64-mingw32-gcc -Wall -Wextra -Werror "$OLDPWD/tests/lab/capi/wsapoll.c" -I"$capi/include" idemcp.dll -lws2_32 -o wsapoll.exe
+timeout 120 wine wsapoll.exe C:/ide
