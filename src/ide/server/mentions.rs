@@ -5,7 +5,8 @@
 use super::AgentId;
 use crate::Time;
 use crate::ide::Mention;
-use alloc::collections::{BTreeMap, VecDeque};
+use alloc::collections::VecDeque;
+use alloc::vec::Vec;
 use core::fmt;
 
 /// The number of mentions that can wait: far more than a person mentions within the 30 s for which they
@@ -16,7 +17,7 @@ pub(super) const MAX_WAITING: usize = 256;
 pub(super) struct Mentions {
     waiting: VecDeque<Waiting>,
     /// The mention that lies in the send buffer of each agent.
-    unwritten: BTreeMap<AgentId, Waiting>,
+    unwritten: Vec<(AgentId, Waiting)>,
     /// The time at which the first waiting mention expires.
     pub(super) due: Time,
 }
@@ -31,7 +32,7 @@ pub(super) struct Waiting {
 
 impl Default for Mentions {
     fn default() -> Self {
-        Self { waiting: VecDeque::new(), unwritten: BTreeMap::new(), due: Time::NEVER }
+        Self { waiting: VecDeque::new(), unwritten: Vec::new(), due: Time::NEVER }
     }
 }
 
@@ -72,13 +73,13 @@ impl Mentions {
 
     /// Notes that the send buffer of `agent` has no mention any more.
     pub(super) fn on_written(&mut self, agent: AgentId) {
-        self.unwritten.remove(&agent);
+        self.unwritten.retain(|unwritten| unwritten.0 != agent);
     }
 
     /// Puts the unwritten mention of `agent`, whose transport is gone, back to the front of the queue.
     pub(super) fn on_removed(&mut self, agent: AgentId) {
-        if let Some(unwritten) = self.unwritten.remove(&agent) {
-            self.waiting.push_front(unwritten);
+        if let Some(at) = self.unwritten.iter().position(|unwritten| unwritten.0 == agent) {
+            self.waiting.push_front(self.unwritten.remove(at).1);
             self.note_due();
         }
     }

@@ -40,7 +40,7 @@ impl Core {
             Command::Mention(mention) => self.mention(server, now, mention)?,
             Command::Answer(answer) => self.answer(server, answer)?,
             Command::Respond(answer) => self.respond(server, answer)?,
-            Command::Fail(failure) => self.finish(failure.call, |OpenCall { id, kind }| {
+            Command::Fail(failure) => self.finish(failure.call, |OpenCall { id, kind, .. }| {
                 fail(server, *id, kind, &failure.message).map_err(Into::into)
             })?,
             Command::SetTimeout(timeout) => {
@@ -56,7 +56,8 @@ impl Core {
             Command::SetContext(offered) => server.set_context(context(&offered.prompts, &offered.resources)),
             Command::Ask(ask) => self.ask(server, line, ask)?,
             Command::Withdraw(withdraw) => {
-                let form = self.forms.iter().find(|(_, form)| form.0 == withdraw.line).map(|(id, _)| *id);
+                let form =
+                    self.forms.iter().find(|(line, _)| *line == withdraw.line).map(|(_, form)| form.id());
                 let is_open = form.is_some_and(|form| server.cancel(form, None));
                 let gone = || CommandError::gone(format!("`line` {} has no open form", withdraw.line));
                 is_open.then_some(()).ok_or_else(gone)?;
@@ -151,7 +152,7 @@ impl Core {
     /// the problems of a file for solved at the deadline.
     fn respond(&mut self, server: &mut Server, answer: Respond) -> Result<(), CommandError> {
         let Respond { call: number, result } = answer;
-        let OpenCall { id, kind } = self.call(number)?;
+        let OpenCall { id, kind, .. } = self.call(number)?;
         let id = *id;
         let call = server.call(id);
         let text = result.as_deref().and_then(text_of);
@@ -218,7 +219,7 @@ impl Core {
         let within =
             ask.within.map_or(Timeout::Never, |within| Timeout::After(Duration::from_millis(within)));
         let asked = server.agent_mut(agent).elicit_within(form, within)?;
-        self.forms.insert(asked.id(), (line, asked));
+        self.forms.push((line, asked));
         Ok(())
     }
 
@@ -252,7 +253,7 @@ impl Core {
 
     fn agent(&self, number: u64) -> Result<AgentId, CommandError> {
         let gone = || CommandError::gone(format!("`conn` {number} is not attached"));
-        self.conns.get(&number).copied().ok_or_else(gone)
+        self.conns.iter().find(|agent| agent.number() == number).copied().ok_or_else(gone)
     }
 }
 

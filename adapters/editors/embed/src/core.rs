@@ -7,20 +7,20 @@ use crate::numbers::Numbers;
 use ide_mcp::ide::tool::{LatestSelection, WorkspaceFolder, WorkspaceFolders};
 use ide_mcp::ide::{AgentId, Pending, Server};
 use ide_mcp::mcp::FormAnswer;
-use ide_mcp::rpc::{RequestId, normalized};
+use ide_mcp::rpc::normalized;
 use serde::Serialize;
 use serde_json::value::{RawValue, to_raw_value};
 use std::borrow::Cow;
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 
 /// The state of an editor beside its server.
 #[derive(Debug)]
 pub(crate) struct Core {
     pub(crate) numbers: Numbers,
     /// The connections that were announced and have not ended, models included.
-    pub(crate) conns: BTreeMap<u64, AgentId>,
+    pub(crate) conns: Vec<AgentId>,
     /// The open forms: the line of the command, and the agent.
-    pub(crate) forms: BTreeMap<RequestId, (u64, Pending<FormAnswer>)>,
+    pub(crate) forms: Vec<(u64, Pending<FormAnswer>)>,
     pub(crate) selection: LatestSelection,
     /// True until the command `clear`, which keeps the latest selection.
     pub(crate) has_focus: bool,
@@ -56,8 +56,8 @@ impl Core {
     pub(crate) fn new(config: &Config) -> Self {
         let mut core = Self {
             numbers: Numbers::default(),
-            conns: BTreeMap::new(),
-            forms: BTreeMap::new(),
+            conns: Vec::new(),
+            forms: Vec::new(),
             selection: LatestSelection::default(),
             has_focus: false,
             workspace: WorkspaceFolders::default(),
@@ -97,6 +97,13 @@ impl Core {
         matches!(self.queue.front(), Some(Event::Diff { old: Some(_), .. }))
     }
 
+    /// Notes that the editor knows this agent.
+    pub(crate) fn announce(&mut self, agent: AgentId) {
+        if !self.conns.contains(&agent) {
+            self.conns.push(agent);
+        }
+    }
+
     pub(crate) fn has_event(&self) -> bool {
         !self.queue.is_empty()
     }
@@ -124,9 +131,9 @@ impl Core {
 
     /// Returns the state of the editor as an event.
     pub(crate) fn status(&self, server: &Server, line: Option<u64>) -> Event {
-        let agents = self.conns.iter().filter_map(|(number, agent)| Some((*number, server.agent(*agent)?)));
-        let agents = agents.map(|(conn, agent)| Attached {
-            conn,
+        let agents = self.conns.iter().filter_map(|id| Some((id, server.agent(*id)?)));
+        let agents = agents.map(|(id, agent)| Attached {
+            conn: id.number(),
             client: agent.client().map(|client| gate::name(&client.name)),
             version: agent.client().map(|client| gate::name(&client.version)),
             pid: agent.pid(),
@@ -139,7 +146,7 @@ impl Core {
             line,
             agents: json(&agents.collect::<Vec<_>>()),
             calls: json(&self.numbers.all().collect::<Vec<_>>()),
-            forms: json(&self.forms.values().map(|(line, _)| line).collect::<Vec<_>>()),
+            forms: json(&self.forms.iter().map(|form| form.0).collect::<Vec<_>>()),
             paused: server.is_paused(),
             refused: counts.refused,
             wrong_tokens: counts.wrong_tokens,

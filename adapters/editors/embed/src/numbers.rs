@@ -2,22 +2,21 @@
 
 use ide_mcp::ide::tool::{Call, DirectRequest, OpenDiff};
 use ide_mcp::rpc::CallId;
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// The open calls by their numbers, and the expected edits. A number is given once.
+/// The open calls, and the expected edits. A number is given once. Both are few, so a look at each finds one.
 #[derive(Debug, Default)]
 pub(crate) struct Numbers {
     latest: u64,
-    open: BTreeMap<u64, OpenCall>,
-    numbers: BTreeMap<CallId, u64>,
-    /// The numbers and the files of the expected edits, which outlive their calls.
-    edits: BTreeMap<CallId, (u64, String)>,
+    open: Vec<OpenCall>,
+    /// The expected edits, which outlive their calls: each with its number and its file.
+    edits: Vec<(CallId, u64, String)>,
 }
 
 /// A call that the editor has received.
 #[derive(Debug)]
 pub(crate) struct OpenCall {
+    number: u64,
     pub(crate) id: CallId,
     pub(crate) kind: CallKind,
 }
@@ -51,23 +50,22 @@ pub(crate) enum CallKind {
 impl Numbers {
     /// Opens a call, and returns its number. The number of a call that announced an edit is that of the edit.
     pub(crate) fn open(&mut self, id: CallId, kind: CallKind) -> u64 {
-        let announced = self.edits.get(&id).map(|edit| edit.0);
+        let announced = self.edits.iter().find(|edit| edit.0 == id).map(|edit| edit.1);
         let number = announced.unwrap_or_else(|| self.next());
-        self.open.insert(number, OpenCall { id, kind });
-        self.numbers.insert(id, number);
+        self.open.push(OpenCall { number, id, kind });
         number
     }
 
     pub(crate) fn get(&self, number: u64) -> Option<&OpenCall> {
-        self.open.get(&number)
+        self.open.iter().find(|call| call.number == number)
     }
 
     /// Counts the old text of a diff that the editor is about to receive. Returns false, and counts nothing, if the old
     /// texts of all open diffs would have more than `most` bytes.
     #[cfg(feature = "listen")]
     pub(crate) fn hold(&mut self, number: u64, length: u64, most: u64) -> bool {
-        let others = self.open.iter().filter(|open| *open.0 != number);
-        let held = others.fold(length, |sum, (_, open)| match &open.kind {
+        let others = self.open.iter().filter(|call| call.number != number);
+        let held = others.fold(length, |sum, call| match &call.kind {
             CallKind::Diff { old, .. } => sum.saturating_add(*old),
             CallKind::Tool
             | CallKind::Own
@@ -75,7 +73,8 @@ impl Numbers {
             | CallKind::Resource { .. }
             | CallKind::Direct(_) => sum,
         });
-        if let Some(OpenCall { kind: CallKind::Diff { old, .. }, .. }) = self.open.get_mut(&number) {
+        let diff = self.open.iter_mut().find(|call| call.number == number);
+        if let Some(OpenCall { kind: CallKind::Diff { old, .. }, .. }) = diff {
             if held <= most {
                 *old = length;
             }
@@ -90,32 +89,32 @@ impl Numbers {
 
     /// Ends the call with this number.
     pub(crate) fn end(&mut self, number: u64) -> Option<OpenCall> {
-        let call = self.open.remove(&number)?;
-        self.numbers.remove(&call.id);
-        Some(call)
+        let at = self.open.iter().position(|call| call.number == number)?;
+        Some(self.open.remove(at))
     }
 
     /// Ends the call with this name, and returns its number.
     pub(crate) fn end_of(&mut self, id: CallId) -> Option<u64> {
-        let number = self.numbers.remove(&id)?;
-        self.open.remove(&number);
-        Some(number)
+        let at = self.open.iter().position(|call| call.id == id)?;
+        Some(self.open.remove(at).number)
     }
 
     /// Returns the numbers of the open calls.
     pub(crate) fn all(&self) -> impl Iterator<Item = u64> {
-        self.open.keys().copied()
+        self.open.iter().map(|call| call.number)
     }
 
     pub(crate) fn expect_edit(&mut self, id: CallId, path: String) -> u64 {
         let number = self.next();
-        self.edits.insert(id, (number, path));
+        self.edits.push((id, number, path));
         number
     }
 
     /// Ends an expected edit, and returns its number and its file.
     pub(crate) fn end_edit(&mut self, id: CallId) -> Option<(u64, String)> {
-        self.edits.remove(&id)
+        let at = self.edits.iter().position(|edit| edit.0 == id)?;
+        let (_, number, path) = self.edits.remove(at);
+        Some((number, path))
     }
 
     const fn next(&mut self) -> u64 {
@@ -143,6 +142,6 @@ mod tests {
             assert_eq!((numbers.end_of(id), numbers.end_of(id)), (Some(number), None));
             assert_eq!((numbers.end_edit(id), numbers.end_edit(id)), (Some((number, "/w/a".into())), None));
         }
-        assert!(numbers.open.is_empty() && numbers.numbers.is_empty() && numbers.edits.is_empty());
+        assert!(numbers.open.is_empty() && numbers.edits.is_empty());
     }
 }

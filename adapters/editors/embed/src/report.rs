@@ -37,17 +37,17 @@ impl Core {
         let conn = agent.number();
         match event {
             ServerEvent::ConsentPending { client, is_for_models: model, .. } => {
-                self.conns.insert(conn, agent);
+                self.announce(agent);
                 let (client, version) = named(client);
                 self.put(Event::Consent { conn, client, version, model });
             }
             ServerEvent::Ready { client, .. } => {
-                self.conns.insert(conn, agent);
+                self.announce(agent);
                 let (client, version) = named(client);
                 self.put(Event::Connected { conn, client, version });
             }
             ServerEvent::ModelReady { client, .. } => {
-                self.conns.insert(conn, agent);
+                self.announce(agent);
                 let (client, version) = named(client);
                 self.put(Event::ModelConnected { conn, client, version });
             }
@@ -99,13 +99,13 @@ impl Core {
             ServerEvent::PeerError { error, .. } => self.put(problem(conn, &error)),
             ServerEvent::PeerFault { fault, .. } => self.put(problem(conn, &fault)),
             ServerEvent::Closed { reason, .. } => {
-                let was_reported = self.conns.remove(&conn).is_some();
-                if was_reported {
+                if let Some(at) = self.conns.iter().position(|known| *known == agent) {
+                    self.conns.remove(at);
                     self.put(Event::Closed { conn, reason: gate::message(&reason.to_string()) });
                 }
             }
             ServerEvent::Direct { call, request, .. } => {
-                self.conns.insert(conn, agent);
+                self.announce(agent);
                 self.on_direct(server, conn, call, request);
             }
             // No requests are forwarded.
@@ -263,7 +263,8 @@ impl Core {
     }
 
     fn on_outcome(&mut self, conn: u64, request: RequestId, outcome: Outcome) {
-        let Some((line, form)) = self.forms.remove(&request) else { return };
+        let Some(at) = self.forms.iter().position(|(_, form)| form.id() == request) else { return };
+        let (line, form) = self.forms.remove(at);
         let (action, content, error) = match form.answer(outcome) {
             Ok(FormAnswer::Accepted(values)) => (Some("accept"), Some(json(&values)), None),
             Ok(FormAnswer::Declined) => (Some("decline"), None, None),
