@@ -163,7 +163,7 @@ def vim_later(home):
     """The archive in a folder of packages of Vim, loaded after the start"""
     place = home / ".vim/pack/ide-mcp/opt"
     place.mkdir(parents=True)
-    with tarfile.open(DIST / f"plugins/ide-mcp.vim-{VERSION}.tar.gz") as files:
+    with tarfile.open(DIST / f"ide-mcp.vim-{VERSION}.tar.gz") as files:
         files.extractall(place, filter="data")
     file(home / ".vim/vimrc", "func Later(_)\n  packadd ide-mcp.vim\nendfunc\nautocmd VimEnter * call timer_start(200, 'Later')\n")
     return ["vim"]
@@ -171,7 +171,7 @@ def vim_later(home):
 
 def package_file(home):
     """`package-install-file` of Debian's Emacs"""
-    package = DIST / f"plugins/ide-mcp-{VERSION}.tar"
+    package = DIST / f"ide-mcp-{VERSION}.tar"
     subprocess.run(["emacs", "--batch", "--eval", f'(package-install-file "{package}")'], check=True, capture_output=True, env={**os.environ, "HOME": str(home)})
     return ["emacs", "-nw"]
 
