@@ -7,7 +7,11 @@ use std::path::{Path, PathBuf};
 const GAP: &str = "// …";
 
 /// The pages with code of the examples.
-const PAGES: [&str; 3] = ["README.md", "docs/embedding.md", "src/lib.rs"];
+const PAGES: [&str; 5] =
+    ["README.md", "docs/first-editor.md", "docs/first-agent.md", "docs/embedding.md", "src/lib.rs"];
+
+/// The pages on which somebody sees the project first.
+const FRONT_PAGES: [&str; 2] = ["README.md", "src/lib.rs"];
 
 /// Compares each row of the tables that ends in a path of an example and its number of lines.
 #[test]
@@ -27,7 +31,7 @@ fn tables_have_numbers_of_lines() {
 
 #[test]
 fn both_front_pages_have_one_table_of_loops() {
-    let tables = ["README.md", "src/lib.rs"].map(|page| {
+    let tables = FRONT_PAGES.map(|page| {
         let text = read(page);
         let rows = text.lines().map(|line| line.trim_start_matches("//! "));
         let table =
@@ -39,10 +43,10 @@ fn both_front_pages_have_one_table_of_loops() {
     assert!(readme.len() > 10, "the tables were read: {readme:?}");
 }
 
-/// The doc tests compile and run the code on the two pages that are documentation.
+/// The doc tests compile and run the code on the page that is documentation.
 #[test]
 fn front_pages_show_the_same_bytes() {
-    let code = PAGES.map(|page| {
+    let code = FRONT_PAGES.map(|page| {
         let text = read(page).replace("//! ", "").replace("//!", "");
         let (_, code) =
             text.split_once("// What an agent sends").unwrap_or_else(|| panic!("{page} shows no bytes"));
@@ -76,7 +80,30 @@ fn code_of_the_pages_is_code_of_examples() {
             seen += 1;
         }
     }
-    assert!(seen >= 7, "{seen} blocks");
+    assert!(seen >= 8, "{seen} blocks");
+}
+
+/// Each test that docs/bugs.md names as standing in the way of a bug is in its file, and is a test.
+#[test]
+fn tests_against_found_bugs_exist() {
+    let mut rows = 0;
+    for row in read("docs/bugs.md").lines().filter(|row| row.starts_with("| ")).skip(2) {
+        let guards = row.trim_end_matches(" |").rsplit(" | ").next().unwrap();
+        let mut seen = 0;
+        for (name, path) in guards.split("` in `").zip(guards.split("` in `").skip(1)) {
+            let name = name.rsplit('`').next().unwrap();
+            let source = read(path.split('`').next().unwrap());
+            let (above, _) = source
+                .split_once(&format!("fn {name}() {{"))
+                .unwrap_or_else(|| panic!("no test {name}: {row}"));
+            let attribute = above.trim_end().lines().next_back().unwrap().trim();
+            assert_eq!(attribute, "#[test]", "{name}");
+            seen += 1;
+        }
+        assert!(seen > 0, "no test: {row}");
+        rows += 1;
+    }
+    assert_eq!(rows, 10);
 }
 
 #[test]

@@ -23,7 +23,7 @@
 //! # From lock file to closed socket
 //!
 //! No specification of the protocol exists, so each claim is followed by its evidence. *Measured*: the
-//! real client was run against an editor that did exactly this (docs/evidence.md in the repository).
+//! real client was run against an editor that did exactly this (docs/protocol.md in the repository).
 //! *Recorded*: a session of the real client, which the tests replay, shows it. *Documented*: the makers
 //! of the client document it. *Described*: several independent editors agree, and this project has not
 //! observed it.
@@ -72,8 +72,9 @@
 //!    [`ToolCall::GetDiagnostics`](tool::ToolCall::GetDiagnostics) twice: for the file before it writes the
 //!    file, and for all files afterwards. The client waits 500 ms for the first answer and 2 s for the second
 //!    (*measured*), so their deadlines are 400 ms and 1.9 s. At the first one the answer is an empty list, at the
-//!    second one "unknown" (see docs/faq.md). The client waits without end for the answers to other calls
-//!    (*described*), so each of them has a deadline, except `openDiff` and `executeCode`, which wait for a person.
+//!    second one "unknown" ([the reasons](crate::guide::problems#when-to-answer)). The client waits without end for the
+//!    answers to other calls (*described*), so each of them has a deadline, except `openDiff` and `executeCode`, which
+//!    wait for a person.
 //! 10. **The end.** The client sends a close frame with 1000, or its transport ends without one
 //!     (*measured*). Every open diff ends, then comes [`ServerEvent::Closed`]. If the editor comes back
 //!     on the same port with the same token, the client connects again within some 12 s (*measured*).

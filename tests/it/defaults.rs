@@ -14,7 +14,7 @@ fn pages_name_the_defaults() {
     let (call, request) = (seconds(Timeout::CALL), seconds(Timeout::REQUEST));
     let mention = seconds(server.mention_timeout);
     let rows = [
-        ("docs/agent.md", format!("the deadline of a call ({call}, ")),
+        ("docs/context.md", format!("the deadline of a call ({call}, ")),
         ("docs/errors.md", format!("the session answered for you, after {call} ")),
         ("docs/errors.md", format!("after {request}, or your timeout")),
         ("docs/errors.md", format!("was not complete within {} ", seconds(limits.handshake))),
@@ -22,7 +22,7 @@ fn pages_name_the_defaults() {
         ("docs/errors.md", format!("close frame within {} ", seconds(limits.close))),
         ("docs/sidecar.md", format!("for the others {call}, ")),
         ("docs/sidecar.md", format!("waits {call} for `respond`")),
-        ("docs/faq.md", format!("accepts it within {mention}, ")),
+        ("docs/selections.md", format!("accepts it within {mention}, ")),
     ];
     for (page, text) in rows {
         let page_text = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(page)).unwrap();

@@ -33,6 +33,29 @@ fn findings_page_matches_the_table() {
     assert!(there == page, "docs/doctor.md is out of date: UPDATE_DOCS=1 cargo test -p ide-mcp-cli doctor");
 }
 
+/// Who searches for what they see finds each problem and each warning, and no finding that is none.
+#[test]
+fn symptoms_page_has_every_problem() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/troubleshooting.md");
+    let page = std::fs::read_to_string(path).unwrap();
+    let is_named = |kind: &kinds::Kind| page.contains(&format!("`{}`", kind.id));
+    let matters = |kind: &kinds::Kind| matches!(kind.status, kinds::Status::Problem | kinds::Status::Warning);
+    let missing: Vec<&str> =
+        kinds::ALL.iter().filter(|kind| matters(kind) && !is_named(kind)).map(|kind| kind.id).collect();
+    assert_eq!(missing, [""; 0], "docs/troubleshooting.md has no symptom for these");
+    // The last column has the names of findings alone.
+    let rows = page
+        .lines()
+        .filter(|row| row.starts_with("| ") && !row.contains("---") && row.matches(" |").count() == 3);
+    let named: Vec<&str> = rows
+        .filter_map(|row| row.trim_end_matches(" |").rsplit(" | ").next())
+        .flat_map(|cell| cell.split('`'))
+        .collect();
+    let ids = named.iter().filter(|word| word.contains('-') && !word.contains([' ', '|']));
+    let unknown: Vec<&&str> = ids.filter(|id| kinds::ALL.iter().all(|kind| kind.id != **id)).collect();
+    assert!(unknown.is_empty() && named.len() > 50, "{unknown:?}");
+}
+
 /// The page has the commands of the other shells.
 #[test]
 fn commands_of_windows_are_on_the_page() {

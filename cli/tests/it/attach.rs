@@ -488,7 +488,7 @@ fn call_prints_texts_of_result() {
     }
 }
 
-/// The expected results follow the measurements of the real client in docs/evidence.md, *Discovery*.
+/// The expected results follow the measurements of the real client in docs/protocol.md, *The lock file*.
 #[test]
 fn agent_follows_newest_client() {
     let place = Place::new("judges");

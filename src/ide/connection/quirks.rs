@@ -11,7 +11,7 @@
 //! not known. `claude-code` alone reads a path with a blank only between quotation marks: the prompt would show the
 //! mention, and the model would not get the file. It alone announces its edits by `getDiagnostics`; another client may
 //! ask for the problems of a file because its model wants to know them. The settle time of 1.6 s is chosen with a
-//! margin; everything else was measured (docs/evidence.md).
+//! margin; everything else was measured (docs/protocol.md).
 
 use crate::mcp::Implementation;
 use core::time::Duration;

@@ -10,7 +10,7 @@
 //! | `CLAUDE_CODE_IDE_SKIP_VALID_CHECK=1`, an editor with another folder | attaches | does not attach |
 //!
 //! The two columns are versions of the real client. All cells but the empty one are measured
-//! (docs/evidence.md in the repository). Where versions differ, this crate follows the newest. Of the
+//! (docs/protocol.md in the repository). Where versions differ, this crate follows the newest. Of the
 //! accepted words for true and false, only `1` and `false` were measured. The directory of lock files
 //! depends on other variables: [`locate`](crate::ide::discovery::locate).
 

@@ -1,5 +1,5 @@
 //! The candidate directories of lock files, computed from variables that the caller passes (measured,
-//! see docs/evidence.md). This module reads neither the environment nor the disk. It does not guess: an
+//! see docs/protocol.md). This module reads neither the environment nor the disk. It does not guess: an
 //! invalid variable is an error whose text contains the remedy.
 
 use alloc::format;

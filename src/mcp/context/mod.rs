@@ -19,7 +19,7 @@ use crate::rpc::ErrorObject;
 /// called, and resources if [`resource`](Context::resource), [`resources`](Context::resources) or
 /// [`template`](Context::template) was called. It declares both when the session begins; a later
 /// declaration in the same session reaches no client. The real client shows a prompt as a command to its
-/// user, and a resource as a completion to its user and to its model (measured, see docs/evidence.md).
+/// user, and a resource as a completion to its user and to its model (measured, see docs/protocol.md).
 ///
 /// ```
 /// use ide_mcp::mcp::{Context, PromptArgument, PromptSpec, ResourceSpec};

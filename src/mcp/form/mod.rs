@@ -17,7 +17,7 @@ use crate::rpc::{ErrorObject, each_member, name_of, read_object, text_of};
 /// A form that the client shows to its person: a message and fields.
 ///
 /// The real client shows the form in its terminal, with the name of the editor (measured, see
-/// docs/evidence.md). MCP forbids questions for passwords and other secrets in forms.
+/// docs/protocol.md). MCP forbids questions for passwords and other secrets in forms.
 ///
 /// ```
 /// use ide_mcp::mcp::{Form, FormField};

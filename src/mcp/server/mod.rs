@@ -215,7 +215,7 @@ impl<T: Tools> Server<T> {
     ///
     /// Do not use this notification as a sign of life. The real client lists the tools again and
     /// forgets the selection of the editor whenever it receives this notification (measured, see
-    /// docs/evidence.md).
+    /// docs/protocol.md).
     ///
     /// # Errors
     ///

@@ -1,4 +1,4 @@
-//! The discovery of an editor by the real client (docs/evidence.md), and its consequences for an agent and an editor.
+//! The discovery of an editor by the real client (docs/protocol.md), and its consequences for an agent and an editor.
 
 use super::row::{Proof::Test, Row, claim, row};
 

@@ -6,9 +6,9 @@ use std::fmt::Write;
 const HEAD: &str = "\
 # The protocol, row by row
 
-Written by `tests/it/conformance` from the results of its rows; a test fails if this file differs from them. `▶` is input
-from the wire, `◀` the output of the crate, `●` an event of the application. Frames are left out: every text here is one
-WebSocket message. Where another test is the proof, the row names it.
+The bytes behind [the protocol](protocol.md): what comes in (`▶`), what this library answers (`◀`), and the event that your
+program gets (`●`). Each text is one WebSocket message, without its frame. `tests/it/conformance` writes this page from what
+happens, and fails if it differs; where another test is the proof, the row names it.
 ";
 
 pub fn document(sections: &[(&str, &[Row])]) -> String {

@@ -1,4 +1,4 @@
-//! The measured behavior of the real client (docs/evidence.md), and its consequences for an editor
+//! The measured behavior of the real client (docs/protocol.md), and its consequences for an editor
 //! and an agent.
 
 use super::row::{

@@ -20,7 +20,7 @@ manifest='Cargo\.(toml|toml\.orig|lock)|\.cargo_vcs_info\.json'
 # The header of the C library, and its template for pkg-config. The plugins are part of the program.
 of_c='include/ide_mcp\.h|idemcp\.pc\.in'
 # The pages of `guide`, which are part of the documentation, and those of `ide-mcp help`.
-pages='docs/(agent|conformance|embedding|errors|evidence|faq|lsp|headless|scripts|search|config|models|findings|records|protocol)\.md'
+pages='docs/(config|conformance|context|diffs|embedding|errors|findings|first-agent|first-editor|headless|models|problems|protocol|records|safety|scripts|search|selections|several|testing)\.md'
 status=0
 for crate in "${crates[@]}"; do
     file=$(ls "$packed/$crate"-[0-9]*.crate)

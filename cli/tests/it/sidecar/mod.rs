@@ -2,6 +2,7 @@
 
 #[cfg(unix)]
 mod ends;
+mod guide;
 mod lines;
 mod namespaces;
 mod script;

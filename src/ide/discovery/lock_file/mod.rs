@@ -89,7 +89,7 @@ pub enum Transport {
     Sse,
     /// No transport: the member `transport` is missing or null. The real client treats such a
     /// file as one for the transport before WebSocket and does not attach (measured, see
-    /// docs/evidence.md).
+    /// docs/protocol.md).
     Missing,
     /// Any other text.
     Other(String),

@@ -55,7 +55,7 @@ impl LockFile {
     /// Reads the text of a `<port>.lock`.
     ///
     /// A text that is not JSON and lists absolute folders, one on each line, is the legacy form
-    /// with the transport [`Sse`](Transport::Sse) (measured, see docs/evidence.md).
+    /// with the transport [`Sse`](Transport::Sse) (measured, see docs/protocol.md).
     ///
     /// A member costs the file only if an agent needs it and cannot use it. So `1234.0` is the process
     /// 1234, a number in `authToken` is its digits, a folder that is not a text is skipped, a `pid` that

@@ -1,4 +1,4 @@
-//! The choice of a client among lock files (measured, see docs/evidence.md), with a reason for each
+//! The choice of a client among lock files (measured, see docs/protocol.md), with a reason for each
 //! refused file. This module does no I/O: the caller passes the facts from the disk and the process
 //! table.
 //!

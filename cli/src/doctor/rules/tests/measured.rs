@@ -1,4 +1,4 @@
-//! The rows of *Discovery* in docs/evidence.md, each with the behavior of the real client.
+//! The rows of *The lock file* in docs/protocol.md, each with the behavior of the real client.
 
 use super::{bad, dead, file, here, lock, set, sound, weaken};
 use crate::doctor::facts::{Facts, Lock, State, Trouble, Weakness};
@@ -21,7 +21,7 @@ fn with_member(facts: &mut Facts, member: &str, text: &str) {
     facts.locks[0].file = Ok(LockFile::parse(&sound.replace(member, text)).unwrap());
 }
 
-/// The rows of *Discovery* in docs/evidence.md that a lock file or a variable decides. If versions
+/// The rows of *The lock file* in docs/protocol.md that a lock file or a variable decides. If versions
 /// differ, the newest counts.
 pub(super) const MEASURED: &[Measured] = &[
     (

@@ -24,7 +24,7 @@ impl Attach {
     }
 
     /// Returns the commands by which a person attaches an agent, as words, each with its effect. The
-    /// option and the variable are measured (docs/evidence.md, "Discovery").
+    /// option and the variable are measured (docs/protocol.md, "The lock file").
     pub(crate) fn ways(&self, shell: Shell) -> Vec<(Vec<String>, String)> {
         let own_name = !self.neighbors.iter().any(|neighbor| neighbor.name == self.name);
         let words = |command: &str| command.split(' ').map(str::to_owned).collect();
