@@ -176,8 +176,3 @@ pub use outbox::{Outbox, To};
 #[cfg(feature = "std")]
 pub use time::Clock;
 pub use time::Time;
-
-/// The README, whose code the doc tests compile.
-#[cfg(all(doctest, feature = "std", feature = "ide"))]
-#[doc = include_str!("../README.md")]
-struct Readme;

@@ -43,18 +43,6 @@ fn both_front_pages_have_one_table_of_loops() {
     assert!(readme.len() > 10, "the tables were read: {readme:?}");
 }
 
-/// The doc tests compile and run the code on the page that is documentation.
-#[test]
-fn front_pages_show_the_same_bytes() {
-    let code = FRONT_PAGES.map(|page| {
-        let text = read(page).replace("//! ", "").replace("//!", "");
-        let (_, code) =
-            text.split_once("// What an agent sends").unwrap_or_else(|| panic!("{page} shows no bytes"));
-        code.split("```").next().unwrap().to_owned()
-    });
-    assert!(code.iter().all(|other| *other == code[0]) && code[0].contains("server.feed("), "{code:#?}");
-}
-
 /// Returns a line with the texts of its links alone. The two pages have different addresses for one target.
 fn without_links(line: &str) -> String {
     let mut plain = String::new();

@@ -81,7 +81,7 @@ fn json_answers_equal_typed_answers() {
     assert_eq!(tools.len(), Tool::ALL.len() - 2, "each tool has an answer in its rows: {tools:?}");
 }
 
-/// A tool that takes a path or a URI has to say that it is about this file, or plugins would not check and show it.
+/// A tool that takes a path or a URI must say that it is about this file, or plugins would not check and show it.
 #[test]
 fn each_call_names_its_file() {
     let names = ["filePath", "file_path", "new_file_path", "uri", "path"];

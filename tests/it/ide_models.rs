@@ -124,7 +124,7 @@ fn model_is_offered_marked_tools_only() {
     assert!(listed(&mut model(snake)).contains(&"get_open_editors".to_owned()));
 }
 
-/// The tools that belong to agents, with a mark for each and an own tool in place of one.
+/// The tools that belong to agents, with a mark for each and an own tool instead of one.
 fn agent_tools() -> ToolSet {
     let tools = ToolSet::new().handle(Tool::OpenDiff).handle(Tool::SetPermissionMode);
     let marks = ["openDiff", "close_tab", "closeAllDiffTabs", "set_permission_mode"];

@@ -96,7 +96,7 @@ impl Pair {
         std::mem::take(&mut self.server_events).iter().map(show).collect()
     }
 
-    /// Returns the outcome of this request, which has to be the only event of the client.
+    /// Returns the outcome of this request, which must be the only event of the client.
     fn outcome(&mut self, asked: RequestId) -> Outcome {
         match &std::mem::take(&mut self.client_events)[..] {
             [ClientEvent::Outcome { request, outcome }] if *request == asked => outcome.clone(),
@@ -720,7 +720,7 @@ fn leaving_agent_ends_its_diffs() {
     let mut pair = Pair::attached();
     let (asked, _) = pair.diff("t");
     pair.client.close();
-    // A message behind the close frame would never arrive.
+    // A message after the close frame would never arrive.
     let late = pair.client.call_tool(&CloseAllDiffTabs).map(|asked| asked.id());
     assert_eq!(late, Err(NotSent::Closed));
     assert_eq!(pair.client.notify("x", None::<&()>), Err(NotSent::Closed));
@@ -835,8 +835,7 @@ fn client_reconnects_to_restarted_editor() {
         now.saturating_since(stopped_at)
     );
 
-    // An editor with another token refuses, and the client gives up: it has to read the lock file
-    // first.
+    // An editor with another token refuses, and the client gives up: it must read the lock file first.
     let mut config = config();
     config.policy.auth = Auth::Token(AuthToken::from_text("another").unwrap());
     let mut pair = Pair::joined(Some(token()), config);

@@ -64,8 +64,8 @@ fn with(field: &str) -> Vec<u8> {
     head(&[("\r\n\r\n", &format!("\r\n{field}\r\n\r\n"))])
 }
 
-/// Returns the answer of the editor to a head: a refusal brief, any other answer whole. Checks that a
-/// refusal is no event, is counted, and ends the connection.
+/// Returns the answer of the editor to a head: a refusal brief, any other answer whole. Checks that a refusal is not an
+/// event, is counted, and ends the connection.
 fn answer_of(config: ServerConfig, head: &[u8]) -> String {
     let mut editor = Editor::new(config);
     assert_eq!(shown(&editor.feed(head)), [""; 0]);
@@ -79,7 +79,7 @@ fn answer_of(config: ServerConfig, head: &[u8]) -> String {
     brief(&answer)
 }
 
-/// Returns the number of refused clients, which are the only ones that were not let in.
+/// Returns the number of refused clients, which are the only ones that were not accepted.
 fn refusals(editor: &Editor) -> u64 {
     let counted = editor.server.unauthenticated();
     assert_eq!(counted.total(), counted.refused, "{counted:?}");

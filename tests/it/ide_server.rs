@@ -372,7 +372,7 @@ fn call_timeout_can_be_changed() {
     assert_eq!(editor.open_diffs().len(), 0);
 }
 
-/// Checks a client that ends its stream behind its last requests and reads on.
+/// Checks a client that ends its stream after its last requests and reads on.
 #[test]
 fn requests_before_the_end_of_the_stream_are_answered() {
     let mut editor = Editor::attached(config());
@@ -383,7 +383,7 @@ fn requests_before_the_end_of_the_stream_are_answered() {
     let events = editor.events();
     let open = called(&events);
     assert_eq!(editor.agent_mut().request("roots/list", None::<&()>, Timeout::Default), Err(NotSent::Closed));
-    // The application answers on another turn, and what comes behind the end is no input.
+    // The application answers on another turn, and what comes after the end is not input.
     assert_eq!(shown(&editor.say(&request(7, "ping"))), NOTHING);
     assert_eq!(shown(&editor.at(500)), NOTHING);
     editor.server.call(open).respond(&ToolResult::text("[]")).unwrap();
@@ -1058,7 +1058,7 @@ fn binary_message_ends_every_call_once() {
                 open(&mut editor, id, tab);
             }
             assert_eq!(shown(&editor.say(&close_tab(4, "b"))), ["diff b TabClosed"]);
-            // The connection ignores the call behind the message.
+            // The connection ignores the call after the message.
             let bytes = [&message[..], &text(&call(5, "closeAllDiffTabs", "{}"))].concat();
             let events: Vec<_> = bytes.chunks(piece).flat_map(|piece| editor.feed(piece)).collect();
             let ends =

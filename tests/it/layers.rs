@@ -292,7 +292,7 @@ fn named_by_super(code: &str, depth: usize) -> Vec<String> {
     named
 }
 
-/// Returns the number of consecutive `super::`, and the code behind them.
+/// Returns the number of consecutive `super::`, and the code after them.
 fn count_supers(mut code: &str) -> (usize, &str) {
     let mut ups = 0;
     while let Some(behind) =

@@ -147,7 +147,7 @@ fn requests_omit_absent_parameters() {
     let unserializable = BTreeMap::from([((1, 2), 3)]);
     let refused = agent.client.call_tool("c", &unserializable, Timeout::Default, &mut agent.out);
     assert_eq!(refused, Err(NotSent::Unserializable));
-    // Parameters have to be an object.
+    // Parameters must be an object.
     assert_eq!(
         agent.client.call_tool("c", &[1], Timeout::Default, &mut agent.out),
         Err(NotSent::Unserializable)
@@ -327,8 +327,7 @@ fn progress_of_a_list_never_goes_back() {
     assert_eq!(reported_progress(&mut agent), [0.5, 0.9]);
     agent.hear(&page_of(2, "", "a"));
     assert_eq!(agent.at(9_000).0, [""; 0]);
-    // The second page starts its progress anew: that is no violation, extends the deadline, and is
-    // not reported.
+    // The second page starts its progress anew: that is not a violation, extends the deadline, and is not reported.
     agent.hear(&progress_of(3, 0.1));
     assert_eq!(reported_progress(&mut agent), [0.0; 0]);
     agent.hear(&progress_of(3, 1.5));

@@ -65,7 +65,7 @@ impl Session {
         std::iter::from_fn(|| self.server.poll(self.now, &mut self.out)).collect()
     }
 
-    /// Returns the only event, which has to be a request for a prompt or a resource, or a call.
+    /// Returns the only event, which must be a request for a prompt or a resource, or a call.
     fn call(&mut self) -> (CallId, String) {
         match &self.events()[..] {
             [ServerEvent::GetPrompt { call, prompt }] => (*call, format!("{prompt:?}")),

@@ -52,7 +52,7 @@ fn kind_text(id: &str, (method, params): (&str, &str)) -> String {
     format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"{method}","params":{params}}}"#)
 }
 
-/// Receives a call of this kind, which the server has to accept.
+/// Receives a call of this kind, which the server must accept.
 fn open(bench: &mut Bench, id: &str, kind: (&str, &str)) -> CallId {
     assert_eq!(bench.hear(&kind_text(id, kind)), [""; 0], "{kind:?}");
     called(bench)
@@ -749,7 +749,7 @@ fn i34_one_ping_with_its_own_deadline() {
     bench.now = Time::from_millis(6_000);
     bench.ask("9", "ping");
     assert_eq!(due(&bench), 11_000);
-    // The late answer to the ping is no violation, and there is never a second ping in flight.
+    // The late answer to the ping is not a violation, and there is never a second ping in flight.
     bench.hear(r#"{"jsonrpc":"2.0","id":1,"result":{}}"#);
     assert_eq!((bench.events(), bench.server.open_requests()), (vec![], 0));
     bench.at(11_000);

@@ -9,7 +9,7 @@ use std::sync::OnceLock;
 use crate::sessions::{Hits, client_script, random_client_script, random_server_script, server_script};
 use ide_mcp::testing::Random;
 
-/// Situations that scripts have to reach: a kind, and its members.
+/// Situations that scripts must reach: a kind, and its members.
 pub type Situations<'a> = &'a [(&'a str, &'a str)];
 
 const MUST_HIT: Situations<'_> = &[

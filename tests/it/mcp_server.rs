@@ -350,8 +350,8 @@ fn time_does_not_run_backwards() {
     assert_eq!(bench.server.deadline(), Some(Time::from_millis(1_400)));
 }
 
-/// Every result of MCP is an object. A result that is no object is refused, and the call stays open
-/// for another answer.
+/// Every result of MCP is an object. A result that is not an object is refused, and the call stays open for another
+/// answer.
 #[test]
 fn non_object_result_leaves_the_call_open() {
     let unserializable = BTreeMap::from([((1, 2), 3)]);

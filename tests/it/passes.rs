@@ -321,7 +321,7 @@ fn pieces_of_any_buffer_are_taken_while_input_is_wanted() {
     }
 }
 
-/// What came behind an offer is not counted as written, and a connection in the place of one that is over is offered at
+/// What came after an offer is not counted as written, and a connection in the place of one that is over is offered at
 /// once.
 #[test]
 fn offers_are_counted_and_forgotten() {

@@ -90,7 +90,7 @@ struct Session {
     asked: Vec<Vec<String>>,
     /// The notifications that the recording editor pushed, with their times, for each connection.
     pushed: Vec<Vec<(u64, String)>>,
-    /// The time at which the client sent `initialized`, for each connection.
+    /// When the client sent `initialized`, for each connection.
     initialized: Vec<u64>,
 }
 

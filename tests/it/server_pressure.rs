@@ -192,8 +192,8 @@ fn e09_sixteen_clients_stay_within_the_budget() {
     assert!(used.bytes_max < u64::try_from(max_held).unwrap(), "{} of {max_held} bytes", used.bytes_max);
 }
 
-/// Checks a client that reads nothing and sends as much as the server takes: a message in progress, and behind it all that
-/// may come above the mark. The last piece is the largest that a loop may feed.
+/// Checks a client that reads nothing and sends as much as the server takes: a message in progress, and after it all
+/// that may come above the mark. The last piece is the largest that a loop may feed.
 #[test]
 fn e09_received_bytes_reach_the_documented_number() {
     const PIECE: usize = 256 * 1024;
@@ -373,7 +373,7 @@ fn n05_at_most_eight_connections_are_pending() {
     assert!(server.connections().all(|conn| !server.wants_input(conn)));
 }
 
-/// Lets a client send behind a full send buffer, and then read everything: what it has sent is delivered in the same
+/// Lets a client send after a full send buffer, and then read everything: what it has sent is delivered in the same
 /// pass, whatever set the buffer to full and however long a slow reader may take.
 #[test]
 fn input_behind_a_full_buffer_comes_with_the_room() {

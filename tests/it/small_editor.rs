@@ -177,7 +177,7 @@ impl Editor {
                 _ => {}
             }
         }
-        // Above the high-water mark messages wait undelivered, and the timers have to wait for them.
+        // Above the high-water mark messages wait undelivered, and the timers must wait for them.
         if self.ws.is_full() && !self.ws.has_ended() {
             return None;
         }

@@ -144,9 +144,9 @@ struct End {
     machine: Machine,
     /// The bytes in flight from this end.
     link: VecDeque<u8>,
-    /// The position behind each sent message.
+    /// The position after each sent message.
     sent: Vec<usize>,
-    /// The position behind the close frame that the application sent.
+    /// The position after the close frame that the application sent.
     close: Option<usize>,
     /// The times at which the application sent the close frame, and at which its last byte was
     /// written.
@@ -154,7 +154,7 @@ struct End {
     close_written: Option<Time>,
     writes: Vec<(Time, usize)>,
     written: usize,
-    /// The position behind all that the application sent.
+    /// The position after all that the application sent.
     queued: usize,
     /// The number of bytes taken from the other end.
     taken: usize,
@@ -189,7 +189,7 @@ impl End {
         }
     }
 
-    /// Counts a frame that the application sent, and returns the position behind it. All frames are short.
+    /// Counts a frame that the application sent, and returns the position after it. All frames are short.
     fn queue(&mut self, payload: usize) -> usize {
         assert!(payload < 126, "a longer frame has a longer header");
         let header = if matches!(self.machine, Machine::Client(_)) { 6 } else { 2 };

@@ -41,7 +41,7 @@ fn close_frame_is_answered_and_nothing_follows() {
         ("without a code", b"", None, "", b""),
     ];
     for (name, body, code, reason, answer) in cases {
-        // F20: frames behind the close frame are ignored, pings and texts alike.
+        // F20: frames after the close frame are ignored, pings and texts alike.
         let bytes = [masked(0x88, body), masked(0x81, b"Hi"), masked(0x89, b""), masked(0x88, body)].concat();
         for cut in cuts::ways(&bytes) {
             let mut server = server();
@@ -443,7 +443,7 @@ fn unwanted_bytes_end_the_connection() {
     assert_eq!(frames::read(&waiting(&mut server))[0].payload[..2], 1011_u16.to_be_bytes());
     let mut too_much = server_fed_too_much_at_once();
     assert_eq!(drain(&mut too_much), [OwnedEvent::Closed(Closed::InputOverflow)]);
-    // Bytes behind the end of the transport change nothing.
+    // Bytes after the end of the transport change nothing.
     let mut ended = self::server();
     ended.feed_eof(Time::ZERO);
     ended.filled(Time::ZERO, usize::MAX);

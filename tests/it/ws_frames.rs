@@ -124,7 +124,7 @@ fn valid_frames_are_delivered() {
 fn invalid_frames_end_the_connection() {
     use ProtocolError as V;
     let long = |prefix: &[u8]| bytes(&[prefix, &M, &[b'x'; 300]]);
-    // The number of bytes of the vector after which the violation has to be reported.
+    // The number of bytes of the vector after which the violation must be reported.
     let cases: Vec<(&str, Vec<u8>, ProtocolError, usize)> = vec![
         ("F2: not masked", b"\x81\x02Hi".to_vec(), V::Unmasked, 2),
         ("F3: RSV1", masked(0xc1, b"Hi"), V::ReservedBit, 1),
@@ -283,7 +283,7 @@ fn released_pong_counts_in_the_next_flood() {
     let pongs = |numbers: std::ops::Range<u32>| numbers.flat_map(|n| plain(0x8a, &n.to_be_bytes()));
     let mut server = server(ws::Limits::default());
     let mut answered = |pings: Vec<u8>| {
-        // The pong that waits comes behind what is written.
+        // The pong that waits comes after what is written.
         let unwritten = waiting(&mut server).len();
         write(&mut server, unwritten);
         server.feed(Time::ZERO, &pings);
@@ -499,7 +499,7 @@ fn more_than_the_space_ends_the_connection() {
     server.feed(Time::ZERO, &masked(0x82, &[0x8a; 100_000]));
     assert!(matches!(drain(&mut server)[..], [OwnedEvent::Binary(_)]));
     assert_eq!(drain(&mut server), []);
-    // The buffer is larger than the space that it offers, and full of old bytes that are no frames.
+    // The buffer is larger than the space that it offers, and full of old bytes that are not frames.
     let space = server.space();
     let pongs = masked(0x8a, b"").repeat(space.len() / 6 + 1);
     let len = space.len();

@@ -64,7 +64,7 @@ pub enum Proof {
     Reads(fn(&ToolResult<'_>) -> String, &'static [&'static str], &'static str),
     /// The file and the name of another test that proves the claim.
     Test(&'static str, &'static str),
-    /// The reason for which the claim does not concern this crate.
+    /// Why the claim does not concern this crate.
     Elsewhere(&'static str),
 }
 
@@ -120,7 +120,7 @@ pub enum Step {
     Hears(&'static str),
     /// The application answers the last call of a tool.
     Answers(fn(&mut Server, ToolCall)),
-    /// The application answers the last request that is no call of a tool.
+    /// The application answers the last request that is not a call of a tool.
     AnswersRequest(fn(OpenCall<'_>)),
     /// The application does something on its own.
     Does(fn(&mut Editor)),
@@ -177,7 +177,7 @@ pub fn run(row: &Row) -> Vec<Line> {
     }
 }
 
-/// Reads a result as an agent does; `None` if it is no answer of this type.
+/// Reads a result as an agent does; `None` if it is not an answer of this type.
 pub fn read_as<A: Answer + FromResult>(result: &ToolResult<'_>) -> Option<A> {
     read_answer(&to_raw_value(result).unwrap()).ok()
 }

@@ -177,7 +177,7 @@ impl Bench {
         self.hear(&format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"{method}"}}"#))
     }
 
-    /// Receives a call of a tool, which the server has to accept.
+    /// Receives a call of a tool, which the server must accept.
     pub fn call(&mut self, id: &str, name: &str) -> CallId {
         let text =
             format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"tools/call","params":{{"name":"{name}"}}}}"#);

@@ -220,7 +220,7 @@ impl Agent {
                     break;
                 }
             }
-            // A pass has the time of its first poll, also if the clock shows an earlier one later.
+            // A pass has the time of its first poll, even if the clock shows an earlier one later.
             time = self.clock.read(now);
         }
         self.check(latest, oracle);

@@ -1,6 +1,5 @@
-//! The application of the editor. It answers at once, late, twice or never, inside the loop and
-//! outside, and sends its clients selections, files and tools. It records its events, and the
-//! deadlines that the host has to keep.
+//! The application of the editor. It answers at once, late, twice or never, inside the loop and outside, and sends its
+//! clients selections, files and tools. It records its events, and the deadlines that the host must keep.
 
 mod calls;
 mod consent;

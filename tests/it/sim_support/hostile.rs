@@ -1,6 +1,5 @@
-//! Peers that break rules, one behavior a row, after the table of threats: strangers that are not
-//! to be let in, and insiders that have the token. Each row has its actions and the answer that is
-//! due.
+//! Peers that break rules, one behavior a row, after the table of threats: strangers that are not to be accepted, and
+//! insiders that have the token. Each row has its actions and the answer that is due.
 
 use std::{collections::VecDeque, time::Duration};
 
@@ -96,7 +95,7 @@ impl Hostile {
         self.sends.iter().map(|(_, bytes)| bytes.len()).sum::<usize>() > 4_000
     }
 
-    /// Returns the time at which the peer sends next.
+    /// Returns when the peer sends next.
     pub fn next(&self) -> Option<Time> {
         self.sends.front().filter(|_| !self.is_over).map(|(at, _)| *at)
     }

@@ -44,7 +44,7 @@ pub enum Standing {
     Honest,
     /// A peer that has the token and breaks rules.
     Insider,
-    /// A peer that is not to be let in.
+    /// A peer that is not to be accepted.
     Stranger,
 }
 
@@ -52,7 +52,7 @@ pub enum Standing {
 #[derive(Debug)]
 struct Asked {
     id: String,
-    /// The time at which it was delivered.
+    /// When it was delivered.
     at: Time,
     /// The size of its message.
     bytes: usize,
@@ -120,7 +120,7 @@ pub struct Ledger {
     declared: (bool, bool),
     /// The earliest time at which the host can write a form; `None` before `initialized`.
     shows_forms_from: Option<Time>,
-    /// The number of times that the host can still send `roots/list`, and true if it has to.
+    /// The number of times that the host can still send `roots/list`, and true if it must.
     roots_due: (usize, bool),
     /// The last answer to `roots/list`, until the application receives the folders.
     pub folders: Option<String>,
@@ -162,7 +162,7 @@ impl Ledger {
         }
     }
 
-    /// Returns true if the client was let in and the connection is open.
+    /// Returns true if the client was accepted and the connection is open.
     pub fn is_attached(&self) -> bool {
         !self.has_ended && self.status == Some(101) && self.close_code.is_none()
     }
@@ -396,7 +396,7 @@ impl Ledger {
             (None, _) => oracle.claim(false, I::Envelope, || format!("no plain method: {text}")),
             (Some(method), Some(id)) => {
                 let number = id.parse().unwrap_or(0);
-                // A form has its id before the client shows forms, and waits behind the forms before it.
+                // A form has its id before the client shows forms, and waits after the forms before it.
                 let last = match method {
                     FORM => std::mem::replace(&mut self.last_form, number),
                     _ => self.own_ids.last().copied().unwrap_or(0),
@@ -461,9 +461,8 @@ impl Ledger {
             *at.or_else(|| if code == Some(INVALID_REQUEST) { refused() } else { None }).unwrap_or(first);
         let asked = self.pending.remove(at);
         oracle.claim(of_mark(&asked), I::CrossTalk, || format!("{:?} is answered {text}", asked.nonce));
-        // An editor that shuts down refuses every request. So an honest client may also get -32600
-        // in place of the answer of I20–I25; the ledger does not check that a shutdown is under
-        // way.
+        // An editor that shuts down refuses every request. So an honest client may also get -32600 instead of the
+        // answer of I20–I25; the ledger does not check that a shutdown is under way.
         let is_honest = self.standing == Standing::Honest;
         let holds = asked.expected.fits(answer) || is_honest && code == Some(INVALID_REQUEST);
         let rule = if is_honest { I::Negotiation } else { I::Refusal };
@@ -523,7 +522,7 @@ impl Ledger {
         oracle: &mut Oracle,
     ) {
         self.echoes.clear();
-        // Bytes behind our close frame are ignored.
+        // Bytes after our close frame are ignored.
         if self.close_code.is_some() || self.standing == Standing::Stranger {
             return;
         }

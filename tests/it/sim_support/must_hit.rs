@@ -1,5 +1,4 @@
-//! The events that a run of many seeds has to reach: a rule proves nothing if no event ever tests
-//! it.
+//! The events that a run of many seeds must reach: a rule proves nothing if no event ever tests it.
 
 use super::{hostile, oracle::Hits};
 

@@ -136,8 +136,8 @@ impl Clock {
         shown
     }
 
-    /// Returns the time that the clock shows, or sometimes an earlier one. A machine that gets an
-    /// earlier time has to go on from the latest time that it got before.
+    /// Returns the time that the clock shows, or sometimes an earlier one. A machine that gets an earlier time must go
+    /// on from the latest time that it got before.
     pub fn read(&mut self, now: Time) -> Time {
         let shown = now.saturating_add(self.ahead);
         if self.shaky && self.random.one_in(6) {
@@ -156,7 +156,7 @@ impl Clock {
         self.ahead += span;
     }
 
-    /// Returns the moment at which the clock shows this time.
+    /// Returns the moment the clock shows this time.
     pub fn shows(&self, at: Time) -> Time {
         Time::new(at.since_start().saturating_sub(self.ahead))
     }

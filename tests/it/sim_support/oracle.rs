@@ -1,13 +1,13 @@
 //! The rules, and the oracle that checks them.
 //!
-//! Every other part of the simulation reports its observations to the [`Oracle`], with claims that
-//! have to hold. The first failed claim is the fault of the run; later ones do not count.
+//! Every other part of the simulation reports its observations to the [`Oracle`], with claims that must hold. The first
+//! failed claim is the fault of the run; later ones do not count.
 
 use std::collections::BTreeMap;
 
 use ide_mcp::Time;
 
-/// The count of each event that a run of many seeds has to reach.
+/// The count of each event that a run of many seeds must reach.
 pub type Hits = BTreeMap<&'static str, u64>;
 
 /// Adds the hits of one run to those of others.
@@ -72,7 +72,7 @@ invariants! {
     /// I14, I19: a request of ours ends by its deadline, and not before
     RequestDeadline,
     /// I16: ids are integers from 1, each used once, that only grow. Forms, which wait until the client shows them, can
-    /// come behind later requests, but not behind later forms
+    /// come after later requests, but not after later forms
     OwnIds,
     /// I17: a request is cancelled once on the wire, and only one that was sent
     OneCancel,

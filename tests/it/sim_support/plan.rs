@@ -61,7 +61,7 @@ pub struct Plan {
     pub asks: bool,
 }
 
-/// The way in which an agent answers the question for its folders.
+/// How an agent answers the question for its folders.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Folders {
     /// The agent declares none.
@@ -123,8 +123,7 @@ impl Plan {
         }
     }
 
-    /// Makes the run orderly: no timer is due when bytes arrive, and no message has to wait for
-    /// room.
+    /// Makes the run orderly: no timer is due when bytes arrive, and no message must wait for room.
     pub const fn keep_orderly(&mut self) {
         self.pings = false;
         self.mark = 8 * 1024 * 1024;

@@ -1,5 +1,5 @@
-//! The editor under test, and the faults that can be planted in it. They test the oracle, which has
-//! to find each fault under its own invariant.
+//! The editor under test, and the faults that can be planted in it. They test the oracle, which must find each fault
+//! under its own invariant.
 
 mod mangled;
 
@@ -90,7 +90,7 @@ bugs! {
     /// Two mentions are sent together.
     MentionsTogether => Mentions,
     ProgressGoesBack => Progress,
-    /// Every client is let in.
+    /// Every client is accepted.
     NeedsNoToken => NoToken,
     /// The close code is wrong.
     ClosesWithAnotherCode => Refusal,
@@ -106,7 +106,7 @@ bugs! {
     RefusesTheHonest => Reconnect,
     ChoosesAnotherVersion => Negotiation,
     ReusesIds => OwnIds,
-    /// A request comes behind later ones.
+    /// A request comes after later ones.
     TurnsRequestsAround => OwnIds,
     /// A client that declared no folders is asked for them.
     AsksAnyoneForFolders => Roots,
@@ -168,7 +168,7 @@ pub struct Subject {
     now: Time,
     /// The output that the fault leads to.
     outs: BTreeMap<ConnId, Vec<u8>>,
-    /// True if such output came outside of a pass, and a pass has to offer it.
+    /// True if such output came outside of a pass, and a pass must offer it.
     has_more: bool,
     /// The connections that the host has closed with output in `outs`, and the times.
     over: Vec<(ConnId, Time)>,

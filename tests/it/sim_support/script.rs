@@ -174,8 +174,8 @@ impl World {
         }
     }
 
-    /// Lets all machines sleep. With a clean network and a running editor, a connection that was in
-    /// order before has to exist afterwards (I34).
+    /// Lets all machines sleep. With a clean network and a running editor, a connection that was in order before must
+    /// exist afterwards (I34).
     fn laptop_sleeps(&mut self, span: Duration) {
         self.settle();
         let well = |world: &Self| -> Vec<(usize, ide_mcp::ide::ConnId)> {
@@ -314,8 +314,7 @@ impl World {
         self.judge_calm();
     }
 
-    /// Runs the loop of the host late every time. The host has to find dead peers all the same
-    /// (K1).
+    /// Runs the loop of the host late every time. The host must find dead peers all the same (K1).
     fn be_late(&mut self) {
         for _ in 0..4 {
             self.settle();

@@ -42,9 +42,8 @@ const NEVER_IDLE: usize = 200_000;
 pub enum Cuts {
     /// As the seed decides.
     Seeded,
-    /// At most so many bytes at a time, both ways, in an orderly world. In other worlds the cuts
-    /// can show, as law 2 permits: if a timer is due at the moment at which bytes arrive, or an end
-    /// comes with them.
+    /// At most so many bytes at a time, both ways, in an orderly world. In other worlds the cuts can show, as law 2
+    /// permits: if a timer is due at the moment bytes arrive, or an end comes with them.
     Into(usize),
 }
 
@@ -74,7 +73,7 @@ pub struct World {
     places: usize,
     /// The number of turns in which nothing happened, since the start.
     idle: u64,
-    /// The number of connections whose end was no event, since this host began.
+    /// The number of connections whose end was not an event, since this host began.
     strangers: u64,
 }
 
@@ -359,7 +358,7 @@ impl World {
                     return any;
                 }
             }
-            // A pass has the time of its first poll, also if the clock shows an earlier one later.
+            // A pass has the time of its first poll, even if the clock shows an earlier one later.
             time = self.host_clock.read(self.now);
         }
         any
@@ -377,7 +376,7 @@ impl World {
         }
         if let ServerEvent::MentionExpired { mention } = event {
             let Self { editor, subject, oracle, books, .. } = self;
-            // The end of a connection that was never let in is no event.
+            // The end of a connection that was never accepted is not an event.
             let is_gone = |conn: ConnId| {
                 let ended = || !subject.wants_input(conn);
                 let stays = books.get(&conn).filter(|book| !book.has_ended);

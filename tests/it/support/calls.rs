@@ -1,8 +1,7 @@
 //! Law 7 for the IDE layer: the requests of a run in both directions, and the end of each.
 //!
-//! The text of its id identifies a request of the peer, so each id has to be written in its own way
-//! in a script (`2` and `2.0` are the same id, written in two ways). Our own requests are numbered
-//! in the order in which they were sent.
+//! The text of its id identifies a request of the peer, so each id must be written in its own way in a script (`2` and
+//! `2.0` are the same id, written in two ways). Our own requests are numbered in the order that they were sent.
 
 use super::frames::{self, Read};
 use super::laws::{Calls, Record};
@@ -76,7 +75,7 @@ fn incoming(
     let texts = texts_out(output);
     let answers = messages(&texts).filter_map(|message| message.answer());
     let mut ended: Vec<String> = answers.map(|answer| answer.id).filter(|id| id != "null").collect();
-    // The machine does not read requests behind the end of the connection.
+    // The machine does not read requests after the end of the connection.
     let was_seen = |id: &String| ended.contains(id) || names.values().any(|name| name == id);
     of_peer.truncate(of_peer.iter().rposition(was_seen).map_or(0, |last| last + 1));
     let of_nobody = || "a call without its event".to_owned();

@@ -56,8 +56,8 @@ fn cpu_time() -> Duration {
     Duration::new(time.tv_sec.try_into().unwrap(), time.tv_nsec.try_into().unwrap())
 }
 
-/// Returns the time of day, in place of the processor time. Other work counts here, so the shortest
-/// of several runs matters more.
+/// Returns the time of day, instead of the processor time. Other work counts here, so the shortest of several runs
+/// matters more.
 #[cfg(not(unix))]
 #[allow(clippy::disallowed_methods, reason = "real work takes real time")]
 fn cpu_time() -> Duration {

@@ -61,7 +61,7 @@ impl PartialEq<(u8, Vec<u8>)> for Read {
     }
 }
 
-/// Reads all frames, behind an HTTP head if there is one. Panics if the last frame is cut off.
+/// Reads all frames, after an HTTP head if there is one. Panics if the last frame is cut off.
 pub fn read(bytes: &[u8]) -> Vec<Read> {
     let head = if bytes.starts_with(b"HTTP/") || bytes.starts_with(b"GET ") { head_len(bytes) } else { 0 };
     let (frames, rest) = whole(&bytes[head..]);

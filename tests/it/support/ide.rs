@@ -156,7 +156,7 @@ impl Editor {
         self.server.agent_mut(self.conn.into())
     }
 
-    /// Returns true if the client has been let in, and its connection has not ended.
+    /// Returns true if the client has been accepted, and its connection has not ended.
     pub fn is_attached(&self) -> bool {
         self.server.agent(self.conn.into()).is_some()
     }

@@ -39,7 +39,7 @@ pub struct Mutant<M: Machine> {
     /// True once the inner machine has closed, and once the mutant has.
     inner_is_over: bool,
     is_over: bool,
-    /// The time at which the rest of the output is dropped.
+    /// When the rest of the output is dropped.
     drop_at: Option<Time>,
     /// Input that the inner machine did not want.
     backlog: Vec<u8>,

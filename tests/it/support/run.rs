@@ -8,7 +8,7 @@ use std::time::Duration;
 
 /// More outputs than any machine has in a pass over a few kilobytes of input.
 const NEVER_IDLE: usize = 300_000;
-/// The time within which a run has to end by itself.
+/// The time within which a run must end by itself.
 const PATIENCE: Duration = Duration::from_secs(600);
 
 /// A machine under observation.
@@ -229,7 +229,7 @@ impl<'a, S: Subject> Run<'a, S> {
         act(&mut self.machine);
     }
 
-    /// Tries everything that the machine has to refuse, and checks law 8.
+    /// Tries everything that the machine must refuse, and checks law 8.
     pub fn refuse(&mut self) {
         let before = self.state();
         let mut refusals = Refusals::default();

@@ -126,8 +126,8 @@ impl OneOfServer {
         self.server.space(self.conn);
     }
 
-    /// Returns the end of this connection, once, if the server has only counted it: that of a connection that was not let
-    /// in. The laws of a single connection require an event.
+    /// Returns the end of this connection, once, if the server has only counted it: that of a connection that was not
+    /// accepted. The laws of a single connection require an event.
     fn counted(&mut self) -> Option<ServerEvent> {
         let is_new = self.server.unauthenticated().total() > 0 && !self.is_counted;
         self.is_counted |= is_new;

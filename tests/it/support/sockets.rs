@@ -147,7 +147,7 @@ impl Subject for WsServer {
             .collect();
         let field = "X-Filler: ".to_owned() + &"y".repeat(9000) + "\r\n";
         scripts.push(HEAD.replacen("Host", &(field.clone() + "Host"), 1).into());
-        // Two faults: a head that is too long, and a bare line feed behind its limit.
+        // Two faults: a head that is too long, and a bare line feed after its limit.
         scripts.push(HEAD.replacen("Host", &(field + "\nHost"), 1).into());
         scripts.push(HEAD.replace("13", "12").into());
         scripts

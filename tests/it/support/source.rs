@@ -19,7 +19,7 @@ pub fn rust_files(folder: &Path) -> Vec<PathBuf> {
     files
 }
 
-/// Returns the code with a space in place of every comment, string and character.
+/// Returns the code with a space instead of every comment, string and character.
 pub fn without_comments_and_text(source: &str) -> String {
     let mut code = String::new();
     let mut rest = source;

@@ -58,7 +58,7 @@ pub trait Subject {
         64 * 1024
     }
 
-    /// Tries the sends and answers that the machine has to refuse in this state. `is_full` says that its unwritten output
+    /// Tries the sends and answers that the machine must refuse in this state. `is_full` says that its unwritten output
     /// is at or above the mark.
     fn refuse(&self, app: &Self::App, machine: &mut Self::Machine, is_full: bool, refusals: &mut Refusals);
 
@@ -129,8 +129,7 @@ pub struct Calls {
     pub ended: Vec<String>,
 }
 
-/// The sends and answers that the machine has to refuse: the names of those tried, and the first
-/// that was not refused.
+/// The sends and answers that the machine must refuse: the names of those tried, and the first that was not refused.
 #[derive(Debug, Default)]
 pub struct Refusals {
     pub tried: BTreeSet<&'static str>,

@@ -38,7 +38,7 @@ pub struct Toy {
     calls: BTreeMap<u32, Time>,
     /// The reason of the end.
     ending: Option<&'static str>,
-    /// The time at which the rest of the output is dropped, once `Closed` is reported.
+    /// When the rest of the output is dropped, once `Closed` is reported.
     drop_at: Option<Time>,
     room: [u8; 512],
     /// True from the first poll of a pass to its `Wait`.

@@ -22,14 +22,14 @@ pub enum Due {
     Status(u16),
     /// The peer gets the answer to a wrong token.
     Unauthorized,
-    /// The peer is let in, and gets this close code when it breaks the rule.
+    /// The peer is accepted, and gets this close code when it breaks the rule.
     Close(u16),
-    /// The peer is let in, and stays connected until a timeout ends its silence.
+    /// The peer is accepted, and stays connected until a timeout ends its silence.
     #[default]
     Stays,
 }
 
-/// The peers that are not let in.
+/// The peers that are not accepted.
 pub const STRANGERS: &[Row] = &[
     ("stranger: no token", Due::Unauthorized, |s| s.head(&[(&token_line(), "")])),
     ("stranger: wrong token", Due::Unauthorized, |s| s.head(&[("tok-0123", "tok-0124")])),

@@ -22,7 +22,7 @@ pub enum Consent {
 /// The wait of a call for the consent.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Wait {
-    /// The time at which the call was read.
+    /// When the call was read.
     read_at: Time,
     /// The first rest after that with nothing unwritten: the session has the call since.
     held_at: Option<Time>,

@@ -118,9 +118,8 @@ impl Ledger {
             });
             oracle.hit("selection sent again");
         } else if let Some(at) = past.selected_at(last) {
-            // The debounce of this selection started after that of the last one had ended, and so
-            // after the last one was made. The time at which it entered the send buffer cannot be
-            // observed.
+            // The debounce of this selection started after that of the last one had ended, and so after the last one
+            // was made. When it entered the send buffer cannot be observed.
             let paced = now >= at.saturating_add(past.debounce);
             oracle.claim(paced, I::Coalescing, || format!("selection {number} comes too soon after {last}"));
         }

@@ -12,13 +12,12 @@ const LONGEST_SETTLING: Duration = Duration::from_secs(10);
 /// The time from the end of the settle time to the last repeat.
 const LAST: Duration = Duration::from_secs(5);
 
-/// The repeats of the selection that the host still has to send, or can send: at once after a list, at
-/// the end of the settle time, and once later. The settle time begins after `initialized`, a list, or a
-/// change of the tools.
+/// The repeats of the selection that the host still must send, or can send: at once after a list, at the end of the
+/// settle time, and once later. The settle time begins after `initialized`, a list, or a change of the tools.
 ///
-/// A repeat has the earliest time at which it can be due, because its entry into the send buffer cannot
-/// be observed. A repeat that is due waits for the selection before it to be written, and so can come
-/// behind a change of the tools that became due later.
+/// A repeat has the earliest time at which it can be due, because its entry into the send buffer cannot be observed. A
+/// repeat that is due waits for the selection before it to be written, and so can come after a change of the tools that
+/// became due later.
 #[derive(Debug, Default)]
 pub struct Repeats {
     due: Vec<Time>,

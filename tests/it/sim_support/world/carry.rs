@@ -175,8 +175,8 @@ impl World {
         self.stranger_ended(conn);
     }
 
-    /// Records the end of a connection that the host has finished. If the host reported no end, the
-    /// connection was never let in, and the host counts its end.
+    /// Records the end of a connection that the host has finished. If the host reported no end, the connection was
+    /// never accepted, and the host counts its end.
     pub(super) fn stranger_ended(&mut self, conn: ConnId) {
         let Some(book) = self.books.get_mut(&conn).filter(|book| !book.has_ended) else { return };
         book.has_ended = true;

@@ -96,9 +96,9 @@ impl World {
         });
     }
 
-    /// Checks the limits of [`Server::shutdown`](ide::Server::shutdown). A connection ends within 2 s of the shutdown or
-    /// of the latest write up to its close frame, and then has 2 s for its last bytes, however many writes they
-    /// take. No event reports the end of a connection that was not let in, so it has both limits at once.
+    /// Checks the limits of [`Server::shutdown`](ide::Server::shutdown). A connection ends within 2 s of the shutdown
+    /// or of the latest write up to its close frame, and then has 2 s for its last bytes, however many writes they
+    /// take. No event reports the end of a connection that was not accepted, so it has both limits at once.
     fn check_shutdown(&mut self, time: Time) {
         let Some((since, slept)) = self.shut_down else { return };
         let ws::Limits { close, drain, .. } = ws::Limits::default();
