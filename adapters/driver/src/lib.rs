@@ -1,19 +1,18 @@
-//! The code that all adapters of ide-mcp share, and that a new adapter can build on: a connection on
-//! one socket, and the server of an editor, without a way to wait.
+//! What all adapters of ide-mcp share, and what you build on if you write another one: a connection on one
+//! socket, and the server of an editor, without a way to wait.
 //!
-//! An application uses `ide-mcp-mio`, `ide-mcp-smol` or `ide-mcp-blocking`. Each adapter has a
-//! [`Transport`] and its own way to wait. This crate has all other code of an adapter.
+//! If your program only needs an adapter, use `ide-mcp-mio`, `ide-mcp-smol` or `ide-mcp-blocking`. Each of
+//! them adds a [`Transport`] and its own way to wait; everything else is here.
 //!
 //! | module | contents |
 //! | --- | --- |
-//! | sockets | [`Link`] moves the bytes between a socket and a machine ([`Machine`](ide_mcp::Machine)) that it borrows in each step. [`Conn`] is a link that owns its protocol state machine. A socket is any type that reads, writes and can [shut its write side down](Shutdown); it does not block. |
-//! | waiting | [`Bell`] ends the wait of a loop for sockets. [`WakeSet`] collects the wake-ups of sockets and other threads for a loop that waits, and [`Next`] is the outcome of a step of such a loop. |
+//! | sockets | [`Link`] moves bytes between a socket and a machine ([`Machine`](ide_mcp::Machine)) that it borrows for each step. [`Conn`] is a link that owns its machine. A socket is any type that reads and writes without blocking and can [shut its write side down](Shutdown). |
+//! | waiting | [`WakeSet`] collects the wake-ups of sockets and other threads for a loop that waits, [`Next`] is what a step of such a loop returns, and [`Bell`] ends the wait of a loop that waits for sockets only. |
 //! | agent | [`AgentSession`]: the search for the editor, the attempts to attach, and the events of an agent. |
-//! | server | [`Server`]: the address of the listener ([`Bind`]), the number of connections that are accepted at a time, the number of bytes that a turn reads and writes, the lingering of closed connections, the lock file and its guard, and the order of the shutdown. |
+//! | server | [`Server`]: where to listen ([`Bind`]), how many connections to accept at a time, how many bytes a turn reads and writes, how long closed connections linger, the lock file and its guard, and the order of the shutdown. |
 //!
-//! The [`ide::Server`](ide_mcp::ide::Server) decides about messages and about admission. This crate has
-//! no protocol, no clock and no poll: the caller passes the time, and reports when a socket can be
-//! ready.
+//! [`ide::Server`](ide_mcp::ide::Server) decides what a message means and whom it admits. This crate has no
+//! protocol, no clock and no poll: you pass the time, and report when a socket may be ready.
 //!
 //! # The adapters
 //! | | `ide-mcp-mio` | `ide-mcp-smol` | `ide-mcp-blocking` |
@@ -28,14 +27,14 @@
 //! | connections | 1,022 | as many as there are file descriptors | as many as there are file descriptors |
 //! | the same in all | `Server::start`, `bind`, `handle`, `machine`, `machine_mut`, `lock_file`, `lock_file_mut`, `local_addr`, `shutdown`, `is_over`; `Agent::session`, `client_mut`, `is_over`; `Conn::machine`, `machine_mut`, `error`, `is_over` | | |
 //!
-//! All three return the events of the editor ([`ServerEvent`](ide_mcp::ide::ServerEvent)), and take its
-//! options ([`ServerConfig`](ide_mcp::ide::ServerConfig)). Their agents return the events of a client
-//! ([`ClientEvent`](ide_mcp::ide::ClientEvent)), and the end of an agent is an [`AgentError`].
+//! All three take the same options ([`ServerConfig`](ide_mcp::ide::ServerConfig)) and return the same events
+//! ([`ServerEvent`](ide_mcp::ide::ServerEvent)). Their agents return
+//! [`ClientEvent`](ide_mcp::ide::ClientEvent)s, and an [`AgentError`] when they end.
 //!
-//! # Another adapter
-//! A new adapter implements [`Transport`] and calls [`Server::turn`]. An adapter that learns of
-//! readiness only through wakers uses the wakers of a [`WakeSet`], and calls [`Server::next`]. An adapter that waits by
-//! level, as poll(2) does, asks [`Server::awaited`] for what to wait for.
+//! # Writing another adapter
+//! Implement [`Transport`] and call [`Server::turn`]. If you learn of readiness only through wakers, use
+//! those of a [`WakeSet`] and call [`Server::next`]. If you wait by level, as poll(2) does, ask
+//! [`Server::awaited`] what to wait for.
 
 mod agent;
 mod server;

@@ -1,5 +1,5 @@
-//! The locks of this crate: those of the standard library, and in `tests/lab/threads.sh` those of shuttle, which
-//! runs a test in many orders of its threads.
+//! The locks of this crate: those of std, or of shuttle in `tests/lab/threads.sh`, which runs a test in many
+//! orders of its threads.
 
 #[cfg(all(test, shuttle))]
 pub(crate) use shuttle::sync::{Condvar, Mutex, MutexGuard};

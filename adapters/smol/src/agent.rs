@@ -55,12 +55,12 @@ impl Agent {
     pub async fn attach(options: AgentOptions) -> Result<Self, AgentError> {
         let mut agent = Self::start(options)?;
         loop {
-            if let Some(beginning) = agent.session.take_beginning() {
+            if let Some(attached) = agent.session.take_attached() {
                 // The editor waits for these bytes, and the agent can be idle from now on.
                 if let Some(conn) = &mut agent.conn {
                     conn.write();
                 }
-                return beginning.map(|()| agent);
+                return attached.map(|()| agent);
             }
             agent.advance().await;
         }

@@ -1,4 +1,5 @@
-//! The errors of an agent. Their texts name the remedy, and no option of a program.
+//! The errors of an agent. Each text says what to do. None names a command line option, since any program can
+//! show them.
 
 use super::ConnectError;
 use ide_mcp::ide::RequestError;
@@ -13,7 +14,7 @@ use std::fmt;
 use std::io;
 use thiserror::Error;
 
-/// The reason why an agent is not attached. Its text, that of `Display`, tells a person what to do.
+/// Why an agent is not attached. Its `Display` text tells the person what to do.
 ///
 /// [Causes and reactions](ide_mcp::guide::errors#an-agent-finds-no-editor).
 #[derive(Debug, Error)]
@@ -22,7 +23,7 @@ pub enum AgentError {
     /// The search found no editor.
     #[error(transparent)]
     NoEditor(Box<NoEditor>),
-    /// There is a lock file, and no connection to its editor. Nothing was sent.
+    /// We found a lock file, but could not connect to its editor. Nothing was sent.
     #[error(fmt = not_connected)]
     NotConnected {
         /// The editor of the lock file.
@@ -30,7 +31,7 @@ pub enum AgentError {
         /// The reason.
         error: ConnectError,
     },
-    /// There is an editor, and it does not admit the agent.
+    /// We reached the editor, but it did not admit the agent.
     #[error(fmt = not_admitted)]
     NotAdmitted {
         /// The editor.
@@ -38,38 +39,38 @@ pub enum AgentError {
         /// The reason.
         reason: NotAdmitted,
     },
-    /// The name or version of the agent, or the host of the editor, is not valid in an opening handshake.
+    /// The name or version of the agent, or the host of the editor, cannot be sent in an opening handshake.
     #[error("the options of the agent are not valid: {0}")]
     Invalid(InvalidClientRequest),
     /// An error of the system before the first attempt.
     #[error(transparent)]
     Io(io::Error),
-    /// The agent was attached, and its connection has ended.
+    /// The agent was attached and has lost its connection.
     #[error("{}{}", safe(closed), gave_up.map(|gave_up| format!("; {gave_up}")).unwrap_or_default())]
     Ended {
-        /// The end of the last connection or attempt.
+        /// How the last connection or attempt ended.
         closed: Closed,
-        /// The reason why the agent does not try again; `None` if it does not reconnect at all.
+        /// Why the agent stopped trying; `None` if it does not reconnect at all.
         gave_up: Option<GaveUp>,
     },
-    /// The agent is over, and the error that ended it was returned before.
-    #[error("the agent is over, and its end was reported before")]
+    /// The agent has ended, and an earlier call returned the error.
+    #[error("the agent has ended, and an earlier call returned the reason")]
     Over,
 }
 
-/// The reason why an editor did not admit an agent.
+/// Why an editor did not admit an agent.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum NotAdmitted {
-    /// The end of the connection before there was a session, such as the refusal of the token.
+    /// The connection closed before there was a session, for example because the editor refused the token.
     Closed(Closed),
-    /// A session that could not be opened.
+    /// The session could not be opened.
     Failed(Failure),
-    /// An editor that did not choose the sub-protocol `mcp`.
+    /// The editor did not choose the sub-protocol `mcp`.
     SubprotocolMissing,
 }
 
-/// The maximum number of characters of the name of an editor.
+/// How many characters of an editor's name we show.
 const MAX_NAME: usize = 100;
 
 fn not_connected(editor: &FoundEditor, error: &ConnectError, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -78,7 +79,7 @@ fn not_connected(editor: &FoundEditor, error: &ConnectError, f: &mut fmt::Format
     write!(f, "no editor found: {:?} does not answer on ", display_line(name, MAX_NAME))?;
     match host.as_str() {
         LOOPBACK => write!(f, "port {port}")?,
-        // The message names the variable, which the person can have forgotten.
+        // Name the variable: the person may have forgotten that it is set.
         host => write!(f, "{}, the host of {HOST_VARIABLE}", safe(&authority(host, *port)))?,
     }
     write!(f, " ({error}); ")?;
@@ -100,42 +101,42 @@ fn not_admitted(editor: &FoundEditor, reason: &NotAdmitted, f: &mut fmt::Formatt
         NotAdmitted::Closed(Closed::NotAccepted(NotAccepted::Status(404, _))) => {
             write!(
                 f,
-                "the program on port {port} answers 404: it has nothing for agents at the request target"
+                "the program on port {port} answers 404: it serves no agents at this request target"
             )
         }
         NotAdmitted::Closed(closed) => {
-            write!(f, "the editor on port {port} lets nobody in: {}", safe(closed))
+            write!(f, "the editor on port {port} did not admit the agent: {}", safe(closed))
         }
         NotAdmitted::Failed(failure) => {
             write!(f, "the session with the editor on port {port} could not be opened: {}", safe(failure))
         }
         NotAdmitted::SubprotocolMissing => write!(
             f,
-            "the program on port {port} does not choose the sub-protocol mcp: it isn't an editor for agents"
+            "the program on port {port} does not choose the sub-protocol mcp, so it is not an editor for agents"
         ),
     }
 }
 
-/// Returns a text that can contain text of the peer, to be shown.
+/// Makes a text that may contain words of the peer safe to show.
 fn safe(text: &impl ToString) -> String {
     display_safe(&text.to_string()).into_owned()
 }
 
-/// The reason why a request that an agent waits for has no answer.
+/// Why a request has no answer.
 ///
 /// [Causes and reactions](ide_mcp::guide::errors#a-request-has-no-answer).
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum CallError {
-    /// The request was not sent. [`NotSent::NotReady`] while the agent is not attached.
+    /// The request was not sent; [`NotSent::NotReady`] while the agent is not attached.
     #[error(transparent)]
     NotSent(#[from] NotSent),
-    /// The request has no answer of its kind.
-    // Not the source of this error: a program that prints a chain of sources would show text of the peer as it came.
+    /// The request failed: the editor answered with an error, did not answer, or the connection ended.
+    // Not the `source` of this error: a program that prints the chain would show the peer's text unescaped.
     #[error("{}", safe(_0))]
     Failed(RequestError),
-    /// 10,000 events wait for the application, or events with more than 16 MiB of texts and JSON. The request
-    /// is cancelled; take the events first.
+    /// 10,000 events, or events with more than 16 MiB of text and JSON, wait for the application. The request
+    /// is cancelled; take the events before you send the next one.
     #[error(
         "too many events of the editor wait for the application, and the request is cancelled: take the events first"
     )]
@@ -164,7 +165,7 @@ mod tests {
                 &ended(Some(GaveUp::TooLong)),
                 "the connection ended without a close frame; the editor has not come back in time: attach again once it is there",
             ),
-            (&AgentError::Over, "the agent is over, and its end was reported before"),
+            (&AgentError::Over, "the agent has ended, and an earlier call returned the reason"),
             (
                 &CallError::NotSent(NotSent::Full),
                 "the send buffer is full: send later, when the peer has read",

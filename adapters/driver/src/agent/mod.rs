@@ -1,4 +1,4 @@
-//! The side of an agent, without the waiting.
+//! The agent's side, apart from the waiting.
 
 mod connecting;
 mod error;

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use std::process;
 use std::time::Duration;
 
-/// The settings of an agent: the editor that it looks for, and its identity.
+/// Which editor an agent looks for, and how it introduces itself.
 ///
 /// ```
 /// use ide_mcp_driver::{AgentOptions, Trust};
@@ -19,39 +19,38 @@ use std::time::Duration;
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct AgentOptions {
-    /// The name and version of the agent, which the editor receives.
+    /// The agent's name and version, which the editor can show.
     pub info: Implementation,
-    /// The search for the editor. Default: the editor that has the working directory open.
+    /// How to find the editor. By default, the one that has the working directory open.
     pub search: EditorSearch,
-    /// The request target of the opening handshake, as in
-    /// [`ClientConfig::target`](ide_mcp::ide::ClientConfig::target). Default `None`: the agent asks for `/`, as
-    /// the real client does (measured), and for `/mcp` if the answer is 404. Two descriptions of editors have
-    /// `/mcp`.
+    /// The request target of the opening handshake, see
+    /// [`ClientConfig::target`](ide_mcp::ide::ClientConfig::target). With `None`, the default, the agent asks
+    /// for `/` as the real client does (measured), and tries `/mcp` if the editor answers 404: two
+    /// descriptions of editors use `/mcp`.
     pub target: Option<String>,
-    /// The servers to which the agent sends its token. Default: those of our own user.
+    /// Which servers get the token. By default, those of our own user.
     pub trust: Trust,
-    /// True if the agent attaches again to an editor that it has lost: at the same port, until the
-    /// [backoff](Self::backoff) gives up after 60 s. There is no event while it tries, and an editor that comes back on
-    /// another port is not found. Default true: the real client does so (measured). A first attempt that fails is not
-    /// repeated.
+    /// Whether the agent attaches again when it loses its editor. It tries the same port, without an event,
+    /// until the [backoff](Self::backoff) gives up after 60 s; it does not find an editor that comes back on
+    /// another port. A failed first attempt is never repeated. On by default, as in the real client
+    /// (measured).
     pub reconnects: bool,
-    /// The times at which the agent tries again.
+    /// How long to wait between attempts.
     pub backoff: Backoff,
-    /// The time for connecting the socket, at each attempt. Default 30 s, as in the real client.
+    /// How long each attempt may take to connect its socket. Default 30 s, as in the real client.
     pub connect_timeout: Duration,
-    /// The process id to send to the editor, which then shows that an agent is attached. Default: this
+    /// The process id to tell the editor, so that it can show which agent is attached. By default, this
     /// process.
     pub pid: Option<u32>,
-    /// The folders in which the agent works. Default none: they are not declared.
+    /// The folders in which the agent works. By default none, and then the agent does not declare any.
     pub roots: Option<Vec<Root>>,
-    /// True if the agent shows forms to its person
-    /// ([`ClientEvent::Form`](ide_mcp::ide::ClientEvent::Form)). Default false.
+    /// Set this if the agent can show forms ([`ClientEvent::Form`](ide_mcp::ide::ClientEvent::Form)). Default
+    /// false.
     pub elicitation: bool,
 }
 
 impl AgentOptions {
-    /// Creates the settings of an agent with this name and version, for the editor that has the working
-    /// directory open.
+    /// Describes an agent with this name and version that attaches to the editor of the working directory.
     #[must_use]
     pub fn new(name: &str, version: &str) -> Self {
         Self {
@@ -68,28 +67,28 @@ impl AgentOptions {
         }
     }
 
-    /// Sets the directory that the editor has open.
+    /// Looks for the editor that has this directory open, in place of the working directory.
     #[must_use]
     pub fn cwd(mut self, dir: impl Into<PathBuf>) -> Self {
         self.search.cwd = Some(dir.into());
         self
     }
 
-    /// Sets the port of the editor. The directory does not decide then.
+    /// Looks for the editor on this port, whatever folders it has open.
     #[must_use]
     pub const fn port(mut self, port: u16) -> Self {
         self.search.port = Some(port);
         self
     }
 
-    /// Sets the lock file of the editor. Nothing else decides then.
+    /// Takes the editor of this lock file, and looks no further.
     #[must_use]
     pub fn lock_file(mut self, path: impl Into<PathBuf>) -> Self {
         self.search.lock_file = Some(path.into());
         self
     }
 
-    /// Permits an editor whose process does not run here, because it runs in another container
+    /// Accepts an editor whose process does not run here, since it runs in another container
     /// ([`EditorSearch::permits_dead_process`]).
     #[must_use]
     pub const fn permit_dead_process(mut self) -> Self {

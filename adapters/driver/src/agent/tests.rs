@@ -51,14 +51,14 @@ fn first_attempt_is_not_repeated() {
         assert_eq!(session.step(at(29)), AgentStep::Wait(at(30)), "{name}");
         fail(&mut session);
         assert!(!session.is_over() && session.deadline(at(1)) == Some(at(1)), "{name}: an event waits");
-        let error = session.take_beginning().unwrap().unwrap_err();
+        let error = session.take_attached().unwrap().unwrap_err();
         assert!(kind_of(&error).starts_with(kind), "{name}: {error}");
         assert!(!error.to_string().contains("--"), "{name}: {error} names an option of a command line");
         assert_eq!((session.step(at(100)), session.is_over()), (AgentStep::Over, true), "{name}");
     }
 }
 
-/// Checks that the first attempt takes the editor that was found, and that the next one reads the file again.
+/// The first attempt takes the editor that was found; the next one reads the lock file again.
 #[test]
 fn first_attempt_does_not_read_the_lock_file_again() {
     let lock = LockFile::new();
@@ -76,7 +76,7 @@ fn lost_editor_is_tried_again_each_time() {
     let mut session = lock.attached();
     for loss in [100, 200] {
         lose(&mut session, at(loss));
-        // These failed attempts are no events: nobody listens, the lock file is gone, its process is dead.
+        // Failed attempts are not events: nobody listens, the lock file is gone, its process is dead.
         assert_eq!(session.step(at(loss)), AgentStep::Wait(at(loss + 1)));
         connect(&mut session, at(loss + 1));
         session.on_not_connected(at(loss + 1), io::Error::from(ErrorKind::ConnectionRefused));
@@ -173,12 +173,12 @@ fn refused_token_is_read_again() {
     }
 }
 
-/// Asks at the other default target after a 404: once in each attempt, on a new socket whose owner is checked,
-/// and without an event.
+/// After a 404 the agent asks for the other default target: once an attempt, on a new socket whose owner is
+/// checked, and without an event.
 #[test]
 fn target_that_is_not_there_is_followed_by_the_other() {
-    // The target of the options, the answers of 404 at the first attempt and at the one after a loss, and
-    // the targets asked for.
+    // The target in the options, how many 404s the first attempt and the one after a loss get, and the
+    // targets that they ask for.
     let cases: &[(&str, Option<&str>, usize, usize, &[&str])] = &[
         ("an editor at /", None, 0, 0, &["/", "/"]),
         ("an editor at /mcp", None, 1, 0, &["/", "/mcp", "/mcp"]),
@@ -221,7 +221,7 @@ fn target_that_is_not_there_is_followed_by_the_other() {
     }
 }
 
-/// Connects three times to a server on another machine, whose owner no system reports.
+/// Connects three times to a server on another machine, whose owner no system can report.
 #[test]
 fn unknown_owner_is_shown_at_every_connection() {
     let [near, far] = [1, 2].map(|host| SocketAddr::from(([192, 0, 2, host], PORT)));
@@ -255,8 +255,8 @@ fn wait_ends_at_its_limit_of_events() {
     assert!(matches!(session.take_outcome(), Ok(None)));
 }
 
-/// Checks that a detach is the reason of the end in every stage, also before the first session is open: no error
-/// reports another reason.
+/// A detach is the reason of the end in every stage, even before the first session is open: no error gives
+/// another reason.
 #[test]
 fn detach_is_the_reason_of_the_end() {
     for stage in ["found", "connecting", "opening", "ready", "lost", "connecting again"] {
@@ -291,11 +291,11 @@ fn detach_is_the_reason_of_the_end() {
         }
         assert_eq!((session.step(at(100)), session.is_over()), (AgentStep::Over, true), "{stage}");
         assert!(matches!(session.next_event(), Ok(None)), "{stage}");
-        assert!(matches!(session.take_beginning(), Some(Err(AgentError::Over))), "{stage}");
+        assert!(matches!(session.take_attached(), Some(Err(AgentError::Over))), "{stage}");
     }
 }
 
-/// Checks that an error which has not been taken yet is not lost by a detach.
+/// A detach must not lose an error that was not taken yet.
 #[test]
 fn detach_keeps_the_error_of_the_end() {
     let lock = LockFile::new();
@@ -308,8 +308,7 @@ fn detach_keeps_the_error_of_the_end() {
     assert!(session.is_over());
 }
 
-/// Checks that a wait ends at once if the connection of its request has ended: the outcome of the request was
-/// delivered with that end.
+/// A wait ends at once when the connection of its request has ended: the outcome was delivered with that end.
 #[test]
 fn wait_for_an_earlier_connection_ends() {
     let lock = LockFile::new();
@@ -326,7 +325,7 @@ fn wait_for_an_earlier_connection_ends() {
     let second = client.list_tools().unwrap().id();
     session.begin_wait(second);
     assert!(matches!(session.take_outcome(), Ok(None)));
-    // The request has ended in the machine, and its outcome comes after the wait.
+    // The request has ended in the machine, and its outcome arrives after the wait has begun.
     pass(&mut client, at(2));
     session.abandon_wait(Some(&mut client));
     assert!(!pass(&mut client, at(2)).1.is_empty(), "the editor hears of the cancellation");

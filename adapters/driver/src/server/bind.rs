@@ -1,4 +1,4 @@
-//! The address of the listener.
+//! Where an editor listens.
 
 use ide_mcp::ide::Auth;
 use std::collections::hash_map::RandomState;
@@ -8,59 +8,58 @@ use std::io::{self, ErrorKind};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 use std::ops::RangeInclusive;
 
-/// The address at which an editor listens. Every program that reaches the port can try tokens, so all
-/// variants but the last accept only connections of this machine.
+/// Where an editor listens. Any program that reaches the port can guess tokens, so every variant but the last
+/// one accepts connections from this machine only.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Bind {
-    /// A port of 127.0.0.1 that the system chooses.
+    /// A port of 127.0.0.1 that the system chooses. Right for most editors.
     #[default]
     AnyPort,
     /// This port of 127.0.0.1.
     Port(u16),
-    /// A free port of these, on 127.0.0.1. They are tried in their order, from a random one on, so that no
-    /// program knows beforehand which port the editor takes. A restarted editor most often gets another
-    /// port, to which no agent reconnects (measured); [`Resume`](Self::Resume) keeps the port. The range
-    /// has at least one port, and not port 0, which stands for any port ([`AnyPort`](Self::AnyPort)).
+    /// A free port of this range, on 127.0.0.1. We try them in order from a random one on, so that no program
+    /// can know the port in advance.
+    ///
+    /// After a restart the editor usually gets another port, to which no agent reconnects (measured); use
+    /// [`Resume`](Self::Resume) to keep the port. The range must not be empty, nor contain port 0, which
+    /// means any port ([`AnyPort`](Self::AnyPort)).
     Ports(RangeInclusive<u16>),
-    /// The port of the last run, on 127.0.0.1. If another program has that port now, the system
-    /// chooses one.
+    /// The port of the last run, on 127.0.0.1. If another program has taken it, the system chooses one.
     ///
-    /// An agent that was attached looks for the editor on the same port, with the same token, and
-    /// finds it again within about 12 s (measured). So the application has to keep both where no
-    /// other user can read them, and give the token to the policy.
+    /// An agent that was attached looks for the editor on the same port with the same token, and finds it
+    /// again within about 12 s (measured). So keep both where no other user can read them, and give the token
+    /// to the policy.
     ///
-    /// While no editor listened, every user of the machine could listen on the port, and agents
-    /// offered the token to that user. So the server treats the token as known to others. It admits a
-    /// client that has the token only if the socket of the client belongs to our own user. It refuses
-    /// every other client as it refuses a wrong token, also a client of root, of another user in a
-    /// container, or of another machine. Only Linux reports the owner of a socket. On other systems
-    /// the server replaces the token of the policy by a fresh one (see
-    /// [`EditorLock::token`](crate::EditorLock::token)), which agents read from the lock file. The real client then
-    /// finds the editor by `/ide` and not by itself.
+    /// While no editor listened, any user of the machine could listen on that port and receive the token from
+    /// agents. The server therefore treats it as known to others: it admits a client with the token only if
+    /// the client's socket belongs to our own user. It refuses everybody else like a wrong token, including
+    /// root, other users in a container, and other machines. Only Linux reports who owns a socket. On other
+    /// systems the server replaces the token by a fresh one (see
+    /// [`EditorLock::token`](crate::EditorLock::token)), which agents read from the lock file; the real
+    /// client then finds the editor by `/ide`, and not by itself.
     Resume(u16),
-    /// Any address. **Other machines can reach it**, unless it is an address of loopback. It is for a
-    /// client in a container or in WSL, and requires a token if other machines can reach it.
+    /// Any address. Unless it is a loopback address, **other machines can reach it**, and the server then
+    /// requires a token. This is for clients in a container or in WSL.
     ///
-    /// `[::1]:0` is the loopback of IPv6, for clients that resolve `localhost` to IPv6 alone. The
-    /// real client connects to 127.0.0.1 (measured), and does not find such an editor.
+    /// `[::1]:0` is the loopback of IPv6, for clients that resolve `localhost` to IPv6 only. The real client
+    /// connects to 127.0.0.1 (measured), so it does not find such an editor.
     ExposedToOtherMachines(SocketAddr),
 }
 
-/// The number of connections that can wait to be accepted. The standard library requests 128, which one
-/// program that floods the port fills in a moment. All other clients then have to connect again a second
-/// later. Windows takes more than 200 only as a negative number (`SOMAXCONN_HINT`).
+/// How many connections may wait to be accepted. The standard library asks for 128; one program that floods
+/// the port fills that in a moment, and every other client must then connect again a second later. Windows
+/// takes more than 200 only as a negative number (`SOMAXCONN_HINT`).
 const BACKLOG: i32 = if cfg!(windows) { -1024 } else { 1024 };
 
 impl Bind {
-    /// Returns true if other machines can reach the address.
+    /// Whether other machines can reach the address.
     #[must_use]
     pub const fn is_exposed(&self) -> bool {
         matches!(self, Self::ExposedToOtherMachines(addr) if !addr.ip().is_loopback())
     }
 
-    /// Binds the listener once, without a probe of the port before: another program could take the port
-    /// between a probe and the binding.
+    /// Binds the listener without probing the port first: another program could take it in between.
     pub(crate) fn listen(self, auth: &Auth) -> io::Result<TcpListener> {
         if self.is_exposed() && matches!(auth, Auth::Disabled) {
             let reason = "without a token other machines must not reach the editor";
@@ -77,7 +76,7 @@ impl Bind {
             Self::Ports(ports) => first_free(&ports, on)?,
             Self::ExposedToOtherMachines(addr) => TcpListener::bind(addr)?,
         };
-        // The listener already works. If the system refuses the longer queue, the shorter queue stays.
+        // The listener works already. If the system refuses the longer queue, the shorter one stays.
         let _ = rustix::net::listen(&listener, BACKLOG);
         Ok(listener)
     }
@@ -94,26 +93,26 @@ impl fmt::Display for Bind {
     }
 }
 
-/// Returns the result of `on` for the first of these ports for which it succeeds.
+/// Returns what `on` returns for the first port for which it succeeds.
 ///
 /// # Errors
 ///
-/// `InvalidInput` for a range without ports, or with port 0. If all ports fail, the error of a port that
-/// is not in use, such as `PermissionDenied` for a port below 1024; `AddrInUse` if all are in use.
+/// `InvalidInput` for an empty range, or one with port 0. If all ports fail: the error of a port that is not
+/// in use, such as `PermissionDenied` for a port below 1024; `AddrInUse` if all are in use.
 fn first_free<T>(ports: &RangeInclusive<u16>, on: impl Fn(u16) -> io::Result<T>) -> io::Result<T> {
     let (first, last) = (ports.start(), ports.end());
     if *first == 0 || ports.is_empty() {
         return Err(io::Error::new(
             ErrorKind::InvalidInput,
-            format!("the ports {first} to {last} are no range of ports from 1 on"),
+            format!("ports {first} to {last} are not a valid range: it must not be empty, nor contain port 0"),
         ));
     }
     let mut failure: Option<io::Error> = None;
-    for port in in_turn(ports) {
+    for port in rotated(ports) {
         match on(port) {
             Ok(bound) => return Ok(bound),
             Err(error) => {
-                // One port in use beside others that may not be bound is not the reason.
+                // If some ports are in use and the others may not be bound, report the latter.
                 if failure.is_none() || error.kind() != ErrorKind::AddrInUse {
                     failure = Some(error);
                 }
@@ -124,11 +123,11 @@ fn first_free<T>(ports: &RangeInclusive<u16>, on: impl Fn(u16) -> io::Result<T>)
     Err(io::Error::new(error.kind(), format!("no port of {first} to {last} can be bound: {error}")))
 }
 
-/// Returns each of these ports once, from a random one on.
-fn in_turn(ports: &RangeInclusive<u16>) -> impl Iterator<Item = u16> + use<> {
+/// Returns each of these ports once, beginning with a random one.
+fn rotated(ports: &RangeInclusive<u16>) -> impl Iterator<Item = u16> + use<> {
     let (first, last) = (*ports.start(), *ports.end());
     let count = u64::from(last.saturating_sub(first)).saturating_add(1);
-    // The hasher of std has random keys. A port is no secret, so no better source is needed.
+    // The hasher of std has random keys. A port is not a secret, so that is random enough.
     let random = RandomState::new().build_hasher().finish().checked_rem(count).unwrap_or_default();
     let start = first.saturating_add(u16::try_from(random).unwrap_or_default());
     (start..=last).chain(first..start)
@@ -145,7 +144,7 @@ mod tests {
         for (name, ports) in [("one", 7..=7), ("some", 10..=19), ("the last", 65_530..=65_535)] {
             let mut starts: BTreeSet<u16> = BTreeSet::new();
             for _ in 0..200 {
-                let tried: Vec<u16> = in_turn(&ports).collect();
+                let tried: Vec<u16> = rotated(&ports).collect();
                 starts.extend(tried.first().copied());
                 let sorted: BTreeSet<u16> = tried.iter().copied().collect();
                 assert!(
@@ -155,17 +154,17 @@ mod tests {
             }
             assert!(starts.len() > ports.len() / 2, "{name}: begins at {starts:?}");
         }
-        let all: BTreeSet<u16> = (0..20).filter_map(|_| in_turn(&(0..=u16::MAX)).next()).collect();
+        let all: BTreeSet<u16> = (0..20).filter_map(|_| rotated(&(0..=u16::MAX)).next()).collect();
         assert!(all.len() > 10, "{all:?}");
         #[allow(clippy::reversed_empty_ranges, reason = "an empty range has no port")]
-        let none = in_turn(&(2..=1)).count();
+        let none = rotated(&(2..=1)).count();
         assert_eq!(none, 0);
     }
 
     #[test]
     fn ports_fail_with_the_reason() {
         use ErrorKind::{AddrInUse, InvalidInput, PermissionDenied};
-        // The range, the ports that may not be bound, the free ports, and the result.
+        // The range, the ports that may not be bound, the free ports, and the expected result.
         #[allow(clippy::reversed_empty_ranges, reason = "an empty range has no port")]
         let rows = [
             ("one is free", 10..=19, 10..=15, vec![17], Ok(17)),
@@ -194,7 +193,7 @@ mod tests {
         }
     }
 
-    /// By default macOS lets no more than 128 clients wait.
+    /// By default, macOS lets no more than 128 clients wait.
     #[cfg(any(windows, target_os = "linux"))]
     #[test]
     fn a_crowd_waits_at_the_listener() {
@@ -210,7 +209,7 @@ mod tests {
         let loopback = SocketAddr::from((Ipv6Addr::LOCALHOST, 0));
         match Bind::ExposedToOtherMachines(loopback).listen(&Auth::Disabled) {
             Ok(listener) => assert!(listener.local_addr().unwrap().ip().is_loopback()),
-            // A system without IPv6.
+            // This system has no IPv6.
             Err(error) => assert_ne!(error.kind(), ErrorKind::InvalidInput, "{error}"),
         }
         let any = SocketAddr::from((Ipv6Addr::UNSPECIFIED, 0));

@@ -1,8 +1,8 @@
-//! The sockets of a server. The socket of each connection has a place, which is an entry of a table
-//! under the index of the connection. A socket whose connection is over has no place and lingers until
-//! its last bytes have arrived.
+//! The sockets of a server. Each open connection has a place: the entry of a table under the connection's
+//! index. When a connection has ended, its socket leaves the place and lingers until its last bytes have
+//! arrived.
 //!
-//! A list of busy places has those that can need a step, so that a turn for one of a thousand sockets
+//! The list of busy places names those that may need a step, so that a turn for one of a thousand sockets
 //! does not visit all of them.
 
 use crate::socket::{BUDGET, Link, Shutdown};
@@ -12,30 +12,27 @@ use std::collections::VecDeque;
 use std::io::{Read, Write};
 use std::mem;
 
-/// The number of sockets that can linger at once so that their last bytes arrive. A lingering socket
-/// holds only a file descriptor.
+/// How many sockets may linger at once. A lingering socket costs only a file descriptor.
 const LINGERING: usize = 16;
 
-/// The greatest number of bytes that a turn reads. All requests among them are handled before the first
-/// answer is written. 256 KiB of small requests take 1 to 2 ms. Without this limit on the sum, a turn
-/// with 256 KiB from each of 15 flooding clients took 16 ms.
+/// How many bytes a turn reads at most. All their requests are handled before the first answer is written,
+/// and 256 KiB of small requests take 1 to 2 ms. Without a limit on the sum, a turn with 256 KiB from each of
+/// 15 flooding clients took 16 ms.
 const TURN: usize = 256 * 1024;
 
-/// The least share of [`TURN`] for a connection, even if so many are busy that the turn does not reach
-/// all of them. Most messages fit into it.
+/// The least share of [`TURN`] for a connection, even if so many are busy that the turn does not reach all of
+/// them. Most messages fit into it.
 const SHARE: usize = 16 * 1024;
 
 #[derive(Debug)]
 pub(crate) struct Connections<S> {
     /// The places, by the index of their connection.
     places: Vec<Option<Place<S>>>,
-    /// The places that can need a step, each at most once.
+    /// The places that may need a step, each at most once.
     busy: Vec<usize>,
-    /// The places whose link needs a step at a later time without input or output, to free memory. Each
-    /// is listed at most once, with that time, the earliest first.
+    /// The places whose link must free memory later, each at most once, the earliest time first.
     resting: VecDeque<(Time, usize)>,
-    /// The links whose connection is over, with the index that the connection had. They discard the
-    /// input that still arrives.
+    /// The links whose connection has ended, with its former index. They discard whatever still arrives.
     lingering: VecDeque<(usize, Link<S>)>,
 }
 
@@ -78,17 +75,17 @@ impl<S> Connections<S> {
         (place.id == id).then(|| place.link.socket())
     }
 
-    /// Notes that the sockets with this number can be readable, writable, or broken.
+    /// The sockets with this number may be readable, writable, or broken.
     pub(crate) fn ready(&mut self, index: usize) {
         self.report(index, Link::ready);
     }
 
-    /// Notes that the sockets with this number have room, and no new input.
+    /// The sockets with this number have room, and no new input.
     pub(crate) fn report_room(&mut self, index: usize) {
         self.report(index, Link::report_room);
     }
 
-    /// Notes that the streams of the sockets with this number have ended, or that the sockets have failed.
+    /// The streams of the sockets with this number have ended, or the sockets have failed.
     pub(crate) fn report_end(&mut self, index: usize) {
         self.report(index, Link::report_end);
     }
@@ -103,7 +100,8 @@ impl<S> Connections<S> {
         }
     }
 
-    /// Returns what a loop waits for: the number of each socket, the socket, and whether it waits for input and for room.
+    /// Returns what a loop waits for: the number of each socket, the socket, and whether it waits for input
+    /// and for room.
     pub(crate) fn waiting(&self, server: &Server) -> impl Iterator<Item = (usize, &S, bool, bool)> {
         let places =
             self.places.iter().enumerate().filter_map(|(index, place)| Some((index, place.as_ref()?)));
@@ -136,7 +134,7 @@ impl<S> Connections<S> {
         }
     }
 
-    /// Marks as busy the places whose link has to free memory now.
+    /// Marks the places busy whose link must free memory now.
     fn touch_due(&mut self, now: Time) {
         while self.resting.front().is_some_and(|(at, _)| *at <= now) {
             let Some((_, index)) = self.resting.pop_front() else { return };
@@ -149,8 +147,8 @@ impl<S> Connections<S> {
 }
 
 impl<S: Read + Write + Shutdown> Connections<S> {
-    /// Reads input, at most [`TURN`] bytes in all, which only the last read can exceed. Each connection
-    /// gets its share. Connections that this turn did not reach come first in the next turn.
+    /// Reads at most [`TURN`] bytes in all; only the last read can exceed that. Each connection gets its
+    /// share, and those that this turn does not reach come first in the next one.
     pub(crate) fn read(&mut self, server: &mut Server, now: Time) {
         let share = TURN.checked_div(self.busy.len()).unwrap_or(TURN).max(SHARE);
         let (mut come, mut looked_at) = (0_usize, 0);
@@ -166,7 +164,7 @@ impl<S: Read + Write + Shutdown> Connections<S> {
         self.busy.rotate_left(looked_at);
     }
 
-    /// Writes what the server offers to a connection, and returns how much of it its socket took.
+    /// Writes what the server offers to a connection, and returns how much the socket took.
     pub(crate) fn write(&mut self, id: ConnId, bytes: &[u8], now: Time) -> Option<usize> {
         let place =
             self.places.get_mut(id.index()).and_then(Option::as_mut).filter(|place| place.id == id)?;
@@ -183,7 +181,7 @@ impl<S: Read + Write + Shutdown> Connections<S> {
         }
     }
 
-    /// Closes the socket of a connection that is over. It lingers from now on.
+    /// Closes the socket of a connection that has ended. It lingers from now on.
     pub(crate) fn close(&mut self, id: ConnId, now: Time) {
         if let Some(place) =
             self.places.get_mut(id.index()).and_then(|place| place.take_if(|place| place.id == id))
@@ -195,7 +193,7 @@ impl<S: Read + Write + Shutdown> Connections<S> {
         }
     }
 
-    /// Ends a turn: looks which places have work left, and lets the others free memory.
+    /// Ends a turn: finds out which places still have work, and lets the others free memory.
     pub(crate) fn rest(&mut self, server: &mut Server, now: Time) {
         self.touch_due(now);
         for index in mem::take(&mut self.busy) {
@@ -205,8 +203,7 @@ impl<S: Read + Write + Shutdown> Connections<S> {
             link.rest(server, *id, now);
             if let Some(at) = link.deadline(now).filter(|_| !place.is_resting) {
                 place.is_resting = true;
-                // All links wait equally long, so the entry of this link is the last, or nearly the
-                // last.
+                // All links wait equally long, so this link belongs at the end of the list, or nearly.
                 let before = self.resting.iter().rposition(|(other, _)| *other <= at);
                 self.resting.insert(before.map_or(0, |before| before.saturating_add(1)), (at, index));
             }
@@ -216,7 +213,7 @@ impl<S: Read + Write + Shutdown> Connections<S> {
         }
     }
 
-    /// Releases the sockets whose last bytes have arrived, or whose time is over; also the oldest sockets above
+    /// Releases the sockets whose last bytes have arrived or whose time is up, and the oldest above
     /// [`LINGERING`].
     pub(crate) fn linger(&mut self, now: Time, mut release: impl FnMut(S)) {
         let mut surplus = self.lingering.len().saturating_sub(LINGERING);

@@ -1,27 +1,27 @@
-//! The way in which a server guards its lock file.
+//! How a server guards its lock file.
 
 use ide_mcp_lockfile::GuardMode;
 use std::fmt;
 use std::sync::Arc;
 
-/// The place where the guard of a lock file runs, and the occasions at which it looks for the file.
+/// Where the guard of a lock file runs, and when it looks at the file.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum Guarding {
-    /// A guard in the loop of the server. A turn waits for the disk when the guard looks for the
-    /// file. With notifications of the system, it looks at the start and after each change of the
-    /// file or its directory; otherwise it looks at every interval.
+    /// In the loop of the server, where a turn waits for the disk whenever the guard looks at the file. If
+    /// the system sends notifications, that is at the start and after each change of the file or its
+    /// directory; otherwise at every interval.
     InLoop(GuardMode),
-    /// A guard on a thread that the server starts, owns and ends, so that no turn waits for the disk.
+    /// On a thread that the server starts and ends, so that no turn waits for the disk.
     OnThread(GuardMode, Wake),
 }
 
-/// The function that wakes the loop of the application when the thread of a guard has an event.
+/// Wakes the loop of the application when the guard's thread has an event.
 #[derive(Clone)]
 pub struct Wake(pub(super) Arc<dyn Fn() + Send + Sync>);
 
 impl Wake {
-    /// Creates a `Wake` from a function that the thread of the guard calls.
+    /// Wraps a function that the guard's thread calls.
     pub fn new(wake: impl Fn() + Send + Sync + 'static) -> Self {
         Self(Arc::new(wake))
     }

@@ -23,16 +23,15 @@ use std::path::PathBuf;
 use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
-/// A handle to a server, for any thread: it passes work to the loop of the server and returns at once.
+/// Lets any thread use a server: it passes work to the server's loop and returns at once.
 ///
-/// All clones of a handle share one queue. The server runs the work in the order of the queue, at the
-/// beginning of its next turn.
+/// All clones share one queue. The server runs the work in order, at the beginning of its next turn.
 #[derive(Clone)]
 pub struct Handle(pub(super) Arc<Shared>);
 
 pub(super) struct Shared {
     queue: Mutex<Queue>,
-    /// The end of the server, for [`Handle::end`].
+    /// Signals the end of the server, for [`Handle::end`].
     pub(super) over: Condvar,
     wake: Box<dyn Fn() + Send + Sync>,
     port: u16,
@@ -41,7 +40,7 @@ pub(super) struct Shared {
 #[derive(Default)]
 pub(super) struct Queue {
     pub(super) work: VecDeque<Work>,
-    /// True if a handle has requested the end of the server.
+    /// True once a handle has asked the server to end.
     pub(super) is_ending: bool,
     pub(super) is_over: bool,
 }
@@ -59,19 +58,19 @@ impl Handle {
         Self(Arc::new(Shared { queue, over, wake: Box::new(wake), port }))
     }
 
-    /// The greatest number of entries that wait in the queue: 4,096. A person causes a few entries a
-    /// second, so a longer queue means that the loop of the server does not run.
+    /// How many entries may wait in the queue. A person causes a few a second, so a longer queue means that
+    /// the loop of the server does not run.
     pub const MAX_QUEUED: usize = 4096;
 
     /// Runs `work` with the machine and the current time, on the thread of the server, in its next turn.
     ///
-    /// The result of `work` is dropped. A result can come back through a channel that `work` has captured; do
-    /// not wait for it on the thread of the server.
+    /// To get a result back, let `work` send it through a channel. Do not wait for it on the thread of the
+    /// server.
     ///
     /// # Errors
-    /// [`HandleError::Ended`] if the server is over, and [`HandleError::Full`] if
-    /// [`MAX_QUEUED`](Self::MAX_QUEUED) entries wait. The work is dropped then, and also if the server is
-    /// over or dropped before its next turn.
+    /// [`HandleError::Ended`] if the server has ended, and [`HandleError::Full`] if
+    /// [`MAX_QUEUED`](Self::MAX_QUEUED) entries wait. The work is then dropped, as it is if the server ends
+    /// before its next turn.
     pub fn with<R>(
         &self,
         work: impl FnOnce(&mut Server, Time) -> R + Send + 'static,
@@ -81,7 +80,7 @@ impl Handle {
         })))
     }
 
-    /// Reports the text that the person has selected, as [`Server::select`] does.
+    /// Reports the person's selection, as [`Server::select`] does.
     ///
     /// # Errors
     /// The errors of [`with`](Self::with).
@@ -89,8 +88,8 @@ impl Handle {
         self.with(move |server, now| server.select(now, selected))
     }
 
-    /// Mentions a file to this agent, or to the agent that became ready last, as [`Server::mention`] does. If
-    /// the server refuses the mention, a [`MentionExpired`](ide_mcp::ide::ServerEvent::MentionExpired) reports it.
+    /// Mentions a file to this agent, or to the one that became ready last, as [`Server::mention`] does. If
+    /// the server refuses, you get a [`MentionExpired`](ide_mcp::ide::ServerEvent::MentionExpired) event.
     ///
     /// # Errors
     /// The errors of [`with`](Self::with).
@@ -98,8 +97,8 @@ impl Handle {
         self.push(Work::Mention(mention, to))
     }
 
-    /// Answers a call, as [`Server::answer`] does: the outcome of a diff, or the result of another tool. If
-    /// the call has ended, an event has reported its end, and the answer is dropped.
+    /// Answers a call as [`Server::answer`] does, for example with the outcome of a diff. If the call has
+    /// ended in the meantime, an event has told you so, and the answer is dropped.
     ///
     /// # Errors
     /// The errors of [`with`](Self::with).
@@ -111,8 +110,8 @@ impl Handle {
         self.with(move |server, _| server.answer(call, &answer))
     }
 
-    /// Answers a call with an error, as [`OpenCall::fail`](ide_mcp::ide::OpenCall::fail) does. If the call has
-    /// ended, an event has reported its end.
+    /// Answers a call with an error, as [`OpenCall::fail`](ide_mcp::ide::OpenCall::fail) does. If the call
+    /// has ended in the meantime, an event has told you so.
     ///
     /// # Errors
     /// The errors of [`with`](Self::with).
@@ -121,7 +120,7 @@ impl Handle {
         self.with(move |server, _| server.call(call).fail(error))
     }
 
-    /// Replaces the folders in the lock file, as the server's `set_folders` does. A failure is reported by
+    /// Replaces the folders in the lock file, as the server's `set_folders` does. If that fails, you get a
     /// [`LockFileEvent::Failed`](ide_mcp::ide::LockFileEvent::Failed).
     ///
     /// # Errors
@@ -133,17 +132,17 @@ impl Handle {
         self.push(Work::Folders(folders.into_iter().map(Into::into).collect()))
     }
 
-    /// Begins the end of the server, as the server's `shutdown` does, and returns at once. Another call has no
-    /// effect.
+    /// Begins to end the server, as the server's `shutdown` does, and returns at once. Calling it again does
+    /// nothing.
     pub fn shutdown(&self) {
         self.0.queue().is_ending = true;
         (self.0.wake)();
     }
 
-    /// Begins the end of the server, and waits for it: every connection is closed, and the lock file is removed,
-    /// unless the event [`Failed`](ide_mcp::ide::LockFileEvent::Failed) reports that the disk refused it.
-    /// Returns false if that takes longer than `at_most`; a server ends within a few seconds. On the
-    /// thread of the server this method waits in vain.
+    /// Ends the server and waits until every connection is closed and the lock file is removed (or the event
+    /// [`Failed`](ide_mcp::ide::LockFileEvent::Failed) reports that the disk refused). A server needs a few
+    /// seconds at most; after `at_most` this returns false. Do not call it on the thread of the server, where
+    /// it waits in vain.
     pub fn end(&self, at_most: Duration) -> bool {
         self.shutdown();
         let waited = self.0.over.wait_timeout_while(self.0.queue(), at_most, |queue| !queue.is_over);
@@ -185,13 +184,13 @@ impl fmt::Debug for Handle {
     }
 }
 
-/// The reason for which a [`Handle`] accepts no work.
+/// Why a [`Handle`] takes no work.
 ///
 /// [Causes and reactions](ide_mcp::guide::errors#an-adapter-does-not-listen-or-connect).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum HandleError {
-    /// The server is over, or was dropped.
+    /// The server has ended, or was dropped.
     #[error("the server of the editor has ended: start another one")]
     Ended,
     /// The queue is full: the loop of the server does not run.

@@ -1,4 +1,4 @@
-//! The work of the handles at the server: each turn runs what has been queued before it.
+//! The server's end of the queue of [`Handle`]: each turn runs what was queued before it.
 
 use super::Server;
 use super::handle::{Handle, Queue, Work};
@@ -9,23 +9,23 @@ use ide_mcp::ide::{LockFileEvent, ServerEvent};
 use std::collections::VecDeque;
 use std::mem;
 
-/// The side of the queue from which the server takes the work. Dropping an inbox ends all handles.
+/// Takes the work of the handles. Dropping it ends all of them.
 #[derive(Debug, Default)]
 pub(super) struct Inbox {
-    /// The handle of which all others are clones; `None` until the application asks for one.
+    /// The handle that all others are clones of; `None` until the application asks for one.
     handle: Option<Handle>,
     /// The events about work that the server has refused.
     events: VecDeque<ServerEvent>,
 }
 
 impl Inbox {
-    /// Returns true if work or an event waits for a turn.
+    /// Whether work or an event waits for a turn.
     pub(super) fn is_due(&self) -> bool {
         let waits = |queue: MutexGuard<'_, Queue>| queue.is_ending || !queue.work.is_empty();
         self.has_events() || self.handle.as_ref().is_some_and(|handle| waits(handle.0.queue()))
     }
 
-    /// Returns true if an event about refused work waits.
+    /// Whether an event about refused work waits.
     pub(super) fn has_events(&self) -> bool {
         !self.events.is_empty()
     }
@@ -44,7 +44,7 @@ impl Inbox {
             mem::take(&mut queue.work)
         };
         shared.over.notify_all();
-        // Dropping work runs code of the application, which can use a handle.
+        // Dropping work runs code of the application, which may use a handle.
         drop(unrun);
     }
 
@@ -63,8 +63,8 @@ impl Drop for Inbox {
 }
 
 impl<T: Transport> Server<T> {
-    /// Returns a handle for other threads. `wake` ends the wait of the loop, which then takes a turn; only
-    /// the `wake` of the first call is used.
+    /// Returns a handle for other threads. `wake` ends the wait of your loop, which must then take a turn;
+    /// only the `wake` of the first call is used.
     pub fn handle(&mut self, wake: impl Fn() + Send + Sync + 'static) -> Handle {
         let port = self.local_addr().port();
         let handle = self.inbox.handle.get_or_insert_with(|| Handle::new(port, wake)).clone();
@@ -108,7 +108,7 @@ mod tests {
         let handle = Handle::new(1, || {});
         let mut inbox = Inbox { handle: Some(handle.clone()), events: VecDeque::new() };
         assert!(!inbox.is_due() && !inbox.has_events());
-        // The second time as the first.
+        // The second time is like the first.
         for _ in 0..2 {
             handle.select(Selection::cleared()).unwrap();
             handle.mention(Mention::new("/w/a", None), None).unwrap();
@@ -141,8 +141,8 @@ mod orders {
     use std::path::PathBuf;
     use std::time::Duration;
 
-    /// Two threads queue work while a third queues its own, ends the server and waits for the end. If a
-    /// turn or the end is not announced, a thread waits for ever, which shuttle reports as a deadlock.
+    /// Two threads queue work while a third queues its own, ends the server and waits for the end. If a turn
+    /// or the end is not announced, a thread waits forever, which shuttle reports as a deadlock.
     #[test]
     fn no_order_loses_work_or_the_end() {
         let test = || {

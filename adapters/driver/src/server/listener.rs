@@ -4,9 +4,8 @@ use super::transport::{RETRY, Transport};
 use ide_mcp::Time;
 use std::io::ErrorKind;
 
-/// The number of connections that are accepted before the sockets are read. At the limit of pending
-/// connections, a new one ends an older one. The limit is so small that the sockets are
-/// read in between, and an older connection can authenticate before it ends.
+/// How many connections are accepted before the sockets are read. At the limit of pending connections, a new
+/// one ends an older one; accepting only a few lets an older one authenticate first.
 pub(crate) const ACCEPTED_A_TURN: usize = 4;
 
 #[derive(Debug)]
@@ -27,7 +26,7 @@ impl<T: Transport> Listener<T> {
         self.is_open
     }
 
-    /// Returns true if only a client that connects makes an accept worth another try.
+    /// Whether accepting again is pointless until another client connects.
     pub(crate) const fn waits(&self) -> bool {
         self.is_open && !self.readable && self.retry_at.is_none()
     }
@@ -43,7 +42,7 @@ impl<T: Transport> Listener<T> {
         }
     }
 
-    /// Returns the next connection that waits.
+    /// Returns the next waiting connection.
     pub(crate) fn accept(&mut self, now: Time) -> Option<T::Incoming> {
         if self.retry_at.is_some_and(|at| at <= now) {
             self.retry_at = None;
@@ -53,8 +52,8 @@ impl<T: Transport> Listener<T> {
             match self.transport.accept() {
                 Ok(incoming) => return Some(incoming),
                 Err(error) if error.kind() == ErrorKind::WouldBlock => self.readable = false,
-                // The client has given up while its connection waited; another connection can follow. Windows calls
-                // that a reset.
+                // The client gave up while it waited; there may be another one behind it. Windows calls that
+                // a reset.
                 Err(error) if gave_up(error.kind()) => {}
                 Err(_) => {
                     self.readable = false;

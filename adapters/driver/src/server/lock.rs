@@ -17,11 +17,11 @@ use std::mem;
 use std::path::Path;
 use std::sync::mpsc::{self, Receiver};
 
-/// The lock file of a server: its path, its token, and the folders in it. Agents find the server by it.
+/// The lock file by which agents find the server: its path, its token, and its folders.
 ///
-/// A server that was started has published one. A server that was only bound publishes by
-/// [`publish`](Self::publish). The guard of the file restores it if it vanishes, and the server removes the file
-/// before its listener closes. [`ServerEvent::LockFile`](ide_mcp::ide::ServerEvent::LockFile) reports what happens
+/// A server that was started has already published it. After [`bind`](crate::Server::bind) alone, call
+/// [`publish`](Self::publish). The guard restores the file if it vanishes, and the server removes it before
+/// its listener closes. [`ServerEvent::LockFile`](ide_mcp::ide::ServerEvent::LockFile) reports what happens
 /// to it.
 #[derive(Debug)]
 pub struct EditorLock {
@@ -29,7 +29,7 @@ pub struct EditorLock {
     /// The port of the listener; 0 once nothing listens any more.
     port: u16,
     token: Option<AuthToken>,
-    /// The place of the guard unless the application chooses another.
+    /// Where the guard runs unless the application chooses.
     guarding: Guarding,
     /// True until the transport waits for the guard, or no longer waits for the one before.
     is_new: bool,
@@ -38,7 +38,7 @@ pub struct EditorLock {
 /// A published file under its guard.
 #[derive(Debug)]
 struct Guarded {
-    /// The contents that were published last.
+    /// What was published last.
     file: LockFile,
     guard: Place,
 }
@@ -55,17 +55,17 @@ impl EditorLock {
         Self { published: None, port, token, guarding, is_new: false }
     }
 
-    /// Publishes a lock file for the port of the server, with its [token](Self::token), and waits for the disk. A
-    /// file that was published before is removed.
+    /// Publishes a lock file for the port of the server, with its [token](Self::token), and waits for the
+    /// disk. An earlier file is removed.
     ///
     /// # Errors
-    /// The errors of [`LockDir::publish`], and [`Error::PortZero`] after the shutdown of the server, when nothing
-    /// listens any more. Nothing is published then.
+    /// The errors of [`LockDir::publish`], and [`Error::PortZero`] after the shutdown, when nothing listens
+    /// any more. Nothing is published then.
     pub fn publish(&mut self, dir: &LockDir, file: &LockFile) -> Result<(), Error> {
         self.publish_guarded(dir, file, self.guarding.clone())
     }
 
-    /// Publishes a lock file as [`publish`](Self::publish) does, with a guard that runs where `guarding` says.
+    /// Publishes a lock file like [`publish`](Self::publish), and says where its guard runs.
     ///
     /// # Errors
     /// The errors of [`publish`](Self::publish), and [`Error::Io`] if the guard gets no thread.
@@ -75,7 +75,8 @@ impl EditorLock {
         file: &LockFile,
         guarding: Guarding,
     ) -> Result<(), Error> {
-        // The old guard ends first. It would remove a new file with the same name and token as its own.
+        // End the old guard first: it would take a new file with the same name and token for its own, and
+        // remove it.
         self.published = None;
         self.is_new = true;
         let mut file = file.clone();
@@ -99,9 +100,9 @@ impl EditorLock {
         Ok(())
     }
 
-    /// Returns the token that clients must present, for an editor that keeps the token for its next run. The
-    /// token is a fresh one if the token of the configuration is from an earlier process and the system does not
-    /// report the owners of sockets ([`Bind::Resume`](crate::Bind::Resume)).
+    /// Returns the token that clients must present. Keep it if you want the next run to
+    /// [resume](crate::Bind::Resume). The server replaces a token from an earlier process by a fresh one
+    /// where the system does not report who owns a socket.
     #[must_use]
     pub const fn token(&self) -> Option<&AuthToken> {
         self.token.as_ref()
@@ -116,9 +117,9 @@ impl EditorLock {
         })
     }
 
-    /// Replaces the contents of the file but its token and its scope, for example its name of the editor. A guard
-    /// on a thread writes them soon, and reports a failure as an event. Without such a thread, this method writes
-    /// them and waits for the disk. Nothing happens if no file is published.
+    /// Replaces the contents of the file (for example the name of the editor), but not its token or scope. A
+    /// guard on a thread writes them soon and reports a failure as an event; without a thread, this waits for
+    /// the disk. Does nothing if no file is published.
     ///
     /// # Errors
     /// The errors of [`Published::update`](ide_mcp_lockfile::Published::update).
@@ -132,9 +133,9 @@ impl EditorLock {
         Ok(())
     }
 
-    /// Replaces the folders in the file, after the application opened or closed folders. Agents that attach later
-    /// find the editor by the new folders; attached agents stay. Waits for the disk as [`update`](Self::update)
-    /// does. Nothing happens if no file is published.
+    /// Replaces the folders in the file. Call it when the person opens or closes a folder: agents that attach
+    /// later find the editor by the new ones, and attached agents stay. Waits for the disk as
+    /// [`update`](Self::update) does. Does nothing if no file is published.
     ///
     /// # Errors
     /// The errors of [`workspace_folders`] and [`update`](Self::update).
@@ -145,7 +146,7 @@ impl EditorLock {
         self.update(&file)
     }
 
-    /// Removes the file, for a server that no longer listens.
+    /// Removes the file, since the server no longer listens.
     pub(super) fn close(&mut self, transport: &mut impl Transport) -> Result<(), Error> {
         (self.port, self.is_new) = (0, false);
         transport.unwatch();
@@ -156,11 +157,11 @@ impl EditorLock {
         }
     }
 
-    /// Reads the notifications of the guard, whose descriptor can be readable.
+    /// Reads the notifications of the guard, whose descriptor may be readable.
     pub(super) fn notified(&mut self, transport: &mut impl Transport) {
         if let Some(Guarded { guard: Place::InLoop(guard), .. }) = &mut self.published {
             guard.notified();
-            // Notifications can have arrived before the transport waited again.
+            // More notifications may have arrived before the transport waited again.
             while transport.watch_again() {
                 guard.notified();
             }
@@ -175,7 +176,8 @@ impl EditorLock {
         }
     }
 
-    /// Waits for the guard of a new file. Looks for the file if that is due, and passes the events to the server.
+    /// Waits for the guard of a new file, looks at the file if that is due, and passes the events to the
+    /// server.
     pub(super) fn tick(&mut self, now: Time, server: &mut ide::Server, transport: &mut impl Transport) {
         let is_new = mem::take(&mut self.is_new);
         if is_new {

@@ -1,4 +1,4 @@
-//! Listener, lock file, sockets and a [`ide::Server`], and the steps of a turn.
+//! The parts of a server (listener, lock file, sockets, [`ide::Server`]) and the steps of a turn.
 
 mod bind;
 mod connections;
@@ -34,29 +34,29 @@ use std::net::{SocketAddr, TcpListener};
 /// The server of an editor over any [`Transport`].
 #[derive(Debug)]
 pub struct Server<T: Transport> {
-    // The fields are dropped in this order, so a lock file never names a port where nobody listens.
+    // Dropped in this order, so that a lock file never names a port on which nobody listens.
     lock: EditorLock,
     listener: Listener<T>,
     machine: ide::Server,
     connections: Connections<T::Socket>,
     addr: SocketAddr,
-    /// True if a turn was begun and not all of its events were taken.
+    /// True if a turn has begun, and not all of its events were taken.
     in_turn: bool,
     fair: FairPoll,
     inbox: Inbox,
 }
 
 impl<T: Transport> Server<T> {
-    /// Binds the listener. `open` makes the transport of the listener, which is in blocking mode.
+    /// Binds the listener. `open` makes the transport from it; the listener is still in blocking mode.
     ///
-    /// Sets the port of the configured policy to the port of the listener. With [`Bind::Resume`], or
-    /// [`Auth::Resumed`](ide_mcp::ide::Auth::Resumed), the token of the policy admits only clients of our
-    /// own user. If the system does not report the owners of sockets, the server generates a new token, which
+    /// The port of the configured policy becomes that of the listener. With [`Bind::Resume`], or
+    /// [`Auth::Resumed`](ide_mcp::ide::Auth::Resumed), the configured token admits only clients of our own
+    /// user; if the system does not report who owns a socket, the server generates a new token, which
     /// [`EditorLock::token`] returns.
     ///
     /// # Errors
     /// [`InvalidInput`](io::ErrorKind::InvalidInput) if other machines can reach the listener and the policy
-    /// requires no token; otherwise the error of binding, of `open`, or of the randomness of the system.
+    /// requires no token; otherwise the error of binding, of `open`, or of the system's random numbers.
     pub fn bind(
         bind: Bind,
         mut config: ServerConfig,
@@ -82,19 +82,20 @@ impl<T: Transport> Server<T> {
         })
     }
 
-    /// Returns the address of the listener, also after it has closed.
+    /// Returns the address of the listener, even after it has closed.
     #[must_use]
     pub const fn local_addr(&self) -> SocketAddr {
         self.addr
     }
 
-    /// Returns the machine, which has the connections and their shared state.
+    /// Returns the machine, for example to list the agents.
     #[must_use]
     pub const fn machine(&self) -> &ide::Server {
         &self.machine
     }
 
-    /// Returns the machine, to send something. [`deadline`](Server::deadline) then requests a turn.
+    /// Returns the machine, so that you can send something. [`deadline`](Server::deadline) then asks for a
+    /// turn.
     pub const fn machine_mut(&mut self) -> &mut ide::Server {
         &mut self.machine
     }
@@ -105,49 +106,48 @@ impl<T: Transport> Server<T> {
         &self.lock
     }
 
-    /// Returns the lock file of the server, to publish or to change it. [`deadline`](Server::deadline) then requests a
-    /// turn.
+    /// Returns the lock file of the server, so that you can publish or change it.
+    /// [`deadline`](Server::deadline) then asks for a turn.
     pub const fn lock_file_mut(&mut self) -> &mut EditorLock {
         &mut self.lock
     }
 
-    /// Notes that connections can wait at the listener.
+    /// Call this when connections may wait at the listener.
     pub const fn acceptable(&mut self) {
         self.listener.ready();
     }
 
-    /// Notes that the socket with this number can be readable, writable, or broken.
+    /// Call this when the socket with this number may be readable, writable, or broken.
     pub fn ready(&mut self, number: usize) {
         self.connections.ready(number);
     }
 
-    /// Notes that the descriptor of the guard can be readable.
+    /// Call this when the descriptor of the guard may be readable.
     pub fn lock_ready(&mut self) {
         self.lock.notified(&mut self.listener.transport);
     }
 
-    /// Notes that the socket with this number has room and no new input, as [`Link::report_room`](crate::Link::report_room)
-    /// does.
+    /// Call this when the socket with this number has room but no new input, see
+    /// [`Link::report_room`](crate::Link::report_room).
     pub fn report_room(&mut self, number: usize) {
         self.connections.report_room(number);
     }
 
-    /// Notes that the stream of the socket with this number has ended, or that the socket has failed.
+    /// Call this when the stream of the socket with this number has ended, or the socket has failed.
     pub fn report_end(&mut self, number: usize) {
         self.connections.report_end(number);
     }
 
-    /// Takes one turn: accepts and reads, passes every event to `on`, and writes the output, on every
-    /// connection that has work. Reads about 256 KiB in all at most, and writes about as much per connection.
+    /// Takes one turn: accepts, reads, passes every event to `on`, and writes the output of every connection
+    /// that has work. Reads at most about 256 KiB in all, and writes about as much to each connection.
     pub fn turn(&mut self, now: Time, mut on: impl FnMut(&mut ide::Server, ServerEvent)) {
         while let Some(event) = self.event_of_turn(now) {
             on(&mut self.machine, event);
         }
     }
 
-    /// Returns the next event of a turn, or `None` at its end. The next call after `None` begins another
-    /// turn. Nothing of a turn is lost or done twice if the next call comes later, or if the machine was used in
-    /// between.
+    /// Returns the next event of a turn, or `None` at its end; the call after that begins another turn. You
+    /// may call it later, or use the machine in between: nothing of a turn is lost or done twice.
     pub fn event_of_turn(&mut self, now: Time) -> Option<ServerEvent> {
         if !mem::replace(&mut self.in_turn, true) {
             self.begin(now);
@@ -157,9 +157,9 @@ impl<T: Transport> Server<T> {
         event
     }
 
-    /// Takes a step and returns its outcome, for a loop that waits by a [`WakeSet`](crate::WakeSet). `ready` is
-    /// the result of [`register`](crate::WakeSet::register), just before. A turn can begin before all events of
-    /// the previous turn were taken. No event is lost.
+    /// Takes a step and returns its outcome, for a loop that waits on a [`WakeSet`](crate::WakeSet). `ready`
+    /// is what [`register`](crate::WakeSet::register) has just returned. A turn may begin before you took all
+    /// events of the one before; no event is lost.
     pub fn next(&mut self, now: Time, ready: &Readiness) -> Next<ServerEvent> {
         if ready.listener {
             self.acceptable();
@@ -176,7 +176,7 @@ impl<T: Transport> Server<T> {
         next.unwrap_or_else(|| if self.is_over() { Next::Over } else { Next::Wait(self.deadline(now)) })
     }
 
-    /// Returns the latest time for the next turn: `now` while there is work.
+    /// Returns when the next turn is due at the latest: `now` while there is work.
     #[must_use]
     pub fn deadline(&mut self, now: Time) -> Option<Time> {
         if self.inbox.is_due() {
@@ -189,7 +189,7 @@ impl<T: Transport> Server<T> {
             .min()
     }
 
-    /// Removes the lock file, stops listening, and begins to close every connection cleanly. Continue to take
+    /// Removes the lock file, stops listening, and begins to close every connection cleanly. Go on taking
     /// turns until [`is_over`](Server::is_over), a few seconds at most.
     pub fn shutdown(&mut self, now: Time) {
         if let Err(error) = self.lock.close(&mut self.listener.transport) {
@@ -197,11 +197,11 @@ impl<T: Transport> Server<T> {
         }
         self.listener.close();
         self.machine.shutdown(now);
-        // Without connections no turn follows.
+        // Without connections there is no further turn.
         self.end_if_over();
     }
 
-    /// Returns true if the server was shut down and nothing is left to do.
+    /// Whether the server was shut down and nothing is left to do.
     #[must_use]
     pub fn is_over(&self) -> bool {
         !self.listener.is_open()
@@ -210,15 +210,15 @@ impl<T: Transport> Server<T> {
             && !self.inbox.has_events()
     }
 
-    /// Returns the next event. If none is left, ends the current turn and begins another, unless the loop has to look at
-    /// the sockets in between.
+    /// Returns the next event. If there is none, ends the current turn and begins another, unless the loop
+    /// must look at the sockets in between.
     fn step(&mut self, now: Time) -> Option<ServerEvent> {
         let was_in_turn = self.in_turn;
         let event = self.rest_of_turn(now);
         if event.is_some() || was_in_turn && T::IS_LEVEL_TRIGGERED { event } else { self.event_of_turn(now) }
     }
 
-    /// Returns the next event of a turn that was begun and left; `None` if there is no such turn, or at its end.
+    /// Returns the next event of a turn that has begun; `None` at its end, or if no turn has begun.
     pub fn rest_of_turn(&mut self, now: Time) -> Option<ServerEvent> {
         if self.in_turn { self.event_of_turn(now) } else { None }
     }
@@ -229,21 +229,21 @@ impl<T: Transport> Server<T> {
         &self.listener.transport
     }
 
-    /// Returns true if a timer is due. A loop that waits by level then looks at the sockets before its next turn: input that
-    /// came in time can keep the timer from firing.
+    /// Whether a timer is due. A loop that waits by level should then look at the sockets before its next
+    /// turn: input that came in time can keep the timer from firing.
     #[must_use]
     pub fn has_due_timer(&self, now: Time) -> bool {
         !self.in_turn && self.machine.deadline().is_some_and(|due| due <= now)
     }
 
-    /// Returns true if a loop waits for clients too.
+    /// Whether a loop should wait for clients too.
     #[must_use]
     pub const fn awaits_clients(&self) -> bool {
         self.listener.waits()
     }
 
-    /// Returns what a loop waits for that waits by level: the number of each socket, the socket, and whether it waits for
-    /// input and for room.
+    /// Returns what a loop that waits by level must wait for: the number of each socket, the socket, and
+    /// whether to wait for input and for room.
     pub fn awaited(&self) -> impl Iterator<Item = (usize, &T::Socket, bool, bool)> {
         self.connections.waiting(&self.machine)
     }
@@ -281,7 +281,7 @@ impl<T: Transport> Server<T> {
                     let _ = if is_ours { self.machine.admit(conn) } else { self.machine.refuse(conn) };
                 }
                 Output::Event(event) => {
-                    // After the last event, the application can take no further turn.
+                    // After the last event, the application may take no further turn.
                     self.end_if_over();
                     return Some(event);
                 }

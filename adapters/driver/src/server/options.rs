@@ -6,8 +6,8 @@ use ide_mcp_lockfile::{Error, LockDir, workspace_folders};
 use std::net::TcpListener;
 use std::{io, process};
 
-/// Where the server of an editor listens, and where agents find its lock file. Most editors need none of this and
-/// start from a [`ServerConfig`] alone: on any free port, with a lock file where agents look first.
+/// Where the server of an editor listens, and where agents find its lock file. Most editors need none of this
+/// and start from a [`ServerConfig`] alone: on any free port, with a lock file where agents look first.
 ///
 /// ```
 /// use ide_mcp_driver::{Bind, StartOptions};
@@ -41,21 +41,21 @@ impl StartOptions {
         }
     }
 
-    /// Permits an editor without a folder. Only agents that know the port find such an editor, as those in
-    /// a terminal of the editor do ([`launch_env`](ide_mcp::ide::discovery::launch_env::launch_env)).
+    /// Allows an editor without a folder. Only agents that know the port find it, as those in a terminal of
+    /// the editor do ([`launch_env`](ide_mcp::ide::discovery::launch_env::launch_env)).
     pub const fn without_folders(mut self) -> Self {
         self.is_without_folders = true;
         self
     }
 
-    /// Sets the address of the listener. Default [`Bind::AnyPort`].
+    /// Sets where to listen. Default [`Bind::AnyPort`].
     pub fn bind(mut self, bind: Bind) -> Self {
         self.bind = bind;
         self
     }
 
-    /// Sets the process id in the lock file, for an editor that has its server in another process. Default
-    /// the id of this process.
+    /// Sets the process id in the lock file. You need this if the editor is another process than its server.
+    /// Default: this process.
     pub const fn pid(mut self, pid: u32) -> Self {
         self.pid = pid;
         self
@@ -67,7 +67,7 @@ impl StartOptions {
         self
     }
 
-    /// Sets the place of the guard of the lock file. Default: the place that suits the adapter.
+    /// Sets where the guard of the lock file runs. Default: whatever suits the adapter.
     pub fn guarding(mut self, guarding: Guarding) -> Self {
         self.guarding = Some(guarding);
         self
@@ -81,11 +81,11 @@ impl From<ServerConfig> for StartOptions {
 }
 
 impl<T: Transport> Server<T> {
-    /// Starts the server of an editor: binds the listener as [`bind`](Server::bind) does, and then publishes
-    /// the lock file. `open` makes the transport of the listener.
+    /// Binds the listener as [`bind`](Server::bind) does, and then publishes the lock file. `open` makes the
+    /// transport from the listener.
     ///
     /// # Errors
-    /// [`StartError`]. After an error nothing listens, and no lock file is left.
+    /// [`StartError`]. After an error nothing listens, and no lock file is left behind.
     pub fn start(
         options: impl Into<StartOptions>,
         open: impl FnOnce(TcpListener) -> io::Result<T>,
@@ -95,11 +95,11 @@ impl<T: Transport> Server<T> {
             return Err(StartError::NoFolder);
         }
         editor.folders = workspace_folders(&editor.folders).map_err(StartError::LockFile)?;
-        // Publishing puts the token of the server into it, which can be a fresh one.
+        // Publishing fills in the token of the server, which may be a fresh one.
         let file = editor.lock_file(pid);
         let mut server =
             Self::bind(bind.clone(), editor, open).map_err(|error| StartError::Bind { bind, error })?;
-        // Only an editor that listens makes the directory.
+        // Only now, so that an editor which cannot listen does not create the directory.
         let dir = lock_dir.map_or_else(LockDir::from_environment, Ok).map_err(StartError::LockFile)?;
         let published = match guarding {
             Some(guarding) => server.lock.publish_guarded(&dir, &file, guarding),
@@ -110,7 +110,7 @@ impl<T: Transport> Server<T> {
     }
 }
 
-/// The reason for which a server did not start.
+/// Why a server did not start.
 ///
 /// [Causes and reactions](ide_mcp::guide::errors#an-adapter-does-not-listen-or-connect).
 #[derive(Debug, thiserror::Error)]
@@ -133,7 +133,7 @@ pub enum StartError {
     /// The lock file could not be published.
     #[error("the editor cannot publish its lock file: {0}")]
     LockFile(#[source] Error),
-    /// The system gives nothing to wait with: no `Poll`, no timer for it, no socket that ends a wait.
+    /// The system gives us nothing to wait with: no `Poll`, no timer for it, or no socket that ends a wait.
     #[error("the server of the editor cannot create its poll: {0}")]
     Poll(#[source] io::Error),
     /// The system starts no thread.
@@ -149,7 +149,7 @@ fn remedy(error: &io::Error) -> &'static str {
     }
 }
 
-/// Converts the error for a function that returns an [`io::Result`]. The kind of an error of the system stays.
+/// For a function that returns an [`io::Result`]. An error of the system keeps its kind.
 impl From<StartError> for io::Error {
     fn from(error: StartError) -> Self {
         let kind = match &error {

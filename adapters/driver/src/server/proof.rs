@@ -1,14 +1,14 @@
-//! The authentication that a server requires. A token from an earlier process is not enough
-//! by itself: another user can have captured it.
+//! What a client must prove. A token from an earlier process is not enough by itself, since another user may
+//! have captured it.
 
 use ide_mcp::ide::Auth;
 use ide_mcp_lockfile::{Owner, client_owner, new_token};
 use std::io;
 use std::net::SocketAddr;
 
-/// Returns the authentication to require, with a fresh token for [`Auth::Generated`]. A token from an
-/// earlier process is kept only if the system reports which user owns the socket of a client
-/// (`reports_owners`); on other systems a fresh token replaces it.
+/// Returns the authentication to require, with a fresh token for [`Auth::Generated`]. A token from an earlier
+/// process stays only if the system reports which user owns a client's socket (`reports_owners`); elsewhere a
+/// fresh one replaces it.
 pub(crate) fn auth(
     configured: Auth,
     is_resumed: bool,
@@ -27,8 +27,7 @@ fn fresh() -> io::Result<Auth> {
     new_token().map(Auth::Token).map_err(io::Error::other)
 }
 
-/// Returns true if the socket of the client belongs to our own user. `ends` has our address and that of
-/// the client.
+/// Whether the client's socket belongs to our own user. `ends` has our address and the client's.
 pub(crate) fn belongs_to_us(ends: io::Result<(SocketAddr, SocketAddr)>) -> bool {
     ends.is_ok_and(|(local, peer)| client_owner(local, peer) == Owner::Us)
 }

@@ -1,4 +1,4 @@
-//! A [`Link`] with its machine.
+//! A [`Link`] that owns its machine.
 
 use super::link::{BUDGET, Link};
 use super::shutdown::Shutdown;
@@ -10,39 +10,39 @@ use std::mem;
 
 /// One connection: a machine and its socket.
 ///
-/// Call [`turn`](Conn::turn) when the socket can be ready (after [`ready`](Conn::ready)), when
-/// [`deadline`](Conn::deadline) has come, and after using the machine directly. Continue until
+/// Call [`turn`](Conn::turn) when the socket may be ready (after [`ready`](Conn::ready)), when the
+/// [`deadline`](Conn::deadline) has passed, and after you have used the machine. Continue until
 /// [`is_over`](Conn::is_over).
 #[derive(Debug)]
 pub struct Conn<M: Machine, S> {
     machine: M,
     link: Link<S>,
-    /// True if a turn was begun and not all of its events were taken.
+    /// True if a turn has begun, and not all of its events were taken.
     in_turn: bool,
-    /// What [`flush`](Conn::flush) has met, until it is taken.
-    met: Option<Box<Met<M::Event>>>,
+    /// What [`flush`](Conn::flush) has read, until it is taken.
+    flushed: Option<Box<Flushed<M::Event>>>,
     fair: FairPoll,
 }
 
-/// The events that a flush has met, and the number of bytes that it has read.
+/// The events that a flush has read, and how many bytes.
 #[derive(Debug)]
-struct Met<E> {
+struct Flushed<E> {
     events: VecDeque<E>,
     read: usize,
 }
 
-impl<E> Default for Met<E> {
+impl<E> Default for Flushed<E> {
     fn default() -> Self {
         Self { events: VecDeque::new(), read: 0 }
     }
 }
 
 impl<M: Machine, S> Conn<M, S> {
-    /// Joins a machine and a socket. [`Link::new`] is for a connected socket, [`Link::connecting`]
-    /// for a socket that is still connecting.
+    /// Joins a machine and a socket. Use [`Link::new`] for a connected socket, and [`Link::connecting`] for
+    /// one that is still connecting.
     #[must_use]
     pub const fn new(machine: M, link: Link<S>) -> Self {
-        Self { machine, link, in_turn: false, met: None, fair: FairPoll::new() }
+        Self { machine, link, in_turn: false, flushed: None, fair: FairPoll::new() }
     }
 
     /// Returns the machine.
@@ -51,7 +51,8 @@ impl<M: Machine, S> Conn<M, S> {
         &self.machine
     }
 
-    /// Returns the machine, to send something. [`deadline`](Conn::deadline) then requests a turn.
+    /// Returns the machine, so that you can send something. [`deadline`](Conn::deadline) then asks for a
+    /// turn.
     pub const fn machine_mut(&mut self) -> &mut M {
         &mut self.machine
     }
@@ -62,44 +63,43 @@ impl<M: Machine, S> Conn<M, S> {
         &self.link
     }
 
-    /// Returns the link, for its socket.
+    /// Returns the link, so that you can reach its socket.
     pub const fn link_mut(&mut self) -> &mut Link<S> {
         &mut self.link
     }
 
-    /// Notes that the socket can be ready, as [`Link::ready`] does.
+    /// Call this when the socket may be ready, see [`Link::ready`].
     pub const fn ready(&mut self) {
         self.link.ready();
     }
 
-    /// Notes that the socket has room and no new input, as [`Link::report_room`] does.
+    /// Call this when the socket has room but no new input, see [`Link::report_room`].
     pub const fn report_room(&mut self) {
         self.link.report_room();
     }
 
-    /// Notes that the stream has ended or the socket has failed, as [`Link::report_end`] does.
+    /// Call this when the stream has ended or the socket has failed, see [`Link::report_end`].
     pub const fn report_end(&mut self) {
         self.link.report_end();
     }
 
-    /// Returns true if the last event was delivered and the socket can be dropped.
+    /// Whether the last event was delivered and you can drop the socket.
     #[must_use]
     pub fn is_over(&self) -> bool {
-        self.link.is_over() && self.met.is_none()
+        self.link.is_over() && self.flushed.is_none()
     }
 }
 
 impl<M: Machine<Conn = ()>, S: Read + Write + Shutdown> Conn<M, S> {
-    /// Takes one turn: reads, passes every event to `on`, and writes the resulting output.
+    /// Takes one turn: reads, passes every event to `on`, and writes the output.
     pub fn turn(&mut self, now: Time, mut on: impl FnMut(&mut M, M::Event)) {
         while let Some(event) = self.event_of_turn(now) {
             on(&mut self.machine, event);
         }
     }
 
-    /// Returns the next event of a turn, or `None` at the end of the turn. The next call after `None`
-    /// begins another turn. Nothing of a turn is lost or done twice if the next call comes later, or
-    /// if the application sends something in between.
+    /// Returns the next event of a turn, or `None` at its end; the call after that begins another turn. You
+    /// may call it later, or send something in between: nothing of a turn is lost or done twice.
     pub fn event_of_turn(&mut self, now: Time) -> Option<M::Event> {
         if let Some(event) = self.next_met() {
             return Some(event);
@@ -112,30 +112,30 @@ impl<M: Machine<Conn = ()>, S: Read + Write + Shutdown> Conn<M, S> {
         event
     }
 
-    /// Returns the next event, or `None` if there is none now. An event that is left from an earlier
-    /// call comes first. If none is left, the call begins a turn.
+    /// Returns the next event, or `None` if there is none now. First come the events that an earlier call has
+    /// left, then those of a new turn.
     pub fn step(&mut self, now: Time) -> Option<M::Event> {
-        // The end of a turn writes before the next one reads, so that a peer that sends without pause still receives our
-        // answers.
+        // Finish the turn, which writes, before the next one reads: a peer that sends without pause must
+        // still get our answers.
         if let Some(event) = self.rest_of_turn(now) {
             return Some(event);
         }
         self.event_of_turn(now)
     }
 
-    /// Returns the next event of a turn that was begun and left; `None` if there is no such turn, or at its end.
+    /// Returns the next event of a turn that has begun; `None` at its end, or if no turn has begun.
     pub fn rest_of_turn(&mut self, now: Time) -> Option<M::Event> {
-        if self.in_turn || self.met.is_some() { self.event_of_turn(now) } else { None }
+        if self.in_turn || self.flushed.is_some() { self.event_of_turn(now) } else { None }
     }
 
-    /// Returns true if a timer is due. A loop that waits by level then looks at the socket before its next turn: input that
-    /// came in time can keep the timer from firing.
+    /// Whether a timer is due. A loop that waits by level should then look at the socket before its next
+    /// turn: input that came in time can keep the timer from firing.
     #[must_use]
     pub fn has_due_timer(&self, now: Time) -> bool {
         !self.in_turn && self.machine.deadline().is_some_and(|due| due <= now)
     }
 
-    /// Returns whether a loop that waits by level waits for input, and for room in the socket.
+    /// Whether a loop that waits by level should wait for input, and for room in the socket.
     #[must_use]
     pub fn awaits(&self) -> (bool, bool) {
         match self.link.is_ending() {
@@ -144,22 +144,21 @@ impl<M: Machine<Conn = ()>, S: Read + Write + Shutdown> Conn<M, S> {
         }
     }
 
-    /// Writes the send buffer as far as the socket has room. Also reads, since a peer can wait for that before it reads, but
-    /// at most about 256 KiB until the events are taken: they follow in the next turns.
+    /// Writes the send buffer as far as the socket has room. Also reads, because a peer may not read before
+    /// we do, but no more than about 256 KiB until you take the events; they follow in the next turns.
     pub fn flush(&mut self, now: Time) {
-        let mut met = self.met.take().unwrap_or_default();
-        if met.read < BUDGET {
-            met.read = met.read.saturating_add(self.link.read(&mut self.machine, (), now, BUDGET));
+        let mut flushed = self.flushed.take().unwrap_or_default();
+        if flushed.read < BUDGET {
+            flushed.read = flushed.read.saturating_add(self.link.read(&mut self.machine, (), now, BUDGET));
         }
         while let Some(event) = self.pass(now) {
-            met.events.push_back(event);
+            flushed.events.push_back(event);
         }
-        self.met = Some(met).filter(|met| !met.events.is_empty());
+        self.flushed = Some(flushed).filter(|flushed| !flushed.events.is_empty());
     }
 
-    /// Takes a step and returns its outcome, for a loop that waits by a [`WakeSet`](crate::WakeSet) of
-    /// this connection alone. `ready` is the result of [`register`](crate::WakeSet::register), just
-    /// before.
+    /// Takes a step and returns its outcome, for a loop that waits on a [`WakeSet`](crate::WakeSet) of this
+    /// connection alone. `ready` is what [`register`](crate::WakeSet::register) has just returned.
     pub fn next(&mut self, now: Time, ready: &Readiness) -> Next<M::Event> {
         if !ready.sockets.is_empty() {
             self.ready();
@@ -170,21 +169,21 @@ impl<M: Machine<Conn = ()>, S: Read + Write + Shutdown> Conn<M, S> {
         next.unwrap_or_else(|| if self.is_over() { Next::Over } else { Next::Wait(self.deadline(now)) })
     }
 
-    /// Returns the latest time for the next turn: `now` while there is work.
+    /// Returns when the next turn is due at the latest: `now` while there is work.
     #[must_use]
     pub fn deadline(&self, now: Time) -> Option<Time> {
         if self.link.is_ending() {
             return self.link.deadline(now);
         }
-        if self.link.is_due(&self.machine, ()) || self.met.is_some() {
+        if self.link.is_due(&self.machine, ()) || self.flushed.is_some() {
             return Some(now);
         }
         self.machine.deadline().into_iter().chain(self.link.deadline(now)).min()
     }
 
     fn next_met(&mut self) -> Option<M::Event> {
-        let event = self.met.as_mut().and_then(|met| met.events.pop_front());
-        self.met.take_if(|met| met.events.is_empty());
+        let event = self.flushed.as_mut().and_then(|flushed| flushed.events.pop_front());
+        self.flushed.take_if(|flushed| flushed.events.is_empty());
         event
     }
 

@@ -1,23 +1,23 @@
-//! The times at which a wire frees memory.
+//! When an idle connection frees memory.
 
 use ide_mcp::Time;
 use std::time::Duration;
 
-/// The time from the first moved byte until the wire frees memory, even if bytes still move. With a
-/// shorter time, the wire would free a buffer and fill it again between two messages of one exchange.
-/// The cost of freeing memory once a second does not matter. Since the time runs from the first byte and
-/// not from the last, a peer that sends a little now and then cannot keep memory allocated.
+/// How long after the first byte a connection frees memory, even if bytes still move. With a shorter time it
+/// would free a buffer and fill it again between two messages of one exchange; once a second costs nothing
+/// that matters. The time runs from the first byte and not from the last, so that a peer which sends a little
+/// now and then cannot keep memory allocated.
 const PAUSE: Duration = Duration::from_secs(1);
 
-/// The number of moved bytes up to which the wire frees memory as soon as no bytes wait in either
-/// direction. So a thousand connections that each send a little need about as much memory as one.
+/// If no more bytes than this have moved, memory is freed as soon as none wait in either direction. So a
+/// thousand connections that each send a little need about as much memory as one.
 const LITTLE: usize = 2 * 1024;
 
-/// A period that begins with a moved byte: its end, and the number of bytes that have moved in it.
+/// A period that begins with a byte: when it ends, and how many bytes have moved in it.
 #[derive(Debug)]
 pub(crate) struct Idleness {
     trim_at: Option<Time>,
-    /// The number of bytes that have moved in this period.
+    /// How many bytes have moved in this period.
     moved: usize,
 }
 
@@ -31,8 +31,7 @@ impl Idleness {
         self.moved = self.moved.saturating_add(n);
     }
 
-    /// Returns true if the wire has to free memory now. `is_idle` is true if no bytes wait in either
-    /// direction.
+    /// Whether memory must be freed now. `is_idle` is true if no bytes wait in either direction.
     pub(crate) fn is_due(&mut self, now: Time, is_idle: bool) -> bool {
         if self.trim_at.is_some_and(|at| at <= now) {
             *self = Self::new();

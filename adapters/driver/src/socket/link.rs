@@ -14,33 +14,33 @@ use ide_mcp::{Machine, Time};
 use std::io::{self, ErrorKind, Read, Write};
 use std::time::Duration;
 
-/// The number of bytes that a step moves at most, so that no connection keeps the others waiting: 256 KiB, as
-/// many as a connection takes between two polls.
+/// How many bytes a step moves at most, so that no connection keeps the others waiting: 256 KiB, as many as a
+/// connection takes between two polls.
 pub const BUDGET: usize = 256 * 1024;
 
-/// The limit of discarded bytes: enough for those in flight, and too few to keep the socket busy.
+/// How many bytes are discarded at most: enough for those in flight, too few to keep the socket busy.
 const DISCARD: usize = 64 * 1024;
 
-/// The limit of the time for which bytes are discarded.
+/// How long bytes are discarded at most.
 const DISCARD_TIME: Duration = Duration::from_secs(1);
 
 /// One non-blocking socket.
 ///
-/// In a turn, [`read`](Link::read) comes first. Then poll the machine: give the bytes of each
-/// [`Output::Write`](ide_mcp::Output::Write) to [`write`](Link::write), report the result to the machine, and
-/// [`close`](Link::close) the link at its [`Output::Close`](ide_mcp::Output::Close). [`rest`](Link::rest) ends the turn.
-/// Once the link is closed, it needs the machine no longer: call [`discard`](Link::discard) until
-/// [`is_over`](Link::is_over), then drop the link. [`is_due`](Link::is_due) and [`deadline`](Link::deadline) report when
-/// a turn is due.
+/// A turn begins with [`read`](Link::read). Then poll the machine: pass the bytes of each
+/// [`Output::Write`](ide_mcp::Output::Write) to [`write`](Link::write) and its result to the machine, and
+/// [`close`](Link::close) the link at [`Output::Close`](ide_mcp::Output::Close). End the turn with
+/// [`rest`](Link::rest). [`is_due`](Link::is_due) and [`deadline`](Link::deadline) tell when the next turn is
+/// due. A closed link no longer needs the machine: call [`discard`](Link::discard) until
+/// [`is_over`](Link::is_over), then drop the link.
 ///
 /// A link counts as readable until a read would block (or leaves room, with
-/// [`short_reads_drain`](Link::short_reads_drain)), and as writable until a write would block. After that
-/// the caller reports by [`ready`](Link::ready) that the socket is worth another try. So a link suits
-/// edge-triggered readiness, and it remembers the work that a budget left over.
+/// [`short_reads_drain`](Link::short_reads_drain)), and as writable until a write would block. After that,
+/// call [`ready`](Link::ready) when the socket is worth another try. So a link suits edge-triggered
+/// readiness, and it remembers the work that a budget left over.
 ///
-/// The end of the peer's stream is one [`Machine::feed_eof`], and the link goes on to write. An error is a second one.
-/// After a failed write, the link first reads at most 256 KiB of the bytes that arrived before the failure, and then
-/// reports the end. The events of the machine report the meaning of the end.
+/// The end of the peer's stream is one [`Machine::feed_eof`], after which the link still writes. An error is
+/// a second one. After a failed write, the link first reads at most 256 KiB of what arrived before the
+/// failure, and then reports the end. What the end means, the events of the machine tell.
 #[derive(Debug)]
 pub struct Link<S> {
     io: S,
@@ -49,22 +49,22 @@ pub struct Link<S> {
     readable: bool,
     /// True until a write would block.
     writable: bool,
-    /// True if a read that left room has emptied the socket: the caller reports again once there is more.
+    /// True if a read that leaves room has emptied the socket; the caller reports when there is more.
     short_reads_drain: bool,
-    /// True once the caller has reported the end of the stream or an error. No other report follows, so only the read
-    /// that finds it ends the reading.
+    /// True once the caller has reported the end of the stream or an error. It will report nothing more, so
+    /// go on reading until a read finds it.
     end_reported: bool,
     /// True once the machine knows that the peer's stream has ended.
     ended: bool,
     /// True once the machine knows that nothing can be written.
     severed: bool,
-    /// True if bytes were written. The link then discards input before it ends, so that the last written
-    /// bytes arrive.
+    /// True if bytes were written. The link then discards input before it ends, so that the last bytes
+    /// arrive.
     has_written: bool,
-    /// The number of bytes that this turn can still write.
+    /// How many bytes this turn may still write.
     left: usize,
     idleness: Idleness,
-    /// The error that the owner of the socket has reported, until the transport has ended by it.
+    /// The error that the owner of the socket has reported, until it has ended the transport.
     failed: Option<io::Error>,
     error: Option<io::Error>,
 }
@@ -77,7 +77,7 @@ enum Stage {
 }
 
 impl<S> Link<S> {
-    /// Creates a link for a connected socket, which can be read and written at once.
+    /// Takes a connected socket, which may be read and written at once.
     #[must_use]
     pub fn new(io: S) -> Self {
         let mut link = Self::connecting(io);
@@ -85,7 +85,7 @@ impl<S> Link<S> {
         link
     }
 
-    /// Creates a link for a socket that is still connecting. Nothing is tried before [`ready`](Link::ready).
+    /// Takes a socket that is still connecting. Nothing is tried before [`ready`](Link::ready).
     #[must_use]
     pub const fn connecting(io: S) -> Self {
         Self {
@@ -105,40 +105,42 @@ impl<S> Link<S> {
         }
     }
 
-    /// Takes a read that left room as the last one until the caller reports readiness again, which saves the read that
-    /// finds nothing. Right for poll(2), and for epoll and kqueue if you report the end of a stream by
-    /// [`report_end`](Link::report_end).
+    /// Saves the read that finds nothing: after a read that leaves room, nothing is read until you report
+    /// readiness again. Right for poll(2), and for epoll and kqueue if you call
+    /// [`report_end`](Link::report_end) at the end of a stream.
     #[must_use]
     pub const fn short_reads_drain(mut self) -> Self {
         self.short_reads_drain = true;
         self
     }
 
-    /// Notes that the socket can be readable, writable, or broken. Both directions are tried again.
+    /// Call this when the socket may be readable, writable, or broken. Both directions are tried again.
     pub const fn ready(&mut self) {
         self.readable = true;
         self.writable = true;
     }
 
-    /// Notes that the socket has room, and has no new input: only writing is tried again. Where edges are emulated, as by mio
-    /// on Windows, a read that finds nothing makes the system report the room again, so a read here would never end.
+    /// Call this when the socket has room but no new input: only writing is tried again. Where edges are
+    /// emulated, as by mio on Windows, a read that finds nothing makes the system report the room again, and
+    /// a loop would never rest.
     pub const fn report_room(&mut self) {
         self.writable = true;
     }
 
-    /// Notes that the peer's stream has ended, or that the socket has failed. The link reads until it finds that.
+    /// Call this when the peer's stream has ended or the socket has failed. The link reads until it finds
+    /// that.
     pub const fn report_end(&mut self) {
         self.ready();
         self.end_reported = true;
     }
 
-    /// Ends the transport with an error that the owner of the socket has found. The next [`read`](Link::read)
-    /// reports it and does not use the socket.
+    /// Ends the transport with an error that you found yourself. The next [`read`](Link::read) reports it,
+    /// and does not use the socket.
     pub fn fail(&mut self, error: io::Error) {
         self.failed = Some(error);
     }
 
-    /// Returns true if a turn would move bytes. A loop then does not wait.
+    /// Whether a turn would move bytes, so that a loop must not wait.
     pub fn is_due<M: Machine + ?Sized>(&self, machine: &M, conn: M::Conn) -> bool {
         self.stage == Stage::Moving
             && (self.failed.is_some()
@@ -146,8 +148,8 @@ impl<S> Link<S> {
                 || self.may_write() && machine.wants_output(conn))
     }
 
-    /// Returns the time at which the link itself needs a step: to discard (`now`, while there is input), to
-    /// end, or to free memory. `None` if it waits for the socket or the machine alone.
+    /// Returns when the link itself needs a step: to discard (`now`, while there is input), to end, or to
+    /// free memory. `None` if it only waits for the socket or the machine.
     #[must_use]
     pub fn deadline(&self, now: Time) -> Option<Time> {
         match self.stage {
@@ -158,19 +160,19 @@ impl<S> Link<S> {
         }
     }
 
-    /// Returns true once the link is [closed](Link::close).
+    /// Whether the link is [closed](Link::close).
     #[must_use]
     pub fn is_ending(&self) -> bool {
         self.stage != Stage::Moving
     }
 
-    /// Returns true if nothing is left to do and the socket can be dropped.
+    /// Whether nothing is left to do and you can drop the socket.
     #[must_use]
     pub fn is_over(&self) -> bool {
         self.stage == Stage::Over
     }
 
-    /// Returns the error that ended the transport, if an error ended it.
+    /// Returns the error that ended the transport, if there was one.
     #[must_use]
     pub const fn error(&self) -> Option<&io::Error> {
         self.error.as_ref()
@@ -182,18 +184,19 @@ impl<S> Link<S> {
         &self.io
     }
 
-    /// Returns the socket, to set its options or to register it. The link loses bytes that bypass it.
+    /// Returns the socket, so that you can register it or set its options. Bytes that bypass the link are
+    /// lost to it.
     pub const fn socket_mut(&mut self) -> &mut S {
         &mut self.io
     }
 
-    /// Returns the socket of a link that is to move no more bytes.
+    /// Returns the socket of a link that must not move any more bytes.
     #[must_use]
     pub fn into_socket(self) -> S {
         self.io
     }
 
-    /// Returns true if a read can find input. If not, nothing is read before [`ready`](Link::ready).
+    /// Whether a read can find input. If not, nothing is read before [`ready`](Link::ready).
     #[must_use]
     pub const fn may_read(&self) -> bool {
         self.readable && !self.ended
@@ -203,8 +206,8 @@ impl<S> Link<S> {
         self.writable && self.error.is_none()
     }
 
-    /// Reports the end of the peer's stream to the machine, once. After an error, also that nothing can be written.
-    /// Keeps the first error.
+    /// Tells the machine, once, that the peer's stream has ended; after an error, also that nothing can be
+    /// written. Keeps the first error.
     fn end<M: Machine + ?Sized>(
         &mut self,
         machine: &mut M,
@@ -227,9 +230,9 @@ impl<S> Link<S> {
 }
 
 impl<S: Read + Write + Shutdown> Link<S> {
-    /// Reads into the machine until the socket would block, the machine takes no more, or `budget` bytes have been
-    /// read. The last read can exceed the budget, so a budget of 1 is a single read. Returns the number of
-    /// bytes.
+    /// Reads into the machine until the socket would block, the machine takes no more, or `budget` bytes have
+    /// been read. The last read may exceed the budget, so a budget of 1 is a single read. Returns the number
+    /// of bytes.
     pub fn read<M: Machine + ?Sized>(
         &mut self,
         machine: &mut M,
@@ -249,7 +252,7 @@ impl<S: Read + Write + Shutdown> Link<S> {
             let space = machine.space(conn);
             let room = space.len();
             if room == 0 {
-                // A read into an empty buffer would look like the end of the transport.
+                // A read into an empty buffer would look like the end of the stream.
                 break;
             }
             match self.io.read(space) {
@@ -268,9 +271,8 @@ impl<S: Read + Write + Shutdown> Link<S> {
         come
     }
 
-    /// Writes bytes that the machine offers, once, and at most [`BUDGET`] in a turn. Returns what [`Machine::written`]
-    /// takes: how many of them the socket took, 0 if it would block or the budget is spent. Returns `None` if nothing can
-    /// be written any more; then [`sever`](Link::sever).
+    /// Writes bytes that the machine offers: once, and at most [`BUDGET`] in a turn. Returns what you pass to
+    /// [`Machine::written`]: how many bytes the socket took, or 0 if it would block or the budget is spent. `None` means that nothing can be written any more; then call [`sever`](Link::sever).
     pub fn write(&mut self, bytes: &[u8], now: Time) -> Option<usize> {
         let bytes = bytes.get(..self.left).unwrap_or(bytes);
         if self.stage != Stage::Moving || !self.may_write() || bytes.is_empty() {
@@ -297,15 +299,15 @@ impl<S: Read + Write + Shutdown> Link<S> {
         None
     }
 
-    /// Ends the transport after a failed write, in answer to the offer. First the machine takes the input that has arrived
-    /// before it.
+    /// Ends the transport after a failed write, in answer to the offer. First the machine takes the input
+    /// that had arrived.
     pub fn sever<M: Machine + ?Sized>(&mut self, machine: &mut M, conn: M::Conn, now: Time) {
         self.readable = true;
         self.read(machine, conn, now, BUDGET);
         self.end(machine, conn, now, None);
     }
 
-    /// Begins the end of the connection, once the machine has nothing more to write.
+    /// Begins to end the connection, once the machine has nothing more to write.
     pub fn close(&mut self, now: Time) {
         let pointless = self.ended || !self.has_written;
         self.stage = if pointless || self.io.shutdown_write().is_err() {
@@ -315,7 +317,7 @@ impl<S: Read + Write + Shutdown> Link<S> {
         };
     }
 
-    /// Ends a turn: frees memory of the machine that an idle connection does not need.
+    /// Ends a turn. An idle connection frees the memory that it does not need.
     pub fn rest<M: Machine + ?Sized>(&mut self, machine: &mut M, conn: M::Conn, now: Time) {
         self.left = BUDGET;
         let is_idle = !self.readable && !machine.wants_output(conn);
@@ -324,8 +326,8 @@ impl<S: Read + Write + Shutdown> Link<S> {
         }
     }
 
-    /// Discards about `budget` bytes of input at most, after the machine is done. A socket that is closed
-    /// with unread input sends a reset, which can overtake the last bytes that were written.
+    /// Discards about `budget` bytes of input, after the machine is done. Closing a socket with unread input
+    /// sends a reset, which can overtake the last bytes that we wrote.
     pub fn discard(&mut self, now: Time, budget: usize) {
         let Stage::Discarding { until, left } = self.stage else { return };
         let mut scrap = [0; 4096];

@@ -1,12 +1,11 @@
-//! The check for a socket that is connected to itself.
+//! Detects a socket that is connected to itself.
 
 use std::io::{self, ErrorKind};
 use std::net::SocketAddr;
 
-/// Refuses a connection whose two ends are one socket. If nobody listens on a port of this machine,
-/// the system can assign that port to the very socket that connects to it (RFC 9293 section 3.5,
-/// simultaneous open). The socket would receive its own bytes, and keep the port from the program
-/// that is to listen there.
+/// Refuses a connection whose two ends are the same socket. If nobody listens on a port of this machine, the
+/// system may give that port to the very socket that connects to it (RFC 9293 section 3.5, simultaneous
+/// open). It would receive its own bytes, and keep the port from the program that wants to listen there.
 ///
 /// # Errors
 /// [`ErrorKind::ConnectionRefused`], as for a closed port, or the error of looking up an address.

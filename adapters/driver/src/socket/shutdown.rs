@@ -1,16 +1,16 @@
-//! The one operation besides [`Read`](std::io::Read) and [`Write`](std::io::Write) that a
-//! [`Link`](crate::Link), the driver's handle of one socket, needs from its socket.
+//! What a [`Link`](crate::Link) needs from a socket besides [`Read`](std::io::Read) and
+//! [`Write`](std::io::Write).
 
 use std::io;
 use std::net;
 
 /// A socket whose write side can be closed while the read side stays open.
 pub trait Shutdown {
-    /// Shuts the write side down, so that the peer reads the end of the stream. Bytes that were
-    /// written before are still sent.
+    /// Shuts down the write side, so that the peer reads the end of the stream. What was written before is
+    /// still sent.
     ///
     /// # Errors
-    /// The error of the system; the link then gives the socket up.
+    /// The error of the system; the link then gives up the socket.
     fn shutdown_write(&mut self) -> io::Result<()>;
 }
 

@@ -1,4 +1,4 @@
-//! The wake-up of a loop that waits for sockets alone.
+//! A wake-up for a loop that can only wait for sockets.
 
 use std::io;
 use std::net::{Ipv4Addr, UdpSocket};
@@ -9,19 +9,19 @@ use std::os::windows::io::{AsSocket, BorrowedSocket};
 use std::sync::Arc;
 use std::task::Wake;
 
-/// A socket that is connected to itself, by which other threads end a wait for sockets: it is readable from a
-/// [`ring`](Self::ring) until [`silence`](Self::silence).
+/// A socket that is connected to itself, so that other threads can end a wait for sockets: it is readable
+/// from [`ring`](Self::ring) until [`silence`](Self::silence).
 #[derive(Debug)]
 pub struct Bell(UdpSocket);
 
 impl Bell {
-    /// Creates a bell that is silent.
+    /// Creates a silent bell.
     ///
     /// # Errors
     /// The error of the system.
     pub fn new() -> io::Result<Self> {
         let socket = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0))?;
-        // From now on it takes nothing from another socket.
+        // From now on no other socket can send to it.
         socket.connect(socket.local_addr()?)?;
         socket.set_nonblocking(true)?;
         Ok(Self(socket))
@@ -29,11 +29,11 @@ impl Bell {
 
     /// Ends the current wait for the bell, or the next one.
     pub fn ring(&self) {
-        // Without room for one more ring, an earlier one still ends the wait.
+        // If there is no room for another ring, an earlier one still ends the wait.
         let _ = self.0.send(&[1]);
     }
 
-    /// Takes all rings, so that the next wait waits.
+    /// Takes all rings, so that the next wait does wait.
     pub fn silence(&self) {
         while self.0.recv(&mut [0; 8]).is_ok() {}
     }
@@ -71,9 +71,9 @@ mod tests {
     #[test]
     fn nobody_else_rings() {
         let bell = Bell::new().unwrap();
-        let stranger = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
-        // The system can refuse what nobody takes.
-        let _ = stranger.send_to(&[1], bell.0.local_addr().unwrap());
+        let other = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+        // The system may refuse what nobody takes.
+        let _ = other.send_to(&[1], bell.0.local_addr().unwrap());
         std::thread::sleep(std::time::Duration::from_millis(20));
         assert_eq!(bell.0.recv(&mut [0; 8]).unwrap_err().kind(), ErrorKind::WouldBlock);
         bell.ring();

@@ -1,4 +1,4 @@
-//! The wake-ups of sockets and other threads for a loop that waits, and the outcome of its step.
+//! Wakes a waiting loop for its sockets and for other threads.
 
 mod bell;
 mod next;

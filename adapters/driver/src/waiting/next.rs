@@ -1,4 +1,4 @@
-//! The outcome of a step, for a loop that takes events one by one and waits by a [`WakeSet`](crate::WakeSet).
+//! The outcome of a step, for a loop that takes events one by one and waits on a [`WakeSet`](crate::WakeSet).
 
 use ide_mcp::Time;
 
@@ -8,17 +8,16 @@ use ide_mcp::Time;
 pub enum Next<E> {
     /// An event.
     Event(E),
-    /// A wake-up by a [`Waker`](crate::Waker): the application now has to read its queue.
+    /// A [`Waker`](crate::Waker) was used: read your queue now.
     Wake,
     /// The end: the last event was delivered, and nothing is left to do.
     Over,
-    /// A wait: nothing is left to do before this time, or before the next wake-up. If this time has
-    /// already passed, the loop can run other tasks, and then steps again.
+    /// Nothing to do before this time, or before the next wake-up. If the time has already passed, let other
+    /// tasks run, then step again.
     Wait(Option<Time>),
 }
 
-/// A choice between wakes and events that alternates if there are both, so that neither keeps the
-/// other waiting.
+/// Alternates between wakes and events when there are both, so that neither keeps the other waiting.
 #[derive(Debug, Default)]
 pub(crate) struct FairPoll {
     /// True if a waker was used and [`Next::Wake`] has not been returned since.
@@ -34,7 +33,7 @@ impl FairPoll {
     }
 
     /// Returns the next event of `step`, or [`Next::Wake`] if a waker was used since `Wake` was last
-    /// returned. Alternates if there are both. Returns `None` if there is neither.
+    /// returned; alternates if there are both, and returns `None` if there is neither.
     pub(crate) fn next<E>(&mut self, woken: bool, step: impl FnOnce() -> Option<E>) -> Option<Next<E>> {
         self.woken |= woken;
         if !(self.woken && self.was_event) {

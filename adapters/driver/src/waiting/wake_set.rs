@@ -15,7 +15,7 @@ use std::mem;
 use std::sync::{Arc, PoisonError};
 use std::task::{Wake, Waker as Task};
 
-/// Wake-ups from any thread, for one task or thread.
+/// Collects wake-ups from any thread for one task or thread.
 #[derive(Clone, Debug, Default)]
 pub struct WakeSet(Arc<Mutex<State>>);
 
@@ -25,15 +25,15 @@ struct State {
     task: Option<Task>,
 }
 
-/// The sources of wake-ups that can have work.
+/// What may have work.
 #[derive(Debug, Default)]
 #[non_exhaustive]
 pub struct Readiness {
-    /// The sockets that can be ready, by the numbers of their wakers.
+    /// The sockets that may be ready, by the numbers of their wakers.
     pub sockets: BTreeSet<usize>,
-    /// True if connections can wait at the listener.
+    /// True if connections may wait at the listener.
     pub listener: bool,
-    /// True if the guard of the lock file can have work.
+    /// True if the guard of the lock file may have work.
     pub guard: bool,
     /// True if a [`Waker`] of the application was used.
     pub woken: bool,
@@ -46,8 +46,8 @@ impl WakeSet {
         Self::default()
     }
 
-    /// Registers the task that the next wake-up wakes, in place of the previous task. Returns the
-    /// sources that have become ready since the last call.
+    /// Registers the task to wake next, in place of the one before. Returns what has become ready since the
+    /// last call.
     #[must_use]
     pub fn register(&self, task: &Task) -> Readiness {
         let mut state = self.state();
@@ -73,14 +73,14 @@ impl WakeSet {
         self.task_waker(|ready| ready.guard = true)
     }
 
-    /// Returns the waker of a [`Handle`](crate::Handle): it has no source, because each turn runs the work
-    /// of the handles.
+    /// Returns the waker of a [`Handle`](crate::Handle). It notes nothing, since every turn runs the work of
+    /// the handles.
     #[must_use]
     pub fn handle_waker(&self) -> Task {
         self.task_waker(|_| {})
     }
 
-    /// Returns the waker of the application, for its other threads.
+    /// Returns the waker for your other threads.
     #[must_use]
     pub fn waker(&self) -> Waker {
         Waker(self.clone())
@@ -96,7 +96,7 @@ impl WakeSet {
             note(&mut state.ready);
             state.task.clone()
         };
-        // Outside of the lock, since `wake` can run the task at once.
+        // Outside the lock, since `wake` may run the task at once.
         if let Some(task) = task {
             task.wake();
         }
@@ -108,16 +108,16 @@ impl WakeSet {
     }
 }
 
-/// A handle by which any thread notifies the loop that a queue of the application has an entry.
+/// Tells the loop, from any thread, that a queue of yours has an entry.
 ///
-/// Put something into the queue first, and wake second. The loop, once woken, drains the queue until
-/// it is empty. Several wakes can become one, and a wake can come for a queue that is already empty.
-/// So the loop reads the queue to learn what there is to do; the wake is only a hint.
+/// Put the entry into the queue first, and wake second. The loop must then read the queue until it is empty.
+/// Several wakes may become one, and a wake may come for a queue that is already empty, so take it as a hint
+/// only.
 #[derive(Clone, Debug)]
 pub struct Waker(WakeSet);
 
 impl Waker {
-    /// Ends the current wait, or the next wait if the loop does not wait now.
+    /// Ends the current wait, or the next one if the loop is not waiting.
     pub fn wake(&self) {
         self.0.wake(|ready| ready.woken = true);
     }
@@ -178,7 +178,7 @@ mod orders {
     use crate::sync::this_thread;
     use shuttle::thread;
 
-    /// A lost wake-up leaves the main thread parked for ever, which shuttle reports as a deadlock.
+    /// A lost wake-up leaves the main thread parked forever, which shuttle reports as a deadlock.
     #[test]
     fn no_order_loses_a_wake_up() {
         let test = || {

@@ -1,5 +1,4 @@
-//! A server and a client, each on a `Conn`, joined by pipes that cut the bytes, block and break;
-//! time is virtual.
+//! A server and a client, each on a `Conn`, joined by pipes that cut, block and break; time is virtual.
 
 use crate::support::{End, Fault, pair};
 use ide_mcp::{Time, ws};
@@ -40,14 +39,14 @@ impl fmt::Debug for Seen {
     }
 }
 
-/// Runs both sides. Time advances by a millisecond when no byte moves. The server echoes; the client
+/// Runs both sides, and advances the time by a millisecond when no byte moves. The server echoes; the client
 /// sends the texts, and closes after the last echo.
 fn run(server: &mut Server, client: &mut Client, texts: &[String]) -> Seen {
     run_by(server, client, texts, usize::MAX)
 }
 
-/// Runs both sides as [`run`] does, but the server leaves a turn after `at_most` events, and
-/// continues it later.
+/// Runs both sides as [`run`] does, but the server leaves a turn after `at_most` events and continues it
+/// later.
 fn run_by(server: &mut Server, client: &mut Client, texts: &[String], at_most: usize) -> Seen {
     let (mut now, mut seen) = (Time::ZERO, Seen::default());
     while !(server.is_over() && client.is_over()) {
@@ -89,7 +88,7 @@ fn run_by(server: &mut Server, client: &mut Client, texts: &[String], at_most: u
             now = now.saturating_add(Duration::from_millis(1));
             assert!(now < Time::from_millis(60_000), "it takes too long: {seen:?}");
         }
-        // A loop drops a connection that is over. The other side then reads the end.
+        // A loop drops a connection that has ended. The other side then reads the end.
         let (server_over, client_over) = (server.is_over(), client.is_over());
         server.link_mut().socket_mut().close_if(server_over);
         client.link_mut().socket_mut().close_if(client_over);

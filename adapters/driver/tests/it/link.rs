@@ -9,8 +9,8 @@ const START: Time = Time::ZERO;
 
 #[test]
 fn read_continues_until_empty_or_ended() {
-    // A name and the results of the reads. Expected are the number of bytes and of ends that reach the
-    // wire, and true if the link is still due.
+    // The name and the results of the reads; expected are how many bytes and ends reach the wire, and whether
+    // the link is still due.
     type Case = (&'static str, &'static [Result<usize, ErrorKind>], (usize, usize, bool));
     let cases: &[Case] = &[
         ("nothing", &[], (0, 0, false)),
@@ -25,7 +25,8 @@ fn read_continues_until_empty_or_ended() {
         link.read(&mut wire, (), START, BUDGET);
         let found = (wire.filled, wire.ends, link.is_due(&wire, ()));
         assert_eq!(found, *expected, "{name}");
-        // Readiness after an end changes nothing. The wire gets one end for the stream, and one more for an error.
+        // Readiness after an end changes nothing. The wire gets one end for the stream, and one more for an
+        // error.
         link.ready();
         link.read(&mut wire, (), START, BUDGET);
         assert_eq!(wire.ends, expected.1, "{name}");
@@ -36,8 +37,8 @@ fn read_continues_until_empty_or_ended() {
 #[test]
 fn a_read_that_left_room_waits_for_a_report() {
     type Reads = &'static [Result<usize, ErrorKind>];
-    // A name and the results of the reads. Expected are the bytes that came with the first report and in all, the ends,
-    // and the calls.
+    // The name and the results of the reads; expected are the bytes after the first report and in all, the
+    // ends, and the calls.
     let cases: &[(&str, Reads, [usize; 4])] = &[
         ("a short read", &[Ok(5), Ok(7)], [5, 12, 0, 2]),
         ("full, then short", &[Ok(1000), Ok(5), Ok(7)], [1005, 1012, 0, 3]),
@@ -52,7 +53,7 @@ fn a_read_that_left_room_waits_for_a_report() {
         link.read(&mut wire, (), START, BUDGET);
         assert_eq!((wire.filled, wire.ends, link.socket().read_calls), (*all, *ends, *calls), "{name}");
     }
-    // No report follows the one of an end, so the link reads until it finds the end.
+    // Nothing is reported after an end, so the link reads until it finds the end.
     let (mut link, mut wire) =
         (Link::new(Script::reads(&[Ok(5), Ok(7), Ok(0)])).short_reads_drain(), Tape::new(0));
     link.report_end();
@@ -60,7 +61,8 @@ fn a_read_that_left_room_waits_for_a_report() {
     assert_eq!((wire.filled, wire.ends, link.socket().read_calls), (12, 1, 3));
 }
 
-/// On Windows a read that finds nothing makes mio report the room again: a loop that reads then never rests.
+/// On Windows a read that finds nothing makes mio report the room again, and a loop that reads then never
+/// rests.
 #[test]
 fn report_of_room_reads_nothing() {
     let (mut link, mut wire) = (Link::new(Script::default().writes(&[Ok(10)])), Tape::new(20));
@@ -93,7 +95,7 @@ fn unwanted_input_stays_in_the_socket() {
     wire.wants = false;
     link.read(&mut wire, (), START, BUDGET);
     assert_eq!((wire.filled, link.socket().read_calls, link.is_due(&wire, ())), (0, 0, false));
-    // The wire wants input again, and no new readiness is needed.
+    // The wire wants input again, without new readiness.
     wire.wants = true;
     assert!(link.is_due(&wire, ()));
     link.read(&mut wire, (), START, BUDGET);
@@ -102,8 +104,8 @@ fn unwanted_input_stays_in_the_socket() {
 
 #[test]
 fn write_continues_until_empty_or_ended() {
-    // A name and the results of writing 10 bytes. Expected are the number of bytes left, the number of
-    // ends that reach the wire, and true if the link is still due.
+    // The name and the results of writing 10 bytes; expected are how many bytes are left, how many ends reach
+    // the wire, and whether the link is still due.
     type Case = (&'static str, &'static [Result<usize, ErrorKind>], (usize, usize, bool));
     let cases: &[Case] = &[
         ("all at once", &[Ok(10)], (0, 0, true)),
@@ -279,8 +281,8 @@ fn busy_wire_is_trimmed_once_per_second() {
         link.read(&mut wire, (), now, BUDGET);
         wire.write_to(&mut link, now);
     }
-    // The wire is trimmed once at the end of each of the five seconds. In addition it is trimmed after
-    // each of the first reads of a second, while few bytes have moved.
+    // One trim at the end of each of the five seconds, and one after each of the first reads of a second,
+    // while few bytes have moved.
     assert!((5..=15).contains(&wire.trims), "{}", wire.trims);
 }
 

@@ -1,6 +1,6 @@
 //! Tests of [`Server::turn`] in virtual time, over a transport that counts its calls.
 //!
-//! A prefix such as `n05` in the name of a test is the number of a threat in `tests/it/threats.rs`.
+//! A prefix such as `n05` in a test's name is the number of a threat in `tests/it/threats.rs`.
 
 use ide_mcp::Time;
 use ide_mcp::ide::discovery::LockFile;
@@ -108,7 +108,7 @@ fn serve(max_pending: usize) -> (Server<Counting>, Counting) {
     (server, network)
 }
 
-/// Runs turns at `now` until the server is due only later. Returns their number.
+/// Runs turns at `now` until the server is due only later. Returns how many.
 fn settle(server: &mut Server<Counting>, now: Time) -> usize {
     for turns in 1..10_000 {
         server.turn(now, |_, _| {});
@@ -159,7 +159,7 @@ fn failed_listener_is_retried_later() {
     assert_eq!(network.0.borrow().reads.len(), 1);
 }
 
-/// Checks a transport that cannot wait for a descriptor: the server wakes up to look for the lock file.
+/// A transport that cannot wait for a descriptor: the server must wake up to look at the lock file.
 #[test]
 fn lost_lock_file_is_restored_without_a_watch() {
     let dir = std::env::temp_dir().join(format!("ide-mcp-driver-steps-{}", std::process::id()));
@@ -169,7 +169,7 @@ fn lost_lock_file_is_restored_without_a_watch() {
     settle(&mut server, Time::ZERO);
     let lock = server.lock_file().path().unwrap().to_owned();
     let mut now = Time::ZERO;
-    // The second time as the first.
+    // The second time is like the first.
     for _ in 0..2 {
         std::fs::remove_file(&lock).unwrap();
         let due = server.deadline(now).unwrap();
@@ -195,8 +195,8 @@ fn client_that_gives_up_does_not_delay_the_next() {
     }
 }
 
-/// Checks that the oldest pending connections above the limit end, and that the server releases
-/// their sockets. After the shutdown the server has released every socket.
+/// Above the limit, the oldest pending connections end and the server releases their sockets. After the
+/// shutdown it has released all of them.
 #[test]
 fn n05_ended_connections_are_released() {
     let (mut server, network) = serve(8);
@@ -215,8 +215,8 @@ fn n05_ended_connections_are_released() {
     assert_eq!(network.0.borrow().released, 50);
 }
 
-/// Checks that the server releases the socket when the application gives up a connection that was
-/// never admitted, although no event reports the end of this connection.
+/// The server releases the socket when the application gives up a connection that was never admitted,
+/// although no event reports the end of this connection.
 #[test]
 fn pending_connection_given_up_by_application_is_released() {
     let (mut server, network) = serve(8);

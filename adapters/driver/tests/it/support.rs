@@ -6,7 +6,7 @@ use std::collections::VecDeque;
 use std::io::{self, ErrorKind, Read, Write};
 use std::rc::Rc;
 
-/// The calls of one end that fail, and their error.
+/// Which calls of one end fail, and how.
 #[derive(Debug)]
 pub(crate) enum Fault {
     None,
@@ -52,7 +52,7 @@ pub(crate) fn pair(capacity: usize) -> (End, End) {
 }
 
 impl End {
-    /// Returns the number of calls that moved something, in either direction.
+    /// Returns how many calls have moved something, in either direction.
     pub(crate) fn moves(&self) -> usize {
         self.moves.get()
     }

@@ -5,8 +5,7 @@ use ide_mcp_driver::{Link, Shutdown};
 use std::collections::VecDeque;
 use std::io::{self, ErrorKind, Read, Write};
 
-/// A socket that follows a script, with one entry for each call. After the end of the script every call
-/// would block.
+/// A socket that follows a script, with one entry for each call. After the script every call would block.
 #[derive(Debug, Default)]
 pub(crate) struct Script {
     pub(crate) reads: VecDeque<Result<usize, ErrorKind>>,

@@ -1,5 +1,5 @@
-//! The turns of a server over a transport in memory: the share of each connection in the bytes that a turn reads,
-//! and the end.
+//! The turns of a server over a transport in memory: how a turn shares its bytes among the connections, and
+//! the end.
 
 #[path = "../../src/server/connections/tests/peer.rs"]
 mod peer;
@@ -114,7 +114,7 @@ fn e02_unreached_connection_is_first_next_turn() {
     assert!(flood.iter().all(|peer| left(peer) == 0), "all is read in the end");
 }
 
-/// Checks that the handles end with the last event: a loop that stops there takes no further turn.
+/// The handles end with the last event, since a loop that stops there takes no further turn.
 #[test]
 fn last_event_ends_the_handles() {
     let (mut server, _) = attached(0);

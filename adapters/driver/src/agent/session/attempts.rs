@@ -1,4 +1,4 @@
-//! The attempts to attach: their beginning, their failure, and the decision about the next one.
+//! The attempts to attach: how they begin, how they fail, and when the next one follows.
 
 use super::{AgentSession, Stage};
 use crate::agent::{AgentError, ConnectError, NotAdmitted};
@@ -10,7 +10,7 @@ use ide_mcp_lockfile::{EditorSearch, Error, FoundEditor};
 use std::mem;
 
 impl AgentSession {
-    /// Begins an attempt. Returns false if it has failed already.
+    /// Begins an attempt. Returns false if it has already failed.
     pub(super) fn begin(&mut self, now: Time) -> bool {
         self.reconnect.on_attempt();
         if self.attempts > 0 && !self.target.is_second() {
@@ -35,14 +35,14 @@ impl AgentSession {
         search.find().ok()
     }
 
-    /// Notes that the socket could not be connected, or could not be used. Without an effect if no attempt
-    /// waits for the socket any more.
+    /// Call this when the socket could not be connected or used. Does nothing once no attempt waits for the
+    /// socket.
     pub fn on_not_connected(&mut self, now: Time, error: impl Into<ConnectError>) {
         if !matches!(self.stage, Stage::Connecting { .. } | Stage::Opening) {
             return;
         }
         let error = error.into();
-        // Another user who has the port can keep it for ever, and is not to be asked again and again.
+        // Another user who has taken the port may keep it forever, so do not ask again and again.
         let is_final = matches!(error, ConnectError::NotTrusted(Error::PortNotOurs { .. }));
         if self.server.is_none() || is_final || self.is_detached {
             return self.end(AgentError::NotConnected { editor: Box::new(self.editor.clone()), error });
@@ -72,13 +72,13 @@ impl AgentSession {
         self.schedule_or_end(now, closed, not_admitted);
     }
 
-    /// Schedules the next attempt, or ends the session if there is none. `not_admitted` is the reason of this
-    /// attempt if its session could not be opened.
+    /// Schedules the next attempt, or ends the session if there is none. `not_admitted` is why this attempt
+    /// could not open its session.
     fn schedule_or_end(&mut self, now: Time, closed: Closed, not_admitted: Option<NotAdmitted>) {
         self.stage = Stage::Waiting;
         self.target.end_attempt();
         let scheduled = match self.reconnect.on_disconnected(now, &closed) {
-            // The editor was restarted since the lock file was read: it has another token, or is about to
+            // The editor was restarted after we read its lock file: it has another token, or is about to
             // publish one.
             Err(GaveUp::Refused) if self.has_other_token() => {
                 self.reconnect.on_disconnected(now, &Closed::Abnormal)

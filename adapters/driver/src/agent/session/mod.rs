@@ -44,30 +44,30 @@ use target::Target;
 
 /// The session of an agent: its editor, the attempts to attach, and its events.
 ///
-/// The `Agent` of an adapter shows it, for the [editor](Self::editor) and its [answer](Self::server). An adapter has
-/// the socket and the waiting: it takes the [`step`](Self::step), reports the outcome, and delivers
-/// [`next_event`](Self::next_event).
+/// Every adapter's `Agent` gives access to it, so that you can ask for the [editor](Self::editor) and its
+/// [answer](Self::server). If you write an adapter, you bring the socket and the waiting: do what
+/// [`step`](Self::step) returns, report how it went, and deliver [`next_event`](Self::next_event).
 #[derive(Debug)]
 pub struct AgentSession {
     options: AgentOptions,
-    /// The contents of the lock file at the last attempt.
+    /// The lock file as we last read it.
     editor: FoundEditor,
     stage: Stage,
     target: Target,
     reconnect: Reconnect,
-    /// The answer of the editor at the last handshake; `None` before the first.
+    /// What the editor answered to the last handshake; `None` before the first.
     server: Option<ServerInfo>,
-    /// The reason why the session could not be opened, until the connection closes.
+    /// Why the session could not be opened, until the connection closes.
     not_admitted: Option<NotAdmitted>,
-    /// The reason why the system does not report the owner of the last server.
+    /// Why the system did not report who owns the last server.
     unknown_owner: Option<Unknown>,
     events: Queue,
-    /// The error that has ended the session, until it is taken.
+    /// The error that ended the session, until it is taken.
     error: Option<AgentError>,
     outcomes: Outcomes,
-    /// True if this side ends the session.
+    /// True if this side ended the session.
     is_detached: bool,
-    /// The number of attempts so far, which names the sessions.
+    /// How many attempts there were; the number becomes part of the request ids.
     attempts: u64,
 }
 
@@ -80,29 +80,28 @@ enum Stage {
     Over,
 }
 
-/// The next thing that an adapter has to do for a session.
+/// What an adapter must do next.
 #[derive(Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum AgentStep {
-    /// Connects a socket to this host, a name or an address without brackets. Then calls
-    /// [`on_connected`](AgentSession::on_connected) or
-    /// [`on_not_connected`](AgentSession::on_not_connected).
+    /// Connect a socket to this host (a name, or an address without brackets), then call
+    /// [`on_connected`](AgentSession::on_connected) or [`on_not_connected`](AgentSession::on_not_connected).
     Connect {
-        /// The machine.
+        /// The host.
         host: String,
         /// The port.
         port: u16,
     },
-    /// Moves the bytes of the connection, and passes its events to [`on_event`](AgentSession::on_event).
+    /// Move the bytes of the connection, and pass its events to [`on_event`](AgentSession::on_event).
     Move,
-    /// Waits until this time, or for the socket that connects.
+    /// Wait until this time, or for the socket that is connecting.
     Wait(Time),
-    /// Stops: the session is over.
+    /// Stop: the session has ended.
     Over,
 }
 
 impl AgentSession {
-    /// Finds the editor. Does not connect.
+    /// Finds the editor, and does not connect yet.
     ///
     /// # Errors
     /// [`AgentError::NoEditor`].
@@ -127,8 +126,8 @@ impl AgentSession {
         })
     }
 
-    /// Returns the next thing to do. Begins an attempt that is due, and ends an attempt that takes too
-    /// long. Reads the lock file, except at the first attempt.
+    /// Returns what to do next. Begins an attempt that is due, and ends one that takes too long. Reads the
+    /// lock file, except for the first attempt.
     pub fn step(&mut self, now: Time) -> AgentStep {
         loop {
             match self.stage {
@@ -150,17 +149,17 @@ impl AgentSession {
         }
     }
 
-    /// Returns the time for connecting a socket.
+    /// Returns how long the socket may take to connect.
     #[must_use]
     pub const fn connect_timeout(&self) -> Duration {
         self.options.connect_timeout
     }
 
-    /// Takes the next event; `None` if there is none now, or if the session is over after
+    /// Takes the next event; `None` if there is none now, or if the session has ended after
     /// [`detach`](Self::detach).
     ///
     /// # Errors
-    /// The error that has ended the session, once and behind all events; then [`AgentError::Over`].
+    /// The error that ended the session, once and after all events; from then on [`AgentError::Over`].
     pub fn next_event(&mut self) -> Result<Option<ClientEvent>, AgentError> {
         match self.events.next() {
             None if self.stage == Stage::Over && !self.is_detached => Err(self.take_error()),
@@ -185,8 +184,8 @@ impl AgentSession {
         client.map_err(|error| self.end(AgentError::Invalid(error))).ok()
     }
 
-    /// Checks a socket that has connected, by its addresses. Returns true if the server is trusted, and the
-    /// connection can send. Returns false without an effect if no attempt waits for the socket any more.
+    /// Checks a socket that has just connected, by its addresses. Returns true if we trust the server, so
+    /// that you may send. Returns false and does nothing if no attempt waits for the socket any more.
     pub fn on_connected(
         &mut self,
         now: Time,
@@ -209,8 +208,8 @@ impl AgentSession {
         }
     }
 
-    /// Takes an event of the connection. Unless [`has_connection`](Self::has_connection) returns true
-    /// afterwards, the connection is to be dropped, after a last turn that writes its last frame.
+    /// Takes an event of the connection. If [`has_connection`](Self::has_connection) is false afterwards,
+    /// drop the connection, after one more turn that writes its last frame.
     #[allow(clippy::wildcard_enum_match_arm, reason = "all other events of the session pass unchanged")]
     pub fn on_event(&mut self, now: Time, event: ClientEvent) {
         match event {
@@ -233,10 +232,10 @@ impl AgentSession {
         }
     }
 
-    /// Ends the session by this side, without an error. The adapter closes the machine of the connection, if
-    /// there is one.
+    /// Ends the session from this side, without an error. If there is a connection, close its machine
+    /// yourself.
     pub fn detach(&mut self) {
-        // The error of a session that has ended by itself is still to come.
+        // The error of a session that ended by itself is still to be taken.
         if self.stage == Stage::Over {
             return;
         }
@@ -246,19 +245,20 @@ impl AgentSession {
         }
     }
 
-    /// Returns the time of the next step, apart from those of the connection: `now` if an event or the error waits.
+    /// Returns when the next step is due, apart from those of the connection: `now` if an event or the error
+    /// waits.
     #[must_use]
     pub fn deadline(&self, now: Time) -> Option<Time> {
         match self.stage {
             _ if self.has_news() => Some(now),
-            // Without a time, the other target is due.
+            // No time means that the other target is due.
             Stage::Waiting => Some(self.reconnect.next_attempt().unwrap_or(now)),
             Stage::Connecting { until } => Some(until),
             Stage::Opening | Stage::Ready | Stage::Over => None,
         }
     }
 
-    /// Returns the part of this attempt in the names of its requests.
+    /// Returns the part of the request ids that names this attempt.
     const fn current_session(&self) -> SessionId {
         SessionId::new(self.attempts)
     }
@@ -269,39 +269,39 @@ impl AgentSession {
         &self.editor
     }
 
-    /// Returns the answer of the editor at the last handshake; `None` before the first.
+    /// Returns what the editor answered to the last handshake; `None` before the first.
     #[must_use]
     pub const fn server(&self) -> Option<&ServerInfo> {
         self.server.as_ref()
     }
 
-    /// Returns the reason why the system does not report the owner of the editor's port; `None` if it is our user, or
-    /// if the agent trusts [every user](super::Trust::EveryUser). Show it to the person: the agent has sent its token
-    /// there.
+    /// Returns why the system does not report who owns the editor's port; `None` if it is our user, or if the
+    /// agent trusts [every user](super::Trust::EveryUser). Show it to the person: the agent has sent its
+    /// token there.
     #[must_use]
     pub const fn unknown_owner(&self) -> Option<Unknown> {
         self.unknown_owner
     }
 
-    /// Returns true if a socket connects.
+    /// Whether a socket is connecting.
     #[must_use]
     pub const fn is_connecting(&self) -> bool {
         matches!(self.stage, Stage::Connecting { .. })
     }
 
-    /// Returns true if there is a connection, before or after the handshake.
+    /// Whether there is a connection, before or after the handshake.
     #[must_use]
     pub const fn has_connection(&self) -> bool {
         matches!(self.stage, Stage::Opening | Stage::Ready)
     }
 
-    /// Returns true if the agent is attached.
+    /// Whether the agent is attached.
     #[must_use]
     pub fn is_attached(&self) -> bool {
         self.stage == Stage::Ready
     }
 
-    /// Returns true if the session has ended, and its last event and its error were taken.
+    /// Whether the session has ended, and its last event and its error were taken.
     #[must_use]
     pub fn is_over(&self) -> bool {
         self.stage == Stage::Over && !self.has_news()
@@ -311,7 +311,7 @@ impl AgentSession {
         !self.events.is_empty() || self.error.is_some()
     }
 
-    /// Ends the session. Of a session that the application has detached, nobody wants to hear an error.
+    /// Ends the session. After a detach nobody asks for an error.
     fn end(&mut self, error: AgentError) {
         self.stage = Stage::Over;
         self.error = Some(error).filter(|_| !self.is_detached);

@@ -1,4 +1,4 @@
-//! The wait for the outcome of one request, out of turn with the events.
+//! Waiting for the outcome of one request, while events queue up.
 
 use super::{AgentSession, Stage};
 use crate::agent::{AgentError, CallError};
@@ -6,19 +6,19 @@ use ide_mcp::ide::{Client, ClientEvent};
 use ide_mcp::mcp::Outcome;
 use ide_mcp::rpc::RequestId;
 
-/// The outcomes that become no events.
+/// The outcomes that are not delivered as events.
 #[derive(Debug, Default)]
 pub(super) struct Outcomes {
     /// The request that the agent waits for.
     awaited: Option<RequestId>,
     /// The outcome of the awaited request.
     outcome: Option<Outcome>,
-    /// The cancelled requests of this connection whose outcomes are ignored.
+    /// The cancelled requests of this connection, whose outcomes we drop.
     abandoned: Vec<RequestId>,
 }
 
 impl Outcomes {
-    /// Takes an outcome that becomes no event. Returns every other event.
+    /// Keeps an outcome that must not become an event, and returns every other event.
     pub(super) fn filter(&mut self, event: ClientEvent) -> Option<ClientEvent> {
         let ClientEvent::Outcome { request, outcome } = event else { return Some(event) };
         if self.awaited == Some(request) {
@@ -31,16 +31,16 @@ impl Outcomes {
         None
     }
 
-    /// Forgets the cancelled requests of a connection that has ended.
+    /// Forgets the cancelled requests, since their connection has ended.
     pub(super) fn on_closed(&mut self) {
         self.abandoned.clear();
     }
 }
 
 impl AgentSession {
-    /// Takes the first [`Ready`](ClientEvent::Ready) out of the events, for an adapter that waits for it: `Ok`
-    /// once the agent is attached, and the error if it is not.
-    pub fn take_beginning(&mut self) -> Option<Result<(), AgentError>> {
+    /// Takes the first [`Ready`](ClientEvent::Ready) out of the events, for an adapter whose `attach` waits
+    /// for it: `Ok` once the agent is attached, otherwise the error.
+    pub fn take_attached(&mut self) -> Option<Result<(), AgentError>> {
         match self.events.take(|event| matches!(event, ClientEvent::Ready(_))) {
             Some(_) => Some(Ok(())),
             None if self.stage == Stage::Over => Some(Err(self.take_error())),
@@ -48,8 +48,9 @@ impl AgentSession {
         }
     }
 
-    /// Waits for the outcome of this request from now on, out of turn with the events. A request of an earlier
-    /// connection has had its outcome, so the wait for it ends at once as closed.
+    /// Waits for the outcome of this request from now on, without waiting for the events before it. If the
+    /// request belongs to an earlier connection, its outcome has already been delivered, so the wait ends at
+    /// once as closed.
     pub fn begin_wait(&mut self, request: RequestId) {
         self.outcomes.awaited = Some(request);
         self.outcomes.outcome = (request.session() != self.current_session()).then_some(Outcome::Closed);
@@ -59,11 +60,11 @@ impl AgentSession {
         }
     }
 
-    /// Returns the outcome of the wait, which is then over; `None` while there is none.
+    /// Returns the outcome and ends the wait; `None` while there is no outcome yet.
     ///
     /// # Errors
-    /// [`CallError::TooManyEvents`] if 10,000 events wait for the application, or events with more than
-    /// 16 MiB of texts and JSON.
+    /// [`CallError::TooManyEvents`] if 10,000 events, or events with more than 16 MiB of text and JSON, wait
+    /// for the application.
     pub fn take_outcome(&mut self) -> Result<Option<Outcome>, CallError> {
         if let Some(outcome) = self.outcomes.outcome.take() {
             self.outcomes.awaited = None;
@@ -71,7 +72,7 @@ impl AgentSession {
         }
         match self.events.is_full() {
             true => Err(CallError::TooManyEvents),
-            // Each request of a connection has its outcome before the connection ends.
+            // Every request has its outcome before its connection ends.
             false if !self.has_connection() => {
                 self.outcomes.awaited = None;
                 Ok(Some(Outcome::Closed))
@@ -80,11 +81,11 @@ impl AgentSession {
         }
     }
 
-    /// Gives up the wait, and cancels its request on the connection. The outcome becomes no event.
+    /// Gives up the wait and cancels its request. The outcome does not become an event.
     pub fn abandon_wait(&mut self, client: Option<&mut Client>) {
         let is_taken = self.outcomes.outcome.take().is_some();
         let (Some(request), Some(client)) = (self.outcomes.awaited.take(), client) else { return };
-        // The request can have ended already, and its outcome can wait in the machine.
+        // The request may have ended already, with its outcome still in the machine.
         client.cancel(request, None);
         if !is_taken {
             self.outcomes.abandoned.push(request);

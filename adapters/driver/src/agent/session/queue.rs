@@ -3,11 +3,11 @@
 use ide_mcp::ide::ClientEvent;
 use std::collections::VecDeque;
 
-/// The number of events that can wait for the application while the agent waits for an answer: more than
-/// an editor sends while a person decides about a diff.
+/// How many events may queue up while the agent waits for an answer: more than an editor sends while a person
+/// decides about a diff.
 const MAX_EVENTS: usize = 10_000;
 
-/// The number of bytes of texts and JSON that these events can have.
+/// How many bytes of text and JSON these events may have.
 const MAX_BYTES: usize = 16 << 20;
 
 /// The events in order, and the sum of their bytes.
@@ -39,7 +39,7 @@ impl Queue {
         self.events.is_empty()
     }
 
-    /// Returns true if no further event should wait.
+    /// Whether no further event should be queued.
     pub(super) fn is_full(&self) -> bool {
         self.events.len() >= MAX_EVENTS || self.bytes > MAX_BYTES
     }

@@ -1,14 +1,14 @@
-//! The request target of the attempts.
+//! The request target of each attempt.
 
 use std::fmt;
 
-/// The request target of an attempt: that of the options, or one of the two at which editors serve agents.
+/// The request target of an attempt: the one in the options, or one of the two that editors use.
 #[derive(Debug)]
 pub(super) enum Target {
     Set(String),
     Default {
         is_mcp: bool,
-        /// True if the other target was answered 404 in this attempt.
+        /// True if the other target was answered with 404 in this attempt.
         is_second: bool,
     },
 }
@@ -18,19 +18,19 @@ impl Target {
         set.map_or(Self::Default { is_mcp: false, is_second: false }, Self::Set)
     }
 
-    /// Turns to the other target after a 404. Returns false if there is none left for this attempt.
+    /// Switches to the other target after a 404. Returns false if this attempt has tried both.
     pub(super) const fn turn(&mut self) -> bool {
         let Self::Default { is_mcp, is_second: is_second @ false } = self else { return false };
         (*is_mcp, *is_second) = (!*is_mcp, true);
         true
     }
 
-    /// Returns true if the attempt goes on at the other target.
+    /// Whether this attempt has moved on to the other target.
     pub(super) const fn is_second(&self) -> bool {
         matches!(self, Self::Default { is_second: true, .. })
     }
 
-    /// Notes that the attempt is over: the next one can try both targets again, this one first.
+    /// Call this at the end of an attempt. The next one may try both targets again, this one first.
     pub(super) const fn end_attempt(&mut self) {
         if let Self::Default { is_second, .. } = self {
             *is_second = false;

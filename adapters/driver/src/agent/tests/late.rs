@@ -1,11 +1,11 @@
-//! Reports of an adapter that come after the end of a session.
+//! Reports of an adapter that arrive after the session has ended.
 
 use super::support::{LockFile, PORT, addr, at, connect, lose};
 use crate::agent::{AgentSession, AgentStep};
 use std::io::{self, ErrorKind};
 
-/// Checks that a report about a socket has no effect once no attempt waits for the socket: the report and the
-/// end can come in the same turn of a loop.
+/// A report about a socket does nothing once no attempt waits for the socket: one turn of a loop can bring
+/// both the report and the end.
 #[test]
 fn late_report_of_a_socket_changes_nothing() {
     type Report = fn(&mut AgentSession);
@@ -17,7 +17,7 @@ fn late_report_of_a_socket_changes_nothing() {
     ];
     for (name, report) in reports {
         let lock = LockFile::new();
-        // The first attempt, and one after the loss of the editor.
+        // The first attempt, and one after the editor was lost.
         for is_first in [true, false] {
             let mut session = if is_first { lock.session() } else { lock.attached() };
             if !is_first {

@@ -13,10 +13,10 @@ use std::{env, fs, io, process};
 
 pub(super) const PORT: u16 = 41111;
 
-/// A process that does not run: the greatest process id of Linux is 4,194,304.
+/// A process that cannot run: the greatest process id of Linux is 4,194,304.
 pub(super) const DEAD: u32 = 4_000_000_000;
 
-/// A lock file in a directory of its own. Dropping this value removes both.
+/// A lock file in a directory of its own; both are removed when it is dropped.
 pub(super) struct LockFile(pub(super) PathBuf);
 
 impl LockFile {
@@ -39,7 +39,7 @@ impl LockFile {
         fs::write(&self.0, text).unwrap();
     }
 
-    /// Returns a session that trusts every server, so that it needs no socket.
+    /// Returns a session that trusts every server, so that it needs no real socket.
     pub(super) fn session(&self) -> AgentSession {
         self.session_with(Trust::EveryUser)
     }
@@ -83,7 +83,7 @@ pub(super) fn attach(session: &mut AgentSession, now: Time) -> Client {
     open(session, now)
 }
 
-/// Opens the session of a socket that has connected.
+/// Opens the session on a socket that has connected.
 pub(super) fn open(session: &mut AgentSession, now: Time) -> Client {
     let mut client: Client = session.machine(now).unwrap();
     let token = AuthToken::from_text("a".repeat(32)).unwrap();
@@ -122,17 +122,17 @@ pub(super) fn open(session: &mut AgentSession, now: Time) -> Client {
 
 /// Runs a pass of a machine, and returns its events and what it writes.
 pub(super) fn pass<M: Machine>(machine: &mut M, now: Time) -> (Vec<M::Event>, Vec<u8>) {
-    let (mut events, mut said) = (Vec::new(), Vec::new());
+    let (mut events, mut output) = (Vec::new(), Vec::new());
     loop {
         match machine.poll(now) {
             Output::Event(event) => events.push(event),
             Output::Write { conn, bytes } => {
                 let n = bytes.len();
-                said.extend_from_slice(bytes);
+                output.extend_from_slice(bytes);
                 machine.written(conn, n);
             }
             Output::Close(_) => {}
-            Output::Wait(_) => return (events, said),
+            Output::Wait(_) => return (events, output),
         }
     }
 }

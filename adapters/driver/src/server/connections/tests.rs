@@ -1,6 +1,5 @@
-//! Tests in virtual time. A second after the first byte that a link moves, the server steps the link without
-//! input or output, so that the link frees unused memory. These tests check the time of the step, and those
-//! of `Link` its effect.
+//! When the server lets an idle link free its memory, in virtual time: a second after the first byte that the
+//! link moved. What the link then frees is tested with `Link`.
 
 #![allow(clippy::unwrap_used, reason = "a test states what it expects")]
 
@@ -35,7 +34,7 @@ impl Room {
         (id, peer)
     }
 
-    /// Sends `n` bytes of a request that has no end.
+    /// Sends `n` bytes of a request that never ends.
     fn send(&mut self, now: Time, (id, peer): &(ConnId, Peer), n: usize) {
         peer.0.borrow_mut().extend(std::iter::repeat_n(b'x', n));
         self.connections.ready(id.index());
@@ -59,7 +58,7 @@ impl Room {
         self.connections.linger(now, drop);
     }
 
-    /// Ends the connection in both directions, so that the server can use its number again.
+    /// Ends the connection in both directions, so that the server can reuse its number.
     fn lose(&mut self, id: ConnId) {
         self.server.feed_eof(Time::ZERO, id);
         self.server.feed_eof(Time::ZERO, id);
@@ -106,8 +105,7 @@ fn deadline_is_the_earliest_of_all_links() {
     assert_eq!(room.deadline(at(2000)), None);
 }
 
-/// Checks a link that is read in one turn and written in a later one. Another link is read and
-/// written in between.
+/// One link is read in one turn and written in a later one, and another link is read and written in between.
 #[test]
 fn step_noted_late_keeps_its_time() {
     let mut room = Room::new();
@@ -137,8 +135,7 @@ fn new_connection_inherits_no_deadline() {
     assert_eq!(room.deadline(Time::ZERO), Some(Time::ZERO.saturating_add(REST)));
 }
 
-/// Checks a connection that reuses a number while the old socket with this number is still marked as
-/// ready.
+/// A connection reuses a number while the old socket with this number is still marked as ready.
 #[test]
 fn replaced_connection_is_busy_once() {
     let mut room = Room::new();
@@ -152,8 +149,8 @@ fn replaced_connection_is_busy_once() {
     assert_eq!((other.index(), room.connections.busy.len()), (one.0.index(), 1));
 }
 
-/// Checks the sockets whose connections have ended: as many as the limit wait for their last bytes, for a
-/// second, and what their peers send is discarded.
+/// After their connections have ended, as many sockets as the limit allows wait a second for their last
+/// bytes, and whatever their peers send is discarded.
 #[test]
 fn ended_sockets_linger_up_to_their_limit() {
     let mut room = Room::new();

@@ -5,8 +5,7 @@ use std::cell::RefCell;
 use std::io::{self, ErrorKind, Read, Write};
 use std::rc::Rc;
 
-/// The bytes that a peer has sent and the server has not read. The peer takes all bytes that the
-/// server writes.
+/// What the peer has sent and the server has not read yet. The peer takes everything that the server writes.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Peer(pub(crate) Rc<RefCell<Vec<u8>>>);
 
