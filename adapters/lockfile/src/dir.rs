@@ -1,4 +1,4 @@
-//! The directory of lock files, for a program that publishes.
+//! The directory in which an editor publishes its lock file.
 
 use std::fs::{self, Metadata};
 use std::io::{ErrorKind, Write};
@@ -11,8 +11,8 @@ use ide_mcp::ide::discovery::{AuthToken, LockFile, LockForm};
 
 use crate::{Error, Published, from_environment, parents, process_scope, sys};
 
-/// A directory that belongs to our user and has mode 0700. [`open`](LockDir::open) checks the owner and sets
-/// the mode. On Windows it checks that no account that stands for all users can read the directory.
+/// A directory of our own for lock files, with mode 0700. [`open`](LockDir::open) checks the owner and sets
+/// the mode. On Windows it checks that the directory is not readable by all users.
 #[derive(Clone, Debug)]
 pub struct LockDir {
     path: PathBuf,
@@ -20,9 +20,8 @@ pub struct LockDir {
 }
 
 impl LockDir {
-    /// Opens the directory in which agents look for lock files, as the environment variables of this
-    /// process determine it: `ide` in `CLAUDE_CONFIG_DIR`, or in `.claude` in the home directory. Makes the
-    /// directory if it is missing.
+    /// Opens the directory in which agents look first, and creates it if it is missing: `ide` in
+    /// `CLAUDE_CONFIG_DIR`, otherwise in `.claude` in the home directory.
     ///
     /// # Errors
     /// The errors of [`from_environment`] and [`create`](Self::create).
@@ -32,13 +31,13 @@ impl LockDir {
         Self::create(&first.dir)
     }
 
-    /// Opens a directory that exists, and removes the permissions of all users but its owner. On Windows access rights
-    /// are not changed.
+    /// Opens an existing directory, and takes away the permissions of everybody but its owner. On Windows the
+    /// access rights stay as they are.
     ///
     /// # Errors
-    /// [`Error::NotOurs`] if another user owns it, [`Error::TooOpen`] if its file system keeps no
-    /// modes, or on Windows if all users can read it, [`Error::ParentNotOurs`] and [`Error::ParentTooOpen`] if another user can replace it,
-    /// and [`Error::Io`].
+    /// [`Error::NotOurs`] if another user owns it. [`Error::TooOpen`] if its file system keeps no modes, or
+    /// on Windows if all users can read it. [`Error::ParentNotOurs`] and [`Error::ParentTooOpen`] if another
+    /// user can replace it. [`Error::Io`].
     pub fn open(path: impl AsRef<Path>) -> Result<Self, Error> {
         let path = path.as_ref();
         let path = absolute(path).map_err(Error::io("resolve", path))?;
@@ -48,8 +47,8 @@ impl LockDir {
         Ok(Self { path, handle: Arc::new(handle) })
     }
 
-    /// Makes a directory and the missing directories above it, all with mode 0700, and opens it.
-    /// Existing directories above it are left alone.
+    /// Creates a directory and the missing ones above it, all with mode 0700, and opens it. Directories that
+    /// exist already stay as they are.
     ///
     /// # Errors
     /// The errors of [`open`](Self::open).
@@ -65,33 +64,31 @@ impl LockDir {
         &self.path
     }
 
-    /// Publishes `file` as `<port>.lock`. An existing file with this name is replaced, because the port
-    /// belongs to the process that listens on it.
+    /// Publishes `file` as `<port>.lock`. If a file with this name exists, it is replaced: the port belongs
+    /// to whoever listens on it.
     ///
-    /// Listen first: a client that finds the file can connect at once. The file appears whole, with
-    /// mode 0600, and marked with the [scope](crate::process_scope) of this process.
+    /// Listen first, because a client that finds the file may connect at once. The file appears whole, with
+    /// mode 0600, marked with the [scope](crate::process_scope) of this process.
     ///
-    /// First, this removes the files that editors of this scope left behind when they were killed: files
-    /// whose process is dead and whose port refuses connections. A file without a scope, of another
-    /// program, stays, and so does one of another scope, because its editor can be alive in another
-    /// container or on another machine. A person can remove that file by
-    /// [`remove_leftovers`](Self::remove_leftovers). This method uses the disk, so it blocks as long as the
-    /// file system does, and on Windows for 2 s more if there are files to remove: so long a port takes to refuse there.
+    /// Before that, this removes what killed editors of the same scope left behind: files whose process is
+    /// dead and whose port refuses connections. A file of another program (without a scope) stays, and so
+    /// does one of another scope, whose editor may be alive in another container or on another machine; a
+    /// person can remove those with [`remove_leftovers`](Self::remove_leftovers). All of this waits for the
+    /// disk. On Windows, removing takes 2 s more, because a port takes that long to refuse.
     ///
     /// # Errors
     /// [`Error::PortZero`], [`Error::TokenTooShort`], [`Error::Malformed`] if the file has more than
-    /// [`LockFile::MAX_LEN`] bytes, [`Error::Entropy`], and [`Error::Io`]. After an error no new file is
-    /// left behind.
+    /// [`LockFile::MAX_LEN`] bytes, [`Error::Entropy`], and [`Error::Io`]. After an error no new file is left
+    /// behind.
     pub fn publish(&self, port: u16, file: &LockFile) -> Result<Published, Error> {
         self.publish_as(LockForm::Lock, port, file)
     }
 
-    /// Publishes a file of this form as [`publish`](Self::publish) does. With a form other than
-    /// [`LockForm::Lock`], this method sets no scope and removes no leftovers.
+    /// Publishes a file in this form, as [`publish`](Self::publish) does. Unless the form is
+    /// [`LockForm::Lock`], the file gets no scope and no leftovers are removed.
     ///
     /// # Errors
-    /// The errors of [`publish`](Self::publish); [`Error::Malformed`] also if a project has no
-    /// folder.
+    /// The errors of [`publish`](Self::publish); [`Error::Malformed`] also if a project has no folder.
     pub fn publish_as(&self, form: LockForm, port: u16, file: &LockFile) -> Result<Published, Error> {
         if port == 0 {
             return Err(Error::PortZero);
@@ -110,7 +107,7 @@ impl LockDir {
         &self.handle
     }
 
-    /// Removes a file and returns true, or false if it had vanished.
+    /// Removes a file. Returns false if it was already gone.
     pub(crate) fn remove(&self, name: &str) -> Result<bool, Error> {
         match self.handle.remove(name) {
             Ok(()) => Ok(true),
@@ -119,21 +116,21 @@ impl LockDir {
         }
     }
 
-    /// Writes a lock file, and replaces a file that has its name.
+    /// Writes a lock file over any file that has its name.
     pub(crate) fn write(&self, form: LockForm, port: u16, file: &LockFile) -> Result<(), Error> {
         let name = form.file_name(port, file);
         let path = self.path.join(&name);
         let malformed = |source| Error::Malformed { path: path.clone(), source };
         let text = form.write(port, file).map_err(malformed)?;
         write_whole(&self.handle, &name, &path, &text)?;
-        // The time of the new file is the present by the clock of the file system.
+        // The time of the new file is the present by the clock of the file system, which need not be ours.
         if let Ok(now) = fs::metadata(&path).and_then(|metadata| metadata.modified()) {
             self.remove_unfinished(now);
         }
         Ok(())
     }
 
-    /// Removes the temporary files, each with a token, of writes that were killed.
+    /// Removes the temporary files of writes that were killed. Each of them holds a token.
     fn remove_unfinished(&self, now: SystemTime) {
         let Ok(entries) = fs::read_dir(&self.path) else { return };
         for entry in entries.flatten() {
@@ -143,7 +140,7 @@ impl LockDir {
                 let age = metadata.modified().ok().and_then(|at| now.duration_since(at).ok());
                 age.is_some_and(|age| age > UNFINISHED)
             };
-            // The metadata are those of a link itself.
+            // These metadata are those of a link itself, not of its target.
             let is_ours = |metadata: &Metadata| {
                 metadata.is_file() && sys::is_ours(metadata, &self.path).is_ok() && is_old(metadata)
             };
@@ -154,11 +151,11 @@ impl LockDir {
     }
 }
 
-/// The age from which a temporary file belongs to a write that was killed. A write takes milliseconds, and on a
-/// network file system that hangs some seconds.
+/// From this age on, a temporary file belongs to a write that was killed. A write takes milliseconds, or some
+/// seconds on a network file system that hangs.
 const UNFINISHED: Duration = Duration::from_secs(60);
 
-/// Returns true if a file has the name of a temporary file of [`write_whole`].
+/// Whether this is the name of a temporary file of [`write_whole`].
 fn is_temporary(name: &str) -> bool {
     let random = name.strip_prefix('.').and_then(|name| name.strip_suffix(".tmp"));
     random.is_some_and(|random| {
@@ -166,8 +163,8 @@ fn is_temporary(name: &str) -> bool {
     })
 }
 
-/// Writes a temporary file in the directory and renames it to `name`, whose path is `path`. The temporary
-/// name cannot be guessed and does not end in `.lock` or `.json`.
+/// Writes a temporary file in the directory and renames it to `name`, whose path is `path`. Nobody can guess
+/// the temporary name, and it does not end in `.lock` or `.json`, so no client reads it.
 pub(crate) fn write_whole(dir: &sys::Dir, name: &str, path: &Path, text: &str) -> Result<(), Error> {
     let random = getrandom::u64().map_err(Error::entropy)?;
     let temporary = format!(".{random:016x}.tmp");
@@ -177,13 +174,13 @@ pub(crate) fn write_whole(dir: &sys::Dir, name: &str, path: &Path, text: &str) -
     drop(handle);
     let renamed = written.and_then(|()| dir.rename(&temporary, name));
     renamed.map_err(|error| {
-        // The caller receives the first error, and not an error of this removal.
+        // The caller wants the first error, not one of this removal.
         let _ = dir.remove(&temporary);
         Error::io("write", path)(error)
     })
 }
 
-/// Returns an error if the token of the file is short enough to be guessed.
+/// Refuses a token that is short enough to be guessed.
 fn check_token(file: &LockFile) -> Result<(), Error> {
     match file.auth_token.as_ref().map(|token| token.as_bytes().len()) {
         Some(len) if len < AuthToken::MIN_PUBLISHED_LEN => Err(Error::TokenTooShort { len }),

@@ -1,5 +1,5 @@
-//! The only module that reads the environment or draws randomness. It connects the system with the
-//! pure functions of [`ide_mcp::ide`].
+//! The only module that reads the environment or draws random numbers, and passes them to the pure functions
+//! of [`ide_mcp::ide`].
 
 use std::ffi::OsString;
 use std::path::Path;
@@ -15,13 +15,14 @@ use ide_mcp::ide::paths::System;
 
 use crate::{Error, system};
 
-/// Returns the candidate directories by the variables of this process, in the order of [`locate`];
-/// never empty. An editor needs the first:
+/// Returns the directories that may hold lock files, according to the variables of this process, in the order
+/// of [`locate`]; never empty. An editor needs only the first one:
 /// [`LockDir::from_environment`](crate::LockDir::from_environment).
 ///
-/// In WSL the directories of the users of Windows follow ([`WindowsHome`](ide_mcp::ide::discovery::locate::Source::WindowsHome)), as far as they exist and can be
-/// seen: those below `/mnt/c/Users`, where drives are unless `/etc/wsl.conf` names another place. The directories that
-/// all users of Windows share are left out, since each of them could put a lock file there.
+/// In WSL the directories of the Windows users follow
+/// ([`WindowsHome`](ide_mcp::ide::discovery::locate::Source::WindowsHome)), if they exist and can be seen:
+/// those below `/mnt/c/Users`, or wherever `/etc/wsl.conf` puts the drives. The directories that all users of
+/// Windows share are left out, since anybody could put a lock file there.
 ///
 /// # Errors
 /// [`Error::Locate`], and [`Error::VariableNotUnicode`] for a variable that is needed.
@@ -45,7 +46,7 @@ pub fn from_environment(extras: Extras) -> Result<Vec<LockDirCandidate>, Error> 
     Ok(dirs)
 }
 
-/// Adds the directories below the homes in `users` that exist, in the order of their names, each once.
+/// Adds the directories below the homes in `users` that exist, sorted by name, each once.
 fn add_windows_homes(dirs: &mut Vec<LockDirCandidate>, users: &Path) {
     const SHARED: [&str; 4] = ["All Users", "Default", "Default User", "Public"];
     let Ok(entries) = fs::read_dir(users) else { return };
@@ -56,7 +57,7 @@ fn add_windows_homes(dirs: &mut Vec<LockDirCandidate>, users: &Path) {
     for name in names {
         let Some(home) = users.join(name).to_str().map(LockDirCandidate::on_windows) else { continue };
         let Ok(real) = fs::canonicalize(&home.dir) else { continue };
-        // People link one of the two homes to the other.
+        // Some people link one of the two homes to the other.
         let is_known =
             |known: &LockDirCandidate| fs::canonicalize(&known.dir).is_ok_and(|known| known == real);
         if real.is_dir() && !dirs.iter().any(is_known) {
@@ -65,16 +66,16 @@ fn add_windows_homes(dirs: &mut Vec<LockDirCandidate>, users: &Path) {
     }
 }
 
-/// Reads the environment variables that decide which editor a client attaches to. Invalid Unicode is
-/// replaced by U+FFFD, so that the value can be shown and matches no known value.
+/// Reads the environment variables that decide which editor a client attaches to. Invalid Unicode becomes
+/// U+FFFD, so that you can show the value, and it matches no known one.
 #[must_use]
 pub fn client_env() -> ClientEnv {
     ClientEnv::read(|name| env::var_os(name).map(|value| value.to_string_lossy().into_owned()))
 }
 
-/// Returns the changes to the environment of this process for a child that attaches to the editor on `port`, as
-/// [`launch_env`](launch_env::launch_env) of the core does. Variables that are not Unicode are none of those that
-/// matter.
+/// Returns what to change in our environment for a child that should attach to the editor on `port`, as
+/// [`launch_env`](launch_env::launch_env) of the core does. A variable that is not Unicode cannot be one of
+/// those that matter.
 #[must_use]
 pub fn launch_env(port: Option<u16>) -> LaunchEnv {
     let inherited: Vec<(String, String)> = env::vars_os()
@@ -83,10 +84,10 @@ pub fn launch_env(port: Option<u16>) -> LaunchEnv {
     launch_env::launch_env(port, inherited.iter().map(|(name, value)| (name.as_str(), value.as_str())))
 }
 
-/// Generates a token from the randomness of the system.
+/// Generates a token from the system's random numbers.
 ///
 /// # Errors
-/// [`Error::Entropy`]. The function does not fall back to a weaker source.
+/// [`Error::Entropy`]. There is no weaker source to fall back to.
 pub fn new_token() -> Result<AuthToken, Error> {
     AuthToken::generate(getrandom::fill).map_err(Error::entropy)
 }

@@ -1,5 +1,5 @@
-//! The errors of writing and reading lock files. A message about a file or directory has its path, and
-//! most messages name a remedy. No message has a byte of a token.
+//! What can go wrong with a lock file. A message about a file or directory names its path, most say what to
+//! do, and none contains a byte of a token.
 
 use std::io;
 use std::net::SocketAddr;
@@ -22,8 +22,7 @@ const KEPT: &str = if cfg!(windows) {
     "chmod o-w it"
 };
 
-/// An error of a lock file, of its directory, of a path of a peer, or of the server to which a lock file
-/// leads.
+/// What went wrong with a lock file, its directory, a path from a peer, or the server that a lock file names.
 ///
 /// [Causes and reactions](ide_mcp::guide::errors#lock-files-tokens-paths).
 #[derive(Debug, thiserror::Error)]
@@ -31,19 +30,19 @@ const KEPT: &str = if cfg!(windows) {
 pub enum Error {
     /// An error of the system.
     #[error(
-        "could not {doing} {path:?}: {source}; check that it exists, is yours, and is not on a full disk"
+        "could not {operation} {path:?}: {source}; check that it exists, is yours, and is not on a full disk"
     )]
     Io {
-        /// The operation, as a verb.
-        doing: &'static str,
-        /// The path of the operation.
+        /// What we tried, as a verb.
+        operation: &'static str,
+        /// Where we tried it.
         path: PathBuf,
         /// The error of the system.
         source: io::Error,
     },
-    /// A directory or file that belongs to another user.
+    /// The directory or file belongs to another user.
     #[error(
-        "{path:?} belongs to user {owner}, we are user {us}: remove it, give it to us, or set CLAUDE_CONFIG_DIR to a \
+        "{path:?} belongs to user {owner}, and we run as user {us}: remove it, give it to us, or set CLAUDE_CONFIG_DIR to a \
          directory of our own"
     )]
     NotOurs {
@@ -54,8 +53,8 @@ pub enum Error {
         /// The uid of this process; on Windows the last number of its account.
         us: u32,
     },
-    /// A directory that stays open to other users, because its file system keeps no modes, or on Windows because its
-    /// access rights let all users in.
+    /// Other users can read the directory: its file system keeps no modes, or its access rights on Windows
+    /// let everybody in.
     #[error("{path:?} stays open to other users (mode {mode:03o}): {remedy}", remedy = CLOSED)]
     TooOpen {
         /// Its path.
@@ -63,10 +62,10 @@ pub enum Error {
         /// Its permission bits.
         mode: u32,
     },
-    /// A directory above the lock files, or a symbolic link on the way to them, that belongs to another
-    /// user. That user can replace everything below it.
+    /// A directory above the lock files, or a symbolic link on the way, belongs to another user, who can
+    /// replace everything below it.
     #[error(
-        "{path:?} belongs to user {owner}, we are user {us}, and its owner can replace the lock files below it: give it to \
+        "{path:?} belongs to user {owner}, and we run as user {us}, and its owner can replace the lock files below it: give it to \
          us or to root, or set CLAUDE_CONFIG_DIR to a directory elsewhere"
     )]
     ParentNotOurs {
@@ -77,8 +76,8 @@ pub enum Error {
         /// The uid of this process.
         us: u32,
     },
-    /// A directory above the lock files whose entries everybody can replace: it is writable by all
-    /// and has no sticky bit.
+    /// Everybody can replace what is in a directory above the lock files: it is writable by all and has no
+    /// sticky bit.
     #[error(
         "every user can replace the lock files below {path:?} (mode {mode:03o}): {remedy}, or set CLAUDE_CONFIG_DIR to a \
          directory elsewhere",
@@ -90,9 +89,9 @@ pub enum Error {
         /// Its permission bits.
         mode: u32,
     },
-    /// A port on which another user listens.
+    /// Another user listens on the port.
     #[error(
-        "the socket at {addr} belongs to user {owner}, we are user {us}, so nothing was sent there: start the editor again, \
+        "the socket at {addr} belongs to user {owner}, and we run as user {us}, so nothing was sent there: start the editor again, \
          so that it takes another port"
     )]
     PortNotOurs {
@@ -103,59 +102,58 @@ pub enum Error {
         /// The uid of this process.
         us: u32,
     },
-    /// A connection within this machine whose server end is in no table of sockets.
+    /// The server's end of a connection within this machine is in no table of sockets.
     #[error(
-        "the owner of the socket at {addr} is not found, so nothing was sent there: the editor is busy or ends, or its port \
+        "the owner of the socket at {addr} was not found, so nothing was sent there: the editor is busy or ends, or its port \
          is forwarded; try again"
     )]
     PortWithoutOwner {
         /// The address of the connection.
         addr: SocketAddr,
     },
-    /// A token that is too short to be published.
+    /// The token is too short to be published.
     #[error(
-        "the token has {len} bytes, a token that is published has at least {}: generate one",
+        "the token has {len} bytes, but a published token needs at least {}: generate one",
         AuthToken::MIN_PUBLISHED_LEN
     )]
     TokenTooShort {
         /// The length of the token in bytes.
         len: usize,
     },
-    /// A symbolic link with the name of a lock file.
-    #[error("{path:?} is a symbolic link, which is never followed: remove it")]
+    /// A symbolic link has the name of a lock file.
+    #[error("{path:?} is a symbolic link, which we never follow: remove it")]
     Symlink {
         /// Its path.
         path: PathBuf,
     },
-    /// A pipe, a directory, a device or a socket with the name of a lock file.
+    /// A pipe, directory, device or socket has the name of a lock file.
     #[error("{path:?} is not a regular file: remove it")]
     NotRegular {
         /// Its path.
         path: PathBuf,
     },
-    /// A name that ends in `.lock` and does not begin with a port.
+    /// The name ends in `.lock`, but does not begin with a port.
     #[error("{path:?} is not named for a port (1 to 65535, no leading zero): remove it")]
     NotAPort {
         /// Its path.
         path: PathBuf,
     },
-    /// A text that is no lock file, or that is too long for one.
+    /// The text is not a lock file, or too long for one.
     #[error("{path:?}: {source}; restart the editor that wrote it, or remove it")]
     Malformed {
         /// Its path.
         path: PathBuf,
-        /// The fault of the text.
+        /// What is wrong with the text.
         source: LockFileError,
     },
-    /// A path that leads to a dangling symbolic link. A file that is created at this path would lie in an
-    /// unknown place.
+    /// The path leads to a dangling symbolic link. We cannot know where a file created there would end up.
     #[error("{path:?} is a symbolic link that leads nowhere: remove it, or create its target")]
     Dangling {
         /// Its path.
         path: PathBuf,
     },
-    /// A path that is not opened. The reason appeared when its symbolic links were resolved.
-    #[error("{path:?} is not opened: {reason}")]
+    /// We do not open the path, for a reason that appeared when its symbolic links were resolved.
+    #[error("refusing to open {path:?}: {reason}")]
     Suspicious {
         /// The path.
         path: PathBuf,
@@ -163,14 +161,15 @@ pub enum Error {
         #[source]
         reason: Suspicion,
     },
-    /// A path that is not Unicode, so JSON cannot contain it.
+    /// The path is not Unicode, so JSON cannot contain it.
     #[error("{path:?} is not Unicode: open the folder under another name")]
     NotUnicode {
         /// The path.
         path: PathBuf,
     },
-    /// Folders that need more than
-    /// [`LockFile::MAX_FOLDERS_LEN`](ide_mcp::ide::discovery::LockFile::MAX_FOLDERS_LEN) bytes in the lock file.
+    /// The folders need more than
+    /// [`LockFile::MAX_FOLDERS_LEN`](ide_mcp::ide::discovery::LockFile::MAX_FOLDERS_LEN) bytes in the lock
+    /// file.
     #[error(
         "the folders take {len} bytes of the lock file, more than the limit of {max}: open fewer of them, or their common \
          parent folder"
@@ -181,20 +180,20 @@ pub enum Error {
         /// The greatest length that fits, in bytes.
         max: usize,
     },
-    /// Environment variables that do not determine the directory of lock files.
+    /// The environment variables do not say where the lock files are.
     #[error(transparent)]
     Locate(LocateError),
-    /// A variable that is not Unicode.
+    /// A variable is not Unicode.
     #[error("{variable} is not Unicode: set it to a path that is")]
     VariableNotUnicode {
         /// Its name.
         variable: &'static str,
     },
-    /// A publication for port 0, on which no server listens.
+    /// Port 0 was published, but no server listens on it.
     #[error("port 0 cannot be published: listen first, then publish the port you got")]
     PortZero,
-    /// A lack of randomness in the system.
-    #[error("the system gave no randomness: {0}; try again")]
+    /// The system had no random numbers for us.
+    #[error("the system gave no random numbers: {0}; try again")]
     Entropy(#[source] io::Error),
 }
 
@@ -203,10 +202,10 @@ impl Error {
         Self::Entropy(source.into())
     }
 
-    /// Returns a function for `map_err` that makes an [`Io`](Self::Io) error of `doing` on `path`.
-    pub(crate) fn io<E: Into<io::Error>>(doing: &'static str, path: &Path) -> impl FnOnce(E) -> Self {
+    /// For `map_err`: makes an [`Io`](Self::Io) error that says what was tried on `path`.
+    pub(crate) fn io<E: Into<io::Error>>(operation: &'static str, path: &Path) -> impl FnOnce(E) -> Self {
         let path = path.to_path_buf();
-        move |source| Self::Io { doing, path, source: source.into() }
+        move |source| Self::Io { operation, path, source: source.into() }
     }
 
     pub(crate) fn is_not_found(&self) -> bool {

@@ -1,7 +1,6 @@
-//! The folders to publish. The real client resolves the symbolic links in its working directory, and
-//! then compares text. So an editor that was opened through a link has to publish the given folder and
-//! the resolved one. Other [`spellings`] of these folders on this [`system`] follow; Linux and macOS
-//! have none.
+//! The folders to publish. The real client resolves the links in its working directory and then compares
+//! text, so an editor that was opened through a link must publish both the given folder and the resolved one.
+//! Other [`spellings`] on this [`system`] follow; Linux and macOS have none.
 
 use std::io::ErrorKind;
 use std::path::{Component, Path, PathBuf, absolute};
@@ -12,18 +11,18 @@ use ide_mcp::ide::paths::{System, spellings, without_verbatim};
 use crate::links::canonical;
 use crate::{Error, system};
 
-/// Returns the absolute paths of `folders` for [`LockFile::workspace_folders`]: each as given and, if it
-/// differs, as resolved (without symbolic links, and on macOS and Windows with the case on disk). Other
-/// [`spellings`] of these folders on this [`system`] follow; Linux and macOS have none. The list has no
-/// duplicates and no trailing slashes.
+/// Returns what to put into [`LockFile::workspace_folders`] so that agents find the editor: the absolute path
+/// of each folder as given and, if it differs, as resolved (without symbolic links, and on macOS and Windows
+/// with the case on disk). Other [`spellings`] on this [`system`] follow; Linux and macOS have none. There
+/// are no duplicates and no trailing slashes.
 ///
-/// A missing folder is published as given. A path with `..` is published only as resolved, since the
-/// given form cannot be compared as text. Drive letters are upper case. Folders take up to
-/// [`LockFile::MAX_FOLDERS_LEN`] bytes. A spelling that would exceed the limit is left out.
+/// A missing folder is published as given. A path with `..` is published only as resolved, since nobody can
+/// compare the given form as text. Drive letters are upper case. The folders may take up to
+/// [`LockFile::MAX_FOLDERS_LEN`] bytes; a spelling that does not fit is left out.
 ///
 /// # Errors
-/// [`Error::NotUnicode`]; [`Error::Io`] if a folder exists but cannot be resolved;
-/// [`Error::TooManyFolders`] if the given and resolved folders alone exceed the limit.
+/// [`Error::NotUnicode`]; [`Error::Io`] if a folder exists but cannot be resolved; [`Error::TooManyFolders`]
+/// if the given and resolved folders alone exceed the limit.
 pub fn workspace_folders<P: AsRef<Path>>(folders: impl IntoIterator<Item = P>) -> Result<Vec<String>, Error> {
     let mut given = Vec::new();
     for folder in folders {
@@ -43,7 +42,7 @@ pub fn workspace_folders<P: AsRef<Path>>(folders: impl IntoIterator<Item = P>) -
     published(given, system())
 }
 
-/// Returns the folders that fit in a lock file: the given ones, without duplicates, then their other
+/// Returns the folders that fit in a lock file: first the given ones without duplicates, then their other
 /// spellings.
 fn published(given: Vec<String>, system: System<'_>) -> Result<Vec<String>, Error> {
     let max = LockFile::MAX_FOLDERS_LEN;
@@ -80,11 +79,11 @@ impl List {
     }
 }
 
-/// Returns the length of a text in a list in JSON, with its quotes and a comma.
+/// Returns how long a text is in a JSON list, with its quotes and a comma.
 fn json_len(text: &str) -> usize {
     let escaped = |byte: u8| match byte {
         b'"' | b'\\' => 2,
-        // Some control characters have a shorter escape.
+        // Some control characters have a shorter escape; ignore that.
         0..0x20 => 6,
         _ => 1,
     };
@@ -97,13 +96,12 @@ fn text(path: &Path) -> Result<String, Error> {
     path.to_str().map(plain).ok_or_else(|| Error::NotUnicode { path: path.clone() })
 }
 
-/// Returns the published form of a path of the system.
+/// Returns a path of the system in the form in which we publish it.
 pub(crate) fn plain(text: &str) -> String {
     if cfg!(windows) { windows_plain(text) } else { text.to_owned() }
 }
 
-/// Returns a path without the `\\?\` that resolving adds, and with the upper-case drive letter that the real client
-/// expects.
+/// Removes the `\\?\` that resolving adds, and makes the drive letter upper case, as the real client expects.
 fn windows_plain(text: &str) -> String {
     let text = without_verbatim(text).into_owned();
     match text.split_once(':') {

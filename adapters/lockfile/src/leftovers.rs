@@ -1,4 +1,4 @@
-//! The removal of lock files that editors left behind when they were killed.
+//! Removes the lock files that killed editors left behind.
 
 use core::fmt;
 use std::ffi::OsStr;
@@ -10,25 +10,25 @@ use crate::ports::listening;
 use crate::read::read;
 use crate::{Error, Found, LockDir, scan};
 
-/// The outcome for one lock file.
+/// What happened to one lock file.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Leftover {
     /// The file.
     pub found: Found,
-    /// The reason why the file stays, if it was not removed.
+    /// Why the file stays, if it was not removed.
     pub removed: Result<(), Stays>,
 }
 
-/// The reason why a lock file was not removed.
+/// Why a lock file was not removed.
 ///
 /// [Causes and reactions](ide_mcp::guide::errors#lock-files-tokens-paths).
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Stays {
-    /// A file that is not known to be left over, for this reason.
+    /// We do not know that the file is left over, for this reason.
     NotStale(NotStaleReason),
-    /// A file that is left over and could not be removed.
+    /// The file is left over, but could not be removed.
     Failed(Error),
 }
 
@@ -42,14 +42,14 @@ impl fmt::Display for Stays {
 }
 
 impl LockDir {
-    /// Removes the lock files that an editor of this name left behind, and returns the outcome for
-    /// every file.
+    /// Removes the lock files that an editor of this name left behind, and returns what happened to every
+    /// file.
     ///
-    /// Removes only files that are surely left over ([`is_left_over`]): their process is dead, and
-    /// their port refuses connections. The file of an editor in another container or on another
-    /// machine that shares this directory looks left over too, so a person decides. An editor calls
-    /// [`publish`](Self::publish), which removes the files that editors of its own
-    /// [scope](crate::process_scope) left behind.
+    /// Only files that are surely left over are removed ([`is_left_over`]): their process is dead, and their
+    /// port refuses connections. The file of an editor in another container or on another machine that shares
+    /// this directory looks just the same, so let a person decide. An editor itself calls
+    /// [`publish`](Self::publish), which removes what editors of its own [scope](crate::process_scope) left
+    /// behind.
     ///
     /// # Errors
     /// The errors of [`scan`].
@@ -57,10 +57,10 @@ impl LockDir {
         Ok(self.clear(scan(self.path())?, |_| Some(ide_name)))
     }
 
-    /// Removes the files that editors of the scope of this file left behind, whatever their names, and
-    /// returns the other files. The scope is the mark of this library, and shows that the process would be
-    /// visible here if it lived. Removes nothing if this file has no scope, as on a system that does not
-    /// report scopes. After an error the leftover stays, and does no harm to the published file.
+    /// Removes what editors of the scope of this file left behind, whatever their names, and returns the
+    /// other files. The scope is the mark of this library; with it we know that we would see the process if
+    /// it lived. Without a scope, as on a system that reports none, nothing is removed. A leftover that
+    /// cannot be removed stays, and does the published file no harm.
     pub(crate) fn remove_own_leftovers(&self, own: &LockFile) -> Vec<Found> {
         let is_own = |file: &LockFile| file.scope.is_some() && file.scope == own.scope;
         let name = |found: &Found| match &found.file {
@@ -71,7 +71,7 @@ impl LockDir {
         outcomes.into_iter().filter(|outcome| outcome.removed.is_err()).map(|outcome| outcome.found).collect()
     }
 
-    /// Removes the files that are surely left over, among those whose editor has the name that `name_of` returns.
+    /// Removes what is surely left over, among the files whose editor has the name that `name_of` returns.
     fn clear<N: AsRef<str>>(
         &self,
         found: Vec<Found>,
@@ -82,14 +82,14 @@ impl LockDir {
             let listed = found.listed().ok_or(NotStaleReason::NotUnderstood)?;
             is_left_over(&listed, name.as_ref(), listening)
         };
-        // The first check assumes that the port is free. So only those ports are asked whose files are left over by
-        // all other facts.
+        // This first check assumes that the port is free, so we only connect to the ports of files that are
+        // left over by all other facts.
         let suspects = found.iter().filter(|found| judge(found, Some(false)).is_ok());
         let ports: Vec<u16> = suspects.filter_map(|found| found.port).collect();
         let listening = listening(Ipv4Addr::LOCALHOST.into(), &ports);
         let answer = |port| {
-            let asked = ports.iter().zip(&listening).find(|(asked, _)| Some(**asked) == port);
-            asked.map_or(Some(false), |(_, listening)| *listening)
+            let tried = ports.iter().zip(&listening).find(|(number, _)| Some(**number) == port);
+            tried.map_or(Some(false), |(_, listening)| *listening)
         };
         let outcome = |found: Found| {
             let judged = judge(&found, answer(found.port)).map_err(Stays::NotStale);
@@ -98,31 +98,32 @@ impl LockDir {
         found.into_iter().map(outcome).collect()
     }
 
-    /// Removes a file that is left over, unless it was written again since the scan.
+    /// Removes a leftover, unless it was written again since the scan.
     fn remove_leftover(&self, found: &Found) -> Result<(), Stays> {
         let name = found.path.file_name().and_then(OsStr::to_str);
         let (Some(name), Some(port)) = (name, found.port) else {
             return Err(Stays::NotStale(NotStaleReason::NotUnderstood));
         };
         let now = read(self.handle(), name.as_ref(), LockForm::Lock, &found.path).file;
-        // Meanwhile an editor can have taken the port and written its own file. A file that has
-        // vanished needs no removal.
+        // An editor may have taken the port in the meantime, and written its own file. If the file has
+        // vanished, there is nothing to do.
         match (now, &found.file) {
             (Ok(now), Ok(before)) if now == *before => {}
             (Err(error), _) if error.is_not_found() => return Ok(()),
             _ => return Err(Stays::NotStale(NotStaleReason::Replaced)),
         }
         self.remove(name).map_err(Stays::Failed)?;
-        // The file with the token for a model, if there was one, has no lock file any more.
+        // The file with the token for a model, if there was one, no longer has a lock file.
         let _ = self.remove(&tools_name(port));
         Ok(())
     }
 }
 
-/// Returns the name of the file by which a client gives the tools of the editor on this port to its model: the
-/// [`McpConfig`](ide_mcp::ide::discovery::McpConfig) of the editor, beside its lock file.
-/// The file has the token, so the end of the editor removes the file with its lock file, and so do
-/// [`remove_leftovers`](LockDir::remove_leftovers) and [`publish`](LockDir::publish) for an editor that was killed.
+/// Returns the name of the file by which a client gives this editor's tools to its model: the
+/// [`McpConfig`](ide_mcp::ide::discovery::McpConfig) of the editor on this port, beside its lock file. It
+/// contains the token, so it goes when the lock file goes: at the end of the editor, or in
+/// [`remove_leftovers`](LockDir::remove_leftovers) and [`publish`](LockDir::publish) if the editor was
+/// killed.
 #[must_use]
 pub fn tools_name(port: u16) -> String {
     format!("{port}.mcp.json")
@@ -135,8 +136,7 @@ mod tests {
     use crate::temp_dir::{TempDir, ended_process};
     use std::fs;
 
-    /// Checks that a file stays if it was written after the scan. Nobody listens on port 1 of a
-    /// machine for tests.
+    /// A file that was written after the scan stays. Nobody listens on port 1 of a test machine.
     #[test]
     fn file_rewritten_after_the_scan_stays() {
         let temp = TempDir::new();

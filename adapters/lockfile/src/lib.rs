@@ -1,29 +1,5 @@
-//! The lock files of [`ide_mcp`] on disk, for an editor that publishes and for a client that scans.
-//!
-//! The rules: a lock file is created with mode 0600 in a directory of our own with mode 0700. It appears
-//! whole, by renaming. Its guard restores it if it vanishes, and only its publisher removes it. This
-//! crate refuses a directory of lock files if a user other than ours and root owns a directory above it,
-//! or if everybody can replace the entries of a directory above it. It accepts a directory above it to
-//! which a group can write. [`weak_parents`] lists all of these. A scan follows no symbolic link, waits for
-//! no pipe, reads no file of another user, and deletes nothing. [`LockDir::remove_leftovers`] removes on
-//! request the files that our own editor left behind when it was killed.
-//!
-//! [`find_editor`] finds the editor of an agent, and [`EditorSearch`] has the options of the search.
-//!
-//! A port outlives the editor that listened on it, and another user can take it. So a client looks up
-//! the owner of the server's socket with [`check_server`], after it has connected and before it sends
-//! its token.
-//!
-//! [`write_private`] writes a file with the token for a client that gives tools of the editor to its model, and
-//! [`read_private`] reads a file with a token that our own program has kept.
-//!
-//! [`classify`] checks if a path of a peer lies in the open folders once symbolic links are resolved.
-//!
-//! [`ide_mcp::ide`] reads the contents of the files and chooses among them, without a disk.
-//!
-//! On Windows the access rights (ACL) take the place of modes. They are read and never changed: no lock file is
-//! published in a directory that all users can read, as one directly below `C:\` is. The directory of a profile is
-//! closed by default. The owner of a port is not known there.
+//! Lock files on disk: an editor publishes one, and an agent finds the editor by it. What is in them, and
+//! which one to choose, is decided by [`ide_mcp::ide`], which never touches a disk.
 //!
 //! ```no_run
 //! use ide_mcp::ide::discovery::LockFile;
@@ -38,6 +14,28 @@
 //! # Ok(())
 //! # }
 //! ```
+//!
+//! - **You publish**: [`LockDir`]. The file has mode 0600 in a directory of our own with mode 0700, and
+//!   appears
+//!   whole, by renaming. Only its publisher removes it, and a [`Guard`] restores it if it vanishes.
+//!   [`LockDir::remove_leftovers`] removes, on request, what our own editor left behind when it was killed.
+//! - **You look for an editor**: [`find_editor`], or [`EditorSearch`] with its options. A [`scan`] follows no
+//!   symbolic link, waits for no pipe, reads no file of another user, and deletes nothing.
+//! - **You are about to send the token**: [`check_server`], after you have connected and before the first
+//!   byte. A
+//!   port outlives the editor that listened on it, and another user can take it.
+//! - **You keep a token in a file**: [`write_private`] and [`read_private`].
+//! - **A peer sends you a path**: [`classify`] tells whether it lies in the open folders once symbolic links
+//!   are
+//!   resolved.
+//!
+//! The lock files are only as safe as the directories above them. We refuse a directory if a user other than
+//! ours and root owns one above it, or if everybody can replace the entries of one above it. One to which a
+//! group can write is accepted. [`weak_parents`] lists all of these.
+//!
+//! Windows has access rights (ACL) in place of modes. We read them and never change them: no lock file is
+//! published in a directory that all users can read, such as one directly below `C:\`. The directory of a
+//! profile is closed by default. Windows does not tell us who owns a port.
 
 mod dir;
 mod environment;

@@ -1,4 +1,4 @@
-//! The way to a file, link by link, and paths without links.
+//! Follows the way to a file, link by link.
 
 use std::ffi::OsString;
 use std::fs::{self, Metadata, symlink_metadata};
@@ -7,9 +7,9 @@ use std::path::{Component, Path, PathBuf, absolute};
 
 /// Returns the path without symbolic links and `..`, on macOS and Windows with the case on disk.
 ///
-/// Windows cannot say this of a drive that its mount manager does not know, such as a disk in memory (ImDisk, dokan:
-/// "Incorrect function (os error 1)"). There the links are followed here, so that such a folder can be opened, and
-/// no link in it leads past the judgement of a path.
+/// Windows cannot do this on a drive that its mount manager does not know, such as a disk in memory (ImDisk,
+/// dokan: "Incorrect function (os error 1)"). There we follow the links ourselves, so that such a folder can
+/// be opened, and no link in it gets past the check of a path.
 pub(crate) fn canonical(path: &Path) -> io::Result<PathBuf> {
     or_follow(fs::canonicalize(path), path)
 }
@@ -24,7 +24,7 @@ fn or_follow(found: io::Result<PathBuf>, path: &Path) -> io::Result<PathBuf> {
     }
 }
 
-/// What stands on the way to a file.
+/// What we meet on the way to a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Step {
     /// A directory above the file.
@@ -33,8 +33,9 @@ pub(crate) enum Step {
     Link,
 }
 
-/// Follows an absolute path from its root, link by link, and returns it without links; `None` if a part of it does not
-/// exist. `see` gets each directory and each link on the way. An error comes with the path of which it speaks.
+/// Follows an absolute path from its root, link by link, and returns it without links; `None` if a part of it
+/// does not exist. `see` gets each directory and each link on the way. An error comes with the path that
+/// caused it.
 pub(crate) fn follow(
     path: &Path,
     mut see: impl FnMut(Step, &Path, &Metadata),
@@ -81,7 +82,7 @@ pub(crate) fn follow(
     Ok(Some(at))
 }
 
-/// The number of symbolic links that Linux follows in one path.
+/// How many symbolic links Linux follows in one path.
 const MAX_LINKS: u32 = 40;
 
 /// Returns the root of a path, on Windows with its drive or share.
@@ -108,7 +109,7 @@ mod tests {
     use super::*;
     use crate::temp_dir::TempDir;
 
-    /// What Windows answers for a drive that it does not know.
+    /// What Windows returns for a drive that it does not know.
     fn refused() -> io::Result<PathBuf> {
         Err(io::Error::from_raw_os_error(1))
     }

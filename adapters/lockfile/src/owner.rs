@@ -42,7 +42,7 @@ use crate::sys::sockets::{self, Row, Sockets, Unknown, canonical};
 use crate::{Error, system};
 use ide_mcp::ide::paths::System;
 
-/// The owner of a socket, as far as the system reports it.
+/// Who owns a socket, as far as the system tells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Owner {
@@ -55,26 +55,26 @@ pub enum Owner {
         /// The uid of this process.
         us: u32,
     },
-    /// An owner that the system does not report.
+    /// The system does not tell.
     Unknown(Unknown),
 }
 
-/// Returns the owner of the server at `peer` for a client that has connected to it from `local`.
+/// Returns who owns the server at `peer`, for a client that has connected to it from `local`.
 #[must_use]
 pub fn server_owner(local: SocketAddr, peer: SocketAddr) -> Owner {
     decide(local, peer, true)
 }
 
-/// Returns the owner of the client at `peer` for a server that has accepted it at `local`. For a
-/// client that has closed its end the result is [`Unknown::NotFound`].
+/// Returns who owns the client at `peer`, for a server that has accepted it at `local`. If the client has
+/// closed its end, the result is [`Unknown::NotFound`].
 #[must_use]
 pub fn client_owner(local: SocketAddr, peer: SocketAddr) -> Owner {
     decide(local, peer, false)
 }
 
-/// Checks that the server at `peer` belongs to our user, for a client that has connected to it from
-/// `local` and has sent nothing yet. If the owner is not known and the client can go on, returns the
-/// reason, which a program shows to the person.
+/// Checks that the server at `peer` belongs to our user. Call this when you have connected to it from `local`
+/// and sent nothing yet. If the owner is not known but you may go on, you get the reason; show it to the
+/// person.
 ///
 /// ```no_run
 /// use std::net::TcpStream;
@@ -90,8 +90,8 @@ pub fn client_owner(local: SocketAddr, peer: SocketAddr) -> Owner {
 /// ```
 ///
 /// # Errors
-/// [`Error::PortNotOurs`] if another user listens there, [`Error::PortWithoutOwner`] if the other end
-/// has an address of this machine and is not found. In both cases the client must not send a byte.
+/// [`Error::PortNotOurs`] if another user listens there, [`Error::PortWithoutOwner`] if the other end has an
+/// address of this machine and was not found. In both cases you must not send a byte.
 pub fn check_server(local: SocketAddr, peer: SocketAddr) -> Result<Option<Unknown>, Error> {
     match server_owner(local, peer) {
         Owner::Us => Ok(None),
@@ -101,17 +101,16 @@ pub fn check_server(local: SocketAddr, peer: SocketAddr) -> Result<Option<Unknow
     }
 }
 
-/// Returns true if this system can be expected to report the owners of the clients of this
-/// listener. The listener itself is the test: the table of sockets has to contain it, with our uid.
+/// Whether this system can tell who owns the clients of this listener. The listener itself is the test: the
+/// table of sockets must list it, with our uid.
 #[must_use]
 pub fn can_report_clients(listener: SocketAddr) -> bool {
     let row = Sockets::new().listener(canonical(listener));
     row.is_ok_and(|row| row.is_some_and(|row| sockets::us() == Some(row.uid)))
 }
 
-/// Returns a process that holds the server's end of a connection, or its listener while the
-/// connection is not accepted. Returns `None` if the system does not report the process; Linux reports
-/// the processes of our own user.
+/// Returns a process that holds the server's end of a connection, or its listener while the connection is not
+/// accepted yet; `None` if the system does not tell. Linux tells it for the processes of our own user.
 #[must_use]
 pub fn listening_process(local: SocketAddr, peer: SocketAddr) -> Option<u32> {
     let mut sockets = Sockets::new();
@@ -123,8 +122,8 @@ pub fn listening_process(local: SocketAddr, peer: SocketAddr) -> Option<u32> {
     sockets::process_with(row.inode)
 }
 
-/// The number of attempts to find the other end. The table is not one snapshot: a read can miss a row
-/// while other rows come and go.
+/// How often to look for the other end. The table is not a snapshot: a read can miss a row while others come
+/// and go.
 const ATTEMPTS: usize = 3;
 
 fn decide(local: SocketAddr, peer: SocketAddr, is_server: bool) -> Owner {
@@ -146,7 +145,7 @@ fn decide_by(sockets: &mut Sockets, local: SocketAddr, peer: SocketAddr, is_serv
 }
 
 /// Returns the owner of the other end, or of the listener if the other end belongs to no process or if
-/// another user listens. Returns `None` if neither has an owner.
+/// another user listens; `None` if neither has an owner.
 fn find_owner(
     sockets: &mut Sockets,
     local: SocketAddr,
@@ -163,7 +162,7 @@ fn find_owner(
         let listener = if is_server { sockets.listener(peer)?.map(owner) } else { None };
         match listener {
             Some(listener) if end.is_some() => return Ok(Some(listener)),
-            // The other end is in no table: the uid of another user says more than `NotFound`.
+            // The other end is in no table. That another user listens says more than `NotFound`.
             Some(Owner::Other { owner, us }) => return Ok(Some(Owner::Other { owner, us })),
             _ => {}
         }
@@ -212,9 +211,9 @@ mod tests {
         assert!(matches!(check_server(peer, local), Err(Error::PortWithoutOwner { .. })));
     }
 
-    /// Each pair of what the tables say about the other end and about the listener. Only a listener of
-    /// another user counts beside an end that is in no table: the queue of a listener of our own can be
-    /// full of strangers, and behind an end that is in no table anybody can be.
+    /// All pairs of what the tables say about the other end and the listener. Where the other end is in no
+    /// table, only a listener of another user counts: anybody can be behind that end, and the queue of our
+    /// own listener can be full of connections from others.
     #[test]
     fn l13_each_pair_of_end_and_listener_decides() {
         let (local, peer) = ("127.0.0.1:40000".parse().unwrap(), "127.0.0.1:41111".parse().unwrap());
@@ -223,7 +222,7 @@ mod tests {
         let end = |uid, inode| Some(Row::at(peer, Some(local), uid, inode));
         let listens = |uid| Some(Row::at(peer, None, uid, 9));
         let unknown = Owner::Unknown(Unknown::NotFound);
-        // (name, the other end, the listener, the owner of a server, the owner of a client)
+        // The name, the other end, the listener, the owner of a server, the owner of a client.
         let rows = [
             ("nothing", None, None, unknown, unknown),
             ("our listener alone", None, listens(us), unknown, unknown),
@@ -247,7 +246,7 @@ mod tests {
                 assert_eq!(found, expected, "{name}, is a server: {is_server}");
             }
         }
-        // Sockets of other connections, and the same connection seen from the other side, say nothing.
+        // Sockets of other connections prove nothing, nor does the same connection seen from the other side.
         let elsewhere = "127.0.0.1:41112".parse().unwrap();
         for (name, row) in [
             ("from another port", Row::at(peer, Some(elsewhere), us, 8)),
@@ -287,7 +286,7 @@ mod tests {
 
     #[test]
     fn address_of_another_machine_has_unknown_owner() {
-        // These addresses are for documentation (RFC 5737); no machine has them.
+        // Addresses for documentation (RFC 5737), which no machine has.
         let (local, peer) = ("192.0.2.1:40000".parse().unwrap(), "198.51.100.7:41111".parse().unwrap());
         assert_eq!(check_server(local, peer).unwrap(), Some(Unknown::OtherMachine));
     }

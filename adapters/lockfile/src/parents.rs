@@ -30,43 +30,42 @@ use std::path::{Path, PathBuf};
 
 use crate::{Error, sys};
 
-/// A directory, or symbolic link, on the way to a directory of lock files that users other than its
-/// owner can change.
+/// A directory or symbolic link on the way to the lock files that users other than its owner can change.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct WeakParent {
     /// The path without symbolic links.
     pub path: PathBuf,
-    /// The reason.
+    /// What is weak about it.
     pub weakness: Weakness,
 }
 
-/// The reason why a directory above the lock files does not protect them.
+/// Why a directory above the lock files does not protect them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Weakness {
-    /// An owner who is neither our user nor root.
+    /// Its owner is neither our user nor root.
     Owner {
         /// The uid of the owner.
         owner: u32,
         /// The uid of this process.
         us: u32,
     },
-    /// A directory to which everybody can write, without the sticky bit.
+    /// Everybody can write to it, and it has no sticky bit.
     WritableByAll {
-        /// Its permission bits, on Windows those that mean the same as its access rights.
+        /// Its permission bits; on Windows, those that mean the same as its access rights.
         mode: u32,
     },
-    /// A directory to which its group can write, without the sticky bit; on Windows, single accounts. This weakness
-    /// alone is no reason to refuse: on many systems each user is alone in their group.
+    /// Its group can write to it, and it has no sticky bit; on Windows, single accounts can. This alone is no
+    /// reason to refuse: on many systems each user is alone in their group.
     WritableByGroup {
-        /// Its permission bits, on Windows those that mean the same as its access rights.
+        /// Its permission bits; on Windows, those that mean the same as its access rights.
         mode: u32,
     },
 }
 
-/// Returns the directories above `dir` that users other than their owner can change, from the root
-/// down. The list is empty on systems other than Unix and Windows, and ends at a directory that is missing.
+/// Returns the directories above `dir`, from the root down, that users other than their owner can change. The
+/// list ends at a directory that is missing, and is always empty on systems other than Unix and Windows.
 ///
 /// # Errors
 /// [`Error::Io`] if one of them cannot be inspected.
@@ -74,8 +73,8 @@ pub fn weak_parents(dir: impl AsRef<Path>) -> Result<Vec<WeakParent>, Error> {
     sys::weak_parents(dir.as_ref())
 }
 
-/// Returns the permission bits of a file or directory, if other users have any: then they can read a token in it. On
-/// Windows these are the bits that mean the same as its access rights. `None` also if the system does not tell them.
+/// Returns the permission bits of a file or directory if other users have any, and so can read a token in it;
+/// `None` also if the system does not tell. On Windows, the bits that mean the same as its access rights.
 #[must_use]
 pub fn open_to_others(path: impl AsRef<Path>) -> Option<u32> {
     let path = path.as_ref();

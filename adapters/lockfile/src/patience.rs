@@ -1,19 +1,19 @@
-//! Patience with the programs that look at each new file on Windows: indexers, antivirus programs, and readers. While
-//! they hold a file, which takes them milliseconds, nobody can replace, remove or open it.
+//! Retries on Windows while another program holds a new file: indexers, antivirus programs and readers open
+//! each one for some milliseconds, in which nobody can replace, remove or open it.
 
 use std::io;
 use std::thread::sleep;
 use std::time::Duration;
 
-/// The number of attempts. With the pauses between them a file can be held for a third of a second.
+/// With the pauses between ten attempts, a file may be held for a third of a second.
 pub(crate) const ATTEMPTS: u32 = 10;
-/// The first pause, which grows by itself each time.
+/// The first pause; each is longer than the one before.
 const PAUSE: Duration = Duration::from_millis(10);
 /// The longest pause.
 const LONGEST: Duration = Duration::from_millis(50);
 
-/// Tries again while another program holds the file, at most [`ATTEMPTS`] times. Returns the outcome of the last
-/// attempt.
+/// Tries again while another program holds the file, at most [`ATTEMPTS`] times, and returns the last
+/// outcome.
 pub(crate) fn patiently<T>(attempt: impl FnMut() -> io::Result<T>) -> io::Result<T> {
     patiently_by(is_held, sleep, attempt)
 }
@@ -32,9 +32,9 @@ fn patiently_by<T>(
     attempt()
 }
 
-/// Returns true for what Windows reports of a file that another program holds.
+/// Whether Windows reports that another program holds the file.
 fn is_held(error: &io::Error) -> bool {
-    // "Access is denied" also if the holder has the file mapped, or if a removal waits for it.
+    // "Access is denied" also if the holder has mapped the file, or if a removal waits for it.
     const ACCESS_DENIED: i32 = 5;
     const SHARING_VIOLATION: i32 = 32;
     const LOCK_VIOLATION: i32 = 33;
@@ -50,7 +50,7 @@ mod tests {
 
     #[test]
     fn file_that_is_held_is_tried_again_for_a_while() {
-        // The failures before the success, the attempts, and whether they end well.
+        // The failures before the success, the attempts, and whether it ends well.
         for (failures, attempts, ends_well) in
             [(0, 1, true), (1, 2, true), (9, 10, true), (10, 10, false), (u32::MAX, 10, false)]
         {

@@ -1,19 +1,20 @@
-//! The question whether anybody listens on a port.
+//! Does anybody listen on a port?
 
 use std::io::ErrorKind;
 use std::net::{IpAddr, SocketAddr, TcpStream};
 use std::thread;
 use std::time::Duration;
 
-/// The timeout of a connection. A port without a listener refuses at once. On Windows it takes 2 s, because a client
-/// there tries again by itself after each refusal. A port that does not answer at all can still have a listener.
+/// How long to wait for a connection. A port without a listener refuses at once; on Windows that takes 2 s,
+/// because a client there retries after each refusal. A port that does not answer at all may still have a
+/// listener.
 const PATIENCE: Duration = if cfg!(windows) { Duration::from_secs(4) } else { Duration::from_millis(200) };
 
-/// The number of ports that are asked at the same time.
+/// How many ports are tried at the same time.
 const AT_ONCE: usize = 32;
 
-/// Returns for each port true if a server accepts connections there, false if the port refuses them, and `None` if
-/// that is not known. Several ports take as long as one, 32 at a time.
+/// Returns for each port true if a server accepts connections there, false if the port refuses them, and
+/// `None` if we cannot know. Several ports take as long as one, 32 at a time.
 pub(crate) fn listening(host: IpAddr, ports: &[u16]) -> Vec<Option<bool>> {
     let ask = |port: &u16| is_listening(SocketAddr::new(host, *port));
     if let [port] = ports {
@@ -22,10 +23,10 @@ pub(crate) fn listening(host: IpAddr, ports: &[u16]) -> Vec<Option<bool>> {
     let mut answers = Vec::with_capacity(ports.len());
     for ports in ports.chunks(AT_ONCE) {
         thread::scope(|scope| {
-            // A port without a thread of its own stays unknown.
+            // A port for which no thread could be started stays unknown.
             let start = |port| thread::Builder::new().spawn_scoped(scope, move || ask(port)).ok();
-            let asked: Vec<_> = ports.iter().map(start).collect();
-            answers.extend(asked.into_iter().map(|thread| thread?.join().ok().flatten()));
+            let attempts: Vec<_> = ports.iter().map(start).collect();
+            answers.extend(attempts.into_iter().map(|thread| thread?.join().ok().flatten()));
         });
     }
     answers
@@ -33,7 +34,7 @@ pub(crate) fn listening(host: IpAddr, ports: &[u16]) -> Vec<Option<bool>> {
 
 fn is_listening(addr: SocketAddr) -> Option<bool> {
     match TcpStream::connect_timeout(&addr, PATIENCE) {
-        // If nobody listens on the port, the system can assign it to the very socket that connects.
+        // If nobody listens on the port, the system may give it to the very socket that connects.
         Ok(stream) => Some(stream.local_addr().ok()? != stream.peer_addr().ok()?),
         Err(error) if error.kind() == ErrorKind::ConnectionRefused => Some(false),
         Err(_) => None,
@@ -46,12 +47,12 @@ mod tests {
     use std::net::{Ipv4Addr, TcpListener};
 
     #[test]
-    fn ports_are_asked_in_their_order() {
+    fn results_keep_the_order_of_the_ports() {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let open = listener.local_addr().unwrap().port();
         let host = Ipv4Addr::LOCALHOST.into();
         assert_eq!(listening(host, &[]), []);
-        // Nobody listens on ports 1 to 40 of a machine for tests, which lie below those that the system assigns.
+        // Nobody listens on ports 1 to 40 of a test machine, since the system assigns higher ones.
         assert_eq!(listening(host, &[1]), [Some(false)]);
         assert_eq!(listening(host, &[open]), [Some(true)]);
         let mut ports: Vec<u16> = (1..=20).chain(24..=40).collect();

@@ -1,5 +1,5 @@
-//! A file that only its user can read and replace, such as the configuration of a client with the token
-//! of an editor.
+//! A file that only its user can read and replace, for example a client's configuration with an editor's
+//! token.
 
 use std::io;
 use std::path::{Path, PathBuf, absolute};
@@ -9,18 +9,18 @@ use crate::read::text;
 use crate::{Error, parents, sys};
 
 /// Writes a text that contains a token, such as
-/// [`McpConfig::to_json`](ide_mcp::ide::discovery::McpConfig::to_json), to this file. The directory of the file must
-/// exist, and keeps its mode. The file appears whole, by renaming, with mode 0600. It replaces an existing
-/// file or symbolic link with its name.
+/// [`McpConfig::to_json`](ide_mcp::ide::discovery::McpConfig::to_json), so that only our user can read it.
+/// The file appears whole, by renaming, with mode 0600, and replaces a file or symbolic link with its name.
+/// Its directory must exist, and keeps its mode.
 ///
-/// The caller has to remove the file. A good place is the directory of a [`LockDir`](crate::LockDir), in
-/// which clients look for `*.lock` only.
+/// Remove the file when you no longer need it. A good place is the directory of a
+/// [`LockDir`](crate::LockDir), where clients look for `*.lock` only.
 ///
 /// # Errors
 /// [`Error::ParentNotOurs`] and [`Error::ParentTooOpen`] if another user can replace the file, and so give
-/// other tools to a model. [`Error::TooOpen`] on Windows, where a file inherits its access rights, if all users can read
-/// the files of the directory. [`Error::NotUnicode`] if the name of the file is not Unicode, [`Error::Entropy`],
-/// and [`Error::Io`]. After an error no new file is left behind.
+/// other tools to a model. [`Error::TooOpen`] on Windows, where a file inherits its access rights, if all
+/// users can read the files of the directory. [`Error::NotUnicode`] if the name of the file is not Unicode,
+/// [`Error::Entropy`], and [`Error::Io`]. After an error no new file is left behind.
 pub fn write_private(path: impl AsRef<Path>, text: &str) -> Result<(), Error> {
     let (path, handle) = open("write", path.as_ref())?;
     let name = path.file_name().unwrap_or_default().to_str();
@@ -29,13 +29,13 @@ pub fn write_private(path: impl AsRef<Path>, text: &str) -> Result<(), Error> {
     write_whole(&handle, name, &path, text)
 }
 
-/// Reads a file that [`write_private`] has written: with the care of a [`scan`](crate::scan), and only if no other
-/// user can have read it or put it there. So a text of somebody else is never taken for our own.
+/// Reads a file that [`write_private`] has written, as carefully as a [`scan`](crate::scan), and only if no
+/// other user can have read it or put it there. So you never take somebody else's text for your own.
 ///
 /// # Errors
-/// [`Error::NotOurs`], [`Error::TooOpen`] for any permission of other users, [`Error::Symlink`],
-/// [`Error::NotRegular`], [`Error::ParentNotOurs`] and [`Error::ParentTooOpen`]; [`Error::Malformed`] for a file that
-/// is not Unicode or longer than [`LockFile::MAX_LEN`](ide_mcp::ide::discovery::LockFile::MAX_LEN);
+/// [`Error::NotOurs`], [`Error::TooOpen`] if other users have any permission, [`Error::Symlink`],
+/// [`Error::NotRegular`], [`Error::ParentNotOurs`] and [`Error::ParentTooOpen`]; [`Error::Malformed`] for a
+/// file that is not Unicode or longer than [`LockFile::MAX_LEN`](ide_mcp::ide::discovery::LockFile::MAX_LEN);
 /// [`Error::Io`], also if there is no file.
 pub fn read_private(path: impl AsRef<Path>) -> Result<String, Error> {
     let (path, handle) = open("read", path.as_ref())?;
@@ -48,15 +48,15 @@ pub fn read_private(path: impl AsRef<Path>) -> Result<String, Error> {
     }
 }
 
-/// Opens the directory of a file that only its user may read and replace. Returns also the absolute path of the file,
-/// which has a name.
-fn open(doing: &'static str, path: &Path) -> Result<(PathBuf, sys::Dir), Error> {
+/// Opens the directory of a file that only its user may read and replace. Also returns the absolute path of
+/// the file, which ends in its name.
+fn open(operation: &'static str, path: &Path) -> Result<(PathBuf, sys::Dir), Error> {
     let path = absolute(path).map_err(Error::io("resolve", path))?;
     let (Some(dir), Some(_)) = (path.parent(), path.file_name()) else {
-        return Err(Error::io(doing, &path)(io::Error::from(io::ErrorKind::IsADirectory)));
+        return Err(Error::io(operation, &path)(io::Error::from(io::ErrorKind::IsADirectory)));
     };
     let handle = sys::Dir::open(dir).map_err(Error::io("open", dir))?;
-    // This check includes the directory of the file.
+    // This includes the directory of the file.
     parents::check(&path)?;
     Ok((path, handle))
 }

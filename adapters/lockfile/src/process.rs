@@ -1,13 +1,13 @@
-//! The check for the process of a lock file.
+//! Does the process of a lock file run?
 
 use crate::sys;
 
-/// Returns true if a process with this id lives; `None` if the system does not report it.
+/// Whether a process with this id is alive; `None` if the system does not tell.
 ///
-/// A process that we have no permission to signal, or on Windows to look at, counts as alive. One that has ended does not
-/// on Linux and Windows, even if its parent has not noticed yet. This process sees only the process ids of its own system
-/// and container: under WSL it does not see the processes of Windows. On systems other than Unix and Windows the result is
-/// always `None`.
+/// A process that we may not signal, or on Windows not look at, counts as alive. One that has ended does not
+/// on Linux and Windows, even if its parent has not noticed yet. We only see the processes of our own system
+/// and container: under WSL, those of Windows are invisible. On systems other than Unix and Windows the
+/// result is always `None`.
 #[must_use]
 pub fn pid_alive(pid: u32) -> Option<bool> {
     sys::pid_alive(pid)
@@ -26,8 +26,7 @@ mod tests {
     fn living_and_ended_processes_are_distinguished() {
         assert_eq!(pid_alive(std::process::id()), Some(true), "we");
         if cfg!(unix) {
-            // Process 1 belongs to root. Any other user has no permission to signal it, and the result
-            // is the same.
+            // Process 1 belongs to root. A user who may not signal it gets the same result.
             assert_eq!(pid_alive(1), Some(true), "the first process");
         }
         assert_eq!(pid_alive(0), Some(false), "a group, or no process");
@@ -35,14 +34,15 @@ mod tests {
         assert_eq!(pid_alive(ended_process()), Some(false), "one that ended");
     }
 
-    /// On Unix the process stays until its parent asks for its status, and on Windows until its handles are closed.
+    /// On Unix an ended process stays until its parent asks for its status, on Windows until its handles are
+    /// closed.
     #[test]
     fn ended_process_is_dead_before_its_parent_notices() {
         if cfg!(not(any(target_os = "linux", windows))) {
             return;
         }
         let mut child = nothing().stdout(Stdio::piped()).spawn().unwrap();
-        // The end of its output comes when it ends, or a moment before.
+        // Its output ends when it does, or a moment before.
         io::copy(&mut child.stdout.take().unwrap(), &mut io::sink()).unwrap();
         let has_ended = || pid_alive(child.id()) == Some(false);
         let waits = (0..10_000).take_while(|_| !has_ended()).inspect(|_| sleep(Duration::from_millis(1)));

@@ -1,4 +1,4 @@
-//! A published lock file of our own: the value whose drop removes it, and the step that restores it.
+//! A lock file that we have published: removed on drop, and restored when it vanishes.
 
 use std::ffi::OsStr;
 use std::num::NonZero;
@@ -14,10 +14,10 @@ use crate::{Error, LockDir, tools_name};
 
 /// A published lock file. Dropping it removes the file, unless another file has taken its place.
 ///
-/// Drop it, or call [`remove`](Self::remove), before the listener closes.
+/// Drop it, or call [`remove`](Self::remove), before you close the listener.
 ///
-/// If the process forks, the copy of this value in the child removes nothing. An editor that becomes a
-/// daemon has to publish after the fork, so that the file has the right process id.
+/// If the process forks, the child's copy of this value removes nothing. An editor that becomes a daemon must
+/// publish after the fork, so that the file has the right process id.
 #[derive(Debug)]
 #[must_use = "the lock file is removed when this is dropped"]
 pub struct Published {
@@ -26,21 +26,20 @@ pub struct Published {
     port: u16,
     file: LockFile,
     path: PathBuf,
-    /// The process that published the file, until the file was removed. A copy in a forked child
-    /// removes nothing.
+    /// The process that published the file, until the file is removed. A copy in a forked child removes
+    /// nothing.
     process: Option<NonZero<u32>>,
 }
 
-/// The result of [`Published::republish_if_missing`].
+/// What [`Published::republish_if_missing`] found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Watch {
-    /// A file that is in place and ours.
+    /// The file is in place and ours.
     InPlace,
-    /// A file that was gone and is restored, with the same port and token.
+    /// The file was gone, and is back with the same port and token.
     Republished,
-    /// A name that another file has taken. That file was left alone; [`Published::update`] writes
-    /// over it.
+    /// Another file has its name, and was left alone. [`Published::update`] writes over it.
     Taken,
 }
 
@@ -56,18 +55,18 @@ impl Published {
         &self.path
     }
 
-    /// Returns the contents that were published last.
+    /// Returns what was published last.
     #[must_use]
     pub fn file(&self) -> &LockFile {
         &self.file
     }
 
-    /// Publishes `file` in place of the previous one, after folders were opened or closed. A reader
-    /// finds either file, whole. The token of the previous file stays, because the server still requires
-    /// it. The scope ([`LockFile::scope`]) stays too, because the process is still the same.
+    /// Publishes `file` in place of the one before. Call it when folders were opened or closed. A reader
+    /// finds either file, whole. The token stays, because the server still requires it, and so does the scope
+    /// ([`LockFile::scope`]), because the process is the same.
     ///
     /// # Errors
-    /// The errors of [`LockDir::publish`]; the old file is then still published.
+    /// The errors of [`LockDir::publish`]; the old file then stays published.
     pub fn update(&mut self, file: &LockFile) -> Result<(), Error> {
         let mut file = file.clone();
         file.auth_token.clone_from(&self.file.auth_token);
@@ -77,15 +76,15 @@ impl Published {
         Ok(())
     }
 
-    /// Publishes the file again if it vanished, and makes its directory again if necessary. A client
-    /// that cannot see our process deletes the file. Waits for the disk; a [`Guard`](crate::Guard) calls
-    /// this only when it is due.
+    /// Publishes the file again if it vanished, for example because a client that cannot see our process
+    /// deleted it. Creates its directory again if necessary. Waits for the disk; a [`Guard`](crate::Guard)
+    /// calls this only when it is due.
     ///
     /// # Errors
-    /// The errors of [`LockDir::create`] and [`LockDir::publish`]; a later call can succeed.
+    /// The errors of [`LockDir::create`] and [`LockDir::publish`]; a later call may succeed.
     pub fn republish_if_missing(&mut self) -> Result<Watch, Error> {
-        // The directory is opened again by its path, as a client opens it: the directory behind our
-        // handle can have been moved.
+        // Open the directory again by its path, as a client does: the one behind our handle may have been
+        // moved.
         self.dir = LockDir::create(self.dir.path())?;
         match self.look()? {
             Seen::Ours => Ok(Watch::InPlace),
@@ -97,16 +96,16 @@ impl Published {
         }
     }
 
-    /// Keeps the file the first choice of clients that take, of the files with a folder that contains their
-    /// directory, the one with the longest folder and then the newest, and never look at its process, as
-    /// opencode and Kilo Code do (measured): a file that a killed editor left behind would hide this editor
-    /// from them for ever.
+    /// Keeps our file the first choice of clients such as opencode and Kilo Code, which never look at the
+    /// process (measured). Of the files whose folder contains their directory, they take the one with the
+    /// longest folder, then the newest: what a killed editor left behind would hide this one forever.
     ///
     /// Removes what editors of our scope left behind. If a newer file of a dead process stays that has one of
-    /// our folders, renews the time of our file, unless a newer file of a living editor of our scope is there,
-    /// which does the same. Returns true if the file of a living process would hide ours after its end.
+    /// our folders, renews the time of ours, unless a living editor of our scope has a newer file there,
+    /// which does the same. Returns true if the file of a living process would hide ours once that process
+    /// ends.
     pub(crate) fn outrank_leftovers(&mut self) -> bool {
-        // On other systems no process is known to be dead.
+        // On other systems we never know that a process is dead.
         if !cfg!(any(unix, windows)) || self.form != LockForm::Lock {
             return false;
         }
@@ -121,7 +120,7 @@ impl Published {
         for (found, file, nearness) in rivals {
             let (is_newer, is_ours) = (found.modified >= modified, file.scope == self.file.scope);
             match (found.pid_alive, nearness) {
-                // From here the process of another scope is not visible.
+                // From here, we cannot see the process of another scope.
                 (Some(false), Nearness::Same) if is_newer && (is_ours || file.scope.is_none()) => {
                     newest_dead = newest_dead.max(found.modified);
                 }
@@ -129,7 +128,7 @@ impl Published {
                     is_guarded |= is_ours && file.scope.is_some() && found.modified > modified;
                     again = true;
                 }
-                // Only a removal helps against a longer folder, so only the end of an editor of our scope
+                // Against a longer folder only a removal helps, so only the end of an editor of our scope
                 // matters.
                 (Some(true), Nearness::Below) => again |= is_ours && file.scope.is_some(),
                 _ => {}
@@ -156,8 +155,8 @@ impl Published {
         }
     }
 
-    /// Removes the file. Returns false if the file had vanished, if another editor's file has its name,
-    /// or in a forked child; otherwise true.
+    /// Removes the file. Returns false if it was gone, if another editor's file has its name, or in a forked
+    /// child.
     ///
     /// # Errors
     /// [`Error::Io`]. The file then still exists, and dropping does not try again.
@@ -172,15 +171,14 @@ impl Published {
         match self.look()? {
             Seen::Nothing | Seen::Theirs => Ok(false),
             Seen::Ours => {
-                // The token in this file is of no use without the editor.
+                // Without the editor, the token in this file is useless.
                 let _ = self.dir.remove(&tools_name(self.port));
                 self.dir.remove(&self.form.file_name(self.port, &self.file))
             }
         }
     }
 
-    /// Inspects the file with our name. The file is ours if it has our token, or if its text is the one
-    /// that we wrote.
+    /// Looks at the file with our name. It is ours if it has our token, or if its text is what we wrote.
     fn look(&self) -> Result<Seen, Error> {
         let name = self.form.file_name(self.port, &self.file);
         match read(self.dir.handle(), OsStr::new(&name), self.form, &self.path).file {
@@ -203,7 +201,7 @@ impl Drop for Published {
     }
 }
 
-/// The place of the folders of another file.
+/// Where another file's folders are.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Nearness {
     /// A folder below one of ours.
@@ -212,8 +210,8 @@ enum Nearness {
     Same,
 }
 
-/// Returns the place of the folders of another file in respect of ours; `None` if no agent in `ours` can take the
-/// other file before ours.
+/// Returns where another file's folders are relative to ours; `None` if no agent in `ours` can prefer the
+/// other file.
 fn nearness(theirs: &[String], ours: &[String]) -> Option<Nearness> {
     let parsed = |folders: &[String]| -> Vec<LocalPath> {
         folders.iter().filter_map(|folder| LocalPath::parse(folder, Platform::native()).ok()).collect()
@@ -235,7 +233,7 @@ mod tests {
     use super::*;
     use crate::{new_token, temp_dir::TempDir};
 
-    /// Checks a value in a forked child, whose process id differs from that of the publishing process.
+    /// A value in a forked child, whose process id is not the one that published.
     #[test]
     fn l16_forked_child_removes_nothing() {
         let temp = TempDir::new();

@@ -1,5 +1,4 @@
-//! The reading of a file that another program can have put there. The file is accepted only if it
-//! is regular, belongs to our user, and is not too long.
+//! Reads a file that another program may have put there: only if it is regular, ours, and not too long.
 
 use std::ffi::OsStr;
 use std::fs::Metadata;
@@ -10,7 +9,7 @@ use ide_mcp::ide::discovery::{LockFile, LockFileError, LockForm};
 
 use crate::{Error, sys};
 
-/// The metadata of a file, and its contents or the reason why it is not read.
+/// The metadata of a file, and its contents or why it was not read.
 pub(crate) struct Contents {
     /// The metadata; `None` if the file could not be opened.
     pub(crate) metadata: Option<Metadata>,
@@ -40,8 +39,8 @@ pub(crate) fn text(metadata: &Metadata, file: impl Read, path: &Path) -> Result<
         return Err(Error::NotRegular { path: path.to_path_buf() });
     }
     sys::is_ours(metadata, path)?;
-    // The limit is one byte more than the allowed length, so that the length check also refuses a
-    // file that has grown meanwhile.
+    // One byte more than allowed, so that the length check also catches a file that has grown in the
+    // meantime.
     let limit = u64::try_from(LockFile::MAX_LEN).unwrap_or(u64::MAX).saturating_add(1);
     let mut bytes = Vec::new();
     file.take(limit).read_to_end(&mut bytes).map_err(Error::io("read", path))?;

@@ -1,5 +1,4 @@
-//! The position of a peer's path relative to the open folders, with symbolic links resolved on both
-//! sides.
+//! Where a peer's path lies relative to the open folders, with symbolic links resolved on both sides.
 
 use std::ffi::OsString;
 use std::fs;
@@ -10,14 +9,14 @@ use ide_mcp::ide::paths::{LocalPath, PathClass};
 use crate::links::canonical;
 use crate::{Error, sys, system};
 
-/// Classifies `given`, a path or a `file:` URI of a peer, for an editor with these folders, by the
-/// present state of the disk. The path in the result has no symbolic links. Open this path and not
-/// `given`, and open it at once, before someone can make a link there. In WSL `given` can be a path of Windows
+/// Tells whether `given`, a path or `file:` URI from a peer, lies in these folders, by what is on the disk
+/// now. The path in the result has no symbolic links. Open that one and not `given`, and open it at once,
+/// before somebody can make a link there. In WSL `given` may be a path of Windows
 /// ([`System::Wsl`](ide_mcp::ide::paths::System::Wsl)).
 ///
 /// # Errors
-/// The errors of [`resolve`], for the path. A folder that cannot be resolved is no error: no path
-/// lies in it.
+/// The errors of [`resolve`], for the path. A folder that cannot be resolved is not an error: no path lies in
+/// it.
 pub fn classify(given: &str, folders: &[LocalPath]) -> Result<PathClass, Error> {
     let path = match LocalPath::parse(given, system()) {
         Ok(path) => resolve(&path)?,
@@ -28,14 +27,13 @@ pub fn classify(given: &str, folders: &[LocalPath]) -> Result<PathClass, Error> 
     Ok(if is_inside { PathClass::Inside(path) } else { PathClass::Outside(path) })
 }
 
-/// Returns the path without symbolic links. If a part of the path does not exist yet, it is
-/// appended unchanged to the resolved part.
+/// Returns the path without symbolic links. A part that does not exist yet is appended as it is.
 ///
 /// # Errors
 /// - [`Error::Dangling`] if the path leads to a dangling link.
 /// - [`Error::Io`] if a directory above it cannot be inspected.
 /// - [`Error::NotUnicode`] for a path that is not Unicode, on systems other than Unix.
-/// - [`Error::Suspicious`] if the resolved path may not be opened.
+/// - [`Error::Suspicious`] if the resolved path must not be opened.
 pub fn resolve(path: &LocalPath) -> Result<LocalPath, Error> {
     let full = sys::to_path(path)?;
     let mut missing: Vec<OsString> = Vec::new();

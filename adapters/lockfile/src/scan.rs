@@ -1,5 +1,5 @@
-//! The scan of a directory of lock files by a client. Nothing is deleted, because a process that we
-//! cannot see can still be alive.
+//! How a client reads a directory of lock files. It deletes nothing, because a process that we cannot see may
+//! be alive.
 
 use std::cmp::Reverse;
 use std::fs;
@@ -13,20 +13,19 @@ use ide_mcp::ide::discovery::{LockFile, LockForm};
 use crate::read::{Contents, read};
 use crate::{Error, parents, pid_alive, sys};
 
-/// Returns every `*.lock` in `dir`, readable or not, newest first; none for a directory that does not
-/// exist.
+/// Returns every `*.lock` in `dir`, readable or not, newest first; none if the directory does not exist.
 ///
 /// # Errors
-/// [`Error::Io`] if the directory itself cannot be read. [`Error::NotOurs`] if another user owns it:
-/// the owner of a directory decides which files are in it. The real client reads such a directory
-/// (measured with a client that runs as root). [`Error::ParentNotOurs`] and [`Error::ParentTooOpen`]
-/// if another user can put another directory in its place.
+/// [`Error::Io`] if the directory itself cannot be read. [`Error::NotOurs`] if another user owns it, and so
+/// decides which files are in it; the real client reads such a directory (measured with a client that runs as
+/// root). [`Error::ParentNotOurs`] and [`Error::ParentTooOpen`] if another user can put another directory in
+/// its place.
 pub fn scan(dir: impl AsRef<Path>) -> Result<Vec<Found>, Error> {
     scan_for(LockForm::Lock, dir)
 }
 
-/// Returns the files of this kind, as [`scan`] does for lock files. A `*.json` whose name is no port
-/// belongs to something else and is not reported.
+/// Returns the files in this form, as [`scan`] does for lock files. A `*.json` that is not named for a port
+/// belongs to something else, and is left out.
 ///
 /// # Errors
 /// The errors of [`scan`].
@@ -50,7 +49,7 @@ pub fn scan_for(form: LockForm, dir: impl AsRef<Path>) -> Result<Vec<Found>, Err
         match name.to_str().and_then(|name| form.port_of(name)) {
             Some(port) => {
                 let contents = read(&handle, &name, form, &path);
-                // The file was removed since it was listed, so it is left out.
+                // Leave out a file that was removed since it was listed.
                 if !contents.file.as_ref().is_err_and(Error::is_not_found) {
                     let mut file = Found::new(path, port, contents);
                     file.mode = file.mode.filter(|_| keeps_modes);
@@ -71,17 +70,17 @@ pub fn scan_for(form: LockForm, dir: impl AsRef<Path>) -> Result<Vec<Found>, Err
 pub struct Found {
     /// The path of the file.
     pub path: PathBuf,
-    /// The port in the name. A file without a port is not read, and has `None`.
+    /// The port in the name. A file without one is not read.
     pub port: Option<u16>,
-    /// The contents, or the reason why they could not be read.
+    /// The contents, or why they could not be read.
     pub file: Result<LockFile, Error>,
-    /// The time of the last write; `None` if the file could not be opened.
+    /// When it was last written; `None` if the file could not be opened.
     pub modified: Option<SystemTime>,
-    /// The permission bits, if the system has any: more than 0600 lets other users read the token. `None` also for a file
-    /// on a drive of Windows under WSL, where they mean nothing.
+    /// The permission bits, if the system has any: more than 0600 lets other users read the token. `None`
+    /// also for a file on a drive of Windows under WSL, where they mean nothing.
     pub mode: Option<u32>,
-    /// True if the process lives ([`pid_alive`]). `None` also if the process belongs to the other of
-    /// the two systems, Windows and Linux, that share a directory under WSL.
+    /// Whether the process is alive ([`pid_alive`]). `None` also if it belongs to the other of the two
+    /// systems, Windows and Linux, that share a directory under WSL.
     pub pid_alive: Option<bool>,
 }
 
@@ -104,8 +103,8 @@ impl Found {
         Self { path, port: None, file, modified: None, mode: None, pid_alive: None }
     }
 
-    /// Returns the file as a candidate for [`choose`](ide_mcp::ide::discovery::matching::choose), with the error
-    /// as text; `None` without a port.
+    /// Returns the file as a candidate for [`choose`](ide_mcp::ide::discovery::matching::choose), with the
+    /// error as text; `None` without a port.
     #[must_use]
     pub fn listed(&self) -> Option<Candidate<String>> {
         Some(Candidate {

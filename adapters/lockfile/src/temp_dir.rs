@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::{env, fs, process};
 
-/// A new directory. Dropping this value removes it.
+/// A new directory, removed when it is dropped.
 pub(crate) struct TempDir(PathBuf);
 
 impl TempDir {
@@ -21,7 +21,7 @@ impl TempDir {
             let count = COUNT.fetch_add(1, Ordering::Relaxed);
             let path = temp.join(format!("ide-mcp-lockfile-{}-{count}", process::id()));
             match fs::create_dir(&path) {
-                // A test that was killed had our process id.
+                // A killed test had our process id.
                 Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
                 made => return made.map(|()| Self(path)).unwrap(),
             }
@@ -37,8 +37,8 @@ impl TempDir {
     }
 }
 
-/// Lets nobody else write into the directories that a test makes. With the mask of some people others could, and then
-/// no lock file is published there.
+/// Keeps others from writing to the directories that a test creates. With some people's mask they could, and
+/// then no lock file would be published there.
 fn trust_new_directories() {
     #[cfg(unix)]
     rustix::process::umask(rustix::fs::Mode::from_raw_mode(0o022));
@@ -65,7 +65,7 @@ pub(crate) fn ended_process() -> u32 {
     let mut child = nothing().spawn().unwrap();
     child.wait().unwrap();
     let id = child.id();
-    // While a handle is open, Windows gives the id to no other process.
+    // While a handle is open, Windows does not reuse the id.
     std::mem::forget(child);
     id
 }

@@ -61,7 +61,7 @@ fn ask<'a>(program: &str, editors: &'a [FoundEditor]) -> Option<&'a FoundEditor>
     let ports: Vec<u16> = editors.iter().map(|editor| editor.port).collect();
     let mut said = format!("{program}: several editors have this folder open:\n");
     for (number, editor) in (1..).zip(editors.iter().take(MAX_LISTED)) {
-        said.push_str(&format!("  {number:>2}  {}\n", editor.told_apart()));
+        said.push_str(&format!("  {number:>2}  {}\n", editor.summary()));
     }
     if let Some(more @ 1..) = editors.len().checked_sub(MAX_LISTED) {
         said.push_str(&format!("      … and {more} more\n"));

@@ -229,7 +229,7 @@ fn agent_without_editor_is_status_2() {
     }
     let mut command = place.command("agent", &["--cwd", "/", "tools"]);
     let mut agent = Process::spawn("agent", command.env("CLAUDE_CODE_SSE_PORT", "41111x"));
-    agent.fails(2, &["\"41111x\", which is no port: unset it"]);
+    agent.fails(2, &["\"41111x\", which is not a port: unset it"]);
 }
 
 #[test]

@@ -1,5 +1,5 @@
-//! The search of an agent for its editor: the environment, the directories of lock files, and the choice
-//! among the files, in one call. [`NoEditor`] has every candidate and the reason against it.
+//! How an agent finds its editor, in one call: from the environment, the directories of lock files, and the
+//! choice among the files. If there is none, [`NoEditor`] has every candidate and what is wrong with it.
 
 mod no_editor;
 mod row;
@@ -27,11 +27,11 @@ use crate::ports::listening;
 use crate::{Error, Found, client_env, from_environment, scan_for, system};
 
 /// Finds the editor that has this directory open, as the real client does. Reads the environment and the
-/// disk. [`EditorSearch`] has further options.
+/// disk. For more options, see [`EditorSearch`].
 ///
-/// If several editors fit and the process of one cannot be seen, as on the other side of WSL, its port is asked by a
-/// connection on which nothing is sent, so that the file of a killed editor hides no living one. Otherwise this
-/// function does not connect.
+/// Usually this connects to nothing. Only if several editors fit and we cannot see the process of one (for
+/// example on the other side of WSL), we connect to its port and send nothing, so that the file of a killed
+/// editor does not hide a living one.
 ///
 /// ```no_run
 /// match ide_mcp_lockfile::find_editor(".") {
@@ -46,48 +46,49 @@ pub fn find_editor(cwd: impl AsRef<Path>) -> Result<FoundEditor, Box<NoEditor>> 
     EditorSearch::in_dir(cwd).find()
 }
 
-/// A search for an editor. The default is the choice of the real client: the editor on the port that the
-/// environment names, or else the editor that has the working directory open.
+/// Says which editor to look for. The default chooses as the real client does: the editor on the port that
+/// the environment names, otherwise the one that has the working directory open.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct EditorSearch {
-    /// The lock file of the editor. If given, nothing else decides. Default none.
+    /// Take the editor of this lock file, and look at nothing else. Default none.
     pub lock_file: Option<PathBuf>,
-    /// The port in the name of the lock file. If given, the directory does not decide. Default none.
+    /// Take the editor on this port, whatever directory it has open. Default none.
     pub port: Option<u16>,
-    /// The directory that the editor has open. Default none: the working directory of the process.
+    /// Take the editor that has this directory open. Default none, which means the working directory of the
+    /// process.
     pub cwd: Option<PathBuf>,
-    /// Further directories of lock files; with [`Extras::claude_code`] also `.claude-code` in the working
-    /// directory and above it, for editors that publish in their project. Default none.
+    /// More directories to look in. [`Extras::claude_code`] adds `.claude-code` in the working directory and
+    /// above it, for editors that publish in their project. Default none.
     pub extras: Extras,
-    /// True if an editor whose process does not run here is found as well, by its lock file or its port:
-    /// the process of another container is not visible. Another program can have the port of a process
-    /// that has ended. Default false.
+    /// Accept an editor whose process does not run here, if you name its lock file or port. Set this for an
+    /// editor in another container, whose process we cannot see. Be careful: when a process has ended,
+    /// another program may get its port. Default false.
     pub permits_dead_process: bool,
-    /// True if `CLAUDE_CODE_AUTO_CONNECT_IDE` is ignored, for a program that is no agent. Default false.
+    /// Ignore `CLAUDE_CODE_AUTO_CONNECT_IDE`. Set this for a program that is not an agent. Default false.
     pub ignores_auto_connect: bool,
 }
 
 impl EditorSearch {
-    /// Creates a search for the editor that has this directory open.
+    /// Looks for the editor that has this directory open.
     #[must_use]
     pub fn in_dir(cwd: impl AsRef<Path>) -> Self {
         Self { cwd: Some(cwd.as_ref().into()), ..Self::default() }
     }
 
-    /// Creates a search for the editor whose lock file has this port in its name, such as 41111 for `41111.lock`.
+    /// Looks for the editor whose lock file is named for this port, such as `41111.lock` for 41111.
     #[must_use]
     pub fn on_port(port: u16) -> Self {
         Self { port: Some(port), ..Self::default() }
     }
 
-    /// Creates a search for the editor of this lock file.
+    /// Looks for the editor of this lock file.
     #[must_use]
     pub fn of_lock_file(path: impl Into<PathBuf>) -> Self {
         Self { lock_file: Some(path.into()), ..Self::default() }
     }
 
-    /// Ignores `CLAUDE_CODE_AUTO_CONNECT_IDE`, for a program that is no agent.
+    /// Ignores `CLAUDE_CODE_AUTO_CONNECT_IDE`, for a program that is not an agent.
     #[must_use]
     pub const fn ignore_auto_connect(mut self) -> Self {
         self.ignores_auto_connect = true;
@@ -111,8 +112,8 @@ impl EditorSearch {
         self.find_in(&env, dirs)
     }
 
-    /// Adds the directories `.claude-code` in the working directory and above it: a description has the file of
-    /// an editor in its project. A working directory that cannot be used is reported by the search.
+    /// Adds the directories `.claude-code` in the working directory and above it, where one description of
+    /// the protocol puts the file. If the working directory cannot be used, the search reports that.
     fn add_project_dirs(&self, dirs: &mut Vec<SearchDir>) {
         let Ok(cwd) = WorkingDir::of(self.cwd.as_deref()) else { return };
         for folder in Path::new(&cwd.canonical).ancestors() {
@@ -129,7 +130,7 @@ impl EditorSearch {
         for SearchDir { form, dir, may_fail } in &dirs {
             match scan_for(*form, dir) {
                 Ok(files) => found.extend(files),
-                // Another directory can have the lock file of the editor.
+                // The lock file may be in another directory.
                 Err(error @ Error::NotOurs { .. }) => unread.push(error),
                 Err(error) if *may_fail => unread.push(error),
                 Err(error) => return Err(NoEditorReason::Unreadable(error).into()),
@@ -165,7 +166,7 @@ impl EditorSearch {
         self.requested(env, found.ok_or(NoEditorReason::NoFileForPort { port })?)
     }
 
-    /// Returns the editor of a lock file that the caller has named.
+    /// Returns the editor of the lock file that the caller has named.
     fn requested(&self, env: &ClientEnv, found: Found) -> Result<FoundEditor, NoEditorReason> {
         let editor = FoundEditor::new(env, &found);
         let path = found.path;
@@ -180,8 +181,8 @@ impl EditorSearch {
         }
     }
 
-    /// Finds the editor as the real client does: by the port that a terminal of the editor has in its
-    /// environment, or by the directory.
+    /// Finds the editor as the real client does: by the port in the environment of the editor's terminal, or
+    /// by the directory.
     fn by_directory(&self, env: &ClientEnv, found: &[Found]) -> Result<FoundEditor, Box<NoEditor>> {
         let dir = WorkingDir::of(self.cwd.as_deref()).map_err(NoEditorReason::WorkingDir)?;
         let context = AgentContext {
@@ -191,16 +192,15 @@ impl EditorSearch {
             any_folder: env.skips_folder_check(),
             system: system(),
         };
-        // Files without a port in their name are no lock files. Without them an index is valid in both
-        // lists.
+        // Leave out files that have no port in their name, so that an index is valid in both lists.
         let (mut files, mut listed): (Vec<&Found>, Vec<_>) =
             found.iter().filter_map(|found| Some((found, found.listed()?))).unzip();
         let mut matching = choose(&listed, &context);
-        let mut unheard = Vec::new();
-        while let Some(dead) = self::unheard(env, &matching, &listed) {
+        let mut refusing = Vec::new();
+        while let Some(dead) = self::refusing(env, &matching, &listed) {
             for index in dead.into_iter().rev() {
                 listed.remove(index);
-                unheard.push(files.remove(index));
+                refusing.push(files.remove(index));
             }
             matching = choose(&listed, &context);
         }
@@ -220,7 +220,7 @@ impl EditorSearch {
                 let path = files.get(refused.index)?.path.clone();
                 Some(RefusedFile { path, port: refused.port, reason: refused.reason })
             });
-            let refused = refused.chain(unheard.into_iter().filter_map(|found| {
+            let refused = refused.chain(refusing.into_iter().filter_map(|found| {
                 let port = found.port?;
                 let is_across_wsl = matches!(context.system, System::Wsl { .. })
                     && found.file.as_ref().is_ok_and(|file| file.running_in_windows);
@@ -237,13 +237,13 @@ impl EditorSearch {
     }
 }
 
-/// A directory of lock files in which a search looks.
+/// A directory in which a search looks.
 #[derive(Debug)]
 struct SearchDir {
     form: LockForm,
     dir: PathBuf,
-    /// True if the search goes on when the directory cannot be read: that of a project can be a part of a shared folder,
-    /// and that of a home of Windows has its own rules.
+    /// True if the search goes on when the directory cannot be read: a project may be part of a shared
+    /// folder, and a home of Windows has its own rules.
     may_fail: bool,
 }
 
@@ -255,10 +255,10 @@ impl From<LockDirCandidate> for SearchDir {
     }
 }
 
-/// Returns the indices of the accepted files, in their order, whose process cannot be seen and whose port refuses
-/// connections; `None` if there are none. The ports are asked only if that decides something: if several files fit, or
-/// if another one fits less well.
-fn unheard(env: &ClientEnv, matching: &Matching, listed: &[Candidate<String>]) -> Option<Vec<usize>> {
+/// Returns the indices, in order, of accepted files whose process we cannot see and whose port refuses
+/// connections; `None` if there are none. Connects only if that can change the choice: if several files fit,
+/// or if another one fits less well.
+fn refusing(env: &ClientEnv, matching: &Matching, listed: &[Candidate<String>]) -> Option<Vec<usize>> {
     let is_worse = |refused: &Refused| matches!(refused.reason, Refusal::BetterMatch { .. });
     if matching.accepted.len() < 2 && !matching.refused.iter().any(is_worse) {
         return None;
@@ -268,15 +268,15 @@ fn unheard(env: &ClientEnv, matching: &Matching, listed: &[Candidate<String>]) -
     };
     let unseen: Vec<&Accepted> = matching.accepted.iter().filter(is_unseen).collect();
     let ports: Vec<u16> = unseen.iter().map(|accepted| accepted.port).collect();
-    // Only a name would have to be looked up, perhaps on another machine.
+    // A name would have to be looked up, perhaps on another machine, so only an address is tried.
     let answers = listening(env.host().parse().ok()?, &ports);
     let refuse = unseen.iter().zip(answers).filter(|(_, answer)| *answer == Some(false));
-    let mut unheard: Vec<usize> = refuse.map(|(accepted, _)| accepted.index).collect();
-    unheard.sort_unstable();
-    (!unheard.is_empty()).then_some(unheard)
+    let mut refusing: Vec<usize> = refuse.map(|(accepted, _)| accepted.index).collect();
+    refusing.sort_unstable();
+    (!refusing.is_empty()).then_some(refusing)
 }
 
-/// An editor that an agent can try to attach to.
+/// An editor to which an agent can try to attach.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct FoundEditor {
@@ -285,7 +285,7 @@ pub struct FoundEditor {
     /// The host on which the editor listens, a name or an address without brackets: 127.0.0.1, unless the
     /// environment names another.
     pub host: String,
-    /// The name of the editor in the lock file, unchecked: display it with
+    /// The editor's name in the lock file. Anybody can have written it: show it with
     /// [`display_safe`](ide_mcp::ide::kit::display_safe).
     pub name: String,
     /// The token that the editor requires, if any.
@@ -294,20 +294,19 @@ pub struct FoundEditor {
     pub lock_file: PathBuf,
     /// The folders that the editor has open, as in the lock file.
     pub folders: Vec<String>,
-    /// The process of the editor, as the lock file says.
+    /// The editor's process, according to the lock file.
     pub pid: Option<u32>,
-    /// The time at which the lock file was written last, if the system reports it.
+    /// When the lock file was last written, if the system tells.
     pub modified: Option<SystemTime>,
-    /// The process of the editor, if it seems not to run: the process of another container is not
-    /// visible.
+    /// The editor's process, if it does not seem to run. It may run in another container.
     pub dead_process: Option<u32>,
-    /// True if the lock file has the mark of this crate
+    /// True if the lock file carries the mark of this crate
     /// ([`LockFile::scope`](ide_mcp::ide::discovery::LockFile::scope)).
     pub is_marked: bool,
 }
 
 impl FoundEditor {
-    /// Returns the editor of a file that could be read and has a port in its name.
+    /// Returns the editor of a file that was readable and has a port in its name.
     fn new(env: &ClientEnv, found: &Found) -> Option<Self> {
         let file = found.file.as_ref().ok()?.clone();
         Some(Self {

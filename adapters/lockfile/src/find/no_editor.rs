@@ -1,4 +1,4 @@
-//! The outcome of a search that found no editor, with the facts that a person needs.
+//! Why a search found no editor, with the facts that help a person.
 
 use std::fmt;
 use std::io;
@@ -12,14 +12,14 @@ use ide_mcp::ide::paths::{LocalPath, Platform};
 use super::FoundEditor;
 use crate::Error;
 
-/// The maximum number of rows about editors that fit, and about lock files that do not, in the text of a [`NoEditor`]:
-/// what a screen of 24 rows shows.
+/// How many rows the text of a [`NoEditor`] has about editors that fit, and about lock files that do not:
+/// what fits on a screen of 24 rows.
 const MAX_ROWS: usize = 20;
-/// The maximum number of bytes of these rows, above which the others are only counted. The first row is always there.
+/// How many bytes these rows may take. The first row is always shown, and those that do not fit are counted.
 const MAX_BYTES: usize = 8 * 1024;
 
-/// The reason why a search found no editor, with every candidate and the reason against it. The text has
-/// several lines and names the remedy. It is bounded, whatever is in the lock files: the fields have all of them.
+/// Why a search found no editor, with every candidate and what is wrong with it. The text has several lines
+/// and says what to do. Its length is bounded, whatever the lock files contain; the fields have everything.
 ///
 /// [Causes and reactions](ide_mcp::guide::errors#an-agent-finds-no-editor).
 #[derive(Debug)]
@@ -27,14 +27,14 @@ const MAX_BYTES: usize = 8 * 1024;
 pub struct NoEditor {
     /// The reason.
     pub reason: NoEditorReason,
-    /// The directories of lock files that were read; none if the search names a lock file.
+    /// The directories that were read; none if the search names a lock file.
     pub directories: Vec<PathBuf>,
-    /// The editors that fit equally well, newest first, for a person who chooses one by its port.
+    /// The editors that fit equally well, newest first. Let the person choose one by its port.
     pub accepted: Vec<FoundEditor>,
     /// The lock files that do not fit, newest first.
     pub refused: Vec<RefusedFile>,
-    /// The errors of directories that were not read: because another user owns them, and of directories of projects or,
-    /// in WSL, of homes of Windows for any reason.
+    /// Why directories were not read: because another user owns them, or for any reason if they belong to a
+    /// project or, in WSL, to a home of Windows.
     pub unread: Vec<Error>,
     /// The value of [`PORT_VARIABLE`].
     pub(super) port: Option<String>,
@@ -42,58 +42,59 @@ pub struct NoEditor {
     pub(super) dirs: Vec<LocalPath>,
 }
 
-/// The reason why a search found no editor.
+/// Why a search found no editor.
 ///
 /// [Causes and reactions](ide_mcp::guide::errors#an-agent-finds-no-editor).
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum NoEditorReason {
-    /// A working directory that cannot be used.
+    /// The working directory cannot be used.
     WorkingDir(io::Error),
-    /// A directory of lock files that cannot be determined or read, or the lock file that the search names.
+    /// We could not read or determine a directory of lock files, or not read the lock file that the search
+    /// names.
     Unreadable(Error),
-    /// A search by a lock file that does not exist.
+    /// The lock file that the search names does not exist.
     NoFile {
         /// Its path.
         path: PathBuf,
     },
-    /// A search by a file that is not named after a port.
+    /// The file that the search names is not named for a port.
     Misnamed {
         /// Its path.
         path: PathBuf,
     },
-    /// A search by a port without a lock file.
+    /// No lock file is named for the port.
     NoFileForPort {
         /// The port.
         port: u16,
     },
-    /// A search that names a lock file with which no client attaches.
+    /// No client attaches by the lock file that the search names.
     Refused {
         /// Its path.
         path: PathBuf,
-        /// The reason.
+        /// Why not.
         refusal: Refusal,
     },
-    /// A search that names a lock file whose process does not run here, without
-    /// [`permits_dead_process`](super::EditorSearch::permits_dead_process).
+    /// The process of the lock file that the search names does not run here, and the search does not [permit
+    /// that](super::EditorSearch::permits_dead_process).
     DeadProcess {
         /// The path of the lock file.
         path: PathBuf,
         /// The process.
         pid: u32,
     },
-    /// A directory that no editor has open.
+    /// No editor has the directory open.
     NoneFits {
         /// The directory.
         cwd: String,
     },
-    /// A directory that several editors have open. [`NoEditor::accepted`] has them.
+    /// Several editors have the directory open; [`NoEditor::accepted`] lists them.
     SeveralFit {
         /// The directory.
         cwd: String,
     },
-    /// A value of `CLAUDE_CODE_AUTO_CONNECT_IDE` by which an agent attaches only to an editor that the person
-    /// names. [`NoEditor::accepted`] has the editors that fit.
+    /// `CLAUDE_CODE_AUTO_CONNECT_IDE` says that an agent should attach only to an editor that the person
+    /// names. [`NoEditor::accepted`] lists those that fit.
     AutoConnectOff {
         /// The value.
         value: String,
@@ -135,7 +136,7 @@ impl fmt::Display for NoEditor {
             NoEditorReason::NoneFits { .. }
             | NoEditorReason::SeveralFit { .. }
             | NoEditorReason::AutoConnectOff { .. } => self.write_search(f)?,
-            // These reasons name the path or the directory themselves.
+            // These reasons already name the path or the directory.
             NoEditorReason::WorkingDir(_)
             | NoEditorReason::Unreadable(_)
             | NoEditorReason::NoFile { .. }
@@ -143,7 +144,7 @@ impl fmt::Display for NoEditor {
             | NoEditorReason::Refused { .. }
             | NoEditorReason::DeadProcess { .. } => {}
         }
-        write_rows(f, accepted, FoundEditor::told_apart)?;
+        write_rows(f, accepted, FoundEditor::summary)?;
         write_rows(f, refused, |file| self.refused_as(file))?;
         if matches!(reason, NoEditorReason::NoneFits { .. }) && refused.is_empty() {
             writeln!(f)?;
@@ -159,7 +160,7 @@ impl fmt::Display for NoEditor {
     }
 }
 
-/// Writes a row for each item, up to a limit, and the number of the others.
+/// Writes a row for each item up to a limit, and then how many more there are.
 fn write_rows<T>(f: &mut fmt::Formatter<'_>, items: &[T], row: impl Fn(&T) -> String) -> fmt::Result {
     let mut bytes = 0_usize;
     for (index, item) in items.iter().enumerate() {
@@ -178,7 +179,7 @@ impl NoEditor {
         write!(f, "\n  looked in {}", self.list())?;
         match &self.port {
             Some(port) if LockFile::parse_port(port).is_none() => {
-                write!(f, "\n  {PORT_VARIABLE} is {port:?}, which is no port: unset it")
+                write!(f, "\n  {PORT_VARIABLE} is {port:?}, which is not a port: unset it")
             }
             Some(port) => write!(f, "\n  {PORT_VARIABLE} is {port:?}"),
             None => Ok(()),
@@ -186,12 +187,12 @@ impl NoEditor {
     }
 
     fn refused_as(&self, RefusedFile { path, reason, .. }: &RefusedFile) -> String {
-        let inside = "; /ide in Claude Code lists this editor, whose folder is inside of that directory";
+        let inside = "; /ide in Claude Code lists this editor, whose folder is inside that directory";
         format!("{}: {reason}{}", path.display(), if self.is_inside(reason) { inside } else { "" })
     }
 
-    /// Returns true if a refused editor has a folder inside of the working directory open. The real client
-    /// does not attach to it by itself, and lists it (measured).
+    /// Whether a refused editor has a folder inside the working directory open. The real client does not
+    /// attach to such an editor by itself, but lists it (measured).
     fn is_inside(&self, reason: &Refusal) -> bool {
         let Refusal::Elsewhere { folders } = reason else { return false };
         let parsed = folders.iter().filter_map(|folder| LocalPath::parse(folder, Platform::native()).ok());
@@ -220,7 +221,7 @@ impl fmt::Display for NoEditorReason {
             Self::Refused { path, refusal } => write!(f, "no editor found: {}: {refusal}", shown(path)),
             Self::DeadProcess { path, pid } => write!(
                 f,
-                "no editor found: the process {pid} of {lock} does not run here, so another program can have its port: \
+                "no editor found: process {pid} of {lock} does not run here, so another program may have its port: \
                  start the editor again, or remove {lock}; permit a dead process if it runs in another container",
                 lock = shown(path)
             ),

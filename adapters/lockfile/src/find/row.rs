@@ -1,4 +1,4 @@
-//! The row by which a person tells an editor from others, which often have its name.
+//! One line that tells an editor from others, which often have the same name.
 
 use std::time::Duration;
 
@@ -6,20 +6,20 @@ use ide_mcp::ide::kit::display_line;
 
 use super::FoundEditor;
 
-/// The maximum number of characters of the name of an editor.
+/// How many characters of an editor's name we show.
 const MAX_NAME: usize = 40;
 
 impl FoundEditor {
-    /// Returns a line by which a person tells this editor from others: its port, its name, its process with its
-    /// terminal if the system tells that, and the age of its lock file. The line is bounded and safe to display.
+    /// Returns one line that tells this editor from others: its port, its name, its process (with its
+    /// terminal, if the system knows it), and the age of its lock file. The line is short and safe to show.
     #[must_use]
-    pub fn told_apart(&self) -> String {
+    pub fn summary(&self) -> String {
         let Self { port, name, pid, modified, dead_process, .. } = self;
         let mut row = format!("port {port}: {:?}", display_line(name, MAX_NAME));
-        // Two windows of one editor have one name.
+        // Two windows of one editor have the same name.
         if let Some(pid) = pid {
             row.push_str(&format!(", process {pid}"));
-            // A process of another container has its number in another list.
+            // A process of another container has a number of its own there.
             if let Some(terminal) = terminal_of(*pid).filter(|_| dead_process.is_none()) {
                 row.push_str(&format!(" in {terminal}"));
             }
@@ -31,7 +31,7 @@ impl FoundEditor {
     }
 }
 
-/// Returns an age as a person says it, such as `2 min ago`: in whole seconds, minutes or hours.
+/// Returns an age as a person would say it, such as `2 min ago`: in whole seconds, minutes or hours.
 #[must_use]
 pub fn ago(age: Duration) -> String {
     match age.as_secs() {
@@ -42,8 +42,8 @@ pub fn ago(age: Duration) -> String {
     }
 }
 
-/// Returns the terminal of a process, such as `pts/3`, as `tty` names it there; `None` if it has none, or if the system
-/// does not tell.
+/// Returns the terminal of a process as `tty` prints it, such as `pts/3`; `None` if it has none, or if the
+/// system does not tell.
 #[cfg(target_os = "linux")]
 pub(super) fn terminal_of(pid: u32) -> Option<String> {
     terminal_in(&std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?)
@@ -54,7 +54,7 @@ pub(super) const fn terminal_of(_: u32) -> Option<String> {
     None
 }
 
-/// Returns the terminal in a line of `/proc/PID/stat`, whose second member can have spaces and parentheses.
+/// Finds the terminal in a line of `/proc/PID/stat`, whose second field may contain spaces and parentheses.
 #[cfg(target_os = "linux")]
 fn terminal_in(stat: &str) -> Option<String> {
     let (_, behind) = stat.rsplit_once(')')?;
@@ -76,7 +76,7 @@ mod tests {
 
     #[test]
     fn row_is_bounded_and_quoted() {
-        // The name of a lock file can have 60 kB.
+        // A lock file may hold a name of 60 kB.
         let long = "x".repeat(60_000);
         let rows = [
             ("plain", "E", "\"E\"".to_owned()),
@@ -99,7 +99,7 @@ mod tests {
                 is_marked: false,
             };
             let expected = format!("port 7: {expected}, process 8");
-            assert_eq!(editor.told_apart(), expected, "{name}");
+            assert_eq!(editor.summary(), expected, "{name}");
         }
     }
 

@@ -5,10 +5,9 @@ use crate::temp_dir::TempDir;
 use std::fs;
 use std::time::Duration;
 
-/// The token of the lock files.
 const TOKEN: &str = "0123456789abcdef0123456789abcdef";
 
-/// A process that does not run: the greatest process id of Linux is 4,194,304.
+/// A process that cannot run: the greatest process id of Linux is 4,194,304.
 const DEAD: u32 = 4_000_000_000;
 
 /// A directory with lock files, and a directory in which the agent works.
@@ -51,7 +50,7 @@ impl Place {
 }
 
 fn env(name: &str, value: &str) -> ClientEnv {
-    ClientEnv::read(|asked| (asked == name).then(|| value.to_string()))
+    ClientEnv::read(|variable| (variable == name).then(|| value.to_string()))
 }
 
 #[test]
@@ -85,7 +84,7 @@ fn editor_is_found_by_directory_or_port() {
     assert_eq!((by_file.port, by_file.is_marked), (1002, false));
 }
 
-/// The doctor compares the two as text.
+/// The doctor compares the two texts.
 #[test]
 fn working_directory_has_the_form_of_published_folders() {
     let place = Place::new();
@@ -143,7 +142,7 @@ fn missing_editor_has_a_reason_and_remedy() {
             "NoneFits",
             &["looked in", "start the editor", "ide-mcp editor"],
         ),
-        ("a port that is none", none, &here, &no_port, "NoneFits", &["is \"x\", which is no port: unset it"]),
+        ("a port that is none", none, &here, &no_port, "NoneFits", &["is \"x\", which is not a port: unset it"]),
         ("another folder", elsewhere, &here, &plain, "NoneFits", &["1001.lock: none of its folders"]),
         (
             "a folder inside",
@@ -215,7 +214,7 @@ fn missing_editor_has_a_reason_and_remedy() {
 
 #[test]
 fn text_of_many_editors_is_bounded() {
-    // The number of lock files, the length of the folder of each, whether they fit, and the end of the text.
+    // How many lock files, how long the folder of each is, whether they fit, and how the text ends.
     let rows = [
         ("as many as there are rows", 20, 100, false, None),
         ("one more", 21, 100, false, Some("… and 1 more")),
@@ -258,7 +257,7 @@ fn dead_process_is_found_if_permitted() {
     );
 }
 
-/// A lock file of the other side of WSL, or without a process: whether its editor lives is not known.
+/// Lock files of the other side of WSL, or without a process: we cannot know whether their editor lives.
 #[test]
 fn port_that_refuses_decides_where_no_process_is_seen() {
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
@@ -268,7 +267,8 @@ fn port_that_refuses_decides_where_no_process_is_seen() {
     let above = |place: &Place| place.dir.path().to_str().unwrap().to_owned();
     type Folder = fn(&Place) -> String;
     let (here, above): (Folder, Folder) = (here, above);
-    // Nobody listens on ports 1 to 3. The ports, processes and folders of the files; the port that is found.
+    // The ports, processes and folders of the files, and the port that is found. Nobody listens on ports 1 to
+    // 3.
     type Row<'a> = (&'a str, &'a [(u16, Option<u32>, Folder)], Result<u16, (&'a str, &'a [&'a str])>);
     let rows: &[Row<'_>] = &[
         ("one that lives and a leftover", &[(1, None, here), (open, us, here)], Ok(open)),
@@ -310,7 +310,7 @@ fn port_that_refuses_decides_where_no_process_is_seen() {
             (found, _) => panic!("{name}: {found:?}"),
         }
     }
-    // The leftover fits better than the editor that lives, which the folder check would refuse.
+    // The leftover fits better than the living editor, which the folder check would refuse.
     let place = Place::new();
     place.write(1, "ws", 1, &place.work());
     fs::write(place.path(1), fs::read_to_string(place.path(1)).unwrap().replace(r#""pid":1,"#, "")).unwrap();
@@ -331,7 +331,7 @@ fn home_of_windows_that_cannot_be_read_stops_no_search() {
     let found = search.find_in(&ClientEnv::default(), vec![SearchDir::from(home.clone()), place.searched()]);
     assert_eq!(found.unwrap().port, 1001);
     let none = search.find_in(&ClientEnv::default(), vec![SearchDir::from(home)]).unwrap_err();
-    // Windows calls such a directory missing, and Unix no directory.
+    // For Windows such a directory is missing, for Unix it is not a directory.
     assert!(none.unread.len() == 1 || cfg!(windows), "{none}");
 }
 

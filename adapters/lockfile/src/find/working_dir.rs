@@ -1,4 +1,4 @@
-//! The directory in which an agent works, in the two forms that an editor can have published.
+//! The directory in which an agent works, in both forms that an editor may have published.
 
 use std::path::{Path, PathBuf};
 use std::{env, io};
@@ -6,8 +6,8 @@ use std::{env, io};
 use crate::folders::plain;
 use crate::links::canonical;
 
-/// A directory in both forms in which an editor can have published it: as [`workspace_folders`](crate::workspace_folders)
-/// writes them, so on Windows without `\\?\`.
+/// A directory in both forms in which an editor may have published it, written as
+/// [`workspace_folders`](crate::workspace_folders) does: on Windows without `\\?\`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct WorkingDir {
@@ -18,16 +18,16 @@ pub struct WorkingDir {
 }
 
 impl WorkingDir {
-    /// Resolves this directory, or the working directory of the process, whose path with links is in `PWD`
-    /// if a shell has set it.
+    /// Resolves this directory, or with `None` the working directory of the process; for the latter, `PWD`
+    /// has the path with links if a shell has set it.
     ///
     /// # Errors
-    /// [`io::ErrorKind::NotFound`] if it is no directory, [`io::ErrorKind::InvalidInput`] if it is not
-    /// Unicode, and every error that the system reports.
+    /// [`io::ErrorKind::NotFound`] if it is not a directory, [`io::ErrorKind::InvalidInput`] if it is not
+    /// Unicode, and every error of the system.
     pub fn of(dir: Option<&Path>) -> io::Result<Self> {
         let logical = match dir {
             Some(dir) if !dir.is_dir() => return Err(no_directory(&dir.display().to_string())),
-            // The shell has the path with links of this directory as well.
+            // For this directory too, the shell knows the path with links.
             Some(dir) if dir == Path::new(".") => working_directory()?,
             Some(dir) => std::path::absolute(dir)?,
             None => working_directory()?,

@@ -1,5 +1,5 @@
-//! Notifications by inotify, for the directory of the lock file and for the directory above it. If
-//! the directory above is renamed, the directory itself gets no notification.
+//! inotify for the directory of the lock file and for the one above it: if the one above is renamed, the
+//! directory itself gets no notification.
 
 use std::ffi::OsStr;
 use std::mem::MaybeUninit;
@@ -10,8 +10,7 @@ use std::path::Path;
 use rustix::fs::inotify::{self, CreateFlags, ReadFlags, Reader, WatchFlags};
 use rustix::io::Errno;
 
-/// The size of the buffer: room for some events with names. The next read gets the remaining
-/// events.
+/// Room for some events with their names. The next read gets the rest.
 const ROOM: usize = 4096;
 
 #[derive(Debug)]
@@ -23,19 +22,19 @@ pub(super) struct Notify {
     watches: Option<[i32; 2]>,
 }
 
-/// The combined meaning of the notifications of one [`take`](Notify::take).
+/// What the notifications of one [`take`](Notify::take) mean together.
 #[derive(Debug, Default)]
 pub(super) struct Seen {
-    /// True if something happened that can concern the file.
+    /// True if something happened that may concern the file.
     pub(super) is_change: bool,
-    /// True if the name of the file, or of its directory, is gone.
+    /// True if the file, or its directory, no longer has its name.
     pub(super) is_gone: bool,
     /// True if another lock file was written.
     pub(super) is_rival: bool,
 }
 
 impl Notify {
-    /// Watches the directories. Returns `None` if the system refuses, as it does if a user has too
+    /// Watches the directories. Returns `None` if the system refuses, for example because the user has too
     /// many watches.
     pub(super) fn new(path: &Path) -> Option<Self> {
         let inotify = inotify::init(CreateFlags::NONBLOCK | CreateFlags::CLOEXEC).ok()?;
@@ -48,12 +47,12 @@ impl Notify {
         self.inotify.as_fd()
     }
 
-    /// Watches the directories that exist now. Returns true if they differ from the directories
-    /// that were watched before.
+    /// Watches the directories that exist now. Returns true if they are not the ones that were watched
+    /// before.
     pub(super) fn follow(&mut self, path: &Path) -> Result<bool, ()> {
         let dir = path.parent().ok_or(())?;
         let own = WatchFlags::DELETE_SELF | WatchFlags::MOVE_SELF | WatchFlags::ONLYDIR;
-        // Some editors write their file in place, so that its name comes before its contents.
+        // Some editors write their file in place, so that its name appears before its contents.
         let entries = WatchFlags::DELETE
             | WatchFlags::MOVED_FROM
             | WatchFlags::MOVED_TO
@@ -63,7 +62,7 @@ impl Notify {
         let watches = [watch(dir, own | entries)?, watch(dir.parent().ok_or(())?, own)?];
         let before = self.watches.replace(watches);
         for gone in before.iter().flatten().filter(|watch| !watches.contains(watch)) {
-            // The removal fails if the watch has ended by itself.
+            // This fails if the watch has ended by itself.
             let _ = inotify::remove_watch(&self.inotify, *gone);
         }
         Ok(before.is_some_and(|before| before != watches))
@@ -82,8 +81,8 @@ impl Notify {
             let is_ours =
                 |name: &std::ffi::CStr| OsStr::from_bytes(name.to_bytes()) == OsStr::from_bytes(&self.name);
             let flags = event.events();
-            // Our own handle keeps a replaced directory alive. When that handle is closed, the
-            // kernel sends a last notification about the old directory, which is ignored here.
+            // Our own handle keeps a replaced directory alive. When it is closed, the kernel sends one last
+            // notification about the old directory; ignore it.
             let is_current = self.watches.is_some_and(|watches| watches.contains(&event.wd()));
             if !is_current && !flags.contains(ReadFlags::QUEUE_OVERFLOW) {
                 continue;

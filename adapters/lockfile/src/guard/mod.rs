@@ -32,26 +32,25 @@ pub use thread::GuardThread;
 
 use crate::{Error, Published, Watch};
 
-/// The shortest interval: with a shorter one the guard would do nothing but look.
+/// With a shorter interval the guard would do nothing but look.
 const SHORTEST: Duration = Duration::from_millis(1);
 
-/// The occasions at which a guard looks for its file.
+/// When a guard looks at its file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum GuardMode {
-    /// A look after each change of the file that the system reports, by inotify on Linux and Android.
-    /// On other systems, and if the system refuses, a look every [`INTERVAL`](Guard::INTERVAL).
+    /// After each change that the system reports, by inotify on Linux and Android. On other systems, and if
+    /// the system refuses, every [`INTERVAL`](Guard::INTERVAL).
     #[default]
     Notified,
-    /// A look at this interval, of at least 1 ms. Each look takes some system calls on the file system
-    /// of the home directory.
+    /// At this interval, of at least 1 ms. A look costs some system calls on the file system of the home
+    /// directory.
     Every(Duration),
-    /// No look. If a client deletes the file because it cannot see the process of the editor, the
-    /// guard does not restore the file.
+    /// Never. If a client deletes the file because it cannot see the editor's process, it stays deleted.
     Off,
 }
 
-/// A file that a guard keeps in place: a [`Published`] lock file, or a test double.
+/// What a guard keeps in place: a [`Published`] lock file, or a test double.
 pub trait Keep: Send + 'static {
     /// Returns the path at which clients look.
     fn path(&self) -> &Path;
@@ -62,17 +61,17 @@ pub trait Keep: Send + 'static {
     /// The errors of [`Published::republish_if_missing`].
     fn look(&mut self) -> Result<Watch, Error>;
 
-    /// Keeps the file ahead of the files that killed editors left behind, for clients that look at the
-    /// folders and the age of a file and never at its process. Returns true if it has to be called again
-    /// soon: the file of a living process would hide this one after the end of that process.
+    /// Keeps the file ahead of those that killed editors left behind, for clients that compare the folders
+    /// and age of the files and never look at the process. Returns true if it should be called again soon,
+    /// because the file of a living process would hide this one once that process ends.
     ///
-    /// [`Published`] removes what is surely left over, as [`LockDir::publish`](crate::LockDir::publish)
-    /// does, and renews the time of its file. A double has nothing to do, which is the default.
+    /// [`Published`] removes what is surely left over, as [`LockDir::publish`](crate::LockDir::publish) does,
+    /// and renews the time of its file. The default does nothing, which is right for a test double.
     fn keep_first(&mut self) -> bool {
         false
     }
 
-    /// Publishes other contents.
+    /// Publishes new contents.
     ///
     /// # Errors
     /// The errors of [`Published::update`].
@@ -107,7 +106,7 @@ impl Keep for Published {
     }
 }
 
-/// A published lock file with its guard.
+/// A published lock file with its guard, which restores the file when it vanishes.
 ///
 /// Dropping it removes the file, as dropping the [`Published`] does.
 #[derive(Debug)]
@@ -116,13 +115,11 @@ pub struct Guard<K = Published> {
     keep: K,
     mode: GuardMode,
     notify: Option<Notify>,
-    /// The time of the next look. With an interval, the first look comes one interval after the first
-    /// tick.
+    /// When to look next. With an interval, the first look follows one interval after the first tick.
     look_at: LookAt,
-    /// The time at which the files of other editors are looked at next.
+    /// When to look at the files of other editors next.
     rivals_at: LookAt,
-    /// The problem that was last reported. `None` after a look that found the file in place or restored
-    /// it.
+    /// The problem that was reported last; `None` once a look has found the file in place or restored it.
     trouble: Option<LockFileEvent>,
     /// True if the system has reported that the file is gone.
     is_lost: bool,
@@ -132,14 +129,14 @@ pub struct Guard<K = Published> {
 enum LookAt {
     Never,
     Now,
-    /// A time this long after the next tick.
+    /// This long after the next tick.
     In(Duration),
     At(Time),
 }
 
 impl<K: Keep> Guard<K> {
-    /// The time between two looks without notifications, between two attempts to restore a file, and
-    /// between two looks at a living editor whose end would hide this one.
+    /// How long the guard waits between two looks without notifications, between two attempts to restore the
+    /// file, and between two looks at a living editor whose end would hide this one.
     pub const INTERVAL: Duration = Duration::from_secs(5);
 
     /// Guards this file from the first [`tick`](Self::tick) on.
@@ -150,7 +147,7 @@ impl<K: Keep> Guard<K> {
         };
         let notify = if mode == GuardMode::Notified { Notify::new(keep.path()) } else { None };
         let look_at = match mode {
-            // The file can have changed between publishing and watching.
+            // The file may have changed after it was published and before it was watched.
             GuardMode::Notified if notify.is_some() => LookAt::Now,
             GuardMode::Notified => LookAt::In(Self::INTERVAL),
             GuardMode::Every(interval) => LookAt::In(interval),
@@ -163,16 +160,16 @@ impl<K: Keep> Guard<K> {
         Self { keep, mode, notify, look_at, rivals_at, trouble: None, is_lost: false }
     }
 
-    /// Returns the descriptor to poll, or `None` without notifications. The descriptor becomes readable
-    /// when the file or its directory changes: then call [`notified`](Self::notified).
+    /// Returns the descriptor to poll, or `None` without notifications. When it becomes readable, the file or
+    /// its directory has changed: call [`notified`](Self::notified).
     #[cfg(unix)]
     #[must_use]
     pub fn as_fd(&self) -> Option<std::os::fd::BorrowedFd<'_>> {
         self.notify.as_ref().map(Notify::as_fd)
     }
 
-    /// Stops using notifications, and looks every [`INTERVAL`](Self::INTERVAL) instead. Loops that
-    /// cannot poll the descriptor call this.
+    /// Stops using notifications and looks every [`INTERVAL`](Self::INTERVAL) instead. Call this if your loop
+    /// cannot poll the descriptor.
     pub fn give_up_notifications(&mut self) {
         if self.notify.take().is_some() {
             self.look_at = LookAt::In(Self::INTERVAL);
@@ -185,10 +182,10 @@ impl<K: Keep> Guard<K> {
         &self.keep
     }
 
-    /// Publishes other contents.
+    /// Publishes new contents.
     ///
     /// # Errors
-    /// The errors of [`Published::update`]; the old contents are then still published.
+    /// The errors of [`Published::update`]; the old contents then stay published.
     pub fn update(&mut self, file: &LockFile) -> Result<(), Error> {
         self.keep.update(file)
     }
@@ -206,8 +203,8 @@ impl<K: Keep> Guard<K> {
         }
     }
 
-    /// Returns the latest time for the next [`tick`](Self::tick), or `None` if there is nothing to do
-    /// before a notification.
+    /// Returns when to call [`tick`](Self::tick) at the latest; `None` if there is nothing to do before a
+    /// notification.
     #[must_use]
     pub fn deadline(&self, now: Time) -> Option<Time> {
         let due = |look_at| match look_at {
@@ -221,8 +218,8 @@ impl<K: Keep> Guard<K> {
         [due(self.look_at), due(self.rivals_at)].into_iter().flatten().min()
     }
 
-    /// Takes a look if one is due: restores the file if it is gone. Returns an event if there is one to
-    /// report.
+    /// Looks at the file if that is due, and restores it if it is gone. Returns an event if there is
+    /// something to report.
     pub fn tick(&mut self, now: Time) -> Option<LockFileEvent> {
         let event = self.tick_look(now);
         self.tick_rivals(now);
@@ -252,8 +249,8 @@ impl<K: Keep> Guard<K> {
     fn tick_look(&mut self, now: Time) -> Option<LockFileEvent> {
         if std::mem::take(&mut self.is_lost) {
             // Report `Lost` now. The next look that finds the file in place or restores it reports
-            // `Restored`, even if a look restored the file before this notification was read. So each
-            // `Lost` gets its `Restored`.
+            // `Restored`, even if an earlier look restored it before this notification was read: each `Lost`
+            // gets its `Restored`.
             self.trouble = Some(LockFileEvent::Lost);
             return self.trouble.clone();
         }
@@ -275,8 +272,7 @@ impl<K: Keep> Guard<K> {
         self.look_at = match (&found, self.mode, is_watched) {
             (_, GuardMode::Every(interval), _) => LookAt::At(now.saturating_add(interval)),
             (Err(_), ..) | (_, GuardMode::Notified, None | Some(Err(()))) => again(),
-            // The directory was replaced. Look again, since the new one can have changed before it was
-            // watched.
+            // The directory was replaced. Look again: the new one may have changed before it was watched.
             (_, GuardMode::Notified, Some(Ok(true))) => again(),
             (_, GuardMode::Notified | GuardMode::Off, _) => LookAt::Never,
         };
@@ -286,7 +282,7 @@ impl<K: Keep> Guard<K> {
             Ok(Watch::Taken) => Some(LockFileEvent::Taken),
             Err(error) => Some(LockFileEvent::Failed { error: error.to_string() }),
         };
-        // A problem that lasts is reported once.
+        // Report a lasting problem only once.
         let is_known = trouble.is_some() && trouble == self.trouble;
         self.trouble.clone_from(&trouble);
         (!is_known).then(|| trouble.unwrap_or(LockFileEvent::Restored))

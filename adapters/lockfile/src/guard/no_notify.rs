@@ -1,4 +1,4 @@
-//! The notifications of a system that has none.
+//! Stands in for inotify where the system has no notifications.
 
 use std::path::Path;
 

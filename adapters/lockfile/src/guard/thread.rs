@@ -14,14 +14,14 @@ use ide_mcp::{Clock, Time};
 use super::{Guard, GuardMode, Keep};
 use crate::Error;
 
-/// The longest time that `remove` and `drop` wait until the thread has removed the file. A disk that
-/// takes longer counts as hanging.
+/// How long `remove` and `drop` wait for the thread to remove the file. A disk that takes longer counts as
+/// hanging.
 const REMOVAL: Duration = Duration::from_secs(2);
 
-/// A [`Guard`] on a thread that belongs to this value.
+/// A [`Guard`] on a thread of its own.
 ///
-/// Dropping this value removes the file and ends the thread. If the disk hangs, the drop returns after
-/// 2 s, and the thread stays in its system call.
+/// Dropping it removes the file and ends the thread. If the disk hangs, the drop returns after 2 s, and the
+/// thread stays in its system call.
 #[derive(Debug)]
 #[must_use = "the lock file is removed when this is dropped"]
 pub struct GuardThread {
@@ -32,8 +32,8 @@ pub struct GuardThread {
     thread: Option<JoinHandle<()>>,
 }
 
-/// The requests that the thread has not taken. A later update replaces an earlier one, so a disk that hangs
-/// lets no queue grow.
+/// The requests that the thread has not taken yet. A later update replaces an earlier one, so that no queue
+/// grows while a disk hangs.
 #[derive(Debug, Default)]
 struct Requests {
     update: Option<Box<LockFile>>,
@@ -41,8 +41,8 @@ struct Requests {
 }
 
 impl GuardThread {
-    /// Starts the thread. The thread calls `on_event` for each event. Let `on_event` pass the event to
-    /// your loop and wake the loop.
+    /// Starts the thread, which calls `on_event` for each event. Let `on_event` pass the event to your loop
+    /// and wake it.
     ///
     /// # Errors
     /// [`Error::Io`] if the thread cannot be started. The lock file has then been removed.
@@ -71,11 +71,13 @@ impl GuardThread {
         &self.path
     }
 
-    /// Requests that the thread publishes other contents, and does not wait. If the thread is busy, a later
-    /// update replaces this one. The thread reports a failure by the event
-    /// [`Failed`](LockFileEvent::Failed), once: the old contents then stay, and the thread tries again every
-    /// [`INTERVAL`](Guard::INTERVAL), until this update or a later one is published. It reports that by
-    /// [`Restored`](LockFileEvent::Restored). Contents that fit in no lock file are reported and not tried again.
+    /// Asks the thread to publish new contents, and returns at once. If the thread is busy, a later update
+    /// replaces this one.
+    ///
+    /// When publishing fails, the old contents stay, and the thread reports [`Failed`](LockFileEvent::Failed)
+    /// once. It tries again every [`INTERVAL`](Guard::INTERVAL) until this update or a later one is
+    /// published, which it reports as [`Restored`](LockFileEvent::Restored). Contents that do not fit in a
+    /// lock file are reported, and not tried again.
     pub fn update(&self, file: &LockFile) {
         let update = Some(Box::new(file.clone()));
         self.request(|requests| requests.update = update);
@@ -84,8 +86,8 @@ impl GuardThread {
     /// Removes the file and ends the thread. Waits at most 2 s for both.
     ///
     /// # Errors
-    /// The errors of [`Published::remove`](crate::Published::remove), and [`Error::Io`] if the
-    /// removal takes too long, or if `on_event` has panicked, which removed the file then.
+    /// The errors of [`Published::remove`](crate::Published::remove), and [`Error::Io`] if the removal takes
+    /// too long, or if `on_event` has panicked, which also removed the file.
     pub fn remove(mut self) -> Result<bool, Error> {
         self.end()
     }
@@ -99,7 +101,7 @@ impl GuardThread {
                 removed
             }
             Err(RecvTimeoutError::Timeout) => Err(Error::io("remove", &self.path)(ErrorKind::TimedOut)),
-            // `on_event` panicked. The unwinding dropped the guard, which removed the file.
+            // `on_event` has panicked, and the unwinding dropped the guard, which removed the file.
             Err(RecvTimeoutError::Disconnected) => {
                 let _ = thread.join();
                 Err(Error::io("guard", &self.path)(io::Error::other("the callback of the events panicked")))
@@ -109,8 +111,8 @@ impl GuardThread {
 
     fn request(&self, change: impl FnOnce(&mut Requests)) {
         change(&mut self.requests.lock().unwrap_or_else(PoisonError::into_inner));
-        // The wake-up fails only if the thread has ended, or if earlier wake-ups are unread, which wake the
-        // thread for this request too.
+        // This fails only if the thread has ended, or if earlier wake-ups are unread, which wake it for this
+        // request too.
         #[cfg(unix)]
         let _ = io::Write::write(&mut &self.wake, &[0]);
         #[cfg(not(unix))]
@@ -124,7 +126,7 @@ impl Drop for GuardThread {
     }
 }
 
-/// The end that wakes the thread without waiting, and the end for which the thread waits.
+/// Our end, which wakes the thread without waiting, and the end on which the thread waits.
 #[cfg(unix)]
 type Wake = std::os::unix::net::UnixStream;
 #[cfg(unix)]
@@ -148,7 +150,7 @@ fn pair() -> io::Result<(Wake, Woken)> {
     Ok(mpsc::sync_channel(1))
 }
 
-/// The requests, their wake-ups and the clock of the thread.
+/// What the thread waits with: the requests, their wake-ups and the clock.
 struct Waiting {
     requests: Arc<Mutex<Requests>>,
     woken: Woken,
@@ -159,12 +161,12 @@ struct Waiting {
 struct Pending {
     file: Box<LockFile>,
     again_at: Time,
-    /// The failure that was reported last. One that lasts is reported once.
+    /// The failure that was reported last, since a lasting one is reported only once.
     error: Option<String>,
 }
 
 impl Pending {
-    /// Publishes the contents if that is due. Returns them if they are still to be published.
+    /// Publishes the contents if that is due. Returns them if they must be tried again.
     fn publish<K: Keep>(
         self,
         guard: &mut Guard<K>,
@@ -180,7 +182,7 @@ impl Pending {
             }
             return None;
         };
-        // Contents that no lock file can have stay so.
+        // Contents that do not fit in a lock file never will.
         let may_pass = matches!(error, Error::Io { .. } | Error::Entropy(_));
         let error = error.to_string();
         if self.error.as_ref() != Some(&error) {
@@ -225,13 +227,13 @@ impl Waiting {
         std::mem::take(&mut *self.requests.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Waits for a request, for a notification, or until the guard is due. A request after this has a
+    /// Waits for a request, for a notification, or until the guard is due. A request that comes later has a
     /// wake-up of its own.
     #[cfg(unix)]
     fn wait<K: Keep>(&self, guard: &Guard<K>, again_at: Option<Time>) {
         use rustix::event::{PollFd, PollFlags, Timespec, poll};
         let wait = self.clock.until(earlier(guard.deadline(self.clock.now()), again_at));
-        // If the wait does not fit into a `Timespec`, `poll` waits without a timeout.
+        // If the time does not fit into a `Timespec`, `poll` waits without a timeout.
         let wait = wait.and_then(|wait| Timespec::try_from(wait).ok());
         let notified = guard.as_fd();
         let mut fds = vec![PollFd::new(&self.woken, PollFlags::IN)];

@@ -17,7 +17,7 @@ use crate::Weakness;
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Descriptor<'a> {
     owner: Option<&'a str>,
-    /// `None` without a list: then everybody can do everything, as on a file system without access rights.
+    /// `None` without a list: then everybody may do everything, as on a file system without access rights.
     entries: Option<Vec<Entry<'a>>>,
 }
 
@@ -26,28 +26,28 @@ pub(crate) struct Descriptor<'a> {
 struct Entry<'a> {
     account: &'a str,
     rights: u32,
-    /// False if the entry stands here only for what lies below.
+    /// False if the entry only concerns what lies below.
     is_for_itself: bool,
     /// True if files below get the entry.
     is_for_files: bool,
 }
 
-/// What is known of the access rights of a file or directory.
+/// What we know of the access rights of a file or directory.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Access {
     pub(crate) others: Others,
     /// The numbers of the owner and of our account, if another account of our machine or domain owns it.
-    pub(crate) stranger: Option<(u32, u32)>,
+    pub(crate) other_owner: Option<(u32, u32)>,
 }
 
 impl Access {
-    /// Returns why the directory does not protect what lies below it, if it does not. Whose single accounts and groups
-    /// are is not known, so they alone are no reason to refuse, like a group of Unix.
+    /// Returns why the directory does not protect what lies below it, if it does not. We cannot know who is
+    /// behind single accounts and groups, so they alone are no reason to refuse, like a group on Unix.
     pub(crate) fn weakness(self) -> Option<Weakness> {
         let mode = self.others.mode();
         if self.others.all.replaces {
             Some(Weakness::WritableByAll { mode })
-        } else if self.others.some.replaces || self.stranger.is_some() {
+        } else if self.others.some.replaces || self.other_owner.is_some() {
             Some(Weakness::WritableByGroup { mode })
         } else {
             None
@@ -55,7 +55,7 @@ impl Access {
     }
 }
 
-/// What accounts other than the trusted ones can do with a file or directory.
+/// What accounts other than the trusted ones may do with a file or directory.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Others {
     /// The accounts that stand for all users.
@@ -64,7 +64,7 @@ pub(crate) struct Others {
     pub(crate) some: Bits,
 }
 
-/// What some accounts can do with a file or directory.
+/// What some accounts may do with a file or directory.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Bits {
     /// Read it, or its files.
@@ -85,11 +85,11 @@ const GENERIC_ALL: u32 = 0x1000_0000;
 const GENERIC_WRITE: u32 = 0x4000_0000;
 const GENERIC_READ: u32 = 0x8000_0000;
 
-/// The rights by which an account can give itself every other.
+/// The rights by which an account can give itself all others.
 const TAKES_OVER: u32 = WRITE_DAC | WRITE_OWNER | GENERIC_ALL;
 
 impl<'a> Descriptor<'a> {
-    /// Reads the text; `None` if it has another form, of which nothing can be said.
+    /// Parses the text; `None` if it has a form that we do not know, so that we can say nothing about it.
     pub(crate) fn parse(sddl: &'a str) -> Option<Self> {
         let (mut owner, mut rest) = (None, sddl);
         while let Some((part, behind)) = rest.split_once(':') {
@@ -104,14 +104,14 @@ impl<'a> Descriptor<'a> {
         rest.is_empty().then_some(Self { owner, entries: None })
     }
 
-    /// Returns the number of the owner, if that is another account of our machine or domain. Of an account of another
-    /// one, such as a file server, we do not know whose it is.
-    pub(crate) fn stranger(&self, us: &str) -> Option<u32> {
+    /// Returns the number of the owner, if it is another account of our machine or domain. About an account
+    /// from elsewhere, such as a file server, we do not know whose it is.
+    pub(crate) fn other_owner(&self, us: &str) -> Option<u32> {
         let is_neighbor = |owner: &&str| domain(owner).is_some_and(|of_owner| domain(us) == Some(of_owner));
         self.owner.filter(is_neighbor).filter(|owner| whose(owner, us) != Whose::Ours).map(number)
     }
 
-    /// Returns what other users can do. `is_root` is true for the root of a drive, which nobody can replace.
+    /// Returns what other users may do. `is_root` is true for the root of a drive, which nobody can replace.
     pub(crate) fn others(&self, us: &str, is_root: bool) -> Others {
         const EVERYTHING: Bits = Bits { reads: true, writes: true, replaces: true };
         let mut others = Others::default();
@@ -123,7 +123,7 @@ impl<'a> Descriptor<'a> {
                 Whose::Another => &mut others.some,
             };
             let has = |rights: u32| entry.rights & (rights | TAKES_OVER) != 0;
-            // A file in the directory can be read and changed by an entry for the files.
+            // An entry for files lets an account read and change the files in the directory.
             if entry.is_for_itself || entry.is_for_files {
                 bits.reads |= has(READ_DATA | GENERIC_READ);
                 bits.writes |= has(ADD_FILE | GENERIC_WRITE | DELETE_CHILD);
@@ -148,7 +148,7 @@ impl Bits {
     }
 }
 
-/// Reads `D:`: flags, then entries in parentheses.
+/// Parses `D:`: flags, then entries in parentheses.
 fn entries(text: &str) -> Option<Option<Vec<Entry<'_>>>> {
     let begin = text.find('(').unwrap_or(text.len());
     let (flags, mut rest) = text.split_at(begin);
@@ -161,12 +161,12 @@ fn entries(text: &str) -> Option<Option<Vec<Entry<'_>>>> {
         entries.extend(entry(text.get(..end)?)?);
         rest = text.get(end..)?.strip_prefix(')')?;
     }
-    // Behind the list stands at most the list of what is audited.
+    // After the list, only the list of what is audited may follow.
     (rest.is_empty() || rest.starts_with("S:")).then_some(Some(entries))
 }
 
-/// Returns the place of the parenthesis that ends an entry. A condition of an entry has parentheses of its own, and
-/// texts with any.
+/// Returns where the closing parenthesis of an entry is. A condition in an entry has parentheses of its own,
+/// and any text.
 fn end(text: &str) -> Option<usize> {
     let (mut depth, mut is_quoted) = (0_usize, false);
     text.char_indices().find_map(|(at, character)| {
@@ -182,7 +182,7 @@ fn end(text: &str) -> Option<usize> {
     })
 }
 
-/// Reads one entry; `Some(None)` for one that allows nothing.
+/// Parses one entry; `Some(None)` for one that allows nothing.
 fn entry(text: &str) -> Option<Option<Entry<'_>>> {
     let mut parts = text.splitn(6, ';');
     let (kind, flags, rights) = (parts.next()?, parts.next()?, parts.next()?);
@@ -204,7 +204,7 @@ fn pairs(text: &str) -> impl Iterator<Item = &str> {
     (0..text.len()).step_by(2).filter_map(|at| text.get(at..at.saturating_add(2)))
 }
 
-/// Reads rights: a number, or names of two letters.
+/// Parses rights: a number, or names of two letters.
 fn rights_of(text: &str) -> Option<u32> {
     if let Some(digits) = text.strip_prefix("0x") {
         return u32::from_str_radix(digits, 16).ok();
@@ -247,7 +247,7 @@ fn account_first(text: &str) -> Option<(&str, &str)> {
     let is_number = text.starts_with("S-");
     let of_number = |letter: char| letter == 'S' || letter == '-' || letter.is_ascii_digit();
     let end = if is_number { text.find(|letter| !of_number(letter)).unwrap_or(text.len()) } else { 2 };
-    // The next part can begin with an `S`, as in `S:`.
+    // The next part may begin with an `S`, as in `S:`.
     let end = if is_number { text.get(..end)?.trim_end_matches('S').len() } else { end };
     text.split_at_checked(end)
 }
@@ -258,7 +258,7 @@ enum Whose {
     Ours,
     /// An account that stands for all users, or for all who are not known.
     All,
-    /// A single account, or a group of which we do not know who is in it.
+    /// A single account, or a group; we do not know who is in it.
     Another,
 }
 
@@ -341,7 +341,7 @@ mod tests {
 
     const US: &str = "S-1-5-21-1-2-3-1001";
 
-    /// Describes what others can do: of all, then of some, with `r`, `w` and `x` for replacing.
+    /// Describes what others may do: all users, then single ones, with `r`, `w`, and `x` for replacing.
     fn described(others: Others) -> String {
         let bits = |bits: Bits| -> String {
             let row = [(bits.reads, 'r'), (bits.writes, 'w'), (bits.replaces, 'x')];
@@ -423,7 +423,7 @@ mod tests {
     }
 
     #[test]
-    fn neighbor_who_owns_it_is_a_stranger() {
+    fn neighbor_who_owns_it_is_reported() {
         for (sddl, expected) in [
             ("O:S-1-5-21-1-2-3-1001D:", None),
             ("O:S-1-5-21-1-2-3-1002D:", Some(1002)),
@@ -437,7 +437,7 @@ mod tests {
             ("D:", None),
         ] {
             match Descriptor::parse(sddl) {
-                Some(access) => assert_eq!(access.stranger(US), expected, "{sddl}"),
+                Some(access) => assert_eq!(access.other_owner(US), expected, "{sddl}"),
                 None => assert!(sddl.contains("S:("), "{sddl}: a part that was not asked for"),
             }
         }
@@ -446,7 +446,7 @@ mod tests {
     #[test]
     fn directory_above_is_weak_by_what_others_replace() {
         let strange = Some((1002, 1001));
-        for (sddl, stranger, expected) in [
+        for (sddl, other_owner, expected) in [
             ("D:", None, None),
             ("D:(A;;FR;;;WD)(A;;LC;;;AU)", None, None),
             ("D:(A;;0x1301bf;;;AU)", None, Some(Weakness::WritableByAll { mode: 0o706 })),
@@ -454,7 +454,7 @@ mod tests {
             ("D:", strange, Some(Weakness::WritableByGroup { mode: 0o700 })),
         ] {
             let others = Descriptor::parse(sddl).unwrap().others(US, false);
-            assert_eq!(Access { others, stranger }.weakness(), expected, "{sddl}");
+            assert_eq!(Access { others, other_owner }.weakness(), expected, "{sddl}");
         }
     }
 
@@ -509,7 +509,7 @@ mod tests {
                     .copied()
                 })
                 .collect::<Result<_, _>>()?;
-            let _ = Descriptor::parse(&text).map(|access| (access.others(US, false), access.stranger(US)));
+            let _ = Descriptor::parse(&text).map(|access| (access.others(US, false), access.other_owner(US)));
             Ok(())
         });
     }

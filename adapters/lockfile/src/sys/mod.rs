@@ -1,5 +1,5 @@
-//! The differences between Unix, Windows and other systems. A test build on Unix also compiles and tests what has no call
-//! of Windows, so that it cannot break unnoticed.
+//! What differs between Unix, Windows and other systems. A test build on Unix also compiles and tests
+//! whatever makes no call of Windows, so that it cannot break unnoticed.
 
 #[cfg(any(not(unix), test))]
 #[cfg_attr(all(not(windows), not(test)), allow(dead_code, reason = "this system tells no access rights"))]
@@ -31,7 +31,7 @@ use ide_mcp::ide::paths::{LocalPath, Platform};
 
 use crate::Error;
 
-/// Converts the path to a [`LocalPath`], or returns an error if the path may not be opened.
+/// Converts the path to a [`LocalPath`], or says why it must not be opened.
 fn own_form(path: &Path, bytes: &[u8]) -> Result<LocalPath, Error> {
     LocalPath::from_bytes(bytes, Platform::native())
         .map_err(|reason| Error::Suspicious { path: path.to_path_buf(), reason })

@@ -1,5 +1,5 @@
-//! The counterpart of `unix.rs` with the means of the standard library: paths in place of a descriptor, and no modes. On
-//! Windows `windows.rs` adds processes, owners and access rights.
+//! The counterpart of `unix.rs` with the standard library alone: paths in place of a descriptor, and no
+//! modes. On Windows, `windows.rs` adds processes, owners and access rights.
 
 use std::ffi::OsStr;
 use std::fs::{self, File, Metadata, OpenOptions};
@@ -30,20 +30,20 @@ impl Dir {
 
     /// Checks that the directory does not belong to another user.
     pub(crate) fn check_owner(&self, path: &Path) -> Result<(), Error> {
-        match access(path).and_then(|access| access.stranger) {
+        match access(path).and_then(|access| access.other_owner) {
             Some((owner, us)) => Err(Error::NotOurs { path: path.to_path_buf(), owner, us }),
             None => Ok(()),
         }
     }
 
-    /// Checks the owner, and that no account that stands for all users has rights. Access rights are never changed:
-    /// who gave them had a reason.
+    /// Checks the owner, and that the directory is not open to all users. Access rights are never changed:
+    /// whoever gave them had a reason.
     pub(crate) fn secure(&self, path: &Path) -> Result<(), Error> {
         self.check_owner(path)?;
         self.keep_private(path)
     }
 
-    /// Checks that a new file in the directory is closed to others, since it inherits the access rights.
+    /// Checks that a new file in the directory, which inherits its access rights, is closed to others.
     pub(crate) fn keep_private(&self, path: &Path) -> Result<(), Error> {
         let open =
             access(path).map(|access| access.others).filter(|others| others.all.reads || others.all.writes);
@@ -81,8 +81,8 @@ pub(crate) fn is_ours(_: &Metadata, _: &Path) -> Result<(), Error> {
     Ok(())
 }
 
-/// Follows the path to a directory from the root, link by link, and judges each directory above it. The access rights
-/// of a drive or a share that does not tell them are not judged.
+/// Follows the path to a directory from the root, link by link, and judges each directory above it. A drive
+/// or share that does not tell its access rights is not judged.
 pub(crate) fn weak_parents(dir: &Path) -> Result<Vec<WeakParent>, Error> {
     if cfg!(not(windows)) {
         return Ok(Vec::new());
@@ -99,8 +99,8 @@ pub(crate) fn weak_parents(dir: &Path) -> Result<Vec<WeakParent>, Error> {
     Ok(weak)
 }
 
-/// Returns the permission bits of Unix that mean the same as the access rights of a file or directory, if others have
-/// any.
+/// Returns the permission bits of Unix that mean the same as the access rights of a file or directory, if
+/// others have any.
 pub(crate) fn open_to_others(path: &Path, _: &Metadata) -> Option<u32> {
     access(path).map(|access| access.others.mode()).filter(|mode| mode & 0o077 != 0)
 }
@@ -175,8 +175,8 @@ mod tests {
         assert_eq!(text, "new");
         is_ours(&file.metadata().unwrap(), &path).unwrap();
         assert_eq!(mode(&file.metadata().unwrap()), None);
-        // Windows removes an open file only if every handle was opened with `FILE_SHARE_DELETE`, which
-        // is in the default share mode of std.
+        // Windows removes an open file only if every handle was opened with `FILE_SHARE_DELETE`, as std does
+        // by default.
         dir.remove("1.lock").unwrap();
         // Before Windows 10, and in wine 8, its name stays while it is open.
         drop(file);

@@ -1,26 +1,25 @@
-//! The TCP sockets of the system and their owners. On Linux the source is `sock_diag`, which answers
-//! for one socket in constant time (some 30 µs). If a sandbox forbids `sock_diag`, the source is the
-//! table in `/proc/net/tcp` and `/proc/net/tcp6` (some 10 ms with a thousand sockets).
+//! The TCP sockets of the system and who owns them. On Linux we ask `sock_diag`, which answers for one socket
+//! in constant time (some 30 µs). If a sandbox forbids that, we read the table in `/proc/net/tcp` and
+//! `/proc/net/tcp6` (some 10 ms with a thousand sockets).
 
 use core::fmt;
 use std::net::SocketAddr;
 #[cfg(any(target_os = "linux", test))]
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-/// The reason why the owner of a socket is not known.
+/// Why we do not know who owns a socket.
 ///
 /// [Causes and reactions](ide_mcp::guide::errors#lock-files-tokens-paths).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Unknown {
-    /// A system that reports the owners of sockets by no interface that Rust can call without
-    /// `unsafe`.
+    /// The system has no interface for this that Rust can call without `unsafe`.
     Unsupported,
-    /// A system that did not answer, or a process without a uid of its own in its user namespace.
+    /// The system did not answer, or the process has no uid of its own in its user namespace.
     Unreadable,
-    /// A peer on another machine, or in Windows if this program runs under WSL.
+    /// The peer is on another machine, or in Windows if this program runs under WSL.
     OtherMachine,
-    /// A socket of this machine that is in no table.
+    /// The socket has an address of this machine, but is in no table.
     NotFound,
 }
 
@@ -35,7 +34,7 @@ impl fmt::Display for Unknown {
     }
 }
 
-/// The state of a socket that listens.
+/// The state of a listening socket.
 #[cfg_attr(not(any(target_os = "linux", test)), allow(dead_code, reason = "no other system has rows"))]
 const LISTEN: u8 = 0x0a;
 
@@ -57,7 +56,7 @@ impl Row {
         self.state == LISTEN
     }
 
-    /// Returns true if a process holds the socket, so that its uid is meaningful.
+    /// Whether a process holds the socket, so that its uid means something.
     pub(crate) const fn has_owner(&self) -> bool {
         self.inode != 0
     }
@@ -82,9 +81,9 @@ impl Table {
         self.0.iter().find(|row| !row.is_listener() && row.local == peer && row.remote == local).copied()
     }
 
-    /// Returns the socket that listens at this address, as the system chooses it. A listener at exactly
-    /// this address comes before a listener at an unspecified address. Of the unspecified addresses that
-    /// of IPv4 comes first: if both have a listener, that of IPv6 takes no IPv4 connections.
+    /// Returns the socket that listens at this address, chosen as the system does. A listener at exactly this
+    /// address comes before one at an unspecified address. Of the unspecified addresses, IPv4 comes first: if
+    /// both have a listener, that of IPv6 takes no IPv4 connections.
     fn listener(&self, addr: SocketAddr) -> Option<Row> {
         let any: [IpAddr; 2] = [Ipv4Addr::UNSPECIFIED.into(), Ipv6Addr::UNSPECIFIED.into()];
         let choices = [addr.ip(), any[0], any[1]];
@@ -96,7 +95,7 @@ impl Table {
     }
 }
 
-/// Parses one line of a table; `None` for the header and for a line of another form.
+/// Parses one line of a table; `None` for the header and for any other form.
 #[cfg(any(target_os = "linux", test))]
 fn row(line: &str) -> Option<Row> {
     let mut words = line.split_ascii_whitespace();
@@ -109,8 +108,8 @@ fn row(line: &str) -> Option<Row> {
     Some(Row { local, remote, state, uid, inode })
 }
 
-/// Parses an address: words of 32 bits in hexadecimal, each in the byte order of the machine, a colon
-/// and the port.
+/// Parses an address: hexadecimal words of 32 bits, each in the byte order of the machine, a colon and the
+/// port.
 #[cfg(any(target_os = "linux", test))]
 fn address(text: &str) -> Option<SocketAddr> {
     let (ip, port) = text.split_once(':')?;
@@ -141,7 +140,7 @@ pub(crate) use linux::{Sockets, process_with, us};
 #[cfg(target_os = "linux")]
 mod linux;
 
-/// The sockets of a system that reports no owners, as [`Unknown::Unsupported`] describes.
+/// Stands in on systems that do not tell who owns a socket, see [`Unknown::Unsupported`].
 #[cfg(not(target_os = "linux"))]
 #[derive(Debug)]
 pub(crate) struct Sockets;
@@ -171,7 +170,7 @@ pub(crate) const fn process_with(_: u64) -> Option<u32> {
     None
 }
 
-/// Returns the address with an IPv4-mapped IPv6 address replaced by the IPv4 address.
+/// Turns an IPv4-mapped IPv6 address into the IPv4 address.
 pub(crate) fn canonical(addr: SocketAddr) -> SocketAddr {
     SocketAddr::new(addr.ip().to_canonical(), addr.port())
 }
@@ -247,7 +246,7 @@ mod tests {
         assert_eq!(uid(&table(&[listen("127.0.0.2", 4)])), None);
     }
 
-    /// Checks a peer that has shut down one direction and still reads the other.
+    /// A peer that has shut down one direction, and still reads the other.
     #[test]
     fn other_end_is_found_in_any_state() {
         let (local, peer) = ("127.0.0.1:7".parse().unwrap(), "127.0.0.1:5".parse().unwrap());

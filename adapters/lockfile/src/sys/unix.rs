@@ -1,5 +1,5 @@
-//! The operations of lock files on Unix. All steps in a directory go through its descriptor, so they
-//! reach the same directory even if its path changes.
+//! Lock files on Unix. Every step in a directory goes through its descriptor, so that all of them reach the
+//! same directory even if its path changes.
 
 use std::ffi::OsStr;
 use std::fs::{DirBuilder, File, Metadata, read_dir, read_to_string};
@@ -17,37 +17,36 @@ use super::own_form;
 use crate::links::{Step, follow};
 use crate::{Error, WeakParent, Weakness};
 
-/// The permission bits of all users but the owner.
+/// The permission bits of everybody but the owner.
 const OTHERS: u32 = 0o077;
 
-/// The sticky bit: in a directory with it, only the owner of an entry renames or removes the entry.
+/// In a directory with this bit, only the owner of an entry may rename or remove it.
 const STICKY: u32 = 0o1000;
 
 #[derive(Debug)]
 pub(crate) struct Dir(File);
 
 impl Dir {
-    /// Makes the directory and its parents, each for the owner only. An existing directory stays as
-    /// it is.
+    /// Creates the directory and its parents, for the owner only. An existing directory stays as it is.
     pub(crate) fn make(path: &Path) -> io::Result<()> {
         DirBuilder::new().recursive(true).mode(0o700).create(path)
     }
 
-    /// Opens a directory. Symbolic links are followed here, since people link their configuration;
-    /// [`secure`](Self::secure) checks the opened directory.
+    /// Opens a directory. This follows symbolic links, since people link their configuration;
+    /// [`secure`](Self::secure) then checks what was opened.
     pub(crate) fn open(path: &Path) -> io::Result<Self> {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
         Ok(Self(File::from(open(path, flags, Mode::empty())?)))
     }
 
-    /// Checks that the directory belongs to the effective user of this process.
+    /// Checks that the directory belongs to our effective user.
     pub(crate) fn check_owner(&self, path: &Path) -> Result<Metadata, Error> {
         let metadata = self.0.metadata().map_err(Error::io("look at", path))?;
         is_ours(&metadata, path)?;
         Ok(metadata)
     }
 
-    /// Checks the owner, then removes the permissions of other users.
+    /// Checks the owner, then takes away the permissions of other users.
     pub(crate) fn secure(&self, path: &Path) -> Result<(), Error> {
         let metadata = self.check_owner(path)?;
         if metadata.mode() & OTHERS == 0 {
@@ -58,21 +57,19 @@ impl Dir {
         if mode & OTHERS == 0 { Ok(()) } else { Err(Error::TooOpen { path: path.to_path_buf(), mode }) }
     }
 
-    /// Returns no error, since a new file gets a mode of its own.
+    /// Never fails, since a new file gets a mode of its own.
     #[allow(clippy::unnecessary_wraps, clippy::unused_self, reason = "other systems have no modes")]
     pub(crate) const fn keep_private(&self, _: &Path) -> Result<(), Error> {
         Ok(())
     }
 
-    /// Creates a file for the owner only. A name that exists is an error, even if it is a dangling
-    /// link.
+    /// Creates a file for the owner only. Fails if the name exists, even as a dangling link.
     pub(crate) fn create_new(&self, name: &str) -> io::Result<File> {
         let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         Ok(File::from(openat(&self.0, name, flags, Mode::RUSR | Mode::WUSR)?))
     }
 
-    /// Opens a file for reading, without following a link and without waiting for the other end of a
-    /// pipe.
+    /// Opens a file for reading, without following a link and without waiting for the other end of a pipe.
     pub(crate) fn open_file(&self, name: &OsStr, path: &Path) -> Result<File, Error> {
         let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
         match openat(&self.0, name, flags, Mode::empty()) {
@@ -95,7 +92,7 @@ impl Dir {
     }
 }
 
-/// Returns an error unless the file or directory belongs to the effective user of this process.
+/// Fails unless the file or directory belongs to our effective user.
 pub(crate) fn is_ours(metadata: &Metadata, path: &Path) -> Result<(), Error> {
     let (owner, us) = (metadata.uid(), geteuid().as_raw());
     if owner == us || !keeps_modes(path) {
@@ -116,13 +113,13 @@ pub(crate) fn weak_parents(dir: &Path) -> Result<Vec<WeakParent>, Error> {
         // The mode of a link means nothing.
         Step::Link => weak.extend(foreign(at, metadata)),
     });
-    // A directory that is missing, and that this program makes, belongs to our user.
+    // A missing directory will be ours, since this program creates it.
     followed.map_err(|(at, error)| Error::io("look at", &at)(error))?;
     Ok(weak)
 }
 
-/// Returns false for a file on a drive of Windows under WSL: its mode says what we may do ourselves, its owner is the same
-/// for all files, and neither says anything of other users of Windows.
+/// Returns false for a file on a drive of Windows under WSL. Its mode says what we may do ourselves, its
+/// owner is the same for all files, and neither says anything about other users of Windows.
 pub(crate) fn keeps_modes(path: &Path) -> bool {
     #[cfg(target_os = "linux")]
     if matches!(crate::system(), ide_mcp::ide::paths::System::Wsl { .. }) {
@@ -132,7 +129,8 @@ pub(crate) fn keeps_modes(path: &Path) -> bool {
     true
 }
 
-/// Returns true for the file systems by which WSL shows drives of Windows: 9p in WSL 2, and one of its own in WSL 1.
+/// Whether this is a file system by which WSL shows drives of Windows: 9p in WSL 2, and one of its own in WSL
+/// 1.
 #[cfg(target_os = "linux")]
 const fn is_drive_of_windows(file_system: rustix::fs::FsWord) -> bool {
     matches!(file_system, 0x0102_1997 | 0x5346_4846)
@@ -155,8 +153,7 @@ fn foreign(path: &Path, metadata: &Metadata) -> Option<WeakParent> {
     (!is_trusted).then(|| WeakParent { path: path.to_path_buf(), weakness: Weakness::Owner { owner, us } })
 }
 
-/// Returns true if this uid stands for all users that our user namespace does not map, which can include
-/// root.
+/// Whether this uid stands for all users that our user namespace does not map, which may include root.
 pub(crate) fn stands_for_others(uid: u32) -> bool {
     const ALL: &str = "0 0 4294967295";
     let read = |path: &str| read_to_string(path).ok();
@@ -177,8 +174,8 @@ pub(crate) fn open_to_others(path: &Path, metadata: &Metadata) -> Option<u32> {
 }
 
 pub(crate) fn pid_alive(pid: u32) -> Option<bool> {
-    // No process has such an id: to `kill(2)`, 0 means our own process group, and a number that does not
-    // fit would be negative, which also means a group.
+    // No process has such an id. To `kill(2)`, 0 means our own process group, and a number that does not fit
+    // would be negative, which also means a group.
     let Some(pid) = i32::try_from(pid).ok().and_then(Pid::from_raw) else {
         return Some(false);
     };
@@ -189,8 +186,8 @@ pub(crate) fn pid_alive(pid: u32) -> Option<bool> {
     }
 }
 
-/// Returns true for a process that has ended, and whose parent has not asked for its status yet. Linux shows its state
-/// behind its name in parentheses.
+/// Whether a process has ended and its parent has not asked for its status yet. Linux shows the state after
+/// the name, which is in parentheses.
 fn has_ended(pid: Pid) -> bool {
     let status = read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
     let has_main_thread = status.rsplit_once(") ").is_none_or(|(_, behind)| !behind.starts_with(['Z', 'X']));

@@ -1,5 +1,5 @@
-//! What Windows says of processes, of its own name, and of the access rights of files, through crates without `unsafe`
-//! of ours.
+//! Asks Windows about processes, its own name, and the access rights of files, through crates whose `unsafe`
+//! is not ours.
 
 use std::path::Path;
 use std::sync::OnceLock;
@@ -12,10 +12,10 @@ use winsafe::{GetComputerName, HPROCESS, co};
 
 use super::acl::{Access, Descriptor, number};
 
-/// Returns true if a process with this id runs. A process that we may not look at counts as alive.
+/// Whether a process with this id runs. One that we may not look at counts as alive.
 pub(crate) fn pid_alive(pid: u32) -> Option<bool> {
     match HPROCESS::OpenProcess(co::PROCESS::SYNCHRONIZE, false, pid) {
-        // A process that has ended stays while somebody holds it.
+        // An ended process stays as long as somebody holds it.
         Ok(process) => match process.WaitForSingleObject(Some(0)) {
             Ok(co::WAIT::TIMEOUT) => Some(true),
             Ok(co::WAIT::OBJECT_0) => Some(false),
@@ -32,15 +32,15 @@ pub(crate) fn machine() -> Option<String> {
     GetComputerName().ok()
 }
 
-/// Returns what is known of the access rights of a file or directory; `None` if the system does not tell them.
+/// Returns what we know of the access rights of a file or directory; `None` if the system does not tell.
 pub(crate) fn access(path: &Path) -> Option<Access> {
     let us = us()?;
     let parts = SecurityInformation::Owner | SecurityInformation::Dacl;
     let descriptor = GetNamedSecurityInfo(path.as_os_str(), SeObjectType::SE_FILE_OBJECT, parts).ok()?;
     let text = descriptor.as_sddl().ok()?.into_string().ok()?;
     let descriptor = Descriptor::parse(&text)?;
-    let stranger = descriptor.stranger(us).map(|owner| (owner, number(us)));
-    Some(Access { others: descriptor.others(us, path.parent().is_none()), stranger })
+    let other_owner = descriptor.other_owner(us).map(|owner| (owner, number(us)));
+    Some(Access { others: descriptor.others(us, path.parent().is_none()), other_owner })
 }
 
 /// Returns our account.
@@ -64,7 +64,7 @@ mod tests {
     use windows_permissions::wrappers::SetNamedSecurityInfo;
     use windows_permissions::{LocalBox, SecurityDescriptor};
 
-    /// Gives a file or directory these entries beside full access of our account.
+    /// Gives a file or directory these entries, besides full access for our account.
     fn allow(path: &Path, entries: &str) {
         let text = format!("D:P(A;OICI;FA;;;{}){entries}", us().unwrap());
         let descriptor: LocalBox<SecurityDescriptor> = text.parse().unwrap();
@@ -83,7 +83,7 @@ mod tests {
         assert!(!machine().unwrap().is_empty());
     }
 
-    /// Wine shows the modes of Unix as access rights: run this with `umask 077`, also for the server of wine.
+    /// Wine shows the modes of Unix as access rights: run this with `umask 077`, also for wine's server.
     #[test]
     fn l01_directory_that_all_can_read_gets_no_token() {
         let temp = TempDir::new();

@@ -1,4 +1,4 @@
-//! Tests of the functions that read the environment of the process or draw randomness.
+//! The functions that read the environment or draw random numbers.
 
 use std::env;
 use std::ffi::OsStr;
@@ -8,8 +8,7 @@ use crate::support::TempDir;
 use ide_mcp::ide::discovery::locate::{Extras, HOME_VARIABLE};
 use ide_mcp_lockfile::{LockDir, client_env, from_environment, new_token, system};
 
-/// The variable that marks a child process. A process must not change its own environment while it
-/// has threads.
+/// Marks a child process. A process with threads must not change its own environment.
 const CHILD: &str = "IDE_MCP_LOCKFILE_TEST_CHILD";
 
 type Variables<'a> = &'a [(&'a str, &'a str)];
@@ -40,7 +39,7 @@ fn the_variables_of_the_process_decide() {
     let cases: [(&str, &str, Variables<'_>, &[&str]); 5] = [
         ("home", "", &[(home, "/h")], &["/h/.claude/ide"]),
         ("config dir", "", &[(home, "/h"), ("CLAUDE_CONFIG_DIR", "/c")], &["/c/ide"]),
-        ("xdg unasked", "", &[(home, "/h"), ("XDG_CONFIG_HOME", "/x")], &["/h/.claude/ide"]),
+        ("xdg not requested", "", &[(home, "/h"), ("XDG_CONFIG_HOME", "/x")], &["/h/.claude/ide"]),
         ("xdg", "xdg", &[(home, "/h"), ("XDG_CONFIG_HOME", "/x")], &["/h/.claude/ide", "/x/claude/ide"]),
         ("none", "", &[], &[&no_home()]),
     ];
@@ -108,7 +107,7 @@ fn found_with<'a>(extras: &str, variables: impl Iterator<Item = (&'a str, &'a Os
     output.lines().filter_map(|line| line.split_once("found ")).map(|(_, found)| found.to_owned()).collect()
 }
 
-/// Checks that a variable that is not Unicode does no harm unless it is needed.
+/// A variable that is not Unicode does no harm unless it is needed.
 #[cfg(unix)]
 #[test]
 fn non_unicode_home_is_error_when_needed() {

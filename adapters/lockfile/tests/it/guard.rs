@@ -1,4 +1,4 @@
-//! The guard of a lock file: the times at which it looks for the file, and its events.
+//! The guard of a lock file: when it looks, and what it reports.
 
 #![allow(
     clippy::unwrap_used,
@@ -20,17 +20,16 @@ use std::time::Duration;
 
 const INTERVAL: Duration = Guard::<Published>::INTERVAL;
 
-/// A test double for a published file: the test sets the result of a look, and the double counts the
-/// looks.
+/// A test double for a published file: the test sets the result of a look, and the double counts the looks.
 #[derive(Clone, Debug)]
 pub(crate) struct Double {
     path: PathBuf,
     looks: Arc<AtomicUsize>,
     result: Arc<Mutex<Result<Watch, std::io::ErrorKind>>>,
-    /// The names of the editor that were published.
+    /// The editor names that were published.
     pub(crate) updates: Arc<Mutex<Vec<String>>>,
     pub(crate) hangs: Duration,
-    /// The number of updates that fail.
+    /// How many updates fail.
     pub(crate) failures: usize,
 }
 
@@ -59,7 +58,7 @@ impl Keep for Double {
         thread::sleep(self.hangs);
         self.looks.fetch_add(1, Ordering::Relaxed);
         let failed = |kind: std::io::ErrorKind| Error::Io {
-            doing: "write",
+            operation: "write",
             path: self.path.clone(),
             source: kind.into(),
         };
@@ -72,7 +71,7 @@ impl Keep for Double {
         let Some(left) = self.failures.checked_sub(1) else { return Ok(()) };
         self.failures = left;
         Err(Error::Io {
-            doing: "write",
+            operation: "write",
             path: self.path.clone(),
             source: std::io::ErrorKind::StorageFull.into(),
         })
@@ -187,11 +186,10 @@ mod notified {
         assert_eq!((double.looks(), guard.deadline(Time::from_millis(2))), (2, None));
     }
 
-    /// A published file whose directory somebody replaces as soon as the guard has seen the file in place.
+    /// A published file whose directory somebody replaces right after the guard has seen the file in place.
     struct Replaced {
         published: Published,
-        /// The changes that still come, one during each look. Each gets the directory above, and the
-        /// directory.
+        /// The changes still to come, one during each look. Each gets the directory above, and the directory.
         acts: Vec<fn(&Path, &Path)>,
     }
 
@@ -217,8 +215,8 @@ mod notified {
         }
     }
 
-    /// Each change comes after the guard has seen the file in place. A change of a directory that the guard
-    /// watches no more causes no notification, so the deadline of the guard has to lead to the next look.
+    /// Each change comes after the guard has seen the file in place. A directory that the guard no longer
+    /// watches sends no notification, so the guard's deadline must lead to the next look.
     #[test]
     fn l06_lock_file_returns_after_changes_during_looks() {
         fn away(path: &Path) {
@@ -259,7 +257,7 @@ mod notified {
                 let keep = Replaced { published, acts: vec![act; times] };
                 let (mut guard, mut now) = (Guard::new(keep, GuardMode::Notified), Time::ZERO);
                 // Only a notification or the deadline leads to the next look. Each change needs one look, and
-                // what the guard has made itself needs another.
+                // what the guard did itself needs another.
                 for _ in 0..2 * (times + 1) {
                     events(&mut guard, now);
                     if let Some(due) = guard.deadline(now) {
@@ -316,13 +314,13 @@ mod notified {
         child.id()
     }
 
-    /// opencode and Kilo Code take the longest folder, then the newest file, and look at no process. Nobody
-    /// listens on the ports 2 to 4.
+    /// opencode and Kilo Code take the longest folder, then the newest file, and never look at the process.
+    /// Nobody listens on ports 2 to 4.
     #[test]
     fn leftover_never_hides_living_editor() {
         let (alive, dead, scope) = (std::process::id(), dead(), process_scope());
         let foreign = Some("another run/1".to_owned());
-        // The name, the process, the folder and the scope of the other file, its age, and whether it is removed,
+        // The name; the process, folder and scope of the other file; its age; and whether it is removed,
         // whether ours is renewed, and whether the guard looks again by itself.
         type Row = (&'static str, (u32, &'static str, Option<String>), i64, bool, bool, bool);
         let rows: [Row; 14] = [
@@ -410,7 +408,7 @@ mod notified {
         assert!(time(&paths[0]) < time(&left) && time(&left) < time(&paths[1]), "the newer one is first");
     }
 
-    /// Checks a guard that restores the file before it takes the notification of the removal.
+    /// The guard restores the file before it takes the notification of the removal.
     #[test]
     fn late_notification_leaves_the_file_in_place() {
         let dir = TempDir::new();
@@ -451,7 +449,7 @@ mod notified {
                     "{name}, round {round}"
                 );
                 assert!(path.exists(), "{name}");
-                // The guard's own changes cause one more look. It finds the file in place, and no other look
+                // The guard's own changes cause one more look, which finds the file in place. No other look
                 // follows.
                 assert_eq!(events(&mut guard, now), [], "{name}");
                 let later = now.saturating_add(INTERVAL);

@@ -27,7 +27,7 @@ fn thread_restores_updates_and_removes_the_file() {
     };
     let guard = GuardThread::spawn(published, mode, move |event| sender.send(event).unwrap()).unwrap();
     let path = guard.path().to_owned();
-    // The first look of the guard can come before or after this removal.
+    // The guard may look for the first time before or after this removal.
     fs::remove_file(&path).unwrap();
     let restored = || loop {
         if events.recv_timeout(Duration::from_secs(10)).unwrap() == LockFileEvent::Restored {
@@ -48,7 +48,7 @@ fn thread_restores_updates_and_removes_the_file() {
     assert!(!path.exists());
 }
 
-/// Uses a disk on which every call hangs for 3 s.
+/// On this disk every call hangs for 3 s.
 #[test]
 fn hanging_disk_delays_only_the_guard_thread() {
     let dir = TempDir::new();
@@ -66,7 +66,7 @@ fn hanging_disk_delays_only_the_guard_thread() {
         assert!(begin.elapsed() < Duration::from_secs(2), "{:?}", begin.elapsed());
     };
     update_often();
-    // With notifications the first look comes at once, otherwise after the interval.
+    // With notifications the guard looks at once, otherwise after the interval.
     let event = events.recv_timeout(Duration::from_secs(10)).unwrap();
     assert!(failed(&event), "a file that cannot be restored is reported within 10 s: {event:?}");
     // The thread hangs in an update.
@@ -112,12 +112,12 @@ fn busy_disk_gets_only_the_latest_update() {
         // The pause between two looks at the updates.
         thread::sleep(Duration::from_millis(1));
     }
-    // A busy machine can give the thread a turn amid the updates.
+    // On a busy machine the thread may get a turn in between.
     assert!(updates.lock().unwrap().len() < 20, "{:?}", updates.lock().unwrap());
     assert!(guard.remove().unwrap());
 }
 
-/// A program can hold the file longer than a publication waits: new folders are published all the same.
+/// A program may hold the file longer than publishing waits: the new folders are published all the same.
 #[test]
 fn failed_update_is_tried_again() {
     let dir = TempDir::new();
@@ -136,7 +136,7 @@ fn failed_update_is_tried_again() {
     assert!(failed(&next()));
     let begin = Instant::now();
     update("second");
-    // The second update fails in the same way, which is reported once.
+    // The second update fails in the same way, which is reported only once.
     assert_eq!(next(), LockFileEvent::Restored);
     assert!(
         begin.elapsed() >= Duration::from_secs(4),

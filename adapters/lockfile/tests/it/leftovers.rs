@@ -1,4 +1,4 @@
-//! The files that a killed editor leaves behind, and the files beside them.
+//! What a killed editor leaves behind, and the files beside it.
 
 #![allow(
     clippy::unwrap_used,
@@ -23,7 +23,7 @@ fn l06_only_our_own_dead_files_are_removed() {
     let (dead, alive) = (ended_process(), std::process::id());
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let taken = listener.local_addr().unwrap().port();
-    // Nobody listens on ports 1 to 4, which lie below those that the system assigns.
+    // Nobody listens on ports 1 to 4, since the system assigns higher ones.
     let cases: &[(u16, u32, &str, bool, Result<(), NotStaleReason>)] = &[
         (1, dead, "me", false, Ok(())),
         (2, alive, "me", false, Err(NotStaleReason::Alive)),

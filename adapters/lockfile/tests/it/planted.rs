@@ -1,12 +1,12 @@
-//! Other objects where a lock file is expected, and the access to the files: modes, owners, links
-//! and pipes.
+//! What else can be where a lock file is expected, and who may reach the files: modes, owners, links and
+//! pipes.
 
 use crate::support::{TempDir, lock_file, make_fifo, mode, names, set_mode, skip};
 use ide_mcp_lockfile::{Error, LockDir, Watch, WeakParent, Weakness, scan, weak_parents};
 use std::fs;
 use std::os::unix::fs::{chown, symlink};
 
-/// A name for the case, and a function that puts something at `ide/1.lock`.
+/// The name of the case, and a function that puts something at `ide/1.lock`.
 type Plant = (&'static str, fn(&TempDir));
 
 #[test]
@@ -26,8 +26,7 @@ fn open_directory_is_restricted_and_parents_kept() {
 fn l01_foreign_directory_is_refused_untouched() {
     let temp = TempDir::new();
     let ours = rustix::process::geteuid().is_root();
-    // Only root can change the owner of a directory. If the test does not run as root, it uses a
-    // directory that belongs to root.
+    // Only root can change the owner of a directory. If we are not root, use one that belongs to root.
     let path = if ours { temp.join("ide") } else { "/usr".into() };
     if ours {
         fs::create_dir(&path).unwrap();
@@ -108,8 +107,8 @@ fn linked_directory_is_judged_by_its_target() {
     assert_eq!(names(&temp.join("dotfiles")), ["1.lock"]);
 }
 
-/// A name, a function that changes `above`, and the resulting weakness by which another user can
-/// replace `above/ide`.
+/// A name, a function that changes `above`, and the weakness by which another user can then replace
+/// `above/ide`.
 type Weakening = (&'static str, fn(&TempDir), Option<Weakness>);
 
 #[test]
@@ -151,7 +150,7 @@ fn l15_directory_that_others_can_replace_is_refused() {
         weaken(&temp);
         for path in [ide.clone(), temp.join("link/ide"), temp.join("above/../above/ide")] {
             let weak = weak_parents(&path).unwrap();
-            // The directories above the directory of the test can have any mode.
+            // The directories above the test's own may have any mode.
             let weak: Vec<&WeakParent> =
                 weak.iter().filter(|weak| weak.path.starts_with(temp.path())).collect();
             let found = weak.first().map(|weak| weak.weakness);

@@ -1,11 +1,11 @@
-//! Files with a token beside the lock files, or at a place that a person chose.
+//! Files with a token, beside the lock files or wherever a person wants them.
 
 use crate::support::{TempDir, make_fifo, mode, names, set_mode};
 use ide_mcp_lockfile::{Error, LockDir, read_private, write_private};
 use std::fs;
 use std::os::unix::fs::symlink;
 
-/// A name for the case, and a function that puts something at `file`.
+/// The name of the case, and a function that puts something at `file`.
 type Plant = (&'static str, fn(&TempDir));
 
 #[test]
@@ -26,7 +26,7 @@ fn l01_l04_private_file_replaces_planted_entry() {
         fs::create_dir(temp.join("dir")).unwrap();
         set_mode(&temp.join("dir"), 0o755);
         plant(&temp);
-        // The second time replaces the file of the first time.
+        // The second time replaces the file of the first.
         for text in ["first text", "second"] {
             write_private(temp.join("dir/file"), text).unwrap();
             assert!(fs::symlink_metadata(temp.join("dir/file")).unwrap().is_file(), "{case}");
@@ -42,7 +42,7 @@ fn l01_l04_private_file_replaces_planted_entry() {
 
 #[test]
 fn l15_file_that_others_can_replace_is_refused() {
-    // The permission bits of the directory, and true if the file is written.
+    // The permission bits of the directory, and whether the file is written.
     for (bits, expected) in [(0o700, true), (0o755, true), (0o1777, true), (0o775, true), (0o777, false)] {
         let temp = TempDir::new();
         fs::create_dir(temp.join("dir")).unwrap();

@@ -34,7 +34,7 @@ fn two_ports_do_not_touch_each_other() {
     assert_eq!(names(dir.path()), ["2.lock"]);
 }
 
-/// Checks that the other kind of file behaves as a lock file does.
+/// The other form behaves as a lock file does.
 #[test]
 fn project_file_is_published_found_and_removed() {
     let temp = TempDir::new();
@@ -175,7 +175,7 @@ impl Drop for Ending<'_> {
     }
 }
 
-/// Checks that a reader finds a whole file while it is written over, and that no other user can read it.
+/// A reader finds a whole file while it is being replaced, and no other user can read it.
 #[test]
 fn l02_l03_readers_see_only_whole_private_files() {
     let temp = TempDir::new();
@@ -184,13 +184,13 @@ fn l02_l03_readers_see_only_whole_private_files() {
     let path = published.path().to_path_buf();
     let done = AtomicBool::new(false);
     let looks = thread::scope(|scope| {
-        // The reader ends also if an update fails.
+        // So that the reader ends even if an update fails.
         let _ending = Ending(&done);
         let reader = scope.spawn(|| {
             let mut looks = 0_u32;
             while !done.load(Ordering::Acquire) {
-                // Before Windows 10, and in wine 8, nobody replaces a file while it is open. A reader without a pause
-                // would keep each attempt from succeeding, and no client is one.
+                // Before Windows 10, and in wine 8, nobody can replace a file while it is open. A reader
+                // without a pause, which no client is, would make every attempt fail.
                 if cfg!(windows) {
                     thread::sleep(Duration::from_millis(20));
                 }
@@ -198,8 +198,7 @@ fn l02_l03_readers_see_only_whole_private_files() {
                 LockFile::parse(&text).unwrap_or_else(|error| panic!("{error} in {text:?}"));
                 for entry in fs::read_dir(temp.path()).unwrap() {
                     let entry = entry.unwrap();
-                    // A temporary file can be renamed between the listing and the reading of its
-                    // metadata.
+                    // A temporary file may be renamed after it was listed and before its metadata are read.
                     #[cfg(unix)]
                     if let Ok(metadata) = entry.metadata() {
                         use std::os::unix::fs::MetadataExt;
@@ -248,7 +247,7 @@ fn failed_publication_leaves_nothing_behind() {
     assert_eq!(names(temp.path()), ["2.lock"]);
 }
 
-/// Checks that a short token is read, since other editors have such tokens, and is not published.
+/// A short token is read, since other editors have such tokens, but not published.
 #[test]
 fn l18_short_token_is_not_published() {
     let temp = TempDir::new();
@@ -289,12 +288,12 @@ fn e07_nothing_printed_has_the_token() {
     assert!(!format!("{dir:?} {published:?}").contains("QZ"));
 }
 
-/// A write that is killed leaves its temporary file, with the token.
+/// A killed write leaves its temporary file, with the token.
 #[test]
 fn unfinished_writes_are_cleared_by_the_next() {
     let temp = TempDir::new();
     let dir = LockDir::open(temp.path()).unwrap();
-    // The name, its age in seconds, and whether it goes.
+    // The name, its age in seconds, and whether it is removed.
     let rows = [
         (".0123456789abcdef.tmp", 61, true),
         (".0123456789abcdee.tmp", 50, false),

@@ -1,4 +1,4 @@
-//! Paths of a peer against a disk with symbolic links.
+//! A peer's paths against a disk with symbolic links.
 
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
@@ -28,7 +28,7 @@ fn world() -> TempDir {
     temp
 }
 
-/// Checks the class of each path, with the folder given directly and through a link.
+/// Each path, with the folder given directly and through a link.
 #[test]
 fn p02_p03_links_are_resolved_on_both_sides() {
     let temp = world();

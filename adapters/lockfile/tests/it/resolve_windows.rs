@@ -1,4 +1,4 @@
-//! The spellings of a path that clients on Windows write, against a disk.
+//! How clients on Windows spell a path, against a disk.
 
 use std::fs;
 
@@ -12,7 +12,7 @@ fn p06_each_spelling_leads_to_the_file() {
     fs::create_dir_all(temp.join(r"p\Sub")).unwrap();
     fs::create_dir(temp.join("q")).unwrap();
     fs::write(temp.join(r"p\Sub\a b.txt"), "").unwrap();
-    // The temporary directory itself can be written in another case than on disk.
+    // The temporary directory itself may be spelled in another case than on disk.
     let root = fs::canonicalize(temp.path()).unwrap();
     let root = LocalPath::parse(root.to_str().unwrap(), Platform::Windows).unwrap();
     let folders = [LocalPath::parse(&format!(r"{}\p", root.to_str().unwrap()), Platform::Windows).unwrap()];

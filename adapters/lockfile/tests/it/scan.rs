@@ -1,4 +1,4 @@
-//! The results of a scan, and the files that do not stop the scan.
+//! What a scan returns, and what must not stop it.
 
 use std::fs::{self, File};
 use std::time::{Duration, SystemTime};
@@ -191,8 +191,7 @@ mod unix {
     use std::sync::mpsc;
     use std::thread;
 
-    /// Checks that a scan does not wait for the pipe. A scan that waits does not hang the test: the test
-    /// fails after 5 s.
+    /// A scan must not wait for the pipe. If it does, the test fails after 5 s.
     #[test]
     fn l04_links_pipes_and_sockets_never_block() {
         let temp = TempDir::new();
@@ -200,7 +199,7 @@ mod unix {
         symlink(temp.join("victim"), temp.join("1.lock")).unwrap();
         symlink(temp.join("nowhere"), temp.join("2.lock")).unwrap();
         make_fifo(&temp.join("3.lock"));
-        // The address of a socket is short, and the path of the directory can be long.
+        // The address of a socket is short, and the directory's path may be long.
         let short = Path::new("/tmp").join(temp.path().file_name().unwrap()).with_extension("link");
         symlink(temp.path(), &short).unwrap();
         let _socket = UnixListener::bind(short.join("4.lock"));
@@ -238,7 +237,7 @@ mod unix {
     #[test]
     fn directory_of_another_user_is_not_read() {
         if !rustix::process::geteuid().is_root() {
-            // For all users but root, the root of the file system is such a directory.
+            // To every user but root, the root of the file system is such a directory.
             assert!(matches!(scan("/"), Err(Error::NotOurs { owner: 0, .. })));
             return;
         }

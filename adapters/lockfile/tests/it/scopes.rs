@@ -1,7 +1,7 @@
 //! Two editors in pid namespaces of their own share a home, as in two containers.
 //!
-//! The test with the namespaces needs root and `unshare`, and is skipped otherwise. The
-//! test of the leftover lock files needs neither.
+//! The test with the namespaces needs root and `unshare`, and is skipped without them. The test of the
+//! leftover lock files needs neither.
 #![allow(
     clippy::unwrap_used,
     clippy::indexing_slicing,
@@ -35,8 +35,8 @@ fn helper() {
     }
 }
 
-/// Starts an editor in a process of its own. Before, it starts `others` other processes, so that no
-/// other editor has the same process id.
+/// Starts an editor in a process of its own, after `others` other processes, so that no other editor has the
+/// same process id.
 fn editor(before: &[&str], others: u32, dir: &Path, port: u16) -> Editor {
     let script =
         format!("i=0; while [ $i -lt {others} ]; do /bin/true; i=$((i+1)); done; \"$0\" \"$@\"; exit $?");

@@ -11,7 +11,7 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 #[cfg(test)]
 use std::net::{TcpListener, TcpStream};
 
-/// The source of the answers.
+/// Where the answers come from.
 #[derive(Debug)]
 pub(crate) enum Sockets {
     Diag(OwnedFd),
@@ -38,7 +38,7 @@ impl Sockets {
 
     /// Returns the socket that would get a new connection to this address.
     pub(crate) fn listener(&mut self, addr: SocketAddr) -> Result<Option<Row>, Unknown> {
-        // No client connects from port 0, so this look-up finds no connection, but the listener.
+        // No client connects from port 0, so this finds the listener and never a connection.
         let nobody = match addr.ip() {
             IpAddr::V4(_) => SocketAddr::from((Ipv4Addr::UNSPECIFIED, 0)),
             IpAddr::V6(_) => SocketAddr::from(([0_u16; 8], 0)),
@@ -60,8 +60,8 @@ impl Sockets {
         }
     }
 
-    /// Queries `sock_diag`. If `sock_diag` does not answer, returns `None`, and all look-ups use the table
-    /// from now on.
+    /// Queries `sock_diag`. If that does not answer, returns `None`, and from now on all look-ups use the
+    /// table.
     fn ask(&mut self, local: SocketAddr, remote: SocketAddr) -> Option<Option<Row>> {
         let Self::Diag(socket) = self else { return None };
         let answer = ask(socket, local, remote);
@@ -87,7 +87,7 @@ fn ask(socket: &OwnedFd, local: SocketAddr, remote: SocketAddr) -> Result<Option
     let kernel = SocketAddrNetlink::new(0, 0);
     sendto(socket, &request(local, remote).ok_or(Errno::INVAL)?, SendFlags::empty(), &kernel)?;
     let mut answer = [0_u8; 512];
-    // The kernel has answered before `sendto` returned.
+    // The kernel has answered before `sendto` returns.
     let (len, _) = recv(socket, &mut answer[..], RecvFlags::DONTWAIT)?;
     read(answer.get(..len).unwrap_or_default(), local, remote)
 }
@@ -122,7 +122,7 @@ fn padded(ip: Ipv4Addr) -> [u8; 16] {
     (u128::from(u32::from(ip)) << 96).to_be_bytes()
 }
 
-/// Reads an `nlmsghdr` and the `inet_diag_msg` behind it.
+/// Parses an `nlmsghdr` and the `inet_diag_msg` after it.
 fn read(answer: &[u8], local: SocketAddr, remote: SocketAddr) -> Result<Option<Row>, Errno> {
     let four = |at: usize| {
         let bytes = answer.get(at..at.checked_add(4)?)?;
@@ -131,7 +131,7 @@ fn read(answer: &[u8], local: SocketAddr, remote: SocketAddr) -> Result<Option<R
     let kind = answer.get(4..6).and_then(|bytes| Some(u16::from_ne_bytes(bytes.try_into().ok()?)));
     match kind {
         Some(NLMSG_ERROR) => {
-            // The field has the negated number of an error.
+            // The field holds the negated error number.
             let error = four(HEADER).map(u32::wrapping_neg).and_then(|error| i32::try_from(error).ok());
             match error.map(Errno::from_raw_os_error) {
                 Some(Errno::NOENT) => Ok(None),
@@ -167,7 +167,7 @@ fn table() -> Result<Table, Unknown> {
     Ok(Table(rows))
 }
 
-/// Returns our uid, unless it is the uid that stands for all users that this user namespace does not map.
+/// Returns our uid, unless it stands for all users that this user namespace does not map.
 pub(crate) fn us() -> Option<u32> {
     let us = rustix::process::geteuid().as_raw();
     (!crate::sys::stands_for_others(us)).then_some(us)
@@ -184,8 +184,8 @@ pub(crate) fn process_with(inode: u64) -> Option<u32> {
     entries.flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok()).find(holds)
 }
 
-/// Returns, for each kind of listener, a connection that is not accepted yet, with the listener and
-/// the address to which it was bound.
+/// Returns, for each kind of listener, a connection that is not accepted yet, with the listener and the
+/// address to which it was bound.
 #[cfg(test)]
 pub(crate) fn connections() -> impl Iterator<Item = (&'static str, TcpListener, TcpStream)> {
     let kinds = [
@@ -208,8 +208,8 @@ pub(crate) fn connections() -> impl Iterator<Item = (&'static str, TcpListener, 
 mod tests {
     use super::*;
 
-    /// Checks that both sources give the same answer for a connection before and after it is
-    /// accepted, and for its listener.
+    /// Both sources give the same answer about a connection, before and after it is accepted, and about its
+    /// listener.
     #[test]
     fn l13_both_sources_agree() {
         for (listen, listener, stream) in connections() {

@@ -1,4 +1,4 @@
-//! The tools of the tests: a new directory for each test, and lock files to put there.
+//! Tools of the tests: a new directory for each test, and lock files to put there.
 
 #![allow(dead_code, unused_imports, reason = "the test of the umask uses a part")]
 #![allow(clippy::unwrap_used, reason = "a test that cannot set itself up has failed")]
@@ -14,8 +14,8 @@ use std::{env, fs, process, thread};
 
 use ide_mcp::ide::discovery::{AuthToken, LockFile};
 
-/// Returns a lock file of this process, with a token that begins with `token` and is long enough to
-/// be published.
+/// Returns a lock file of this process, with a token that begins with `token` and is long enough to be
+/// published.
 pub(crate) fn lock_file(token: &str) -> LockFile {
     let token = AuthToken::from_text(format!("{token}-0123456789abcdef")).unwrap();
     LockFile::new(process::id(), vec!["/w/p".into()], "editor", token)
@@ -53,8 +53,8 @@ pub(crate) fn make_fifo(path: &Path) {
     assert!(process::Command::new("mkfifo").arg(path).status().unwrap().success());
 }
 
-/// Writes the reason for which a test does not run on this machine, past the capture of libtest. Fails if
-/// `IDE_MCP_NO_SKIPS` is set, as in `tests/lab/run skips`.
+/// Says why a test does not run on this machine, past the capture of libtest. Fails if `IDE_MCP_NO_SKIPS` is
+/// set, as in `tests/lab/run skips`.
 pub(crate) fn skip(reason: &str) {
     assert!(env::var_os("IDE_MCP_NO_SKIPS").is_none(), "a skipped test is a failure here: {reason}");
     let name = thread::current().name().unwrap_or_default().to_owned();
