@@ -12,14 +12,14 @@ use std::net::TcpStream;
 use std::thread;
 use std::time::Duration;
 
-/// The longest single wait. It ends nothing: the agent then waits again.
+/// The longest single wait; after it the agent just waits again.
 const LONGEST: Duration = Duration::from_secs(60 * 60);
 
-/// An agent: it finds the editor by its lock file, attaches, and [attaches again](AgentOptions::reconnects) if it loses the
-/// editor.
+/// An agent that waits on its own thread: it finds the editor by its lock file, attaches, and [attaches
+/// again](AgentOptions::reconnects) if it loses the editor.
 ///
-/// The agent moves bytes only within its methods that wait. An agent that is attached and has nothing to
-/// ask waits for the [next event](Self::next_event), so that it answers the pings of the editor.
+/// Bytes move only while you wait in one of its methods. If you have nothing to ask, wait for the [next
+/// event](Self::next_event), so that the agent answers the editor's pings.
 ///
 /// ```no_run
 /// use ide_mcp_blocking::ide::kit::display_line;
@@ -45,15 +45,15 @@ pub struct Agent {
 }
 
 impl Agent {
-    /// Finds the editor and attaches to it. Waits until the session is ready.
+    /// Finds the editor, attaches, and waits until the session is ready.
     ///
     /// # Errors
-    /// [`AgentError`], whose text names the remedy.
+    /// [`AgentError`]; its text says what to do.
     pub fn attach(options: AgentOptions) -> Result<Self, AgentError> {
         let mut agent = Self::start(options)?;
         loop {
             if let Some(attached) = agent.session.take_attached() {
-                // The editor waits for these bytes, and the agent can be idle from now on.
+                // The editor waits for these bytes, and from now on the agent may be idle.
                 if let Some(conn) = &mut agent.conn {
                     let _ = conn.flush(Duration::ZERO);
                 }
@@ -63,9 +63,9 @@ impl Agent {
         }
     }
 
-    /// Finds the editor, and attaches to it by the methods that wait. The first
-    /// [`Ready`](ClientEvent::Ready) is the beginning, which [`attach`](Self::attach) takes. An event of the session
-    /// can come before it.
+    /// Finds the editor, and leaves the attaching to the methods that wait. You then get a
+    /// [`Ready`](ClientEvent::Ready) event, perhaps after other events of the session;
+    /// [`attach`](Self::attach) waits for it.
     ///
     /// # Errors
     /// [`AgentError::NoEditor`].
@@ -82,8 +82,8 @@ impl Agent {
         self.wait_for(pending)
     }
 
-    /// Calls a tool of the editor. Waits for the answer as [`wait_for`](Self::wait_for) does: for a
-    /// proposal without a timeout, and for every other tool at most 60 s.
+    /// Calls a tool of the editor and waits for the answer as [`wait_for`](Self::wait_for) does: for a
+    /// proposal without a timeout, for every other tool at most 60 s.
     ///
     /// # Errors
     /// [`CallError`].
@@ -92,9 +92,9 @@ impl Agent {
         self.wait_for(pending)
     }
 
-    /// Waits for the answer to a request of [`client_mut`](Self::client_mut) whose outcome was not
-    /// delivered as an event. Events that arrive meanwhile wait for [`next_event`](Self::next_event), in
-    /// order.
+    /// Waits for the answer to a request that you have made with [`client_mut`](Self::client_mut), unless its
+    /// outcome was already delivered as an event. Events that arrive in the meantime wait for
+    /// [`next_event`](Self::next_event), in order.
     ///
     /// # Errors
     /// [`CallError`], also if the connection ends before the answer.
@@ -112,11 +112,11 @@ impl Agent {
         }
     }
 
-    /// Waits for the next event. After a [`Closed`](ClientEvent::Closed) the agent attaches again, with another
-    /// [`Ready`](ClientEvent::Ready), or it is over.
+    /// Waits for the next event. After a [`Closed`](ClientEvent::Closed) the agent either attaches again,
+    /// which is another [`Ready`](ClientEvent::Ready), or ends.
     ///
     /// # Errors
-    /// The end of the agent, once and behind all events. Every later call fails with [`AgentError::Over`].
+    /// Why the agent has ended, once and after all events. Every later call fails with [`AgentError::Over`].
     pub fn next_event(&mut self) -> Result<ClientEvent, AgentError> {
         loop {
             if let Some(event) = self.poll(LONGEST)? {
@@ -125,9 +125,8 @@ impl Agent {
         }
     }
 
-    /// Waits for the next event, for at most about `at_most`. An attempt to connect the socket can take
-    /// longer: up to [`connect_timeout`](AgentOptions::connect_timeout) for an editor on another machine.
-    /// Returns `None` if there was no event in time.
+    /// Waits for the next event, but for about `at_most`; `None` if there was none in time. Connecting to an
+    /// editor on another machine may take longer, up to [`connect_timeout`](AgentOptions::connect_timeout).
     ///
     /// # Errors
     /// As for [`next_event`](Self::next_event).
@@ -145,8 +144,8 @@ impl Agent {
         }
     }
 
-    /// Detaches: sends a close frame, and waits for the close handshake, for at most some seconds. The
-    /// editor then receives everything that was sent. An agent that is dropped sends no close frame.
+    /// Leaves the editor: sends a close frame, and waits for the close handshake (some seconds at most), so
+    /// that the editor receives everything you have sent. An agent that is just dropped sends no close frame.
     pub fn detach(mut self) {
         if let Some(mut conn) = self.conn.take() {
             conn.machine_mut().close();
@@ -154,7 +153,7 @@ impl Agent {
         }
     }
 
-    /// Returns the current time, for methods of the machine that take a time.
+    /// Returns the current time, for methods of the machine that take one.
     #[must_use]
     pub fn now(&self) -> Time {
         self.clock.now()
@@ -166,8 +165,8 @@ impl Agent {
         &self.session
     }
 
-    /// Returns the machine of the connection, for every request, answer and notification. Its output is
-    /// written in the next turn.
+    /// Returns the machine of the connection, for any request, answer or notification. The next turn writes
+    /// its output.
     ///
     /// # Errors
     /// [`NotSent::NotReady`] while the agent is not attached.
@@ -176,7 +175,7 @@ impl Agent {
         conn.map(Conn::machine_mut).ok_or(NotSent::NotReady)
     }
 
-    /// Returns true if the agent has ended, and its last event and its error were delivered.
+    /// Whether the agent has ended, and its last event and its error were delivered.
     #[must_use]
     pub fn is_over(&self) -> bool {
         self.session.is_over()

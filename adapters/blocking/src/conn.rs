@@ -1,4 +1,4 @@
-//! A machine on a socket of the standard library, which does not block: the connection waits by poll(2).
+//! A machine on a non-blocking socket of std; the connection waits by poll(2).
 
 use crate::readiness::{LONGEST, interest, wait};
 use ide_mcp::{Clock, Machine, Time};
@@ -10,8 +10,8 @@ use std::time::Duration;
 
 /// One connection.
 ///
-/// [`next_event`](Conn::next_event) waits. The output that the application has given to the machine is sent
-/// by the next call of `next_event`. Call it until it returns `None`, or the last bytes can be lost.
+/// [`next_event`](Conn::next_event) waits, and sends what you have given to the machine. Call it until it
+/// returns `None`, or the last bytes may be lost.
 ///
 /// ```no_run
 /// use ide_mcp_blocking::{Conn, Time, ws};
@@ -36,10 +36,10 @@ pub struct Conn<M: Machine> {
 }
 
 impl<M: Machine<Conn = ()>> Conn<M> {
-    /// Connects, and drives the machine on the connection.
+    /// Connects, and runs the machine on the connection.
     ///
     /// # Errors
-    /// The error of connecting, or of preparing the socket; `ConnectionRefused` if the system has connected
+    /// The error of connecting or of preparing the socket; `ConnectionRefused` if the system has connected
     /// the socket to itself.
     pub fn connect(addr: impl ToSocketAddrs, machine: M) -> io::Result<Self> {
         let stream = TcpStream::connect(addr)?;
@@ -47,10 +47,10 @@ impl<M: Machine<Conn = ()>> Conn<M> {
         Self::from_stream(stream, machine)
     }
 
-    /// Drives the machine on a connected socket, which becomes non-blocking.
+    /// Runs the machine on a connected socket, which becomes non-blocking.
     ///
-    /// The clock of the connection starts now, which fits a machine that was made at [`Time::ZERO`]. If the
-    /// machine was made with another clock, pass that clock to [`with_clock`](Conn::with_clock).
+    /// The clock of the connection starts now. That is right for a machine made at [`Time::ZERO`]; if you
+    /// made it with another clock, pass that one to [`with_clock`](Conn::with_clock).
     ///
     /// # Errors
     /// The error of preparing the socket.
@@ -61,14 +61,14 @@ impl<M: Machine<Conn = ()>> Conn<M> {
         Ok(Self { inner: Inner::new(machine, Link::new(stream).short_reads_drain()), clock: Clock::new() })
     }
 
-    /// Replaces the clock of the connection by the clock with which the machine was made.
+    /// Uses the clock with which the machine was made.
     #[must_use]
     pub fn with_clock(mut self, clock: Clock) -> Self {
         self.clock = clock;
         self
     }
 
-    /// Returns the current time, for methods of the machine that take a time.
+    /// Returns the current time, for methods of the machine that take one.
     #[must_use]
     pub fn now(&self) -> Time {
         self.clock.now()
@@ -80,18 +80,18 @@ impl<M: Machine<Conn = ()>> Conn<M> {
         self.inner.machine()
     }
 
-    /// Returns the machine, to send something. Its output is written in the next turn.
+    /// Returns the machine, so that you can send something. The next turn writes it.
     pub const fn machine_mut(&mut self) -> &mut M {
         self.inner.machine_mut()
     }
 
-    /// Returns the error that ended the transport, if an error ended it.
+    /// Returns the error that ended the transport, if there was one.
     #[must_use]
     pub const fn error(&self) -> Option<&io::Error> {
         self.inner.link().error()
     }
 
-    /// Returns true if the last event was delivered and nothing is left to do.
+    /// Whether the last event was delivered and nothing is left to do.
     #[must_use]
     pub fn is_over(&self) -> bool {
         self.inner.is_over()
@@ -104,8 +104,8 @@ impl<M: Machine<Conn = ()>> Conn<M> {
     }
 
     /// Waits for the next event. Returns `None` once the connection [is over](Conn::is_over): the last event
-    /// was delivered, and nothing is left to do. The end takes at most the timeout for writing the last
-    /// bytes, plus one second.
+    /// was delivered, and nothing is left to do. Ending takes at most the timeout for writing the last bytes,
+    /// plus one second.
     pub fn next_event(&mut self) -> Option<M::Event> {
         loop {
             let event = self.poll(LONGEST);
@@ -115,9 +115,8 @@ impl<M: Machine<Conn = ()>> Conn<M> {
         }
     }
 
-    /// Waits for the next event, for at most about `at_most`. If `at_most` is zero, returns an event only if
-    /// one is ready, without waiting. Returns `None` if there was no event in time, or if the connection [is
-    /// over](Conn::is_over).
+    /// Waits for the next event, but for about `at_most`; with zero, it only returns what is ready. `None` if
+    /// there was no event in time, or if the connection [is over](Conn::is_over).
     pub fn poll(&mut self, at_most: Duration) -> Option<M::Event> {
         let mut now = self.now();
         let until = now.saturating_add(at_most);
@@ -128,7 +127,7 @@ impl<M: Machine<Conn = ()>> Conn<M> {
             if self.is_over() {
                 return None;
             }
-            // What is given to the machine is written at once, and the wait follows.
+            // Write what was given to the machine at once, and wait afterwards.
             let due = self.inner.deadline(now);
             if self.inner.has_due_timer(now) || due.is_none_or(|due| due > now) || at_most.is_zero() {
                 self.wait(now, due.map_or(until, |due| due.min(until)));
@@ -141,8 +140,8 @@ impl<M: Machine<Conn = ()>> Conn<M> {
         }
     }
 
-    /// Writes the send buffer, for at most about `at_most`. Reads input meanwhile, as far as the machine has
-    /// room; the events of this input follow later. Returns true if the send buffer is empty.
+    /// Writes the send buffer, for about `at_most`. Returns true if it is empty. In the meantime it reads
+    /// whatever the machine has room for; the events of that follow later.
     pub fn flush(&mut self, at_most: Duration) -> bool {
         let until = self.now().saturating_add(at_most);
         loop {

@@ -1,4 +1,4 @@
-//! Connections to an editor: to a socket of a trusted user, and never from a socket to itself.
+//! Connects to an editor: only to a server whose user we trust, and never a socket to itself.
 
 use ide_mcp_driver::{ConnectError, Trust, refuse_itself};
 use ide_mcp_lockfile::Unknown;
@@ -6,9 +6,9 @@ use std::io;
 use std::net::{TcpStream, ToSocketAddrs as _};
 use std::time::Duration;
 
-/// Connects to this port of this host (address or name), and checks that the server is trusted. Nothing is
-/// sent. `timeout` applies to each address of the host. The second value is the reason if the system does
-/// not report the owner of the server; a program shows the reason to the person.
+/// Connects to this port of this host (address or name), checks that we trust the server, and sends nothing.
+/// `timeout` applies to each address of the host. If the system does not report who owns the server, the
+/// second value is the reason; show it to the person.
 ///
 /// # Errors
 /// [`ConnectError::Io`] with the error of the last address, [`TimedOut`](io::ErrorKind::TimedOut) after the
@@ -25,7 +25,7 @@ pub fn connect_checked(
     Ok((stream, unknown))
 }
 
-/// Connects as [`connect_checked`] does. The owner of the server is not checked.
+/// Connects as [`connect_checked`] does, without checking who owns the server.
 pub(crate) fn connect_to(host: &str, port: u16, timeout: Duration) -> io::Result<TcpStream> {
     let mut failure = None;
     for address in (host, port).to_socket_addrs()? {

@@ -1,4 +1,4 @@
-//! The wait for sockets: one call of poll(2), which is `WSAPoll` on Windows. No thread, and no timeout of a socket.
+//! Waits for sockets with one call of poll(2), which is `WSAPoll` on Windows: no threads, no socket timeouts.
 
 use ide_mcp::Time;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -6,28 +6,28 @@ use std::io::ErrorKind;
 use std::thread;
 use std::time::Duration;
 
-/// The longest single wait: some systems refuse timeouts of months.
+/// The longest single wait, since some systems refuse timeouts of months.
 pub(crate) const LONGEST: Duration = Duration::from_secs(60 * 60);
 
-/// Returns what to wait for; `None` for nothing. A socket without interest is not watched at all: the system would report
-/// its end again and again.
+/// Returns what to wait for, if anything. A socket without interest is not watched at all: the system would
+/// report its end again and again.
 pub(crate) fn interest(wants_input: bool, wants_output: bool) -> Option<PollFlags> {
     let input = if wants_input { PollFlags::IN } else { PollFlags::empty() };
     let output = if wants_output { PollFlags::OUT } else { PollFlags::empty() };
     Some(input | output).filter(|flags| !flags.is_empty())
 }
 
-/// Waits until one of the sockets is ready, or until a time. A signal ends the wait early, and so does an error: the next
-/// read or write reports it.
+/// Waits until one of the sockets is ready, or until a time. A signal ends the wait early, and so does an
+/// error, which the next read or write reports.
 pub(crate) fn wait(sockets: &mut [PollFd<'_>], now: Time, until: Option<Time>) {
     let most = until.map_or(LONGEST, |until| until.saturating_since(now).min(LONGEST));
     if sockets.is_empty() {
         return thread::sleep(most);
     }
-    // A duration of an hour fits in every type of a time.
+    // An hour fits in every type of time.
     let timeout = Timespec::try_from(most).ok();
     if poll(sockets, timeout.as_ref()).is_err_and(|error| error.kind() != ErrorKind::Interrupted) {
-        // The system lacks memory. This pause prevents a busy loop.
+        // The system is out of memory. Pause, so that this does not become a busy loop.
         thread::sleep(most.min(Duration::from_millis(1)));
     }
 }

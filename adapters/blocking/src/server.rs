@@ -17,12 +17,12 @@ use std::time::Duration;
 
 /// The server of an editor, on the thread that calls it.
 ///
-/// [`next_event`](Server::next_event) waits for all sockets at once, by poll(2), and returns one event at a time.
-/// Everything stays on the calling thread, which waits for no single peer, not even for one that does not read. An idle
-/// server wakes only for the timers of the protocol.
+/// [`next_event`](Server::next_event) waits for all sockets at once, by poll(2), and returns one event at a
+/// time. No single peer can hold up the thread, not even one that does not read. An idle server wakes only
+/// for the timers of the protocol.
 ///
-/// A program that wakes for each frame of its screen anyway can call [`poll`](Server::poll) with [`Duration::ZERO`],
-/// which returns an event that is ready.
+/// If your program wakes for each frame of its screen anyway, call [`poll`](Server::poll) with
+/// [`Duration::ZERO`] there; it returns an event if one is ready.
 ///
 /// The [front page](crate) has an example.
 #[derive(Debug)]
@@ -39,7 +39,7 @@ impl Server {
     /// Starts the server of an editor: binds the listener, publishes the lock file, and starts the clock.
     ///
     /// # Errors
-    /// [`StartError`]. After an error nothing listens, and no lock file is left.
+    /// [`StartError`]. After an error nothing listens, and no lock file is left behind.
     pub fn start(editor: impl Into<StartOptions>) -> Result<Self, StartError> {
         let wakes = WakeSet::new();
         let bell = Bell::new().map_err(StartError::Poll)?;
@@ -47,12 +47,12 @@ impl Server {
         Ok(Self::new(inner, wakes, bell))
     }
 
-    /// Binds the listener, and starts the clock of the server. [`EditorLock::publish`] then publishes a
-    /// lock file.
+    /// Binds the listener and starts the clock of the server. To publish a lock file, call
+    /// [`EditorLock::publish`] next.
     ///
     /// # Errors
-    /// [`InvalidInput`](io::ErrorKind::InvalidInput) if other machines can reach the listener and the
-    /// policy requires no token; otherwise the error of binding.
+    /// [`InvalidInput`](io::ErrorKind::InvalidInput) if other machines can reach the listener and the policy
+    /// requires no token; otherwise the error of binding.
     pub fn bind(bind: Bind, config: ServerConfig) -> io::Result<Self> {
         let wakes = WakeSet::new();
         let bell = Bell::new()?;
@@ -65,14 +65,14 @@ impl Server {
         Self { inner, wakes, task: Task::from(bell.clone()), bell, clock: Clock::new() }
     }
 
-    /// Returns the machine, which has the connections and their shared state.
+    /// Returns the machine, for example to list the agents.
     #[must_use]
     pub const fn machine(&self) -> &ide::Server {
         self.inner.machine()
     }
 
-    /// Returns the machine, to answer a call or to report what the person does. Its output is written in
-    /// the next turn.
+    /// Returns the machine, so that you can answer a call or report what the person does. The next turn
+    /// writes its output.
     pub const fn machine_mut(&mut self) -> &mut ide::Server {
         self.inner.machine_mut()
     }
@@ -83,45 +83,45 @@ impl Server {
         self.inner.lock_file()
     }
 
-    /// Returns the lock file, to publish one or to change its folders. The guard of a new file begins with the
-    /// next turn.
+    /// Returns the lock file, so that you can publish one or change its folders. The guard of a new file
+    /// starts with the next turn.
     pub const fn lock_file_mut(&mut self) -> &mut EditorLock {
         self.inner.lock_file_mut()
     }
 
-    /// Returns the address of the listener, also after it has closed.
+    /// Returns the address of the listener, even after it has closed.
     #[must_use]
     pub const fn local_addr(&self) -> SocketAddr {
         self.inner.local_addr()
     }
 
-    /// Returns true if the server was shut down and nothing is left to do.
+    /// Whether the server was shut down and nothing is left to do.
     #[must_use]
     pub fn is_over(&self) -> bool {
         self.inner.is_over()
     }
 
-    /// Uses `clock`, so that the server and the application share one time.
+    /// Uses `clock`, so that the server and your program share one time.
     #[must_use]
     pub const fn with_clock(mut self, clock: Clock) -> Self {
         self.clock = clock;
         self
     }
 
-    /// Returns the current time, for methods of the server that take a time.
+    /// Returns the current time, for methods of the server that take one.
     #[must_use]
     pub fn now(&self) -> Time {
         self.clock.now()
     }
 
-    /// Returns the waker by which another thread ends the wait.
+    /// Returns a waker with which another thread can end the wait.
     #[must_use]
     pub fn waker(&self) -> Waker {
         self.wakes.waker()
     }
 
-    /// Returns a handle by which other threads use the server. Work that comes while
-    /// [`next_event`](Self::next_event) waits runs inside of it.
+    /// Returns a handle with which other threads can use the server. Work that comes while
+    /// [`next_event`](Self::next_event) waits runs inside it.
     pub fn handle(&mut self) -> Handle {
         let waker = self.wakes.handle_waker();
         self.inner.handle(move || waker.wake_by_ref())
@@ -130,22 +130,21 @@ impl Server {
     /// Waits for the next event. Returns `None` if a [`Waker`] was used, or if the server [is
     /// over](Server::is_over) after [`shutdown`](Server::shutdown).
     ///
-    /// Messages are handled and timers run only inside this method and [`poll`](Server::poll), so call
-    /// one of the two again soon.
+    /// Call this or [`poll`](Server::poll) again soon: messages are handled and timers run only inside these
+    /// two.
     pub fn next_event(&mut self) -> Option<ServerEvent> {
         self.wait(None)
     }
 
-    /// Waits for the next event as [`next_event`](Server::next_event) does, but for at most about
-    /// `at_most`. With zero, it does not wait, and returns an event only if one is ready. Returns `None`
-    /// also if there was no event in time.
+    /// Waits like [`next_event`](Server::next_event), but for about `at_most`; with zero, it only returns
+    /// what is ready. Also returns `None` if there was no event in time.
     pub fn poll(&mut self, at_most: Duration) -> Option<ServerEvent> {
         self.wait(Some(self.now().saturating_add(at_most)))
     }
 
-    /// Removes the lock file, stops listening, and begins to close every connection cleanly: an open
-    /// WebSocket with a close handshake. Continue with [`next_event`](Server::next_event) until the
-    /// server [is over](Server::is_over): a few seconds at most.
+    /// Removes the lock file, stops listening, and begins to close every connection cleanly, an open
+    /// WebSocket with a close handshake. Go on calling [`next_event`](Server::next_event) until the server
+    /// [is over](Server::is_over), a few seconds at most.
     pub fn shutdown(&mut self) {
         self.inner.shutdown(self.clock.now());
     }
@@ -157,7 +156,7 @@ impl Server {
             if self.inner.has_due_timer(now) {
                 self.look(now, Some(now));
             }
-            // The thread registers before the step, so that a wake-up during the step is not lost.
+            // Register before the step, so that a wake-up during the step is not lost.
             let ready = self.wakes.register(&self.task);
             match self.inner.next(now, &ready) {
                 Next::Event(event) => return Some(event),
@@ -166,14 +165,13 @@ impl Server {
                     self.look(now, due.into_iter().chain(until).min());
                     has_looked = true;
                 }
-                // After a wake-up the application reads its queue and checks whether the server is
-                // over.
+                // After a wake-up, the application reads its queue and checks whether the server is over.
                 Next::Wake | Next::Over | _ => return None,
             }
         }
     }
 
-    /// Looks which sockets are ready, and waits for one of them until a time.
+    /// Finds out which sockets are ready, and waits for one of them until a time.
     fn look(&mut self, now: Time, until: Option<Time>) {
         let (mut numbers, mut watched) = (Vec::new(), vec![PollFd::new(&*self.bell, PollFlags::IN)]);
         for (number, socket, input, output) in self.inner.awaited() {

@@ -36,8 +36,8 @@ impl Transport for Sockets {
 
     fn adopt(&mut self, _number: usize, stream: TcpStream) -> io::Result<TcpStream> {
         stream.set_nonblocking(true)?;
-        // A turn writes all of its output at once, so Nagle's algorithm would only add delay. A
-        // socket that refuses the option still works.
+        // A turn writes all of its output at once, so Nagle's algorithm would only add delay. A socket that
+        // refuses the option still works.
         let _ = stream.set_nodelay(true);
         Ok(stream)
     }
@@ -46,7 +46,7 @@ impl Transport for Sockets {
         Ok((stream.local_addr()?, stream.peer_addr()?))
     }
 
-    /// Returns a guard on a thread, because its descriptor is no socket, and Windows waits for sockets alone.
+    /// Puts the guard on a thread: its descriptor is not a socket, and Windows can wait for sockets only.
     fn guarding(&self) -> Guarding {
         let waker = self.wakes.guard_waker();
         Guarding::OnThread(GuardMode::default(), Wake::new(move || waker.wake_by_ref()))

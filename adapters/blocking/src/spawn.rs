@@ -1,20 +1,20 @@
-//! The server of an editor on a thread of its own, for loops that cannot wait for sockets.
+//! The server of an editor on its own thread, for loops that cannot wait for sockets.
 
 use crate::Server;
 use ide_mcp::ide::ServerEvent;
 use ide_mcp_driver::{Handle, StartError, StartOptions};
 use std::thread;
 
-/// Starts the server of an editor on a thread of its own, and returns a [`Handle`] to it. For an application
-/// whose loop cannot wait for sockets: winit, a blocking `crossterm::event::read`, a toolkit with its own
-/// loop, on every system.
+/// Starts the server of an editor on its own thread, and returns a [`Handle`] to it. Use this if your loop
+/// cannot wait for sockets: winit, a blocking `crossterm::event::read`, a toolkit with its own loop, on every
+/// system.
 ///
-/// `notify` receives every event on that thread. It passes the event to the loop of the application, through
-/// a channel and a wake-up such as `EventLoopProxy::send_event`. It may also answer a call at once, with a
-/// clone of the handle or through the channel. While `notify` runs, the server does nothing else.
+/// `notify` receives every event on that thread. Let it pass the event to your loop, through a channel and a
+/// wake-up such as `EventLoopProxy::send_event`; or let it answer a call at once, with a clone of the handle.
+/// While `notify` runs, the server does nothing else.
 ///
-/// The server runs until [`Handle::shutdown`], or until `notify` panics. An application that ends first calls
-/// [`end`](Handle::end), or its lock file stays behind.
+/// The server runs until [`Handle::shutdown`], or until `notify` panics. Call [`end`](Handle::end) before
+/// your program ends, or its lock file stays behind.
 ///
 /// ```no_run
 /// use ide_mcp_blocking::ide::tool::{Tool, ToolCall};

@@ -1,4 +1,5 @@
-//! What connections hold in the system, in a process of its own: nothing else opens descriptors or starts threads here.
+//! What connections hold in the system, in a process of its own, where nothing else opens descriptors or
+//! starts threads.
 
 #![cfg(any(target_os = "linux", windows))]
 #![allow(clippy::unwrap_used, reason = "a test states what it expects")]
@@ -10,14 +11,15 @@ use std::net::{TcpListener, TcpStream};
 use std::thread;
 use std::time::Duration;
 
-/// Returns the numbers of threads and of descriptors of this process.
+/// Returns how many threads and descriptors this process has.
 #[cfg(target_os = "linux")]
 fn held() -> (usize, usize) {
     let count = |folder| std::fs::read_dir(folder).unwrap().count();
     (count("/proc/self/task"), count("/proc/self/fd"))
 }
 
-/// Returns the number of threads of this process. Nothing safe counts sockets here, but each peer sees the end of its own.
+/// Returns how many threads this process has. Nothing safe counts sockets here, but each peer sees the end of
+/// its own.
 #[cfg(windows)]
 fn held() -> (usize, usize) {
     use winsafe::{HPROCESSLIST, co, prelude::*};
@@ -36,7 +38,7 @@ fn await_release(before: (usize, usize), clock: &Clock, mut meanwhile: impl FnMu
     }
 }
 
-/// Returns true if a peer has seen the end of its connection, or sees it soon.
+/// Whether a peer has seen the end of its connection, or soon does.
 fn sees_the_end(mut peer: &TcpStream) -> bool {
     peer.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
     match peer.read(&mut [0; 64]) {

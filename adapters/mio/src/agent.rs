@@ -12,13 +12,14 @@ use mio::{Registry, Token};
 use std::io;
 use std::net::SocketAddr;
 
-/// An agent: it finds the editor by its lock file, attaches, and attaches again if it loses the editor. Its
-/// socket is registered in the `Poll` of the application, always under the same token.
+/// An agent in your `Poll`: it finds the editor by its lock file, attaches, and attaches again if it loses
+/// the editor. Its socket always has the same token.
 ///
-/// After every wait, pass each event to [`handle_event`](Self::handle_event), then take events by
-/// [`next_event`](Self::next_event) until there is none. Wait until [`deadline`](Self::deadline) at the
-/// latest. Continue until [`is_over`](Self::is_over). No method waits for a socket. An attempt looks up a host
-/// with a name (`CLAUDE_CODE_IDE_HOST_OVERRIDE`), and each attempt but the first reads the lock file.
+/// After every wait, pass each event to [`handle_event`](Self::handle_event), then call
+/// [`next_event`](Self::next_event) until it returns `None`. Wait until [`deadline`](Self::deadline) at the
+/// latest, and continue until [`is_over`](Self::is_over). No method waits for a socket, but an attempt looks
+/// up a host that is a name (`CLAUDE_CODE_IDE_HOST_OVERRIDE`), and each attempt but the first reads the lock
+/// file.
 ///
 /// ```no_run
 /// use ide_mcp_mio::mio::{Events, Poll, Token};
@@ -52,19 +53,19 @@ use std::net::SocketAddr;
 #[derive(Debug)]
 pub struct Agent {
     session: AgentSession,
-    /// The socket that connects. Its machine begins when it has connected, so that the time to connect does not
-    /// count as time of the opening handshake.
+    /// The socket that is connecting. Its machine starts when it has connected, so that connecting does not
+    /// use up the time of the opening handshake.
     connecting: Option<TcpStream>,
     conn: Option<Conn<Client>>,
     registry: Registry,
     token: Token,
-    /// True if the `Poll` has reported the socket that connects, and the report was not handled yet.
+    /// True if the `Poll` has reported the connecting socket, and we have not looked at it yet.
     is_reported: bool,
 }
 
 impl Agent {
-    /// Finds the editor. The turns attach to it: this method does not wait. The first
-    /// [`Ready`](ClientEvent::Ready) is the beginning. An event of the session can come before it.
+    /// Finds the editor, without waiting; the turns then attach. You get a [`Ready`](ClientEvent::Ready)
+    /// event, perhaps after other events of the session.
     ///
     /// # Errors
     /// [`AgentError::NoEditor`], and [`AgentError::Io`] if the registry cannot be cloned.
@@ -74,7 +75,7 @@ impl Agent {
         Ok(Self { session, connecting: None, conn: None, registry, token, is_reported: false })
     }
 
-    /// Notes an event of the `Poll`. Returns true if it was for this agent.
+    /// Takes an event of the `Poll`. Returns true if it was for this agent.
     pub fn handle_event(&mut self, event: &Event) -> bool {
         let is_ours = event.token() == self.token;
         self.is_reported |= is_ours && self.connecting.is_some();
@@ -85,14 +86,14 @@ impl Agent {
     }
 
     /// Returns the next event, or `None` if there is none now. The calls until `None` are one turn: it
-    /// connects if an attempt is due, and moves about 256 KiB in each direction at most.
+    /// connects if an attempt is due, and moves at most about 256 KiB in each direction.
     ///
-    /// After a [`Closed`](ClientEvent::Closed) the agent attaches again, with another
-    /// [`Ready`](ClientEvent::Ready), or it is over.
+    /// After a [`Closed`](ClientEvent::Closed) the agent either attaches again, which is another
+    /// [`Ready`](ClientEvent::Ready), or ends.
     ///
     /// # Errors
-    /// The end of the agent, once and behind all events, unless you have [detached](Self::detach) it. Every later
-    /// call fails with [`AgentError::Over`].
+    /// Why the agent has ended, once and after all events, unless you have [detached](Self::detach) it. Every
+    /// later call fails with [`AgentError::Over`].
     pub fn next_event(&mut self, now: Time) -> Result<Option<ClientEvent>, AgentError> {
         if std::mem::take(&mut self.is_reported) {
             self.check(now);
@@ -118,7 +119,7 @@ impl Agent {
         }
     }
 
-    /// Returns the latest time for the next turn: `now` while there is work.
+    /// Returns when the next turn is due at the latest: `now` while there is work.
     #[must_use]
     pub fn deadline(&self, now: Time) -> Option<Time> {
         if self.is_reported {
@@ -128,9 +129,9 @@ impl Agent {
         deadline.into_iter().chain(self.session.deadline(now)).min()
     }
 
-    /// Detaches: the next turns send a close frame, wait for the close handshake for at most some seconds,
-    /// and return [`Closed`](ClientEvent::Closed). Then the agent [is over](Self::is_over), without an error. An agent
-    /// that is dropped sends no close frame.
+    /// Leaves the editor: the next turns send a close frame, wait for the close handshake (some seconds at
+    /// most), and return [`Closed`](ClientEvent::Closed). Then the agent [is over](Self::is_over), without an
+    /// error. An agent that is just dropped sends no close frame.
     pub fn detach(&mut self) {
         if let Some(conn) = &mut self.conn {
             conn.machine_mut().close();
@@ -144,8 +145,8 @@ impl Agent {
         &self.session
     }
 
-    /// Returns the machine of the connection, for every request, answer and notification. Its output is
-    /// written in the next turn.
+    /// Returns the machine of the connection, for any request, answer or notification. The next turn writes
+    /// its output.
     ///
     /// # Errors
     /// [`NotSent::NotReady`] while the agent is not attached.
@@ -154,7 +155,7 @@ impl Agent {
         conn.map(Conn::machine_mut).ok_or(NotSent::NotReady)
     }
 
-    /// Returns true if the agent has ended, and its last event and its error were delivered.
+    /// Whether the agent has ended, and its last event and its error were delivered.
     #[must_use]
     pub fn is_over(&self) -> bool {
         self.session.is_over()
@@ -173,7 +174,7 @@ impl Agent {
         Ok(stream)
     }
 
-    /// Checks the socket that connects.
+    /// Checks whether the connecting socket has connected.
     fn check(&mut self, now: Time) {
         let Some(stream) = &self.connecting else { return };
         let begins = match connected(stream) {
@@ -194,7 +195,7 @@ impl Agent {
     fn begin(&mut self, now: Time) {
         let Some(mut stream) = self.connecting.take() else { return };
         let Some(client) = self.session.machine(now) else { return };
-        // `Conn` registers the socket, so that the `Poll` reports again that the socket is ready.
+        // `Conn` registers the socket anew, so that the `Poll` reports its readiness again.
         let registered = self.registry.deregister(&mut stream);
         match registered.and_then(|()| Conn::new(stream, client, &self.registry, self.token)) {
             Ok(conn) => self.conn = Some(conn),
@@ -202,14 +203,14 @@ impl Agent {
         }
     }
 
-    /// Drops the socket of an attempt that has failed, or of a session that has ended.
+    /// Drops the socket of a failed attempt, or of a session that has ended.
     fn drop_unused(&mut self, now: Time) {
         if !self.session.is_connecting() {
             self.connecting = None;
         }
         if !self.session.has_connection() {
             if let Some(mut conn) = self.conn.take() {
-                // The end of the turn writes the last frame. No event follows the end.
+                // Write the last frame. No event follows the end.
                 let _ = conn.next_event(now);
             }
         }

@@ -9,12 +9,11 @@ use mio::{Interest, Registry, Token};
 use std::io;
 use std::net::SocketAddr;
 
-/// One connection: a machine on a socket that is registered in the application's `Poll`, under a
-/// token of its own.
+/// One connection: a machine on a socket that is registered in your `Poll`, under a token of its own.
 ///
-/// After every wait, pass each event to [`handle_event`](Conn::handle_event), then take a [`turn`](Conn::turn).
-/// Wait until [`deadline`](Conn::deadline) at the latest. Continue until [`is_over`](Conn::is_over),
-/// then drop the connection.
+/// After every wait, pass each event to [`handle_event`](Conn::handle_event), then take a
+/// [`turn`](Conn::turn). Wait until [`deadline`](Conn::deadline) at the latest. Continue until
+/// [`is_over`](Conn::is_over), then drop the connection.
 #[derive(Debug)]
 pub struct Conn<M: Machine> {
     inner: Inner<M, TcpStream>,
@@ -24,7 +23,7 @@ pub struct Conn<M: Machine> {
 }
 
 impl<M: Machine<Conn = ()>> Conn<M> {
-    /// Drives the machine on a connected socket, such as an accepted one.
+    /// Runs the machine on a connected socket, such as an accepted one.
     ///
     /// # Errors
     /// The error of registering the socket.
@@ -32,8 +31,8 @@ impl<M: Machine<Conn = ()>> Conn<M> {
         Self::register(Link::new(stream), machine, registry, token, false)
     }
 
-    /// Connects, without waiting, and drives the machine on the connection. If the connection fails,
-    /// the machine reports the end of the transport, and [`error`](Conn::error) returns the reason.
+    /// Begins to connect, and runs the machine on the connection. If connecting fails, the machine reports
+    /// the end of the transport, and [`error`](Conn::error) returns the reason.
     ///
     /// # Errors
     /// The error of creating or registering the socket.
@@ -55,7 +54,7 @@ impl<M: Machine<Conn = ()>> Conn<M> {
         Ok(Self { inner: Inner::new(machine, link), registry, token, connecting })
     }
 
-    /// Notes an event of the `Poll`. Returns true if it was for this connection.
+    /// Takes an event of the `Poll`. Returns true if it was for this connection.
     pub fn handle_event(&mut self, event: &Event) -> bool {
         if event.token() != self.token {
             return false;
@@ -65,7 +64,7 @@ impl<M: Machine<Conn = ()>> Conn<M> {
             let stream = self.stream();
             let checked = match connected(stream) {
                 Some(peer) => refuse_itself(stream.local_addr(), peer),
-                // The next read finds why.
+                // The next read finds out why.
                 None if matches!(report, Report::End) => Ok(()),
                 None => return true,
             };
@@ -82,19 +81,19 @@ impl<M: Machine<Conn = ()>> Conn<M> {
         true
     }
 
-    /// Takes one turn: reads, ticks, passes every event to `on`, and writes the resulting output.
-    /// Moves about 256 KiB in each direction at most, so that other connections get their turn.
+    /// Takes one turn: reads, runs timers, passes every event to `on`, and writes the output. Moves at most
+    /// about 256 KiB in each direction, so that other connections get their turn.
     pub fn turn(&mut self, now: Time, on: impl FnMut(&mut M, M::Event)) {
         self.inner.turn(now, on);
     }
 
-    /// Returns the next event of a turn, or `None` at the end of the turn. The next call after `None`
-    /// begins another turn. Nothing is lost or done twice if the next call comes later.
+    /// Returns the next event of a turn, or `None` at its end; the call after that begins another turn. You
+    /// may call it later: nothing is lost or done twice.
     pub fn next_event(&mut self, now: Time) -> Option<M::Event> {
         self.inner.event_of_turn(now)
     }
 
-    /// Returns the latest time for the next turn: `now` while there is work.
+    /// Returns when the next turn is due at the latest: `now` while there is work.
     #[must_use]
     pub fn deadline(&self, now: Time) -> Option<Time> {
         self.inner.deadline(now)
@@ -106,18 +105,18 @@ impl<M: Machine<Conn = ()>> Conn<M> {
         self.inner.machine()
     }
 
-    /// Returns the machine, to send something. Its output is written in the next turn.
+    /// Returns the machine, so that you can send something. The next turn writes it.
     pub const fn machine_mut(&mut self) -> &mut M {
         self.inner.machine_mut()
     }
 
-    /// Returns the error that ended the transport, if an error ended it.
+    /// Returns the error that ended the transport, if there was one.
     #[must_use]
     pub const fn error(&self) -> Option<&io::Error> {
         self.inner.link().error()
     }
 
-    /// Returns true if the last event was delivered and nothing is left to do.
+    /// Whether the last event was delivered and nothing is left to do.
     #[must_use]
     pub fn is_over(&self) -> bool {
         self.inner.is_over()
@@ -143,14 +142,14 @@ impl<M: Machine> Drop for Conn<M> {
     }
 }
 
-/// What an event says of a socket.
+/// What an event tells about a socket.
 pub(crate) enum Report {
     /// Input, and perhaps room.
     Input,
-    /// Room alone.
+    /// Room only.
     Room,
-    /// A read that leaves room no longer shows that nothing more is there: the stream has ended or failed, or has urgent
-    /// data (RFC 9293 section 3.8.5), at which a read stops.
+    /// The stream has ended or failed, or has urgent data (RFC 9293 section 3.8.5), at which a read stops. So
+    /// a read that leaves room no longer shows that there is nothing more.
     End,
 }
 
@@ -165,8 +164,9 @@ impl Report {
     }
 }
 
-/// Returns the address to which a socket has connected, or why it has not; `None` while it connects. Some systems report a
-/// socket before that, and on Windows only the socket itself has the error: a read there finds an end.
+/// Returns the address to which a socket has connected, or why it could not; `None` while it connects. Some
+/// systems report a socket earlier than that. On Windows only the socket itself has the error, and a read
+/// finds an end.
 pub(crate) fn connected(stream: &TcpStream) -> Option<io::Result<SocketAddr>> {
     match (stream.take_error(), stream.peer_addr()) {
         (Ok(Some(error)) | Err(error), _) => Some(Err(error)),
@@ -177,8 +177,8 @@ pub(crate) fn connected(stream: &TcpStream) -> Option<io::Result<SocketAddr>> {
 
 /// Registers a socket for both directions.
 pub(crate) fn prepare(stream: &mut TcpStream, registry: &Registry, token: Token) -> io::Result<()> {
-    // A turn writes all of its output at once, so Nagle's algorithm would only add delay. A socket
-    // that refuses the option still works.
+    // A turn writes all of its output at once, so Nagle's algorithm would only add delay. A socket that
+    // refuses the option still works.
     let _ = stream.set_nodelay(true);
     let interest = Interest::READABLE | Interest::WRITABLE;
     #[cfg(any(target_os = "linux", target_os = "android"))]

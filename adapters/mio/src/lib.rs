@@ -2,25 +2,25 @@
 //!
 //! ## Contents
 //!
+//! - [`Server`] is the server of an editor: the listener, the lock file, the sockets and an [`ide::Server`].
+//! - [`NestedServer`] is such a server behind one descriptor, for loops that are not built on `mio`.
 //! - [`Agent`] is an agent: it finds its editor, attaches, calls, and attaches again.
 //! - [`Conn`] is one connection, of either role, with its machine.
-//! - [`Server`] is the server of an editor: the listener, the lock file, the sockets and an
-//!   [`ide::Server`].
-//! - [`Waker`] notifies the loop from another thread that a queue of the application has an entry.
+//! - [`Waker`] tells your loop from another thread that a queue of yours has an entry.
 //!
-//! No type of this crate polls or reads a clock, apart from [`NestedServer`]. The application waits in its `Poll`
-//! until the earliest `deadline` at the latest, passes the events to `handle_event`, and then takes a `turn` of
-//! each connection or server. Readiness is edge-triggered. If the budget of a turn leaves work over, the next
+//! Apart from [`NestedServer`], nothing here polls or reads a clock. You wait in your `Poll` until the
+//! earliest `deadline` at the latest, pass the events to `handle_event`, and then take a `turn` of each
+//! connection or server. Readiness is edge-triggered. If the budget of a turn leaves work over, the next
 //! `deadline` is `now`.
 //!
 //! ## What lies below
-//! These few hundred lines register sockets, give each its token, and set the timer of a [`NestedServer`]. What is the
-//! same on every kind of loop lies in [`ide_mcp_driver`]: when a socket is read, how much a turn moves, how a
-//! connection ends, and when an agent tries again. [`ide_mcp_lockfile`] has the files and the owners of sockets, and
-//! [`ide_mcp`] the protocol, without a socket.
+//! These few hundred lines register sockets, give each its token, and set the timer of a [`NestedServer`].
+//! Whatever is the same on every kind of loop is in [`ide_mcp_driver`], which also compares this adapter with
+//! the others: when a socket is read, how much a turn moves, how a connection ends, and when an agent tries
+//! again. Lock files and the owners of sockets are in [`ide_mcp_lockfile`], and the protocol, without a
+//! socket, in [`ide_mcp`].
 //!
-//! This crate is the one dependency of an editor or an agent: it re-exports [`mio`], the modules of [`ide_mcp`],
-//! and [`lockfile`]. [`ide_mcp_driver`] compares this adapter with the others.
+//! You need no other dependency: this crate re-exports [`mio`], the modules of [`ide_mcp`], and [`lockfile`].
 
 mod agent;
 mod conn;

@@ -29,18 +29,22 @@ use std::os::windows::io::{AsRawSocket, AsSocket, BorrowedSocket, RawSocket};
 use std::time::Duration;
 use waiting::{FREE, Waiting};
 
-/// The server of an editor with a `Poll`, a clock and a timer of its own, for two kinds of loops:
+/// The server of an editor with its own `Poll`, clock and timer, for two kinds of loops:
 ///
-/// - **One descriptor**: the descriptor of this value is readable whenever the server has work. GLib,
-///   libuv, Qt, calloop, `polling` and `poll(2)` wait for it and call [`dispatch`](Self::dispatch). The
-///   descriptor covers the sockets, the timer of the protocol, and the work of a [`Handle`]. On Windows it is a socket,
-///   for `WSAPoll`, `WSAEventSelect` and the watches of libuv and Qt, and a thread of this value waits behind it.
-/// - **Frames** (every system): a game or an immediate-mode interface calls `dispatch` once in each frame.
-///   Without work, that is one system call.
+/// - **One descriptor**: the server's descriptor is readable whenever the server has work. Let GLib, libuv,
+///   Qt, calloop,
+///   `polling` or `poll(2)` wait for it, and call [`dispatch`](Self::dispatch). It covers the sockets, the
+///   timers of the
+///   protocol, and the work of a [`Handle`]. On Windows it is a socket, for `WSAPoll`, `WSAEventSelect` and
+///   the watches of
+///   libuv and Qt, with a waiting thread behind it.
+/// - **Frames** (every system): in a game or an immediate-mode interface, call `dispatch` once in each frame.
+///   Without work,
+///   that is one system call.
 ///
-/// Watch the descriptor level-triggered, and call `dispatch` from the watch, not from a deferred task. A
-/// loop that watches level-triggered and defers the turn finds the descriptor readable again in each of its
-/// own turns until the deferred one ran. If the turn has to be deferred, stop watching until then.
+/// Watch the descriptor level-triggered, and call `dispatch` from the watch itself. If you defer the call to
+/// a later task, the descriptor stays readable and wakes your loop in every turn until that task has run;
+/// stop watching until then.
 ///
 /// ```no_run
 /// use ide_mcp_mio::ide::tool::{Tool, ToolCall};
@@ -75,7 +79,7 @@ impl NestedServer {
     /// Starts the server of an editor: binds the listener, and publishes the lock file.
     ///
     /// # Errors
-    /// [`StartError`]. After an error nothing listens, and no lock file is left.
+    /// [`StartError`]. After an error nothing listens, and no lock file is left behind.
     pub fn start(editor: impl Into<StartOptions>) -> Result<Self, StartError> {
         let clock = Clock::new();
         let waiting = Waiting::new(clock).map_err(StartError::Poll)?;
@@ -83,8 +87,8 @@ impl NestedServer {
         Ok(Self::with(server, waiting, clock))
     }
 
-    /// Binds the listener without a lock file, as [`Server::bind`] does.
-    /// [`EditorLock::publish`](crate::EditorLock::publish) then publishes a lock file.
+    /// Binds the listener without a lock file, as [`Server::bind`] does. To publish one, call
+    /// [`EditorLock::publish`](crate::EditorLock::publish) next.
     ///
     /// # Errors
     /// The errors of [`Server::bind`].
@@ -101,8 +105,8 @@ impl NestedServer {
         nested
     }
 
-    /// Takes one turn without waiting: accepts and reads, ticks, passes every event to `on`, and writes the
-    /// output. If the turn leaves work over, the descriptor stays readable.
+    /// Takes one turn without waiting: accepts, reads, runs timers, passes every event to `on`, and writes
+    /// the output. If the turn leaves work over, the descriptor stays readable.
     ///
     /// # Errors
     /// The error of the `Poll`, after which the server cannot go on.
@@ -110,9 +114,8 @@ impl NestedServer {
         self.dispatch_within(Some(Duration::ZERO), on)
     }
 
-    /// Waits for work, but for no longer than `at_most`, and then takes one turn as
-    /// [`dispatch`](Self::dispatch) does. For a thread that waits for nothing else: the work of a
-    /// [`Handle`] ends the wait.
+    /// Waits for work, but no longer than `at_most`, and then takes one turn as [`dispatch`](Self::dispatch)
+    /// does. For a thread that waits for nothing else; the work of a [`Handle`] ends the wait.
     ///
     /// # Errors
     /// The error of the `Poll`, after which the server cannot go on.
@@ -121,7 +124,7 @@ impl NestedServer {
         at_most: Option<Duration>,
         on: impl FnMut(&mut ide::Server, ServerEvent),
     ) -> io::Result<()> {
-        // The timeout bounds the wait on a system that has no timer in the `Poll`.
+        // The timeout bounds the wait where a `Poll` cannot have a timer.
         let wait = [at_most, self.timeout()].into_iter().flatten().min();
         let server = &mut self.server;
         self.waiting.wait(wait, |event| {
@@ -138,49 +141,49 @@ impl NestedServer {
         &self.server
     }
 
-    /// Returns the server, to change its lock file or to use its machine. The descriptor becomes readable, so that the
-    /// next [`dispatch`](Self::dispatch) writes the output.
+    /// Returns the server, so that you can change its lock file or use its machine. The descriptor becomes
+    /// readable, so that the next [`dispatch`](Self::dispatch) writes the output.
     pub fn server_mut(&mut self) -> &mut Server {
         let now = self.clock.now();
         self.waiting.set(now, Some(now));
         &mut self.server
     }
 
-    /// Returns the machine, to answer a call or to report what the person does. The descriptor becomes
-    /// readable, as after [`server_mut`](Self::server_mut).
+    /// Returns the machine, so that you can answer a call or report what the person does. The descriptor
+    /// becomes readable, as after [`server_mut`](Self::server_mut).
     pub fn machine_mut(&mut self) -> &mut ide::Server {
         self.server_mut().machine_mut()
     }
 
-    /// Returns a handle by which other threads use the server. Its work makes the descriptor readable.
+    /// Returns a handle with which other threads can use the server. Its work makes the descriptor readable.
     pub fn handle(&mut self) -> Handle {
         self.server.handle_by(self.waiting.wake())
     }
 
-    /// Returns the current time, for methods of the server that take a time.
+    /// Returns the current time, for methods of the server that take one.
     #[must_use]
     pub fn now(&self) -> Time {
         self.clock.now()
     }
 
-    /// Returns the longest time until the next [`dispatch`](Self::dispatch), for a loop that does not watch
-    /// the descriptor; `None` if only the descriptor decides.
+    /// Returns how long you may wait until the next [`dispatch`](Self::dispatch) if you do not watch the
+    /// descriptor; `None` if only the descriptor decides.
     #[must_use]
     pub fn timeout(&mut self) -> Option<Duration> {
-        // The descriptor can be readable for more than the server: what came from outside of a turn.
+        // The descriptor may be readable for something outside a turn, not only for the server's deadline.
         let due = [self.server.deadline(self.clock.now()), self.waiting.set_to()];
         self.clock.until(due.into_iter().flatten().min())
     }
 
-    /// Removes the lock file, stops listening, and begins to close every connection cleanly. Continue with
-    /// [`dispatch`](Self::dispatch) until [`is_over`](Self::is_over): a few seconds at most.
+    /// Removes the lock file, stops listening, and begins to close every connection cleanly. Go on calling
+    /// [`dispatch`](Self::dispatch) until [`is_over`](Self::is_over), a few seconds at most.
     pub fn shutdown(&mut self) {
-        // The descriptor becomes readable in any case: the loop has to notice that the server is over.
+        // The descriptor becomes readable in any case: the loop must notice that the server is over.
         let now = self.clock.now();
         self.server_mut().shutdown(now);
     }
 
-    /// Returns true if the server was shut down and nothing is left to do.
+    /// Whether the server was shut down and nothing is left to do.
     #[must_use]
     pub fn is_over(&self) -> bool {
         self.server.is_over()

@@ -1,4 +1,4 @@
-//! The server of an editor, in the application's loop.
+//! The server of an editor, in your loop.
 
 use crate::Waker;
 use crate::conn::Report;
@@ -11,7 +11,7 @@ use mio::{Registry, Token};
 use std::io;
 use std::net::SocketAddr;
 
-/// The server of an editor, on one thread, in a `Poll` of the application.
+/// The server of an editor, on one thread, in your `Poll`.
 ///
 /// The [front page](crate) has an example.
 #[derive(Debug)]
@@ -21,16 +21,16 @@ pub struct Server {
 }
 
 impl Server {
-    /// The number of tokens that a server owns, counted from its base: 1,024. The first is for the
-    /// listener, the last for the guard of the lock file, and the others are for connections. The
-    /// application uses tokens outside of this range for its own sources.
+    /// How many tokens a server owns, counted from its base: 1,024. The first is for the listener, the last
+    /// for the guard of the lock file, and those between for connections. Use tokens outside this range for
+    /// your own sources.
     pub const TOKENS: usize = TOKENS;
 
     /// Starts the server of an editor: binds the listener, publishes the lock file, and registers in the
-    /// `Poll` of this registry under tokens from `base` on.
+    /// `Poll` of this registry, with tokens from `base` on.
     ///
     /// # Errors
-    /// [`StartError`]. After an error nothing listens, and no lock file is left.
+    /// [`StartError`]. After an error nothing listens, and no lock file is left behind.
     pub fn start(
         editor: impl Into<StartOptions>,
         registry: &Registry,
@@ -40,25 +40,25 @@ impl Server {
         Ok(Self { inner, base })
     }
 
-    /// Binds the listener, and registers in the `Poll` of this registry under tokens from `base` on.
-    /// [`EditorLock::publish`] then publishes a lock file.
+    /// Binds the listener, and registers in the `Poll` of this registry, with tokens from `base` on. To
+    /// publish a lock file, call [`EditorLock::publish`] next.
     ///
     /// # Errors
-    /// [`InvalidInput`](io::ErrorKind::InvalidInput) if other machines can reach the listener and the
-    /// policy requires no token; otherwise the error of binding or of registering.
+    /// [`InvalidInput`](io::ErrorKind::InvalidInput) if other machines can reach the listener and the policy
+    /// requires no token; otherwise the error of binding or of registering.
     pub fn bind(bind: Bind, config: ServerConfig, registry: &Registry, base: Token) -> io::Result<Self> {
         let inner = Inner::bind(bind, config, |listener| Sockets::new(listener, registry, base))?;
         Ok(Self { inner, base })
     }
 
-    /// Returns the machine, which has the connections and their shared state.
+    /// Returns the machine, for example to list the agents.
     #[must_use]
     pub const fn machine(&self) -> &ide::Server {
         self.inner.machine()
     }
 
-    /// Returns the machine, to answer a call or to report what the person does. Its output is written in
-    /// the next turn.
+    /// Returns the machine, so that you can answer a call or report what the person does. The next turn
+    /// writes its output.
     pub const fn machine_mut(&mut self) -> &mut ide::Server {
         self.inner.machine_mut()
     }
@@ -69,31 +69,31 @@ impl Server {
         self.inner.lock_file()
     }
 
-    /// Returns the lock file, to publish one or to change its folders. The guard of a new file begins with the
-    /// next turn, so ask [`deadline`](Self::deadline) again before you wait.
+    /// Returns the lock file, so that you can publish one or change its folders. The guard of a new file
+    /// starts with the next turn, so ask [`deadline`](Self::deadline) again before you wait.
     pub const fn lock_file_mut(&mut self) -> &mut EditorLock {
         self.inner.lock_file_mut()
     }
 
-    /// Returns the address of the listener, also after it has closed.
+    /// Returns the address of the listener, even after it has closed.
     #[must_use]
     pub const fn local_addr(&self) -> SocketAddr {
         self.inner.local_addr()
     }
 
-    /// Returns true if the server was shut down and nothing is left to do.
+    /// Whether the server was shut down and nothing is left to do.
     #[must_use]
     pub fn is_over(&self) -> bool {
         self.inner.is_over()
     }
 
-    /// Returns true if events with this token are for the server.
+    /// Whether events with this token are for the server.
     #[must_use]
     pub const fn owns(&self, token: Token) -> bool {
         matches!(token.0.checked_sub(self.base.0), Some(offset) if offset < TOKENS)
     }
 
-    /// Notes an event of the `Poll`. Returns true if it was for the server.
+    /// Takes an event of the `Poll`. Returns true if it was for the server.
     pub fn handle_event(&mut self, event: &Event) -> bool {
         let offset = event.token().0.checked_sub(self.base.0).filter(|offset| *offset < TOKENS);
         let Some(offset) = offset else { return false };
@@ -107,9 +107,8 @@ impl Server {
         true
     }
 
-    /// Returns a handle by which other threads use the server. Its work runs in the next
-    /// [`turn`](Self::turn), and `waker` ends the wait of the `Poll` before it; only the `waker` of the first
-    /// call is used.
+    /// Returns a handle with which other threads can use the server. Its work runs in the next
+    /// [`turn`](Self::turn), and `waker` ends the wait before it; only the `waker` of the first call is used.
     pub fn handle(&mut self, waker: &Waker) -> Handle {
         let waker = waker.clone();
         // An error means that the `Poll` is gone, and no turn follows.
@@ -120,30 +119,30 @@ impl Server {
         self.inner.handle(wake)
     }
 
-    /// Takes one turn: accepts and reads, ticks, passes every event to `on`, and writes the output,
-    /// on every connection that has work. Reads about 256 KiB in all at most, and writes about as
-    /// much per connection.
+    /// Takes one turn: accepts, reads, runs timers, passes every event to `on`, and writes the output of
+    /// every connection that has work. Reads at most about 256 KiB in all, and writes about as much to each
+    /// connection.
     pub fn turn(&mut self, now: Time, on: impl FnMut(&mut ide::Server, ServerEvent)) {
         self.inner.turn(now, on);
     }
 
-    /// Returns the next event of a turn, or `None` at the end of the turn. An application uses this
-    /// method if it needs `&mut self` to handle an event: `while let Some(event) =
-    /// self.server.next_event(now) { self.handle(event) }`. The next call after `None` begins another
-    /// turn. Nothing is lost or done twice if the next call comes later.
+    /// Returns the next event of a turn, or `None` at its end; the call after that begins another turn. Use
+    /// this in place of [`turn`](Self::turn) if you need `&mut self` to handle an event:
+    /// `while let Some(event) = self.server.next_event(now) { self.handle(event) }`. You may call it later:
+    /// nothing is lost or done twice.
     pub fn next_event(&mut self, now: Time) -> Option<ServerEvent> {
         self.inner.event_of_turn(now)
     }
 
-    /// Returns the latest time for the next turn: `now` while there is work.
+    /// Returns when the next turn is due at the latest: `now` while there is work.
     #[must_use]
     pub fn deadline(&mut self, now: Time) -> Option<Time> {
         self.inner.deadline(now)
     }
 
-    /// Removes the lock file, stops listening, and begins to close every connection cleanly: an open
-    /// WebSocket with a close handshake. Continue with the loop until [`is_over`](Server::is_over): a
-    /// few seconds at most.
+    /// Removes the lock file, stops listening, and begins to close every connection cleanly, an open
+    /// WebSocket with a close handshake. Go on with your loop until [`is_over`](Server::is_over), a few
+    /// seconds at most.
     pub fn shutdown(&mut self, now: Time) {
         self.inner.shutdown(now);
     }

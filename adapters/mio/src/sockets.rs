@@ -1,4 +1,4 @@
-//! The sockets of a server, registered in the `Poll` of the application.
+//! The sockets of a server, registered in the application's `Poll`.
 
 use crate::conn::prepare;
 use ide_mcp_driver::Transport;
@@ -13,14 +13,14 @@ use std::net::SocketAddr;
 #[cfg(unix)]
 use std::os::fd::{AsRawFd as _, OwnedFd};
 
-/// The number of tokens that a server owns: one for the listener, one for the guard of the lock file,
-/// and one for each connection.
+/// How many tokens a server owns: one for the listener, one for the guard of the lock file, and one for each
+/// connection.
 pub(crate) const TOKENS: usize = 1024;
 
 /// The token of the guard, counted from `base`.
 pub(crate) const GUARD: usize = TOKENS - 1;
 
-/// The listener, and the tokens of the sockets, from `base` on. The listener has the first token.
+/// The listener, and the tokens of the sockets, from `base` on. The listener has the first one.
 #[derive(Debug)]
 pub(crate) struct Sockets {
     listener: Option<TcpListener>,
@@ -50,8 +50,8 @@ impl Sockets {
     }
 }
 
-/// epoll and kqueue report each arrival, and say with it if the stream has ended. mio promises less: on Windows, and where
-/// it waits by poll(2), it reports again only after a read that would have blocked.
+/// epoll and kqueue report each arrival, and tell at once if the stream has ended. mio promises less: on
+/// Windows, and where it waits by poll(2), it reports again only after a read that would have blocked.
 pub(crate) const SHORT_READS_DRAIN: bool = cfg!(all(
     any(
         target_os = "android",
@@ -77,7 +77,7 @@ impl Transport for Sockets {
     }
 
     fn adopt(&mut self, number: usize, mut stream: TcpStream) -> io::Result<TcpStream> {
-        // The first token is the listener's, and the last the guard's.
+        // The first token belongs to the listener, and the last to the guard.
         if number >= GUARD.saturating_sub(1) {
             return Err(ErrorKind::QuotaExceeded.into());
         }

@@ -1,5 +1,5 @@
-//! A timer that makes a `Poll` readable: a descriptor of Linux, or a filter of kqueue. On other systems
-//! there is none, and the loop has to call at the timeout of the server by itself.
+//! A timer that makes a `Poll` readable: a descriptor on Linux, a filter on kqueue. Other systems have none,
+//! and the loop must call at the timeout of the server by itself.
 
 use ide_mcp::Time;
 use mio::{Registry, Token};
@@ -10,7 +10,7 @@ use std::time::Duration;
 #[derive(Debug)]
 pub(crate) struct Timer {
     source: sys::Source,
-    /// The time to which the timer is set, until it fires.
+    /// When the timer fires, until it has.
     pub(super) set_to: Option<Time>,
 }
 
@@ -19,29 +19,29 @@ impl Timer {
         Ok(Self { source: sys::Source::new(registry, token)?, set_to: None })
     }
 
-    /// Sets the timer to this time or leaves it at an earlier one. A timer that fires early costs one turn
-    /// without work, and most deadlines move to a later time before they come.
+    /// Sets the timer to this time, or leaves it at an earlier one. Firing early costs one turn without work,
+    /// and most deadlines move to a later time before they come.
     pub(crate) fn set(&mut self, now: Time, deadline: Option<Time>) {
         let Some(deadline) = deadline else { return };
         if self.set_to.is_none_or(|set_to| deadline < set_to) {
-            // The system refuses no duration that fits in its type. If it refuses nevertheless, the loop
-            // has the timeout of the server.
+            // No system refuses a duration that fits in its type. If it does, the loop still has the timeout
+            // of the server.
             let wait = deadline.saturating_since(now).clamp(Duration::from_nanos(1), LONGEST);
             self.set_to = self.source.set(wait).is_ok().then_some(deadline);
         }
     }
 
-    /// Notes that the timer has fired.
+    /// Call this when the timer has fired.
     pub(crate) fn fired(&mut self) {
         self.source.fired();
         self.set_to = None;
     }
 }
 
-/// The longest wait of the timer: one that fits in every type of the systems.
+/// The longest wait of the timer, which fits in the types of all systems.
 const LONGEST: Duration = Duration::from_secs(24 * 60 * 60);
 
-// The module `sys` of each system with a timer shadows this glob import.
+// On a system with a timer, its module `sys` shadows this glob import.
 #[allow(unused_imports, reason = "this system can have a timer")]
 use without_timer::*;
 
@@ -68,7 +68,7 @@ mod sys {
             Ok(Self(fd))
         }
 
-        /// Setting the timer also takes back a firing that was not read.
+        /// This also takes back a firing that was not read.
         pub(super) fn set(&self, wait: Duration) -> io::Result<()> {
             let it_value = Timespec::try_from(wait).map_err(io::Error::other)?;
             let once = Itimerspec { it_interval: Timespec { tv_sec: 0, tv_nsec: 0 }, it_value };
@@ -97,7 +97,7 @@ mod sys {
     use std::os::fd::AsRawFd as _;
     use std::time::Duration;
 
-    /// A queue with one filter, inside of the queue of the `Poll`.
+    /// A queue with one filter, inside the queue of the `Poll`.
     #[derive(Debug)]
     pub(super) struct Source(Poller);
 
@@ -159,8 +159,8 @@ mod tests {
     const DUE: Option<Time> = Some(NOW);
     const PAST: Option<Time> = Some(Time::ZERO);
 
-    /// The rows differ in whether one of the deadlines has come, and not in when the timer fires: whether it
-    /// fires at all decides, so a busy machine changes no result.
+    /// The rows differ in whether one of the deadlines has come, not in when the timer fires: only whether it
+    /// fires decides, so a busy machine changes no result.
     #[test]
     fn earliest_deadline_fires_in_every_order() {
         let rows: [(&str, &[Option<Time>], bool); 16] = [
@@ -184,7 +184,7 @@ mod tests {
         let (mut poll, mut events) = (Poll::new().unwrap(), Events::with_capacity(4));
         for (name, deadlines, fires) in rows {
             let mut timer = Timer::new(poll.registry(), Token(7)).unwrap();
-            // The second time the timer has fired before.
+            // The second time, the timer has fired before.
             for round in 0..2 {
                 for deadline in deadlines {
                     timer.set(NOW, *deadline);

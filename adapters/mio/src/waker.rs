@@ -1,16 +1,15 @@
-//! The wake-up by which another thread interrupts the wait of the loop.
+//! Lets another thread interrupt the wait of the loop.
 
 use mio::{Registry, Token};
 use std::io;
 use std::sync::Arc;
 
-/// A handle that notifies the loop from any thread that a queue of the application has an entry.
+/// Tells your loop, from any thread, that a queue of yours has an entry.
 ///
-/// Put something into the queue first, and wake second. The loop, once woken, drains the queue until it
-/// is empty. Several wakes can become one, and a wake can come for a queue that is already empty. So the
-/// loop reads the queue to learn what there is to do; the wake is only a hint. Keep one waker for as
-/// long as the loop waits, and give clones to threads: if the last waker is dropped, a wake-up that the
-/// loop has not received yet is lost.
+/// Put the entry into the queue first, and wake second. The loop must then read the queue until it is empty.
+/// Several wakes may become one, and a wake may come for a queue that is already empty, so take it as a hint
+/// only. Keep one waker for as long as the loop waits, and give clones to the threads: when the last one is
+/// dropped, a wake-up that the loop has not received yet is lost.
 ///
 /// ```
 /// use ide_mcp_mio::Waker;
@@ -45,7 +44,7 @@ pub struct Waker(Arc<mio::Waker>);
 impl Waker {
     /// Creates a waker that wakes the `Poll` of this registry with an event that has this token.
     ///
-    /// A `Poll` can have only one waker. If the application has its own, pass that to `from`.
+    /// A `Poll` can have only one waker. If you already have one, pass it to `from`.
     ///
     /// # Errors
     /// The error of the system.
@@ -53,7 +52,7 @@ impl Waker {
         mio::Waker::new(registry, token).map(|waker| Self(Arc::new(waker)))
     }
 
-    /// Ends the current wait of the `Poll`, or the next wait if it does not wait now.
+    /// Ends the current wait of the `Poll`, or the next one if it is not waiting.
     ///
     /// # Errors
     /// The error of the system.

@@ -15,12 +15,12 @@ use std::net::TcpStream;
 use std::pin::Pin;
 use std::task::Poll;
 
-/// An agent: it finds the editor by its lock file, attaches, and attaches again if it loses the editor.
+/// An agent in a task: it finds the editor by its lock file, attaches, and attaches again if it loses the
+/// editor.
 ///
-/// The agent moves bytes only while a task awaits one of its methods. An agent that is attached and has
-/// nothing to ask awaits the [next event](Self::next_event), so that it answers the pings of the editor.
-/// The lock file is read on the task, and a host with a name (`CLAUDE_CODE_IDE_HOST_OVERRIDE`) is looked up
-/// on the task.
+/// Bytes move only while you await one of its methods. If you have nothing to ask, await the [next
+/// event](Self::next_event), so that the agent answers the editor's pings. The lock file is read on the task,
+/// and so is a host looked up that is a name (`CLAUDE_CODE_IDE_HOST_OVERRIDE`).
 ///
 /// ```no_run
 /// use ide_mcp_smol::ide::kit::display_line;
@@ -47,16 +47,16 @@ pub struct Agent {
 }
 
 impl Agent {
-    /// Finds the editor and attaches to it. Waits until the session is ready. Dropping the future drops the
+    /// Finds the editor, attaches, and waits until the session is ready. Dropping the future drops the
     /// connection.
     ///
     /// # Errors
-    /// [`AgentError`], whose text names the remedy.
+    /// [`AgentError`]; its text says what to do.
     pub async fn attach(options: AgentOptions) -> Result<Self, AgentError> {
         let mut agent = Self::start(options)?;
         loop {
             if let Some(attached) = agent.session.take_attached() {
-                // The editor waits for these bytes, and the agent can be idle from now on.
+                // The editor waits for these bytes, and from now on the agent may be idle.
                 if let Some(conn) = &mut agent.conn {
                     conn.write();
                 }
@@ -66,9 +66,9 @@ impl Agent {
         }
     }
 
-    /// Finds the editor, and attaches to it by the methods that wait. The first
-    /// [`Ready`](ClientEvent::Ready) is the beginning, which [`attach`](Self::attach) takes. An event of the session
-    /// can come before it.
+    /// Finds the editor, and leaves the attaching to the methods that wait. You then get a
+    /// [`Ready`](ClientEvent::Ready) event, perhaps after other events of the session;
+    /// [`attach`](Self::attach) waits for it.
     ///
     /// # Errors
     /// [`AgentError::NoEditor`].
@@ -86,8 +86,8 @@ impl Agent {
         self.wait_for(pending).await
     }
 
-    /// Calls a tool of the editor. Waits for the answer as [`wait_for`](Self::wait_for) does: for a
-    /// proposal without a timeout, and for every other tool at most 60 s.
+    /// Calls a tool of the editor and waits for the answer as [`wait_for`](Self::wait_for) does: for a
+    /// proposal without a timeout, for every other tool at most 60 s.
     ///
     /// # Errors
     /// [`CallError`].
@@ -96,12 +96,12 @@ impl Agent {
         self.wait_for(pending).await
     }
 
-    /// Waits for the answer to a request of [`client_mut`](Self::client_mut) whose outcome was not
-    /// delivered as an event. Events that arrive meanwhile wait for [`next_event`](Self::next_event), in
-    /// order.
+    /// Waits for the answer to a request that you have made with [`client_mut`](Self::client_mut), unless its
+    /// outcome was already delivered as an event. Events that arrive in the meantime wait for
+    /// [`next_event`](Self::next_event), in order.
     ///
-    /// Dropping the future cancels the request: the next call of an awaited method notifies the editor, and
-    /// no event reports the outcome. The other requests and events are not affected.
+    /// Dropping the future cancels the request: the next method that you await tells the editor, and no event
+    /// reports the outcome. Other requests and events are not affected.
     ///
     /// # Errors
     /// [`CallError`], also if the connection ends before the answer.
@@ -116,13 +116,14 @@ impl Agent {
         }
     }
 
-    /// Waits for the next event. After a [`Closed`](ClientEvent::Closed) the agent attaches again, with another
-    /// [`Ready`](ClientEvent::Ready), or it is over.
+    /// Waits for the next event. After a [`Closed`](ClientEvent::Closed) the agent either attaches again,
+    /// which is another [`Ready`](ClientEvent::Ready), or ends.
     ///
-    /// The future is cancel-safe: dropping it at any time loses no event, and no attempt to connect.
+    /// The future is cancel-safe: you can drop it at any time without losing an event or an attempt to
+    /// connect.
     ///
     /// # Errors
-    /// The end of the agent, once and behind all events. Every later call fails with [`AgentError::Over`].
+    /// Why the agent has ended, once and after all events. Every later call fails with [`AgentError::Over`].
     pub async fn next_event(&mut self) -> Result<ClientEvent, AgentError> {
         loop {
             if let Some(event) = self.session.next_event()? {
@@ -132,8 +133,8 @@ impl Agent {
         }
     }
 
-    /// Detaches: sends a close frame, and waits for the close handshake, for at most some seconds. The
-    /// editor then receives everything that was sent. An agent that is dropped sends no close frame.
+    /// Leaves the editor: sends a close frame, and waits for the close handshake (some seconds at most), so
+    /// that the editor receives everything you have sent. An agent that is just dropped sends no close frame.
     pub async fn detach(mut self) {
         if let Some(mut conn) = self.conn.take() {
             conn.machine_mut().close();
@@ -141,7 +142,7 @@ impl Agent {
         }
     }
 
-    /// Returns the current time, for methods of the machine that take a time.
+    /// Returns the current time, for methods of the machine that take one.
     #[must_use]
     pub fn now(&self) -> Time {
         self.clock.now()
@@ -153,8 +154,8 @@ impl Agent {
         &self.session
     }
 
-    /// Returns the machine of the connection, for every request, answer and notification. Its output is
-    /// written in the next turn.
+    /// Returns the machine of the connection, for any request, answer or notification. The next turn writes
+    /// its output.
     ///
     /// # Errors
     /// [`NotSent::NotReady`] while the agent is not attached.
@@ -163,14 +164,13 @@ impl Agent {
         conn.map(Conn::machine_mut).ok_or(NotSent::NotReady)
     }
 
-    /// Returns true if the agent has ended, and its last event and its error were delivered.
+    /// Whether the agent has ended, and its last event and its error were delivered.
     #[must_use]
     pub fn is_over(&self) -> bool {
         self.session.is_over()
     }
 
-    /// Takes one step of the session. The state between two polls is in the agent, so the future can be
-    /// dropped at any time.
+    /// Takes one step of the session. All state is in the agent, so the future can be dropped at any time.
     async fn advance(&mut self) {
         match self.session.step(self.clock.now()) {
             AgentStep::Connect { host, port } => match address_of(&host, port) {
@@ -188,7 +188,7 @@ impl Agent {
             }
             AgentStep::Over | _ => {}
         }
-        // The step can have ended the attempt, such as one that took too long.
+        // The step may have ended the attempt, for example because it took too long.
         if !self.session.is_connecting() {
             self.connecting = None;
         }
@@ -199,8 +199,8 @@ impl Agent {
         }
     }
 
-    /// Waits for the socket that connects, or until this time. An attempt that takes too long ends at the
-    /// next step.
+    /// Waits for the connecting socket, or until this time. The next step ends an attempt that takes too
+    /// long.
     async fn connected_or_at(&mut self, until: Time) {
         let mut timer = Timer::after(until.saturating_since(self.now()));
         let connecting = &mut self.connecting;
@@ -231,7 +231,7 @@ impl Agent {
     }
 }
 
-/// A socket that connects.
+/// A socket that is connecting.
 struct Connecting(Pin<Box<dyn Future<Output = io::Result<Async<TcpStream>>> + Send + Sync>>);
 
 impl fmt::Debug for Connecting {
@@ -240,7 +240,7 @@ impl fmt::Debug for Connecting {
     }
 }
 
-/// A wait for an outcome. Dropping it gives up the wait if there was no outcome.
+/// A wait for an outcome. Dropping it before there is one gives up the wait.
 struct Wait<'a> {
     agent: &'a mut Agent,
 }

@@ -12,9 +12,8 @@ use std::net::{SocketAddr, TcpStream};
 
 /// One connection: a machine on a socket of the reactor.
 ///
-/// [`next_event`](Conn::next_event) waits. The output that the application has given to the machine
-/// is sent by the next call of `next_event`. Call it until [`is_over`](Conn::is_over), or the last
-/// bytes can be lost.
+/// [`next_event`](Conn::next_event) waits, and sends what you have given to the machine. Call it until
+/// [`is_over`](Conn::is_over), or the last bytes may be lost.
 ///
 /// ```no_run
 /// use ide_mcp_smol::{Conn, Time, ws};
@@ -39,7 +38,7 @@ pub struct Conn<M: Machine> {
 }
 
 impl<M: Machine<Conn = ()>> Conn<M> {
-    /// Connects, and drives the machine on the connection.
+    /// Connects, and runs the machine on the connection.
     ///
     /// # Errors
     /// The error of connecting, or of preparing the socket.
@@ -49,11 +48,10 @@ impl<M: Machine<Conn = ()>> Conn<M> {
         Ok(Self::on(stream, machine))
     }
 
-    /// Drives the machine on a connected socket, which becomes non-blocking.
+    /// Runs the machine on a connected socket, which becomes non-blocking.
     ///
-    /// The clock of the connection starts now, which fits a machine that was made at [`Time::ZERO`].
-    /// If the machine was made with another clock, pass that clock to
-    /// [`with_clock`](Conn::with_clock).
+    /// The clock of the connection starts now. That is right for a machine made at [`Time::ZERO`]; if you
+    /// made it with another clock, pass that one to [`with_clock`](Conn::with_clock).
     ///
     /// # Errors
     /// The error of preparing the socket.
@@ -70,14 +68,14 @@ impl<M: Machine<Conn = ()>> Conn<M> {
         }
     }
 
-    /// Replaces the clock of the connection by the clock with which the machine was made.
+    /// Uses the clock with which the machine was made.
     #[must_use]
     pub const fn with_clock(mut self, clock: Clock) -> Self {
         self.waiting.clock = clock;
         self
     }
 
-    /// Returns the current time, for methods of the machine that take a time.
+    /// Returns the current time, for methods of the machine that take one.
     #[must_use]
     pub fn now(&self) -> Time {
         self.waiting.clock.now()
@@ -89,18 +87,18 @@ impl<M: Machine<Conn = ()>> Conn<M> {
         self.inner.machine()
     }
 
-    /// Returns the machine, to send something. Its output is written in the next turn.
+    /// Returns the machine, so that you can send something. The next turn writes it.
     pub const fn machine_mut(&mut self) -> &mut M {
         self.inner.machine_mut()
     }
 
-    /// Returns the error that ended the transport, if an error ended it.
+    /// Returns the error that ended the transport, if there was one.
     #[must_use]
     pub const fn error(&self) -> Option<&io::Error> {
         self.inner.link().error()
     }
 
-    /// Returns true if the last event was delivered and nothing is left to do.
+    /// Whether the last event was delivered and nothing is left to do.
     #[must_use]
     pub fn is_over(&self) -> bool {
         self.inner.is_over()
@@ -112,7 +110,7 @@ impl<M: Machine<Conn = ()>> Conn<M> {
         self.inner.link().socket().stream()
     }
 
-    /// Returns the waker by which another thread or task ends the wait.
+    /// Returns a waker with which another thread or task can end the wait.
     #[must_use]
     pub fn waker(&self) -> Waker {
         self.waiting.wakes.waker()
@@ -126,9 +124,8 @@ impl<M: Machine<Conn = ()>> Conn<M> {
     /// Waits for the next event. Returns `None` if a [`Waker`] was used, or if the connection [is
     /// over](Conn::is_over): the last event was delivered, and nothing is left to do.
     ///
-    /// The future is cancel-safe: it has no state of its own, and dropping it at any time loses nothing.
-    /// The future yields to the other tasks of its executor at the end of every turn, and after 128
-    /// events in a row.
+    /// The future is cancel-safe: you can drop it at any time without losing anything. It yields to the other
+    /// tasks of its executor at the end of every turn, and after 128 events in a row.
     pub async fn next_event(&mut self) -> Option<M::Event> {
         let Self { inner, waiting } = self;
         poll_fn(|context| waiting.poll(context, |now, ready| inner.next(now, ready))).await

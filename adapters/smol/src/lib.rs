@@ -1,8 +1,8 @@
 #![doc = include_str!("../README.md")]
 //!
-//! ## A thread of its own
-//! A toolkit that cannot wait for sockets, such as most of those on Windows, lets a thread wait. The loop of the toolkit
-//! gets the events by a channel, and acts through the handle.
+//! ## On its own thread
+//! If your toolkit cannot wait for sockets, as most of those on Windows, let a thread wait. The toolkit's
+//! loop gets the events through a channel, and acts through the handle.
 //! ```no_run
 //! use ide_mcp_smol::Server;
 //! use ide_mcp_smol::ide::ServerConfig;
@@ -35,25 +35,23 @@
 //!
 //! ## Contents
 //!
+//! - [`Server`] is the server of an editor: the listener, the lock file, the sockets and an [`ide::Server`].
 //! - [`Agent`] is an agent: it finds its editor, attaches, calls, and attaches again.
 //! - [`Conn`] is one connection, of either role, with its machine.
-//! - [`Server`] is the server of an editor: the listener, the lock file, the sockets and an
-//!   [`ide::Server`].
-//! - [`Waker`] notifies a task from another thread that a queue of the application has an entry.
+//! - [`Waker`] tells a task from another thread that a queue of yours has an entry.
 //!
-//! Everything happens within `next_event`, on the task that awaits it. No task is spawned, and only
-//! the set of wake-ups is behind a lock. Each socket has a [`std::task::Waker`] of its own, so the
-//! server learns which socket is ready, and a turn for one connection makes no system call for the
-//! others. While nothing happens, the reactor sleeps until the next timer of the protocol is due.
+//! Everything happens within `next_event`, on the task that awaits it. We spawn no task, and only the set of
+//! wake-ups is behind a lock. Each socket has a [`std::task::Waker`] of its own, so the server knows which
+//! one is ready, and a turn for one connection makes no system call for the others. While nothing happens,
+//! the reactor sleeps until the next timer of the protocol is due.
 //!
 //! ## What lies below
-//! These few hundred lines put sockets and timers on the reactor, and wake the task. What is the same on every kind of
-//! loop lies in [`ide_mcp_driver`]: when a socket is read, how much a turn moves, how a connection ends, and when an
-//! agent tries again. [`ide_mcp_lockfile`] has the files and the owners of sockets, and [`ide_mcp`] the protocol,
-//! without a socket.
+//! These few hundred lines put sockets and timers on the reactor, and wake the task. Whatever is the same on
+//! every kind of loop is in [`ide_mcp_driver`], which also compares this adapter with the others: when a
+//! socket is read, how much a turn moves, how a connection ends, and when an agent tries again. Lock files
+//! and the owners of sockets are in [`ide_mcp_lockfile`], and the protocol, without a socket, in [`ide_mcp`].
 //!
-//! This crate is the one dependency of an editor or an agent: it re-exports the modules of [`ide_mcp`], and
-//! [`lockfile`]. [`ide_mcp_driver`] compares this adapter with the others.
+//! You need no other dependency: this crate re-exports the modules of [`ide_mcp`], and [`lockfile`].
 
 mod agent;
 mod conn;

@@ -1,4 +1,4 @@
-//! A socket on the reactor, which wakes the task of the socket when a read or write can be retried.
+//! A socket on the reactor, which wakes the socket's task when a read or write can be retried.
 
 use async_io::Async;
 use ide_mcp_driver::Shutdown;
@@ -6,15 +6,15 @@ use std::io::{self, ErrorKind, Read, Write};
 use std::net::{self, TcpStream};
 use std::task::{Context, Poll, Waker};
 
-/// A non-blocking socket. A call that would have blocked, or a read that left room, arms the reactor, which wakes the
-/// task once the call can be retried. A call that did not block costs the reactor nothing.
+/// A non-blocking socket. A call that would have blocked, or a read that left room, arms the reactor, which
+/// wakes the task once a retry can succeed. A call that did not block costs the reactor nothing.
 #[derive(Debug)]
 pub(crate) struct Socket {
     io: Async<TcpStream>,
     waker: Waker,
-    /// True if the reactor is to wake the task for a read.
+    /// True if the reactor will wake the task for a read.
     armed_to_read: bool,
-    /// True if the reactor is to wake the task for a write.
+    /// True if the reactor will wake the task for a write.
     armed_to_write: bool,
 }
 
@@ -26,8 +26,8 @@ enum To {
 
 impl Socket {
     pub(crate) fn new(io: Async<TcpStream>, waker: Waker) -> Self {
-        // A turn writes all of its output at once, so Nagle's algorithm would only add delay. A
-        // socket that refuses the option still works.
+        // A turn writes all of its output at once, so Nagle's algorithm would only add delay. A socket that
+        // refuses the option still works.
         let _ = io.get_ref().set_nodelay(true);
         Self { io, waker, armed_to_read: false, armed_to_write: false }
     }
@@ -38,8 +38,7 @@ impl Socket {
 
     fn try_to<T>(&mut self, to: To, mut call: impl FnMut(&TcpStream) -> io::Result<T>) -> io::Result<T> {
         if *self.armed(to) {
-            // Takes the readiness that the reactor has reported. Otherwise a later poll would report
-            // it again.
+            // Take the readiness that the reactor has reported, or a later poll would report it again.
             let _ = self.poll(to)?;
         }
         loop {
@@ -77,8 +76,8 @@ impl Read for Socket {
     fn read(&mut self, space: &mut [u8]) -> io::Result<usize> {
         let n = self.try_to(To::Read, |mut stream| stream.read(space))?;
         if 0 < n && n < space.len() {
-            // Nothing more was there, so the reactor is armed without a read that finds nothing. A readiness that it has
-            // reported in between is of what was read.
+            // There was nothing more, so arm the reactor without a read that finds nothing. If it has
+            // reported readiness in the meantime, that was for what we have read.
             while self.poll(To::Read)?.is_ready() {}
         }
         Ok(n)

@@ -1,4 +1,4 @@
-//! The wait of a task, for wake-ups and for timers.
+//! How a task waits, for wake-ups and for timers.
 
 use async_io::Timer;
 use ide_mcp::{Clock, Time};
@@ -7,22 +7,21 @@ use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
-/// The state of a wait. It holds nothing of the connection or server, so the task can stop waiting at
-/// any time.
+/// The state of a wait. It holds nothing of the connection or server, so the task may stop waiting at any
+/// time.
 #[derive(Debug)]
 pub(crate) struct Waiting {
     pub(crate) wakes: WakeSet,
     pub(crate) clock: Clock,
     timer: Timer,
-    /// The time to which the timer is set, if it is set.
+    /// When the timer fires, if it is set.
     set_to: Option<Time>,
-    /// The number of polls since the task last yielded.
+    /// How many polls were ready since the task last yielded.
     ready: u32,
 }
 
-/// The number of polls in a row that can be ready before the other tasks of the executor get a turn.
-/// So a peer that sends without pause does not freeze the window of an editor whose tasks share one
-/// thread.
+/// How many polls in a row may be ready before the executor's other tasks get a turn, so that a peer that
+/// sends without pause cannot freeze the window of an editor whose tasks share one thread.
 const READY_IN_A_ROW: u32 = 128;
 
 impl Waiting {
@@ -30,7 +29,7 @@ impl Waiting {
         Self { wakes, clock: Clock::new(), timer: Timer::never(), set_to: None, ready: 0 }
     }
 
-    /// Takes a step, and arranges that the task is woken when the next step is due.
+    /// Takes a step, and arranges that the task is woken when the next one is due.
     pub(crate) fn poll<E>(
         &mut self,
         context: &mut Context<'_>,
@@ -41,7 +40,7 @@ impl Waiting {
             context.waker().wake_by_ref();
             return Poll::Pending;
         }
-        // The task registers before the step, so that a wake-up during the step is not lost.
+        // Register before the step, so that a wake-up during the step is not lost.
         let ready = self.wakes.register(context.waker());
         let now = self.clock.now();
         self.ready = self.ready.saturating_add(1);
@@ -52,21 +51,20 @@ impl Waiting {
                 self.wake_at(context, now, until);
                 Poll::Pending
             }
-            // After a wake-up the application reads its queue and checks whether all is over.
+            // After a wake-up, the application reads its queue and checks whether all is over.
             Next::Wake | Next::Over | _ => Poll::Ready(None),
         }
     }
 
-    /// Arranges that the task is woken at this time, or a little after it.
+    /// Arranges that the task is woken at this time, or a little later.
     fn wake_at(&mut self, context: &mut Context<'_>, now: Time, until: Option<Time>) {
         let Some(until) = until else { return };
         if until <= now {
-            // There is more work. The other tasks of this executor get a turn before it.
+            // There is more work, but the executor's other tasks get a turn first.
             return context.waker().wake_by_ref();
         }
-        // The timer is never moved to a later time. If it goes off too early, that costs one look at
-        // the clock. Most deadlines move before they are reached, and moving the timer with each of
-        // them would cost more.
+        // Never move the timer to a later time: most deadlines move before they are reached, and following
+        // each of them would cost more than an early look at the clock.
         if self.set_to.is_none_or(|set_to| until < set_to || set_to <= now) {
             self.timer.set_after(until.saturating_since(now));
             self.set_to = Some(until);

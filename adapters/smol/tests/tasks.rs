@@ -1,5 +1,4 @@
-//! The behavior that only this adapter has: waits that are dropped at any time, and other tasks beside the
-//! server.
+//! What only this adapter does: waits that are dropped at any time, and other tasks beside the server.
 
 #![allow(clippy::unwrap_used, clippy::wildcard_enum_match_arm, reason = "a test states what it expects")]
 #![allow(dead_code, reason = "these tests use a part of the code of the common tests")]
@@ -34,7 +33,7 @@ use support::{TempDir, World, diagnostics, proposal};
 
 const CALLS: usize = 2000;
 
-/// The greatest number of calls in flight.
+/// How many calls may be in flight.
 const AT_ONCE: usize = 100;
 
 /// Polls a future once and drops it, as a race against a ready future would.
@@ -46,8 +45,8 @@ fn once<T>(future: impl Future<Output = T>) -> Option<T> {
     }
 }
 
-/// Drops a call after one poll, twice. Checks that the editor closes the diff, that no event reports the
-/// outcome, and that the next call is answered.
+/// A call that is dropped after one poll, twice: the editor closes the diff, no event reports the outcome,
+/// and the next call is answered.
 #[test]
 fn dropped_call_of_an_agent_is_cancelled() {
     let (dir, mut world) = (TempDir::new(), World::<Smol>::new());
@@ -73,8 +72,8 @@ fn dropped_call_of_an_agent_is_cancelled() {
     world.serve(agent);
 }
 
-/// Drops every wait of both sides after one poll, thousands of times. Checks that no call and no answer is
-/// lost, and that none comes twice.
+/// Every wait of both sides is dropped after one poll, thousands of times: no call and no answer is lost or
+/// comes twice.
 #[test]
 fn a_wait_that_is_dropped_loses_nothing() {
     let World { editor: mut server, token, .. } = World::<Smol>::new();
@@ -119,7 +118,7 @@ fn a_wait_that_is_dropped_loses_nothing() {
     assert_eq!((calls, answers, ends), (CALLS, CALLS, 1));
 }
 
-/// Checks that the agent answers a close frame behind each number of events: a wait yields after 128 in a row.
+/// The agent answers a close frame behind any number of events, although a wait yields after 128 in a row.
 #[test]
 fn close_frame_is_written_behind_each_number_of_events() {
     for events in 120..=130 {
@@ -150,7 +149,7 @@ fn close_frame_is_written_behind_each_number_of_events() {
     }
 }
 
-/// A counter of the wake-ups of a task.
+/// Counts the wake-ups of a task.
 struct Count(AtomicUsize, thread::Thread);
 
 impl Wake for Count {
@@ -160,7 +159,7 @@ impl Wake for Count {
     }
 }
 
-/// Checks that a wait without events is woken only a few times in 1.5 s.
+/// A wait without events is woken only a few times in 1.5 s.
 #[test]
 fn idle_wait_is_rarely_woken() {
     let mut server = World::<Smol>::new().editor;
@@ -184,7 +183,7 @@ fn idle_wait_is_rarely_woken() {
     drop(peer);
 }
 
-/// Checks that a task gets its turns although another task on its thread is flooded with messages.
+/// A task gets its turns although another one on its thread is flooded with messages.
 #[test]
 fn a_flood_leaves_room_for_other_tasks() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
@@ -230,8 +229,7 @@ fn a_flood_leaves_room_for_other_tasks() {
     assert!(turns_of_the_other >= 20_000 / 128, "{turns_of_the_other} turns beside {received} events");
 }
 
-/// Checks that servers, connections and their futures are `Send`, so that an executor with threads can
-/// run them.
+/// Servers, connections and their futures are `Send`, so that an executor with threads can run them.
 #[test]
 fn servers_connections_and_their_waits_are_send() {
     fn is_send<T: Send>(_: &T) {}
@@ -246,7 +244,7 @@ fn servers_connections_and_their_waits_are_send() {
     is_send(&conn.next_event());
 }
 
-/// Runs an editor and an agent as tasks of smol's executor, whose thread is not that of the test.
+/// An editor and an agent as tasks of smol's executor, whose thread is not that of the test.
 #[test]
 fn editor_and_agent_are_tasks_of_smol() {
     let (dir, mut world) = (TempDir::new(), World::<Smol>::new());
@@ -291,7 +289,7 @@ fn waker_ends_the_wait_of_a_connection() {
     let mut conn = Conn::from_stream(listener.accept().unwrap().0, machine).unwrap();
     let waker = conn.waker();
     let other = thread::spawn(move || {
-        // After this pause the task most likely waits. The wake-up works in either case.
+        // By now the task most likely waits. The wake-up must work in either case.
         thread::sleep(Duration::from_millis(50));
         waker.wake();
     });
@@ -300,7 +298,7 @@ fn waker_ends_the_wait_of_a_connection() {
     other.join().unwrap();
 }
 
-/// Waits longer than the interval at which a guard without notifications looks for its file. Then removes
+/// Waits longer than the interval at which a guard without notifications looks at its file, and then removes
 /// the file.
 #[cfg(target_os = "linux")]
 #[test]
@@ -311,7 +309,7 @@ fn idle_guarded_server_wakes_when_file_vanishes() {
     let path = server.lock_file().path().unwrap().to_owned();
     for _ in 0..5 {
         assert!(once(server.next_event()).is_none(), "nothing has happened");
-        // Within this time the reactor reports the notifications that the publishing itself caused.
+        // Within this time the reactor reports the notifications that publishing itself caused.
         thread::sleep(Duration::from_millis(20));
     }
     let count = Arc::new(Count(AtomicUsize::new(0), thread::current()));

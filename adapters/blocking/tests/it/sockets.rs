@@ -13,7 +13,7 @@ pub(crate) fn accept(listener: &TcpListener, limits: ws::Limits) -> Conn<ws::Ser
     Conn::from_stream(stream, ws::Server::new(limits, Time::ZERO)).unwrap()
 }
 
-/// Starts, on its own thread, an echo server for one connection. The thread returns the `Closed` values.
+/// Starts an echo server for one connection on a thread, which returns the `Closed` values.
 fn echo() -> (SocketAddr, JoinHandle<Vec<ws::Closed>>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let addr = listener.local_addr().unwrap();
@@ -41,7 +41,7 @@ pub(crate) fn client(addr: SocketAddr) -> Conn<ws::Client> {
     Conn::connect(addr, machine).unwrap()
 }
 
-/// Returns a plain TCP socket (without a WebSocket state machine) with a read timeout.
+/// Returns a plain TCP socket (no WebSocket machine) with a read timeout.
 fn plain(addr: SocketAddr) -> TcpStream {
     let stream = TcpStream::connect(addr).unwrap();
     stream.set_read_timeout(Some(PATIENCE)).unwrap();
@@ -92,8 +92,8 @@ fn calls_never_wait_for_a_stalled_peer() {
     conn.machine_mut().accept(None).unwrap();
     let mut slices = 0;
     let closed = loop {
-        // At first the sockets take a part of the data. `flush` and `poll` return just as fast once the
-        // sockets are full.
+        // At first the sockets take some of the data. `flush` and `poll` must return just as fast once they
+        // are full.
         while conn.machine_mut().sender().binary(&vec![7; 1 << 20]).is_ok() {}
         conn.flush(Duration::from_millis(1));
         if let Some(ws::OwnedEvent::Closed(closed)) = conn.poll(Duration::from_millis(10)) {
@@ -139,7 +139,7 @@ fn undecided_upgrade_leaves_input_in_place() {
     let (mut stream, mut conn) = opened(ws::Limits::default());
     stream.write_all(&[0; 16 * 1024]).unwrap();
     assert!(matches!(conn.next_event(), Some(ws::OwnedEvent::Upgrade(_))));
-    // The opening handshake is not decided: the machine takes no more input and has no timer.
+    // Nobody has decided about the opening handshake, so the machine takes no more input and has no timer.
     assert_eq!(conn.poll(Duration::from_millis(30)), None);
     conn.machine_mut().accept(None).unwrap();
     assert!(matches!(conn.next_event(), Some(ws::OwnedEvent::Closed(ws::Closed::ProtocolError(_)))));
@@ -168,8 +168,7 @@ fn room_in_the_buffer_resumes_work() {
         assert!(n > 0);
         back += n;
     }
-    // After a missed wake-up the wait would last until the link frees memory: one second after the first
-    // byte.
+    // If it missed the wake-up, it would wait until the link frees memory: one second after the first byte.
     assert!(clock.now() < Time::from_millis(900), "{:?}", clock.now());
     drop(stream);
     server.join().unwrap();

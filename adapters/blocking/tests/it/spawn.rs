@@ -1,4 +1,4 @@
-//! A server on a thread of its own, used by a handle alone.
+//! A server on its own thread, used through a handle only.
 
 use crate::plain::PATIENCE;
 use ide_mcp::Time;

@@ -1,4 +1,4 @@
-//! A connection does not wake its thread while the peer does not read.
+//! A connection must not wake its thread while the peer does not read.
 
 use crate::sockets::opened;
 use cpu_time::ThreadTime;
@@ -6,7 +6,7 @@ use ide_mcp::ws;
 use std::io::Write as _;
 use std::time::Duration;
 
-/// Returns the number of times that this thread has waited so far.
+/// Returns how many times this thread has waited so far.
 #[cfg(target_os = "linux")]
 fn waits() -> u64 {
     let status = std::fs::read_to_string("/proc/thread-self/status").unwrap();
@@ -14,7 +14,7 @@ fn waits() -> u64 {
     line.split_whitespace().last().unwrap().parse().unwrap()
 }
 
-/// The byte of the peer stays without a poll, so the machine has a deadline that is over.
+/// The peer's byte is not polled, so the machine has a deadline that has passed.
 #[test]
 fn flush_waits_beside_unread_input() {
     let (mut stream, mut conn) = opened(ws::Limits::default());
@@ -40,8 +40,8 @@ fn peer_that_never_reads_causes_no_wakes() {
     assert!(matches!(conn.next_event(), Some(ws::OwnedEvent::Upgrade(_))));
     conn.machine_mut().accept(None).unwrap();
     for size in [6 << 20, 16 << 20] {
-        // First the send buffer is below the high-water mark, where the connection reads input. In
-        // the second round it is above the mark.
+        // First the send buffer stays below the high-water mark, and the connection reads input; in the
+        // second round it is above.
         conn.machine_mut().sender().binary(&vec![7; size]).unwrap();
         assert!(conn.poll(Duration::from_millis(500)).is_none());
         let before = waits();
@@ -52,7 +52,7 @@ fn peer_that_never_reads_causes_no_wakes() {
     // The peer reads, which makes room for the remaining bytes.
     let reader = std::thread::spawn(move || {
         let mut read = Vec::new();
-        // The connection can end with a reset, which is an error.
+        // The connection may end with a reset, which is an error.
         let _ = stream.read_to_end(&mut read);
         read.len()
     });

@@ -99,10 +99,7 @@ fn not_admitted(editor: &FoundEditor, reason: &NotAdmitted, f: &mut fmt::Formatt
             editor.lock_file.display()
         ),
         NotAdmitted::Closed(Closed::NotAccepted(NotAccepted::Status(404, _))) => {
-            write!(
-                f,
-                "the program on port {port} answers 404: it serves no agents at this request target"
-            )
+            write!(f, "the program on port {port} answers 404: it serves no agents at this request target")
         }
         NotAdmitted::Closed(closed) => {
             write!(f, "the editor on port {port} did not admit the agent: {}", safe(closed))

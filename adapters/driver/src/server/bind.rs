@@ -104,7 +104,9 @@ fn first_free<T>(ports: &RangeInclusive<u16>, on: impl Fn(u16) -> io::Result<T>)
     if *first == 0 || ports.is_empty() {
         return Err(io::Error::new(
             ErrorKind::InvalidInput,
-            format!("ports {first} to {last} are not a valid range: it must not be empty, nor contain port 0"),
+            format!(
+                "ports {first} to {last} are not a valid range: it must not be empty, nor contain port 0"
+            ),
         ));
     }
     let mut failure: Option<io::Error> = None;

@@ -142,7 +142,14 @@ fn missing_editor_has_a_reason_and_remedy() {
             "NoneFits",
             &["looked in", "start the editor", "ide-mcp editor"],
         ),
-        ("a port that is none", none, &here, &no_port, "NoneFits", &["is \"x\", which is not a port: unset it"]),
+        (
+            "a port that is none",
+            none,
+            &here,
+            &no_port,
+            "NoneFits",
+            &["is \"x\", which is not a port: unset it"],
+        ),
         ("another folder", elsewhere, &here, &plain, "NoneFits", &["1001.lock: none of its folders"]),
         (
             "a folder inside",

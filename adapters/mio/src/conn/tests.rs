@@ -1,4 +1,4 @@
-//! Tests of a state that a test outside this crate cannot set up.
+//! States that a test outside this crate cannot set up.
 
 use super::*;
 use ide_mcp::ws::{Client, ClientRequest, Closed, Limits, OwnedEvent};

@@ -1,4 +1,4 @@
-//! Tests of the timer and the descriptor, which a test outside of this crate cannot tell apart.
+//! The timer and the descriptor, which a test outside this crate cannot tell apart.
 
 #![allow(clippy::unwrap_used, clippy::wildcard_enum_match_arm, reason = "a test states what it expects")]
 
@@ -15,10 +15,10 @@ use mio::{Events, Poll, Token};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use std::net::TcpStream;
 
-/// A time that no step takes, even on a busy machine.
+/// No step takes this long, even on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// A nested server whose loop waits for the descriptor alone, and its agent.
+/// A nested server whose loop waits for the descriptor only, and its agent.
 struct World {
     editor: NestedServer,
     token: AuthToken,
@@ -63,13 +63,13 @@ impl World {
         self.until("it attaches", |world| world.received.contains(&"ready"));
     }
 
-    /// Returns true if the descriptor is readable, or becomes so within this time.
+    /// Whether the descriptor is readable, or becomes so within this time.
     fn is_readable(&self, at_most: Duration) -> bool {
         let at_most = Timespec::try_from(at_most).unwrap();
         poll(&mut [PollFd::new(&self.editor, PollFlags::IN)], Some(&at_most)).unwrap() > 0
     }
 
-    /// Lets the editor, if its descriptor is readable, and the agent take a turn.
+    /// Gives the editor a turn if its descriptor is readable, and the agent in any case.
     fn step(&mut self) {
         if self.is_readable(Duration::from_millis(1)) {
             let open = &mut self.open;
@@ -113,7 +113,7 @@ impl World {
         });
     }
 
-    /// Checks the invariant of the module. A time that has come makes the descriptor readable, whichever.
+    /// Checks the invariant of the module. Any time that has come makes the descriptor readable.
     fn check(&mut self, after: &str) {
         let now = self.editor.now();
         let deadline = self.editor.server.deadline(now).map(|deadline| deadline.max(now));
@@ -176,7 +176,7 @@ fn timer_is_never_later_than_the_server() {
     world.attach();
     let range = Range::new(Position::new(0, 0), Position::new(0, 1));
     for round in 1..4 {
-        // A push waits for a later one that replaces it: each moves the deadline of the server forward.
+        // A push waits for a later one that replaces it, so each moves the deadline of the server forward.
         for text in ["a", "ab", "abc"] {
             let now = world.editor.now();
             let _ = world.editor.machine_mut().select(now, Selection::new("/w/a", range, text));

@@ -1,7 +1,7 @@
-//! How a [`NestedServer`](super::NestedServer) waits, inside of a loop that waits for its descriptor.
+//! How a [`NestedServer`](super::NestedServer) waits inside a loop that waits for its descriptor.
 //!
-//! A `Poll` of Unix is a descriptor itself, with a timer and a waker inside. A `Poll` of Windows is none: there a thread
-//! waits in it, and rings a bell, which is a socket.
+//! On Unix a `Poll` is itself a descriptor, with a timer and a waker inside. On Windows it is not: there a
+//! thread waits in the `Poll` and rings a bell, which is a socket.
 
 use ide_mcp::{Clock, Time};
 use mio::event::Event;
@@ -13,7 +13,7 @@ pub(super) use sys::Waiting;
 
 const WAKER: Token = Token(0);
 
-/// The first token that is free.
+/// The first free token.
 pub(super) const FREE: Token = Token(2);
 
 /// Waits in a `Poll` once. A signal ends the wait early.
@@ -58,7 +58,7 @@ mod sys {
             self.timer.set(now, deadline);
         }
 
-        /// Returns the time at which the descriptor becomes readable, or became so.
+        /// Returns when the descriptor becomes readable, or became so.
         pub(in super::super) fn set_to(&self) -> Option<Time> {
             self.timer.set_to
         }
@@ -70,7 +70,8 @@ mod sys {
             move || drop(waker.wake())
         }
 
-        /// Waits until the descriptor is readable, for at most `at_most`, and passes on the events of the sockets.
+        /// Waits until the descriptor is readable, for at most `at_most`, and passes on the events of the
+        /// sockets.
         pub(in super::super) fn wait(
             &mut self,
             at_most: Option<Duration>,
@@ -121,11 +122,11 @@ mod sys {
 
     #[derive(Debug, Default)]
     struct State {
-        /// The time at which the thread rings, until it has.
+        /// When the thread must ring, until it has.
         deadline: Option<Time>,
-        /// The time for which the bell was rung, until the next wait.
+        /// For which time the bell was rung, until the next wait.
         due: Option<Time>,
-        /// What the sockets have reported. A socket reports again only after it was used, so these are few.
+        /// What the sockets have reported: not much, since a socket reports again only after it was used.
         reported: Vec<Event>,
         failed: Option<io::Error>,
         is_over: bool,
@@ -161,12 +162,12 @@ mod sys {
             } else if state.deadline.is_none_or(|earlier| deadline < earlier) {
                 state.deadline = Some(deadline);
                 drop(state);
-                // The thread waits for the earlier time now. An error means that its `Poll` is gone.
+                // The thread now waits for the earlier time. An error means that its `Poll` is gone.
                 let _ = self.waker.wake();
             }
         }
 
-        /// Returns the time at which the bell becomes readable, or became so.
+        /// Returns when the bell becomes readable, or became so.
         pub(in super::super) fn set_to(&self) -> Option<Time> {
             let state = self.shared.state();
             [state.due, state.deadline].into_iter().flatten().min()
@@ -189,7 +190,7 @@ mod sys {
                 let timeout = Timespec::try_from(at_most).map_err(io::Error::other)?;
                 poll(&mut [PollFd::new(&self.shared.bell, PollFlags::IN)], Some(&timeout))?;
             }
-            // What comes after this rings again.
+            // Whatever comes after this rings again.
             self.shared.bell.silence();
             let (reported, failed) = {
                 let mut state = self.shared.state();

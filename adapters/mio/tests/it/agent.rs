@@ -1,4 +1,4 @@
-//! The agent in a `Poll`, apart from the common behavior of the adapters.
+//! What only the agent in a `Poll` does; what all adapters do is tested in `adapters/tests`.
 
 use ide_mcp::Time;
 use ide_mcp_mio::{Agent, AgentError, AgentOptions, Trust};
@@ -6,7 +6,7 @@ use mio::{Events, Poll, Token};
 use std::net::{Ipv4Addr, TcpListener};
 use std::{env, fs, process};
 
-/// Checks that the time to connect does not count as time of the opening handshake.
+/// Connecting must not use up the time of the opening handshake.
 #[test]
 fn handshake_timer_begins_at_the_connection() {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();

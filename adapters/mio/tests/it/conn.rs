@@ -22,7 +22,7 @@ struct World {
     servers: Vec<Conn<ws::Server>>,
     clients: Vec<Conn<ws::Client>>,
     tokens: usize,
-    /// The number of pings that the connections of the listener have received.
+    /// How many pings the connections of the listener have received.
     pings: usize,
 }
 
@@ -59,7 +59,7 @@ impl World {
         self.clients.push(Conn::connect(addr, machine, self.poll.registry(), token).unwrap());
     }
 
-    /// Waits once and takes a turn of every connection.
+    /// Waits once, and takes a turn of every connection.
     fn step(&mut self, on: impl FnMut(&mut ws::Client, ws::OwnedEvent)) {
         self.step_within(PATIENCE, on);
     }
@@ -114,7 +114,7 @@ fn eight_clients_receive_all_their_echoes() {
                 for n in 0..64_usize {
                     machine.sender().text(&format!("{n} ").repeat(n * n)).unwrap();
                 }
-                // A ping after the messages does not disturb their echoes.
+                // A ping after the messages must not disturb their echoes.
                 machine.sender().ping(b"done").unwrap();
             }
             ws::OwnedEvent::Text(text) => {
@@ -152,8 +152,8 @@ fn e03_much_goes_through_and_then_nothing_spins() {
             }
         });
     }
-    // The memory of the last messages is freed within a second. Where edges are emulated, as on Windows, the room of a socket
-    // is reported again after a read that found nothing.
+    // The memory of the last messages is freed within a second. Where edges are emulated, as on Windows, a
+    // read that finds nothing makes the system report the socket's room again.
     let settled = world.clock.now().saturating_add(Duration::from_millis(1_500));
     while world.clock.now() < settled {
         world.step_within(Duration::from_millis(50), |_, _| {});
@@ -179,8 +179,7 @@ fn e03_noisy_connection_never_starves_a_quiet_one() {
     let noisy = thread::spawn(move || {
         let mut stream = std::net::TcpStream::connect(addr).unwrap();
         stream.write_all(HEAD).unwrap();
-        // The peer sends a ping of 125 bytes, masked with zeros, again and again, and never reads the
-        // pongs.
+        // The peer sends a ping of 125 bytes, masked with zeros, again and again, and never reads the pongs.
         let ping: Vec<u8> = [0x89, 0xfd, 0, 0, 0, 0].into_iter().chain([0; 125]).collect();
         let flood = ping.repeat(500);
         while !QUIET_IS_DONE.load(Ordering::Relaxed) {

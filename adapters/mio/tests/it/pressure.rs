@@ -1,7 +1,7 @@
-//! Sockets with tiny buffers. Readiness is edge-triggered: a loop that stops before a socket would
-//! block, and forgets that socket, waits for ever. The buffers of a kernel are too large to show such
-//! a fault. These sockets are in memory, and can be so small that they hold a single byte. They report
-//! an edge as epoll does, once for each time that a call would have blocked.
+//! Sockets with tiny buffers. With edge-triggered readiness, a loop that stops before a socket would block,
+//! and then forgets that socket, waits forever. A kernel's buffers are too large to show such a bug. These
+//! sockets are in memory and may hold as little as a single byte. They report an edge as epoll does: once for
+//! each call that would have blocked.
 
 use ide_mcp::{Time, ws};
 use ide_mcp_driver::{Conn, Link, Shutdown};
@@ -49,7 +49,7 @@ struct End {
 }
 
 impl End {
-    /// Returns true if a poll would report this socket now.
+    /// Whether a poll would report this socket now.
     fn is_reported(&self) -> bool {
         let has_bytes = !self.incoming.bytes.borrow().is_empty();
         let has_room = self.outgoing.bytes.borrow().len() < self.outgoing.capacity;
@@ -92,8 +92,8 @@ impl Shutdown for End {
     }
 }
 
-/// A server that echoes, and its client. Each gets a turn only if its socket is reported or if its
-/// deadline has come.
+/// A server that echoes, and its client. Each gets a turn only if its socket is reported or its deadline has
+/// come.
 struct World {
     server: Conn<ws::Server, End>,
     client: Conn<ws::Client, End>,
@@ -142,7 +142,7 @@ impl World {
         assert!(moved, "both wait for ever: {:?} {:?}", self.server, self.client);
     }
 
-    /// Returns the number of calls that would have blocked.
+    /// Returns how many calls would have blocked.
     fn blocked(&self) -> usize {
         let End { incoming, outgoing } = self.server.link().socket();
         incoming.blocked.get() + outgoing.blocked.get()

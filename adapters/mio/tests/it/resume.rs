@@ -18,15 +18,15 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
 
-/// The time after which a test fails. A test that passes never waits for it.
+/// A test fails after this time; one that passes never waits for it.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// The ports of editors that come back to their port. The system gives none of them to another program, as it does
-/// with the port of an editor that has just ended.
+/// The ports of editors that come back to their port. The system gives them to no other program, as it might
+/// do with the port of an editor that has just ended.
 const LASTING: RangeInclusive<u16> = 10_000..=32_000;
 
-/// Waits until an editor that has ended has freed its port: a process that another test starts inherits the
-/// listener for a moment.
+/// Waits until an ended editor has freed its port: a process that another test starts inherits the listener
+/// for a moment.
 fn await_port(port: u16) {
     let clock = Clock::new();
     while let Err(error) = std::net::TcpListener::bind((Ipv4Addr::LOCALHOST, port)) {
@@ -35,7 +35,8 @@ fn await_port(port: u16) {
     }
 }
 
-/// Runs an editor until `over` is true, then shuts it down. Returns its port, and true if it has kept the token.
+/// Runs an editor until `over` is true, then shuts it down. Returns its port, and whether it has kept the
+/// token.
 fn run(bind: Bind, token: &AuthToken, mut over: impl FnMut(u16) -> bool) -> (u16, bool) {
     let (mut poll, mut events, clock) = (Poll::new().unwrap(), Events::with_capacity(8), Clock::new());
     let config = ServerConfig::new("editor", "1").policy(Policy::new(0, Auth::Token(token.clone())));
@@ -59,7 +60,7 @@ fn run(bind: Bind, token: &AuthToken, mut over: impl FnMut(u16) -> bool) -> (u16
     (server.local_addr().port(), server.lock_file().token() == Some(token))
 }
 
-/// Starts an agent that looks for the editor at its last port, with pauses short enough for a test. The agent
+/// Starts an agent that looks for the editor at its last port, with pauses short enough for a test. It
 /// reports each time that it is attached, and leaves after the second time.
 fn agent(port: u16, token: AuthToken, attached: mpsc::Sender<()>) -> thread::JoinHandle<Vec<Closed>> {
     let config = ClientConfig::new(Implementation::new("agent", "1"), port, Some(token));
@@ -103,7 +104,8 @@ fn agent(port: u16, token: AuthToken, attached: mpsc::Sender<()>) -> thread::Joi
     })
 }
 
-/// Where the system does not report whose sockets the clients have, the agent is refused: the token is a fresh one.
+/// Where the system does not report who owns a client's socket, the agent is refused: the token is a fresh
+/// one.
 #[test]
 fn client_returns_to_editor_on_same_port() {
     let token = new_token().unwrap();
@@ -143,8 +145,8 @@ fn answer_to(port: u16, token: &AuthToken) -> String {
     String::from_utf8_lossy(&first).into_owned()
 }
 
-/// Checks the token that an editor keeps for its next run. Another user who held the port in between,
-/// and got the token from an agent, cannot attach with it.
+/// The token that an editor keeps for its next run: another user who held the port in between, and got the
+/// token from an agent, cannot attach with it.
 #[cfg(target_os = "linux")]
 #[test]
 fn l14_captured_token_opens_nothing_for_another_user() {

@@ -1,5 +1,5 @@
-//! The parts of the server that only this adapter has: the tokens of a `Poll`, and a time that the
-//! test sets. The tests in `adapters/tests` cover everything else for all adapters at once.
+//! What only this adapter's server has: the tokens of a `Poll`, and a time that the test sets.
+//! `adapters/tests` tests everything else for all adapters at once.
 
 use crate::adapter::Editor as _;
 use crate::over_mio::Mio;
@@ -31,7 +31,7 @@ fn lock_file_that_vanishes_is_reported_and_restored() {
     fs::remove_file(&path).unwrap();
     world.until(|world| world.seen.lock_file.last() == Some(&LockFileEvent::Restored));
     assert!(path.exists());
-    // Without notifications the guard looks after an interval, and finds no loss.
+    // Without notifications the guard looks after an interval, and never sees a loss.
     let lost = if cfg!(target_os = "linux") { vec![LockFileEvent::Lost] } else { vec![] };
     assert_eq!(world.seen.lock_file, [lost, vec![LockFileEvent::Restored]].concat());
     let other = LockFile::new(1, vec![], "other", world.token().clone());
@@ -39,8 +39,8 @@ fn lock_file_that_vanishes_is_reported_and_restored() {
     assert!(fs::read_to_string(&path).unwrap().contains("other"));
 }
 
-/// Checks that an idle server gets no event and sets no timer, in a wait that is longer than the interval
-/// of a guard without notifications.
+/// An idle server gets no event and sets no timer, even in a wait that is longer than the interval of a guard
+/// without notifications.
 #[cfg(target_os = "linux")]
 #[test]
 fn idle_server_with_guard_never_wakes() {
@@ -66,7 +66,7 @@ fn it_owns_its_tokens_and_no_others() {
     assert!(!world.editor.server.owns(Token(usize::MAX)));
 }
 
-/// What comes from outside of a turn ends the next wait, on a system without a timer in the `Poll` too.
+/// Work from outside a turn ends the next wait, even on a system without a timer in the `Poll`.
 #[test]
 fn end_of_a_nested_server_ends_a_wait_without_a_limit() {
     let mut server = NestedServer::bind(Bind::AnyPort, ServerConfig::new("editor", "1")).unwrap();
