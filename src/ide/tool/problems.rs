@@ -41,13 +41,13 @@ impl fmt::Display for Unusable {
     }
 }
 
-const NO_FILES: &str = "has to be a list of files, each with `uri` and `diagnostics`, or the diagnostics or the report of one file";
-const NO_LIST: &str = "has to be a list of diagnostics";
-const NO_FILE: &str = "has to be the file, as a URI or a path";
-const NO_OBJECT: &str = "has to be an object";
-const NO_TEXT: &str = "has to be a text";
-const NO_LINE: &str = "has to be a whole number from 0";
-const NO_RANGE: &str = "has to be a start and an end, each with a line and a character, whole numbers from 0";
+const NO_FILES: &str = "must be a list of files, each with `uri` and `diagnostics`, or the diagnostics or the report of one file";
+const NO_LIST: &str = "must be a list of diagnostics";
+const NO_FILE: &str = "must be the file, as a URI or a path";
+const NO_OBJECT: &str = "must be an object";
+const NO_TEXT: &str = "must be a string";
+const NO_LINE: &str = "must be a whole number from 0";
+const NO_RANGE: &str = "must be a start and an end, each with a line and a character, whole numbers from 0";
 
 /// Reads the problems of files. A file without a name is the file that was asked for, if there is one.
 ///
@@ -410,7 +410,7 @@ mod tests {
         ];
         for (name, text, member) in rows {
             let wrong = files(serde_json::from_str(text).unwrap(), None).unwrap_err().to_string();
-            assert!(wrong.starts_with(&alloc::format!("{member} has to be ")), "{name}: {wrong}");
+            assert!(wrong.starts_with(&alloc::format!("{member} must be ")), "{name}: {wrong}");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Panics, which do not leave the library and print nothing: standard error can be the screen of the editor.
+//! Keeps panics inside the library, and silent: standard error may be the screen of the editor.
 
 use std::cell::{Cell, RefCell};
 use std::panic::{self, AssertUnwindSafe, PanicHookInfo};
@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 
 type Hook = Box<dyn Fn(&PanicHookInfo<'_>) + Sync + Send>;
 
-/// The hook of the program in whose copy of std this library is.
+/// The hook of the program, if the library shares its copy of std.
 static PREVIOUS: OnceLock<Hook> = OnceLock::new();
 
 thread_local! {
@@ -14,7 +14,7 @@ thread_local! {
     static MESSAGE: RefCell<String> = const { RefCell::new(String::new()) };
 }
 
-/// Runs `act`, and returns the message of its panic as an error.
+/// Runs `act`, and returns the message of a panic as an error.
 pub(crate) fn caught<T>(act: impl FnOnce() -> T) -> Result<T, String> {
     PREVIOUS.get_or_init(|| {
         let previous = panic::take_hook();
@@ -22,9 +22,9 @@ pub(crate) fn caught<T>(act: impl FnOnce() -> T) -> Result<T, String> {
         previous
     });
     IS_INSIDE.set(true);
-    let done = panic::catch_unwind(AssertUnwindSafe(act));
+    let result = panic::catch_unwind(AssertUnwindSafe(act));
     IS_INSIDE.set(false);
-    done.map_err(|_| format!("a defect of ide-mcp: {}", MESSAGE.take()))
+    result.map_err(|_| format!("a bug in ide-mcp: {}", MESSAGE.take()))
 }
 
 fn on_panic(info: &PanicHookInfo<'_>) {

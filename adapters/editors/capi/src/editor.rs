@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::ffi::c_int;
 use std::time::Duration;
 
-/// An editor with a descriptor, or with bytes alone.
+/// An editor with a descriptor, or one that only takes bytes.
 #[derive(Debug)]
 #[allow(clippy::large_enum_variant, reason = "each handle has one editor, in a box")]
 pub(crate) enum AnyEditor {
@@ -16,14 +16,15 @@ pub(crate) enum AnyEditor {
     Bytes(Editor, Clock, Passed),
 }
 
-/// What the passes for the events and for the output found of the other kind: C asks for one after the other.
+/// C asks for events and for output one after the other. This is what a pass for one of them found of the
+/// other.
 #[derive(Debug, Default)]
 pub(crate) struct Passed {
     events: VecDeque<Event>,
     closed: VecDeque<u64>,
     /// How long the last output of each connection was, until C reports what the socket took.
     offered: BTreeMap<u64, usize>,
-    /// The connection whose offer the editor waits for, until a poll takes the silence for "nothing".
+    /// The connection for whose report the editor waits. If it polls without one, nothing was written.
     live: Option<u64>,
 }
 
@@ -37,11 +38,11 @@ impl AnyEditor {
         Ok(Self::Bytes(editor, Clock::new(), Passed::default()))
     }
 
-    /// Takes one turn. After an error no turn is possible.
+    /// Takes one turn. After an error no further turn is possible.
     pub(crate) fn turn(&mut self) -> Result<(), Refusal> {
         match self {
             Self::Listening(editor) => editor.dispatch().map_err(|error| Refusal::new(Code::Io, error)),
-            // Each question for an event is a turn.
+            // Each call for an event is a turn.
             Self::Bytes(..) => Ok(()),
         }
     }
@@ -62,7 +63,7 @@ impl AnyEditor {
                     match output {
                         Output::Close(conn) => passed.closed.push_back(conn),
                         Output::Wait(_) => return None,
-                        // Without an answer, the next pass offers it again.
+                        // Without a report, the next pass offers it again.
                         Output::Write { .. } | Output::Event(_) => {}
                     }
                 }
@@ -97,7 +98,7 @@ impl AnyEditor {
         }
     }
 
-    /// Returns true after the caller has received the last event, and has closed the last socket.
+    /// Whether the caller has received the last event, and closed the last socket.
     pub(crate) fn is_over(&self) -> bool {
         match self {
             Self::Listening(editor) => editor.is_over(),
@@ -153,7 +154,7 @@ impl AnyEditor {
         }
     }
 
-    /// Reports how many bytes of the last output of a connection its socket took.
+    /// Reports how many bytes of a connection's last output its socket took.
     pub(crate) fn written(&mut self, conn: u64, n: usize) -> Result<(), Refusal> {
         self.bytes()?;
         let Self::Bytes(editor, clock, passed) = self else { return Ok(()) };
@@ -165,8 +166,8 @@ impl AnyEditor {
         if n == 0 {
             return Ok(());
         }
-        // A late report. The bytes are still the first of the connection, so the next pass offers them again; the pass
-        // under way can be past them.
+        // A late report. The bytes are still the first of the connection, so the next pass offers them again.
+        // The pass under way may be beyond them.
         passed.live = None;
         let (mut passes, mut is_reported) = (2, false);
         while passes > 0 {
@@ -174,7 +175,7 @@ impl AnyEditor {
                 Output::Event(event) => passed.events.push_back(event),
                 Output::Write { conn: of, .. } if of == conn && !is_reported => {
                     editor.written(conn, n);
-                    // To the end of this pass, so that the next one offers what this one has passed over.
+                    // Go to the end of this pass, so that the next one offers what this one has skipped.
                     (passes, is_reported) = (1, true);
                 }
                 Output::Write { .. } => {}
@@ -185,7 +186,7 @@ impl AnyEditor {
         Ok(())
     }
 
-    /// Returns true if an event was found in a pass for the output.
+    /// Whether a pass for the output has found an event.
     pub(crate) fn has_event(&self) -> bool {
         matches!(self, Self::Bytes(_, _, passed) if !passed.events.is_empty())
     }

@@ -1,8 +1,9 @@
-//! The functions of `include/ide_mcp.h`, which describes them: the border, and the only file with unsafe code.
+//! The functions of `include/ide_mcp.h`, which describes them. This is the border to C, and the only file
+//! with unsafe code.
 //!
-//! NULL is a value of the types: a handle is an `Option<&mut Handle>`, a pointer to a length an
-//! `Option<&mut MaybeUninit<usize>>`. The other pointers of C are types without a constructor, so that every address
-//! comes from C, which has the duties of the header.
+//! The types allow for NULL: a handle is an `Option<&mut Handle>`, a pointer to a length an
+//! `Option<&mut MaybeUninit<usize>>`. The other pointers are types without a constructor, so that every
+//! address comes from C, which must do what the header says.
 
 #![allow(unsafe_code, reason = "C passes addresses and lengths, and finds the functions by their names")]
 
@@ -10,7 +11,7 @@ use crate::caught::caught;
 use crate::editor::AnyEditor;
 use crate::handle::Handle;
 use crate::refusal::{Code, Refusal};
-use crate::values::{Address, Length, done, lend, named, number, numbered};
+use crate::values::{Address, Length, id_from_c, id_to_c, lend, status, value_or_code};
 use ide_mcp_embed::{MAX_COMMAND, TypedCommand};
 use std::ffi::{CStr, c_char, c_int};
 use std::{ptr, slice, str};
@@ -18,7 +19,7 @@ use std::{ptr, slice, str};
 /// `IDEMCP_ABI`.
 const ABI: u32 = 1;
 
-/// `IDEMCP_ZT`: a NUL ends the text.
+/// `IDEMCP_ZT`: the text ends with a NUL.
 const ZT: usize = usize::MAX;
 
 type Idemcp<'a> = Option<&'a mut Handle>;
@@ -45,18 +46,18 @@ extern "C" fn idemcp_new(config: Chars, len: usize, error: Room, size: usize) ->
 
 #[unsafe(no_mangle)]
 extern "C" fn idemcp_free(handle: Option<Box<Handle>>) {
-    // A panic leaves the rest of the handle behind.
+    // After a panic the rest of the handle leaks.
     let _ = caught(|| drop(handle));
 }
 
 #[unsafe(no_mangle)]
 extern "C" fn idemcp_fd(handle: Idemcp<'_>) -> c_int {
-    number(Handle::enter(handle, |handle| handle.fd()))
+    value_or_code(Handle::enter(handle, |handle| handle.fd()))
 }
 
 #[unsafe(no_mangle)]
 extern "C" fn idemcp_timeout(handle: Idemcp<'_>) -> i64 {
-    number(Handle::enter(handle, |handle| Ok(handle.timeout())))
+    value_or_code(Handle::enter(handle, |handle| Ok(handle.timeout())))
 }
 
 #[unsafe(no_mangle)]
@@ -71,7 +72,7 @@ extern "C" fn idemcp_error(handle: Option<&Handle>) -> *const c_char {
 
 #[unsafe(no_mangle)]
 extern "C" fn idemcp_next(handle: Idemcp<'_>) -> c_int {
-    number(Handle::enter(handle, Handle::next))
+    value_or_code(Handle::enter(handle, Handle::next))
 }
 
 #[unsafe(no_mangle)]
@@ -91,8 +92,8 @@ extern "C" fn idemcp_json(handle: Idemcp<'_>, len: Length<'_>) -> *const c_char 
 
 #[unsafe(no_mangle)]
 extern "C" fn idemcp_quote(to: Room, size: usize, text: Chars, len: usize) -> usize {
-    // Every text can be written as a JSON string. The errors are those of `Chars::text`: NULL, a text that is
-    // too long, or one that is not UTF-8.
+    // Every text can be written as a JSON string, so the only errors are those of `Chars::text`: NULL, too
+    // long, or not UTF-8.
     let quoted =
         caught(|| serde_json::to_string(text.text(len).ok()?).ok()).ok().flatten().unwrap_or_default();
     to.write(size, if quoted.len() < size { &quoted } else { "" });
@@ -101,24 +102,26 @@ extern "C" fn idemcp_quote(to: Room, size: usize, text: Chars, len: usize) -> us
 
 #[unsafe(no_mangle)]
 extern "C" fn idemcp_accept(handle: Idemcp<'_>, call: i64, contents: Chars, len: usize) -> c_int {
-    number(Handle::execute(handle, || {
-        Ok(TypedCommand::accept(named(call), contents.optional(len)?.map(Into::into)))
+    value_or_code(Handle::execute(handle, || {
+        Ok(TypedCommand::accept(id_from_c(call), contents.optional(len)?.map(Into::into)))
     }))
 }
 
 #[unsafe(no_mangle)]
 extern "C" fn idemcp_reject(handle: Idemcp<'_>, call: i64) -> c_int {
-    number(Handle::execute(handle, || Ok(TypedCommand::reject(named(call)))))
+    value_or_code(Handle::execute(handle, || Ok(TypedCommand::reject(id_from_c(call)))))
 }
 
 #[unsafe(no_mangle)]
 extern "C" fn idemcp_respond(handle: Idemcp<'_>, call: i64, json: Chars, len: usize) -> c_int {
-    number(Handle::respond(handle, named(call), || json.optional(len)))
+    value_or_code(Handle::respond(handle, id_from_c(call), || json.optional(len)))
 }
 
 #[unsafe(no_mangle)]
 extern "C" fn idemcp_fail(handle: Idemcp<'_>, call: i64, message: Chars) -> c_int {
-    number(Handle::execute(handle, || Ok(TypedCommand::fail(named(call), message.text(ZT)?.into()))))
+    value_or_code(Handle::execute(handle, || {
+        Ok(TypedCommand::fail(id_from_c(call), message.text(ZT)?.into()))
+    }))
 }
 
 #[unsafe(no_mangle)]
@@ -132,7 +135,7 @@ extern "C" fn idemcp_select(
     text: Chars,
     len: usize,
 ) -> c_int {
-    number(Handle::execute(handle, || {
+    value_or_code(Handle::execute(handle, || {
         let (path, text) = (path.optional(ZT)?, text.optional(len)?.map(Into::into));
         let Some(path) = path else { return Ok(TypedCommand::clear()) };
         Ok(TypedCommand::select(path.into(), (line, column), (end_line, end_column), text))
@@ -148,20 +151,20 @@ extern "C" fn idemcp_mention(
     conn: i64,
 ) -> c_int {
     let line = |line| u32::try_from(line).map_err(|_| Refusal::new(Code::Invalid, "a line is out of range"));
-    number(Handle::execute(handle, || {
+    value_or_code(Handle::execute(handle, || {
         let lines = if first_line < 0 { None } else { Some((line(first_line)?, line(last_line)?)) };
-        Ok(TypedCommand::mention(path.text(ZT)?.into(), lines, (conn != 0).then(|| named(conn))))
+        Ok(TypedCommand::mention(path.text(ZT)?.into(), lines, (conn != 0).then(|| id_from_c(conn))))
     }))
 }
 
 #[unsafe(no_mangle)]
 extern "C" fn idemcp_do(handle: Idemcp<'_>, json: Chars, len: usize) -> i64 {
-    number(Handle::enter(handle, |handle| handle.command(json.text(len)?)))
+    value_or_code(Handle::enter(handle, |handle| handle.command(json.text(len)?)))
 }
 
 #[unsafe(no_mangle)]
 extern "C" fn idemcp_quit(handle: Idemcp<'_>) -> c_int {
-    number(Handle::execute(handle, || Ok(TypedCommand::quit())))
+    value_or_code(Handle::execute(handle, || Ok(TypedCommand::quit())))
 }
 
 #[unsafe(no_mangle)]
@@ -171,54 +174,54 @@ extern "C" fn idemcp_lock_file(handle: Idemcp<'_>, len: Length<'_>) -> *const c_
 
 #[unsafe(no_mangle)]
 extern "C" fn idemcp_connect(handle: Idemcp<'_>) -> i64 {
-    number(Handle::input(handle, |editor, now| Ok(numbered(editor.connect(now)))))
+    value_or_code(Handle::input(handle, |editor, now| Ok(id_to_c(editor.connect(now)))))
 }
 
 #[unsafe(no_mangle)]
 extern "C" fn idemcp_wants_input(handle: Idemcp<'_>, conn: i64) -> bool {
-    Handle::enter(handle, |handle| Ok(handle.bytes()?.wants_input(named(conn)))).unwrap_or(false)
+    Handle::enter(handle, |handle| Ok(handle.bytes()?.wants_input(id_from_c(conn)))).unwrap_or(false)
 }
 
 #[unsafe(no_mangle)]
 extern "C" fn idemcp_feed(handle: Idemcp<'_>, conn: i64, from: Bytes, len: usize) -> c_int {
-    done(Handle::input(handle, |editor, now| {
-        from.bytes(len).map(|bytes| editor.feed(now, named(conn), bytes))
+    status(Handle::input(handle, |editor, now| {
+        from.bytes(len).map(|bytes| editor.feed(now, id_from_c(conn), bytes))
     }))
 }
 
 #[unsafe(no_mangle)]
 extern "C" fn idemcp_feed_eof(handle: Idemcp<'_>, conn: i64) -> c_int {
-    done(Handle::input(handle, |editor, now| {
-        editor.feed_eof(now, named(conn));
+    status(Handle::input(handle, |editor, now| {
+        editor.feed_eof(now, id_from_c(conn));
         Ok(())
     }))
 }
 
 #[unsafe(no_mangle)]
 extern "C" fn idemcp_wants_output(handle: Idemcp<'_>, conn: i64) -> bool {
-    Handle::enter(handle, |handle| Ok(handle.bytes()?.wants_output(named(conn)))).unwrap_or(false)
+    Handle::enter(handle, |handle| Ok(handle.bytes()?.wants_output(id_from_c(conn)))).unwrap_or(false)
 }
 
 #[unsafe(no_mangle)]
 extern "C" fn idemcp_next_output(handle: Idemcp<'_>, bytes: Address<'_>, len: Length<'_>) -> i64 {
     let next = Handle::enter(handle, Handle::next_output);
     let (conn, lent) = match next {
-        Ok((conn, lent)) => (Ok(numbered(conn)), Ok(lent)),
+        Ok((conn, lent)) => (Ok(id_to_c(conn)), Ok(lent)),
         Err(code) => (Err(code), Err(code)),
     };
     let ptr = lend(lent, len);
     if let Some(bytes) = bytes {
         bytes.write(ptr);
     }
-    number(conn)
+    value_or_code(conn)
 }
 
 #[unsafe(no_mangle)]
 extern "C" fn idemcp_written(handle: Idemcp<'_>, conn: i64, len: usize) -> c_int {
-    done(Handle::enter(handle, |handle| handle.written(named(conn), len)))
+    status(Handle::enter(handle, |handle| handle.written(id_from_c(conn), len)))
 }
 
-/// Creates a handle, or writes the reason against it to `error`.
+/// Creates a handle, or writes to `error` why not.
 fn create(
     open: impl FnOnce() -> Result<AnyEditor, Refusal>,
     error: Room,
@@ -233,7 +236,7 @@ fn create(
     None
 }
 
-/// The address of a text, which does not change while the function runs.
+/// The address of a text, which must not change while the function runs.
 #[derive(Clone, Copy)]
 #[repr(transparent)]
 struct Chars(*const c_char);
@@ -241,7 +244,7 @@ struct Chars(*const c_char);
 impl Chars {
     fn text<'a>(self, len: usize) -> Result<&'a str, Refusal> {
         let len = match len {
-            // SAFETY: C has passed the address of a text that a NUL ends.
+            // SAFETY: C has passed the address of a text that ends with a NUL.
             ZT if !self.0.is_null() => unsafe { CStr::from_ptr(self.0) }.count_bytes(),
             len => len,
         };
@@ -254,13 +257,13 @@ impl Chars {
     }
 }
 
-/// The address of bytes, which do not change while the function runs.
+/// The address of bytes, which must not change while the function runs.
 #[derive(Clone, Copy)]
 #[repr(transparent)]
 struct Bytes(*const u8);
 
 impl Bytes {
-    /// Returns the bytes. A length that no text has is refused without a look.
+    /// Returns the bytes. A length that no text can have is refused before we look.
     fn bytes<'a>(self, len: usize) -> Result<&'a [u8], Refusal> {
         if self.0.is_null() {
             return Err(Refusal::new(Code::Misuse, "a text is NULL"));
@@ -279,7 +282,7 @@ impl Bytes {
 struct Room(*mut c_char);
 
 impl Room {
-    /// Writes as much of the text as there is room for, and a NUL.
+    /// Writes as much of the text as fits, and a NUL.
     fn write(self, size: usize, text: &str) {
         let Some(most) = size.checked_sub(1).filter(|_| !self.0.is_null()) else { return };
         let mut len = text.len().min(most);

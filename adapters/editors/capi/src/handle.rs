@@ -1,4 +1,4 @@
-//! The handle of C, in safe Rust.
+//! The handle that C holds, in safe Rust.
 
 use crate::caught::caught;
 use crate::editor::AnyEditor;
@@ -10,7 +10,7 @@ use ide_mcp_embed::{Editor, Event, TypedCommand};
 use std::ffi::c_int;
 use std::mem;
 
-/// An editor of C: `struct idemcp` of the header.
+/// `struct idemcp` of the header.
 #[derive(Debug)]
 pub(crate) struct Handle {
     editor: AnyEditor,
@@ -18,7 +18,7 @@ pub(crate) struct Handle {
     texts: Texts,
     /// The message of the latest refusal.
     error: Text,
-    /// The refusal of every function from now on.
+    /// If set, every function refuses with this from now on.
     end: Option<Code>,
     /// True if the events of the current turn are being read.
     is_in_turn: bool,
@@ -27,7 +27,7 @@ pub(crate) struct Handle {
     commands: u64,
 }
 
-// C can pass a handle to another thread.
+// C may pass a handle to another thread.
 const _: () = {
     const fn is_send<T: Send>() {}
     is_send::<Handle>();
@@ -47,7 +47,8 @@ impl Handle {
         }
     }
 
-    /// Runs `act` on a handle of C, and keeps the message of its refusal. After a panic every function refuses.
+    /// Runs `act` on a handle from C, and keeps the message if it fails. After a panic every function
+    /// refuses.
     pub(crate) fn enter<T>(
         handle: Option<&mut Self>,
         act: impl FnOnce(&mut Self) -> Result<T, Refusal>,
@@ -68,7 +69,7 @@ impl Handle {
         Err(refusal.code)
     }
 
-    /// Executes a command as [`enter`](Self::enter) does.
+    /// Runs a command, as [`enter`](Self::enter) does.
     pub(crate) fn execute(
         handle: Option<&mut Self>,
         command: impl FnOnce() -> Result<TypedCommand, Refusal>,
@@ -79,8 +80,8 @@ impl Handle {
         })
     }
 
-    /// Answers a call as [`execute`](Self::execute) does. A result that is no JSON ends the call with a failure, as every
-    /// result does that cannot be used.
+    /// Answers a call, as [`execute`](Self::execute) does. A result that is not JSON fails the call, like any
+    /// other result that cannot be used.
     pub(crate) fn respond<'t>(
         handle: Option<&mut Self>,
         call: u64,
@@ -92,13 +93,13 @@ impl Handle {
                 Ok(command) => return handle.editor.execute(command).map(|()| 0),
                 Err(refusal) => refusal,
             };
-            // The call can have ended before, which changes nothing.
+            // The call may have ended before, and then this does nothing.
             let _ = handle.editor.execute(TypedCommand::fail(call, refusal.message.clone()));
             Err(refusal)
         })
     }
 
-    /// Passes input to the editor without sockets as [`enter`](Self::enter) does. The next turn handles the input.
+    /// Passes input to an editor without sockets, as [`enter`](Self::enter) does. The next turn handles it.
     pub(crate) fn input<T>(
         handle: Option<&mut Self>,
         act: impl FnOnce(&mut Editor, Time) -> Result<T, Refusal>,
@@ -110,7 +111,7 @@ impl Handle {
         })
     }
 
-    /// Returns the number of the kind of the next event, or 0 at the end of the turn.
+    /// Returns the kind of the next event, or 0 at the end of the turn.
     pub(crate) fn next(&mut self) -> Result<c_int, Refusal> {
         self.texts.clear();
         self.event = self.editor.next_event();
@@ -145,7 +146,7 @@ impl Handle {
         lent.unwrap_or_else(|| self.texts.lend(Key::Event, &event.to_json()))
     }
 
-    /// Executes a command in JSON, and returns its number.
+    /// Runs a command in JSON, and returns its number.
     pub(crate) fn command(&mut self, json: &str) -> Result<i64, Refusal> {
         #[cfg(feature = "planted-panic")]
         assert!(json != "panic", "planted");
@@ -156,16 +157,16 @@ impl Handle {
         Ok(i64::try_from(number).unwrap_or(i64::MAX))
     }
 
-    /// Returns the next connection with the bytes to write to it, or with none if its socket is to be closed; 0 at the end
-    /// of the pass.
+    /// Returns the next connection with the bytes to write, or without bytes if its socket must be closed; 0
+    /// at the end of the pass.
     pub(crate) fn next_output(&mut self) -> Result<(u64, Lent), Refusal> {
         let output = self.editor.next_output();
-        // An event can have come before the output.
+        // An event may have come before the output.
         self.is_due |= self.editor.has_event();
         output
     }
 
-    /// Reports how many bytes of the last output of a connection its socket took.
+    /// Reports how many bytes of a connection's last output its socket took.
     pub(crate) fn written(&mut self, conn: u64, n: usize) -> Result<(), Refusal> {
         let reported = self.editor.written(conn, n);
         self.is_due |= self.editor.has_event();
@@ -181,13 +182,13 @@ impl Handle {
         self.editor.fd()
     }
 
-    /// Returns the milliseconds until the next turn; -1 for no limit.
+    /// Returns how many milliseconds there are until the next turn; -1 for no limit.
     pub(crate) fn timeout(&mut self) -> i64 {
         if self.is_due {
             return 0;
         }
         self.editor.timeout().map_or(-1, |timeout| {
-            // An earlier turn would find nothing to do.
+            // Round up, since an earlier turn would find nothing to do.
             i64::try_from(timeout.as_nanos().div_ceil(1_000_000)).unwrap_or(i64::MAX)
         })
     }

@@ -1,4 +1,4 @@
-//! The texts that C reads until the next event.
+//! The texts that C may read until the next event.
 
 use std::ptr;
 
@@ -29,7 +29,7 @@ pub(crate) struct Lent {
 impl Lent {
     pub(crate) const NONE: Self = Self { ptr: ptr::null(), len: 0 };
 
-    /// Lends bytes that are not a text: NULL for none.
+    /// Lends bytes that are not a text; NULL if there are none.
     pub(crate) const fn bytes(bytes: &[u8]) -> Self {
         if bytes.is_empty() { Self::NONE } else { Self { ptr: bytes.as_ptr(), len: bytes.len() } }
     }
@@ -39,7 +39,7 @@ impl Lent {
 #[derive(Debug, Default)]
 pub(crate) struct Texts(Vec<(Key, Text)>);
 
-/// The name of a lent text.
+/// What a lent text is.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Key {
     /// A member of the event.
@@ -58,7 +58,8 @@ impl Texts {
         self.0.iter().find(|(key, _)| is_it(key)).map(|(_, text)| text.lend())
     }
 
-    /// Lends a text. An equal text of the same name is lent again, so that repeated calls take no memory.
+    /// Lends a text. An equal one under the same key is lent again, so that repeated calls take no more
+    /// memory.
     pub(crate) fn lend(&mut self, key: Key, text: &str) -> Lent {
         let entry = (key, Text::new(text));
         if let Some((_, text)) = self.0.iter().find(|lent| **lent == entry) {

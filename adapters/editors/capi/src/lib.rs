@@ -1,7 +1,7 @@
 //! The C library of [`ide_mcp`]: `libidemcp`, for editors in C, in C++, and in languages that call C.
 //!
-//! `include/ide_mcp.h` describes the functions. The events, the commands and the configuration are
-//! those of [`ide_mcp_embed`]; `docs/sidecar.md` describes them. This crate has no API for Rust.
+//! `include/ide_mcp.h` describes the functions. The events, commands and configuration are those of
+//! [`ide_mcp_embed`], see `docs/sidecar.md`. There is no API for Rust here.
 //!
 //! ```text
 //!  C ──▶ ffi: pointers to values ──▶ handle: safe ──▶ editor: a ListeningEditor, or an Editor and a clock

@@ -1,12 +1,13 @@
-//! The members of events, by a name, or by two names with a dot: `arguments.uri` is the member `uri` of the JSON in
-//! the member `arguments`.
+//! Looks up members of events, by a name or by two names with a dot: `arguments.uri` is the member `uri` of
+//! the JSON in the member `arguments`.
 
 use ide_mcp_embed::{Event, Value};
 use serde_json::value::RawValue;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-/// Returns a member as text: a text as it is, another value as JSON; `None` for null and for no such member.
+/// Returns a member as text: a string as it is, any other value as JSON; `None` for null and for a member
+/// that does not exist.
 pub(crate) fn text<'a>(event: &'a Event, name: &str) -> Option<Cow<'a, str>> {
     if name == "event" {
         return Some(event.name().into());

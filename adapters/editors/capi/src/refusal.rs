@@ -1,4 +1,4 @@
-//! The errors of the functions of C.
+//! Why a function of C does nothing.
 
 use ide_mcp_embed::{CommandError, CommandErrorKind};
 use std::ffi::c_int;
@@ -22,7 +22,7 @@ impl Code {
     }
 }
 
-/// The error of a function of C.
+/// Why a function of C does nothing: a kind for the program, and a message for a person.
 #[derive(Debug)]
 pub(crate) struct Refusal {
     pub(crate) code: Code,

@@ -1,4 +1,4 @@
-//! Reports of what a socket took, at any time.
+//! A loop may report at any time what a socket took.
 #![allow(unsafe_code, reason = "the functions of C are called")]
 #![allow(clippy::unwrap_used, clippy::undocumented_unsafe_blocks, reason = "a test")]
 
@@ -18,11 +18,11 @@ enum Report {
     AfterNext,
     /// After the whole output of the turn.
     AfterTheOutput,
-    /// At the end of the next turn, in which the output comes again.
+    /// At the end of the next turn, in which the output is offered again.
     InTheNextTurn,
 }
 
-/// Two clients, whose sockets take seven bytes at a time, read each byte once.
+/// Two clients whose sockets take seven bytes at a time read each byte once.
 #[test]
 fn late_reports_count() {
     for report in
@@ -98,7 +98,7 @@ fn report_all(ed: *mut std::ffi::c_void, unreported: &mut BTreeMap<i64, usize>) 
     }
 }
 
-/// Returns the connections that the output of a turn names.
+/// Returns the connections that have output in a turn.
 fn output(ed: *mut std::ffi::c_void) -> Vec<i64> {
     let mut named = Vec::new();
     loop {
@@ -127,7 +127,7 @@ fn late_report_leaves_the_others_their_turn() {
     assert_eq!(unsafe { idemcp_written(ed, full, 0) }, 0);
     assert_eq!(unsafe { idemcp_next_output(ed, &raw mut bytes, &raw mut len) }, late);
     assert!(output(ed).is_empty());
-    // The next turn: the first socket has room, and the second one tells what it took.
+    // The next turn: the first socket has room, and the second one reports what it took.
     while unsafe { idemcp_next(ed) } != 0 {}
     assert_eq!(unsafe { idemcp_written(ed, late, 7) }, 0);
     let named = output(ed);

@@ -1,8 +1,8 @@
-//! The execution of commands.
+//! Runs the commands of the editor.
 
 use crate::command::{
-    Answer, Ask, ChangeDiagnostics, Command, Mention as MentionFile, Notify, ReportProgress, Respond, Select,
-    Verdict,
+    Answer, ChangeDiagnostics, Command, Mention as MentionFile, Notify, ReportProgress, Respond, Select,
+    ShowForm, Verdict,
 };
 use crate::config::{context, tool_set};
 use crate::core::{Core, Rest};
@@ -22,8 +22,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 impl Core {
-    /// Executes a command, which has the number `line`. After an error nothing has changed, unless the error is that of
-    /// a result that cannot be used, which ends its call.
+    /// Runs a command, whose line has this number. After an error nothing has changed, except that a result
+    /// which cannot be used ends its call.
     pub(crate) fn execute(
         &mut self,
         server: &mut Server,
@@ -54,17 +54,18 @@ impl Core {
             Command::SetFolders(folders) => return Ok(Rest::Folders(folders.folders)),
             Command::SetTools(tools) => server.set_tools(tool_set(&tools.offer.0, &tools.own)),
             Command::SetContext(offered) => server.set_context(context(&offered.prompts, &offered.resources)),
-            Command::Ask(ask) => self.ask(server, line, ask)?,
-            Command::Withdraw(withdraw) => {
+            Command::ShowForm(show) => self.show_form(server, line, show)?,
+            Command::CancelForm(cancel) => {
                 let form =
-                    self.forms.iter().find(|(line, _)| *line == withdraw.line).map(|(_, form)| form.id());
+                    self.forms.iter().find(|(line, _)| *line == cancel.line).map(|(_, form)| form.id());
                 let is_open = form.is_some_and(|form| server.cancel(form, None));
-                let gone = || CommandError::gone(format!("`line` {} has no open form", withdraw.line));
+                let gone = || CommandError::gone(format!("`line` {} has no open form", cancel.line));
                 is_open.then_some(()).ok_or_else(gone)?;
             }
             Command::Allow(allow) => {
                 let agent = self.agent(allow.conn)?;
-                let refused = || CommandError::refused(format!("`conn` {} waits for no consent", allow.conn));
+                let refused =
+                    || CommandError::refused(format!("`conn` {} does not wait for consent", allow.conn));
                 server.agent_mut(agent).allow().then_some(()).ok_or_else(refused)?;
             }
             Command::Disconnect(disconnect) => server.agent_mut(self.agent(disconnect.conn)?).disconnect(now),
@@ -77,7 +78,7 @@ impl Core {
                 server.resume(now);
                 self.put(Event::Resumed {});
             }
-            Command::AskStatus(_) => {
+            Command::GetStatus(_) => {
                 let status = self.status(server, Some(line));
                 self.put(status);
             }
@@ -116,13 +117,13 @@ impl Core {
         let Answer { call: number, verdict, contents } = answer;
         if !matches!(self.call(number)?.kind, CallKind::Diff { .. }) {
             return Err(CommandError::invalid(format!(
-                "`call` {number} is no diff: use the command respond"
+                "`call` {number} is not a diff: use the command respond"
             )));
         }
         if verdict == Verdict::Reject && contents.is_some() {
             return Err(CommandError::invalid("answer: `contents` belongs to the verdict accept"));
         }
-        // The event `diff_closed` of a call that has ended meanwhile is still to come.
+        // The event `diff_closed` of a call that has ended in the meantime is still to come.
         let id = self.call(number)?.id;
         if server.call(id).tool().is_none() {
             return Err(CommandError::gone(format!("`call` {number} has ended")));
@@ -134,9 +135,9 @@ impl Core {
         };
         let outcome = match verdict {
             Verdict::Accept => {
-                // An editor can have put the mark back itself.
+                // An editor may have put the mark back itself.
                 let lacks_mark = contents.as_ref().is_none_or(|text| !text.starts_with(BYTE_ORDER_MARK));
-                // Without a copy, unless the event still has the text.
+                // This copies the text only if the event still has it.
                 let mut contents = contents.unwrap_or_else(|| Arc::unwrap_or_clone(proposed));
                 if has_mark && lacks_mark {
                     contents.insert(0, BYTE_ORDER_MARK);
@@ -148,8 +149,8 @@ impl Core {
         Ok(server.answer(call, &outcome)?)
     }
 
-    /// Answers a call. A result that cannot be used ends the call with a failure: without an answer an agent would take
-    /// the problems of a file for solved at the deadline.
+    /// Answers a call. If the result cannot be used, the call fails at once: without an answer, an agent
+    /// would take the problems of a file for solved at the deadline.
     fn respond(&mut self, server: &mut Server, answer: Respond) -> Result<(), CommandError> {
         let Respond { call: number, result } = answer;
         let OpenCall { id, kind, .. } = self.call(number)?;
@@ -188,11 +189,11 @@ impl Core {
                 let problem = read.then(|| unusable_member(text, result.as_deref())).flatten();
                 let problem = problem.unwrap_or_else(|| {
                     if let CallKind::Direct(request) = kind {
-                        return format!("`result` has to be {}", direct_result(request));
+                        return format!("`result` must be {}", direct_result(request));
                     }
                     format!("`result` cannot be used: {error}")
                 });
-                fail(server, id, kind, &format!("the editor has answered what cannot be used: {problem}"))?;
+                fail(server, id, kind, &format!("the answer of the editor cannot be used: {problem}"))?;
                 Some(problem)
             }
         };
@@ -208,18 +209,18 @@ impl Core {
         Ok(())
     }
 
-    fn ask(&mut self, server: &mut Server, line: u64, ask: Ask) -> Result<(), CommandError> {
-        let form = Form::read(&ask.form);
+    fn show_form(&mut self, server: &mut Server, line: u64, show: ShowForm) -> Result<(), CommandError> {
+        let form = Form::read(&show.form);
         let form =
-            form.map_err(|error| CommandError::invalid(format!("`form` is no form: {}", error.message)))?;
-        let agent = match ask.conn {
+            form.map_err(|error| CommandError::invalid(format!("`form` is not a form: {}", error.message)))?;
+        let agent = match show.conn {
             Some(conn) => self.agent(conn)?,
-            None => only(server)?,
+            None => only_agent(server)?,
         };
         let within =
-            ask.within.map_or(Timeout::Never, |within| Timeout::After(Duration::from_millis(within)));
-        let asked = server.agent_mut(agent).elicit_within(form, within)?;
-        self.forms.push((line, asked));
+            show.within.map_or(Timeout::Never, |within| Timeout::After(Duration::from_millis(within)));
+        let request = server.agent_mut(agent).elicit_within(form, within)?;
+        self.forms.push((line, request));
         Ok(())
     }
 
@@ -227,13 +228,13 @@ impl Core {
         let params = notify.params.as_deref();
         match notify.conn {
             Some(conn) => Ok(server.agent_mut(self.agent(conn)?).notify(&notify.method, params)?),
-            // An agent that reads nothing loses the notification, as it loses every other one.
+            // An agent that reads nothing loses this notification, like every other one.
             None => Ok(server.notify_all(&notify.method, params).map(drop)?),
         }
     }
 
-    /// Runs `act` on an open call, which is over after success. The event of a call that has ended before is
-    /// still to come.
+    /// Runs `act` on an open call, and ends the call if that succeeds. If the call has ended before, its
+    /// event is still to come.
     fn finish(
         &mut self,
         number: u64,
@@ -247,7 +248,7 @@ impl Core {
     fn call(&self, number: u64) -> Result<&OpenCall, CommandError> {
         self.numbers.get(number).ok_or_else(|| match self.numbers.was_given(number) {
             true => CommandError::gone(format!("`call` {number} has ended")),
-            false => CommandError::gone(format!("`call` {number} is no call")),
+            false => CommandError::gone(format!("`call` {number} is not a call")),
         })
     }
 
@@ -257,7 +258,7 @@ impl Core {
     }
 }
 
-/// Refuses a path that is not absolute: an agent would look for the file in a folder of its own.
+/// Refuses a relative path: an agent would look for the file in a folder of its own.
 fn check_absolute(command: &str, path: &str) -> Result<(), CommandError> {
     match LocalPath::from_bytes(path.as_bytes(), Platform::native()) {
         // On Windows the colon of a URL is found first.
@@ -269,23 +270,23 @@ fn check_absolute(command: &str, path: &str) -> Result<(), CommandError> {
 }
 
 /// Returns the only attached agent.
-fn only(server: &Server) -> Result<AgentId, CommandError> {
+fn only_agent(server: &Server) -> Result<AgentId, CommandError> {
     let mut agents = server.agents().map(|agent| agent.id());
     match (agents.next(), agents.next()) {
-        (Some(only), None) => Ok(only),
+        (Some(agent), None) => Ok(agent),
         (None, _) => Err(CommandError::gone("no agent is attached")),
         (Some(_), Some(_)) => {
-            Err(CommandError::invalid("several agents are attached: `conn` has to be one of them"))
+            Err(CommandError::invalid("several agents are attached: `conn` must be one of them"))
         }
     }
 }
 
 fn text_of(raw: &RawValue) -> Option<String> {
-    // An attempt with another value costs an error.
+    // Any other value would cost the making of an error.
     raw.get().starts_with('"').then(|| from_json(raw.get()).ok()).flatten()
 }
 
-/// Returns the answer to a request of the Obsidian dialect; `None` if the result is none.
+/// Returns the answer to a request of the Obsidian dialect; `None` if the result is not an answer.
 fn direct_answer(
     request: &DirectRequest,
     text: Option<&str>,
@@ -306,7 +307,7 @@ fn direct_answer(
     }
 }
 
-/// Returns what a request of the Obsidian dialect is answered with.
+/// Returns what the answer to a request of the Obsidian dialect must be.
 fn direct_result(request: &DirectRequest) -> &'static str {
     match request {
         DirectRequest::ReadFile(_) => "the text of the file",
@@ -317,8 +318,8 @@ fn direct_result(request: &DirectRequest) -> &'static str {
     }
 }
 
-/// Returns the problem of an answer with diagnostics, with the name of the member that cannot be used; `None` if the
-/// answer has none.
+/// Returns what is wrong with an answer with diagnostics, and the name of the member; `None` if the answer is
+/// not one.
 fn unusable_member(text: Option<&str>, result: Option<&RawValue>) -> Option<String> {
     let raw: Box<RawValue> = match text {
         Some(text) => from_json(text).ok()?,

@@ -6,96 +6,97 @@ use crate::input::{Lines, List, Members, Place, words};
 use crate::table::commands;
 use serde_json::value::RawValue;
 
-/// The greatest size of a command in bytes: a text of 16 MiB, the largest that an agent can send, with each
-/// byte as an escape of 6 bytes, and 64 KiB for the other members.
+/// How long a command may be, in bytes: a text of 16 MiB, the largest that an agent can send, with each byte
+/// as an escape of 6 bytes, and 64 KiB for the other members.
 pub const MAX_COMMAND: usize = 6 * (16 << 20) + (64 << 10);
 
 commands! {
-    /// The person selected a text, or moved the cursor. Send the command for every change: agents receive the
+    /// The person selected some text or moved the cursor. Send this for every change: agents receive the
     /// selection once the person pauses.
     "select" => Select {
         /// The absolute path of the file.
         path: String,
-        /// The beginning of the selection.
+        /// Where the selection begins.
         start: Place,
-        /// The end, or the cursor. The two can have either order.
+        /// Where it ends, or the cursor. The two may come in either order.
         end: Place,
         /// The selected text; empty or absent for a cursor.
         text: Option<String>,
     }
-    /// No file has the focus: clears the selection.
+    /// No file has the focus any more: clears the selection.
     "clear" => Clear {}
-    /// Mentions a file in the prompt of an agent, once the agent accepts mentions.
+    /// Mentions a file in the prompt of an agent, as soon as the agent accepts mentions.
     "mention" => Mention {
         /// The absolute path of the file.
         path: String,
         /// The lines; absent for the whole file.
         lines: Option<Lines>,
-        /// The number of lines of the file, for opencode, which needs it for a whole file.
+        /// How many lines the file has. opencode needs this for a whole file.
         line_count: Option<u32>,
-        /// The agent. Default: the agent that was attached last.
+        /// The agent. Default: the one that attached last.
         conn: Option<u64>,
     }
-    /// Answers a `diff`. The agent writes the file, the editor does not.
+    /// Answers a `diff` with what the person decided. The agent writes the file, so do not write it yourself.
     "answer" => Answer {
         /// The number of the call.
         call: u64,
-        /// The verdict.
+        /// What the person decided.
         verdict: Verdict,
         /// The accepted text, if the person changed it. Default: the text of the `diff`.
         contents: Option<String>,
     }
-    /// Answers a `call`, a `prompt`, a `resource` or a `request`. A `result` that cannot be used is an `error`, and fails the call.
+    /// Answers a `call`, a `prompt`, a `resource` or a `request`. If `result` cannot be used, you get an
+    /// `error`, and the call fails.
     "respond" => Respond {
         /// The number of the call.
         call: u64,
-        /// For a `call`, the answer as VS Code has it, as JSON or as a text; default `OK`. For `getDiagnostics` also
-        /// what a language server wrote: diagnostics and reports of LSP 3.17. For a `prompt` and a `resource`, which
-        /// need it, the text for the model, or the whole result of MCP as an object. For a `request`, the text of the file
-        /// (`readFile`), a list of paths below the folder (`listFiles`, `getOpenFiles`), such a path or null
-        /// (`getCurrentFile`), an object with `name`, `path`, `fileCount` and `type` (`getWorkspaceInfo`), or nothing
-        /// (`writeFile`).
+        /// For a `call`, the answer as VS Code gives it, as JSON or as a string; default `OK`. For
+        /// `getDiagnostics` you may also pass what a language server wrote: diagnostics and reports of LSP
+        /// 3.17. For a `prompt` and a `resource`, which need a result: the text for the model, or the whole
+        /// result of MCP as an object. For a `request`: the text of the file (`readFile`), a list of paths
+        /// below the folder (`listFiles`, `getOpenFiles`), such a path or null (`getCurrentFile`), an object
+        /// with `name`, `path`, `fileCount` and `type` (`getWorkspaceInfo`), or nothing (`writeFile`).
         result: Option<Box<RawValue>>,
     }
-    /// Answers a call with a failure. A failed `diff` is decided in the terminal of the agent. A failed `request` is an
-    /// error with -32603 and this text.
+    /// Answers a call with a failure. After a failed `diff`, the person decides in the terminal of the agent.
+    /// A failed `request` is an error with -32603 and this text.
     "fail" => Fail {
         /// The number of the call.
         call: u64,
         /// The reason, for the model.
         message: String,
     }
-    /// Sets the time that a call waits for its answer from now on.
+    /// Changes how long a call waits for its answer, from now on.
     "timeout" => SetTimeout {
         /// The number of the call.
         call: u64,
         /// The time in milliseconds.
         within: u64,
     }
-    /// Reports the progress of a call, which extends its time.
+    /// Reports the progress of a call, which gives it more time.
     "progress" => ReportProgress {
         /// The number of the call.
         call: u64,
-        /// A number that grows.
+        /// A number that must grow each time.
         progress: f64,
-        /// The value of `progress` at the end.
+        /// What `progress` will be at the end.
         total: Option<f64>,
-        /// A description of the work.
+        /// What is being done.
         message: Option<String>,
     }
-    /// The problems of files have changed.
+    /// The problems of some files have changed.
     "diagnostics_changed" => ChangeDiagnostics {
         /// The files, as `file:` URIs.
         uris: Vec<String>,
     }
-    /// Other folders are open from now on.
+    /// Tells which folders are open from now on.
     "folders" => SetFolders {
         /// The folders, as in the configuration.
         folders: Vec<String>,
     }
     /// Offers these tools from now on, and no others.
     "tools" => SetTools {
-        /// The tools, as `tools` of the configuration.
+        /// The tools, as in `tools` of the configuration.
         offer: ToolNames,
         /// The tools of the editor's own.
         own: List<OwnTool>,
@@ -107,17 +108,17 @@ commands! {
         /// The resources.
         resources: List<Resource>,
     }
-    /// Shows a form to the person at an agent. A `form_answer` follows.
-    "form" => Ask {
+    /// Shows a form to the person at an agent. You get a `form_answer`.
+    "form" => ShowForm {
         /// The form: `message` and `requestedSchema`, as in `elicitation/create` of MCP.
         form: Box<RawValue>,
         /// The agent. Default: the only one.
         conn: Option<u64>,
-        /// The time for the answer in milliseconds. Default: no limit.
+        /// How long to wait for the answer, in milliseconds. Default: forever.
         within: Option<u64>,
     }
-    /// Withdraws a form. Its `form_answer` has an `error`.
-    "cancel" => Withdraw {
+    /// Withdraws a form. Its `form_answer` then has an `error`.
+    "cancel" => CancelForm {
         /// The number of the line with the command `form`.
         line: u64,
     }
@@ -140,19 +141,19 @@ commands! {
         /// The agent. Default: all agents.
         conn: Option<u64>,
     }
-    /// Hides files, selections and answers about them from agents, and fails their calls of own tools, `executeCode`,
-    /// prompts and resources, but for those that were open before. Diffs go on.
+    /// Hides files, selections and answers about them from agents, and fails their calls of your own tools,
+    /// `executeCode`, prompts and resources. Diffs go on, and so do calls that were open before.
     "pause" => Pause {}
     /// Ends the pause.
     "resume" => Resume {}
     /// Asks for a `status`.
-    "status" => AskStatus {}
-    /// Ends the editor in good order: open diffs are rejected. The end of the input does so too.
+    "status" => GetStatus {}
+    /// Ends the editor cleanly: open diffs are rejected. The end of the input does the same.
     "quit" => Quit {}
 }
 
 words! {
-    /// The verdict of the person about a proposed text.
+    /// What the person decided about a proposed text.
     Verdict: "`accept` or `reject`" {
         "accept" => Accept,
         "reject" => Reject,
@@ -160,7 +161,7 @@ words! {
 }
 
 impl Command {
-    /// Reads a command from one JSON object.
+    /// Reads a command from a JSON object.
     pub(crate) fn read(text: &str) -> Result<Self, CommandError> {
         if text.len() > MAX_COMMAND {
             let len = text.len();
@@ -169,7 +170,7 @@ impl Command {
             )));
         }
         let mut members = Members::read(text).map_err(|error| {
-            // `serde_json` counts the lines of this text, which is one line of many.
+            // `serde_json` counts lines within this text, which is itself one line of many.
             let problem = error.to_string().replace(" at line 1 column ", " at column ");
             CommandError::invalid(format!("{ADVICE} ({problem})"))
         })?;
@@ -178,7 +179,9 @@ impl Command {
             Some(command) => command.map_err(|fault| CommandError::invalid(format!("{name}: {fault}"))),
             None => {
                 let (name, names): (String, _) = (name.chars().take(64).collect(), Self::NAMES.join(", "));
-                Err(CommandError::invalid(format!("`cmd` {name:?} is no command; the commands are {names}")))
+                Err(CommandError::invalid(format!(
+                    "`cmd` {name:?} is not a command; the commands are {names}"
+                )))
             }
         }
     }

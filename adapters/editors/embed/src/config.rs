@@ -19,20 +19,21 @@ pub const CONFIG: Row = Config::ROW;
 pub const PARTS: &[Row] = &[OwnTool::ROW, Prompt::ROW, Argument::ROW, Resource::ROW];
 
 inputs! {
-    /// The configuration of the editor: the first line.
+    /// Describes your editor. This is the first line.
     "configuration" => Config {
-        /// The version of this protocol: 1, also if it is absent. For another one, the error names the side to update.
+        /// The version of this protocol: 1, which is also the default. If the versions differ, the error says
+        /// which side to update.
         protocol: Option<u64>,
         /// The name of the editor, which agents show to a person.
         name: String,
         /// The version of the editor.
         version: Option<String>,
-        /// The open folders, as absolute paths. An agent finds the editor if it runs in one of them. With an
-        /// empty list only agents with the `environment` of the event `listening` find the editor.
+        /// The open folders, as absolute paths. An agent finds the editor if it runs in one of them. If the
+        /// list is empty, only agents with the `environment` of the event `listening` find the editor.
         folders: Vec<String>,
-        /// The names of the tools that the editor offers, such as `openDiff` and `getDiagnostics`.
+        /// The tools that the editor offers, by name, such as `openDiff` and `getDiagnostics`.
         tools: Option<ToolNames>,
-        /// The tools of the editor's own.
+        /// Tools of your own.
         own: List<OwnTool>,
         /// The prompts that the editor offers (see the command `context`).
         prompts: List<Prompt>,
@@ -42,25 +43,26 @@ inputs! {
         instructions: Option<String>,
         /// The dialect. Default `vscode`, which the real client understands.
         dialect: Option<DialectName>,
-        /// True if each agent waits for the command `allow`. Default false.
+        /// If true, each agent must wait for the command `allow`. Default false.
         consent: Option<bool>,
-        /// `none` hides no file. Default `secrets`: files such as `.env` and private keys are hidden from agents.
+        /// `none` hides no file. Default `secrets`: agents get nothing of files such as `.env` and private
+        /// keys.
         filter: Option<FilterName>,
         /// The process id of the editor, for the lock file. Leave it out if the editor runs in another
-        /// container: the lock file then has the process id of the sidecar.
+        /// container; the lock file then has the process id of the sidecar.
         pid: Option<u32>,
-        /// The port. Default: a free one.
+        /// The port. Default: any free one.
         port: Option<u16>,
-        /// The token, of at least 16 characters of visible ASCII. Default: a random one.
+        /// The token, at least 16 characters of visible ASCII. Default: a random one.
         token: Option<Token>,
         /// The directory of the lock file. Default: that of the real client.
         lock_dir: Option<String>,
-        /// The path of the lock file of an earlier run, from the event `listening`. Its port and its token are
-        /// used again, so that agents come back by themselves. Without the file the editor starts anew.
+        /// The lock file of an earlier run, which the event `listening` named. Its port and token are used
+        /// again, so that agents come back by themselves. If the file is gone, the editor starts anew.
         resume: Option<String>,
     }
 
-    /// A tool of the editor's own.
+    /// A tool of your own.
     "own tool" => OwnTool {
         /// The name.
         name: String,
@@ -68,13 +70,13 @@ inputs! {
         description: Option<String>,
         /// The JSON Schema of the arguments. Default: any object.
         schema: Option<Box<RawValue>>,
-        /// True if the tool is offered to models that connect by `mcp-config`. Default false.
+        /// If true, models that connect by `mcp-config` get the tool too. Default false.
         models: Option<bool>,
     }
 
-    /// A prompt, which the person at the agent chooses.
+    /// A prompt, which the person chooses at the agent.
     "prompt" => Prompt {
-        /// The name: the person types `/ide:NAME`.
+        /// The name. The person types `/ide:NAME`.
         name: String,
         /// A description for the person.
         description: Option<String>,
@@ -88,11 +90,11 @@ inputs! {
         name: String,
         /// A description for the person.
         description: Option<String>,
-        /// True if the person has to give a value. Default false.
+        /// If true, the person must give a value. Default false.
         required: Option<bool>,
     }
 
-    /// A resource, which a person or the model reads.
+    /// A resource, which a person or the model can read.
     "resource" => Resource {
         /// The URI.
         uri: String,
@@ -121,7 +123,7 @@ words! {
 impl Config {
     pub(crate) fn read(text: &str) -> Result<Self, ConfigError> {
         let mut members =
-            Members::read(text).map_err(|error| ConfigError::new(format!("no object: {error}")))?;
+            Members::read(text).map_err(|error| ConfigError::new(format!("it is not an object: {error}")))?;
         let config: Self = read_members(&mut members).map_err(|fault| ConfigError::new(fault.to_string()))?;
         match config.protocol {
             None | Some(PROTOCOL) => Ok(config),
@@ -131,7 +133,9 @@ impl Config {
                 } else {
                     "the plugin of the editor"
                 };
-                Err(ConfigError::new(format!("update {older}: `protocol` is {other}, and here {PROTOCOL}")))
+                Err(ConfigError::new(format!(
+                    "update {older}: `protocol` is {other}, and ide-mcp has {PROTOCOL}"
+                )))
             }
         }
     }
@@ -159,7 +163,7 @@ impl Config {
     }
 }
 
-/// Returns the tools with these names, and the tools of the editor's own.
+/// Returns the tools with these names, and the editor's own.
 pub(crate) fn tool_set(tools: &[Tool], own: &List<OwnTool>) -> ToolSet {
     let tools = tools.iter().copied().fold(ToolSet::new(), ToolSet::handle);
     own.0.iter().fold(tools, |tools, own| {
@@ -170,7 +174,8 @@ pub(crate) fn tool_set(tools: &[Tool], own: &List<OwnTool>) -> ToolSet {
     })
 }
 
-/// Returns the lists for the agents. Both are declared, so that later commands can fill them.
+/// Returns the lists for the agents. Both are declared even if they are empty, so that later commands can
+/// fill them.
 pub(crate) fn context(prompts: &List<Prompt>, resources: &List<Resource>) -> Context {
     Context::new()
         .prompts(prompts.0.iter().map(Prompt::spec))
@@ -209,19 +214,19 @@ impl Input for ToolNames {
         let names = <Vec<String> as Input>::read(raw)?;
         let tool = |name: &String| {
             let known = || Tool::ALL.map(|tool| tool.name(Dialect::VsCode)).join(", ");
-            let unknown = || Wrong::Value(format!("has {name:?}, which is none of the tools {}", known()));
+            let unknown = || Wrong::Value(format!("has {name:?}, which is not one of the tools {}", known()));
             Tool::from_name(name).ok_or_else(unknown)
         };
         names.iter().map(tool).collect::<Result<_, _>>().map(Self)
     }
 }
 
-/// A token that can be published.
+/// A token that is long enough to be published.
 #[derive(Debug)]
 pub(crate) struct Token(pub(crate) AuthToken);
 
 impl Input for Token {
-    const KIND: &'static str = "a text";
+    const KIND: &'static str = "a string";
 
     fn read(raw: &RawValue) -> Result<Self, Wrong> {
         let text = <String as Input>::read(raw)?;

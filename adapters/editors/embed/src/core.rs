@@ -17,28 +17,28 @@ use std::collections::VecDeque;
 #[derive(Debug)]
 pub(crate) struct Core {
     pub(crate) numbers: Numbers,
-    /// The connections that were announced and have not ended, models included.
+    /// The connections that were announced and have not ended, including those of models.
     pub(crate) conns: Vec<AgentId>,
-    /// The open forms: the line of the command, and the agent.
+    /// The open forms: the line of each command, and the request to the agent.
     pub(crate) forms: Vec<(u64, Pending<FormAnswer>)>,
     pub(crate) selection: LatestSelection,
     /// True until the command `clear`, which keeps the latest selection.
     pub(crate) has_focus: bool,
     pub(crate) workspace: WorkspaceFolders,
-    /// Judges what agents name, for the present folders.
+    /// Judges what agents name, by the folders that are open now.
     pub(crate) gate: Gate,
     queue: VecDeque<Event>,
-    /// The events that were left out since the latest event that was not; `None` while events are taken.
+    /// The events that were left out since the last one that was not; `None` while the editor takes events.
     pub(crate) gap: Option<Gap>,
 }
 
-/// The counts of the events that were left out, and the question that was not.
+/// How many events were left out, and the question that was not.
 #[derive(Debug, Default)]
 pub(crate) struct Gap {
     pub(crate) events: u64,
     pub(crate) calls: u64,
-    /// The event `consent` of the agent that waits for the answer: without it no person is asked, and all
-    /// agents wait for ever. The server asks about one agent at a time.
+    /// The event `consent` of the agent that waits for an answer. Without it nobody would ask the person, and
+    /// all agents would wait forever. The server asks about one agent at a time.
     consent: Option<Event>,
 }
 
@@ -74,7 +74,7 @@ impl Core {
         self.workspace.folders = folders.iter().map(WorkspaceFolder::new).collect();
     }
 
-    /// Adds an event. If the editor takes no events, counts it, or keeps the question about an agent.
+    /// Adds an event. If the editor takes none, counts it, or keeps the question about an agent.
     pub(crate) fn put(&mut self, event: Event) {
         let Some(gap) = &mut self.gap else { return self.queue.push_back(event) };
         if let Event::Consent { .. } = event {
@@ -91,13 +91,13 @@ impl Core {
         self.queue.pop_front()
     }
 
-    /// Returns true if the next event has the text of a file.
+    /// Whether the next event has the text of a file.
     #[cfg(feature = "listen")]
     pub(crate) fn next_has_file(&self) -> bool {
         matches!(self.queue.front(), Some(Event::Diff { old: Some(_), .. }))
     }
 
-    /// Notes that the editor knows this agent.
+    /// Remembers that the editor knows this agent.
     pub(crate) fn announce(&mut self, agent: AgentId) {
         if !self.conns.contains(&agent) {
             self.conns.push(agent);
@@ -123,7 +123,7 @@ impl Core {
         self.queue.extend(consent);
     }
 
-    /// Adds the last event, and takes events again before it.
+    /// Adds the last event. If events were left out, reports that first.
     pub(crate) fn end(&mut self, server: &Server) {
         self.set_taking(server, true);
         self.put(Event::Over {});
@@ -170,8 +170,8 @@ struct Attached<'a> {
     consent: bool,
 }
 
-/// Returns a value as JSON that every editor can read: without line breaks, without halves of surrogate pairs, and
-/// with plain integers. Values of agents can have all three.
+/// Returns a value as JSON that every editor can read: without line breaks, without halves of surrogate
+/// pairs, and with plain integers. Values from agents may have all three.
 pub(crate) fn json<T: Serialize + ?Sized>(value: &T) -> Box<RawValue> {
     let raw = to_raw_value(value).unwrap_or_else(|_| RawValue::NULL.to_owned());
     let normal = normalized(raw.get());

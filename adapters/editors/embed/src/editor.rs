@@ -12,14 +12,14 @@ use ide_mcp::{Output, Time};
 use std::collections::BTreeMap;
 use std::process;
 
-/// The most bytes of a write: each is copied once more for each write that finds no room.
+/// How many bytes to write at once: they are copied again for each write that finds no room.
 const MAX_WRITE: usize = 64 * 1024;
 
-/// An editor without sockets, threads and a disk: bytes in, bytes out. The application has a listener on the
-/// port of the configuration, and publishes [`lock_file`](Self::lock_file).
+/// An editor without sockets, threads or a disk: bytes in, events and bytes out. You bring a listener on the
+/// port of the configuration, and publish [`lock_file`](Self::lock_file).
 ///
-/// A turn of the application feeds what its sockets have, and then [polls](Self::poll) to `Wait`. The loop is that of every
-/// machine of [`ide_mcp`], with its six rules: [`Output`].
+/// In each turn, feed what your sockets have, and then [poll](Self::poll) until `Wait`. The loop and its six
+/// rules are those of every machine of [`ide_mcp`]: see [`Output`].
 ///
 /// ```
 /// use ide_mcp::{Output, Time};
@@ -33,7 +33,7 @@ const MAX_WRITE: usize = 64 * 1024;
 /// editor.feed(now, conn, b"GET / HTTP/1.1\r\n\r\n");
 /// editor.command(now, 1, r#"{"cmd":"select","path":"/w/a","start":[0,0],"end":[0,5],"text":"hello"}"#)?;
 /// let wrong = editor.command(now, 2, r#"{"cmd":"select","path":"/w/a"}"#).unwrap_err();
-/// assert_eq!(wrong.to_string(), "select: `start` is missing: it has to be a list of a line and a UTF-16 column, from 0");
+/// assert_eq!(wrong.to_string(), "select: `start` is missing: it must be a list of a line and a UTF-16 column, from 0");
 /// let mut answer = Vec::new();
 /// loop {
 ///     match editor.poll(now) {
@@ -55,7 +55,8 @@ pub struct Editor {
     server: ide::Server,
     core: Core,
     conns: BTreeMap<u64, ConnId>,
-    /// The bytes of the last write: what the server lends cannot leave the loop that its events take.
+    /// The bytes of the last write. What the server lends cannot leave the loop that takes its events, so
+    /// they are copied.
     offer: Vec<u8>,
     lock_file: LockFile,
     is_stopping: bool,
@@ -66,7 +67,7 @@ impl Editor {
     /// Creates an editor with this configuration.
     ///
     /// # Errors
-    /// [`ConfigError`], also without a port or a token, and for members that need a disk (`lock_dir`,
+    /// [`ConfigError`], also if there is no port or token, and for members that need a disk (`lock_dir`,
     /// `resume`).
     pub fn new(config: &str) -> Result<Self, ConfigError> {
         let config = Config::read(config)?;
@@ -92,8 +93,8 @@ impl Editor {
         })
     }
 
-    /// Returns the text of the lock file, which the application publishes as `PORT.lock` with the mode 0600,
-    /// and publishes again after the command `folders`.
+    /// Returns the text of the lock file. Publish it as `PORT.lock` with mode 0600, and again after the
+    /// command `folders`.
     #[must_use]
     pub fn lock_file(&self) -> String {
         self.lock_file.to_json()
@@ -106,28 +107,28 @@ impl Editor {
         conn.number()
     }
 
-    /// Feeds bytes from the socket of a connection. The bytes of a connection that is over are dropped.
+    /// Feeds bytes from the socket of a connection. If the connection has ended, they are dropped.
     pub fn feed(&mut self, now: Time, conn: u64, bytes: &[u8]) {
         if let Some(conn) = self.conns.get(&conn) {
             self.server.feed(now, *conn, bytes);
         }
     }
 
-    /// Tells the end of the peer's stream, or that the last [`Write`](Output::Write) has failed. After a failed write, or a
-    /// second end, nothing more is written.
+    /// Call this when the peer's stream has ended, or when the last [`Write`](Output::Write) has failed.
+    /// After a failed write, or a second end, nothing more is written.
     pub fn feed_eof(&mut self, now: Time, conn: u64) {
         if let Some(conn) = self.conns.get(&conn) {
             self.server.feed_eof(now, *conn);
         }
     }
 
-    /// Returns true if you may read more bytes from the socket of the connection.
+    /// Whether you may read more bytes from the socket of the connection.
     #[must_use]
     pub fn wants_input(&self, conn: u64) -> bool {
         self.conns.get(&conn).is_some_and(|conn| self.server.wants_input(*conn))
     }
 
-    /// Returns true if bytes of the connection wait for room in its socket.
+    /// Whether bytes of the connection wait for room in its socket.
     #[must_use]
     pub fn wants_output(&self, conn: u64) -> bool {
         self.conns.get(&conn).is_some_and(|conn| self.server.wants_output(*conn))
@@ -162,21 +163,20 @@ impl Editor {
         Output::Write { conn: conn.number(), bytes: &self.offer }
     }
 
-    /// Reports how many bytes of the last [`Write`](Output::Write) the socket took; 0 if it would block.
+    /// Tells how many bytes of the last [`Write`](Output::Write) the socket took; 0 if it would block.
     pub fn written(&mut self, conn: u64, n: usize) {
         if let Some(conn) = self.conns.get(&conn) {
             self.server.written(*conn, n.min(self.offer.len()));
         }
     }
 
-    /// Returns the time of the next pass: not in the future while there is something to do.
+    /// Returns when the next pass is due: not in the future while there is something to do.
     #[must_use]
     pub fn deadline(&self) -> Option<Time> {
         if self.core.has_event() || self.is_ending() { Some(Time::ZERO) } else { self.server.deadline() }
     }
 
-    /// Executes a command. `line` is a number of the application for the command: a `form_answer` and a
-    /// `status` have it.
+    /// Runs a command. `line` is a number of yours for it, which its `form_answer` or `status` then has.
     ///
     /// # Errors
     /// [`CommandError`]. Nothing has changed then, except that a result which cannot be used fails its call.
@@ -184,13 +184,13 @@ impl Editor {
         self.execute(now, line, TypedCommand(Command::read(command)?))
     }
 
-    /// Executes a command without JSON, as [`command`](Self::command) does.
+    /// Runs a command without JSON, otherwise like [`command`](Self::command).
     ///
     /// # Errors
     /// [`CommandError`]. Nothing has changed then, except that a result which cannot be used fails its call.
     pub fn execute(&mut self, now: Time, line: u64, command: TypedCommand) -> Result<(), CommandError> {
         if self.is_stopping {
-            return Err(CommandError::refused("the editor ends"));
+            return Err(CommandError::refused("the editor is ending"));
         }
         match self.core.execute(&mut self.server, now, line, command.0)? {
             Rest::Nothing => {}
@@ -203,8 +203,8 @@ impl Editor {
         Ok(())
     }
 
-    /// Executes a command as [`command`](Self::command) does. An error becomes the event `error`, unless the
-    /// event `over` came before.
+    /// Runs a command like [`command`](Self::command), but an error becomes the event `error`; after the
+    /// event `over` it is dropped.
     pub fn command_line(&mut self, now: Time, line: u64, command: &[u8]) {
         let done = std::str::from_utf8(command)
             .map_err(|_| CommandError::invalid("the line is not UTF-8"))
@@ -214,19 +214,19 @@ impl Editor {
         }
     }
 
-    /// Leaves events out from now on, or takes them again. While events are left out, each call is answered
-    /// with a failure at once, so that agents do not wait for an editor that does not read. Later, and at the
-    /// latest before `over`, the events `gap` and `status` report what is missing.
+    /// Leaves events out from now on, or takes them again. Call this when the editor does not read. While
+    /// events are left out, every call fails at once, so that agents do not wait. Later, and at the latest
+    /// before `over`, the events `gap` and `status` report what is missing.
     pub fn set_taking_events(&mut self, is_taking: bool) {
         self.core.set_taking(&self.server, is_taking);
     }
 
-    /// Takes a report of the guard of the lock file, which becomes the event `lock_file`.
+    /// Takes a report of the lock file's guard, which becomes the event `lock_file`.
     pub fn on_lock_file(&mut self, event: LockFileEvent) {
         self.server.on_lock_file(event);
     }
 
-    /// Closes every connection in good order. The event `over` follows once all are over.
+    /// Closes every connection cleanly. The event `over` follows once all of them have ended.
     pub fn shutdown(&mut self, now: Time, reason: &str) {
         if !self.is_stopping {
             self.is_stopping = true;
@@ -235,13 +235,13 @@ impl Editor {
         }
     }
 
-    /// Returns true after the event `over`.
+    /// Whether the event `over` was returned.
     #[must_use]
     pub const fn is_over(&self) -> bool {
         self.is_over
     }
 
-    /// Returns true if the event `over` is next.
+    /// Whether the event `over` is next.
     fn is_ending(&self) -> bool {
         self.is_stopping && !self.is_over && self.conns.is_empty()
     }

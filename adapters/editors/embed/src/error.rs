@@ -1,10 +1,10 @@
-//! The errors of the configuration and of commands.
+//! What is wrong with a configuration or a command.
 
 use ide_mcp::ide::MentionError;
 use ide_mcp::rpc::{NotAnswered, NotSent};
 use std::fmt;
 
-/// A configuration that cannot be used, with the member and the kind that it has to be.
+/// The configuration cannot be used. The text names the member and says what it must be.
 ///
 /// [Causes and reactions](ide_mcp::guide::errors#a-command-of-an-editor-is-refused).
 #[derive(Debug)]
@@ -24,7 +24,7 @@ impl fmt::Display for ConfigError {
 
 impl std::error::Error for ConfigError {}
 
-/// A command that was not executed. Nothing has changed, except that a result which cannot be used fails its call.
+/// A command was not run. Nothing has changed, except that a result which cannot be used fails its call.
 ///
 /// [Causes and reactions](ide_mcp::guide::errors#a-command-of-an-editor-is-refused).
 #[derive(Clone, Debug)]
@@ -33,19 +33,19 @@ pub struct CommandError {
     message: String,
 }
 
-/// The kind of a [`CommandError`], for a program.
+/// The kind of a [`CommandError`], for your program; the text is for people.
 ///
 /// [Causes and reactions](ide_mcp::guide::errors#a-command-of-an-editor-is-refused).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum CommandErrorKind {
-    /// A text that is no command, or a value that cannot be used.
+    /// The text is not a command, or a value cannot be used.
     Invalid,
-    /// A call, an edit, a form or an agent that has ended, or never was.
+    /// The call, edit, form or agent has ended, or never existed.
     Gone,
-    /// A state in which the command is refused: a pause, a hidden file, a full send buffer.
+    /// The command cannot be run now: a pause, a hidden file, a full send buffer.
     Refused,
-    /// A failure of the system.
+    /// The system failed.
     Io,
 }
 
@@ -66,7 +66,7 @@ impl CommandError {
         Self::new(CommandErrorKind::Refused, message)
     }
 
-    /// Returns the kind, for a program.
+    /// Returns the kind, for your program.
     #[must_use]
     pub const fn kind(&self) -> CommandErrorKind {
         self.kind

@@ -1,8 +1,8 @@
-//! What an agent names, judged before the editor learns of it.
+//! Checks what an agent names before the editor learns of it.
 //!
-//! An agent with the right token can send any text. Editors open paths, and some of them run programs or wait while
-//! they do: `/ssh:host:/x` connects to a host, a FIFO blocks, a line feed ends a command. So every path passes here
-//! first, and a call with a path that does not pass fails with the reason; the editor gets no event.
+//! An agent with the right token can send any text, and an editor that opens a path may run a program or
+//! hang: `/ssh:host:/x` connects to a host, a FIFO blocks, a line feed ends a command. So every path is
+//! checked here first. If it fails, the call fails with the reason, and the editor gets no event.
 //!
 //! ```text
 //!  as written ──▶ LocalPath ──▶ on this machine? ──▶ a plain file, or nothing yet? ──▶ the event
@@ -15,14 +15,14 @@ use crate::old_text::{self, OldText, Use};
 use ide_mcp::ide::kit::display_line;
 use ide_mcp::ide::paths::{LocalPath, PathClass, Platform, Suspicion, classify};
 
-/// The longest name of a peer in an event, in characters: longer than any that clients have, and short enough for a
+/// How many characters of a peer's name an event has: more than any client needs, and few enough for a
 /// question or a status line.
 const MAX_NAME: usize = 64;
 
-/// The longest message of a peer in an event, in characters: two lines of a terminal.
+/// How many characters of a peer's message an event has: two lines of a terminal.
 const MAX_MESSAGE: usize = 200;
 
-/// Judges the paths of agents for an editor with these folders.
+/// Checks the paths that agents name, for an editor with these folders.
 #[derive(Debug)]
 pub(crate) struct Gate {
     folders: Vec<LocalPath>,
@@ -46,8 +46,8 @@ impl Gate {
         self.folders = parsed.filter_map(Result::ok).collect();
     }
 
-    /// Returns the path of a file that an agent has named, and its text, to be read once it is asked for: `None`
-    /// without a file, and without a disk. Otherwise returns the reason for which no editor gets the path.
+    /// Returns the path of a file that an agent has named, and its text, which is read when you ask for it:
+    /// `None` without a file, and without a disk. Otherwise returns why the editor must not get the path.
     pub(crate) fn judge(&self, written: &str, purpose: Use) -> Result<(String, Option<OldText>), String> {
         let path = parse(written).map_err(|why| why.to_string())?;
         let text = path.to_str().ok_or("the path is not Unicode")?;
@@ -56,11 +56,11 @@ impl Gate {
         Ok((text.into(), old))
     }
 
-    /// Refuses a path that leads an editor to another machine, or to a program: before anything looks at it, because a
-    /// look is what does the harm.
+    /// Refuses a path that leads an editor to another machine or to a program. This comes before anything
+    /// looks at the path, because looking is what does the harm.
     fn check_local(&self, path: &str) -> Result<(), &'static str> {
         if cfg!(windows) {
-            // Windows sends a proof of the person's password to the server of a share.
+            // Windows would send a proof of the person's password to the server of a share.
             let is_share = path.starts_with(r"\\");
             return if is_share && !self.is_named_inside(path) {
                 Err("the path is on another machine, and in none of the open folders")
@@ -68,13 +68,13 @@ impl Gate {
                 Ok(())
             };
         }
-        // TRAMP and ange-ftp of Emacs read `/method:host:`, `/user@host:` and `/host:`, and only there. No system has a
-        // colon in the name of a top folder.
+        // TRAMP and ange-ftp of Emacs react to `/method:host:`, `/user@host:` and `/host:` at the beginning
+        // only. No system has a colon in the name of a top folder.
         let top = path.trim_start_matches('/').split('/').next().unwrap_or_default();
-        if top.contains(':') { Err("the path has the form of a file on another machine") } else { Ok(()) }
+        if top.contains(':') { Err("the path looks like a file on another machine") } else { Ok(()) }
     }
 
-    /// Returns true if a path lies in none of the folders. With a disk, links are resolved on both sides.
+    /// Whether a path is in none of the folders. With a disk, links are resolved on both sides.
     pub(crate) fn is_outside(&self, path: &str) -> bool {
         #[cfg(feature = "listen")]
         if self.has_disk {
@@ -88,9 +88,9 @@ impl Gate {
         matches!(classify(path, &self.folders, Platform::native()), PathClass::Inside(_))
     }
 
-    /// Returns how a person tells this file from others: its path below the open folder, or its whole path if it lies in
-    /// none. With several folders, the name of the folder stands before it. One line, at most 64 characters: of a longer
-    /// path the end, since that is the file.
+    /// Returns the name by which a person tells this file from others: its path below the open folder, or the
+    /// whole path if it is in none. With several folders, the folder's name comes first. One line of at most
+    /// 64 characters; of a longer path the end, which names the file.
     pub(crate) fn label(&self, path: &str) -> String {
         let shown = self.below_its_folder(path).unwrap_or(path);
         let Some(more) = shown.chars().count().checked_sub(MAX_NAME).filter(|more| *more > 0) else {
@@ -100,7 +100,7 @@ impl Gate {
         name(&end)
     }
 
-    /// Returns the end of a path that begins in its folder, or with the name of its folder if there are several.
+    /// Returns the end of a path that begins in its folder, or with the folder's name if there are several.
     fn below_its_folder<'a>(&self, path: &'a str) -> Option<&'a str> {
         let PathClass::Inside(local) = classify(path, &self.folders, Platform::native()) else { return None };
         let inside = self
@@ -118,25 +118,25 @@ const fn is_separator(character: char) -> bool {
     character == '/' || cfg!(windows) && character == '\\'
 }
 
-/// Reads a path or a `file:` URI. The real client does not encode its URIs (measured), so that one which is no URI for
-/// its `#`, `?` or `%` is read as it is written.
+/// Parses a path or a `file:` URI. The real client does not encode its URIs (measured), so if `#`, `?` or `%`
+/// makes one invalid, it is taken as it is written.
 fn parse(written: &str) -> Result<LocalPath, Suspicion> {
     let parsed = LocalPath::parse(written, Platform::native());
     let Err(why @ (Suspicion::QueryOrFragment | Suspicion::BadEscape)) = parsed else { return parsed };
     let path = written.strip_prefix("file://").ok_or(why)?;
-    // A drive can follow the third slash, and is no name of a folder there.
+    // A drive may follow the third slash, where it is not the name of a folder.
     let drive = path.trim_start_matches('/');
     let has_drive = cfg!(windows) && drive.get(1..2) == Some(":");
     LocalPath::parse(if has_drive { drive } else { path }, Platform::native())
 }
 
-/// Returns the name that a peer gave to itself or to a tab, for a person: one line, at most 64 characters. It has no
-/// quotation mark, so that an editor can quote it.
+/// Shortens the name that a peer gave to itself or to a tab, for a person: one line, at most 64 characters,
+/// and no quotation mark, so that an editor can quote it.
 pub(crate) fn name(text: &str) -> String {
     display_line(text, MAX_NAME).replace('"', "'")
 }
 
-/// Returns a text with words of a peer for a person: one line, at most 200 characters.
+/// Shortens a text with words of a peer, for a person: one line, at most 200 characters.
 pub(crate) fn message(text: &str) -> String {
     display_line(text, MAX_MESSAGE).into_owned()
 }
@@ -148,7 +148,7 @@ mod tests {
     #[test]
     fn messages_are_one_line_of_a_bounded_length() {
         let rows = [
-            ("a usual one", "closed with 1000".into(), "closed with 1000".to_owned()),
+            ("a typical one", "closed with 1000".into(), "closed with 1000".to_owned()),
             ("lines", "a\nb\u{1b}".into(), "a\u{fffd}b\u{fffd}".into()),
             ("the longest", "m".repeat(200), "m".repeat(200)),
             ("one more", "m".repeat(201), format!("{}…", "m".repeat(199))),

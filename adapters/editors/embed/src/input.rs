@@ -1,4 +1,4 @@
-//! The reading of objects and of their members, with errors that name the member and the expected kind.
+//! Reads objects and their members. An error names the member and says what it must be.
 
 use crate::table::Row;
 use ide_mcp::rpc::from_json;
@@ -11,8 +11,8 @@ use std::fmt;
 /// An object that the editor writes. `inputs!` implements this trait.
 pub(crate) trait Object: Sized {
     const ROW: Row;
-    /// The name in [`ROW`](Self::ROW), and the names of the members. A program that reads an object does not
-    /// contain the documentation in the row.
+    /// The name in [`ROW`](Self::ROW), and the names of the members. They are apart, so that a program which
+    /// only reads objects does not contain the documentation of the row.
     const NAME: &'static str;
     const MEMBERS: &'static [&'static str];
 
@@ -21,7 +21,7 @@ pub(crate) trait Object: Sized {
 
 /// A type of a member that the editor writes.
 pub(crate) trait Input: Sized {
-    /// The kind of the value, for the page and for errors: "a text".
+    /// What the value must be, for the page and for errors: "a string".
     const KIND: &'static str;
     const IS_REQUIRED: bool = true;
 
@@ -33,14 +33,14 @@ pub(crate) trait Input: Sized {
     fn read(raw: &RawValue) -> Result<Self, Wrong>;
 }
 
-/// The reason for which a value cannot be used.
+/// Why a value cannot be used.
 #[derive(Debug)]
 pub(crate) enum Wrong {
-    /// A value of another kind.
+    /// It is of another kind.
     Kind,
-    /// A value of the right kind, with the problem, such as "names no tool".
+    /// It is of the right kind, but has this problem, such as "has 3 bytes: it needs 16".
     Value(String),
-    /// A part of the value.
+    /// A part of it cannot be used.
     Part(String, Box<Fault>),
 }
 
@@ -54,7 +54,7 @@ pub(crate) struct Fault {
 impl Wrong {
     fn of_member(self, name: &str, kind: &str) -> Fault {
         match self {
-            Self::Kind => Fault::new(name, format!("has to be {kind}")),
+            Self::Kind => Fault::new(name, format!("must be {kind}")),
             Self::Value(problem) => Fault::new(name, problem),
             Self::Part(part, inner) => {
                 Fault { member: format!("{name}{part}.{}", inner.member), problem: inner.problem }
@@ -88,25 +88,25 @@ impl<'a> Members<'a> {
         match self.take_raw(name)? {
             Some(raw) => T::read(raw).map_err(|wrong| wrong.of_member(name, T::KIND)),
             None => {
-                T::absent().ok_or_else(|| Fault::new(name, format!("is missing: it has to be {}", T::KIND)))
+                T::absent().ok_or_else(|| Fault::new(name, format!("is missing: it must be {}", T::KIND)))
             }
         }
     }
 
-    /// Refuses the members that are left: the object with this name has only the `known` ones.
+    /// Refuses what is left: the object with this name has only the `known` members.
     fn refuse(&self, object: &str, known: &[&str]) -> Result<(), Fault> {
         let Some((unknown, _)) = self.0.first() else { return Ok(()) };
         let known = if known.is_empty() { "none".into() } else { known.join(", ") };
-        let problem = format!("is no member of {object}, which has {known}");
+        let problem = format!("is not a member of {object}, which has {known}");
         Err(Fault { member: unknown.chars().take(MAX_SHOWN).collect(), problem })
     }
 
-    /// Takes the only member with this name.
+    /// Takes the member with this name, of which there must be only one.
     fn take_raw(&mut self, name: &str) -> Result<Option<&'a RawValue>, Fault> {
         let Some(at) = self.0.iter().position(|member| member.0 == name) else { return Ok(None) };
         let (_, raw) = self.0.swap_remove(at);
         if self.0.iter().any(|member| member.0 == name) {
-            return Err(Fault::new(name, "is there twice".into()));
+            return Err(Fault::new(name, "is given twice".into()));
         }
         Ok(Some(raw))
     }
@@ -140,18 +140,18 @@ impl<'de: 'a, 'a> Deserialize<'de> for Members<'a> {
     }
 }
 
-/// A name that borrows the text if the name has no escape.
+/// A name, borrowed unless it has an escape.
 #[derive(Deserialize)]
 struct Name<'a>(#[serde(borrow)] Cow<'a, str>);
 
-/// Takes an object from its members, and refuses the members that the object does not have.
+/// Takes an object from its members, and refuses those that it does not have.
 pub(crate) fn read_members<T: Object>(members: &mut Members<'_>) -> Result<T, Fault> {
     let object = T::take(members)?;
     members.refuse(T::NAME, T::MEMBERS)?;
     Ok(object)
 }
 
-/// The greatest number of characters of an unknown member in an error: more than every known name.
+/// How many characters of an unknown member an error shows: more than any known name has.
 const MAX_SHOWN: usize = 64;
 
 /// Reads an object of this type.
@@ -226,8 +226,8 @@ read_by_serde! {
     u32: "a number from 0 to 4294967295",
     u64: "a number from 0",
     f64: "a number",
-    String: "a text",
-    Vec<String>: "a list of texts",
+    String: "a string",
+    Vec<String>: "a list of strings",
     Place: "a list of a line and a UTF-16 column, from 0",
     Lines: "a list of the first and the last line, from 0",
 }
@@ -244,7 +244,7 @@ pub(crate) struct Place(pub(crate) u32, pub(crate) u32);
 #[derive(Clone, Copy, Debug, Deserialize)]
 pub(crate) struct Lines(pub(crate) u32, pub(crate) u32);
 
-/// Defines an enum of words, and the reading of them.
+/// Defines an enum of words, and reads them.
 macro_rules! words {
     ($($(#[$attribute:meta])* $name:ident: $expected:literal { $($word:literal => $variant:ident,)* })*) => {$(
         $(#[$attribute])*

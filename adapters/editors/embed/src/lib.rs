@@ -1,14 +1,16 @@
-//! [`ide_mcp`] for editors that are not written in Rust: the configuration, the commands of the editor and the
-//! events for the editor are JSON objects, and calls and agents have numbers.
+//! [`ide_mcp`] for editors that are not written in Rust. You write the configuration and commands as JSON
+//! objects, and get events as JSON objects; calls and agents have numbers.
 //!
-//! - [`Editor`] has no sockets, threads or disk: bytes in, bytes out.
-//! - `ListeningEditor` (the feature `listen`, on by default) has the listener, the lock file and one descriptor.
+//! - `ListeningEditor` (the feature `listen`, on by default) listens, publishes the lock file, and gives you
+//!   one descriptor to
+//!   wait for.
+//! - [`Editor`] has no sockets, threads or disk: bytes in, events and bytes out.
 //!
-//! [`CONFIG`], [`COMMANDS`] and [`EVENTS`] are the table of all objects and members, from which the reading, the
-//! writing and the page `docs/sidecar.md` follow. The program `ide-mcp sidecar` passes the lines of its standard
-//! input to this crate, and writes the events as lines to its standard output. A binding to a language without
-//! JSON reads the members of an event with [`Event::member`], and writes the commands that every editor needs as
-//! [`TypedCommand`].
+//! [`CONFIG`], [`COMMANDS`] and [`EVENTS`] are the table of all objects and members; the reading, the writing
+//! and the page `docs/sidecar.md` come from it. The program `ide-mcp sidecar` passes the lines of its
+//! standard input to this crate, and writes the events to its standard output. If your language has no JSON
+//! at hand, read the members of an event with [`Event::member`], and write the commands that every editor
+//! needs as [`TypedCommand`].
 
 mod act;
 mod command;

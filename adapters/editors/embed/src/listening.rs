@@ -20,12 +20,12 @@ use std::path::Path;
 use std::time::Duration;
 use std::{fmt, io};
 
-/// An editor that listens on 127.0.0.1 and publishes its lock file, behind one descriptor or a call in each frame. No
-/// thread is started, but on Windows one that waits for sockets.
+/// An editor that listens on 127.0.0.1 and publishes its lock file. You wait for one descriptor, or call it
+/// in each frame. It starts no thread, except on Windows one that waits for sockets.
 ///
-/// The descriptor is readable whenever there is work, also after a command: call
-/// [`dispatch`](Self::dispatch) then, and handle [`next_event`](Self::next_event) until it returns `None`.
-/// [`NestedServer`] describes the watching.
+/// The descriptor is readable whenever there is work, even after a command: then call
+/// [`dispatch`](Self::dispatch), and handle [`next_event`](Self::next_event) until it returns `None`.
+/// [`NestedServer`] describes how to watch it.
 ///
 /// ```no_run
 /// let mut editor = ide_mcp_embed::ListeningEditor::open(r#"{"name":"My Editor","folders":["/w"],"tools":["openDiff"]}"#)?;
@@ -51,7 +51,7 @@ impl ListeningEditor {
     /// Listens, and publishes the lock file. The first event is `listening`.
     ///
     /// # Errors
-    /// [`OpenError`]. After an error nothing listens, and no lock file is left.
+    /// [`OpenError`]. After an error nothing listens, and no lock file is left behind.
     pub fn open(config: &str) -> Result<Self, OpenError> {
         let config = Config::read(config).map_err(OpenError::Config)?;
         let server = NestedServer::start(options(&config)?).map_err(OpenError::Start)?;
@@ -65,7 +65,7 @@ impl ListeningEditor {
             environment: json(&environment(server.server().local_addr().port())),
         });
         let mut editor = Self { server, core, is_stopping: false, is_over: false, has_read: false };
-        editor.be_due_for_events();
+        editor.make_due_for_events();
         Ok(editor)
     }
 
@@ -77,8 +77,8 @@ impl ListeningEditor {
         self.dispatch_within(Some(Duration::ZERO))
     }
 
-    /// Waits for work, but for no longer than `at_most`, and takes one turn, for a loop that has nothing else
-    /// to wait for.
+    /// Waits for work, but no longer than `at_most`, and takes one turn. For a loop that has nothing else to
+    /// wait for.
     ///
     /// # Errors
     /// The error of the system, after which the editor cannot go on.
@@ -93,27 +93,28 @@ impl ListeningEditor {
         Ok(())
     }
 
-    /// Returns the next event of the turns so far. The old text of a `diff` is read when you ask for the member `old`.
+    /// Returns the next event of the turns so far. The old text of a `diff` is read when you ask for the
+    /// member `old`.
     pub fn next_event(&mut self) -> Option<Event> {
         self.core.next()
     }
 
-    /// Returns the next event as [`next_event`](Self::next_event) does, with the old text of a `diff` already read, for
-    /// an editor that receives events as JSON. If the text cannot be read, or if the old texts of all open diffs would
-    /// have more than 8 MiB, the call fails with the reason, and the event after it follows.
+    /// Returns the next event with the old text of a `diff` already read, for an editor that gets events as
+    /// JSON. If the text cannot be read, or if the old texts of all open diffs would have more than 8 MiB,
+    /// the call fails with the reason, and you get the event after it.
     ///
-    /// At most one file is read in a turn. `None` can therefore mean that more events wait: the descriptor is readable
-    /// then.
+    /// At most one file is read in a turn. So `None` may also mean that more events wait; the descriptor is
+    /// readable then.
     pub fn next_whole_event(&mut self) -> Option<Event> {
         loop {
             if self.has_read && self.core.next_has_file() {
-                self.be_due_for_events();
+                self.make_due_for_events();
                 return None;
             }
             let event = self.core.next()?;
             let Event::Diff { call, old: Some(old), .. } = &event else { return Some(event) };
             self.has_read = true;
-            // Before the file is read, its size is what is known of the text.
+            // Before the file is read, all we know of the text is its size.
             let numbers = &mut self.core.numbers;
             let reason = match numbers.hold(*call, old.size(), MAX_HELD).then(|| old.read_for_json()) {
                 Some(Ok(length)) if numbers.hold(*call, length, MAX_HELD) => return Some(event),
@@ -122,12 +123,11 @@ impl ListeningEditor {
                     format!("the files of the open proposals have more than {} MiB", MAX_HELD >> 20)
                 }
             };
-            self.core.take_back(self.server.machine_mut(), *call, &reason);
+            self.core.fail_undelivered(self.server.machine_mut(), *call, &reason);
         }
     }
 
-    /// Executes a command. `line` is a number of the application for the command: a `form_answer` and a
-    /// `status` have it.
+    /// Runs a command. `line` is a number of yours for it, which its `form_answer` or `status` then has.
     ///
     /// # Errors
     /// [`CommandError`]. Nothing has changed then, except that a result which cannot be used fails its call.
@@ -135,13 +135,13 @@ impl ListeningEditor {
         self.execute(line, TypedCommand(Command::read(command)?))
     }
 
-    /// Executes a command without JSON, as [`command`](Self::command) does.
+    /// Runs a command without JSON, otherwise like [`command`](Self::command).
     ///
     /// # Errors
     /// [`CommandError`]. Nothing has changed then, except that a result which cannot be used fails its call.
     pub fn execute(&mut self, line: u64, command: TypedCommand) -> Result<(), CommandError> {
         if self.is_stopping {
-            return Err(CommandError::refused("the editor ends"));
+            return Err(CommandError::refused("the editor is ending"));
         }
         let now = self.server.now();
         match self.core.execute(self.server.machine_mut(), now, line, command.0)? {
@@ -156,8 +156,8 @@ impl ListeningEditor {
         Ok(())
     }
 
-    /// Executes a command as [`command`](Self::command) does. An error becomes the event `error`, unless the
-    /// event `over` came before.
+    /// Runs a command like [`command`](Self::command), but an error becomes the event `error`; after the
+    /// event `over` it is dropped.
     pub fn command_line(&mut self, line: u64, command: &[u8]) {
         let done = std::str::from_utf8(command)
             .map_err(|_| CommandError::invalid("the line is not UTF-8"))
@@ -167,37 +167,37 @@ impl ListeningEditor {
         }
     }
 
-    /// Adds an event `error`, unless the event `over` came before.
+    /// Adds an event `error`; after the event `over` it is dropped.
     pub fn fail(&mut self, line: Option<u64>, message: String) {
         if !self.is_over {
             self.core.put(Event::Error { line, message });
-            self.be_due_for_events();
+            self.make_due_for_events();
         }
     }
 
-    /// Leaves events out from now on, or takes them again. While events are left out, each call is answered
-    /// with a failure at once, so that agents do not wait for an editor that does not read. Later, and at the
-    /// latest before `over`, the events `gap` and `status` report what is missing.
+    /// Leaves events out from now on, or takes them again. Call this when the editor does not read. While
+    /// events are left out, every call fails at once, so that agents do not wait. Later, and at the latest
+    /// before `over`, the events `gap` and `status` report what is missing.
     pub fn set_taking_events(&mut self, is_taking: bool) {
         self.core.set_taking(self.server.server().machine(), is_taking);
         if is_taking {
-            self.be_due_for_events();
+            self.make_due_for_events();
         }
     }
 
-    /// Returns a handle by which other threads make the descriptor readable.
+    /// Returns a handle with which other threads can make the descriptor readable.
     pub fn handle(&mut self) -> Handle {
         self.server.handle()
     }
 
-    /// Returns the longest time until the next [`dispatch`](Self::dispatch), for a loop that does not watch the
+    /// Returns how long you may wait until the next [`dispatch`](Self::dispatch) if you do not watch the
     /// descriptor: zero while there is an event.
     #[must_use]
     pub fn timeout(&mut self) -> Option<Duration> {
         if self.core.has_event() { Some(Duration::ZERO) } else { self.server.timeout() }
     }
 
-    /// Removes the lock file, and closes every connection in good order. The event `over` follows within a few
+    /// Removes the lock file, and closes every connection cleanly. The event `over` follows within a few
     /// seconds.
     pub fn shutdown(&mut self, reason: &str) {
         if !self.is_stopping {
@@ -207,14 +207,14 @@ impl ListeningEditor {
         }
     }
 
-    /// Returns true after the event `over`.
+    /// Whether the event `over` was returned.
     #[must_use]
     pub const fn is_over(&self) -> bool {
         self.is_over
     }
 
-    /// Makes the descriptor readable if there is an event, which can come without traffic.
-    fn be_due_for_events(&mut self) {
+    /// Makes the descriptor readable if there is an event, which may come without traffic.
+    fn make_due_for_events(&mut self) {
         if self.core.has_event() {
             self.server.server_mut();
         }
@@ -235,13 +235,13 @@ impl AsSocket for ListeningEditor {
     }
 }
 
-/// The reason for which an editor does not listen.
+/// Why an editor does not listen.
 ///
 /// [Causes and reactions](ide_mcp::guide::errors#an-adapter-does-not-listen-or-connect).
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum OpenError {
-    /// A configuration that cannot be used.
+    /// The configuration cannot be used.
     Config(ConfigError),
     /// The directory of the lock file cannot be used.
     LockDir(LockFileError),
@@ -291,11 +291,11 @@ fn earlier(path: &str) -> Option<(u16, AuthToken)> {
     Some((found.port?, found.file.ok()?.auth_token?))
 }
 
-/// Returns the variables for a terminal of the editor.
+/// Returns the variables for a terminal that the editor starts.
 fn environment(port: u16) -> BTreeMap<String, Option<String>> {
     let env = launch_env(Some(port));
     let mut variables: BTreeMap<_, _> = BTreeMap::new();
-    // `collect` sorts first, which is more code than a few insertions.
+    // `collect` would sort first, which is more code than a few insertions.
     variables.extend(env.remove.into_iter().map(|name| (name, None)));
     variables.extend(env.set.into_iter().map(|(name, value)| (name, Some(value))));
     variables

@@ -1,10 +1,11 @@
-//! The numbers of calls, by which an editor names them.
+//! The numbers by which an editor names calls.
 
 use ide_mcp::ide::tool::{Call, DirectRequest, OpenDiff};
 use ide_mcp::rpc::CallId;
 use std::sync::Arc;
 
-/// The open calls, and the expected edits. A number is given once. Both are few, so a look at each finds one.
+/// The open calls, and the expected edits. A number is given only once. Both lists are short, so we search
+/// them from the start.
 #[derive(Debug, Default)]
 pub(crate) struct Numbers {
     latest: u64,
@@ -21,21 +22,21 @@ pub(crate) struct OpenCall {
     pub(crate) kind: CallKind,
 }
 
-/// The kind of a call, which decides the command that answers it.
+/// The kind of a call, which decides which command answers it.
 #[derive(Debug)]
 pub(crate) enum CallKind {
-    /// A diff with its text, which the event of the call shares, and its tab.
+    /// A diff with its text, which it shares with its event, and its tab.
     Diff {
         call: Call<OpenDiff>,
         contents: Arc<String>,
-        /// The length of the old text that the editor has received, in bytes.
+        /// How many bytes of old text the editor has received.
         #[cfg(feature = "listen")]
         old: u64,
         /// True if the agent's text began with a byte order mark, which `contents` does not have.
         has_mark: bool,
         tab: String,
     },
-    /// A tool of this crate, whose answer the server filters.
+    /// A tool of this crate, whose answers the server filters.
     Tool,
     /// A tool of the editor's own, or `executeCode`.
     Own,
@@ -48,7 +49,7 @@ pub(crate) enum CallKind {
 }
 
 impl Numbers {
-    /// Opens a call, and returns its number. The number of a call that announced an edit is that of the edit.
+    /// Opens a call, and returns its number. If the call announced an edit, it has the edit's number.
     pub(crate) fn open(&mut self, id: CallId, kind: CallKind) -> u64 {
         let announced = self.edits.iter().find(|edit| edit.0 == id).map(|edit| edit.1);
         let number = announced.unwrap_or_else(|| self.next());
@@ -60,8 +61,8 @@ impl Numbers {
         self.open.iter().find(|call| call.number == number)
     }
 
-    /// Counts the old text of a diff that the editor is about to receive. Returns false, and counts nothing, if the old
-    /// texts of all open diffs would have more than `most` bytes.
+    /// Counts the old text of a diff that the editor is about to receive. Returns false, and counts nothing,
+    /// if the old texts of all open diffs would have more than `most` bytes.
     #[cfg(feature = "listen")]
     pub(crate) fn hold(&mut self, number: u64, length: u64, most: u64) -> bool {
         let others = self.open.iter().filter(|call| call.number != number);
@@ -82,7 +83,7 @@ impl Numbers {
         held <= most
     }
 
-    /// Returns true if the number was given once.
+    /// Whether a call had this number.
     pub(crate) const fn was_given(&self, number: u64) -> bool {
         0 < number && number <= self.latest
     }
@@ -93,7 +94,7 @@ impl Numbers {
         Some(self.open.remove(at))
     }
 
-    /// Ends the call with this name, and returns its number.
+    /// Ends the call with this id, and returns its number.
     pub(crate) fn end_of(&mut self, id: CallId) -> Option<u64> {
         let at = self.open.iter().position(|call| call.id == id)?;
         Some(self.open.remove(at).number)

@@ -5,51 +5,52 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, ErrorKind, Read as _};
 use std::sync::{Arc, OnceLock};
 
-/// The largest file that an editor loads for an agent, in bytes. No message of an agent is larger, so a proposal for a
-/// larger file could only be a part of it.
+/// The largest file that an editor loads for an agent, in bytes. No message of an agent is larger, so it
+/// could not propose a whole text for a larger file.
 pub(crate) const MAX_FILE: u64 = 16 << 20;
 
-/// The longest old text as JSON, in bytes. Every escape of a text takes at most two bytes for one, so that only a file
-/// which is not text is too long.
+/// The longest old text as JSON, in bytes. Escapes at most double a text, so only a file that is not text is
+/// too long.
 #[cfg(feature = "listen")]
 const MAX_JSON: u64 = 2 * MAX_HELD;
 
-/// The most bytes of old texts in the open proposals of an editor that receives them whole, and so keeps them: hundreds of
-/// usual files, or one of this size, by which an editor grows by some 150 MB (measured). No message of an agent pays for
-/// these bytes.
+/// How many bytes of old texts the open proposals of an editor may have, if the editor gets them as JSON and
+/// so keeps them: hundreds of typical files, or one of this size, which makes an editor grow by some 150 MB
+/// (measured). Agents could otherwise cause that with short messages.
 #[cfg(feature = "listen")]
 pub(crate) const MAX_HELD: u64 = 8 << 20;
 
-/// The text of a file before a change, read when it is asked for the first time.
+/// The text of a file before a change, read when somebody asks for it.
 ///
-/// The file is opened without waiting and judged by its descriptor, so a FIFO that takes its place meanwhile is found.
+/// The file is opened without waiting and checked by its descriptor, so that we notice a FIFO that has taken
+/// its place.
 #[derive(Clone, Debug)]
 pub struct OldText(Arc<Source>);
 
 #[derive(Debug)]
 struct Source {
     path: String,
-    /// The size of the file when it was first looked at, in bytes.
+    /// How many bytes the file had when we first looked at it.
     #[cfg(feature = "listen")]
     size: u64,
     text: OnceLock<Result<String, String>>,
 }
 
 impl OldText {
-    /// Returns the size of the file in bytes, which is about that of the text.
+    /// Returns how many bytes the file has, and so about how many the text will have.
     #[cfg(feature = "listen")]
     pub(crate) fn size(&self) -> u64 {
         self.0.size
     }
 
-    /// Returns the text, or the reason for which there is none.
+    /// Returns the text, or why there is none.
     pub(crate) fn read(&self) -> Result<&str, &str> {
         let text = self.0.text.get_or_init(|| read(&self.0.path));
         text.as_ref().map(String::as_str).map_err(String::as_str)
     }
 
-    /// Reads the text for an event in JSON, and returns its length, or the reason for which it cannot be a part of one.
-    /// Bytes that are not text need up to six times their size there, and no other part of an event grows like that.
+    /// Reads the text for an event in JSON, and returns its length, or why it cannot be part of one. Bytes
+    /// that are not text take up to six times their size there; nothing else in an event grows like that.
     #[cfg(feature = "listen")]
     pub(crate) fn read_for_json(&self) -> Result<u64, String> {
         let text = self.read().map_err(String::from)?;
@@ -61,7 +62,7 @@ impl OldText {
 }
 
 impl Output for OldText {
-    const KIND: &'static str = "a text";
+    const KIND: &'static str = "a string";
     const IS_ALWAYS: bool = false;
 
     fn value(&self) -> Option<Value<'_>> {
@@ -73,12 +74,13 @@ impl Output for OldText {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Use {
     /// Looks whether it is open, or what is known about it.
-    Ask,
+    Query,
     /// Reads it. Above [`MAX_FILE`] the call fails.
     Load,
 }
 
-/// Looks at a file that an agent has named, without opening it. Returns its text, unread; a path without a file passes.
+/// Looks at a file that an agent has named, without opening it. Returns its text, still unread. A path
+/// without a file is fine.
 pub(crate) fn look(path: &str, purpose: Use) -> Result<Option<OldText>, String> {
     let metadata = match fs::metadata(path) {
         Ok(metadata) => metadata,
@@ -86,7 +88,7 @@ pub(crate) fn look(path: &str, purpose: Use) -> Result<Option<OldText>, String> 
         Err(error) => return Err(format!("the file cannot be used: {error}")),
     };
     match purpose {
-        Use::Ask => check_plain(path, &metadata)?,
+        Use::Query => check_plain(path, &metadata)?,
         Use::Load => check_size(path, &metadata)?,
     }
     Ok(Some(OldText(Arc::new(Source {
@@ -97,7 +99,7 @@ pub(crate) fn look(path: &str, purpose: Use) -> Result<Option<OldText>, String> 
     }))))
 }
 
-/// Reads a file as text. The file can have become another one since [`look`].
+/// Reads a file as text. It may have become another one since [`look`].
 fn read(path: &str) -> Result<String, String> {
     let failed = |error: io::Error| format!("the file cannot be read: {error}");
     // Opening a device can already do something, so look first.
@@ -113,7 +115,7 @@ fn read(path: &str) -> Result<String, String> {
     Ok(decode(bytes))
 }
 
-/// Opens a file for reading, and does not wait for a program at the other end of a FIFO.
+/// Opens a file for reading, without waiting for a program at the other end of a FIFO.
 fn open(path: &str) -> io::Result<File> {
     let mut options = OpenOptions::new();
     options.read(true);
@@ -140,8 +142,8 @@ fn check_plain(path: &str, metadata: &fs::Metadata) -> Result<(), String> {
     if is_virtual(path) { Err("the path is not a plain file".into()) } else { Ok(()) }
 }
 
-/// Returns true for a file that the kernel makes up, wherever its file system is mounted: reading one can wait for ever, or
-/// take something away.
+/// Whether the kernel makes up this file, wherever its file system is mounted: reading one may wait forever,
+/// or take something away.
 #[cfg(target_os = "linux")]
 fn is_virtual(path: &str) -> bool {
     /// `statfs(2)`: procfs, sysfs, debugfs, tracefs, securityfs, cgroup, cgroup2.
@@ -171,10 +173,10 @@ pub(crate) fn json_len(text: &str) -> u64 {
     text.bytes().map(escaped).fold(0, u64::saturating_add)
 }
 
-/// Returns the text of a file without its byte order mark. Bytes that are not text become U+FFFD, as in the agent that
-/// has read the file.
+/// Returns the text of a file without its byte order mark. Bytes that are not text become U+FFFD, as in the
+/// agent that has read the file.
 fn decode(bytes: Vec<u8>) -> String {
-    // Half of a unit at the end is as broken as half of a pair: both become U+FFFD.
+    // Half a unit at the end is as broken as half a pair: both become U+FFFD.
     let utf16 = |bytes: &[u8], unit: fn([u8; 2]) -> u16| {
         let units = bytes.chunks(2).map(|pair| <[u8; 2]>::try_from(pair).map_or(0xfffd, unit));
         char::decode_utf16(units).map(|unit| unit.unwrap_or(char::REPLACEMENT_CHARACTER)).collect()

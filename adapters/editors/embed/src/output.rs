@@ -8,13 +8,13 @@ use std::sync::Arc;
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub enum Value<'a> {
-    /// A text, which can contain every character.
+    /// A string, which may contain every character.
     Text(&'a str),
     /// A number.
     Number(u64),
     /// True or false.
     Bool(bool),
-    /// A list or an object, or a value of an agent, as it was written.
+    /// A list or an object, or a value from an agent, as it was written.
     Json(&'a RawValue),
 }
 
@@ -29,7 +29,7 @@ impl Serialize for Value<'_> {
     }
 }
 
-/// A type of a member of an event.
+/// A type that a member of an event can have.
 pub(crate) trait Output {
     const KIND: &'static str;
     const IS_ALWAYS: bool = true;
@@ -55,7 +55,7 @@ impl Output for bool {
 }
 
 impl Output for String {
-    const KIND: &'static str = "a text";
+    const KIND: &'static str = "a string";
 
     fn value(&self) -> Option<Value<'_>> {
         Some(Value::Text(self))
@@ -63,7 +63,7 @@ impl Output for String {
 }
 
 impl Output for Arc<String> {
-    const KIND: &'static str = "a text";
+    const KIND: &'static str = "a string";
 
     fn value(&self) -> Option<Value<'_>> {
         Some(Value::Text(self))

@@ -1,4 +1,4 @@
-//! The events of the server as events for the editor.
+//! Turns the events of the server into events for the editor.
 
 use crate::core::{Core, json};
 use crate::event::Event;
@@ -12,7 +12,7 @@ use ide_mcp::rpc::{CallId, ErrorObject, NotAnswered, RequestId};
 use std::fmt;
 use std::sync::Arc;
 
-/// The mark at the beginning of some files. No editor shows it.
+/// The mark at the beginning of some files, which no editor shows.
 pub(crate) const BYTE_ORDER_MARK: char = '\u{feff}';
 
 impl Core {
@@ -26,7 +26,7 @@ impl Core {
             ServerEvent::MentionExpired { mention } => {
                 self.put(Event::MentionExpired { path: mention.file_path });
             }
-            // An editor has no token of an earlier process without a listener that decides by itself.
+            // Without a listener that decides by itself, an editor has no token of an earlier process.
             ServerEvent::AdmissionPending { conn } => drop(server.refuse(conn)),
             _ => {}
         }
@@ -38,17 +38,17 @@ impl Core {
         match event {
             ServerEvent::ConsentPending { client, is_for_models: model, .. } => {
                 self.announce(agent);
-                let (client, version) = named(client);
+                let (client, version) = name_and_version(client);
                 self.put(Event::Consent { conn, client, version, model });
             }
             ServerEvent::Ready { client, .. } => {
                 self.announce(agent);
-                let (client, version) = named(client);
+                let (client, version) = name_and_version(client);
                 self.put(Event::Connected { conn, client, version });
             }
             ServerEvent::ModelReady { client, .. } => {
                 self.announce(agent);
-                let (client, version) = named(client);
+                let (client, version) = name_and_version(client);
                 self.put(Event::ModelConnected { conn, client, version });
             }
             ServerEvent::IdeConnected { pid, .. } => {
@@ -79,8 +79,8 @@ impl Core {
                 }
             }
             ServerEvent::EditExpected { edit, path, .. } => {
-                // Of a file that no editor gets, neither the edit is announced nor its end.
-                if let Ok((path, _)) = self.gate.judge(&path, Use::Ask) {
+                // If the editor must not get the file, announce neither the edit nor its end.
+                if let Ok((path, _)) = self.gate.judge(&path, Use::Query) {
                     let edit = self.numbers.expect_edit(edit, path.clone());
                     self.put(Event::EditExpected { conn, edit, path });
                 }
@@ -108,7 +108,7 @@ impl Core {
                 self.announce(agent);
                 self.on_direct(server, conn, call, request);
             }
-            // No requests are forwarded.
+            // We forward no requests.
             ServerEvent::Request { call, .. } => {
                 let _ = server
                     .call(call)
@@ -119,7 +119,7 @@ impl Core {
     }
 
     fn on_call(&mut self, server: &mut Server, conn: u64, call: ToolCall) {
-        let Some(call) = self.answer_alone(server, call) else { return };
+        let Some(call) = self.answer_from_state(server, call) else { return };
         if let ToolCall::OpenDiff(call, diff) = call {
             return self.on_diff(server, conn, call, diff);
         }
@@ -141,11 +141,11 @@ impl Core {
         }
     }
 
-    /// Hands on a request of the Obsidian dialect, whose path is below the first folder.
+    /// Passes on a request of the Obsidian dialect, whose path is below the first folder.
     fn on_direct(&mut self, server: &mut Server, conn: u64, id: CallId, request: DirectRequest) {
         let file = match &request {
-            DirectRequest::ReadFile(asked) => Some((&asked.path, Use::Load)),
-            DirectRequest::WriteFile(asked) => Some((&asked.path, Use::Ask)),
+            DirectRequest::ReadFile(request) => Some((&request.path, Use::Load)),
+            DirectRequest::WriteFile(request) => Some((&request.path, Use::Query)),
             DirectRequest::ListFiles(_)
             | DirectRequest::GetWorkspaceInfo
             | DirectRequest::GetOpenFiles
@@ -156,7 +156,7 @@ impl Core {
         let judged = file.map(|(below, purpose)| {
             let folder = folder.ok_or("no folder is open")?;
             let path = format!("{}/{below}", folder.path.trim_end_matches(['/', '\\']));
-            // A link can lead out of the folder.
+            // A link may lead out of the folder.
             if self.gate.is_outside(&path) {
                 return Err("the path leads out of the open folders".into());
             }
@@ -194,7 +194,7 @@ impl Core {
             return;
         }
         let judge = |written: &str| self.gate.judge(written, Use::Load);
-        // The two are nearly always the same, and one look is enough then.
+        // The two are nearly always the same, and then one look is enough.
         let judged = judge(&new_file_path).and_then(|new| match old_file_path == new_file_path {
             true => Ok((new.0.clone(), new)),
             false => Ok((new.0, judge(&old_file_path)?)),
@@ -208,18 +208,18 @@ impl Core {
         self.put(Event::Diff { conn, call, tab, label, path, old_path, outside, old, contents });
     }
 
-    /// Fails an open call of the editor, which has not received its event.
+    /// Fails an open call that the editor has not heard of yet.
     #[cfg(feature = "listen")]
-    pub(crate) fn take_back(&mut self, server: &mut Server, number: u64, reason: &str) {
+    pub(crate) fn fail_undelivered(&mut self, server: &mut Server, number: u64, reason: &str) {
         if let Some(open) = self.numbers.end(number) {
             refuse(server, open.id, &open.kind, reason);
         }
     }
 
-    /// Answers a call whose answer follows from the commands so far. Returns every other call.
+    /// Answers a call if the commands so far are enough for that. Returns every other call.
     #[allow(clippy::wildcard_enum_match_arm, reason = "the editor answers the other calls")]
-    fn answer_alone(&self, server: &mut Server, call: ToolCall) -> Option<ToolCall> {
-        // A call that is not open any more needs no answer.
+    fn answer_from_state(&self, server: &mut Server, call: ToolCall) -> Option<ToolCall> {
+        // If the call is no longer open, it needs no answer.
         let _ = match call {
             ToolCall::GetCurrentSelection(call, _) => {
                 let current = self.selection.0.as_ref().filter(|_| self.has_focus);
@@ -232,7 +232,7 @@ impl Core {
         None
     }
 
-    /// Opens a call without a file, unless it fails at once.
+    /// Opens a call without a file, unless it must fail at once.
     fn open(&mut self, server: &mut Server, id: CallId, kind: CallKind, event: impl FnOnce(u64) -> Event) {
         if !self.fail_at_once(server, id, &kind) {
             let number = self.numbers.open(id, kind);
@@ -276,8 +276,8 @@ impl Core {
     }
 }
 
-/// Answers a call with a failure. The real client decides a diff in its terminal after the error "method not
-/// found" (measured); the failure of a tool is for its model.
+/// Answers a call with a failure. For a diff that is "method not found", after which the real client decides
+/// in its terminal (measured). For a tool it is a text for the model.
 pub(crate) fn fail(
     server: &mut Server,
     id: CallId,
@@ -292,29 +292,29 @@ pub(crate) fn fail(
     }
 }
 
-/// Fails a call that has just come, so that it is still open.
+/// Fails a call that has just arrived, and so is still open.
 fn refuse(server: &mut Server, id: CallId, kind: &CallKind, reason: &str) {
     let _ = fail(server, id, kind, reason);
 }
 
-/// Returns what an editor does with the file of a call. A tool that is not named here loads the file, whose size is
-/// checked then.
+/// Returns what an editor does with the file of a call. Any other tool loads the file, so its size is checked
+/// then.
 #[allow(clippy::wildcard_enum_match_arm, reason = "the strict choice suits every other tool")]
 fn purpose(call: &ToolCall) -> Use {
     match call {
         ToolCall::GetDiagnostics(..) | ToolCall::CheckDocumentDirty(..) | ToolCall::SaveDocument(..) => {
-            Use::Ask
+            Use::Query
         }
         _ => Use::Load,
     }
 }
 
-/// Returns the name and the version of a client for a person.
-fn named(client: Option<Implementation>) -> (Option<String>, Option<String>) {
+/// Returns the name and version of a client, for a person.
+fn name_and_version(client: Option<Implementation>) -> (Option<String>, Option<String>) {
     client.map(|client| (gate::name(&client.name), gate::name(&client.version))).unzip()
 }
 
-/// Returns the event about a rule that an agent broke. Its text can have words of the agent.
+/// Returns the event about a rule that an agent broke. Its text may have words of the agent.
 fn problem(conn: u64, fault: &dyn fmt::Display) -> Event {
     Event::Problem { conn, message: gate::message(&fault.to_string()) }
 }

@@ -6,8 +6,7 @@
 pub struct Row {
     /// The value of the member `cmd` or `event`; for a part of another row, the name of the part.
     pub name: &'static str,
-    /// The number of an event, for languages that switch on numbers: no later version changes the number. 0 for
-    /// every other row.
+    /// The number of an event, for languages that switch on numbers; it never changes. 0 for every other row.
     pub number: u32,
     /// The description, as lines of Markdown.
     pub doc: &'static [&'static str],
@@ -21,7 +20,7 @@ pub struct Row {
 pub struct Member {
     /// The name.
     pub name: &'static str,
-    /// The kind of the value, such as "a text".
+    /// What the value is, such as "a string".
     pub kind: &'static str,
     /// True if the object always has the member.
     pub is_required: bool,
@@ -29,7 +28,7 @@ pub struct Member {
     pub doc: &'static [&'static str],
 }
 
-/// Defines a struct for each object that the editor writes: the members, their reading, and the row.
+/// Defines a struct for each object that the editor writes: its members, how to read them, and the row.
 macro_rules! inputs {
     ($($(#[doc = $doc:literal])* $name:literal => $object:ident {
         $($(#[doc = $of_member:literal])* $member:ident: $kind:ty,)*
@@ -103,13 +102,13 @@ macro_rules! commands {
     };
 }
 
-/// Defines [`Event`](crate::Event), with a variant for each event. A new event has a number that no event has had: the
+/// Defines [`Event`](crate::Event), with a variant for each event. Never reuse a number for a new event: the
 /// C header has the numbers too.
 macro_rules! events {
     ($($(#[doc = $doc:literal])* $number:literal $name:literal => $event:ident {
         $($(#[doc = $of_member:literal])* $member:ident: $kind:ty,)*
     })*) => {
-        /// An event for the editor. It serializes as the JSON object of its row in [`EVENTS`].
+        /// What happened, for the editor. It serializes as the JSON object of its row in [`EVENTS`].
         #[derive(Clone, Debug)]
         #[non_exhaustive]
         pub enum Event {$(
@@ -149,7 +148,7 @@ macro_rules! events {
                 }
             }
 
-            /// Returns the value of another member, and computes no other value.
+            /// Returns the value of another member, without computing the rest.
             fn value(&self, name: &str) -> Option<$crate::Value<'_>> {
                 match self {
                     $(Self::$event { $($member),* } => match name {
@@ -159,15 +158,14 @@ macro_rules! events {
                 }
             }
 
-            /// Calls `take` with each other member of the event that is present, in the order of the
-            /// table.
+            /// Calls `take` with each other member that the event has, in the order of the table.
             fn each_member<'a>(&'a self, mut take: impl FnMut(&'static str, $crate::Value<'a>)) {
                 match self {
                     $(Self::$event { $($member),* } => {
                         $(if let Some(value) = $crate::output::Output::value($member) {
                             take(stringify!($member), value);
                         })*
-                        // An event can have no member.
+                        // An event may have no member.
                         let _ = &mut take;
                     })*
                 }

@@ -5,8 +5,8 @@ use crate::error::CommandError;
 use crate::input::{Lines, Place};
 use serde_json::value::RawValue;
 
-/// A command without JSON, for a binding to a language that has no JSON at hand: one of the commands that every
-/// editor needs. The members are those of [`COMMANDS`](crate::COMMANDS).
+/// One of the commands that every editor needs, for a binding to a language that has no JSON at hand. The
+/// members are those of [`COMMANDS`](crate::COMMANDS).
 #[derive(Debug)]
 pub struct TypedCommand(pub(crate) Command);
 
@@ -43,14 +43,14 @@ impl TypedCommand {
         Self(Command::Answer(Answer { call, verdict: Verdict::Reject, contents: None }))
     }
 
-    /// Returns the command `respond`, with the result as JSON. Only a `call` has a default for the result.
+    /// Returns the command `respond`, with the result as JSON. Only a `call` has a default for it.
     ///
     /// # Errors
-    /// [`CommandError`] if the result is no JSON.
+    /// [`CommandError`] if the result is not JSON.
     pub fn respond(call: u64, result: Option<&str>) -> Result<Self, CommandError> {
         let result = result.map(|result| RawValue::from_string(result.into())).transpose();
         let result =
-            result.map_err(|error| CommandError::invalid(format!("`result` is no JSON: {error}")))?;
+            result.map_err(|error| CommandError::invalid(format!("`result` is not JSON: {error}")))?;
         Ok(Self(Command::Respond(Respond { call, result })))
     }
 
@@ -103,6 +103,6 @@ mod tests {
     #[test]
     fn result_without_json_is_refused() {
         let error = TypedCommand::respond(7, Some("{")).unwrap_err();
-        assert!(error.to_string().starts_with("`result` is no JSON"), "{error}");
+        assert!(error.to_string().starts_with("`result` is not JSON"), "{error}");
     }
 }

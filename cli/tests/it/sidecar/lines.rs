@@ -11,9 +11,9 @@ fn wrong_line_names_itself_and_its_member() {
     let mut editor = sidecar(&place, &json!({}));
     let rows = [
         (2, "dance", "expected value at column 1"),
-        (4, "\n{\"cmd\":\"select\",\"path\":7}", "select: `path` has to be a text"),
-        (5, "{\"cmd\":\"allow\",\"conn\":1,\"who\":2}", "allow: `who` is no member of allow, which has conn"),
-        (6, "{\"cmd\":\"respond\",\"call\":3}", "`call` 3 is no call"),
+        (4, "\n{\"cmd\":\"select\",\"path\":7}", "select: `path` must be a string"),
+        (5, "{\"cmd\":\"allow\",\"conn\":1,\"who\":2}", "allow: `who` is not a member of allow, which has conn"),
+        (6, "{\"cmd\":\"respond\",\"call\":3}", "`call` 3 is not a call"),
     ];
     for (line, text, expected) in rows {
         editor.send_line(text);
@@ -61,7 +61,7 @@ fn wrong_configuration_does_not_begin() {
     let place = Place::new("sidecar-config");
     for (name, text, expected) in [
         ("no input", &b""[..], "the configuration is missing: end of standard input"),
-        ("no JSON", b"{\n", "the configuration cannot be used: no object"),
+        ("no JSON", b"{\n", "the configuration cannot be used: it is not an object"),
         ("no text", b"\xff\n", "the configuration is not UTF-8"),
         ("no folders", b"{\"name\":\"E\"}\n", "`folders` is missing"),
     ] {

@@ -46,7 +46,7 @@ fn diff_is_answered_once_with_its_verdict() {
         );
         assert_eq!(event["outside"], json!(false));
         let command = format!(r#"{{"cmd":"answer","call":1,{verdict}}}"#);
-        room.quiet(&command);
+        room.no_event(&command);
         let answer: serde_json::Value = serde_json::from_str(&room.outcome(0)).unwrap();
         let texts: Vec<_> =
             answer["content"].as_array().unwrap().iter().map(|block| block["text"].clone()).collect();
@@ -65,22 +65,25 @@ fn calls_take_only_their_own_answers() {
     assert_eq!(names(&room.settle()), ["call"]);
     let rows = [
         (r#"{"cmd":"respond","call":1}"#, "`call` 1 is a diff: use the command answer"),
-        (r#"{"cmd":"answer","call":2,"verdict":"accept"}"#, "`call` 2 is no diff: use the command respond"),
+        (
+            r#"{"cmd":"answer","call":2,"verdict":"accept"}"#,
+            "`call` 2 is not a diff: use the command respond",
+        ),
         (
             r#"{"cmd":"answer","call":1,"verdict":"reject","contents":""}"#,
             "`contents` belongs to the verdict accept",
         ),
-        (r#"{"cmd":"respond","call":3}"#, "`call` 3 is no call"),
-        (r#"{"cmd":"respond","call":0}"#, "`call` 0 is no call"),
+        (r#"{"cmd":"respond","call":3}"#, "`call` 3 is not a call"),
+        (r#"{"cmd":"respond","call":0}"#, "`call` 0 is not a call"),
     ];
     for (command, expected) in rows {
         let message = room.refused(command);
         assert!(message.contains(expected), "{command}: {message}");
     }
     assert_eq!(room.one(r#"{"cmd":"status"}"#)["calls"], json!([1, 2]), "all are still open");
-    room.quiet(r#"{"cmd":"respond","call":2,"result":{"tabs":[]}}"#);
+    room.no_event(r#"{"cmd":"respond","call":2,"result":{"tabs":[]}}"#);
     assert!(room.outcome(0).contains(r#"{\"tabs\":[]}"#), "{}", room.outcome(0));
-    room.quiet(r#"{"cmd":"fail","call":1,"message":"no view"}"#);
+    room.no_event(r#"{"cmd":"fail","call":1,"message":"no view"}"#);
     assert!(room.outcome(0).contains("-32601"), "{}", room.outcome(0));
 }
 
@@ -113,7 +116,7 @@ fn diagnostics_of_language_servers_are_taken() {
                 room.attach();
                 room.client(0).call_tool(&GetDiagnostics::new(Some("file:///w/a".into()))).unwrap();
                 room.settle();
-                room.quiet(&format!(r#"{{"cmd":"respond","call":1,"result":{result}}}"#));
+                room.no_event(&format!(r#"{{"cmd":"respond","call":1,"result":{result}}}"#));
                 let outcome = room.outcome(0);
                 assert!(outcome.contains(r#"\"message\":\"m\""#), "{problem}, {shape}: {outcome}");
                 assert!(outcome.contains(r#"\"uri\":\"file:///w/a\""#), "{problem}, {shape}: {outcome}");
@@ -129,30 +132,30 @@ fn unusable_result_names_its_member_and_ends_the_call() {
         (
             "no range",
             list(r#"{"message":"m"}"#),
-            "`result[0].diagnostics[0].range` has to be a start and an end",
+            "`result[0].diagnostics[0].range` must be a start and an end",
         ),
         (
             "no message",
             list(&PROBLEM.replace("\"m\"", "7").replace("MORE", "")),
-            "`result[0].diagnostics[0].message` has to be a text",
+            "`result[0].diagnostics[0].message` must be a string",
         ),
         (
             "no list",
             r#"{"uri":"file:///w/a","diagnostics":{}}"#.into(),
-            "`result.diagnostics` has to be a list",
+            "`result.diagnostics` must be a list",
         ),
         (
             "no diagnostics",
             r#"[{"uri":"file:///w/a","problems":[]}]"#.into(),
-            "`result[0].diagnostics` has to be a list",
+            "`result[0].diagnostics` must be a list",
         ),
         (
-            "a text",
+            "a string",
             serde_json::to_string(&list("{}")).unwrap(),
-            "`result[0].diagnostics[0].message` has to be",
+            "`result[0].diagnostics[0].message` must be",
         ),
-        ("null in a text", r#""null""#.into(), "`result` has to be a list of files"),
-        ("an object", "{}".into(), "`result` has to be a list of files"),
+        ("null in a text", r#""null""#.into(), "`result` must be a list of files"),
+        ("an object", "{}".into(), "`result` must be a list of files"),
         ("words", r#""none""#.into(), "`result` cannot be used: the result is no answer"),
     ];
     let editors = [
@@ -203,10 +206,10 @@ fn events_have_no_halves_of_pairs() {
     room.client(0).call_tool(&OtherTool::new("count", serde_json::from_str(arguments).unwrap())).unwrap();
     let event = room.settle().pop().unwrap();
     assert_eq!(event["arguments"], json!({"a": ["x\u{fffd}", "😀"], "\u{fffd}": 1}));
-    room.quiet(r#"{"cmd":"respond","call":1.0,"result":"y\ud800"}"#);
+    room.no_event(r#"{"cmd":"respond","call":1.0,"result":"y\ud800"}"#);
     assert!(room.outcome(0).contains("y\u{fffd}"), "{}", room.outcome(0));
     let event = diff(&mut room, "text");
-    room.quiet(&format!(
+    room.no_event(&format!(
         r#"{{"cmd":"answer","call":{}.0,"verdict":"accept","contents":"z\udc00"}}"#,
         event["call"]
     ));
@@ -247,7 +250,7 @@ fn selection_and_folders_are_answered_alone() {
     }
     for (command, folder) in [("", "/w"), (r#"{"cmd":"folders","folders":["/v"]}"#, "/v")] {
         if !command.is_empty() {
-            room.quiet(command);
+            room.no_event(command);
         }
         room.client(0).call_tool(&GetWorkspaceFolders).unwrap();
         room.settle();
@@ -261,7 +264,7 @@ fn diff_is_outside_the_present_folders() {
     room.attach();
     for (folders, expected) in [("", false), (r#""/v""#, true), (r#""/v","/w""#, false)] {
         if !folders.is_empty() {
-            room.quiet(&format!(r#"{{"cmd":"folders","folders":[{folders}]}}"#));
+            room.no_event(&format!(r#"{{"cmd":"folders","folders":[{folders}]}}"#));
         }
         assert_eq!(diff(&mut room, "x")["outside"], json!(expected), "[{folders}]");
     }
@@ -293,8 +296,8 @@ fn every_tool_with_a_file_has_its_path() {
     let mut room = Room::new("");
     room.attach();
     let offer = r#""openFile","checkDocumentDirty","saveDocument","reformat_file","set_cursor_position","set_selection","getOpenEditors""#;
-    room.quiet(&format!(r#"{{"cmd":"tools","offer":[{offer}]}}"#));
-    let mut asks: Vec<Ask> = vec![
+    room.no_event(&format!(r#"{{"cmd":"tools","offer":[{offer}]}}"#));
+    let mut requests: Vec<ToolRequest> = vec![
         ("openFile", Box::new(|client| client.call_tool(&OpenFile::new("/w/./a")).unwrap().id())),
         (
             "checkDocumentDirty",
@@ -305,8 +308,8 @@ fn every_tool_with_a_file_has_its_path() {
         ("set_cursor_position", Box::new(move |client| client.call_tool(&at).unwrap().id())),
         ("set_selection", Box::new(move |client| client.call_tool(&selected).unwrap().id())),
     ];
-    for (name, ask) in &mut asks {
-        ask(room.client(0));
+    for (name, request) in &mut requests {
+        request(room.client(0));
         let event = room.settle().pop().unwrap();
         assert_eq!((&event["tool"], &event["path"]), (&json!(name), &json!(native("/w/a"))), "{name}");
     }
@@ -315,7 +318,7 @@ fn every_tool_with_a_file_has_its_path() {
 }
 
 /// The name of a tool, and its call.
-type Ask = (&'static str, Box<dyn FnMut(&mut Client) -> RequestId>);
+type ToolRequest = (&'static str, Box<dyn FnMut(&mut Client) -> RequestId>);
 
 #[test]
 fn prompt_and_resource_are_answered() {
@@ -327,16 +330,16 @@ fn prompt_and_resource_are_answered() {
     let event = room.settle().pop().unwrap();
     assert_eq!((&event["event"], &event["arguments"]), (&json!("prompt"), &json!({"a": "x"})));
     assert_eq!(room.refused(r#"{"cmd":"respond","call":1}"#), "respond: `result` is missing");
-    room.quiet(r#"{"cmd":"respond","call":1,"result":"the text"}"#);
+    room.no_event(r#"{"cmd":"respond","call":1,"result":"the text"}"#);
     assert!(room.outcome(0).contains("the text"));
     room.client(0).read_resource(&ReadResource::new("n://1")).unwrap();
     assert_eq!(room.settle().pop().unwrap()["uri"], json!("n://1"));
     let raw = r#"{"contents":[{"uri":"n://1","text":"whole"}]}"#;
-    room.quiet(&format!(r#"{{"cmd":"respond","call":2,"result":{raw}}}"#));
+    room.no_event(&format!(r#"{{"cmd":"respond","call":2,"result":{raw}}}"#));
     assert_eq!(room.outcome(0), raw);
     room.client(0).read_resource(&ReadResource::new("n://1")).unwrap();
     room.settle();
-    room.quiet(r#"{"cmd":"fail","call":3,"message":"gone"}"#);
+    room.no_event(r#"{"cmd":"fail","call":3,"message":"gone"}"#);
     assert!(room.outcome(0).contains("gone"));
 }
 
@@ -348,7 +351,7 @@ fn own_tool_takes_any_answer() {
     room.client(0).call_tool(&arguments).unwrap();
     let event = room.settle().pop().unwrap();
     assert_eq!((&event["tool"], &event["arguments"]), (&json!("count"), &json!({"a": [1]})));
-    room.quiet(r#"{"cmd":"respond","call":1,"result":{"lines":[{"n":7}]}}"#);
+    room.no_event(r#"{"cmd":"respond","call":1,"result":{"lines":[{"n":7}]}}"#);
     assert!(room.outcome(0).contains(r#"{\"lines\":[{\"n\":7}]}"#), "{}", room.outcome(0));
 }
 
@@ -356,16 +359,16 @@ fn own_tool_takes_any_answer() {
 fn deadline_moves_with_the_command() {
     let mut room = Room::new("");
     room.attach();
-    let ask = |room: &mut Room| {
+    let call = |room: &mut Room| {
         room.client(0).call_tool(&GetDiagnostics::new(Some("/w/a".into()))).unwrap();
         room.settle();
     };
-    ask(&mut room);
+    call(&mut room);
     assert_eq!(room.one(r#"{"cmd":"status"}"#)["calls"], json!([1]));
     assert_eq!(names(&room.wait(399)), [""; 0]);
     assert_eq!(room.wait(1).pop().unwrap()["reason"], json!("expired"));
-    ask(&mut room);
-    room.quiet(r#"{"cmd":"timeout","call":2,"within":900}"#);
+    call(&mut room);
+    room.no_event(r#"{"cmd":"timeout","call":2,"within":900}"#);
     assert_eq!(names(&room.wait(899)), [""; 0]);
     assert_eq!(names(&room.wait(1)), ["call_ended"]);
     assert_eq!(room.refused(r#"{"cmd":"timeout","call":2,"within":1}"#), "`call` 2 has ended");
@@ -373,7 +376,7 @@ fn deadline_moves_with_the_command() {
     room.client(0).call_tool_within(&ExecuteCode::new("1"), timeout).unwrap();
     room.settle();
     room.agents[0].events.clear();
-    room.quiet(r#"{"cmd":"progress","call":3,"progress":0.5,"total":1,"message":"half"}"#);
+    room.no_event(r#"{"cmd":"progress","call":3,"progress":0.5,"total":1,"message":"half"}"#);
     let shown = format!("{:?}", room.agents[0].events);
     assert!(shown.contains("Progress") && shown.contains("0.5") && shown.contains("half"), "{shown}");
     room.client(0).call_tool(&GetDiagnostics::default()).unwrap();
@@ -400,7 +403,7 @@ fn calls_that_no_filter_covers_fail_in_a_pause() {
         ("diff", |client| client.call_tool(&OpenDiff::new("/w/a", "x", "t")).unwrap().id(), ""),
         ("call", |client| client.call_tool(&GetOpenEditors).unwrap().id(), ""),
     ];
-    // The second time as the first.
+    // The second time is like the first.
     for round in 0..2 {
         for is_paused in [true, false] {
             room.command(if is_paused { r#"{"cmd":"pause"}"# } else { r#"{"cmd":"resume"}"# }).unwrap();

@@ -1,4 +1,4 @@
-//! The commands: each wrong one is refused with its member, and each has its effect.
+//! The commands: the error for a wrong one names the member, and each right one has its effect.
 
 use crate::support::{Room, names};
 use ide_mcp::ide::tool::{GetOpenEditors, OpenDiff};
@@ -16,27 +16,27 @@ fn wrong_command_names_its_member() {
         ),
         ("a list", r#"["quit"]"#, "(invalid type: sequence, expected an object at column 0)"),
         ("two objects", r#"{"cmd":"quit"} {}"#, "(trailing characters at column 16)"),
-        ("no name", "{}", "`cmd` is missing: it has to be a text"),
+        ("no name", "{}", "`cmd` is missing: it must be a string"),
         (
             "an unknown name",
             r#"{"cmd":"dance"}"#,
-            "`cmd` \"dance\" is no command; the commands are select, clear",
+            "`cmd` \"dance\" is not a command; the commands are select, clear",
         ),
         (
             "an unknown member",
             r#"{"cmd":"clear","x\n":1}"#,
-            "clear: `x\n` is no member of clear, which has none",
+            "clear: `x\n` is not a member of clear, which has none",
         ),
-        ("no path", r#"{"cmd":"select"}"#, "select: `path` is missing: it has to be a text"),
+        ("no path", r#"{"cmd":"select"}"#, "select: `path` is missing: it must be a string"),
         (
             "no place",
             r#"{"cmd":"select","path":"a","start":0}"#,
-            "select: `start` has to be a list of a line and",
+            "select: `start` must be a list of a line and",
         ),
         (
             "a negative line",
             r#"{"cmd":"select","path":"a","start":[-1,0]}"#,
-            "select: `start` has to be a list",
+            "select: `start` must be a list",
         ),
         (
             "no absolute path",
@@ -45,19 +45,19 @@ fn wrong_command_names_its_member() {
         ),
         ("no path", r#"{"cmd":"mention","path":""}"#, "mention: `path` is not an absolute path"),
         ("a URI", r#"{"cmd":"mention","path":"scp://h//a"}"#, "mention: `path` is not an absolute path"),
-        ("a member twice", r#"{"cmd":"allow","conn":1,"conn":2}"#, "allow: `conn` is there twice"),
+        ("a member twice", r#"{"cmd":"allow","conn":1,"conn":2}"#, "allow: `conn` is given twice"),
         (
             "another verdict",
             r#"{"cmd":"answer","call":1,"verdict":"yes"}"#,
-            "answer: `verdict` has to be `accept` or `reject`",
+            "answer: `verdict` must be `accept` or `reject`",
         ),
         (
             "an unknown tool",
             r#"{"cmd":"tools","offer":["x"]}"#,
-            "tools: `offer` has \"x\", which is none of the tools openDiff",
+            "tools: `offer` has \"x\", which is not one of the tools openDiff",
         ),
-        ("no text", r#"{"cmd":"folders","folders":[1]}"#, "folders: `folders` has to be a list of texts"),
-        ("no form", r#"{"cmd":"form","form":{}}"#, "`form` is no form: "),
+        ("no text", r#"{"cmd":"folders","folders":[1]}"#, "folders: `folders` must be a list of strings"),
+        ("no form", r#"{"cmd":"form","form":{}}"#, "`form` is not a form: "),
         (
             "no object",
             r#"{"cmd":"notify","method":"m","params":1}"#,
@@ -166,7 +166,7 @@ fn command_for_nobody_is_refused() {
     assert_eq!(room.refused(r#"{"cmd":"mention","path":"/w/a","conn":1}"#), "`conn` 1 is not attached");
     let mut room = Room::new("");
     room.attach();
-    assert_eq!(room.refused(r#"{"cmd":"allow","conn":1}"#), "`conn` 1 waits for no consent");
+    assert_eq!(room.refused(r#"{"cmd":"allow","conn":1}"#), "`conn` 1 does not wait for consent");
     room.one(r#"{"cmd":"pause"}"#);
     let error = room.command(r#"{"cmd":"mention","path":"/w/a"}"#).unwrap_err();
     assert!(error.to_string().contains("paused"), "{error}");
@@ -179,14 +179,14 @@ fn pushes_reach_the_agent() {
     room.attach();
     room.wait(2_000);
     room.agents[0].events.clear();
-    room.quiet(r#"{"cmd":"select","path":"/w/a","start":[2,1],"end":[0,3],"text":"𝒳\u0000"}"#);
+    room.no_event(r#"{"cmd":"select","path":"/w/a","start":[2,1],"end":[0,3],"text":"𝒳\u0000"}"#);
     room.wait(60);
-    room.quiet(r#"{"cmd":"mention","path":"/w/a","lines":[4,2],"conn":1}"#);
-    room.quiet(r#"{"cmd":"diagnostics_changed","uris":["file:///w/a"]}"#);
-    room.quiet(r#"{"cmd":"notify","method":"m","params":{"a":1}}"#);
-    room.quiet(r#"{"cmd":"notify","method":"n","conn":1}"#);
-    room.quiet(r#"{"cmd":"tools","offer":["openFile"],"own":[{"name":"o"}]}"#);
-    room.quiet(r#"{"cmd":"context","prompts":[{"name":"p"}]}"#);
+    room.no_event(r#"{"cmd":"mention","path":"/w/a","lines":[4,2],"conn":1}"#);
+    room.no_event(r#"{"cmd":"diagnostics_changed","uris":["file:///w/a"]}"#);
+    room.no_event(r#"{"cmd":"notify","method":"m","params":{"a":1}}"#);
+    room.no_event(r#"{"cmd":"notify","method":"n","conn":1}"#);
+    room.no_event(r#"{"cmd":"tools","offer":["openFile"],"own":[{"name":"o"}]}"#);
+    room.no_event(r#"{"cmd":"context","prompts":[{"name":"p"}]}"#);
     let seen: Vec<String> = room.agents[0].events.iter().map(described).collect();
     let expected = [
         "selection /w/a 0:3 2:1 \"𝒳\\0\"",
@@ -200,7 +200,7 @@ fn pushes_reach_the_agent() {
     ];
     assert_eq!(seen.iter().take(expected.len()).collect::<Vec<_>>(), expected.iter().collect::<Vec<_>>());
     room.agents[0].events.clear();
-    room.quiet(r#"{"cmd":"clear"}"#);
+    room.no_event(r#"{"cmd":"clear"}"#);
     room.wait(3_000);
     assert!(room.agents[0].events.iter().any(|event| described(event).starts_with("selection  0:0")));
 }
@@ -255,7 +255,7 @@ fn last_event_is_over() {
     room.editor.shutdown(room.now, "quit");
     assert!(!room.editor.is_over(), "the connection is still there");
     room.settle();
-    assert_eq!(room.refused(r#"{"cmd":"clear"}"#), "the editor ends");
+    assert_eq!(room.refused(r#"{"cmd":"clear"}"#), "the editor is ending");
 }
 
 #[test]

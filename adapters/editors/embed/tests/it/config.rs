@@ -1,4 +1,4 @@
-//! The configuration: each wrong member is named.
+//! The configuration: every error names the member.
 
 use crate::support::{TOKEN, config};
 use ide_mcp_embed::Editor;
@@ -8,36 +8,36 @@ fn wrong_configuration_names_its_member() {
     let base = format!(r#""folders":["/w"],"port":1,"token":"{TOKEN}""#);
     let with = |more: &str| format!(r#"{{"name":"E",{base}{more}}}"#);
     let rows = [
-        ("no JSON", "{".into(), "no object: EOF"),
-        ("a list", "[]".into(), "no object: invalid type"),
-        ("no name", format!("{{{base}}}"), "`name` is missing: it has to be a text"),
-        ("a number as name", format!(r#"{{"name":1,{base}}}"#), "`name` has to be a text"),
-        ("no folders", r#"{"name":"E"}"#.into(), "`folders` is missing: it has to be a list of texts"),
-        ("a name twice", with(r#","name":"F""#), "`name` is there twice"),
+        ("no JSON", "{".into(), "it is not an object: EOF"),
+        ("a list", "[]".into(), "it is not an object: invalid type"),
+        ("no name", format!("{{{base}}}"), "`name` is missing: it must be a string"),
+        ("a number as name", format!(r#"{{"name":1,{base}}}"#), "`name` must be a string"),
+        ("no folders", r#"{"name":"E"}"#.into(), "`folders` is missing: it must be a list of strings"),
+        ("a name twice", with(r#","name":"F""#), "`name` is given twice"),
         (
             "an unknown member",
             with(r#","color":1"#),
-            "`color` is no member of configuration, which has protocol",
+            "`color` is not a member of configuration, which has protocol",
         ),
         (
             "a later protocol",
             with(r#","protocol":2"#),
-            concat!("update ide-mcp ", env!("CARGO_PKG_VERSION"), ": `protocol` is 2, and here 1"),
+            concat!("update ide-mcp ", env!("CARGO_PKG_VERSION"), ": `protocol` is 2, and ide-mcp has 1"),
         ),
         (
             "an earlier protocol",
             with(r#","protocol":0"#),
-            "update the plugin of the editor: `protocol` is 0, and here 1",
+            "update the plugin of the editor: `protocol` is 0, and ide-mcp has 1",
         ),
         (
             "an unknown tool",
             with(r#","tools":["dance"]"#),
-            "`tools` has \"dance\", which is none of the tools",
+            "`tools` has \"dance\", which is not one of the tools",
         ),
-        ("an unknown dialect", with(r#","dialect":"x""#), "`dialect` has to be `vscode`, `jetbrains`"),
-        ("an unknown filter", with(r#","filter":true"#), "`filter` has to be `secrets` or `none`"),
-        ("a large pid", with(r#","pid":4294967296"#), "`pid` has to be a number from 0 to 4294967295"),
-        ("a part", with(r#","own":[{"name":"a"},{}]"#), "`own[1].name` is missing: it has to be a text"),
+        ("an unknown dialect", with(r#","dialect":"x""#), "`dialect` must be `vscode`, `jetbrains`"),
+        ("an unknown filter", with(r#","filter":true"#), "`filter` must be `secrets` or `none`"),
+        ("a large pid", with(r#","pid":4294967296"#), "`pid` must be a number from 0 to 4294967295"),
+        ("a part", with(r#","own":[{"name":"a"},{}]"#), "`own[1].name` is missing: it must be a string"),
         (
             "a part of a part",
             with(r#","prompts":[{"name":"p","arguments":[{"name":1}]}]"#),
@@ -46,9 +46,9 @@ fn wrong_configuration_names_its_member() {
         (
             "an unknown part",
             with(r#","resources":[{"uri":"u","text":""}]"#),
-            "`resources[0].text` is no member of resource",
+            "`resources[0].text` is not a member of resource",
         ),
-        ("no object as part", with(r#","own":[1]"#), "`own` has to be a list of objects"),
+        ("no object as part", with(r#","own":[1]"#), "`own` must be a list of objects"),
         ("a directory", with(r#","lock_dir":"/x""#), "`lock_dir` needs an editor that listens itself"),
         ("an earlier run", with(r#","resume":"/x""#), "`resume` needs an editor that listens itself"),
         ("no port", format!(r#"{{"name":"E","folders":[],"token":"{TOKEN}"}}"#), "`port` is missing"),

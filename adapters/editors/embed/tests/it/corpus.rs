@@ -17,7 +17,7 @@ fn corpus_holds() {
     seeds::replay(&fuzz, "command_lines", target::command_lines);
 }
 
-/// Lines that have an effect, for random scripts: the fuzzer finds further ones.
+/// Lines that do something, for random scripts; the fuzzer finds more.
 const LINES: &[&str] = &[
     "!d",
     "!do",

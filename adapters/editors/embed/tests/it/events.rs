@@ -12,14 +12,14 @@ use std::collections::BTreeSet;
 const FORM: &str =
     r#"{"message":"m","requestedSchema":{"type":"object","properties":{"a":{"type":"string"}}}}"#;
 
-/// The ways to the events, each with the names that it leads to at least, in order.
+/// How to get the events, each way with the names that it leads to at least, in order.
 const WAYS: &[(&str, fn() -> Vec<Value>, &[&str])] = &[
     ("an agent attaches", || Room::new("").attach(), &["connected", "ide_connected", "roots"]),
     ("a model attaches", || Room::new("").attach_at("/models"), &["model_connected"]),
     ("an agent waits for consent", consent, &["consent", "connected", "closed"]),
     (
         "an agent asks",
-        asked,
+        edits_and_calls,
         &[
             "permission_mode",
             "diff",
@@ -81,7 +81,7 @@ fn vault() -> Vec<Value> {
     events
 }
 
-fn asked() -> Vec<Value> {
+fn edits_and_calls() -> Vec<Value> {
     let mut room = Room::new(r#","prompts":[{"name":"p"}],"resources":[{"uri":"n://1"}]"#);
     room.attach();
     let client = room.client(0);
@@ -119,7 +119,7 @@ fn edits() -> Vec<Value> {
     room.attach();
     room.client(0).call_tool(&diagnostics(Some("file:///w/a"))).unwrap();
     let mut events = room.settle();
-    room.quiet(r#"{"cmd":"respond","call":1,"result":[]}"#);
+    room.no_event(r#"{"cmd":"respond","call":1,"result":[]}"#);
     room.client(0).call_tool(&diagnostics(None)).unwrap();
     events.extend(room.settle());
     assert_eq!(events.last().unwrap()["call"], json!(2));
@@ -130,13 +130,13 @@ fn forms() -> Vec<Value> {
     let mut room = Room::new("");
     room.attach();
     room.wait(1_600); // a client shows no form before
-    let ask = format!(r#"{{"cmd":"form","form":{FORM},"within":1000}}"#);
+    let form = format!(r#"{{"cmd":"form","form":{FORM},"within":1000}}"#);
     let mut events = Vec::new();
     for answer in
         [Some(FormAnswer::Accepted([("a".into(), "x".into())].into())), Some(FormAnswer::Declined), None]
     {
         room.agents[0].events.clear();
-        room.quiet(&ask);
+        room.no_event(&form);
         let call = room.agents[0].events.iter().find_map(|event| match event {
             ide_mcp::ide::ClientEvent::Form { call, .. } => Some(*call),
             _ => None,
@@ -153,7 +153,7 @@ fn forms() -> Vec<Value> {
     );
     assert_eq!((&events[1]["action"], &events[2]["line"]), (&json!("decline"), &json!(3)));
     assert!(events[2]["error"].as_str().unwrap().contains("in time"), "{events:?}");
-    room.quiet(&ask);
+    room.no_event(&form);
     events.extend(room.command(r#"{"cmd":"cancel","line":4}"#).unwrap());
     assert!(events[3]["error"].as_str().unwrap().contains("cancelled"), "{events:?}");
     assert_eq!(room.refused(r#"{"cmd":"cancel","line":4}"#), "`line` 4 has no open form");
@@ -169,10 +169,10 @@ fn person() -> Vec<Value> {
         )
     };
     let mut events = vec![room.one(&select("/w/.env", 1)), room.one(&select("/w/a", (256 << 10) + 1))];
-    room.quiet(&select("/w/a", 256 << 10));
-    room.quiet(r#"{"cmd":"mention","path":"/w/a"}"#);
+    room.no_event(&select("/w/a", 256 << 10));
+    room.no_event(r#"{"cmd":"mention","path":"/w/a"}"#);
     events.push(room.one(r#"{"cmd":"pause"}"#));
-    room.quiet(&select("/w/.env", 1));
+    room.no_event(&select("/w/.env", 1));
     events.push(room.one(r#"{"cmd":"resume"}"#));
     events.push(room.one(r#"{"cmd":"status"}"#));
     events.extend(room.wait(31_000));
@@ -197,7 +197,7 @@ fn the_loop() -> Vec<Value> {
     events
 }
 
-/// Connects a client by hand, which sends a text that is no message.
+/// Connects a client by hand that sends a text which is not a message.
 fn invalid_message(room: &mut Room) -> Vec<Value> {
     let conn = room.editor.connect(room.now);
     let head = format!(
@@ -207,7 +207,7 @@ fn invalid_message(room: &mut Room) -> Vec<Value> {
     );
     room.editor.feed(room.now, conn, head.as_bytes());
     room.settle();
-    // A text that is no message, and an error of the peer; each with the mask zero.
+    // A text that is not a message, and an error of the peer, each with a mask of zero.
     let mut events = Vec::new();
     let problems = [
         ("x", "not JSON"),

@@ -53,8 +53,8 @@ impl Desk {
         self.folder.0.join("w").join(name).to_str().unwrap().into()
     }
 
-    /// Lets the agent call, and returns its outcome and the event of the call. `take` takes the next event, and `seen`
-    /// sees the event before its answer.
+    /// Lets the agent call, and returns its outcome and the event of the call. `take` takes the next event,
+    /// and `seen` sees the event before its answer.
     fn play(
         &mut self,
         call: impl FnOnce(&mut Agent) -> Result<(), String> + Send + 'static,
@@ -91,7 +91,7 @@ impl Desk {
         }
     }
 
-    /// Proposes a text for a file, as the sidecar and as the C library would see it.
+    /// Proposes a text for a file, both as the sidecar and as the C library would see it.
     fn propose(
         &mut self,
         path: &str,
@@ -116,7 +116,7 @@ impl Desk {
 }
 
 fn fifo(path: &str) {
-    // No call of rustix makes one on macOS.
+    // On macOS, no call of rustix makes one.
     assert!(Command::new("mkfifo").arg(path).status().unwrap().success());
 }
 
@@ -127,7 +127,7 @@ fn only_plain_files_of_a_size_reach_the_editor() {
     fs::write(at("plain"), "old\n").unwrap();
     fs::create_dir(at("folder")).unwrap();
     fifo(&at("fifo"));
-    // The address of a socket is short, and the path of the folder can be long.
+    // The address of a socket is short, and the folder's path may be long.
     let short = format!("/tmp/ide-mcp-embed-socket-{}", std::process::id());
     symlink(Path::new(&at("s")).parent().unwrap(), &short).unwrap();
     let _socket = UnixListener::bind(Path::new(&short).join("s"));
@@ -172,7 +172,7 @@ fn only_plain_files_of_a_size_reach_the_editor() {
             not_plain,
         ),
     ];
-    for (name, path, asked, loaded) in rows {
+    for (name, path, queried, loaded) in rows {
         if name.contains("kernel") && cfg!(not(target_os = "linux")) {
             continue;
         }
@@ -194,7 +194,7 @@ fn only_plain_files_of_a_size_reach_the_editor() {
         let opened = desk.call(OpenFile::new(path.as_str()), ListeningEditor::next_event, |_| {});
         check(opened, "openFile", loaded);
         let looked = desk.call(CheckDocumentDirty::new(path.as_str()), ListeningEditor::next_event, |_| {});
-        check(looked, "checkDocumentDirty", asked);
+        check(looked, "checkDocumentDirty", queried);
     }
 }
 
@@ -238,7 +238,7 @@ fn old_text_is_decoded_once() {
     assert!(old(&event.unwrap()).is_none(), "a new file has none");
 }
 
-/// Checks that the old text is that of the file that the agent names as the old one.
+/// The old text is that of the file that the agent names as the old one.
 #[test]
 fn old_text_is_that_of_the_old_file() {
     let mut desk = Desk::new();
@@ -255,7 +255,7 @@ fn old_text_is_that_of_the_old_file() {
     }
 }
 
-/// Checks the times of the reading: the library on the thread of an editor reads when the text is asked for, and the
+/// When the file is read: the library, on the editor's thread, reads when somebody asks for the text, and the
 /// sidecar before it writes the event.
 #[test]
 fn old_text_is_read_when_it_is_asked_for() {
@@ -281,7 +281,7 @@ fn old_text_is_read_when_it_is_asked_for() {
     assert_eq!((outcome, seen.as_deref()), (Ok(()), Some("again\n")));
 }
 
-/// Checks that a FIFO that takes the place of the file after the first look blocks nobody.
+/// A FIFO that takes the place of the file after the first look blocks nobody.
 #[test]
 fn file_that_changes_its_kind_blocks_nobody() {
     let mut desk = Desk::new();
@@ -295,7 +295,7 @@ fn file_that_changes_its_kind_blocks_nobody() {
         assert!(checked(event).get("old").is_none());
     });
     assert_eq!(outcome, Ok(()));
-    // As the sidecar, which reads before the event: the FIFO comes between the turn and the reading.
+    // As in the sidecar, which reads before the event: the FIFO arrives between the turn and the reading.
     fn replace(editor: &mut ListeningEditor) -> Option<Event> {
         let folder = editor_folder(editor)?;
         let path = folder.join("b");
@@ -319,7 +319,7 @@ fn file_that_changes_its_kind_blocks_nobody() {
     assert_eq!(outcome, Ok(()), "the next proposal comes");
 }
 
-/// Checks the limit of an event in JSON, in which a byte can take six.
+/// The limit of an event in JSON, where a byte may take six.
 #[test]
 fn old_text_that_json_makes_too_long_is_refused() {
     let mut desk = Desk::new();
@@ -339,7 +339,8 @@ fn old_text_that_json_makes_too_long_is_refused() {
     assert!(outcome.is_ok() && event.is_some(), "a text of the largest size, all of it escaped: {outcome:?}");
 }
 
-/// Checks the sum over the open proposals, which an agent could otherwise make as large as it likes by short messages.
+/// The sum over the open proposals, which an agent could otherwise make as large as it likes with short
+/// messages.
 #[test]
 fn old_texts_are_bounded_in_sum() {
     let mut desk = Desk::new();
@@ -350,7 +351,7 @@ fn old_texts_are_bounded_in_sum() {
         desk.keeps = true;
         desk.play(
             move |agent| {
-                // The answer does not come while the editor keeps the proposal.
+                // There is no answer while the editor keeps the proposal.
                 let _ = agent.client_mut().unwrap().call_tool(&diff).map_err(|error| error.to_string())?;
                 agent.list_tools().map(drop).map_err(|error| error.to_string())
             },
@@ -358,7 +359,7 @@ fn old_texts_are_bounded_in_sum() {
             |_| {},
         )
     };
-    // The second round is as the first: an ended proposal counts no more.
+    // The second round is like the first: an ended proposal no longer counts.
     for round in 0..2 {
         let mut open = Vec::new();
         let rows = [
@@ -384,18 +385,18 @@ fn old_texts_are_bounded_in_sum() {
     }
 }
 
-/// Checks that many proposals at once hold up nobody: between two readings agents and the editor get their turn.
+/// Many proposals at once hold up nobody: between two reads, agents and the editor get their turn.
 #[test]
 fn one_old_text_is_read_in_a_turn() {
     let mut desk = Desk::new();
     let path = desk.path("a");
     fs::write(&path, "old\n").unwrap();
-    // The second round is as the first.
+    // The second round is like the first.
     for round in 0..2 {
-        let asked = path.clone();
+        let proposed = path.clone();
         let call: Call = Box::new(move |agent| {
             for tab in ["1", "2", "3"] {
-                let diff = OpenDiff::new(asked.as_str(), "new\n", format!("{tab} in round {round}"));
+                let diff = OpenDiff::new(proposed.as_str(), "new\n", format!("{tab} in round {round}"));
                 let _ = agent.client_mut().unwrap().call_tool(&diff).unwrap();
             }
             agent.list_tools().map(drop).map_err(|error| error.to_string())

@@ -1,4 +1,4 @@
-//! An editor that reads no events for a time.
+//! An editor that reads no events for a while.
 
 use crate::support::{Room, names};
 use ide_mcp::ide::ClientEvent;
@@ -32,26 +32,26 @@ fn calls_fail_while_editor_reads_nothing() {
     assert_eq!(names(&room.settle()), ["diff"]);
 }
 
-/// Checks that the question about an agent comes after the gap, unless the agent has gone by then.
+/// The question about an agent follows the gap, unless the agent has gone by then.
 #[test]
 fn question_about_an_agent_waits_for_the_end_of_a_gap() {
     let mut room = Room::new(r#","consent":true"#);
-    // The second time as the first.
+    // The second time is like the first.
     for round in 0..2 {
         let first = 5 * round;
         room.editor.set_taking_events(false);
         for _ in 0..3 {
             assert_eq!(names(&room.attach()), [""; 0]);
         }
-        // A call that waits for the answer is not the editor's yet.
+        // The editor does not know a call that waits for consent yet.
         room.client(first).call_tool(&OpenDiff::new("/w/a", "", "t")).unwrap();
         assert_eq!(names(&room.cut(first + 1)), [""; 0]);
         room.editor.set_taking_events(true);
         let events = room.settle();
         assert_eq!(names(&events), ["gap", "status", "consent"]);
-        let [asked, other] = [first, first + 2].map(|at| room.agents[at].conn);
-        assert_eq!(events[2]["conn"], json!(asked));
-        let allowed = room.command(&format!(r#"{{"cmd":"allow","conn":{asked}}}"#)).unwrap();
+        let [pending, other] = [first, first + 2].map(|at| room.agents[at].conn);
+        assert_eq!(events[2]["conn"], json!(pending));
+        let allowed = room.command(&format!(r#"{{"cmd":"allow","conn":{pending}}}"#)).unwrap();
         assert!(names(&allowed).ends_with(&["diff", "consent"]), "{allowed:?}");
         assert_eq!(allowed.last().unwrap()["conn"], json!(other));
         let status = room.one(r#"{"cmd":"status"}"#);
@@ -59,7 +59,7 @@ fn question_about_an_agent_waits_for_the_end_of_a_gap() {
             status["agents"].as_array().unwrap().iter().map(|agent| &agent["consent"]).collect();
         assert_eq!(consents, [&json!(false), &json!(true)], "{status}");
 
-        // The agent of the question leaves, and another one waits for the end of the quiet time.
+        // The agent that was asked about leaves, and another one waits for the end of the no_event time.
         room.cut(first);
         room.cut(first + 2);
         room.editor.set_taking_events(false);
@@ -71,8 +71,8 @@ fn question_about_an_agent_waits_for_the_end_of_a_gap() {
         room.cut(gone);
         room.editor.set_taking_events(true);
         assert_eq!(names(&room.settle()), ["gap", "status"]);
-        let asked = room.wait(10_000);
-        assert_eq!(asked.last().map(|event| &event["conn"]), Some(&json!(room.agents[next].conn)));
+        let events = room.wait(10_000);
+        assert_eq!(events.last().map(|event| &event["conn"]), Some(&json!(room.agents[next].conn)));
         room.command(&format!(r#"{{"cmd":"allow","conn":{}}}"#, room.agents[next].conn)).unwrap();
         room.cut(next);
     }
@@ -84,7 +84,7 @@ fn status_after_a_gap_has_the_open_forms() {
     room.attach();
     room.wait(1_600); // a client shows no form before
     for line in [1, 2] {
-        room.quiet(
+        room.no_event(
             r#"{"cmd":"form","form":{"message":"m","requestedSchema":{"type":"object","properties":{}}}}"#,
         );
         assert_eq!(

@@ -1,4 +1,4 @@
-//! What agents name, for an editor without a disk: the form of paths, and the texts for a person.
+//! What agents name, for an editor without a disk: how paths look, and the texts for a person.
 
 use crate::support::{Room, names, native};
 use ide_mcp::ide::Client;
@@ -52,20 +52,20 @@ fn room() -> Room {
     let mut room = Room::new("");
     room.attach();
     let offer = r#""openDiff","getDiagnostics","openFile","checkDocumentDirty","saveDocument","reformat_file","set_cursor_position","set_selection","close_tab""#;
-    room.quiet(&format!(r#"{{"cmd":"tools","offer":[{offer}]}}"#));
+    room.no_event(&format!(r#"{{"cmd":"tools","offer":[{offer}]}}"#));
     room
 }
 
 /// Attaches an agent with a name that our own client would not send, and returns the events.
 fn introduce(room: &mut Room, name: &str, target: &str) -> Vec<Value> {
-    let conn = room.stranger(target);
+    let conn = room.connect_raw(target);
     let info = json!({"name": name, "version": name});
     let params = json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": info});
     for message in [
         json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": params}),
         json!({"jsonrpc": "2.0", "method": "notifications/initialized"}),
     ] {
-        room.hear(conn, &message);
+        room.feed_message(conn, &message);
     }
     room.settle()
 }
@@ -119,7 +119,8 @@ fn paths_that_can_hurt_reach_no_editor() {
             room.agents[0].events.clear();
             call(room.client(0), path);
             let mut events = room.settle();
-            // The real client does not encode its URIs, so that an edit is announced for the file of this very name.
+            // The real client does not encode its URIs, so an edit is announced for the file of this very
+            // name.
             events.retain(|event| !event["path"].as_str().is_some_and(|path| path.contains('%')));
             assert_eq!(names(&events), [""; 0], "{tool}: {name}");
             assert!(room.outcome(0).contains(reason), "{tool}: {name}: {}", room.outcome(0));
@@ -151,7 +152,7 @@ fn odd_names_of_files_reach_the_editor() {
         "/w/*",
         "/w/a\\b",
     ];
-    // Windows has no such names, and the backslash is a separator there.
+    // Windows has no such names, and there the backslash is a separator.
     let is_possible = |path: &&str| !cfg!(windows) || !path.contains(['|', '"', ':', '*', '\\']);
     for (tool, call) in TOOLS {
         let mut room = room();
@@ -164,7 +165,7 @@ fn odd_names_of_files_reach_the_editor() {
     }
 }
 
-/// Checks URIs as the real client writes them: it encodes nothing.
+/// URIs as the real client writes them: it encodes nothing.
 #[test]
 fn uri_that_is_not_encoded_names_its_file() {
     let rows = [
@@ -213,7 +214,7 @@ fn edit_of_a_file_that_no_editor_gets_is_not_announced() {
 fn names_of_peers_are_one_short_line() {
     let imitation = "claude-code attach?\n1: no\n2: yes\n\n";
     let rows = [
-        ("a usual one", "claude-code", "claude-code".to_owned()),
+        ("a typical one", "claude-code", "claude-code".to_owned()),
         ("lines", imitation, "claude-code attach?\u{fffd}1: no\u{fffd}2: yes\u{fffd}\u{fffd}".into()),
         ("a quotation mark", "a\" wants", "a' wants".into()),
         ("escapes", "\u{1b}[2J\u{9b}1m", "\u{fffd}[2J\u{fffd}1m".into()),
@@ -234,8 +235,8 @@ fn names_of_peers_are_one_short_line() {
         }
         let mut room = Room::new(r#","consent":true"#);
         let events = introduce(&mut room, given, "/");
-        let asked = events.iter().find(|event| event["event"] == "consent").unwrap();
-        assert_eq!(asked["client"], json!(expected), "{name}");
+        let consent = events.iter().find(|event| event["event"] == "consent").unwrap();
+        assert_eq!(consent["client"], json!(expected), "{name}");
 
         if given.is_empty() {
             continue; // such a tab has the name of its file
@@ -255,7 +256,7 @@ fn rejection_has_the_whole_name_of_the_tab() {
     let tab = format!("✻ \"{}\"\n", "t".repeat(100));
     room.client(0).call_tool(&OpenDiff::new("/w/a", "x", tab.as_str())).unwrap();
     room.settle();
-    room.quiet(r#"{"cmd":"answer","call":1,"verdict":"reject"}"#);
+    room.no_event(r#"{"cmd":"answer","call":1,"verdict":"reject"}"#);
     let answer: Value = serde_json::from_str(&room.outcome(0)).unwrap();
     assert_eq!(answer["content"][1]["text"], json!(tab));
 }
@@ -295,13 +296,13 @@ fn label_tells_files_apart_on_one_safe_line() {
     let of_the_system = if cfg!(windows) { windows } else { unix };
     let mut room = room();
     for (name, folders, path, label) in everywhere.into_iter().chain(of_the_system) {
-        room.quiet(&format!(r#"{{"cmd":"folders","folders":{folders}}}"#));
+        room.no_event(&format!(r#"{{"cmd":"folders","folders":{folders}}}"#));
         room.client(0).call_tool(&OpenDiff::new(path, "x", "t")).unwrap();
         assert_eq!(room.settle().pop().unwrap()["label"], json!(label), "{name}");
     }
 }
 
-/// Checks that no editor sees a byte order mark, and that the agent gets its own back.
+/// No editor sees a byte order mark, and the agent gets its own back.
 #[test]
 fn byte_order_mark_is_kept_from_the_editor() {
     let rows = [
@@ -321,10 +322,10 @@ fn byte_order_mark_is_kept_from_the_editor() {
         if let Some(edited) = edited {
             answer["contents"] = json!(edited);
         }
-        room.quiet(&answer.to_string());
+        room.no_event(&answer.to_string());
         let outcome: Value = serde_json::from_str(&room.outcome(0)).unwrap();
         let saved = &outcome["content"][1]["text"];
-        // Two marks in a row are an odd text: the second one is a part of it.
+        // Two marks in a row are strange, so the second one is part of the text.
         assert_eq!(saved, &json!(expected), "{name}");
     }
 }

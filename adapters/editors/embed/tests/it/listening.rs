@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 use std::{fs, process, thread};
 
-/// A folder of a test, which is removed at its end.
+/// A folder of a test, removed when the test ends.
 pub(crate) struct Folder(pub(crate) PathBuf);
 
 impl Folder {
@@ -20,7 +20,7 @@ impl Folder {
         let number = COUNT.fetch_add(1, Ordering::Relaxed);
         let path = std::env::temp_dir().join(format!("ide-mcp-embed-{}-{number}", process::id()));
         let mut builder = fs::DirBuilder::new();
-        // With the mask of some people others could write into it, and then no editor would publish itself there.
+        // With some people's mask others could write into it, and then no editor would publish itself there.
         #[cfg(unix)]
         std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
         builder.recursive(true).create(path.join("w")).unwrap();
@@ -42,7 +42,7 @@ impl Drop for Folder {
     }
 }
 
-/// Takes turns until an event has this name, and returns the event.
+/// Takes turns until an event has this name, and returns it.
 pub(crate) fn until(editor: &mut ListeningEditor, name: &str) -> Value {
     for _ in 0..10_000 {
         while let Some(event) = editor.next_event() {
@@ -96,7 +96,7 @@ fn earlier_run_gives_port_and_token() {
     let token = |lock: &str| LockFile::parse(&fs::read_to_string(lock).unwrap()).unwrap().auth_token.unwrap();
     let (kept, text) = (token(&lock), fs::read_to_string(&lock).unwrap());
     drop(first);
-    // A sidecar that was killed leaves its lock file.
+    // A killed sidecar leaves its lock file behind.
     fs::write(&lock, text).unwrap();
     let resume = folder.config(&format!(r#","resume":{lock:?}"#));
     let mut second = ListeningEditor::open(&resume).unwrap();
@@ -162,7 +162,7 @@ fn turns_without_a_wait_bring_every_event() {
     assert!(editor.next_event().is_none(), "the last event is over");
 }
 
-/// Returns true if the descriptor of the editor is readable.
+/// Whether the editor's descriptor is readable.
 fn is_readable(editor: &ListeningEditor) -> bool {
     use rustix::event::{PollFd, PollFlags, Timespec, poll};
     // The timer of the descriptor takes some nanoseconds.

@@ -1,4 +1,4 @@
-//! The vocabulary of editors in other languages: the table, each command and each event, and its limits.
+//! What editors in other languages write and read: the table, each command and event, and the limits.
 #![allow(
     clippy::unwrap_used,
     clippy::indexing_slicing,

@@ -1,5 +1,5 @@
-//! `docs/sidecar.md` has the tables of this crate between its markers:
-//! `UPDATE_DOCS=1 cargo test -p ide-mcp-embed page` writes them.
+//! `docs/sidecar.md` has the tables of this crate between its markers. To write them:
+//! `UPDATE_DOCS=1 cargo test -p ide-mcp-embed page`.
 
 use ide_mcp_embed::{COMMANDS, CONFIG, EVENTS, PARTS, Row};
 use std::fmt::Write as _;

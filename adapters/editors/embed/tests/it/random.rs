@@ -14,14 +14,14 @@ fn random_commands_have_one_effect() {
     arbtest::arbtest(|u| {
         let mut room = Room::new(r#","prompts":[{"name":"p"}]"#);
         room.attach();
-        let mut asked = 0;
+        let mut calls = 0;
         for _ in 0..u.int_in_range(1..=24)? {
             match u.int_in_range(0..=9)? {
-                0 => asked += usize::from(room.client(0).call_tool(&OpenDiff::new("/w/a", "x", "t")).is_ok()),
-                1 => asked += usize::from(room.client(0).call_tool(&GetOpenEditors).is_ok()),
+                0 => calls += usize::from(room.client(0).call_tool(&OpenDiff::new("/w/a", "x", "t")).is_ok()),
+                1 => calls += usize::from(room.client(0).call_tool(&GetOpenEditors).is_ok()),
                 2 if u.arbitrary()? => {
                     let file = GetDiagnostics::new(Some("file:///w/a".into()));
-                    asked += usize::from(room.client(0).call_tool(&file).is_ok());
+                    calls += usize::from(room.client(0).call_tool(&file).is_ok());
                 }
                 2 => drop(room.wait(u.int_in_range(0..=400)?)),
                 _ => act(&mut room, u)?,
@@ -34,16 +34,16 @@ fn random_commands_have_one_effect() {
                 *ends.entry(*request).or_insert(0) += 1;
             }
         }
-        assert!(ends.len() <= asked && ends.values().all(|count| *count == 1), "{ends:?} of {asked}");
+        assert!(ends.len() <= calls && ends.values().all(|count| *count == 1), "{ends:?} of {calls}");
         Ok(())
     })
     .budget_ms(4_000);
 }
 
-/// The events by which other things end together with a command.
+/// Events by which other things may end together with a command.
 const ENDS: &[&str] = &["call_ended", "closed", "diff_closed", "form_answer", "over"];
 
-/// Executes a random command, and compares the state before and after.
+/// Runs a random command, and compares the state before and after.
 fn act(room: &mut Room, u: &mut Unstructured<'_>) -> arbitrary::Result<()> {
     let command = command(u)?;
     if room.editor.is_over() {
@@ -90,13 +90,13 @@ fn state(room: &mut Room) -> Value {
     })
 }
 
-/// Returns a command whose members most often have the right kind.
+/// Returns a command whose members usually have the right kind.
 fn command(u: &mut Unstructured<'_>) -> arbitrary::Result<String> {
     if u.ratio(1, 16)? {
         return Ok(String::from_utf8_lossy(u.bytes(u.len().min(20))?).into_owned());
     }
     let row = u.choose(COMMANDS)?;
-    // `quit` ends most scripts too early.
+    // `quit` would end most scripts too early.
     let row = if row.name == "quit" && u.ratio(3, 4)? { &COMMANDS[0] } else { row };
     let mut members = vec![format!(r#""cmd":"{}""#, row.name)];
     for name in chosen(row, u)? {
@@ -136,12 +136,12 @@ fn value(row: &Row, name: &str, u: &mut Unstructured<'_>) -> arbitrary::Result<S
         return Ok((*u.choose(ANY)?).to_owned());
     }
     Ok(match kind {
-        "a text" => (*u.choose(&[r#""/w/a""#, r#""/w/.env""#, r#""""#, r#""x\u2028\n""#, r#""/w/\ud800""#])?).into(),
+        "a string" => (*u.choose(&[r#""/w/a""#, r#""/w/.env""#, r#""""#, r#""x\u2028\n""#, r#""/w/\ud800""#])?).into(),
         "a number" => u.int_in_range(0..=9)?.to_string() + ".5",
         "a list of a line and a UTF-16 column, from 0" | "a list of the first and the last line, from 0" => {
             format!("[{},{}]", u.arbitrary::<u32>()?, u.arbitrary::<u8>()?)
         }
-        "a list of texts" => r#"["/w","file:///w/a"]"#.into(),
+        "a list of strings" => r#"["/w","file:///w/a"]"#.into(),
         "a list of objects" => (*u.choose(&["[]", r#"[{"name":"n"}]"#, r#"[{"uri":"u"}]"#])?).into(),
         "a list of the names of tools" => r#"["openDiff","getOpenEditors"]"#.into(),
         "`accept` or `reject`" => (*u.choose(&[r#""accept""#, r#""reject""#])?).into(),

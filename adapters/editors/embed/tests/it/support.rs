@@ -12,14 +12,14 @@ use std::time::Duration;
 
 pub(crate) const TOKEN: &str = "0123456789abcdef";
 
-/// Returns a configuration as JSON. `more` are further members, each behind a comma.
+/// Returns a configuration as JSON. `more` adds members, each after a comma.
 pub(crate) fn config(more: &str) -> String {
     format!(
         r#"{{"name":"E","folders":["/w"],"port":4711,"token":"{TOKEN}","tools":["openDiff","getDiagnostics","openFile","getOpenEditors","executeCode"]{more}}}"#
     )
 }
 
-/// Returns a path below `/w` as this system writes it: `/w` is the drive W: for Windows.
+/// Returns a path below `/w` as this system writes it: on Windows `/w` is the drive W:.
 pub(crate) fn native(path: &str) -> String {
     if cfg!(windows) { path.replacen("/w", "W:", 1).replace('/', r"\") } else { path.into() }
 }
@@ -31,7 +31,7 @@ pub(crate) struct Room {
     pub(crate) agents: Vec<Agent>,
     pub(crate) now: Time,
     lines: u64,
-    /// The bytes for the strangers.
+    /// What was written to connections that are not our own clients.
     written: BTreeMap<u64, Vec<u8>>,
 }
 
@@ -71,8 +71,8 @@ impl Room {
         self.attach_at("/")
     }
 
-    /// Connects a program with this target that is not our own client, and returns its number.
-    pub(crate) fn stranger(&mut self, target: &str) -> u64 {
+    /// Connects with this target, without our own client, and returns the number of the connection.
+    pub(crate) fn connect_raw(&mut self, target: &str) -> u64 {
         let conn = self.editor.connect(self.now);
         let head = format!(
             "GET {target} HTTP/1.1\r\nHost: 127.0.0.1:4711\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\
@@ -83,8 +83,8 @@ impl Room {
         conn
     }
 
-    /// Feeds a message of a stranger.
-    pub(crate) fn hear(&mut self, conn: u64, message: &Value) {
+    /// Feeds a message on a connection without our own client.
+    pub(crate) fn feed_message(&mut self, conn: u64, message: &Value) {
         let text = message.to_string();
         let head = match u8::try_from(text.len()) {
             Ok(short @ ..126) => vec![0x81, 0x80 | short],
@@ -94,7 +94,7 @@ impl Room {
         self.editor.feed(self.now, conn, &frame);
     }
 
-    /// Returns the bytes for a stranger.
+    /// Returns what was written to a connection without our own client.
     pub(crate) fn written(&mut self, conn: u64) -> String {
         let seen = self.settle();
         assert!(seen.is_empty(), "{seen:?}");
@@ -112,7 +112,7 @@ impl Room {
         self.settle()
     }
 
-    /// Moves bytes and events until nothing happens any more, and returns the events of the editor.
+    /// Moves bytes and events until nothing more happens, and returns the events of the editor.
     pub(crate) fn settle(&mut self) -> Vec<Value> {
         let mut seen = Vec::new();
         loop {
@@ -158,7 +158,7 @@ impl Room {
         self.editor.feed_eof(self.now, conn);
     }
 
-    /// Lets a time pass, and returns the events.
+    /// Lets time pass, and returns the events.
     pub(crate) fn wait(&mut self, millis: u64) -> Vec<Value> {
         let end = self.now.saturating_add(Duration::from_millis(millis));
         let mut seen = Vec::new();
@@ -174,22 +174,22 @@ impl Room {
         }
     }
 
-    /// Executes a command, and returns the events.
+    /// Runs a command, and returns the events.
     pub(crate) fn command(&mut self, command: &str) -> Result<Vec<Value>, CommandError> {
         self.lines += 1;
         self.editor.command(self.now, self.lines, command)?;
         Ok(self.settle())
     }
 
-    /// Executes a command, and returns the only event.
+    /// Runs a command, and returns its only event.
     pub(crate) fn one(&mut self, command: &str) -> Value {
         let events = self.command(command).unwrap_or_else(|error| panic!("{command}: {error}"));
         assert_eq!(events.len(), 1, "{command}: {events:?}");
         events.into_iter().next().unwrap()
     }
 
-    /// Executes a command that has no event.
-    pub(crate) fn quiet(&mut self, command: &str) {
+    /// Runs a command that has no event.
+    pub(crate) fn no_event(&mut self, command: &str) {
         let events = self.command(command).unwrap_or_else(|error| panic!("{command}: {error}"));
         assert_eq!(events, [Value::Null; 0], "{command}");
     }
@@ -211,7 +211,7 @@ impl Room {
     }
 }
 
-/// Checks that an event is one line of JSON with the members of its row in the table, and returns the JSON.
+/// Checks that an event is one line of JSON with the members of its row in the table, and returns it.
 pub(crate) fn checked(event: &Event) -> Value {
     let text = event.to_json();
     assert!(!text.contains(['\n', '\r']), "{text}");

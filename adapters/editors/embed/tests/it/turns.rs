@@ -1,4 +1,4 @@
-//! The deadline and the output of a turn.
+//! When a turn is due, and what it writes.
 
 use crate::support::{Room, names};
 use ide_mcp::Output;
@@ -6,7 +6,7 @@ use ide_mcp::ide::tool::GetDiagnostics;
 use ide_mcp_embed::Event;
 use std::time::Duration;
 
-/// Checks that a loop wakes up in time, and writes what there is to write.
+/// A loop wakes up in time, and writes what there is to write.
 #[test]
 fn loop_sees_deadline_and_output() {
     let mut room = Room::new("");
@@ -37,7 +37,7 @@ fn last_events_come_although_events_are_left_out() {
     assert!(room.editor.is_over() && matches!(room.editor.poll(room.now), Output::Wait(_)));
 }
 
-/// Waits only until the deadline, and sees each event that no socket announces.
+/// A loop that waits only until the deadline sees every event that no socket announces.
 #[test]
 fn deadline_is_now_while_an_event_waits() {
     let mut room = Room::new("");

@@ -54,28 +54,28 @@ fn each_method_is_an_event_and_has_its_answer() {
     for (request, expected, result, answer) in requests() {
         let mut room = room();
         room.attach();
-        let ask = |room: &mut Room| {
+        let send = |room: &mut Room| {
             room.client(0).ask_direct(&request).unwrap();
             room.settle().pop().unwrap()
         };
-        let mut event = ask(&mut room);
+        let mut event = send(&mut room);
         for (member, value) in [("event", json!("request")), ("conn", json!(1)), ("call", json!(1))] {
             assert_eq!(event.as_object_mut().unwrap().remove(member), Some(value), "{event}");
         }
         assert_eq!(event, expected);
-        room.quiet(&format!(r#"{{"cmd":"respond","call":1{result}}}"#));
+        room.no_event(&format!(r#"{{"cmd":"respond","call":1{result}}}"#));
         assert_eq!(serde_json::from_str::<Value>(&room.outcome(0)).unwrap(), answer, "{}", request.method());
-        // A failure, and an answer that is none, are errors with -32603.
-        assert_eq!(ask(&mut room)["call"], 2);
-        room.quiet(r#"{"cmd":"fail","call":2,"message":"failed to read file: File not found"}"#);
+        // A failure, and an answer that cannot be used, are errors with -32603.
+        assert_eq!(send(&mut room)["call"], 2);
+        room.no_event(r#"{"cmd":"fail","call":2,"message":"failed to read file: File not found"}"#);
         let failed = room.outcome(0);
         assert!(
             failed.contains("-32603") && failed.contains("failed to read file: File not found"),
             "{failed}"
         );
-        assert_eq!(ask(&mut room)["call"], 3);
+        assert_eq!(send(&mut room)["call"], 3);
         let problem = room.refused(r#"{"cmd":"respond","call":3,"result":7}"#);
-        assert!(problem.starts_with("`result` has to be "), "{problem}");
+        assert!(problem.starts_with("`result` must be "), "{problem}");
         room.settle();
         assert!(room.outcome(0).contains("-32603"), "{}", room.outcome(0));
         // During a pause nobody asks.
@@ -89,13 +89,16 @@ fn each_method_is_an_event_and_has_its_answer() {
 #[test]
 fn methods_need_no_session() {
     let mut room = room();
-    let conn = room.stranger("/");
+    let conn = room.connect_raw("/");
     room.settle();
-    room.hear(conn, &json!({"jsonrpc": "2.0", "id": "r", "method": "readFile", "params": {"path": "a"}}));
+    room.feed_message(
+        conn,
+        &json!({"jsonrpc": "2.0", "id": "r", "method": "readFile", "params": {"path": "a"}}),
+    );
     let events = room.settle();
     assert_eq!(names(&events), ["request"], "{events:?}");
     room.written(conn);
-    room.quiet(r#"{"cmd":"respond","call":1,"result":"x"}"#);
+    room.no_event(r#"{"cmd":"respond","call":1,"result":"x"}"#);
     let output = room.written(conn);
     assert!(output.ends_with(r#"{"jsonrpc":"2.0","id":"r","result":"x"}"#), "{output}");
     room.lose(conn);
