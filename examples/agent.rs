@@ -1,7 +1,8 @@
 //! An agent that finds its editor, lists the editor's tools, and asks for problems.
 //!
-//! Run `ide-mcp editor` in one terminal, and `cargo run --example agent` in another, in the same folder.
-//! Beside an editor that offers no `getDiagnostics`, such as `minimal_server`, it lists the tools and ends with an error.
+//! Run `ide-mcp editor` in one terminal, and `cargo run --example agent` in another, in the same folder. If
+//! the editor does not offer `getDiagnostics` (`minimal_server` does not), the example lists the tools and
+//! ends with an error.
 
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "the example prints its results")]
 
@@ -14,7 +15,7 @@ use std::process::ExitCode;
 fn main() -> ExitCode {
     match run() {
         Ok(()) => ExitCode::SUCCESS,
-        // The text of an error names the remedy. A `main` that returns the error would print its fields.
+        // The text of an error says what to do. If `main` returned the error, it would print its fields.
         Err(error) => {
             eprintln!("{error}");
             ExitCode::FAILURE

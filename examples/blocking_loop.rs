@@ -1,6 +1,6 @@
-//! An editor's server that has a thread of its own, beside two other threads: one stands for a person
-//! who decides on proposals, one waits for signals. Both use a handle of the server.
-//! `cargo run --example blocking_loop`; Ctrl-C ends it.
+//! An editor's server on its own thread, beside two other threads: one stands for a person who decides on
+//! proposals, one waits for signals. Both use a handle of the server. `cargo run --example blocking_loop`;
+//! Ctrl-C ends it.
 
 #![allow(clippy::print_stdout, clippy::wildcard_enum_match_arm, reason = "it shows what it does")]
 
@@ -42,11 +42,11 @@ fn handle_event(server: &mut Server, event: ServerEvent, proposals: &Sender<(Cal
             let name = client.map_or_else(|| "a client".into(), |client| client.name);
             println!("{} is attached", display_safe(&name));
         }
-        // The answer comes later, from the other thread: a proposal waits for a person and delays
-        // nothing else.
+        // The answer comes later, from the other thread: a proposal waits for a person and delays nothing
+        // else.
         ServerEvent::Call { call: ToolCall::OpenDiff(call, diff), .. } => {
             let Err(SendError((call, _))) = proposals.send((call, diff)) else { return };
-            let _ = server.machine_mut().call(call).fail("no person is there to decide");
+            let _ = server.machine_mut().call(call).fail("nobody is there to decide");
         }
         _ => {}
     }
@@ -55,7 +55,7 @@ fn handle_event(server: &mut Server, event: ServerEvent, proposals: &Sender<(Cal
 /// Stands for a person who accepts every proposal unchanged.
 fn decide_all(proposed: &Receiver<(Call<OpenDiff>, OpenDiff)>, handle: &Handle) {
     for (call, diff) in proposed {
-        // If the agent has gone or has closed the diff, the answer has no effect.
+        // If the agent has gone or has closed the diff, the answer does nothing.
         if handle.answer(call, diff.accept()).is_err() {
             return;
         }

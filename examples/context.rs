@@ -1,5 +1,5 @@
-//! An editor with context: a prompt, resources, a form, and a guard for its unsaved buffer. It ends when
-//! its agent leaves. `cargo run --example context`, then `claude --ide` in the same folder.
+//! An editor with context: a prompt, resources, a form, and a guard for its unsaved buffer. It ends when its
+//! agent leaves. `cargo run --example context`, then `claude --ide` in the same folder.
 #![allow(clippy::print_stdout, clippy::wildcard_enum_match_arm, reason = "it shows what it does")]
 
 use ide_mcp_mio::ide::kit::Range;
@@ -14,7 +14,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         .prompt(PromptSpec::new("review", "Reviews the draft"))
         .resource(ResourceSpec::new("draft://text", "draft").description("The unsaved text of draft.txt"))
         .resource(ResourceSpec::new("draft://notes", "notes").description("What the person plans"));
-    // The tool is the resource ide://diagnostics as well.
+    // This tool is also the resource ide://diagnostics.
     let tools = [Tool::GetDiagnostics];
     let editor = ServerConfig::new("Context", "1.0").folder(".").tools(tools).context(context);
     let mut poll = mio::Poll::new()?;
@@ -26,7 +26,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let draft = Diagnostic::new(Severity::Hint, Range::default(), "this is a draft");
     let found = Diagnostics { files: vec![FileDiagnostics::new("file:///draft.txt", vec![draft])] };
     let (clock, mut events) = (Clock::new(), mio::Events::with_capacity(64));
-    let (mut unsaved, mut asked) = (Some("a draft\n"), None);
+    let (mut unsaved, mut pending) = (Some("a draft\n"), None);
     while !server.is_over() {
         poll.poll(&mut events, clock.until(server.deadline(clock.now())))?;
         for event in &events {
@@ -34,20 +34,21 @@ fn main() -> Result<(), Box<dyn Error>> {
         }
         while let Some(event) = server.next_event(clock.now()) {
             let ide = server.machine_mut();
-            // An answer is an error only if the agent has gone, so nobody waits for it.
+            // Answering fails only if the agent has gone, and then nobody waits for the answer.
             match event {
-                ServerEvent::Ready { agent, .. } => asked = ide.agent_mut(agent).elicit(form.clone()).ok(),
+                ServerEvent::Ready { agent, .. } => pending = ide.agent_mut(agent).elicit(form.clone()).ok(),
                 ServerEvent::Outcome { request, outcome, .. } => {
-                    let asked = asked.take_if(|asked| asked.id() == request);
-                    println!("{:?}", asked.map(|asked| asked.answer(outcome)));
+                    let form = pending.take_if(|form| form.id() == request);
+                    println!("{:?}", form.map(|form| form.answer(outcome)));
                 }
                 ServerEvent::GetPrompt { call, .. } => _ = ide.call(call).respond_prompt(&review),
                 ServerEvent::ReadResource { call, resource, .. } => {
                     let text = if resource.uri == "draft://text" { "a draft\n" } else { "publish it" };
                     _ = ide.call(call).respond_resource(&ResourceResult::text(resource.uri, "", text));
                 }
-                // The guard: the agent writes the file after the answer to its next call. The path is a text
-                // of the agent, so it is compared and not used. The text stays unsaved if the write fails.
+                // The guard: the agent writes the file after the answer to its next call, so save the buffer
+                // now. The path comes from the agent, so we compare it and never open it. If the write fails,
+                // the text stays unsaved.
                 ServerEvent::EditExpected { path: edited, .. } if Path::new(&*edited) == path => {
                     unsaved = unsaved.filter(|text| fs::write(&path, text).is_err());
                 }

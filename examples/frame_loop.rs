@@ -39,8 +39,8 @@ fn main() -> Result<(), Box<dyn Error>> {
             server.shutdown();
         }
         server.dispatch(handle_event)?;
-        // The application draws here. What the person does in this frame goes to `server.machine_mut()`; the
-        // next frame sends it.
+        // Draw here. Report what the person does in this frame to `server.machine_mut()`; the next frame
+        // sends it.
         thread::sleep(FRAME);
     }
     Ok(())
@@ -56,7 +56,7 @@ fn handle_event(server: &mut Server, event: ServerEvent) {
     };
     // An error means that the agent has gone or has cancelled the call.
     let _ = match call {
-        // An editor keeps the call, shows the diff, and answers in the frame of the decision.
+        // A real editor keeps the call, shows the diff, and answers in the frame in which the person decides.
         ToolCall::OpenDiff(call, diff) => server.answer(call, diff.accept()),
         other => server.call(other).fail(ErrorObject::method_not_found("this editor does not have the tool")),
     };

@@ -1,7 +1,7 @@
 //! An editor's server beside other things in one `Poll`: a thread that checks files, a timer, a signal.
 //!
-//! The loop never waits for the checker. It gives each `getDiagnostics` to the checker, which answers by a
-//! handle. If that takes longer than the client waits, the server answers by itself.
+//! The loop never waits for the checker. It passes each `getDiagnostics` to the checker, which answers
+//! through a handle. If that takes longer than the client waits, the server answers by itself.
 //! `cargo run --example mio_loop`; Ctrl-C ends it.
 
 #![allow(clippy::print_stdout, clippy::wildcard_enum_match_arm, reason = "it shows what it does")]
@@ -24,7 +24,7 @@ const WAKER: Token = Token(0);
 /// The first of the [`Server::TOKENS`] tokens that the server owns.
 const SERVER: Token = Token(1);
 
-/// The interval of a timer of the application, which shares the wait with the timers of the server.
+/// How often a timer of the application fires. It shares the wait with the timers of the server.
 const STATUS_EVERY: Duration = Duration::from_secs(60);
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -33,7 +33,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut server = Server::start(editor, poll.registry(), SERVER)?;
     println!("listening on port {}", server.local_addr().port());
 
-    // Other threads use the server by clones of this handle, which wakes the `Poll`.
+    // Other threads use the server through clones of this handle, which wakes the `Poll`.
     let handle = server.handle(&Waker::new(poll.registry(), WAKER)?);
     let (jobs, work) = mpsc::channel();
     thread::spawn({
@@ -53,7 +53,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             _ => {}
         }
         for event in &events {
-            // `handle_event` returns false for an event of the application's own sources.
+            // This is false for an event of the application's own sources.
             let _is_of_the_server = server.handle_event(event);
         }
         let now = clock.now();
@@ -68,9 +68,9 @@ fn main() -> Result<(), Box<dyn Error>> {
                     let name = client.map_or_else(|| "a client".into(), |client| client.name);
                     println!("{} is attached", display_safe(&name));
                 }
-                ServerEvent::Call { call: ToolCall::GetDiagnostics(call, asked), .. } => {
-                    let uri = asked.uri.unwrap_or_default();
-                    // If the checker has ended, the call would otherwise stay open until its deadline.
+                ServerEvent::Call { call: ToolCall::GetDiagnostics(call, query), .. } => {
+                    let uri = query.uri.unwrap_or_default();
+                    // If the checker has ended, fail the call now, or it would stay open until its deadline.
                     if let Err(SendError((call, _))) = jobs.send((call, uri)) {
                         let _ = ide.call(call).fail("the checker has ended");
                     }
@@ -82,7 +82,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Answers each call. An answer after the deadline of its call has no effect.
+/// Answers each call. After the deadline of its call, an answer does nothing.
 fn check_all(work: &Receiver<(Call<GetDiagnostics>, String)>, handle: &Handle) {
     for (call, uri) in work {
         let found = Diagnostics { files: vec![FileDiagnostics::new(uri.as_str(), check(&uri))] };
@@ -92,7 +92,7 @@ fn check_all(work: &Receiver<(Call<GetDiagnostics>, String)>, handle: &Handle) {
     }
 }
 
-/// Stands for a language server or a compiler: warns of files with "draft" in their names.
+/// Stands for a language server or a compiler: warns about files with "draft" in their names.
 fn check(uri: &str) -> Vec<Diagnostic> {
     if !uri.contains("draft") {
         return Vec::new();

@@ -1,7 +1,8 @@
 //! An editor's server in a loop that waits for file descriptors: GLib, libuv, Qt, calloop, or `poll(2)` as
-//! here. The server has one descriptor for its sockets, its timers and the wake-ups of other threads.
+//! here. One descriptor covers the server's sockets, its timers and the wake-ups of other threads.
 //!
-//! `cargo run --example one_descriptor`; Ctrl-C ends it. On Windows the descriptor is a socket, for `WSAPoll`.
+//! `cargo run --example one_descriptor`; Ctrl-C ends it. On Windows the descriptor is a socket, for
+//! `WSAPoll`.
 
 #![allow(clippy::print_stdout, reason = "it shows what it does")]
 
@@ -18,7 +19,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut server = NestedServer::start(ServerConfig::new("one descriptor", "1.0").folder("."))?;
     println!("listening on port {}", server.server().local_addr().port());
 
-    // A descriptor of the application, which becomes readable when a signal comes.
+    // A descriptor of the application, which becomes readable when a signal arrives.
     let (mut signals, sender) = UnixStream::pair()?;
     pipe::register(SIGINT, sender.try_clone()?)?;
     pipe::register(SIGTERM, sender)?;
@@ -34,7 +35,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             std::io::Read::read_exact(&mut signals, &mut [0])?;
             server.shutdown();
         }
-        // A loop of a toolkit calls this in the watch of the descriptor.
+        // In a toolkit, call this from the watch of the descriptor.
         if of_server {
             server.dispatch(|_, event| {
                 if let ServerEvent::Ready { .. } = event {
@@ -48,5 +49,5 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 
 #[cfg(not(unix))]
 fn main() {
-    println!("this example ends by signals of Unix: see frame_loop");
+    println!("this example needs Unix signals to end: run frame_loop");
 }

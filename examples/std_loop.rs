@@ -25,7 +25,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         .folders(workspace_folders(["."])?)
         .listening(port, new_token()?)
         .tools([Tool::OpenDiff]);
-    // Agents find the editor by this file, which is there as long as this value.
+    // Agents find the editor by this file, which exists as long as this value.
     let _published = LockDir::from_environment()?.publish(port, &editor.lock_file(process::id()))?;
     println!("listening on port {port}");
 
@@ -41,7 +41,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     }
 }
 
-/// Reads the sockets, does what the machine wants, and returns the time of the next turn if no socket is ready before.
+/// Reads the sockets, does what the machine wants, and returns when the next turn is due if no socket is
+/// ready before.
 pub fn turn<S: Read + Write>(
     server: &mut Server,
     sockets: &mut BTreeMap<ConnId, S>,
@@ -64,7 +65,7 @@ pub fn turn<S: Read + Write>(
     }
 }
 
-/// Accepts every proposal. You would show it to a person, keep the call, and answer it when they have decided.
+/// Accepts every proposal. You would show it to a person, keep the call, and answer when they have decided.
 fn on_event(server: &mut Server, event: ServerEvent) {
     match event.into_call() {
         Some(ToolCall::OpenDiff(call, diff)) => {

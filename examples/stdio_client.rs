@@ -1,9 +1,9 @@
-//! A client of any MCP server that it starts as its child: it makes requests and prints the outcomes.
+//! A client for any MCP server that runs as its child: it makes requests and prints the outcomes.
 //!
 //! `cargo run --example stdio_client -- [--timeout MS] [--request "METHOD PARAMS"]… COMMAND [ARG…]`
 //!
-//! It makes all requests as soon as the session is open, and ends with the last outcome. Each line it
-//! prints is a JSON object with an "event": ready, result, error, ended (no answer) or notification.
+//! It makes all requests as soon as the session is open, and ends with the last outcome. Each line it prints
+//! is a JSON object with an "event": ready, result, error, ended (no answer) or notification.
 
 #![allow(
     clippy::wildcard_enum_match_arm,
@@ -26,7 +26,7 @@ use std::{env, thread};
 
 const ENDED: &str = "the server ended too early";
 
-/// The maximum number of lines that wait for the loop.
+/// How many lines may wait for the loop.
 const WAITING: usize = 16;
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -36,11 +36,11 @@ fn main() -> Result<(), Box<dyn Error>> {
         let first = arguments.next().ok_or("usage: stdio_client [--request R]… COMMAND [ARG…]")?;
         match first.as_str() {
             "--timeout" => {
-                let ms = arguments.next().ok_or("--timeout takes milliseconds")?.parse()?;
+                let ms = arguments.next().ok_or("--timeout needs a number of milliseconds")?.parse()?;
                 task.timeout = Timeout::After(Duration::from_millis(ms));
             }
             "--request" => {
-                let request = arguments.next().ok_or("--request takes a method")?;
+                let request = arguments.next().ok_or("--request needs a method")?;
                 let (method, params) = request.split_once(' ').unwrap_or((&request, ""));
                 let params = if params.is_empty() { None } else { Some(serde_json::from_str(params)?) };
                 task.requests.push((method.into(), params));
@@ -54,7 +54,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 struct Task {
     requests: Vec<(String, Option<Box<RawValue>>)>,
     timeout: Timeout,
-    /// The requests in the order of the command line, and true for those that have an outcome.
+    /// The requests, in the order of the command line, and whether each has an outcome.
     made: Vec<(RequestId, bool)>,
 }
 
@@ -62,15 +62,15 @@ impl Task {
     fn run(mut self, command: &mut Command) -> Result<(), Box<dyn Error>> {
         let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
         let (mut stdin, stdout) =
-            child.stdin.take().zip(child.stdout.take()).ok_or("a child without pipes")?;
-        // A thread for each direction, so that no wait for the child delays a deadline.
+            child.stdin.take().zip(child.stdout.take()).ok_or("the child has no pipes")?;
+        // One thread for each direction, so that waiting for the child never delays a deadline.
         let (send_line, lines) = mpsc::sync_channel(WAITING);
         thread::spawn(move || BufReader::new(stdout).lines().try_for_each(|line| send_line.send(line)));
         let (output, chunks) = mpsc::channel::<Vec<u8>>();
         thread::spawn(move || chunks.iter().try_for_each(|chunk| stdin.write_all(&chunk)));
 
         let served = self.converse(&lines, &output);
-        // The end of its input ends the child. A child that does not end within 2 s is killed.
+        // The child ends when its input does. If it does not within 2 s, it is killed.
         drop(output);
         for _ in 0..200 {
             if let Some(status) = child.try_wait()? {
@@ -96,7 +96,7 @@ impl Task {
         client.start(clock.now(), &mut out)?;
         let mut first = None;
         loop {
-            // Read, then poll, with one time: so no timeout overtakes a line that has arrived.
+            // Read, then poll, with one time, so that no timeout overtakes a line that has arrived.
             let now = clock.now();
             for line in first.into_iter().chain(lines.try_iter().take(WAITING)) {
                 client.receive(now, &line?, &mut out);
@@ -151,7 +151,7 @@ impl Task {
     }
 }
 
-/// Prints an event, with the control characters of the peer replaced.
+/// Prints an event, with the peer's control characters replaced.
 fn report(event: &Value) {
     println!("{}", display_safe(&event.to_string()));
 }

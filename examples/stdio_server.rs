@@ -1,8 +1,8 @@
 //! An MCP server over standard input and output, one message per line, with two small tools.
 //!
-//! An MCP client starts the server as its child: `cargo build --examples`, then `cargo run --example stdio_client
-//! -- --request tools/list target/debug/examples/stdio_server`. At the end of standard input the server answers
-//! every open call as failed, writes the answers and ends.
+//! An MCP client starts it as its child: `cargo build --examples`, then
+//! `cargo run --example stdio_client -- --request tools/list target/debug/examples/stdio_server`. At the end
+//! of standard input the server fails every open call, writes the answers, and ends.
 
 #![allow(clippy::wildcard_enum_match_arm, clippy::print_stderr, reason = "it takes the events that it needs")]
 
@@ -20,12 +20,12 @@ use std::{thread, time::Duration};
 /// An hour in milliseconds.
 const HOUR: u64 = 3_600_000;
 
-/// The maximum number of lines that wait for the loop.
+/// How many lines may wait for the loop.
 const WAITING: usize = 16;
 
 fn main() -> Result<(), Box<dyn Error>> {
-    // The thread reads standard input, so that the loop can wait for a line or a deadline. If the
-    // loop is late, some lines wait in the channel and further lines in the pipe.
+    // A thread reads standard input, so that the loop can wait for a line or a deadline. If the loop is late,
+    // some lines wait in the channel, and more in the pipe.
     let (send, lines) = sync_channel(WAITING);
     thread::spawn(move || io::stdin().lines().try_for_each(|line| send.send(line)));
 
@@ -44,7 +44,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 struct Program {
     server: Server<Toolbox>,
     out: Lines,
-    /// The deferred calls: the time of the answer, the call and the text.
+    /// The deferred calls: when to answer, which call, and with which text.
     reminders: Vec<(Time, CallId, String)>,
 }
 
@@ -53,7 +53,7 @@ impl Program {
     fn serve(&mut self, lines: &Receiver<io::Result<String>>) -> Result<(), Box<dyn Error>> {
         let (clock, mut first) = (Clock::new(), None);
         loop {
-            // Read, then poll, with one time: so no timeout overtakes a line that has arrived.
+            // Read, then poll, with one time, so that no timeout overtakes a line that has arrived.
             let now = clock.now();
             for line in first.into_iter().chain(lines.try_iter().take(WAITING)) {
                 let line = line?;
@@ -76,12 +76,12 @@ impl Program {
         self.reminders.sort_by_key(|(at, ..)| *at);
         let due = self.reminders.partition_point(|(at, ..)| *at <= now);
         for (_, call, text) in self.reminders.drain(..due) {
-            // An error means that the call has ended meanwhile.
+            // An error means that the call has ended in the meantime.
             let _ = self.server.respond(call, &ToolResult::text(text), &mut self.out);
         }
         while let Some(event) = self.server.poll(now, &mut self.out) {
             match event {
-                // To defer a call, keep its `CallId`, which is the handle for the answer.
+                // To answer a call later, keep its `CallId`.
                 ServerEvent::Call { call, tool: Call::Remind { after_ms, .. } } if after_ms > HOUR => {
                     // A failed tool call carries a text for the model.
                     let failure = ToolResult::error("a reminder is due within an hour");
@@ -98,14 +98,14 @@ impl Program {
                 }
                 ServerEvent::CallEnded { call, .. } => self.reminders.retain(|(_, open, _)| *open != call),
                 ServerEvent::PeerFault(fault) => eprintln!("stdio_server: the client: {fault}"),
-                ServerEvent::TooManyFaults => return Err("too many lines are no messages".into()),
+                ServerEvent::TooManyFaults => return Err("too many lines are not messages".into()),
                 _ => {}
             }
         }
         Ok(())
     }
 
-    /// Writes the send buffer. Blocks while the client does not read, so that no input is taken.
+    /// Writes the send buffer. Blocks while the client does not read, and so takes no more input either.
     fn write(&mut self) -> io::Result<()> {
         io::stdout().write_all(self.out.outgoing())?;
         self.out.written(usize::MAX);
@@ -113,7 +113,7 @@ impl Program {
     }
 }
 
-/// The tools. [`Tools::decode`] makes a [`Call`] of the arguments. No other code handles their JSON.
+/// The tools. [`Tools::decode`] turns the arguments into a [`Call`]; nothing else handles their JSON.
 pub(crate) struct Toolbox([ToolSpec; 2]);
 
 pub(crate) enum Call {
@@ -140,7 +140,7 @@ impl Tools for Toolbox {
     }
 
     fn timeout(&self, call: &Call) -> Timeout {
-        // A reminder outlives the usual deadline.
+        // A reminder may take longer than the default deadline.
         if matches!(call, Call::Remind { .. }) { Timeout::Never } else { Timeout::Default }
     }
 

@@ -1,8 +1,8 @@
-//! A terminal program that waits for keys in `crossterm::event::read`, which no socket interrupts: the server
-//! has a thread of its own, and the keys have one. The loop waits for both in one channel.
+//! A terminal program that waits for keys in `crossterm::event::read`, which no socket interrupts: one thread
+//! for the server, one for the keys, and a loop that waits for both on one channel.
 //!
-//! `cargo run --example thread_handle`, then `ide-mcp agent diff FILE PROPOSAL`; the keys `a` and `r`
-//! accept and reject the proposal, `q` ends the program.
+//! `cargo run --example thread_handle`, then `ide-mcp agent diff FILE PROPOSAL`. The keys `a` and `r` accept
+//! and reject the proposal, `q` ends the program.
 
 #![allow(clippy::print_stdout, clippy::wildcard_enum_match_arm, reason = "it shows what it does")]
 
@@ -14,7 +14,7 @@ use ide_mcp_blocking::{Handle, spawn};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::{error::Error, io, thread, time::Duration};
 
-/// An input of the loop.
+/// What the loop waits for.
 enum Input {
     Terminal(io::Result<Event>),
     Editor(ServerEvent),
@@ -27,12 +27,12 @@ fn main() -> Result<(), Box<dyn Error>> {
     let handle = spawn(editor, move |event| drop(notify.send(Input::Editor(event))))?;
     let result = run(&handle, sender, inputs);
     let restored = disable_raw_mode();
-    // The thread of the server removes the lock file, and closes the connections in good order.
+    // The thread of the server removes the lock file and closes the connections cleanly.
     handle.end(Duration::from_secs(5));
     result.and_then(|()| Ok(restored?))
 }
 
-/// Runs the loop. After an error `main` restores the terminal and ends the server all the same.
+/// Runs the loop. If it fails, `main` still restores the terminal and ends the server.
 fn run(handle: &Handle, keys: Sender<Input>, inputs: Receiver<Input>) -> Result<(), Box<dyn Error>> {
     enable_raw_mode()?;
     thread::spawn(move || while keys.send(Input::Terminal(read())).is_ok() {});
@@ -52,7 +52,7 @@ fn run(handle: &Handle, keys: Sender<Input>, inputs: Receiver<Input>) -> Result<
                     print!("an agent proposes a change: accept (a) or reject (r)?\r\n");
                     open.push((call, diff));
                 }
-                // The agent has gone, or the proposal was decided in its terminal.
+                // The agent has gone, or somebody decided in its terminal.
                 ServerEvent::DiffClosed { call, .. } => open.retain(|(of_diff, _)| of_diff.id() != call),
                 _ => {}
             },

@@ -1,10 +1,9 @@
 //! A trace of a machine: the opening handshake, each frame and each event.
 //!
-//! Here [`Tracer`] wraps the server of an editor, and an agent attaches in memory, so the program
-//! needs neither socket nor clock. To trace a real session, wrap the machine that you pass to an
-//! adapter's `Conn`.
+//! Here [`Tracer`] wraps the server of an editor, and an agent attaches in memory, so the program needs
+//! neither socket nor clock. To trace a real session, wrap the machine that you pass to an adapter's `Conn`.
 //!
-//! `cargo run --example tracer` prints the trace. The trace shows the messages, but not the token.
+//! `cargo run --example tracer` prints the trace, with the messages but without the token.
 
 #![allow(clippy::print_stdout, clippy::wildcard_enum_match_arm, reason = "it shows what it does")]
 

@@ -1,4 +1,4 @@
-//! The interface of an adapter for the cases.
+//! What the cases need from an adapter.
 
 use ide_mcp::ide::discovery::{AuthToken, LockFile};
 use ide_mcp::ide::tool::ToolArguments;
@@ -17,15 +17,14 @@ pub(crate) trait Adapter {
     type Editor: Editor;
     type Agent: Agent + Send + 'static;
 
-    /// Connects, and drives the connection to its end. Returns the error that ended it, if an error
-    /// ended it.
+    /// Connects, and runs the connection to its end. Returns the error that ended it, if there was one.
     fn connect<M: Machine<Conn = ()>>(
         addr: SocketAddr,
         machine: M,
         on: impl FnMut(&mut M, M::Event),
     ) -> io::Result<Option<io::ErrorKind>>;
 
-    /// Drives an accepted socket to its end, as [`connect`](Self::connect) does.
+    /// Runs an accepted socket to its end, as [`connect`](Self::connect) does.
     fn accept<M: Machine<Conn = ()>>(
         stream: TcpStream,
         machine: M,
@@ -33,7 +32,7 @@ pub(crate) trait Adapter {
     ) -> Option<io::ErrorKind>;
 }
 
-/// The server of an adapter, and its loop.
+/// The server of an adapter, with its loop.
 pub(crate) trait Editor: Sized {
     fn bind(bind: Bind, config: ServerConfig) -> io::Result<Self>;
     fn start(editor: StartOptions) -> Result<Self, StartError>;
@@ -53,10 +52,10 @@ pub(crate) trait Editor: Sized {
     fn step(&mut self, at_most: Duration, on: impl FnMut(&mut Server, ServerEvent));
 }
 
-/// The agent of an adapter, and its wait.
+/// The agent of an adapter, with its wait.
 pub(crate) trait Agent: Sized {
     fn attach(options: AgentOptions) -> Result<Self, AgentError>;
-    /// Starts an agent, waits for an event for this time, and detaches.
+    /// Starts an agent, waits this long for an event, and detaches.
     fn start_and_detach(options: AgentOptions, after: Duration);
     fn call_tool<T: ToolArguments>(&mut self, arguments: &T) -> Result<T::Answer, CallError>;
     fn wait_for<T: FromResult>(&mut self, pending: Pending<T>) -> Result<T, CallError>;
@@ -68,9 +67,9 @@ pub(crate) trait Agent: Sized {
     fn next_event(&mut self) -> Result<ClientEvent, AgentError>;
 }
 
-/// Defines the methods of an [`Editor`] that forward to the server of its adapter. If the editor is
-/// the server itself, these are all methods but [`step`](Editor::step). If the server is a field of
-/// the editor, these are the methods that need only the server.
+/// Defines the methods of an [`Editor`] that forward to its adapter's server. If the editor is that server,
+/// these are all methods but [`step`](Editor::step); if the server is a field, those that need only the
+/// server.
 macro_rules! as_its_server {
     () => {
         $crate::adapter::as_its_server!(@);

@@ -1,11 +1,10 @@
-//! The behavior of every adapter: equal cases with equal results.
+//! What every adapter must do: the same cases with the same results.
 //!
-//! A row of the table below is one case; its body names the topic, which is a module of `cases`. The
-//! row becomes three tests, `mio::…`, `smol::…` and `blocking::…`, and some rows a fourth, `nested::…`. The
-//! tests use real loopback sockets,
-//! real directories and real time. The three tests with a thousand strangers can run at the same time,
-//! and the sockets of all strangers belong to this process. So it needs some 3,300 file descriptors; each
-//! of these tests raises the soft limit to the hard limit if the soft limit is lower.
+//! A row of the table below is one case; its body names the topic, which is a module of `cases`. Each row
+//! becomes three tests, `mio::…`, `smol::…` and `blocking::…`, and some rows a fourth, `nested::…`. The tests
+//! use real loopback sockets, real directories and real time. The three tests with a thousand unauthenticated
+//! peers may run at the same time, and all their sockets belong to this process. That needs some 3,300 file
+//! descriptors; each of these tests raises the soft limit to the hard limit if necessary.
 
 #![allow(
     clippy::unwrap_used,
@@ -42,7 +41,7 @@ macro_rules! table {
     };
 }
 
-// The cases on which the descriptor has an influence.
+// The cases in which the descriptor matters.
 table!(@ nested over_nested::Nested
     attaching several_agents_attach_call_and_leave
     bytes e03_large_text_passes_a_server_both_ways
@@ -157,7 +156,7 @@ table! {
     }
 
     #[test]
-    fn n05_a_thousand_strangers_keep_nobody_out() {
+    fn n05_a_thousand_unauthenticated_peers_keep_nobody_out() {
         peers
     }
 

@@ -1,4 +1,4 @@
-//! The adapter for blocking sockets.
+//! The cases over `ide-mcp-blocking`.
 
 use crate::adapter::{self, Adapter, Editor, as_its_server};
 use ide_mcp::ide::discovery::{AuthToken, LockFile};

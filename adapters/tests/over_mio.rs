@@ -1,4 +1,4 @@
-//! The adapter for mio.
+//! The cases over `ide-mcp-mio`.
 
 use crate::adapter::{self, Adapter, Editor, as_its_server};
 use crate::plain::PATIENCE;
@@ -140,7 +140,7 @@ pub(crate) struct MioAgent {
     events: Events,
     clock: Clock,
     agent: Agent,
-    /// The events that came while a call waited.
+    /// The events that arrived while a call waited.
     kept: VecDeque<ClientEvent>,
 }
 
@@ -151,7 +151,7 @@ impl MioAgent {
         Ok(Self { poll, events: Events::with_capacity(8), clock: Clock::new(), agent, kept: VecDeque::new() })
     }
 
-    /// Waits for the next event of the agent, and leaves the kept events.
+    /// Waits for the agent's next event, and leaves the kept ones.
     fn wait(&mut self) -> Result<ClientEvent, AgentError> {
         loop {
             if let Some(event) = self.agent.next_event(self.clock.now())? {
@@ -177,7 +177,7 @@ impl adapter::Agent for MioAgent {
         loop {
             match this.wait()? {
                 ClientEvent::Ready(_) => {
-                    // The rest of the turn, which writes.
+                    // Finish the turn, which writes.
                     while let Some(event) = this.agent.next_event(this.clock.now())? {
                         this.kept.push_back(event);
                     }

@@ -1,4 +1,4 @@
-//! The server for mio in a `Poll` of its own. The loop knows nothing but its descriptor, not even a deadline.
+//! The cases over a `NestedServer`, in a loop that knows nothing but its descriptor, not even a deadline.
 
 use crate::adapter::{Adapter, Editor};
 use crate::over_mio::Mio;

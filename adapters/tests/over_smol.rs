@@ -1,4 +1,4 @@
-//! The adapter for smol. Every wait races against a timer, and is dropped if the timer wins.
+//! The cases over `ide-mcp-smol`. Every wait races against a timer, and is dropped if the timer wins.
 
 use crate::adapter::{self, Adapter, Editor, as_its_server};
 use ide_mcp::ide::discovery::{AuthToken, LockFile};

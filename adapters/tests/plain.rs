@@ -1,12 +1,12 @@
-//! Peers that are plain sockets: the bytes that they send, and their endings.
+//! Peers that are plain sockets: what they send, and how they end.
 
 use ide_mcp::ide::discovery::AuthToken;
 use std::io::Read;
 use std::net::TcpStream;
 use std::time::Duration;
 
-/// The time after which a test fails: longer than any step takes on a busy machine. A test that
-/// passes never waits for it.
+/// A test fails after this time, which no step takes, even on a busy machine. One that passes never waits for
+/// it.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
 
 /// The opening handshake of a client without a token.
@@ -14,7 +14,7 @@ pub(crate) const HEAD: &[u8] =
     b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\
     Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n";
 
-/// The progress of a plain peer.
+/// How far a plain peer has got.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Upto {
     Nothing,
@@ -38,7 +38,7 @@ impl Upto {
     ];
 }
 
-/// Returns the bytes that an attaching client has sent when it has made this progress.
+/// Returns what an attaching client has sent when it has got this far.
 pub(crate) fn script(token: &AuthToken, port: u16, upto: Upto) -> Vec<u8> {
     let request = request_of(token, port);
     let mut bytes = match upto {

@@ -46,16 +46,16 @@ pub(crate) struct Seen {
     pub(crate) notifications: usize,
     pub(crate) closed: Vec<(AgentId, ws::Closed)>,
     pub(crate) lock_file: Vec<LockFileEvent>,
-    /// The number of mentions that expired.
+    /// How many mentions have expired.
     pub(crate) expired: usize,
 }
 
-/// The ports of editors that come back to their port. The system gives none of them to another program, as it does
-/// with the port of an editor that has just ended.
+/// The ports of editors that come back to their port. The system gives them to no other program, as it might
+/// do with the port of an editor that has just ended.
 pub(crate) const LASTING: RangeInclusive<u16> = 10_000..=32_000;
 
-/// Waits until an editor that has ended has freed its port: a process that another test starts inherits the
-/// listener for a moment.
+/// Waits until an ended editor has freed its port: a process that another test starts inherits the listener
+/// for a moment.
 pub(crate) fn await_port(port: u16) {
     let clock = Clock::new();
     while let Err(error) = TcpListener::bind(("127.0.0.1", port)) {
@@ -69,17 +69,17 @@ impl<A: Adapter> World<A> {
         Self::with(|_| {})
     }
 
-    /// Creates an editor with settings that differ from the default ones.
+    /// Creates an editor, and changes its default settings first.
     pub(crate) fn with(change: impl FnOnce(&mut ServerConfig)) -> Self {
         Self::bound(Bind::AnyPort, new_token().unwrap(), change).unwrap()
     }
 
-    /// Creates an editor that can come [`again`](Self::again).
+    /// Creates an editor that you can start [`again`](Self::again).
     pub(crate) fn lasting() -> Self {
         Self::bound(Bind::Ports(LASTING), new_token().unwrap(), |_| {}).unwrap()
     }
 
-    /// Creates an editor that was started again, on its earlier port.
+    /// Starts an editor again on its old port.
     pub(crate) fn again(port: u16, token: AuthToken) -> Self {
         await_port(port);
         Self::bound(Bind::Port(port), token, |_| {}).unwrap()
@@ -133,13 +133,13 @@ impl<A: Adapter> World<A> {
         self.editor.machine_mut().connections().count()
     }
 
-    /// Returns the number of attached agents.
+    /// Returns how many agents are attached.
     pub(crate) fn attached(&mut self) -> usize {
         self.editor.machine_mut().agents().count()
     }
 
-    /// Starts an agent on a thread of its own, over the same adapter. The agent makes a call, and
-    /// stays attached if `stays` is true.
+    /// Starts an agent over the same adapter, on its own thread. The agent makes a call, and stays attached
+    /// if `stays` is true.
     pub(crate) fn agent(
         &self,
         request: impl ToolArguments + Send + 'static,
@@ -152,8 +152,8 @@ impl<A: Adapter> World<A> {
         &self.token
     }
 
-    /// Returns a connected socket that has sent the bytes of an attaching client up to this
-    /// progress. Nothing was read from it.
+    /// Returns a connected socket that has sent what an attaching client sends until it has got this far.
+    /// Nothing was read from it.
     pub(crate) fn plain(&self, upto: Upto) -> TcpStream {
         let mut stream = TcpStream::connect(self.addr()).unwrap();
         stream.set_read_timeout(Some(PATIENCE)).unwrap();
@@ -199,7 +199,7 @@ pub(crate) fn config(policy: Policy) -> ServerConfig {
     ServerConfig::new("editor", "1").policy(policy).tools(tools)
 }
 
-/// The results of an agent.
+/// What an agent has received.
 pub(crate) struct Report {
     /// The texts of its answers.
     pub(crate) answers: Vec<Vec<String>>,
@@ -265,7 +265,7 @@ impl<T: ToolArguments> Talk<T> {
     }
 }
 
-/// A new directory. Dropping this value removes it.
+/// A new directory, removed when it is dropped.
 pub(crate) struct TempDir(pub(crate) PathBuf);
 
 impl TempDir {

@@ -1,8 +1,9 @@
-//! An editor's server in GLib's main loop, as in a GTK application: one descriptor. An idle server causes no
-//! wake-up.
+//! An editor's server in GLib's main loop, as in a GTK application: one descriptor. While nothing happens, it
+//! wakes nobody.
 //!
-//! Needs the headers of GLib (`libglib2.0-dev`). `cargo run --manifest-path examples/recipes/Cargo.toml
-//! --features glib --example glib_recipe`; Enter ends it.
+//! Needs the headers of GLib (`libglib2.0-dev`).
+//! `cargo run --manifest-path examples/recipes/Cargo.toml --features glib --example glib_recipe`; Enter ends
+//! it.
 
 use glib::{ControlFlow, IOCondition, MainLoop};
 use ide_mcp_mio::NestedServer;

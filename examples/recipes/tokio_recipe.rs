@@ -1,5 +1,5 @@
-//! An editor's server in a task of tokio, by `ide-mcp-smol`: its future runs on any executor. One thread more,
-//! that of async-io's reactor, waits for the sockets.
+//! An editor's server in a task of tokio, with `ide-mcp-smol`, whose future runs on any executor. One more
+//! thread, that of async-io's reactor, waits for the sockets.
 //!
 //! `cargo run --manifest-path examples/recipes/Cargo.toml --example tokio_recipe`; Enter ends it.
 
@@ -17,7 +17,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let handle = server.handle();
     tokio::task::spawn_blocking(move || io::stdin().read_line(&mut String::new()).map(|_| handle.shutdown()));
     while !server.is_over() {
-        // This future loses nothing if it is dropped, so it can stand in a `tokio::select!`.
+        // You can drop this future at any time, so it may stand in a `tokio::select!`.
         let Some(call) = server.next_event().await.and_then(ServerEvent::into_call) else { continue };
         let _ = match call {
             ToolCall::OpenDiff(call, diff) => server.machine_mut().answer(call, diff.accept()),

@@ -13,7 +13,7 @@ use winit::event::WindowEvent;
 use winit::event_loop::{ActiveEventLoop, EventLoop};
 use winit::window::WindowId;
 
-/// The application on the thread of winit.
+/// The application, on the thread of winit.
 struct App {
     handle: Handle,
 }

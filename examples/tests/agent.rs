@@ -48,7 +48,7 @@ impl Agent {
         assert_eq!(self.call("openDiff", &proposal), ["FILE_SAVED", "new\n"]);
     }
 
-    /// Proposes a change, and returns the request, whose answer [`decided`](Self::decided) waits for.
+    /// Proposes a change, and returns the request; [`decided`](Self::decided) waits for the answer.
     pub fn propose(&mut self) -> Pending<DiffOutcome> {
         let request = self.0.machine_mut().call_tool(&OpenDiff::new("/x", "new\n", "t")).unwrap();
         assert!(self.0.flush(Duration::from_secs(20)));

@@ -17,7 +17,7 @@ fn published(place: &Place, program: &str) -> Process {
     process
 }
 
-/// Checks that the editor ends soon. A loop that lost its wake-up would wait for the first ping, after 30 s.
+/// The editor must end soon. A loop that lost its wake-up would wait for the first ping, after 30 s.
 fn ends(place: &Place, mut process: Process) {
     let begin = Instant::now();
     let (status, problem) = process.end();
@@ -72,7 +72,7 @@ fn context() {
     ends(&place, editor);
 }
 
-/// Runs the agent beside an editor: it finds the editor by the working directory.
+/// The agent finds the editor by the working directory.
 #[test]
 fn agent() {
     let place = Place::new("agent");
@@ -121,7 +121,7 @@ fn frame_loop_survives_a_lost_lock_directory() {
     let away = place.home().join("away");
     fs::rename(place.lock_dir(), &away).unwrap();
     fs::write(place.lock_dir(), "no directory").unwrap();
-    // The editor tries again every 5 s, so it tries twice in this time.
+    // The editor tries again every 5 s, so twice in this time.
     thread::sleep(Duration::from_secs(11));
     fs::remove_file(place.lock_dir()).unwrap();
     place.published("frame_loop, which found no directory,", None);
@@ -163,7 +163,7 @@ fn thread_handle() {
         editor.put(key);
         assert_eq!(agent.decided(proposal), *outcome);
     }
-    // A proposal whose agent has gone takes no verdict of a later one.
+    // When the agent of a proposal has gone, no later key decides about it.
     agent.propose();
     assert!(editor.line().contains("accept (a) or reject (r)?"));
     drop(agent);
@@ -211,8 +211,8 @@ fn attached_and_answered(program: &str) {
     ends(&place, editor);
 }
 
-/// Runs the program `ide-mcp agent`, which finds each editor by the working directory. The tests of the
-/// workspace build the program. `one_descriptor` offers no tool.
+/// The program `ide-mcp agent` finds each editor by the working directory. The tests of the workspace build
+/// it. `one_descriptor` offers no tool.
 #[test]
 fn agent_program_attaches_to_each_editor() {
     let test = env::current_exe().unwrap();
@@ -246,7 +246,7 @@ fn agent_program_attaches_to_each_editor() {
             // Nobody is there to decide about the next one.
             "minimal_server" => {
                 server.hang_up();
-                let _asked = Agent::attach(&place).propose();
+                let _proposal = Agent::attach(&place).propose();
             }
             "context" => {} // It ends when its agent leaves.
             _ => server.terminate(),

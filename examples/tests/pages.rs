@@ -1,19 +1,19 @@
-//! The code and the numbers in the pages are those of the examples.
+//! The code and numbers in the pages are those of the examples.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The mark of the lines of an example that a page leaves out.
+/// Marks the lines of an example that a page leaves out.
 const GAP: &str = "// …";
 
-/// The pages with code of the examples.
+/// The pages with code from the examples.
 const PAGES: [&str; 5] =
     ["README.md", "docs/first-editor.md", "docs/first-agent.md", "docs/embedding.md", "src/lib.rs"];
 
 /// The pages on which somebody sees the project first.
 const FRONT_PAGES: [&str; 2] = ["README.md", "src/lib.rs"];
 
-/// Compares each row of the tables that ends in a path of an example and its number of lines.
+/// Each row of a table that names an example also has the example's number of lines.
 #[test]
 fn tables_have_numbers_of_lines() {
     let mut seen = 0;
@@ -43,7 +43,8 @@ fn both_front_pages_have_one_table_of_loops() {
     assert!(readme.len() > 10, "the tables were read: {readme:?}");
 }
 
-/// Returns a line with the texts of its links alone. The two pages have different addresses for one target.
+/// Returns a line with the texts of its links, but without their addresses, which differ between the two
+/// pages.
 fn without_links(line: &str) -> String {
     let mut plain = String::new();
     for (at, part) in line.split("](").enumerate() {
@@ -52,8 +53,8 @@ fn without_links(line: &str) -> String {
     plain.replace('[', "")
 }
 
-/// Checks that each block of code that names an example in its first line consists of lines of that example,
-/// in their order, and that [`GAP`] stands for the lines between them that the block leaves out.
+/// Each block that names an example in its first line consists of lines of that example, in order, with
+/// [`GAP`] where the block leaves lines out.
 #[test]
 fn code_of_the_pages_is_code_of_examples() {
     let mut seen = 0;
@@ -112,7 +113,7 @@ fn quotes_mark_their_gaps() {
     }
 }
 
-/// Compares the parts of a quote with contiguous lines of code. Returns the first part that is not found.
+/// Looks for the parts of a quote in the code. Returns the first part that is not there.
 fn quotes(quoted: &[&str], code: &[String]) -> Result<(), String> {
     let mut rest = code;
     for part in quoted.split(|line| line.trim() == GAP) {
@@ -125,8 +126,8 @@ fn quotes(quoted: &[&str], code: &[String]) -> Result<(), String> {
     Ok(())
 }
 
-/// Returns the lines of code, without indentation: no comments, no blank lines, and none of the attributes
-/// that allow the lints of this repository.
+/// Returns the lines of code without indentation: no comments, no blank lines, none of the attributes that
+/// allow the lints of this repository.
 fn code(example: &str) -> Vec<String> {
     let text = read(example);
     let mut lines = text.lines().map(str::trim).filter(|line| is_code(line));

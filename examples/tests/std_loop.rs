@@ -18,15 +18,15 @@ use std::collections::BTreeMap;
 use std::io::{self, ErrorKind, Read, Write};
 use std::time::Duration;
 
-/// A non-blocking socket: it moves seven bytes at a time, and would block each second time.
+/// A non-blocking socket that moves seven bytes at a time, and would block every second time.
 #[derive(Default)]
 struct Socket {
     input: Vec<u8>,
     output: Vec<u8>,
     is_blocked: bool,
-    /// What comes behind the input.
+    /// What follows the input.
     then: Option<ErrorKind>,
-    /// Each write fails.
+    /// Every write fails.
     is_broken: bool,
 }
 
@@ -100,7 +100,7 @@ impl World {
         world
     }
 
-    /// Takes turns until this time has passed, each at the time that the last turn has named, or a millisecond later.
+    /// Takes turns until this time has passed, each when the last turn said, or a millisecond later.
     fn run(&mut self, span: Duration, mut on_event: impl FnMut(&mut Server, ServerEvent)) {
         let end = self.now.saturating_add(span);
         let mut turns = 0;

@@ -62,7 +62,7 @@ fn a_session_over_pipes() {
     call(&mut server, 3, "remind", &json!({"after_ms": 3_600_001, "text": ""}));
     assert_eq!(answer(&mut server, 3), failure("a reminder is due within an hour"));
 
-    // A deferred answer delays no other answer.
+    // A deferred answer delays no other one.
     call(&mut server, 5, "remind", &json!({"after_ms": 60, "text": "later"}));
     call(&mut server, 6, "remind", &json!({"after_ms": 30, "text": "sooner"}));
     ask(&mut server, 7, "ping", &json!({}));
@@ -74,11 +74,11 @@ fn a_session_over_pipes() {
     assert_eq!(server.end(), (Some(0), String::new()));
 }
 
-/// Lets the time of a session pass, without a wait.
+/// Lets the time of a session pass without waiting for it.
 #[test]
-fn reminder_outlives_the_usual_deadline() {
+fn reminder_outlives_the_default_deadline() {
     let config = ServerConfig::new(Implementation::new("stdio_server", "1"));
-    let (usual, mut out) = (config.call_deadline, Lines::new());
+    let (deadline, mut out) = (config.call_deadline, Lines::new());
     let mut server = Server::new(config, Toolbox::default(), SessionId::new(1));
     let mut send = |server: &mut Server<Toolbox>, line: &Value| {
         server.receive(Time::ZERO, &line.to_string(), &mut out);
@@ -91,7 +91,7 @@ fn reminder_outlives_the_usual_deadline() {
         let params = json!({"name": name, "arguments": arguments});
         send(&mut server, &json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params}));
     }
-    for late in [usual, Duration::from_secs(3_600)] {
+    for late in [deadline, Duration::from_secs(3_600)] {
         while server.poll(Time::ZERO.saturating_add(late), &mut out).is_some() {}
     }
     let answers = String::from_utf8(out.outgoing().to_vec()).unwrap();
@@ -129,9 +129,9 @@ fn client_starts_the_server() {
         ("no command", &[], "usage: stdio_client"),
     ];
     for (name, arguments, complaint) in cases {
-        let (status, said) = place.start("stdio_client", arguments).end();
-        assert_eq!(status, Some(1), "{name}: {said}");
-        assert!(said.contains(complaint), "{name}: {said}");
+        let (status, output) = place.start("stdio_client", arguments).end();
+        assert_eq!(status, Some(1), "{name}: {output}");
+        assert!(output.contains(complaint), "{name}: {output}");
     }
 }
 
@@ -155,7 +155,7 @@ fn end_of_input_answers_open_calls() {
         let mut server = server();
         call(&mut server, 1, "remind", &json!({"after_ms": 60_000, "text": "never"}));
         call(&mut server, 2, "remind", &json!({"after_ms": 60_000, "text": "never"}));
-        // The last line can lack its line feed.
+        // The last line may lack its line feed.
         server.put(last);
         server.hang_up();
         if last.contains("ping") {
@@ -188,7 +188,7 @@ fn unusable_input_ends_the_server() {
             "",
         ];
         input.write_all(lines.join("\n").as_bytes()).unwrap();
-        // The server can end before it has read everything, which makes this write fail.
+        // The server may end before it has read everything, and this write then fails.
         let _ = input.write_all(bytes);
         let output = child.wait_with_output().unwrap();
         let (out, err) =
@@ -208,20 +208,20 @@ fn server_reads_no_more_than_the_client() {
     let mut command = place.command("stdio_server", &[]);
     let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
     let (mut input, output) = (child.stdin.take().unwrap(), child.stdout.take().unwrap());
-    let asked = Arc::new(AtomicUsize::new(0));
+    let sent = Arc::new(AtomicUsize::new(0));
     let writer = {
-        let asked = Arc::clone(&asked);
+        let sent = Arc::clone(&sent);
         thread::spawn(move || {
             for id in 0..PINGS {
                 writeln!(input, r#"{{"jsonrpc":"2.0","id":{id},"method":"ping"}}"#).unwrap();
-                asked.store(id + 1, Ordering::Relaxed);
+                sent.store(id + 1, Ordering::Relaxed);
             }
         })
     };
     // Waits until the pipe takes no more requests.
     let mut before = usize::MAX;
-    while before != asked.load(Ordering::Relaxed) {
-        before = asked.load(Ordering::Relaxed);
+    while before != sent.load(Ordering::Relaxed) {
+        before = sent.load(Ordering::Relaxed);
         thread::sleep(Duration::from_millis(300));
     }
     assert!(before < PINGS / 2, "{before} of {PINGS} were read although no answer was");
@@ -242,8 +242,8 @@ fn server_ends_when_its_output_is_closed() {
     let mut child = pipes.spawn().unwrap();
     let mut input = child.stdin.take().unwrap();
     drop(child.stdout.take());
-    // The first answer has a reader if another test starts a process at the same time: until that process
-    // executes its program, it has a copy of the pipe.
+    // If another test starts a process at the same time, the first answer still has a reader: until that
+    // process executes its program, it holds a copy of the pipe.
     let status = loop {
         let _ = writeln!(input, r#"{{"jsonrpc":"2.0","id":0,"method":"ping"}}"#);
         if let Some(status) = child.try_wait().unwrap() {
@@ -254,8 +254,8 @@ fn server_ends_when_its_output_is_closed() {
     assert_eq!(status.code(), Some(1), "standard input is open all the while");
 }
 
-/// Writes a server as a shell script: it answers `initialize`, sends this many notifications of 5
-/// KB without reading, and then runs `rest`.
+/// Writes a server as a shell script: it answers `initialize`, sends this many notifications of 5 KB without
+/// reading, and then runs `rest`.
 fn shell(place: &Place, notifications: u32, rest: &str) -> String {
     let long = format!(r#"{{"jsonrpc":"2.0","method":"x","params":{{"text":"{}"}}}}"#, "x".repeat(5000));
     let long = place.write("long", &format!("{long}\n"));
@@ -272,8 +272,7 @@ fn shell(place: &Place, notifications: u32, rest: &str) -> String {
 #[test]
 fn client_reads_while_the_server_does_not() {
     let place = Place::new("stdio-talks");
-    // After the notifications the server reads `initialized` and three requests, and answers the
-    // requests.
+    // After the notifications the server reads `initialized` and three requests, and answers them.
     let answer = r#"printf '{"jsonrpc":"2.0","id":%s,"result":{}}\n'"#;
     let rest = format!("read initialized\nfor id in 2 3 4; do read request; {answer} $id; done\nread end");
     let server = shell(&place, 400, &rest);
@@ -290,14 +289,14 @@ fn client_reads_while_the_server_does_not() {
         assert_eq!(client.event("result")["request"], request);
     }
     // The script ends with `read end`, which fails at the end of input.
-    let (status, said) = client.end();
-    assert!(status == Some(1) && said.contains("the server: exit status: 1"), "{status:?}: {said}");
+    let (status, output) = client.end();
+    assert!(status == Some(1) && output.contains("the server: exit status: 1"), "{status:?}: {output}");
 }
 
 #[test]
 fn client_timeouts_hold_for_any_server() {
     let cases = [
-        // The client kills this server, which does not notice the end of its input.
+        // This server does not notice the end of its input, so the client kills it.
         ("it reads nothing", 0, "exec sleep 1000", "did not end when its input did"),
         ("it talks on and on", 1, "while :; do cat long; done", "did not end when its input did"),
         ("it closes its output, and lives on", 0, "exec >&-; exec sleep 1000", "ended too early"),
@@ -315,8 +314,8 @@ fn client_timeouts_hold_for_any_server() {
                 if expected != "ended too early" {
                     assert_eq!(client.until("ended")["reason"], "TimedOut", "{name}");
                 }
-                let (status, said) = client.end();
-                assert!(status == Some(1) && said.contains(expected), "{name}: {status:?}: {said}");
+                let (status, output) = client.end();
+                assert!(status == Some(1) && output.contains(expected), "{name}: {status:?}: {output}");
             });
         }
     });

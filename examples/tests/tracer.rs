@@ -9,14 +9,14 @@ fn tracer_shows_the_session_and_no_token() {
     let lines = tracer.rest();
     let obeyed = lines.iter().find(|line| line.contains(is_display_unsafe));
     assert_eq!(obeyed, None, "a terminal would not show it, but obey");
-    let said = lines.join("\n");
+    let output = lines.join("\n");
     assert_eq!(tracer.end(), (Some(0), String::new()));
     for line in
         ["◀ GET / HTTP/1.1", "▶ HTTP/1.1 101 Switching Protocols", "  Ready {", "▶ Close", "  Closed {"]
     {
-        assert!(said.contains(line), "{line}: {said}");
+        assert!(output.contains(line), "{line}: {output}");
     }
-    assert!(said.contains("  Notification {") && said.contains("\u{fffd}2J"), "{said}");
-    assert!(said.contains(r#"◀ Text {"jsonrpc":"2.0","id":2,"method":"tools/call""#), "{said}");
-    assert!(!said.contains("a-token-of-this-example"), "{said}");
+    assert!(output.contains("  Notification {") && output.contains("\u{fffd}2J"), "{output}");
+    assert!(output.contains(r#"◀ Text {"jsonrpc":"2.0","id":2,"method":"tools/call""#), "{output}");
+    assert!(!output.contains("a-token-of-this-example"), "{output}");
 }

@@ -30,7 +30,7 @@ fn options(lock_file: &Path, timeout: Duration) -> AgentOptions {
 
 const LONG: Duration = Duration::from_secs(15);
 
-/// Publishes the lock file, and returns the options of an agent for it.
+/// Publishes the lock file, and returns the options of an agent that finds it.
 fn published<A: Adapter>(world: &mut World<A>, dir: &TempDir) -> AgentOptions {
     dir.publish(world).unwrap();
     options(&world.editor.lock_path().unwrap(), LONG)
@@ -42,7 +42,7 @@ pub(crate) fn agent_attaches_calls_and_detaches<A: Adapter>() {
     let agent = thread::spawn(move || {
         let mut agent = A::Agent::attach(options).unwrap();
         for _ in 0..2 {
-            // The outcome of the list comes before the outcome of the call, and is kept for `wait_for`.
+            // The list is answered before the call, and kept for `wait_for`.
             let pending = agent.client_mut().unwrap().list_tools().unwrap();
             assert!(agent.call_tool(&diagnostics()).is_ok());
             let tools = agent.wait_for(pending).unwrap();
@@ -61,7 +61,7 @@ pub(crate) fn agent_attaches_calls_and_detaches<A: Adapter>() {
     );
 }
 
-/// Attaches, and then does nothing. The editor lists the agent all the same.
+/// An agent that attaches and then does nothing is listed by the editor all the same.
 pub(crate) fn idle_agent_is_ready_at_the_editor<A: Adapter>() {
     let (dir, mut world) = (TempDir::new(), World::<A>::new());
     let options = published(&mut world, &dir);
@@ -97,7 +97,7 @@ pub(crate) fn agent_that_is_not_admitted_names_the_remedy<A: Adapter>() {
     let text = fs::read_to_string(&lock_file).unwrap();
     let attach = move |options: AgentOptions| thread::spawn(move || A::Agent::attach(options).err().unwrap());
 
-    // The guard would restore the file of the editor, so the wrong lock files are other files.
+    // The guard would restore the editor's own file, so put wrong lock files beside it.
     let other = dir.0.join("1.lock");
     fs::write(&other, &text).unwrap();
     let error = world.serve(attach(options.clone().lock_file(&other)));
@@ -128,8 +128,8 @@ pub(crate) fn agent_that_is_not_admitted_names_the_remedy<A: Adapter>() {
     assert!(matches!(none.reason, NoEditorReason::NoFile { .. }), "{none:?}");
 }
 
-/// Checks the error of an agent for whose directory two editors fit. The search reads the environment, so the
-/// agent is this test again, in a process with an environment of its own.
+/// An agent whose directory fits two editors gets an error that names both. The search reads the environment,
+/// so the agent is this test again, in a process with its own environment.
 pub(crate) fn agent_between_two_editors_names_both<A: Adapter>() {
     const AGENT: &str = "IDE_MCP_TEST_AGENT";
     let own = any::type_name::<A>();
@@ -204,7 +204,7 @@ pub(crate) fn agent_finds_restarted_editor_twice<A: Adapter>() {
             token = new_token().unwrap();
         }
         drop(world);
-        // The agent looks for the editor meanwhile, and finds no lock file.
+        // In the meantime the agent looks for the editor, and finds no lock file.
         assert_eq!(reported.recv_timeout(Duration::from_millis(200)), Err(RecvTimeoutError::Timeout));
         world = World::again(port, token);
         dir.publish(&mut world).unwrap();
@@ -229,7 +229,7 @@ pub(crate) fn agent_gives_up_if_editor_stays_away<A: Adapter>() {
     assert!(matches!(agent.call_tool(&diagnostics()), Err(CallError::NotSent(NotSent::NotReady))));
 }
 
-/// Restarts the editor with another token, while the lock file keeps the earlier token.
+/// Restarts the editor with another token, while the lock file keeps the old one.
 pub(crate) fn agent_ends_if_lock_file_is_wrong<A: Adapter>() {
     let (dir, mut world) = (TempDir::new(), World::<A>::lasting());
     let options = published(&mut world, &dir);

@@ -1,4 +1,4 @@
-//! The admission of clients, and the port of the listener.
+//! Whom the server admits, and on which port it listens.
 
 use crate::adapter::{Adapter, Editor};
 use crate::plain::read_all;
@@ -62,8 +62,7 @@ pub(crate) fn n04_server_listens_as_configured<A: Adapter>() {
         let ranged = bind(Bind::Ports(port..=next), token()).unwrap().local_addr();
         assert!(ranged.port() > port && ranged.port() <= next && ranged.ip().is_loopback());
     }
-    // An agent that was attached looks for the previous port. If another program has that port, any
-    // other port will do.
+    // An agent that was attached looks for the old port. If another program has it, any other port will do.
     assert_ne!(bind(Bind::Resume(port), token()).unwrap().local_addr().port(), port);
     drop(first);
     await_port(port);
@@ -75,8 +74,7 @@ pub(crate) fn n04_server_listens_as_configured<A: Adapter>() {
     assert!(bind(Bind::ExposedToOtherMachines(SocketAddr::from(([127, 0, 0, 1], 0))), open()).is_ok());
 }
 
-/// Starts two servers at the same time, again and again. Checks that each has a port and a lock
-/// file of its own.
+/// Servers that start at the same time, again and again, each get a port and a lock file of their own.
 pub(crate) fn n06_parallel_starts_get_different_ports<A: Adapter>() {
     // Wine takes a tenth of a second to publish a file.
     const ROUNDS: usize = if cfg!(windows) { 100 } else { 1000 };

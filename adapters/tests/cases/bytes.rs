@@ -12,7 +12,7 @@ use std::net::{TcpListener, TcpStream};
 use std::thread;
 use std::time::Duration;
 
-/// Sends single bytes to a server, and exchanges single bytes with a connection that echoes.
+/// A server that receives single bytes, and a connection that sends and echoes single bytes.
 pub(crate) fn single_bytes_are_joined_to_messages<A: Adapter>() {
     let mut world = World::<A>::new();
     let bytes = script(world.token(), world.addr().port(), Upto::OpenDiff);
@@ -66,14 +66,14 @@ fn one_by_one(stream: &mut TcpStream, bytes: &[u8]) {
 
 /// Sets the sizes of the socket buffers.
 ///
-/// If only one end of a connection has small buffers, they need at least 64 KiB: with less, TCP delays
+/// If only one end of a connection has small buffers, they must have at least 64 KiB: with less, TCP delays
 /// small pieces until its timers expire.
 fn small_buffers(stream: &TcpStream, bytes: usize) {
     rustix::net::sockopt::set_socket_recv_buffer_size(stream, bytes).unwrap();
     rustix::net::sockopt::set_socket_send_buffer_size(stream, bytes).unwrap();
 }
 
-/// A large message, whose every 251st byte is the same: a piece that is lost, doubled or moved shows.
+/// A large message that repeats every 251 bytes, so that a piece which is lost, doubled or moved shows.
 fn payload(len: usize) -> Vec<u8> {
     (0..=250).cycle().take(len).collect()
 }
@@ -86,7 +86,7 @@ struct Seen {
 }
 
 impl Seen {
-    /// Notes an event. Returns true if a connection has opened, or a message has come.
+    /// Takes an event. Returns true if a connection has opened or a message has arrived.
     fn note(&mut self, event: ws::OwnedEvent) -> bool {
         match event {
             ws::OwnedEvent::Upgrade(_) | ws::OwnedEvent::Open { .. } => return true,
@@ -102,8 +102,8 @@ impl Seen {
     }
 }
 
-/// Sends more than the high-water mark from both ends at once. In one row the client, which has begun to send, then stops
-/// reading for some seconds, so that all buffers are full for longer than any timeout of a socket.
+/// Both ends send more than the high-water mark at once. In one row the client then stops reading for some
+/// seconds, so that all buffers are full for longer than any socket timeout.
 pub(crate) fn e03_both_ends_send_more_than_the_mark<A: Adapter>() {
     for (mib, stops) in [(9_usize, 0), (16, 0), (24, 3), (40, 0)] {
         let len = mib << 20;
@@ -163,7 +163,7 @@ pub(crate) fn e03_large_messages_pass_through_a_tiny_buffer<A: Adapter>() {
             stream.read_exact(&mut message).unwrap();
             assert!(message.starts_with(&[0x82, 127]));
             assert!(message.iter().skip(10).all(|byte| *byte == n), "message {n}");
-            // This text permits the server to send one more message.
+            // This text allows the server to send one more message.
             stream.write_all(&frame(0x81, b"next")).unwrap();
         }
         let _ = stream.write_all(&frame(0x88, &[0x03, 0xe8]));

@@ -1,4 +1,4 @@
-//! The endings of a connection, in every state.
+//! How a connection can end, in every state.
 
 use crate::adapter::{Adapter, Editor as _};
 use crate::plain::{Upto, contains, frame, read_all, script};
@@ -9,8 +9,7 @@ use std::net::{Shutdown, TcpListener, TcpStream};
 use std::thread;
 use std::time::Duration;
 
-/// The endings by the peer after its bytes, each with the beginning of the expected `Closed`, and
-/// the expected error.
+/// How the peer ends after its bytes, how the expected `Closed` begins, and the expected error.
 const ENDINGS: &[(&str, Upto, fn(TcpStream), &str, Option<ErrorKind>)] = &[
     ("it vanishes before the request", Upto::Nothing, drop, "Abnormal", None),
     ("it vanishes within it", Upto::HalfRequest, drop, "Abnormal", None),
@@ -25,26 +24,26 @@ const ENDINGS: &[(&str, Upto, fn(TcpStream), &str, Option<ErrorKind>)] = &[
     ("junk instead of a frame", Upto::Open, junk_frame, "ProtocolError", None),
 ];
 
-/// More than the server reads before it refuses, and little enough for the buffers of the socket: the
-/// server lingers for a second, and must not wait that long for the writes of the peer.
+/// More than the server reads before it refuses, but no more than fits into the buffers of the socket: the
+/// server lingers for a second, and must not wait that long for the peer's writes.
 const JUNK: usize = 64 * 1024;
 
-/// Sends junk, and checks that the refusal arrives.
+/// Sends junk; the refusal must arrive.
 fn junk_request(mut stream: TcpStream) {
     let _ = stream.write_all(&[b'x'; JUNK]);
     assert!(read_all(&mut stream).starts_with(b"HTTP/1.1 431"));
 }
 
-/// Sends junk, and checks that a close frame with 1002 arrives.
+/// Sends junk; a close frame with 1002 must arrive.
 fn junk_frame(mut stream: TcpStream) {
-    // The server stops reading at the first frame, so the write of the rest can fail.
+    // The server stops reading at the first frame, so writing the rest may fail.
     let _ = stream.write_all(&[0xff; JUNK]);
     let all = read_all(&mut stream);
     assert!(all.starts_with(b"HTTP/1.1 101"));
     assert!(contains(&all, &[0x03, 0xea]), "a close frame with 1002, in {} bytes", all.len());
 }
 
-/// Shuts the write side down and reads to the end: with unread bytes closing would be a reset.
+/// Shuts the write side down and reads to the end, since closing with unread bytes would be a reset.
 fn finish(mut stream: TcpStream) {
     stream.shutdown(Shutdown::Write).unwrap();
     read_all(&mut stream);
@@ -62,11 +61,10 @@ fn reset(stream: TcpStream) {
     drop(stream);
 }
 
-/// Plays the endings by a reset, or all others.
+/// Tries the endings by a reset, or all others.
 fn connections_end<A: Adapter>(by_reset: bool) {
     let token = ide_mcp_lockfile::new_token().unwrap();
-    // The number of bytes that our side has sent before the end: none, or more than one write
-    // takes.
+    // How many bytes our side has sent before the end: none, or more than one write takes.
     let endings = ENDINGS.iter().filter(|(.., error)| error.is_some() == by_reset);
     let rounds = endings.flat_map(|ending| [0, 100_000].map(|size| (size, ending)));
     for (size, (name, upto, end, ends, expected)) in rounds {
@@ -101,7 +99,7 @@ pub(crate) fn one_connection_ends_by_a_reset<A: Adapter>() {
 pub(crate) fn one_connection_ends_in_every_way<A: Adapter>() {
     connections_end::<A>(false);
     let token = ide_mcp_lockfile::new_token().unwrap();
-    // Our side closes. In one case the peer answers, in the other it does not.
+    // Our side closes, and the peer answers or does not.
     for (name, answers) in [("the peer answers", true), ("the peer does not answer", false)] {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let addr = listener.local_addr().unwrap();
@@ -133,8 +131,8 @@ pub(crate) fn one_connection_ends_in_every_way<A: Adapter>() {
 }
 
 pub(crate) fn unused_address_refuses_connection<A: Adapter>() {
-    // The local address of a connection has no listener, and no other program can listen there while
-    // the connection exists.
+    // Nobody listens at the local address of a connection, and no other program can listen there while the
+    // connection exists.
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let held = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
     let addr = held.local_addr().unwrap();
@@ -160,8 +158,7 @@ pub(crate) fn junk_is_answered_with_a_close_frame<A: Adapter>() {
     assert!(matches!(&*world.seen.closed, [(_, ws::Closed::ProtocolError(_))]), "{:?}", world.seen.closed);
 }
 
-/// Checks that the server counts one ended connection for each combination, and still works
-/// afterwards.
+/// The server counts one ended connection for each combination, and still works afterwards.
 pub(crate) fn server_survives_every_ending_in_every_state<A: Adapter>() {
     let mut world = World::<A>::new();
     let mut ended = 0;
@@ -169,7 +166,7 @@ pub(crate) fn server_survives_every_ending_in_every_state<A: Adapter>() {
         for (name, end) in [("vanishes", drop as fn(TcpStream)), ("resets", reset), ("closes its half", half)]
         {
             let stream = world.plain(upto);
-            world.until(|world| world.has_come(ended, upto));
+            world.until(|world| world.has_handled(ended, upto));
             end(stream);
             ended += 1;
             world.until(|world| world.ended() == ended && world.connections() == 0);
@@ -185,8 +182,8 @@ pub(crate) fn server_survives_every_ending_in_every_state<A: Adapter>() {
     }
 }
 
-/// Checks that what a peer has sent before it ends its stream is answered, as by `nc -N` or a pipe, whenever the end
-/// comes. `ROUNDS` is the number of rounds, by default 20.
+/// What a peer has sent before it ends its stream is answered, as with `nc -N` or a pipe, whenever the end
+/// arrives. `ROUNDS` sets the number of rounds, 20 by default.
 pub(crate) fn requests_before_the_end_are_answered<A: Adapter>() {
     let rounds = std::env::var("ROUNDS").ok().and_then(|rounds| rounds.parse().ok()).unwrap_or(20);
     let mut world = World::<A>::new();
@@ -232,15 +229,15 @@ fn half(mut stream: TcpStream) {
 }
 
 impl<A: Adapter> World<A> {
-    /// Returns the number of connections that have ended, including those that were never admitted.
+    /// Returns how many connections have ended, including those that were never admitted.
     fn ended(&mut self) -> usize {
-        let strangers = self.editor.machine_mut().unauthenticated().total();
-        self.seen.closed.len() + usize::try_from(strangers).unwrap()
+        let unauthenticated = self.editor.machine_mut().unauthenticated().total();
+        self.seen.closed.len() + usize::try_from(unauthenticated).unwrap()
     }
 
-    /// Returns true if the server has handled the bytes of a plain peer. `ended` is the number of
-    /// connections that had ended before.
-    pub(crate) fn has_come(&mut self, ended: usize, upto: Upto) -> bool {
+    /// Whether the server has handled the bytes of a plain peer. `ended` is how many connections had ended
+    /// before.
+    pub(crate) fn has_handled(&mut self, ended: usize, upto: Upto) -> bool {
         match upto {
             Upto::Nothing | Upto::HalfRequest => self.connections() == 1,
             Upto::Open | Upto::HalfFrame => self.attached() == 1,

@@ -1,4 +1,4 @@
-//! The cost of an idle server.
+//! What an idle server costs.
 
 use crate::adapter::{Adapter, Editor};
 use crate::plain::Upto;
@@ -16,8 +16,7 @@ pub(crate) fn an_idle_server_wakes_for_timers_alone<A: Adapter>() {
         agents.push(world.plain(Upto::Initialized));
         world.until(|world| world.seen.ready.len() == agents.len());
     }
-    // Memory is freed a second after the last byte, and a client is settled 1.6 s after
-    // `initialized`.
+    // Memory is freed a second after the last byte, and a client is settled 1.6 s after `initialized`.
     let rest = world.editor.now().saturating_add(Duration::from_millis(2_100));
     while world.editor.now() < rest {
         world.step_for(rest.saturating_since(world.editor.now()));

@@ -1,4 +1,4 @@
-//! The cases, by topics.
+//! The cases, by topic.
 
 pub(crate) mod agents;
 pub(crate) mod attaching;

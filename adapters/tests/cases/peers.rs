@@ -13,25 +13,25 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
 
-pub(crate) fn n05_a_thousand_strangers_keep_nobody_out<A: Adapter>() {
-    const STRANGERS: usize = 1000;
+pub(crate) fn n05_a_thousand_unauthenticated_peers_keep_nobody_out<A: Adapter>() {
+    const PEERS: usize = 1000;
     #[cfg(unix)]
-    raise_the_limit(3 * (STRANGERS as u64 + 100));
+    raise_the_limit(3 * (PEERS as u64 + 100));
     let mut world = World::<A>::new();
     let addr = world.addr();
-    let (done, knows) = mpsc::channel::<()>();
+    let (done, finished) = mpsc::channel::<()>();
     let crowd = thread::spawn(move || {
         let connect = |_| {
-            let mut stranger = TcpStream::connect(addr).unwrap();
-            stranger.write_all(b"G").unwrap();
-            stranger
+            let mut peer = TcpStream::connect(addr).unwrap();
+            peer.write_all(b"G").unwrap();
+            peer
         };
-        let crowd: Vec<TcpStream> = (0..STRANGERS).map(connect).collect();
+        let crowd: Vec<TcpStream> = (0..PEERS).map(connect).collect();
         drop(done);
         crowd
     });
     let mut most = 0;
-    while knows.try_recv() == Err(mpsc::TryRecvError::Empty) {
+    while finished.try_recv() == Err(mpsc::TryRecvError::Empty) {
         world.step();
         most = most.max(world.connections());
     }
@@ -43,42 +43,42 @@ pub(crate) fn n05_a_thousand_strangers_keep_nobody_out<A: Adapter>() {
     assert_served(before);
     world.until(|world| world.connections() <= 8);
     assert!(most <= 8 + 4, "{most} connections at once");
-    let is_gone = |stranger: &mut TcpStream| {
-        stranger.set_nonblocking(true).unwrap();
-        !matches!(stranger.read(&mut [0]), Err(error) if error.kind() == ErrorKind::WouldBlock)
+    let is_gone = |peer: &mut TcpStream| {
+        peer.set_nonblocking(true).unwrap();
+        !matches!(peer.read(&mut [0]), Err(error) if error.kind() == ErrorKind::WouldBlock)
     };
     let mut rest = crowd;
     let clock = Clock::new();
     while rest.len() > 8 {
         assert!(clock.now() < Time::ZERO.saturating_add(PATIENCE), "{} are still there", rest.len());
         world.step();
-        rest.retain_mut(|stranger| !is_gone(stranger));
+        rest.retain_mut(|peer| !is_gone(peer));
     }
 }
 
-/// Raises the soft limit of file descriptors to the hard limit if the soft limit is less than `needed`. The
-/// sockets of the strangers belong to this process, which can run three of these tests at once.
+/// Raises the soft limit of file descriptors to the hard limit if it is below `limit`. The sockets of all
+/// these peers belong to this process, which may run three of these tests at once.
 #[cfg(unix)]
-fn raise_the_limit(needed: u64) {
+fn raise_the_limit(limit: u64) {
     use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
     let Rlimit { current, maximum } = getrlimit(Resource::Nofile);
-    if current.is_some_and(|current| current < needed) {
+    if current.is_some_and(|current| current < limit) {
         let raised = setrlimit(Resource::Nofile, Rlimit { current: maximum, maximum });
-        let enough = maximum.is_none_or(|maximum| maximum >= needed);
-        assert!(raised.is_ok() && enough, "{needed} file descriptors are needed: ulimit -n {needed}");
+        let enough = maximum.is_none_or(|maximum| maximum >= limit);
+        assert!(raised.is_ok() && enough, "the test needs {limit} file descriptors: ulimit -n {limit}");
     }
 }
 
 pub(crate) fn peer_that_never_reads_delays_no_other<A: Adapter>() {
-    // Far longer than an agent waits for its answer, on a busy machine too.
+    // Far longer than an agent waits for its answer, even on a busy machine.
     let mut world = World::<A>::with(|config| config.ws.stalled = Duration::from_secs(3));
     let peer = world.plain(Upto::OpenDiff);
     world.until(|world| !world.seen.open.is_empty());
     let (call, _) = world.seen.open.pop().unwrap();
     let deaf = AgentId::of_call(call.id());
     let text = "x".repeat(1 << 20);
-    // The editor sends notifications until the send buffer is at its high-water mark, and then an
-    // answer, which the send buffer takes even above the mark.
+    // The editor sends notifications until the send buffer is at its high-water mark, and then an answer,
+    // which the buffer takes even above the mark.
     while world.editor.machine_mut().agent_mut(deaf).notify("much", Some(&[&text])).is_ok() {
         world.step_for(Duration::from_millis(1));
     }
@@ -93,8 +93,8 @@ pub(crate) fn peer_that_never_reads_delays_no_other<A: Adapter>() {
     drop(peer);
 }
 
-/// Checks that the server has not worked for a second before it served an agent. A busy machine takes the time of the
-/// clock, but not that of the processor.
+/// The server must not have worked for a second before it served an agent. A busy machine takes time from the
+/// clock, but not from the thread's processor time.
 #[track_caller]
 fn assert_served(before: ThreadTime) {
     let spent = before.elapsed();
@@ -113,7 +113,7 @@ pub(crate) fn peer_that_never_finishes_handshake_is_dropped<A: Adapter>() {
     let mut slow = world.plain(Upto::HalfRequest);
     let agent = world.agent(diagnostics(), false);
     assert_eq!(world.serve(agent).answers, [["[]"]]);
-    // A further byte does not extend the deadline.
+    // A further byte must not extend the deadline.
     while world.editor.machine_mut().unauthenticated().refused == 0 {
         world.step();
         thread::sleep(Duration::from_millis(5));
@@ -145,7 +145,7 @@ pub(crate) fn e03_noisy_peer_never_starves_a_quiet_one<A: Adapter>() {
         quiet_rounds += 1;
         noisy_rounds += usize::from(world.seen.notifications > earlier);
     }
-    // On a busy machine the thread of the noise does not run in each round.
+    // On a busy machine the noisy thread does not run in each round.
     assert!(noisy_rounds > ROUNDS / 2, "there was noise in {noisy_rounds} rounds");
     drop(world);
     noise.join().unwrap();

@@ -1,4 +1,4 @@
-//! The end of a server, and its lock file.
+//! The end of a server, and of its lock file.
 
 use crate::adapter::{Adapter, Editor};
 use crate::plain::{Upto, contains, read_all};
@@ -45,7 +45,7 @@ pub(crate) fn l05_lock_file_is_removed_before_listener_closes<A: Adapter>() {
         let (begun, begins) = mpsc::channel();
         let observer = thread::spawn(move || {
             while path.exists() {
-                // The listener can close while we connect, but not before the file is removed.
+                // The listener may close while we connect, but not before the file is removed.
                 let connected = TcpStream::connect(addr).is_ok();
                 assert!(connected || !path.exists(), "round {round}: the file is there and nobody listens");
                 let _ = begun.send(());
@@ -66,41 +66,41 @@ pub(crate) fn l06_a_lock_file_that_vanishes_comes_back<A: Adapter>() {
     let path = world.editor.lock_path().unwrap();
     world.step();
     fs::remove_file(&path).unwrap();
-    // The guard wakes the server, although nothing else happens.
+    // The guard wakes the server although nothing else happens.
     let clock = Clock::new();
     let restored = Some(&LockFileEvent::Restored);
     while clock.now() < Time::from_millis(6000) && world.seen.lock_file.last() != restored {
         world.step_for(Duration::from_secs(6));
     }
     assert!(world.seen.lock_file.last() == restored && path.exists());
-    // A second publication removes the file of the first one.
+    // Publishing again removes the first file.
     let elsewhere = TempDir::new();
     elsewhere.publish(&mut world).unwrap();
     assert!(!path.exists());
     assert!(world.editor.lock_path().unwrap().starts_with(&elsewhere.0));
 }
 
-/// Checks that an admitted client that has not sent a close frame receives the close code 1001
-/// (going away), and that no client delays the shutdown.
+/// An admitted client that has not sent a close frame gets the close code 1001 (going away), and no client
+/// delays the shutdown.
 pub(crate) fn shutdown_ends_connections_in_every_state<A: Adapter>() {
     for upto in Upto::ALL {
         let mut world = World::<A>::new();
         let mut stream = world.plain(upto);
-        world.until(|world| world.has_come(0, upto));
+        world.until(|world| world.has_handled(0, upto));
         let clock = Clock::new();
         world.editor.shutdown();
         let reader = thread::spawn(move || read_all(&mut stream));
         world.until(|world| world.editor.is_over());
-        // The close handshake takes at most two seconds, and the last bytes at most one; a client that delayed it
-        // would do so for ever.
+        // The close handshake takes at most two seconds, and the last bytes at most one; a client that
+        // delayed it would do so forever.
         assert!(
             clock.now() < Time::ZERO.saturating_add(Duration::from_secs(15)),
             "{upto:?}: {:?}",
             clock.now()
         );
         let all = reader.join().unwrap();
-        let strangers = world.editor.machine_mut().unauthenticated().total();
-        assert_eq!(world.seen.closed.len() + usize::try_from(strangers).unwrap(), 1, "{upto:?}");
+        let unauthenticated = world.editor.machine_mut().unauthenticated().total();
+        assert_eq!(world.seen.closed.len() + usize::try_from(unauthenticated).unwrap(), 1, "{upto:?}");
         let has_close_frame = contains(&all, &[0x03, 0xe9]);
         let is_in = !matches!(upto, Upto::Nothing | Upto::HalfRequest | Upto::CloseFrame);
         assert_eq!(has_close_frame, is_in, "{upto:?}: {all:?}");

@@ -1,4 +1,4 @@
-//! The start of a server from the options of an editor, and handles for other threads.
+//! Starting a server from the options of an editor, and handles for other threads.
 
 use crate::adapter::{Adapter, Editor};
 use crate::plain::PATIENCE;
@@ -17,7 +17,7 @@ use std::sync::mpsc;
 use std::time::Duration;
 use std::{fs, process, thread};
 
-/// Returns true if these are the folders of a lock file: on Windows with their drive, and followed by their spellings for
+/// Whether a lock file has these folders: on Windows with their drive, and followed by their spellings for
 /// agents in WSL and MSYS.
 fn publishes(file: &LockFile, folders: &[&str]) -> bool {
     let (count, own) = (file.workspace_folders.len(), file.workspace_folders.iter().take(folders.len()));
@@ -52,7 +52,7 @@ pub(crate) fn options_are_published_and_kept<A: Adapter>() {
     assert!(!path.exists());
 }
 
-/// Starts two servers from equal options: each has a token of its own, which opens only that server.
+/// Two servers that start from equal options each have their own token, which opens only that server.
 pub(crate) fn each_start_generates_another_token<A: Adapter>() {
     let dir = TempDir::new();
     let options = options(&dir);
@@ -85,7 +85,7 @@ pub(crate) fn misuse_of_start_has_clear_errors<A: Adapter>() {
             "; end the program or the earlier server of this program that listens there, or bind another port",
         ),
         // `start` consumes the options and returns a new server, so no server can be started twice. A copy of
-        // the options starts an editor of its own; at a fixed port it meets the first editor.
+        // the options starts another editor; on a fixed port it meets the first one.
         ("second start", again, "end the program or the earlier server of this program that listens there"),
         (
             "exposed",
@@ -115,7 +115,7 @@ pub(crate) fn misuse_of_start_has_clear_errors<A: Adapter>() {
     assert!(A::Editor::start(there(plain()).without_folders()).is_ok());
 }
 
-/// Takes a token and an agent from sources of randomness that fail. A server takes no source.
+/// A token and an agent from random sources that fail. A server takes no source.
 pub(crate) fn wrong_random_source_has_a_clear_error<A: Adapter>() {
     let error = AuthToken::generate(failing(0)).unwrap_err();
     assert_eq!(error, "no entropy", "the error of the source");
@@ -138,7 +138,7 @@ pub(crate) fn wrong_random_source_has_a_clear_error<A: Adapter>() {
     }
 }
 
-/// A source of equal bytes, which fails after some draws. A client cannot notice that the bytes are equal.
+/// A source of equal bytes that fails after some draws. A client cannot notice that the bytes are equal.
 fn failing(mut draws: u32) -> impl FnMut(&mut [u8]) -> Result<(), &'static str> {
     move |bytes| {
         draws = draws.checked_sub(1).ok_or("no entropy")?;
@@ -168,7 +168,7 @@ pub(crate) fn handles_reach_the_host_in_order<A: Adapter>() {
                         thread::yield_now();
                     }
                 }
-                // The work before makes no event. This does, so that it ends the wait of the server.
+                // The work before makes no event. This one does, and so ends the wait of the server.
                 let last = || handle.mention(Mention::new("/w/a/x", None), Some(gone));
                 while last() == Err(HandleError::Full) {
                     thread::yield_now();
@@ -191,7 +191,7 @@ pub(crate) fn handles_reach_the_host_in_order<A: Adapter>() {
     threads.into_iter().for_each(|thread| thread.join().unwrap());
 }
 
-/// Decides a diff on another thread, mentions a file of an agent that does not exist, and replaces folders.
+/// Decides a diff on another thread, mentions a file to an agent that does not exist, and replaces folders.
 pub(crate) fn shortcuts_of_a_handle_have_their_effects<A: Adapter>() {
     let dir = TempDir::new();
     let mut world = World::<A>::start(options(&dir));
@@ -267,7 +267,7 @@ pub(crate) fn handle_ends_with_its_server<A: Adapter>() {
     assert_eq!(handle.with(|_, _| ()), Err(HandleError::Ended));
 }
 
-/// Ends a server that has no connection: nothing wakes its loop but the end itself.
+/// A server without connections ends at once, although nothing but the end itself wakes its loop.
 pub(crate) fn idle_server_ends_at_once<A: Adapter>() {
     let dir = TempDir::new();
     let mut world = World::<A>::start(options(&dir));

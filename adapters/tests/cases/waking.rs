@@ -1,4 +1,4 @@
-//! Wake-ups by other threads, and answers outside of any event.
+//! Wake-ups by other threads, and answers outside any event.
 
 use crate::adapter::{Adapter, Editor};
 use crate::plain::PATIENCE;
@@ -9,8 +9,7 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
 
-/// Runs four threads, each of which puts something into the queue first and wakes second, while the
-/// server serves an agent.
+/// Four threads put something into the queue first and wake second, while the server serves an agent.
 pub(crate) fn e04_a_hundred_thousand_wakes_lose_nothing<A: Adapter>() {
     const SENDS: usize = 100_000;
     let mut world = World::<A>::new();
@@ -45,8 +44,7 @@ pub(crate) fn e04_a_hundred_thousand_wakes_lose_nothing<A: Adapter>() {
     }
 }
 
-/// Checks an answer that the application gives long after the event of the call, outside of any
-/// event.
+/// An answer that the application gives long after the event of the call, outside any event, is sent.
 pub(crate) fn answer_outside_of_an_event_is_sent<A: Adapter>() {
     let mut world = World::<A>::new();
     let agent = world.agent(proposal("new"), false);

@@ -1,7 +1,7 @@
-//! Each recipe as a process, with the program `ide-mcp agent`, which attaches with the token of the lock file and
-//! proposes two changes. The recipe removes the file at its end, with and without an agent.
+//! Each recipe as a process, with the program `ide-mcp agent`, which attaches with the token of the lock file
+//! and proposes two changes. The recipe removes the file at its end, with and without an agent.
 //!
-//! `cargo build --package ide-mcp-cli` in the root builds the program.
+//! First build the program: `cargo build --package ide-mcp-cli` in the root.
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::path::{Path, PathBuf};
@@ -61,17 +61,17 @@ fn attaches_and_ends(recipe: &str) {
     editor.ends();
 }
 
-/// Checks that Enter ends a recipe to which no agent is attached: its loop has nothing else to wait for.
+/// Enter ends a recipe to which no agent is attached, although its loop has nothing else to wait for.
 fn ends_without_an_agent(recipe: &str) {
     let mut editor = Editor::start(recipe, "alone");
     editor.process.stdin.as_mut().unwrap().write_all(b"\n").unwrap();
     editor.ends();
 }
 
-/// The time within which a recipe ends.
+/// How long a recipe may take to end.
 const LIMIT: Duration = Duration::from_secs(10);
 
-/// A recipe in a home of its own.
+/// A recipe in its own home.
 struct Editor {
     process: Child,
     home: PathBuf,
@@ -115,7 +115,7 @@ impl Editor {
         agent.unwrap_or_else(|error| panic!("{}: {error}; build ide-mcp-cli first", program.display()))
     }
 
-    /// Checks that the recipe ends well, and that its lock file is gone.
+    /// The recipe ends well, and its lock file is gone.
     fn ends(mut self) {
         let pause = Duration::from_millis(10);
         let mut ended = None;
