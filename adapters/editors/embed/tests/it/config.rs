@@ -41,7 +41,7 @@ fn wrong_configuration_names_its_member() {
         (
             "a part of a part",
             with(r#","prompts":[{"name":"p","arguments":[{"name":1}]}]"#),
-            "`prompts[0].arguments[0].name` has",
+            "`prompts[0].arguments[0].name` must be a string",
         ),
         (
             "an unknown part",
