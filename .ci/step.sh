@@ -1,7 +1,6 @@
-# Functions for .ci/run, which sources this file. `step COMMAND…` runs a command under a
-# headline; the durations of the steps are printed at the end of the script. `beside FUNCTION` starts
-# a function of steps, which runs beside the following steps. `join` waits for the function, prints
-# the output and the durations of its steps, and fails if one of them has failed.
+# Functions for .ci/run, which sources this file. `step COMMAND…` runs a command under a headline; at the end, the
+# script prints how long each step took. `beside FUNCTION` starts a function of steps that runs beside the next ones,
+# and `join` waits for it, prints what it printed and how long its steps took, and fails if one of them has failed.
 times=()
 
 step() {
@@ -15,7 +14,7 @@ step() {
 
 beside() {
     mkdir -p target/ci
-    # A process group of its own, so that the compilers end too if a step of the script fails.
+    # Its own process group, so that the compilers end too if a step of the script fails.
     set -m
     (
         times=() running= SECONDS=0

@@ -22,11 +22,11 @@ try {
 
 const given = process.argv.slice(2);
 if (process.execve) {
-  // The program takes the place of node: it gets every signal, and node costs no memory.
+  // The program replaces node: it gets every signal, and node costs no memory.
   process.execve(program, [program, ...given]);
 } else {
   const child = spawn(program, given, { stdio: "inherit" });
-  // Ctrl+C reaches the program too, so node only has to wait for it; what is sent to node alone goes on.
+  // Ctrl+C reaches the program too, so node only has to wait for it. Pass on what is sent to node alone.
   process.on("SIGINT", () => {});
   for (const signal of ["SIGTERM", "SIGHUP"]) process.on(signal, () => child.kill(signal));
   child.on("error", (error) => {

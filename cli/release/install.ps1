@@ -1,23 +1,23 @@
-# Installs ide-mcp @VERSION@ for you alone, in %LOCALAPPDATA%\Programs\ide-mcp, and adds that folder to your PATH. The
-# archive is checked against the sum that stands in this script. Nothing needs an administrator.
+# Installs ide-mcp @VERSION@ for you alone, in %LOCALAPPDATA%\Programs\ide-mcp, and adds that folder to your PATH. It
+# checks the archive against the sum in this script, and never needs an administrator.
 #
 #   powershell -ExecutionPolicy Bypass -File install.ps1               installs
 #   powershell -ExecutionPolicy Bypass -File install.ps1 -Uninstall    removes what it installed
 param([switch] $Uninstall, [string] $From = '@BASE@', [string] $Into = "$env:LOCALAPPDATA\Programs\ide-mcp")
 
 $ErrorActionPreference = 'Stop'
-# The progress bar of Windows PowerShell makes a download many times as slow.
+# The progress bar of Windows PowerShell makes a download many times slower.
 $ProgressPreference = 'SilentlyContinue'
 $version = '@VERSION@'
 $sums = @'
 @SUMS@
 '@
 
-# The PATH of the user as it stands in the registry, with variables that are not replaced.
+# The user's PATH as the registry has it, with its variables unexpanded.
 $key = [Microsoft.Win32.Registry]::CurrentUser.OpenSubKey('Environment', $true)
 $folders = @("$($key.GetValue('Path', '', 'DoNotExpandEnvironmentNames'))" -split ';' | Where-Object { $_ -and $_ -ne $Into })
 
-# Tells running programs, such as the Explorer, that the variable is another: only this method does.
+# Only this method tells running programs, such as the Explorer, that the variable has changed.
 function Set-UserPath([string[]] $To) {
     $key.SetValue('Path', ($To -join ';'), 'ExpandString')
     [Environment]::SetEnvironmentVariable('IDE_MCP_INSTALLER', $null, 'User')
@@ -31,8 +31,8 @@ if ($Uninstall) {
     return
 }
 
-if ($version.StartsWith('@')) { throw 'ide-mcp: this is the template: a release has the installer' }
-if (-not $From) { throw 'ide-mcp: this release was made without a place to download from: name it by -From URL' }
+if ($version.StartsWith('@')) { throw 'ide-mcp: this is only the template: take the installer of a release' }
+if (-not $From) { throw 'ide-mcp: this release does not say where to download from: pass -From URL' }
 # 64-bit programs for this processor also run on Windows for ARM.
 $target = 'x86_64-pc-windows-gnu'
 $sum = ($sums -split "`r?`n" | Where-Object { $_.EndsWith(" $target") }) -replace ' .*'

@@ -1,10 +1,10 @@
 #!/bin/sh
-# Installs ide-mcp @VERSION@ for you alone: the program in ~/.local/bin, its man pages and completions in ~/.local/share.
-# The archive is checked against the sum that stands in this script. Nothing needs root.
+# Installs ide-mcp @VERSION@ for you alone: the program in ~/.local/bin, its man pages and completions in
+# ~/.local/share. It checks the archive against the sum in this script, and never needs root.
 #
 #   sh install.sh                        installs
 #   sh install.sh --uninstall            removes what it installed
-#   PREFIX=/opt/ide-mcp sh install.sh    another place than ~/.local
+#   PREFIX=/opt/ide-mcp sh install.sh    installs elsewhere
 set -eu
 
 version='@VERSION@'
@@ -16,7 +16,7 @@ fail() {
     exit 1
 }
 
-# The whole script is read before its last line runs it: half a download does nothing.
+# The shell must read the whole script before the last line calls this, so half a download does nothing.
 main() {
     prefix=${PREFIX:-${HOME:?is not set, so name a place: PREFIX=DIR sh install.sh}/.local}
     list=$prefix/share/ide-mcp/installed
@@ -28,8 +28,8 @@ main() {
 }
 
 install() {
-    case $version in @*) fail "this is the template: a release has the installer" ;; esac
-    [ -n "$base" ] || fail "this release was made without a place to download from: name it by IDE_MCP_FROM=URL"
+    case $version in @*) fail "this is only the template: take the installer of a release" ;; esac
+    [ -n "$base" ] || fail "this release does not say where to download from: set IDE_MCP_FROM=URL"
     system=$(uname -s) processor=$(uname -m)
     case $system in
         Linux) system=unknown-linux-musl ;;
@@ -56,7 +56,7 @@ install() {
         fail "the download is not the archive of this release (SHA-256 $found, expected $sum): nothing was installed"
     tar -xzf "$work/archive" -C "$work"
 
-    # Each file is renamed into its place: a running program keeps the file that it was started from.
+    # Rename each file into place: a running program keeps the file from which it was started.
     mkdir -p "$prefix/share/ide-mcp"
     : >"$list.new"
     put "$name/ide-mcp" "$prefix/bin/ide-mcp" 755

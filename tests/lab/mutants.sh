@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Makes one small change after another in the code that has changed since a commit, and fails if the tests do not
-# notice a change. .cargo/mutants.toml lists the changes that nobody has to notice, with the reasons. By default the
-# commit is the last one on which this check has passed, or the one before HEAD. A change takes a minute or two.
+# Makes one small change after another in the code that has changed since a commit, and fails if the tests miss one.
+# .cargo/mutants.toml lists the changes that they may miss, and why. The default commit is the last one on which this
+# check has passed, or the one before HEAD. A change takes a minute or two.
 # Run: tests/lab/mutants.sh [COMMIT]
 set -euo pipefail
 cd "$(dirname "$0")/../.."

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Runs the places where threads hand over wake-ups and work in thousands of orders of their steps,
-# under shuttle. A lost wake-up is a deadlock, which shuttle reports with a schedule that repeats it.
+# Runs the places where threads hand over wake-ups and work in thousands of orders of their steps, with shuttle. A
+# lost wake-up is a deadlock, and shuttle reports it with a schedule that repeats it.
 # Run: tests/lab/threads.sh
 set -euo pipefail
 cd "$(dirname "$0")/../.."

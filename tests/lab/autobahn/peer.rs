@@ -1,5 +1,5 @@
-//! The peer of an Autobahn test suite: an echo server on the adapter for mio or the blocking one, or a client.
-//! tests/lab/autobahn/run.sh runs this program.
+//! The peer of an Autobahn test suite, for tests/lab/autobahn/run.sh: an echo server on the adapter for mio or the
+//! blocking one, or a client.
 //!
 //! ```text
 //! autobahn mio | blocking     serves on a free port of 127.0.0.1, which it prints
@@ -78,7 +78,7 @@ fn serve_on_threads() -> io::Result<()> {
 
 fn serve(server: &mut ws::Server, event: OwnedEvent) {
     match event {
-        // An error means that the connection has ended meanwhile.
+        // An error means that the connection has ended in the meantime.
         OwnedEvent::Upgrade(_) => drop(server.accept(None)),
         OwnedEvent::Text(text) => drop(server.sender().text(&text)),
         OwnedEvent::Binary(bytes) => drop(server.sender().binary(&bytes)),
@@ -86,7 +86,7 @@ fn serve(server: &mut ws::Server, event: OwnedEvent) {
     }
 }
 
-/// Lets the server examine the client, case by case, and write its report.
+/// Lets the server examine the client case by case, and write its report.
 fn examine(server: &str, agent: &str) -> Result<(), Box<dyn Error>> {
     let mut count = None;
     converse(server, "/getCaseCount", |_, event| {
@@ -105,8 +105,7 @@ fn examine(server: &str, agent: &str) -> Result<(), Box<dyn Error>> {
     converse(server, &format!("/updateReports?agent={agent}"), |_, _| {})
 }
 
-/// Passes every event of a connection to `on`, from its beginning to its end. The server
-/// judges the end too.
+/// Passes every event of a connection to `on`. The server judges the end too.
 fn converse(
     server: &str,
     target: &str,

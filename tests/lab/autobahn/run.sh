@@ -1,11 +1,10 @@
 #!/usr/bin/env bash
-# Runs kosoku, which plays the case files of the Autobahn test suite, against the server (on two adapters) and the
-# client of peer.rs, and compares its verdicts with expected.txt, case by case.
+# Plays the case files of the Autobahn test suite, with kosoku, against the server (on two adapters) and the client of
+# peer.rs, and compares each verdict with expected.txt.
 # Run: tests/lab/autobahn/run.sh
 #
-# In expected.txt 7.1.6, 7.13.1 and 7.13.2 are INFORMATIONAL: any behavior of an endpoint is allowed
-# there. Groups 12 and 13 are UNIMPLEMENTED: they are about permessage-deflate, which is never
-# negotiated.
+# In expected.txt 7.1.6, 7.13.1 and 7.13.2 are INFORMATIONAL: there an endpoint may do anything. Groups 12 and 13 are
+# UNIMPLEMENTED: they are about permessage-deflate, which we never negotiate.
 set -euo pipefail
 cd "$(dirname "$0")/../../.."
 
@@ -58,7 +57,7 @@ judge() {
     echo "$1: $(wc -l <"$expected") cases as expected"
 }
 
-# kosoku ends with 1 because of the unimplemented groups, so the verdicts are compared instead.
+# kosoku ends with 1 because of the unimplemented groups, so compare the verdicts instead.
 server() {
     local name=server-$1 out=$work/echo.out echo port
     rm -rf "${work:?}/$name"

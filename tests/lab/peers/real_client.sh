@@ -1,10 +1,9 @@
 #!/usr/bin/env bash
-# The real client, two versions of it, opencode and Kilo Code, against `editor --headless`: what a person sees
-# in the terminal and what the model is given. Each scenario is a file in real_client/scenarios, run
-# in tmux with an empty home, a stand-in for the model's API, and namespaces of its own that reach
-# loopback alone. The clients are installed by version from npm below target. All scenarios run even
-# if one fails; clients that cannot run here are skipped with a notice, which is a failure if
-# IDE_MCP_NO_SKIPS is set, as in tests/lab/run. Takes 6 minutes.
+# Runs the real client (two versions), opencode and Kilo Code against `editor --headless`, and checks what a person
+# sees in the terminal and what the model gets. Each scenario is a file in real_client/scenarios. It runs in tmux with
+# an empty home, a stand-in for the model's API, and its own namespaces, which reach loopback only. The clients are
+# installed from npm, by version, below target. A failure does not stop the other scenarios. Clients that cannot run
+# here are skipped with a notice, or fail if IDE_MCP_NO_SKIPS is set, as in tests/lab/run. Takes 6 minutes.
 #
 # Needs node, npm, tmux, git, ip, and unshare as root or with user namespaces.
 # Run: tests/lab/peers/real_client.sh [--list] [PATTERN]    such as 'opencode-*/*', 'claude-2.1.332/clear' or '*/clear'
@@ -19,7 +18,7 @@ clients=(claude-1.0.51 claude-2.1.332 opencode-1.18.33 kilo-7.7.9)
 limit=180
 no_skips=${IDE_MCP_NO_SKIPS:-}
 
-# Runs a command in namespaces of its own; all of its processes end with it.
+# Runs a command in its own namespaces; all of its processes end with it.
 isolated=(unshare --net --pid --fork --mount-proc --kill-child)
 [ "$(id -u)" -eq 0 ] || isolated+=(--user --map-root-user)
 
@@ -56,7 +55,7 @@ main() {
     run_all "${runs[@]}"
 }
 
-# Returns true if the scenario $2 is for the client $1: a line of it names the clients by patterns.
+# Whether scenario $2 is for client $1: one of its lines names the clients by patterns.
 is_for() {
     local patterns pattern
     read -ra patterns < <(sed -n 's/^# Clients: //p' "$2")
@@ -67,7 +66,7 @@ is_for() {
     return 1
 }
 
-# Returns true if the program that the scenario $1 needs is installed: a line of it names the program.
+# Whether the program that scenario $1 needs is installed: one of its lines names the program.
 has_program() {
     local program
     program=$(sed -n 's/^# Needs: //p' "$1")
@@ -91,7 +90,7 @@ skip_all() {
     exit
 }
 
-# Installs the client $1, unless it is there. Returns 1 if the registry does not offer it.
+# Installs client $1 unless it is there. Returns 1 if the registry does not offer it.
 install_client() {
     local package log=$root/npm-$1.log
     package=$(client_package "$1")
@@ -105,12 +104,11 @@ install_client() {
     touch "$root/$1/installed"
 }
 
-# Runs the scenarios, each named CLIENT/SCENARIO, and prints the result of each. Exits with 1 if one
-# failed.
+# Runs the scenarios, each named CLIENT/SCENARIO, and prints how each ended. Exits with 1 if one failed.
 run_all() {
     local run client previous='' usable=true passed=0 failed=() skipped=0 begin
     mkdir -p "$root"
-    # The path of a socket must be short, and that of the work folder may be long.
+    # The path of a socket must be short, and the work folder's may be long.
     sockets=$(mktemp -d)
     for run in "$@"; do
         client=${run%%/*}
@@ -146,8 +144,7 @@ run_all() {
     [ "$skipped" -eq 0 ] || [ -z "$no_skips" ]
 }
 
-# Runs one scenario. Its files (requests to the model, events of the editor, errors) stay until its
-# next run.
+# Runs one scenario. Its files (requests to the model, events of the editor, errors) stay until its next run.
 run_one() {
     local client=${1%%/*} scenario=${1#*/} work=$root/runs/$1 status=0
     rm -rf "${work:?}" "$sockets/tmux"

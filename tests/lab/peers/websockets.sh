@@ -13,7 +13,7 @@ mkdir -p "$work"
 
 token=an-independent-peer
 printf '{"authToken":"%s"}' "$token" >"$work/token.lock"
-# The standard input of the editor stays open as long as this script holds the other end.
+# The editor's standard input stays open as long as this script holds the other end.
 coproc EDITOR { CLAUDE_CONFIG_DIR=$work/claude exec target/debug/ide-mcp editor --headless \
     --token-of "$work/token.lock"; }
 read -r listening <&"${EDITOR[0]}"

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # Plants one bug after another, and fails if the tests do not find it. Each of these bugs once passed all of
-# `cargo test`. The first line of a patch names the command that has to find the bug, the second line the bug.
+# `cargo test`. The first line of a patch names the command that must find the bug, the second line describes the bug.
 #
-# The work is done on a copy of the tree in target/plants, with the changes that git tracks; so the sources may be
-# edited meanwhile. A patch that no longer applies or compiles is an error: write it anew for the present code.
+# This works on a copy of the tree in target/plants, with the changes that git tracks, so you can go on editing. If a
+# patch no longer applies or compiles, write it anew for the present code.
 # Run: tests/lab/plants/run.sh [NUMBER…]
 set -euo pipefail
 cd "$(dirname "$0")/../../.."
@@ -40,7 +40,7 @@ tests() {
     (cd "$copy" && timeout 1200 "${command[@]}") >"$log" 2>&1
 }
 
-# Without a bug, each command has to pass.
+# Without a bug, each command must pass.
 declare -A sound=()
 for plant in "${plants[@]}"; do
     run=$(head -n 1 "$plant")

@@ -1,13 +1,12 @@
 #!/usr/bin/env bash
-# Checks the core for targets without an operating system: for the browser (wasm32) and for a 32-bit
-# processor without std and 64-bit atomics (thumbv7em). `ide` includes the code of every smaller set.
+# Checks the core for targets without an operating system: the browser (wasm32), and a 32-bit processor without std
+# and 64-bit atomics (thumbv7em). `ide` includes the code of every smaller set.
 # Run: tests/lab/platforms/bare.sh
 set -euo pipefail
 cd "$(dirname "$0")/../../.."
 
 RUSTC=$(tests/lab/platforms/debian_rustc.sh 1.96)
-# Debian's compiler has no std for these targets, and accepts -Z build-std as a nightly compiler
-# does.
+# Debian's compiler has no std for these targets, but accepts -Z build-std as a nightly compiler does.
 export RUSTC RUSTC_BOOTSTRAP=1 CARGO_TARGET_DIR=target/platforms/build
 cargo check --quiet -Z build-std=core,alloc --target wasm32-unknown-unknown --target thumbv7em-none-eabi \
     --package ide-mcp --no-default-features --features ide

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Runs a command of cargo (check, clippy) on the core alone in each set of features that makes a difference. `ide`
-# includes `mcp`; `testing` and `simd` include `std`. `simd` is for frames, which know of no session. The unit tests
-# always have `testing`, by the dependency of the core on itself; with `ide` they are part of the workspace.
+# Runs a command of cargo (check, clippy) on the core alone, in each set of features that makes a difference. `ide`
+# includes `mcp`; `testing` and `simd` include `std`. `simd` is for frames, which know nothing of sessions. The unit
+# tests always have `testing`, since the core depends on itself; with `ide` they are part of the workspace.
 # Run: tests/lab/platforms/features.sh COMMAND [-- ARGUMENTS…]
 set -euo pipefail
 cd "$(dirname "$0")/../../.."

@@ -1,8 +1,7 @@
 #!/usr/bin/env bash
-# Checks that the oldest versions of the dependencies that our manifests allow are sufficient, with
-# the oldest compiler. Tests are left out, since no application builds them, and so is the program, which comes with
-# its lock file. Cargo.lock does not change. Needs
-# the nightly cargo, which alone can select these versions.
+# Checks that the oldest dependencies that our manifests allow are enough, with the oldest compiler. Leaves out the
+# tests, which no application builds, and the program, which comes with its lock file. Cargo.lock does not change.
+# Needs nightly cargo, which alone can select these versions.
 # Run: tests/lab/platforms/minimal_versions.sh
 set -euo pipefail
 cd "$(dirname "$0")/../../.."

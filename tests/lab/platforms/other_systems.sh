@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Checks that libraries and programs compile without a warning for macOS and Windows; with `--all-targets`
-# the tests and examples too. Only types and names are checked, because this machine can neither link
-# nor run the programs. The check for Windows leaves out the examples, which use signals and terminals of Unix.
+# Checks that libraries and programs compile without a warning for macOS and Windows; with `--all-targets` the tests
+# and examples too. This only checks types and names, because this machine can neither link nor run the programs. For
+# Windows it leaves out the examples, which use signals and terminals of Unix.
 # Run: tests/lab/platforms/other_systems.sh [--all-targets]
 set -euo pipefail
 cd "$(dirname "$0")/../../.."

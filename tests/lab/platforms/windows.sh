@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# Builds the libraries, the program and their tests for Windows (x86_64, GNU), and runs them under wine: first the tests of
-# each crate, then the program end to end. Installs Debian's wine and mingw-w64 if they are missing, which needs root. Std
-# is built from Debian's sources, because Debian has none for Windows.
+# Builds the libraries, the program and their tests for Windows (x86_64, GNU), and runs them under wine: first the
+# tests of each crate, then the program end to end. Installs Debian's wine and mingw-w64 if they are missing, which
+# needs root. Std is built from Debian's sources, because Debian has none for Windows.
 #
 # Run: tests/lab/platforms/windows.sh            everything
-#      tests/lab/platforms/windows.sh PACKAGE…   the tests of these crates alone
+#      tests/lab/platforms/windows.sh PACKAGE…   only the tests of these crates
 set -euo pipefail
 cd "$(dirname "$0")/../../.."
 
@@ -17,8 +17,8 @@ fi
 RUSTC=$(tests/lab/platforms/debian_rustc.sh 1.96)
 export RUSTC RUSTC_BOOTSTRAP=1 CARGO_INCREMENTAL=0 CARGO_PROFILE_DEV_DEBUG=0 CARGO_TARGET_DIR=$PWD/target/windows
 export WINEPREFIX=$PWD/target/platforms/wine WINEDEBUG=-all
-# Wine shows the modes of a file as access rights: with the usual mask everybody could read each token, so none would be
-# published. A server that runs keeps its own mask.
+# Wine shows the modes of a file as access rights. With the default mask everybody could read each token, so none
+# would be published. A wine server that already runs keeps its own mask.
 umask 077
 wineserver -k || true
 system=$WINEPREFIX/drive_c/windows/system32
@@ -47,7 +47,7 @@ cargo test "${cargo[@]}" --tests "${packages[@]/#/--package=}" --no-fail-fast --
 cargo build "${cargo[@]}" --package ide-mcp-cli --package ide-mcp-capi
 PROGRAM=$CARGO_TARGET_DIR/$target/debug/ide-mcp.exe tests/lab/platforms/windows_program.sh
 
-# An editor in C waits for the descriptor of the library alone.
+# An editor in C waits only for the library's descriptor.
 cd "$CARGO_TARGET_DIR/$target/debug"
 capi=$OLDPWD/adapters/editors/capi
 x86_64-w64-mingw32-gcc -Wall -Wextra -Werror "$OLDPWD/tests/lab/capi/wsapoll.c" -I"$capi/include" idemcp.dll -lws2_32 -o wsapoll.exe

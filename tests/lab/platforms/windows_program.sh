@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Drives the program as built for Windows, under wine: editor, agent, bridge, tap, replay, sidecar, doctor and mcp-config
-# with each other, by each spelling of a path of Windows, and what stays when an editor ends or is killed.
+# Drives the program as built for Windows, under wine: editor, agent, bridge, tap, replay, sidecar, doctor and
+# mcp-config with each other, each way to spell a path on Windows, and what stays when an editor ends or is killed.
 # Run: PROGRAM=…/ide-mcp.exe WINEPREFIX=… tests/lab/platforms/windows_program.sh
 set -uo pipefail
 : "${PROGRAM:?the program, ide-mcp.exe}" "${WINEPREFIX:?a prefix of wine}"
@@ -19,7 +19,7 @@ ended() {
 }
 trap ended EXIT
 
-# Runs a command of the program; its status is in $status, and its output in $work/out and $work/err.
+# Runs a command of the program; its status is in $status, its output in $work/out and $work/err.
 run() {
     timeout "${limit:-60}" wine "$PROGRAM" "$@" >"$work/out" 2>"$work/err" </dev/null
     status=$?
@@ -80,7 +80,7 @@ await_end() {
     editor=
 }
 
-# Wine takes access rights from modes, and a directory of lock files that others can read is refused.
+# Wine derives access rights from modes, and a directory of lock files that others can read is refused.
 umask 077
 rm -rf "$proj" && mkdir -p "$proj/sub"
 locks=$drive/users/$(id -un)/.claude/ide
@@ -96,7 +96,7 @@ is 'folders' "$(grep -o '"workspaceFolders":[^]]*]' "$lock")" '"workspaceFolders
 grep -q '"runningInWindows":true' "$lock"
 passes $? 'the lock file says Windows'
 
-# A folder is the same one in each spelling.
+# However it is spelled, it is the same folder.
 for folder in . 'C:\proj' 'c:\proj\sub' 'c:/PROJ' '\\?\C:\proj' 'sub\..'; do
     run agent --cwd "$folder" tools
     is "agent in $folder" "$status" 0
@@ -106,7 +106,7 @@ run agent --cwd 'C:\users' tools
 is 'agent elsewhere' "$status" 2
 passes "$(grep -q 'no editor found for C:\\users' "$work/err"; echo $?)" 'agent elsewhere says so'
 
-# A reader that has enough is no failure.
+# A reader that has seen enough is not a failure.
 timeout 60 wine "$PROGRAM" agent tools 2>"$work/err" | head -n 1 >"$work/out"
 says 'a closed pipe' 'openDiff '
 hides 'a closed pipe' 'cannot be written'
@@ -119,7 +119,7 @@ done
 is 'the texts are written' "$(cat a.txt sub/new.txt newer.txt newest.txt | sort | uniq -c | tr -s ' ')" ' 4 two'
 is 'and nothing else' "$(find . -type f | sort | tr '\n' ' ')" './.env ./a.txt ./b c.json ./newer.txt ./newest.txt ./sub/new.txt '
 
-# Each spelling is the same open file, which agents are shown in one form.
+# However it is spelled, it is the same open file, which agents see in one form.
 spellings=('C:\\proj\\a.txt' 'c:\\proj\\a.txt' 'C:\\PROJ\\A.TXT' 'c:/proj/sub/../a.txt' 'a.txt' 'sub\\..\\a.txt'
     '\\\\?\\C:\\proj\\a.txt' '/c/proj/a.txt' '/mnt/c/proj/a.txt' 'file:///C:/proj/a.txt' 'file:///c%3A/proj/a.txt'
     'file://localhost/C:/proj/a.txt' 'file://C:\\proj\\a.txt' 'file://c:/proj/a.txt')
@@ -177,7 +177,7 @@ is 'bridge' "${PIPESTATUS[1]}" 0
 says 'bridge' '"id":1,"result":{"protocolVersion":"2025-03-26"'
 says 'bridge' '"name":"openDiff"'
 
-# A tap in front of the editor, which ends by Ctrl+C.
+# A tap in front of the editor, ended by Ctrl+C.
 wine "$PROGRAM" tap --json --out 'C:\record.jsonl' --force >"$work/tap" 2>"$work/err" </dev/null &
 tap=$!
 for _ in $(seq 80); do grep -q '"listening"' "$work/tap" && break || sleep .25; done
@@ -220,7 +220,8 @@ is 'Ctrl+C ends the editor' "$status" 0
 is 'and removes the lock file' "$(ls "$locks")" ''
 close_input
 
-# The next run of an editor takes its port again. The token is a fresh one, since nothing tells who asks with the old one.
+# The next run of an editor takes its port again. The token is a fresh one, since nothing tells who asks with the old
+# one.
 for run in first second; do
     start --resume
     [ "$run" = first ] && kept=$port

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Compares the public API of every published crate with the files of tests/lab/release/api; `renew`
-# rewrites these files after an intended change. Needs the nightly toolchain, for rustdoc's JSON.
+# Compares the public API of every published crate with the files of tests/lab/release/api; `renew` rewrites these
+# files after an intended change. Needs the nightly toolchain, for rustdoc's JSON.
 # Run: tests/lab/release/api.sh [renew]
 set -euo pipefail
 cd "$(dirname "$0")/../../.."
@@ -16,8 +16,8 @@ rm -f "$work"/*.txt
 names=$(tests/lab/release/published.sh lib)
 mapfile -t crates <<<"$names"
 for crate in "${crates[@]}"; do
-    # A derive or an auto trait that is lost breaks users too, so only the blanket implementations are left out (-s), and
-    # the auto traits that stable Rust cannot name.
+    # A lost derive or auto trait breaks users too, so leave out only the blanket implementations (-s), and the auto
+    # traits that stable Rust cannot name.
     cargo +nightly public-api -s --package "$crate" --all-features >"$work/all" 2>"$work/log" || {
         cat "$work/log" >&2
         exit 1

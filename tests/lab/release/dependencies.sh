@@ -7,5 +7,5 @@ cd "$(dirname "$0")/../../.."
 tools=$PWD/target/tools
 PATH=$tools/bin:$PATH
 command -v cargo-deny >/dev/null || cargo install --quiet --locked --root "$tools" cargo-deny@0.20.2
-# Without --workspace, cargo deny checks the root package alone.
+# Without --workspace, cargo deny checks only the root package.
 cargo deny --workspace --all-features check licenses bans sources

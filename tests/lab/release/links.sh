@@ -1,6 +1,5 @@
 #!/usr/bin/env bash
-# Checks that every file exists to which a document links or which it names, that no merge has left a text
-# twice in a document.
+# Checks that every file exists that a document links or names, and that no merge has left a text twice in a document.
 # Run: tests/lab/release/links.sh
 set -euo pipefail
 cd "$(dirname "$0")/../../.."
@@ -11,7 +10,7 @@ import pathlib, re, sys
 
 faults = []
 for name in map(pathlib.Path, sys.argv[1:]):
-    # A page of the program can be a link to a page that is checked in its own place.
+    # A page of the program may be a link to a page that is checked in its own place.
     if name.is_symlink():
         continue
     text = re.sub(r"^```.*?^```", "", name.read_text(), flags=re.M | re.S)
@@ -20,7 +19,7 @@ for name in map(pathlib.Path, sys.argv[1:]):
     faults += [f"{name}: {path}" for path in links + named if not pathlib.Path(path).exists()]
     begins = set()
     for line in map(str.strip, text.split("\n")):
-        # Two decisions have different titles; other lines can begin with the same words.
+        # Two decisions have different titles; other lines may begin with the same words.
         begin = line[: 40 if line.startswith("- **") else 50]
         if begin in begins and len(line) >= 50 and not line.startswith(("|", "**")):
             faults.append(f"{name}: two lines begin with: {begin}")

@@ -1,7 +1,6 @@
 #!/usr/bin/env bash
-# Packs every published crate and, without `--no-verify`, builds each crate from its package alone.
-# Checks the contents of the packages: licenses and a README, sources, and no files that an
-# application does not need.
+# Packs every published crate and, without `--no-verify`, builds each from its package alone. Checks what is in the
+# packages: licenses and a README, sources, and no files that an application does not need.
 # Run: tests/lab/release/packages.sh [--no-verify]
 set -euo pipefail
 cd "$(dirname "$0")/../../.."
@@ -10,8 +9,7 @@ names=$(tests/lab/release/published.sh)
 mapfile -t crates <<<"$names"
 built=target/packages
 packed=$built/package
-# Cargo would reuse the unpacked and built crates of an earlier run, because their version is the
-# same.
+# Cargo would reuse the unpacked and built crates of an earlier run, since their version is the same.
 rm -rf "$built" "${CARGO_HOME:-$HOME/.cargo}"/registry/src/-*/ide-mcp*
 # Nobody debugs these builds.
 CARGO_PROFILE_DEV_DEBUG=0 cargo package --quiet --allow-dirty --target-dir "$built" "$@" "${crates[@]/#/--package=}"

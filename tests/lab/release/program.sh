@@ -1,10 +1,9 @@
 #!/usr/bin/env bash
-# Installs the program ide-mcp from the checkout as a user does, below target, with the profile of a
-# release, and checks its size. Compares the start of the program with that of an empty one:
-# `ide-mcp --version` takes at most 1.5 times as long, the fastest of 60 runs each, and at most 3
-# times the instructions. Then times `ide-mcp doctor` beside 50 lock files of dead processes. Needs
-# valgrind and python3. Then builds `ide-mcp sidecar` alone, as a plugin of an editor downloads it,
-# and checks its size.
+# Installs the program ide-mcp from the checkout as a user does, below target, with the profile of a release, and
+# checks its size. Compares its start with that of an empty program: `ide-mcp --version` may take 1.5 times as long
+# (the fastest of 60 runs each), and 3 times the instructions. Then times `ide-mcp doctor` beside 50 lock files of
+# dead processes. Finally builds `ide-mcp sidecar` alone, as an editor's plugin downloads it, and checks its size.
+# Needs valgrind and python3.
 # Run: tests/lab/release/program.sh
 set -euo pipefail
 cd "$(dirname "$0")/../../.."
@@ -25,7 +24,7 @@ start=$(instructions "$root/bin/ide-mcp" --version)
 printf 'instructions: %s of ide-mcp --version, %s of an empty program\n' "$start" "$empty" >&2
 [ "$start" -le $((3 * empty)) ]
 
-# In turn, so that a machine that slows down does not matter.
+# Alternate, so that a machine that slows down does not matter.
 python3 - "$root/bin/ide-mcp" "$root/empty" <<'PYTHON'
 import os, sys, time
 
@@ -42,8 +41,8 @@ print(f"time: {ratio:.2f} times that of an empty program, at most 1.5", file=sys
 sys.exit(ratio > 1.5)
 PYTHON
 
-# The fastest of ten runs, so that a busy machine does not matter. Without a folder in `PATH` the doctor asks no client
-# for its version.
+# The fastest of ten runs, so that a busy machine does not matter. With an empty `PATH` the doctor asks no client for
+# its version.
 doctor=$(python3 - "$root/bin/ide-mcp" "$root/doctor" <<'PYTHON'
 import json, os, pathlib, shutil, subprocess, sys, time
 

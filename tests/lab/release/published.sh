@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Prints the names of the published packages of the workspace, one on each line; with `lib`, of those
-# that have a library. Run: tests/lab/release/published.sh [lib]
+# Prints the names of the workspace's published packages, one a line; with `lib`, of those that have a library.
+# Run: tests/lab/release/published.sh [lib]
 set -euo pipefail
 cd "$(dirname "$0")/../../.."
 

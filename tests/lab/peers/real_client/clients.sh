@@ -7,14 +7,14 @@ client_package() {
     case $1 in
         claude-*) printf '@anthropic-ai/claude-code@%s\n' "${1#claude-}" ;;
         opencode-*) printf 'opencode-ai@%s\n' "${1#opencode-}" ;;
-        # The program of a machine has a package of its own, and versions of its own.
+        # Each machine's program has its own package, with its own versions.
         kilo-*) printf '@kilocode/cli-%s@%s\n' "$(node -p 'process.platform + "-" + process.arch')" "${1#kilo-}" ;;
     esac
 }
 
-# Sets `program` to the command of the client $1, which is installed in the folder $2. No script of
-# a package is run at the installation, so this is the native program of the package for this
-# processor, where there is one. Returns 1 if the package has no program for this machine.
+# Sets `program` to the command of client $1, which is installed in folder $2. We run no script of a package, so this
+# is the package's native program for this processor, where there is one. Returns 1 if the package has no program for
+# this machine.
 client_program() {
     local modules=$2/node_modules kind arch candidate
     kind=$(node -p process.platform)
@@ -31,8 +31,8 @@ client_program() {
     [ -e "${program[1]}" ]
 }
 
-# Configures the client $1 below the empty home $2, for the project $3 and the model API at the port
-# $4, and adds to `program` its arguments and to `environment` its variables.
+# Configures client $1 below the empty home $2, for project $3 and the model API at port $4. Adds the client's
+# arguments to `program`, and its variables to `environment`.
 configure_client() {
     local client=$1 home=$2 project=$3 api=$4
     case $client in
@@ -43,8 +43,8 @@ configure_client() {
     esac
 }
 
-# No question is asked at the start: onboarding is over, the folder is trusted, the key approved by
-# its last 20 characters.
+# No question at the start: onboarding is over, the folder is trusted, and the key is approved by its last 20
+# characters.
 configure_claude() {
     local key=sk-ant-api03-stand-in-for-a-key-that-opens-nothing
     mkdir -p "$home/.claude"

@@ -1,7 +1,6 @@
 #!/usr/bin/env bash
-# Runs one scenario with one client. real_client.sh starts it in PID and network namespaces of its
-# own: only loopback is reached, and every process ends with them. The functions below are what
-# scenarios are made of.
+# Runs one scenario with one client. real_client.sh starts it in its own PID and network namespaces: only loopback can
+# be reached, and every process ends with them. Scenarios are made of the functions below.
 #
 # Usage: driver.sh CLIENT CLIENT_FOLDER SCENARIO_FILE WORK_FOLDER TMUX_SOCKET IDE_MCP
 # Exit status: 0 if all expectations were met; otherwise 1, with the reason and the screen on standard output.
@@ -29,7 +28,8 @@ start_editor() {
     expect_event '"event":"listening"' 10
 }
 
-# Starts a sidecar, with these members in its configuration, for an editor that answers no call. Waits until it listens.
+# Starts a sidecar with these members in its configuration, for an editor that answers no call. Waits until it
+# listens.
 start_sidecar() {
     env -i PATH="$PATH" HOME="$home" "$ide_mcp" sidecar <"$work/commands" >>"$events" 2>>"$work/editor.err" &
     editor=$!
@@ -37,8 +37,8 @@ start_sidecar() {
     expect_event '"event":"listening"' 10
 }
 
-# Starts an editor with a screen in a terminal of its own, and waits until it listens. Its plugin appends the
-# events to $events.
+# Starts an editor with a screen in its own terminal, and waits until it listens. Its plugin appends the events to
+# $events.
 start_editor_in_terminal() {
     tmux -S "$tmux_socket.editor" -f /dev/null new-session -d -x 120 -y 40 -c "$project" \
         env -i PATH="$(dirname "$ide_mcp"):$PATH" HOME="$home" TERM=xterm-256color LANG=C.UTF-8 "$@"
@@ -59,13 +59,13 @@ stop_editor() {
     wait "$process" || fail "the editor ended with an error"
 }
 
-# Gives the editor these commands, each one a line of JSON, in one write.
+# Sends these commands to the editor in one write, each a line of JSON.
 send_commands() {
     printf '%s\n' "$@" >&"$commands"
 }
 
-# Writes the file by which the client gives tools of the editor to its model, as the server `editor`. A
-# client that is started later reads the file. The arguments choose the editor, by default that of the project.
+# Writes the file by which the client gives the editor's tools to its model, as the server `editor`. A client that
+# starts later reads it. The arguments choose the editor; the default is the project's.
 give_tools_to_model() {
     [ $# -gt 0 ] || set -- --cwd "$project"
     env -i PATH="$PATH" HOME="$home" "$ide_mcp" mcp-config "$@" --out "$work/mcp.json" >/dev/null
@@ -89,8 +89,7 @@ start_client() {
 start_client_and_settle() {
     start_client
     expect_attached
-    # No message marks the moment from which the client accepts pushes. Only scenarios about that
-    # moment skip this wait.
+    # No message tells when the client begins to accept pushes. Only scenarios about that moment skip this wait.
     sleep 4
 }
 
@@ -115,7 +114,7 @@ press() {
     tmux_run send-keys "$1"
 }
 
-# Types the note $1 into the form that the screen shows, whose field is chosen, and accepts the form.
+# Types the note $1 into the form on the screen, whose field is chosen, and accepts the form.
 note_and_accept() {
     tmux_run send-keys -l "$1"
     expect_screen "Note: $1" 10
@@ -198,7 +197,7 @@ not() {
     ! "$@"
 }
 
-# Repeats a check for up to $1 seconds; returns 1 if it did not succeed.
+# Repeats a check for up to $1 seconds; returns 1 if it never succeeds.
 await() {
     local end=$((SECONDS + $1 + 1))
     shift
@@ -233,7 +232,7 @@ ip link set lo up
 mkdir -p "$home" "$project" "$requests"
 : >"$events"
 printf '{"authToken":"%s"}' the-token-of-a-scenario >"$work/token.lock"
-# Each line has a word of its own, by which it is recognized in a request to the model.
+# Each line has a word of its own, which tells it in a request to the model.
 printf 'marmalade and toast\n' >"$project/a.txt"
 printf 'apricot\nblackberry\ncherry\ndamson\n' >"$project/b.txt"
 # Otherwise a client would take the repository around the work folder for its project.
