@@ -1,4 +1,4 @@
-//! The lock file of the hand-written servers, from which an agent reads port and token.
+//! The lock file of the hand-written servers, from which an agent reads the port and the token.
 
 use serde_json::json;
 use std::io::{self, Read as _, Write as _};
@@ -6,7 +6,7 @@ use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::PathBuf;
 use std::{env, fs, process};
 
-/// A published lock file. Dropping this value removes it.
+/// A published lock file, removed when it is dropped.
 pub struct LockFile(PathBuf);
 
 impl LockFile {

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Counts the functions of the core that run for one `getOpenEditors` and its answer, and their files.
 
-A build without optimization, under callgrind, so that each function of the source is one of the program.
-Generic functions count once. Needs valgrind.
+It runs an unoptimized build under callgrind, so that each function of the source is one of the program. Generic
+functions count once. Needs valgrind.
 
 Run: benches/route/count.py [--list]
 """

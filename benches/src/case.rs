@@ -4,8 +4,8 @@
 pub struct Case {
     pub name: String,
     pub run: Box<dyn FnMut(usize)>,
-    /// The number of repetitions while counting: whole passes over the workload, and no more than a
-    /// second under callgrind where possible.
+    /// How often to repeat while counting: whole passes over the workload, and no more than a second under
+    /// callgrind if possible.
     pub times: usize,
 }
 

@@ -1,4 +1,4 @@
-//! The cases whose instructions and allocations are counted, and the floors beside them.
+//! The cases whose instructions and allocations we count, and the floors beside them.
 
 use crate::case::Case;
 use crate::floor::{self, Passes};
@@ -7,7 +7,7 @@ use crate::ours;
 use crate::tally::Tally;
 use crate::workload::{Script, Workload};
 
-/// The maximum sizes of a read, by name.
+/// How many bytes a read may have, by name.
 pub const READS: [(&str, usize); 3] = [("whole", usize::MAX), ("4 KiB reads", 4096), ("single bytes", 1)];
 
 /// The sizes of texts, in bytes.
@@ -61,7 +61,7 @@ fn push_decoders(cases: &mut Vec<Case>, name: &str, workload: &'static Workload,
     cases.push(Case { name: name.into(), run: decoder(ours::decode(workload, limit)), times });
 }
 
-/// Returns a function that makes a decoder receive the given number of further messages.
+/// Returns a function that makes a decoder receive this many more messages.
 pub fn decoder(mut decode: impl FnMut(&mut Tally, usize) + 'static) -> Box<dyn FnMut(usize)> {
     let mut tally = Tally::default();
     Box::new(move |times| {

@@ -1,8 +1,8 @@
-//! `--check`: instructions and allocations of this crate against a committed baseline. Needs
+//! `--check` compares the instructions and allocations of this crate with a committed baseline. It needs
 //! valgrind, but none of the other implementations.
 //!
-//! The program runs itself once under callgrind, which records the instructions of each case.
-//! Counts do not depend on other work of the machine.
+//! The program runs itself once under callgrind, which records the instructions of each case. So the counts
+//! do not depend on what else the machine does.
 
 use crate::case::{Case, Counts};
 use crate::cases;
@@ -13,17 +13,17 @@ use std::path::Path;
 use std::process::{Command, ExitCode, Stdio};
 use std::{env, fs};
 
-/// The tolerated excess over the baseline: other versions of the compiler and of the C library
-/// differ by about this much.
+/// How far a count may exceed the baseline: other versions of the compiler and of the C library differ by
+/// about this much.
 const TOLERANCE: f64 = 0.03;
 
-/// The tolerated drop below the baseline: a larger gain, if not recorded, could be lost again
+/// How far a count may fall below the baseline: a larger gain that nobody records could be lost again
 /// unnoticed.
 const SLACK: f64 = 0.1;
 
 const BASELINE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/baseline.txt");
 
-/// Counts, and compares the counts with the baseline, or writes the baseline if `bless` is true.
+/// Counts, and compares with the baseline, or writes the baseline if `bless` is true.
 pub fn check(bless: bool) -> ExitCode {
     let counts = match count() {
         Ok(counts) => counts,
@@ -81,12 +81,12 @@ pub fn run_counted(which: &str) {
     }
 }
 
-/// Runs a case; callgrind counts only in this function. [`instructions`] passes the names of this
-/// function and of [`case_is_over`] to callgrind.
+/// Runs a case. callgrind counts only in this function: [`instructions`] passes it the names of this function
+/// and of [`case_is_over`].
 #[inline(never)]
 fn counted(case: &mut Case) {
     (case.run)(case.times);
-    // This line prevents a tail call, which would leave this function before the work is done.
+    // Prevents a tail call, which would leave this function before the work is done.
     std::hint::black_box(case);
 }
 
@@ -103,7 +103,7 @@ fn count() -> Result<Counts, String> {
     for (mut case, instructions) in cases.into_iter().zip(instructions) {
         counts.push((format!("{}: instructions", case.name), instructions / case.times as f64));
         if !case.name.starts_with("floor") {
-            // After these repetitions the buffers have their full size, so their growth is not counted.
+            // After these repetitions the buffers have their full size, so we do not count their growth.
             (case.run)(2 * case.times);
             let heap = allocation_counter::measure(|| (case.run)(case.times));
             let each = heap.count_total as f64 / case.times as f64;
@@ -135,7 +135,7 @@ fn instructions(which: &str, expected: usize) -> Result<Vec<f64>, String> {
         Ok(output) if !output.status.success() => Err(String::from_utf8_lossy(&output.stderr).into_owned()),
         Ok(_) => dumps(&dir),
     };
-    // If this fails, files stay in the directory for temporary files.
+    // If this fails, files stay behind in the directory for temporary files.
     let _ = fs::remove_dir_all(&dir);
     let counts = counts?;
     if counts.len() != expected {
@@ -173,7 +173,7 @@ fn parse(text: &str) -> BTreeMap<&str, f64> {
     pairs.filter_map(|(name, count)| Some((name, count.parse().ok()?))).collect()
 }
 
-/// Returns a line for each count that left the tolerance, is new, or is missing.
+/// Returns a line for each count that is out of tolerance, new, or missing.
 fn compare(baseline: &BTreeMap<&str, f64>, counts: &Counts) -> Vec<String> {
     let mut other = Vec::new();
     let mut left = baseline.clone();

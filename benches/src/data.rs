@@ -14,8 +14,7 @@ pub struct Grid {
     pub unit: String,
     pub columns: Vec<String>,
     pub rows: Vec<Row>,
-    /// The largest ratio of median to minimum, if the numbers are minima of rounds: a measure of
-    /// uncertainty.
+    /// The largest ratio of median to minimum, if the numbers are minima of rounds: how uncertain they are.
     pub noise: Option<f64>,
 }
 

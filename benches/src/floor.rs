@@ -1,5 +1,5 @@
-//! The least work that is possible: the passes over the bytes alone, with the borders of the frames
-//! known beforehand, and the parts of a handshake without any of our checks.
+//! The least possible work: only the passes over the bytes, with the borders of the frames known in advance,
+//! and the parts of a handshake without any of our checks.
 
 use crate::tally::Tally;
 use crate::workload::{Source, Workload};
@@ -10,7 +10,7 @@ use std::hint::black_box;
 /// The passes of a decoder over the bytes.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Passes {
-    /// The read alone.
+    /// Only the read.
     Copy,
     /// The read, unmasking, and the validation of `core`.
     CopyXorUtf8,
@@ -50,8 +50,7 @@ pub fn decode(workload: &'static Workload, limit: usize, passes: Passes) -> impl
     }
 }
 
-/// Copies the given number of texts, one after the other, into a buffer that is emptied after each
-/// text.
+/// Copies this many texts, one after the other, into a buffer that is emptied after each one.
 pub fn encode(workload: &'static Workload) -> impl FnMut(usize) {
     let mut out = Vec::with_capacity(2 * workload.wire.len());
     let mut texts = workload.texts.iter().cycle();
@@ -79,8 +78,7 @@ pub fn handshake(request: &'static [u8]) -> impl FnMut(usize) {
     }
 }
 
-/// Writes the answer that accepts a request, without checking the request; returns `None` if the
-/// request is incomplete.
+/// Writes the answer that accepts a request, without checking it; `None` if the request is incomplete.
 pub fn answer(request: &[u8], out: &mut Vec<u8>) -> Option<()> {
     let mut fields = [httparse::EMPTY_HEADER; 64];
     let mut parsed = httparse::Request::new(&mut fields);

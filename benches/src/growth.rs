@@ -1,5 +1,5 @@
-//! The growth of the cost: instructions by the number of earlier messages, of connections and of
-//! open calls, by the size of a text, and by the size of its pieces.
+//! How the cost grows: instructions by the number of earlier messages, of connections and of open calls, by
+//! the size of a text, and by the size of its pieces.
 
 use crate::case::Case;
 use crate::cases::decoder;
@@ -15,7 +15,7 @@ pub struct Point {
     plot: usize,
     series: &'static str,
     x: f64,
-    /// The number by which the count of one repetition is divided.
+    /// What to divide the count of one repetition by.
     by: f64,
     pub case: Case,
 }

@@ -1,4 +1,4 @@
-//! The request of the real client, as it was recorded.
+//! The recorded request of the real client.
 
 use std::sync::OnceLock;
 

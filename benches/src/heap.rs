@@ -1,15 +1,16 @@
-//! The heap memory of one connection, and of one session of an editor.
+//! How much heap memory one connection takes, and one session of an editor.
 
 use crate::ours::{drive, open_server};
 use crate::workload::{Script, Workload, push_frame};
 use ide_mcp::Time;
 use ide_mcp::ws::{Limits, Server};
 
-/// The numbers of sessions to compare. The tables of a server grow by doubling, so both are powers of two.
+/// The numbers of sessions to compare. The tables of a server double when they grow, so both are powers of
+/// two.
 const SESSIONS: [usize; 2] = [64, 128];
 
-/// Returns the number of bytes that a connection holds in several states, and at its peak, and those of
-/// a session that rests.
+/// Returns how many bytes a connection holds in several states and at its peak, and how many a resting
+/// session holds.
 pub fn held() -> Vec<(String, f64)> {
     let small = Workload::new(125, Script::Ascii);
     let large = Workload::new(1024 * 1024, Script::Ascii);

@@ -1,7 +1,7 @@
-//! Measurements of the WebSocket layer and of tool calls, beside other implementations and beside
-//! floors, which are the cost of the bytes alone.
+//! Measures the WebSocket layer and tool calls, beside other implementations and beside floors, which are the
+//! cost of the bytes alone.
 //!
-//! `--help` lists what can be measured.
+//! `--help` lists what you can measure.
 
 #[cfg_attr(not(feature = "check"), allow(dead_code, reason = "some of it is only counted"))]
 mod case;
@@ -69,7 +69,7 @@ fn main() -> ExitCode {
         return ExitCode::FAILURE;
     }
     let rounds = args.iter().position(|arg| arg == "--rounds").and_then(|at| args.get(at + 1)?.parse().ok());
-    // A quick run shows that all of it works; its figures mean little.
+    // A quick run only shows that everything works; its figures mean little.
     let rounds = if args.iter().any(|arg| arg == "--quick") { Some(1) } else { rounds };
     let names: Vec<&String> = args.iter().take_while(|arg| !arg.starts_with("--")).collect();
     if let Some(unknown) =

@@ -1,10 +1,9 @@
-//! A race of contestants: every round runs a batch of each contestant, and the result has the
-//! fastest and the median round of each.
+//! A race of contestants: every round runs a batch of each one, and the result is each one's fastest and
+//! median round.
 
 use std::time::{Duration, Instant};
 
-/// The duration of a batch: long enough for the clock, short enough to fall between two
-/// interruptions.
+/// How long a batch takes: long enough for the clock, short enough to fall between two interruptions.
 const BATCH: Duration = Duration::from_millis(2);
 
 /// One way to do a task, which is repeated the given number of times.
@@ -51,7 +50,7 @@ pub fn race(contestants: Vec<Contestant>, rounds: usize) -> Vec<Timed> {
         .collect()
 }
 
-/// Returns the number of repetitions that fit into a batch, and warms up.
+/// Returns how many repetitions fit into a batch, and warms up.
 fn calibrate(contestant: &mut Contestant) -> usize {
     let mut batch = 1;
     loop {

@@ -1,6 +1,5 @@
-//! The cost of the smallest editor for its author: CPU time of a clean build, crates, and the size
-//! of the program, on this crate, on rmcp, and on tungstenite alone. A check shows that each editor
-//! answers the same calls.
+//! What the smallest editor costs its author: CPU time of a clean build, crates, and the size of the program,
+//! on this crate, on rmcp, and on tungstenite alone. A check shows that each editor answers the same calls.
 
 use crate::data::{Grid, Section};
 use crate::mcp::calls::{frame, open_diff};
@@ -70,7 +69,7 @@ fn cargo(dir: &str, args: &[&str]) -> String {
     String::from_utf8(run.stdout).expect("it says text")
 }
 
-/// Returns the number of crates in the program on this system, without its own.
+/// Returns how many crates the program has on this system, not counting its own.
 fn crates(dir: &str) -> usize {
     let tree = cargo(dir, &["tree", "--locked", "--offline", "--prefix", "none", "--edges", "normal,build"]);
     let crates: BTreeSet<&str> = tree.lines().filter_map(|line| line.split(" (").next()).collect();
@@ -110,7 +109,7 @@ fn prove(program: &Path) {
     drop(stream);
     assert!(editor.wait().expect("it ends").success(), "it ends well");
     assert!(!lock_file.exists(), "its lock file is gone");
-    // If this fails, files stay in the directory for temporary files.
+    // If this fails, files stay behind in the directory for temporary files.
     let _ = fs::remove_dir_all(config);
 }
 

@@ -1,4 +1,4 @@
-//! The program `ide-mcp`: the time of its start, and its size.
+//! The program `ide-mcp`: how fast it starts, and how large it is.
 
 use crate::data::{Grid, Section};
 use std::fs;
@@ -12,7 +12,7 @@ pub const PROGRAM: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/target/program/r
 const SMALL: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/target/program/small/ide-mcp");
 const EMPTY: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/target/program/empty");
 
-/// The directory of the configuration, in which an editor publishes its lock file.
+/// The directory in which an editor publishes its lock file.
 const CONFIG: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/target/program/config");
 
 /// Builds the program with all its commands.
@@ -71,7 +71,7 @@ fn first_line(program: &str, arguments: &[&str], input: &str) -> f64 {
     output.read_line(&mut line).expect("it says text");
     let took = start.elapsed().as_secs_f64() * 1e3;
     assert!(!line.is_empty(), "{program} says nothing");
-    // The end of standard input ends the program in order.
+    // The program ends cleanly at the end of its standard input.
     drop(commands);
     output.read_to_string(&mut line).expect("it says text");
     process.wait().expect("it ends");

@@ -13,7 +13,7 @@ pub struct Table {
     columns: Vec<String>,
     contestants: Vec<&'static str>,
     cells: BTreeMap<(&'static str, String), f64>,
-    /// The largest ratio of median to minimum: a measure of uncertainty.
+    /// The largest ratio of median to minimum: how uncertain the times are.
     noise: f64,
 }
 

@@ -18,8 +18,7 @@ pub fn decode(rounds: usize) -> Vec<Table> {
     let mut tables = Vec::new();
     for (reads, limit) in READS {
         let mut table = Table::new(format!("decode, {reads}"));
-        // In single bytes, the slowest contestant takes a second for a text of 1 MiB, so this size
-        // is left out.
+        // In single bytes, the slowest contestant takes a second for a text of 1 MiB, so leave that out.
         let sizes = if limit == 1 { &SIZES[..4] } else { &SIZES[..] };
         for (size, bytes) in sizes {
             let workload = Workload::new(*bytes, Script::Ascii);
@@ -97,8 +96,8 @@ fn decoders(workload: &'static Workload, limit: usize) -> Vec<Contestant> {
     ];
     all.into_iter()
         .map(|(name, mut decode)| {
-            // Some decoders return all messages of a read at once, so the next pass can begin in
-            // the middle of a cycle.
+            // Some decoders return all messages of a read at once, so the next pass may begin in the middle
+            // of a cycle.
             let mut tally = workload.checking();
             decode(&mut tally, 2 * workload.texts.len());
             Contestant { name, run: decoder(decode) }

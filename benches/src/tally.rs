@@ -1,4 +1,4 @@
-//! The count of the decoded messages, which are compared with the sent ones in the first pass.
+//! Counts the decoded messages, which are compared with the sent ones in the first pass.
 
 use std::hint::black_box;
 

@@ -1,10 +1,10 @@
-//! The input of every contestant: frames with texts of one size, made from a fixed seed, and a
-//! source that copies them into the reader's buffer, as a socket does.
+//! The input of every contestant: frames with texts of one size, made from a fixed seed, and a source that
+//! copies them into the reader's buffer, as a socket does.
 
 use crate::tally::Tally;
 
-/// The greatest size of the bytes that a [`Source`] repeats, unless one frame is larger. A socket
-/// returns about as many bytes in one read.
+/// How many bytes a [`Source`] repeats at most, unless one frame is larger. A socket returns about as many in
+/// one read.
 pub const CYCLE: usize = 64 * 1024;
 
 /// The characters of the texts.
@@ -33,8 +33,8 @@ pub struct Frame {
 }
 
 impl Workload {
-    /// Returns texts of `size` bytes. The workload lives as long as the process, so that
-    /// contestants can borrow it.
+    /// Returns texts of `size` bytes. The workload lives as long as the process, so that contestants can
+    /// borrow it.
     pub fn new(size: usize, script: Script) -> &'static Self {
         let mut random = Random(0x9e37_79b9_7f4a_7c15 ^ size as u64);
         let mut made = Self { texts: Vec::new(), wire: Vec::new(), frames: Vec::new() };
@@ -74,8 +74,7 @@ pub fn push_frame(wire: &mut Vec<u8>, payload: &[u8], key: [u8; 4]) -> std::ops:
     start..wire.len()
 }
 
-/// A source that repeats the same bytes without end. No read goes beyond the last of these bytes,
-/// or is longer than the limit.
+/// Repeats the same bytes without end. No read goes beyond the last of them, or is longer than the limit.
 pub struct Source {
     wire: &'static [u8],
     at: usize,
@@ -95,7 +94,7 @@ impl Source {
         next.len()
     }
 
-    /// Returns the next bytes, at most `room`, for readers that append to a buffer of their own.
+    /// Returns the next bytes, at most `room`, for readers that append to their own buffer.
     #[inline]
     pub fn next(&mut self, room: usize) -> &'static [u8] {
         let rest = &self.wire[self.at..];

@@ -1,4 +1,4 @@
-//! The calls that every contestant receives, and the check of its answers.
+//! The calls that every contestant receives, and how its answers are checked.
 
 use crate::workload::push_frame;
 
@@ -9,7 +9,7 @@ pub const SIZES: [(&str, usize); 4] =
 /// A custom tool of the application.
 pub const OWN_TOOL: &str = "review";
 
-/// The request that opens a session. The agent declares no capability, so an editor asks it for nothing.
+/// The request that opens a session. The agent declares no capability, so the editor sends it no request.
 pub const INITIALIZE: &str = r#"{"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"claude-code","version":"2.1.330"}},"jsonrpc":"2.0","id":0}"#;
 
 /// The notification that ends the handshake.
@@ -18,8 +18,7 @@ pub const INITIALIZED: &str = r#"{"method":"notifications/initialized","jsonrpc"
 /// The tab of every call, which is part of the answer.
 pub const TAB: &str = "tab";
 
-/// Returns an `openDiff` with arguments of this many bytes, in the order of members that the real
-/// client writes.
+/// Returns an `openDiff` with arguments of this many bytes, with the members in the order of the real client.
 ///
 /// The text is code: lines of 18 characters, each followed by the escape of a line feed.
 pub fn open_diff(id: u32, size: usize) -> String {
@@ -68,8 +67,8 @@ pub fn frame(text: &str) -> Vec<u8> {
     wire
 }
 
-/// Checks that an answer belongs to the call with this id and is correct. Contestants write the
-/// members in different orders.
+/// Checks that an answer belongs to the call with this id and is correct. Each contestant has its own order
+/// of members.
 pub fn check(answer: &str, id: u32) {
     for part in [format!("\"id\":{id}"), "\"DIFF_REJECTED\"".into(), format!("\"{TAB}\"")] {
         assert!(answer.contains(&part), "{answer} has no {part}");

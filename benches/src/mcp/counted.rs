@@ -4,9 +4,9 @@ use super::calls::{SIZES, get_diagnostics, open_diff, own_tool};
 use super::ours::{self, Session};
 use crate::case::Case;
 
-/// The number of calls that were answered before the measured call.
+/// How many calls were answered before the measured one.
 pub const ANSWERED: usize = 10_000;
-/// The number of open calls beside the measured call: one less than the maximum.
+/// How many other calls are open: one less than the maximum.
 pub const OPEN: usize = 255;
 
 /// Returns all cases, in the order of the baseline.

@@ -1,6 +1,5 @@
-//! A server for one tool, written by hand on serde_json, which decodes a call in one pass. It has
-//! no states, no deadlines and no limits, and accepts only one order of members: it is the least
-//! that an author can write for one client.
+//! A server for one tool, written by hand on serde_json, which decodes a call in one pass. It has no states,
+//! deadlines or limits, and accepts the members in one order only: nobody could write less for one client.
 
 use super::calls::check;
 use super::ours::OpenDiff;

@@ -1,8 +1,7 @@
-//! The cost of a `tools/call`: bytes in, a typed call, an answer, bytes out; beside other
-//! implementations.
+//! What a `tools/call` costs (bytes in, a typed call, an answer, bytes out), beside other implementations.
 //!
-//! The call is an `openDiff`, because its texts can have any length. All contestants read its four
-//! texts into strings of their own and answer with the same two blocks.
+//! The call is an `openDiff`, because its texts can have any length. All contestants read its four texts into
+//! owned strings, and answer with the same two blocks.
 
 pub mod calls;
 #[cfg(feature = "check")]

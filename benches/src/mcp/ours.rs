@@ -1,5 +1,5 @@
-//! This crate: the session alone, which receives text, and the session with WebSocket and dialect,
-//! which receives frames.
+//! This crate: the session alone, which receives text; and the session with WebSocket and dialect, which
+//! receives frames.
 
 use super::calls::{INITIALIZE, INITIALIZED, TAB, check, frame};
 #[cfg(feature = "check")]
@@ -95,8 +95,8 @@ impl Session {
 
     /// Receives a call and answers it.
     pub fn serve(&mut self, text: &str) {
-        let (call, asked) = self.take(text);
-        match black_box(asked) {
+        let (call, arguments) = self.take(text);
+        match black_box(arguments) {
             BenchCall::OpenDiff(diff) => {
                 let blocks = vec![Content::text("DIFF_REJECTED"), Content::text(diff.tab_name)];
                 self.server.respond(call, &ToolResult::new(blocks), &mut self.out).expect("it is open");
@@ -124,8 +124,7 @@ impl Session {
     }
 }
 
-/// The number of calls after which every table of a session has its full size: a session remembers
-/// 256 ended calls.
+/// After this many calls every table of a session has its full size: a session remembers 256 ended calls.
 const WARM: usize = 300;
 
 /// Answers calls that all have this text.
@@ -140,7 +139,7 @@ pub fn session(text: String) -> impl FnMut(usize) {
     }
 }
 
-/// Returns an editor with one connection. The editor admits every client.
+/// Returns an editor with one connection, which admits every client.
 fn editor() -> (ide::Server, ConnId) {
     let tools = ToolSet::new().handle(Tool::OpenDiff).handle(Tool::GetDiagnostics);
     let tools = tools.custom_typed::<OpenDiff>(super::calls::OWN_TOOL, "", "{}");
@@ -154,15 +153,15 @@ pub fn config(tools: ToolSet) -> ServerConfig {
     ServerConfig::new("editor", "1").policy(Policy::new(port, Auth::Disabled)).tools(tools)
 }
 
-/// Handles an event as the application does. A disconnected agent needs no answer.
+/// Handles an event as an application does. A disconnected agent needs no answer.
 pub fn on(server: &mut ide::Server, event: ServerEvent) {
     let ServerEvent::Call { call, .. } = event else { return };
     match call {
         ToolCall::OpenDiff(call, diff) => {
             let _ = server.answer(call, reject(diff));
         }
-        ToolCall::GetDiagnostics(call, asked) => {
-            black_box(asked);
+        ToolCall::GetDiagnostics(call, arguments) => {
+            black_box(arguments);
             let _ = server.answer(call, Diagnostics::default());
         }
         ToolCall::Other(call, own) => {
@@ -206,7 +205,7 @@ pub fn server(clients: usize, text: String) -> impl FnMut(usize) {
     }
 }
 
-/// Returns an editor whose clients rest: each has received the answer to a call and a selection.
+/// Returns an editor whose clients are idle: each has received the answer to a call, and a selection.
 #[cfg(feature = "check")]
 pub fn resting(clients: usize) -> ide::Server {
     let (mut server, conns) = attached(clients, ToolSet::new().handle(Tool::GetDiagnostics));
@@ -236,8 +235,8 @@ pub fn select(clients: usize, bytes: usize) -> impl FnMut(usize) {
     }
 }
 
-/// Returns two selections with a text of this many bytes. An editor does not send a selection that is
-/// equal to the one before.
+/// Returns two selections with a text of this many bytes: an editor does not send the same selection twice in
+/// a row.
 #[cfg(feature = "check")]
 fn selections(bytes: usize) -> [Selection; 2] {
     let mut text = "let value = 12345;\n".repeat(bytes / 19 + 1);
@@ -247,7 +246,7 @@ fn selections(bytes: usize) -> [Selection; 2] {
         .map(|path| Selection::new(path, range, text.as_str()))
 }
 
-/// Returns an editor with clients whose session is ready. It sends selections without a debounce.
+/// Returns an editor with clients whose session is ready, which sends selections without a debounce.
 #[cfg(feature = "check")]
 fn attached(clients: usize, tools: ToolSet) -> (ide::Server, Vec<ConnId>) {
     let mut settings = config(tools);
@@ -266,7 +265,7 @@ fn attached(clients: usize, tools: ToolSet) -> (ide::Server, Vec<ConnId>) {
     (server, conns)
 }
 
-/// Runs a pass of an editor, as its loop does. Returns the number of bytes that it wrote.
+/// Runs a pass of an editor, as its loop does. Returns how many bytes it wrote.
 #[cfg(feature = "check")]
 fn turn(server: &mut ide::Server, now: Time) -> usize {
     let mut written = 0;
@@ -289,7 +288,7 @@ fn turn(server: &mut ide::Server, now: Time) -> usize {
     }
 }
 
-/// Reads bytes, answers the calls in them, and writes. Returns the number of bytes that it wrote.
+/// Reads bytes, answers the calls in them, and writes. Returns how many bytes it wrote.
 fn serve(server: &mut ide::Server, conn: ConnId, mut rest: &[u8]) -> usize {
     let mut written = 0;
     while !rest.is_empty() {
@@ -317,8 +316,8 @@ fn serve(server: &mut ide::Server, conn: ConnId, mut rest: &[u8]) -> usize {
 /// Checks that the answer is correct.
 pub fn prove(text: &str, id: u32) {
     let mut session = Session::open();
-    let (call, asked) = session.take(text);
-    let BenchCall::OpenDiff(diff) = asked else { panic!("another tool") };
+    let (call, arguments) = session.take(text);
+    let BenchCall::OpenDiff(diff) = arguments else { panic!("another tool") };
     let blocks = vec![Content::text("DIFF_REJECTED"), Content::text(diff.tab_name)];
     session.server.respond(call, &ToolResult::new(blocks), &mut session.out).expect("it is open");
     check(std::str::from_utf8(&session.out.0).expect("JSON is text"), id);

@@ -1,4 +1,4 @@
-//! rmcp, the official SDK: the parsing with its message type alone, and its server over WebSocket.
+//! rmcp, the official SDK: only its parser, with its message type; and its server over WebSocket.
 
 use super::ours::OpenDiff;
 use futures_util::{SinkExt as _, StreamExt as _};
@@ -44,8 +44,7 @@ impl ServerHandler for Editor {
     }
 }
 
-/// Serves a connection with the adapter of rmcp's own example: frames that are no message are
-/// dropped.
+/// Serves a connection with the adapter of rmcp's own example, which drops frames that are not messages.
 pub async fn serve(stream: TcpStream) {
     let accept = |_: &Request, mut response: Response| {
         response.headers_mut().insert("sec-websocket-protocol", "mcp".parse().expect("a good value"));

@@ -1,7 +1,6 @@
-//! The other implementations. Each does the same task in the way in which its users have to do it.
+//! The other implementations. Each does the same task as its users must do it.
 //!
-//! Their transport is a pipe in memory that never waits, so futures are polled once and are then
-//! ready.
+//! Their transport is a pipe in memory that never waits, so polling a future once makes it ready.
 
 pub mod fastwebsockets;
 pub mod pipe;

@@ -43,8 +43,7 @@ pub fn encode(workload: &'static Workload, mut codec: MessageCodec) -> impl FnMu
     }
 }
 
-/// Answers requests with the check of websocket-codec, on requests that httparse has parsed: users
-/// have to add httparse themselves.
+/// Answers requests with the check of websocket-codec. httparse parses them, which users must add themselves.
 pub fn handshake(request: &'static [u8]) -> impl FnMut(usize) {
     let (mut read, mut out) = (vec![0; 8192], String::new());
     let mut drain = Drain::default();

@@ -35,7 +35,7 @@ pub const TOKEN: &str = "a-token-of-the-benches-that-is-no-secret";
 /// The directory of the lock file of the sidecar, which the sidecar creates.
 const LOCK_DIR: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/target/sidecar");
 
-/// The maximum number of agents that attach in any measurement.
+/// How many agents attach at most, in any measurement.
 const CONNECTIONS: usize = 2000;
 
 /// Listens, prints the port, and serves until standard input ends.
@@ -101,7 +101,7 @@ fn over_smol() -> io::Result<()> {
             }
         }
     });
-    // A turn is one poll of the task. An executor runs other tasks only between two polls.
+    // A turn is one poll of the task, since an executor runs other tasks only between two polls.
     async_io::block_on(poll_fn(|context| turn(|| serve.as_mut().poll(context))))
 }
 
@@ -129,7 +129,7 @@ fn over_sidecar() -> io::Result<()> {
         .arg("sidecar")
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
-        // This process ends without reading the last event, of which the sidecar would complain.
+        // This process ends without reading the last event, and the sidecar would complain about that.
         .stderr(Stdio::null())
         .spawn()?;
     let mut commands = sidecar.stdin.take().expect("it is piped");

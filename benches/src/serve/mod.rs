@@ -62,15 +62,16 @@ pub fn listen() -> TcpListener {
     listener
 }
 
-/// The CPU time of the longest turn since the last query, in microseconds; zero if the server does
-/// not time its turns.
+/// The CPU time of the longest turn since the last query, in microseconds; zero if the server does not time
+/// its turns.
 static LONGEST_TURN: AtomicU64 = AtomicU64::new(0);
 
-/// True from the first query on. The time of a thread is a system call, which the servers without turns do not make.
+/// True from the first query on. Asking for a thread's time is a system call, which servers without turns
+/// should not pay for.
 static TURNS_ARE_TIMED: AtomicBool = AtomicBool::new(false);
 
-/// Prints the port. From then on, prints the longest turn whenever a byte comes on standard input, and
-/// ends the process when standard input ends.
+/// Prints the port. From then on, prints the longest turn whenever a byte arrives on standard input, and ends
+/// the process when standard input ends.
 pub fn announce(port: u16) {
     println!("{port}");
     thread::spawn(|| {
@@ -82,8 +83,8 @@ pub fn announce(port: u16) {
     });
 }
 
-/// Returns the CPU time of this thread so far, which measures a turn without the time that the
-/// system gives to other threads.
+/// Returns how much CPU time this thread has used, which measures a turn without the time that other threads
+/// get.
 fn cpu_time() -> Duration {
     let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
     time.try_into().expect("it is positive")
@@ -139,8 +140,7 @@ fn over_mio(listener: TcpListener) -> std::io::Result<()> {
     let mut listener = mio::net::TcpListener::from_std(listener);
     let (mut poll, clock) = (Poll::new()?, Clock::new());
     poll.registry().register(&mut listener, LISTENER, Interest::READABLE)?;
-    // The connections are boxed, so that spare capacity of the table does not count as memory of
-    // connections.
+    // Boxed, so that spare capacity of the table does not count as memory of connections.
     let mut conns: Vec<Option<Box<Conn<Server>>>> = Vec::new();
     let mut events = Events::with_capacity(1024);
     loop {
@@ -191,7 +191,7 @@ fn over_smol(listener: TcpListener) -> std::io::Result<()> {
 }
 
 fn on(server: &mut Server, event: OwnedEvent) {
-    // An answer that cannot be sent has no recipient.
+    // If an answer cannot be sent, nobody waits for it.
     let _ = match event {
         OwnedEvent::Upgrade(_) => server.accept(None).map_err(drop),
         OwnedEvent::Text(text) => server.sender().text(&text).map_err(drop),

@@ -1,4 +1,4 @@
-//! The cost of attached, idle agents for an editor.
+//! What attached, idle agents cost an editor.
 
 use super::load::{Load, session};
 use super::memory::SETTLE;
@@ -12,7 +12,7 @@ use std::time::Duration;
 /// The number of attached agents.
 const AGENTS: usize = 1000;
 
-/// The time in which wake-ups are counted: less than the 30 s until the first ping.
+/// How long to count wake-ups: less than the 30 s until the first ping.
 const WINDOW: Duration = Duration::from_secs(5);
 
 /// Measures memory and wake-ups of an editor with a thousand agents that have authenticated and
@@ -21,8 +21,11 @@ pub fn idle(_: usize) -> Section {
     let name = format!("{AGENTS} authenticated idle agents");
     let columns = ["process at first, KiB", "each agent, KiB", "wake-ups/s", "CPU µs/s"].map(Into::into);
     let mut section = Section::default();
-    let mut grid =
-        Grid::new(&name, "resident memory, and wake-ups in the 5 s after the last has come to rest", columns);
+    let mut grid = Grid::new(
+        &name,
+        "resident memory, and wake-ups in the 5 s after the last agent has settled",
+        columns,
+    );
     for name in [MIO, SMOL] {
         let server = Running::start(SERVE_CALLS, name, OTHER_CORE);
         let mut agents = vec![session(server.port, TOKEN)];
@@ -44,8 +47,7 @@ pub fn idle(_: usize) -> Section {
     section
 }
 
-/// Measures the cost of a call of one agent beside idle agents. `None` if instructions cannot be
-/// counted.
+/// Measures what a call of one agent costs beside idle agents. `None` if instructions cannot be counted.
 fn growth() -> Option<Plot> {
     const CALLS: usize = 2000;
     let mut plot = Plot {

@@ -34,10 +34,10 @@ fn in_c() -> Grid {
     let unit = "instructions of a call and of its agent in one process; callgrind";
     let mut grid = Grid::new("tools/call through the C library", unit, columns);
     let run = Command::new(COST).env_remove("CARGO_TARGET_DIR").output().expect("the script is there");
-    let told = String::from_utf8_lossy(&run.stderr);
-    assert!(run.status.success(), "{told}");
+    let output = String::from_utf8_lossy(&run.stderr);
+    assert!(run.status.success(), "{output}");
     // A line is `diff: 870 instructions in Rust (rust), 890 in C: 102 %`.
-    for line in told.lines() {
+    for line in output.lines() {
         let numbers: Vec<f64> = line.split(' ').filter_map(|word| word.parse().ok()).collect();
         let (Some((kind, _)), [rust, c, _]) = (line.split_once(": "), numbers.as_slice()) else { continue };
         let name = match kind {
@@ -49,6 +49,6 @@ fn in_c() -> Grid {
             grid.set(name, column, value);
         }
     }
-    assert_eq!(grid.rows.len(), 3, "{told}");
+    assert_eq!(grid.rows.len(), 3, "{output}");
     grid
 }

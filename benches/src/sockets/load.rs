@@ -90,9 +90,9 @@ impl Load {
         self.window.len() / self.frame
     }
 
-    /// Sends `messages`, with at most one window of unanswered messages; more messages go out when
-    /// half of the window is answered. The first answers are compared byte for byte if they are
-    /// known. Of the other answers only the bytes are counted.
+    /// Sends `messages`, with at most one window of unanswered messages; more follow once half of the window
+    /// is answered. If the first answers are known, they are compared byte for byte. Of the others, only the
+    /// bytes are counted.
     pub fn run(&mut self, messages: usize) {
         let depth = self.depth();
         self.latencies.clear();
@@ -127,8 +127,7 @@ impl Load {
         }
     }
 
-    /// Sends `count` frames from `first` on. After the last frame of the window the first one
-    /// follows.
+    /// Sends `count` frames from `first` on, starting over after the last frame of the window.
     fn send(&mut self, first: usize, count: usize) {
         let until_end = count.min(self.depth() - first);
         for (at, count) in [(first, until_end), (0, count - until_end)] {

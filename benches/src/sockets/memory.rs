@@ -8,11 +8,11 @@ use crate::serve::{RAW, SERVERS};
 use std::thread;
 use std::time::Duration;
 
-/// The number of open connections while the memory is measured.
+/// How many connections are open while the memory is measured.
 const IDLE: usize = 1000;
 
-/// The time to wait: an adapter gives memory back after a second of silence, and a session has settled
-/// after 1.6 s.
+/// How long to wait: an adapter gives memory back after a second of silence, and a session has settled after
+/// 1.6 s.
 pub const SETTLE: Duration = Duration::from_secs(3);
 
 /// Measures the memory of each server with many connections open.
@@ -28,7 +28,7 @@ pub fn memory(_: usize) -> Section {
             load.run(1);
             load
         };
-        // The first connection includes the memory that all connections share.
+        // The memory that all connections share counts as that of the first one.
         let mut loads = vec![connect()];
         let before = server.resident();
         loads.extend((0..IDLE).map(|_| connect()));

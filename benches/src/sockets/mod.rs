@@ -1,9 +1,9 @@
-//! The measurements over loopback: one load generator on one thread and core, and each server in a
-//! separate process. The servers take turns round by round.
+//! Measurements over loopback: one load generator on one thread and core, and each server in its own process.
+//! The servers take turns round by round.
 //!
-//! A server with many messages in flight has the other core. With one message in flight both ends
-//! have the same core: one of them always waits, and on two cores most of the time would be that of
-//! waking the other core, which depends on the machine and not on the server.
+//! A server with many messages in flight has the other core. With one message in flight both ends share a
+//! core: one of them always waits, and on two cores we would mostly measure how long the other core takes to
+//! wake, which depends on the machine.
 
 pub mod adapters;
 pub mod calls;

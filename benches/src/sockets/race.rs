@@ -25,9 +25,9 @@ pub struct Lane {
     pub instructions: Option<(f64, f64)>,
 }
 
-/// Runs one connection for each server, which sends `messages` in a round, `depth` at a time. With one
-/// at a time, the servers run on the core of the load, and the base on the other core too, which shows
-/// the cost of waking.
+/// Runs one connection for each server, which sends `messages` in a round, `depth` at a time. With one at a
+/// time, the servers run on the core of the load, and the base on the other core too, which shows what waking
+/// costs.
 pub fn one_by_one(
     servers: &[&'static str],
     base: &'static str,
@@ -104,9 +104,9 @@ fn race(
 }
 
 impl Lane {
-    /// Returns the median, over the rounds, of the ratio of this lane to the other. The clock rate of
-    /// the machine changes from round to round. Within a round both lanes run one soon after the
-    /// other, at nearly the same clock rate, so the ratio does not depend on it.
+    /// Returns the median, over the rounds, of the ratio of this lane to the other. The machine's clock rate
+    /// changes from round to round, but within a round both lanes run one soon after the other, at nearly the
+    /// same rate. So the ratio does not depend on it.
     pub fn median_ratio(&self, other: &Self, of: fn(&Outcome) -> f64) -> f64 {
         let pairs = self.outcomes.iter().zip(&other.outcomes);
         let mut ratios: Vec<f64> = pairs.map(|(one, other)| of(one) / of(other)).collect();
@@ -122,7 +122,7 @@ impl Lane {
         self.outcomes.iter().map(cpu).fold(f64::INFINITY, f64::min)
     }
 
-    /// Returns the microseconds within which this percentage of the answers came.
+    /// Returns within how many microseconds this percentage of the answers came.
     pub fn latency(&self, percent: usize) -> Option<f64> {
         let at = (self.latencies.len() * percent / 100).min(self.latencies.len().checked_sub(1)?);
         Some(self.latencies[at].as_nanos() as f64 / 1000.0)
@@ -142,7 +142,7 @@ pub fn find<'a>(lanes: &'a [Lane], name: &str) -> Option<&'a Lane> {
     lanes.iter().find(|lane| lane.name == name)
 }
 
-/// The row of the cost that the base has on the other core, and not on the core of the load.
+/// The row for what the base costs on the other core, and not on the core of the load.
 const WAKING: &str = "waking another core, in addition";
 
 /// Returns the table of a race; `base` is the server with which the CPU time of the others is

@@ -9,10 +9,10 @@ use std::process::{Child, ChildStdout, Command, Stdio};
 use std::thread;
 use std::time::Duration;
 
-/// A server process. Dropping this value ends it.
+/// A server process, ended when this is dropped.
 pub struct Running {
     process: Child,
-    told: BufReader<ChildStdout>,
+    stdout: BufReader<ChildStdout>,
     pub port: u16,
 }
 
@@ -28,25 +28,26 @@ impl Running {
             .stdout(Stdio::piped())
             .spawn()
             .expect("this program can be started again");
-        let mut told = BufReader::new(process.stdout.take().expect("it is piped"));
-        let port = number(&mut told).and_then(|port| port.try_into().ok()).expect("the server says its port");
-        Self { process, told, port }
+        let mut stdout = BufReader::new(process.stdout.take().expect("it is piped"));
+        let port =
+            number(&mut stdout).and_then(|port| port.try_into().ok()).expect("the server prints its port");
+        Self { process, stdout, port }
     }
 
-    /// Returns the CPU time of the longest turn since the last query, in microseconds; zero if the
-    /// server does not time its turns.
+    /// Returns the CPU time of the longest turn since the last query, in microseconds; zero if the server
+    /// does not time its turns.
     pub fn longest_turn(&mut self) -> u64 {
         self.process.stdin.as_mut().expect("it is piped").write_all(b"?").expect("the server listens");
-        number(&mut self.told).expect("the server says its longest turn")
+        number(&mut self.stdout).expect("the server prints its longest turn")
     }
 
-    /// Returns the CPU time of all threads of the server and of its child so far.
+    /// Returns how much CPU time all threads of the server and of its child have used.
     pub fn cpu(&self) -> Duration {
         let nanos = self.threads("schedstat").filter_map(|stat| stat.split(' ').next()?.parse::<u64>().ok());
         Duration::from_nanos(nanos.sum())
     }
 
-    /// Returns how many times a thread of the server has waited so far.
+    /// Returns how often a thread of the server has waited.
     pub fn waits(&self) -> u64 {
         let count = |status: String| value(&status, "voluntary_ctxt_switches:");
         self.threads("status").filter_map(count).sum()
@@ -70,16 +71,16 @@ impl Running {
             .stderr(Stdio::null())
             .spawn()
             .ok()?;
-        // perf does not report when it has begun.
+        // perf does not tell when it has begun.
         thread::sleep(Duration::from_millis(200));
         work();
-        // perf can have ended already.
+        // perf may have ended already.
         let _ = kill_process(Pid::from_child(&perf), Signal::INT);
         let _ = perf.wait();
-        let told = fs::read_to_string(&out).ok()?;
+        let report = fs::read_to_string(&out).ok()?;
         let _ = fs::remove_file(&out);
         let count = |of: &str| {
-            let line = told.lines().find(|line| line.contains(of))?;
+            let line = report.lines().find(|line| line.contains(of))?;
             line.split(',').next()?.parse::<f64>().ok()
         };
         Some((count("instructions:u")?, count("instructions:k")?))
@@ -103,9 +104,9 @@ impl Running {
     }
 }
 
-fn number(told: &mut impl BufRead) -> Option<u64> {
+fn number(stdout: &mut impl BufRead) -> Option<u64> {
     let mut line = String::new();
-    told.read_line(&mut line).ok()?;
+    stdout.read_line(&mut line).ok()?;
     line.trim().parse().ok()
 }
 
@@ -117,7 +118,7 @@ fn value(status: &str, name: &str) -> Option<u64> {
 
 impl Drop for Running {
     fn drop(&mut self) {
-        // The server can have ended already.
+        // The server may have ended already.
         let _ = self.process.kill();
         let _ = self.process.wait();
     }

@@ -1,5 +1,4 @@
-//! The duration of a turn beside 15 clients that flood the server, and the latency of one client
-//! there.
+//! How long a turn takes beside 15 clients that flood the server, and how long one client waits there.
 
 use super::load::Load;
 use super::running::Running;
@@ -10,24 +9,23 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// The number of flooding clients: with the measured client, as many as an editor accepts.
+/// How many clients flood: with the measured client, as many as an editor accepts.
 const FLOODERS: usize = 15;
 
-/// The calls in flight of each flooding client: more than the buffers of the sockets hold.
+/// How many calls each flooding client has in flight: more than the buffers of the sockets hold.
 const DEPTH: usize = 900;
 
 /// The size of the arguments of their calls, in bytes.
 const BYTES: usize = 1024;
 
-/// The time between two calls of the measured client.
+/// How long the measured client waits between two calls.
 const PAUSE: Duration = Duration::from_micros(500);
 
-/// Measures the longest turn beside the flood, the latency of one client, and the calls of the
-/// flood.
+/// Measures the longest turn beside the flood, the latency of one client, and the calls of the flood.
 ///
-/// A turn should take less than a third of a display frame, which is 16.7 ms. The latency includes the time in which the threads of the load wait for
-/// each other on their core. The turns of `ide-mcp-blocking` are not timed: its server returns
-/// events one by one, and does not report the end of a turn.
+/// A turn should take less than a third of a display frame, which is 16.7 ms. The latency includes the time
+/// in which the threads of the load wait for each other on their core. We do not time the turns of
+/// `ide-mcp-blocking`: its server returns events one by one, and does not report the end of a turn.
 pub fn turns(rounds: usize) -> Section {
     let mut section = Section::default();
     let columns =
@@ -65,7 +63,7 @@ fn beside_a_flood(server: &str) -> [f64; 5] {
             });
         }
         thread::sleep(Duration::from_millis(300));
-        // This discards the turns in which the clients attached.
+        // Discard the turns in which the clients attached.
         server.longest_turn();
         let (begin, before, cpu) = (Instant::now(), count.load(Ordering::Relaxed), server.cpu());
         let mut latencies = Vec::new();

@@ -1,4 +1,4 @@
-//! The smallest editor on this crate, which does what the two others do: it accepts each proposal, and ends at Enter.
+//! The smallest editor on this crate. Like the two others, it accepts each proposal, and ends at Enter.
 
 use ide_mcp_blocking::ide::tool::{Tool, ToolCall};
 use ide_mcp_blocking::ide::{ServerConfig, ServerEvent};
