@@ -92,7 +92,8 @@ class RawAgent:
         while self.input.readline().strip():
             pass
         self.socket.settimeout(None)
-        self.answers, self.mentions, self.count, self.is_over = {}, [], 0, False
+        self.answers, self.count, self.is_over = {}, 0, False
+        self.mentions, self.lines = [], []  # the paths, and the first and last lines, or None
         threading.Thread(target=self.read, daemon=True).start()
         hello = self.request("initialize", {
             "protocolVersion": "2024-11-05", "capabilities": {}, "clientInfo": {"name": name, "version": "1"}})
@@ -128,7 +129,9 @@ class RawAgent:
                     if "method" not in message:
                         self.answers[message["id"]] = message
                     elif message["method"] == "at_mentioned":
-                        self.mentions.append(message["params"]["filePath"])
+                        mention = message["params"]
+                        self.lines.append([mention[line] for line in ("lineStart", "lineEnd") if line in mention] or None)
+                        self.mentions.append(mention["filePath"])
         except (OSError, ValueError):
             pass
         self.is_over = True

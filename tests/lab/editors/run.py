@@ -1,14 +1,15 @@
 #!/usr/bin/env python3
 """Real editors with the plugins of this project, driven by keys in tmux and by `ide-mcp agent --script`.
 
-    run.py [--list] EDITOR[=PROGRAM] [PATTERN]
+    run.py [--list] [--tree] EDITOR[=PROGRAM] [PATTERN]
     run.py nvim 'proposal_*'
     run.py nvim=target/newer/bin/nvim 'hostile_*'
 
 EDITOR is nvim, vim, emacs, or nvim_ffi: Neovim with the C library in its process, target/debug/libidemcp.so, in place
-of the sidecar. PROGRAM is another program of this editor, such as one that newer.sh has unpacked. Needs tmux, the
-editor, and target/debug/ide-mcp. Each scenario has an empty home and a folder of its own. Prints each scenario; the
-exit status is not 0 if one fails. Five minutes for each editor.
+of the sidecar. PROGRAM is another program of this editor, such as one that newer.sh has unpacked. With --tree, the
+plugin is that of the tree, and a change of it needs no build. Needs tmux, the editor, and target/debug/ide-mcp. Each
+scenario has an empty home and a folder of its own. Prints each scenario; the exit status is not 0 if one fails. Eight
+minutes for each editor.
 """
 
 import fnmatch
@@ -319,7 +320,9 @@ def pushed(name, params):
 def main():
     arguments = sys.argv[1:]
     only_list = "--list" in arguments
-    arguments = [argument for argument in arguments if argument != "--list"]
+    if "--tree" in arguments:
+        os.environ["IDE_MCP_PLUGIN_TREE"] = "1"
+    arguments = [argument for argument in arguments if argument not in ("--list", "--tree")]
     if not 1 <= len(arguments) <= 2:
         sys.exit(__doc__)
     name, _, program = arguments[0].partition("=")
@@ -338,8 +341,9 @@ def main():
     # The plugin is a part of the program.
     built = PROGRAM.read_bytes()
     for file in (ROOT / "adapters/editors" / name.partition("_")[0]).rglob("*.*"):
-        if file.suffix in (".el", ".lua", ".vim") and file.read_bytes() not in built:
-            sys.exit(f"{PROGRAM.name} has another {file.name}: cargo build --package ide-mcp-cli")
+        is_code = file.suffix in (".el", ".lua", ".vim") and "IDE_MCP_PLUGIN_TREE" not in os.environ
+        if is_code and file.read_bytes() not in built:
+            sys.exit(f"{PROGRAM.name} has another {file.name}: cargo build --package ide-mcp-cli, or --tree")
     failed = 0
     absent = getattr(editor, "ABSENT", {})
     for scenario in [scenario for scenario in chosen if scenario.__name__ in absent]:
