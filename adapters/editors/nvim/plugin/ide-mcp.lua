@@ -1,6 +1,7 @@
 -- Starts with the default options, unless the configuration of the person calls `setup` itself, or there is no screen.
-vim.api.nvim_create_user_command('IdeMcp', function(call) require('ide-mcp').command(call) end, {
-  nargs = 1, range = true, complete = function(typed) return require('ide-mcp').complete(typed) end,
+vim.api.nvim_create_user_command('IdeMcp', function(call) require('ide-mcp.commands').run(call) end, {
+  nargs = '+', range = true, bang = true, desc = 'Agents of ide-mcp',
+  complete = function(typed, line) return require('ide-mcp.commands').complete(typed, line) end,
 })
 
 local function start()

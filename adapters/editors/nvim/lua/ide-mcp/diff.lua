@@ -1,6 +1,7 @@
---- The view of a proposal: a tab with the file on the left and the proposal, which can be edited, on the right.
---- Writing the proposal accepts it, and closing the proposal rejects it.
-local editor = require('ide-mcp.editor')
+--- The view of a proposal: the file and the proposal, which can be edited, side by side in a tab or in the windows that
+--- are there, or the proposal alone with the lines of the file in between. Writing the proposal accepts it, and closing
+--- the proposal rejects it.
+local editor, windows = require('ide-mcp.editor'), require('ide-mcp.windows')
 local api = vim.api
 local M = {}
 
@@ -64,17 +65,15 @@ local function fill_buffer(buf, name, lines, buftype)
   vim.bo[buf].buftype, vim.bo[buf].modified = buftype, false
 end
 
--- Shows lines in the current window, in a buffer that ends with the window. Returns the buffer.
-local function show(name, lines, buftype)
+-- Returns a new buffer with lines. It has no file, whatever its name is.
+local function create(name, lines, buftype)
   -- A plugin would show the folder.
   if vim.loop.fs_lstat(name) then error('there is a file with the name of the view: ' .. name, 0) end
   local buf = api.nvim_create_buf(false, true)
-  api.nvim_win_set_buf(0, buf)
   fill_buffer(buf, name, lines, buftype)
-  vim.bo.bufhidden = 'wipe'
   -- The search for the other bracket takes at most so many milliseconds: by default 300, and so 1.2 s for a text of
   -- brackets.
-  vim.b.matchparen_timeout, vim.b.matchparen_insert_timeout = 20, 20
+  vim.b[buf].matchparen_timeout, vim.b[buf].matchparen_insert_timeout = 20, 20
   return buf
 end
 
@@ -89,41 +88,63 @@ local function status(proposal, first, last)
   return (' %s%s%%<%s '):format(proposal.outside and 'OUTSIDE: ' or '', first, escape(last .. proposal.label))
 end
 
--- Returns whether the current window shows the proposal, in the buffer that was made for it.
-local function is_ours(view)
-  local buf = view[2]
-  return buf and api.nvim_win_get_buf(0) == buf and vim.bo[buf].buftype == 'acwrite' and vim.bo[buf].modifiable
+-- Returns whether a window shows the proposal, in the buffer that was made for it.
+local function is_ours(view, window)
+  local buf = view.new
+  return buf and api.nvim_win_get_buf(window) == buf and vim.bo[buf].buftype == 'acwrite' and vim.bo[buf].modifiable
     and vim.startswith(api.nvim_buf_get_name(buf), view.name)
 end
 
--- Fills the tab of a proposal, and adds to `view` what has an end: the buffers, and `diffopt` of before, if it is changed.
-local function fill(proposal, view, old, new)
-  vim.bo.bufhidden = 'wipe' -- the empty buffer of the tab
-  local large, is_coarse = editor.too_large(old) or editor.too_large(new), false
-  local reason = large
+-- Returns what is too much in the two texts: a reason against all highlighting, one against marks of the differences, and
+-- whether matched lines, and whether the syntax, are too much.
+local function judge(old, new)
+  local large = editor.too_large(old) or editor.too_large(new)
+  local reason, is_coarse = large, false
   if not large then reason, is_coarse = too_much(old, new) end
   local is_plain = large or editor.too_large(old, max_syntax, max_line) or editor.too_large(new, max_syntax, max_line)
-  local function add(side, lines, buftype)
-    local buf = show(view.name .. side .. '/' .. tail(proposal.label), lines, buftype)
-    table.insert(view, buf)
-    if large then vim.cmd('setlocal nowrap') end -- a line of 15 MB takes 1.4 s to wrap
-    if not is_plain then highlight(buf, proposal.path) end
-    if not reason then vim.cmd('diffthis') end
-  end
-  if is_coarse then
+  return { large = large, reason = reason, is_coarse = is_coarse, is_plain = is_plain }
+end
+
+-- Shows a buffer of a view in a window.
+local function put(view, window, buf)
+  api.nvim_win_set_buf(window, buf)
+  api.nvim_set_current_win(window)
+  vim.bo[buf].bufhidden = 'wipe' -- its end rejects the proposal
+  if view.limits.large then vim.cmd('setlocal nowrap') end -- a line of 15 MB takes 1.4 s to wrap
+  if not view.limits.is_plain and vim.bo[buf].syntax == '' then highlight(buf, view.proposal.path) end
+end
+
+-- Opens the windows of a view, and adds to `view` what has an end.
+local function open(view, focus)
+  local proposal, limits = view.proposal, view.limits
+  view.place = windows.open(view.layout, focus)
+  vim.t.ide_mcp_proposal = proposal.call
+  view.tab = api.nvim_get_current_tabpage()
+  local left, right = unpack(view.place)
+  if limits.is_coarse and right then
     view.diffopt = vim.o.diffopt
     vim.opt.diffopt:remove(vim.tbl_filter(function(item) return item:find('^linematch') or item:find('^inline') end,
       vim.opt.diffopt:get()))
   end
-  if large then collectgarbage() end -- a message of 15 MB leaves several texts of that size
-  add('file', old, 'nofile')
-  vim.bo.modifiable = false
-  vim.wo.statusline = status(proposal, '', reason and 'no highlighting, ' .. reason .. ': ' or '')
-  vim.cmd('rightbelow vsplit')
-  add('proposal', new, 'acwrite')
-  vim.wo.statusline = status(proposal, ':w accepts, :q rejects. ', proposal.client .. ' proposes ') .. '%m'
-  vim.cmd('silent! normal! gg]c')
-  if not is_ours(view) then error('a plugin has taken the view of the proposal', 0) end
+  if limits.large then collectgarbage() end -- a message of 15 MB leaves several texts of that size
+  local note = limits.reason and 'no highlighting, ' .. limits.reason .. ': ' or ''
+  if right then
+    put(view, left, view.old)
+    vim.wo[left].statusline = status(proposal, '', note)
+    note = ''
+    if not limits.reason then vim.cmd('diffthis') end
+  end
+  local window = right or left
+  put(view, window, view.new)
+  if right and not limits.reason then vim.cmd('diffthis') end
+  vim.wo[window].statusline = status(proposal, ':w accepts, :q rejects. ', note .. proposal.client .. ' proposes ') .. '%m'
+  if right then
+    vim.cmd('silent! normal! gg]c')
+  else
+    require('ide-mcp.inline').mark(view.new, limits.reason and {} or view.before)
+  end
+  if not is_ours(view, window) then error('a plugin has taken the view of the proposal', 0) end
+  windows.keep(view.place, { view.old, view.new })
 end
 
 -- The texts that stay after their proposals were withdrawn. Each can have some MiB, and none is thrown away: with so many,
@@ -132,10 +153,10 @@ local withdrawn, max_kept = {}, 8
 
 -- Keeps the text of a proposal into which the person has typed, and which is not accepted, in a listed buffer. Neovim does
 -- not end while the text is there, since it counts as modified. Returns the buffer.
-local function keep(view, label)
-  local name = '[withdrawn] ' .. tail(label)
+local function keep(view)
+  local name = '[withdrawn] ' .. tail(view.proposal.label)
   local buf = api.nvim_create_buf(true, true)
-  fill_buffer(buf, view.name .. name, api.nvim_buf_get_lines(view[2], 0, -1, false), 'acwrite')
+  fill_buffer(buf, view.name .. name, api.nvim_buf_get_lines(view.new, 0, -1, false), 'acwrite')
   vim.bo[buf].modified = true
   table.insert(withdrawn, buf)
   api.nvim_create_autocmd('BufWriteCmd', { pattern = view.name .. '*', callback = function()
@@ -144,80 +165,143 @@ local function keep(view, label)
   return buf
 end
 
---- Shows a proposal: the event `diff` (docs/sidecar.md), with `client`, and with `accept(text)` and `reject()`, of
---- which the first call counts and returns true. Returns a function that closes the view; if the person has typed into
---- a text that was not accepted, that function keeps the text, and returns its buffer. Returns also a function that says
---- in the view that the proposal has ended: while the person types, the view stays open.
+-- Closes the windows of a view. The buffers stay.
+local function hide(view)
+  for _, buf in pairs({ view.old, view.new }) do
+    if api.nvim_buf_is_valid(buf) then vim.bo[buf].bufhidden = 'hide' end
+  end
+  if view.tab then pcall(api.nvim_tabpage_del_var, view.tab, 'ide_mcp_proposal') end -- other windows keep the tab
+  if view.place then windows.close(view.place, { view.old, view.new }) end
+  if view.diffopt then vim.o.diffopt = view.diffopt end
+  view.place, view.tab, view.diffopt, view.opened = nil, nil, nil, nil
+end
+
+-- Closes a view, and returns the buffer of what the person has typed, if the text was not accepted.
+local function close(view)
+  if view.is_closed then return end
+  view.is_closed = true
+  for _, autocmd in ipairs(view.autocmds) do pcall(api.nvim_del_autocmd, autocmd) end
+  local kept = api.nvim_buf_is_valid(view.new) and vim.bo[view.new].modified and keep(view) or nil
+  hide(view)
+  for _, buf in pairs({ view.old, view.new }) do
+    if api.nvim_buf_is_valid(buf) then api.nvim_buf_delete(buf, { force = true }) end
+  end
+  return kept
+end
+
+-- Returns the window of the current tab that shows the proposal, or nil.
+local function window_of(view)
+  local window = vim.fn.bufwinid(view.new)
+  return window ~= -1 and window or nil
+end
+
+-- Accepts the text of a view, unless nobody can have read it. Returns whether it is accepted.
+local function accept(view)
+  local new = view.new
+  if not view.opened then
+    editor.warn('the proposal was not on the screen yet: `:IdeMcp next` shows it')
+    return false
+  end
+  if vim.loop.hrtime() - view.opened < unread then
+    editor.warn('the proposal has just opened, and is not accepted yet')
+    return false
+  end
+  local text = table.concat(api.nvim_buf_get_lines(new, 0, -1, false), view.line_end) .. view.last_end
+  if view.proposal.accept(text) == false then return true end -- the view closes soon, and keeps what is typed
+  vim.bo[new].modified = false
+  vim.schedule(view.close) -- later: the rest of :wq would close another window
+  return true
+end
+
+-- Decides at the end of the buffer of the proposal, and when it is written.
+local function watch(view)
+  local new = view.new
+  local function at(events, options) table.insert(view.autocmds, api.nvim_create_autocmd(events, options)) end
+  -- By a pattern, not for the buffer: so `:w FILE` writes that file.
+  at('BufWriteCmd', { pattern = view.name .. 'proposal/*', callback = function()
+    if api.nvim_get_current_tabpage() ~= view.tab then -- `:wa` elsewhere
+      return editor.warn('a proposal is accepted in its own tab only')
+    end
+    if not is_ours(view, 0) then
+      view.proposal.reject()
+      vim.schedule(view.close)
+      return editor.warn('the proposal is rejected: a plugin has taken its view')
+    end
+    local is_modified = vim.bo[new].modified
+    if accept(view) then return end
+    vim.bo[new].modified = true -- else :wq goes on, and rejects
+    vim.schedule(function()
+      if api.nvim_buf_is_valid(new) then vim.bo[new].modified = is_modified end
+    end)
+  end })
+  at('BufWipeout', { buffer = new, callback = function()
+    view.proposal.reject()
+    vim.schedule(view.close)
+  end })
+  at({ 'TabEnter', 'BufWinEnter', 'WinEnter' }, { callback = function() vim.schedule(view.look) end })
+end
+
+-- Shows a view, and returns to the window of before if the focus stays there.
+local function show(view, focus)
+  local before, mode = api.nvim_get_current_win(), vim.fn.mode()
+  local is_done, problem = pcall(open, view, focus)
+  if not is_done then
+    view.close()
+    error(problem, 0)
+  end
+  if not focus and api.nvim_win_is_valid(before) then
+    api.nvim_set_current_win(before)
+    if mode == 't' then vim.cmd('startinsert') end
+  end
+  view.look()
+end
+
+--- Shows a proposal: the event `diff` (docs/sidecar.md), with `client`, `layout` and `focus`, and with `accept(text)` and
+--- `reject()`, of which the first call counts and returns true. Returns the view, a table of functions: `close` closes
+--- it, and returns a buffer if the person has typed into a text that was not accepted; `say_ended` says in the view that
+--- the proposal has ended, since it stays open while the person types; `hide` and `show` put it aside; `focus` goes
+--- there, `is_visible` says whether it is in the current tab, and `accept` accepts its text.
 function M.show(proposal)
   withdrawn = vim.tbl_filter(api.nvim_buf_is_loaded, withdrawn)
   if #withdrawn >= max_kept then
     error(('%d texts of withdrawn proposals stay until the person closes one: see `:ls`'):format(max_kept), 0)
   end
   local lines, line_end, last_end = editor.split(proposal.contents)
-  local before = api.nvim_get_current_tabpage()
-  vim.cmd('tabnew')
-  local tab, on_write, opened = api.nvim_get_current_tabpage(), nil, math.huge
   -- Nobody can guess the name, and so make a folder with it.
   local secret = vim.loop.random(8):gsub('.', function(byte) return ('%02x'):format(byte:byte()) end)
-  local view = { name = ('ide-mcp://%d-%s/'):format(proposal.call, secret) }
-  vim.t.ide_mcp_proposal = proposal.call
-  local function leave()
-    if on_write then pcall(api.nvim_del_autocmd, on_write) end
-    local text = view[2]
-    local kept = text and api.nvim_buf_is_valid(text) and vim.bo[text].modified and keep(view, proposal.label) or nil
-    pcall(api.nvim_tabpage_del_var, tab, 'ide_mcp_proposal') -- other windows of the person keep the tab
-    if api.nvim_get_current_tabpage() == tab and api.nvim_tabpage_is_valid(before) then
-      api.nvim_set_current_tabpage(before)
-    end
-    for _, buf in ipairs(view) do
-      if api.nvim_buf_is_valid(buf) then api.nvim_buf_delete(buf, { force = true }) end
-    end
-    if view.diffopt then vim.o.diffopt = view.diffopt end
-    return kept
+  local name = ('ide-mcp://%d-%s/'):format(proposal.call, secret)
+  local view = {
+    proposal = proposal, name = name, layout = proposal.layout, line_end = line_end, last_end = last_end, autocmds = {},
+    before = editor.before(proposal),
+  }
+  view.limits = judge(view.before, lines)
+  function view.close() return editor.quietly(function() return close(view) end) end -- another buffer can be entered
+  function view.hide() editor.quietly(function() hide(view) end) end
+  function view.show(focus) show(view, focus) end
+  function view.accept() return accept(view) end
+  function view.is_visible() return window_of(view) ~= nil end
+  function view.look() -- at the first time that it is on the screen
+    if view.opened or not view.place or not window_of(view) then return end
+    vim.cmd('redraw')
+    view.opened = vim.loop.hrtime()
   end
-  local function close() return editor.quietly(leave) end -- another buffer can be entered
-  local is_done, problem = pcall(fill, proposal, view, editor.before(proposal), lines)
-  if not is_done then
-    close()
-    if api.nvim_tabpage_is_valid(tab) then vim.cmd('tabclose! ' .. api.nvim_tabpage_get_number(tab)) end
-    error(problem, 0)
+  function view.focus()
+    if not view.tab or not api.nvim_tabpage_is_valid(view.tab) then return end
+    api.nvim_set_current_tabpage(view.tab)
+    local window = window_of(view)
+    if window then api.nvim_set_current_win(window) end
   end
-  local new = view[2]
-  -- By a pattern, not for the buffer: so `:w FILE` writes that file.
-  local pattern = view.name .. 'proposal/*'
-  on_write = api.nvim_create_autocmd('BufWriteCmd', { pattern = pattern, callback = function()
-    if api.nvim_get_current_tabpage() ~= tab then -- `:wa` elsewhere
-      return editor.warn('a proposal is accepted in its own tab only')
-    end
-    if not is_ours(view) then
-      proposal.reject()
-      vim.schedule(close)
-      return editor.warn('the proposal is rejected: a plugin has taken its view')
-    end
-    if vim.loop.hrtime() - opened < unread then
-      local is_modified = vim.bo[new].modified
-      vim.bo[new].modified = true -- else :wq goes on, and rejects
-      vim.schedule(function()
-        if api.nvim_buf_is_valid(new) then vim.bo[new].modified = is_modified end
-      end)
-      return editor.warn('the proposal has just opened, and is not accepted yet')
-    end
-    local text = table.concat(api.nvim_buf_get_lines(new, 0, -1, false), line_end) .. last_end
-    if proposal.accept(text) == false then return end -- the view closes soon, and keeps what is typed
-    vim.bo[new].modified = false
-    vim.schedule(close) -- later: the rest of :wq would close another window
-  end })
-  api.nvim_create_autocmd('BufWipeout', { buffer = new, callback = function()
-    proposal.reject()
-    vim.schedule(close)
-  end })
-  vim.cmd('redraw')
-  opened = vim.loop.hrtime()
-  return close, function()
-    for _, window in ipairs(vim.fn.win_findbuf(new)) do
+  function view.say_ended()
+    for _, window in ipairs(vim.fn.win_findbuf(view.new)) do
       vim.wo[window].statusline = status(proposal, 'ended, nothing is accepted. ', '')
     end
   end
+  view.old = create(name .. 'file/' .. tail(proposal.label), view.before, 'nofile')
+  vim.bo[view.old].modifiable = false
+  view.new = create(name .. 'proposal/' .. tail(proposal.label), lines, 'acwrite')
+  watch(view)
+  show(view, proposal.focus ~= false)
+  return view
 end
 
 return M

@@ -106,6 +106,12 @@ end
 -- has no end.
 local function is_plain(stat) return stat and stat.type == 'file' and stat.size <= max_file end
 
+--- Returns a text in which bytes that are not UTF-8 are question marks, if it has any.
+function M.utf8(text)
+  if text:find('[\128-\255]') and not pcall(fn.json_encode, text) then text = text:gsub('[\128-\255]', '?') end
+  return text
+end
+
 -- Returns the text of a file on disk, or nil.
 local function read(path)
   local flags = vim.loop.constants
@@ -151,6 +157,7 @@ end
 --- Tells the person something. A message of more than the line would wait for a key.
 function M.warn(message)
   local columns = math.max(0, vim.v.echospace - 9)
+  require('ide-mcp.log').message(one_line(tostring(message)))
   vim.notify(fn.printf('ide-mcp: %.' .. columns .. 'S', one_line(tostring(message))), vim.log.levels.WARN)
 end
 

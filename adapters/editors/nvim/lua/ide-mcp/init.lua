@@ -1,6 +1,14 @@
 --- Lets coding agents attach to Neovim: `:help ide-mcp`.
-local editor, program, sidecar = require('ide-mcp.editor'), require('ide-mcp.program'), require('ide-mcp.sidecar')
-local M = { agents = {}, is_paused = false, is_set_up = false }
+local editor, events, log = require('ide-mcp.editor'), require('ide-mcp.events'), require('ide-mcp.log')
+local program, proposals, sidecar = require('ide-mcp.program'), require('ide-mcp.proposals'), require('ide-mcp.sidecar')
+local turns = require('ide-mcp.turns')
+
+---@class IdeMcp
+---@field agents table<integer, string> The attached agents: their names and versions, by their connections.
+---@field target integer|nil The connection of the agent that takes the mentions, if the person chose one.
+---@field port integer|nil The port, once the sidecar listens.
+---@field environment table<string, string|userdata> What an agent in a terminal needs to find this Neovim.
+local M = { agents = {}, environment = {}, is_paused = false, is_set_up = false }
 
 local function quickfix()
   local function line(item)
@@ -14,6 +22,7 @@ local function review(arguments)
 end
 
 --- `:help ide-mcp-options`
+---@type IdeMcp.Options
 M.options = {
   command = { 'ide-mcp', 'sidecar' },
   config = {
@@ -22,73 +31,32 @@ M.options = {
   },
   answers = vim.tbl_extend('error', editor.tools, { review = review, ['nvim://quickfix'] = quickfix }),
   show = require('ide-mcp.diff').show,
+  layout = 'tab',
+  focus = true,
+  diffs = true,
+  tools = {},
+  terminal = { command = { 'claude' }, provider = 'native', layout = 'right', size = 0.4, folder = 'cwd' },
+  log = { level = 'warn', size = 1024 * 1024 },
   on_event = function() end,
 }
 
-local proposals = {} -- the open proposals by their calls; `close` closes the view, once there is one
 local questions = {} -- the open questions about agents, by their connections
 local calls = {} -- the open calls that wait to show something
-local waiting = {} -- what waits for the end of typing: functions, and functions that return whether it is their turn
-local timer = vim.loop.new_timer() -- runs them
-local last_key = 0 -- the time of the last key, in milliseconds
-local quiet = 500 -- so many milliseconds without a key end the typing of commands
--- Whether the next proposal waits for a key: the agent withdrew the one that the person saw, who could take the next for
--- it and accept a text that nobody has read.
-local is_held = false
 local started -- the command of the sidecar, with its program
-local is_acting = false -- whether an agent is served: a `:normal` of autocommands is no key of the person
-
--- The modes in which no command is half typed: `:help mode()`.
-local calm = { n = true, nt = true, v = true, V = true, ['\22'] = true, t = true }
 
 local warn = editor.warn
 
 local function config()
   local tools = vim.tbl_keys(editor.tools)
-  vim.list_extend(tools, { 'openDiff', 'getCurrentSelection', 'getLatestSelection', 'getWorkspaceFolders' })
-  return vim.tbl_extend('force', {
+  vim.list_extend(tools, { 'getCurrentSelection', 'getLatestSelection', 'getWorkspaceFolders' })
+  if M.options.diffs then table.insert(tools, 'openDiff') end
+  local members = vim.tbl_extend('force', {
     protocol = 1, name = 'Neovim', version = vim.fn.execute('version'):match('v([%d.]+)'), pid = vim.fn.getpid(),
     folders = { vim.fn.getcwd(-1, -1) }, tools = tools,
   }, M.options.config)
-end
-
-local function now() return vim.loop.hrtime() / 1e6 end
-
--- Runs a function for an agent.
-local function serve(act, ...)
-  is_acting = true
-  local is_done, bug = pcall(act, ...)
-  is_acting = false
-  if not is_done then warn(bug) end
-end
-
--- Runs the functions that wait, unless the person types: another window would take the next keys.
-local function go_on()
-  if not waiting[1] or not calm[vim.fn.mode(1)] or vim.fn.getcmdwintype() ~= '' then return end
-  local rest = last_key + quiet - now()
-  if rest > 0 then return timer:start(math.ceil(rest), 0, vim.schedule_wrap(go_on)) end
-  for at, waiter in ipairs(waiting) do
-    if waiter.is_due() then
-      table.remove(waiting, at)
-      serve(waiter.act)
-      vim.cmd('redrawstatus')
-      return go_on()
-    end
-  end
-end
-
--- Runs a function when the person does not type, and once it is due: after those that wait already, or at a place.
-local function later(act, is_due, place)
-  table.insert(waiting, place or #waiting + 1, { act = act, is_due = is_due or function() return true end })
-  vim.schedule(go_on)
-end
-
--- Returns whether the person has decided about the proposals that are shown: there is one at a time.
-local function is_decided()
-  for _, proposal in pairs(proposals) do
-    if proposal.is_shown then return false end
-  end
-  return true
+  local own = require('ide-mcp.models').offer(M.options.tools)
+  if own[1] then members.own = vim.list_extend(own, members.own or {}) end
+  return members
 end
 
 -- Returns whether the current tab is that of no proposal.
@@ -98,18 +66,21 @@ local function fail(call, problem)
   sidecar.send({ cmd = 'fail', call = call, message = tostring(problem) })
 end
 
--- Answers the call of an event by a function of the options, or by its failure. The function can outlive the process
--- that asked.
+-- Answers the call of an event by a function of the options, or by its failure. The function runs in a coroutine, so it
+-- can wait, and it can outlive the process that asked.
 local function respond(event, name, ...)
-  local agents = M.agents
-  local is_done, problem = pcall(function(...)
-    local result = M.options.answers[name](...)
-    if M.agents == agents then sidecar.send({ cmd = 'respond', call = event.call, result = result }) end
-  end, ...)
-  if not is_done and M.agents == agents then fail(event.call, problem) end
+  local agents, act = M.agents, M.options.answers[name] or require('ide-mcp.models').answers[name]
+  coroutine.wrap(function(...)
+    local is_done, problem = pcall(function(...)
+      local result = act(...)
+      if M.agents == agents then sidecar.send({ cmd = 'respond', call = event.call, result = result }) end
+    end, ...)
+    if not is_done and M.agents == agents then fail(event.call, problem) end
+  end)(...)
 end
 
-local function send_selection()
+--- Sends the selection, if it is in a file.
+function M.send_selection()
   local selection = sidecar.is_running() and editor.selection()
   if selection then sidecar.send(selection) end
 end
@@ -120,88 +91,37 @@ function on.listening(event)
   M.port = event.port
   local advice = program.advice(event.version, started)
   if advice then warn(advice) end
+  M.environment = event.environment
   for name, value in pairs(event.environment) do vim.fn.setenv(name, value) end
   if M.is_paused then sidecar.send({ cmd = 'pause' }) end
-  send_selection()
+  M.send_selection()
 end
 
 function on.connected(event)
   M.agents[event.conn] = editor.safe(vim.trim((event.client or 'agent') .. ' ' .. (event.version or '')))
+  events.emit('Connected', { conn = event.conn, client = M.agents[event.conn] })
 end
 
-function on.closed(event) M.agents[event.conn], questions[event.conn] = nil, nil end
+function on.closed(event)
+  local client = M.agents[event.conn]
+  M.agents[event.conn], questions[event.conn] = nil, nil
+  if M.target == event.conn then M.target = nil end
+  if client then events.emit('Closed', { conn = event.conn, client = client }) end
+end
 
 function on.diff(event)
   if not event.label then return fail(event.call, 'update ide-mcp: this sidecar does not judge what agents name') end
-  local proposal, compared = { label = event.label }, {}
-  local function answer(verdict, contents)
-    if proposals[event.call] ~= proposal then
-      if verdict == 'accept' then warn('nothing is accepted: the proposal has ended') end
-      return false
-    end
-    proposals[event.call] = nil
-    vim.defer_fn(go_on, 30) -- once the view is closed
-    local changed = contents ~= event.contents and contents or nil
-    sidecar.send({ cmd = 'answer', call = event.call, verdict = verdict, contents = changed })
-    if verdict == 'reject' then return true end
-    compared.text = contents or event.contents
-    -- The agent writes the file soon.
-    for _, ms in ipairs({ 200, 1000, 5000 }) do
-      vim.defer_fn(function()
-        later(function()
-          local is_other = editor.reread(event.path, compared)
-          if is_other and ms == 5000 then
-            warn(event.label .. ' on disk is not the accepted text, or you have typed since. Your changes stay')
-          end
-        end)
-      end, ms)
-    end
-    return true
-  end
-  proposals[event.call] = proposal
   event.client = M.agents[event.conn] or 'an agent'
-  function event.accept(text) return answer('accept', text) end
-  function event.reject() return answer('reject') end
-  later(function()
-    if proposals[event.call] ~= proposal then return end
-    proposal.is_shown = true
-    compared.buf = editor.buffer(event.old_path)
-    compared.tick = compared.buf and vim.api.nvim_buf_get_changedtick(compared.buf)
-    local is_done, close, say_ended = pcall(M.options.show, event)
-    if is_done then
-      proposal.close, proposal.say_ended = close, say_ended
-    else
-      proposals[event.call] = nil
-      fail(event.call, close)
-      warn(tostring(close))
-    end
-  end, function() return proposals[event.call] ~= proposal or is_decided() and not is_held end)
+  proposals.add(event)
 end
 
--- The reasons of a proposal that the agent has ended.
-local withdrawals = { close_tab = true, closeAllDiffTabs = true, cancelled = true }
-
-function on.diff_closed(event)
-  local proposal = proposals[event.call] or {}
-  proposals[event.call] = nil
-  if not proposal.close then return end
-  if proposal.say_ended then pcall(proposal.say_ended) end
-  later(function()
-    is_held = true
-    local kept = proposal.close()
-    -- At 80 columns the last sentence is cut: the status line says the same.
-    local name = editor.file_name(proposal.label, math.max(15, vim.v.echospace - 95))
-    local text = withdrawals[event.reason] and 'the agent withdrew %s. %s' or 'the proposal for %s ended. %s'
-    local place = type(kept) == 'number' and ('Your text: :b%d. '):format(kept) or ''
-    warn(text:format(name, place) .. 'The next proposal waits for a key')
-  end, nil, 1) -- the next view would open over it
-end
+on.diff_closed = proposals.close
 
 function on.call(event)
   local function act() respond(event, event.tool, event.arguments, event.path) end
   if event.tool ~= 'openFile' or event.arguments.makeFrontmost == false then return act() end
   calls[event.call] = act
-  later(function()
+  turns.later(function()
     if calls[event.call] ~= act then return end
     calls[event.call] = nil
     act()
@@ -219,7 +139,7 @@ function on.edit_expected(event)
   if buf and vim.bo[buf].modified then warn('an agent may write this file, which is not saved: ' .. event.path) end
 end
 
-function on.edit_ended(event) later(function() editor.reread(event.path) end) end
+function on.edit_ended(event) turns.later(function() editor.reread(event.path) end) end
 
 function on.mention_expired(event) warn('no agent took the mention of ' .. event.path) end
 
@@ -229,7 +149,7 @@ function on.consent(event)
   local question = {}
   questions[event.conn] = question
   local function is_open() return questions[event.conn] == question end
-  later(function()
+  turns.later(function()
     if not is_open() then return end
     -- The agent chose its name, so the words around it and the answers have to say all.
     -- The question fits in a line, so no part of the name begins one, as the answers do.
@@ -249,11 +169,13 @@ function on.error(event) warn(event.message) end
 
 function on.paused()
   M.is_paused = true
+  events.emit('Paused', {})
   warn('files and selections are hidden from agents')
 end
 
 function on.resumed()
   M.is_paused = false
+  events.emit('Resumed', {})
   warn('agents see files and selections again')
 end
 
@@ -261,9 +183,7 @@ end
 function on.status(event)
   if event.line then return end
   M.is_paused = event.paused
-  for call in pairs(proposals) do
-    if not vim.tbl_contains(event.calls, call) then on.diff_closed({ call = call }) end
-  end
+  proposals.keep(event.calls)
   for call in pairs(calls) do
     if not vim.tbl_contains(event.calls, call) then calls[call] = nil end
   end
@@ -277,27 +197,37 @@ function on.status(event)
       on.connected(agent)
     end
   end
+  if not M.agents[M.target] then M.target = nil end
 end
 
 local function on_event(event)
-  serve(M.options.on_event, event)
-  if on[event.event] then serve(on[event.event], event) end
+  log.event(event)
+  turns.serve(M.options.on_event, event)
+  if on[event.event] then turns.serve(on[event.event], event) end
   vim.cmd('redrawstatus')
 end
 
 -- Each process numbers its agents and calls from 1: those of the last one end. `M.agents` is a table for each process.
 local function on_end(problem)
-  for call in pairs(proposals) do on.diff_closed({ call = call }) end
-  M.agents, M.port, questions, calls = {}, nil, {}, {}
+  proposals.keep({})
+  local agents = M.agents
+  M.agents, M.target, M.port, questions, calls = {}, nil, nil, {}, {}
+  for conn, client in pairs(agents) do events.emit('Closed', { conn = conn, client = client }) end
   vim.cmd('redrawstatus')
   if problem then warn(problem) end
 end
 
---- Returns a text for the status line: the attached agents, or an empty text without a sidecar.
+--- Returns a text for the status line: the attached agents, or an empty text without a sidecar. It is no format: one that
+--- is evaluated, as in lualine, takes the component `ide_mcp`.
+---@return string
 function M.status()
   if not sidecar.is_running() then return '' end
-  local agents = table.concat(vim.tbl_values(M.agents), ', ')
-  local count = #vim.tbl_filter(function(proposal) return not proposal.is_shown end, vim.tbl_values(proposals))
+  local conns = vim.tbl_keys(M.agents)
+  table.sort(conns)
+  local agents = table.concat(vim.tbl_map(function(conn)
+    return (conn == M.target and '→' or '') .. M.agents[conn]
+  end, conns), ', ')
+  local count, is_held = proposals.waiting()
   local files = #vim.tbl_keys(calls)
   local function wait(number, what, more)
     return (' (%d %s%s)'):format(number, what .. (number == 1 and ' waits' or 's wait'), more or '')
@@ -307,12 +237,16 @@ function M.status()
   return '⧉ ' .. (agents == '' and 'no agent' or agents) .. note
 end
 
---- Sends a command of docs/sidecar.md.
+--- Returns whether the sidecar runs.
+---@return boolean
+M.is_running = sidecar.is_running
+
+--- Sends a command of docs/sidecar.md. Returns false if no sidecar runs.
+---@type fun(command: table): boolean
 M.send = sidecar.send
 
-local commands = {}
-
-function commands.start()
+--- Starts the sidecar, unless it runs.
+function M.start()
   if not M.is_set_up then return M.setup() end
   if sidecar.is_running() then return end
   local problem
@@ -321,15 +255,17 @@ function commands.start()
   sidecar.start(started, config, on_event, on_end)
 end
 
-function commands.stop()
+--- Stops the sidecar: agents are detached.
+function M.stop()
   sidecar.stop()
   on_end()
 end
 
-function commands.install()
+--- Fetches the program.
+function M.install()
   program.install(warn, function(text)
     if not sidecar.is_running() then
-      commands.start()
+      M.start()
     elseif started[1] == program.path then
       text = text .. '. Stop and start to use it'
     end
@@ -337,72 +273,38 @@ function commands.install()
   end)
 end
 
-function commands.uninstall()
-  if started and started[1] == program.path then commands.stop() end
+--- Removes the program that M.install() has fetched.
+function M.uninstall()
+  if started and started[1] == program.path then M.stop() end
   program.uninstall(warn)
 end
 
-local function send(command)
-  if not sidecar.send(command) then return warn('the sidecar does not run: `:IdeMcp start` starts it') end
-  return true
-end
-
-function commands.pause() send({ cmd = 'pause' }) end
-
-function commands.resume() send({ cmd = 'resume' }) end
-
-function commands.status()
-  if not sidecar.is_running() then return send() end
-  warn(('%s, port %s, %s'):format(M.status(), M.port or 'unknown', vim.fn.getcwd(-1, -1)))
-end
-
-function commands.mention(call)
-  local path, lines = editor.path(), call.range > 0 and { call.line1 - 1, call.line2 - 1 } or nil
-  if not path then return warn('no file is mentioned: the buffer has no file') end
-  if not send({ cmd = 'mention', path = path, lines = lines }) then return end
-  if not next(M.agents) then warn('no agent is attached: the mention waits up to 30 s for one') end
-end
-
---- Executes `:IdeMcp`.
-function M.command(call)
-  if not commands[call.args] then return warn('no command ' .. call.args) end
-  commands[call.args](call)
-end
-
---- Returns the arguments of `:IdeMcp` that begin so.
-function M.complete(typed)
-  return vim.tbl_filter(function(name) return vim.startswith(name, typed) end, vim.tbl_keys(commands))
-end
-
 --- Sets options, and starts.
+---@param options? IdeMcp.Options
 function M.setup(options)
   options = options or {}
-  for _, key in ipairs({ 'config', 'answers' }) do
+  for _, key in ipairs({ 'config', 'answers', 'terminal', 'log' }) do
     options[key] = vim.tbl_extend('force', M.options[key], options[key] or {})
   end
   M.options = vim.tbl_extend('force', M.options, options)
   M.is_set_up = true
   local group = vim.api.nvim_create_augroup('ide-mcp', {})
-  local function at(events, act) vim.api.nvim_create_autocmd(events, { group = group, callback = act }) end
-  vim.on_key(function(_, typed)
-    last_key = now()
-    if typed == '' or is_acting then return end -- the rest of a mapping; before Neovim 0.10 there is no `typed`
+  local function at(names, act) vim.api.nvim_create_autocmd(names, { group = group, callback = act }) end
+  turns.watch(function()
     editor.look()
-    if not is_held then return end
-    is_held = false
-    vim.schedule(go_on)
-  end, vim.api.nvim_create_namespace('ide-mcp'))
+    proposals.key()
+  end)
   local is_due = false
   vim.tbl_map(editor.note_time, vim.tbl_filter(vim.api.nvim_buf_is_loaded, vim.api.nvim_list_bufs()))
   at({ 'BufReadPost', 'BufWritePost' }, function(event) editor.note_time(event.buf) end)
-  at('CmdwinLeave', function() vim.schedule(go_on) end)
+  at('CmdwinLeave', function() vim.schedule(turns.go_on) end)
   at({ 'BufEnter', 'CursorMoved', 'CursorMovedI', 'ModeChanged', 'TextChanged', 'TextChangedI' }, function()
     if is_due then return end
     is_due = true
     vim.defer_fn(function()
       is_due = false
-      send_selection()
-      go_on()
+      M.send_selection()
+      turns.go_on()
     end, 30)
   end)
   at('VimLeavePre', sidecar.stop)
@@ -411,7 +313,7 @@ function M.setup(options)
     local name = vim.api.nvim_buf_get_name(event.buf)
     if name ~= '' then sidecar.send({ cmd = 'diagnostics_changed', uris = { editor.uri(name) } }) end
   end)
-  commands.start()
+  M.start()
 end
 
 return M

@@ -13,9 +13,7 @@ local max_deaths, within = 5, 60
 
 --- Sends a command. Returns false if no process runs.
 function M.send(command)
-  local line = vim.json.encode(command)
-  -- A buffer can have bytes that are not UTF-8; JSON cannot.
-  if line:find('[\128-\255]') and not pcall(vim.fn.json_encode, line) then line = line:gsub('[\128-\255]', '?') end
+  local line = require('ide-mcp.editor').utf8(vim.json.encode(command)) -- a buffer can have other bytes; JSON cannot
   return job ~= nil and pcall(vim.fn.chansend, job, line .. '\n')
 end
 

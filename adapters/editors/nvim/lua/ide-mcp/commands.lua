@@ -1,0 +1,132 @@
+--- The command `:IdeMcp`: `:help :IdeMcp`
+local editor, sidecar = require('ide-mcp.editor'), require('ide-mcp.sidecar')
+local plugin, proposals, terminal = require('ide-mcp'), require('ide-mcp.proposals'), require('ide-mcp.terminal')
+local api, fn = vim.api, vim.fn
+local M = {}
+
+local warn = editor.warn
+
+local function send(command)
+  if not sidecar.send(command) then return warn('the sidecar does not run: `:IdeMcp start` starts it') end
+  return true
+end
+
+-- The commands without arguments.
+local plain = {
+  start = plugin.start, stop = plugin.stop, install = plugin.install, uninstall = plugin.uninstall,
+  accept = function() proposals.decide('accept') end,
+  reject = function() proposals.decide('reject') end,
+  next = function() proposals.go(1) end,
+  previous = function() proposals.go(-1) end,
+  proposals = proposals.choose,
+  pause = function() send({ cmd = 'pause' }) end,
+  resume = function() send({ cmd = 'resume' }) end,
+  log = function() require('ide-mcp.log').open() end,
+}
+
+-- The commands with arguments, and with what `nvim_create_user_command` passes.
+local rich = { open = terminal.open, toggle = terminal.toggle, focus = terminal.focus }
+
+function plain.status()
+  if not sidecar.is_running() then return send() end
+  warn(('%s, port %s, %s'):format(plugin.status(), plugin.port or 'unknown', fn.getcwd(-1, -1)))
+end
+
+--- Lists the agents. The one that the person chooses takes the mentions, or no longer, or is disconnected.
+function plain.agents()
+  local conns, agents = vim.tbl_keys(plugin.agents), plugin.agents
+  if not conns[1] then return warn('there is no agent') end
+  table.sort(conns)
+  -- A name fits in a line, so no part of it begins one, as the answers do.
+  local room = math.max(8, math.min(64, vim.o.columns - 40))
+  local function name(conn) return editor.safe(agents[conn], room) end
+  local function line(conn) return name(conn) .. (conn == plugin.target and ' (takes the mentions)' or '') end
+  vim.ui.select(conns, { prompt = 'Agents', format_item = line }, function(conn)
+    if not conn then return end
+    local is_target = conn == plugin.target
+    local choices = { is_target and 'Mention to the last one that attached' or 'Mention to this agent', 'Disconnect it' }
+    vim.ui.select(choices, { prompt = name(conn) }, function(_, at)
+      if not at then return end
+      if plugin.agents ~= agents or not agents[conn] then return warn('the agent has left') end
+      if at == 2 then return send({ cmd = 'disconnect', conn = conn }) end
+      plugin.target = not is_target and conn or nil
+      vim.cmd('redrawstatus')
+    end)
+  end)
+end
+
+-- Mentions files, or lines of one: the first and the last from 0.
+local function mention(paths, lines)
+  for _, path in ipairs(paths) do
+    if not send({ cmd = 'mention', path = path, lines = lines, conn = plugin.target }) then return end
+  end
+  if not next(plugin.agents) then warn('no agent is attached: the mention waits up to 30 s for one') end
+end
+
+-- Returns the path and the lines of arguments such as `a file.txt 2 3`, or nil after a message.
+local function parse(arguments)
+  local function found(name)
+    local path = fn.fnamemodify(name, ':p')
+    return name ~= '' and vim.loop.fs_stat(path) and path:gsub('(.)[/\\]$', '%1') or nil
+  end
+  if found(arguments) then return found(arguments) end
+  local name, from, to = arguments:match('^(.-)%s+(%d+)%s+(%d+)$')
+  if not name then name, from = arguments:match('^(.-)%s+(%d+)$') end
+  name, from = name or arguments, tonumber(from)
+  to = tonumber(to) or from
+  local path = found(name) or found(name:match('^"(.*)"$') or name:match("^'(.*)'$") or '')
+  if not path then return warn('nothing is mentioned: there is no file ' .. name) end
+  if from and (from < 1 or to < from) then
+    return warn(('nothing is mentioned: %d to %d are no lines, which count from 1'):format(from, to))
+  end
+  return path, from and { from - 1, to - 1 } or nil
+end
+
+function rich.mention(arguments, call)
+  local first, last = nil, nil
+  if call.range > 0 then first, last = call.line1, call.line2 end
+  if arguments ~= '' then
+    local path, lines = parse(arguments)
+    return path and mention({ path }, lines)
+  end
+  local paths = require('ide-mcp.trees').paths(first, last)
+  if paths then return paths[1] and mention(paths) or warn('no file is mentioned: there is none under the cursor') end
+  local path = vim.bo.buftype == '' and editor.path()
+  if not path then return warn('no file is mentioned: the buffer has no file') end
+  mention({ path }, first and { first - 1, last - 1 })
+end
+
+function rich.send(arguments, call)
+  local text = arguments
+  if text == '' then
+    local last = math.max(call.line1, call.line2)
+    text = table.concat(api.nvim_buf_get_lines(0, call.line1 - 1, last, false), '\n')
+  end
+  terminal.send(text, call.bang)
+end
+
+--- Executes `:IdeMcp`.
+function M.run(call)
+  local name, arguments = call.args:match('^(%S+)%s*(.*)$')
+  if not plain[name] and not rich[name] then return warn('no command ' .. tostring(name)) end
+  if plain[name] and arguments ~= '' then return warn(name .. ' takes no arguments') end
+  if call.bang and name ~= 'send' then return warn(name .. ' takes no !') end
+  if plain[name] then return plain[name]() end
+  rich[name](arguments, call)
+end
+
+--- Returns the words that can follow what is typed.
+function M.complete(typed, line)
+  local name = line:match('IdeMcp!?%s+(%S+)%s')
+  if name == 'mention' then return fn.getcompletion(typed, 'file') end
+  if name == 'open' or name == 'toggle' or name == 'focus' then
+    return vim.tbl_filter(function(word) return vim.startswith(word, typed) end, { '--continue', '--resume', '--model' })
+  end
+  if name then return {} end
+  local names = vim.tbl_filter(function(word) return vim.startswith(word, typed) end,
+    vim.list_extend(vim.tbl_keys(plain), vim.tbl_keys(rich)))
+  table.sort(names)
+  return names
+end
+
+return M

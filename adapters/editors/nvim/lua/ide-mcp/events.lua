@@ -1,0 +1,14 @@
+--- Tells the configuration of the person what happens: `:help ide-mcp-events`
+local M = {}
+
+--- The data of the last event: Neovim passes them to autocommands since 0.8.
+M.data = {}
+
+function M.emit(name, data)
+  M.data = data
+  local event = { pattern = 'IdeMcp' .. name, modeline = false, data = vim.fn.has('nvim-0.8') == 1 and data or nil }
+  local is_done, problem = pcall(vim.api.nvim_exec_autocmds, 'User', event)
+  if not is_done then require('ide-mcp.editor').warn(problem) end
+end
+
+return M

@@ -1,0 +1,51 @@
+--- The log of the plugin: what it has told the person, and what agents did. `:help ide-mcp-log`
+local M = {}
+
+local levels = { debug = 1, info = 2, warn = 3, error = 4, off = 5 }
+-- The events that are news, and not only for who looks for a fault. Texts of files and agents are never in the log.
+local news = { listening = true, connected = true, closed = true, diff = true, diff_closed = true, over = true, gap = true,
+  problem = true, error = true, lock_file = true }
+
+--- Returns the path of the log.
+---@return string
+function M.path()
+  local folder = vim.fn.stdpath(vim.fn.has('nvim-0.8') == 1 and 'log' or 'cache')
+  return folder .. '/ide-mcp.log'
+end
+
+-- Writes a line. A log that has its size becomes the old one, so there are two at most.
+local function write(level, text)
+  local options = require('ide-mcp').options.log
+  if levels[level] < (levels[options.level] or levels.warn) then return end
+  local path = M.path()
+  local stat = vim.loop.fs_stat(path)
+  if stat and stat.size > options.size then vim.loop.fs_rename(path, path .. '.old') end
+  if not stat then vim.fn.mkdir(vim.fn.fnamemodify(path, ':h'), 'p') end
+  local file = vim.loop.fs_open(path, 'a', 384) -- 0600
+  if not file then return end
+  vim.loop.fs_write(file, ('%s %-5s %s\n'):format(os.date('%Y-%m-%d %H:%M:%S'), level, text))
+  vim.loop.fs_close(file)
+end
+
+--- Writes a message for the person, which is one plain line.
+function M.message(text) write('warn', text) end
+
+--- Writes an event of the sidecar.
+function M.event(event)
+  local editor = require('ide-mcp.editor')
+  local words = { event.event }
+  for _, name in ipairs({ 'conn', 'call', 'tool', 'client', 'label', 'reason', 'message', 'state' }) do
+    if event[name] ~= nil then table.insert(words, ('%s=%s'):format(name, editor.safe(tostring(event[name])))) end
+  end
+  write(news[event.event] and 'info' or 'debug', table.concat(words, ' '))
+end
+
+--- Shows the log.
+function M.open()
+  if not vim.loop.fs_stat(M.path()) then return require('ide-mcp.editor').warn('the log is empty: ' .. M.path()) end
+  require('ide-mcp.editor').quietly(function() vim.cmd('split ' .. vim.fn.fnameescape(M.path())) end)
+  vim.bo.readonly, vim.bo.modifiable, vim.bo.bufhidden, vim.bo.autoread = true, false, 'wipe', true
+  vim.cmd('normal! G')
+end
+
+return M

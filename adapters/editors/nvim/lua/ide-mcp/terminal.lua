@@ -1,0 +1,157 @@
+--- The terminals of agents: they open, hide and show, and take texts. `:help ide-mcp-terminal`
+local editor, providers, split = require('ide-mcp.editor'), require('ide-mcp.providers'), require('ide-mcp.words')
+local turns = require('ide-mcp.turns')
+local api, fn = vim.api, vim.fn
+local M = {}
+
+local terminals = {} -- by their numbers
+local last = 1 -- the number of the terminal that the person used last
+local back -- the window of before the terminal had the focus
+
+local warn = editor.warn
+
+-- Returns the folder of an agent: by default that of Neovim.
+local function folder_of(choice)
+  local cwd = fn.getcwd()
+  if type(choice) == 'function' then return choice() or cwd end
+  if choice ~= 'git' then return cwd end
+  local folder = cwd
+  while true do
+    if vim.loop.fs_stat(folder .. '/.git') then return folder end -- a file in a worktree
+    local above = fn.fnamemodify(folder, ':h')
+    if above == folder then return cwd end
+    folder = above
+  end
+end
+
+-- Returns the terminal with a number, if its agent runs.
+local function running(number)
+  local terminal = terminals[number]
+  if not terminal or terminal.has_ended then return nil end
+  if terminal.is_alive and not terminal:is_alive() then return nil end
+  return (not terminal.buf or api.nvim_buf_is_valid(terminal.buf)) and terminal or nil
+end
+
+-- Closes the terminal of an agent that has ended, once the person does not type. After a failure its last words stay.
+local function on_exit(number, terminal, status)
+  terminal.has_ended = true
+  if terminal.buf == api.nvim_get_current_buf() then vim.cmd('stopinsert') end -- the next keys are for the agent
+  if status ~= 0 then return warn(('the agent has ended with status %d'):format(status)) end
+  turns.later(function()
+    if terminals[number] ~= terminal then return end
+    terminals[number] = nil
+    terminal:close()
+  end)
+end
+
+-- Starts an agent in a terminal. Returns the terminal, or nil after a message.
+local function start(number, words)
+  local plugin = require('ide-mcp')
+  local options = plugin.options.terminal
+  local command = vim.list_extend(vim.list_slice(options.command), words)
+  if fn.executable(command[1]) == 0 then
+    return warn(command[1] .. ' is not in PATH: the option terminal.command names the agent')
+  end
+  -- The agent finds this Neovim by the variables of its sidecar.
+  if plugin.is_running() then vim.wait(2000, function() return plugin.port ~= nil end, 20) end
+  if terminals[number] then terminals[number]:close() end
+  local terminal, early -- the agent can end before the terminal is known
+  local is_done, problem = pcall(providers.open, options.provider, {
+    command = command, folder = folder_of(options.folder), layout = options.layout, size = options.size, number = number,
+    external = options.external, environment = plugin.environment,
+    on_exit = vim.schedule_wrap(function(status)
+      if terminal then on_exit(number, terminal, status) else early = status end
+    end),
+  })
+  if not is_done then return warn(problem) end
+  terminal = problem
+  terminals[number] = terminal
+  if terminal.buf then vim.b[terminal.buf].ide_mcp_terminal = number end
+  if early then on_exit(number, terminal, early) end
+  return terminal
+end
+
+-- Goes to a terminal.
+local function enter(terminal)
+  if terminal:is_focused() then return end
+  back = api.nvim_get_current_win()
+  if not terminal:is_shown() then terminal:show() end
+  terminal:focus()
+end
+
+-- Returns the number and the words of arguments such as `2 --resume`, or nil after a message.
+local function parse(line)
+  local words, problem = split(line)
+  if not words then return warn(problem) end
+  if not (words[1] or ''):find('^%d%d?$') then return nil, words end
+  return tonumber(table.remove(words, 1)), words
+end
+
+-- Calls a function with a running terminal, or with one that starts, and whether it has just started.
+local function with(line, act)
+  local number, words = parse(line)
+  if not words then return end
+  number = number or vim.b.ide_mcp_terminal or last
+  last = number
+  local terminal = running(number)
+  if terminal then return act(terminal, false, words) end
+  local window = api.nvim_get_current_win()
+  terminal = start(number, words)
+  if not terminal then return end
+  back = window
+  terminal:start()
+end
+
+--- Opens a terminal, or goes to the one that is there.
+function M.open(line)
+  with(line, function(terminal, _, words)
+    if words[1] then
+      warn(('agent %d runs already: `:IdeMcp open %d …` starts another one'):format(last, last + 1))
+    end
+    enter(terminal)
+  end)
+end
+
+--- Hides a terminal, or shows it.
+function M.toggle(line)
+  with(line, function(terminal)
+    if not terminal:is_shown() then return enter(terminal) end
+    local was_focused = terminal:is_focused()
+    terminal:hide()
+    if was_focused and back and api.nvim_win_is_valid(back) then api.nvim_set_current_win(back) end
+  end)
+end
+
+--- Goes to a terminal, or back from it.
+function M.focus(line)
+  with(line, function(terminal)
+    if not terminal:is_focused() then return enter(terminal) end
+    if back and api.nvim_win_is_valid(back) and back ~= api.nvim_get_current_win() then
+      api.nvim_set_current_win(back)
+    else
+      vim.cmd('wincmd p')
+    end
+  end)
+end
+
+-- Returns a line in which nothing is a key or ends the paste: without control characters and separators of lines.
+local function plain(line)
+  for _, pattern in ipairs({ '%c', '\194[\128-\159]', '\226\128[\168\169]' }) do line = line:gsub(pattern, ' ') end
+  return line
+end
+
+--- Sends a text to the terminal that was used last, as a paste and without Enter, or with one. Nothing in it is a key.
+function M.send(text, has_enter)
+  local terminal = running(last)
+  if not terminal then return warn('there is no terminal of an agent: `:IdeMcp open` opens one') end
+  text = editor.utf8(text):gsub('\r\n', '\n'):gsub('\t', '    ')
+  local lines = vim.tbl_map(plain, vim.split(text, '\n'))
+  -- The marks go always: an agent that starts has not asked for them yet, and reads them soon.
+  if not terminal:send('\27[200~' .. table.concat(lines, '\n') .. '\27[201~') then
+    return warn('the terminal takes no text')
+  end
+  -- Not at once: an agent could take it for a part of the paste.
+  if has_enter then vim.defer_fn(function() terminal:send('\r') end, 100) end
+end
+
+return M

@@ -1,0 +1,106 @@
+--- The windows of a proposal: a tab of its own, or windows of the person that are borrowed and given back.
+local api = vim.api
+local M = {}
+
+-- The options of a window that a proposal changes, `diffoff` aside.
+local changed = { 'statusline', 'wrap' }
+
+-- Returns a window with a file in the current tab, in place of which a proposal can be: not the terminal of the agent, nor
+-- the current one if the focus stays there. Without such a window, it returns a new one, and true.
+local function with_file(focus)
+  local function is_for_files(window)
+    local is_fixed = vim.fn.exists('+winfixbuf') == 1 and vim.wo[window].winfixbuf
+    return api.nvim_win_get_config(window).relative == '' and vim.bo[api.nvim_win_get_buf(window)].buftype == '' and not is_fixed
+  end
+  local last = vim.fn.win_getid(vim.fn.winnr('#'))
+  local current = api.nvim_get_current_win()
+  for _, window in ipairs({ current, last, unpack(api.nvim_tabpage_list_wins(0)) }) do
+    if window ~= 0 and is_for_files(window) and (focus or window ~= current) then return window end
+  end
+  vim.cmd(is_for_files(current) and 'rightbelow vsplit' or 'topleft vsplit')
+  return api.nvim_get_current_win(), true
+end
+
+-- Returns what a window shows, to show it there again.
+local function facts(window)
+  return api.nvim_win_call(window, function()
+    local options = {}
+    for _, name in ipairs(changed) do options[name] = api.nvim_get_option_value(name, { scope = 'local' }) end
+    return { window = window, buf = api.nvim_win_get_buf(window), view = vim.fn.winsaveview(), options = options }
+  end)
+end
+
+-- Shows in a window again what it showed.
+local function restore(lent, window)
+  local buf = api.nvim_buf_is_valid(lent.buf) and lent.buf or api.nvim_create_buf(true, false)
+  api.nvim_win_call(window, function()
+    vim.cmd('diffoff')
+    api.nvim_win_set_buf(window, buf)
+    for name, value in pairs(lent.options) do api.nvim_set_option_value(name, value, { scope = 'local' }) end
+    vim.fn.winrestview(lent.view)
+  end)
+end
+
+--- Opens the windows of a layout: `tab`, `vertical` and `horizontal` have two, and `inline` has one. Returns the windows
+--- in a list, with `lent`, what the first one showed, and `from`, the window of before. Without `focus`, that window stays.
+function M.open(layout, focus)
+  local from = api.nvim_get_current_win()
+  if layout == 'tab' or layout == nil then
+    vim.cmd('tabnew')
+    vim.bo.bufhidden = 'wipe' -- the empty buffer
+    local left = api.nvim_get_current_win()
+    vim.cmd('rightbelow vsplit')
+    return { left, api.nvim_get_current_win(), from = from }
+  end
+  local window, is_new = with_file(focus)
+  local place = { window, from = from, lent = not is_new and facts(window) or nil }
+  if layout == 'inline' then return place end
+  if layout ~= 'vertical' and layout ~= 'horizontal' then error('no layout ' .. tostring(layout), 0) end
+  api.nvim_set_current_win(window)
+  vim.cmd(layout == 'vertical' and 'rightbelow vsplit' or 'rightbelow split')
+  place[2] = api.nvim_get_current_win()
+  return place
+end
+
+--- Has a borrowed window outlive `:q` in it: Neovim closes it, so another one takes its place.
+function M.keep(place, bufs)
+  if not place.lent then return end
+  place.autocmd = api.nvim_create_autocmd('QuitPre', { callback = function()
+    local window = api.nvim_get_current_win()
+    if window ~= place[1] or not vim.tbl_contains(bufs, api.nvim_win_get_buf(window)) then return end
+    vim.cmd('noautocmd split')
+    local other = api.nvim_get_current_win()
+    restore(place.lent, other)
+    place.lent.window = other
+    vim.schedule(function()
+      if not (api.nvim_win_is_valid(window) and api.nvim_win_is_valid(other)) then return end
+      if place.lent then -- it was not closed: the text is modified
+        place.lent.window = window
+        api.nvim_win_close(other, true)
+      end
+    end)
+  end })
+end
+
+--- Closes the windows, gives back the borrowed one, and returns to the window of before, if the person is in one of these.
+function M.close(place, bufs)
+  local current, lent = api.nvim_get_current_win(), place.lent
+  local function is_of_view(window)
+    return api.nvim_win_is_valid(window) and vim.tbl_contains(bufs, api.nvim_win_get_buf(window))
+  end
+  local was_inside = is_of_view(current)
+  place.lent = nil
+  if place.autocmd then api.nvim_del_autocmd(place.autocmd) end
+  if lent and is_of_view(lent.window) then restore(lent, lent.window) end
+  if was_inside and api.nvim_win_is_valid(place.from) then api.nvim_set_current_win(place.from) end
+  -- Neovim 0.7 gives the line of the tabs back to the windows if the tab is closed, and not for the last window in it.
+  for _, tab in ipairs(api.nvim_list_tabpages()) do
+    local others = vim.tbl_filter(function(window) return not is_of_view(window) end, api.nvim_tabpage_list_wins(tab))
+    if not others[1] and vim.fn.tabpagenr('$') > 1 then vim.cmd('tabclose! ' .. api.nvim_tabpage_get_number(tab)) end
+  end
+  for _, buf in ipairs(bufs) do
+    for _, window in ipairs(vim.fn.win_findbuf(buf)) do pcall(api.nvim_win_close, window, true) end
+  end
+end
+
+return M

@@ -1,0 +1,25 @@
+--- Returns the words of a line as a shell splits them: quotation marks and backslashes keep blanks in a word. Nothing else
+--- has a meaning, and no shell sees them. Returns nil and the reason if a quotation has no end.
+return function(line)
+  local words, word, quote, at = {}, nil, nil, 1
+  while at <= #line do
+    local character = line:sub(at, at)
+    local follows = line:sub(at + 1, at + 1)
+    if character == quote then
+      quote = nil
+    elseif not quote and (character == '"' or character == "'") then
+      quote, word = character, word or ''
+    elseif character == '\\' and (not quote and follows ~= '' or quote == '"' and follows:find('["\\]')) then
+      word, at = (word or '') .. follows, at + 1
+    elseif not quote and character:find('%s') then
+      if word then table.insert(words, word) end
+      word = nil
+    else
+      word = (word or '') .. character
+    end
+    at = at + 1
+  end
+  if quote then return nil, 'the quotation has no end: ' .. quote end
+  if word then table.insert(words, word) end
+  return words
+end
