@@ -138,7 +138,7 @@ def set_option(name, value):
 
 END_POPUPS = []
 OPENS_AGAIN = False  # whether `openFile` reads a file again that has changed on disk
-OWN_SCENARIOS = ["hand", "vi_only", "nvim_only"]
+OWN_SCENARIOS = ["hand", "vi_only", "nvim_only", "nvim_hand"]
 
 # Scenarios that this plugin cannot play, with the reasons.
 ABSENT = {

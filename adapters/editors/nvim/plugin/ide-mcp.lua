@@ -4,6 +4,22 @@ vim.api.nvim_create_user_command('IdeMcp', function(call) require('ide-mcp.comma
   complete = function(typed, line) return require('ide-mcp.commands').complete(typed, line) end,
 })
 
+-- The maps are names for keys of the person: `:help ide-mcp-keys`. A count is the number of a terminal.
+local function map(modes, name, keys) vim.keymap.set(modes, ('<Plug>(ide-mcp-%s)'):format(name), keys) end
+
+for _, name in ipairs({ 'open', 'toggle', 'focus' }) do
+  map({ 'n', 'x', 't' }, name, function()
+    vim.cmd(('IdeMcp %s %s'):format(name, vim.v.count > 0 and vim.v.count or ''))
+  end)
+end
+for _, name in ipairs({ 'accept', 'reject', 'next', 'previous', 'proposals', 'agents', 'pause', 'resume' }) do
+  map({ 'n', 'x', 't' }, name, function() vim.cmd('IdeMcp ' .. name) end)
+end
+for _, name in ipairs({ 'mention', 'send' }) do
+  map('n', name, function() vim.cmd('IdeMcp ' .. name) end)
+  map('x', name, (':IdeMcp %s<CR>'):format(name))
+end
+
 local function start()
   if #vim.api.nvim_list_uis() == 0 or vim.g.ide_mcp_start == false then return end
   local plugin = require('ide-mcp')

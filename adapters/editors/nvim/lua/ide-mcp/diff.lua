@@ -105,9 +105,8 @@ local function judge(old, new)
   return { large = large, reason = reason, is_coarse = is_coarse, is_plain = is_plain }
 end
 
--- Shows a buffer of a view in a window.
-local function put(view, window, buf)
-  api.nvim_win_set_buf(window, buf)
+-- Has a window show a buffer of a view as the limits allow.
+local function dress(view, window, buf)
   api.nvim_set_current_win(window)
   vim.bo[buf].bufhidden = 'wipe' -- its end rejects the proposal
   if view.limits.large then vim.cmd('setlocal nowrap') end -- a line of 15 MB takes 1.4 s to wrap
@@ -117,7 +116,8 @@ end
 -- Opens the windows of a view, and adds to `view` what has an end.
 local function open(view, focus)
   local proposal, limits = view.proposal, view.limits
-  view.place = windows.open(view.layout, focus)
+  view.place = {}
+  windows.open(view.place, view.layout, focus, view.old, view.new)
   vim.t.ide_mcp_proposal = proposal.call
   view.tab = api.nvim_get_current_tabpage()
   local left, right = unpack(view.place)
@@ -129,13 +129,13 @@ local function open(view, focus)
   if limits.large then collectgarbage() end -- a message of 15 MB leaves several texts of that size
   local note = limits.reason and 'no highlighting, ' .. limits.reason .. ': ' or ''
   if right then
-    put(view, left, view.old)
+    dress(view, left, view.old)
     vim.wo[left].statusline = status(proposal, '', note)
     note = ''
     if not limits.reason then vim.cmd('diffthis') end
   end
   local window = right or left
-  put(view, window, view.new)
+  dress(view, window, view.new)
   if right and not limits.reason then vim.cmd('diffthis') end
   vim.wo[window].statusline = status(proposal, ':w accepts, :q rejects. ', note .. proposal.client .. ' proposes ') .. '%m'
   if right then
@@ -271,7 +271,7 @@ function M.show(proposal)
   local secret = vim.loop.random(8):gsub('.', function(byte) return ('%02x'):format(byte:byte()) end)
   local name = ('ide-mcp://%d-%s/'):format(proposal.call, secret)
   local view = {
-    proposal = proposal, name = name, layout = proposal.layout, line_end = line_end, last_end = last_end, autocmds = {},
+    proposal = proposal, name = name, layout = proposal.layout or 'tab', line_end = line_end, last_end = last_end, autocmds = {},
     before = editor.before(proposal),
   }
   view.limits = judge(view.before, lines)

@@ -27,12 +27,16 @@ local severities = { 'Error', 'Warning', 'Information', 'Hint' }
 -- Returns a line of a loaded buffer. Rows and columns count from 0.
 local function line_of(buf, row) return api.nvim_buf_get_lines(buf, row, row + 1, false)[1] or '' end
 
--- Returns a column in UTF-16 units. The other column counts bytes.
-local function units(line, column)
+-- Returns a column in UTF-16 units, or in those of another encoding. The other column counts bytes.
+local function units(line, column, encoding)
   column = math.min(column, #line)
-  if fn.has('nvim-0.11') == 1 then return vim.str_utfindex(line, 'utf-16', column) end
-  return (select(2, vim.str_utfindex(line, column)))
+  if encoding == 'utf-8' then return column end
+  if fn.has('nvim-0.11') == 1 then return vim.str_utfindex(line, encoding or 'utf-16', column) end
+  local wide, narrow = vim.str_utfindex(line, column)
+  return encoding == 'utf-32' and wide or narrow
 end
+
+M.units = units
 
 --- Returns what the paths of one file have in common. On Windows they differ in the case, and with 'shellslash' in the
 --- slashes.

@@ -1,17 +1,27 @@
 --- `:checkhealth ide-mcp`
 local M = {}
 
-function M.check()
-  local health = vim.health or require('health')
-  local function report(kind, ...) return (health[kind] or health['report_' .. kind])(...) end -- before Neovim 0.10
-  local plugin = require('ide-mcp')
+local health = vim.health or require('health')
+local function report(kind, ...) return (health[kind] or health['report_' .. kind])(...) end -- before Neovim 0.10
+
+-- Returns the command of the sidecar with other words than `sidecar`, which can stand behind `docker exec` and its like.
+local function other(command, ...) return vim.list_extend(vim.list_slice(command, 1, #command - 1), { ... }) end
+
+-- Reports why an agent finds no editor, or another one, as `ide-mcp doctor` does. It attaches to none: one could ask.
+local function check_doctor(command)
+  local kinds = { problem = 'error', warning = 'warn', note = 'info', ok = 'ok' }
+  report('start', 'ide-mcp doctor')
+  for _, line in ipairs(vim.fn.systemlist(other(command, 'doctor', '--json', '--no-connect'))) do
+    local is_json, finding = pcall(vim.json.decode, line)
+    if is_json and type(finding) == 'table' and finding.event == 'finding' then
+      report(kinds[finding.status] or 'info', finding.says, finding.status ~= 'ok' and finding.advice and { finding.advice } or nil)
+    end
+  end
+end
+
+local function check_editor(plugin, command)
   local program = require('ide-mcp.program')
-  local command, problem = program.find(plugin.options.command)
-  report('start', 'ide-mcp')
-  if not command then return report('error', problem) end
-  local words = vim.list_slice(command)
-  words[#words] = '--version' -- in place of `sidecar`, behind a command such as `docker exec`
-  local answer = vim.trim(vim.fn.system(words))
+  local answer = vim.trim(vim.fn.system(other(command, '--version')))
   report(vim.v.shell_error == 0 and 'ok' or 'error', ('%s: %s'):format(answer, vim.fn.exepath(command[1])))
   local advice = vim.v.shell_error == 0 and program.advice(answer:match('%S+$'), command)
   if advice then report('warn', advice) end
@@ -19,7 +29,24 @@ function M.check()
   if not plugin.port then return report('warn', 'the sidecar does not listen yet', { ':checkhealth ide-mcp' }) end
   report('ok', ('agents attach at port %d in %s'):format(plugin.port, vim.fn.getcwd(-1, -1)))
   if next(plugin.agents) then return report('ok', plugin.status()) end
-  report('warn', 'no agent is attached', { 'Start `claude` in this folder, or run `ide-mcp doctor`' })
+  report('warn', 'no agent is attached', { 'Start `claude` in this folder, or `:IdeMcp open`' })
+end
+
+local function check_terminal(plugin)
+  local agent = plugin.options.terminal.command[1]
+  if vim.fn.executable(agent) == 1 then return report('ok', '`:IdeMcp open` starts ' .. vim.fn.exepath(agent)) end
+  report('warn', agent .. ' is not in PATH', { 'Install it, or name the agent in the option terminal.command' })
+end
+
+function M.check()
+  local plugin = require('ide-mcp')
+  local command, problem = require('ide-mcp.program').find(plugin.options.command)
+  report('start', 'ide-mcp')
+  if not command then return report('error', problem) end
+  check_editor(plugin, command)
+  check_terminal(plugin)
+  report('info', 'the log is ' .. require('ide-mcp.log').path())
+  check_doctor(command)
 end
 
 return M

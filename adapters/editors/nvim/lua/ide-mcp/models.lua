@@ -1,6 +1,206 @@
---- The tools that the model can have of Neovim: `:help ide-mcp-tools`
+--- The tools with which the model asks Neovim, once the person has chosen them: `:help ide-mcp-tools`. Each answer is a
+--- text of lines, the first of which says how many there are: a model pays for each.
+local editor = require('ide-mcp.editor')
+local fn = vim.fn
 local M = { answers = {} }
 
-function M.offer() return {} end
+-- An answer has at most so many lines and bytes.
+local max_lines, max_bytes = 300, 24 * 1024
+local max_line = 300 -- and each line so many bytes
+local max_visited = 20000 -- so many entries of folders are looked at without git
+local patience = 8000 -- so many milliseconds are spent on a language server
+
+local path = { type = 'string', description = 'The file: its absolute path, or that below the folder' }
+
+local offers = {
+  symbols = {
+    description = 'The symbols of a file, such as functions and types, with their lines, from the language server',
+    schema = { type = 'object', properties = { path = path }, required = { 'path' } },
+  },
+  references = {
+    description = 'Where a symbol is used in the project, from the language server',
+    schema = {
+      type = 'object', required = { 'path', 'line', 'symbol' },
+      properties = {
+        path = path, line = { type = 'integer', description = 'The line of the file that has the symbol, from 1' },
+        symbol = { type = 'string', description = 'The symbol as that line has it' },
+      },
+    },
+  },
+  files = {
+    description = 'The files of the project, without those that git ignores',
+    schema = {
+      type = 'object',
+      properties = { part = { type = 'string', description = 'A text that the path has; without it all files' } },
+    },
+  },
+}
+
+--- Returns the tools with these names, for the configuration of the sidecar.
+function M.offer(names)
+  return vim.tbl_map(function(name)
+    local offer = offers[name] or error(('there is no tool %s: symbols, references, files'):format(name), 0)
+    return vim.tbl_extend('error', { name = name, models = true }, offer)
+  end, names)
+end
+
+-- Waits in a coroutine for a function that takes what goes on with the results. Returns nothing after the patience.
+local function await(act)
+  local caller, is_over = coroutine.running(), false
+  local function go_on(...)
+    if is_over then return end
+    is_over = true
+    coroutine.resume(caller, ...)
+  end
+  vim.defer_fn(go_on, patience)
+  act(vim.schedule_wrap(go_on))
+  return coroutine.yield()
+end
+
+local function folder() return vim.loop.fs_realpath(fn.getcwd(-1, -1)) or fn.getcwd(-1, -1) end
+
+-- Returns whether a path without links is below the folder.
+local function is_inside(real)
+  local root = editor.key(folder()):gsub('[/\\]$', '')
+  return vim.startswith(editor.key(real), root .. '/')
+end
+
+-- Returns the path below the folder.
+local function short(real) return real:sub(#folder():gsub('[/\\]$', '') + 2) end
+
+-- Returns the path of a file that the model names, which is in the folder.
+local function judge(name)
+  if type(name) ~= 'string' or name:find('%c') then error('path is not the path of a file', 0) end
+  local real = vim.loop.fs_realpath(editor.is_path(name) and name or folder() .. '/' .. name)
+  if not real or not is_inside(real) then error('there is no such file in the folder of Neovim', 0) end
+  return real
+end
+
+-- Returns lines as an answer. `what` has the word for one, and for several.
+local function answer(lines, what, total)
+  local shown, size = {}, 0
+  for _, line in ipairs(lines) do
+    line = line:gsub('%c', ' '):sub(1, max_line)
+    size = size + #line + 1
+    if #shown == max_lines or size > max_bytes then break end
+    table.insert(shown, line)
+  end
+  total = total or #lines
+  local head = #shown < total and ('%d of %d %s'):format(#shown, total, what[2]) or ('%d %s'):format(total, what[total == 1 and 1 or 2])
+  return head .. '\n' .. table.concat(shown, '\n')
+end
+
+-- Returns the buffer of a file, and its language server that has an ability. The file is loaded if it is not open, and its
+-- server can take a moment to attach.
+local function server_of(real, ability)
+  if not editor.buffer(real) then editor.tools.openFile({ filePath = real, makeFrontmost = false }, real) end
+  local buf, rest = editor.buffer(real), patience / 100
+  while buf and rest > 0 do
+    local clients = (vim.lsp.get_clients or vim.lsp.get_active_clients)({ bufnr = buf })
+    for _, client in pairs(clients) do -- before Neovim 0.8 those of all buffers
+      if vim.lsp.buf_is_attached(buf, client.id) and client.server_capabilities[ability] then return buf, client end
+    end
+    if not next(clients) and rest < patience / 100 - 20 then break end
+    rest = rest - 1
+    await(function(go_on) vim.defer_fn(go_on, 100) end)
+  end
+  error('Neovim has no language server that knows this of the file', 0)
+end
+
+-- Asks a language server. Returns its result.
+local function ask(client, buf, method, params)
+  params.textDocument = { uri = vim.uri_from_bufnr(buf) }
+  local problem, result = await(function(go_on)
+    local handler = function(err, value) go_on(err and (err.message or 'the server failed') or false, value) end
+    if fn.has('nvim-0.11') == 1 then return client:request(method, params, handler, buf) end
+    client.request(method, params, handler, buf)
+  end)
+  if problem == nil then error('the language server does not answer', 0) end
+  if problem then error(problem, 0) end
+  return result ~= vim.NIL and result or {}
+end
+
+function M.answers.symbols(arguments)
+  local buf, client = server_of(judge(arguments.path), 'documentSymbolProvider')
+  local lines, total = {}, 0
+  local function add(symbols, indent)
+    for _, symbol in ipairs(symbols) do
+      total = total + 1
+      local range = symbol.range or symbol.location.range
+      local kind = (vim.lsp.protocol.SymbolKind[symbol.kind] or 'symbol'):lower()
+      if #lines <= max_lines then
+        table.insert(lines, ('%s%s %s, lines %d to %d'):format(indent, kind, symbol.name, range.start.line + 1, range['end'].line + 1))
+      end
+      if symbol.children and #indent < 20 then add(symbol.children, indent .. '  ') end
+    end
+  end
+  add(ask(client, buf, 'textDocument/documentSymbol', {}), '')
+  return answer(lines, { 'symbol', 'symbols' }, total)
+end
+
+function M.answers.references(arguments)
+  local real, line, symbol = judge(arguments.path), arguments.line, arguments.symbol
+  if type(line) ~= 'number' or type(symbol) ~= 'string' or symbol == '' then error('line is a number, and symbol a text', 0) end
+  local buf, client = server_of(real, 'referencesProvider')
+  local text = vim.api.nvim_buf_get_lines(buf, line - 1, line, false)[1] or ''
+  local column = text:find(symbol, 1, true)
+  if not column then error(('line %d has no %s'):format(line, symbol:sub(1, 60)), 0) end
+  local found = ask(client, buf, 'textDocument/references', {
+    position = { line = line - 1, character = editor.units(text, column - 1, client.offset_encoding) },
+    context = { includeDeclaration = true },
+  })
+  local lines, outside = {}, 0
+  for _, place in ipairs(found) do
+    local at = vim.uri_to_fname(place.uri)
+    at = vim.loop.fs_realpath(at) or at
+    if is_inside(at) then
+      table.insert(lines, ('%s:%d'):format(short(at), place.range.start.line + 1))
+    else
+      outside = outside + 1
+    end
+  end
+  return answer(lines, { 'reference', 'references' }) .. (outside > 0 and ('\n%d outside of the folder'):format(outside) or '')
+end
+
+-- Returns the files of the folder by git, or nil.
+local function tracked(root)
+  if fn.executable('git') == 0 then return nil end
+  local pieces = {}
+  local status = await(function(go_on)
+    fn.jobstart({ 'git', '-c', 'core.fsmonitor=false', 'ls-files', '-z', '--cached', '--others', '--exclude-standard' }, {
+      cwd = root, stdout_buffered = true, on_stdout = function(_, lines) pieces = lines end,
+      on_exit = function(_, status) go_on(status) end,
+    })
+  end)
+  if status ~= 0 then return nil end
+  local paths = vim.split(table.concat(pieces, '\n'), '\n') -- Neovim has line feeds in place of NUL
+  return vim.tbl_filter(function(name) return name ~= '' end, paths)
+end
+
+-- Returns the files of the folder by a walk, which passes over hidden ones.
+local function walked(root)
+  local found, folders, visited = {}, { '' }, 0
+  while folders[1] and visited < max_visited do
+    local below = table.remove(folders, 1)
+    local handle = vim.loop.fs_scandir(root .. '/' .. below)
+    while handle and visited < max_visited do
+      local name, kind = vim.loop.fs_scandir_next(handle)
+      if not name then break end
+      visited = visited + 1
+      if kind == 'directory' and not vim.startswith(name, '.') then table.insert(folders, below .. name .. '/') end
+      if kind == 'file' and not vim.startswith(name, '.') then table.insert(found, below .. name) end
+    end
+  end
+  return found
+end
+
+function M.answers.files(arguments)
+  local part = arguments.part or ''
+  if type(part) ~= 'string' then error('part is not a text', 0) end
+  local root = folder()
+  local paths = vim.tbl_filter(function(name) return name:find(part, 1, true) ~= nil end, tracked(root) or walked(root))
+  table.sort(paths)
+  return answer(paths, { 'file', 'files' })
+end
 
 return M

@@ -36,8 +36,8 @@ end
 local function on_exit(number, terminal, status)
   terminal.has_ended = true
   if terminal.buf == api.nvim_get_current_buf() then vim.cmd('stopinsert') end -- the next keys are for the agent
-  if status ~= 0 then return warn(('the agent has ended with status %d'):format(status)) end
   turns.later(function()
+    if status ~= 0 then return warn(('the agent has ended with status %d'):format(status)) end
     if terminals[number] ~= terminal then return end
     terminals[number] = nil
     terminal:close()
@@ -99,7 +99,7 @@ local function with(line, act)
   terminal = start(number, words)
   if not terminal then return end
   back = window
-  terminal:start()
+  if not terminal.has_ended then terminal:start() end
 end
 
 --- Opens a terminal, or goes to the one that is there.

@@ -41,25 +41,28 @@ local function restore(lent, window)
   end)
 end
 
---- Opens the windows of a layout: `tab`, `vertical` and `horizontal` have two, and `inline` has one. Returns the windows
---- in a list, with `lent`, what the first one showed, and `from`, the window of before. Without `focus`, that window stays.
-function M.open(layout, focus)
-  local from = api.nvim_get_current_win()
-  if layout == 'tab' or layout == nil then
+--- Opens the windows of a layout for two buffers, or for the second one: `tab`, `vertical` and `horizontal` have two
+--- windows, and `inline` has one. Adds the windows to `place`, with `lent`, what the first one showed, and `from`, the window
+--- of before. Without `focus`, that window stays.
+function M.open(place, layout, focus, old, new)
+  place.from = api.nvim_get_current_win()
+  local split = ({ tab = 'vsplit', vertical = 'vsplit', horizontal = 'split' })[layout]
+  if not split and layout ~= 'inline' then error('no layout ' .. tostring(layout), 0) end
+  if layout == 'tab' then
     vim.cmd('tabnew')
     vim.bo.bufhidden = 'wipe' -- the empty buffer
-    local left = api.nvim_get_current_win()
-    vim.cmd('rightbelow vsplit')
-    return { left, api.nvim_get_current_win(), from = from }
+    place[1] = api.nvim_get_current_win()
+  else
+    local window, is_new = with_file(focus)
+    if not is_new then place.lent = facts(window) end
+    place[1] = window
+    api.nvim_set_current_win(window)
   end
-  local window, is_new = with_file(focus)
-  local place = { window, from = from, lent = not is_new and facts(window) or nil }
-  if layout == 'inline' then return place end
-  if layout ~= 'vertical' and layout ~= 'horizontal' then error('no layout ' .. tostring(layout), 0) end
-  api.nvim_set_current_win(window)
-  vim.cmd(layout == 'vertical' and 'rightbelow vsplit' or 'rightbelow split')
+  api.nvim_win_set_buf(place[1], split and old or new)
+  if not split then return end
+  vim.cmd('rightbelow ' .. split)
   place[2] = api.nvim_get_current_win()
-  return place
+  api.nvim_win_set_buf(place[2], new)
 end
 
 --- Has a borrowed window outlive `:q` in it: Neovim closes it, so another one takes its place.

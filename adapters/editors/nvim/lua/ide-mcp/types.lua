@@ -1,0 +1,76 @@
+---@meta
+--- The types of the options and of what functions of the person take. Nothing loads this file: it is for the language
+--- server of Lua, whose library has the folder of the plugin, for example by lazydev.nvim.
+
+---@class IdeMcp.Options
+---@field command? string[] The command of the sidecar.
+---@field config? table<string, any> Further members of the configuration of docs/sidecar.md.
+---@field answers? table<string, function> Own tools, prompts and resources, by their names and URIs.
+---@field show? fun(proposal: IdeMcp.Proposal): IdeMcp.View|fun(): integer|nil The view of a proposal.
+---@field layout? 'tab'|'vertical'|'horizontal'|'inline' Where a proposal is shown.
+---@field focus? boolean Whether a proposal takes the focus.
+---@field diffs? boolean Whether agents can propose changes in Neovim; otherwise they ask in their terminal.
+---@field tools? ('symbols'|'references'|'files')[] What the model can ask.
+---@field terminal? IdeMcp.TerminalOptions
+---@field log? IdeMcp.LogOptions
+---@field on_event? fun(event: table) Receives every event of docs/sidecar.md.
+
+---@class IdeMcp.TerminalOptions
+---@field command? string[] The command of the agent.
+---@field provider? 'native'|'snacks'|'toggleterm'|'tmux'|'external'|'auto'|fun(start: IdeMcp.Start): IdeMcp.Terminal
+---@field layout? 'left'|'right'|'above'|'below'|'float'
+---@field size? number A part of the screen up to 1, and otherwise columns or lines.
+---@field folder? 'cwd'|'git'|fun(): string|nil The folder of the agent.
+---@field external? string[] The command of another terminal, to which that of the agent is added.
+
+---@class IdeMcp.LogOptions
+---@field level? 'debug'|'info'|'warn'|'error'|'off'
+---@field size? integer The bytes from which on a new log begins; the old one stays.
+
+--- How an agent starts.
+---@class IdeMcp.Start
+---@field command string[]
+---@field folder string
+---@field environment table<string, string|userdata> The variables; `vim.NIL` is for one to remove. Neovim has them too.
+---@field layout string
+---@field size number
+---@field number integer The number of the terminal, from 1.
+---@field on_exit fun(status: integer) To be called when the agent has ended.
+
+--- A terminal of an agent. With `buf`, each function has a default.
+---@class IdeMcp.Terminal
+---@field buf? integer The buffer of the terminal.
+---@field show? fun(self)
+---@field hide? fun(self)
+---@field focus? fun(self)
+---@field is_shown? fun(self): boolean
+---@field is_focused? fun(self): boolean
+---@field is_alive? fun(self): boolean
+---@field send? fun(self, text: string): boolean
+---@field close? fun(self)
+
+--- A proposal of an agent.
+---@class IdeMcp.Proposal
+---@field call integer
+---@field conn integer
+---@field client string The name of the agent.
+---@field path string
+---@field old_path string
+---@field label string The file, for a title.
+---@field outside boolean Whether the file is in none of the folders.
+---@field old string|nil The text of the file.
+---@field contents string The proposed text.
+---@field layout string
+---@field focus boolean
+---@field accept fun(text?: string): boolean
+---@field reject fun(): boolean
+
+--- A view of a proposal. Only `close` has to be there.
+---@class IdeMcp.View
+---@field close fun(): integer|nil
+---@field say_ended? fun()
+---@field hide? fun()
+---@field show? fun(focus: boolean)
+---@field focus? fun()
+---@field is_visible? fun(): boolean
+---@field accept? fun(): boolean

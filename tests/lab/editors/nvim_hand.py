@@ -1,0 +1,629 @@
+"""What a person does by hand in Neovim alone: providers of terminals, maps, events, the log, lists of files of plugins.
+
+The plugins that are named here cannot be installed from a registry of Debian, PyPI or npm: stand-ins have the calls that
+their documentation has.
+"""
+
+import json
+import re
+import sys
+import time
+
+from hand import RUNS, Hand, paste, proposes
+from hostile import RawAgent, is_scenario, of_row
+from run import Failure, await_
+
+
+def lua(room, code):
+    room.type("<Escape>", f":lua {' '.join(code.split())}", "<Enter>")
+
+
+def lines_of(room, name, count):
+    """Waits until a file of the folder has so many lines, and returns them."""
+    path = room.folder / name
+    return await_(f"{name} has {count} lines",
+                  lambda: path.exists() and len(path.read_text().splitlines()) >= count and path.read_text().splitlines())
+
+
+# --- Terminals
+
+
+def terminals_have_numbers(room):
+    hand = Hand(room)
+    hand.run("open --first")
+    hand.terminal(1)
+    hand.run_in_terminal("open --again")
+    room.shows("agent 1 runs already")
+    hand.run_in_terminal("open 2 --second")
+    second = hand.terminal(2)
+    if second["arguments"] != ["--second"]:
+        raise Failure(f"the arguments are {second['arguments']}")
+    await_("both are there", lambda: len(re.findall(RUNS, room.screen())) == 2)
+    room.type("x")
+    hand.has_typed(second, b"x")
+    hand.run_in_terminal("toggle 1")
+    await_("one is there", lambda: len(re.findall(RUNS, room.screen())) == 1)
+    hand.run("toggle 1")
+    await_("both are there", lambda: len(re.findall(RUNS, room.screen())) == 2)
+    if len(hand.terminals()) != 2:
+        raise Failure("another agent was started")
+
+
+def terminal_has_its_layout(room):
+    hand = Hand(room)
+    for count, layout in enumerate(["left", "above", "below", "float", "right"], 1):
+        lua(room, f"require('ide-mcp').options.terminal.layout = '{layout}'")
+        hand.run("open")
+        hand.terminal(count)
+        room.shows(RUNS)
+        row = next(row for row, line in enumerate(room.screen().splitlines()) if "STAND-IN" in line)
+        column = room.screen().splitlines()[row].index("STAND-IN")
+        expected = {"left": row == 0 and column == 0, "right": row == 0 and column > 60, "above": row == 0 and column == 0,
+                    "below": row > 10 and column == 0, "float": row > 1 and 20 < column < 60}
+        if not expected[layout]:
+            raise Failure(f"{layout}: at {row}, {column}")
+        room.type("<C-d>")
+        room.hides(RUNS)
+        await_("one window is left", lambda: room.screen().count("⧉") == 1)
+
+
+def terminal_starts_at_the_root_of_git(room):
+    (room.home / ".git").mkdir()
+    hand = Hand(room)
+    hand.run("open")
+    if hand.terminal(1)["folder"] != str(room.folder):
+        raise Failure("the folder is not that of Neovim")
+    room.type(*room.keys.LEAVE_TERMINAL)
+    lua(room, "require('ide-mcp').options.terminal.folder = 'git'")
+    hand.run("open 2")
+    if hand.terminal(2)["folder"] != str(room.home):
+        raise Failure(f"the folder is {hand.terminal(2)['folder']}")
+
+
+def failed_agent_leaves_its_last_words(room):
+    hand = Hand(room)
+    (room.home / "commands/claude").write_text("#!/bin/sh\necho no account\nexit 3\n")
+    hand.run("open")
+    room.shows("the agent has ended with status 3")
+    room.shows("no account")
+    time.sleep(1)
+    room.shows("no account")
+
+
+# The calls of the documentation of snacks.nvim (docs/terminal.md, docs/win.md) and of toggleterm.nvim (README, "Custom
+# terminals"). What they are called with is written down.
+TERMINAL_STAND_INS = {
+    "snacks": """
+        local function note(...) vim.fn.writefile({vim.fn.json_encode({...})}, 'calls', 'a') end
+        package.preload.snacks = function() return { terminal = { open = function(cmd, opts)
+          note(cmd, opts)
+          local window = { buf = vim.api.nvim_create_buf(false, true) }
+          function window:show() vim.cmd('botright vsplit'); vim.api.nvim_win_set_buf(0, self.buf) end
+          function window:hide() vim.api.nvim_win_close(vim.fn.bufwinid(self.buf), true) end
+          window:show()
+          vim.api.nvim_buf_call(window.buf, function() vim.fn.termopen(cmd, { cwd = opts.cwd }) end)
+          return window
+        end } } end
+    """,
+    "toggleterm": """
+        local function note(...) vim.fn.writefile({vim.fn.json_encode({...})}, 'calls', 'a') end
+        local Terminal = {}
+        function Terminal:new(term)
+          note(term.cmd, { cwd = term.dir, win = { position = term.direction } })
+          return setmetatable(term, { __index = Terminal })
+        end
+        function Terminal:open(size)
+          vim.cmd('botright vsplit')
+          if self.bufnr then return vim.api.nvim_win_set_buf(0, self.bufnr) end
+          vim.cmd('enew')
+          self.bufnr = vim.api.nvim_get_current_buf()
+          self.job_id = vim.fn.termopen(self.cmd, { cwd = self.dir, on_exit = function(...) self:on_exit(...) end })
+        end
+        function Terminal:close() vim.api.nvim_win_close(vim.fn.bufwinid(self.bufnr), true) end
+        package.preload['toggleterm.terminal'] = function() return { Terminal = Terminal } end
+    """,
+}
+
+
+def terminals_of_plugins_are_called(room):
+    hand = Hand(room)
+    for count, (name, code) in enumerate(TERMINAL_STAND_INS.items(), 1):
+        def act(name=name, code=code, count=count):
+            room.write("stand_in.lua", code)
+            lua(room, "dofile('stand_in.lua')")
+            lua(room, f"require('ide-mcp').options.terminal.provider = '{name}'")
+            hand.run(f"open {count} --model 'a b;c'")
+            facts = hand.terminal(count)
+            if facts["arguments"] != ["--model", "a b;c"] or facts["folder"] != str(room.folder):
+                raise Failure(f"started as {facts['arguments']} in {facts['folder']}")
+            _, opts = json.loads(lines_of(room, "calls", count)[-1])
+            if opts["cwd"] != str(room.folder) or opts["win"]["position"] not in ("right", "vertical"):
+                raise Failure(f"called with {opts}")
+            room.shows(RUNS)
+            hand.run_in_terminal("toggle")
+            room.hides(RUNS)
+            hand.run("toggle")
+            room.shows(RUNS)
+            hand.run_in_terminal("focus")
+            hand.run("send hello")
+            hand.has_typed(facts, *paste("hello"))
+            hand.run("focus")
+            room.type("<C-d>")
+            room.hides(RUNS)
+            room.shows("second")
+        of_row(name, act)
+
+
+def terminal_of_the_person_is_called(room):
+    hand = Hand(room)
+    room.write("provider.lua", """
+        require('ide-mcp').options.terminal.provider = function(start)
+          vim.cmd('botright split')
+          vim.cmd('enew')
+          local job = vim.fn.termopen(start.command, { cwd = start.folder, on_exit = function(_, s) start.on_exit(s) end })
+          return { buf = vim.api.nvim_get_current_buf(), show = function(self)
+            vim.cmd('botright split')
+            vim.api.nvim_win_set_buf(0, self.buf)
+          end }
+        end
+    """)
+    lua(room, "dofile('provider.lua')")
+    hand.run("open")
+    facts = hand.terminal()
+    room.type("x")
+    hand.has_typed(facts, b"x")
+    hand.run_in_terminal("toggle")
+    room.hides(RUNS)
+    hand.run("toggle")
+    room.shows(RUNS)
+
+
+def agent_runs_in_a_pane_of_tmux(room):
+    room.environment |= {"TMUX": f"{room.home}/tmux,1,0", "TMUX_PANE": "%0"}
+    hand = Hand(room)
+    room.tmux("set-environment", "-g", "HOME", str(room.home))  # where the stand-in writes
+    lua(room, "require('ide-mcp').options.terminal.provider = 'tmux'")
+    hand.run("open --model 'a b;c'")
+    facts = hand.terminal()
+    if facts["arguments"] != ["--model", "a b;c"] or facts["folder"] != str(room.folder):
+        raise Failure(f"started as {facts['arguments']} in {facts['folder']}")
+    if facts["environment"].get("CLAUDE_CODE_SSE_PORT") != room.lock().stem:
+        raise Failure("the environment has not the port of the editor")
+
+    def panes():
+        return len(room.tmux("list-panes").splitlines())
+
+    await_("two panes", lambda: panes() == 2)
+    room.shows(RUNS)  # it has the focus
+    room.tmux("select-pane", "-t", "%0")
+    hand.run("send #{pane_id} $HOME;x")
+    hand.has_typed(facts, *paste("#{pane_id} $HOME;x"))
+    hand.run("toggle")
+    await_("one pane", lambda: panes() == 1)
+    hand.run("toggle")
+    await_("two panes", lambda: panes() == 2)
+    room.shows(RUNS)
+    room.tmux("select-pane", "-t", "%0")
+    hand.run("focus")
+    room.shows(RUNS)
+    room.type("<C-d>")
+    await_("one pane", lambda: panes() == 1)
+    hand.run("send more")
+    room.shows("there is no terminal of an agent")
+
+
+def agent_runs_in_another_program(room):
+    hand = Hand(room)
+    lua(room, "local t = require('ide-mcp').options.terminal; t.provider = 'external';"
+              " t.command = {'sh', '-c', 'env > started.new; pwd >> started.new; mv started.new started; sleep 5'};"
+              " t.external = {'nice'}")
+    hand.run("open")
+    lines = lines_of(room, "started", 3)
+    if f"CLAUDE_CODE_SSE_PORT={room.lock().stem}" not in lines or lines[-1] != str(room.folder):
+        raise Failure(f"started with {lines}")
+    hand.run("toggle")
+    room.shows("the window of the agent is one of nice")
+    hand.run("send hello")
+    room.shows("the terminal takes no text")
+
+
+# --- Keys and events
+
+
+def maps_do_what_they_say(room):
+    hand = Hand(room)
+    room.write("maps.lua", """
+        for keys, name in pairs({ t = 'toggle', m = 'mention', s = 'send', a = 'accept', r = 'reject', f = 'focus' }) do
+          vim.keymap.set({ 'n', 'x' }, '\\\\' .. keys, '<Plug>(ide-mcp-' .. name .. ')')
+        end
+        vim.keymap.set({ 'n', 't' }, '<C-y>', '<Plug>(ide-mcp-toggle)')
+    """)
+    lua(room, "dofile('maps.lua')")
+    agent = RawAgent(room)
+    room.shows("hostile 1")
+    room.type("gg", "Vj", "\\m")
+    await_("the lines are mentioned", lambda: agent.lines == [[0, 1]])
+    room.type("<Escape>", "2", "<C-y>")
+    facts = hand.terminal()
+    room.shows(RUNS)
+    room.type("<C-y>")  # from the terminal
+    room.hides(RUNS)
+    room.type("gg", "V", "\\s")
+    hand.has_typed(facts, *paste("𝒳bc def"), *paste("𝒳bc def\n"))
+    call = agent.propose(room.path("b.txt"), "new\n")
+    room.shows(room.proposal("b.txt"))
+    room.type("<Reading>", "\\a")
+    agent.answer(call)
+    room.hides(room.proposal("b.txt"))
+
+
+def events_are_told(room):
+    hand = Hand(room)
+    room.write("events.lua", """
+        vim.api.nvim_create_autocmd('User', { pattern = 'IdeMcp*', callback = function(event)
+          local data = event.data or require('ide-mcp.events').data
+          vim.fn.writefile({ vim.fn.json_encode({ event.match, data }) }, 'told', 'a')
+        end })
+    """)
+    lua(room, "dofile('events.lua')")
+    for command, result in [("accept", ["FILE_SAVED", "new\n"]), ("reject", ["DIFF_REJECTED", "b.txt"])]:
+        agent = proposes(room, "b.txt", "new\n", *result)
+        room.shows(room.proposal("b.txt"))
+        room.type("<Reading>")
+        hand.run(command)
+        agent.done()
+        room.hides(room.proposal("b.txt"))
+    agent = room.play(room.propose("b.txt", "new\n"), {"sleep": 20000})
+    room.shows(room.proposal("b.txt"))
+    agent.process.kill()
+    told = [json.loads(line) for line in lines_of(room, "told", 12)]
+    names = [name.removeprefix("IdeMcp") for name, _ in told]
+    if sorted(names) != sorted(["Connected", "Proposal", "Decided", "Closed"] * 3):
+        raise Failure(f"told: {names}")
+    verdicts = [data["verdict"] for name, data in told if name == "IdeMcpDecided"]
+    if verdicts != ["accept", "reject", "withdrawn"]:
+        raise Failure(f"the verdicts are {verdicts}")
+    proposal = next(data for name, data in told if name == "IdeMcpProposal")
+    if proposal["path"] != room.path("b.txt") or proposal["client"] != "ide-mcp-agent 0.2.0" or "contents" in proposal:
+        raise Failure(f"told: {proposal}")
+    first = json.dumps(told[0][1])
+    if told[0][0] != "IdeMcpConnected" or "ide-mcp-agent" not in first:
+        raise Failure(f"told first: {told[0]}")
+
+
+def name_of_an_agent_is_no_format_of_lualine(room):
+    hand = Hand(room)
+    room.write("line.lua", """
+        package.preload['lualine.component'] = function() return { extend = function() return {} end } end
+        _G.component = require('lualine.components.ide_mcp')
+        vim.o.statusline = '%!v:lua.component.update_status()'
+    """)
+    agent = RawAgent(room, "%{writefile([],'pwned')}%{%1%}%")
+    lua(room, "dofile('line.lua')")
+    room.shows(re.escape("⧉ %{writefile([],'pwned')}%{%1%}% 1"))
+    if (room.folder / "pwned").exists():
+        raise Failure("the name was evaluated")
+    agent.end()
+    room.shows(room.keys.DETACHED)
+    hand.run("status")
+    room.shows("no agent")
+
+
+# --- Mentions
+
+
+# The calls of the documentation of each plugin: the file under the cursor is b.txt, and the marked ones are both.
+TREE_STAND_INS = {
+    "oil": ("package.loaded.oil = { get_cursor_entry = function() return { name = 'b.txt', type = 'file' } end,"
+            " get_current_dir = function() return DIR .. '/' end }", 1),
+    "NvimTree": ("package.loaded['nvim-tree.api'] = { marks = { list = function() return {} end }, tree = {"
+                 " get_node_under_cursor = function() return { name = 'b.txt', absolute_path = DIR .. '/b.txt' } end } }", 1),
+    "NvimTree with marks": ("package.loaded['nvim-tree.api'] = { marks = { list = function() return {"
+                            " { absolute_path = DIR .. '/a.txt' }, { absolute_path = DIR .. '/b.txt' } } end } }", 2),
+    "neo-tree": ("vim.b.neo_tree_source = 'filesystem'; package.loaded['neo-tree.sources.manager'] = { get_state = function(name)"
+                 " assert(name == 'filesystem'); return { tree = { get_node = function() return {"
+                 " path = DIR .. '/b.txt' } end } } end }", 1),
+    "minifiles": ("package.loaded['mini.files'] = { get_fs_entry = function() return {"
+                  " fs_type = 'file', name = 'b.txt', path = DIR .. '/b.txt' } end }", 1),
+    "snacks_picker_list": ("package.loaded.snacks = { picker = { get = function(o) assert(o.source == 'explorer')"
+                           " return { { selected = function() return {} end,"
+                           " current = function() return { file = DIR .. '/b.txt' } end } } end } }", 1),
+    "snacks_picker_list with marks": ("package.loaded.snacks = { picker = { get = function() return { { selected = function()"
+                                      " return { { file = DIR .. '/a.txt' }, { file = DIR .. '/b.txt' } } end } } end } }", 2),
+    "fern": ("vim.fn.mkdir('autoload/fern', 'p'); vim.opt.rtp:append(DIR); vim.fn.writefile({ 'function! fern#helper#new() abort',"
+             " \"return {'sync': {'get_selected_nodes': {-> [{'_path': getcwd() . '/a.txt'}, {'_path': getcwd() . '/b.txt'}]}}}\","
+             " 'endfunction' }, 'autoload/fern/helper.vim')", 2),
+    "nerdtree": ("vim.cmd([[let g:NERDTreeFileNode = {'GetSelected': {-> {'path': {'str': {-> getcwd() . '/b.txt'}}}}}]])", 1),
+    "dirvish": ("vim.api.nvim_set_current_line(DIR .. '/b.txt')", 1),
+}
+
+
+def files_of_the_trees_of_plugins_are_mentioned(room):
+    hand = Hand(room)
+    agent = RawAgent(room)
+    room.shows("hostile 1")
+    for row, (code, count) in TREE_STAND_INS.items():
+        def act(row=row, code=code, count=count):
+            room.write("stand_in.lua", f"local DIR = vim.fn.getcwd()\nvim.cmd('new | setlocal buftype=nofile')\n"
+                       f"vim.bo.filetype = '{row.split()[0]}'\n{code}\n")
+            lua(room, "dofile('stand_in.lua')")
+            agent.mentions.clear()
+            hand.run("mention")
+            await_("mentioned", lambda: len(agent.mentions) == count)
+            if agent.mentions != [room.path("a.txt"), room.path("b.txt")][-count:]:
+                raise Failure(f"mentioned: {agent.mentions}")
+            room.type(":bwipeout!", "<Enter>")
+        of_row(row, act)
+
+
+def lines_of_a_tree_are_files(room):
+    hand = Hand(room)
+    agent = RawAgent(room)
+    room.shows("hostile 1")
+    room.type(*room.keys.TREE, "ggVG", ":IdeMcp mention", "<Enter>")
+    await_("two files are mentioned", lambda: len(agent.mentions) == 2)
+    if sorted(agent.mentions) != [room.path("a.txt"), room.path("b.txt")]:
+        raise Failure(f"mentioned: {agent.mentions}")
+    hand.run("status")
+    room.shows("hostile 1, port")  # no word of the head of the list was a command
+
+
+# --- Proposals
+
+
+def hunks_are_taken_one_by_one(room):
+    old = "".join(f"{number}\n" for number in range(30))
+    room.write("b.txt", old)
+    room.start()
+    new = old.replace("3\n4\n", "three\nfour\n", 1).replace("\n25\n", "\ntwenty\n")
+    agent = proposes(room, "b.txt", new, "FILE_SAVED", new.replace("three\nfour\n", "3\n4\n"))
+    room.shows(room.proposal("b.txt"))
+    room.type("do", "<Reading>", ":w", "<Enter>")
+    agent.done()
+
+
+def inline_proposal_shows_what_goes(room):
+    room.write("b.txt", "one\ntwo\nthree\n")
+    hand = Hand(room)
+    room.type(*room.keys.set_option("layout", "inline"))
+    for text, shown in {"one\n2\nthree\n": "one\n *two *\n *2", "three\n": "three", "one\ntwo\nthree\nfour\n": "three *\n *four"}.items():
+        agent = proposes(room, "b.txt", text, "FILE_SAVED", text)
+        room.shows(room.proposal("b.txt"))
+        room.shows(shown)
+        room.type("<Reading>")
+        hand.run("accept")
+        agent.done()
+        room.hides(room.proposal(""))
+
+
+def quitting_a_borrowed_window_keeps_it(room):
+    Hand(room)
+    for layout, keys in {"vertical": ["<C-w>", "h", ":q", "<Enter>"], "inline": [":q", "<Enter>"]}.items():
+        room.type(*room.keys.set_option("layout", layout))
+        agent = room.play(room.propose("a.txt", "new\n"), {"sleep": 20000})
+        room.shows(room.proposal())
+        room.type(*keys)
+        if layout == "vertical":
+            room.shows(room.proposal())  # the proposal is still there
+            room.type("<C-w>", "l", ":q", "<Enter>")
+        room.hides(room.proposal(""))
+        room.shows("second")
+        await_(f"{layout}: one window", lambda: room.screen().count("⧉") == 1)
+        agent.process.kill()
+        room.shows(room.keys.DETACHED)
+
+
+def refused_quit_leaves_the_windows(room):
+    """`:q` of a text that was changed is an error of Neovim."""
+    hand = Hand(room)
+    room.type(*room.keys.set_option("layout", "inline"))
+    agent = proposes(room, "a.txt", "new\n", "FILE_SAVED", "edited\nnew\n")
+    room.shows(room.proposal())
+    room.type(*room.keys.INSERT_LINE, ":q", "<Enter>")
+    room.shows("E37")
+    time.sleep(0.3)
+    room.type(":echo 'windows:' . winnr('$')", "<Enter>")
+    room.shows("^windows:1")
+    room.type("<Reading>")
+    hand.run("accept")
+    agent.done()
+    room.shows("second")
+
+
+def withdrawn_text_stays_when_another_proposal_is_shown(room):
+    hand = Hand(room)
+    agent = RawAgent(room)
+    agent.propose(room.path("a.txt"), "one\n", "first")
+    room.shows(room.proposal())
+    room.type(*room.keys.INSERT_LINE)
+    second = agent.propose(room.path("b.txt"), "two\n", "second")
+    time.sleep(1)
+    hand.run("next")
+    room.shows(room.proposal("b.txt"))
+    agent.call("close_tab", tab_name="first")
+    room.shows(r"Your text: :b\d+")
+    room.shows(room.proposal("b.txt"))
+    room.type("<Reading>")
+    hand.run("accept")
+    agent.answer(second)
+
+
+# --- The model
+
+
+LANGUAGE_SERVER = f"""#!{sys.executable}
+import json, sys
+PLACE = {{"start": {{"line": 1, "character": 0}}, "end": {{"line": 3, "character": 0}}}}
+def answer(message):
+    method, params = message["method"], message.get("params")
+    if method == "initialize":
+        return {{"capabilities": {{"documentSymbolProvider": True, "referencesProvider": True}}}}
+    if method == "textDocument/documentSymbol":
+        child = {{"name": "inner", "kind": 13, "range": PLACE, "selectionRange": PLACE}}
+        return [{{"name": f"take{{n}}", "kind": 12, "range": PLACE, "selectionRange": PLACE, "children": [child]}} for n in range(200)]
+    if method == "textDocument/references":
+        uri = params["textDocument"]["uri"]
+        if params["position"] != {{"line": 0, "character": 5}}:
+            return []
+        return [{{"uri": u, "range": PLACE}} for u in (uri, uri.replace("a.txt", "b.txt"), "file:///etc/hosts")]
+while True:
+    size = 0
+    while (line := sys.stdin.buffer.readline().strip()):
+        if line.lower().startswith(b"content-length:"):
+            size = int(line.split(b":")[1])
+    if not size:
+        break
+    message = json.loads(sys.stdin.buffer.read(size))
+    if "id" in message and "method" in message:
+        body = json.dumps({{"jsonrpc": "2.0", "id": message["id"], "result": answer(message)}}).encode()
+        sys.stdout.buffer.write(b"Content-Length: %d\\r\\n\\r\\n%s" % (len(body), body))
+        sys.stdout.buffer.flush()
+"""
+
+
+def model_asks_for_symbols_references_and_files(room):
+    room.write("server", LANGUAGE_SERVER)
+    (room.folder / "server").chmod(0o755)
+    room.write("lsp.lua", """
+        local start = vim.lsp.start_client
+        if vim.fn.has('nvim-0.11') == 1 then
+          vim.lsp.start({ name = 't', cmd = { vim.fn.getcwd() .. '/server' }, root_dir = vim.fn.getcwd() })
+        else
+          local id = start({ name = 't', cmd = { vim.fn.getcwd() .. '/server' }, root_dir = vim.fn.getcwd() })
+          vim.lsp.buf_attach_client(0, id)
+        end
+    """)
+    (room.folder / "many").mkdir()
+    for number in range(400):
+        room.write(f"many/{number:03}", "")
+    room.start()
+    if "symbols" in room.run("tools"):
+        raise Failure("the tools are on before they were asked for")
+    lua(room, "dofile('lsp.lua')")
+    lua(room, "require('ide-mcp').options.tools = { 'symbols', 'references', 'files' }")
+    room.restart()
+    room.lock()
+
+    def ask(tool, **arguments):
+        return room.run("call", tool, json.dumps(arguments))
+
+    for path in ["a.txt", room.path("a.txt")]:
+        answer = await_("the server has attached", lambda path=path: ask("symbols", path=path))
+        for part in ["300 of 400 symbols", "function take0, lines 2 to 4\n", "  variable inner, lines 2 to 4\n"]:
+            if part not in answer:
+                raise Failure(f"{part} is not in {answer[:300]}")
+    answer = ask("references", path="a.txt", line=1, symbol="def")
+    if "2 references\na.txt:2\nb.txt:2\n1 outside of the folder" not in answer:
+        raise Failure(answer)
+    answer = ask("files", part="many/")
+    if "300 of 400 files\nmany/000\nmany/001\n" not in answer:
+        raise Failure(answer[:300])
+    for tool, arguments in {
+        "symbols": {"path": "/etc/hosts"}, "references": {"path": "../../etc/hosts", "line": 1, "symbol": "x"},
+    }.items():
+        if "no such file" not in (answer := ask(tool, **arguments)):
+            raise Failure(f"{tool}: {answer}")
+    for arguments in [{"path": 1}, {"path": "a.txt", "line": "x", "symbol": "d"}, {"path": "a.txt", "line": 99, "symbol": "d"}]:
+        if "references\n" in (answer := ask("references", **arguments)):
+            raise Failure(answer)
+    if "Neovim has no language server" not in (answer := ask("symbols", path="b.txt")):
+        raise Failure(answer)
+
+
+# --- Faults
+
+
+def log_has_what_was_told_and_is_bounded(room):
+    hand = Hand(room)
+    lua(room, "require('ide-mcp').options.log = { level = 'debug', size = 2000 }")
+    hand.run("mention none.txt")
+    room.shows("there is no file none.txt")
+    logs = await_("there is a log", lambda: list(room.home.rglob("ide-mcp.log")))
+    if "warn  nothing is mentioned: there is no file none.txt" not in logs[0].read_text():
+        raise Failure(logs[0].read_text())
+    for number in range(12):
+        agent = proposes(room, "b.txt", f"secret {number}\n", "DIFF_REJECTED", "b.txt")
+        room.shows(room.proposal("b.txt"))
+        hand.run("reject")
+        agent.done()
+        room.hides(room.proposal(""))
+    files = sorted(room.home.rglob("ide-mcp.log*"))
+    if len(files) != 2 or any(file.stat().st_size > 2300 for file in files):
+        raise Failure(f"{[(file.name, file.stat().st_size) for file in files]}")
+    text = "".join(file.read_text() for file in files)
+    if "secret" in text or "info  diff conn=" not in text:
+        raise Failure(text)
+    hand.run("log")
+    room.shows("debug|info")
+
+
+def health_has_the_findings_of_the_doctor(room):
+    room.start()
+    room.type("<Escape>", ":checkhealth ide-mcp", "<Enter>", "G")
+    room.shows("ide-mcp doctor|lock file")
+
+
+def nothing_is_deprecated(room):
+    """In the newest Neovim, after a tour of the plugin."""
+    room.start()
+    room.type("<Escape>", ":echo 'has:' . has('nvim-0.11')", "<Enter>")
+    room.shows(r"^has:\d")
+    if "has:0" in room.screen():
+        return
+    room.type(*room.keys.SELECT_LINES, *room.keys.PROBLEM)
+    agent = proposes(room, "b.txt", "new\n", "FILE_SAVED", "new\n")
+    room.shows(room.proposal("b.txt"))
+    room.type(*room.keys.ACCEPT)
+    agent.done()
+    for layout in room.keys.LAYOUTS:
+        room.type(*room.keys.set_option("layout", layout))
+        agent = proposes(room, "b.txt", "newer\n", "DIFF_REJECTED", "b.txt")
+        room.shows(room.proposal("b.txt"))
+        room.type(*room.keys.REJECT)
+        agent.done()
+        room.hides(room.proposal(""))
+    room.type(*room.keys.run("agents"), *room.keys.run("status"), *room.keys.run("mention"))
+    room.type("<Escape>", ":checkhealth ide-mcp vim.deprecated", "<Enter>", "G")
+    room.shows("No deprecated functions detected")
+
+
+# The bar, in milliseconds of the processor of the editor, for a selection.
+COST = 0.2
+
+
+def selection_costs_little(room):
+    """The median over 1,000 moves of the cursor in a file of 50,000 lines, in Visual mode too."""
+    room.write("long.txt", "".join(f"line {number} of the file, with some words\n" for number in range(50000)))
+    room.write("cost.lua", """
+        local plugin, times = require('ide-mcp'), {}
+        local function cpu() local r = vim.loop.getrusage(); return (r.utime.sec + r.stime.sec) * 1e3 + (r.utime.usec + r.stime.usec) / 1e3 end
+        local function measure(name, lines)
+          local all = {}
+          for number = 1, 1000 do
+            vim.fn.cursor(number % lines + 1, 1 + number % 7)
+            local begin = cpu()
+            vim.api.nvim_exec_autocmds('CursorMoved', {})
+            plugin.send_selection()
+            table.insert(all, cpu() - begin)
+          end
+          table.sort(all)
+          times[name] = all[500]
+        end
+        vim.cmd('normal! G')
+        measure('cursor', 49999)
+        vim.cmd('normal! ggV')
+        measure('lines', 40)
+        vim.fn.writefile({ vim.fn.json_encode(times) }, 'times')
+    """)
+    room.start("long.txt")
+    agent = room.play({"sleep": 30000})
+    room.shows(room.keys.ATTACHED)
+    lua(room, "dofile('cost.lua')")
+    times = json.loads(lines_of(room, "times", 1)[0])
+    print("      " + ", ".join(f"{name} {ms:.3f} ms" for name, ms in sorted(times.items())))
+    agent.process.kill()
+    if max(times.values()) > COST:
+        raise Failure(f"a selection costs {times} ms, more than {COST}")
+
+
+ALL = [value for value in list(globals().values()) if is_scenario(value) and value.__module__ == "nvim_hand"]
