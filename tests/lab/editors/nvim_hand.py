@@ -557,6 +557,27 @@ def log_has_what_was_told_and_is_bounded(room):
     room.shows("debug|info")
 
 
+def wrong_options_are_named(room):
+    """Each has no effect, and the others have theirs."""
+    hand = Hand(room)
+    for wish, message in {
+        "layout = 'tabs'": "layout is one of tab, vertical, horizontal, inline, and not tabs",
+        "layuot = 'tab'": "there is no option layuot",
+        "focus = 'no'": "focus is no boolean",
+        "terminal = { provider = 'kitty' }": "terminal.provider is one of .*, and not kitty",
+        "terminal = { comand = {} }": "there is no option terminal.comand",
+        "tools = { 'symbol' }": "tools is one of symbols, references, files, and not symbol",
+    }.items():
+        lua(room, f"require('ide-mcp').setup({{ {wish} }})")
+        room.shows(f"ide-mcp: {message}")
+        room.type(*room.keys.ENDS_OF_TEXT)
+    room.type(*room.keys.CONTAINER)  # has a value that Neovim 0.7 cannot copy
+    lua(room, "require('ide-mcp').setup({ layout = 1, terminal = { layout = 'x', command = { 'cat' } } })")
+    lua(room, "local o = require('ide-mcp').options; print('is:' .. o.layout .. o.terminal.layout .. o.terminal.command[1])")
+    room.shows("^is:tabrightcat")
+    hand.run("status")
+
+
 def health_has_the_findings_of_the_doctor(room):
     room.start()
     room.type("<Escape>", ":checkhealth ide-mcp", "<Enter>", "G")

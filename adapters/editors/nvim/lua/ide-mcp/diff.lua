@@ -85,7 +85,8 @@ local function tail(path) return path:match('[^/\\]*$') end
 -- Returns a status line. At 80 columns each side has 40: what decides stands first, and of what is too long the
 -- beginning is cut, so that the name of the file stays.
 local function status(proposal, first, last)
-  return (' %s%s%%<%s '):format(proposal.outside and 'OUTSIDE: ' or '', first, escape(last .. proposal.label))
+  local text = ' %s%s%%<%s%%{v:lua.require\'ide-mcp.proposals\'.note()} '
+  return text:format(proposal.outside and 'OUTSIDE: ' or '', first, escape(last .. proposal.label))
 end
 
 -- Returns whether a window shows the proposal, in the buffer that was made for it.

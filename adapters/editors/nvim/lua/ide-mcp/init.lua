@@ -1,6 +1,7 @@
 --- Lets coding agents attach to Neovim: `:help ide-mcp`.
 local editor, events, log = require('ide-mcp.editor'), require('ide-mcp.events'), require('ide-mcp.log')
-local program, proposals, sidecar = require('ide-mcp.program'), require('ide-mcp.proposals'), require('ide-mcp.sidecar')
+local options, program = require('ide-mcp.options'), require('ide-mcp.program')
+local proposals, sidecar = require('ide-mcp.proposals'), require('ide-mcp.sidecar')
 local turns = require('ide-mcp.turns')
 
 ---@class IdeMcp
@@ -10,35 +11,9 @@ local turns = require('ide-mcp.turns')
 ---@field environment table<string, string|userdata> What an agent in a terminal needs to find this Neovim.
 local M = { agents = {}, environment = {}, is_paused = false, is_set_up = false }
 
-local function quickfix()
-  local function line(item)
-    return ('%s:%d:%d: %s'):format(vim.fn.bufname(item.bufnr), item.lnum, item.col, item.text)
-  end
-  return table.concat(vim.tbl_map(line, vim.fn.getqflist()), '\n')
-end
-
-local function review(arguments)
-  return 'Review the file that is open in the editor, above all ' .. (arguments.focus or 'the selected lines') .. '.'
-end
-
 --- `:help ide-mcp-options`
 ---@type IdeMcp.Options
-M.options = {
-  command = { 'ide-mcp', 'sidecar' },
-  config = {
-    prompts = { { name = 'review', description = 'Review the open file', arguments = { { name = 'focus' } } } },
-    resources = { { uri = 'nvim://quickfix', description = 'The errors of the last build or search in Neovim' } },
-  },
-  answers = vim.tbl_extend('error', editor.tools, { review = review, ['nvim://quickfix'] = quickfix }),
-  show = require('ide-mcp.diff').show,
-  layout = 'tab',
-  focus = true,
-  diffs = true,
-  tools = {},
-  terminal = { command = { 'claude' }, provider = 'native', layout = 'right', size = 0.4, folder = 'cwd' },
-  log = { level = 'warn', size = 1024 * 1024 },
-  on_event = function() end,
-}
+M.options = options.merge(options.defaults, {})
 
 local questions = {} -- the open questions about agents, by their connections
 local calls = {} -- the open calls that wait to show something
@@ -280,13 +255,9 @@ function M.uninstall()
 end
 
 --- Sets options, and starts.
----@param options? IdeMcp.Options
-function M.setup(options)
-  options = options or {}
-  for _, key in ipairs({ 'config', 'answers', 'terminal', 'log' }) do
-    options[key] = vim.tbl_extend('force', M.options[key], options[key] or {})
-  end
-  M.options = vim.tbl_extend('force', M.options, options)
+---@param wishes? IdeMcp.Options
+function M.setup(wishes)
+  M.options = options.merge(M.options, wishes or {}, warn)
   M.is_set_up = true
   local group = vim.api.nvim_create_augroup('ide-mcp', {})
   local function at(names, act) vim.api.nvim_create_autocmd(names, { group = group, callback = act }) end

@@ -154,6 +154,12 @@ function M.waiting()
   return #open - (shown() and 1 or 0), is_held
 end
 
+--- Returns how many more proposals there are, for the status line of the one that is shown.
+function M.note()
+  local count = M.waiting()
+  return count > 0 and (' (%d more)'):format(count) or ''
+end
+
 --- Accepts or rejects the proposal that is shown.
 function M.decide(verdict)
   local proposal = shown()

@@ -168,8 +168,8 @@ end
 
 --- A window of another program: the option `external` is its command, to which that of the agent is added.
 function M.external(start)
-  local command = vim.list_extend(vim.list_slice(start.external or {}), with_environment(start))
-  if not start.external or fn.executable(command[1]) == 0 then
+  local command = vim.list_extend(vim.list_slice(start.external), with_environment(start))
+  if not start.external[1] or fn.executable(command[1]) == 0 then
     error('the option terminal.external names no program in PATH', 0)
   end
   local job = fn.jobstart(command, { cwd = start.folder, detach = true })
