@@ -56,13 +56,23 @@ NEW = (
     .replace("self.items[name]\n", "self.items.get(name).copied().unwrap_or(0)\n")
 )
 
+TALK = """\
+
+> `take` panics without the item. Please
+  mend that.
+
+* I propose a change of src/store.rs, and
+  wait for your decision.
+
+"""
+
 
 class Pane:
     """A program in a terminal of its own."""
 
     def __init__(self, place, columns, rows, command):
         self.socket = str(place / "tmux")
-        environment = f"env -u CLAUDE_CONFIG_DIR -u TMUX HOME={place / 'home'} PATH={PROGRAM.parent}:$PATH COLORTERM=truecolor"
+        environment = f"env -u CLAUDE_CONFIG_DIR -u TMUX HOME={place / 'home'} PATH={place / 'bin'}:{PROGRAM.parent}:$PATH COLORTERM=truecolor"
         # The message of a program that cannot begin stays on the screen.
         self.run("new-session", "-d", "-s", "t", "-x", str(columns), "-y", str(rows), "-c", str(place / "store"),
                  f"{environment} {command}; cat")
@@ -142,6 +152,13 @@ class Place:
                                    env=environment | {"HOME": str(self.path / "home")})
         self.programs.append(program)
         return program
+
+    def agent(self):
+        """Puts an agent into PATH that proposes a change, and says so."""
+        (self.path / "bin").mkdir()
+        agent = self.path / "bin/claude"
+        agent.write_text(f"#!/bin/sh\ncat <<'END'\n{TALK}END\nexec ide-mcp agent diff src/store.rs ../new.rs\n")
+        agent.chmod(0o755)
 
     def steady(self, screen):
         """Replaces the parts of a screen that differ between two runs: paths, and the port of a tap."""
@@ -224,14 +241,19 @@ def steady_row(line, row):
 
 
 def plugin(name):
-    """Returns the screen of an editor with a plugin, and with a proposal. The tests of the plugin know its command."""
+    """Returns the screen of an editor with a plugin, and with a proposal. The tests of the plugin know its command, and the
+    keys that start an agent in a terminal of the editor, if there are any."""
     sys.path.insert(0, str(ROOT / "tests/lab/editors"))
     tested = __import__(name)
     with Place() as place:
         command = tested.command(ROOT, place.path / "home", "src/store.rs") + tested.PICTURE
         pane = place.pane(120, 24, shlex.join(command))
         pane.wait_for(tested.DETACHED)
-        place.start("agent", "diff", "src/store.rs", str(place.path / "new.rs"))
+        if keys := getattr(tested, "PICTURE_KEYS", None):
+            place.agent()
+            pane.keys(*keys)
+        else:
+            place.start("agent", "diff", "src/store.rs", str(place.path / "new.rs"))
         pane.wait_for(tested.PROPOSAL.replace("NAME", "store.rs"))
         return pane.settled()
 
@@ -349,7 +371,7 @@ def main():
     directory.mkdir(parents=True, exist_ok=True)
     pictures = [(make.__name__, title, make) for make, title in PICTURES]
     if len(sys.argv) > 2:
-        title = "An agent proposes a change in {}: on the left the file, on the right the text of the agent"
+        title = "An agent proposes a change in {}"
         pictures = [(name, title.format(name), lambda name=name: plugin(name)) for name in sys.argv[2:]]
     for name, title, make in pictures:
         (directory / f"{name}.svg").write_text("\n".join(svg(title, make())) + "\n")

@@ -24,8 +24,10 @@ PICTURE = ["--cmd", "set termguicolors", "-c", " | ".join([
     "hi DiffAdd guibg=#234034 guifg=NONE",
     "hi DiffChange guibg=#28324a guifg=NONE",
     "hi DiffText guibg=#44598c guifg=NONE gui=NONE",
-    "hi DiffDelete guibg=#3b2429 guifg=#3b2429",
+    "hi DiffDelete guibg=#3b2429 guifg=#a8737c",
+    "lua require('ide-mcp').options.layout = 'inline'",
 ])]
+PICTURE_KEYS = [":IdeMcp open", "Enter"]
 
 
 SELECT_ONE = ["<Escape>", "gg0v"]  # the first of them

@@ -82,7 +82,10 @@ function M.native(start)
   else
     is_done, job = pcall(fn.termopen, start.command, options)
   end
-  if is_done and job > 0 then return terminal end
+  if is_done and job > 0 then
+    pcall(api.nvim_buf_set_name, terminal.buf, ('ide-mcp://agent/%d'):format(start.number)) -- in place of a long command
+    return terminal
+  end
   terminal:close()
   error(is_done and start.command[1] .. ' cannot be started' or job, 0)
 end
