@@ -429,6 +429,17 @@ def files_of_the_tree_are_mentioned(room):
         raise Failure(f"mentioned: {agent.mentions}")
 
 
+def list_of_files_is_no_selection(room):
+    Hand(room)
+    agent = RawAgent(room)
+    room.shows("hostile 1")
+    agent.answer(agent.call("getCurrentSelection"))
+    room.type(*room.keys.TREE)
+    time.sleep(1)
+    if room.path("a.txt") not in (answer := agent.answer(agent.call("getLatestSelection"))):
+        raise Failure(answer)
+
+
 # --- Proposals
 
 

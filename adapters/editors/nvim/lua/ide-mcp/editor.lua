@@ -241,12 +241,13 @@ function M.reread(path, accepted)
   return vim.bo[buf].modified
 end
 
---- Returns the selection as a command. A block counts as whole lines. Returns nil in a command line and in a terminal,
---- where the agent may be: the selection of before stays.
+--- Returns the selection as a command. A block counts as whole lines. Returns nil in a command line, in a list of files, and
+--- in a terminal, where the agent may be: the selection of before stays.
 function M.selection()
   local buf, mode = api.nvim_get_current_buf(), fn.mode()
   local path = M.path()
-  if vim.bo.buftype ~= '' or mode:find('^[ct]') then return nil end
+  local is_list = vim.bo.buftype ~= '' or vim.bo.filetype == 'netrw'
+  if is_list or mode:find('^[ct]') then return nil end
   if not path then return { cmd = 'clear' } end
   local a, b = fn.getpos('v'), fn.getpos('.')
   if not mode:find('^[vV\22]') then a = b end
