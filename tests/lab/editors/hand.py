@@ -239,6 +239,18 @@ def proposal_is_decided_in_its_window(room):
         room.shows("second")
 
 
+def rejected_text_leaves_no_buffer(room):
+    hand = Hand(room)
+    agent = proposes(room, "b.txt", "new\n", "DIFF_REJECTED", "b.txt")
+    room.shows(room.proposal("b.txt"))
+    room.type(*room.keys.INSERT_LINE, "<Reading>", *room.keys.ELSEWHERE)
+    hand.run("reject")
+    agent.done()
+    room.hides(room.proposal("b.txt"))
+    room.type(*room.keys.COUNT_BUFFERS)
+    room.shows("^1 listed")
+
+
 def edited_proposal_is_accepted_from_another_window(room):
     hand = Hand(room)
     agent = proposes(room, "b.txt", "new\n", "FILE_SAVED", "edited\nnew\n")

@@ -120,7 +120,7 @@ def run(words, lines=None, bang=False):
     """Returns the keys of a command: `<Escape>` first, unless a terminal was left."""
     name, _, rest = words.partition(" ")
     span = ",".join(map(str, lines or []))
-    return ["<Escape>", f":{span}IdeMcp{'!' if bang else ''} {name} {rest}".rstrip(), "<Enter>"]
+    return ["<Escape>", f":{span}IdeMcp {name}{'!' if bang else ''} {rest}".rstrip(), "<Enter>"]
 
 
 LEAVE_TERMINAL = ["<C-\\>", "<C-n>"]

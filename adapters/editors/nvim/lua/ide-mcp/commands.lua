@@ -107,7 +107,8 @@ end
 
 --- Executes `:IdeMcp`.
 function M.run(call)
-  local name, arguments = call.args:match('^(%S+)%s*(.*)$')
+  local name, bang, arguments = (call.args .. ' '):match('^(%S-)(!?)%s+(.-)%s*$')
+  call.bang = call.bang or bang == '!'
   if not plain[name] and not rich[name] then return warn('no command ' .. tostring(name)) end
   if plain[name] and arguments ~= '' then return warn(name .. ' takes no arguments') end
   if call.bang and name ~= 'send' then return warn(name .. ' takes no !') end

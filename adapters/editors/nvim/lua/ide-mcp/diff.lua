@@ -261,7 +261,7 @@ end
 --- `reject()`, of which the first call counts and returns true. Returns the view, a table of functions: `close` closes
 --- it, and returns a buffer if the person has typed into a text that was not accepted; `say_ended` says in the view that
 --- the proposal has ended, since it stays open while the person types; `hide` and `show` put it aside; `focus` goes
---- there, `is_visible` says whether it is in the current tab, and `accept` accepts its text.
+--- there, `is_visible` says whether it is in the current tab, and `accept` and `reject` decide.
 function M.show(proposal)
   withdrawn = vim.tbl_filter(api.nvim_buf_is_loaded, withdrawn)
   if #withdrawn >= max_kept then
@@ -280,6 +280,11 @@ function M.show(proposal)
   function view.hide() editor.quietly(function() hide(view) end) end
   function view.show(focus) show(view, focus) end
   function view.accept() return accept(view) end
+  function view.reject()
+    if api.nvim_buf_is_valid(view.new) then vim.bo[view.new].modified = false end -- what is rejected is not kept
+    proposal.reject()
+    view.close()
+  end
   function view.is_visible() return window_of(view) ~= nil end
   function view.look() -- at the first time that it is on the screen
     if view.opened or not view.place or not window_of(view) then return end

@@ -13,13 +13,15 @@ function M.path()
   return folder .. '/ide-mcp.log'
 end
 
+local function is_on(level)
+  return levels[level] >= (levels[require('ide-mcp').options.log.level] or levels.warn)
+end
+
 -- Writes a line. A log that has its size becomes the old one, so there are two at most.
 local function write(level, text)
-  local options = require('ide-mcp').options.log
-  if levels[level] < (levels[options.level] or levels.warn) then return end
   local path = M.path()
   local stat = vim.loop.fs_stat(path)
-  if stat and stat.size > options.size then vim.loop.fs_rename(path, path .. '.old') end
+  if stat and stat.size > require('ide-mcp').options.log.size then vim.loop.fs_rename(path, path .. '.old') end
   if not stat then vim.fn.mkdir(vim.fn.fnamemodify(path, ':h'), 'p') end
   local file = vim.loop.fs_open(path, 'a', 384) -- 0600
   if not file then return end
@@ -28,16 +30,20 @@ local function write(level, text)
 end
 
 --- Writes a message for the person, which is one plain line.
-function M.message(text) write('warn', text) end
+function M.message(text)
+  if is_on('warn') then write('warn', text) end
+end
 
 --- Writes an event of the sidecar.
 function M.event(event)
+  local level = news[event.event] and 'info' or 'debug'
+  if not is_on(level) then return end
   local editor = require('ide-mcp.editor')
   local words = { event.event }
   for _, name in ipairs({ 'conn', 'call', 'tool', 'client', 'label', 'reason', 'message', 'state' }) do
     if event[name] ~= nil then table.insert(words, ('%s=%s'):format(name, editor.safe(tostring(event[name])))) end
   end
-  write(news[event.event] and 'info' or 'debug', table.concat(words, ' '))
+  write(level, table.concat(words, ' '))
 end
 
 --- Shows the log.

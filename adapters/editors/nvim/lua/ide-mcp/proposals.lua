@@ -167,7 +167,7 @@ function M.decide(verdict)
     return warn(open[1] and 'no proposal is shown yet: `:IdeMcp next` shows it' or 'there is no proposal')
   end
   local view, event = proposal.view or {}, proposal.event
-  if verdict == 'accept' and view.accept then return view.accept() end
+  if view[verdict] then return turns.serve(view[verdict]) end
   if (verdict == 'accept' and event.accept or event.reject)() and view.close then turns.serve(view.close) end
 end
 

@@ -74,3 +74,4 @@
 ---@field focus? fun()
 ---@field is_visible? fun(): boolean
 ---@field accept? fun(): boolean
+---@field reject? fun()
