@@ -413,6 +413,38 @@ def quitting_a_borrowed_window_keeps_it(room):
         room.shows(room.keys.DETACHED)
 
 
+def writing_all_in_another_window_accepts_nothing(room):
+    hand = Hand(room)
+    for layout in ["vertical", "inline"]:
+        room.type(*room.keys.set_option("layout", layout))
+        agent = proposes(room, "b.txt", "new\n", "FILE_SAVED", "edited\nnew\n")
+        room.shows(room.proposal("b.txt"))
+        room.type(*room.keys.INSERT_LINE, "<Reading>", ":new", "<Enter>", ":wa", "<Enter>")
+        room.shows("in its own window")
+        room.type("<Enter>", ":q", "<Enter>")
+        room.shows(room.proposal("b.txt"))
+        hand.run("accept")
+        agent.done()
+        room.hides(room.proposal(""))
+
+
+def differences_of_the_person_stay(room):
+    """Windows of a tab that show differences are compared with each other: a proposal there would join them."""
+    hand = Hand(room)
+    room.type(*room.keys.set_option("layout", "vertical"))
+    room.type("<Escape>", ":diffthis", "<Enter>", ":vert diffsplit b.txt", "<Enter>")
+    agent = proposes(room, "b.txt", "new\n", "FILE_SAVED", "new\n")
+    room.shows(room.proposal("b.txt"))
+    room.type(":echo 'compared:' . len(filter(range(1, winnr('$')), {_, w -> getwinvar(w, '&diff')}))", "<Enter>")
+    room.shows("^compared:2")
+    room.type("<Reading>")
+    hand.run("accept")
+    agent.done()
+    room.hides(room.proposal(""))
+    room.type(":echo 'compared:' . len(filter(range(1, winnr('$')), {_, w -> getwinvar(w, '&diff')})) . 'again'", "<Enter>")
+    room.shows("^compared:2again")
+
+
 def refused_quit_leaves_the_windows(room):
     """`:q` of a text that was changed is an error of Neovim."""
     hand = Hand(room)

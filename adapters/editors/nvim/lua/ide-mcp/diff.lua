@@ -89,10 +89,10 @@ local function status(proposal, first, last)
   return text:format(proposal.outside and 'OUTSIDE: ' or '', first, escape(last .. proposal.label))
 end
 
--- Returns whether a window shows the proposal, in the buffer that was made for it.
-local function is_ours(view, window)
+-- Returns whether the buffer of the proposal is as it was made.
+local function is_ours(view)
   local buf = view.new
-  return buf and api.nvim_win_get_buf(window) == buf and vim.bo[buf].buftype == 'acwrite' and vim.bo[buf].modifiable
+  return api.nvim_buf_is_valid(buf) and vim.bo[buf].buftype == 'acwrite' and vim.bo[buf].modifiable
     and vim.startswith(api.nvim_buf_get_name(buf), view.name)
 end
 
@@ -144,7 +144,7 @@ local function open(view, focus)
   else
     require('ide-mcp.inline').mark(view.new, limits.reason and {} or view.before)
   end
-  if not is_ours(view, window) then error('a plugin has taken the view of the proposal', 0) end
+  if not is_ours(view) or api.nvim_win_get_buf(window) ~= view.new then error('a plugin has taken the view of the proposal', 0) end
   windows.keep(view.place, { view.old, view.new })
 end
 
@@ -196,9 +196,15 @@ local function window_of(view)
   return window ~= -1 and window or nil
 end
 
--- Accepts the text of a view, unless nobody can have read it. Returns whether it is accepted.
+-- Accepts the text of a view, unless nobody can have read it. Returns whether it is decided.
 local function accept(view)
   local new = view.new
+  if not is_ours(view) then
+    view.proposal.reject()
+    vim.schedule(view.close)
+    editor.warn('the proposal is rejected: a plugin has taken its view')
+    return true
+  end
   if not view.opened then
     editor.warn('the proposal was not on the screen yet: `:IdeMcp next` shows it')
     return false
@@ -220,13 +226,12 @@ local function watch(view)
   local function at(events, options) table.insert(view.autocmds, api.nvim_create_autocmd(events, options)) end
   -- By a pattern, not for the buffer: so `:w FILE` writes that file.
   at('BufWriteCmd', { pattern = view.name .. 'proposal/*', callback = function()
-    if api.nvim_get_current_tabpage() ~= view.tab then -- `:wa` elsewhere
+    -- `:wa` elsewhere. The current window is that of the proposal in each case, if it is in the current tab.
+    if api.nvim_get_current_tabpage() ~= view.tab then
       return editor.warn('a proposal is accepted in its own tab only')
     end
-    if not is_ours(view, 0) then
-      view.proposal.reject()
-      vim.schedule(view.close)
-      return editor.warn('the proposal is rejected: a plugin has taken its view')
+    if view.place.is_shared and view.entered ~= window_of(view) then
+      return editor.warn('a proposal is accepted in its own window only')
     end
     local is_modified = vim.bo[new].modified
     if accept(view) then return end
@@ -239,7 +244,10 @@ local function watch(view)
     view.proposal.reject()
     vim.schedule(view.close)
   end })
-  at({ 'TabEnter', 'BufWinEnter', 'WinEnter' }, { callback = function() vim.schedule(view.look) end })
+  at({ 'TabEnter', 'BufWinEnter', 'WinEnter' }, { callback = function()
+    view.entered = api.nvim_get_current_win()
+    vim.schedule(view.look)
+  end })
 end
 
 -- Shows a view, and returns to the window of before if the focus stays there.
@@ -254,6 +262,7 @@ local function show(view, focus)
     api.nvim_set_current_win(before)
     if mode == 't' then vim.cmd('startinsert') end
   end
+  view.entered = api.nvim_get_current_win()
   view.look()
 end
 

@@ -21,6 +21,14 @@ local function with_file(focus)
   return api.nvim_get_current_win(), true
 end
 
+-- Returns whether the person compares windows of the current tab: Neovim compares all of a tab with each other.
+local function has_differences()
+  for _, window in ipairs(api.nvim_tabpage_list_wins(0)) do
+    if vim.wo[window].diff then return true end
+  end
+  return false
+end
+
 -- Returns what a window shows, to show it there again.
 local function facts(window)
   return api.nvim_win_call(window, function()
@@ -43,9 +51,11 @@ end
 
 --- Opens the windows of a layout for two buffers, or for the second one: `tab`, `vertical` and `horizontal` have two
 --- windows, and `inline` has one. Adds the windows to `place`, with `lent`, what the first one showed, and `from`, the window
---- of before. Without `focus`, that window stays.
+--- of before, and `is_shared`, whether the tab is one of the person. Without `focus`, that window stays.
 function M.open(place, layout, focus, old, new)
   place.from = api.nvim_get_current_win()
+  if layout ~= 'inline' and has_differences() then layout = 'tab' end
+  place.is_shared = layout ~= 'tab'
   local split = ({ tab = 'vsplit', vertical = 'vsplit', horizontal = 'split' })[layout]
   if not split and layout ~= 'inline' then error('no layout ' .. tostring(layout), 0) end
   if layout == 'tab' then
