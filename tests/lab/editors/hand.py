@@ -9,7 +9,8 @@ An editor plays these scenarios if its module has "hand" in OWN_SCENARIOS, and t
     set_option(name, value)             keys that set an option while the editor runs: layout, focus, diffs
     LAYOUTS                             the values of the option layout
     ELSEWHERE                           keys that go from a proposal to a window that is not of the proposal
-    FIRST_CHOICE, SECOND_CHOICE         keys that choose in a list
+    FIRST_CHOICE, SECOND_CHOICE         keys that choose in a list; NO_CHOICE leaves it
+    LIST                                the pattern of a list that waits for a choice
     SCRATCH                             keys that show a buffer with a text and without a file
     TREE                                keys that show the editor's own list of the folder, at b.txt
     MARK_IN_TREE                        keys that mark a.txt and b.txt there
@@ -20,7 +21,7 @@ import re
 import sys
 import time
 
-from hostile import RawAgent, is_scenario
+from hostile import CANARY, NAMES, SPOOFS, RawAgent, is_scenario
 from run import Failure, await_, outcome, texts
 
 # Stands for the agent: shows that it runs, and writes down how it was started and what was typed.
@@ -373,6 +374,30 @@ def chosen_agent_that_has_left_takes_no_mention(room):
     room.hides("first 1")
     hand.run("mention")
     await_("the other agent has the mention", lambda: second.mentions)
+
+
+def names_in_lists_are_no_lines(room):
+    """A name that fits in no line, or has line ends, shows no line of its own, which could be read as an answer."""
+    room.write("x" * 100 + " 2 Disconnect", "old\n")
+    hand = Hand(room)
+    room.narrow()
+    for name in [*SPOOFS.values(), "claude" + " " * 70 + "2: Disconnect it", "𝒳" * 64, NAMES["status line, evaluated twice"]]:
+        agent = RawAgent(room, name)
+        call = agent.propose(room.path("x" * 100 + " 2 Disconnect"), "new\n")
+        room.shows(room.proposal(""))
+        for command in ["agents", "proposals"]:
+            hand.run(command)
+            room.shows(room.keys.LIST)
+            lines = [line.strip() for line in room.screen().splitlines()]
+            if any(re.match(r"2|Disconnect|answers", line) for line in lines):
+                raise Failure(f"the name has a line of its own: {lines}")
+            room.type(*room.keys.NO_CHOICE)
+        hand.run("reject")
+        agent.answer(call)
+        agent.end()
+        room.shows(room.keys.DETACHED)
+    if (room.folder / CANARY).exists():
+        raise Failure("a name was evaluated")
 
 
 # --- Mentions

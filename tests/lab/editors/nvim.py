@@ -128,6 +128,8 @@ ENTER_TERMINAL = []
 LAYOUTS = ["tab", "vertical", "horizontal", "inline"]
 ELSEWHERE = ["<Escape>", ":tabprevious", "<Enter>"]
 FIRST_CHOICE, SECOND_CHOICE = ["1", "<Enter>"], ["2", "<Enter>"]
+NO_CHOICE = ["<Enter>"]
+LIST = r"^Type number and <Enter>"
 SCRATCH = ["<Escape>", ":new | setlocal buftype=nofile | file tree_1 | call setline(1, 'scratch')", "<Enter>"]
 TREE = ["<Escape>", ":Explore", "<Enter>", "/b.txt", "<Enter>"]
 MARK_IN_TREE = ["mf", "/a.txt", "<Enter>", "mf"]

@@ -200,10 +200,12 @@ end
 --- Lists the proposals, and shows the one that the person chooses.
 function M.choose()
   if not open[1] then return warn('there is no proposal') end
+  -- Each fits in a line, so no part of a name begins one, as the answers do.
+  local room = math.max(8, math.floor((vim.o.columns - 26) / 2))
   local function line(proposal)
     local event = proposal.event
-    local state = proposal.is_shown and ' (shown)' or ''
-    return ('%s%s, %s%s'):format(event.outside and 'OUTSIDE: ' or '', editor.safe(event.label), event.client, state)
+    local label, client = editor.file_name(event.label, room), editor.safe(event.client, room)
+    return ('%s%s, %s%s'):format(event.outside and 'OUTSIDE: ' or '', label, client, proposal.is_shown and ' (shown)' or '')
   end
   vim.ui.select(vim.list_slice(open), { prompt = 'Proposals', format_item = line }, function(proposal)
     if proposal and not place_of(proposal) then return warn('the proposal has ended') end
