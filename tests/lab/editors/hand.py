@@ -378,18 +378,19 @@ def chosen_agent_that_has_left_takes_no_mention(room):
 
 def names_in_lists_are_no_lines(room):
     """A name that fits in no line, or has line ends, shows no line of its own, which could be read as an answer."""
-    room.write("x" * 100 + " 2 Disconnect", "old\n")
+    answers = "2: 3: 4: 5: 6: 7: 8: " * 5  # each end of a line makes one of these its beginning
+    room.write(answers, "old\n")
     hand = Hand(room)
     room.narrow()
-    for name in [*SPOOFS.values(), "claude" + " " * 70 + "2: Disconnect it", "𝒳" * 64, NAMES["status line, evaluated twice"]]:
+    for name in [*SPOOFS.values(), answers, "𝒳" * 64, NAMES["status line, evaluated twice"]]:
         agent = RawAgent(room, name)
-        call = agent.propose(room.path("x" * 100 + " 2 Disconnect"), "new\n")
+        call = agent.propose(room.path(answers), "new\n")
         room.shows(room.proposal(""))
         for command in ["agents", "proposals"]:
             hand.run(command)
             room.shows(room.keys.LIST)
             lines = [line.strip() for line in room.screen().splitlines()]
-            if any(re.match(r"2|Disconnect|answers", line) for line in lines):
+            if any(re.match(r"[2-8]:|: |answers", line) for line in lines):
                 raise Failure(f"the name has a line of its own: {lines}")
             room.type(*room.keys.NO_CHOICE)
         hand.run("reject")
