@@ -144,7 +144,9 @@ local function open(view, focus)
   else
     require('ide-mcp.inline').mark(view.new, limits.reason and {} or view.before)
   end
-  if not is_ours(view) or api.nvim_win_get_buf(window) ~= view.new then error('a plugin has taken the view of the proposal', 0) end
+  if not is_ours(view) or api.nvim_win_get_buf(window) ~= view.new then
+    error('a plugin has taken the view of the proposal', 0)
+  end
   windows.keep(view.place, { view.old, view.new })
 end
 
@@ -281,8 +283,8 @@ function M.show(proposal)
   local secret = vim.loop.random(8):gsub('.', function(byte) return ('%02x'):format(byte:byte()) end)
   local name = ('ide-mcp://%d-%s/'):format(proposal.call, secret)
   local view = {
-    proposal = proposal, name = name, layout = proposal.layout or 'tab', line_end = line_end, last_end = last_end, autocmds = {},
-    before = editor.before(proposal),
+    proposal = proposal, name = name, layout = proposal.layout or 'tab', before = editor.before(proposal),
+    line_end = line_end, last_end = last_end, autocmds = {},
   }
   view.limits = judge(view.before, lines)
   function view.close() return editor.quietly(function() return close(view) end) end -- another buffer can be entered

@@ -14,7 +14,8 @@ local function check_doctor(command)
   for _, line in ipairs(vim.fn.systemlist(other(command, 'doctor', '--json', '--no-connect'))) do
     local is_json, finding = pcall(vim.json.decode, line)
     if is_json and type(finding) == 'table' and finding.event == 'finding' then
-      report(kinds[finding.status] or 'info', finding.says, finding.status ~= 'ok' and finding.advice and { finding.advice } or nil)
+      local advice = finding.status ~= 'ok' and finding.advice and { finding.advice } or nil
+      report(kinds[finding.status] or 'info', finding.says, advice)
     end
   end
 end

@@ -32,7 +32,8 @@ function M.mark(buf, old)
       api.nvim_buf_set_extmark(buf, space, row, 0, { virt_lines = lines, virt_lines_above = is_above })
     end
     for line = row, row + added - 1 do
-      api.nvim_buf_set_extmark(buf, space, line, 0, { end_row = line + 1, hl_group = 'DiffAdd', hl_eol = true, strict = false })
+      local look = { end_row = line + 1, hl_group = 'DiffAdd', hl_eol = true, strict = false }
+      api.nvim_buf_set_extmark(buf, space, line, 0, look)
     end
     if number == 1 then
       api.nvim_win_set_cursor(0, { math.min(row + 1, #new), 0 })

@@ -86,7 +86,8 @@ local function answer(lines, what, total)
     table.insert(shown, line)
   end
   total = total or #lines
-  local head = #shown < total and ('%d of %d %s'):format(#shown, total, what[2]) or ('%d %s'):format(total, what[total == 1 and 1 or 2])
+  local all = ('%d %s'):format(total, what[total == 1 and 1 or 2])
+  local head = #shown < total and ('%d of %s'):format(#shown, all) or all
   return head .. '\n' .. table.concat(shown, '\n')
 end
 
@@ -129,7 +130,8 @@ function M.answers.symbols(arguments)
       local range = symbol.range or symbol.location.range
       local kind = (vim.lsp.protocol.SymbolKind[symbol.kind] or 'symbol'):lower()
       if #lines <= max_lines then
-        table.insert(lines, ('%s%s %s, lines %d to %d'):format(indent, kind, symbol.name, range.start.line + 1, range['end'].line + 1))
+        local first, last = range.start.line + 1, range['end'].line + 1
+        table.insert(lines, ('%s%s %s, lines %d to %d'):format(indent, kind, symbol.name, first, last))
       end
       if symbol.children and #indent < 20 then add(symbol.children, indent .. '  ') end
     end
@@ -140,7 +142,9 @@ end
 
 function M.answers.references(arguments)
   local real, line, symbol = judge(arguments.path), arguments.line, arguments.symbol
-  if type(line) ~= 'number' or type(symbol) ~= 'string' or symbol == '' then error('line is a number, and symbol a text', 0) end
+  if type(line) ~= 'number' or type(symbol) ~= 'string' or symbol == '' then
+    error('line is a number, and symbol a text', 0)
+  end
   local buf, client = server_of(real, 'referencesProvider')
   local text = vim.api.nvim_buf_get_lines(buf, line - 1, line, false)[1] or ''
   local column = text:find(symbol, 1, true)

@@ -163,7 +163,8 @@ function M.tmux(start)
   function terminal:hide() tmux({ 'break-pane', '-d', '-s', pane }) end
   function terminal:focus() tmux({ 'select-pane', '-t', pane }) end
   function terminal:send(text) -- the buffer of tmux has a text with any bytes, and is no words of a command
-    return tmux({ 'load-buffer', '-b', 'ide-mcp', '-' }, text) and tmux({ 'paste-buffer', '-r', '-d', '-b', 'ide-mcp', '-t', pane }) ~= nil
+    return tmux({ 'load-buffer', '-b', 'ide-mcp', '-' }, text) ~= nil
+      and tmux({ 'paste-buffer', '-r', '-d', '-b', 'ide-mcp', '-t', pane }) ~= nil
   end
   function terminal:close() end
   return terminal

@@ -9,8 +9,9 @@ local changed = { 'statusline', 'wrap' }
 -- the current one if the focus stays there. Without such a window, it returns a new one, and true.
 local function with_file(focus)
   local function is_for_files(window)
-    local is_fixed = vim.fn.exists('+winfixbuf') == 1 and vim.wo[window].winfixbuf
-    return api.nvim_win_get_config(window).relative == '' and vim.bo[api.nvim_win_get_buf(window)].buftype == '' and not is_fixed
+    if vim.fn.exists('+winfixbuf') == 1 and vim.wo[window].winfixbuf then return false end
+    if vim.bo[api.nvim_win_get_buf(window)].buftype ~= '' then return false end
+    return api.nvim_win_get_config(window).relative == '' -- it floats otherwise
   end
   local last = vim.fn.win_getid(vim.fn.winnr('#'))
   local current = api.nvim_get_current_win()
