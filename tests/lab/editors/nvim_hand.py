@@ -161,10 +161,7 @@ def terminal_of_the_person_is_called(room):
           vim.cmd('botright split')
           vim.cmd('enew')
           local job = vim.fn.termopen(start.command, { cwd = start.folder, on_exit = function(_, s) start.on_exit(s) end })
-          return { buf = vim.api.nvim_get_current_buf(), show = function(self)
-            vim.cmd('botright split')
-            vim.api.nvim_win_set_buf(0, self.buf)
-          end }
+          return { buf = vim.api.nvim_get_current_buf() }
         end
     """)
     lua(room, "dofile('provider.lua')")

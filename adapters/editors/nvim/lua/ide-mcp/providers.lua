@@ -69,10 +69,11 @@ local function open_window(buf, start)
   vim.cmd('setlocal ' .. (is_vertical and 'winfixwidth' or 'winfixheight'))
 end
 
+function methods:show() open_window(self.buf, self.wanted) end
+
 --- The terminal of Neovim.
 function M.native(start)
-  local terminal = setmetatable({ buf = api.nvim_create_buf(false, true) }, methods)
-  function terminal:show() open_window(self.buf, start) end
+  local terminal = setmetatable({ buf = api.nvim_create_buf(false, true), wanted = start }, methods)
   terminal:show()
   local options = { cwd = start.folder, on_exit = function(_, status) start.on_exit(status) end }
   local is_done, job
@@ -202,7 +203,8 @@ function M.open(provider, start)
   local open = type(provider) == 'function' and provider or M[provider]
   if not open then error('no provider ' .. tostring(provider), 0) end
   local terminal = open(start)
-  return getmetatable(terminal) and terminal or setmetatable(terminal, methods)
+  terminal.wanted = start
+  return setmetatable(terminal, methods)
 end
 
 return M
