@@ -557,6 +557,7 @@ def model_asks_for_symbols_references_and_files(room):
             raise Failure(answer)
     if "Neovim has no language server" not in (answer := ask("symbols", path="b.txt")):
         raise Failure(answer)
+    tells_of_nothing_deprecated(room)
 
 
 # --- Faults
@@ -613,18 +614,23 @@ def health_has_the_findings_of_the_doctor(room):
     room.shows("ide-mcp doctor|lock file")
 
 
-def nothing_is_deprecated(room):
-    """In the newest Neovim, after a tour of the plugin."""
-    room.start()
+def tells_of_nothing_deprecated(room):
+    """Checks what Neovim says of the calls so far. Before 0.11 it says nothing."""
     room.type("<Escape>", ":echo 'has:' . has('nvim-0.11')", "<Enter>")
     room.shows(r"^has:\d")
-    if "has:0" in room.screen():
-        return
+    if "has:1" in room.screen():
+        room.type("<Escape>", ":checkhealth ide-mcp vim.deprecated", "<Enter>", "G")
+        room.shows("No deprecated functions detected")
+
+
+def nothing_is_deprecated(room):
+    """After a tour of the plugin; the scenario of the tools for the model has one more."""
+    hand = Hand(room)
+    hand.run("open")
+    hand.terminal()
+    room.shows(RUNS)
+    hand.run_in_terminal("toggle")
     room.type(*room.keys.SELECT_LINES, *room.keys.PROBLEM)
-    agent = proposes(room, "b.txt", "new\n", "FILE_SAVED", "new\n")
-    room.shows(room.proposal("b.txt"))
-    room.type(*room.keys.ACCEPT)
-    agent.done()
     for layout in room.keys.LAYOUTS:
         room.type(*room.keys.set_option("layout", layout))
         agent = proposes(room, "b.txt", "newer\n", "DIFF_REJECTED", "b.txt")
@@ -632,9 +638,9 @@ def nothing_is_deprecated(room):
         room.type(*room.keys.REJECT)
         agent.done()
         room.hides(room.proposal(""))
-    room.type(*room.keys.run("agents"), *room.keys.run("status"), *room.keys.run("mention"))
-    room.type("<Escape>", ":checkhealth ide-mcp vim.deprecated", "<Enter>", "G")
-    room.shows("No deprecated functions detected")
+    for command in ["agents", "status", "mention", "mention b.txt 1"]:
+        hand.run(command)
+    tells_of_nothing_deprecated(room)
 
 
 # The bar, in milliseconds of the processor of the editor, for a selection.

@@ -37,7 +37,8 @@ local function on_exit(number, terminal, status)
   terminal.has_ended = true
   if terminal.buf == api.nvim_get_current_buf() then vim.cmd('stopinsert') end -- the next keys are for the agent
   turns.later(function()
-    if status ~= 0 then return warn(('the agent has ended with status %d'):format(status)) end
+    local is_there = terminal.buf and api.nvim_buf_is_valid(terminal.buf) -- else the person has closed it
+    if status ~= 0 and is_there then return warn(('the agent has ended with status %d'):format(status)) end
     if terminals[number] ~= terminal then return end
     terminals[number] = nil
     terminal:close()

@@ -9,6 +9,9 @@ root=$(cd "$here/../../../.." && pwd)
 environment=()
 client_program "$client" "$installed"
 configure_client "$client" "$home" "$project" "$api_port"
+for at in "${!program[@]}"; do # in a terminal of an editor, it attaches without this
+    [ "${program[at]}" != --ide ] || unset "program[$at]"
+done
 printf '#!/bin/sh\nexec env %s "$@"\n' "$(printf '%q ' "${environment[@]}" "${program[@]}")" >"$work/agent"
 chmod +x "$work/agent"
 
