@@ -610,8 +610,8 @@ def wrong_options_are_named(room):
 
 def health_has_the_findings_of_the_doctor(room):
     room.start()
-    room.type("<Escape>", ":checkhealth ide-mcp", "<Enter>", "G")
-    room.shows("ide-mcp doctor|lock file")
+    room.type("<Escape>", ":IdeMcp doctor", "<Enter>", "G")
+    room.shows(r"the lock file of .Neovim")
 
 
 def tells_of_nothing_deprecated(room):

@@ -22,6 +22,7 @@ local plain = {
   pause = function() send({ cmd = 'pause' }) end,
   resume = function() send({ cmd = 'resume' }) end,
   log = function() require('ide-mcp.log').open() end,
+  doctor = function() vim.cmd('checkhealth ide-mcp') end,
 }
 
 -- The commands with arguments, and with what `nvim_create_user_command` passes.
