@@ -90,6 +90,26 @@ def failed_agent_leaves_its_last_words(room):
     room.shows("no account")
 
 
+def agents_of_terminals_have_their_numbers(room):
+    """Two agents of one program have one name."""
+    hand = Hand(room)
+    (room.home / "commands/claude").write_text("""#!/bin/sh
+echo "{\\"notify\\": \\"ide_connected\\", \\"params\\": {\\"pid\\": $$}}" >script-$$
+echo '{"sleep": 20000}' >>script-$$
+exec ide-mcp agent --script script-$$
+""")
+    hand.run("open")
+    room.shows("⧉ ide-mcp-agent")
+    hand.run_in_terminal("open 2")
+    room.shows("⧉ ide-mcp-agent.*, ide-mcp-agent")
+    room.play({"notify": "ide_connected", "params": {"pid": 4321}}, {"sleep": 20000})
+    room.shows("(ide-mcp-agent.*){3}")
+    time.sleep(0.3)
+    room.type(*room.keys.LEAVE_TERMINAL, *room.keys.run("agents"))
+    room.shows(r"1: ide-mcp-agent \S+, terminal 1\n.*2: ide-mcp-agent \S+, terminal 2\n.*3: ide-mcp-agent \S+, process 4321")
+    room.type(*room.keys.NO_CHOICE)
+
+
 # The calls of the documentation of snacks.nvim (docs/terminal.md, docs/win.md) and of toggleterm.nvim (README, "Custom
 # terminals"). What they are called with is written down.
 TERMINAL_STAND_INS = {

@@ -6,10 +6,11 @@ local turns = require('ide-mcp.turns')
 
 ---@class IdeMcp
 ---@field agents table<integer, string> The attached agents: their names and versions, by their connections.
+---@field pids table<integer, integer> The processes of agents that told theirs, by their connections.
 ---@field target integer|nil The connection of the agent that takes the mentions, if the person chose one.
 ---@field port integer|nil The port, once the sidecar listens.
 ---@field environment table<string, string|userdata> What an agent in a terminal needs to find this Neovim.
-local M = { agents = {}, environment = {}, is_paused = false, is_set_up = false }
+local M = { agents = {}, pids = {}, environment = {}, is_paused = false, is_set_up = false }
 
 --- `:help ide-mcp-options`
 ---@type IdeMcp.Options
@@ -77,9 +78,11 @@ function on.connected(event)
   events.emit('Connected', { conn = event.conn, client = M.agents[event.conn] })
 end
 
+function on.ide_connected(event) M.pids[event.conn] = event.pid end
+
 function on.closed(event)
   local client = M.agents[event.conn]
-  M.agents[event.conn], questions[event.conn] = nil, nil
+  M.agents[event.conn], M.pids[event.conn], questions[event.conn] = nil, nil, nil
   if M.target == event.conn then M.target = nil end
   if client then events.emit('Closed', { conn = event.conn, client = client }) end
 end
@@ -170,6 +173,7 @@ function on.status(event)
       questions[agent.conn] = asked[agent.conn]
     elseif not agent.model then
       on.connected(agent)
+      on.ide_connected(agent)
     end
   end
   if not M.agents[M.target] then M.target = nil end
@@ -186,7 +190,7 @@ end
 local function on_end(problem)
   proposals.keep({})
   local agents = M.agents
-  M.agents, M.target, M.port, questions, calls = {}, nil, nil, {}, {}
+  M.agents, M.pids, M.target, M.port, questions, calls = {}, {}, nil, nil, {}, {}
   for conn, client in pairs(agents) do events.emit('Closed', { conn = conn, client = client }) end
   vim.cmd('redrawstatus')
   if problem then warn(problem) end

@@ -103,6 +103,14 @@ local function with(line, act)
   if not terminal.has_ended then terminal:start() end
 end
 
+--- Returns the number of the terminal in which a process runs, or nil.
+function M.number_of(process)
+  for number, terminal in pairs(terminals) do
+    local job = terminal.buf and running(number) and vim.b[terminal.buf].terminal_job_id
+    if job and fn.jobpid(job) == process then return number end
+  end
+end
+
 --- Opens a terminal, or goes to the one that is there.
 function M.open(line)
   with(line, function(terminal, _, words)

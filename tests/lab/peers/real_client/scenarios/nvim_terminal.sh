@@ -70,7 +70,8 @@ tmux_run send-keys C-\\ C-n ':IdeMcp open 2' Enter
 expect_attached
 sleep 4
 tmux_run send-keys C-\\ C-n ':IdeMcp toggle 2' Enter ':IdeMcp agents' Enter
-sleep 1
+expect_screen '1: claude-code .*, terminal 1' 10
+expect_screen '2: claude-code .*, terminal 2' 10
 tmux_run send-keys 1 Enter
 sleep 1
 tmux_run send-keys 1 Enter
