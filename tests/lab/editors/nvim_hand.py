@@ -612,10 +612,10 @@ def wrong_options_are_named(room):
     hand = Hand(room)
     for wish, message in {
         "layout = 'tabs'": "layout is one of tab, vertical, horizontal, inline, and not tabs",
-        "layuot = 'tab'": "there is no option layuot",
+        "lay = 'tab'": "there is no option lay",
         "focus = 'no'": "focus is no boolean",
         "terminal = { provider = 'kitty' }": "terminal.provider is one of .*, and not kitty",
-        "terminal = { comand = {} }": "there is no option terminal.comand",
+        "terminal = { agent = {} }": "there is no option terminal.agent",
         "tools = { 'symbol' }": "tools is one of symbols, references, files, and not symbol",
     }.items():
         lua(room, f"require('ide-mcp').setup({{ {wish} }})")

@@ -167,16 +167,19 @@ function on.status(event)
   end
   local asked = questions
   questions = {}
-  for conn in pairs(M.agents) do M.agents[conn] = nil end
+  local is_there = {}
   for _, agent in ipairs(event.agents) do
     if agent.consent then
       questions[agent.conn] = asked[agent.conn]
     elseif not agent.model then
-      on.connected(agent)
+      is_there[agent.conn] = true
+      if not M.agents[agent.conn] then on.connected(agent) end
       on.ide_connected(agent)
     end
   end
-  if not M.agents[M.target] then M.target = nil end
+  for conn in pairs(M.agents) do
+    if not is_there[conn] then on.closed({ conn = conn }) end
+  end
 end
 
 local function on_event(event)

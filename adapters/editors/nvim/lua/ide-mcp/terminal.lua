@@ -88,14 +88,14 @@ local function parse(line)
   return tonumber(table.remove(words, 1)), words
 end
 
--- Calls a function with a running terminal, or with one that starts, and whether it has just started.
+-- Calls a function with the running terminal that arguments name and with the words for the agent, or starts an agent.
 local function with(line, act)
   local number, words = parse(line)
   if not words then return end
   number = number or vim.b.ide_mcp_terminal or last
   last = number
   local terminal = running(number)
-  if terminal then return act(terminal, false, words) end
+  if terminal then return act(terminal, words) end
   local window = api.nvim_get_current_win()
   terminal = start(number, words)
   if not terminal then return end
@@ -113,7 +113,7 @@ end
 
 --- Opens a terminal, or goes to the one that is there.
 function M.open(line)
-  with(line, function(terminal, _, words)
+  with(line, function(terminal, words)
     if words[1] then
       warn(('agent %d runs already: `:IdeMcp open %d …` starts another one'):format(last, last + 1))
     end
