@@ -634,13 +634,13 @@ def health_has_the_findings_of_the_doctor(room):
     room.shows(r"the lock file of .Neovim")
 
 
-def tells_of_nothing_deprecated(room):
+def tells_of_nothing_deprecated(place):
     """Checks what Neovim says of the calls so far. Before 0.11 it says nothing."""
-    room.type("<Escape>", ":echo 'has:' . has('nvim-0.11')", "<Enter>")
-    room.shows(r"^has:\d")
-    if "has:1" in room.screen():
-        room.type("<Escape>", ":checkhealth ide-mcp vim.deprecated", "<Enter>", "G")
-        room.shows("No deprecated functions detected")
+    place.type("<Escape>", ":echo 'has:' . has('nvim-0.11')", "<Enter>")
+    place.shows(r"^has:\d")
+    if "has:1" in place.screen():
+        place.type("<Escape>", ":checkhealth ide-mcp vim.deprecated", "<Enter>", "G")
+        place.shows("No deprecated functions detected")
 
 
 def nothing_is_deprecated(room):
