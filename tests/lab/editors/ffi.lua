@@ -28,7 +28,7 @@ function typed.clear() return lib.idemcp_select(editor, nil, 0, 0, 0, 0, nil, 0)
 
 function typed.mention(command)
   local lines = command.lines or { -1, -1 }
-  return lib.idemcp_mention(editor, command.path, lines[1], lines[2], 0)
+  return lib.idemcp_mention(editor, command.path, lines[1], lines[2], command.conn or 0)
 end
 
 function typed.answer(command)

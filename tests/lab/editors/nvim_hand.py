@@ -225,6 +225,7 @@ def agent_runs_in_a_pane_of_tmux(room):
     room.shows(RUNS)
     room.type("<C-d>")
     await_("one pane", lambda: panes() == 1)
+    time.sleep(0.5)  # a screen that has another size is drawn anew, without its message
     hand.run("send more")
     room.shows("there is no terminal of an agent")
 
