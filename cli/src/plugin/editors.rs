@@ -57,7 +57,8 @@ pub(crate) const EDITORS: &[Editor] = &[
     },
     Editor {
         name: "emacs",
-        files: files!("emacs": "ide-mcp.el"),
+        files: files!("emacs": "ide-mcp-context.el" "ide-mcp-files.el" "ide-mcp-guard.el" "ide-mcp-program.el"
+            "ide-mcp-proposal.el" "ide-mcp-view.el" "ide-mcp-wire.el" "ide-mcp.el"),
         places: &[("HOME", ".emacs.d/ide-mcp")],
         on_windows: &[("HOME", ".emacs.d/ide-mcp"), ("APPDATA", ".emacs.d/ide-mcp")],
         next: "write into the init file: (add-to-list 'load-path \"DIR\") (require 'ide-mcp) (ide-mcp-mode)",
@@ -110,7 +111,7 @@ mod tests {
             ("nvim", "release.json", format!("{{\"version\": \"{version}\"}}\n")),
             ("vim", "release.json", format!("{{\"version\": \"{version}\"}}\n")),
             ("emacs", "ide-mcp.el", format!("\n;; Version: {version}\n")),
-            ("emacs", "ide-mcp.el", format!("(:version \"{version}\" ")),
+            ("emacs", "ide-mcp-program.el", format!("(:version \"{version}\" ")),
         ];
         for (name, path, line) in rows {
             let editor = EDITORS.iter().find(|editor| editor.name == name).unwrap();

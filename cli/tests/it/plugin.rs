@@ -185,11 +185,11 @@ fn plugins_write_uris_of_windows() {
                      (list :uris (vconcat (mapcar #'ide-mcp--uri (gethash "paths" given))))))))"#;
     place.write("nvim.lua", nvim);
     place.write("test.vim", &vim);
-    let (path, library) = (format!("set runtimepath+={plugins}/nvim"), format!("{plugins}/emacs/ide-mcp.el"));
+    let (path, library) = (format!("set runtimepath+={plugins}/nvim"), format!("{plugins}/emacs"));
     let runs: [(&str, &[&str]); 3] = [
         ("nvim", &["--headless", "-u", "NONE", "-i", "NONE", "--cmd", &path, "+luafile nvim.lua", "+qall!"]),
         ("vim", &["-Nu", "NONE", "-i", "NONE", "-es", "--cmd", "set encoding=utf-8", "-S", "test.vim"]),
-        ("emacs", &["-Q", "--batch", "-l", &library, "--eval", emacs]),
+        ("emacs", &["-Q", "--batch", "-L", &library, "-l", "ide-mcp", "--eval", emacs]),
     ];
     for (editor, arguments) in runs {
         if !batch(&place, editor, arguments) {

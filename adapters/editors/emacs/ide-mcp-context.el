@@ -1,0 +1,147 @@
+;;; ide-mcp-context.el --- What agents see of Emacs  -*- lexical-binding: t; -*-
+
+;; Copyright (c) 2026 the ide-mcp authors
+
+;; Author: the ide-mcp authors
+;; SPDX-License-Identifier: MIT OR Apache-2.0
+
+;;; Commentary:
+
+;; The selection, the problems, and the answers to what agents ask.
+
+;;; Code:
+
+(require 'cl-lib)
+(require 'flymake)
+(require 'let-alist)
+(require 'seq)
+(require 'subr-x)
+(require 'ide-mcp-guard)
+(require 'ide-mcp-wire)
+(require 'ide-mcp-files)
+
+(defcustom ide-mcp-answers nil
+  "Alist of functions for your own tools, prompts and resources.
+The keys are the names and URIs which `ide-mcp-config' offers.  A function
+receives the arguments as an alist.  The result is the answer, and an error
+is a failure."
+  :type '(alist :key-type string :value-type function)
+  :group 'ide-mcp)
+
+;;; The selection
+
+(defun ide-mcp--position (position)
+  "Return the line and the column of POSITION, from 0, in UTF-16 units."
+  (save-excursion
+    (save-restriction
+      (widen)
+      (goto-char position)
+      (let ((before (buffer-substring-no-properties (progn (forward-line 0) (point)) position)))
+        (vector (1- (line-number-at-pos))
+                (/ (length (encode-coding-string before 'utf-16be-unix)) 2))))))
+
+(defun ide-mcp--send-selection ()
+  "Send the selection.  In a buffer without a file, that of before stays."
+  (with-current-buffer (window-buffer)
+    (when-let ((file (ide-mcp--file)))
+      (let ((start (if (use-region-p) (region-beginning) (point)))
+            (end (if (use-region-p) (region-end) (point))))
+        (ide-mcp-tell :cmd "select" :path file
+                      :start (ide-mcp--position start) :end (ide-mcp--position end)
+                      ;; The sidecar cuts a text above 256 KiB.
+                      :text (buffer-substring-no-properties start (min end (+ start 262145))))))))
+
+;;; Answers
+
+(defun ide-mcp--answer (name arguments path)
+  "Answer the tool, the prompt or the resource NAME with ARGUMENTS.
+PATH is the file among the arguments."
+  (let ((buffer (and path (ide-mcp--buffer path))))
+    (let-alist arguments
+      (pcase name
+        ((app (lambda (name) (cdr (assoc name ide-mcp-answers))) (and answer (guard answer)))
+         (funcall answer arguments))
+        ("getDiagnostics"
+         (if (not .uri)
+             (ide-mcp--map-files (lambda () (and (flymake-diagnostics) (ide-mcp--problems))))
+           (vector (if buffer
+                       (with-current-buffer buffer (ide-mcp--problems .uri))
+                     (list :uri .uri :diagnostics [])))))
+        ("getOpenEditors" (list :tabs (ide-mcp--map-files #'ide-mcp--tab)))
+        ((or "checkDocumentDirty" "saveDocument")
+         (if (not buffer)
+             (list :success :false :message (format "Document not open: %s" path))
+           (with-current-buffer buffer
+             (append (list :success t :filePath path)
+                     (if (equal name "checkDocumentDirty")
+                         (list :isDirty (if (buffer-modified-p) t :false) :isUntitled :false)
+                       (ide-mcp--save)
+                       (list :saved t :message "Document saved successfully"))))))
+        ("openFile" (ide-mcp--open-file arguments path))
+        ("review" (format "Review the file that is open in the editor, above all %s."
+                          (or .focus "the selected lines")))
+        ("emacs://next-error" (if (buffer-live-p next-error-last-buffer)
+                                  (with-current-buffer next-error-last-buffer (ide-mcp--text))
+                                ""))
+        (_ (error "No function for %s in `ide-mcp-answers'" name))))))
+
+(defun ide-mcp--frontmost-p (arguments)
+  "Return non-nil if openFile with ARGUMENTS shows the file."
+  (or (not (assq 'makeFrontmost arguments)) (alist-get 'makeFrontmost arguments)))
+
+(defun ide-mcp--open-file (arguments path)
+  "Answer openFile for PATH with ARGUMENTS."
+  (let-alist arguments
+    (let ((buffer (or (ide-mcp--up-to-date (ide-mcp--buffer path)) (ide-mcp--visit path)))
+          (case-fold-search nil))
+      (if (not (ide-mcp--frontmost-p arguments))
+          (with-current-buffer buffer
+            (list :success t :filePath path
+                  :languageId (ide-mcp--language)
+                  :lineCount (save-restriction (widen) (count-lines (point-min) (point-max)))))
+        ;; Not in place of the terminal of an agent.
+        (pop-to-buffer buffer (and (with-current-buffer (window-buffer) (ide-mcp--file))
+                                   '((display-buffer-reuse-window display-buffer-same-window))))
+        (goto-char (point-min))
+        (forward-line (1- (or .startLine 1)))
+        (when (and .startText (search-forward .startText nil t))
+          (push-mark (match-beginning 0) t t)
+          (when .endText (search-forward .endText nil t))
+          (when .selectToEndOfLine (end-of-line)))
+        (ide-mcp--send-selection)
+        (concat "Opened file: " path)))))
+
+;;; Problems
+
+(defun ide-mcp--announcing (report)
+  "Return REPORT, a function of Flymake, which then announces the new problems."
+  (let ((buffer (current-buffer)))
+    (lambda (&rest arguments)
+      (apply report arguments)
+      (when (buffer-live-p buffer)
+        (with-current-buffer buffer
+          (when (ide-mcp--file)
+            (ide-mcp-tell :cmd "diagnostics_changed" :uris (vector (ide-mcp--uri)))))))))
+
+(defun ide-mcp--problems (&optional uri)
+  "Return the problems of the current buffer.
+The agent that asked for URI receives its own spelling."
+  (list :uri (or uri (ide-mcp--uri))
+        :diagnostics (vconcat (mapcar #'ide-mcp--problem (flymake-diagnostics)))))
+
+(defun ide-mcp--problem (diagnostic)
+  "Return DIAGNOSTIC of Flymake in the current buffer as an object."
+  (cl-flet ((place (position)
+              (pcase-let ((`[,line ,column] (ide-mcp--position position)))
+                (list :line line :character column))))
+    (list :message (flymake-diagnostic-text diagnostic)
+          :severity (pcase (symbol-name (flymake-diagnostic-type diagnostic))
+                      ((rx "error") "Error")
+                      ((rx "warn") "Warning")
+                      (_ "Information"))
+          :source (format "%s" (flymake-diagnostic-backend diagnostic))
+          :range (list :start (place (flymake-diagnostic-beg diagnostic))
+                       :end (place (flymake-diagnostic-end diagnostic))))))
+
+(provide 'ide-mcp-context)
+;;; ide-mcp-context.el ends here

@@ -1,0 +1,279 @@
+;;; ide-mcp-files.el --- Files that agents open and write  -*- lexical-binding: t; -*-
+
+;; Copyright (c) 2026 the ide-mcp authors
+
+;; Author: the ide-mcp authors
+;; SPDX-License-Identifier: MIT OR Apache-2.0
+
+;;; Commentary:
+
+;; What agents do with files: they open, save and write some, which you may have open.
+
+;;; Code:
+
+(require 'cl-lib)
+(require 'let-alist)
+(require 'project)
+(require 'seq)
+(require 'subr-x)
+(require 'url-util)
+(require 'ide-mcp-guard)
+(require 'ide-mcp-wire)
+(require 'ide-mcp-view)
+
+(defconst ide-mcp--copied-line (* 1024 1024)
+  "The longest line of a file that is opened itself, in characters.
+Above, a key would take more than 0.3 s, so the file is shown as a view.")
+
+(defconst ide-mcp--most-unseen (* 32 1024 1024)
+  "The number of bytes that agents can load into buffers that nobody has seen.
+It is two files of the largest size.  30 files of 15 MiB took 600 MB.")
+
+(defconst ide-mcp--least-unseen (* 64 1024)
+  "The number of bytes for which a file counts at least that nobody has seen.
+So there are at most 512: a buffer takes memory beside its text.")
+
+(defvar-local ide-mcp--foreign nil
+  "Non-nil in a buffer that an agent opened, whose folder is no open folder.")
+(put 'ide-mcp--foreign 'permanent-local t)
+(defvar-local ide-mcp--unseen nil
+  "Non-nil in a buffer that was loaded for an agent, until a key is pressed in it.
+An agent can show a file while nobody is there.")
+(put 'ide-mcp--unseen 'permanent-local t)
+
+;;; The state of Emacs
+
+(defun ide-mcp--file ()
+  "Return the path of the file of the current buffer on this machine, or nil."
+  (and buffer-file-name (not (file-remote-p buffer-file-name)) buffer-file-name))
+
+(defun ide-mcp--uri (&optional path)
+  "Return the URI of the file PATH, or of that of the current buffer.
+The drive of a path of Windows is the first part, and keeps its colon."
+  (let ((path (or path buffer-file-name)) drive)
+    (when (string-match-p (rx bos (or (: (any "a-zA-Z") ":" (any "/\\")) "\\\\")) path)
+      (setq path (string-replace "\\" "/" path)))
+    (when (string-match-p (rx bos (any "a-zA-Z") ":/") path)
+      (setq drive (concat "/" (upcase (substring path 0 2))) path (substring path 2)))
+    (concat "file://" drive (url-hexify-string path (cons ?/ url-unreserved-chars)))))
+
+(defun ide-mcp--map-files (function)
+  "Return a vector of the non-nil results of FUNCTION in each buffer of a file."
+  (vconcat (cl-loop for buffer in (buffer-list)
+                    for result = (with-current-buffer buffer
+                                   (and (ide-mcp--file) (funcall function)))
+                    when result collect result)))
+
+(defun ide-mcp--folders ()
+  "Return the folder in which Emacs started, and the projects of the open files."
+  (let ((projects (seq-uniq (ide-mcp--map-files
+                             (lambda () (and (not ide-mcp--foreign) (project-current)))))))
+    (seq-uniq (vconcat (mapcar (lambda (folder) (directory-file-name (expand-file-name folder)))
+                               (cons command-line-default-directory
+                                     (mapcar #'project-root projects)))))))
+
+(defun ide-mcp--send-folders ()
+  "Send the open folders, unless `ide-mcp-config' has others."
+  (unless (plist-member ide-mcp-config :folders)
+    (ide-mcp-tell :cmd "folders" :folders (ide-mcp--folders))))
+
+(defun ide-mcp--tab ()
+  "Return the current buffer as a tab of VS Code."
+  (list :uri (ide-mcp--uri)
+        :label (file-name-nondirectory buffer-file-name)
+        :isDirty (if (buffer-modified-p) t :false)
+        :isActive (if (eq (current-buffer) (window-buffer)) t :false)
+        :languageId (ide-mcp--language)))
+
+(defun ide-mcp--language ()
+  "Return the language of the current buffer."
+  (string-remove-suffix "-mode" (symbol-name major-mode)))
+
+(defun ide-mcp--save ()
+  "Save the current buffer, and fail where Emacs would ask."
+  (let ((coding-system-for-write buffer-file-coding-system)
+        (inhibit-interaction t)
+        (warning-minimum-level :emergency))
+    (cond ((not (buffer-modified-p)))
+          ((ide-mcp--by-program-p) (error "The person saves this file: a program writes it"))
+          ((not (verify-visited-file-modtime))
+           (error "The person saves this file: it has changed on disk"))
+          ((check-coding-systems-region (point-min) (point-max) (list coding-system-for-write))
+           (error "The person saves this file: %s does not have each character"
+                  coding-system-for-write)))
+    (let ((file-name-handler-alist nil)) (save-buffer))))
+
+;;; Files that an agent opens
+
+(defun ide-mcp--watch ()
+  "Count the current buffer as unseen, until the person presses a key in it."
+  (setq ide-mcp--unseen t)
+  (add-hook 'pre-command-hook #'ide-mcp--look nil t))
+
+(defun ide-mcp--look ()
+  "Note that the person looks at the current buffer."
+  (setq ide-mcp--unseen nil)
+  (remove-hook 'pre-command-hook #'ide-mcp--look t))
+
+(put 'ide-mcp--look 'permanent-local-hook t)
+
+(defun ide-mcp--unseen-bytes (except)
+  "Return the bytes of the unseen buffers, without the buffer EXCEPT.
+They are those of now, since a buffer can follow its file, and can be killed."
+  (cl-loop for buffer in (buffer-list)
+           unless (or (eq buffer except) (not (buffer-local-value 'ide-mcp--unseen buffer)))
+           sum (with-current-buffer buffer
+                 (save-restriction
+                   (widen)
+                   (max ide-mcp--least-unseen (1- (position-bytes (point-max))))))))
+
+(defun ide-mcp--check-file (path unseen &optional buffer)
+  "Signal an error unless PATH is a plain file that can be opened.
+If UNSEEN is non-nil, the person has not looked at it.  BUFFER has its text of
+before."
+  (let ((size (ide-mcp--guarded
+                (and (file-regular-p path) (file-readable-p path)
+                     (file-attribute-size (file-attributes (file-truename path)))))))
+    (cond ((not size) (error "There is no file %s" path))
+          ((> size ide-mcp--most-bytes) (error "The file is larger than 16 MiB: %s" path))
+          ((and unseen (> (+ (max ide-mcp--least-unseen size) (ide-mcp--unseen-bytes buffer))
+                          ide-mcp--most-unseen))
+           (error "The person has not looked at %d MiB of files that agents opened: show one with makeFrontmost"
+                  (/ ide-mcp--most-unseen 1024 1024))))))
+
+(defun ide-mcp--visit (path)
+  "Return a buffer with the file PATH, which an agent names."
+  (ide-mcp--check-file path t)
+  (let ((program (find-file-name-handler path 'insert-file-contents))
+        text reason)
+    (with-temp-buffer
+      (ide-mcp--guarded (insert-file-contents path))
+      (setq reason (ide-mcp--too-large path)
+            text (and (ide-mcp--long-line-p ide-mcp--copied-line) (buffer-string))))
+    (if text
+        (let ((name (format "*copy: %s*" (ide-mcp--name path))))
+          (when (get-buffer name) (ide-mcp--kill name))
+          (with-current-buffer (ide-mcp--view name path text)
+            (ide-mcp--watch)
+            (setq buffer-read-only t
+                  header-line-format
+                  (ide-mcp--header "A copy with no highlighting and broken lines: %s" reason))
+            (current-buffer)))
+      (let (buffer)
+        (ide-mcp--with-mode-of (if reason "" path)
+          (let ((interpreter-mode-alist (unless reason interpreter-mode-alist))
+                (find-file-hook (remq #'ide-mcp--send-folders find-file-hook)))
+            (setq buffer (find-file-noselect path t program))))
+        (with-current-buffer buffer
+          (setq ide-mcp--foreign t)
+          (ide-mcp--watch)
+          (cond (program (setq buffer-read-only t))
+                (reason (ide-mcp--tame)
+                        (ide-mcp--say "%s has no highlighting: %s" (buffer-name) reason))
+                (t (ide-mcp--guarded
+                     (let ((enable-local-variables :safe))
+                       (with-demoted-errors "ide-mcp: %S" (hack-local-variables 'no-mode))))))
+          buffer)))))
+
+(defun ide-mcp--up-to-date (buffer)
+  "Return BUFFER, read again if only its file has changed.
+Undo brings back the text of before.  Return nil if there is no BUFFER, or if
+its file now has a line so long that a copy is shown."
+  (when buffer
+    (with-current-buffer buffer
+      (if (or (buffer-modified-p) (verify-visited-file-modtime) (ide-mcp--by-program-p))
+          buffer
+        (ide-mcp--check-file buffer-file-name ide-mcp--unseen buffer)
+        (let ((text (car (ide-mcp--read-again))))
+          (unwind-protect
+              (unless (with-current-buffer text (ide-mcp--long-line-p ide-mcp--copied-line))
+                (let ((large (ide-mcp--too-large buffer-file-name)))
+                  (undo-boundary)
+                  (ide-mcp--guarded (revert-buffer t t t))
+                  (undo-boundary)
+                  (when ide-mcp--unseen (setq buffer-undo-list nil)) ; of a text that nobody knows
+                  (unless large (ide-mcp--tame-again)))
+                buffer)
+            (ide-mcp--kill text)))))))
+
+;;; Files that an agent writes
+
+(defun ide-mcp--expect-edit (path &optional state text)
+  "Read the file PATH again once an agent has written it.
+TEXT was accepted for it, when its buffer had STATE."
+  (when-let ((buffer (ide-mcp--buffer path)))
+    (with-current-buffer buffer
+      (cond ((ide-mcp--by-program-p)
+             (ide-mcp--say "An agent may write this file, which stays as it is here: %s" path))
+            ((not (buffer-modified-p))
+             (unless (ide-mcp--too-large path)
+               (add-hook 'after-revert-hook #'ide-mcp--tame-again nil t))
+             (auto-revert-mode))
+            (text (ide-mcp--take-in buffer state text 25))
+            (t (ide-mcp--say "An agent may write this file, which is not saved: %s" path))))))
+
+(defun ide-mcp--tame-again ()
+  "Leave the major mode of a buffer that an agent has made too large for it."
+  (when (and (ide-mcp--too-large buffer-file-name) (not (eq major-mode 'fundamental-mode)))
+    (fundamental-mode)
+    (ide-mcp--tame)))
+
+(defun ide-mcp--state (path)
+  "Return the state of the text in the buffer of PATH, or nil."
+  (when-let ((buffer (ide-mcp--buffer path)))
+    (cons buffer (buffer-chars-modified-tick buffer))))
+
+(defun ide-mcp--take-in (buffer state text tries)
+  "Take the accepted TEXT into BUFFER, whose unsaved changes you compared it with.
+It happens once the file has the text, if BUFFER still has STATE.  The agent has
+TRIES times 0.2 s to write the file."
+  (when (buffer-live-p buffer)
+    (with-current-buffer buffer
+      (let ((accepted (ide-mcp--lines-of text)) read)
+        (cond ((not (equal state (cons buffer (buffer-chars-modified-tick))))
+               (ide-mcp--say "Your changes stay, since they are newer than the proposal: %s"
+                             (buffer-name)))
+              ((and (not (verify-visited-file-modtime))
+                    (setq read (ide-mcp--read-again))
+                    (equal (with-current-buffer (car read) (buffer-string)) accepted))
+               (ide-mcp--replace read))
+              ((> tries 0)
+               (run-with-timer 0.2 nil #'ide-mcp--take-in buffer state text (1- tries)))
+              (t (ide-mcp--say "Your changes stay, since the file has another text: %s"
+                               (buffer-name))))
+        (when read (ide-mcp--kill (car read)))))))
+
+(defun ide-mcp--read-again ()
+  "Return a buffer with the file of the current one, its coding and its time."
+  (let ((path buffer-file-name)
+        (coding-system-for-read
+         (and buffer-file-coding-system
+              (coding-system-change-eol-conversion buffer-file-coding-system nil)))
+        (buffer (generate-new-buffer " *ide-mcp file*")))
+    (ide-mcp--guarded
+      (with-current-buffer buffer
+        (let ((attributes (file-attributes (file-truename path))))
+          (when (and (file-regular-p path)
+                     (<= (file-attribute-size attributes) ide-mcp--most-bytes))
+            (insert-file-contents path)
+            (when (eq (char-after (point-min)) #xfeff) (delete-region 1 2)))
+          (list buffer last-coding-system-used (file-attribute-modification-time attributes)))))))
+
+(defun ide-mcp--replace (read)
+  "Replace the text of the current buffer by READ, the file.  You can undo it."
+  (pcase-let ((`(,text ,coding ,time) read)
+              (inhibit-read-only t))
+    (set-visited-file-modtime time) ; first, or the change would ask about the file
+    (save-restriction
+      (widen)
+      (undo-boundary)
+      (ide-mcp--guarded (replace-buffer-contents text ide-mcp--patience))
+      (undo-boundary))
+    (setq buffer-file-coding-system coding)
+    (set-buffer-modified-p nil)
+    (auto-revert-mode)
+    (ide-mcp--say "The accepted text replaces your unsaved changes; undo brings them back: %s"
+                  (buffer-name))))
+
+(provide 'ide-mcp-files)
+;;; ide-mcp-files.el ends here

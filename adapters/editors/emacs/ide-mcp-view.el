@@ -1,0 +1,184 @@
+;;; ide-mcp-view.el --- Buffers with proposed texts  -*- lexical-binding: t; -*-
+
+;; Copyright (c) 2026 the ide-mcp authors
+
+;; Author: the ide-mcp authors
+;; SPDX-License-Identifier: MIT OR Apache-2.0
+
+;;; Commentary:
+
+;; Buffers with a proposed text, and with the file beside it: their sizes, their colors and
+;; the marks of their changes.
+
+;;; Code:
+
+(require 'cl-lib)
+(require 'diff)
+(require 'seq)
+(require 'smerge-mode)
+(require 'subr-x)
+(require 'ide-mcp-guard)
+
+(defconst ide-mcp--most-compared (* 1024 1024)
+  "The number of characters up to which a text is compared.")
+
+(defconst ide-mcp--folded-line 4000 "The length in characters of the pieces of a broken line.")
+
+(defconst ide-mcp--most-changes 1000
+  "The number of changed places that are marked.
+The marks of 1,000 places take 0.06 s, and those of 10,000 0.5 s; a key in these
+takes up to 0.7 s.")
+
+(defvar-local ide-mcp--reason nil "The reason for which this view has no colors.")
+(defvar-local ide-mcp--line-number 1 "The number of the line in which the marking is.")
+
+(defun ide-mcp--view (name path text)
+  "Return a buffer NAME with TEXT, in the major mode for PATH unless too large."
+  (with-current-buffer (generate-new-buffer name)
+    (insert (ide-mcp--lines-of text))
+    (goto-char (point-min))
+    (let ((reason (ide-mcp--too-large path t)))
+      (if (not reason)
+          (ide-mcp--choose-mode path)
+        (ide-mcp--tame)
+        (ide-mcp--fold)
+        (goto-char (point-min)))
+      (setq ide-mcp--reason reason))
+    (set-buffer-modified-p nil)
+    (setq buffer-undo-list nil)
+    (current-buffer)))
+
+(defun ide-mcp--name (path)
+  "Return the name of the file PATH for titles."
+  (ide-mcp--line (file-name-nondirectory path) 64))
+
+(defun ide-mcp--header (format &rest values)
+  "Return the header line with the text that FORMAT makes of VALUES."
+  (string-replace "%" "%%" (concat " " (ide-mcp--line (apply #'format format values) 400))))
+
+(defun ide-mcp--end-of (name columns)
+  "Return NAME in at most so many COLUMNS, and no less than 10: its end."
+  (let ((rest name))
+    (while (> (string-width rest) (max columns 10))
+      (setq rest (concat "…" (substring rest 2))))
+    rest))
+
+;;; Long lines
+
+(defun ide-mcp--fold ()
+  "Break the long lines of the current buffer, for the eye only."
+  (goto-char (point-min))
+  (while (> (- (point-max) (point)) ide-mcp--longest-line)
+    (let ((start (point)))
+      (forward-char (1+ ide-mcp--longest-line))
+      (if (search-backward "\n" start t)
+          (forward-char)
+        (goto-char start)
+        (dotimes (_ (/ ide-mcp--longest-line ide-mcp--folded-line))
+          (forward-char ide-mcp--folded-line)
+          (insert (propertize "\\\n" 'ide-mcp-fold t 'rear-nonsticky t)))))))
+
+(defun ide-mcp--folded-p ()
+  "Return non-nil if `ide-mcp--fold' has broken a line of the current buffer."
+  (text-property-any (point-min) (point-max) 'ide-mcp-fold t))
+
+(defun ide-mcp--unfolded ()
+  "Return the text of the current buffer without the ends of `ide-mcp--fold'."
+  (save-restriction
+    (widen)
+    (if (ide-mcp--folded-p)
+        (let ((buffer (current-buffer)))
+          (with-temp-buffer
+            (insert-buffer-substring buffer)
+            (ide-mcp--unfold)
+            (ide-mcp--text)))
+      (ide-mcp--text))))
+
+(defun ide-mcp--unfold ()
+  "Remove the ends of `ide-mcp--fold' from the current buffer."
+  (save-excursion
+    (goto-char (point-min))
+    (let (place)
+      (while (setq place (text-property-any (point) (point-max) 'ide-mcp-fold t))
+        (goto-char place)
+        (delete-region place (next-single-property-change
+                              place 'ide-mcp-fold nil (point-max)))))))
+
+;;; Changes
+
+(defun ide-mcp--compare (old new)
+  "Mark the differences of the buffers OLD and NEW, and go to the first one.
+Return the reason for which nothing is marked, or nil."
+  (let ((hunks (or (seq-some (lambda (buffer)
+                               (with-current-buffer buffer
+                                 (cond ((ide-mcp--folded-p) ide-mcp--reason)
+                                       ((> (buffer-size) ide-mcp--most-compared)
+                                        (format "more than %d KiB"
+                                                (/ ide-mcp--most-compared 1024))))))
+                             (list old new))
+                   (ide-mcp--hunks old new))))
+    (cond ((stringp hunks) hunks)
+          ((length> hunks ide-mcp--most-changes)
+           (format "more than %d places differ" ide-mcp--most-changes))
+          (t (dolist (buffer (list old new))
+               (with-current-buffer buffer
+                 (goto-char (point-min))
+                 (setq ide-mcp--line-number 1)))
+             (let* ((end (time-add nil ide-mcp--patience))
+                    (places (mapcar (pcase-lambda (`(,line1 ,count1 ,line2 ,count2))
+                                      (append (ide-mcp--mark old line1 count1 'diff-removed)
+                                              (ide-mcp--mark new line2 count2 'diff-added)))
+                                    hunks)))
+               (pcase-dolist (`(,start1 ,end1 ,start2 ,end2) places)
+                 ;; The words of a region take 20 ms, and those of a large region minutes.
+                 (when (and (< (+ (- end1 start1) (- end2 start2)) 2000) (time-less-p nil end))
+                   (smerge-refine-regions start1 end1 start2 end2 nil nil
+                                          '((face . smerge-refined-removed))
+                                          '((face . smerge-refined-added)))))
+               (pcase-dolist (`(,buffer . ,place) (and places `((,old . ,(car (car places)))
+                                                                (,new . ,(nth 2 (car places))))))
+                 (with-current-buffer buffer (goto-char place))))
+             nil))))
+
+(defun ide-mcp--hunks (old new)
+  "Return the changes from OLD to NEW, each as two lines with their counts.
+Return a text if there is no comparison."
+  (let ((files (mapcar (lambda (_) (make-temp-file "ide-mcp-")) '(1 2)))
+        (coding-system-for-write 'utf-8-emacs-unix)
+        (end (time-add nil ide-mcp--patience)))
+    (unwind-protect
+        (with-temp-buffer
+          (cl-loop for file in files for buffer in (list old new)
+                   do (with-current-buffer buffer (write-region nil nil file nil 'silent)))
+          (let* ((default-directory temporary-file-directory)
+                 (diff (make-process :name "ide-mcp diff" :buffer (current-buffer)
+                                     :command `(,diff-command "-a" "-U0" ,@files)
+                                     :connection-type 'pipe :coding 'utf-8-emacs-unix
+                                     :noquery t :sentinel #'ignore)))
+            (while (and (process-live-p diff) (time-less-p nil end))
+              (accept-process-output diff 0.01 nil t))
+            (if (process-live-p diff)
+                (progn (delete-process diff) "the comparison takes too long")
+              (while (accept-process-output diff 0 nil t))
+              (goto-char (point-min))
+              (cl-flet ((number (group) (string-to-number (or (match-string group) "1"))))
+                (cl-loop while (re-search-forward
+                                (rx bol "@@ -" (group (+ digit)) (? "," (group (+ digit)))
+                                    " +" (group (+ digit)) (? "," (group (+ digit))) " @@")
+                                nil t)
+                         collect (list (number 1) (number 2) (number 3) (number 4)))))))
+      (mapc #'delete-file files))))
+
+(defun ide-mcp--mark (buffer line count face)
+  "Show COUNT lines from LINE of BUFFER in FACE, and return their start and end.
+BUFFER is at the line `ide-mcp--line-number', and its lines come in order."
+  (with-current-buffer buffer
+    (let ((start (if (zerop count) (1+ line) line)))
+      (forward-line (- start ide-mcp--line-number))
+      (setq ide-mcp--line-number start)
+      (let ((end (save-excursion (forward-line count) (point))))
+        (overlay-put (make-overlay (point) end) 'face face)
+        (list (point-marker) end)))))
+
+(provide 'ide-mcp-view)
+;;; ide-mcp-view.el ends here

@@ -1,0 +1,104 @@
+;;; ide-mcp-wire.el --- Lines of JSON to and from the sidecar  -*- lexical-binding: t; -*-
+
+;; Copyright (c) 2026 the ide-mcp authors
+
+;; Author: the ide-mcp authors
+;; SPDX-License-Identifier: MIT OR Apache-2.0
+
+;;; Commentary:
+
+;; Emacs and the process exchange lines of JSON: docs/sidecar.md has the table.  This is
+;; the state of the process, and how a line is read and written.
+
+;;; Code:
+
+(require 'cl-lib)
+(require 'json)
+(require 'seq)
+(require 'ide-mcp-guard)
+
+(defcustom ide-mcp-config nil
+  "Plist of further members of the configuration, from docs/sidecar.md.
+They replace those of the package, and a nil value leaves a member out.  For
+example, with (:consent t) Emacs asks you before an agent attaches."
+  :type 'plist
+  :group 'ide-mcp)
+
+(defconst ide-mcp--largest-odd-line (* 2 1024 1024)
+  "The longest event with half a surrogate pair, in characters.
+No library reads it: Emacs needs 0.15 s for each MiB.")
+
+(defvar ide-mcp--process nil "The process of the sidecar.")
+(defvar ide-mcp--listening nil "The event with the port and the path of the lock file.")
+(defvar ide-mcp--agents nil
+  "Alist from connections to the names of agents, or nil if they are not attached.")
+(defvar ide-mcp--paused nil "Non-nil if files and selections are hidden from agents.")
+(defvar ide-mcp--proposals nil "Alist from calls to functions that close views, or nil.")
+(defvar ide-mcp--waiting nil
+  "Alist from keys to functions that wait until the person does not type.
+The key is the call of a proposal, or `consent' with the connection of an agent.
+It is nil for a function that closes a view.")
+
+(defun ide-mcp-tell (&rest members)
+  "Send MEMBERS, a plist, as a command of docs/sidecar.md without its nil values.
+The first value of a name counts.  A character that JSON does not have becomes a
+question mark."
+  (let* ((object (cl-loop for (name value) on members by #'cddr
+                          when (and value (eq value (plist-get members name)))
+                          append (list name value)))
+         (line (condition-case nil
+                   (json-serialize object)
+                 (wrong-type-argument (let ((json-false :false)) (json-encode object)))))
+         (others (rx (or (any (#xD800 . #xDFFF)) (not (any (0 . #x10FFFF))))))
+         (line (replace-regexp-in-string others "?" line)))
+    (when ide-mcp--process ; nil would be the process of the current buffer
+      (ignore-errors ; a dead process has a sentinel, which starts another one
+        (process-send-string ide-mcp--process (concat line "\n"))))))
+
+(defun ide-mcp--reply (process &rest members)
+  "Send MEMBERS, if PROCESS, which asked, runs: the next one has other numbers."
+  (when (eq process ide-mcp--process)
+    (apply #'ide-mcp-tell members)))
+
+;;; Lines that arrive
+
+(defun ide-mcp--parse (line)
+  "Return the event in LINE."
+  (condition-case nil
+      (ide-mcp--parse-json line)
+    (json-error
+     (condition-case nil
+         (ide-mcp--parse-nul line)
+       (json-error
+        (if (length< line ide-mcp--largest-odd-line)
+            (let ((json-false nil)) (json-read-from-string line))
+          (when (string-match (rx bos "{\"event\":\"" (+ (any "a-z_")) "\",\"conn\":" (+ digit)
+                                  ",\"call\":" (group (+ digit)))
+                              line)
+            (ide-mcp-tell :cmd "fail" :call (string-to-number (match-string 1 line))
+                          :message "Emacs cannot read a text of this size"))
+          (error "An agent sent a text of a size that Emacs cannot read")))))))
+
+(defun ide-mcp--parse-json (line)
+  "Return the event in LINE, which has no NUL and no half of a surrogate pair."
+  (json-parse-string line :object-type 'alist :null-object nil :false-object nil))
+
+(defun ide-mcp--parse-nul (line)
+  "Return the event in LINE, in which another character stands for NUL meanwhile."
+  (let* ((gc-cons-threshold (* 64 1024 1024)) ; 25 collections for 350,000 NULs
+         (stand-in (seq-find (lambda (code)
+                               (not (seq-some (lambda (form)
+                                                (string-search (format form code) line))
+                                              '("%c" "\\u%x" "\\u%X"))))
+                             (number-sequence #xfdd0 #xfdef)))
+         (text (string (or stand-in (signal 'json-error nil)))))
+    (cl-labels ((with-nul (value)
+                  (cond ((stringp value) (string-replace text "\0" value))
+                        ((consp value) (cons (with-nul (car value)) (with-nul (cdr value))))
+                        ((vectorp value) (vconcat (mapcar #'with-nul value)))
+                        (t value))))
+      (with-nul (ide-mcp--parse-json
+                 (string-replace "\\u0000" text (string-replace "\\\\" "\\u005c" line)))))))
+
+(provide 'ide-mcp-wire)
+;;; ide-mcp-wire.el ends here
