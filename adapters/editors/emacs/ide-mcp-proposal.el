@@ -19,6 +19,8 @@
 (require 'ide-mcp-wire)
 (require 'ide-mcp-files)
 (require 'ide-mcp-view)
+(require 'ide-mcp-layout)
+(require 'ide-mcp-hunks)
 
 (defcustom ide-mcp-show-function #'ide-mcp-show
   "Function that shows a proposal, and returns a function that closes the view.
@@ -49,41 +51,161 @@ No proposal is shown before the next key: the person may be about to accept the
 text that was there, and would accept another one unread.")
 (defvar ide-mcp--answered nil
   "The time of the last answer to a question, after which Emacs has no idle time.")
-(defvar-local ide-mcp--shown nil "The time at which the proposal of this buffer was on the screen.")
 (defvar-local ide-mcp--kept nil "Non-nil in a buffer with what the person typed into a proposal.")
 (put 'ide-mcp--kept 'permanent-local t)
+
+(defcustom ide-mcp-proposal-functions nil
+  "Functions that are called with a new proposal, the event `diff' as an alist."
+  :type 'hook
+  :group 'ide-mcp)
+
+(defcustom ide-mcp-decided-functions nil
+  "Functions that are called at the end of a proposal, with its event as an alist.
+Its `verdict' is \"accept\", \"reject\" or \"ended\"."
+  :type 'hook
+  :group 'ide-mcp)
+
+(defvar ide-mcp-proposal-mode-map
+  (let ((map (make-sparse-keymap)))
+    (define-key map (kbd "C-c C-c") #'ide-mcp-accept)
+    (define-key map (kbd "C-c C-k") #'kill-current-buffer)
+    (define-key map (kbd "C-c C-n") #'ide-mcp-next-hunk)
+    (define-key map (kbd "C-c C-p") #'ide-mcp-previous-hunk)
+    (define-key map (kbd "C-c C-o") #'ide-mcp-undo-hunk)
+    (define-key map (kbd "C-c C-e") #'ide-mcp-ediff)
+    map)
+  "Keys in a proposal.")
 
 (define-minor-mode ide-mcp-proposal-mode
   "Decide on a proposed text, which can be edited.
 Killing the buffer rejects the proposal."
-  :keymap (list (cons (kbd "C-c C-c") #'ide-mcp-accept)
-                (cons (kbd "C-c C-k") #'kill-current-buffer)))
+  :group 'ide-mcp)
 
+;;; Commands, which work from every window
+
+;;;###autoload
 (defun ide-mcp-accept ()
-  "Accept the proposal with the text of this buffer.
+  "Accept the proposal on the screen, with the text that its buffer has.
 A proposal that has only just appeared is not accepted."
-  (interactive nil ide-mcp-proposal-mode)
+  (interactive)
   (when (process-live-p ide-mcp--process) ; the agent may have withdrawn it while Emacs was busy
     (accept-process-output ide-mcp--process 0 nil t))
-  (if (time-less-p (time-since ide-mcp--shown) ide-mcp--idle-delay)
-      (ide-mcp--say "Not accepted, since the proposal has only just appeared: read it, and accept it again")
-    (let-alist ide-mcp--proposal
-      (let ((text (ide-mcp--unfolded)))
-        (when (funcall .accept (cond ((equal text (ide-mcp--lines-of .contents)) .contents)
-                                     ((ide-mcp--dos-p .contents)
-                                      (decode-coding-string
-                                       (encode-coding-string text 'utf-8-emacs-dos)
-                                       'utf-8-emacs-unix))
-                                     (t text)))
-          (kill-buffer)))))) ; the view of a proposal that has ended is closed after a pause
+  (with-current-buffer (ide-mcp--view-on-screen)
+    (if (time-less-p (time-since ide-mcp--shown) ide-mcp--idle-delay)
+        (ide-mcp--say "Not accepted, since the proposal has only just appeared: read it, and accept it again")
+      (let-alist ide-mcp--proposal
+        (let ((text (ide-mcp--unfolded)))
+          (when (funcall .accept (cond ((equal text (ide-mcp--lines-of .contents)) .contents)
+                                       ((ide-mcp--dos-p .contents)
+                                        (decode-coding-string
+                                         (encode-coding-string text 'utf-8-emacs-dos)
+                                         'utf-8-emacs-unix))
+                                       (t text)))
+            (kill-buffer))))))) ; the view of a proposal that has ended is closed after a pause
+
+;;;###autoload
+(defun ide-mcp-reject ()
+  "Reject the proposal on the screen."
+  (interactive)
+  (ide-mcp--kill (ide-mcp--view-on-screen)))
+
+;;;###autoload
+(defun ide-mcp-next (&optional step)
+  "Show the proposal after that on the screen, or the first one.
+What you typed into the one before stays in it.  With a prefix argument STEP, go
+so many further."
+  (interactive "p")
+  (let* ((calls (ide-mcp--open-calls))
+         (view (ide-mcp--view-on-screen t))
+         (place (and view (seq-position calls (alist-get 'call (buffer-local-value 'ide-mcp--proposal view)))))
+         (step (or step 1)))
+    (cond ((not place) (ide-mcp--go-to (if (> step 0) (car calls) (car (last calls)))))
+          ((cdr calls) (ide-mcp--go-to (nth (mod (+ place step) (length calls)) calls)))
+          (t (ide-mcp--say "There is no other proposal")))))
+
+;;;###autoload
+(defun ide-mcp-previous (&optional step)
+  "Show the proposal before that on the screen, or the one STEP before."
+  (interactive "p")
+  (ide-mcp-next (- (or step 1))))
+
+;;;###autoload
+(defun ide-mcp-proposals ()
+  "Choose one of the proposals that are shown or wait, and show it."
+  (interactive)
+  (let* ((calls (ide-mcp--open-calls))
+         (view (ide-mcp--view-on-screen t)))
+    (ide-mcp--go-to
+     (nth (ide-mcp--choose "Proposal: "
+                           (mapcar (lambda (call)
+                                     (pcase-let ((`(,_ ,event) (alist-get call ide-mcp--proposals)))
+                                       (format "%s, %s%s" (alist-get 'label event)
+                                               (or (alist-get (alist-get 'conn event) ide-mcp--agents) "an agent")
+                                               (if (and view (eq view (ide-mcp--view-of call))) "" " (waits)"))))
+                                   calls))
+          calls))))
+
+(defun ide-mcp--open-calls ()
+  "Return the calls of the proposals that are shown or wait, the first one first."
+  (or (sort (mapcar #'car ide-mcp--proposals) #'<)
+      (ide-mcp--refuse "There is no proposal")))
+
+(defun ide-mcp--view-of (call)
+  "Return the buffer with the proposal CALL, or nil."
+  (seq-find (lambda (buffer)
+              (let-alist (buffer-local-value 'ide-mcp--proposal buffer) (and .call (eql .call call))))
+            (buffer-list)))
+
+(defun ide-mcp--view-on-screen (&optional or-none)
+  "Return the buffer of the proposal that the person sees.
+Signal an error if there is none, or return nil if OR-NONE is non-nil."
+  (let ((views (seq-filter (lambda (buffer) (buffer-local-value 'ide-mcp--proposal buffer))
+                           (cons (current-buffer)
+                                 (mapcar #'window-buffer
+                                         (append (window-list nil 'no-minibuffer)
+                                                 (seq-mapcat (lambda (frame) (window-list frame 'no-minibuffer))
+                                                             (visible-frame-list))))))))
+    (cond ((seq-find (lambda (view) ; one that has not ended, if there is one
+                       (assq (alist-get 'call (buffer-local-value 'ide-mcp--proposal view)) ide-mcp--proposals))
+                     views))
+          ((car views))
+          (or-none nil)
+          (ide-mcp--proposals (ide-mcp--refuse "There is no proposal on the screen: M-x ide-mcp-next shows one"))
+          (t (ide-mcp--refuse "There is no proposal")))))
+
+(defun ide-mcp--go-to (call)
+  "Show the proposal CALL, since the person asks for it."
+  (dolist (entry ide-mcp--waiting) ; a view that has ended is closed first
+    (unless (car entry)
+      (setq ide-mcp--waiting (delq entry ide-mcp--waiting))
+      (ide-mcp--attempt nil (cdr entry))))
+  (let ((view (ide-mcp--view-of call))
+        (shown (ide-mcp--view-on-screen t))
+        (entry (assq call ide-mcp--waiting))
+        (ide-mcp--asked t))
+    (cond ((not (assq call ide-mcp--proposals)) (ide-mcp--refuse "There is no such proposal any more"))
+          ((and view (eq view shown)) (pop-to-buffer view))
+          ((not (or view entry)) (ide-mcp--refuse "There is no view of ours for this proposal"))
+          (t (when shown (ide-mcp--put-aside shown))
+             (setq ide-mcp--waiting (delq entry ide-mcp--waiting))
+             (ide-mcp--attempt call (if view (lambda () (ide-mcp--guarded (ide-mcp--display view))) (cdr entry)))
+             (force-mode-line-update t)))))
+
+(defun ide-mcp--put-aside (view)
+  "Take the proposal in the buffer VIEW from the screen, to which it comes back."
+  (ide-mcp--hide view)
+  (ide-mcp--wait (alist-get 'call (buffer-local-value 'ide-mcp--proposal view))
+                 (lambda ()
+                   (when (buffer-live-p view) (ide-mcp--guarded (ide-mcp--display view))))))
 
 ;;; From the agent
 
 (defun ide-mcp--propose (event)
   "Show the proposal of EVENT, once the person does not type."
   (let-alist event
-    (let ((view (list .call)) state)
+    (let ((view (list .call nil event)) state)
       (push view ide-mcp--proposals)
+      (ide-mcp--run-hook 'ide-mcp-proposal-functions event)
       (ide-mcp--wait
        .call
        (lambda ()
@@ -97,7 +219,7 @@ A proposal that has only just appeared is not accepted."
                                 (accept . ,(lambda (text) (decide "accept" text)))
                                 (reject . ,(lambda () (decide "reject")))
                                 . ,event))))
-             (setcdr view (lambda (reason) (ide-mcp--withdraw close .label reason))))))))))
+             (setcar (cdr view) (lambda (reason) (ide-mcp--withdraw close .label reason))))))))))
 
 (defun ide-mcp--decide (event view state verdict &optional text)
   "Answer the diff of EVENT with VERDICT and TEXT, unless its VIEW has ended.
@@ -105,11 +227,13 @@ STATE is that of the buffer of the file when the view was shown.  Return nil if
 the view has ended."
   (let-alist event
     (cond ((memq view ide-mcp--proposals)
-           (setf (alist-get .call ide-mcp--proposals nil t) nil)
+           (setf (alist-get .call ide-mcp--proposals nil t) nil
+                 (alist-get .call ide-mcp--waiting nil t) nil)
            (when (equal verdict "accept")
              (ide-mcp--expect-edit .path state (or text .contents)))
            (ide-mcp-tell :cmd "answer" :call .call :verdict verdict
                          :contents (unless (equal text .contents) text))
+           (ide-mcp--run-hook 'ide-mcp-decided-functions `((verdict . ,verdict) . ,event))
            t)
           ((equal verdict "accept") (ide-mcp--say "The proposal has ended: %s" .path) nil))))
 
@@ -127,10 +251,11 @@ the view has ended."
 (defun ide-mcp--close (call &optional reason)
   "End the proposal CALL by REASON, and close its view in a pause of the person.
 The closing comes before all else that waits, and so before the next view."
-  (let ((close (alist-get call ide-mcp--proposals)))
+  (pcase-let ((`(,close ,event) (alist-get call ide-mcp--proposals)))
     (setf (alist-get call ide-mcp--proposals nil t) nil
           (alist-get call ide-mcp--waiting nil t) nil)
     (ide-mcp--mark-ended call)
+    (when event (ide-mcp--run-hook 'ide-mcp-decided-functions `((verdict . "ended") . ,event)))
     (when close (push (cons nil (lambda () (funcall close reason))) ide-mcp--waiting))))
 
 (defun ide-mcp--mark-ended (call)
@@ -160,6 +285,18 @@ The closing comes before all else that waits, and so before the next view."
   "Call FUNCTION, for a call or another KEY, once the person does not type."
   (setq ide-mcp--waiting (append ide-mcp--waiting (list (cons key function)))))
 
+(defun ide-mcp--reviewing-p ()
+  "Return non-nil if the person reviews a proposal, and has not put it aside."
+  (seq-some (pcase-lambda (`(,call ,close)) (and close (not (assq call ide-mcp--waiting))))
+            ide-mcp--proposals))
+
+(defun ide-mcp--hidden ()
+  "Return the number of proposals whose windows the person has closed."
+  (seq-count (pcase-lambda (`(,call ,close))
+               (when-let ((view (and close (not (assq call ide-mcp--waiting)) (ide-mcp--view-of call))))
+                 (not (get-buffer-window view t))))
+             ide-mcp--proposals))
+
 (defun ide-mcp--go-on ()
   "Call the functions that wait, unless the person types or reviews a proposal.
 A proposal also waits for a key after the end of one without a decision."
@@ -171,7 +308,7 @@ A proposal also waits for a key after the end of one without a decision."
               (not (input-pending-p)) ; typed while Emacs was busy
               (not (or (active-minibuffer-window) cursor-in-echo-area isearch-mode
                        (equal (terminal-name) "initial_terminal") ; a daemon without a frame
-                       (seq-some #'cdr ide-mcp--proposals)
+                       (ide-mcp--reviewing-p)
                        (and (eql ide-mcp--undecided num-input-keys)
                             (assq (car (car ide-mcp--waiting)) ide-mcp--proposals)))))
     (pcase-let ((`(,key . ,function) (pop ide-mcp--waiting)))
@@ -185,20 +322,19 @@ A proposal also waits for a key after the end of one without a decision."
 
 (defun ide-mcp-show (proposal)
   "Show PROPOSAL in a buffer that can be edited, with the file beside it.
-See `ide-mcp-show-function'."
+See `ide-mcp-show-function', and `ide-mcp-layout' for the windows."
   (let ((windows (current-window-configuration)) buffers close)
     (unwind-protect
         (setq close (ide-mcp--guarded
-                      (ide-mcp--show proposal windows
-                                     (lambda (buffer) (push buffer buffers) buffer))))
+                      (ide-mcp--show proposal (lambda (buffer) (push buffer buffers) buffer))))
       (unless close ; nothing of a view that failed is left
         (dolist (buffer buffers)
           (with-current-buffer buffer (setq kill-buffer-hook nil))
           (ide-mcp--kill buffer))
         (set-window-configuration windows)))))
 
-(defun ide-mcp--show (proposal windows made)
-  "Show PROPOSAL, which ends with WINDOWS, and call MADE with each buffer."
+(defun ide-mcp--show (proposal made)
+  "Show PROPOSAL, and call MADE with each buffer."
   (let-alist proposal
     (let* ((name (ide-mcp--line .label 64))
            (old (funcall made (ide-mcp--view (format "*file: %s*" name) .path
@@ -206,16 +342,20 @@ See `ide-mcp-show-function'."
            (new (funcall made (ide-mcp--view (format "*proposal: %s*" name) .path .contents)))
            (colors (or (buffer-local-value 'ide-mcp--reason old)
                        (buffer-local-value 'ide-mcp--reason new)))
-           (marks (ide-mcp--compare old new))
+           (marks (ide-mcp--compare old new (eq ide-mcp-layout 'inline)))
            (decide (concat (if .outside "OUTSIDE of the open folders.  " "")
                            "C-c C-c accepts, C-c C-k rejects.  "))
            (end (lambda ()
                   (funcall .reject)
-                  (when (get-buffer-window new) (set-window-configuration windows))
+                  (ide-mcp--end-ediff new)
+                  (ide-mcp--hide new)
                   (ide-mcp--kill old))))
+      (with-current-buffer old (setq buffer-read-only t))
       (with-current-buffer new
         (ide-mcp-proposal-mode)
         (setq ide-mcp--proposal proposal
+              ide-mcp--old old
+              ide-mcp--unmarked marks
               header-line-format
               ;; The right end is cut: what decides stands first, and of a long name the end.
               (ide-mcp--header "%s%s, proposed by %s%s"
@@ -224,12 +364,7 @@ See `ide-mcp-show-function'."
                                      (colors (format ".  The code has no colors: %s" colors))
                                      (t ""))))
         (add-hook 'kill-buffer-hook end nil t))
-      (let ((ignore-window-parameters t)) (delete-other-windows))
-      (pop-to-buffer-same-window old)
-      (setq buffer-read-only t)
-      (pop-to-buffer new '(display-buffer-pop-up-window))
-      (redisplay t) ; its colors can take time, in which nobody has seen the text
-      (setq ide-mcp--shown (current-time))
+      (ide-mcp--display new)
       (lambda () (ide-mcp--end new end name)))))
 
 (defun ide-mcp--end (view end name)

@@ -24,6 +24,10 @@
 
 (defconst ide-mcp--folded-line 4000 "The length in characters of the pieces of a broken line.")
 
+(defconst ide-mcp--most-inline 40
+  "The number of removed lines of a place that stand in the proposal itself.
+You cannot put the cursor into them, so more would hide what comes.")
+
 (defconst ide-mcp--most-changes 1000
   "The number of changed places that are marked.
 The marks of 1,000 places take 0.06 s, and those of 10,000 0.5 s; a key in these
@@ -106,9 +110,10 @@ takes up to 0.7 s.")
 
 ;;; Changes
 
-(defun ide-mcp--compare (old new)
+(defun ide-mcp--compare (old new inline)
   "Mark the differences of the buffers OLD and NEW, and go to the first one.
-Return the reason for which nothing is marked, or nil."
+If INLINE is non-nil, NEW shows the lines of OLD too.  Return the reason for
+which nothing is marked, or nil."
   (let ((hunks (or (seq-some (lambda (buffer)
                                (with-current-buffer buffer
                                  (cond ((ide-mcp--folded-p) ide-mcp--reason)
@@ -126,8 +131,10 @@ Return the reason for which nothing is marked, or nil."
                  (setq ide-mcp--line-number 1)))
              (let* ((end (time-add nil ide-mcp--patience))
                     (places (mapcar (pcase-lambda (`(,line1 ,count1 ,line2 ,count2))
-                                      (append (ide-mcp--mark old line1 count1 'diff-removed)
-                                              (ide-mcp--mark new line2 count2 'diff-added)))
+                                      (let ((removed (ide-mcp--mark old line1 count1 'diff-removed))
+                                            (added (ide-mcp--mark new line2 count2 'diff-added)))
+                                        (ide-mcp--note-hunk removed added inline)
+                                        (append (seq-take removed 2) (seq-take added 2))))
                                     hunks)))
                (pcase-dolist (`(,start1 ,end1 ,start2 ,end2) places)
                  ;; The words of a region take 20 ms, and those of a large region minutes.
@@ -170,15 +177,33 @@ Return a text if there is no comparison."
       (mapc #'delete-file files))))
 
 (defun ide-mcp--mark (buffer line count face)
-  "Show COUNT lines from LINE of BUFFER in FACE, and return their start and end.
-BUFFER is at the line `ide-mcp--line-number', and its lines come in order."
+  "Show COUNT lines from LINE of BUFFER in FACE.
+Return their start and end, and the overlay.  BUFFER is at the line
+`ide-mcp--line-number', and its lines come in order."
   (with-current-buffer buffer
     (let ((start (if (zerop count) (1+ line) line)))
       (forward-line (- start ide-mcp--line-number))
       (setq ide-mcp--line-number start)
       (let ((end (save-excursion (forward-line count) (point))))
-        (overlay-put (make-overlay (point) end) 'face face)
-        (list (point-marker) end)))))
+        (let ((overlay (make-overlay (point) end)))
+          (overlay-put overlay 'face face)
+          (list (point-marker) end overlay))))))
+
+(defun ide-mcp--note-hunk (removed added inline)
+  "Note the text of REMOVED in the overlay of ADDED, and show it if INLINE.
+Both are results of `ide-mcp--mark'."
+  (pcase-let* ((`(,start ,end) removed)
+               (`(,_ ,_ ,overlay) added)
+               (text (with-current-buffer (marker-buffer start) (buffer-substring-no-properties start end))))
+    (overlay-put overlay 'ide-mcp-hunk text)
+    (when (and inline (not (equal text "")))
+      (let* ((lines (split-string (string-remove-suffix "\n" text) "\n"))
+             (shown (seq-take lines ide-mcp--most-inline)))
+        (overlay-put overlay 'before-string
+                     (concat (propertize (concat (string-join shown "\n") "\n") 'face 'diff-removed)
+                             (when (length> lines ide-mcp--most-inline)
+                               (propertize (format "… and %d lines more\n" (- (length lines) ide-mcp--most-inline))
+                                           'face 'shadow))))))))
 
 (provide 'ide-mcp-view)
 ;;; ide-mcp-view.el ends here

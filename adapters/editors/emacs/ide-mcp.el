@@ -30,12 +30,13 @@
 (require 'ide-mcp-files)
 (require 'ide-mcp-context)
 (require 'ide-mcp-proposal)
+(require 'ide-mcp-terminal)
+(require 'ide-mcp-mention)
 
 (defvar ide-mcp--pieces nil "The pieces of the unfinished line, the last one first.")
 (defvar ide-mcp--lines nil "The lines that were not handled yet, in order.")
 (defvar ide-mcp--busy nil "Non-nil while a line is handled.")
 (defvar ide-mcp--deaths nil "The times at which processes died, the last one first.")
-(defvar ide-mcp--problem nil "The last error of the sidecar.")
 
 ;;;###autoload
 (define-minor-mode ide-mcp-mode
@@ -65,30 +66,16 @@
              "")))
 
 ;;;###autoload
-(defun ide-mcp-mention ()
-  "Mention the file, or the lines of the region, in the prompt of the agent.
-This turns `ide-mcp-mode' on."
-  (interactive)
-  (let ((path (or (ide-mcp--file) (user-error "No file"))))
-    (unless ide-mcp-mode (ide-mcp-mode))
-    (when ide-mcp-mode ; else it has said why not
-      (cl-flet ((line (position) (1- (line-number-at-pos position t))))
-        (ide-mcp-tell :cmd "mention" :path path
-                      :lines (and (use-region-p)
-                                  (vector (line (region-beginning)) (line (1- (region-end)))))))
-      (unless (delq nil (mapcar #'cdr ide-mcp--agents))
-        (ide-mcp--say "No agent is attached: the mention waits up to 30 s for one")))))
-
 (defun ide-mcp-pause ()
   "Hide files and selections from agents, or end this pause."
   (interactive)
-  (unless ide-mcp-mode (user-error "The mode is off: M-x ide-mcp-mode"))
+  (unless ide-mcp-mode (ide-mcp--refuse "The mode is off: M-x ide-mcp-mode"))
   (ide-mcp-tell :cmd (if ide-mcp--paused "resume" "pause")))
 
 (defun ide-mcp--status ()
   "Return a text with the attached agents."
   (let ((names (delq nil (mapcar #'cdr ide-mcp--agents)))
-        (waiting (seq-count #'car ide-mcp--waiting)))
+        (waiting (+ (seq-count #'car ide-mcp--waiting) (ide-mcp--hidden))))
     (concat "⧉ " (cond (names (ide-mcp--line (string-join names ", ") 48))
                        (ide-mcp--listening "no agent")
                        (ide-mcp-mode "starting")
@@ -112,7 +99,7 @@ This turns `ide-mcp-mode' on."
                  (list
                   :protocol 1 :name "Emacs" :version emacs-version :pid (emacs-pid)
                   :folders (ide-mcp--folders) :resume (alist-get 'lock ide-mcp--listening)
-                  :tools ["openDiff" "getDiagnostics" "getOpenEditors" "checkDocumentDirty"
+                  :tools `[,@(and ide-mcp-diffs '("openDiff")) "getDiagnostics" "getOpenEditors" "checkDocumentDirty"
                           "saveDocument" "openFile" "getCurrentSelection" "getLatestSelection"
                           "getWorkspaceFolders"]
                   :prompts [(:name "review" :description "Review the open file"
@@ -147,6 +134,7 @@ This turns `ide-mcp-mode' on."
   "Close the views and forget the agents: no call is open any more."
   (mapc #'ide-mcp--close (mapcar #'car ide-mcp--proposals))
   (setq ide-mcp--agents nil
+        ide-mcp--target nil
         ide-mcp--waiting (seq-remove #'car ide-mcp--waiting)
         ide-mcp--lines nil)
   (ide-mcp--go-on))
@@ -184,8 +172,12 @@ it, and those that arrive during a question of `ide-mcp--go-on' come at once."
          (when path (ide-mcp--check-path path)))
        (pcase .event
          ("listening" (ide-mcp--listen event))
-         ("connected" (ide-mcp--join event))
-         ("closed" (ide-mcp--leave .conn))
+         ("connected"
+          (ide-mcp--join event)
+          (ide-mcp--run-hook 'ide-mcp-connected-functions event))
+         ("closed"
+          (ide-mcp--leave .conn)
+          (ide-mcp--run-hook 'ide-mcp-closed-functions event))
          ("status" (ide-mcp--catch-up event))
          ("diff" (ide-mcp--propose event))
          ("diff_closed" (ide-mcp--close .call .reason))
@@ -231,6 +223,7 @@ it, and those that arrive during a question of `ide-mcp--go-on' come at once."
 
 (defun ide-mcp--leave (conn)
   "Forget the agent with the number CONN, and the question that waits about it."
+  (when (eql conn ide-mcp--target) (setq ide-mcp--target nil))
   (setf (alist-get conn ide-mcp--agents nil t) nil
         (alist-get (cons 'consent conn) ide-mcp--waiting nil t #'equal) nil))
 

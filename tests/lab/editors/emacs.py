@@ -1,11 +1,12 @@
 """Emacs: its command, and the keys for what a person does."""
 
 import json
+import re
 
 from install import install
 
 PROGRAM = "emacs"
-OWN_SCENARIOS = ["emacs_only"]  # modules of scenarios that no other editor plays
+OWN_SCENARIOS = ["hand", "emacs_only"]  # modules of scenarios that no other editor plays
 
 
 def command(root, home, file):
@@ -22,9 +23,32 @@ def command(root, home, file):
     return [PROGRAM, "-nw", "-Q", "-l", str(home / "init.el"), file]
 
 
-def run(*typed):
-    """Returns the keys that run a command or evaluate an expression."""
-    return [key for text in typed for key in ["<M-:>" if text.startswith("(") else "<M-x>", text, "<Enter>"]]
+def run(*typed, lines=None, bang=False):
+    """Returns the keys that run commands, such as `shell` or `send hello`, or evaluate expressions."""
+    keys = region(*lines) if lines else []
+    for text in typed:
+        text = expression(text, bang)
+        keys += [*(["<C-u>"] if bang and lines else []), "<M-:>" if text.startswith("(") else "<M-x>", text, "<Enter>"]
+    return keys
+
+
+def region(first, last):
+    """Returns the keys that select the lines from the first to the last, from 1."""
+    return [*run(f"(progn (goto-char 1) (forward-line {first - 1}))"), "<C-Space>", *["<C-n>"] * (last - first), "<C-e>"]
+
+
+def expression(text, bang):
+    """Returns the command or the expression for a command that each editor has: see hand.py."""
+    name, _, rest = text.partition(" ")
+    if name not in ["open", "toggle", "focus", "send", "accept", "reject", "next", "previous", "proposals", "agents", "mention"]:
+        return text
+    if not rest:
+        return f"ide-mcp-{name}"
+    words = [rest]
+    if name == "mention":  # a path, and possibly lines
+        path, lines = re.fullmatch(r"(.*?)((?: \d+){0,2})", rest).groups()
+        words = [path, *map(int, lines.split())]
+    return f"(ide-mcp-{name} {' '.join(json.dumps(word) for word in words)}{' t' if bang else ''})"
 
 
 # A picture has the windows side by side.
@@ -127,6 +151,22 @@ VIEW_THAT_FAILS_TO_CLOSE = [key.replace('(write-region (concat (file-name-nondir
 def open_nth(folder, number):
     """Returns the keys that open a file of a folder, with whatever name."""
     return run(f'(find-file (nth {number} (directory-files "{folder}" t directory-files-no-dot-files-regexp)))')
+
+
+LEAVE_TERMINAL, ENTER_TERMINAL = [], []
+LAYOUTS = ["auto", "side-by-side", "stacked", "tab", "inline"]
+ELSEWHERE = run('(select-window (split-window))', '(switch-to-buffer "a.txt")')
+FIRST_CHOICE, SECOND_CHOICE = ["1", "<Enter>"], ["2", "<Enter>"]
+CLOSE_MESSAGE = []
+SCRATCH = run('(progn (switch-to-buffer "tree_1") (insert "scratch"))')
+TREE = run('(dired ".")', '(dired-goto-file (expand-file-name "b.txt"))')
+MARK_IN_TREE = ["m", *run('(dired-goto-file (expand-file-name "a.txt"))'), "m"]
+
+
+def set_option(name, value):
+    """Returns the keys that set an option."""
+    option = {"layout": "layout", "focus": "select-proposal", "diffs": "diffs"}[name]
+    return run(f'(setq ide-mcp-{option} {"nil" if value is False else f"(quote {value})"})')
 
 
 # Scenarios that this plugin cannot play, with the reasons.

@@ -1,0 +1,144 @@
+;;; ide-mcp-layout.el --- Windows for a proposal  -*- lexical-binding: t; -*-
+
+;; Copyright (c) 2026 the ide-mcp authors
+
+;; Author: the ide-mcp authors
+;; SPDX-License-Identifier: MIT OR Apache-2.0
+
+;;; Commentary:
+
+;; Puts a proposal on the screen as you want it, and brings back your windows after it.  The
+;; terminal of an agent stays where it is.
+
+;;; Code:
+
+(require 'seq)
+(require 'tab-bar)
+(require 'ide-mcp-guard)
+(require 'ide-mcp-wire)
+(require 'ide-mcp-view)
+
+(defcustom ide-mcp-layout 'auto
+  "How a proposal is shown.
+It is beside its file, in the place of your windows: `side-by-side', `stacked',
+or with `auto' whatever `split-width-threshold' says; in a tab of its own
+with `tab'; alone with `inline', where the lines that go away stand above those
+that come; or with `ediff' in Ediff, where you take the changes one by one."
+  :type '(choice (const auto) (const side-by-side) (const stacked) (const tab) (const inline)
+                 (const ediff))
+  :group 'ide-mcp)
+
+(defcustom ide-mcp-select-proposal t
+  "Non-nil if a proposal that is shown gets the cursor.
+Otherwise your window keeps the cursor and its place, and the proposal is below
+it; a tab opens at `ide-mcp-next'."
+  :type 'boolean
+  :group 'ide-mcp)
+
+(defvar ide-mcp--asked nil "Non-nil while a proposal is shown because the person asked for it.")
+(defvar-local ide-mcp--old nil "The buffer with the file beside this proposal.")
+(defvar-local ide-mcp--restore nil "The function that brings back the windows, while this proposal is shown.")
+(defvar-local ide-mcp--shown nil "The time at which the proposal of this buffer was on the screen.")
+
+(declare-function ide-mcp-ediff "ide-mcp-hunks")
+
+(defun ide-mcp--display (new)
+  "Show the proposal in the buffer NEW, unless it would take the cursor unasked."
+  (let* ((old (buffer-local-value 'ide-mcp--old new))
+         (selected (selected-window))
+         (keeps (not (or ide-mcp-select-proposal ide-mcp--asked)))
+         (tab (and (eq ide-mcp-layout 'tab) (buffer-name new)))
+         (windows (current-window-configuration))
+         restore window)
+    (if (and tab keeps)
+        (ide-mcp--say "A proposal waits: M-x ide-mcp-next shows %s" (buffer-name new))
+      (cond (tab
+             (setq restore (ide-mcp--open-tab tab)
+                   window (ide-mcp--fill (selected-window) old new)))
+            ((and keeps (not (window-parameter nil 'window-side)))
+             (let ((room (split-window (window-main-window) nil 'below)))
+               (setq window (ide-mcp--fill room old new)
+                     restore (lambda () (mapc #'ide-mcp--delete-window (list room window))))))
+            (t
+             (setq window (ide-mcp--fill (ide-mcp--clear) old new)
+                   restore (lambda ()
+                             (when (get-buffer-window new)
+                               (let ((now (selected-window))
+                                     (seen (memq (window-buffer) (list old new))))
+                                 (set-window-configuration windows)
+                                 (when (and (not seen) (window-live-p now)) (select-window now))))))))
+      (select-window (if (and keeps (window-live-p selected)) selected window))
+      (with-current-buffer new (setq ide-mcp--restore restore))
+      (redisplay t) ; its colors can take time, in which nobody has seen the text
+      (with-current-buffer new (setq ide-mcp--shown (current-time)))
+      (when (and (eq ide-mcp-layout 'ediff) (not keeps)) (with-current-buffer new (ide-mcp-ediff))))))
+
+(defun ide-mcp--hide (view)
+  "Take the proposal in the buffer VIEW from the screen."
+  (with-current-buffer view
+    (let ((restore ide-mcp--restore))
+      (setq ide-mcp--restore nil ide-mcp--shown nil)
+      (when restore (funcall restore)))))
+
+(defun ide-mcp--clear ()
+  "Delete the other windows, but those with the terminal of an agent.
+Return the window that is left, which can belong to another buffer than the
+selected one: a side window does not get a proposal."
+  (let ((ignore-window-parameters t)
+        (base (if (or (window-parameter nil 'window-side) ide-mcp--terminal)
+                  (or (seq-find (lambda (window)
+                                  (not (or (window-parameter window 'window-side)
+                                           (ide-mcp--terminal-p window))))
+                                (window-list nil 'no-minibuffer))
+                      (split-window (window-main-window) nil 'left))
+                (selected-window))))
+    (dolist (window (window-list nil 'no-minibuffer))
+      (unless (or (eq window base) (ide-mcp--terminal-p window))
+        (ignore-errors (delete-window window))))
+    base))
+
+(defun ide-mcp--terminal-p (window)
+  "Return non-nil if WINDOW shows the terminal of an agent."
+  (buffer-local-value 'ide-mcp--terminal (window-buffer window)))
+
+(defun ide-mcp--fill (window old new)
+  "Show the buffers OLD and NEW in the place of WINDOW, and return that of NEW."
+  (let ((second (if (eq ide-mcp-layout 'inline)
+                    window
+                  (condition-case nil
+                      (split-window window nil (if (ide-mcp--wide-p window) 'right 'below))
+                    (error window))))) ; there is room for the proposal alone
+    (set-window-dedicated-p window nil)
+    (unless (eq second window) (set-window-buffer window old))
+    (set-window-buffer second new)
+    second))
+
+(defun ide-mcp--wide-p (window)
+  "Return non-nil if the place of WINDOW is split side by side."
+  (pcase ide-mcp-layout
+    ('side-by-side t)
+    ('stacked nil)
+    (_ (and split-width-threshold (>= (window-width window) split-width-threshold)))))
+
+(defun ide-mcp--open-tab (name)
+  "Open a tab NAME, and return a function that closes it."
+  (let ((had-bar tab-bar-mode)
+        (tab-bar-new-tab-choice t))
+    (select-window (or (seq-find (lambda (window) (not (window-parameter window 'window-side)))
+                                 (window-list nil 'no-minibuffer))
+                       (selected-window)))
+    (tab-bar-new-tab)
+    (tab-bar-rename-tab name)
+    (let ((ignore-window-parameters t)) (delete-other-windows))
+    (lambda ()
+      (ignore-errors (tab-bar-close-tab-by-name name)) ; the person may have closed it
+      (unless (or had-bar (cdr (funcall tab-bar-tabs-function))) (tab-bar-mode -1)))))
+
+(defun ide-mcp--delete-window (window)
+  "Delete WINDOW if it is there and shows the text of an agent."
+  (when (and (window-live-p window)
+             (string-match-p (rx bos "*" (or "file" "proposal") ": ") (buffer-name (window-buffer window))))
+    (ignore-errors (delete-window window))))
+
+(provide 'ide-mcp-layout)
+;;; ide-mcp-layout.el ends here

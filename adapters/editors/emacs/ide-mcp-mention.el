@@ -1,0 +1,109 @@
+;;; ide-mcp-mention.el --- Mention files to an agent  -*- lexical-binding: t; -*-
+
+;; Copyright (c) 2026 the ide-mcp authors
+
+;; Author: the ide-mcp authors
+;; SPDX-License-Identifier: MIT OR Apache-2.0
+
+;;; Commentary:
+
+;; Mentions the file of a buffer, a path, or files in a list such as Dired, and chooses the
+;; agent that gets the mention.
+
+;;; Code:
+
+(require 'dired)
+(require 'seq)
+(require 'subr-x)
+(require 'ide-mcp-guard)
+(require 'ide-mcp-wire)
+(require 'ide-mcp-files)
+
+(defcustom ide-mcp-path-functions '((dired-mode . dired-get-marked-files)
+                                    (ibuffer-mode . ide-mcp--ibuffer-files)
+                                    (treemacs-mode . ide-mcp--treemacs-files)
+                                    (neotree-mode . ide-mcp--neotree-files))
+  "Alist from major modes to functions that return the marked paths.
+Without marks, they return a list of the path at point."
+  :type '(alist :key-type symbol :value-type function)
+  :group 'ide-mcp)
+
+;;;###autoload
+(defun ide-mcp-mention (&optional path from to)
+  "Mention the file, or the lines of the region, in the prompt of the agent.
+In a list of files, such as Dired, it is the file at point, or the marked ones.
+With a prefix argument, you are asked for the file.  A program can give a PATH
+with its lines FROM and TO, which count from 1.  This turns `ide-mcp-mode' on."
+  (interactive (and current-prefix-arg (list (read-file-name "Mention: " nil nil t))))
+  (let ((paths (mapcar #'ide-mcp--mentionable
+                       (cond (path (list (expand-file-name path)))
+                             ((ide-mcp--paths-here))
+                             ((ide-mcp--file) (list (ide-mcp--file)))
+                             (t (ide-mcp--refuse "This buffer is no file: C-u M-x ide-mcp-mention asks for one")))))
+        (lines (cond (from (unless (<= 1 from (or to from))
+                             (ide-mcp--refuse "There are no lines from %d to %d" from (or to from)))
+                           (vector (1- from) (1- (or to from))))
+                     ((and (not path) (ide-mcp--file) (use-region-p))
+                      (cl-flet ((line (position) (1- (line-number-at-pos position t))))
+                        (vector (line (region-beginning)) (line (1- (region-end)))))))))
+    (ide-mcp--turn-on)
+    (dolist (path paths)
+      (ide-mcp-tell :cmd "mention" :path path :lines lines :conn ide-mcp--target))
+    (unless (delq nil (mapcar #'cdr ide-mcp--agents))
+      (ide-mcp--say "No agent is attached: the mention waits up to 30 s for one"))))
+
+(defun ide-mcp--mentionable (path)
+  "Return PATH, or signal an error if an agent cannot read it here."
+  (cond ((file-remote-p path) (ide-mcp--refuse "There is no file of this machine: %s" path))
+        ((or (file-exists-p path) (find-buffer-visiting path)) (directory-file-name path))
+        (t (ide-mcp--refuse "There is no file %s" path))))
+
+;;; Lists of files
+
+(defun ide-mcp--paths-here ()
+  "Return the paths that are marked or at point in a list of files, or nil."
+  (when-let ((entry (seq-find (lambda (entry) (derived-mode-p (car entry))) ide-mcp-path-functions)))
+    (or (mapcar #'expand-file-name (delq nil (funcall (cdr entry))))
+        (ide-mcp--refuse "There is no file at this place"))))
+
+(declare-function ibuffer-current-buffer "ibuffer")
+(declare-function ibuffer-get-marked-buffers "ibuffer")
+(declare-function treemacs--prop-at-point "ext:treemacs")
+(declare-function neo-buffer--get-filename-current-line "ext:neotree")
+
+(defun ide-mcp--ibuffer-files ()
+  "Return the files of the marked buffers, or of that at point."
+  (mapcar #'buffer-file-name (or (ibuffer-get-marked-buffers) (list (ibuffer-current-buffer t)))))
+
+(defun ide-mcp--treemacs-files ()
+  "Return the file at point in Treemacs."
+  (list (treemacs--prop-at-point :path)))
+
+(defun ide-mcp--neotree-files ()
+  "Return the file at point in NeoTree."
+  (list (neo-buffer--get-filename-current-line)))
+
+;;; Agents
+
+;;;###autoload
+(defun ide-mcp-agents ()
+  "Choose an attached agent, which gets your mentions or is disconnected.
+Without a choice, the agent that was attached last gets them."
+  (interactive)
+  (let* ((agents (or (sort (seq-filter #'cdr ide-mcp--agents) (lambda (one other) (< (car one) (car other))))
+                     (ide-mcp--refuse "There is no agent attached")))
+         (agent (nth (ide-mcp--choose
+                      "Agent: " (mapcar (pcase-lambda (`(,conn . ,name))
+                                          (concat name (if (eql conn ide-mcp--target) " (gets your mentions)" "")))
+                                        agents))
+                     agents))
+         (is-target (eql (car agent) ide-mcp--target)))
+    (pcase (ide-mcp--choose (format "%s: " (cdr agent))
+                            (list (if is-target "gets your mentions no longer" "gets your mentions")
+                                  "disconnect it"))
+      (0 (setq ide-mcp--target (unless is-target (car agent)))
+         (ide-mcp--say "%s gets your mentions" (if is-target "The agent that was attached last" (cdr agent))))
+      (1 (ide-mcp-tell :cmd "disconnect" :conn (car agent))))))
+
+(provide 'ide-mcp-mention)
+;;; ide-mcp-mention.el ends here

@@ -1,0 +1,350 @@
+;;; ide-mcp-terminal.el --- The terminal of an agent  -*- lexical-binding: t; -*-
+
+;; Copyright (c) 2026 the ide-mcp authors
+
+;; Author: the ide-mcp authors
+;; SPDX-License-Identifier: MIT OR Apache-2.0
+
+;;; Commentary:
+
+;; Starts an agent in a terminal of Emacs, or of another program, shows and hides it, and
+;; types texts into it.  The agent attaches to this Emacs alone.
+
+;;; Code:
+
+(require 'project)
+(require 'seq)
+(require 'subr-x)
+(require 'term)
+(require 'ide-mcp-guard)
+(require 'ide-mcp-wire)
+
+(defcustom ide-mcp-agent-command '("claude")
+  "Command of the agent that `ide-mcp-open' starts, as a list of words."
+  :type '(repeat string)
+  :group 'ide-mcp)
+
+(defcustom ide-mcp-terminal 'auto
+  "The terminal in which `ide-mcp-open' starts the agent.
+With `auto' it is that of the first of the packages vterm, eat and ghostel that
+is there, or else term, which is a part of Emacs.
+
+A list of words is the command of another program, such as
+  (\"tmux\" \"split-window\" \"-h\" \"-c\" \"{folder}\")
+where the command of the agent follows, or stands in the place of {command}.
+
+A function receives the name of a buffer, the command as a list of words, and
+the folder.  The variables of the agent are in `process-environment'.  It
+returns the buffer, or nil if the terminal is not one of Emacs."
+  :type '(choice (const auto) (const term) (const vterm) (const eat) (const ghostel)
+                 function (repeat string))
+  :group 'ide-mcp)
+
+(defcustom ide-mcp-terminal-window 'right
+  "The side of the frame where the terminal of the agent is.
+It can also be an action of `display-buffer', such as
+  ((display-buffer-pop-up-frame))"
+  :type '(choice (const right) (const left) (const top) (const bottom) sexp)
+  :group 'ide-mcp)
+
+(defcustom ide-mcp-terminal-size 0.4
+  "The width or height of the terminal: lines or columns, or a part of the frame."
+  :type 'number
+  :group 'ide-mcp)
+
+(defcustom ide-mcp-terminal-folder 'project
+  "The folder in which the agent starts.
+It is the root of the project of the current buffer, or with `working' the
+folder in which Emacs started, as it also is without a project.  A function
+without arguments returns another one."
+  :type '(choice (const project) (const working) function)
+  :group 'ide-mcp)
+
+;;; Commands
+
+;;;###autoload
+(defun ide-mcp-open (&optional arguments name)
+  "Show the terminal of the agent, and start the agent if it does not run.
+There is one for each folder, and one more for each NAME.  ARGUMENTS go to the
+agent, as a list of words, or as a text that is split as a shell would do it.
+With a prefix argument, you are asked for both."
+  (interactive (and current-prefix-arg
+                    (list (read-string (format "Arguments for %s: " (car ide-mcp-agent-command)))
+                          (read-string "Name of one more terminal (empty for that of the folder): "))))
+  (let* ((words (if (stringp arguments) (ide-mcp--words arguments) arguments))
+         (name (and name (not (string-blank-p name)) name))
+         (folder (ide-mcp--terminal-folder))
+         (buffer (seq-find (lambda (buffer)
+                             (equal (buffer-local-value 'ide-mcp--terminal buffer) (cons folder name)))
+                           (ide-mcp--terminals))))
+    (cond ((and buffer words)
+           (ide-mcp--refuse "An agent runs there, and takes no arguments now: C-u M-x ide-mcp-open names one more"))
+          (buffer (ide-mcp--show-terminal buffer))
+          (t (ide-mcp--start-terminal folder name words)))))
+
+;;;###autoload
+(defun ide-mcp-toggle (&optional arguments)
+  "Hide the terminal of the agent, or show it.
+The agent goes on in a hidden one.  If none runs, one starts with ARGUMENTS, as
+by `ide-mcp-open'."
+  (interactive)
+  (let* ((buffer (ide-mcp--current-terminal))
+         (window (and buffer (get-buffer-window buffer))))
+    (cond (window (quit-restore-window window 'bury))
+          (buffer (ide-mcp--show-terminal buffer))
+          (t (ide-mcp-open arguments)))))
+
+;;;###autoload
+(defun ide-mcp-focus (&optional arguments)
+  "Go to the terminal of the agent, or back if you are there.
+If no agent runs, one starts with ARGUMENTS, as by `ide-mcp-open'."
+  (interactive)
+  (let ((buffer (ide-mcp--current-terminal)))
+    (cond ((not buffer) (ide-mcp-open arguments))
+          ((not (eq buffer (window-buffer))) (ide-mcp--show-terminal buffer))
+          ((get-mru-window nil nil t) (select-window (get-mru-window nil nil t)))
+          (t (bury-buffer)))))
+
+;;;###autoload
+(defun ide-mcp-send (text &optional enter)
+  "Type TEXT, or the region, into the terminal of the agent, as a paste.
+With a prefix argument, ENTER follows.  Characters that are keys, such as the
+escape, are left out."
+  (interactive (list (if (use-region-p)
+                         (buffer-substring-no-properties (region-beginning) (region-end))
+                       (read-string "Text for the agent: "))
+                     current-prefix-arg))
+  (let ((buffer (or (ide-mcp--current-terminal)
+                    (car (ide-mcp--terminals))
+                    (ide-mcp--refuse "There is no terminal of an agent: M-x ide-mcp-open starts one"))))
+    (with-current-buffer buffer
+      (ide-mcp--paste (ide-mcp--without-keys text))
+      (when enter (ide-mcp--paste nil)))
+    (unless (get-buffer-window buffer) (ide-mcp--say "Typed into %s" (buffer-name buffer)))))
+
+;;; Which terminal
+
+(defun ide-mcp--terminals ()
+  "Return the buffers with a running agent, the last used one first."
+  (seq-filter (lambda (buffer)
+                (and (buffer-local-value 'ide-mcp--terminal buffer)
+                     (process-live-p (get-buffer-process buffer))))
+              (buffer-list)))
+
+(defun ide-mcp--current-terminal ()
+  "Return the terminal of the current buffer or its folder, or nil."
+  (let ((terminals (ide-mcp--terminals))
+        (folder (ide-mcp--terminal-folder)))
+    (or (car (memq (current-buffer) terminals))
+        (seq-find (lambda (buffer)
+                    (equal (car (buffer-local-value 'ide-mcp--terminal buffer)) folder))
+                  terminals))))
+
+(defun ide-mcp--terminal-folder ()
+  "Return the folder of the terminal for the current buffer."
+  (let* ((project (and (eq ide-mcp-terminal-folder 'project)
+                       (not (file-remote-p default-directory))
+                       (project-current)))
+         (folder (cond (ide-mcp--terminal (car ide-mcp--terminal))
+                       (project (project-root project))
+                       ((functionp ide-mcp-terminal-folder) (funcall ide-mcp-terminal-folder))
+                       (t command-line-default-directory))))
+    (directory-file-name (expand-file-name folder))))
+
+;;; To start one
+
+(defun ide-mcp--start-terminal (folder name words)
+  "Start the agent with WORDS as its arguments in FOLDER, in the terminal NAME."
+  (let* ((environment (ide-mcp--environment))
+         (process-environment (append environment process-environment))
+         (default-directory (file-name-as-directory folder))
+         (command (append ide-mcp-agent-command words))
+         (kind (ide-mcp--terminal-kind))
+         (title (ide-mcp--line (format "agent: %s%s" (file-name-nondirectory folder)
+                                       (if name (format " (%s)" name) "")))))
+    (unless (executable-find (car command))
+      (ide-mcp--refuse "%s is not in PATH: `ide-mcp-agent-command' names the agent" (car command)))
+    (while (get-buffer (format "*%s*" title)) (setq title (concat title "+")))
+    (if (and (consp kind) (not (functionp kind)))
+        (ide-mcp--start-elsewhere kind folder environment command)
+      (let ((windows (current-window-configuration))
+            (buffer (get-buffer-create (format "*%s*" title)))
+            started)
+        (unwind-protect
+            (progn
+              (unless (functionp kind) (ide-mcp--show-terminal buffer)) ; terminals take the size of the window
+              (when (setq started (ide-mcp--start-kind kind title buffer command folder))
+                (with-current-buffer started
+                  (setq ide-mcp--terminal (cons folder name)
+                        default-directory (file-name-as-directory folder))
+                  (when-let ((process (get-buffer-process started)))
+                    (add-function :after (process-sentinel process) #'ide-mcp--end-terminal)))
+                (ide-mcp--show-terminal started)))
+          (unless (eq started buffer) (kill-buffer buffer))
+          (unless (or started (functionp kind)) (set-window-configuration windows)))))))
+
+(defun ide-mcp--environment ()
+  "Return the variables of an agent that attaches to this Emacs, as a list.
+This turns `ide-mcp-mode' on."
+  (ide-mcp--turn-on)
+  (let ((end (time-add nil 5)))
+    (while (and (not ide-mcp--listening) (process-live-p ide-mcp--process) (time-less-p nil end))
+      (accept-process-output ide-mcp--process 0.1)))
+  (unless ide-mcp--listening (ide-mcp--refuse "The sidecar does not listen: M-x ide-mcp-doctor may say why"))
+  (mapcar (pcase-lambda (`(,name . ,value)) (if value (format "%s=%s" name value) (symbol-name name)))
+          (alist-get 'environment ide-mcp--listening)))
+
+(defun ide-mcp--terminal-kind ()
+  "Return the terminal that `ide-mcp-terminal' means."
+  (if (not (eq ide-mcp-terminal 'auto))
+      ide-mcp-terminal
+    (cond ((and (locate-library "vterm") (locate-library "vterm-module")) 'vterm) ; else it asks for a compiler
+          ((locate-library "eat") 'eat)
+          ((locate-library "ghostel") 'ghostel)
+          (t 'term))))
+
+(defvar vterm-shell)
+(declare-function vterm "ext:vterm")
+(declare-function vterm-send-string "ext:vterm")
+(declare-function eat-make "ext:eat")
+(declare-function eat-term-send-string "ext:eat")
+(declare-function eat-term-send-string-as-yank "ext:eat")
+(defvar eat-terminal)
+(declare-function ghostel-exec "ext:ghostel")
+(declare-function ghostel-paste-string "ext:ghostel")
+(declare-function ghostel-send-string "ext:ghostel")
+
+(defun ide-mcp--start-kind (kind title buffer command folder)
+  "Start COMMAND in a terminal of KIND in BUFFER, whose name is *TITLE*, in FOLDER.
+Return the buffer."
+  (unless (or (memq kind '(term vterm eat ghostel)) (functionp kind))
+    (ide-mcp--refuse "`ide-mcp-terminal' has no terminal: %S" kind))
+  (when (symbolp kind) (unless (functionp kind) (require kind)))
+  (pcase kind
+    ('vterm (let ((vterm-shell (mapconcat #'shell-quote-argument command " ")))
+              (vterm (buffer-name buffer))))
+    ('eat (apply #'eat-make title (car command) nil (cdr command)))
+    ('ghostel (ghostel-exec buffer (car command) (cdr command)) buffer)
+    ('term (apply #'make-term title (car command) nil (cdr command))
+           (with-current-buffer buffer
+             (add-function :before (process-filter (get-buffer-process buffer)) #'ide-mcp--note-pastes)
+             (ide-mcp-terminal-mode)
+             (term-char-mode))
+           buffer)
+    (_ (funcall kind (buffer-name buffer) command folder))))
+
+(define-minor-mode ide-mcp-terminal-mode
+  "Leave a few keys to Emacs in the terminal of an agent, which takes all others."
+  :group 'ide-mcp
+  :keymap (list (cons (kbd "M-x") #'execute-extended-command)
+                (cons (kbd "M-:") #'eval-expression)
+                (cons (kbd "C-x") ctl-x-map)))
+
+(defun ide-mcp--start-elsewhere (words folder environment command)
+  "Start COMMAND with ENVIRONMENT in FOLDER by WORDS, another terminal.
+A server, as that of tmux, does not pass our variables on, so `env' sets them."
+  (let ((whole (append (list "env")
+                       (seq-mapcat (lambda (entry)
+                                     (if (string-search "=" entry) (list entry) (list "-u" entry)))
+                                   environment)
+                       command))
+        (output (generate-new-buffer " *ide-mcp-terminal*")))
+    (make-process
+     :name "ide-mcp-terminal" :buffer output :connection-type 'pipe :noquery t
+     :command (append (seq-mapcat (lambda (word)
+                                    (if (equal word "{command}")
+                                        whole
+                                      (list (string-replace "{folder}" folder word))))
+                                  words)
+                      (unless (member "{command}" words) whole))
+     :sentinel (lambda (process _change)
+                 (unless (process-live-p process)
+                   (unless (eq 0 (process-exit-status process))
+                     (ide-mcp--say "%s failed: %s" (car words)
+                                   (with-current-buffer output (string-trim (buffer-string)))))
+                   (kill-buffer output))))))
+
+(defun ide-mcp--show-terminal (buffer)
+  "Show the terminal in BUFFER, and go there."
+  (pop-to-buffer
+   buffer
+   (if (memq ide-mcp-terminal-window '(left right top bottom))
+       `((display-buffer-reuse-window display-buffer-in-side-window)
+         (side . ,ide-mcp-terminal-window)
+         (,(if (memq ide-mcp-terminal-window '(left right)) 'window-width 'window-height)
+          . ,ide-mcp-terminal-size)
+         (window-parameters (no-delete-other-windows . t)))
+     ide-mcp-terminal-window)))
+
+(defun ide-mcp--end-terminal (process &rest _)
+  "Remove the terminal of PROCESS, an agent that has ended, unless it failed."
+  (let ((buffer (process-buffer process)))
+    (when (and (not (process-live-p process)) (buffer-live-p buffer))
+      (if (eq 0 (process-exit-status process))
+          (let ((window (get-buffer-window buffer t)))
+            (when (window-live-p window) (quit-restore-window window 'bury))
+            (ide-mcp--kill buffer))
+        (with-current-buffer buffer
+          (when ide-mcp-terminal-mode (ide-mcp-terminal-mode -1))
+          (rename-buffer (generate-new-buffer-name (concat (buffer-name) " (ended)"))))))))
+
+;;; To type into it
+
+(defun ide-mcp--words (text)
+  "Return the words of TEXT, split as a shell would do it, but not run by one.
+`split-string-shell-command' would end at a semicolon or an ampersand."
+  (let (words)
+    (with-temp-buffer
+      (insert text)
+      (goto-char (point-min))
+      (while (progn (skip-chars-forward " \t\n") (not (eobp)))
+        (let (parts)
+          (while (looking-at (rx (or (: "'" (group (* (not "'"))) "'")
+                                     (: "\"" (group (* (or (: "\\" anything) (not (any "\\\""))))) "\"")
+                                     (: "\\" (group anything))
+                                     (group (+ (not (any " \t\n'\"\\")))))))
+            (goto-char (match-end 0))
+            (push (cond ((match-string 1))
+                        ((match-string 2)
+                         (replace-regexp-in-string (rx "\\" (group (any "\"\\$`"))) "\\1" (match-string 2)))
+                        ((match-string 3))
+                        (t (match-string 4)))
+                  parts))
+          (unless (or (eobp) (looking-at (rx (any " \t\n"))))
+            (ide-mcp--refuse "A quotation has no end: %s" text))
+          (push (apply #'concat (nreverse parts)) words))))
+    (nreverse words)))
+
+(defun ide-mcp--without-keys (text)
+  "Return TEXT without characters that are keys, and without its last line ends."
+  (string-trim-right
+   (replace-regexp-in-string (rx (any (0 . 8) (11 . 31) (127 . #x9f))) ""
+                             (replace-regexp-in-string (rx (or "\r\n" (any #x2028 #x2029))) "\n"
+                                                       (substring-no-properties text)))
+   "\n+"))
+
+(defun ide-mcp--paste (text)
+  "Type TEXT into the terminal in the current buffer as a paste, or Enter for nil."
+  (let ((process (get-buffer-process (current-buffer))))
+    (cond ((derived-mode-p 'vterm-mode) (vterm-send-string (or text "\r") (and text t)))
+          ((and (derived-mode-p 'eat-mode) text) (eat-term-send-string-as-yank eat-terminal text))
+          ((derived-mode-p 'eat-mode) (eat-term-send-string eat-terminal "\r"))
+          ((and (derived-mode-p 'ghostel-mode) text) (ghostel-paste-string text))
+          ((derived-mode-p 'ghostel-mode) (ghostel-send-string "\r"))
+          ((not text) (process-send-string process "\r"))
+          ((process-get process 'ide-mcp-pastes)
+           (process-send-string process (concat "\e[200~" text "\e[201~")))
+          ;; A program that knows no pastes would take the end of a line as Enter.
+          (t (process-send-string process (replace-regexp-in-string (rx (+ (any "\n\t"))) " " text))))))
+
+(defun ide-mcp--note-pastes (process output)
+  "Note whether the program of PROCESS wants pastes in brackets, by its OUTPUT."
+  (let ((text (concat (process-get process 'ide-mcp-rest) output))
+        (start 0))
+    (while (string-match (rx "\e[?" (* (+ digit) ";") "2004" (* ";" (+ digit)) (group (any "hl"))) text start)
+      (setq start (match-end 0))
+      (process-put process 'ide-mcp-pastes (equal (match-string 1 text) "h")))
+    (process-put process 'ide-mcp-rest (substring text (max start (- (length text) 20))))))
+
+(provide 'ide-mcp-terminal)
+;;; ide-mcp-terminal.el ends here
