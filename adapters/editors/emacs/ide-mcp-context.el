@@ -30,26 +30,53 @@ is a failure."
 
 ;;; The selection
 
+(defvar ide-mcp--sent nil "What `ide-mcp--send-selection' has sent: the file, its state and the region.")
+(defvar-local ide-mcp--counted nil "A state of this buffer, and the number of the line at a position.")
+
+(defun ide-mcp--send-selection (&optional again)
+  "Send the selection, if it has changed or AGAIN is non-nil.
+In a buffer without a file, that of before stays."
+  (with-current-buffer (window-buffer)
+    (when-let ((file (ide-mcp--file)))
+      (let* ((region (use-region-p))
+             (start (if region (region-beginning) (point)))
+             (end (if region (region-end) start))
+             (state (list file (buffer-chars-modified-tick) start end)))
+        (unless (and (equal state ide-mcp--sent) (not again))
+          (setq ide-mcp--sent state)
+          (let ((first (ide-mcp--position start)))
+            (ide-mcp-tell :cmd "select" :path file
+                          :start first :end (if region (ide-mcp--position end) first)
+                          ;; The sidecar cuts a text above 256 KiB.
+                          :text (if region
+                                    (buffer-substring-no-properties start (min end (+ start 262145)))
+                                  ""))))))))
+
 (defun ide-mcp--position (position)
   "Return the line and the column of POSITION, from 0, in UTF-16 units."
   (save-excursion
     (save-restriction
       (widen)
       (goto-char position)
-      (let ((before (buffer-substring-no-properties (progn (forward-line 0) (point)) position)))
-        (vector (1- (line-number-at-pos))
-                (/ (length (encode-coding-string before 'utf-16be-unix)) 2))))))
+      (forward-line 0)
+      (let ((before (buffer-substring-no-properties (point) position)))
+        (vector (1- (ide-mcp--line-here))
+                (if (multibyte-string-p before)
+                    (/ (length (encode-coding-string before 'utf-16be-unix)) 2)
+                  (length before)))))))
 
-(defun ide-mcp--send-selection ()
-  "Send the selection.  In a buffer without a file, that of before stays."
-  (with-current-buffer (window-buffer)
-    (when-let ((file (ide-mcp--file)))
-      (let ((start (if (use-region-p) (region-beginning) (point)))
-            (end (if (use-region-p) (region-end) (point))))
-        (ide-mcp-tell :cmd "select" :path file
-                      :start (ide-mcp--position start) :end (ide-mcp--position end)
-                      ;; The sidecar cuts a text above 256 KiB.
-                      :text (buffer-substring-no-properties start (min end (+ start 262145))))))))
+(defun ide-mcp--line-here ()
+  "Return the number of the line that begins at point.
+It counts from a place nearby, since the person moves by a few lines."
+  (let* ((tick (buffer-chars-modified-tick))
+         (line (pcase ide-mcp--counted
+                 ((and `(,(pred (eql tick)) ,place ,line) (guard (< (abs (- place (point))) 50000)))
+                  (if (< place (point))
+                      (+ line (count-lines place (point)))
+                    (- line (count-lines (point) place))))
+                 (_ (line-number-at-pos)))))
+    (setq ide-mcp--counted (list tick (point) line))
+    line))
 
 ;;; Answers
 

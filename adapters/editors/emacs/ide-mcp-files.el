@@ -18,6 +18,7 @@
 (require 'subr-x)
 (require 'url-util)
 (require 'ide-mcp-guard)
+(require 'ide-mcp-log)
 (require 'ide-mcp-wire)
 (require 'ide-mcp-view)
 

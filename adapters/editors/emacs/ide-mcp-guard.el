@@ -102,23 +102,6 @@ question mark."
                "?" (substring-no-properties text))))
     (if (length> text length) (concat (substring text 0 (1- length)) "…") text)))
 
-(defun ide-mcp--say (format &rest values)
-  "Show the text that FORMAT makes of VALUES as a line in the echo area."
-  (message "%s" (ide-mcp--line (apply #'format format values))))
-
-(defun ide-mcp--refuse (format &rest values)
-  "Refuse a command of the person with the text that FORMAT makes of VALUES."
-  (user-error "%s" (ide-mcp--line (concat "ide-mcp: " (apply #'format format values)))))
-
-(defun ide-mcp--choose (prompt texts)
-  "Ask the person by PROMPT for one of TEXTS, and return its place from 0.
-Its number from 1 chooses it too."
-  (let* ((completions-format 'one-column)
-         (choices (seq-map-indexed (lambda (text place) (format "%d: %s" (1+ place) (ide-mcp--line text))) texts))
-         (choice (minibuffer-with-setup-hook #'minibuffer-completion-help
-                   (completing-read prompt choices nil t))))
-    (or (seq-position choices choice) (ide-mcp--refuse "Nothing is chosen"))))
-
 (defun ide-mcp--text ()
   "Return the text of the current buffer."
   (save-restriction

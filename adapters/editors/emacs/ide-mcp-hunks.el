@@ -15,6 +15,7 @@
 (require 'ediff)
 (require 'seq)
 (require 'ide-mcp-guard)
+(require 'ide-mcp-log)
 (require 'ide-mcp-layout)
 
 (defvar-local ide-mcp--unmarked nil "The reason for which the changes of this proposal are not marked.")

@@ -15,6 +15,7 @@
 (require 'seq)
 (require 'tab-bar)
 (require 'ide-mcp-guard)
+(require 'ide-mcp-log)
 (require 'ide-mcp-wire)
 (require 'ide-mcp-view)
 

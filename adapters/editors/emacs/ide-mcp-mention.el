@@ -16,6 +16,7 @@
 (require 'seq)
 (require 'subr-x)
 (require 'ide-mcp-guard)
+(require 'ide-mcp-log)
 (require 'ide-mcp-wire)
 (require 'ide-mcp-files)
 

@@ -15,6 +15,7 @@
 (require 'seq)
 (require 'subr-x)
 (require 'ide-mcp-guard)
+(require 'ide-mcp-log)
 
 (defcustom ide-mcp-command '("ide-mcp" "sidecar")
   "Command of the sidecar, as a list of words.

@@ -17,6 +17,7 @@
 (require 'subr-x)
 (require 'term)
 (require 'ide-mcp-guard)
+(require 'ide-mcp-log)
 (require 'ide-mcp-wire)
 
 (defcustom ide-mcp-agent-command '("claude")

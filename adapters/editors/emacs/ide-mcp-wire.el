@@ -16,6 +16,7 @@
 (require 'json)
 (require 'seq)
 (require 'ide-mcp-guard)
+(require 'ide-mcp-log)
 
 (defcustom ide-mcp-config nil
   "Plist of further members of the configuration, from docs/sidecar.md.
@@ -66,6 +67,7 @@ question mark."
                  (wrong-type-argument (let ((json-false :false)) (json-encode object)))))
          (others (rx (or (any (#xD800 . #xDFFF)) (not (any (0 . #x10FFFF))))))
          (line (replace-regexp-in-string others "?" line)))
+    (ide-mcp--log 'debug "sends %s" (or (plist-get members :cmd) "the configuration"))
     (when ide-mcp--process ; nil would be the process of the current buffer
       (ignore-errors ; a dead process has a sentinel, which starts another one
         (process-send-string ide-mcp--process (concat line "\n"))))))

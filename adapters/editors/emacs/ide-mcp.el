@@ -24,6 +24,7 @@
 (require 'seq)
 (require 'subr-x)
 (require 'ide-mcp-guard)
+(require 'ide-mcp-log)
 (require 'ide-mcp-wire)
 (require 'ide-mcp-program)
 (require 'ide-mcp-view)
@@ -32,6 +33,19 @@
 (require 'ide-mcp-proposal)
 (require 'ide-mcp-terminal)
 (require 'ide-mcp-mention)
+(require 'ide-mcp-doctor)
+
+;; The menu takes long to load, so it is loaded when it is used.
+(autoload 'ide-mcp-menu "ide-mcp-menu" "Show the commands for coding agents." t)
+;;;###autoload (autoload 'ide-mcp-command-map "ide-mcp-menu" "Keys of the commands." nil 'keymap)
+(autoload 'ide-mcp-command-map "ide-mcp-menu" "Keys of the commands." nil 'keymap)
+
+(defcustom ide-mcp-lighter '(:eval (concat " " (ide-mcp-mode-line)))
+  "What the mode line shows of `ide-mcp-mode', or nil for nothing.
+Packages for the mode line can call `ide-mcp-mode-line' in another place."
+  :type 'sexp
+  :group 'ide-mcp
+  :risky t)
 
 (defvar ide-mcp--pieces nil "The pieces of the unfinished line, the last one first.")
 (defvar ide-mcp--lines nil "The lines that were not handled yet, in order.")
@@ -43,7 +57,7 @@
   "Let coding agents such as Claude Code attach to Emacs."
   :global t
   :group 'ide-mcp
-  :lighter (:eval (concat " " (string-replace "%" "%%" (ide-mcp--status))))
+  :lighter ide-mcp-lighter
   (cancel-function-timers #'ide-mcp--send-selection)
   (remove-hook 'find-file-hook #'ide-mcp--send-folders)
   (advice-remove 'flymake-make-report-fn #'ide-mcp--announcing)
@@ -71,6 +85,10 @@
   (interactive)
   (unless ide-mcp-mode (ide-mcp--refuse "The mode is off: M-x ide-mcp-mode"))
   (ide-mcp-tell :cmd (if ide-mcp--paused "resume" "pause")))
+
+(defun ide-mcp-mode-line ()
+  "Return the attached agents as a construct of the mode line."
+  (string-replace "%" "%%" (ide-mcp--status)))
 
 (defun ide-mcp--status ()
   "Return a text with the attached agents."
@@ -118,6 +136,7 @@
 (defun ide-mcp--sentinel (process _change)
   "Start the sidecar again if its PROCESS died, but at most 5 times a minute."
   (when (and (eq process ide-mcp--process) (not (process-live-p process)))
+    (ide-mcp--log 'error "the sidecar ended with the status %s" (process-exit-status process))
     (ide-mcp--forget)
     (push (float-time) ide-mcp--deaths)
     (if (and (/= (process-exit-status process) 2)
@@ -163,6 +182,7 @@ it, and those that arrive during a question of `ide-mcp--go-on' come at once."
 (defun ide-mcp--handle (event)
   "Handle EVENT."
   (let-alist event
+    (ide-mcp--log 'debug "gets %s%s%s" .event (if .conn (format " of %s" .conn) "") (if .call (format ", call %s" .call) ""))
     (ide-mcp--attempt
      .call
      (lambda ()
@@ -196,11 +216,15 @@ it, and those that arrive during a question of `ide-mcp--go-on' come at once."
           (setf (alist-get .conn ide-mcp--agents) nil)
           (ide-mcp--wait (cons 'consent .conn) (lambda () (ide-mcp--consent .conn .client))))
          ("error" (ide-mcp--say "ide-mcp: %s" (setq ide-mcp--problem (ide-mcp--line .message))))
+         ("problem" (ide-mcp--log 'warn "agent %s: %s" .conn .message))
+         ("lock_file" (ide-mcp--log 'warn "the lock file: %s %s" .state (or .problem "")))
+         ("gap" (ide-mcp--log 'warn "%s events were left out" .events))
          ("paused"
           (setq ide-mcp--paused t)
           (ide-mcp--say "Files and selections are hidden from agents"))
          ("resumed"
           (setq ide-mcp--paused nil)
+          (ide-mcp--send-selection t)
           (ide-mcp--say "Agents see files and selections again")))))))
 
 (defun ide-mcp--listen (event)
@@ -212,7 +236,7 @@ it, and those that arrive during a question of `ide-mcp--go-on' come at once."
     (pcase-dolist (`(,name . ,value) (alist-get 'environment event))
       (setenv (symbol-name name) value)))
   (when ide-mcp--paused (ide-mcp-tell :cmd "pause")) ; of the sidecar before this one
-  (ide-mcp--send-selection))
+  (ide-mcp--send-selection t))
 
 (defun ide-mcp--join (agent)
   "Attach AGENT, unless it waits for the consent of the person or is a model."

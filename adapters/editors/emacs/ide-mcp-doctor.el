@@ -1,0 +1,101 @@
+;;; ide-mcp-doctor.el --- Why no agent attaches  -*- lexical-binding: t; -*-
+
+;; Copyright (c) 2026 the ide-mcp authors
+
+;; Author: the ide-mcp authors
+;; SPDX-License-Identifier: MIT OR Apache-2.0
+
+;;; Commentary:
+
+;; Shows the state of the package, and what `ide-mcp doctor' finds: it looks as an agent would
+;; that starts in the folder of the current buffer.
+
+;;; Code:
+
+(require 'let-alist)
+(require 'seq)
+(require 'subr-x)
+(require 'ide-mcp-guard)
+(require 'ide-mcp-log)
+(require 'ide-mcp-wire)
+(require 'ide-mcp-program)
+
+(defvar ide-mcp-mode) ; of ide-mcp.el
+
+;;;###autoload
+(defun ide-mcp-doctor ()
+  "Show whether an agent in this folder finds Emacs, and what keeps it from that."
+  (interactive)
+  (let* ((command (or ide-mcp--started (ide-mcp--command)))
+         (buffer (get-buffer-create "*ide-mcp doctor*"))
+         (output (generate-new-buffer " *ide-mcp doctor*"))
+         (folder default-directory))
+    (with-current-buffer buffer
+      (special-mode)
+      (setq default-directory folder)
+      (let ((inhibit-read-only t))
+        (erase-buffer)
+        (dolist (finding (ide-mcp--own-findings command)) (ide-mcp--insert-finding finding))))
+    (pop-to-buffer buffer)
+    (when (and (consp command) (equal (car (last command)) "sidecar"))
+      (let ((default-directory (if (file-remote-p folder) command-line-default-directory folder)))
+        (make-process
+         :name "ide-mcp-doctor" :buffer output :connection-type 'pipe :noquery t :coding 'utf-8-unix
+         :stderr (get-buffer-create " *ide-mcp*")
+         :command (append (butlast command) '("doctor" "--json"))
+         :sentinel (lambda (process _change)
+                     (unless (process-live-p process)
+                       (let ((lines (with-current-buffer output (split-string (buffer-string) "\n" t))))
+                         (kill-buffer output)
+                         (when (buffer-live-p buffer) (ide-mcp--show-findings buffer lines))))))))))
+
+(defun ide-mcp--own-findings (command)
+  "Return what is to be said about the package, which starts COMMAND."
+  (list (cond ((stringp command) `((status . "problem") (says . ,command)))
+              ((not (bound-and-true-p ide-mcp-mode))
+               `((status . "problem") (says . "The mode is off") (advice . "M-x ide-mcp-mode turns it on.")))
+              ((not ide-mcp--listening)
+               `((status . "problem") (says . ,(or ide-mcp--problem "The sidecar does not listen yet"))))
+              (t `((status . "ok") (says . ,(format "The sidecar %s listens on the port %s, with %d agents"
+                                                    (alist-get 'version ide-mcp--listening)
+                                                    (alist-get 'port ide-mcp--listening)
+                                                    (seq-count #'cdr ide-mcp--agents))))))
+        (if-let ((advice (and (consp command) ide-mcp--listening
+                              (ide-mcp--advice (alist-get 'version ide-mcp--listening)))))
+            `((status . "warning") (says . ,advice))
+          '((status . "ok") (says . "The program and the package have versions that fit")))))
+
+(defun ide-mcp--show-findings (buffer lines)
+  "Add the findings in LINES of JSON to BUFFER."
+  (with-current-buffer buffer
+    (let ((inhibit-read-only t))
+      (save-excursion
+        (goto-char (point-max))
+        (dolist (line lines)
+          (let-alist (ide-mcp--parse line)
+            (pcase .event
+              ("finding" (ide-mcp--insert-finding
+                          `((status . ,.status) (says . ,.says) (means . ,(unless (equal .status "ok") .means))
+                            (advice . ,.advice) (command . ,.command))))
+              ("verdict" (insert (format "\nAn agent in %s %s.\n" (ide-mcp--line .cwd)
+                                         (pcase .verdict
+                                           ("attaches" (format "attaches to %s" (ide-mcp--line .name)))
+                                           ("fails" "finds the editor, and is refused or cannot reach it")
+                                           ("refrains" "does not attach by itself, because of a variable")
+                                           ("has_to_choose" "has to choose from several editors: /ide")
+                                           ("finds_nothing" "finds no editor")
+                                           (_ "may find the editor")))))
+              ("error" (ide-mcp--insert-finding `((status . "problem") (says . ,.message)))))))
+        (unless lines (insert "\nThe program did not say anything: see the buffer \" *ide-mcp*\".\n"))))))
+
+(defun ide-mcp--insert-finding (finding)
+  "Insert FINDING of the doctor at point."
+  (let-alist finding
+    (insert (propertize (format "%-8s" .status)
+                        'face (pcase .status ("problem" 'error) ("warning" 'warning) ("ok" 'success)))
+            (ide-mcp--line .says) "\n")
+    (dolist (text (list .means .advice .command))
+      (when text (insert "        " (ide-mcp--line text 400) "\n")))))
+
+(provide 'ide-mcp-doctor)
+;;; ide-mcp-doctor.el ends here

@@ -1,0 +1,69 @@
+;;; ide-mcp-log.el --- What the person is told and asked  -*- lexical-binding: t; -*-
+
+;; Copyright (c) 2026 the ide-mcp authors
+
+;; Author: the ide-mcp authors
+;; SPDX-License-Identifier: MIT OR Apache-2.0
+
+;;; Commentary:
+
+;; Messages, choices, and a log of both sides.  The log has the names of commands and events,
+;; and none of your texts.
+
+;;; Code:
+
+(require 'seq)
+(require 'subr-x)
+(require 'ide-mcp-guard)
+
+(defcustom ide-mcp-log-level 'warn
+  "What the buffer of `ide-mcp-log' gets: this, and what is worse."
+  :type '(choice (const :tag "Nothing" nil) (const error) (const warn) (const info) (const debug))
+  :group 'ide-mcp)
+
+(defconst ide-mcp--most-logged (* 64 1024) "The number of characters of the log.")
+
+(defun ide-mcp--log (level format &rest values)
+  "Write the text that FORMAT makes of VALUES into the log, if it has LEVEL."
+  (let ((levels '(error warn info debug)))
+    (when (memq ide-mcp-log-level (memq level levels))
+      (with-current-buffer (get-buffer-create "*ide-mcp log*")
+        (let ((inhibit-read-only t))
+          (unless (derived-mode-p 'special-mode) (special-mode))
+          (save-excursion
+            (goto-char (point-max))
+            (insert (format-time-string "%T.%3N ") (format "%-5s " level)
+                    (ide-mcp--line (apply #'format format values) 400) "\n")
+            (when (> (buffer-size) ide-mcp--most-logged)
+              (goto-char (- (point-max) (/ ide-mcp--most-logged 2)))
+              (delete-region (point-min) (line-beginning-position)))))))))
+
+(defun ide-mcp-log ()
+  "Show the log: see `ide-mcp-log-level'."
+  (interactive)
+  (let ((buffer (get-buffer "*ide-mcp log*")))
+    (if buffer
+        (pop-to-buffer buffer)
+      (ide-mcp--say "The log is empty: `ide-mcp-log-level' is %s" ide-mcp-log-level))))
+
+(defun ide-mcp--say (format &rest values)
+  "Show the text that FORMAT makes of VALUES as a line in the echo area."
+  (let ((text (ide-mcp--line (apply #'format format values))))
+    (ide-mcp--log 'info "%s" text)
+    (message "%s" text)))
+
+(defun ide-mcp--refuse (format &rest values)
+  "Refuse a command of the person with the text that FORMAT makes of VALUES."
+  (user-error "%s" (ide-mcp--line (concat "ide-mcp: " (apply #'format format values)))))
+
+(defun ide-mcp--choose (prompt texts)
+  "Ask the person by PROMPT for one of TEXTS, and return its place from 0.
+Its number from 1 chooses it too."
+  (let* ((completions-format 'one-column)
+         (choices (seq-map-indexed (lambda (text place) (format "%d: %s" (1+ place) (ide-mcp--line text))) texts))
+         (choice (minibuffer-with-setup-hook #'minibuffer-completion-help
+                   (completing-read prompt choices nil t))))
+    (or (seq-position choices choice) (ide-mcp--refuse "Nothing is chosen"))))
+
+(provide 'ide-mcp-log)
+;;; ide-mcp-log.el ends here
