@@ -19,6 +19,7 @@
 (require 'ide-mcp-guard)
 (require 'ide-mcp-wire)
 (require 'ide-mcp-files)
+(require 'ide-mcp-tools)
 
 (defcustom ide-mcp-answers nil
   "Alist of functions for your own tools, prompts and resources.
@@ -88,9 +89,10 @@ PATH is the file among the arguments."
       (pcase name
         ((app (lambda (name) (cdr (assoc name ide-mcp-answers))) (and answer (guard answer)))
          (funcall answer arguments))
+        ((app ide-mcp--tool-named (and tool (guard tool))) (ide-mcp--use-tool tool arguments))
         ("getDiagnostics"
          (if (not .uri)
-             (ide-mcp--map-files (lambda () (and (flymake-diagnostics) (ide-mcp--problems))))
+             (ide-mcp--map-files (lambda () (and (ide-mcp--has-problems-p) (ide-mcp--problems))))
            (vector (if buffer
                        (with-current-buffer buffer (ide-mcp--problems .uri))
                      (list :uri .uri :diagnostics [])))))
@@ -140,35 +142,63 @@ PATH is the file among the arguments."
 
 ;;; Problems
 
+(defvar flycheck-current-errors)
+(declare-function flycheck-error-buffer "ext:flycheck")
+(declare-function flycheck-error-checker "ext:flycheck")
+(declare-function flycheck-error-level "ext:flycheck")
+(declare-function flycheck-error-message "ext:flycheck")
+(declare-function flycheck-error-region-for-mode "ext:flycheck")
+
 (defun ide-mcp--announcing (report)
   "Return REPORT, a function of Flymake, which then announces the new problems."
   (let ((buffer (current-buffer)))
     (lambda (&rest arguments)
       (apply report arguments)
-      (when (buffer-live-p buffer)
-        (with-current-buffer buffer
-          (when (ide-mcp--file)
-            (ide-mcp-tell :cmd "diagnostics_changed" :uris (vector (ide-mcp--uri)))))))))
+      (when (buffer-live-p buffer) (with-current-buffer buffer (ide-mcp--announce))))))
+
+(defun ide-mcp--announce ()
+  "Announce the new problems of the current buffer.  Flycheck calls it, too."
+  (when (ide-mcp--file)
+    (ide-mcp-tell :cmd "diagnostics_changed" :uris (vector (ide-mcp--uri)))))
+
+(defun ide-mcp--has-problems-p ()
+  "Return non-nil if Flymake or Flycheck has a problem in the current buffer."
+  (or (flymake-diagnostics) (bound-and-true-p flycheck-current-errors)))
 
 (defun ide-mcp--problems (&optional uri)
   "Return the problems of the current buffer.
 The agent that asked for URI receives its own spelling."
   (list :uri (or uri (ide-mcp--uri))
-        :diagnostics (vconcat (mapcar #'ide-mcp--problem (flymake-diagnostics)))))
+        :diagnostics (vconcat (mapcar #'ide-mcp--problem (flymake-diagnostics))
+                              (delq nil (mapcar #'ide-mcp--flycheck-problem
+                                                (bound-and-true-p flycheck-current-errors))))))
 
 (defun ide-mcp--problem (diagnostic)
   "Return DIAGNOSTIC of Flymake in the current buffer as an object."
+  (ide-mcp--problem-of (flymake-diagnostic-text diagnostic) (flymake-diagnostic-type diagnostic)
+                       (flymake-diagnostic-backend diagnostic)
+                       (flymake-diagnostic-beg diagnostic) (flymake-diagnostic-end diagnostic)))
+
+(defun ide-mcp--flycheck-problem (problem)
+  "Return PROBLEM of Flycheck as an object, or nil if it is in another buffer."
+  (when (eq (flycheck-error-buffer problem) (current-buffer))
+    (pcase-let ((`(,start . ,end) (or (flycheck-error-region-for-mode problem 'symbols)
+                                      (cons (point-min) (point-min)))))
+      (ide-mcp--problem-of (or (flycheck-error-message problem) "") (flycheck-error-level problem)
+                           (flycheck-error-checker problem) start end))))
+
+(defun ide-mcp--problem-of (text level source start end)
+  "Return the problem TEXT of LEVEL and SOURCE from START to END as an object."
   (cl-flet ((place (position)
               (pcase-let ((`[,line ,column] (ide-mcp--position position)))
                 (list :line line :character column))))
-    (list :message (flymake-diagnostic-text diagnostic)
-          :severity (pcase (symbol-name (flymake-diagnostic-type diagnostic))
+    (list :message text
+          :severity (pcase (symbol-name level)
                       ((rx "error") "Error")
                       ((rx "warn") "Warning")
                       (_ "Information"))
-          :source (format "%s" (flymake-diagnostic-backend diagnostic))
-          :range (list :start (place (flymake-diagnostic-beg diagnostic))
-                       :end (place (flymake-diagnostic-end diagnostic))))))
+          :source (format "%s" source)
+          :range (list :start (place start) :end (place end)))))
 
 (provide 'ide-mcp-context)
 ;;; ide-mcp-context.el ends here

@@ -12,11 +12,13 @@
 
 ;;; Code:
 
-(require 'ediff)
 (require 'seq)
 (require 'ide-mcp-guard)
 (require 'ide-mcp-log)
 (require 'ide-mcp-layout)
+
+(defvar ediff-keep-variants)
+(declare-function ediff-really-quit "ediff-util")
 
 (defvar-local ide-mcp--unmarked nil "The reason for which the changes of this proposal are not marked.")
 (defvar-local ide-mcp--ediff nil "The control buffer of the Ediff of this proposal.")

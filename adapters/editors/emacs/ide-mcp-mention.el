@@ -12,7 +12,7 @@
 
 ;;; Code:
 
-(require 'dired)
+(require 'cl-lib)
 (require 'seq)
 (require 'subr-x)
 (require 'ide-mcp-guard)

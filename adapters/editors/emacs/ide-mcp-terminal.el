@@ -15,7 +15,6 @@
 (require 'project)
 (require 'seq)
 (require 'subr-x)
-(require 'term)
 (require 'ide-mcp-guard)
 (require 'ide-mcp-log)
 (require 'ide-mcp-wire)
@@ -204,6 +203,7 @@ This turns `ide-mcp-mode' on."
           ((locate-library "ghostel") 'ghostel)
           (t 'term))))
 
+(declare-function term-char-mode "term")
 (defvar vterm-shell)
 (declare-function vterm "ext:vterm")
 (declare-function vterm-send-string "ext:vterm")

@@ -33,6 +33,7 @@
 (require 'ide-mcp-proposal)
 (require 'ide-mcp-terminal)
 (require 'ide-mcp-mention)
+(require 'ide-mcp-tools)
 (require 'ide-mcp-doctor)
 
 ;; The menu takes long to load, so it is loaded when it is used.
@@ -61,6 +62,7 @@ Packages for the mode line can call `ide-mcp-mode-line' in another place."
   (cancel-function-timers #'ide-mcp--send-selection)
   (remove-hook 'find-file-hook #'ide-mcp--send-folders)
   (advice-remove 'flymake-make-report-fn #'ide-mcp--announcing)
+  (remove-hook 'flycheck-after-syntax-check-hook #'ide-mcp--announce)
   (ide-mcp--stop)
   (when ide-mcp-mode
     (if (stringp (setq ide-mcp--started (ide-mcp--command)))
@@ -68,6 +70,7 @@ Packages for the mode line can call `ide-mcp-mode-line' in another place."
       (run-with-idle-timer 0.05 t #'ide-mcp--send-selection)
       (add-hook 'find-file-hook #'ide-mcp--send-folders)
       (advice-add 'flymake-make-report-fn :filter-return #'ide-mcp--announcing)
+      (add-hook 'flycheck-after-syntax-check-hook #'ide-mcp--announce)
       (ide-mcp--start))))
 
 (defun ide-mcp-status ()
@@ -113,7 +116,8 @@ Packages for the mode line can call `ide-mcp-mode-line' in another place."
                         :coding 'utf-8-unix :noquery t :stderr (get-buffer-create " *ide-mcp*")
                         :filter #'ide-mcp--filter :sentinel #'ide-mcp--sentinel)))
   (apply #'ide-mcp-tell
-         (append ide-mcp-config
+         (append (list :own (ide-mcp--own-tools))
+                 ide-mcp-config
                  (list
                   :protocol 1 :name "Emacs" :version emacs-version :pid (emacs-pid)
                   :folders (ide-mcp--folders) :resume (alist-get 'lock ide-mcp--listening)

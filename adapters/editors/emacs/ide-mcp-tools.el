@@ -1,0 +1,172 @@
+;;; ide-mcp-tools.el --- Tools of Emacs for a model  -*- lexical-binding: t; -*-
+
+;; Copyright (c) 2026 the ide-mcp authors
+
+;; Author: the ide-mcp authors
+;; SPDX-License-Identifier: MIT OR Apache-2.0
+
+;;; Commentary:
+
+;; What Emacs knows better than a search in files: the symbols of a file by Imenu, the
+;; references of a language server by Xref, and the files of the project.  No model has them
+;; before you ask for them by `ide-mcp-model-tools', and connects by `ide-mcp mcp-config'.
+
+;;; Code:
+
+(require 'cl-lib)
+(require 'imenu)
+(require 'let-alist)
+(require 'project)
+(require 'seq)
+(require 'subr-x)
+(require 'xref)
+(require 'ide-mcp-guard)
+(require 'ide-mcp-wire)
+(require 'ide-mcp-files)
+
+(defcustom ide-mcp-model-tools nil
+  "Tools for the model of an agent that has connected by `ide-mcp mcp-config'.
+Their answers name files in the open folders alone, and have limits.  A change
+counts when `ide-mcp-mode' is turned on."
+  :type '(set (const symbols) (const references) (const files))
+  :group 'ide-mcp)
+
+(defconst ide-mcp--most-lines 200 "The number of lines of the answer to a tool of the model.")
+(defconst ide-mcp--most-answer (* 32 1024) "The number of bytes of such an answer.")
+
+(defconst ide-mcp--tools
+  '((symbols
+     :name "fileSymbols"
+     :description "Lists the functions, types and other symbols of a file, each with its line"
+     :schema (:type "object" :required ["path"]
+              :properties (:path (:type "string" :description "The absolute path of the file"))))
+    (references
+     :name "findReferences"
+     :description "Lists the places that use the symbol at a place of a file, as the language server of the editor knows them"
+     :schema (:type "object" :required ["path" "line" "character"]
+              :properties (:path (:type "string" :description "The absolute path of the file")
+                           :line (:type "integer" :description "The line, from 0")
+                           :character (:type "integer" :description "The column, from 0"))))
+    (files
+     :name "projectFiles"
+     :description "Lists the files of the projects that are open in the editor, without those that are ignored"
+     :schema (:type "object"
+              :properties (:contains (:type "string" :description "A text that the paths have in them")))))
+  "The tools, each with the members of an own tool of docs/sidecar.md.")
+
+(defun ide-mcp--own-tools ()
+  "Return the tools of the person, and those for the model, as a vector, or nil."
+  (let ((tools (vconcat (plist-get ide-mcp-config :own)
+                        (mapcar (lambda (tool) (append (alist-get tool ide-mcp--tools) '(:models t)))
+                                ide-mcp-model-tools))))
+    (unless (equal tools []) tools)))
+
+(defun ide-mcp--tool-named (name)
+  "Return the tool for the model with NAME that the person has asked for, or nil."
+  (seq-find (lambda (tool) (equal name (plist-get (alist-get tool ide-mcp--tools) :name)))
+            ide-mcp-model-tools))
+
+(defun ide-mcp--use-tool (tool arguments)
+  "Return the answer of TOOL for ARGUMENTS."
+  (let-alist arguments
+    (pcase tool
+      ('files (ide-mcp--listed "files" (ide-mcp--project-files .contains)))
+      ((guard (not (stringp .path))) (error "The path is missing"))
+      ('symbols (ide-mcp--listed "symbols" (ide-mcp--symbols (ide-mcp--tool-buffer .path))))
+      ('references
+       (unless (and (natnump .line) (natnump .character)) (error "The line or the character is missing"))
+       (ide-mcp--listed "places" (ide-mcp--references (ide-mcp--tool-buffer .path) .line .character))))))
+
+(defun ide-mcp--listed (what lines)
+  "Return LINES, a list of WHAT, within the limits, with their number."
+  (let ((bytes 0) (count 0) shown)
+    (while (and (nth count lines) (< count ide-mcp--most-lines)
+                (< (setq bytes (+ bytes (string-bytes (nth count lines)) 1)) ide-mcp--most-answer))
+      (push (nth count lines) shown)
+      (setq count (1+ count)))
+    (string-join (cons (if (= count (length lines))
+                           (format "%d %s" count what)
+                         (format "%d %s, of which these are the first %d" (length lines) what count))
+                       (nreverse shown))
+                 "\n")))
+
+(defun ide-mcp--inside-p (path)
+  "Return non-nil if PATH lies in an open folder, also if it is a link."
+  (ide-mcp--guarded
+    (seq-some (lambda (folder) (file-in-directory-p path folder)) (ide-mcp--folders))))
+
+(defun ide-mcp--short (path)
+  "Return PATH below its open folder, as one line."
+  (ide-mcp--line
+   (if-let ((folder (seq-find (lambda (folder) (string-prefix-p (file-name-as-directory folder) path))
+                              (ide-mcp--folders))))
+       (substring path (length (file-name-as-directory folder)))
+     path)
+   400))
+
+(defun ide-mcp--tool-buffer (path)
+  "Return a buffer with the file PATH, which a model names."
+  (ide-mcp--check-path path)
+  (unless (ide-mcp--inside-p path) (error "The file is in no open folder: %s" path))
+  (or (ide-mcp--buffer path) (ide-mcp--visit path)))
+
+(defun ide-mcp--symbols (buffer)
+  "Return a line for each symbol of BUFFER."
+  (with-current-buffer buffer
+    (save-excursion
+      (save-restriction
+        (widen)
+        (let (lines)
+          (cl-labels ((walk (index parents)
+                        (pcase-dolist (`(,name . ,place) index)
+                          (let ((names (append parents (list (substring-no-properties name)))))
+                            (cond ((consp place) (if (imenu--subalist-p (cons name place))
+                                                     (walk place names)
+                                                   (note names (car place))))
+                                  (t (note names place))))))
+                      (note (names place)
+                        (let ((position (if (overlayp place) (overlay-start place) place)))
+                          (when (and (number-or-marker-p position) (> position 0))
+                            (push (cons (line-number-at-pos position) (string-join names "/")) lines)))))
+            (walk (ide-mcp--guarded
+                    (condition-case nil
+                        (funcall imenu-create-index-function)
+                      (imenu-unavailable nil)))
+                  nil))
+          (mapcar (pcase-lambda (`(,line . ,name)) (ide-mcp--line (format "%d: %s" line name) 400))
+                  (seq-sort-by #'car #'< lines)))))))
+
+(defun ide-mcp--references (buffer line character)
+  "Return a line for each use of what is in BUFFER at LINE and CHARACTER, from 0."
+  (with-current-buffer buffer
+    (save-excursion
+      (save-restriction
+        (widen)
+        (goto-char (point-min))
+        (forward-line line)
+        (goto-char (min (+ (point) character) (line-end-position)))
+        (let* ((inhibit-interaction t)
+               (backend (xref-find-backend))
+               (name (and (not (memq backend '(nil etags elisp))) ; which search in all files, for how long?
+                          (xref-backend-identifier-at-point backend))))
+          (cond ((memq backend '(nil etags elisp)) (error "No language server has this file: M-x eglot starts one"))
+                ((not name) (error "There is no symbol at this place"))
+                (t (delq nil (mapcar #'ide-mcp--reference (xref-backend-references backend name))))))))))
+
+(defun ide-mcp--reference (item)
+  "Return a line for ITEM, a result of Xref, or nil if it is in no open folder."
+  (let* ((location (xref-item-location item))
+         (path (expand-file-name (xref-location-group location))))
+    (when (and (not (file-remote-p path)) (ide-mcp--inside-p path))
+      (format "%s:%s: %s" (ide-mcp--short path) (xref-location-line location)
+              (ide-mcp--line (string-trim (substring-no-properties (xref-item-summary item))))))))
+
+(defun ide-mcp--project-files (contains)
+  "Return the files of the open projects with CONTAINS in their paths."
+  (let ((projects (seq-uniq (delq nil (mapcar (lambda (folder) (project-current nil folder)) (ide-mcp--folders))))))
+    (unless projects (error "No open folder is a project"))
+    (seq-filter (lambda (path) (or (not (stringp contains)) (string-search contains path)))
+                (mapcar #'ide-mcp--short (seq-mapcat #'project-files projects)))))
+
+(provide 'ide-mcp-tools)
+;;; ide-mcp-tools.el ends here
