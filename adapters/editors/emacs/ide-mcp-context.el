@@ -115,7 +115,7 @@ PATH is the file among the arguments."
         (_ (error "No function for %s in `ide-mcp-answers'" name))))))
 
 (defun ide-mcp--frontmost-p (arguments)
-  "Return non-nil if openFile with ARGUMENTS shows the file."
+  "Return non-nil if openFile with ARGUMENTS is to show the file."
   (or (not (assq 'makeFrontmost arguments)) (alist-get 'makeFrontmost arguments)))
 
 (defun ide-mcp--open-file (arguments path)
@@ -157,7 +157,7 @@ PATH is the file among the arguments."
       (when (buffer-live-p buffer) (with-current-buffer buffer (ide-mcp--announce))))))
 
 (defun ide-mcp--announce ()
-  "Announce the new problems of the current buffer.  Flycheck calls it, too."
+  "Announce the new problems of the current buffer, also for Flycheck."
   (when (ide-mcp--file)
     (ide-mcp-tell :cmd "diagnostics_changed" :uris (vector (ide-mcp--uri)))))
 

@@ -24,7 +24,7 @@
 
 ;;;###autoload
 (defun ide-mcp-doctor ()
-  "Show whether an agent in this folder finds Emacs, and what keeps it from that."
+  "Show whether an agent in this folder can find Emacs, and if not, why."
   (interactive)
   (let* ((command (or ide-mcp--started (ide-mcp--command)))
          (buffer (get-buffer-create "*ide-mcp doctor*"))
@@ -50,7 +50,7 @@
                          (when (buffer-live-p buffer) (ide-mcp--show-findings buffer lines))))))))))
 
 (defun ide-mcp--own-findings (command)
-  "Return what is to be said about the package, which starts COMMAND."
+  "Return what is to be said about the package and its COMMAND."
   (list (cond ((stringp command) `((status . "problem") (says . ,command)))
               ((not (bound-and-true-p ide-mcp-mode))
                `((status . "problem") (says . "The mode is off") (advice . "M-x ide-mcp-mode turns it on.")))
@@ -69,7 +69,7 @@
   "Add the findings in LINES of JSON to BUFFER."
   (with-current-buffer buffer
     (let ((inhibit-read-only t))
-      (save-excursion
+      (progn
         (goto-char (point-max))
         (dolist (line lines)
           (let-alist (ide-mcp--parse line)
@@ -77,16 +77,20 @@
               ("finding" (ide-mcp--insert-finding
                           `((status . ,.status) (says . ,.says) (means . ,(unless (equal .status "ok") .means))
                             (advice . ,.advice) (command . ,.command))))
-              ("verdict" (insert (format "\nAn agent in %s %s.\n" (ide-mcp--line .cwd)
-                                         (pcase .verdict
-                                           ("attaches" (format "attaches to %s" (ide-mcp--line .name)))
-                                           ("fails" "finds the editor, and is refused or cannot reach it")
-                                           ("refrains" "does not attach by itself, because of a variable")
-                                           ("has_to_choose" "has to choose from several editors: /ide")
-                                           ("finds_nothing" "finds no editor")
-                                           (_ "may find the editor")))))
+              ("verdict"
+               (save-excursion
+                 (goto-char (point-min))
+                 (insert (format "An agent in %s %s.\n\n" (ide-mcp--line .cwd)
+                                 (pcase .verdict
+                                   ("attaches" (format "attaches to %s" (ide-mcp--line .name)))
+                                   ("fails" "finds the editor, and is refused or cannot reach it")
+                                   ("refrains" "does not attach by itself, because of a variable")
+                                   ("has_to_choose" "has to choose from several editors: /ide")
+                                   ("finds_nothing" "finds no editor")
+                                   (_ "may find the editor"))))))
               ("error" (ide-mcp--insert-finding `((status . "problem") (says . ,.message)))))))
-        (unless lines (insert "\nThe program did not say anything: see the buffer \" *ide-mcp*\".\n"))))))
+        (unless lines (insert "\nThe program did not say anything: see the buffer \" *ide-mcp*\".\n"))
+        (goto-char (point-min))))))
 
 (defun ide-mcp--insert-finding (finding)
   "Insert FINDING of the doctor at point."

@@ -112,7 +112,7 @@ The drive of a path of Windows is the first part, and keeps its colon."
   (add-hook 'pre-command-hook #'ide-mcp--look nil t))
 
 (defun ide-mcp--look ()
-  "Note that the person looks at the current buffer."
+  "Note that the current buffer is seen."
   (setq ide-mcp--unseen nil)
   (remove-hook 'pre-command-hook #'ide-mcp--look t))
 
@@ -225,7 +225,7 @@ TEXT was accepted for it, when its buffer had STATE."
     (cons buffer (buffer-chars-modified-tick buffer))))
 
 (defun ide-mcp--take-in (buffer state text tries)
-  "Take the accepted TEXT into BUFFER, whose unsaved changes you compared it with.
+  "Take the accepted TEXT into BUFFER, with whose unsaved text you compared it.
 It happens once the file has the text, if BUFFER still has STATE.  The agent has
 TRIES times 0.2 s to write the file."
   (when (buffer-live-p buffer)

@@ -24,7 +24,7 @@
 (defvar-local ide-mcp--ediff nil "The control buffer of the Ediff of this proposal.")
 
 (defun ide-mcp--hunk-overlays ()
-  "Return the overlays with the changes of the current buffer, in order."
+  "Return the overlays of the changed places in the current buffer, in order."
   (unless ide-mcp--old (ide-mcp--refuse "There is no proposal in this buffer"))
   (when ide-mcp--unmarked (ide-mcp--refuse "The changes are not marked: %s" ide-mcp--unmarked))
   (sort (seq-filter (lambda (overlay) (overlay-get overlay 'ide-mcp-hunk))

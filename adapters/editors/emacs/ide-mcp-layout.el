@@ -49,30 +49,35 @@ it; a tab opens at `ide-mcp-next'."
          (selected (selected-window))
          (keeps (not (or ide-mcp-select-proposal ide-mcp--asked)))
          (tab (and (eq ide-mcp-layout 'tab) (buffer-name new)))
+         (room (and keeps (not tab) (not (window-parameter nil 'window-side))
+                    (ignore-errors (split-window (window-main-window) nil 'below))))
          (windows (current-window-configuration))
          restore window)
-    (if (and tab keeps)
+    (if (and keeps (not room) (or tab (not (window-parameter nil 'window-side))))
         (ide-mcp--say "A proposal waits: M-x ide-mcp-next shows %s" (buffer-name new))
-      (cond (tab
-             (setq restore (ide-mcp--open-tab tab)
-                   window (ide-mcp--fill (selected-window) old new)))
-            ((and keeps (not (window-parameter nil 'window-side)))
-             (let ((room (split-window (window-main-window) nil 'below)))
-               (setq window (ide-mcp--fill room old new)
-                     restore (lambda () (mapc #'ide-mcp--delete-window (list room window))))))
-            (t
-             (setq window (ide-mcp--fill (ide-mcp--clear) old new)
-                   restore (lambda ()
-                             (when (get-buffer-window new)
-                               (let ((now (selected-window))
-                                     (seen (memq (window-buffer) (list old new))))
-                                 (set-window-configuration windows)
-                                 (when (and (not seen) (window-live-p now)) (select-window now))))))))
-      (select-window (if (and keeps (window-live-p selected)) selected window))
-      (with-current-buffer new (setq ide-mcp--restore restore))
+      (unwind-protect
+          (progn
+            (cond (tab (setq restore (ide-mcp--open-tab tab selected)
+                             window (ide-mcp--fill (selected-window) old new)))
+                  (room (setq restore (lambda () (mapc #'ide-mcp--delete-window (list room window)))
+                              window (ide-mcp--fill room old new)))
+                  (t (setq restore (lambda () (ide-mcp--bring-back windows old new))
+                           window (ide-mcp--fill (ide-mcp--clear) old new))))
+            (select-window (if keeps selected window)))
+        (if window
+            (with-current-buffer new (setq ide-mcp--restore restore))
+          (when restore (funcall restore)))) ; a function of the person has failed
       (redisplay t) ; its colors can take time, in which nobody has seen the text
       (with-current-buffer new (setq ide-mcp--shown (current-time)))
       (when (and (eq ide-mcp-layout 'ediff) (not keeps)) (with-current-buffer new (ide-mcp-ediff))))))
+
+(defun ide-mcp--bring-back (windows old new)
+  "Bring WINDOWS back if NEW is shown, and stay in a window without OLD and NEW."
+  (when (get-buffer-window new)
+    (let ((now (selected-window))
+          (elsewhere (not (memq (window-buffer) (list old new)))))
+      (set-window-configuration windows)
+      (when (and elsewhere (window-live-p now)) (select-window now)))))
 
 (defun ide-mcp--hide (view)
   "Take the proposal in the buffer VIEW from the screen."
@@ -99,7 +104,7 @@ selected one: a side window does not get a proposal."
     base))
 
 (defun ide-mcp--terminal-p (window)
-  "Return non-nil if WINDOW shows the terminal of an agent."
+  "Return non-nil if WINDOW has the terminal of an agent."
   (buffer-local-value 'ide-mcp--terminal (window-buffer window)))
 
 (defun ide-mcp--fill (window old new)
@@ -121,8 +126,8 @@ selected one: a side window does not get a proposal."
     ('stacked nil)
     (_ (and split-width-threshold (>= (window-width window) split-width-threshold)))))
 
-(defun ide-mcp--open-tab (name)
-  "Open a tab NAME, and return a function that closes it."
+(defun ide-mcp--open-tab (name selected)
+  "Open a tab NAME, and return a function that goes back to SELECTED."
   (let ((had-bar tab-bar-mode)
         (tab-bar-new-tab-choice t))
     (select-window (or (seq-find (lambda (window) (not (window-parameter window 'window-side)))
@@ -133,10 +138,11 @@ selected one: a side window does not get a proposal."
     (let ((ignore-window-parameters t)) (delete-other-windows))
     (lambda ()
       (ignore-errors (tab-bar-close-tab-by-name name)) ; the person may have closed it
+      (when (window-live-p selected) (select-window selected))
       (unless (or had-bar (cdr (funcall tab-bar-tabs-function))) (tab-bar-mode -1)))))
 
 (defun ide-mcp--delete-window (window)
-  "Delete WINDOW if it is there and shows the text of an agent."
+  "Delete WINDOW if it is there and has the text of an agent."
   (when (and (window-live-p window)
              (string-match-p (rx bos "*" (or "file" "proposal") ": ") (buffer-name (window-buffer window))))
     (ignore-errors (delete-window window))))

@@ -24,7 +24,7 @@
 (defconst ide-mcp--most-logged (* 64 1024) "The number of characters of the log.")
 
 (defun ide-mcp--log (level format &rest values)
-  "Write the text that FORMAT makes of VALUES into the log, if it has LEVEL."
+  "Write FORMAT with VALUES into the log, if it has LEVEL."
   (let ((levels '(error warn info debug)))
     (when (memq ide-mcp-log-level (memq level levels))
       (with-current-buffer (get-buffer-create "*ide-mcp log*")
@@ -38,6 +38,7 @@
               (goto-char (- (point-max) (/ ide-mcp--most-logged 2)))
               (delete-region (point-min) (line-beginning-position)))))))))
 
+;;;###autoload
 (defun ide-mcp-log ()
   "Show the log: see `ide-mcp-log-level'."
   (interactive)
@@ -47,13 +48,13 @@
       (ide-mcp--say "The log is empty: `ide-mcp-log-level' is %s" ide-mcp-log-level))))
 
 (defun ide-mcp--say (format &rest values)
-  "Show the text that FORMAT makes of VALUES as a line in the echo area."
+  "Show FORMAT with VALUES as a line in the echo area."
   (let ((text (ide-mcp--line (apply #'format format values))))
     (ide-mcp--log 'info "%s" text)
     (message "%s" text)))
 
 (defun ide-mcp--refuse (format &rest values)
-  "Refuse a command of the person with the text that FORMAT makes of VALUES."
+  "Refuse a command of the person with FORMAT and VALUES as the reason."
   (user-error "%s" (ide-mcp--line (concat "ide-mcp: " (apply #'format format values)))))
 
 (defun ide-mcp--choose (prompt texts)

@@ -41,7 +41,7 @@ Releasing fills in where its programs are, and an alist of their SHA-256 sums.")
   (plist-get ide-mcp--release member))
 
 (defun ide-mcp--own (name)
-  "Return the path of the file NAME, a program that `ide-mcp-install' makes."
+  "Return the path of the file NAME, a program of `ide-mcp-install'."
   (expand-file-name (concat name (if (eq system-type 'windows-nt) ".exe" ""))
                     (locate-user-emacs-file "ide-mcp-program/")))
 
@@ -181,7 +181,7 @@ If that fails, nothing is installed, and PROBLEM begins the reason."
                            (funcall then text))))))))))))
 
 (defun ide-mcp--end-work ()
-  "Remove what `ide-mcp-install' leaves but the program."
+  "Remove all that `ide-mcp-install' has made but the program."
   (remove-hook 'kill-emacs-hook #'ide-mcp--end-work)
   (when ide-mcp--work (delete-directory ide-mcp--work t))
   (setq ide-mcp--work nil)
@@ -189,6 +189,7 @@ If that fails, nothing is installed, and PROBLEM begins the reason."
     (when (file-exists-p new) (delete-file new))
     (ignore-errors (delete-directory (file-name-directory new))))) ; if it is empty
 
+;;;###autoload
 (defun ide-mcp-uninstall ()
   "Remove the program that `ide-mcp-install' has fetched."
   (interactive)

@@ -147,7 +147,7 @@ so many further."
           calls))))
 
 (defun ide-mcp--open-calls ()
-  "Return the calls of the proposals that are shown or wait, the first one first."
+  "Return the numbers of the open proposals, the first one first."
   (or (sort (mapcar #'car ide-mcp--proposals) #'<)
       (ide-mcp--refuse "There is no proposal")))
 
@@ -391,7 +391,7 @@ returned.  It is shown if it had the keys, so that these go nowhere else."
              view))))
 
 (defun ide-mcp--check-kept ()
-  "Signal an error if the person keeps too many texts of withdrawn proposals."
+  "Signal an error if too many texts of withdrawn proposals are left."
   (when (>= (seq-count (lambda (buffer)
                          (and (buffer-local-value 'ide-mcp--kept buffer)
                               (not (buffer-file-name buffer))))

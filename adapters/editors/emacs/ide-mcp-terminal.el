@@ -160,7 +160,8 @@ escape, are left out."
          (default-directory (file-name-as-directory folder))
          (command (append ide-mcp-agent-command words))
          (kind (ide-mcp--terminal-kind))
-         (title (ide-mcp--line (format "agent: %s%s" (file-name-nondirectory folder)
+         (title (ide-mcp--line (format "agent: %s%s"
+                                       (if (equal folder "/") "/" (file-name-nondirectory folder))
                                        (if name (format " (%s)" name) "")))))
     (unless (executable-find (car command))
       (ide-mcp--refuse "%s is not in PATH: `ide-mcp-agent-command' names the agent" (car command)))
@@ -169,17 +170,21 @@ escape, are left out."
         (ide-mcp--start-elsewhere kind folder environment command)
       (let ((windows (current-window-configuration))
             (buffer (get-buffer-create (format "*%s*" title)))
-            started)
+            started window dedicated)
         (unwind-protect
             (progn
-              (unless (functionp kind) (ide-mcp--show-terminal buffer)) ; terminals take the size of the window
+              (unless (functionp kind) ; terminals take the size of the window
+                (ide-mcp--show-terminal buffer)
+                (setq window (selected-window) dedicated (window-dedicated-p))
+                (set-window-dedicated-p window nil)) ; vterm chooses its window itself
               (when (setq started (ide-mcp--start-kind kind title buffer command folder))
                 (with-current-buffer started
                   (setq ide-mcp--terminal (cons folder name)
                         default-directory (file-name-as-directory folder))
                   (when-let ((process (get-buffer-process started)))
                     (add-function :after (process-sentinel process) #'ide-mcp--end-terminal)))
-                (ide-mcp--show-terminal started)))
+                (ide-mcp--show-terminal started)
+                (when (eq window (selected-window)) (set-window-dedicated-p window dedicated))))
           (unless (eq started buffer) (kill-buffer buffer))
           (unless (or started (functionp kind)) (set-window-configuration windows)))))))
 
@@ -222,8 +227,10 @@ Return the buffer."
     (ide-mcp--refuse "`ide-mcp-terminal' has no terminal: %S" kind))
   (when (symbolp kind) (unless (functionp kind) (require kind)))
   (pcase kind
-    ('vterm (let ((vterm-shell (mapconcat #'shell-quote-argument command " ")))
-              (vterm (buffer-name buffer))))
+    ('vterm (let ((vterm-shell (mapconcat #'shell-quote-argument command " "))
+                  (name (buffer-name buffer)))
+              (with-current-buffer buffer (rename-buffer (generate-new-buffer-name (concat " " name))))
+              (vterm name)))
     ('eat (apply #'eat-make title (car command) nil (cdr command)))
     ('ghostel (ghostel-exec buffer (car command) (cdr command)) buffer)
     ('term (apply #'make-term title (car command) nil (cdr command))

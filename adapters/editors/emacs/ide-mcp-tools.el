@@ -161,11 +161,11 @@ counts when `ide-mcp-mode' is turned on."
       (format "%s:%s: %s" (ide-mcp--short path) (xref-location-line location)
               (ide-mcp--line (string-trim (substring-no-properties (xref-item-summary item))))))))
 
-(defun ide-mcp--project-files (contains)
-  "Return the files of the open projects with CONTAINS in their paths."
+(defun ide-mcp--project-files (text)
+  "Return the files of the open projects with TEXT in their paths."
   (let ((projects (seq-uniq (delq nil (mapcar (lambda (folder) (project-current nil folder)) (ide-mcp--folders))))))
     (unless projects (error "No open folder is a project"))
-    (seq-filter (lambda (path) (or (not (stringp contains)) (string-search contains path)))
+    (seq-filter (lambda (path) (or (not (stringp text)) (string-search text path)))
                 (mapcar #'ide-mcp--short (seq-mapcat #'project-files projects)))))
 
 (provide 'ide-mcp-tools)

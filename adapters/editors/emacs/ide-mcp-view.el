@@ -57,7 +57,7 @@ takes up to 0.7 s.")
   (ide-mcp--line (file-name-nondirectory path) 64))
 
 (defun ide-mcp--header (format &rest values)
-  "Return the header line with the text that FORMAT makes of VALUES."
+  "Return the header line with FORMAT and VALUES as its text."
   (string-replace "%" "%%" (concat " " (ide-mcp--line (apply #'format format values) 400))))
 
 (defun ide-mcp--end-of (name columns)
@@ -148,7 +148,7 @@ which nothing is marked, or nil."
              nil))))
 
 (defun ide-mcp--hunks (old new)
-  "Return the changes from OLD to NEW, each as two lines with their counts.
+  "Return what differs from OLD to NEW, each as two lines with their counts.
 Return a text if there is no comparison."
   (let ((files (mapcar (lambda (_) (make-temp-file "ide-mcp-")) '(1 2)))
         (coding-system-for-write 'utf-8-emacs-unix)

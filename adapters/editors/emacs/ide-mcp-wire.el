@@ -94,7 +94,7 @@ Its members are those of the event `closed' of docs/sidecar.md."
   (unless ide-mcp-mode (ide-mcp--refuse "%s" (or ide-mcp--problem "The sidecar cannot start"))))
 
 (defun ide-mcp--reply (process &rest members)
-  "Send MEMBERS, if PROCESS, which asked, runs: the next one has other numbers."
+  "Send MEMBERS if PROCESS, which asked, is there: the next one counts anew."
   (when (eq process ide-mcp--process)
     (apply #'ide-mcp-tell members)))
 

@@ -73,6 +73,7 @@ Packages for the mode line can call `ide-mcp-mode-line' in another place."
       (add-hook 'flycheck-after-syntax-check-hook #'ide-mcp--announce)
       (ide-mcp--start))))
 
+;;;###autoload
 (defun ide-mcp-status ()
   "Show the port, the attached agents, and what to update."
   (interactive)

@@ -1,12 +1,13 @@
 """Emacs: its command, and the keys for what a person does."""
 
 import json
+import pathlib
 import re
 
 from install import install
 
 PROGRAM = "emacs"
-OWN_SCENARIOS = ["hand", "emacs_only"]  # modules of scenarios that no other editor plays
+OWN_SCENARIOS = ["hand", "emacs_hand", "emacs_only"]  # modules of scenarios that no other editor plays
 
 
 def command(root, home, file):
@@ -184,3 +185,6 @@ ABSENT = {
     "command_window_delays_views": "Emacs has no command-line window",
     "problem_of_a_file_that_is_not_loaded_has_its_column": "Flymake has problems of open files alone",
 }
+if not (pathlib.Path(__file__).parents[3] / "target/elpa").is_dir():
+    ABSENT |= {name: "needs tests/lab/editors/elpa.sh" for name in [
+        "terminal_is_that_of_vterm", "files_of_trees_are_mentioned", "problems_of_flycheck_are_given"]}

@@ -73,7 +73,7 @@ for editor in "${@:-nvim}"; do
         dump=$(find "$into/usr" -name 'emacs*.pdmp' | head -1)
         # There is no compiler for native code.
         command_of "$program" "EMACSLOADPATH=$(find "$share/lisp" -type d | tr '\n' ':') EMACSDATA=$share/etc EMACSDOC=$share/etc EMACSPATH=$(dirname "$dump")" \
-            "--dump-file=$dump --eval '(setq native-comp-jit-compilation nil)'"
+            "--dump-file=$dump --eval '(setq native-comp-jit-compilation nil native-comp-enable-subr-trampolines nil)'"
         ;;
     *)
         echo "$name is no editor of this script" >&2
