@@ -127,7 +127,7 @@ selected one: a side window does not get a proposal."
     (_ (and split-width-threshold (>= (window-width window) split-width-threshold)))))
 
 (defun ide-mcp--open-tab (name selected)
-  "Open a tab NAME, and return a function that goes back to SELECTED."
+  "Open a tab NAME.  Return a function for the way back to SELECTED."
   (let ((had-bar tab-bar-mode)
         (tab-bar-new-tab-choice t))
     (select-window (or (seq-find (lambda (window) (not (window-parameter window 'window-side)))
