@@ -62,7 +62,7 @@ text that was there, and would accept another one unread.")
 
 (defcustom ide-mcp-decided-functions nil
   "Functions that are called at the end of a proposal, with its event as an alist.
-Its `verdict' is \"accept\", \"reject\" or \"ended\"."
+Its `verdict' is \"accept\", \"reject\" or \"withdrawn\"."
   :type 'hook
   :group 'ide-mcp)
 
@@ -256,7 +256,7 @@ The closing comes before all else that waits, and so before the next view."
     (setf (alist-get call ide-mcp--proposals nil t) nil
           (alist-get call ide-mcp--waiting nil t) nil)
     (ide-mcp--mark-ended call)
-    (when event (ide-mcp--run-hook 'ide-mcp-decided-functions `((verdict . "ended") . ,event)))
+    (when event (ide-mcp--run-hook 'ide-mcp-decided-functions `((verdict . "withdrawn") . ,event)))
     (when close (push (cons nil (lambda () (funcall close reason))) ide-mcp--waiting))))
 
 (defun ide-mcp--mark-ended (call)

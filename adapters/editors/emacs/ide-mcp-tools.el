@@ -35,47 +35,45 @@ counts when `ide-mcp-mode' is turned on."
 (defconst ide-mcp--most-answer (* 32 1024) "The number of bytes of such an answer.")
 
 (defconst ide-mcp--tools
-  '((symbols
-     :name "fileSymbols"
-     :description "Lists the functions, types and other symbols of a file, each with its line"
-     :schema (:type "object" :required ["path"]
-              :properties (:path (:type "string" :description "The absolute path of the file"))))
-    (references
-     :name "findReferences"
-     :description "Lists the places that use the symbol at a place of a file, as the language server of the editor knows them"
-     :schema (:type "object" :required ["path" "line" "character"]
-              :properties (:path (:type "string" :description "The absolute path of the file")
-                           :line (:type "integer" :description "The line, from 0")
-                           :character (:type "integer" :description "The column, from 0"))))
-    (files
-     :name "projectFiles"
-     :description "Lists the files of the projects that are open in the editor, without those that are ignored"
-     :schema (:type "object"
-              :properties (:contains (:type "string" :description "A text that the paths have in them")))))
+  (let ((path '(:type "string" :description "The file: its absolute path, or that below the folder")))
+    `((symbols
+       :description "The symbols of a file, such as functions and types, with their lines"
+       :schema (:type "object" :required ["path"] :properties (:path ,path)))
+      (references
+       :description "Where a symbol is used in the project, from the language server"
+       :schema (:type "object" :required ["path" "line" "symbol"]
+                :properties (:path ,path
+                             :line (:type "integer" :description "The line of the file that has the symbol, from 1")
+                             :symbol (:type "string" :description "The symbol as that line has it"))))
+      (files
+       :description "The files of the open projects, without those that git ignores"
+       :schema (:type "object"
+                :properties (:part (:type "string" :description "A text that the path has; without it all files"))))))
   "The tools, each with the members of an own tool of docs/sidecar.md.")
 
 (defun ide-mcp--own-tools ()
   "Return the tools of the person, and those for the model, as a vector, or nil."
   (let ((tools (vconcat (plist-get ide-mcp-config :own)
-                        (mapcar (lambda (tool) (append (alist-get tool ide-mcp--tools) '(:models t)))
+                        (mapcar (lambda (tool)
+                                  (append (list :name (symbol-name tool) :models t)
+                                          (alist-get tool ide-mcp--tools)))
                                 ide-mcp-model-tools))))
     (unless (equal tools []) tools)))
 
 (defun ide-mcp--tool-named (name)
   "Return the tool for the model with NAME that the person has asked for, or nil."
-  (seq-find (lambda (tool) (equal name (plist-get (alist-get tool ide-mcp--tools) :name)))
-            ide-mcp-model-tools))
+  (seq-find (lambda (tool) (equal name (symbol-name tool))) ide-mcp-model-tools))
 
 (defun ide-mcp--use-tool (tool arguments)
   "Return the answer of TOOL for ARGUMENTS."
   (let-alist arguments
     (pcase tool
-      ('files (ide-mcp--listed "files" (ide-mcp--project-files .contains)))
+      ('files (ide-mcp--listed "files" (ide-mcp--project-files .part)))
       ((guard (not (stringp .path))) (error "The path is missing"))
       ('symbols (ide-mcp--listed "symbols" (ide-mcp--symbols (ide-mcp--tool-buffer .path))))
       ('references
-       (unless (and (natnump .line) (natnump .character)) (error "The line or the character is missing"))
-       (ide-mcp--listed "places" (ide-mcp--references (ide-mcp--tool-buffer .path) .line .character))))))
+       (unless (and (natnump .line) (stringp .symbol)) (error "The line or the symbol is missing"))
+       (ide-mcp--listed "places" (ide-mcp--references (ide-mcp--tool-buffer .path) .line .symbol))))))
 
 (defun ide-mcp--listed (what lines)
   "Return LINES, a list of WHAT, within the limits, with their number."
@@ -106,7 +104,13 @@ counts when `ide-mcp-mode' is turned on."
 
 (defun ide-mcp--tool-buffer (path)
   "Return a buffer with the file PATH, which a model names."
-  (ide-mcp--check-path path)
+  (when (file-name-absolute-p path) (ide-mcp--check-path path)) ; before it is expanded
+  (let ((below (expand-file-name path command-line-default-directory)))
+    (ide-mcp--check-path below)
+    (ide-mcp--open-inside below)))
+
+(defun ide-mcp--open-inside (path)
+  "Return a buffer with the file PATH, if it lies in an open folder."
   (unless (ide-mcp--inside-p path) (error "The file is in no open folder: %s" path))
   (or (ide-mcp--buffer path) (ide-mcp--visit path)))
 
@@ -136,15 +140,18 @@ counts when `ide-mcp-mode' is turned on."
           (mapcar (pcase-lambda (`(,line . ,name)) (ide-mcp--line (format "%d: %s" line name) 400))
                   (seq-sort-by #'car #'< lines)))))))
 
-(defun ide-mcp--references (buffer line character)
-  "Return a line for each use of what is in BUFFER at LINE and CHARACTER, from 0."
+(defun ide-mcp--references (buffer line symbol)
+  "Return a line for each use of SYMBOL, which LINE of BUFFER has."
   (with-current-buffer buffer
     (save-excursion
       (save-restriction
         (widen)
         (goto-char (point-min))
-        (forward-line line)
-        (goto-char (min (+ (point) character) (line-end-position)))
+        (forward-line (1- line))
+        (let ((case-fold-search nil))
+          (unless (re-search-forward (concat "\\_<" (regexp-quote symbol)) (line-end-position) t)
+            (error "The line %d does not have the symbol" line))
+          (goto-char (match-beginning 0)))
         (let* ((inhibit-interaction t)
                (backend (xref-find-backend))
                (name (and (not (memq backend '(nil etags elisp))) ; which search in all files, for how long?

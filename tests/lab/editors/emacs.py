@@ -52,9 +52,12 @@ def expression(text, bang):
     return f"(ide-mcp-{name} {' '.join(json.dumps(word) for word in words)}{' t' if bang else ''})"
 
 
-# A picture has the windows side by side.
-PICTURE = ["--eval", "(progn (load-theme 'modus-vivendi t) (menu-bar-mode -1) (setq split-width-threshold 100)"
-           " (set-face-background 'default \"#1c1f26\"))"]
+# A picture has the terminal of an agent beside its proposal, and fits into the columns of a page.
+PICTURE = ["--eval", "(progn (load-theme 'modus-vivendi t) (menu-bar-mode -1) (setq ide-mcp-layout 'inline)"
+           " (set-face-background 'default \"#1c1f26\")"
+           " (with-eval-after-load 'term (set-face-background 'term \"#1c1f26\")))"]
+
+PICTURE_KEYS = ["M-x", "ide-mcp-open", "Enter"]  # as tmux has them
 
 ATTACHED = r"⧉ ide-mcp-agent"
 DETACHED = r"⧉ no agent"

@@ -382,7 +382,7 @@ def tools_are_for_the_model_that_the_person_allows(room):
     room.write("secret.txt", "")
     subprocess.run(["git", "init", "-q", str(room.folder)], check=True)
     room.start()
-    if "fileSymbols" in room.run("tools"):
+    if "symbols" in room.run("tools"):
         raise Failure("the tools are offered before the person asks for them")
     room.type(*room.keys.run(XREF))
     room.restart(*room.keys.run("(setq ide-mcp-model-tools (quote (symbols references files)))"))
@@ -391,23 +391,24 @@ def tools_are_for_the_model_that_the_person_allows(room):
     def call(tool, **arguments):
         return room.run("call", tool, json.dumps(arguments))
 
-    symbols = call("fileSymbols", path=room.path("code.py"))
+    symbols = call("symbols", path=room.path("code.py"))
     if "1: Box" not in symbols or not re.search(r"2: .*take", symbols) or not re.search(r"5: .*give", symbols):
         raise Failure(f"the symbols: {symbols}")
-    places = call("findReferences", path=room.path("a.txt"), line=1, character=2)
+    places = call("references", path="a.txt", line=2, symbol="second")
     if "1 places" not in places or "b.txt:3: uses second" not in places or "passwd" in places:
         raise Failure(f"the references: {places}")
-    files = call("projectFiles")
+    files = call("files")
     if not re.search(r"30[0-9] files, of which these are the first 200", files) or "secret.txt" in files:
         raise Failure(f"the files: {files}")
-    if "file-299.txt" not in call("projectFiles", contains="-299"):
+    if "file-299.txt" not in call("files", part="-299"):
         raise Failure("the file is not found")
     (room.folder / "out.txt").symlink_to("/etc/passwd")
     for words, row in [
-        ("no open folder", ("fileSymbols", {"path": "/etc/passwd"})), ("no open folder", ("fileSymbols", {"path": room.path("out.txt")})),
-        ("There is no file", ("fileSymbols", {"path": room.path("none.txt")})), ("missing", ("fileSymbols", {})),
-        ("Not the name", ("fileSymbols", {"path": "/ssh:host:/x"})), ("missing", ("findReferences", {"path": room.path("a.txt"), "line": -1})),
-        ("No language server", ("findReferences", {"path": room.path("b.txt"), "line": 0, "character": 0})),
+        ("no open folder", ("symbols", {"path": "/etc/passwd"})), ("no open folder", ("symbols", {"path": room.path("out.txt")})),
+        ("There is no file", ("symbols", {"path": room.path("none.txt")})), ("missing", ("symbols", {})),
+        ("Not the name", ("symbols", {"path": "/ssh:host:/x"})), ("no open folder", ("symbols", {"path": "../x"})),
+        ("does not have", ("references", {"path": "a.txt", "line": 1, "symbol": "second"})), ("missing", ("references", {"path": room.path("a.txt"), "line": -1})),
+        ("No language server", ("references", {"path": room.path("b.txt"), "line": 1, "symbol": "other"})),
     ]:
         answer = call(row[0], **row[1])
         if words not in answer:
