@@ -235,7 +235,7 @@ Return the buffer."
     ('ghostel (ghostel-exec buffer (car command) (cdr command)) buffer)
     ('term (apply #'make-term title (car command) nil (cdr command))
            (with-current-buffer buffer
-             (add-function :before (process-filter (get-buffer-process buffer)) #'ide-mcp--note-pastes)
+             (add-function :around (process-filter (get-buffer-process buffer)) #'ide-mcp--filter-output)
              (ide-mcp-terminal-mode)
              (term-char-mode))
            buffer)
@@ -345,14 +345,25 @@ A server, as that of tmux, does not pass our variables on, so `env' sets them."
           ;; A program that knows no pastes would take the end of a line as Enter.
           (t (process-send-string process (replace-regexp-in-string (rx (+ (any "\n\t"))) " " text))))))
 
-(defun ide-mcp--note-pastes (process output)
-  "Note whether the program of PROCESS wants pastes in brackets, by its OUTPUT."
-  (let ((text (concat (process-get process 'ide-mcp-rest) output))
-        (start 0))
-    (while (string-match (rx "\e[?" (* (+ digit) ";") "2004" (* ";" (+ digit)) (group (any "hl"))) text start)
+(defun ide-mcp--filter-output (filter process output)
+  "Call FILTER, that of `term', with the OUTPUT of PROCESS.
+Note whether the program wants pastes in brackets, and replace CHA, for which
+`term' goes one column too far up to Emacs 30, by CR and CUF."
+  (let* ((text (concat (process-get process 'ide-mcp-rest) output))
+         (end (string-match (rx "\e" (? "[" (** 0 20 (any "?0-9;"))) eos) text))
+         (whole (substring text 0 end))
+         (start 0))
+    (process-put process 'ide-mcp-rest (and end (substring text end)))
+    (while (string-match (rx "\e[?" (* (+ digit) ";") "2004" (* ";" (+ digit)) (group (any "hl"))) whole start)
       (setq start (match-end 0))
-      (process-put process 'ide-mcp-pastes (equal (match-string 1 text) "h")))
-    (process-put process 'ide-mcp-rest (substring text (max start (- (length text) 20))))))
+      (process-put process 'ide-mcp-pastes (equal (match-string 1 whole) "h")))
+    (funcall filter process
+             (replace-regexp-in-string
+              (rx "\e[" (* digit) "G")
+              (lambda (sequence)
+                (let ((column (string-to-number (substring sequence 2))))
+                  (if (> column 1) (format "\r\e[%dC" (1- column)) "\r")))
+              whole t t))))
 
 (provide 'ide-mcp-terminal)
 ;;; ide-mcp-terminal.el ends here

@@ -97,6 +97,15 @@ def program_without_pastes_gets_one_line(room):
     hand.has_typed(facts, b"one two")
 
 
+def terminal_has_each_text_in_its_column(room):
+    """`term` goes one column too far for CHA, by which the real client moves between words."""
+    hand = Hand(room)
+    (room.home / "commands/claude").write_text(
+        "#!/bin/sh\nprintf 'ab\\033[6Gcd\\033[1GX\\033[GY\\033'; sleep 0.3; printf '[10'; sleep 0.3; printf 'Gend\\n'; exec sleep 60\n")
+    hand.run("open")
+    room.shows(r"Yb   cd  end")
+
+
 def terminal_is_that_of_vterm(room):
     """The package itself, from Debian."""
     room.environment["LD_LIBRARY_PATH"] = str(ELPA / "lib")
