@@ -62,7 +62,9 @@
 Its number from 1 chooses it too."
   (let* ((completions-format 'one-column)
          (choices (seq-map-indexed (lambda (text place) (format "%d: %s" (1+ place) (ide-mcp--line text))) texts))
-         (choice (minibuffer-with-setup-hook #'minibuffer-completion-help
+         (choice (minibuffer-with-setup-hook (if (or (bound-and-true-p vertico-mode) (bound-and-true-p icomplete-mode))
+                                                 #'ignore ; they show the choices themselves
+                                               #'minibuffer-completion-help)
                    (completing-read prompt choices nil t))))
     (or (seq-position choices choice) (ide-mcp--refuse "Nothing is chosen"))))
 

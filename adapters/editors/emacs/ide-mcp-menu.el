@@ -1,4 +1,4 @@
-;;; ide-mcp-menu.el --- Keys and a menu for the commands  -*- lexical-binding: t; -*-
+;;; ide-mcp-menu.el --- A menu of the commands  -*- lexical-binding: t; -*-
 
 ;; Copyright (c) 2026 the ide-mcp authors
 
@@ -7,38 +7,19 @@
 
 ;;; Commentary:
 
-;; A keymap that no key has, for a key of yours:
-;;
-;;   (global-set-key (kbd "C-c a") 'ide-mcp-command-map)
-;;
-;; and a menu with the same letters, where the agent gets its arguments.
+;; A menu with the letters of `ide-mcp-command-map', where a new agent gets its arguments.
 
 ;;; Code:
 
 (require 'transient)
-(require 'ide-mcp-log)
-
-(defvar ide-mcp-command-map
-  (let ((map (make-sparse-keymap)))
-    (pcase-dolist (`(,key . ,command)
-                   '(("o" . ide-mcp-open) ("t" . ide-mcp-toggle) ("f" . ide-mcp-focus) ("s" . ide-mcp-send)
-                     ("m" . ide-mcp-mention) ("g" . ide-mcp-agents) ("h" . ide-mcp-pause)
-                     ("a" . ide-mcp-accept) ("r" . ide-mcp-reject) ("n" . ide-mcp-next)
-                     ("p" . ide-mcp-previous) ("l" . ide-mcp-proposals)
-                     ("i" . ide-mcp-status) ("d" . ide-mcp-doctor) ("?" . ide-mcp-menu)))
-      (define-key map (kbd key) command))
-    map)
-  "Keys of the commands.  Bind it to a key of yours.")
-(fset 'ide-mcp-command-map ide-mcp-command-map)
+(require 'ide-mcp-terminal)
 
 (defun ide-mcp--open-from-menu (arguments)
   "Open the terminal with the ARGUMENTS of the menu."
   (interactive (list (transient-args 'ide-mcp-menu)))
   (ide-mcp-open arguments))
 
-(declare-function ide-mcp-open "ide-mcp-terminal")
-
-;;;###autoload (autoload 'ide-mcp-menu "ide-mcp-menu" nil t)
+;;;###autoload (autoload 'ide-mcp-menu "ide-mcp-menu" "Show the commands for coding agents." t)
 (transient-define-prefix ide-mcp-menu ()
   "Show the commands for coding agents."
   ["Arguments of a new agent"

@@ -163,9 +163,8 @@ Signal an error if there is none, or return nil if OR-NONE is non-nil."
   (let ((views (seq-filter (lambda (buffer) (buffer-local-value 'ide-mcp--proposal buffer))
                            (cons (current-buffer)
                                  (mapcar #'window-buffer
-                                         (append (window-list nil 'no-minibuffer)
-                                                 (seq-mapcat (lambda (frame) (window-list frame 'no-minibuffer))
-                                                             (visible-frame-list))))))))
+                                         (seq-mapcat (lambda (frame) (window-list frame 'no-minibuffer))
+                                                     (ide-mcp--seen-frames)))))))
     (cond ((seq-find (lambda (view) ; one that has not ended, if there is one
                        (assq (alist-get 'call (buffer-local-value 'ide-mcp--proposal view)) ide-mcp--proposals))
                      views))
@@ -173,6 +172,11 @@ Signal an error if there is none, or return nil if OR-NONE is non-nil."
           (or-none nil)
           (ide-mcp--proposals (ide-mcp--refuse "There is no proposal on the screen: M-x ide-mcp-next shows one"))
           (t (ide-mcp--refuse "There is no proposal")))))
+
+(defun ide-mcp--seen-frames ()
+  "Return the frames on the screen, the selected one first.
+Of several frames in a terminal, the others are behind it."
+  (cons (selected-frame) (seq-filter #'display-graphic-p (visible-frame-list))))
 
 (defun ide-mcp--go-to (call)
   "Show the proposal CALL, since the person asks for it."
@@ -188,6 +192,7 @@ Signal an error if there is none, or return nil if OR-NONE is non-nil."
           ((and view (eq view shown)) (pop-to-buffer view))
           ((not (or view entry)) (ide-mcp--refuse "There is no view of ours for this proposal"))
           (t (when shown (ide-mcp--put-aside shown))
+             (when view (ide-mcp--hide view)) ; the person may have closed a part of its windows
              (setq ide-mcp--waiting (delq entry ide-mcp--waiting))
              (ide-mcp--attempt call (if view (lambda () (ide-mcp--guarded (ide-mcp--display view))) (cdr entry)))
              (force-mode-line-update t)))))

@@ -36,10 +36,22 @@
 (require 'ide-mcp-tools)
 (require 'ide-mcp-doctor)
 
-;; The menu takes long to load, so it is loaded when it is used.
+;; Transient takes long to load, so the menu is loaded when it is used.
 (autoload 'ide-mcp-menu "ide-mcp-menu" "Show the commands for coding agents." t)
-;;;###autoload (autoload 'ide-mcp-command-map "ide-mcp-menu" "Keys of the commands." nil 'keymap)
-(autoload 'ide-mcp-command-map "ide-mcp-menu" "Keys of the commands." nil 'keymap)
+
+(defvar ide-mcp-command-map
+  (let ((map (make-sparse-keymap)))
+    (pcase-dolist (`(,key . ,command)
+                   '(("o" . ide-mcp-open) ("t" . ide-mcp-toggle) ("f" . ide-mcp-focus) ("s" . ide-mcp-send)
+                     ("m" . ide-mcp-mention) ("g" . ide-mcp-agents) ("h" . ide-mcp-pause)
+                     ("a" . ide-mcp-accept) ("r" . ide-mcp-reject) ("n" . ide-mcp-next)
+                     ("p" . ide-mcp-previous) ("l" . ide-mcp-proposals)
+                     ("i" . ide-mcp-status) ("d" . ide-mcp-doctor) ("?" . ide-mcp-menu)))
+      (define-key map (kbd key) command))
+    map)
+  "Keys of the commands.  Bind it to a key of yours.")
+;;;###autoload (autoload 'ide-mcp-command-map "ide-mcp" "Keys of the commands." nil 'keymap)
+(fset 'ide-mcp-command-map ide-mcp-command-map)
 
 (defcustom ide-mcp-lighter '(:eval (concat " " (ide-mcp-mode-line)))
   "What the mode line shows of `ide-mcp-mode', or nil for nothing.
@@ -151,6 +163,7 @@ Packages for the mode line can call `ide-mcp-mode-line' in another place."
 
 (defun ide-mcp--give-up (problem)
   "Turn `ide-mcp-mode' off because of PROBLEM."
+  (setq ide-mcp--problem problem)
   (ide-mcp-mode -1)
   (display-warning 'ide-mcp (concat problem ".  Start again with M-x ide-mcp-mode.")))
 

@@ -331,6 +331,51 @@ def hooks_are_called(room):
     room.has("noted", "connected ide-mcp-agent\nproposal b.txt\ndecided b.txt accept\nclosed 1\n")
 
 
+def windows_that_the_person_has_closed_come_back(room):
+    hand = Hand(room)
+    for layout in room.keys.LAYOUTS:
+        room.type(*room.keys.set_option("layout", layout))
+        agent = proposes(room, "b.txt", "new\n", "FILE_SAVED", "edited\nnew\n")
+        room.shows(room.proposal("b.txt"))
+        room.type(*room.keys.INSERT_LINE)
+        for keys in ['(progn (switch-to-buffer "a.txt") (delete-other-windows))', '(progn (other-window 1) (ignore-errors (delete-window)))']:
+            room.type(*room.keys.run(keys))
+            hand.run("next")
+            room.shows(room.proposal("b.txt"))
+            room.shows("edited")
+        room.type("<Reading>")
+        hand.run("accept")
+        agent.done()
+        room.hides(room.proposal(""))
+        if (found := evaluated(room, "(list (length (funcall tab-bar-tabs-function)) (length (window-list)))")) != "(1 1)":
+            raise Failure(f"{layout}: tabs and windows: {found}")
+
+
+def names_in_lists_are_one_line(room):
+    """Agents and proposals whose names look like a choice, a key or a format."""
+    hand = Hand(room)
+    first = RawAgent(room, 'x\n1: disconnect it\n\x1b[31m%s \u202e\\[kill-emacs] "')
+    second = RawAgent(room, "second")
+    room.shows("second 1")
+    hand.run("agents")
+    room.shows(r"^1: x.1: disconnect it")
+    room.type(*room.keys.SECOND_CHOICE, *room.keys.FIRST_CHOICE)
+    hand.run("mention")
+    await_("the chosen agent has the mention", lambda: second.mentions)
+    if first.mentions or first.is_over:
+        raise Failure("the wrong agent was chosen")
+    calls = [first.propose(room.path(name), "new\n", name) for name in ["a.txt", "1: b%s\\[undo].txt"]]
+    room.shows(room.proposal("a.txt"))
+    room.shows(room.keys.NOTICE)
+    hand.run("proposals")
+    room.shows(r"^1: a\.txt.*\n^2: 1: b%s")
+    room.type(*room.keys.SECOND_CHOICE)
+    room.shows(room.proposal("1: b%s"))
+    hand.run("reject")
+    if "REJECTED" not in first.answer(calls[1]):
+        raise Failure("the wrong proposal was rejected")
+
+
 # --- Lists of files
 
 
@@ -469,6 +514,28 @@ def selection_costs_little(room):
         print(f"     a selection {move}: {median:.3f} ms at the median")
         if not 0 < median <= COST:
             raise Failure(f"{move}: {median} ms")
+
+
+def setup_of_the_readme_works(room):
+    """By `use-package`, a part of Emacs since 29."""
+    page = (ROOT / "adapters/editors/emacs/README.md").read_text()
+    setup = re.search(r"```elisp\n(\(use-package.*?)```", page, re.S)[1]
+    if setup.count("\n") > 10:
+        raise Failure("the set-up has more than ten lines")
+    setup = re.sub(r":vc \(.*", f':load-path "{ROOT}/adapters/editors/emacs"', setup)
+    (room.home / "setup.el").write_text(setup)
+    hand = Hand(room)
+    if evaluated(room, "(>= emacs-major-version 29)") == "nil":
+        return
+    room.type(*room.keys.STOP)
+    room.no_lock()
+    room.type(*room.keys.run("(load \"~/setup.el\")"))
+    room.lock()
+    room.type("<C-c>", "'")
+    hand.terminal()
+    room.shows(RUNS)
+    room.type(*room.keys.run("ide-mcp-focus"), "<C-c>", "a", "t")
+    room.hides(RUNS)
 
 
 # --- The package
