@@ -59,13 +59,19 @@
 
 (defun ide-mcp--choose (prompt texts)
   "Ask the person by PROMPT for one of TEXTS, and return its place from 0.
-Its number from 1 chooses it too."
+Its number from 1 chooses it too.  Each is a line of the frame: the rest of a
+longer name would begin a line of its own, and could look like a choice."
   (let* ((completions-format 'one-column)
-         (choices (seq-map-indexed (lambda (text place) (format "%d: %s" (1+ place) (ide-mcp--line text))) texts))
+         (columns (- (frame-width) 8))
+         (choices (seq-map-indexed (lambda (text place)
+                                     (truncate-string-to-width
+                                      (format "%d: %s" (1+ place) (ide-mcp--line text)) columns nil nil "…"))
+                                   texts))
          (choice (minibuffer-with-setup-hook (if (or (bound-and-true-p vertico-mode) (bound-and-true-p icomplete-mode))
                                                  #'ignore ; they show the choices themselves
                                                #'minibuffer-completion-help)
-                   (completing-read prompt choices nil t))))
+                   (completing-read (concat (truncate-string-to-width prompt (/ columns 2) nil nil "…") ": ")
+                                    choices nil t))))
     (or (seq-position choices choice) (ide-mcp--refuse "Nothing is chosen"))))
 
 (provide 'ide-mcp-log)

@@ -137,7 +137,7 @@ so many further."
   (let* ((calls (ide-mcp--open-calls))
          (view (ide-mcp--view-on-screen t)))
     (ide-mcp--go-to
-     (nth (ide-mcp--choose "Proposal: "
+     (nth (ide-mcp--choose "Proposal"
                            (mapcar (lambda (call)
                                      (pcase-let ((`(,_ ,event) (alist-get call ide-mcp--proposals)))
                                        (format "%s, %s%s" (alist-get 'label event)

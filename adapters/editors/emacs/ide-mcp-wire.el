@@ -63,7 +63,7 @@ question mark."
                           when (and value (eq value (plist-get members name)))
                           append (list name value)))
          (line (condition-case nil
-                   (json-serialize object)
+                   (decode-coding-string (json-serialize object) 'utf-8-unix t) ; bytes, since Emacs 30
                  (wrong-type-argument (let ((json-false :false)) (json-encode object)))))
          (others (rx (or (any (#xD800 . #xDFFF)) (not (any (0 . #x10FFFF))))))
          (line (replace-regexp-in-string others "?" line)))

@@ -161,7 +161,11 @@ LEAVE_TERMINAL, ENTER_TERMINAL = [], []
 LAYOUTS = ["auto", "side-by-side", "stacked", "tab", "inline"]
 ELSEWHERE = run('(select-window (split-window))', '(switch-to-buffer "a.txt")')
 FIRST_CHOICE, SECOND_CHOICE = ["1", "<Enter>"], ["2", "<Enter>"]
+NO_CHOICE = ["<Enter>", "<Reading>"]  # the error throws away the keys behind it
+LIST = r"^(Agent|Proposal):"
 CLOSE_MESSAGE = []
+COUNT_BUFFERS = run('(run-with-timer 0.3 nil (function message) "%d listed" (seq-count (lambda (buffer) (or (buffer-file-name buffer)'
+                    ' (string-match-p "^.\\\\(file\\\\|proposal\\\\):" (buffer-name buffer)))) (buffer-list)))')
 SCRATCH = run('(progn (switch-to-buffer "tree_1") (insert "scratch"))')
 TREE = run('(dired ".")', '(dired-goto-file (expand-file-name "b.txt"))')
 MARK_IN_TREE = ["m", *run('(dired-goto-file (expand-file-name "a.txt"))'), "m"]
