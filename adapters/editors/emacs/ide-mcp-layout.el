@@ -88,10 +88,10 @@ it; a tab opens at `ide-mcp-next'."
 
 (defun ide-mcp--clear ()
   "Delete the other windows, but those with the terminal of an agent.
-Return the window that is left, which can belong to another buffer than the
-selected one: a side window does not get a proposal."
+Return the window that is left: the selected one, unless that is such a terminal
+or at a side of the frame."
   (let ((ignore-window-parameters t)
-        (base (if (or (window-parameter nil 'window-side) ide-mcp--terminal)
+        (base (if (or (window-parameter nil 'window-side) (ide-mcp--terminal-p (selected-window)))
                   (or (seq-find (lambda (window)
                                   (not (or (window-parameter window 'window-side)
                                            (ide-mcp--terminal-p window))))

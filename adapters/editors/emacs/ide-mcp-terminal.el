@@ -153,6 +153,8 @@ escape, are left out."
 
 ;;; To start one
 
+(defconst ide-mcp--terminal-kinds '(term vterm eat ghostel) "The terminals of Emacs that are known.")
+
 (defun ide-mcp--start-terminal (folder name words)
   "Start the agent with WORDS as its arguments in FOLDER, in the terminal NAME."
   (let* ((environment (ide-mcp--environment))
@@ -162,31 +164,22 @@ escape, are left out."
          (kind (ide-mcp--terminal-kind))
          (title (ide-mcp--line (format "agent: %s%s"
                                        (if (equal folder "/") "/" (file-name-nondirectory folder))
-                                       (if name (format " (%s)" name) "")))))
+                                       (if name (format " (%s)" name) ""))))
+         buffer)
     (unless (executable-find (car command))
       (ide-mcp--refuse "%s is not in PATH: `ide-mcp-agent-command' names the agent" (car command)))
     (while (get-buffer (format "*%s*" title)) (setq title (concat title "+")))
-    (if (and (consp kind) (not (functionp kind)))
-        (ide-mcp--start-elsewhere kind folder environment command)
-      (let ((windows (current-window-configuration))
-            (buffer (get-buffer-create (format "*%s*" title)))
-            started window dedicated)
-        (unwind-protect
-            (progn
-              (unless (functionp kind) ; terminals take the size of the window
-                (ide-mcp--show-terminal buffer)
-                (setq window (selected-window) dedicated (window-dedicated-p))
-                (set-window-dedicated-p window nil)) ; vterm chooses its window itself
-              (when (setq started (ide-mcp--start-kind kind title buffer command folder))
-                (with-current-buffer started
-                  (setq ide-mcp--terminal (cons folder name)
-                        default-directory (file-name-as-directory folder))
-                  (when-let ((process (get-buffer-process started)))
-                    (add-function :after (process-sentinel process) #'ide-mcp--end-terminal)))
-                (ide-mcp--show-terminal started)
-                (when (eq window (selected-window)) (set-window-dedicated-p window dedicated))))
-          (unless (eq started buffer) (kill-buffer buffer))
-          (unless (or started (functionp kind)) (set-window-configuration windows)))))))
+    (cond ((memq kind ide-mcp--terminal-kinds) (setq buffer (ide-mcp--start-kind kind title command)))
+          ((functionp kind) (setq buffer (funcall kind (format "*%s*" title) command folder)))
+          ((consp kind) (ide-mcp--start-elsewhere kind folder environment command))
+          (t (ide-mcp--refuse "There is no terminal %S: see `ide-mcp-terminal'" kind)))
+    (when buffer
+      (with-current-buffer buffer
+        (setq ide-mcp--terminal (cons folder name)
+              default-directory (file-name-as-directory folder)))
+      (when-let ((process (get-buffer-process buffer)))
+        (add-function :after (process-sentinel process) #'ide-mcp--end-terminal))
+      (ide-mcp--show-terminal buffer))))
 
 (defun ide-mcp--environment ()
   "Return the variables of an agent that attaches to this Emacs, as a list.
@@ -220,26 +213,35 @@ This turns `ide-mcp-mode' on."
 (declare-function ghostel-paste-string "ext:ghostel")
 (declare-function ghostel-send-string "ext:ghostel")
 
-(defun ide-mcp--start-kind (kind title buffer command folder)
-  "Start COMMAND in a terminal of KIND in BUFFER, whose name is *TITLE*, in FOLDER.
-Return the buffer."
-  (unless (or (memq kind '(term vterm eat ghostel)) (functionp kind))
-    (ide-mcp--refuse "`ide-mcp-terminal' has no terminal: %S" kind))
-  (when (symbolp kind) (unless (functionp kind) (require kind)))
-  (pcase kind
-    ('vterm (let ((vterm-shell (mapconcat #'shell-quote-argument command " "))
-                  (name (buffer-name buffer)))
-              (with-current-buffer buffer (rename-buffer (generate-new-buffer-name (concat " " name))))
-              (vterm name)))
-    ('eat (apply #'eat-make title (car command) nil (cdr command)))
-    ('ghostel (ghostel-exec buffer (car command) (cdr command)) buffer)
-    ('term (apply #'make-term title (car command) nil (cdr command))
-           (with-current-buffer buffer
-             (add-function :around (process-filter (get-buffer-process buffer)) #'ide-mcp--filter-output)
-             (ide-mcp-terminal-mode)
-             (term-char-mode))
-           buffer)
-    (_ (funcall kind (buffer-name buffer) command folder))))
+(defun ide-mcp--start-kind (kind title command)
+  "Start COMMAND in a terminal of KIND, and return its buffer, *TITLE*.
+A terminal takes the size of its window, so the window is there first."
+  (require kind)
+  (let* ((windows (current-window-configuration))
+         (name (format "*%s*" title))
+         (place (get-buffer-create name))
+         started)
+    (unwind-protect
+        (progn
+          (ide-mcp--show-terminal place)
+          (let* ((window (selected-window))
+                 (dedicated (window-dedicated-p)))
+            (set-window-dedicated-p window nil) ; vterm shows its buffer itself, here
+            (pcase kind
+              ('vterm (let ((vterm-shell (mapconcat #'shell-quote-argument command " ")))
+                        (with-current-buffer place (rename-buffer (generate-new-buffer-name (concat " " name))))
+                        (vterm name)))
+              ('eat (apply #'eat-make title (car command) nil (cdr command)))
+              ('ghostel (ghostel-exec place (car command) (cdr command)))
+              ('term (apply #'make-term title (car command) nil (cdr command))
+                     (with-current-buffer place
+                       (add-function :around (process-filter (get-buffer-process place)) #'ide-mcp--filter-output)
+                       (ide-mcp-terminal-mode)
+                       (term-char-mode))))
+            (when (window-live-p window) (set-window-dedicated-p window dedicated)))
+          (setq started (get-buffer name)))
+      (unless (eq started place) (kill-buffer place))
+      (unless started (set-window-configuration windows)))))
 
 (define-minor-mode ide-mcp-terminal-mode
   "Leave a few keys to Emacs in the terminal of an agent, which takes all others."
