@@ -350,9 +350,12 @@ A server, as that of tmux, does not pass our variables on, so `env' sets them."
 (defun ide-mcp--filter-output (filter process output)
   "Call FILTER, that of `term', with the OUTPUT of PROCESS.
 Note whether the program wants pastes in brackets, and replace CHA, for which
-`term' goes one column too far up to Emacs 30, by CR and CUF."
-  (let* ((text (concat (process-get process 'ide-mcp-rest) output))
-         (end (string-match (rx "\e" (? "[" (** 0 20 (any "?0-9;"))) eos) text))
+`term' goes one column too far up to Emacs 30, by CR and CUF.  What sends `term'
+to another folder becomes a question mark: it can be in a file that the agent
+prints."
+  (let* ((text (replace-regexp-in-string (rx (or "\032" "\eAnSiT")) "?"
+                                         (concat (process-get process 'ide-mcp-rest) output) t t))
+         (end (string-match (rx "\e" (? (or "A" "An" "AnS" "AnSi" (: "[" (** 0 20 (any "?0-9;"))))) eos) text))
          (whole (substring text 0 end))
          (start 0))
     (process-put process 'ide-mcp-rest (and end (substring text end)))

@@ -106,6 +106,20 @@ def terminal_has_each_text_in_its_column(room):
     room.shows(r"Yb   cd  end")
 
 
+def terminal_takes_no_orders_from_its_output(room):
+    """A program, or a file that it prints, can send `term` to a folder, also of another machine."""
+    hand = Hand(room)
+    for number, output in enumerate(["\\033AnSiTh host\\n\\033AnSiTu me\\n\\033AnSiTc /x\\n", "\\033AnSiTc /tmp\\n",
+                                     "\\032/tmp\\n", "\\033An' '%s' 'SiTc /tmp\\n", "\\033\\032AnSiTc /tmp\\n",
+                                     "\\033An\\033AnSiTSiTc /tmp\\n"]):
+        pieces = "; sleep 0.3; ".join(f"printf '{piece}'" for piece in output.split("' '%s' '"))
+        (room.home / "commands/claude").write_text(f"#!/bin/sh\n{pieces}\nprintf 'printed {number}\\n'; exec sleep 60\n")
+        room.type(*room.keys.run(f'(ide-mcp-open nil "{number}")'))
+        room.shows(f"printed {number}")
+        if (found := evaluated(room, "(expand-file-name default-directory)")) != f"{room.folder}/":
+            raise Failure(f"{output}: the folder is {found}")
+
+
 def terminal_is_that_of_vterm(room):
     """The package itself, from Debian."""
     room.environment["LD_LIBRARY_PATH"] = str(ELPA / "lib")
