@@ -390,6 +390,20 @@ def names_in_lists_are_one_line(room):
         raise Failure("the wrong proposal was rejected")
 
 
+def hooks_are_called_after_a_gap(room):
+    room.start()
+    event = room.made_up_events()
+    for hook in ["connected", "closed"]:
+        room.type(*room.keys.run(f"(add-hook 'ide-mcp-{hook}-functions (lambda (event)"
+                                 f" (write-region (format \"{hook} %s\\n\" (alist-get 'conn event)) nil \"noted\" t)))"))
+    agent = RawAgent(room)
+    room.shows("hostile 1")
+    event("status", agents=[{"conn": 77, "client": "late", "version": "1"}], calls=[], forms=[], paused=False)
+    room.shows("late 1")
+    room.has("noted", "connected 1\nclosed 1\nconnected 77\n")
+    agent.end()
+
+
 # --- Lists of files
 
 
