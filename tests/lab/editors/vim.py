@@ -119,9 +119,32 @@ def leave_swap_file(path):
 
 FAILING_VIEW = [":autocmd WinNew * throw 'no view'", "<Enter>"]  # `:diffthis` fires no OptionSet
 WORKING_VIEW = [":autocmd! WinNew", "<Enter>"]
+def run(words, lines=None, bang=False):
+    """Returns the keys of a command."""
+    span = ",".join(map(str, lines or []))
+    return ["<Escape>", f":{span}IdeMcp{'!' if bang else ''} {words}", "<Enter>"]
+
+
+# The command is typed in the Terminal-Normal mode, and Escape does nothing there.
+LEAVE_TERMINAL = ["<C-w>", "N"]
+ENTER_TERMINAL = []
+LAYOUTS = ["tab", "vertical", "horizontal", "inline"]
+ELSEWHERE = ["<Escape>", ":tabprevious", "<Enter>"]
+FIRST_CHOICE, SECOND_CHOICE = ["<Enter>"], ["j", "<Enter>"]
+SCRATCH = ["<Escape>", ":new | setlocal buftype=nofile | file tree_1 | call setline(1, 'scratch')", "<Enter>"]
+TREE = ["<Escape>", ":Explore", "<Enter>", "/b.txt", "<Enter>"]
+MARK_IN_TREE = ["mf", "/a.txt", "<Enter>", "mf"]
+
+
+def set_option(name, value):
+    """Returns the keys that set an option, which counts from the next proposal on."""
+    word = {True: "v:true", False: "v:false"}.get(value, repr(value))
+    return ["<Escape>", f":let g:ide_mcp = get(g:, 'ide_mcp', {{}})->extend({{'{name}': {word}}})", "<Enter>"]
+
+
 END_POPUPS = [":call popup_clear(1)", "<Enter>"]
 OPENS_AGAIN = True  # whether `openFile` reads a file again that has changed on disk
-OWN_SCENARIOS = ["vi_only", "vim_only"]
+OWN_SCENARIOS = ["hand", "vi_only", "vim_only"]
 
 # Scenarios that this plugin cannot play, with the reasons.
 ABSENT = {

@@ -1,8 +1,18 @@
 vim9script
 # Starts with Vim, unless there is no screen. The options are in `g:ide_mcp`: `:help ide-mcp`.
 
-command -nargs=1 -range -bar -complete=custom,ide_mcp#Complete IdeMcp
-  \ ide_mcp#Command(<q-args>, <range> > 0 ? [<line1> - 1, <line2> - 1] : [])
+# Without `-bar`, since a text for the agent can have `|` and `"`.
+command -nargs=1 -range -bang -complete=customlist,ide_mcp#Complete IdeMcp
+  \ ide_mcp#Command(<q-args>, <range> > 0 ? [<line1> - 1, <line2> - 1] : [], <bang>false, <q-mods>)
+
+# No key is taken: `:help ide-mcp-keys`.
+for name in ['open', 'toggle', 'focus', 'mention', 'accept', 'reject', 'next', 'previous', 'proposals', 'agents']
+  execute $'nnoremap <Plug>(ide-mcp-{name}) <Cmd>IdeMcp {name}<CR>'
+  execute $'tnoremap <Plug>(ide-mcp-{name}) <Cmd>IdeMcp {name}<CR>'
+endfor
+xnoremap <Plug>(ide-mcp-mention) :IdeMcp mention<CR>
+xnoremap <Plug>(ide-mcp-send) :IdeMcp send<CR>
+nnoremap <Plug>(ide-mcp-send) <Cmd>call ide_mcp#Ask()<CR>
 
 # Vim compiles `has('ttyout')` in a function to false.
 const has_screen = has('ttyout') || has('gui_running')

@@ -1,0 +1,135 @@
+vim9script
+# The agents that are attached, and those that ask to.
+
+import autoload './log.vim'
+import autoload './plain.vim'
+import autoload './proposals.vim'
+import autoload './sidecar.vim'
+import autoload './turns.vim'
+
+const quiet = 0.5 # seconds without a key before one is an answer
+
+# The attached agents by their connections: `conn`, `name` to show, and `folder`.
+export var attached: dict<dict<any>> = {}
+
+var dialogs: dict<number> = {} # the questions about agents by their connections
+var target = 0 # the connection of the agent that gets the mentions; 0 for the one that was attached last
+
+# Returns the name of an agent.
+export def Name(conn: number): string
+  return has_key(attached, conn) ? attached[conn].name : 'an agent'
+enddef
+
+# Returns the names of all agents, for the status line. The target of mentions has a mark.
+export def Names(): string
+  return values(attached)->mapnew((_, agent) => (agent.conn == target ? '→' : '') .. agent.name)->join(', ')
+enddef
+
+# Lets the person decide on an agent that waits.
+export def Consent(event: dict<any>)
+  turns.Wait(event, Ask, () => empty(dialogs))
+enddef
+
+# Asks the person to let an agent attach. A key of a person who types is no answer. The name is so short that the
+# question fits in a line, and so none of its words begins a line, as the answers do.
+def Ask(event: dict<any>)
+  var last = reltime() # the time of the last key, also in a terminal
+  const Filter = (dialog, key) => {
+    const is_answer = !turns.IsTyping() && reltimefloat(reltime(last)) > quiet
+    last = reltime()
+    return is_answer && key =~? '^[yn]$' && popup_filter_yesno(dialog, key)
+  }
+  const Answer = (dialog, choice) => {
+    if get(dialogs, event.conn) != dialog | return | endif # CloseQuestion() has closed it
+    remove(dialogs, event.conn)
+    sidecar.Send({cmd: choice == 1 ? 'allow' : 'disconnect', conn: event.conn})
+  }
+  const name = plain.Line(get(event, 'client', '')->tr('"', "'"), max([min([64, &columns - 66]), 8]))
+  dialogs[event.conn] = popup_dialog([$'An agent that calls itself "{name}" asks to attach. Let it attach?',
+    'y: Let it attach', 'n: Refuse'], {filter: Filter, callback: Answer, tabpage: -1, mapping: false})
+enddef
+
+# Ends the question about an agent without an answer.
+def CloseQuestion(conn: any)
+  filter(turns.waiting, (_, event) => event.event != 'consent' || string(event.conn) != $'{conn}')
+  if has_key(dialogs, conn) | popup_close(remove(dialogs, conn)) | endif
+enddef
+
+export def Attach(agent: dict<any>)
+  const name = $'{plain.Line(get(agent, "client", "agent"), 64)} {plain.Line(get(agent, "version", ""), 20)}'
+  attached[agent.conn] = {conn: agent.conn, name: trim(name, ' ', 2)}
+  log.Announce('Connected', {conn: agent.conn, name: name})
+enddef
+
+# Notes the folder in which an agent works, by which a person knows it.
+export def Roots(event: dict<any>)
+  if !has_key(attached, event.conn) || type(event.roots) != v:t_list | return | endif
+  const uri = get(event.roots, 0, {})
+  attached[event.conn].folder = type(uri) == v:t_dict ? plain.Line(plain.Tail(string(get(uri, 'uri', ''))->trim("'")), 32) : ''
+enddef
+
+export def Leave(event: dict<any>)
+  CloseQuestion(event.conn)
+  if !has_key(attached, event.conn) | return | endif
+  const agent = remove(attached, event.conn)
+  if target == event.conn
+    target = 0
+    plain.Warn('the agent that you chose for mentions has left: they go to the one that attached last')
+  endif
+  log.Announce('Closed', {conn: event.conn, name: agent.name})
+enddef
+
+# Ends all agents and questions of a process that has ended: the next one numbers them from 1 again.
+export def Forget()
+  for conn in keys(dialogs) | CloseQuestion(conn) | endfor
+  for conn in keys(attached) | remove(attached, conn) | endfor
+  target = 0
+enddef
+
+# Catches up after a gap: ends what has ended in it.
+export def CatchUp(event: dict<any>)
+  if has_key(event, 'line') | return | endif # the answer to a command
+  proposals.Keep(event.calls)
+  filter(turns.waiting, (_, waiter) => waiter.event != 'call' || index(event.calls, waiter.call) >= 0)
+  const [conns, asking] = [event.agents->mapnew((_, agent) => string(agent.conn)), keys(dialogs)
+    + copy(turns.waiting)->filter((_, waiter) => waiter.event == 'consent')->map((_, waiter) => string(waiter.conn))]
+  for conn in asking | if index(conns, conn) < 0 | CloseQuestion(conn) | endif | endfor
+  for conn in keys(attached) | if index(conns, conn) < 0 | Leave({conn: str2nr(conn)}) | endif | endfor
+  for agent in event.agents
+    if !agent.model && !get(agent, 'consent') && !has_key(attached, agent.conn) | Attach(agent) | endif
+  endfor
+enddef
+
+# Mentions a file, or these lines of it, in the prompt of the target. Returns whether a sidecar takes it.
+export def Mention(path: string, lines: list<number>): bool
+  log.Add('info', $'mentions {path} {lines}')
+  return sidecar.SendOrSay({cmd: 'mention', path: path}->extend(empty(lines) ? {} : {lines: lines})
+    ->extend(target == 0 ? {} : {conn: target}))
+enddef
+
+# Shows the agents, for the person to choose one, and then what to do with it.
+export def Menu()
+  const conns = keys(attached)->map((_, conn) => str2nr(conn))->sort('n')
+  if empty(conns)
+    if sidecar.SendOrSay({cmd: 'status'}) | plain.Warn('no agent is attached') | endif
+    return
+  endif
+  const names = conns->mapnew((_, conn) => (conn == target ? '→ ' : '  ') .. attached[conn].name
+    .. (get(attached[conn], 'folder', '') == '' ? '' : $' in {attached[conn].folder}'))
+  const Choose = (_, choice) => {
+    if choice > 0 && has_key(attached, conns[choice - 1]) | Ponder(conns[choice - 1]) | endif
+  }
+  popup_menu(names, {title: ' Agents ', callback: Choose, mapping: false})
+enddef
+
+def Ponder(conn: number)
+  const Choose = (_, choice) => {
+    if choice < 1 || !has_key(attached, conn) | return | endif # it can have left meanwhile
+    if choice == 2 | sidecar.Send({cmd: 'disconnect', conn: conn}) | return | endif
+    target = target == conn ? 0 : conn
+    plain.Warn('mentions go to ' .. (target == 0 ? 'the agent that attached last' : attached[conn].name))
+    redrawstatus!
+  }
+  const mentions = target == conn ? 'Mentions go to the agent that attached last again' : 'Mentions go to this agent'
+  popup_menu([mentions, 'Disconnect it'], {title: $' {attached[conn].name} ', callback: Choose, mapping: false})
+enddef

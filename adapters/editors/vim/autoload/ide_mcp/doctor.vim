@@ -1,0 +1,78 @@
+vim9script
+# Why no agent attaches: what the plugin knows, and the findings of `ide-mcp doctor`.
+
+import autoload './agents.vim'
+import autoload './log.vim'
+import autoload './plain.vim'
+import autoload './program.vim'
+import autoload './sidecar.vim'
+import autoload './terminal.vim'
+
+# Shows the findings in a window, at first those of the plugin.
+export def Show()
+  sidecar.ReadOptions()
+  const mine = Mine()
+  Write(mine + ['', 'ide-mcp doctor: looks…'])
+  var command: list<string>
+  try
+    command = program.Find(sidecar.options.command)
+  catch
+    Write(mine)
+    return
+  endtry
+  # A command such as `docker exec … ide-mcp sidecar` ends with the part that another one replaces.
+  command = command[: -2] + ['doctor', '--json', '--cwd', getcwd(-1)]
+  var [lines, process] = [[], null_job]
+  const End = () => {
+    if ch_status(process) == 'closed' && job_status(process) == 'dead' | Write(mine + [''] + Findings(lines)) | endif
+  }
+  process = job_start(command, {mode: 'nl', in_io: 'null', err_io: 'out', out_cb: (_, line) => lines->add(line),
+    close_cb: (_) => End(), exit_cb: (_, _) => End()})
+enddef
+
+def Write(lines: list<string>)
+  const window = win_getid()
+  log.Scratch('ide-mcp://doctor', lines, '')
+  cursor(1, 1)
+  win_gotoid(window)
+enddef
+
+def Row(is_good: bool, good: string, bad: string): string
+  return is_good ? $'ok       {good}' : $'problem  {bad}'
+enddef
+
+# Returns what the plugin knows.
+def Mine(): list<string>
+  const agent = sidecar.options.terminal.command
+  const name = type(agent) == v:t_list ? agent[0] : get(terminal.Words(agent), 0, '')
+  const names = agents.Names()
+  var rows = [$'ide-mcp in Vim {v:versionlong / 10000 / 100}.{v:versionlong / 10000 % 100}.{v:versionlong % 10000}',
+    Row(&encoding == 'utf-8', "'encoding' is utf-8", $"'encoding' is {&encoding}, and has to be utf-8")]
+  try
+    rows->add(Row(true, 'the program is ' .. exepath(program.Find(sidecar.options.command)[0]), ''))
+  catch
+    rows->add(Row(false, '', v:exception))
+  endtry
+  const advice = sidecar.Advice()
+  if advice != '' | rows->add(Row(false, '', advice)) | endif
+  return rows + [
+    Row(sidecar.IsListening(), $'the sidecar listens on port {sidecar.Port()} for {join(sidecar.Folders(), ", ")}',
+      'the sidecar does not listen: `:IdeMcp start` starts it, and `:IdeMcp log` has its last words'),
+    Row(names != '', $'attached: {names}', $'no agent is attached: start one in {getcwd(-1)}, or by `:IdeMcp open`'),
+    Row(executable(name) == 1, $'`:IdeMcp open` starts {exepath(name)}',
+      $'`:IdeMcp open` finds no {name}: name a command in g:ide_mcp.terminal.command'),
+  ]->mapnew((_, row) => plain.Line(row, 500))
+enddef
+
+# Returns the findings of the program, as lines for a person.
+def Findings(lines: list<string>): list<string>
+  var rows: list<string>
+  for line in lines
+    var event: any
+    try | event = json_decode(line) | catch | rows->add(line) | continue | endtry
+    if type(event) != v:t_dict || get(event, 'event', '') != 'finding' | continue | endif
+    rows->add(printf('%-8s %s', event.status, event.says))
+    if event.status != 'ok' && has_key(event, 'advice') | rows->add($'         {event.advice}') | endif
+  endfor
+  return ['ide-mcp doctor:'] + rows->map((_, row) => plain.Line(row, 500))
+enddef

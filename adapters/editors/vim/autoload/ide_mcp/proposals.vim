@@ -1,0 +1,181 @@
+vim9script
+# The proposals of agents: which one is shown, and what the person decides.
+
+import autoload './agents.vim'
+import autoload './files.vim'
+import autoload './log.vim'
+import autoload './plain.vim'
+import autoload './sidecar.vim'
+import autoload './turns.vim'
+import autoload './view.vim'
+
+# Without its judgement of a file, nothing of an agent is shown.
+export const no_gate = 'update ide-mcp: this sidecar does not judge what agents name'
+
+# The open proposals by their calls; `close` closes the view, once there is one.
+var proposals: dict<dict<any>> = {}
+
+# Takes a proposal: the event `diff`. It is shown in a pause, and once no other one is.
+export def Propose(event: dict<any>)
+  if !has_key(event, 'label') | throw no_gate | endif
+  const Answer = (members: dict<any>) => {
+    if get(proposals, event.call, {}) isnot event
+      if members.verdict == 'accept' | plain.Warn('the proposal has ended') | endif
+      return false
+    endif
+    remove(proposals, event.call)
+    event.is_decided = true
+    sidecar.Send({cmd: 'answer', call: event.call}->extend(members))
+    log.Announce('Decided', {call: event.call, path: event.path, verdict: members.verdict})
+    if members.verdict != 'accept' | return true | endif
+    var looks = 20 # the agent writes the file soon
+    timer_start(250, (timer) => {
+      looks -= 1
+      if files.TakeIn(event, get(members, 'contents', event.contents), looks == 0) | timer_stop(timer) | endif
+    }, {repeat: looks})
+    return true
+  }
+  event.client = agents.Name(event.conn)
+  event.accept = (text) => Answer({verdict: 'accept'}->extend(text == event.contents ? {} : {contents: text}))
+  event.reject = () => Answer({verdict: 'reject'})
+  proposals[event.call] = event
+  Wait(event)
+  log.Announce('Proposal', {call: event.call, path: event.path, label: event.label, client: event.client})
+enddef
+
+def Wait(event: dict<any>)
+  turns.Wait(event, Open, () => !turns.IsHeld() && empty(Shown()))
+enddef
+
+def Open(proposal: dict<any>)
+  view.CheckKept()
+  const buffer = files.Buffer(proposal.old_path)
+  proposal.compared = [buffer, getbufvar(buffer, 'changedtick')]
+  proposal.opened = reltime()
+  proposal.close = sidecar.options.show(proposal)
+  if get(proposals, proposal.call, {}) isnot proposal | turns.CloseLater(() => Withdraw(proposal)) | endif
+enddef
+
+# Ends a proposal without a decision of the person.
+export def CloseView(call: number, reason = '')
+  filter(turns.waiting, (_, event) => get(event, 'call') != call)
+  if !has_key(proposals, call) | return | endif
+  const proposal = remove(proposals, call)
+  [proposal.keys, proposal.reason] = ['ended, nothing is accepted. ', reason]
+  redrawstatus!
+  if has_key(proposal, 'close') || has_key(proposal, 'draft') | turns.CloseLater(() => Withdraw(proposal)) | endif
+enddef
+
+# Ends all proposals but those with these calls.
+export def Keep(calls: list<number>)
+  for call in keys(proposals)->map((_, call) => str2nr(call))
+    if index(calls, call) < 0 | CloseView(call) | endif
+  endfor
+enddef
+
+# Closes the view of a proposal that has ended. If the person has not decided on it, the next one waits for a key.
+def Withdraw(proposal: dict<any>)
+  const is_shown = has_key(proposal, 'close')
+  if get(proposal, 'is_decided') | proposal.close() | return | endif
+  if is_shown
+    turns.Hold()
+    proposal.close()
+    redraw # the end of the view would take the message away
+  else
+    view.KeepDraft(proposal)
+  endif
+  const is_withdrawn = index(['close_tab', 'closeAllDiffTabs', 'cancelled'], get(proposal, 'reason', '')) >= 0
+  # At 80 columns the last sentence is cut: the status line says the same.
+  const name = plain.FileName(proposal.label, max([15, v:echospace - 95]))
+  plain.Warn((is_withdrawn ? $'the agent withdrew {name}. ' : $'the proposal for {name} ended. ')
+    .. (has_key(proposal, 'kept') ? $'Your text: :b{proposal.kept}. ' : '')
+    .. (is_shown ? 'The next proposal waits for a key' : ''))
+enddef
+
+# Returns how many proposals wait, for a status line.
+export def Note(): string
+  const count = CountWaiting()
+  return count == 0 ? '' : $'{count} proposal' .. (count > 1 ? 's wait' : ' waits') .. (turns.IsHeld() ? ' for a key' : '')
+enddef
+
+def CountWaiting(): number
+  return copy(turns.waiting)->filter((_, event) => event.event == 'diff')->len()
+enddef
+
+# --- What the person decides, from any window.
+
+# Returns the proposal that is shown, or an empty dictionary.
+def Shown(): dict<any>
+  return values(proposals)->filter((_, proposal) => has_key(proposal, 'close'))->get(0, {})
+enddef
+
+# Returns the proposal that is shown. Otherwise says why there is none.
+def ShownOrSay(): dict<any>
+  const [shown, count] = [Shown(), CountWaiting()]
+  if empty(shown)
+    const waits = (count == 1 ? '1 waits' : $'{count} wait') .. (turns.IsHeld() ? ' for a key' : '')
+    plain.Warn(count == 0 ? 'no proposal is open' : $'no proposal is shown yet, {waits}')
+  endif
+  return shown
+enddef
+
+# Decides on the proposal that is shown, as `:w` and `:q` do in its window.
+export def Decide(is_accepted: bool)
+  const proposal = ShownOrSay()
+  if empty(proposal) | return | endif
+  if has_key(proposal, 'decide')
+    proposal.decide(is_accepted)
+  elseif view.IsUnread(proposal) && is_accepted # in a view of the person's own
+    plain.Warn('the proposal has just opened, and is not accepted yet')
+  elseif is_accepted ? proposal.accept(proposal.contents) : proposal.reject()
+    turns.CloseLater(proposal.close, true)
+  endif
+  turns.GoOnSoon()
+enddef
+
+# Shows the next or the previous proposal in the order in which they came, in place of the one that is shown. From another
+# tab, or if there is no other one, goes to the one that is shown.
+export def Step(step: number)
+  const calls = keys(proposals)->map((_, call) => str2nr(call))->sort('n')
+  if empty(calls) | plain.Warn('no proposal is open') | return | endif
+  const shown = Shown()
+  if !empty(shown) && !turns.IsReviewing()
+    SwitchTo(shown.call)
+  else
+    const at = empty(shown) ? (step > 0 ? -1 : 0) : index(calls, shown.call)
+    SwitchTo(calls[(at + step) % len(calls)])
+  endif
+enddef
+
+# Shows a proposal in place of the one that is shown, which waits again, with what was typed into it.
+def SwitchTo(call: number)
+  var [next, shown] = [proposals[call], Shown()]
+  if turns.IsTyping() | plain.Warn('end the typing first') | return | endif
+  if next is shown
+    if has_key(shown, 'go') | shown.go() | endif
+    return
+  endif
+  if !empty(shown)
+    if !has_key(shown, 'shelve') | plain.Warn('decide on the proposal that is shown first') | return | endif
+    shown.shelve()
+    for member in ['close', 'decide', 'go', 'shelve'] | remove(shown, member) | endfor
+    Wait(shown)
+  endif
+  turns.Now(next)
+  redrawstatus!
+enddef
+
+# Shows all proposals, for the person to choose one.
+export def Menu()
+  const calls = keys(proposals)->map((_, call) => str2nr(call))->sort('n')
+  if empty(calls) | plain.Warn('no proposal is open') | return | endif
+  const names = calls->mapnew((_, call) => (has_key(proposals[call], 'close') ? '→ ' : '  ')
+    .. (proposals[call].outside ? 'OUTSIDE: ' : '') .. plain.FileName(proposals[call].label, 64)
+    .. (has_key(proposals[call], 'draft') ? ' (changed by you)' : '') .. ' of ' .. proposals[call].client)
+  const Choose = (_, choice) => {
+    if choice < 1 | return | endif
+    # The proposals can have changed meanwhile.
+    if has_key(proposals, calls[choice - 1]) | SwitchTo(calls[choice - 1]) | else | plain.Warn('the proposal has ended') | endif
+  }
+  popup_menu(names, {title: ' Enter: show the proposal ', callback: Choose, mapping: false})
+enddef

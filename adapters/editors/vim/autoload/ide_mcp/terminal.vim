@@ -1,0 +1,269 @@
+vim9script
+# The terminal of an agent: a window of Vim, a pane of tmux, or what a command or a function of the person opens.
+
+import autoload './log.vim'
+import autoload './plain.vim'
+import autoload './sidecar.vim'
+import autoload './tmux.vim'
+
+const sides = {right: 'botright vertical', left: 'topleft vertical', above: 'topleft', below: 'botright', tab: 'tab'}
+
+# The terminals, of which the first was used last: `folder`, `name`, `command`, and `buffer` or what its provider adds.
+var terminals: list<dict<any>> = []
+
+var aside: dict<any> = {} # the terminal in a popup that made room for a proposal
+
+# --- What the person does.
+
+# Shows the terminal, and starts an agent with these arguments in it if there is none yet. `mods` are those of the command,
+# such as "vertical".
+export def Open(words: string, mods: string)
+  Choose(words, mods, (terminal, _) => Go(terminal, mods))
+enddef
+
+# Hides the terminal if it is shown, and shows it otherwise. The agent goes on in both.
+export def Toggle(words: string, mods: string)
+  Choose(words, mods, (terminal, is_new) => {
+    if is_new || !IsShown(terminal) | Go(terminal, mods) | else | Hide(terminal) | endif
+  })
+enddef
+
+# Goes to the terminal or, from there, back.
+export def Focus(words: string, mods: string)
+  Choose(words, mods, (terminal, is_new) => {
+    if is_new || !IsInside(terminal) | Go(terminal, mods) | else | GoBack(terminal) | endif
+  })
+enddef
+
+# Types a text into the terminal as a paste, and a key Enter after it if the person wants that. A text is no keys: control
+# characters of it stay out.
+export def Type(text: string, is_sent: bool)
+  const clean = text->substitute('\t', repeat(' ', &tabstop), 'g')
+    ->substitute('[\x01-\x09\x0b-\x1f\x7f-\x9f\u2028\u2029]', ' ', 'g')
+  const terminal = get(copy(terminals)->filter((_, other) => other.folder == Folder()), 0, get(terminals, 0, {}))
+  if empty(terminal)
+    plain.Warn('there is no terminal of an agent: `:IdeMcp open` opens one')
+  elseif has_key(terminal, 'buffer')
+    # Vim knows whether the program understands a paste.
+    term_sendkeys(terminal.buffer, "\<PasteStart>" .. substitute(clean, "\n", "\r", 'g') .. "\<PasteEnd>")
+    # The agent takes a key that comes with the paste for a part of it.
+    if is_sent | timer_start(150, (_) => term_sendkeys(terminal.buffer, "\r")) | endif
+  elseif has_key(terminal, 'pane')
+    tmux.Type(terminal, clean, is_sent)
+  elseif has_key(terminal, 'Type')
+    terminal.Type(clean, is_sent)
+  else
+    plain.Warn('a terminal outside of Vim takes no text')
+  endif
+enddef
+
+# Returns the names of terminals, for the completion.
+export def Names(): list<string>
+  return copy(terminals)->filter((_, terminal) => terminal.name != '')->mapnew((_, terminal) => terminal.name)
+enddef
+
+# --- The parts of that.
+
+# Splits the words of a command as a shell does: quotes and backslashes, and nothing else.
+export def Words(text: string): list<string>
+  var [words, rest] = [[], text]
+  while true
+    rest = trim(rest, " \t", 1)
+    if rest == '' | return words | endif
+    var word = ''
+    while rest != '' && rest !~ '^[ \t]'
+      const part = matchstr(rest, '^\%(''[^'']*''\|"\%([^"\\]\|\\.\)*"\|\\.\|[^ \t''"\\]\+\|\\$\)')
+      if part == '' | throw $'a quotation mark is open: {rest}' | endif
+      rest = strpart(rest, len(part))
+      word ..= part[0] == "'" ? part[1 : -2] : part[0] == '"' ? substitute(part[1 : -2], '\\\([$`"\\]\)', '\1', 'g')
+        : substitute(part, '^\\\(.\)', '\1', '')
+    endwhile
+    words->add(word)
+  endwhile
+  return words
+enddef
+
+# Finds the terminal that the words name, or starts it, and calls a function with it and with whether it is new. The first
+# word can be a name, such as `@review`, for one more terminal in the same folder; without it, the one that was used last
+# is meant.
+def Choose(text: string, mods: string, Then: func(dict<any>, bool))
+  sidecar.ReadOptions()
+  const option = sidecar.options.terminal
+  var words: list<string>
+  try | words = Words(text) | catch | plain.Warn(v:exception) | return | endtry
+  const name = get(words, 0, '') =~ '^@.' ? remove(words, 0) : ''
+  const [folder, inside] = [Folder(), copy(terminals)->filter((_, terminal) => IsInside(terminal))]
+  const known = copy(terminals)->filter((_, terminal) => terminal.folder == folder && (name == '' || terminal.name == name))
+  const found = name == '' && !empty(inside) ? inside[0] : get(known, 0, {})
+  const Use = (terminal, is_new) => {
+    filter(terminals, (_, other) => other isnot terminal)->insert(terminal)
+    Then(terminal, is_new)
+  }
+  if !empty(found)
+    if !empty(words) | plain.Warn('the agent runs already, without these arguments: `open @NAME …` starts another one') | endif
+    tmux.IfAlive(found, () => Use(found, false), () => {
+      filter(terminals, (_, other) => other isnot found)
+      Choose(text, mods, Then)
+    })
+    return
+  endif
+  const command = (type(option.command) == v:t_list ? option.command : Words(option.command)) + words
+  if !executable(command[0])
+    plain.Warn($'{command[0]} is not in PATH: install it, or name another command in g:ide_mcp.terminal.command')
+    return
+  endif
+  WhenListening(() => Start({name: name, folder: folder, command: command, size: option.size, layout: option.layout,
+    before: win_getid()}, option.provider, (terminal) => Use(terminal, true)))
+enddef
+
+# Returns the folder in which an agent starts.
+def Folder(): string
+  const Choice = sidecar.options.terminal.folder
+  if type(Choice) == v:t_func | return Choice() | endif
+  if Choice != 'git' | return getcwd() | endif
+  var folder = getcwd()
+  while getftype(folder .. '/.git') == ''
+    const parent = fnamemodify(folder, ':h')
+    if parent == folder | return getcwd() | endif
+    folder = parent
+  endwhile
+  return folder
+enddef
+
+# Calls a function once the sidecar listens: an agent finds Vim by the environment of its start.
+def WhenListening(Then: func())
+  if sidecar.IsListening() | Then() | return | endif
+  sidecar.Start()
+  var rest = sidecar.IsRunning() ? 100 : 0
+  timer_start(50, (timer) => {
+    rest -= 1
+    if rest > 0 && !sidecar.IsListening() | return | endif
+    timer_stop(timer)
+    Then()
+  }, {repeat: -1})
+enddef
+
+# Starts an agent. The function gets the terminal.
+def Start(terminal: dict<any>, Provider: any, Then: func(dict<any>))
+  log.Add('info', $'starts {terminal.command} in {terminal.folder}')
+  # A program that is no child of Vim gets the variables by its command.
+  const environment = sidecar.Environment()
+  terminal.outside = ['env'] + environment->items()->mapnew((_, item) =>
+    item[1] == null ? ['-u', item[0]] : [$'{item[0]}={item[1]}'])->flattennew() + terminal.command
+  if type(Provider) == v:t_func
+    const given = Provider(terminal)
+    Then(extend(terminal, type(given) == v:t_dict ? given : type(given) == v:t_number && given > 0 ? {buffer: given} : {}))
+  elseif type(Provider) == v:t_list
+    const words = Provider->mapnew((_, word) => word == '{folder}' ? [terminal.folder] : word == '{command}' ? terminal.outside
+      : [word])->flattennew(1) + (index(Provider, '{command}') < 0 ? terminal.outside : [])
+    job_start(words, {cwd: terminal.folder, in_io: 'null', out_io: 'null', err_io: 'null', stoponexit: ''})
+  elseif Provider == 'tmux'
+    tmux.Start(terminal, Then)
+  else
+    terminal.buffer = term_start(terminal.command, {hidden: true, term_name: $'agent {terminal.command[0]} {terminal.name}',
+      cwd: terminal.folder, term_kill: 'term', norestore: true, exit_cb: (_, status) => timer_start(0, (_) => End(terminal, status))})
+    for [option, value] in items({buflisted: false, bufhidden: 'hide'}) | setbufvar(terminal.buffer, $'&{option}', value) | endfor
+    Then(terminal)
+  endif
+enddef
+
+# Called once an agent in a window of Vim has ended. The last words of one that failed stay.
+def End(terminal: dict<any>, status: number)
+  filter(terminals, (_, other) => other isnot terminal)
+  if status != 0 | plain.Warn($'the agent ended with status {status}') | endif
+  if status != 0 && IsShown(terminal) || !bufexists(terminal.buffer) | return | endif
+  if IsShown(terminal) | Hide(terminal) | endif
+  execute $'silent! bwipeout! {terminal.buffer}'
+enddef
+
+def IsInside(terminal: dict<any>): bool
+  return get(terminal, 'buffer') == bufnr()
+enddef
+
+def Popup(terminal: dict<any>): number
+  return has_key(terminal, 'popup') && !empty(popup_getpos(terminal.popup)) ? terminal.popup : 0
+enddef
+
+# Returns whether the current tab shows a terminal.
+def IsShown(terminal: dict<any>): bool
+  return has_key(terminal, 'buffer') ? bufwinid(terminal.buffer) > 0 || Popup(terminal) > 0
+    : has_key(terminal, 'IsShown') ? terminal.IsShown() : get(terminal, 'is_shown')
+enddef
+
+# Shows a terminal, and goes to it.
+def Go(terminal: dict<any>, mods = '')
+  if !has_key(terminal, 'buffer')
+    if has_key(terminal, 'pane') | tmux.Show(terminal) | elseif has_key(terminal, 'Show') | terminal.Show() | endif
+    return
+  endif
+  if IsInside(terminal) | return | endif
+  if win_gettype() == 'popup'
+    popup_close(win_getid())
+  endif
+  if bufwinid(terminal.buffer) > 0
+    terminal.before = win_getid()
+    win_gotoid(bufwinid(terminal.buffer))
+    TakeKeys()
+    return
+  endif
+  Hide(terminal) # in other tabs
+  terminal.before = win_getid()
+  const [side, size] = [mods ?? get(sides, terminal.layout, ''), terminal.size]
+  if side == '' # in front of the windows
+    const [columns, rows] = [float2nr(&columns * (size > 1 ? 0.8 : size)), float2nr(&lines * (size > 1 ? 0.8 : size))]
+    terminal.popup = popup_create(terminal.buffer, {minwidth: columns, maxwidth: columns, minheight: rows, maxheight: rows,
+      pos: 'center', border: [], zindex: 60, title: $' {plain.Line(terminal.command[0], 32)} {plain.Line(terminal.name, 32)} '})
+    return
+  endif
+  execute 'silent' side 'sbuffer' terminal.buffer
+  TakeKeys()
+  setlocal nonumber norelativenumber signcolumn=no nospell nolist
+  if side !~ 'tab' && mods == ''
+    const is_vertical = side =~ 'vert'
+    const cells = size > 1 ? size : (is_vertical ? &columns : &lines) * size
+    execute is_vertical ? 'vertical resize' : 'resize' float2nr(cells)
+    if is_vertical | setlocal winfixwidth | else | setlocal winfixheight | endif
+  endif
+enddef
+
+# Lets the agent get the keys, also if the person has left its terminal by CTRL-W N.
+def TakeKeys()
+  if mode(1) == 'nt' && term_getstatus('') =~ 'normal' | feedkeys('i', 'n') | endif
+enddef
+
+# Hides a terminal in all tabs. The agent goes on.
+def Hide(terminal: dict<any>)
+  if !has_key(terminal, 'buffer')
+    if has_key(terminal, 'pane') | tmux.Hide(terminal) | elseif has_key(terminal, 'Hide') | terminal.Hide() | endif
+    return
+  endif
+  const is_inside = IsInside(terminal)
+  if Popup(terminal) > 0 | popup_close(terminal.popup) | endif
+  for window in win_findbuf(terminal.buffer)
+    if winnr('$') == 1 && tabpagenr('$') == 1 && window == win_getid() | hide enew | else | win_execute(window, 'hide') | endif
+  endfor
+  if is_inside | win_gotoid(terminal.before) | endif
+enddef
+
+# Goes from a terminal to the window of before. A popup in front of the windows would keep the keys.
+def GoBack(terminal: dict<any>)
+  if Popup(terminal) > 0
+    Hide(terminal)
+  elseif !win_gotoid(terminal.before)
+    wincmd p
+  endif
+enddef
+
+# --- For a proposal.
+
+# Hides the popup with the terminal, in which Vim opens no other window. Returns whether there was one.
+export def StepAside(): bool
+  const shown = copy(terminals)->filter((_, terminal) => Popup(terminal) > 0 && IsInside(terminal))
+  aside = get(shown, 0, {})
+  if !empty(aside) | Hide(aside) | endif
+  return !empty(aside)
+enddef
+
+export def Return()
+  if index(terminals, aside) >= 0 | Go(aside) | endif
+enddef

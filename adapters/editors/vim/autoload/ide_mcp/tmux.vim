@@ -1,0 +1,58 @@
+vim9script
+# The terminal of an agent in a pane of tmux, beside that of Vim.
+
+import autoload './plain.vim'
+import autoload './program.vim'
+
+const sides = {right: ['-h'], left: ['-h', '-b'], above: ['-v', '-b'], below: ['-v']}
+const max_text = 100'000 # bytes of a text in the command line of tmux
+
+def Run(words: list<string>, Then: func = (_) => 0)
+  program.Run(['tmux'] + words, 'tmux: ', (text) => plain.Warn(text), Then)
+enddef
+
+def Side(terminal: dict<any>): list<string>
+  const size = terminal.size > 1 ? $'{float2nr(terminal.size)}' : $'{float2nr(terminal.size * 100)}%'
+  return get(sides, terminal.layout, sides.right) + ['-l', size]
+enddef
+
+# Starts an agent beside Vim. The function gets the terminal.
+export def Start(terminal: dict<any>, Then: func(dict<any>))
+  if $TMUX_PANE == '' | plain.Warn('Vim does not run in tmux') | return | endif
+  Run(['split-window', '-P', '-F', '#{pane_id}', '-t', $TMUX_PANE, '-c', terminal.folder] + Side(terminal) + terminal.outside,
+    (pane) => {
+      terminal.pane = pane
+      terminal.is_shown = true
+      Then(terminal)
+    })
+enddef
+
+# Calls one of two functions: the agent in a pane can have ended. A terminal of another kind says so by itself.
+export def IfAlive(terminal: dict<any>, Yes: func(), No: func())
+  if !has_key(terminal, 'pane') | Yes() | return | endif
+  Run(['list-panes', '-a', '-F', '#{pane_id} #{window_id}'], (text) => {
+    const windows = text->split("\n")->mapnew((_, line) => split(line))
+    const window = copy(windows)->filter((_, pane) => pane[0] == terminal.pane)
+    terminal.is_shown = !empty(window) && index(windows, [$TMUX_PANE, window[0][1]]) >= 0
+    if empty(window) | No() | else | Yes() | endif
+  })
+enddef
+
+export def Show(terminal: dict<any>)
+  const Select = (_) => Run(['select-pane', '-t', terminal.pane])
+  if get(terminal, 'is_shown') | Select('') | return | endif
+  Run(['join-pane', '-s', terminal.pane, '-t', $TMUX_PANE] + Side(terminal), Select)
+  terminal.is_shown = true
+enddef
+
+export def Hide(terminal: dict<any>)
+  Run(['break-pane', '-d', '-s', terminal.pane])
+  terminal.is_shown = false
+enddef
+
+export def Type(terminal: dict<any>, text: string, is_sent: bool)
+  if len(text) > max_text | plain.Warn($'tmux takes no text of more than {max_text} bytes') | return | endif
+  const Enter = (_: any) => Run(['send-keys', '-t', terminal.pane, 'Enter'])
+  Run(['set-buffer', '-b', 'ide-mcp', '--', text],
+    (_) => Run(['paste-buffer', '-p', '-d', '-b', 'ide-mcp', '-t', terminal.pane], (_) => is_sent ? timer_start(150, Enter) : 0))
+enddef

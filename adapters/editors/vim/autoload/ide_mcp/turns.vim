@@ -1,0 +1,152 @@
+vim9script
+# When something is shown: after the end of typing and in a pause, because another window would take the next keys.
+
+import autoload './files.vim'
+import autoload './plain.vim'
+import autoload './proposals.vim'
+import autoload './sidecar.vim'
+
+const quiet = 0.5 # seconds without a key before a view opens, which would take the next keys
+
+# What waits for the end of typing: proposals, agents, files, and views that close. `act` shows it, and `is_next` returns
+# whether nothing else holds it up.
+export var waiting: list<dict<any>> = []
+
+var is_opening = false # a view opens, whose autocommands can let Vim read the next event
+var last_key = reltime() # the time of the last key
+var [clock, watcher] = [0, 0] # the timer for the end of a pause, and the popup that sees the keys of the person
+# Whether the next proposal waits for a key: the agent withdrew the one that the person saw, who could take the next for
+# it and accept a text that nobody has read.
+var is_held = false
+
+export def IsHeld(): bool
+  return is_held
+enddef
+
+export def Hold()
+  is_held = true
+enddef
+
+# Lets an event wait for the end of typing.
+export def Wait(event: dict<any>, Act: func, IsNext: func)
+  waiting->add(extend(event, {act: Act, is_next: IsNext}))
+enddef
+
+# Calls a function that closes a view, after the end of typing and before another view opens. A view on which the person
+# has not decided is closed in a pause.
+export def CloseLater(Close: func, is_decided = false)
+  waiting->insert({event: 'close', act: (_) => Close(), is_next: () => true, is_decided: is_decided})
+enddef
+
+# Shows what waits at once, because the person asked for it.
+export def Now(event: dict<any>)
+  if is_opening || IsTyping() | return | endif
+  filter(waiting, (_, other) => other isnot event)
+  Show(event)
+enddef
+
+def Show(event: dict<any>)
+  is_opening = true
+  try | Attempt(event, event.act) | finally | is_opening = false | endtry
+enddef
+
+# Runs the function of an event. If the function fails, the call of the event fails.
+export def Attempt(event: dict<any>, Act: func)
+  const process = sidecar.Process() # another one may run at the end of the function
+  try
+    Act(event)
+  catch
+    plain.Warn(v:exception)
+    if process != sidecar.Process() || !has_key(event, 'call') | return | endif
+    proposals.CloseView(event.call)
+    sidecar.Send({cmd: 'fail', call: event.call, message: v:exception})
+    redrawstatus!
+  endtry
+enddef
+
+# Returns whether the person types. The command-line window forbids to open and close others.
+export def IsTyping(): bool
+  return index(['n', 'nt', 'v', 'V', "\<C-V>", 't'], mode(1)) < 0 || getcmdwintype() != ''
+enddef
+
+# Returns whether the current tab shows a proposal.
+export def IsReviewing(): bool
+  return bufexists(get(t:, 'ide_mcp_proposal', -1))
+enddef
+
+# Returns whether the person pauses, and has typed no part of a command or of a mapping. In a terminal, only the popup
+# knows of keys.
+const IsQuiet = (): bool => reltimefloat(reltime(last_key)) >= quiet
+  && (mode(1) == 't' ? watcher != 0 : state('mS') == '')
+
+# After `:normal` in a callback, Vim takes a command for half typed until the next key. This key does nothing, and ends
+# no command.
+def Settle()
+  if mode(1) != 't' && state('mS') == 'S' | feedkeys("\<Ignore>", 'n') | endif
+enddef
+
+# Does what waits in a pause of the person: another window would take the next keys. What the person has decided on is
+# closed at once.
+export def GoOn()
+  const is_quiet = IsQuiet()
+  while !is_opening && !IsTyping()
+    const next = indexof(waiting, (_, event) => (is_quiet || get(event, 'is_decided')) && event.is_next())
+    if next < 0 | break | endif
+    Show(remove(waiting, next))
+    Settle()
+  endwhile
+  if !is_held && !files.IsUnseen() && (empty(waiting) || mode(1) != 't')
+    popup_close(watcher)
+    watcher = 0
+  elseif empty(popup_getpos(watcher)) # another plugin can have closed it
+    Watch()
+  endif
+  # The end of typing is an event of its own.
+  if !is_quiet && clock == 0 && !empty(waiting) && !IsTyping()
+    const rest = float2nr(1000 * (quiet - reltimefloat(reltime(last_key))))
+    clock = timer_start(max([rest + 1, 50]), (_) => { # Vim can be busy for a moment after the pause
+      clock = 0
+      Settle()
+      GoOn()
+    })
+  endif
+enddef
+
+# Goes on after a command of the person: in a terminal nothing else does.
+export def GoOnSoon()
+  timer_start(0, (_) => GoOn())
+enddef
+
+# Notes the time of a key outside of terminals, and goes on with what the key has decided on.
+export def KeyWasTyped()
+  last_key = reltime()
+  GoOn()
+enddef
+
+# Notes a key of the person, who sees the windows of the tab.
+def Look()
+  files.Look()
+  [last_key, is_held] = [reltime(), false]
+enddef
+
+# Waits for a key of the person: an invisible popup sees it first. In a terminal keys are no events, and elsewhere an
+# event does not tell a key from what Vim or a plugin makes Vim read. Vim closes the popup at CTRL-C.
+def Watch()
+  const Filter = (_, key) => {
+    if index(["\<Ignore>", "\<CursorHold>", "\<FocusGained>", "\<FocusLost>", "\<MouseMove>"], key) < 0
+      Look()
+      GoOnSoon()
+    endif
+    return false
+  }
+  const Return = (popup, result) => {
+    if result != -1 || popup != watcher | return | endif
+    watcher = 0
+    Look()
+    feedkeys("\<C-C>", 'ni') # before keys that have come since
+    GoOnSoon()
+  }
+  if mode(1) == 't' | last_key = reltime() | endif # of keys before, nothing is known
+  watcher = popup_create(' ', {line: 1, col: 1, mask: [[1, 1, 1, 1]], zindex: 32000, tabpage: -1, filter: Filter,
+    callback: Return})
+enddef
