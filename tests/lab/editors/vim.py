@@ -138,13 +138,13 @@ MARK_IN_TREE = ["mf", "/a.txt", "<Enter>", "mf"]
 
 def set_option(name, value):
     """Returns the keys that set an option, which counts from the next proposal on."""
-    word = {True: "v:true", False: "v:false"}.get(value, repr(value))
+    word = {"True": "v:true", "False": "v:false"}.get(str(value), repr(value))
     return ["<Escape>", f":let g:ide_mcp = get(g:, 'ide_mcp', {{}})->extend({{'{name}': {word}}})", "<Enter>"]
 
 
 END_POPUPS = [":call popup_clear(1)", "<Enter>"]
 OPENS_AGAIN = True  # whether `openFile` reads a file again that has changed on disk
-OWN_SCENARIOS = ["hand", "vi_only", "vim_only"]
+OWN_SCENARIOS = ["hand", "vi_only", "vim_only", "vim_hand"]
 
 # Scenarios that this plugin cannot play, with the reasons.
 ABSENT = {

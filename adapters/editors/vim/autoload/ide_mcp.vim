@@ -100,11 +100,14 @@ def Call(event: dict<any>)
   endif
 enddef
 
-# Answers a call by a function of the options. The answer is for the process that asked.
+# Answers a call by a function of the options. The answer is for the process that asked. In place of an answer, the
+# function can return another one, which gets two functions: for the answer, and for the reason of a failure.
 def Respond(event: dict<any>, name: string)
   const process = sidecar.Process()
-  const result = sidecar.options.answers[name](event)
-  sidecar.Send({cmd: 'respond', call: event.call, result: result}, process)
+  const Result = sidecar.options.answers[name](event)
+  const Done = (result) => sidecar.Send({cmd: 'respond', call: event.call, result: result}, process)
+  const Fail = (message) => sidecar.Send({cmd: 'fail', call: event.call, message: message}, process)
+  if type(Result) == v:t_func | Result(Done, Fail) | else | Done(Result) | endif
 enddef
 
 # --- Commands.

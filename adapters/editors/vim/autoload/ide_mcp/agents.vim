@@ -58,7 +58,7 @@ enddef
 export def Attach(agent: dict<any>)
   const name = $'{plain.Line(get(agent, "client", "agent"), 64)} {plain.Line(get(agent, "version", ""), 20)}'
   attached[agent.conn] = {conn: agent.conn, name: trim(name, ' ', 2)}
-  log.Announce('Connected', {conn: agent.conn, name: name})
+  log.Announce('Connected', {conn: agent.conn, client: attached[agent.conn].name})
 enddef
 
 # Notes the folder in which an agent works, by which a person knows it.
@@ -76,7 +76,7 @@ export def Leave(event: dict<any>)
     target = 0
     plain.Warn('the agent that you chose for mentions has left: they go to the one that attached last')
   endif
-  log.Announce('Closed', {conn: event.conn, name: agent.name})
+  log.Announce('Closed', {conn: event.conn, client: agent.name})
 enddef
 
 # Ends all agents and questions of a process that has ended: the next one numbers them from 1 again.

@@ -37,10 +37,30 @@ export def SendSelection(_: number)
     start: [first - 1, plain.Units(getline(first), from)], end: [last - 1, plain.Units(last_line, to)]})
 enddef
 
-# Returns the problems of the quickfix list and of all location lists, with the titles of the lists as `source`. Entries
-# without a type are problems after `:make`, and results of a search otherwise. Each failing `make` adds an entry with a
-# file that does not exist.
+# Returns the problems of ALE, of the quickfix list and of all location lists, with the linters and the titles of the
+# lists as `source`. ALE can write a problem into a list too: it is the same one, if its place and its end are the same.
 export def Problems(): list<dict<any>>
+  const of_ale = OfAle()
+  var known: dict<list<string>>
+  for item in of_ale
+    const place = $'{item.bufnr}:{item.lnum}:{item.col}'
+    known[place] = get(known, place, [])->add(item.text)
+  endfor
+  return of_ale + OfLists()->filter((_, item) => get(known, $'{item.bufnr}:{item.lnum}:{item.col}', [])
+    ->indexof((_, message) => strpart(item.text, len(item.text) - len(message)) ==# message) < 0)
+enddef
+
+# Returns the problems that ALE has of the loaded files, also if it writes no list.
+def OfAle(): list<dict<any>>
+  return get(g:, 'ale_buffer_info', {})->items()->mapnew((_, entry) => !bufloaded(str2nr(entry[0])) ? []
+    : get(entry[1], 'loclist', [])->mapnew((_, item) => ({bufnr: str2nr(entry[0]), lnum: item.lnum, col: get(item, 'col'),
+      end_lnum: get(item, 'end_lnum'), end_col: get(item, 'end_col') == 0 ? 0 : item.end_col + 1,
+      type: get(item, 'type', 'E'), text: trim(item.text), source: get(item, 'linter_name', 'ALE')})))->flattennew(1)
+enddef
+
+# Entries of a list without a type are problems after `:make`, and results of a search otherwise. Each failing `make` adds
+# an entry with a file that does not exist.
+def OfLists(): list<dict<any>>
   const fields = {id: 0, title: 0, items: 0}
   var lists = [getqflist(fields)] + getwininfo()->mapnew((_, window) => getloclist(window.winid, fields))
   return lists->sort((x, y) => x.id - y.id)->uniq((x, y) => x.id - y.id)->mapnew((_, list) => list.items

@@ -62,7 +62,7 @@ export def Advice(version: string, command: list<string>): string
 enddef
 
 # Runs a command, and passes on what it printed, or to `Fail` the reason behind a text.
-export def Run(command: list<string>, problem: string, Fail: func(string), Then: func(string))
+export def Run(command: list<string>, problem: string, Fail: func, Then: func)
   var [output, process, is_over] = ['', null_job, false]
   const Keep = (_, text: string) => {
     output ..= text

@@ -1,11 +1,162 @@
 vim9script
-# The tools that Vim offers to a model, once the person asks for them.
+# The tools that Vim offers to a model, once the person asks for them by the option `tools`. What they return is bounded
+# and lies in the open folders, and says how much there is.
 
+import autoload './files.vim'
+import autoload './plain.vim'
+import autoload './program.vim'
 import autoload './sidecar.vim'
 
-export var answers: dict<func> = {}
+const [max_results, max_files] = [200, 1000]
+const max_tags = 16 * 1024 * 1024 # bytes of the tags files that Vim searches while the person waits: 0.3 s
+const max_time = 10'000 # milliseconds until a language server has answered
 
-# Returns the tools that the person has chosen, for the sidecar.
+const path_argument = {type: 'string', description: 'The file, absolute or below the open folder'}
+
+const declared: dict<dict<any>> = {
+  symbols: {
+    description: 'Lists the symbols of a file: name, kind and line (from 1), by a language server or a tags file',
+    schema: {type: 'object', required: ['path'], properties: {path: path_argument}},
+  },
+  references: {
+    description: 'Lists the places that refer to what stands at a place of a file, by a language server',
+    schema: {type: 'object', required: ['path', 'line', 'column'], properties: {path: path_argument,
+      line: {type: 'integer', description: 'From 1'}, column: {type: 'integer', description: 'From 1, in characters'}}},
+  },
+  files: {
+    description: 'Lists the files of the project, without those that Git ignores',
+    schema: {type: 'object', properties: {contains: {type: 'string', description: 'A part of the path of each file'}}},
+  },
+}
+
+# Returns the tools that the person has chosen, for the sidecar. Models get them by `ide-mcp mcp-config`.
 export def Declared(): list<dict<any>>
-  return []
+  return copy(sidecar.options.tools)->filter((_, name) => has_key(declared, name))
+    ->mapnew((_, name) => extendnew(declared[name], {name: name, models: true}))
 enddef
+
+# Returns whether a path is that of one of the open folders or lies in one, also through links.
+def IsInside(path: string): bool
+  const key = plain.Key(resolve(path))
+  return sidecar.Folders()->indexof((_, folder) => {
+    const parent = plain.Key(resolve(folder))
+    return key == parent || stridx(key, parent->substitute('/\?$', '/', '')) == 0
+  }) >= 0
+enddef
+
+# Returns the absolute path of a file that a model names.
+def PathOf(call: dict<any>): string
+  const named = get(call.arguments, 'path', '')
+  if type(named) != v:t_string || named =~ '[[:cntrl:]]' | throw 'path has to be the name of a file' | endif
+  const path = simplify(isabsolutepath(named) ? named : $'{sidecar.Folders()->get(0, "")}/{named}')
+  if !IsInside(path) || !files.IsPlain(path) | throw 'there is no such file in the open folders' | endif
+  return path
+enddef
+
+# Returns so many of the results, and how many there are.
+def Bound(name: string, results: list<any>, count: number): dict<any>
+  return {[name]: results[: count - 1], shown: min([count, len(results)]), total: len(results)}
+enddef
+
+# Asks a language server of vim-lsp for a file, if there is one. Returns whether there is one.
+def AskServer(method: string, path: string, params: dict<any>, Then: func, Fail: func): bool
+  const buffer = files.Buffer(path)
+  if buffer == 0 || !exists('*lsp#get_allowed_servers') | return false | endif
+  const servers = lsp#get_allowed_servers(buffer)
+  if empty(servers) | return false | endif
+  var is_over = false
+  timer_start(max_time, (_) => {
+    if !is_over | Fail('the language server does not answer') | endif
+    is_over = true
+  })
+  lsp#send_request(servers[0], {method: method, bufnr: buffer,
+    params: extendnew(params, {textDocument: {uri: plain.Uri(path)}}),
+    on_notification: (data) => {
+      if is_over | return | endif
+      is_over = true
+      try
+        Then(get(get(data, 'response', {}), 'result', []))
+      catch
+        Fail(v:exception)
+      endtry
+    }})
+  return true
+enddef
+
+# Symbols of LSP can have others in them.
+def Flatten(symbols: list<any>): list<dict<any>>
+  var found: list<dict<any>> = []
+  for symbol in symbols
+    const range = has_key(symbol, 'location') ? symbol.location.range : get(symbol, 'selectionRange', symbol.range)
+    found->add({name: symbol.name, kind: symbol.kind, line: range.start.line + 1})
+    found->extend(Flatten(get(symbol, 'children', [])))
+  endfor
+  return found
+enddef
+
+def Symbols(call: dict<any>): any
+  const path = PathOf(call)
+  return (Done, Fail) => {
+    const is_asked = AskServer('textDocument/documentSymbol', path, {},
+      (result) => Done(Bound('symbols', Flatten(result ?? []), max_results)), Fail)
+    if is_asked | return | endif
+    const tags = tagfiles()
+    if empty(tags) | throw 'there is no language server for the file, and no tags file' | endif
+    if copy(tags)->map((_, file) => getfsize(file))->reduce((a, b) => a + b) > max_tags
+      throw $'the tags files have more than {max_tags / 1024 / 1024} MiB'
+    endif
+    const key = plain.Key(resolve(path))
+    const found = taglist('.', path)->filter((_, tag) => plain.Key(resolve(fnamemodify(tag.filename, ':p'))) == key)
+      ->mapnew((_, tag) => ({name: tag.name, kind: tag.kind, line: LineOf(path, tag)}))->sort((a, b) => a.line - b.line)
+    Done(Bound('symbols', found, max_results))
+  }
+enddef
+
+# Returns the line of a tag, or 0. Its command is a number, or a pattern that is one line of the file.
+def LineOf(path: string, tag: dict<any>): number
+  if has_key(tag, 'line') | return str2nr(tag.line) | endif
+  if tag.cmd =~ '^\d\+$' | return str2nr(tag.cmd) | endif
+  const line = tag.cmd->substitute('^[/?]^\?\|$\?[/?]$', '', 'g')->substitute('\\\(.\)', '\1', 'g')
+  return files.Lines(path)->index(line) + 1
+enddef
+
+def References(call: dict<any>): any
+  const path = PathOf(call)
+  const [line, column] = [get(call.arguments, 'line'), get(call.arguments, 'column')]
+  if type(line) != v:t_number || type(column) != v:t_number || line < 1 || column < 1
+    throw 'line and column are numbers from 1'
+  endif
+  const row = get(files.Lines(path), line - 1, '')
+  const position = {line: line - 1, character: plain.Units(row, byteidx(row, column - 1))}
+  return (Done, Fail) => {
+    const is_asked = AskServer('textDocument/references', path,
+      {position: position, context: {includeDeclaration: true}}, (result) => {
+        const places = (result ?? [])->mapnew((_, place) => ({path: PathOfUri(place.uri), line: place.range.start.line + 1}))
+          ->filter((_, place) => place.path != '' && IsInside(place.path))
+        Done(Bound('references', places, max_results))
+      }, Fail)
+    if !is_asked | throw 'vim-lsp has no language server for the file, or Vim has not opened the file' | endif
+  }
+enddef
+
+# Returns the path of a URI of a file, or an empty text.
+def PathOfUri(uri: string): string
+  const path = uri =~ '^file:///' ? strpart(uri, 7)->substitute('%\(\x\x\)', '\=nr2char(str2nr(submatch(1), 16), 0)', 'g') : ''
+  return path =~ '^/\a:/' ? strpart(path, 1) : path
+enddef
+
+def Files(call: dict<any>): any
+  const part = get(call.arguments, 'contains', '')
+  if type(part) != v:t_string | throw 'contains has to be a text' | endif
+  const folder = sidecar.Folders()->get(0, '')
+  const Answer = (Done: func, paths: list<string>) => {
+    const found = part == '' ? paths : copy(paths)->filter((_, path) => stridx(path, part) >= 0)
+    Done(extend(Bound('files', found, max_files), {folder: folder}))
+  }
+  return (Done, Fail) => {
+    program.Run(['git', '-C', folder, '-c', 'core.quotepath=off', 'ls-files', '-co', '--exclude-standard', '--deduplicate'], '',
+      (_) => Fail('the open folder is no repository of Git'), (text) => Answer(Done, text->split("\n")))
+  }
+enddef
+
+export const answers: dict<func> = {symbols: Symbols, references: References, files: Files}

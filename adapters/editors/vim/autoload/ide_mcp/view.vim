@@ -55,7 +55,7 @@ export def Show(proposal: dict<any>): func
     endfor
     if layout != 'tab' && WindowsOf(before) == around | win_execute(before, sizes) | endif
     TabLine()
-    if from_terminal && is_inside | terminal.Return() | endif
+    if from_terminal && win_getid() == before | terminal.Return() | endif
   }
   const Close = () => {
     if is_open && getbufvar(proposed, '&modified', false) | KeepBuffer(proposal, proposed) | endif

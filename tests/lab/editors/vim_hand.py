@@ -1,0 +1,669 @@
+"""What a person does by hand in Vim alone: the kinds of terminals, trees of plugins, layouts, and what a model can ask."""
+
+import json
+import os
+import re
+import subprocess
+import time
+
+from hand import RUNS, Hand, paste, proposes
+from hostile import RawAgent, is_scenario, of_row
+from run import ROOT, Failure, await_
+
+ALE = "/usr/share/vim-ale"  # where Debian has it
+
+
+def script(room, *lines):
+    """Adds lines to the start of Vim."""
+    (room.home / ".vim").mkdir(exist_ok=True)
+    with open(room.home / ".vim/plugin.vim", "a", encoding="utf-8") as file:
+        file.write("\n".join(lines) + "\n")
+    room.environment["VIMINIT"] = f"source {room.home}/.vim/vimrc | source {room.home}/.vim/plugin.vim"
+
+
+def evaluated(room, expression):
+    """Returns the value of an expression of Vim."""
+    room.type("<Escape>", f":call writefile([json_encode({expression})], '{room.home}/value')", "<Enter>")
+    value = room.home / "value"
+    await_(f"{expression} has a value", lambda: value.exists() and value.read_text().endswith("\n"))
+    found = json.loads(value.read_text())
+    value.unlink()
+    return found
+
+
+# --- The plugin as a whole
+
+
+def every_function_compiles(room):
+    """Vim compiles a function when it is called, so a wrong one could wait for years."""
+    command = room.keys.command(ROOT, room.home, "a.txt")[0]
+    found = sorted(room.home.rglob("autoload/**/*.vim"))
+    if len(found) < 10:
+        raise Failure(f"the files: {found}")
+    for path in found:
+        with open(path, "a", encoding="utf-8") as file:
+            file.write("defcompile\n")
+    lines = [f"try | source {path} | catch | call writefile(['{path.name}: ' .. v:exception], 'faults', 'a') | endtry"
+             for path in found]
+    room.write("check.vim", "\n".join([f"set runtimepath^={next(room.home.rglob('autoload')).parent}", *lines, "qa!"]) + "\n")
+    subprocess.run([command, "-N", "-u", "NONE", "-es", "-S", "check.vim"], cwd=room.folder, env=room.environment,
+                   stdin=subprocess.DEVNULL, timeout=60, check=False)
+    if (faults := room.folder / "faults").exists():
+        raise Failure(faults.read_text())
+
+
+def nothing_is_mapped_by_itself(room):
+    room.start()
+    maps = evaluated(room, "split(execute('map') .. execute('map!') .. execute('tmap'), '\\n')")
+    if found := [line for line in maps if "IdeMcp" in line and "<Plug>(ide-mcp-" not in line]:
+        raise Failure(f"mapped: {found}")
+
+
+def maps_do_what_commands_do(room):
+    script(room, "nmap ,t <Plug>(ide-mcp-toggle)", "tmap <C-g> <Plug>(ide-mcp-toggle)", "xmap ,s <Plug>(ide-mcp-send)",
+           "xmap ,m <Plug>(ide-mcp-mention)", "nmap ,s <Plug>(ide-mcp-send)", "nmap ,f <Plug>(ide-mcp-focus)",
+           "tmap <C-f> <Plug>(ide-mcp-focus)", "nmap ,y <Plug>(ide-mcp-accept)")
+    hand = Hand(room)
+    room.type(",t")
+    first = hand.terminal()
+    room.shows(RUNS)
+    room.type("<C-f>", "ggVj,s")
+    lines = paste("𝒳bc def\nsecond")
+    hand.has_typed(first, *lines)
+    room.type(",s", "go on", "<Enter>")
+    hand.has_typed(first, *(one + two + b"\r" for one in lines for two in paste("go on")))
+    room.type(",f", "<C-g>")
+    room.hides(RUNS)
+    agent = RawAgent(room)
+    room.shows("hostile 1")
+    room.type("ggV,m")
+    await_("the line is mentioned", lambda: agent.lines == [[0, 0]])
+    room.type("2,t")
+    second = hand.terminal(2)
+    room.shows("claude @2")
+    call = agent.propose(room.path("b.txt"), "new\n")
+    room.shows(room.proposal("b.txt"))
+    room.type("<Reading>", ":tabprevious | wincmd t", "<Enter>", ",y")
+    if "FILE_SAVED" not in (answer := agent.answer(call)):
+        raise Failure(answer)
+    if first["pid"] == second["pid"]:
+        raise Failure("one terminal")
+
+
+def autocommands_hear_what_happens(room):
+    names = ["Listening", "Connected", "Proposal", "Decided", "Closed"]
+    script(room, *(f"autocmd User IdeMcp{name} call writefile([json_encode(extend(#{{name: '{name}'}}, g:ide_mcp_event))],"
+                   " 'heard', 'a')" for name in names), "autocmd User IdeMcpProposal throw 'wrong'")
+    room.start()
+    agent = proposes(room, "b.txt", "new\n", "DIFF_REJECTED", "b.txt")
+    room.shows(room.proposal("b.txt"))
+    room.type(*room.keys.REJECT)
+    agent.done()
+    room.shows(room.keys.DETACHED)
+    heard = [json.loads(line) for line in (room.folder / "heard").read_text().splitlines()]
+    if [event["name"] for event in heard] != names:
+        raise Failure(f"heard: {heard}")
+    if heard[2]["path"] != room.path("b.txt") or heard[3]["verdict"] != "reject" or heard[1]["conn"] != heard[4]["conn"]:
+        raise Failure(f"heard: {heard}")
+    room.type(":messages", "<Enter>")
+    room.shows("User IdeMcpProposal: wrong")
+
+
+def doctor_shows_its_findings(room):
+    hand = Hand(room)
+    hand.run("doctor")
+    room.shows("^ok .* the sidecar listens on port " + room.lock().stem)
+    room.shows("^problem .*no agent is attached")
+    room.shows(r"^ok .*`:IdeMcp open` starts .*/claude")
+    room.shows("^ide-mcp doctor:")
+    room.shows("^ok .*CLAUDE_CODE_SSE_PORT names \"Vim\" on port " + room.lock().stem)
+    if evaluated(room, "bufname()") != "a.txt":
+        raise Failure("the window of before has not the focus")
+    hand.run("stop")
+    hand.run("doctor")
+    room.shows("^problem .*the sidecar does not listen: `:IdeMcp start`")
+
+
+def log_is_bounded(room):
+    """Its texts come from agents too."""
+    room.start()
+    event = room.made_up_events()
+    room.type(*room.keys.set_option("log", "debug"))
+    for number in range(1200):
+        event("problem", conn=1, message=f"number {number}\x1b[31m " + "x" * 5000)
+    await_("the last event is there",
+           lambda: "number 1199" in evaluated(room, "execute('IdeMcp log') .. getline('$')"))
+    lines = evaluated(room, "getline(1, '$')")
+    if len(lines) != 1000 or max(map(len, lines)) > 500 or not all(map(str.isprintable, lines)):
+        raise Failure(f"{len(lines)} lines, of at most {max(map(len, lines))} characters")
+
+
+# --- The terminal
+
+
+def terminal_stands_at_its_side(room):
+    """At that of the modifiers of the command, or else of the option."""
+    hand = Hand(room)
+    rows = {
+        "right": ("", "right", lambda row, column: row == 1 and column > 60),
+        "left": ("", "left", lambda row, column: row == 1 and column == 1),
+        "above": ("", "above", lambda row, column: row == 1 and column == 1),
+        "below": ("", "below", lambda row, column: row > 10 and column == 1),
+        "modifiers": ("vertical botright ", "below", lambda row, column: row == 1 and column > 50),
+    }
+    for count, (name, (before, layout, is_right)) in enumerate(rows.items(), 1):
+        def act(count=count, before=before, layout=layout, is_right=is_right):
+            room.type(*room.keys.set_option("terminal", {"layout": layout, "size": 0.4}))
+            room.type(f":{before}IdeMcp open", "<Enter>")
+            hand.terminal(count)
+            room.shows(RUNS)
+            room.type(*room.keys.LEAVE_TERMINAL)
+            place = evaluated(room, "win_screenpos(0) + [winwidth(0), winheight(0)]")
+            if not is_right(*place[:2]):
+                raise Failure(f"the place: {place}")
+            if layout in ("right", "left") and abs(place[2] - 48) > 1:
+                raise Failure(f"the width: {place}")
+            room.type("i", "<C-d>")
+            room.hides(RUNS)
+        of_row(name, act)
+
+
+def terminal_floats(room):
+    """A proposal opens no window over a popup, so the terminal makes room for it, and comes back."""
+    hand = Hand(room)
+    room.type(*room.keys.set_option("terminal", {"layout": "float"}))
+    hand.run("toggle")
+    facts = hand.terminal()
+    room.shows("[╔+].*claude")
+    room.shows(RUNS)
+    room.type("x")
+    hand.has_typed(facts, b"x")
+    for decide in [room.keys.REJECT, room.keys.run("reject")]:
+        agent = proposes(room, "b.txt", "new\n", "DIFF_REJECTED", "b.txt")
+        room.shows(room.proposal("b.txt"))
+        room.hides(RUNS)
+        room.type(*decide)
+        agent.done()
+        room.shows(RUNS)
+    room.type("y")
+    hand.has_typed(facts, b"xy")
+    room.type("<C-w>", ":IdeMcp toggle", "<Enter>")
+    room.hides(RUNS)
+    room.shows("second")
+    hand.run("send hello")
+    hand.has_typed(facts, *(b"xy" + text for text in paste("hello")))
+    hand.run("focus")
+    room.shows(RUNS)
+    room.type("<C-d>")
+    room.hides(RUNS)
+    hand.run("toggle")
+    hand.terminal(2)
+
+
+def terminals_have_names(room):
+    hand = Hand(room)
+    hand.run("open")
+    hand.terminal()
+    hand.run_in_terminal("open @review --continue")
+    second = hand.terminal(2)
+    if second["arguments"] != ["--continue"]:
+        raise Failure(f"the arguments: {second['arguments']}")
+    room.shows("claude @review")
+    hand.run_in_terminal("open @review --model x")
+    room.shows("ide-mcp: .*runs already, without these arguments")
+    hand.run_in_terminal("toggle @review")
+    room.hides("claude @review")
+    room.shows(RUNS)
+    hand.run_in_terminal("focus")
+    hand.run("send hello")  # to the one that was used last
+    hand.has_typed(hand.terminals()[0], *paste("hello"))
+    room.type(":IdeMcp open @", "<Tab>")
+    room.shows("IdeMcp open @review")
+
+
+def failed_agent_keeps_its_last_words(room):
+    hand = Hand(room)
+    (room.home / "commands/claude").write_text("#!/bin/sh\necho no key was found\nexit 3\n")
+    hand.run("open")
+    room.shows("ide-mcp: the agent ended with status 3")
+    room.shows("no key was found")
+
+
+def vim_ends_with_a_terminal(room):
+    hand = Hand(room)
+    hand.run("open")
+    facts = hand.terminal()
+    hand.run_in_terminal("toggle")
+    room.type(":qa", "<Enter>")
+    room.no_lock()
+    await_("the agent has ended", lambda: not os.path.exists(f"/proc/{facts['pid']}"))
+
+
+def terminal_waits_for_the_sidecar(room):
+    """An agent that starts before it listens would not find Vim."""
+    hand = Hand(room)
+    hand.run("stop")
+    room.no_lock()
+    hand.run("open")
+    if hand.terminal()["environment"].get("CLAUDE_CODE_SSE_PORT") != room.lock().stem:
+        raise Failure("the environment has not the port of the editor")
+
+
+def folder_of_the_agent_is_chosen(room):
+    (room.folder / "inner/deep").mkdir(parents=True)
+    (room.folder / ".git").write_text("gitdir: elsewhere\n")  # as in a worktree
+    script(room, "func Deep()", "  return getcwd() .. '/deep'", "endfunc")
+    hand = Hand(room)
+    room.type(":cd inner", "<Enter>")
+    rows = {"'cwd'": "inner", "'git'": "", "function('Deep')": "inner/deep"}
+    for count, (choice, folder) in enumerate(rows.items(), 1):
+        def act(count=count, choice=choice, folder=folder):
+            room.type("<Escape>", f":let g:ide_mcp = #{{terminal: #{{folder: {choice}}}}}", "<Enter>")
+            hand.run("open")
+            if (found := hand.terminal(count)["folder"]) != str(room.folder / folder):
+                raise Failure(f"the folder: {found}")
+            room.shows(RUNS)
+            room.type("<C-d>")
+            room.hides(RUNS)
+        of_row(choice, act)
+
+
+def terminal_of_a_command_is_outside(room):
+    """As a window of kitty or of a window manager. Its agent has the environment, and no shell sees the arguments."""
+    hand = Hand(room)
+    (room.home / "commands/window").write_text(
+        "#!/bin/bash\nshift 2\nexec script -qc \"$(printf '%q ' \"$@\")\" /dev/null\n")
+    (room.home / "commands/window").chmod(0o755)
+    room.type("<Escape>", ":let g:ide_mcp = #{terminal: #{provider: ['window', '--cwd', '{folder}', '{command}']}}", "<Enter>")
+    hand.run("open --model 'a b' ;touch")
+    facts = hand.terminal()
+    if facts["arguments"] != ["--model", "a b", ";touch"] or facts["folder"] != str(room.folder):
+        raise Failure(f"{facts['arguments']} in {facts['folder']}")
+    if facts["environment"].get("CLAUDE_CODE_SSE_PORT") != room.lock().stem:
+        raise Failure("the environment has not the port of the editor")
+    hand.run("send hello")
+    room.shows("ide-mcp: .*no terminal")
+
+
+def terminal_of_a_function(room):
+    """As a plugin for terminals has it: it returns the number of its buffer, or functions."""
+    script(room, "func Floating(terminal)", "  botright new",
+           "  return term_start(a:terminal.command, #{curwin: 1, cwd: a:terminal.folder})", "endfunc",
+           "func Note(line)", "  call writefile([a:line], 'asked', 'a')", "endfunc",
+           "func Foreign(terminal)", "  call Note(join(a:terminal.command) .. ' ' .. a:terminal.name)",
+           "  return #{Show: {-> Note('show')}, Hide: {-> Note('hide')}, IsShown: {-> v:true},"
+           " Type: {text, is_sent -> Note(text .. is_sent)}}", "endfunc")
+    hand = Hand(room)
+    room.type("<Escape>", ":let g:ide_mcp = #{terminal: #{provider: function('Floating')}}", "<Enter>")
+    hand.run("open --continue")
+    facts = hand.terminal()
+    if facts["arguments"] != ["--continue"] or facts["environment"].get("CLAUDE_CODE_SSE_PORT") != room.lock().stem:
+        raise Failure(f"{facts['arguments']}")
+    room.shows(RUNS)
+    hand.run_in_terminal("toggle")
+    room.hides(RUNS)
+    hand.run("send hello")
+    hand.has_typed(facts, *paste("hello"))
+    room.type("<Escape>", ":let g:ide_mcp = #{terminal: #{provider: function('Foreign')}}", "<Enter>")
+    hand.run("open @other -c")
+    hand.run("toggle @other")
+    hand.run("send two words", bang=True)
+    expected = ["claude -c @other", "show", "hide", "two wordsv:true"]
+    asked = room.folder / "asked"
+    await_("the function is asked", lambda: asked.exists() and len(asked.read_text().splitlines()) == len(expected))
+    if (found := asked.read_text().splitlines()) != expected:
+        raise Failure(f"asked: {found}")
+
+
+def terminal_in_tmux(room):
+    room.environment |= {"TMUX": f"{room.home}/tmux,1,0", "TMUX_PANE": "%0"}
+    hand = Hand(room)
+
+    def panes():
+        """Returns the panes beside Vim."""
+        return [pane for pane in room.tmux("list-panes", "-t", "%0", "-F", "#{pane_id}").split() if pane != "%0"]
+
+    def vim(*keys):
+        room.tmux("select-pane", "-t", "%0")
+        room.type(*keys)
+
+    room.tmux("set-environment", "-g", "HOME", str(room.home))
+    room.type(*room.keys.set_option("terminal", {"provider": "tmux"}))
+    hand.run("open --continue 'a b'")
+    facts = hand.terminal()
+    if facts["arguments"] != ["--continue", "a b"] or facts["folder"] != str(room.folder):
+        raise Failure(f"{facts['arguments']} in {facts['folder']}")
+    if facts["environment"].get("CLAUDE_CODE_SSE_PORT") != room.lock().stem:
+        raise Failure("the environment has not the port of the editor")
+    await_("the pane is there", lambda: len(panes()) == 1)
+    vim(*room.keys.run("send hello | you; $x"))
+    hand.has_typed(facts, *paste("hello | you; $x"))
+    vim(*room.keys.run("send go", bang=True))
+    hand.has_typed(facts, *(one + two + b"\r" for one in paste("hello | you; $x") for two in paste("go")))
+    for count in (0, 1, 0):
+        vim(*room.keys.run("toggle"))
+        await_(f"{count} panes beside Vim", lambda count=count: len(panes()) == count)
+    vim(*room.keys.run("focus"))
+    await_("the pane has the focus", lambda: len(panes()) == 1 and
+           room.tmux("display-message", "-p", "#{pane_id}").strip() == panes()[0])
+    room.type("<C-d>")
+    await_("the agent has ended", lambda: not panes())
+    vim(*room.keys.run("toggle"))
+    hand.terminal(2)
+    await_("another pane is there", lambda: len(panes()) == 1)
+
+
+# --- Mentions
+
+FERN = """func Node(line)
+  return #{_path: getcwd() .. '/' .. a:line}
+endfunc
+func fern#helper#new()
+  return #{sync: #{get_cursor_node: {-> Node(getline('.'))},
+    \\ get_selected_nodes: {-> map(copy(get(b:, 'marked', [])), {_, line -> Node(line)})}}}
+endfunc
+"""
+NERDTREE = """let NERDTreeFileNode = {}
+func NERDTreeFileNode.GetSelected()
+  let line = getline('.')
+  return #{path: #{str: {-> getcwd() .. '/' .. line}}}
+endfunc
+"""
+
+
+def trees_of_plugins_are_understood(room):
+    """Stand-ins with the functions that the help files of fern and NERDTree document. Dirvish has the paths as its lines."""
+    script(room, NERDTREE)
+    (room.home / ".vim/autoload/fern").mkdir(parents=True)
+    (room.home / ".vim/autoload/fern/helper.vim").write_text(FERN)
+    hand = Hand(room)
+    agent = RawAgent(room)
+    room.shows("hostile 1")
+    for name in ["fern", "nerdtree", "dirvish"]:
+        def act(name=name):
+            folder = f"{room.folder}/" if name == "dirvish" else ""
+            room.type("<Escape>", f":enew | setlocal buftype=nofile | call setline(1, ['{folder}a.txt', '{folder}b.txt'])"
+                      f" | setfiletype {name}", "<Enter>", "gg")
+            rows = [(["j", *hand.room.keys.run("mention")], ["b.txt"]),
+                    (hand.room.keys.run("mention", lines=(1, 2)), ["a.txt", "b.txt"])]
+            if name == "fern":
+                marks = [":let b:marked = ['b.txt', 'a.txt']", "<Enter>"]
+                rows.append(([*marks, *hand.room.keys.run("mention")], ["b.txt", "a.txt"]))
+            for keys, names in rows:
+                agent.mentions.clear()
+                room.type(*keys)
+                await_(f"{names} are mentioned", lambda names=names: agent.mentions == [room.path(name) for name in names])
+        of_row(name, act)
+
+
+def tree_of_netrw_is_understood(room):
+    """The style with a tree in it, and a folder below."""
+    (room.folder / "inner").mkdir()
+    room.write("inner/deep.txt", "deep\n")
+    script(room, "let g:netrw_liststyle = 3")
+    hand = Hand(room)
+    agent = RawAgent(room)
+    room.shows("hostile 1")
+    room.type(":Explore", "<Enter>", "/inner", "<Enter>", "<Enter>")
+    room.shows("deep.txt")
+    room.type("/deep", "<Enter>")
+    hand.run("mention")
+    await_("the file is mentioned", lambda: agent.mentions == [room.path("inner/deep.txt")])
+
+
+# --- Proposals
+
+
+def tab_of_a_proposal_has_a_name_that_a_person_knows(room):
+    """Vim would show `i//1/p/a.txt`. A name is no part of the format of the line."""
+    name = "100%{x}%#Error#.txt"
+    room.start()
+    for file in ["a.txt", name]:
+        agent = proposes(room, file, "new\n", "DIFF_REJECTED", file)
+        room.shows(r"^.* " + re.escape(file) + ": proposal")
+        if re.search(r"i//", room.screen()):
+            raise Failure("the tab has the name of a buffer")
+        room.type("gt")
+        room.shows("^ ?a.txt .*" + re.escape(file) + ": proposal")
+        room.type("gt", *room.keys.REJECT)
+        agent.done()
+        room.hides("proposal")
+        if evaluated(room, "&tabline") != "":
+            raise Failure("the line of the tabs stays")
+    room.type(":set tabline=mine", "<Enter>")
+    agent = proposes(room, "a.txt", "new\n", "DIFF_REJECTED", "a.txt")
+    room.shows("^mine")
+    room.type(*room.keys.REJECT)
+    agent.done()
+
+
+def hunks_are_taken_one_by_one(room):
+    old = "".join(f"line {number}\n" for number in range(30))
+    room.write("a.txt", old)
+    new = old.replace("line 2\n", "line two\n").replace("line 25\n", "line twenty-five\n")
+    room.start()
+    for layout in ["tab", "vertical", "horizontal"]:
+        def act(layout=layout):
+            room.type(*room.keys.set_option("layout", layout))
+            agent = proposes(room, "a.txt", new, "FILE_SAVED", old.replace("line 25\n", "line twenty-five\n"))
+            room.shows(room.proposal())
+            room.type("gg]cdo", "<Reading>", ":w", "<Enter>")  # the first change is not wanted
+            agent.done()
+            room.hides(room.proposal())
+        of_row(layout, act)
+
+
+def inline_layout_shows_both(room):
+    rows = {
+        "a change": ("one\ntwo\nthree\n", "one\n2\nthree\n", "one\ntwo\n2\nthree"),
+        "an addition": ("one\nthree\n", "one\ntwo\nthree\n", "one\ntwo\nthree"),
+        "a removal": ("one\ntwo\nthree\n", "one\nthree\n", "one\ntwo\nthree"),
+        "a removal at the end": ("one\ntwo\nthree\n", "one\n", "one\ntwo\nthree"),
+        "two changes": ("a\nb\nc\nd\ne\n", "a\nB\nc\nD\ne\n", "a\nb\nB\nc\nd\nD\ne"),
+        "several lines": ("a\nb\nc\nd\n", "a\nx\nd\n", "a\nb\nc\nx\nd"),
+        "control characters": ("a\x1b[31mb\n", "x\n", "a [31mb\nx"),
+    }
+    room.start()
+    room.type(*room.keys.set_option("layout", "inline"))
+    for name, (old, new, shown) in rows.items():
+        def act(old=old, new=new, shown=shown):
+            room.write("b.txt", old)
+            agent = proposes(room, "b.txt", new, "FILE_SAVED", new)
+            room.shows(room.proposal("b.txt"))
+            room.shows("^" + " *\n".join(map(re.escape, shown.split("\n"))) + " *$")
+            room.type("<Reading>", ":w", "<Enter>")
+            agent.done()
+            room.hides(room.proposal())
+        of_row(name, act)
+
+
+def write_all_decides_on_no_other_window(room):
+    """The person saves the files, and has not decided on the proposal beside them."""
+    room.start()
+    agent = RawAgent(room)
+    room.shows("hostile 1")
+    for layout in ["vertical", "horizontal", "inline"]:
+        def act(layout=layout):
+            room.type(*room.keys.set_option("layout", layout))
+            call = agent.propose(room.path("a.txt"), "new\n")
+            room.shows(room.proposal())
+            room.type(*room.keys.INSERT_LINE, "<Reading>", "<C-w>", "t", ":wa", "<Enter>")
+            room.shows("in its own window")
+            time.sleep(0.5)
+            if call in agent.answers:
+                raise Failure(f"decided: {agent.answers[call]}")
+            room.type(*room.keys.run("accept"))
+            if "FILE_SAVED" not in (answer := agent.answer(call)):
+                raise Failure(answer)
+            room.hides(room.proposal())
+        of_row(layout, act)
+
+
+def text_typed_into_a_proposal_that_waits_again_stays(room):
+    """The agent withdraws it, while another one is shown."""
+    hand = Hand(room)
+    agent = RawAgent(room)
+    room.shows("hostile 1")
+    agent.propose(room.path("a.txt"), "one\n", "first")
+    room.shows(room.proposal())
+    room.type(*room.keys.INSERT_LINE)
+    second = agent.propose(room.path("b.txt"), "two\n", "second")
+    room.shows(room.keys.NOTICE)
+    hand.run("next")
+    room.shows(room.proposal("b.txt"))
+    agent.answer(agent.call("close_tab", tab_name="first"))
+    room.shows(r"ide-mcp: the agent withdrew a\.txt\. Your text: :b\d+")
+    room.shows(room.proposal("b.txt"))
+    hand.run("reject")
+    agent.answer(second)
+    room.type(":b withdrawn", "<Enter>")
+    room.shows("^edited")
+    room.shows("^one")
+
+
+def windows_have_their_sizes_again(room):
+    room.start()
+    room.type(":new | 5wincmd _ | vnew | vertical resize 33 | wincmd b", "<Enter>")
+    before = evaluated(room, "winrestcmd()")
+    for layout in ["vertical", "horizontal", "inline"]:
+        def act(layout=layout):
+            room.type(*room.keys.set_option("layout", layout))
+            agent = proposes(room, "b.txt", "new\n", "DIFF_REJECTED", "b.txt")
+            room.shows(room.proposal("b.txt"))
+            room.type(*room.keys.run("reject"))
+            agent.done()
+            room.hides(room.proposal())
+            if (after := evaluated(room, "winrestcmd()")) != before:
+                raise Failure(f"{before} becomes {after}")
+        of_row(layout, act)
+
+
+# --- Problems, and what a model can ask
+
+
+def problems_of_ale_are_problems(room):
+    """Once, also if ALE writes them into a list. With the ALE of Debian if it is installed, and else with its variable."""
+    linter = ("call ale#linter#Define('text', #{name: 'words', executable: 'cat', command: 'cat', callback: {buffer, lines ->"
+              " [#{lnum: 1, col: 5, end_col: 6, text: 'is wrong', type: 'W'}]}})")
+    has_ale = os.path.isdir(ALE)
+    if has_ale:
+        script(room, f"set runtimepath^={ALE}", "let g:ale_loclist_msg_format = '%linter%: %s'")
+    else:
+        script(room, "func Lint()", "  let g:ale_buffer_info = {bufnr(): #{loclist: [#{lnum: 1, col: 5, end_lnum: 1, end_col: 6,"
+               " text: 'is wrong', type: 'W', linter_name: 'words', bufnr: bufnr()}]}}",
+               "  call setloclist(0, [], ' ', #{title: 'a.txt', items: [#{bufnr: bufnr(), lnum: 1, col: 5, type: 'W',"
+               " text: 'words: is wrong'}]})", "  doautocmd User ALELintPost", "endfunc")
+    room.start()
+    if has_ale:
+        room.type(":" + linter, "<Enter>", ":let b:ale_linters = ['words'] | set filetype=text | ALELint", "<Enter>")
+    else:
+        room.type(":call Lint()", "<Enter>")
+    await_("the problem is known", lambda: "is wrong" in room.run("call", "getDiagnostics", "{}"))
+    expected = {"message": "is wrong", "severity": "Warning", "source": "words",
+                "range": {"start": {"line": 0, "character": 2}, "end": {"line": 0, "character": 4}}}
+    if (found := json.loads(room.run("call", "getDiagnostics", "{}"))[0]["diagnostics"]) != [expected]:
+        raise Failure(f"the problems: {found}")
+
+
+def model_has_no_tools_by_default(room):
+    room.start()
+    if found := [name for name in ["symbols", "references", "files"] if re.search(rf"^{name}\b", room.run("tools"), re.M)]:
+        raise Failure(f"offered: {found}")
+
+
+def model_asks_for_files_and_symbols(room):
+    subprocess.run(["git", "init", "-q", room.folder], check=True)
+    room.write("tags", "!_TAG_FILE_SORTED\t1\t/x/\nfoo\ta.txt\t/^second$/;\"\tf\nother\tb.txt\t1;\"\tf\n")
+    room.write(".gitignore", "ignored\n")
+    room.write("ignored", "x")
+    for number in range(1200):
+        (room.folder / f"many{number}.c").touch()
+    (room.home / "secret.txt").write_text("x\n")
+    (room.folder / "link.txt").symlink_to(room.home / "secret.txt")
+    room.start()
+    room.restart(*room.keys.set_option("tools", ["symbols", "files", "references"]))
+    room.lock()
+
+    def asks(tool, **arguments):
+        answer = room.run("call", tool, json.dumps(arguments))
+        return json.loads(answer) if answer.startswith("{") else answer
+
+    found = asks("files")
+    if found["shown"] != 1000 or found["total"] < 1204 or len(found["files"]) != 1000 or found["folder"] != str(room.folder):
+        raise Failure(f"{found['shown']} of {found['total']}")
+    found = asks("files", contains="txt")
+    if sorted(name for name in found["files"] if ".swp" not in name) != ["a.txt", "b.txt", "link.txt"]:
+        raise Failure(f"{found}")
+    if (found := asks("symbols", path="a.txt")) != {"symbols": [{"name": "foo", "kind": "f", "line": 2}], "shown": 1, "total": 1}:
+        raise Failure(f"{found}")
+    for path in ["../secret.txt", str(room.home / "secret.txt"), "/etc/passwd", "link.txt", "none.txt", "a\nb", ""]:
+        for tool, more in [("symbols", {}), ("references", {"line": 1, "column": 1})]:
+            if "no such file" not in (answer := asks(tool, path=path, **more)) and "name of a file" not in answer:
+                raise Failure(f"{tool} of {path!r}: {answer}")
+    for arguments in [{"path": 1}, {"path": "a.txt", "line": 0, "column": 1}, {"path": "a.txt", "line": "x", "column": 1}]:
+        if not isinstance(answer := asks("references", **arguments), str):
+            raise Failure(f"references of {arguments}: {answer}")
+
+
+LSP = """func lsp#get_allowed_servers(buffer)
+  return ['words']
+endfunc
+func lsp#send_request(server, request)
+  call writefile([json_encode([a:request.method, a:request.params])], 'asked', 'a')
+  let range = #{start: #{line: 1, character: 0}, end: #{line: 1, character: 3}}
+  let uri = a:request.params.textDocument.uri
+  let result = a:request.method =~ 'Symbol' ? [#{name: 'outer', kind: 5, range: range, selectionRange: range, children:
+    \\ [#{name: 'inner', kind: 6, range: range, selectionRange: range}]}]
+    \\ : [#{uri: uri, range: range}, #{uri: 'file:///etc/passwd', range: range}]
+  call timer_start(100, {-> a:request.on_notification(#{response: #{result: result}})})
+endfunc
+"""
+
+
+def model_asks_a_language_server(room):
+    """A stand-in for vim-lsp, with the functions that its help file documents."""
+    (room.home / ".vim/autoload").mkdir(parents=True)
+    (room.home / ".vim/autoload/lsp.vim").write_text(LSP)
+    room.start()
+    room.type(":call lsp#get_allowed_servers(1)", "<Enter>")
+    room.restart(*room.keys.set_option("tools", ["symbols", "references"]))
+    room.lock()
+    symbols = json.loads(room.run("call", "symbols", '{"path": "a.txt"}'))
+    if symbols["symbols"] != [{"name": "outer", "kind": 5, "line": 2}, {"name": "inner", "kind": 6, "line": 2}]:
+        raise Failure(f"{symbols}")
+    references = json.loads(room.run("call", "references", '{"path": "a.txt", "line": 1, "column": 2}'))
+    if references["references"] != [{"path": room.path("a.txt"), "line": 2}] or references["total"] != 1:
+        raise Failure(f"{references}")
+    asked = json.loads((room.folder / "asked").read_text().splitlines()[1])
+    if asked[1]["position"] != {"line": 0, "character": 2}:  # behind a character of two units
+        raise Failure(f"asked: {asked}")
+
+
+# --- Cost
+
+MOVES, LINES, BAR = 1000, 50_000, 0.2  # milliseconds at the median
+
+
+def selection_costs_little(room):
+    """Of the time of the editor, for each move of the cursor in a long file, with all that follows the move."""
+    room.write("long.txt", "".join(f"line {number} of a file with 𝒳\n" for number in range(LINES)))
+    script(room, "func Measure()", "  let times = []", f"  for number in range({MOVES})", f"    let line = 1 + number * 7919 % {LINES}",
+           "    let begin = reltime()", "    call cursor(line, 3)", "    doautocmd CursorMoved",
+           "    call ide_mcp#context#SendSelection(0)", "    call add(times, reltimefloat(reltime(begin)) * 1000)", "  endfor",
+           "  call writefile([json_encode(sort(times, 'f'))], 'times')", "endfunc")
+    room.start("long.txt")
+    agent = room.play({"sleep": 60000})
+    room.shows(room.keys.ATTACHED)
+    room.type(":call Measure()", "<Enter>")
+    times = room.folder / "times"
+    await_("the times are there", lambda: times.exists() and times.read_text().endswith("\n"), 60)
+    agent.process.kill()
+    found = json.loads(times.read_text())
+    median = found[len(found) // 2]
+    print(f"      a selection takes {median:.3f} ms at the median of {len(found)} moves in {LINES} lines,"
+          f" {found[len(found) * 99 // 100]:.3f} ms at the 99th percentile")
+    if len(found) != MOVES or median > BAR:
+        raise Failure(f"{median:.3f} ms, more than {BAR} ms")
+
+
+ALL = [value for value in list(globals().values()) if is_scenario(value) and value.__module__ == "vim_hand"]
