@@ -10,7 +10,7 @@ from hand import RUNS, Hand, paste, proposes
 from hostile import RawAgent, is_scenario, of_row
 from run import ROOT, Failure, await_
 
-ALE = "/usr/share/vim-ale"  # where Debian has it
+ALE = os.environ.get("IDE_MCP_ALE", "/usr/share/vim-ale")  # where Debian has it
 
 
 def script(room, *lines):

@@ -59,7 +59,7 @@ enddef
 
 # Returns the names of terminals, for the completion.
 export def Names(): list<string>
-  return copy(terminals)->filter((_, terminal) => terminal.name != '')->mapnew((_, terminal) => terminal.name)
+  return terminals->mapnew((_, terminal) => terminal.name)->sort()->uniq()
 enddef
 
 # --- The parts of that.
@@ -85,7 +85,7 @@ enddef
 
 # Finds the terminal that the words name, or starts it, and calls a function with it and with whether it is new. The first
 # word can be a name, such as `@review`, for one more terminal in the same folder; without it, the one that was used last
-# is meant.
+# is meant. The first one has the name `@1`.
 def Choose(text: string, mods: string, Then: func(dict<any>, bool))
   sidecar.ReadOptions()
   const option = sidecar.options.terminal
@@ -112,7 +112,7 @@ def Choose(text: string, mods: string, Then: func(dict<any>, bool))
     plain.Warn($'{command[0]} is not in PATH: install it, or name another command in g:ide_mcp.terminal.command')
     return
   endif
-  WhenListening(() => Start({name: name, folder: folder, command: command, size: option.size, layout: option.layout,
+  WhenListening(() => Start({name: name ?? '@1', folder: folder, command: command, size: option.size, layout: option.layout,
     before: win_getid()}, option.provider, (terminal) => Use(terminal, true)))
 enddef
 
