@@ -19,7 +19,12 @@ def command(root, home, file):
 
 # The colors of the picture, as numbers that do not depend on the terminal.
 TRUE_COLOR = r'let &t_8f = "\e[38;2;%lu;%lu;%lum" | let &t_8b = "\e[48;2;%lu;%lu;%lum" | set termguicolors'
-PICTURE = ["--cmd", TRUE_COLOR, "-c", " | ".join([
+PICTURE_HAS_AGENT = True
+PICTURE_TITLE = "An agent in a terminal of {} proposes a change: the old lines are red, the new ones green"
+OPTIONS = ("let g:ide_mcp = #{layout: 'inline', focus: v:false, terminal:"
+           " #{command: ['sh', '-c', 'echo \"$ $*\"; exec \"$@\"', '', 'ide-mcp', 'agent', 'diff', 'src/store.rs', '../new.rs'],"
+           " size: 0.4}}")
+PICTURE = ["--cmd", TRUE_COLOR, "--cmd", OPTIONS, "-c", "autocmd VimEnter * IdeMcp open", "-c", " | ".join([
     "syntax on",
     "colorscheme slate",
     "hi Normal guifg=#c8ccd4 guibg=#1c1f26",
@@ -28,6 +33,8 @@ PICTURE = ["--cmd", TRUE_COLOR, "-c", " | ".join([
     "hi DiffChange guibg=#28324a guifg=NONE",
     "hi DiffText guibg=#44598c guifg=NONE gui=NONE",
     "hi DiffDelete guibg=#3b2429 guifg=#3b2429",
+    "hi IdeMcpOld guibg=#3b2429 guifg=#c8ccd4",
+    "hi Terminal guifg=#c8ccd4 guibg=#16191f",
 ])]
 
 

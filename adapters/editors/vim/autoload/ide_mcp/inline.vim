@@ -8,11 +8,13 @@ const max_edits = 300 # lines that differ before a change is shown as one: the s
 const max_old = 2000 # lines of before that are shown
 const max_columns = 500 # of such a line
 
-sign_define('ide_mcp_new', {linehl: 'DiffAdd'})
+highlight default link IdeMcpOld DiffDelete
+highlight default link IdeMcpNew DiffAdd
+sign_define('ide_mcp_new', {linehl: 'IdeMcpNew'})
 
 # Marks what a proposal changes, and goes to the first change.
 export def Mark(buffer: number, old: list<string>, new: list<string>)
-  if empty(prop_type_get('ide_mcp_old')) | prop_type_add('ide_mcp_old', {highlight: 'DiffDelete'}) | endif
+  if empty(prop_type_get('ide_mcp_old')) | prop_type_add('ide_mcp_old', {highlight: 'IdeMcpOld'}) | endif
   setlocal signcolumn=no
   var rest = max_old
   for [from, count, place, added] in Changes(old, new)
@@ -22,8 +24,10 @@ export def Mark(buffer: number, old: list<string>, new: list<string>)
     # Behind the last line there is none above which a text could stand.
     const is_end = place >= len(new)
     for line in count == 0 ? [] : old[from : from + min([count, rest]) - 1]
-      const shown = line->substitute('\t', repeat(' ', &tabstop), 'g')->plain.Line(max_columns)
-      prop_add(is_end ? len(new) : place + 1, 0, {bufnr: buffer, type: 'ide_mcp_old', text: shown ?? ' ',
+      const shown = plain.Line(line->substitute('\t', repeat(' ', &tabstop), 'g'), max_columns)
+      # Up to the edge, the color is that of the old line, and not of the new one below.
+      const edge = repeat(' ', max([&columns - strdisplaywidth(shown), 1]))
+      prop_add(is_end ? len(new) : place + 1, 0, {bufnr: buffer, type: 'ide_mcp_old', text: shown .. edge,
         text_align: is_end ? 'below' : 'above', text_wrap: 'truncate'})
     endfor
     rest -= min([count, rest])

@@ -80,6 +80,7 @@ export def Show(proposal: dict<any>): func
       if layout != 'tab' | execute 'resize' room * 3 / 4 | endif
       execute 'silent' (layout == 'horizontal' ? 'belowright' : 'rightbelow vertical') 'sbuffer' proposed
     endif
+    if layout == 'inline' | execute 'resize' room * 3 / 4 | endif
     CheckShown(proposed, root)
     &l:statusline = ' %{b:ide_mcp.warning}%{b:ide_mcp.proposal.keys}' .. (layout == 'inline' ? '%{ide_mcp#view#Note()}' : '')
       .. '%<%{b:ide_mcp.text} %m'
