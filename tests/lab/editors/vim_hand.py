@@ -353,6 +353,45 @@ def terminal_in_tmux(room):
     await_("another pane is there", lambda: len(panes()) == 1)
 
 
+def terminal_leaves_the_tab_of_a_proposal(room):
+    """The person has shown it there, and the tab ends with the proposal."""
+    hand = Hand(room)
+    hand.run("open")
+    hand.terminal()
+    hand.run_in_terminal("focus")
+    for decide in [*map(room.keys.run, ["accept", "reject"]), [":q!", "<Enter>"]]:
+        agent = RawAgent(room)
+        call = agent.propose(room.path("b.txt"), "new\n")
+        room.shows(room.proposal("b.txt"))
+        room.type("<Reading>", *room.keys.run("focus"))
+        room.shows(RUNS)
+        hand.run_in_terminal("focus")
+        room.type(*decide)
+        agent.answer(call)
+        room.hides(room.proposal())
+        room.shows("second")
+        room.shows(RUNS)
+        if (found := evaluated(room, "[tabpagenr('$'), winnr('$'), bufname()]")) != [1, 2, "a.txt"]:
+            raise Failure(f"tabs, windows and buffer: {found}")
+        agent.end()
+
+
+def wrong_option_is_named(room):
+    hand = Hand(room)
+    for name, value, message in [
+        ("layout", "unified", 'the option layout is "unified", and has to be one of tab, vertical, horizontal, inline'),
+        ("terminal", {"layout": "up"}, 'the option terminal.layout is "up"'),
+        ("terminal", {"provider": "kitty"}, 'the option terminal.provider is "kitty"'),
+        ("tools", ["symbol"], 'the option tools has no "symbol"'),
+    ]:
+        def act(name=name, value=value, message=message):
+            room.type(*room.keys.set_option(name, value))
+            hand.run("doctor")
+            room.shows(f"ide-mcp: {re.escape(message)}")
+            room.type(":let g:ide_mcp = {} | only", "<Enter>")
+        of_row(f"{name} {value}", act)
+
+
 # --- Mentions
 
 FERN = """func Node(line)

@@ -131,7 +131,7 @@ def Mention(rest: string, lines: list<number>)
   endif
   if empty(paths) | plain.Warn('no file is mentioned: the buffer has no file') | return | endif
   for path in paths
-    if rest != '' && getftype(path) == '' | plain.Warn($'no file is mentioned: there is no {path}') | return | endif
+    if getftype(path) == '' | plain.Warn($'no file is mentioned: there is no {path}') | return | endif
     if !agents.Mention(path, span) | return | endif
   endfor
   if empty(agents.attached) | plain.Warn('no agent is attached: the mention waits up to 30 s for one') | endif
@@ -209,7 +209,7 @@ const handlers: dict<func> = {
 }
 
 # `:help ide-mcp-options`
-extend(sidecar.options, {
+extend(sidecar.defaults, {
   command: ['ide-mcp', 'sidecar'],
   config: {
     prompts: [{name: 'review', description: 'Review the open file', arguments: [{name: 'focus'}]}],
@@ -220,6 +220,7 @@ extend(sidecar.options, {
   layout: 'tab',
   focus: true,
   tools: [],
+  log: 'info',
   answers: extendnew(answers, tools.answers)->extend({
     review: (event) => 'Review the file that is open in the editor, above all '
       .. get(event.arguments, 'focus', 'the selected lines') .. '.',
@@ -230,6 +231,8 @@ extend(sidecar.options, {
   show: view.Show,
   on_event: (_) => 0,
 })
+
+sidecar.ReadOptions()
 
 extend(sidecar.hooks, {
   receive: Receive,

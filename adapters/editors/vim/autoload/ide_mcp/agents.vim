@@ -64,8 +64,9 @@ enddef
 # Notes the folder in which an agent works, by which a person knows it.
 export def Roots(event: dict<any>)
   if !has_key(attached, event.conn) || type(event.roots) != v:t_list | return | endif
-  const uri = get(event.roots, 0, {})
-  attached[event.conn].folder = type(uri) == v:t_dict ? plain.Line(plain.Tail(string(get(uri, 'uri', ''))->trim("'")), 32) : ''
+  const root = get(event.roots, 0, {})
+  const uri = type(root) == v:t_dict ? get(root, 'uri', '') : ''
+  attached[event.conn].folder = type(uri) == v:t_string ? plain.Line(plain.Tail(trim(uri, '/', 2)), 32) : ''
 enddef
 
 export def Leave(event: dict<any>)

@@ -8,8 +8,18 @@ import autoload './program.vim'
 const [max_deaths, within] = [5, 60] # a sidecar that dies more often within so many seconds is not started again
 const max_nul = 500'000 # NULs in an event: 0.3 s
 
-# `:help ide-mcp-options`. At each start, those of the person replace the defaults.
+# `:help ide-mcp-options`. Those of the person replace the defaults.
 export var options: dict<any> = {}
+export var defaults: dict<any> = {}
+
+# The values of options that are words. In place of some, a person can give a function or a list.
+const words: dict<list<string>> = {
+  layout: ['tab', 'vertical', 'horizontal', 'inline'],
+  log: ['debug', 'info', 'warn', 'off'],
+  'terminal.layout': ['right', 'left', 'above', 'below', 'tab', 'float'],
+  'terminal.provider': ['vim', 'tmux'],
+  'terminal.folder': ['cwd', 'git'],
+}
 
 # What the plugin does with an event, and once a process has ended: `receive` and `forget`.
 export var hooks: dict<func> = {}
@@ -70,8 +80,17 @@ enddef
 
 # Takes over the options of the person. Of those that are dictionaries, the members that are named replace the defaults.
 export def ReadOptions()
-  extend(options, get(g:, 'ide_mcp', {})->mapnew((name, Value) =>
-    type(Value) == v:t_dict && type(get(options, name)) == v:t_dict ? extendnew(options[name], Value) : Value))
+  extend(options, defaults)->extend(get(g:, 'ide_mcp', {})->mapnew((name, Value) =>
+    type(Value) == v:t_dict && type(get(defaults, name)) == v:t_dict ? extendnew(defaults[name], Value) : Value))
+  for [name, values] in items(words)
+    const Value = name =~ '^terminal' ? options.terminal[name[9 :]] : get(options, name)
+    if type(Value) == v:t_string && index(values, Value) < 0
+      plain.Warn($'the option {name} is "{Value}", and has to be one of {join(values, ", ")}')
+    endif
+  endfor
+  for name in options.tools
+    if !has_key(options.answers, name) | plain.Warn($'the option tools has no "{name}"') | endif
+  endfor
 enddef
 
 # Returns the configuration of the person. Tools of their own come beside those of the plugin.

@@ -259,11 +259,24 @@ enddef
 # Hides the popup with the terminal, in which Vim opens no other window. Returns whether there was one.
 export def StepAside(): bool
   const shown = copy(terminals)->filter((_, terminal) => Popup(terminal) > 0 && IsInside(terminal))
-  aside = get(shown, 0, {})
-  if !empty(aside) | Hide(aside) | endif
-  return !empty(aside)
+  if empty(shown) | return false | endif
+  aside = shown[0]
+  Hide(aside)
+  return true
 enddef
 
+# Hides the terminal in the tab of a window. Returns whether there was one.
+export def Leave(window: number): bool
+  const tab = win_id2tabwin(window)[0]
+  const shown = copy(terminals)->filter((_, terminal) => tab > 0 && has_key(terminal, 'buffer')
+    && index(tabpagebuflist(tab), terminal.buffer) >= 0)
+  if empty(shown) | return false | endif
+  aside = shown[0]
+  Hide(aside)
+  return true
+enddef
+
+# Shows it again.
 export def Return()
   if index(terminals, aside) >= 0 | Go(aside) | endif
 enddef

@@ -48,6 +48,8 @@ export def Show(proposal: dict<any>): func
       : index([former, proposed], bufnr()) >= 0
     if is_inside | win_gotoid(before) | endif
     feedkeys("\<Ignore>", 'n') # a terminal receives the next key
+    # The person has shown it in the tab of the proposal, which would stay for it.
+    const has_moved = layout == 'tab' && terminal.Leave(get(win_findbuf(former) + win_findbuf(proposed), 0))
     # Those of a view that failed early have only names.
     const named = getbufinfo()->filter((_, info) => stridx(info.name, root) == 0)->map((_, info) => info.bufnr)
     for buffer in extend([former, proposed], named)
@@ -56,6 +58,10 @@ export def Show(proposal: dict<any>): func
     if layout != 'tab' && WindowsOf(before) == around | win_execute(before, sizes) | endif
     TabLine()
     if from_terminal && win_getid() == before | terminal.Return() | endif
+    if has_moved
+      terminal.Return()
+      win_gotoid(before)
+    endif
   }
   const Close = () => {
     if is_open && getbufvar(proposed, '&modified', false) | KeepBuffer(proposal, proposed) | endif
@@ -195,7 +201,7 @@ enddef
 
 # Returns the layout of a proposal. A diff in a tab with other windows of a diff would compare all of them.
 def Layout(): string
-  const layout = get({split: 'vertical', unified: 'inline'}, sidecar.options.layout, sidecar.options.layout)
+  const layout = sidecar.options.layout
   const has_diff = gettabinfo(tabpagenr())[0].windows->indexof((_, window) => getwinvar(window, '&diff')) >= 0
   return index(['vertical', 'horizontal', 'inline'], layout) < 0 || (has_diff && layout != 'inline') ? 'tab' : layout
 enddef
