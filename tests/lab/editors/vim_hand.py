@@ -31,6 +31,12 @@ def evaluated(room, expression):
     return found
 
 
+def asked(room, tool, **arguments):
+    """Returns the answer of a tool: an object, or the text of a failure."""
+    answer = room.run("call", tool, json.dumps(arguments))
+    return json.loads(answer) if answer.startswith("{") else answer
+
+
 # --- The plugin as a whole
 
 
@@ -623,24 +629,20 @@ def model_asks_for_files_and_symbols(room):
     room.restart(*room.keys.set_option("tools", ["symbols", "files", "references"]))
     room.lock()
 
-    def asks(tool, **arguments):
-        answer = room.run("call", tool, json.dumps(arguments))
-        return json.loads(answer) if answer.startswith("{") else answer
-
-    found = asks("files")
+    found = asked(room, "files")
     if found["shown"] != 1000 or found["total"] < 1204 or len(found["files"]) != 1000 or found["folder"] != str(room.folder):
         raise Failure(f"{found['shown']} of {found['total']}")
-    found = asks("files", contains="txt")
+    found = asked(room, "files", contains="txt")
     if sorted(name for name in found["files"] if ".swp" not in name) != ["a.txt", "b.txt", "link.txt"]:
         raise Failure(f"{found}")
-    if (found := asks("symbols", path="a.txt")) != {"symbols": [{"name": "foo", "kind": "f", "line": 2}], "shown": 1, "total": 1}:
+    if (found := asked(room, "symbols", path="a.txt")) != {"symbols": [{"name": "foo", "kind": "f", "line": 2}], "shown": 1, "total": 1}:
         raise Failure(f"{found}")
     for path in ["../secret.txt", str(room.home / "secret.txt"), "/etc/passwd", "link.txt", "none.txt", "a\nb", ""]:
         for tool, more in [("symbols", {}), ("references", {"line": 1, "column": 1})]:
-            if "no such file" not in (answer := asks(tool, path=path, **more)) and "name of a file" not in answer:
+            if "no such file" not in (answer := asked(room, tool, path=path, **more)) and "name of a file" not in answer:
                 raise Failure(f"{tool} of {path!r}: {answer}")
     for arguments in [{"path": 1}, {"path": "a.txt", "line": 0, "column": 1}, {"path": "a.txt", "line": "x", "column": 1}]:
-        if not isinstance(answer := asks("references", **arguments), str):
+        if not isinstance(answer := asked(room, "references", **arguments), str):
             raise Failure(f"references of {arguments}: {answer}")
 
 
@@ -663,19 +665,23 @@ def model_asks_a_language_server(room):
     """A stand-in for vim-lsp, with the functions that its help file documents."""
     (room.home / ".vim/autoload").mkdir(parents=True)
     (room.home / ".vim/autoload/lsp.vim").write_text(LSP)
+    room.write("ü 𝒳.txt", "𝒳bc def\n")
     room.start()
     room.type(":call lsp#get_allowed_servers(1)", "<Enter>")
     room.restart(*room.keys.set_option("tools", ["symbols", "references"]))
     room.lock()
-    symbols = json.loads(room.run("call", "symbols", '{"path": "a.txt"}'))
-    if symbols["symbols"] != [{"name": "outer", "kind": 5, "line": 2}, {"name": "inner", "kind": 6, "line": 2}]:
-        raise Failure(f"{symbols}")
-    references = json.loads(room.run("call", "references", '{"path": "a.txt", "line": 1, "column": 2}'))
-    if references["references"] != [{"path": room.path("a.txt"), "line": 2}] or references["total"] != 1:
-        raise Failure(f"{references}")
-    asked = json.loads((room.folder / "asked").read_text().splitlines()[1])
-    if asked[1]["position"] != {"line": 0, "character": 2}:  # behind a character of two units
-        raise Failure(f"asked: {asked}")
+    both = [{"name": "outer", "kind": 5, "line": 2}, {"name": "inner", "kind": 6, "line": 2}]
+    if (found := asked(room, "symbols", path="a.txt")) != {"symbols": both, "shown": 2, "total": 2}:
+        raise Failure(f"{found}")
+    for name in ["a.txt", "ü 𝒳.txt"]:
+        room.type(f":edit {name}", "<Enter>")
+        room.shows(f"^{name} ")
+        expected = {"references": [{"path": room.path(name), "line": 2}], "shown": 1, "total": 1}
+        if (found := asked(room, "references", path=name, line=1, column=2)) != expected:
+            raise Failure(f"{name}: {found}")
+    request = json.loads((room.folder / "asked").read_text().splitlines()[1])
+    if request[1]["position"] != {"line": 0, "character": 2}:  # behind a character of two units
+        raise Failure(f"asked: {request}")
 
 
 # --- Cost

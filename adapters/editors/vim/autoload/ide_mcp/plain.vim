@@ -28,7 +28,8 @@ export def Tail(path: string): string
 enddef
 
 # Shows a message in one line, without a prompt that would take the next key. Of both parts, the second is the last to be
-# cut. Where Vim shows "-- INSERT --", "-- VISUAL --" or a command, it shows that over a message at once, but not over this window.
+# cut. Where Vim shows "-- INSERT --", "-- VISUAL --" or a command, it shows that over a message at once, but not over
+# this window.
 export def Warn(message: string, last = '')
   const rest = v:echospace - strdisplaywidth(last)
   const line = Line(Line('ide-mcp: ' .. message, max([rest, 32])) .. last, v:echospace)

@@ -175,7 +175,11 @@ export def Menu()
   const Choose = (_, choice) => {
     if choice < 1 | return | endif
     # The proposals can have changed meanwhile.
-    if has_key(proposals, calls[choice - 1]) | SwitchTo(calls[choice - 1]) | else | plain.Warn('the proposal has ended') | endif
+    if has_key(proposals, calls[choice - 1])
+      SwitchTo(calls[choice - 1])
+    else
+      plain.Warn('the proposal has ended')
+    endif
   }
   popup_menu(names, {title: ' Enter: show the proposal ', callback: Choose, mapping: false})
 enddef

@@ -100,7 +100,9 @@ def Choose(text: string, mods: string, Then: func(dict<any>, bool))
     Then(terminal, is_new)
   }
   if !empty(found)
-    if !empty(words) | plain.Warn('the agent runs already, without these arguments: `open @NAME …` starts another one') | endif
+    if !empty(words)
+      plain.Warn('the agent runs already, without these arguments: `open @NAME …` starts another one')
+    endif
     tmux.IfAlive(found, () => Use(found, false), () => {
       filter(terminals, (_, other) => other isnot found)
       Choose(text, mods, Then)
@@ -152,17 +154,22 @@ def Start(terminal: dict<any>, Provider: any, Then: func(dict<any>))
     item[1] == null ? ['-u', item[0]] : [$'{item[0]}={item[1]}'])->flattennew() + terminal.command
   if type(Provider) == v:t_func
     const given = Provider(terminal)
-    Then(extend(terminal, type(given) == v:t_dict ? given : type(given) == v:t_number && given > 0 ? {buffer: given} : {}))
+    Then(extend(terminal, type(given) == v:t_dict ? given : type(given) == v:t_number && given > 0 ? {buffer: given}
+      : {}))
   elseif type(Provider) == v:t_list
-    const words = Provider->mapnew((_, word) => word == '{folder}' ? [terminal.folder] : word == '{command}' ? terminal.outside
-      : [word])->flattennew(1) + (index(Provider, '{command}') < 0 ? terminal.outside : [])
+    const words = Provider->mapnew((_, word) => word == '{folder}' ? [terminal.folder]
+      : word == '{command}' ? terminal.outside : [word])->flattennew(1)
+      + (index(Provider, '{command}') < 0 ? terminal.outside : [])
     job_start(words, {cwd: terminal.folder, in_io: 'null', out_io: 'null', err_io: 'null', stoponexit: ''})
   elseif Provider == 'tmux'
     tmux.Start(terminal, Then)
   else
-    terminal.buffer = term_start(terminal.command, {hidden: true, term_name: $'agent {terminal.command[0]} {terminal.name}',
-      cwd: terminal.folder, term_kill: 'term', norestore: true, exit_cb: (_, status) => timer_start(0, (_) => End(terminal, status))})
-    for [option, value] in items({buflisted: false, bufhidden: 'hide'}) | setbufvar(terminal.buffer, $'&{option}', value) | endfor
+    const name = $'agent {terminal.command[0]} {terminal.name}'
+    terminal.buffer = term_start(terminal.command, {hidden: true, term_name: name, cwd: terminal.folder, norestore: true,
+      term_kill: 'term', exit_cb: (_, status) => timer_start(0, (_) => End(terminal, status))})
+    for [option, value] in items({buflisted: false, bufhidden: 'hide'})
+      setbufvar(terminal.buffer, $'&{option}', value)
+    endfor
     Then(terminal)
   endif
 enddef
@@ -197,9 +204,7 @@ def Go(terminal: dict<any>, mods = '')
     return
   endif
   if IsInside(terminal) | return | endif
-  if win_gettype() == 'popup'
-    popup_close(win_getid())
-  endif
+  if win_gettype() == 'popup' | popup_close(win_getid()) | endif
   if bufwinid(terminal.buffer) > 0
     terminal.before = win_getid()
     win_gotoid(bufwinid(terminal.buffer))
@@ -211,8 +216,9 @@ def Go(terminal: dict<any>, mods = '')
   const [side, size] = [mods ?? get(sides, terminal.layout, ''), terminal.size]
   if side == '' # in front of the windows
     const [columns, rows] = [float2nr(&columns * (size > 1 ? 0.8 : size)), float2nr(&lines * (size > 1 ? 0.8 : size))]
-    terminal.popup = popup_create(terminal.buffer, {minwidth: columns, maxwidth: columns, minheight: rows, maxheight: rows,
-      pos: 'center', border: [], zindex: 60, title: $' {plain.Line(terminal.command[0], 32)} {plain.Line(terminal.name, 32)} '})
+    const title = $' {plain.Line(terminal.command[0], 32)} {plain.Line(terminal.name, 32)} '
+    terminal.popup = popup_create(terminal.buffer, {minwidth: columns, maxwidth: columns, minheight: rows,
+      maxheight: rows, pos: 'center', border: [], zindex: 60, title: title})
     return
   endif
   execute 'silent' side 'sbuffer' terminal.buffer
@@ -240,7 +246,11 @@ def Hide(terminal: dict<any>)
   const is_inside = IsInside(terminal)
   if Popup(terminal) > 0 | popup_close(terminal.popup) | endif
   for window in win_findbuf(terminal.buffer)
-    if winnr('$') == 1 && tabpagenr('$') == 1 && window == win_getid() | hide enew | else | win_execute(window, 'hide') | endif
+    if winnr('$') == 1 && tabpagenr('$') == 1 && window == win_getid()
+      hide enew
+    else
+      win_execute(window, 'hide')
+    endif
   endfor
   if is_inside | win_gotoid(terminal.before) | endif
 enddef

@@ -19,12 +19,10 @@ enddef
 # Starts an agent beside Vim. The function gets the terminal.
 export def Start(terminal: dict<any>, Then: func(dict<any>))
   if $TMUX_PANE == '' | plain.Warn('Vim does not run in tmux') | return | endif
-  Run(['split-window', '-P', '-F', '#{pane_id}', '-t', $TMUX_PANE, '-c', terminal.folder] + Side(terminal) + terminal.outside,
-    (pane) => {
-      terminal.pane = pane
-      terminal.is_shown = true
-      Then(terminal)
-    })
+  const where = ['-t', $TMUX_PANE, '-c', terminal.folder] + Side(terminal)
+  Run(['split-window', '-P', '-F', '#{pane_id}'] + where + terminal.outside, (pane) => {
+    Then(extend(terminal, {pane: pane, is_shown: true}))
+  })
 enddef
 
 # Calls one of two functions: the agent in a pane can have ended. A terminal of another kind says so by itself.
@@ -53,6 +51,7 @@ enddef
 export def Type(terminal: dict<any>, text: string, is_sent: bool)
   if len(text) > max_text | plain.Warn($'tmux takes no text of more than {max_text} bytes') | return | endif
   const Enter = (_: any) => Run(['send-keys', '-t', terminal.pane, 'Enter'])
-  Run(['set-buffer', '-b', 'ide-mcp', '--', text],
-    (_) => Run(['paste-buffer', '-p', '-d', '-b', 'ide-mcp', '-t', terminal.pane], (_) => is_sent ? timer_start(150, Enter) : 0))
+  const Paste = (_) => Run(['paste-buffer', '-p', '-d', '-b', 'ide-mcp', '-t', terminal.pane],
+    (_) => is_sent ? timer_start(150, Enter) : 0)
+  Run(['set-buffer', '-b', 'ide-mcp', '--', text], Paste)
 enddef

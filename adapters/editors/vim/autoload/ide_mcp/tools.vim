@@ -131,7 +131,8 @@ def References(call: dict<any>): any
   return (Done, Fail) => {
     const is_asked = AskServer('textDocument/references', path,
       {position: position, context: {includeDeclaration: true}}, (result) => {
-        const places = (result ?? [])->mapnew((_, place) => ({path: PathOfUri(place.uri), line: place.range.start.line + 1}))
+        const places = (result ?? [])
+          ->mapnew((_, place) => ({path: PathOfUri(place.uri), line: place.range.start.line + 1}))
           ->filter((_, place) => place.path != '' && IsInside(place.path))
         Done(Bound('references', places, max_results))
       }, Fail)
@@ -141,7 +142,10 @@ enddef
 
 # Returns the path of a URI of a file, or an empty text.
 def PathOfUri(uri: string): string
-  const path = uri =~ '^file:///' ? strpart(uri, 7)->substitute('%\(\x\x\)', '\=nr2char(str2nr(submatch(1), 16), 0)', 'g') : ''
+  if uri !~ '^file:///' | return '' | endif
+  # An escape is a byte: the characters up to U+00FF are the bytes of Latin-1.
+  const path = strpart(uri, 7)->substitute('%\(\x\x\)', '\=nr2char(str2nr(submatch(1), 16))', 'g')
+    ->iconv('utf-8', 'latin1')
   return path =~ '^/\a:/' ? strpart(path, 1) : path
 enddef
 
@@ -154,7 +158,8 @@ def Files(call: dict<any>): any
     Done(extend(Bound('files', found, max_files), {folder: folder}))
   }
   return (Done, Fail) => {
-    program.Run(['git', '-C', folder, '-c', 'core.quotepath=off', 'ls-files', '-co', '--exclude-standard', '--deduplicate'], '',
+    const options = ['-co', '--exclude-standard', '--deduplicate']
+    program.Run(['git', '-C', folder, '-c', 'core.quotepath=off', 'ls-files'] + options, '',
       (_) => Fail('the open folder is no repository of Git'), (text) => Answer(Done, text->split("\n")))
   }
 enddef

@@ -1,0 +1,56 @@
+vim9script
+# Where a proposal is shown, and what the line of the tabs says of it.
+
+import autoload './files.vim'
+import autoload './plain.vim'
+import autoload './sidecar.vim'
+
+# Returns the layout of a proposal. A diff in a tab with other windows of a diff would compare all of them.
+export def Choose(): string
+  const layout = sidecar.options.layout
+  const has_diff = gettabinfo(tabpagenr())[0].windows->indexof((_, window) => getwinvar(window, '&diff')) >= 0
+  return index(['vertical', 'horizontal', 'inline'], layout) < 0 || (has_diff && layout != 'inline') ? 'tab' : layout
+enddef
+
+# Returns the windows of the tab with a window.
+export def WindowsOf(window: number): list<number>
+  const tab = win_id2tabwin(window)[0]
+  return tab == 0 ? [] : gettabinfo(tab)[0].windows
+enddef
+
+# Goes to a window with a file: neither the terminal of an agent nor a tree of files makes room for a proposal.
+export def GoToFile()
+  const files_first = ([win_getid()] + gettabinfo(tabpagenr())[0].windows)
+    ->filter((_, window) => files.IsFile(winbufnr(window)) && !getwinvar(window, '&previewwindow'))
+  if !empty(files_first) | win_gotoid(files_first[0]) | endif
+enddef
+
+# Shows a label that a person knows in the line of the tabs, unless another plugin or the person makes this line: the name
+# of the buffer of a proposal has to be one that no file has.
+export def TabLine()
+  const [mine, mine_gui] = ['%!ide_mcp#layout#Tabs()', '%{ide_mcp#layout#Label(v:lnum)}']
+  const is_needed = range(1, tabpagenr('$'))->indexof((_, tab) => Label(tab) != '') >= 0
+  if index(['', mine], &tabline) >= 0 | &tabline = is_needed ? mine : '' | endif
+  if exists('+guitablabel') && index(['', mine_gui], &guitablabel) >= 0 | &guitablabel = is_needed ? mine_gui : '' | endif
+enddef
+
+# Returns the label of a tab with a proposal, and an empty text for other tabs, for which Vim has one.
+export def Label(tab: number): string
+  return bufexists(gettabvar(tab, 'ide_mcp_proposal', -1)) ? gettabvar(tab, 'ide_mcp_label', '') : ''
+enddef
+
+# Returns what Vim shows of a tab: the number of its windows, a mark of changes, and the name of the file.
+export def TabText(tab: number): string
+  const [buffers, window] = [tabpagebuflist(tab), tabpagewinnr(tab)]
+  const is_changed = buffers->indexof((_, buffer) => getbufvar(buffer, '&modified')) >= 0
+  const marks = (len(buffers) > 1 ? $'{len(buffers)}' : '') .. (is_changed ? '+' : '')
+  const name = Label(tab) ?? pathshorten(fnamemodify(bufname(buffers[window - 1]), ':~:.')) ?? '[No Name]'
+  return $' {marks}{marks == "" ? "" : " "}{plain.Line(name, 40)} '
+enddef
+
+# Returns the line of the tabs. A name is a value of an expression, and no part of the format.
+export def Tabs(): string
+  return range(1, tabpagenr('$'))->mapnew((_, tab) =>
+    $'%#{tab == tabpagenr() ? "TabLineSel" : "TabLine"}#%{tab}T%{{ide_mcp#layout#TabText({tab})}}')->join('')
+    .. '%#TabLineFill#%T%=%#TabLine#%999XX'
+enddef

@@ -1,0 +1,103 @@
+vim9script
+# The two sides of a proposal, as texts and as buffers.
+
+import autoload './files.vim'
+import autoload './plain.vim'
+
+# Above these limits Vim would keep the person waiting. The figures are those of Vim 9.0 on a machine with other work.
+const max_diff = 4 * 1024 * 1024 # bytes of both sides of a diff: 7 MB take 0.3 s, also after each edit
+const max_changes = 20'000 # lines from the first change to the last: 0.1 s, and 50,000 with folds 5 s
+const max_folds = 50'000'000 # changes times lines in a diff with folds, which Vim checks one by one: 0.2 s
+const max_syntax = 8 * 1024 # bytes of each side of a diff with syntax: brackets take 0.3 s at `G`, of 16 KiB over 0.5 s
+const max_syntax_line = 256 # bytes of a line of it: lines of 2,000 take 2 s in 64 KiB of HTML, and over 4 s in C
+const max_line = 64 * 1024 # bytes of a line that is highlighted or wrapped: 0.02 s for each key, of 1 MB 0.15 s
+
+# Returns the parts of a text. A carriage return belongs to the end of a line only if all lines end so.
+export def Split(text: string): dict<any>
+  const is_dos = stridx(text, "\r\n") >= 0 && count(text, "\r\n") == count(text, "\n")
+  const line_end = is_dos ? "\r\n" : "\n"
+  const last_end = strpart(text, len(text) - 1) == "\n" ? line_end : ''
+  return {text: strpart(text, 0, len(text) - len(last_end)), line_end: line_end, last_end: last_end}
+enddef
+
+# Returns the text of a buffer. A list of all lines would take some 80 bytes for each.
+export def Join(buffer: number, line_end: string): string
+  const [count, step] = [getbufinfo(buffer)[0].linecount, 100'000]
+  return range(1, count, step)->map((_, first) => getbufline(buffer, first, first + step - 1)
+    ->map((_, line) => tr(line, "\n", plain.nul))->join(line_end))->join(line_end)
+enddef
+
+# Returns the reason why two texts are not highlighted, or an empty text, and whether their diff has folds.
+export def Limits(old: dict<any>, new: dict<any>): list<any>
+  if len(old.text) + len(new.text) > max_diff | return [$'over {max_diff / 1024 / 1024} MiB', false] | endif
+  var lines = [old, new]->mapnew((_, side) => side.text->split(side.line_end, true))
+  for side in lines
+    if copy(side)->map((_, line) => len(line))->max() > max_line
+      return [$'a line over {max_line / 1024} KiB', false]
+    endif
+  endfor
+  const [a, b, all] = [lines[0], lines[1], max([len(lines[0]), len(lines[1])])]
+  var [first, last, least] = [0, 0, min([len(lines[0]), len(lines[1])])]
+  while first < least && a[first] ==# b[first] | first += 1 | endwhile
+  while last < least - first && a[-1 - last] ==# b[-1 - last] | last += 1 | endwhile
+  const changes = all - first - last
+  return changes > max_changes ? [$'{changes} lines changed', false] : ['', changes / 2 * all < max_folds]
+enddef
+
+# Returns whether a text can have syntax highlighting.
+export def IsSmall(side: dict<any>): bool
+  return len(side.text) <= max_syntax && side.text->split("\n")->map((_, line) => len(line))->max() <= max_syntax_line
+enddef
+
+# Makes a buffer with a text, and with values for its status line. It is not shown yet. The functions take the name of
+# the buffer as it is.
+export def Fill(name: string, text: dict<any>, values: dict<any>): number
+  if getftype(name) != '' | throw 'a file has the name of the view' | endif
+  const buffer = bufadd(name)
+  setbufvar(buffer, 'ide_mcp', values)
+  setbufvar(buffer, 'matchparen_timeout', 20) # brackets take the plugin of Vim 0.3 s for each key otherwise
+  for [option, value] in items({buftype: 'nofile', swapfile: false, buflisted: false, modeline: false, undolevels: -1})
+    setbufvar(buffer, $'&{option}', value)
+  endfor
+  noautocmd bufload(buffer)
+  # In parts, as Join().
+  var [from, size] = [0, len(text.text)]
+  while from <= size
+    const end = stridx(text.text, "\n", from + 1024 * 1024)
+    const part = end < 0 ? strpart(text.text, from) : strpart(text.text, from, end + 1 - len(text.line_end) - from)
+    var lines = part->split(text.line_end, true)
+    appendbufline(buffer, '$', stridx(part, plain.nul) < 0 ? lines : lines->map((_, line) => tr(line, plain.nul, "\n")))
+    from = (end < 0 ? size : end) + 1
+  endwhile
+  deletebufline(buffer, 1)
+  setbufvar(buffer, '&undolevels', -123456) # that of all buffers
+  setbufvar(buffer, '&modified', false)
+  return buffer
+enddef
+
+# Highlights the buffer of a proposal in the current window. The plugins of a file type are not for the text of an
+# agent, so the type is only looked up.
+export def Highlight(view: dict<any>, is_diff: bool)
+  const proposal = view.proposal
+  if view.has_folds && is_diff
+    diffthis
+  else
+    setlocal nowrap nospell foldmethod=manual nofoldenable
+    if view.limit == '' && is_diff | setlocal diff scrollbind cursorbind | endif
+  endif
+  if !view.has_syntax | return | endif
+  const open = files.Buffer(proposal.path)
+  var type = open > 0 ? getbufvar(open, '&syntax') : ''
+  if open == 0 && plain.Tail(proposal.label) !~ '[`$|%#*?{}<>"\\;&!]\|\A\@<=\~'
+    const eventignore = &eventignore
+    try
+      set eventignore+=FileType
+      silent! doautocmd <nomodeline> filetypedetect BufRead
+      type = &filetype
+      setlocal filetype=
+    finally
+      &eventignore = eventignore
+    endtry
+  endif
+  if type != '' | &l:syntax = type | endif
+enddef
