@@ -11,6 +11,7 @@ from hostile import RawAgent, is_scenario, of_row
 from run import ROOT, Failure, await_
 
 ALE = os.environ.get("IDE_MCP_ALE", "/usr/share/vim-ale")  # where Debian has it
+AIRLINE = os.environ.get("IDE_MCP_AIRLINE", "/usr/share/vim-airline")
 
 
 def script(room, *lines):
@@ -380,6 +381,31 @@ def terminal_leaves_the_tab_of_a_proposal(room):
         if (found := evaluated(room, "[tabpagenr('$'), winnr('$'), bufname()]")) != [1, 2, "a.txt"]:
             raise Failure(f"tabs, windows and buffer: {found}")
         agent.end()
+
+
+def wrong_command_is_refused(room):
+    """Nothing of it is executed, as of a second command behind a bar."""
+    hand = Hand(room)
+    for words, message in [("stop | IdeMcp start", r"stop takes no arguments: \| IdeMcp start"), ("opne", "no command opne"),
+                           ("send", "nothing is sent"), ("open 'a", "a quotation mark is open")]:
+        hand.run(words)
+        room.shows(f"ide-mcp: {message}")
+    if hand.terminals() or not room.sidecars():
+        raise Failure("a part of a command is executed")
+    hand.run("toggle", lines=(3,))
+    hand.terminal()
+    room.shows("claude @3")
+
+
+def status_stands_in_airline(room):
+    """With the airline of Debian, if it is installed."""
+    if not os.path.isdir(AIRLINE):
+        return print(f"      airline is not in {AIRLINE}")
+    page = (ROOT / "adapters/editors/vim/doc/ide-mcp.txt").read_text()
+    script(room, f"set runtimepath^={AIRLINE}", *re.search(r"func Airline.*\n.*\n.*\n.*\n.*call Airline\(\)", page)[0].split("\n"))
+    room.start()
+    room.play({"sleep": 20000})
+    room.shows(r"NORMAL .*a\.txt .*⧉ ide-mcp-agent")
 
 
 def wrong_option_is_named(room):

@@ -22,8 +22,16 @@ var is_paused = false
 # Executes `:IdeMcp`, with the first and the last line of its range, its bang, and its modifiers such as "vertical".
 export def Command(words: string, lines: list<number>, has_bang = false, mods = '')
   const [name, rest] = [matchstr(words, '^\S*'), trim(matchstr(words, '^\S*\zs.*'))]
-  const given = {rest: rest, lines: lines, has_bang: has_bang, mods: mods}
-  call(get(commands, name, (_) => plain.Warn('no command ' .. name)), [given])
+  const [of_terminal, has_text] = [index(['open', 'toggle', 'focus'], name) >= 0, index(['send', 'mention'], name) >= 0]
+  # A count is the number of a terminal.
+  const number = of_terminal && !empty(lines) ? $'@{lines[1] + 1} ' : ''
+  if !has_key(commands, name)
+    plain.Warn('no command ' .. name)
+  elseif rest != '' && !of_terminal && !has_text
+    plain.Warn($'{name} takes no arguments: {rest}')
+  else
+    commands[name]({rest: number .. rest, lines: lines, has_bang: has_bang, mods: mods})
+  endif
   turns.GoOnSoon()
 enddef
 

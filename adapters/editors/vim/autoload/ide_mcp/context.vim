@@ -21,7 +21,8 @@ enddef
 export def SendSelection(_: number)
   const [path, kind, cursor] = [expand('%:p'), mode(), getpos('.')]
   is_due = false
-  if !files.IsFile(bufnr()) || kind =~ '^[ct]' | return | endif
+  # A list of files, as netrw has it, has the path of its folder.
+  if !files.IsFile(bufnr()) || kind =~ '^[ct]' || path =~ '[/\\]$' | return | endif
   if !isabsolutepath(path) | sidecar.Send({cmd: 'clear'}) | return | endif
   var ends = [kind =~ "^[vV\<C-V>]" ? getpos('v') : cursor, cursor]
   const [a, b] = ends->sort((x, y) => x[1] == y[1] ? x[2] - y[2] : x[1] - y[1])

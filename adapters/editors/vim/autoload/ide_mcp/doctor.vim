@@ -61,6 +61,7 @@ def Mine(): list<string>
     Row(names != '', $'attached: {names}', $'no agent is attached: start one in {getcwd(-1)}, or by `:IdeMcp open`'),
     Row(executable(name) == 1, $'`:IdeMcp open` starts {exepath(name)}',
       $'`:IdeMcp open` finds no {name}: name a command in g:ide_mcp.terminal.command'),
+    Row(has('terminal') == 1, 'Vim has terminals', 'this Vim has no terminals: set the provider "tmux" for `:IdeMcp open`'),
   ]->mapnew((_, row) => plain.Line(row, 500))
 enddef
 
