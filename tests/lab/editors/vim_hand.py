@@ -157,6 +157,7 @@ def terminal_stands_at_its_side(room):
         "above": ("", "above", lambda row, column: row == 1 and column == 1),
         "below": ("", "below", lambda row, column: row > 10 and column == 1),
         "modifiers": ("vertical botright ", "below", lambda row, column: row == 1 and column > 50),
+        "a modifier for nothing": ("silent ", "left", lambda row, column: (row, column) == (1, 1)),
     }
     for count, (name, (before, layout, is_right)) in enumerate(rows.items(), 1):
         def act(count=count, before=before, layout=layout, is_right=is_right):
@@ -224,8 +225,26 @@ def terminals_have_names(room):
     hand.run_in_terminal("focus")
     hand.run("send hello")  # to the one that was used last
     hand.has_typed(hand.terminals()[0], *paste("hello"))
-    room.type(":IdeMcp open @", "<Tab>")
+    room.type(":IdeMcp open @r", "<Tab>")
     room.shows("IdeMcp open @review")
+
+
+def file_for_the_agent_is_no_name(room):
+    hand = Hand(room)
+    hand.run("open @src/a.txt")
+    if (found := hand.terminal()["arguments"]) != ["@src/a.txt"]:
+        raise Failure(f"the arguments: {found}")
+
+
+def wiped_terminal_starts_again(room):
+    hand = Hand(room)
+    hand.run("open")
+    hand.terminal()
+    room.shows(RUNS)
+    hand.run_in_terminal("toggle")
+    room.type(":execute 'bwipeout!' term_list()[0]", "<Enter>", *room.keys.run("toggle"))
+    hand.terminal(2)
+    room.shows(RUNS)
 
 
 def failed_agent_keeps_its_last_words(room):

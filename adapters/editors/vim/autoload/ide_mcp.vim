@@ -30,7 +30,9 @@ export def Command(words: string, lines: list<number>, has_bang = false, mods = 
   elseif rest != '' && !of_terminal && !has_text
     plain.Warn($'{name} takes no arguments: {rest}')
   else
-    commands[name]({rest: number .. rest, lines: lines, has_bang: has_bang, mods: mods})
+    # Others, such as `:silent`, have worked by now.
+    const sides = mods->split()->filter((_, word) => word =~ '^\%(vert\|hor\|tab\|bot\|top\|abo\|bel\|left\|right\)')
+    commands[name]({rest: number .. rest, lines: lines, has_bang: has_bang, mods: sides->join()})
   endif
   turns.GoOnSoon()
 enddef

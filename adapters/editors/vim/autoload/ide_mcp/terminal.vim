@@ -40,6 +40,7 @@ enddef
 export def Type(text: string, is_sent: bool)
   const clean = text->substitute('\t', repeat(' ', &tabstop), 'g')
     ->substitute('[\x01-\x09\x0b-\x1f\x7f-\x9f\u2028\u2029]', ' ', 'g')
+  filter(terminals, (_, other) => IsAlive(other))
   const terminal = get(copy(terminals)->filter((_, other) => other.folder == Folder()), 0, get(terminals, 0, {}))
   if empty(terminal)
     plain.Warn('there is no terminal of an agent: `:IdeMcp open` opens one')
@@ -91,7 +92,8 @@ def Choose(text: string, mods: string, Then: func(dict<any>, bool))
   const option = sidecar.options.terminal
   var words: list<string>
   try | words = Words(text) | catch | plain.Warn(v:exception) | return | endtry
-  const name = get(words, 0, '') =~ '^@.' ? remove(words, 0) : ''
+  const name = get(words, 0, '') =~ '^@[[:alnum:]_-]\+$' ? remove(words, 0) : ''
+  filter(terminals, (_, terminal) => IsAlive(terminal))
   const [folder, inside] = [Folder(), copy(terminals)->filter((_, terminal) => IsInside(terminal))]
   const known = copy(terminals)->filter((_, terminal) => terminal.folder == folder && (name == '' || terminal.name == name))
   const found = name == '' && !empty(inside) ? inside[0] : get(known, 0, {})
@@ -181,6 +183,11 @@ def End(terminal: dict<any>, status: number)
   if status != 0 && IsShown(terminal) || !bufexists(terminal.buffer) | return | endif
   if IsShown(terminal) | Hide(terminal) | endif
   execute $'silent! bwipeout! {terminal.buffer}'
+enddef
+
+# Returns whether an agent runs. Outside of Vim, nobody knows.
+def IsAlive(terminal: dict<any>): bool
+  return !has_key(terminal, 'buffer') || bufexists(terminal.buffer) && term_getstatus(terminal.buffer) =~ 'running'
 enddef
 
 def IsInside(terminal: dict<any>): bool
