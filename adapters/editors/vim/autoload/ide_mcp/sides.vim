@@ -8,6 +8,7 @@ import autoload './plain.vim'
 const max_diff = 4 * 1024 * 1024 # bytes of both sides of a diff: 7 MB take 0.3 s, also after each edit
 const max_changes = 20'000 # lines from the first change to the last: 0.1 s, and 50,000 with folds 5 s
 const max_folds = 50'000'000 # changes times lines in a diff with folds, which Vim checks one by one: 0.2 s
+const max_inline = 64 * 1024 # bytes from the first change to the last whose characters are compared, by Vim 9.2: 0.2 s
 const max_syntax = 8 * 1024 # bytes of each side of a diff with syntax: brackets take 0.3 s at `G`, of 16 KiB over 0.5 s
 const max_syntax_line = 256 # bytes of a line of it: lines of 2,000 take 2 s in 64 KiB of HTML, and over 4 s in C
 const max_line = 64 * 1024 # bytes of a line that is highlighted or wrapped: 0.02 s for each key, of 1 MB 0.15 s
@@ -27,13 +28,14 @@ export def Join(buffer: number, line_end: string): string
     ->map((_, line) => tr(line, "\n", plain.nul))->join(line_end))->join(line_end)
 enddef
 
-# Returns the reason why two texts are not highlighted, or an empty text, and whether their diff has folds.
+# Returns the reason why two texts are not highlighted, or an empty text, whether their diff has folds, and whether Vim can
+# compare the characters of the lines.
 export def Limits(old: dict<any>, new: dict<any>): list<any>
-  if len(old.text) + len(new.text) > max_diff | return [$'over {max_diff / 1024 / 1024} MiB', false] | endif
+  if len(old.text) + len(new.text) > max_diff | return [$'over {max_diff / 1024 / 1024} MiB', false, false] | endif
   var lines = [old, new]->mapnew((_, side) => side.text->split(side.line_end, true))
   for side in lines
     if copy(side)->map((_, line) => len(line))->max() > max_line
-      return [$'a line over {max_line / 1024} KiB', false]
+      return [$'a line over {max_line / 1024} KiB', false, false]
     endif
   endfor
   const [a, b, all] = [lines[0], lines[1], max([len(lines[0]), len(lines[1])])]
@@ -41,7 +43,10 @@ export def Limits(old: dict<any>, new: dict<any>): list<any>
   while first < least && a[first] ==# b[first] | first += 1 | endwhile
   while last < least - first && a[-1 - last] ==# b[-1 - last] | last += 1 | endwhile
   const changes = all - first - last
-  return changes > max_changes ? [$'{changes} lines changed', false] : ['', changes / 2 * all < max_folds]
+  if changes > max_changes | return [$'{changes} lines changed', false, false] | endif
+  const bytes = lines->mapnew((_, side) => side[first : len(side) - last - 1]->map((_, line) => len(line))->reduce(
+    (sum, size) => sum + size, 0))
+  return ['', changes / 2 * all < max_folds, bytes[0] + bytes[1] <= max_inline]
 enddef
 
 # Returns whether a text can have syntax highlighting.

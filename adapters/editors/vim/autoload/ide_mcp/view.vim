@@ -62,8 +62,8 @@ enddef
 # Makes the buffers of both sides.
 def Fill(view: dict<any>)
   const [proposal, label] = [view.proposal, plain.Line(view.proposal.label, 64)]
-  const [limit, has_folds] = sides.Limits(view.old, view.new)
-  view->extend({limit: limit, has_folds: has_folds})
+  const [limit, has_folds, has_characters] = sides.Limits(view.old, view.new)
+  view->extend({limit: limit, has_folds: has_folds, has_characters: has_characters})
   view.has_syntax = limit == '' && sides.IsSmall(view.old) && sides.IsSmall(view.new)
   view.name = plain.Line(plain.Tail(proposal.label), 64)
   const warning = proposal.outside ? 'OUTSIDE: ' : ''
@@ -78,6 +78,10 @@ enddef
 # beginning is cut, so that the name of the file stays.
 def Place(view: dict<any>)
   const [is_tab, is_inline] = [view.layout == 'tab', view.layout == 'inline']
+  if !view.has_characters && &diffopt =~ 'inline:\%(char\|word\)'
+    view.diffopt = &diffopt
+    &diffopt = substitute(&diffopt, 'inline:\%(char\|word\)', 'inline:simple', '')
+  endif
   if !is_tab | layout.GoToFile() | endif
   const room = winheight(0) * 3 / 4
   execute 'silent' (is_tab ? 'tab' : 'belowright') 'sbuffer' (is_inline ? view.proposed : view.former)
@@ -130,6 +134,7 @@ def End(view: dict<any>)
   for buffer in [view.former, view.proposed] + named
     if buffer > 0 && bufexists(buffer) | execute $'silent! bwipeout! {buffer}' | endif
   endfor
+  if has_key(view, 'diffopt') | &diffopt = view.diffopt | endif
   if !is_tab && layout.WindowsOf(before) == view.around | win_execute(before, view.sizes) | endif
   layout.TabLine()
   if has_left || view.is_aside && win_getid() == before | terminal.Return() | endif
