@@ -486,6 +486,28 @@ def trees_of_plugins_are_understood(room):
         of_row(name, act)
 
 
+def mention_takes_a_name_as_it_is(room):
+    """A path is no pattern, and no home of a person unless there is no such file."""
+    hand = Hand(room)
+    agent = RawAgent(room)
+    room.shows("hostile 1")
+    (room.home / "own.txt").write_text("x\n")
+    for name in ["~root", "#", "%", "a*.txt", "$HOME", "a|b", '"quoted"', "-x", "1", "a 2", "`touch pwned`", "=1+1"]:
+        def act(name=name):
+            room.write(name, "x\n")
+            agent.mentions.clear()
+            hand.run(f"mention {name}")
+            await_("the file is mentioned", lambda: agent.mentions)
+            if agent.mentions != [room.path(name)]:
+                raise Failure(f"mentioned: {agent.mentions}")
+        of_row(name, act)
+    agent.mentions.clear()
+    hand.run("mention ~/own.txt")
+    await_("the file of the home is mentioned", lambda: agent.mentions == [str(room.home / "own.txt")])
+    if (room.folder / "pwned").exists():
+        raise Failure("a command was executed")
+
+
 def tree_of_netrw_is_understood(room):
     """The style with a tree in it, and a folder below."""
     (room.folder / "inner").mkdir()
@@ -677,6 +699,11 @@ def model_asks_for_files_and_symbols(room):
     found = asked(room, "files")
     if found["shown"] != 1000 or found["total"] < 1204 or len(found["files"]) != 1000 or found["folder"] != str(room.folder):
         raise Failure(f"{found['shown']} of {found['total']}")
+    for number in range(600):
+        (room.folder / ("long" * 50 + f"{number}.h")).touch()
+    found = asked(room, "files", contains=".h")
+    if found["total"] != 600 or not 250 < found["shown"] < 340 or len(found["files"]) != found["shown"]:
+        raise Failure(f"{found['shown']} of {found['total']} long names")
     found = asked(room, "files", contains="txt")
     if sorted(name for name in found["files"] if ".swp" not in name) != ["a.txt", "b.txt", "link.txt"]:
         raise Failure(f"{found}")

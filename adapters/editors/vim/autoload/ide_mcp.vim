@@ -128,7 +128,10 @@ def Mention(rest: string, lines: list<number>)
   var span = lines
   if rest != ''
     const parts = getftype(rest) != '' ? [] : matchlist(rest, '^\(.\{-1,}\)\s\+\(\d\+\)\%(\s\+\(\d\+\)\)\?$')
-    paths = [fnamemodify(get(parts, 1, rest), ':p')]
+    const named = get(parts, 1, rest)
+    # A file can have the name `~root`, which Vim takes for an absolute path.
+    const is_here = getftype(named) != '' && (named[0] == '~' || !isabsolutepath(named))
+    paths = [is_here ? simplify($'{getcwd()}/{named}') : fnamemodify(named, ':p')]
     if !empty(parts)
       span = [str2nr(parts[2]) - 1, str2nr(parts[3] ?? parts[2]) - 1]
       if span[0] < 0 || span[1] < span[0] | plain.Warn($'no lines are {parts[2]} {parts[3]}') | return | endif

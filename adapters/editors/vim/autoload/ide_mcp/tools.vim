@@ -7,7 +7,7 @@ import autoload './plain.vim'
 import autoload './program.vim'
 import autoload './sidecar.vim'
 
-const [max_results, max_files] = [200, 1000]
+const [max_results, max_files, max_bytes] = [200, 1000, 64 * 1024]
 const max_tags = 16 * 1024 * 1024 # bytes of the tags files that Vim searches while the person waits: 0.3 s
 const max_time = 10'000 # milliseconds until a language server has answered
 
@@ -55,7 +55,13 @@ enddef
 
 # Returns so many of the results, and how many there are.
 def Bound(name: string, results: list<any>, count: number): dict<any>
-  return {[name]: results[: count - 1], shown: min([count, len(results)]), total: len(results)}
+  var [shown, rest] = [0, max_bytes]
+  while shown < min([count, len(results)])
+    rest -= len(json_encode(results[shown]))
+    if rest < 0 | break | endif
+    shown += 1
+  endwhile
+  return {[name]: slice(results, 0, shown), shown: shown, total: len(results)}
 enddef
 
 # Asks a language server of vim-lsp for a file, if there is one. Returns whether there is one.
