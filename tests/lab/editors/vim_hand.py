@@ -633,6 +633,33 @@ def text_typed_into_a_proposal_that_waits_again_stays(room):
     room.shows("^one")
 
 
+def proposal_takes_the_room_of_a_file(room):
+    """And not that of a tree or of a terminal. Without room it has a tab."""
+    hand = Hand(room)
+    hand.run("open")
+    hand.terminal()
+    room.shows(RUNS)
+    hand.run_in_terminal("focus")
+    room.type(":Lexplore", "<Enter>", ":vertical resize 20", "<Enter>")
+    room.shows("Netrw")
+    for lines, tabs in [(30, 1), (9, 2)]:
+        for layout in ["vertical", "horizontal", "inline"]:
+            def act(lines=lines, tabs=tabs, layout=layout):
+                room.type(*room.keys.set_option("layout", layout))
+                room.tmux("resize-window", "-y", str(lines))
+                agent = proposes(room, "b.txt", "new\n", "DIFF_REJECTED", "b.txt")
+                room.shows(":w accepts")
+                found = evaluated(room, "[tabpagenr('$'), winlayout(1)]")
+                if found[0] != tabs or json.dumps(found[1]).count("leaf") != 3 + (tabs == 1) * (2 - (layout == "inline")):
+                    raise Failure(f"tabs and windows: {found}")
+                if [found[1][1][0][0], found[1][1][2][0]] != ["leaf", "leaf"]:
+                    raise Failure(f"the tree or the terminal is split: {found}")
+                room.type(*room.keys.run("reject"))
+                agent.done()
+                room.hides(":w accepts")
+            of_row(f"{layout}, {lines} lines", act)
+
+
 def windows_have_their_sizes_again(room):
     room.start()
     room.type(":new | 5wincmd _ | vnew | vertical resize 33 | wincmd b", "<Enter>")

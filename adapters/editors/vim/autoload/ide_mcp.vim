@@ -136,7 +136,7 @@ def Mention(rest: string, lines: list<number>)
       span = [str2nr(parts[2]) - 1, str2nr(parts[3] ?? parts[2]) - 1]
       if span[0] < 0 || span[1] < span[0] | plain.Warn($'no lines are {parts[2]} {parts[3]}') | return | endif
     endif
-  elseif trees.IsTree()
+  elseif trees.IsTree(bufnr())
     paths = trees.Paths(lines)->mapnew((_, path) => fnamemodify(path, ':p'))
     span = []
   elseif files.IsFile(bufnr()) && isabsolutepath(expand('%:p'))

@@ -4,12 +4,19 @@ vim9script
 import autoload './files.vim'
 import autoload './plain.vim'
 import autoload './sidecar.vim'
+import autoload './trees.vim'
 
-# Returns the layout of a proposal. A diff in a tab with other windows of a diff would compare all of them.
+# The least height and width of a window that makes room for a proposal.
+const [min_height, min_width] = [10, 40]
+
+# Returns the layout of a proposal: a tab if there is no room, or if the tab has other windows of a diff, since a diff would
+# compare all of them.
 export def Choose(): string
-  const layout = sidecar.options.layout
-  const has_diff = gettabinfo(tabpagenr())[0].windows->indexof((_, window) => getwinvar(window, '&diff')) >= 0
-  return index(['vertical', 'horizontal', 'inline'], layout) < 0 || (has_diff && layout != 'inline') ? 'tab' : layout
+  const [layout, window] = [sidecar.options.layout, FileWindow()]
+  const has_diff = WindowsOf(window)->indexof((_, other) => getwinvar(other, '&diff')) >= 0
+  const has_room = winheight(window) >= min_height && winwidth(window) >= min_width
+  return index(['vertical', 'horizontal', 'inline'], layout) < 0 || !has_room || (has_diff && layout != 'inline') ? 'tab'
+    : layout
 enddef
 
 # Returns the windows of the tab with a window.
@@ -18,17 +25,16 @@ export def WindowsOf(window: number): list<number>
   return tab == 0 ? [] : gettabinfo(tab)[0].windows
 enddef
 
-# Goes to a window with a file: neither the terminal of an agent nor a tree of files makes room for a proposal.
-export def GoToFile()
-  const files_first = ([win_getid()] + gettabinfo(tabpagenr())[0].windows)
-    ->filter((_, window) => files.IsFile(winbufnr(window)) && !getwinvar(window, '&previewwindow'))
-  if !empty(files_first) | win_gotoid(files_first[0]) | endif
+# Returns a window with a file: neither the terminal of an agent nor a tree of files makes room for a proposal.
+export def FileWindow(): number
+  return ([win_getid()] + gettabinfo(tabpagenr())[0].windows)->filter((_, window) => files.IsFile(winbufnr(window))
+    && !getwinvar(window, '&previewwindow') && !trees.IsTree(winbufnr(window)))->get(0, win_getid())
 enddef
 
 # Shows a label that a person knows in the line of the tabs, unless another plugin or the person makes this line: the name
 # of the buffer of a proposal has to be one that no file has.
 export def TabLine()
-  const [mine, mine_gui] = ['%!ide_mcp#layout#Tabs()', '%{ide_mcp#layout#Label(v:lnum)}']
+  const [mine, mine_gui] = ['%!ide_mcp#layout#Tabs()', '%{ide_mcp#layout#TabText(v:lnum)}']
   const is_needed = range(1, tabpagenr('$'))->indexof((_, tab) => Label(tab) != '') >= 0
   if index(['', mine], &tabline) >= 0 | &tabline = is_needed ? mine : '' | endif
   if exists('+guitablabel') && index(['', mine_gui], &guitablabel) >= 0 | &guitablabel = is_needed ? mine_gui : '' | endif

@@ -21,8 +21,8 @@ export def Paths(range: list<number>): list<string>
   return paths->filter((_, path) => path != '')->uniq()
 enddef
 
-export def IsTree(): bool
-  return index(['netrw', 'fern', 'nerdtree', 'dirvish'], &filetype) >= 0
+export def IsTree(buffer: number): bool
+  return index(['netrw', 'fern', 'nerdtree', 'dirvish'], getbufvar(buffer, '&filetype')) >= 0
 enddef
 
 def Marked(): list<string>

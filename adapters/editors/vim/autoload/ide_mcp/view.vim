@@ -82,7 +82,7 @@ def Place(view: dict<any>)
     view.diffopt = &diffopt
     &diffopt = substitute(&diffopt, 'inline:\%(char\|word\)', 'inline:simple', '')
   endif
-  if !is_tab | layout.GoToFile() | endif
+  if !is_tab | win_gotoid(layout.FileWindow()) | endif
   const room = winheight(0) * 3 / 4
   execute 'silent' (is_tab ? 'tab' : 'belowright') 'sbuffer' (is_inline ? view.proposed : view.former)
   if !is_tab | execute 'resize' room | endif
