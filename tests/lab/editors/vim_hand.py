@@ -589,6 +589,15 @@ def inline_layout_shows_both(room):
         of_row(name, act)
 
 
+def inline_layout_names_a_large_text(room):
+    room.start()
+    room.type(*room.keys.set_option("layout", "inline"))
+    agent = proposes(room, "b.txt", "x" * 70_000 + "\n", "DIFF_REJECTED", "b.txt")
+    room.shows(":w accepts, :q rejects. no highlighting, a line over 64 KiB: .* proposes b.txt")
+    room.type(*room.keys.REJECT)
+    agent.done()
+
+
 def write_all_decides_on_no_other_window(room):
     """The person saves the files, and has not decided on the proposal beside them."""
     room.start()

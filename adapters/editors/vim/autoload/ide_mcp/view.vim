@@ -67,10 +67,10 @@ def Fill(view: dict<any>)
   view.has_syntax = limit == '' && sides.IsSmall(view.old) && sides.IsSmall(view.new)
   view.name = plain.Line(plain.Tail(proposal.label), 64)
   const warning = proposal.outside ? 'OUTSIDE: ' : ''
-  view.former = sides.Fill($'{view.root}file/{view.name}', view.old,
-    {warning: warning, text: (limit == '' ? '' : $'no highlighting, {limit}: ') .. label})
-  view.proposed = sides.Fill($'{view.root}proposal/{view.name}', view.new,
-    {warning: warning, proposal: proposal, text: $'{proposal.client} proposes {label}'})
+  const reason = limit == '' ? '' : $'no highlighting, {limit}: '
+  view.former = sides.Fill($'{view.root}file/{view.name}', view.old, {warning: warning, text: reason .. label})
+  view.proposed = sides.Fill($'{view.root}proposal/{view.name}', view.new, {warning: warning, proposal: proposal,
+    text: (view.layout == 'inline' ? reason : '') .. $'{proposal.client} proposes {label}'})
   view.tick = getbufvar(view.proposed, 'changedtick')
 enddef
 
