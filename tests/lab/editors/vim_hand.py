@@ -292,6 +292,11 @@ def folder_of_the_agent_is_chosen(room):
             room.type("<C-d>")
             room.hides(RUNS)
         of_row(choice, act)
+    refused = [("{-> '/none'}", "the folder of the agent is not there: /none"), ("{-> none}", "E121: .*none")]
+    for choice, message in refused:
+        room.type("<Escape>", f":let g:ide_mcp = #{{terminal: #{{folder: {choice}}}}}", "<Enter>")
+        hand.run("open")
+        room.shows(f"ide-mcp: .*{message}")
 
 
 def terminal_of_a_command_is_outside(room):

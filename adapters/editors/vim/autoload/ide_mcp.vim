@@ -21,7 +21,7 @@ var is_paused = false
 
 # Executes `:IdeMcp`, with the first and the last line of its range, its bang, and its modifiers such as "vertical".
 export def Command(words: string, lines: list<number>, has_bang = false, mods = '')
-  const [name, rest] = [matchstr(words, '^\S*'), trim(matchstr(words, '^\S*\zs.*'))]
+  const [name, rest] = [matchstr(words, '^\S\+') ?? 'status', trim(matchstr(words, '^\S*\zs.*'))]
   const [of_terminal, has_text] = [index(['open', 'toggle', 'focus'], name) >= 0, index(['send', 'mention'], name) >= 0]
   # A count is the number of a terminal.
   const number = of_terminal && !empty(lines) ? $'@{lines[1] + 1} ' : ''
@@ -32,7 +32,11 @@ export def Command(words: string, lines: list<number>, has_bang = false, mods = 
   else
     # Others, such as `:silent`, have worked by now.
     const sides = mods->split()->filter((_, word) => word =~ '^\%(vert\|hor\|tab\|bot\|top\|abo\|bel\|left\|right\)')
-    commands[name]({rest: number .. rest, lines: lines, has_bang: has_bang, mods: sides->join()})
+    try
+      commands[name]({rest: number .. rest, lines: lines, has_bang: has_bang, mods: sides->join()})
+    catch # of a function of the person, or where Vim opens no window
+      plain.Warn(v:exception)
+    endtry
   endif
   turns.GoOnSoon()
 enddef
@@ -171,6 +175,10 @@ def Uninstall()
   program.Uninstall((text) => plain.Warn(text))
 enddef
 
+def ShowStatus()
+  if sidecar.IsRunningOrSay() | plain.Warn(Status(), $', port {sidecar.Port()}, {getcwd(-1)}') | endif
+enddef
+
 const commands: dict<func> = {
   open: (given) => terminal.Open(given.rest, given.mods),
   toggle: (given) => terminal.Toggle(given.rest, given.mods),
@@ -184,8 +192,7 @@ const commands: dict<func> = {
   start: (_) => sidecar.Start(), stop: (_) => sidecar.Stop(),
   install: (_) => Install(), uninstall: (_) => Uninstall(),
   doctor: (_) => doctor.Show(), log: (_) => log.Show(),
-  status: (_) => !sidecar.IsRunning() ? sidecar.SendOrSay({})
-    : plain.Warn(Status(), $', port {sidecar.Port()}, {getcwd(-1)}'),
+  status: (_) => ShowStatus(),
 }
 
 # --- Tables.
@@ -228,7 +235,7 @@ extend(sidecar.defaults, {
     prompts: [{name: 'review', description: 'Review the open file', arguments: [{name: 'focus'}]}],
     resources: [{uri: 'vim://quickfix', description: 'The errors of the last build or search in Vim'}],
   },
-  terminal: {command: 'claude', provider: 'vim', layout: 'right', size: 0.4, folder: 'cwd'},
+  terminal: {command: 'claude', provider: 'vim', layout: 'right', size: 0, folder: 'cwd'},
   diffs: true,
   layout: 'tab',
   focus: true,

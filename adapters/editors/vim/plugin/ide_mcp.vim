@@ -2,7 +2,7 @@ vim9script
 # Starts with Vim, unless there is no screen. The options are in `g:ide_mcp`: `:help ide-mcp`.
 
 # Without `-bar`, since a text for the agent can have `|` and `"`.
-command -nargs=1 -range -bang -complete=customlist,ide_mcp#Complete IdeMcp
+command -nargs=* -range -bang -complete=customlist,ide_mcp#Complete IdeMcp
   \ ide_mcp#Command(<q-args>, <range> > 0 ? [<line1> - 1, <line2> - 1] : [], <bang>false, <q-mods>)
 
 # No key is taken: `:help ide-mcp-keys`. A count is the number of a terminal.

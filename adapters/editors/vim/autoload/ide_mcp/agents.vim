@@ -112,7 +112,7 @@ enddef
 export def Menu()
   const conns = keys(attached)->map((_, conn) => str2nr(conn))->sort('n')
   if empty(conns)
-    if sidecar.SendOrSay({cmd: 'status'}) | plain.Warn('no agent is attached') | endif
+    if sidecar.IsRunningOrSay() | plain.Warn('no agent is attached') | endif
     return
   endif
   const names = conns->mapnew((_, conn) => (conn == target ? '→ ' : '  ') .. attached[conn].name

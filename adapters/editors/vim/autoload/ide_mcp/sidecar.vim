@@ -51,11 +51,16 @@ export def Send(command: dict<any>, process = running)
   silent! ch_sendraw(process, line->substitute(plain.nul, '\\u0000', 'g') .. "\n")
 enddef
 
+# Returns whether a sidecar runs, and otherwise says how to start it.
+export def IsRunningOrSay(): bool
+  if running == null_job | plain.Warn('the sidecar does not run: `:IdeMcp start` starts it') | endif
+  return running != null_job
+enddef
+
 # Sends a command, or says that no sidecar runs. Returns whether one runs.
 export def SendOrSay(command: dict<any>): bool
-  if running == null_job | plain.Warn('the sidecar does not run: `:IdeMcp start` starts it') | return false | endif
-  Send(command)
-  return true
+  if IsRunningOrSay() | Send(command) | endif
+  return running != null_job
 enddef
 
 # Returns the open folders.

@@ -116,7 +116,9 @@ def Choose(text: string, mods: string, Then: func(dict<any>, bool))
     plain.Warn($'{command[0]} is not in PATH: install it, or name another command in g:ide_mcp.terminal.command')
     return
   endif
-  WhenListening(() => Start({name: name ?? '@1', folder: folder, command: command, size: option.size, layout: option.layout,
+  if !isdirectory(folder) | plain.Warn($'the folder of the agent is not there: {folder}') | return | endif
+  const size = option.size > 0 ? option.size : option.layout == 'float' ? 0.8 : 0.4
+  WhenListening(() => Start({name: name ?? '@1', folder: folder, command: command, size: size, layout: option.layout,
     before: win_getid()}, option.provider, (terminal) => Use(terminal, true)))
 enddef
 
@@ -149,7 +151,7 @@ enddef
 
 # Starts an agent. The function gets the terminal.
 def Start(terminal: dict<any>, Provider: any, Then: func(dict<any>))
-  log.Add('info', $'starts {terminal.command} in {terminal.folder}')
+  log.Add('info', $'starts {join(terminal.command)} in {terminal.folder}')
   # A program that is no child of Vim gets the variables by its command.
   const environment = sidecar.Environment()
   terminal.outside = ['env'] + environment->items()->mapnew((_, item) =>
@@ -222,7 +224,8 @@ def Go(terminal: dict<any>, mods = '')
   terminal.before = win_getid()
   const [side, size] = [mods ?? get(sides, terminal.layout, ''), terminal.size]
   if side == '' # in front of the windows
-    const [columns, rows] = [float2nr(&columns * (size > 1 ? 0.8 : size)), float2nr(&lines * (size > 1 ? 0.8 : size))]
+    const part = size > 1 ? 0.8 : size
+    const [columns, rows] = [float2nr(&columns * part), float2nr(&lines * part)]
     const title = $' {plain.Line(terminal.command[0], 32)} {plain.Line(terminal.name, 32)} '
     terminal.popup = popup_create(terminal.buffer, {minwidth: columns, maxwidth: columns, minheight: rows,
       maxheight: rows, pos: 'center', border: [], zindex: 60, title: title})
