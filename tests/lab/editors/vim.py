@@ -19,12 +19,9 @@ def command(root, home, file):
 
 # The colors of the picture, as numbers that do not depend on the terminal.
 TRUE_COLOR = r'let &t_8f = "\e[38;2;%lu;%lu;%lum" | let &t_8b = "\e[48;2;%lu;%lu;%lum" | set termguicolors'
-PICTURE_HAS_AGENT = True
-PICTURE_TITLE = "An agent in a terminal of {} proposes a change: the old lines are red, the new ones green"
-OPTIONS = ("let g:ide_mcp = #{layout: 'inline', focus: v:false, terminal:"
-           " #{command: ['sh', '-c', 'echo \"$ $*\"; exec \"$@\"', '', 'ide-mcp', 'agent', 'diff', 'src/store.rs', '../new.rs'],"
-           " size: 0.4}}")
-PICTURE = ["--cmd", TRUE_COLOR, "--cmd", OPTIONS, "-c", "autocmd VimEnter * IdeMcp open", "-c", " | ".join([
+OPTIONS = "let g:ide_mcp = #{layout: 'inline', focus: v:false}"
+PICTURE_KEYS = [":IdeMcp open", "Enter"]
+PICTURE = ["--cmd", TRUE_COLOR, "--cmd", OPTIONS, "-c", " | ".join([
     "syntax on",
     "colorscheme slate",
     "hi Normal guifg=#c8ccd4 guibg=#1c1f26",
