@@ -247,6 +247,22 @@ def wiped_terminal_starts_again(room):
     room.shows(RUNS)
 
 
+def agents_of_one_program_are_told_apart(room):
+    room.start()
+    room.type(*room.keys.set_option("terminal", {"command": ["ide-mcp", "agent", "watch"]}))
+    room.type(*room.keys.run("open"))
+    room.shows(room.keys.ATTACHED)
+    room.type(*room.keys.LEAVE_TERMINAL, *room.keys.run("open @second"))
+    room.shows("ide-mcp-agent.*, ide-mcp-agent")
+    room.type(*room.keys.LEAVE_TERMINAL, *room.keys.run("toggle"))
+    outside = room.play({"notify": "ide_connected", "params": {"pid": 4711}}, {"sleep": 20000})
+    room.shows("ide-mcp-agent.*, ide-mcp-agent.*, ide-mcp-agent")
+    room.type(*room.keys.run("agents"))
+    for place in ["terminal @1", "terminal @second", "process 4711"]:
+        room.shows(f"ide-mcp-agent .*, {place}")
+    outside.process.kill()
+
+
 def failed_agent_keeps_its_last_words(room):
     hand = Hand(room)
     (room.home / "commands/claude").write_text("#!/bin/sh\necho no key was found\nexit 3\n")

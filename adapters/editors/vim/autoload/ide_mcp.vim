@@ -213,6 +213,7 @@ const answers: dict<func> = {
 const handlers: dict<func> = {
   listening: Listen,
   connected: agents.Attach,
+  ide_connected: agents.Process,
   roots: agents.Roots,
   closed: agents.Leave,
   diff: proposals.Propose,

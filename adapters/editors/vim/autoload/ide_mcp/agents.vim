@@ -5,11 +5,12 @@ import autoload './log.vim'
 import autoload './plain.vim'
 import autoload './proposals.vim'
 import autoload './sidecar.vim'
+import autoload './terminal.vim'
 import autoload './turns.vim'
 
 const quiet = 0.5 # seconds without a key before one is an answer
 
-# The attached agents by their connections: `conn`, `name` to show, and `folder`.
+# The attached agents by their connections: `conn`, `name` to show, and the `folder` and the `process` that they told.
 export var attached: dict<dict<any>> = {}
 
 var dialogs: dict<number> = {} # the questions about agents by their connections
@@ -69,6 +70,19 @@ export def Roots(event: dict<any>)
   attached[event.conn].folder = type(uri) == v:t_string ? plain.Line(plain.Tail(trim(uri, '/', 2)), 32) : ''
 enddef
 
+# Notes the process of an agent: two of one program have one name.
+export def Process(event: dict<any>)
+  if has_key(attached, event.conn) | attached[event.conn].process = get(event, 'pid') | endif
+enddef
+
+# Returns a line by which a person knows an agent.
+def About(agent: dict<any>): string
+  const [process, folder] = [get(agent, 'process'), get(agent, 'folder', '')]
+  const name = process > 0 ? terminal.NameOf(process) : ''
+  return plain.Line(agent.name, max([min([64, &columns - 48]), 8])) .. (name != '' ? $', terminal {name}' : process > 0 ? $', process {process}' : '')
+    .. (folder == '' ? '' : $' in {folder}')
+enddef
+
 export def Leave(event: dict<any>)
   CloseQuestion(event.conn)
   if !has_key(attached, event.conn) | return | endif
@@ -115,22 +129,19 @@ export def Menu()
     if sidecar.IsRunningOrSay() | plain.Warn('no agent is attached') | endif
     return
   endif
-  const names = conns->mapnew((_, conn) => (conn == target ? '→ ' : '  ') .. attached[conn].name
-    .. (get(attached[conn], 'folder', '') == '' ? '' : $' in {attached[conn].folder}'))
-  const Choose = (_, choice) => {
-    if choice > 0 && has_key(attached, conns[choice - 1]) | Ponder(conns[choice - 1]) | endif
-  }
-  popup_menu(names, {title: ' Agents ', callback: Choose, mapping: false})
+  const names = conns->mapnew((_, conn) => (conn == target ? '→ ' : '  ') .. About(attached[conn]))
+  plain.Choose('Agents', names, (choice) => Ponder(conns[choice - 1]))
 enddef
 
+# An agent can have left meanwhile.
 def Ponder(conn: number)
-  const Choose = (_, choice) => {
-    if choice < 1 || !has_key(attached, conn) | return | endif # it can have left meanwhile
+  if !has_key(attached, conn) | plain.Warn('the agent has left') | return | endif
+  const mentions = target == conn ? 'Mentions go to the agent that attached last again' : 'Mentions go to this agent'
+  plain.Choose(attached[conn].name, [mentions, 'Disconnect it'], (choice) => {
+    if !has_key(attached, conn) | plain.Warn('the agent has left') | return | endif
     if choice == 2 | sidecar.Send({cmd: 'disconnect', conn: conn}) | return | endif
     target = target == conn ? 0 : conn
     plain.Warn('mentions go to ' .. (target == 0 ? 'the agent that attached last' : attached[conn].name))
     redrawstatus!
-  }
-  const mentions = target == conn ? 'Mentions go to the agent that attached last again' : 'Mentions go to this agent'
-  popup_menu([mentions, 'Disconnect it'], {title: $' {attached[conn].name} ', callback: Choose, mapping: false})
+  })
 enddef

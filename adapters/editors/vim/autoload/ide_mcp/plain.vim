@@ -22,6 +22,16 @@ export def FileName(label: string, columns: number): string
   return line
 enddef
 
+# Shows lines with the names of agents and files, for the person to choose one. Each is one line on the screen, so that no
+# name has a line of its own, which could be read as another choice. The function gets the number of the line, from 1.
+export def Choose(title: string, names: list<string>, Then: func(number))
+  const columns = max([&columns - 8, 8])
+  popup_menu(names->mapnew((_, name) => Line(name, columns)), {title: $' {Line(title, columns)} ', mapping: false,
+    wrap: false, callback: (_, choice) => {
+      if choice > 0 | Then(choice) | endif
+    }})
+enddef
+
 # Returns the last part of a path.
 export def Tail(path: string): string
   return matchstr(path, '[^/\\]*$')

@@ -172,14 +172,8 @@ export def Menu()
   const names = calls->mapnew((_, call) => (has_key(proposals[call], 'close') ? '→ ' : '  ')
     .. (proposals[call].outside ? 'OUTSIDE: ' : '') .. plain.FileName(proposals[call].label, 64)
     .. (has_key(proposals[call], 'draft') ? ' (changed by you)' : '') .. ' of ' .. proposals[call].client)
-  const Choose = (_, choice) => {
-    if choice < 1 | return | endif
-    # The proposals can have changed meanwhile.
-    if has_key(proposals, calls[choice - 1])
-      SwitchTo(calls[choice - 1])
-    else
-      plain.Warn('the proposal has ended')
-    endif
-  }
-  popup_menu(names, {title: ' Enter: show the proposal ', callback: Choose, mapping: false})
+  plain.Choose('Proposals', names, (choice) => {
+    const call = calls[choice - 1]
+    if has_key(proposals, call) | SwitchTo(call) | else | plain.Warn('the proposal has ended') | endif
+  })
 enddef

@@ -58,6 +58,12 @@ export def Type(text: string, is_sent: bool)
   endif
 enddef
 
+# Returns the name of the terminal of a process, or an empty text.
+export def NameOf(process: number): string
+  return copy(terminals)->filter((_, terminal) => IsAlive(terminal) && has_key(terminal, 'buffer')
+    && job_info(term_getjob(terminal.buffer)).process == process)->get(0, {name: ''}).name
+enddef
+
 # Returns the names of terminals, for the completion.
 export def Names(): list<string>
   return terminals->mapnew((_, terminal) => terminal.name)->sort()->uniq()
