@@ -282,13 +282,17 @@ def vim_ends_with_a_terminal(room):
 
 
 def terminal_waits_for_the_sidecar(room):
-    """An agent that starts before it listens would not find Vim."""
+    """An agent that starts before it listens would not find Vim. It gets the first key, although no key has opened it."""
     hand = Hand(room)
     hand.run("stop")
     room.no_lock()
     hand.run("open")
-    if hand.terminal()["environment"].get("CLAUDE_CODE_SSE_PORT") != room.lock().stem:
+    facts = hand.terminal()
+    if facts["environment"].get("CLAUDE_CODE_SSE_PORT") != room.lock().stem:
         raise Failure("the environment has not the port of the editor")
+    room.shows(RUNS)
+    room.type("j", "x")
+    hand.has_typed(facts, b"jx")
 
 
 def folder_of_the_agent_is_chosen(room):

@@ -235,6 +235,7 @@ def Go(terminal: dict<any>, mods = '')
     const title = $' {plain.Line(terminal.command[0], 32)} {plain.Line(terminal.name, 32)} '
     terminal.popup = popup_create(terminal.buffer, {minwidth: columns, maxwidth: columns, minheight: rows,
       maxheight: rows, pos: 'center', border: [], zindex: 60, title: title})
+    TakeKeys()
     return
   endif
   execute 'silent' side 'sbuffer' terminal.buffer
@@ -248,9 +249,10 @@ def Go(terminal: dict<any>, mods = '')
   endif
 enddef
 
-# Lets the agent get the keys, also if the person has left its terminal by CTRL-W N.
+# Lets the agent get the next key, also if the person has left its terminal by CTRL-W N. Without a key of its own, Vim would
+# take that key for a command, if no key has opened the terminal.
 def TakeKeys()
-  if mode(1) == 'nt' && term_getstatus('') =~ 'normal' | feedkeys('i', 'n') | endif
+  feedkeys(mode(1) == 'nt' && term_getstatus('') =~ 'normal' ? 'i' : "\<Ignore>", 'n')
 enddef
 
 # Hides a terminal in all tabs. The agent goes on.
