@@ -844,4 +844,5 @@ def selection_costs_little(room):
         raise Failure(f"{median:.3f} ms, more than {BAR} ms")
 
 
-ALL = [value for value in list(globals().values()) if is_scenario(value) and value.__module__ == "vim_hand"]
+ALL = [value for value in list(globals().values())
+       if is_scenario(value) and value.__module__ == "vim_hand" and value is not script]
