@@ -136,10 +136,10 @@ impl Editor for InRust {
                 Some(ToolCall::GetDiagnostics(call, _)) if self.answers_in_json => {
                     self.server.call(call.id()).answer_json(JSON).unwrap();
                 }
-                Some(ToolCall::GetDiagnostics(call, asked)) => {
+                Some(ToolCall::GetDiagnostics(call, query)) => {
                     let range = Range::new(Position::new(10, 5), Position::new(10, 8));
                     let problem = Diagnostic::new(Severity::Error, range, "expected `;`");
-                    let file = FileDiagnostics::new(asked.uri.unwrap_or_default(), vec![problem]);
+                    let file = FileDiagnostics::new(query.uri.unwrap_or_default(), vec![problem]);
                     self.server.answer(call, Diagnostics { files: vec![file] }).unwrap();
                 }
                 Some(ToolCall::OpenDiff(call, diff)) => {

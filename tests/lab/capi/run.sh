@@ -17,9 +17,9 @@ export CLAUDE_CONFIG_DIR=$work/claude
 rm -rf "$work"
 mkdir -p "$folder" "$CLAUDE_CONFIG_DIR/ide"
 
-say() { printf '%s\n' "$*" >&2; }
+log() { printf '%s\n' "$*" >&2; }
 fail() {
-    say "$*"
+    log "$*"
     exit 1
 }
 
@@ -168,18 +168,18 @@ P
 build planted --features planted-panic
 build plain
 
-say 'the header has no warning'
+log 'the header has no warning'
 for standard in c99 c11 c++11 c++20; do
     case $standard in c++*) language=c++ ;; *) language=c ;; esac
     [ "$language" = c ] || has_cpp || continue
     cc "-std=$standard" -x "$language" "${strict[@]}" -fsyntax-only - <<<'#include <ide_mcp.h>'
 done
 
-say 'the library exports the functions of the header, and nothing else'
+log 'the library exports the functions of the header, and nothing else'
 diff <(grep -oE '^[a-z].*idemcp_[a-z_]+\(' $package/include/ide_mcp.h | grep -oE 'idemcp_[a-z_]+\(' | tr -d '(' | sort) \
     <(nm -D --defined-only "$work/plain/libidemcp.so" | awk '{print $3}' | sort)
 
-say 'the editor of the README is compiled as the README does'
+log 'the editor of the README is compiled as the README does'
 awk '/^```c$/ {on = 1; next} /^```$/ {on = 0} on' $package/README.md >"$work/readme.c"
 if [ -n "$thorough" ]; then
     mkdir -p "$work/plain/lib/pkgconfig" "$work/plain/include"
@@ -191,7 +191,7 @@ if [ -n "$thorough" ]; then
 fi
 cc -std=c99 "${strict[@]}" "$work/readme.c" "$work/plain/libidemcp.a" -o "$work/readme"
 
-say 'misuse is refused'
+log 'misuse is refused'
 compile plain c99 tests/lab/capi/misuse.c
 play misuse
 no_locks
@@ -201,13 +201,13 @@ if [ -n "$thorough" ]; then
     grep -q 'Invalid read' "$work/fault" || fail 'valgrind does not find the planted fault'
 fi
 
-say 'a panic ends the handle and nothing else'
+log 'a panic ends the handle and nothing else'
 compile planted c99 tests/lab/capi/panic.c
 play panic 2>"$work/panic.err"
 [ ! -s "$work/panic.err" ] || fail 'the library has printed the panic'
 no_locks
 
-say 'an editor on poll(2)'
+log 'an editor on poll(2)'
 compile plain c99 $package/examples/poll_editor.c
 begin poll_editor "$folder"
 rests
@@ -245,7 +245,7 @@ unauthenticated
 echo q >&"$keys"
 end
 
-say 'an editor with sockets of its own'
+log 'an editor with sockets of its own'
 compile plain gnu99 $package/examples/own_sockets.c
 begin own_sockets "$folder" "$CLAUDE_CONFIG_DIR/ide"
 rests
@@ -259,7 +259,7 @@ exec {keys}>&-
 end
 
 if has_cpp; then
-    say 'an editor in C++ is not disturbed by an agent that leaves, or by a diff after its last one'
+    log 'an editor in C++ is not disturbed by an agent that leaves, or by a diff after its last one'
     compile plain c++11 $package/examples/editor.cpp
     begin editor "$folder" 2
     rests
@@ -269,4 +269,4 @@ if has_cpp; then
     in_one_turn twice
     end
 fi
-say 'all is well'
+log 'all is well'

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static SOCKET stranger(idemcp *ed) {
+static SOCKET connect_raw(idemcp *ed) {
     struct sockaddr_in at = {.sin_family = AF_INET, .sin_port = htons((u_short)idemcp_number(ed, "port", 0))};
     at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
     SOCKET peer = socket(AF_INET, SOCK_STREAM, 0);
@@ -25,7 +25,7 @@ int main(int argc, char **argv) {
         /* Nothing but the descriptor may be needed, and a loop that spins takes too many turns. */
         if (WSAPoll(&on, 1, 20000) != 1 || turns > 50) return printf("turn %d: %s\n", turns, idemcp_error(ed)), 3;
         for (int kind; (kind = idemcp_next(ed)) > 0;)
-            if (kind == IDEMCP_LISTENING) peer = stranger(ed);
+            if (kind == IDEMCP_LISTENING) peer = connect_raw(ed);
         u_long more = 0;
         if (!answer[0] && peer != INVALID_SOCKET && ioctlsocket(peer, FIONREAD, &more) == 0 && more >= 12) {
             recv(peer, answer, 12, 0);

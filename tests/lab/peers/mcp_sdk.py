@@ -266,7 +266,7 @@ async def on_an_editor(programs, name, connect):
             await until("error")
             await session.send_ping()
             changed = [f"notifications/{list}/list_changed" for list in ("prompts", "resources")]
-            # The bridge answers a ping itself, perhaps before it hears of the lists.
+            # The bridge answers a ping itself, perhaps before it has received the lists.
             async with asyncio.timeout(PATIENCE):
                 while not set(changed) <= set(notified):
                     await asyncio.sleep(0.05)

@@ -106,7 +106,7 @@ async def main(port, token):
     await refused("two tokens", uri, 401, [(TOKEN_FIELD, token)] * 2, subprotocols=["mcp"])
     await refused("an Origin", uri, 403, right, subprotocols=["mcp"], origin="http://127.0.0.1")
     await refused("Sec-Fetch-Site", uri, 403, right | {"Sec-Fetch-Site": "same-origin"}, subprotocols=["mcp"])
-    # The address is that of the editor, the name is not, as in DNS rebinding.
+    # As in DNS rebinding: the address is the editor's, the name is not.
     foreign = f"ws://evil.example:{port}/"
     await refused("a foreign Server", foreign, 403, right, subprotocols=["mcp"], host="127.0.0.1", port=port)
     # The refused clients have not disturbed the editor.

@@ -39,13 +39,13 @@ is() {
     passes $? "$1: $2 in place of $3"
 }
 # Checks that a text is in the output of the last command.
-says() {
+prints() {
     grep -qF -- "$2" "$work/out"
-    passes $? "$1: says $2"
+    passes $? "$1: prints $2"
 }
 hides() {
     ! grep -qF -- "$2" "$work/out" "$work/err"
-    passes $? "$1: does not say $2"
+    passes $? "$1: does not print $2"
 }
 
 # Starts an editor, whose standard input stays open until close_input. Sets $editor, $port and $lock.
@@ -100,7 +100,7 @@ passes $? 'the lock file says Windows'
 for folder in . 'C:\proj' 'c:\proj\sub' 'c:/PROJ' '\\?\C:\proj' 'sub\..'; do
     run agent --cwd "$folder" tools
     is "agent in $folder" "$status" 0
-    says "agent in $folder" 'openDiff '
+    prints "agent in $folder" 'openDiff '
 done
 run agent --cwd 'C:\users' tools
 is 'agent elsewhere' "$status" 2
@@ -108,13 +108,13 @@ passes "$(grep -q 'no editor found for C:\\users' "$work/err"; echo $?)" 'agent 
 
 # A reader that has seen enough is not a failure.
 timeout 60 wine "$PROGRAM" agent tools 2>"$work/err" | head -n 1 >"$work/out"
-says 'a closed pipe' 'openDiff '
+prints 'a closed pipe' 'openDiff '
 hides 'a closed pipe' 'cannot be written'
 
 for file in a.txt 'sub\new.txt' 'c:/proj/sub/../newer.txt' '\\?\C:\proj\newest.txt'; do
     run agent diff "$file" 'C:\new.txt'
     is "diff of $file" "$status" 0
-    says "diff of $file" 'accepted: '
+    prints "diff of $file" 'accepted: '
 done
 is 'the texts are written' "$(cat a.txt sub/new.txt newer.txt newest.txt | sort | uniq -c | tr -s ' ')" ' 4 two'
 is 'and nothing else' "$(find . -type f | sort | tr '\n' ' ')" './.env ./a.txt ./b c.json ./newer.txt ./newest.txt ./sub/new.txt '
@@ -141,31 +141,31 @@ outcome() {
 }
 for path in "${spellings[@]}"; do
     outcome
-    says "open $path" 'Opened file: C:\\proj\\a.txt"'
+    prints "open $path" 'Opened file: C:\\proj\\a.txt"'
 done
 for path in "${hidden[@]}"; do
     outcome
-    says "open $path" 'the file may not leave the editor'
+    prints "open $path" 'the file may not leave the editor'
 done
 for path in "${refused[@]}"; do
     outcome
     hides "open $path" 'Opened file'
-    says "open $path" '"isError":true'
+    prints "open $path" '"isError":true'
 done
 outcome
-says 'problems, as they were asked for' '\"uri\":\"file://C:\\\\proj\\\\b c.json\"'
-says 'problems' 'EOF while parsing'
+prints 'problems, as they were asked for' '\"uri\":\"file://C:\\\\proj\\\\b c.json\"'
+prints 'problems' 'EOF while parsing'
 outcome
-says 'all problems' 'b c.json\"'
+prints 'all problems' 'b c.json\"'
 hides 'a path from resolving' '?\'
 run agent call getOpenEditors '{}'
-says 'open editors' '"tabs":[{"uri":"file:///C:/proj/a.txt",'
-says 'open editors' '"label":"a.txt"'
-says 'open editors' '"fileName":"C:\\proj\\a.txt"}]}'
+prints 'open editors' '"tabs":[{"uri":"file:///C:/proj/a.txt",'
+prints 'open editors' '"label":"a.txt"'
+prints 'open editors' '"fileName":"C:\\proj\\a.txt"}]}'
 run agent call getWorkspaceFolders '{}'
-says 'folders' '"uri":"file:///C:/proj","path":"C:\\proj"'
+prints 'folders' '"uri":"file:///C:/proj","path":"C:\\proj"'
 run agent call getCurrentSelection '{}'
-says 'selection' '"filePath":"C:\\proj\\a.txt"'
+prints 'selection' '"filePath":"C:\\proj\\a.txt"'
 
 {
     echo '{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-03-26","capabilities":{},"clientInfo":{"name":"c","version":"1"}}}'
@@ -174,8 +174,8 @@ says 'selection' '"filePath":"C:\\proj\\a.txt"'
     sleep 4
 } | timeout 60 wine "$PROGRAM" bridge >"$work/out" 2>"$work/err"
 is 'bridge' "${PIPESTATUS[1]}" 0
-says 'bridge' '"id":1,"result":{"protocolVersion":"2025-03-26"'
-says 'bridge' '"name":"openDiff"'
+prints 'bridge' '"id":1,"result":{"protocolVersion":"2025-03-26"'
+prints 'bridge' '"name":"openDiff"'
 
 # A tap in front of the editor, ended by Ctrl+C.
 wine "$PROGRAM" tap --json --out 'C:\record.jsonl' --force >"$work/tap" 2>"$work/err" </dev/null &
@@ -183,20 +183,20 @@ tap=$!
 for _ in $(seq 80); do grep -q '"listening"' "$work/tap" && break || sleep .25; done
 tapped=$(sed -n 's/.*"event":"listening".*"port":\([0-9]*\)}.*/\1/p' "$work/tap")
 run agent --port "$tapped" tools
-says 'agent through the tap' 'openDiff '
+prints 'agent through the tap' 'openDiff '
 kill -INT "$tap" && wait "$tap"
 is 'tap, ended by Ctrl+C' "$?" 0
 is 'the tap leaves no lock file' "$(ls "$locks")" "$port.lock"
 run replay 'C:\record.jsonl'
 is 'replay' "$status" 0
 cat "$work/err" >>"$work/out"
-says 'replay' 'no difference'
+prints 'replay' 'no difference'
 
 (echo '{"name":"Side","version":"1","folders":["C:\\proj"],"tools":["openDiff"]}'; sleep 4) |
     timeout 60 wine "$PROGRAM" sidecar >"$work/out" 2>"$work/err"
 is 'sidecar' "${PIPESTATUS[1]}" 0
-says 'sidecar' '"event":"listening"'
-says 'sidecar' '"event":"stopping","reason":"end of standard input"'
+prints 'sidecar' '"event":"listening"'
+prints 'sidecar' '"event":"stopping","reason":"end of standard input"'
 is 'the sidecar leaves no lock file' "$(ls "$locks")" "$port.lock"
 
 run doctor
@@ -204,7 +204,7 @@ is 'doctor of a sound set-up' "$status" 0
 hides 'doctor' '?\'
 run mcp-config
 is 'mcp-config' "$status" 0
-says 'mcp-config' "C:\\users\\$(id -un)\\.claude\\ide\\$port.mcp.json"
+prints 'mcp-config' "C:\\users\\$(id -un)\\.claude\\ide\\$port.mcp.json"
 [ -f "$locks/$port.mcp.json" ]
 passes $? 'mcp-config writes its file'
 

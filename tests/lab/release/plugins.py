@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Installs the plugins of a release as people do, from repositories and a server on this machine, and has each fetch the program.
+"""Installs the plugins of a release as people do, from repositories and a server on this machine, and lets each fetch the program.
 
-At the first start there is neither a setting nor the program. Then the plugin fetches the program, an agent attaches and
-receives a mention, and the program is removed again without a trace. What is not the archive of the release is refused,
-and leaves nothing; an editor that ends meanwhile leaves nothing either.
+At the first start there are no settings and no program. Then the plugin fetches the program, an agent attaches and
+receives a mention, and the program is removed again without a trace. Anything but the archive of the release is refused
+and leaves nothing behind, and so does an editor that ends in the meantime.
 
 Build the release first: cli/release/run --from http://127.0.0.1:8765
 Needs tmux, git, curl, the editors of Debian, and the newest: tests/lab/editors/newer.sh nvim emacs
@@ -51,7 +51,7 @@ HERE, SUMS = RELEASE.get("base", ""), RELEASE.get("sums", {})
 
 
 class Server(http.server.SimpleHTTPRequestHandler):
-    """The files of the release, but for those that a row changes."""
+    """Serves the files of the release, except those that a row changes."""
 
     changed = {}
     lets_go = threading.Event()  # an answer waits for it
@@ -77,7 +77,7 @@ class Server(http.server.SimpleHTTPRequestHandler):
 
 @contextlib.contextmanager
 def serving(data):
-    """Has the server answer with this in place of the archive, or not at all."""
+    """Makes the server answer with this in place of the archive, or not at all."""
     Server.changed = {f"/{ARCHIVE}": data}
     try:
         yield
@@ -95,7 +95,7 @@ def packed(script):
     return out.getvalue()
 
 
-# The ways in which a person installs a plugin. Each returns the command of the editor.
+# How a person can install a plugin. Each returns the command of the editor.
 
 
 def git(*command):
@@ -103,7 +103,7 @@ def git(*command):
 
 
 def repository(name, home):
-    """A bare repository with the tree of a plugin, as a person publishes it. Returns its URL."""
+    """Publishes the tree of a plugin in a bare repository, as a person does. Returns its URL."""
     made = home / f"{name}.git"
     git("init", "--quiet", "--bare", "--initial-branch=main", str(made))
     tree = ["--git-dir", str(made), "--work-tree", str(DIST / "plugins" / name)]
@@ -184,13 +184,13 @@ def use_package(home):
 
 @dataclass(frozen=True)
 class Kind:
-    """What the plugins of an editor share: the keys of a person, and the folder of the program."""
+    """What the plugins of one editor have in common: the keys of a person, and the folder of the program."""
 
     keys: object
     install: list
     uninstall: list
     mention: list
-    first: list  # at the first start, to be told that the program is missing
+    first: list  # at the first start, where the plugin must say that the program is missing
     folder: str
 
 
@@ -217,32 +217,32 @@ class Desk(run.Room):
         self.tmux("-f", "/dev/null", "new-session", "-d", "-x", "120", "-y", "30", "-c", str(self.folder), "env", "-i", *variables, *self.command, "a.txt")
         self.shows("second")
 
-        def is_told():
+        def reports_it():
             self.type(*self.kind.first)
             time.sleep(1)
             return re.search(r"ide-mcp is not in PATH: .*[Ii]de-?[Mm]cp.install", self.screen())
 
-        await_("the person is told that the program is missing", is_told)
+        await_("the plugin says that the program is missing", reports_it)
         if self.kind is EMACS:
             time.sleep(3)  # after M-x, a suggestion takes the keys for two seconds
 
     def folder_of_program(self):
         return self.home / self.kind.folder
 
-    def installs(self, says):
+    def installs(self, message):
         self.evaluate("echo 'no message'", '(message "no message")')
         self.shows('^"?no message')
         self.type(*self.kind.install)
-        self.shows(says)
+        self.shows(message)
 
     def has_nothing(self):
-        """Nothing of the program is left, neither where it would be nor on the way."""
+        """Checks that nothing of the program is left, neither in its place nor on the way there."""
         await_("the download is removed", lambda: not [path for path in (self.home / "tmp").rglob("*") if re.match("archive$|ide-mcp", path.name)])
         if self.folder_of_program().exists():
             raise Failure(f"left behind: {sorted(self.folder_of_program().rglob('*'))}")
 
     def release(self, **members):
-        """Gives the plugin another release, as a manager of plugins does that updates it."""
+        """Gives the plugin another release, as a plugin manager does when it updates it."""
         release = {"version": VERSION, "base": HERE, "sums": SUMS, **members}
         if self.kind is EMACS:
             sums = " ".join(f'("{target}" . "{value}")' for target, value in release["sums"].items())
@@ -270,7 +270,7 @@ def installed(desk):
     desk.has_nothing()
     for place in desk.home.rglob(".git"):
         if changed := git("-C", str(place.parent), "status", "--porcelain", "--untracked-files=no"):
-            raise Failure(f"a manager of plugins finds changes in {place.parent}: {changed}")
+            raise Failure(f"a plugin manager finds changes in {place.parent}: {changed}")
 
 
 BROKEN, OTHER = packed(b"#!/bin/sh\nexit 3\n"), packed(b"#!/bin/sh\necho ide-mcp 9.9.9\n")
@@ -280,7 +280,7 @@ def sums_of(data):
     return {TARGET: hashlib.sha256(data).hexdigest()}
 
 
-# What the server has in place of the archive, what the plugin has in place of its release, and what it says.
+# What the server has in place of the archive, what the plugin has in place of its release, and its message.
 FAULTS = {
     "archive with a byte more": ((DIST / ARCHIVE).read_bytes() + b"\0", {}, "not the archive of this release"),
     "archive of another release": (OTHER, {}, "not the archive of this release"),
@@ -297,11 +297,11 @@ FAULTS = {
 def refused(desk):
     """Nothing is installed, and the plugin says why; the program that was there stays."""
     desk.open()
-    for name, (data, members, says) in FAULTS.items():
-        def act(data=data, members=members, says=says):
+    for name, (data, members, message) in FAULTS.items():
+        def act(data=data, members=members, message=message):
             desk.release(**members)
             with serving(data):
-                desk.installs(says)
+                desk.installs(message)
             desk.has_nothing()
         of_row(name, act)
     desk.release()
@@ -318,7 +318,7 @@ def refused(desk):
         desk.installs("start here")
     after = program.stat()
     if (before.st_ino, before.st_mtime_ns) != (after.st_ino, after.st_mtime_ns) or len(list(program.parent.iterdir())) != 1:
-        raise Failure("the program that was there is another")
+        raise Failure("the program that was there has changed")
     desk.type(*desk.kind.uninstall)
     desk.shows("emoved .*ide-mcp")
 
@@ -331,7 +331,7 @@ def refused(desk):
         desk.type(*desk.keys.INSERT_LINE)
         desk.shows("edited", 2)
         if any(desk.home.joinpath("tmp").rglob("archive")):
-            raise Failure("the answer has come already")
+            raise Failure("the answer has already arrived")
         editor = desk.pid()
         desk.evaluate("qa!", "(kill-emacs)")
         await_("the editor ends", lambda: not run.words_of(editor))

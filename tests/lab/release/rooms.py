@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Installs what a release consists of where there is no Rust, no compiler and no checkout; uses it; and removes it again.
+"""Installs a release where there is no Rust, no compiler and no checkout; uses it; and removes it again.
 
-Each room is a root of its own, made by debootstrap: Debian 12, Debian 11 for its older glibc, and one without any libc at
-all. What is downloaded comes from a server on this machine that stands for the registries. In each room the program is
-asked for its version, an editor and an agent attach and accept a change, and afterwards no file is left.
+Each room is a root of its own, made by debootstrap: Debian 12, Debian 11 for its older glibc, and one without any libc. A
+server on this machine stands for the registries. In each room the program prints its version, an editor and an agent
+attach and accept a change, and afterwards no file is left behind.
 
 Build the release first: cli/release/run --repository https://example.org/ide-mcp --from http://127.0.0.1:8765
 Needs root, and debootstrap, qemu-user and wine, which it installs from Debian.
@@ -47,7 +47,7 @@ def release():
 
 
 class Registry(http.server.SimpleHTTPRequestHandler):
-    """The files of the release, the index of PyPI and the documents of npm."""
+    """Serves the files of the release, the index of PyPI and the documents of npm."""
 
     def do_GET(self):
         if self.path == "/simple/ide-mcp/":
@@ -91,7 +91,7 @@ def debian(program, *packages):
 
 
 class Room:
-    """A root in which commands run. `runner` stands before each command: nothing, an emulator or wine."""
+    """A root in which commands run. `runner` precedes each command: nothing, an emulator or wine."""
 
     def __init__(self, root, runner=(), home="/root"):
         self.root, self.runner, self.home = root, list(runner), home
@@ -106,7 +106,7 @@ class Room:
         return done.stdout
 
     def files(self):
-        """Every file but the caches of package managers."""
+        """Every file except the caches of package managers."""
         skipped = ("proc", "sys", "dev", "tmp", "root/.npm", "root/.cache", "var/cache", "var/log")
         kept = set()
         for folder, folders, names in os.walk(self.root):
@@ -131,7 +131,7 @@ def debian_room(suite):
         (root / "made").touch()
     for absent in ("cargo", "rustc", "gcc", "cc"):
         assert shutil.which(absent, path=os.pathsep.join(str(root) + folder for folder in PATH.split(":"))) is None, f"the room has {absent}"
-    # What happens in the room is kept apart, and thrown away.
+    # What happens in the room stays apart, and is thrown away.
     layers = [ROOMS / name for name in ("changes", "work", "room")]
     for layer in layers:
         shutil.rmtree(layer, ignore_errors=True)
@@ -264,7 +264,7 @@ def npm():
     """The package of npm, which brings that of this system"""
     with debian_room("bookworm") as room:
         command = ["npm", "--registry", HERE, "--no-audit", "--no-fund", "--no-update-notifier", "--prefix", "/root/.local", "--global"]
-        # Folders of npm itself, which it makes and does not remove.
+        # Folders of npm itself, which it never removes.
         for folder in ("bin", "lib/node_modules", "share"):
             (room.root / "root/.local" / folder).mkdir(parents=True, exist_ok=True)
         installed(room, lambda: room.run(*command, "install", "ide-mcp"), lambda: room.run(*command, "uninstall", "ide-mcp"))
@@ -294,7 +294,7 @@ def vim():
             until(lambda: "two" in tmux("capture-pane", "-p"), "Vim showed no change")
 
             def accepted():
-                # Vim does not take a key that was meant for something else: it refuses what is accepted too soon.
+                # Vim refuses what is accepted too soon, since that key may have been meant for something else.
                 tmux("send-keys", ":w", "Enter")
                 time.sleep(1)
                 return agent.poll() is not None
