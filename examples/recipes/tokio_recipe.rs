@@ -17,7 +17,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let handle = server.handle();
     tokio::task::spawn_blocking(move || io::stdin().read_line(&mut String::new()).map(|_| handle.shutdown()));
     while !server.is_over() {
-        // You can drop this future at any time, so it may stand in a `tokio::select!`.
+        // You can drop this future at any time, so you can use it in a `tokio::select!`.
         let Some(call) = server.next_event().await.and_then(ServerEvent::into_call) else { continue };
         let _ = match call {
             ToolCall::OpenDiff(call, diff) => server.machine_mut().answer(call, diff.accept()),

@@ -12,7 +12,7 @@
 //! the guard of a lock file. A wake-up does not end the wait of a [`Conn`]: if another thread has something
 //! to send, wait in slices with [`Conn::poll`], or use another adapter.
 //!
-//! ## What lies below
+//! ## What is underneath
 //! These few hundred lines wait by poll(2), wake a waiting thread, and start the thread of [`spawn`].
 //! Whatever is the same on every kind of loop is in [`ide_mcp_driver`], which also compares this adapter with
 //! the others: when a socket is read, how much a turn moves, how a connection ends, and when an agent tries

@@ -1,10 +1,9 @@
-//! The owner of the socket at the other end of a connection.
+//! Finds out who owns the socket at the other end of a connection.
 //!
-//! A port outlives the editor that listened on it: after a crash, another user can listen there, and the
-//! lock file still leads to the port. So after each connect, a client looks up the owner of the socket at
-//! the other end before it sends its first byte. The look-up is about a connection that
-//! exists, and no other program can take over the other end of an existing connection. So the result
-//! stays valid.
+//! A port outlives the editor that listened on it: after a crash, another user can listen there, and the lock
+//! file still names the port. So after each connect, a client must look up who owns the other end before it
+//! sends its first byte. The answer stays valid, because no other program can take over the other end of a
+//! connection that exists.
 //!
 //! ```text
 //!                     the table of sockets
@@ -19,22 +18,21 @@
 //!
 //! Invariants:
 //!
-//! - The uid decides, and nothing else. A helper process can listen for an editor, while the lock file
-//!   names the process of the editor. So a process id is only shown to a person
-//!   ([`listening_process`]), and is never a reason to refuse.
-//! - Until a process accepts the connection, its other end belongs to no process, and the listener
-//!   decides. Closing the listener would end the connection, so the other end can only go to a process
-//!   that holds the listener at the time of the look-up.
-//! - An end that was accepted and closed has no inode either. Then the listener decides as well, and
-//!   no process receives the bytes that the client sends.
-//! - A connection within this machine is refused if its other end is in no table
-//!   ([`Unknown::NotFound`]). Another user who listens could keep the queue of the listener full. Then
-//!   the other end would appear only after the client has sent its first bytes, and the token with them. Under WSL
-//!   the other end can be in Windows, and the result is [`Unknown::OtherMachine`].
+//! - Only the uid decides. A helper process may listen for an editor while the lock file names the editor, so
+//!   a process id is only shown to a person ([`listening_process`]), and is never a reason to refuse.
+//! - Until a process accepts the connection, its other end belongs to no process, and the listener decides.
+//!   Closing the listener would end the connection, so the other end can only go to a process that holds the
+//!   listener at the time of the look-up.
+//! - An end that was accepted and closed has no inode either. Then the listener decides too, and no process
+//!   receives what the client sends.
+//! - A connection within this machine is refused if its other end is in no table ([`Unknown::NotFound`]).
+//!   Otherwise another user who listens could keep the queue full, so that the other end appears only after
+//!   the client has sent its first bytes, and the token with them. Under WSL the other end may be in Windows,
+//!   and the result is [`Unknown::OtherMachine`].
 //!
-//! Linux reports owners, by `sock_diag` or by `/proc/net/tcp` and `/proc/net/tcp6`. No other system
-//! reports them by an interface that Rust can call without `unsafe` or a crate that we would trust (docs/decisions.md). The
-//! result there is [`Unknown::Unsupported`], which a program shows to the person.
+//! Linux tells, by `sock_diag` or by `/proc/net/tcp` and `/proc/net/tcp6`. No other system has an interface
+//! for this that Rust can call without `unsafe` or a crate that we would trust (docs/decisions.md). There the
+//! result is [`Unknown::Unsupported`]; show it to the person.
 
 use std::net::SocketAddr;
 

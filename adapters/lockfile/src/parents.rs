@@ -1,8 +1,7 @@
-//! The directories above the directory of lock files.
+//! Checks the directories above the directory of lock files.
 //!
-//! A user who can rename an entry of such a directory can replace our directory by another one. So
-//! each directory on the way is checked, and each directory to which a symbolic link on the way
-//! leads:
+//! A user who can rename an entry of such a directory can replace ours by another one. So we check each
+//! directory on the way, including those that symbolic links lead to:
 //!
 //! | a directory above | a program that publishes or scans | the doctor |
 //! | --- | --- | --- |
@@ -12,18 +11,17 @@
 //! | is writable by everybody, without the sticky bit | refuses | reports it |
 //! | belongs to a third user, or is a symbolic link of one | refuses | reports it |
 //!
-//! Windows has access rights (ACL) in place of modes. There "everybody" are the accounts that stand for all users:
-//! Everyone, Users, Authenticated Users and their like; and a right to replace is that to delete the directory or what
-//! lies in it, or to change its rights or owner. Single accounts and groups with such a right, and an owner that is
-//! another account of the machine or domain, are reported as a group is. Trusted are the system and the administrators.
-//! A file system that tells no access rights is not judged.
+//! Windows has access rights (ACL) in place of modes. There "everybody" means the accounts that stand for all
+//! users (Everyone, Users, Authenticated Users and the like), and whoever may delete the directory or what is
+//! in it, or change its rights or owner, can replace it. Single accounts and groups with such a right are
+//! reported like a group, and so is an owner that is another account of the machine or domain. We trust the
+//! system and the administrators. A file system that tells no access rights is not judged.
 //!
-//! Under WSL the mode and the owner of a directory on a drive of Windows say nothing of other users, because Windows
-//! decides who reaches it. Such a directory is not judged.
+//! Under WSL, the mode and owner of a directory on a drive of Windows mean nothing, because Windows decides
+//! who reaches it. So it is not judged.
 //!
-//! In a user namespace that does not map all users, one uid stands for all unmapped users, which
-//! can include root. So in such a namespace a directory with this uid as its owner counts as
-//! root's.
+//! In a user namespace that does not map all users, one uid stands for all the others, perhaps including
+//! root. There a directory that this uid owns counts as root's.
 
 use std::fs;
 use std::path::{Path, PathBuf};

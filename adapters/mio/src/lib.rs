@@ -13,7 +13,7 @@
 //! connection or server. Readiness is edge-triggered. If the budget of a turn leaves work over, the next
 //! `deadline` is `now`.
 //!
-//! ## What lies below
+//! ## What is underneath
 //! These few hundred lines register sockets, give each its token, and set the timer of a [`NestedServer`].
 //! Whatever is the same on every kind of loop is in [`ide_mcp_driver`], which also compares this adapter with
 //! the others: when a socket is read, how much a turn moves, how a connection ends, and when an agent tries

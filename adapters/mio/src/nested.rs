@@ -1,4 +1,4 @@
-//! The server of an editor in a `Poll` of its own, inside of a loop that knows no `Poll`.
+//! The server of an editor in its own `Poll`, inside a loop that has none.
 //!
 //! ```text
 //!  the loop of the application            NestedServer
@@ -11,9 +11,9 @@
 //!
 //! On Windows a thread waits in the `Poll`, and the descriptor is the socket of a bell that it rings.
 //!
-//! Invariant: after [`dispatch`](NestedServer::dispatch) and [`machine_mut`](NestedServer::machine_mut), the timer
-//! is set to the deadline of the server or to an earlier time. So the descriptor becomes readable whenever
-//! the server has work.
+//! Invariant: after [`dispatch`](NestedServer::dispatch) and [`machine_mut`](NestedServer::machine_mut), the
+//! timer is set to the deadline of the server or to an earlier time. So the descriptor becomes readable
+//! whenever the server has work.
 
 mod waiting;
 

@@ -45,7 +45,7 @@
 //! one is ready, and a turn for one connection makes no system call for the others. While nothing happens,
 //! the reactor sleeps until the next timer of the protocol is due.
 //!
-//! ## What lies below
+//! ## What is underneath
 //! These few hundred lines put sockets and timers on the reactor, and wake the task. Whatever is the same on
 //! every kind of loop is in [`ide_mcp_driver`], which also compares this adapter with the others: when a
 //! socket is read, how much a turn moves, how a connection ends, and when an agent tries again. Lock files

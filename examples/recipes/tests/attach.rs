@@ -61,7 +61,7 @@ fn attaches_and_ends(recipe: &str) {
     editor.ends();
 }
 
-/// Enter ends a recipe to which no agent is attached, although its loop has nothing else to wait for.
+/// Enter ends a recipe without an agent, although its loop has nothing else to wait for.
 fn ends_without_an_agent(recipe: &str) {
     let mut editor = Editor::start(recipe, "alone");
     editor.process.stdin.as_mut().unwrap().write_all(b"\n").unwrap();

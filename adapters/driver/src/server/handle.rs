@@ -1,4 +1,4 @@
-//! A handle by which other threads use a server: for loops that cannot wait for sockets.
+//! Lets other threads use a server, for loops that cannot wait for sockets.
 //!
 //! ```text
 //!  any thread ─ Handle::with(work) ─▶ ┌───────┐
@@ -9,8 +9,8 @@
 //!                                       Ended: the queue accepts nothing, and every wait ends
 //! ```
 //!
-//! Work is queued first, and the loop is woken second. A turn takes the queue as a whole before it runs the
-//! first work, so work that queues more work cannot hold up a turn.
+//! A handle queues the work first, and wakes the loop second. A turn takes the whole queue before it runs
+//! anything, so work that queues more work cannot hold up a turn.
 
 use crate::sync::{Condvar, Mutex, MutexGuard};
 use ide_mcp::Time;

@@ -1,4 +1,4 @@
-//! The lock file of a server, and the place where its guard runs.
+//! The lock file of a server, and where its guard runs.
 //!
 //! ```text
 //!  Unpublished ──publish──▶ New ──turn: the transport waits for the guard──▶ Guarded

@@ -6,8 +6,8 @@
 //!                                              └─────────┘ ◀─register─ the task, before it looks for work
 //! ```
 //!
-//! A wake-up is noted first, and the task is woken second. A task registers and takes the notes (the
-//! [`Readiness`]) under one lock. So no wake-up is lost, in either order of noting and registering.
+//! A source notes its wake-up first, and wakes the task second. The task registers and takes the notes (the
+//! [`Readiness`]) under one lock. So no wake-up is lost, whichever comes first.
 
 use crate::sync::{Mutex, MutexGuard};
 use std::collections::BTreeSet;

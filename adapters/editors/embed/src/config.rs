@@ -80,7 +80,7 @@ inputs! {
         name: String,
         /// A description for the person.
         description: Option<String>,
-        /// The arguments, in the order in which the agent asks the person for them.
+        /// The arguments, in the order in which the agent asks for them.
         arguments: List<Argument>,
     }
 

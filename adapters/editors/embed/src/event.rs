@@ -60,7 +60,7 @@ events! {
         /// The process id.
         pid: Option<u64>,
     }
-    /// Tells in which folders an agent works.
+    /// Tells which folders an agent works in.
     6 "roots" => Roots {
         /// The agent.
         conn: u64,

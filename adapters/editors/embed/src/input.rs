@@ -101,7 +101,7 @@ impl<'a> Members<'a> {
         Err(Fault { member: unknown.chars().take(MAX_SHOWN).collect(), problem })
     }
 
-    /// Takes the member with this name, of which there must be only one.
+    /// Takes the member with this name; there must be only one.
     fn take_raw(&mut self, name: &str) -> Result<Option<&'a RawValue>, Fault> {
         let Some(at) = self.0.iter().position(|member| member.0 == name) else { return Ok(None) };
         let (_, raw) = self.0.swap_remove(at);

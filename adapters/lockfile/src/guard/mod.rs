@@ -1,4 +1,4 @@
-//! The guard of a published lock file: it detects that the file is gone, and restores it.
+//! Guards a published lock file: notices when the file is gone, and restores it.
 //!
 //! ```text
 //!  Resting ──notification, or the interval has passed──▶ Due
@@ -8,10 +8,10 @@
 //! ```
 //!
 //! A look checks whether the file is in place, and restores it if it is gone. When another lock file is
-//! written, the guard also [keeps the file first](Keep::keep_first). A loop calls
-//! [`Guard::tick`], which uses the disk only when a look is due. With notifications of the system a look
-//! is due once at the start, and after each change of the file or its directory. [`GuardThread`] is a
-//! guard on a thread of its own, for a loop that never waits for a disk.
+//! written, the guard also [keeps the file first](Keep::keep_first). Call [`Guard::tick`] from your loop; it
+//! uses the disk only when a look is due. If the system sends notifications, that is once at the start, and
+//! after each change of the file or its directory. If your loop must never wait for a disk, use a
+//! [`GuardThread`].
 
 #[cfg(any(target_os = "linux", target_os = "android"))]
 #[path = "inotify.rs"]

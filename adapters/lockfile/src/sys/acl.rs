@@ -7,9 +7,10 @@
 //!                  inherited by files and directories below
 //! ```
 //!
-//! Trusted are our account, the system, the administrators and what acts for them: they read everything anyway, as root
-//! does. The other accounts are those that stand for all users of the machine, and single accounts and groups, of which
-//! we do not know who is in them. Lists that deny are not counted, so a directory can be better than it is judged.
+//! We trust our own account, the system, the administrators and whatever acts for them: they can read
+//! everything anyway, like root. All others either stand for all users of the machine, or are single accounts
+//! and groups whose members we do not know. We ignore entries that deny, so a directory may be safer than we
+//! judge it.
 
 use crate::Weakness;
 
@@ -26,7 +27,7 @@ pub(crate) struct Descriptor<'a> {
 struct Entry<'a> {
     account: &'a str,
     rights: u32,
-    /// False if the entry only concerns what lies below.
+    /// False if the entry only concerns what is below.
     is_for_itself: bool,
     /// True if files below get the entry.
     is_for_files: bool,
@@ -71,7 +72,7 @@ pub(crate) struct Bits {
     pub(crate) reads: bool,
     /// Change it, or add, change or remove a file in it.
     pub(crate) writes: bool,
-    /// Replace it or what lies in it, or take the right to.
+    /// Replace it or what is in it, or take the right to.
     pub(crate) replaces: bool,
 }
 

@@ -107,7 +107,7 @@ pub(crate) fn weak_parents(dir: &Path) -> Result<Vec<WeakParent>, Error> {
     let path = absolute(dir).map_err(Error::io("resolve", dir))?;
     let mut weak = Vec::new();
     let followed = follow(&path, |step, at, metadata| match step {
-        // Windows decides who reaches what lies on its drives.
+        // Windows decides who reaches what is on its drives.
         Step::Above if !keeps_modes(at) => {}
         Step::Above => weak.extend(judge(at, metadata)),
         // The mode of a link means nothing.

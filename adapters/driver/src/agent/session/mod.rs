@@ -12,16 +12,15 @@
 //!
 //! Invariants:
 //!
-//! - Each attempt after the first reads the lock file again: by then the editor can have another token or
-//!   process. The session does not connect to a dead process unless that is permitted.
-//! - Nothing is sent before the owner of the server is checked, at every attempt.
-//! - A 404 at one of the two default targets is followed by one request at the other, at once, as a part of
-//!   the same attempt: a new socket, whose owner is checked like that of the first. The target that an editor
-//!   has accepted is the first of the next attempt.
-//! - A refused token ends the session, unless by now the lock file has another token, or no usable lock file
-//!   is there.
+//! - Each attempt after the first reads the lock file again, since the editor may have another token or
+//!   process by then. The session connects to a dead process only if that is permitted.
+//! - Every attempt checks who owns the server before it sends anything.
+//! - After a 404 at one of the two default targets, the same attempt asks for the other at once, on a new
+//!   socket whose owner is checked too. The next attempt begins with the target that an editor has accepted.
+//! - A refused token ends the session, unless the lock file has another token by now, or there is no usable
+//!   lock file.
 //! - Each `Ready` has one `Closed`. A failed attempt has no event.
-//! - The error comes once, behind all events. A session that the application has detached has none.
+//! - The error comes once, after all events. After a detach there is none.
 
 mod attempts;
 mod outcomes;

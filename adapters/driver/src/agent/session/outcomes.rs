@@ -60,7 +60,7 @@ impl AgentSession {
         }
     }
 
-    /// Returns the outcome and ends the wait; `None` while there is no outcome yet.
+    /// Returns the outcome and ends the wait; `None` while there is none yet.
     ///
     /// # Errors
     /// [`CallError::TooManyEvents`] if 10,000 events, or events with more than 16 MiB of text and JSON, wait
