@@ -1,12 +1,12 @@
-/* Calls every function with arguments that no editor passes. No call ends the program. With an argument, the program
- * passes a length that is too great, which valgrind and AddressSanitizer have to find. */
+/* Calls every function with arguments that no editor passes; no call may end the program. With an argument, the program
+ * passes a length that is too great, which valgrind and AddressSanitizer must find. */
 #include <ide_mcp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define BYTES "{\"name\":\"E\",\"folders\":[\"/w\"],\"port\":4711,\"token\":\"0123456789abcdef\"}"
-#define MOST ((size_t)100728832) /* the greatest length of a text */
+#define MOST ((size_t)100728832) /* how long a text may be */
 #define LISTENING "{\"name\":\"E\",\"folders\":[\"/w\"]}"
 
 #define CHECK(holds) \
@@ -16,7 +16,7 @@
 
 static idemcp *ed;
 
-/* Passes texts that are wrong, and reads the reason. */
+/* Passes wrong texts, and reads the reason. */
 static void wrong_texts(void) {
     char *exact = malloc(2);
     CHECK(exact);
@@ -59,7 +59,7 @@ static void wrong_calls(void) {
     }
 }
 
-/* Returns the greatest result of the functions on bytes, all of which refuse or have no effect. */
+/* Returns the greatest result of the functions on bytes, which all refuse or do nothing. */
 static void bytes(int64_t conn, int result) {
     size_t len = 7;
     CHECK(idemcp_feed(ed, conn, (const uint8_t *)"x", 1) == result && idemcp_feed_eof(ed, conn) == result);

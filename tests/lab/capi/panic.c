@@ -1,5 +1,5 @@
-/* Runs into the planted panic of the feature planted-panic: afterwards every function refuses, and the handle can be
- * freed, which removes its lock file. */
+/* Runs into the planted panic of the feature planted-panic. Afterwards every function refuses, and freeing the handle
+ * still removes its lock file. */
 #include <ide_mcp.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -35,7 +35,7 @@ int main(void) {
     panics(idemcp_new("{\"name\":\"E\",\"folders\":[],\"port\":1,\"token\":\"0123456789abcdef\"}", IDEMCP_ZT, NULL, 0),
            IDEMCP_NOTHING);
     panics(idemcp_open("{\"name\":\"E\",\"folders\":[]}", IDEMCP_ZT, NULL, 0), IDEMCP_LISTENING);
-    /* Another handle is not concerned. */
+    /* Another handle still works. */
     idemcp *ed = idemcp_open("{\"name\":\"E\",\"folders\":[]}", IDEMCP_ZT, NULL, 0);
     CHECK(ed && idemcp_next(ed) == IDEMCP_LISTENING);
     idemcp_free(ed);

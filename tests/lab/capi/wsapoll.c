@@ -1,5 +1,5 @@
-/* An editor on Windows waits for the descriptor alone, by WSAPoll: a peer is served, and the end comes. Prints nothing, and
- * ends with 0; a fault ends it with another number. */
+/* An editor on Windows that waits only for the descriptor, with WSAPoll: it serves a peer, and then ends. Prints nothing and
+ * exits with 0; any fault has another number. */
 #include <winsock2.h>
 #include <ide_mcp.h>
 #include <stdio.h>
@@ -22,7 +22,7 @@ int main(int argc, char **argv) {
     if (!ed) return puts(error), 2;
     for (int turns = 0; !idemcp_is_over(ed); turns++) {
         WSAPOLLFD on = {(SOCKET)idemcp_fd(ed), POLLIN, 0};
-        /* Nothing but the descriptor may be needed, and a loop that spins takes too many turns. */
+        /* The descriptor alone must be enough; a loop that spins takes too many turns. */
         if (WSAPoll(&on, 1, 20000) != 1 || turns > 50) return printf("turn %d: %s\n", turns, idemcp_error(ed)), 3;
         for (int kind; (kind = idemcp_next(ed)) > 0;)
             if (kind == IDEMCP_LISTENING) peer = connect_raw(ed);

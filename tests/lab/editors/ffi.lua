@@ -43,7 +43,7 @@ end
 
 function typed.fail(command) return lib.idemcp_fail(editor, command.call, command.message) end
 
---- Executes a command. Returns false if no editor runs.
+--- Runs a command. Returns false if no editor runs.
 function M.send(command)
   if not editor then return false end
   local line = vim.json.encode(command)
@@ -64,7 +64,7 @@ function M.is_running() return editor ~= nil end
 
 local length = ffi.new('size_t[1]')
 
--- Returns a text that the library has returned with its length.
+-- Converts a text that the library has returned with its length.
 local function lent(text) return text ~= nil and ffi.string(text, length[0]) or nil end
 
 -- Returns the current event of a handle.
@@ -86,7 +86,7 @@ local function current(handle, kind)
   return event
 end
 
---- Starts an editor, as the function of the sidecar does. There is no process, and so no death and no new start.
+--- Starts an editor, as the sidecar's function does. There is no process, so nothing dies or starts again.
 function M.start(_, config, on_event, on_death)
   if editor then return end
   local text, why = vim.json.encode(config()), ffi.new('char[256]')
@@ -94,7 +94,7 @@ function M.start(_, config, on_event, on_death)
   if handle == nil then return on_death(ffi.string(why)) end
   editor, report = handle, on_event
   local poll = vim.loop.new_poll(lib.idemcp_fd(handle))
-  -- The turn is not deferred, since the descriptor is readable until the turn. Only the part of Neovim is.
+  -- Take the turn now, since the descriptor is readable until then. Only what Neovim does is deferred.
   poll:start('r', function(problem)
     assert(not problem, problem)
     local kind = lib.idemcp_next(handle)

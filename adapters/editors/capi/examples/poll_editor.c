@@ -1,5 +1,5 @@
-/* An editor on poll(2), with one file that has one problem. Each line of standard input is a key of the person: s
- * selects a text, m mentions the file, a accepts the proposed text, r rejects it, q quits.
+/* An editor on poll(2), with one file that has one problem. Type one key a line, as the person would: s selects some
+ * text, m mentions the file, a accepts the proposed text, r rejects it, q quits.
  *
  *     cc poll_editor.c -I../include -L../../../../target/release -lidemcp -o poll_editor
  *     LD_LIBRARY_PATH=../../../../target/release ./poll_editor "$PWD"
@@ -43,7 +43,7 @@ static void on_event(idemcp *ed, int kind) {
     if (kind == IDEMCP_CALL) {
         on_call(ed, call);
     } else if (kind == IDEMCP_DIFF && diff != 0) {
-        check(ed, idemcp_fail(ed, call, "another diff is open")); /* the agent asks in its terminal */
+        check(ed, idemcp_fail(ed, call, "another diff is open")); /* so the agent asks in its terminal */
     } else if (kind == IDEMCP_DIFF) {
         diff = call; /* answered later, by the person */
         printf("diff %s\n%s\n", idemcp_text(ed, "path", NULL), idemcp_text(ed, "contents", NULL));
