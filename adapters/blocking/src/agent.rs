@@ -175,7 +175,7 @@ impl Agent {
         conn.map(Conn::machine_mut).ok_or(NotSent::NotReady)
     }
 
-    /// Whether the agent has ended, and its last event and its error were delivered.
+    /// Returns true if the agent has ended, and its last event and its error were delivered.
     #[must_use]
     pub fn is_over(&self) -> bool {
         self.session.is_over()

@@ -91,7 +91,7 @@ impl<M: Machine<Conn = ()>> Conn<M> {
         self.inner.link().error()
     }
 
-    /// Whether the last event was delivered and nothing is left to do.
+    /// Returns true if the last event was delivered and nothing is left to do.
     #[must_use]
     pub fn is_over(&self) -> bool {
         self.inner.is_over()

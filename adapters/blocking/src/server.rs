@@ -95,7 +95,7 @@ impl Server {
         self.inner.local_addr()
     }
 
-    /// Whether the server was shut down and nothing is left to do.
+    /// Returns true if the server was shut down and nothing is left to do.
     #[must_use]
     pub fn is_over(&self) -> bool {
         self.inner.is_over()

@@ -38,7 +38,7 @@ fn await_release(before: (usize, usize), clock: &Clock, mut meanwhile: impl FnMu
     }
 }
 
-/// Whether a peer has seen the end of its connection, or soon does.
+/// Returns true if a peer has seen the end of its connection, or soon does.
 fn sees_the_end(mut peer: &TcpStream) -> bool {
     peer.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
     match peer.read(&mut [0; 64]) {

@@ -155,7 +155,7 @@ impl LockDir {
 /// seconds on a network file system that hangs.
 const UNFINISHED: Duration = Duration::from_secs(60);
 
-/// Whether this is the name of a temporary file of [`write_whole`].
+/// Returns true if this is the name of a temporary file of [`write_whole`].
 fn is_temporary(name: &str) -> bool {
     let random = name.strip_prefix('.').and_then(|name| name.strip_suffix(".tmp"));
     random.is_some_and(|random| {

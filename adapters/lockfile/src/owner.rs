@@ -99,7 +99,7 @@ pub fn check_server(local: SocketAddr, peer: SocketAddr) -> Result<Option<Unknow
     }
 }
 
-/// Whether this system can tell who owns the clients of this listener. The listener itself is the test: the
+/// Returns true if this system can tell who owns the clients of this listener. The listener itself is the test: the
 /// table of sockets must list it, with our uid.
 #[must_use]
 pub fn can_report_clients(listener: SocketAddr) -> bool {

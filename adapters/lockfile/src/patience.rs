@@ -32,7 +32,7 @@ fn patiently_by<T>(
     attempt()
 }
 
-/// Whether Windows reports that another program holds the file.
+/// Returns true if Windows reports that another program holds the file.
 fn is_held(error: &io::Error) -> bool {
     // "Access is denied" also if the holder has mapped the file, or if a removal waits for it.
     const ACCESS_DENIED: i32 = 5;

@@ -2,7 +2,7 @@
 
 use crate::sys;
 
-/// Whether a process with this id is alive; `None` if the system does not tell.
+/// Returns whether a process with this id is alive; `None` if the system does not tell.
 ///
 /// A process that we may not signal, or on Windows not look at, counts as alive. One that has ended does not
 /// on Linux and Windows, even if its parent has not noticed yet. We only see the processes of our own system

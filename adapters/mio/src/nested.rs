@@ -183,7 +183,7 @@ impl NestedServer {
         self.server_mut().shutdown(now);
     }
 
-    /// Whether the server was shut down and nothing is left to do.
+    /// Returns true if the server was shut down and nothing is left to do.
     #[must_use]
     pub fn is_over(&self) -> bool {
         self.server.is_over()

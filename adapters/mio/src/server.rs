@@ -81,13 +81,13 @@ impl Server {
         self.inner.local_addr()
     }
 
-    /// Whether the server was shut down and nothing is left to do.
+    /// Returns true if the server was shut down and nothing is left to do.
     #[must_use]
     pub fn is_over(&self) -> bool {
         self.inner.is_over()
     }
 
-    /// Whether events with this token are for the server.
+    /// Returns true if events with this token are for the server.
     #[must_use]
     pub const fn owns(&self, token: Token) -> bool {
         matches!(token.0.checked_sub(self.base.0), Some(offset) if offset < TOKENS)

@@ -19,8 +19,8 @@ use std::task::Poll;
 /// editor.
 ///
 /// Bytes move only while you await one of its methods. If you have nothing to ask, await the [next
-/// event](Self::next_event), so that the agent answers the editor's pings. The lock file is read on the task,
-/// and so is a host looked up that is a name (`CLAUDE_CODE_IDE_HOST_OVERRIDE`).
+/// event](Self::next_event), so that the agent answers the editor's pings. The task itself reads the lock
+/// file, and looks up the host if it is a name (`CLAUDE_CODE_IDE_HOST_OVERRIDE`).
 ///
 /// ```no_run
 /// use ide_mcp_smol::ide::kit::display_line;
@@ -164,7 +164,7 @@ impl Agent {
         conn.map(Conn::machine_mut).ok_or(NotSent::NotReady)
     }
 
-    /// Whether the agent has ended, and its last event and its error were delivered.
+    /// Returns true if the agent has ended, and its last event and its error were delivered.
     #[must_use]
     pub fn is_over(&self) -> bool {
         self.session.is_over()

@@ -235,7 +235,7 @@ impl<A: Adapter> World<A> {
         self.seen.closed.len() + usize::try_from(unauthenticated).unwrap()
     }
 
-    /// Whether the server has handled the bytes of a plain peer. `ended` is how many connections had ended
+    /// Returns true if the server has handled the bytes of a plain peer. `ended` is how many connections had ended
     /// before.
     pub(crate) fn has_handled(&mut self, ended: usize, upto: Upto) -> bool {
         match upto {

@@ -17,7 +17,7 @@ use std::sync::mpsc;
 use std::time::Duration;
 use std::{fs, process, thread};
 
-/// Whether a lock file has these folders: on Windows with their drive, and followed by their spellings for
+/// Returns true if a lock file has these folders: on Windows with their drive, and followed by their spellings for
 /// agents in WSL and MSYS.
 fn publishes(file: &LockFile, folders: &[&str]) -> bool {
     let (count, own) = (file.workspace_folders.len(), file.workspace_folders.iter().take(folders.len()));

@@ -53,7 +53,7 @@ pub enum Bind {
 const BACKLOG: i32 = if cfg!(windows) { -1024 } else { 1024 };
 
 impl Bind {
-    /// Whether other machines can reach the address.
+    /// Returns true if other machines can reach the address.
     #[must_use]
     pub const fn is_exposed(&self) -> bool {
         matches!(self, Self::ExposedToOtherMachines(addr) if !addr.ip().is_loopback())

@@ -19,13 +19,13 @@ pub(super) struct Inbox {
 }
 
 impl Inbox {
-    /// Whether work or an event waits for a turn.
+    /// Returns true if work or an event waits for a turn.
     pub(super) fn is_due(&self) -> bool {
         let waits = |queue: MutexGuard<'_, Queue>| queue.is_ending || !queue.work.is_empty();
         self.has_events() || self.handle.as_ref().is_some_and(|handle| waits(handle.0.queue()))
     }
 
-    /// Whether an event about refused work waits.
+    /// Returns true if an event about refused work waits.
     pub(super) fn has_events(&self) -> bool {
         !self.events.is_empty()
     }

@@ -26,7 +26,7 @@ impl<T: Transport> Listener<T> {
         self.is_open
     }
 
-    /// Whether accepting again is pointless until another client connects.
+    /// Returns true if accepting again is pointless until another client connects.
     pub(crate) const fn waits(&self) -> bool {
         self.is_open && !self.readable && self.retry_at.is_none()
     }

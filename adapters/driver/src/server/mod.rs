@@ -201,7 +201,7 @@ impl<T: Transport> Server<T> {
         self.end_if_over();
     }
 
-    /// Whether the server was shut down and nothing is left to do.
+    /// Returns true if the server was shut down and nothing is left to do.
     #[must_use]
     pub fn is_over(&self) -> bool {
         !self.listener.is_open()
@@ -229,14 +229,14 @@ impl<T: Transport> Server<T> {
         &self.listener.transport
     }
 
-    /// Whether a timer is due. A loop that waits by level should then look at the sockets before its next
+    /// Returns true if a timer is due. A loop that waits by level should then look at the sockets before its next
     /// turn: input that came in time can keep the timer from firing.
     #[must_use]
     pub fn has_due_timer(&self, now: Time) -> bool {
         !self.in_turn && self.machine.deadline().is_some_and(|due| due <= now)
     }
 
-    /// Whether a loop should wait for clients too.
+    /// Returns true if a loop should wait for clients too.
     #[must_use]
     pub const fn awaits_clients(&self) -> bool {
         self.listener.waits()

@@ -27,7 +27,7 @@ fn fresh() -> io::Result<Auth> {
     new_token().map(Auth::Token).map_err(io::Error::other)
 }
 
-/// Whether the client's socket belongs to our own user. `ends` has our address and the client's.
+/// Returns true if the client's socket belongs to our own user. `ends` has our address and the client's.
 pub(crate) fn belongs_to_us(ends: io::Result<(SocketAddr, SocketAddr)>) -> bool {
     ends.is_ok_and(|(local, peer)| client_owner(local, peer) == Owner::Us)
 }

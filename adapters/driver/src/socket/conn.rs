@@ -83,7 +83,7 @@ impl<M: Machine, S> Conn<M, S> {
         self.link.report_end();
     }
 
-    /// Whether the last event was delivered and you can drop the socket.
+    /// Returns true if the last event was delivered and you can drop the socket.
     #[must_use]
     pub fn is_over(&self) -> bool {
         self.link.is_over() && self.flushed.is_none()
@@ -128,14 +128,14 @@ impl<M: Machine<Conn = ()>, S: Read + Write + Shutdown> Conn<M, S> {
         if self.in_turn || self.flushed.is_some() { self.event_of_turn(now) } else { None }
     }
 
-    /// Whether a timer is due. A loop that waits by level should then look at the socket before its next
+    /// Returns true if a timer is due. A loop that waits by level should then look at the socket before its next
     /// turn: input that came in time can keep the timer from firing.
     #[must_use]
     pub fn has_due_timer(&self, now: Time) -> bool {
         !self.in_turn && self.machine.deadline().is_some_and(|due| due <= now)
     }
 
-    /// Whether a loop that waits by level should wait for input, and for room in the socket.
+    /// Returns whether a loop that waits by level should wait for input, and for room in the socket.
     #[must_use]
     pub fn awaits(&self) -> (bool, bool) {
         match self.link.is_ending() {

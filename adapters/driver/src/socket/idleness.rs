@@ -31,7 +31,7 @@ impl Idleness {
         self.moved = self.moved.saturating_add(n);
     }
 
-    /// Whether memory must be freed now. `is_idle` is true if no bytes wait in either direction.
+    /// Returns true if memory must be freed now. `is_idle` is true if no bytes wait in either direction.
     pub(crate) fn is_due(&mut self, now: Time, is_idle: bool) -> bool {
         if self.trim_at.is_some_and(|at| at <= now) {
             *self = Self::new();

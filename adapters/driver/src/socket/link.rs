@@ -140,7 +140,7 @@ impl<S> Link<S> {
         self.failed = Some(error);
     }
 
-    /// Whether a turn would move bytes, so that a loop must not wait.
+    /// Returns true if a turn would move bytes, so that a loop must not wait.
     pub fn is_due<M: Machine + ?Sized>(&self, machine: &M, conn: M::Conn) -> bool {
         self.stage == Stage::Moving
             && (self.failed.is_some()
@@ -160,13 +160,13 @@ impl<S> Link<S> {
         }
     }
 
-    /// Whether the link is [closed](Link::close).
+    /// Returns true if the link is [closed](Link::close).
     #[must_use]
     pub fn is_ending(&self) -> bool {
         self.stage != Stage::Moving
     }
 
-    /// Whether nothing is left to do and you can drop the socket.
+    /// Returns true if nothing is left to do and you can drop the socket.
     #[must_use]
     pub fn is_over(&self) -> bool {
         self.stage == Stage::Over
@@ -196,7 +196,7 @@ impl<S> Link<S> {
         self.io
     }
 
-    /// Whether a read can find input. If not, nothing is read before [`ready`](Link::ready).
+    /// Returns true if a read can find input. If not, nothing is read before [`ready`](Link::ready).
     #[must_use]
     pub const fn may_read(&self) -> bool {
         self.readable && !self.ended

@@ -98,7 +98,7 @@ impl AnyEditor {
         }
     }
 
-    /// Whether the caller has received the last event, and closed the last socket.
+    /// Returns true if the caller has received the last event, and closed the last socket.
     pub(crate) fn is_over(&self) -> bool {
         match self {
             Self::Listening(editor) => editor.is_over(),
@@ -186,7 +186,7 @@ impl AnyEditor {
         Ok(())
     }
 
-    /// Whether a pass for the output has found an event.
+    /// Returns true if a pass for the output has found an event.
     pub(crate) fn has_event(&self) -> bool {
         matches!(self, Self::Bytes(_, _, passed) if !passed.events.is_empty())
     }

@@ -91,7 +91,7 @@ impl Core {
         self.queue.pop_front()
     }
 
-    /// Whether the next event has the text of a file.
+    /// Returns true if the next event has the text of a file.
     #[cfg(feature = "listen")]
     pub(crate) fn next_has_file(&self) -> bool {
         matches!(self.queue.front(), Some(Event::Diff { old: Some(_), .. }))

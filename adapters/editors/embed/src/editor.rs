@@ -122,13 +122,13 @@ impl Editor {
         }
     }
 
-    /// Whether you may read more bytes from the socket of the connection.
+    /// Returns true if you may read more bytes from the socket of the connection.
     #[must_use]
     pub fn wants_input(&self, conn: u64) -> bool {
         self.conns.get(&conn).is_some_and(|conn| self.server.wants_input(*conn))
     }
 
-    /// Whether bytes of the connection wait for room in its socket.
+    /// Returns true if bytes of the connection wait for room in its socket.
     #[must_use]
     pub fn wants_output(&self, conn: u64) -> bool {
         self.conns.get(&conn).is_some_and(|conn| self.server.wants_output(*conn))
@@ -235,13 +235,13 @@ impl Editor {
         }
     }
 
-    /// Whether the event `over` was returned.
+    /// Returns true if the event `over` was returned.
     #[must_use]
     pub const fn is_over(&self) -> bool {
         self.is_over
     }
 
-    /// Whether the event `over` is next.
+    /// Returns true if the event `over` is next.
     fn is_ending(&self) -> bool {
         self.is_stopping && !self.is_over && self.conns.is_empty()
     }

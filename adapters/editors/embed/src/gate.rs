@@ -74,7 +74,7 @@ impl Gate {
         if top.contains(':') { Err("the path looks like a file on another machine") } else { Ok(()) }
     }
 
-    /// Whether a path is in none of the folders. With a disk, links are resolved on both sides.
+    /// Returns true if a path is in none of the folders. With a disk, links are resolved on both sides.
     pub(crate) fn is_outside(&self, path: &str) -> bool {
         #[cfg(feature = "listen")]
         if self.has_disk {

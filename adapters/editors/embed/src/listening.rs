@@ -207,7 +207,7 @@ impl ListeningEditor {
         }
     }
 
-    /// Whether the event `over` was returned.
+    /// Returns true if the event `over` was returned.
     #[must_use]
     pub const fn is_over(&self) -> bool {
         self.is_over

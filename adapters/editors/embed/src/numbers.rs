@@ -83,7 +83,7 @@ impl Numbers {
         held <= most
     }
 
-    /// Whether a call had this number.
+    /// Returns true if a call had this number.
     pub(crate) const fn was_given(&self, number: u64) -> bool {
         0 < number && number <= self.latest
     }

@@ -142,7 +142,7 @@ fn check_plain(path: &str, metadata: &fs::Metadata) -> Result<(), String> {
     if is_virtual(path) { Err("the path is not a plain file".into()) } else { Ok(()) }
 }
 
-/// Whether the kernel makes up this file, wherever its file system is mounted: reading one may wait forever,
+/// Returns true if the kernel makes up this file, wherever its file system is mounted: reading one may wait forever,
 /// or take something away.
 #[cfg(target_os = "linux")]
 fn is_virtual(path: &str) -> bool {

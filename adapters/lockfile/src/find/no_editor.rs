@@ -191,7 +191,7 @@ impl NoEditor {
         format!("{}: {reason}{}", path.display(), if self.is_inside(reason) { inside } else { "" })
     }
 
-    /// Whether a refused editor has a folder inside the working directory open. The real client does not
+    /// Returns true if a refused editor has a folder inside the working directory open. The real client does not
     /// attach to such an editor by itself, but lists it (measured).
     fn is_inside(&self, reason: &Refusal) -> bool {
         let Refusal::Elsewhere { folders } = reason else { return false };

@@ -56,7 +56,7 @@ impl Row {
         self.state == LISTEN
     }
 
-    /// Whether a process holds the socket, so that its uid means something.
+    /// Returns true if a process holds the socket, so that its uid means something.
     pub(crate) const fn has_owner(&self) -> bool {
         self.inode != 0
     }

@@ -129,7 +129,7 @@ pub(crate) fn keeps_modes(path: &Path) -> bool {
     true
 }
 
-/// Whether this is a file system by which WSL shows drives of Windows: 9p in WSL 2, and one of its own in WSL
+/// Returns true if this is a file system by which WSL shows drives of Windows: 9p in WSL 2, and one of its own in WSL
 /// 1.
 #[cfg(target_os = "linux")]
 const fn is_drive_of_windows(file_system: rustix::fs::FsWord) -> bool {
@@ -153,7 +153,7 @@ fn foreign(path: &Path, metadata: &Metadata) -> Option<WeakParent> {
     (!is_trusted).then(|| WeakParent { path: path.to_path_buf(), weakness: Weakness::Owner { owner, us } })
 }
 
-/// Whether this uid stands for all users that our user namespace does not map, which may include root.
+/// Returns true if this uid stands for all users that our user namespace does not map, which may include root.
 pub(crate) fn stands_for_others(uid: u32) -> bool {
     const ALL: &str = "0 0 4294967295";
     let read = |path: &str| read_to_string(path).ok();
@@ -186,7 +186,7 @@ pub(crate) fn pid_alive(pid: u32) -> Option<bool> {
     }
 }
 
-/// Whether a process has ended and its parent has not asked for its status yet. Linux shows the state after
+/// Returns true if a process has ended and its parent has not asked for its status yet. Linux shows the state after
 /// the name, which is in parentheses.
 fn has_ended(pid: Pid) -> bool {
     let status = read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();

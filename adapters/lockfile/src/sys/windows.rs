@@ -12,7 +12,7 @@ use winsafe::{GetComputerName, HPROCESS, co};
 
 use super::acl::{Access, Descriptor, number};
 
-/// Whether a process with this id runs. One that we may not look at counts as alive.
+/// Returns whether a process with this id runs. One that we may not look at counts as alive.
 pub(crate) fn pid_alive(pid: u32) -> Option<bool> {
     match HPROCESS::OpenProcess(co::PROCESS::SYNCHRONIZE, false, pid) {
         // An ended process stays as long as somebody holds it.

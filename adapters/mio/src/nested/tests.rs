@@ -63,7 +63,7 @@ impl World {
         self.until("it attaches", |world| world.received.contains(&"ready"));
     }
 
-    /// Whether the descriptor is readable, or becomes so within this time.
+    /// Returns true if the descriptor is readable, or becomes so within this time.
     fn is_readable(&self, at_most: Duration) -> bool {
         let at_most = Timespec::try_from(at_most).unwrap();
         poll(&mut [PollFd::new(&self.editor, PollFlags::IN)], Some(&at_most)).unwrap() > 0

@@ -49,7 +49,7 @@ struct End {
 }
 
 impl End {
-    /// Whether a poll would report this socket now.
+    /// Returns true if a poll would report this socket now.
     fn is_reported(&self) -> bool {
         let has_bytes = !self.incoming.bytes.borrow().is_empty();
         let has_room = self.outgoing.bytes.borrow().len() < self.outgoing.capacity;

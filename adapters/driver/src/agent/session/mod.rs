@@ -282,25 +282,25 @@ impl AgentSession {
         self.unknown_owner
     }
 
-    /// Whether a socket is connecting.
+    /// Returns true if a socket is connecting.
     #[must_use]
     pub const fn is_connecting(&self) -> bool {
         matches!(self.stage, Stage::Connecting { .. })
     }
 
-    /// Whether there is a connection, before or after the handshake.
+    /// Returns true if there is a connection, before or after the handshake.
     #[must_use]
     pub const fn has_connection(&self) -> bool {
         matches!(self.stage, Stage::Opening | Stage::Ready)
     }
 
-    /// Whether the agent is attached.
+    /// Returns true if the agent is attached.
     #[must_use]
     pub fn is_attached(&self) -> bool {
         self.stage == Stage::Ready
     }
 
-    /// Whether the session has ended, and its last event and its error were taken.
+    /// Returns true if the session has ended, and its last event and its error were taken.
     #[must_use]
     pub fn is_over(&self) -> bool {
         self.stage == Stage::Over && !self.has_news()

@@ -39,7 +39,7 @@ impl Queue {
         self.events.is_empty()
     }
 
-    /// Whether no further event should be queued.
+    /// Returns true if no further event should be queued.
     pub(super) fn is_full(&self) -> bool {
         self.events.len() >= MAX_EVENTS || self.bytes > MAX_BYTES
     }

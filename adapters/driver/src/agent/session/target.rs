@@ -25,7 +25,7 @@ impl Target {
         true
     }
 
-    /// Whether this attempt has moved on to the other target.
+    /// Returns true if this attempt has moved on to the other target.
     pub(super) const fn is_second(&self) -> bool {
         matches!(self, Self::Default { is_second: true, .. })
     }

@@ -162,7 +162,7 @@ fn turns_without_a_wait_bring_every_event() {
     assert!(editor.next_event().is_none(), "the last event is over");
 }
 
-/// Whether the editor's descriptor is readable.
+/// Returns true if the editor's descriptor is readable.
 fn is_readable(editor: &ListeningEditor) -> bool {
     use rustix::event::{PollFd, PollFlags, Timespec, poll};
     // The timer of the descriptor takes some nanoseconds.
