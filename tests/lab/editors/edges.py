@@ -175,7 +175,7 @@ def folder_follows_the_editor(room):
 
 
 def terminal_has_the_environment(room):
-    """Two variables of another editor are not inherited by the terminal."""
+    """The terminal must not inherit two variables of another editor."""
     stale = {"FORCE_CODE_TERMINAL": "1", "OPENCODE_EDITOR_SSE_PORT": "123"}
     room.environment.update(stale)
     room.start()
@@ -219,7 +219,7 @@ def names_are_encoded_in_uris(room):
 
 
 def changed_problems_are_announced(room):
-    """Each change names its file, also if the current window has none."""
+    """Each change names its file, even if the current window has none."""
     room.start()
     watch = room.spawn("watch")
     room.shows(room.keys.ATTACHED)
@@ -252,7 +252,7 @@ def container_has_its_folders_and_process(room):
 
 
 def status_has_the_port(room):
-    """The command has words before the program, as for a container."""
+    """The command may have words before the program, for example to enter a container."""
     room.start()
     room.restart(*room.keys.sidecar("env", "ide-mcp", "sidecar"))
     port = room.lock().stem
@@ -303,7 +303,7 @@ def other_version_is_named(room):
 
 
 def own_view_decides_and_closes(room):
-    """The view of the test accepts the text `yes`, and leaves a file when it is closed."""
+    """The test's own view accepts the text `yes`, and writes a file when it is closed."""
     room.start()
     room.restart(*room.keys.OWN_VIEW)
     room.lock()
@@ -345,7 +345,7 @@ def terminal_receives_no_commands(room):
 
 
 def odd_line_of_the_sidecar_is_passed_over(room):
-    """A line that is no JSON, as of a login, arrives together with the first event."""
+    """A line that is not JSON, such as a login message, arrives together with the first event."""
     room.start()
     room.write("login", 'ide-mcp sidecar | { read -r line; printf "Welcome\\n%s\\n" "$line"; cat; }\n')
     room.restart(*room.keys.sidecar("sh", "login"))
@@ -432,7 +432,7 @@ def waiting_question_ends_with_its_sidecar(room):
 
 
 def question_keeps_the_order_of_events(room):
-    """The editor reads a question and a proposal at once, and the end of the proposal during the question."""
+    """The editor reads a question and a proposal at once, and then the end of the proposal during the question."""
     room.start()
     room.restart(*room.keys.CONSENT)
     room.lock()
@@ -481,7 +481,7 @@ def ended_proposal_is_not_accepted(room):
 
 
 def status_after_a_gap_ends_views_and_agents(room):
-    """The events that a gap left out are made up by a test."""
+    """The test makes up the events that a gap left out."""
     room.start()
     room.write("events", "")
     room.write("gaps", "tail -f --pid=$$ events &\nexec ide-mcp sidecar\n")
@@ -690,7 +690,7 @@ def own_view_that_fails_to_close_holds_up_no_end(room):
 
 
 def command_window_delays_views(room):
-    """A view opens and closes after the end of the window, and a dead sidecar is started again before."""
+    """A view opens and closes after its window has ended, and a dead sidecar is started again before that."""
     room.start()
     agent = room.play(room.propose("a.txt", "new\n"), {"sleep": 20000})
     room.shows(room.proposal())

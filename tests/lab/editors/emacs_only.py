@@ -1,4 +1,4 @@
-"""What an agent could do to a person through what Emacs alone does with names, texts and files."""
+"""What an agent could do to a person through what only Emacs does with names, texts and files."""
 
 import gzip
 import json
@@ -82,7 +82,7 @@ def names_of_other_machines_start_no_program(room):
 
 
 def encrypted_file_is_shown_as_bytes(room):
-    """Also a link to it, and a compressed file: no program stands between the file and what an agent sees."""
+    """So is a link to it, and a compressed file: no program comes between the file and what an agent sees."""
     room.write("secret.gpg", "-----BEGIN PGP MESSAGE-----\nbytes\n")
     (room.folder / "link.gpg").symlink_to("secret.gpg")
     (room.folder / "packed.gz").write_bytes(gzip.compress(b"unpacked text\n"))
@@ -101,7 +101,7 @@ def encrypted_file_is_shown_as_bytes(room):
 
 
 def compressed_file_of_the_person_is_not_written(room):
-    """Emacs would write the plain text into it if it passed over the program."""
+    """Emacs would write the plain text into it if it ignored the program."""
     packed = gzip.compress(b"unpacked text\n")
     (room.folder / "packed.txt.gz").write_bytes(packed)
     room.start()
@@ -152,7 +152,7 @@ def texts_choose_no_mode(room):
 
 
 def safe_local_variables_hold_in_an_opened_file(room):
-    """The others are passed over without a question."""
+    """The others are ignored without a question."""
     room.write("x.txt", 'text\nLocal Variables:\nfill-column: 33\nide-mcp-command: ("sh")\nEnd:\n')
     room.start()
     agent = RawAgent(room)
@@ -285,7 +285,7 @@ def differences_of_texts_with_nul_are_marked(room):
 
 
 def long_lines_are_broken_for_the_eye_only(room):
-    """The text stays as it is, also if the person changes it."""
+    """The text stays as it is, even if the person changes it."""
     text = "start " + "x" * 300_000 + "\nshort\n" + "y" * 300_000
     room.write("b.txt", text.replace("short", "before"))
     person = Person(room)
@@ -345,7 +345,7 @@ def slow_texts_delay_no_key(room):
 
 
 def large_text_with_nul_is_shown(room):
-    """With what could stand for a NUL, and a backslash in front of it."""
+    """With whatever could stand for a NUL, and a backslash in front of it."""
     text = "\0\\u0000\ufdd0\\\0" + "x" * 12_000_000 + "\0"
     person = Person(room)
     agent = RawAgent(room)
@@ -503,7 +503,7 @@ def ended_view_asks_nothing(room):
     room.hides(r"kill\? \(y or n\)")
 
 def next_proposal_waits_for_a_key_after_a_withdrawal(room):
-    """The person would accept a text that has taken the place of the one that was read."""
+    """The person would otherwise accept a text that has replaced the one they read."""
     room.start()
     agent = RawAgent(room)
     ends = {"closeAllDiffTabs": "The agent withdrew b.txt", "the connection": "The proposal for b.txt has ended"}
@@ -548,7 +548,7 @@ KEPT_TEXT = """(with-current-buffer "*withdrawn: b.txt*" (list buffer-file-name 
 
 
 def typed_text_outlives_a_withdrawal(room):
-    """With the keys that follow, and without the line ends that are for the eye only."""
+    """With the keys that follow, but without the line ends that are only for the eye."""
     long = "x" * 100_000 + "\n"
     for text, unit in [("new\n", "typed new"), (long, "typed x")]:
         room.write("b.txt", "other\n")
@@ -730,7 +730,7 @@ def proposal_of_the_largest_colored_size_delays_no_key(room):
 
 
 def proposed_code_has_colors(room):
-    """An apostrophe in a comment is no beginning of a text."""
+    """An apostrophe in a comment does not begin a string."""
     room.start()
     agent = RawAgent(room)
     agent.propose(room.path("x.cpp"), "// it's wordy\nint plain = 1'000; /* remark */ return \"quoted\"; char c = '\"'; later;\n")

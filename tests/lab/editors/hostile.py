@@ -76,7 +76,7 @@ SPOOFS = {
 
 
 class RawAgent:
-    """An agent that sends what a program of ours would not: names of its own, and many calls at once."""
+    """An agent that sends what our own programs never would: any names, and many calls at once."""
 
     def __init__(self, room, name="hostile", waits=True):
         lock = room.lock()
@@ -170,7 +170,7 @@ class RawAgent:
 
 
 class Person:
-    """The person at an editor that an agent attacks: types, and measures how soon each key is on the screen."""
+    """The person at an attacked editor: types, and measures how soon each key is on the screen."""
 
     def __init__(self, room, file="a.txt"):
         self.room = room
@@ -197,7 +197,7 @@ class Person:
             return next(int(line.split()[1]) << 10 for line in status if line.startswith(member))
 
     def clock(self):
-        """Returns the time in seconds, without that in which the editor waited for a processor."""
+        """Returns the time in seconds, not counting how long the editor waited for a processor."""
         with open(f"/proc/{self.pid}/schedstat", encoding="utf-8") as times:
             return time.monotonic() - int(times.read().split()[1]) / 1e9
 
@@ -246,7 +246,7 @@ class Person:
         self.room.type("<Enter>", *self.room.keys.END_INSERTING)
 
     def is_unharmed(self):
-        """Checks what has to hold after each row."""
+        """Checks what must hold after each row."""
         executed = self.room.home / "executed"
         if executed.exists():
             raise Failure(f"programs were started: {executed.read_text()}")
@@ -324,7 +324,7 @@ def of_row(name, act):
 
 
 def is_plain(name):
-    """Returns whether a name can be that of a file that is shown."""
+    """Returns true if a file with this name may be shown."""
     return name and name.isprintable() and len(name) < 256
 
 
@@ -368,7 +368,7 @@ def hostile_names_are_opened(room):
 
 
 def hostile_names_of_agents_and_tabs_are_shown(room):
-    """Its agent, not the person, closes each tab."""
+    """The agent, not the person, closes each tab."""
     person = Person(room)
     for row, name in {**NAMES, **SPOOFS}.items():
         def act(name=name):
@@ -467,7 +467,7 @@ def hostile_names_are_mentioned(room):
 
 
 def kinds_of_files(folder):
-    """Makes files for which an editor could wait, or without an end. Returns the paths, and whether a proposal is shown."""
+    """Creates files that an editor could wait for, or that never end. Returns the paths, and whether a proposal is shown."""
     os.mkfifo(folder / "fifo")
     (folder / "folder").mkdir()
     listener = socket.socket(socket.AF_UNIX)
@@ -510,7 +510,7 @@ OLDER = "update ide-mcp: this sidecar does not judge what agents name"
 
 
 def events_of_an_older_sidecar_hurt_nobody(room):
-    """A sidecar from before the checks passes all on. Its events are made up by a test, which reads the commands."""
+    """A sidecar from before these checks passes everything on. The test makes up its events, and reads the commands."""
     kinds_of_files(room.folder)
     room.write("events", "")
     room.write("older", "tail -f --pid=$$ events &\ntee commands | ide-mcp sidecar\n")
@@ -572,7 +572,7 @@ ENCODINGS = {
 
 
 def encodings_of_a_file_are_no_change(room):
-    """The lines that both sides have are not marked, and the accepted text has the bytes of the proposal."""
+    """Lines that both sides have are not marked, and the accepted text is the proposal byte for byte."""
     person = Person(room)
     agent = RawAgent(room)
     for row, (before, text) in ENCODINGS.items():
@@ -597,7 +597,7 @@ def encodings_of_a_file_are_no_change(room):
 
 
 def lines(count, seed, length=9):
-    """Returns lines of digits that are no lines with another seed."""
+    """Returns lines of digits that no other seed returns."""
     return "".join(f"{seed}{number * 7919 % 10**length:0{length}}\n" for number in range(count))
 
 
@@ -718,7 +718,7 @@ def modelines_are_not_obeyed(room):
 
 
 def swap_file_asks_nothing(room):
-    """The swap file is that of an editor that died."""
+    """The swap file belongs to an editor that died."""
     command = room.keys.leave_swap_file(room.path("b.txt"))
     editor = subprocess.Popen(command, cwd=room.folder, env=room.environment, stdin=subprocess.PIPE,
                               stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
@@ -893,7 +893,7 @@ def other_text_on_disk_leaves_the_unsaved_buffer(room):
 
 
 def file_that_changed_on_disk_is_not_saved_over(room):
-    """The editor would ask, and take the next keys as answer."""
+    """The editor would ask a question, and take the next keys for the answer."""
     person = Person(room)
     agent = RawAgent(room)
     person.begin()
@@ -911,7 +911,7 @@ def file_that_changed_on_disk_is_not_saved_over(room):
 
 
 def changed_file_is_shown_without_a_question(room):
-    """The editor would ask about the unsaved changes when it shows the buffer, and take the next keys as answer."""
+    """The editor would ask about unsaved changes when it shows the buffer, and take the next keys for the answer."""
     person = Person(room)
     agent = RawAgent(room)
     person.begin()
@@ -928,7 +928,7 @@ def changed_file_is_shown_without_a_question(room):
 
 
 def modelines_are_not_obeyed_after_a_change(room):
-    """The agent has written a file that the person had opened, without unsaved changes and with some."""
+    """The agent has written a file that the person had opened, with and without unsaved changes."""
     person = Person(room)
     agent = RawAgent(room)
     for number in range(2):

@@ -1,4 +1,4 @@
-"""What an agent can do to Neovim alone: questions and options that other editors do not have."""
+"""What an agent can do only to Neovim: questions and options that other editors do not have."""
 
 import re
 import subprocess
@@ -82,7 +82,7 @@ def withdrawn_proposal_ends_before_the_next_opens(room):
 
 
 def messages_are_one_plain_line(room):
-    """The messages of a sidecar have the words of agents. A test makes these up."""
+    """A sidecar's messages contain words of agents. The test makes these up."""
     person = Person(room)
     event = room.made_up_events()
     room.shows(room.keys.DETACHED)

@@ -54,7 +54,7 @@ class Room:
         self.home = home
         self.folder = home / "project"
         self.folder.mkdir()
-        # Each text has a character outside of the basic plane, which is two units of UTF-16.
+        # Each text has a character outside the basic plane, which takes two units of UTF-16.
         self.write("a.txt", "𝒳bc def\nsecond\nthird\n")
         self.write("b.txt", "other\n")
         self.environment = {
@@ -80,7 +80,7 @@ class Room:
         self.shows(self.keys.DETACHED)
 
     def narrow(self):
-        """Makes the screen as wide as a terminal is without further ado."""
+        """Makes the screen as wide as a terminal usually is."""
         self.tmux("resize-window", "-x", "80")
 
     def restart(self, *keys):
@@ -112,7 +112,7 @@ class Room:
         return self.keys.PROPOSAL.replace("NAME", re.escape(name))
 
     def question(self, name="ide-mcp-agent"):
-        """Returns the pattern of the question about an agent with a name, or about any. Its lines are those of a box."""
+        """Returns the pattern of the question about the agent with this name, or about any. It fills the lines of a box."""
         words = (f'calls itself "{name}" ' if name else "") + "asks to attach. Let it attach?"
         return r"[\s│|\\]*".join(re.escape(character) for character in words if character != " ")
 
@@ -149,7 +149,7 @@ class Room:
             time.sleep(0.1)
 
     def made_up_events(self):
-        """Starts a sidecar behind a script, and returns a function that adds an event of a test to those of the sidecar."""
+        """Starts a sidecar behind a script, and returns a function that adds an event of the test to the sidecar's."""
         self.write("events", "")
         self.write("talks", "tail -f --pid=$$ events &\nexec ide-mcp sidecar\n")
         self.restart(*self.keys.sidecar("sh", "talks"))
@@ -248,7 +248,7 @@ class Room:
             agent.process.wait()
         editor = self.pid()
         self.tmux("kill-server")
-        # The editor writes its history into its home when the terminal is gone. One that waits for a file stays.
+        # The editor writes its history into its home when the terminal has gone. One that waits for a file stays.
         patience = time.monotonic() + PATIENCE
         while editor and words_of(editor):
             if time.monotonic() > patience:
@@ -270,7 +270,7 @@ def children(process):
 
 
 def is_editor(name, words):
-    """Returns whether a command is that of the editor. A wrapper has its program in one of the other words."""
+    """Returns true if a command is the editor's. A wrapper has its program in one of the other words."""
     return any(word.rpartition("/")[2] == name for word in words)
 
 
@@ -338,7 +338,7 @@ def main():
     for tool in ["tmux", editor.PROGRAM]:
         if not shutil.which(tool):
             sys.exit(f"{tool} is not installed")
-    # The plugin is a part of the program.
+    # The plugin is part of the program.
     built = PROGRAM.read_bytes()
     for file in (ROOT / "adapters/editors" / name.partition("_")[0]).rglob("*.*"):
         is_code = file.suffix in (".el", ".lua", ".vim") and "IDE_MCP_PLUGIN_TREE" not in os.environ

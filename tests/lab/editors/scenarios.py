@@ -235,7 +235,7 @@ def files_are_open_dirty_and_saved(room):
 
 
 def busy_editor_delays_no_agent(room):
-    """The agent hears at the deadline that the problems are unknown."""
+    """At the deadline the agent gets the answer that the problems are unknown."""
     room.start()
     for _ in range(2):
         agent = room.play(

@@ -1,4 +1,4 @@
-"""What Neovim and Vim have in common, and Emacs does in another way."""
+"""What Neovim and Vim have in common, and Emacs does differently."""
 
 import os
 import re
@@ -23,7 +23,7 @@ def withdrawn(room, agent, *edits):
 
 
 def next_proposal_waits_for_a_key(room):
-    """The person was about to accept the first. What an agent makes the editor read is no key of the person."""
+    """The person was about to accept the first. What an agent makes the editor read does not count as the person's key."""
     person = Person(room)
     agent = RawAgent(room)
     rows = {
@@ -62,7 +62,7 @@ def next_proposal_waits_for_a_key(room):
 
 
 def new_view_accepts_nothing_at_once(room):
-    """The person who begins to save a file when the view opens has not read it."""
+    """A person who begins to save a file when the view opens has not read it."""
     person = Person(room)
     agent = RawAgent(room)
     for keys in [":w", ":wq"]:

@@ -1,4 +1,4 @@
-"""What an agent can do to Vim alone: questions and programs that other editors do not have."""
+"""What an agent can do only to Vim: questions and programs that other editors do not have."""
 
 import json
 import os
@@ -100,7 +100,7 @@ def view_that_fails_to_open_leaves_nothing(room):
 
 
 def long_messages_take_no_key(room):
-    """The messages of a sidecar have the words of agents. A test makes these up."""
+    """A sidecar's messages contain words of agents. The test makes these up."""
     person = Person(room)
     event = room.made_up_events()
     room.shows(room.keys.DETACHED)
@@ -159,7 +159,7 @@ def ends_with_a_long_error(room):
 
 
 def long_status_takes_no_key(room):
-    """An agent has chosen its name, and the folder can have a long one too."""
+    """An agent chooses its own name, and the folder may have a long one too."""
     long = "f" * 150
     (room.folder / long).mkdir()
     person = Person(room)
@@ -175,7 +175,7 @@ def long_status_takes_no_key(room):
 
 
 def nothing_shown_turns_its_direction(room):
-    """A sidecar makes such names safe, and this one does not: a test makes up its events."""
+    """A sidecar makes such names safe, but this one does not: the test makes up its events."""
     marks = [0x61C, 0x200E, 0x200F, *range(0x2028, 0x202F), *range(0x2066, 0x206A), *range(1, 0x20), *range(0x7F, 0xA0)]
     text = "".join(f"a{chr(mark)}" for mark in marks)
     person = Person(room)
@@ -201,7 +201,7 @@ def nothing_shown_turns_its_direction(room):
 
 
 def sidecar_without_a_gate_is_refused(room):
-    """The events of an older sidecar are made up by a test."""
+    """The test makes up the events of an older sidecar."""
     person = Person(room)
     room.write("events", "")
     room.write("older", "tail -f --pid=$$ events &\nexec tee commands | ide-mcp sidecar\n")
