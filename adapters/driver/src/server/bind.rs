@@ -10,6 +10,13 @@ use std::ops::RangeInclusive;
 
 /// Where an editor listens. Any program that reaches the port can guess tokens, so every variant but the last
 /// one accepts connections from this machine only.
+///
+/// ```
+/// use ide_mcp_driver::Bind;
+///
+/// assert!(!Bind::Ports(41_000..=41_099).is_exposed());
+/// assert!(Bind::ExposedToOtherMachines(([0, 0, 0, 0], 41_000).into()).is_exposed());
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Bind {

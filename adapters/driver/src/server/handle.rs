@@ -26,6 +26,18 @@ use std::time::Duration;
 /// Lets any thread use a server: it passes work to the server's loop and returns at once.
 ///
 /// All clones share one queue. The server runs the work in order, at the beginning of its next turn.
+///
+/// ```
+/// use ide_mcp::ide::Selection;
+/// use ide_mcp::ide::kit::{Position, Range};
+/// use ide_mcp_driver::{Handle, HandleError};
+///
+/// // On the thread of your interface, for every change of the selection:
+/// fn on_selection(editor: &Handle, text: &str) -> Result<(), HandleError> {
+///     let range = Range::new(Position::new(4, 0), Position::new(6, 0));
+///     editor.select(Selection::new("/home/me/project/main.rs", range, text))
+/// }
+/// ```
 #[derive(Clone)]
 pub struct Handle(pub(super) Arc<Shared>);
 
