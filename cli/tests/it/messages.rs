@@ -199,7 +199,7 @@ fn agent_without_editor_is_status_2() {
     let living = publish(place.closed_port(), std::process::id());
     let misnamed = place.write("editor.lock", "{}");
     let port = port.to_string();
-    let not_running = format!("the process {pid} of {gone} does not run here");
+    let not_running = format!("process {pid} of {gone} does not run here");
     let not_listening = format!("its process {pid} does not run: start the editor again, or remove {gone}");
     let cases: &[(&str, &[&str], &str)] = &[
         ("a missing lock file", &["--lock", "41111.lock"], "there is no lock file 41111.lock"),
