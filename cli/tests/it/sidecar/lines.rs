@@ -12,7 +12,11 @@ fn wrong_line_names_itself_and_its_member() {
     let rows = [
         (2, "dance", "expected value at column 1"),
         (4, "\n{\"cmd\":\"select\",\"path\":7}", "select: `path` must be a string"),
-        (5, "{\"cmd\":\"allow\",\"conn\":1,\"who\":2}", "allow: `who` is not a member of allow, which has conn"),
+        (
+            5,
+            "{\"cmd\":\"allow\",\"conn\":1,\"who\":2}",
+            "allow: `who` is not a member of allow, which has conn",
+        ),
         (6, "{\"cmd\":\"respond\",\"call\":3}", "`call` 3 is not a call"),
     ];
     for (line, text, expected) in rows {
