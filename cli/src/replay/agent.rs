@@ -24,16 +24,16 @@ pub(crate) struct AgentCore<'a> {
     now: Time,
     /// What the last passes brought, until it is taken.
     events: VecDeque<(u32, ClientEvent)>,
-    said: BTreeMap<u32, Vec<u8>>,
+    output: BTreeMap<u32, Vec<u8>>,
     own: BTreeMap<(u32, String), RequestId>,
     /// The requests of the last message, by connection.
-    asked: Vec<(u32, Message)>,
+    requests: Vec<(u32, Message)>,
     /// The open forms, by connection and id.
     forms: BTreeMap<(u32, String), CallId>,
 }
 
-/// The recorded key of a handshake, as a source of randomness. All masks are zero, since nothing
-/// compares them.
+/// A source of randomness that draws the recorded key of a handshake. All masks are zero, since nothing compares
+/// them.
 fn recorded(mut key: Vec<u8>) -> impl FnMut(&mut [u8]) -> Result<(), Infallible> {
     move |out| {
         out.fill(0);
@@ -51,15 +51,14 @@ impl<'a> AgentCore<'a> {
             clients: BTreeMap::new(),
             now: Time::ZERO,
             events: VecDeque::new(),
-            said: BTreeMap::new(),
+            output: BTreeMap::new(),
             own: BTreeMap::new(),
-            asked: Vec::new(),
+            requests: Vec::new(),
             forms: BTreeMap::new(),
         }
     }
 
-    /// Infers the configuration of the agent from its messages.
-    /// Runs a pass of each client, in which its socket takes everything.
+    /// Runs a pass of each client. Its socket takes everything.
     fn pass(&mut self) {
         for (conn, client) in &mut self.clients {
             loop {
@@ -67,7 +66,7 @@ impl<'a> AgentCore<'a> {
                     Output::Event(event) => self.events.push_back((*conn, event)),
                     Output::Write { bytes, .. } => {
                         let n = bytes.len();
-                        self.said.entry(*conn).or_default().extend_from_slice(bytes);
+                        self.output.entry(*conn).or_default().extend_from_slice(bytes);
                         client.written(n);
                     }
                     Output::Close(()) => {}
@@ -77,15 +76,16 @@ impl<'a> AgentCore<'a> {
         }
     }
 
+    /// Infers how the agent was configured from its messages.
     fn config(&self, conn: u32) -> (ClientConfig, Vec<u8>) {
-        let said = || self.script.expected.get(&conn).into_iter().flatten();
-        let head = said().find_map(|expected| match &expected.unit {
+        let sent = || self.script.expected.get(&conn).into_iter().flatten();
+        let head = sent().find_map(|expected| match &expected.unit {
             Unit::Head(head) => Some(head.as_slice()),
             _ => None,
         });
         let field = |name| head.and_then(|head| crate::replay::script::field(head, name));
         let message = |method: &str| {
-            let messages = said().filter_map(Expected::parsed);
+            let messages = sent().filter_map(Expected::parsed);
             messages.into_iter().find(|message| message.method.as_deref() == Some(method))
         };
         let greeting = message("initialize");
@@ -97,21 +97,21 @@ impl<'a> AgentCore<'a> {
         let mut config = ClientConfig::new(info, self.header.map_or(0, |header| header.port), token);
         config.host = field("host").unwrap_or_default();
         config.mcp.capabilities = read_member::<Json>(params, "capabilities").filter(|raw| raw.get() != "{}");
-        // The declaration of this library, with which the client shows forms.
+        // Forms, declared the way this library does when the client shows them.
         let elicitation = read_member::<Box<RawValue>>(config.mcp.capabilities.as_deref(), "elicitation");
         config.mcp.elicitation = elicitation.is_some_and(|declared| declared.get() == "{}");
-        let answers = said().filter_map(Expected::parsed);
-        config.mcp.roots = answers.into_iter().find_map(|said| Root::read_list(said.result.as_deref()?));
+        let answers = sent().filter_map(Expected::parsed);
+        config.mcp.roots = answers.into_iter().find_map(|answer| Root::read_list(answer.result.as_deref()?));
         let connected = message("ide_connected");
-        config.pid = connected.and_then(|said| read_member(said.params.as_deref(), "pid"));
+        config.pid = connected.and_then(|sent| read_member(sent.params.as_deref(), "pid"));
         let key = field("sec-websocket-key").and_then(|key| BASE64_STANDARD.decode(key).ok());
         (config, key.unwrap_or_default())
     }
 
-    /// Finds the request of a form in the last message, so that the recorded answer reaches this call.
+    /// Finds the request of a form in the last message, so that the recorded answer goes to this call.
     fn opened(&mut self, conn: u32, call: CallId) {
-        let asked = self.asked.iter().filter(|(of, _)| *of == conn).filter_map(|(_, asked)| asked.kind());
-        let id = asked.into_iter().find_map(|kind| match kind {
+        let kinds = self.requests.iter().filter(|(of, _)| *of == conn).filter_map(|(_, sent)| sent.kind());
+        let id = kinds.into_iter().find_map(|kind| match kind {
             Kind::Request { id, method: "elicitation/create" } => Some(id.to_owned()),
             _ => None,
         });
@@ -130,9 +130,9 @@ impl Core for AgentCore<'_> {
     }
 
     fn feed(&mut self, now: Time, conn: u32, piece: &Piece) {
-        self.asked.retain(|(of, _)| *of != conn);
+        self.requests.retain(|(of, _)| *of != conn);
         if let Some(text) = &piece.message {
-            self.asked.extend(Message::read(text).into_iter().map(|message| (conn, message)));
+            self.requests.extend(Message::read(text).into_iter().map(|message| (conn, message)));
         }
         if let Some(client) = self.clients.get_mut(&conn) {
             client.feed(now, &piece.bytes);
@@ -158,7 +158,7 @@ impl Core for AgentCore<'_> {
         self.pass();
         let Some((conn, event)) = self.events.pop_front() else { return false };
         match event {
-            // The client answers all other requests itself, since it forwards none.
+            // The client answers every other request itself, since it forwards none.
             ClientEvent::Form { call, .. } => self.opened(conn, call),
             ClientEvent::CallEnded { call, .. } => self.forms.retain(|_, open| *open != call),
             _ => {}
@@ -168,29 +168,29 @@ impl Core for AgentCore<'_> {
 
     fn take_output(&mut self, conn: u32) -> Vec<u8> {
         self.pass();
-        self.said.remove(&conn).unwrap_or_default()
+        self.output.remove(&conn).unwrap_or_default()
     }
 
-    fn cause_of(&self, conn: u32, said: &Expected) -> Option<Cause> {
+    fn cause_of(&self, conn: u32, expected: &Expected) -> Option<Cause> {
         let client = self.clients.get(&conn)?;
-        let can = match said.parsed().as_ref().and_then(Message::kind) {
+        let can = match expected.parsed().as_ref().and_then(Message::kind) {
             Some(Kind::Request { method, .. } | Kind::Notification { method }) => {
                 client.is_ready() && !["initialize", "notifications/initialized"].contains(&method)
             }
             Some(Kind::Answer { id }) => self.forms.contains_key(&(conn, id.into())),
-            None => is_close(&said.unit),
+            None => is_close(&expected.unit),
         };
-        can.then_some(Cause::Itself)
+        can.then_some(Cause::Unprompted)
     }
 
-    fn cause(&mut self, _now: Time, conn: u32, said: &Expected) {
+    fn cause(&mut self, _now: Time, conn: u32, expected: &Expected) {
         let Some(client) = self.clients.get_mut(&conn) else { return };
-        let Some(message) = said.parsed() else { return client.close() };
+        let Some(message) = expected.parsed() else { return client.close() };
         let params = message.params.as_deref();
         match message.kind() {
             Some(Kind::Request { id, method }) => {
-                // The transcript lacks the timeout of the application, so the recorded cancellation
-                // ends it.
+                // The transcript does not have the timeout of the application. The recorded cancellation ends the
+                // request.
                 if let Ok(request) = client.request(method, params, Timeout::Never) {
                     self.own.insert((conn, id.into()), request);
                 }
@@ -204,7 +204,7 @@ impl Core for AgentCore<'_> {
             Some(Kind::Notification { method }) => drop(client.notify(method, params)),
             Some(Kind::Answer { id }) => {
                 let Some(call) = self.forms.remove(&(conn, id.into())) else { return };
-                // An error means that the form has ended; the missing answer then is the difference.
+                // If the form has ended, this fails, and the missing answer is the difference.
                 let _ = match (&message.result, &message.error) {
                     (Some(result), _) => client.respond_raw(call, result),
                     (None, Some(fault)) => {
@@ -218,7 +218,7 @@ impl Core for AgentCore<'_> {
     }
 }
 
-/// Returns true for the close frame of an agent that leaves.
+/// Whether this is the close frame of an agent that leaves.
 fn is_close(unit: &Unit) -> bool {
     matches!(unit, Unit::Frame { opcode: Opcode::Close, payload, .. } if *payload == 1000_u16.to_be_bytes())
 }

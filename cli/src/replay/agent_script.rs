@@ -1,4 +1,4 @@
-//! A recorded session as a script of the agent's side, for `ide-mcp agent --script`.
+//! Turns a recorded session into a script of the agent's side, for `ide-mcp agent --script`.
 
 use crate::replay::portable::Portable;
 use crate::support::difference::ANY;
@@ -14,14 +14,14 @@ use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-/// The messages that the agent of a script sends by itself.
+/// What the agent of a script sends by itself.
 const BY_ITSELF: [&str; 3] = ["initialize", "notifications/initialized", "ide_connected"];
 
-/// The requests of an editor that the agent of a script answers by itself.
+/// What the agent of a script answers by itself.
 const ANSWERED_BY_ITSELF: [&str; 2] = ["roots/list", "ping"];
 
-/// The time within which an answer is expected by default, and which a script adds to a longer time
-/// in the record.
+/// How long a script waits for an answer by default. If the recorded answer took long, the script waits that much
+/// longer.
 const WITHIN: Duration = Duration::from_secs(10);
 
 /// A script, and the connection whose messages it has.
@@ -34,8 +34,8 @@ pub(crate) struct AgentScript {
 }
 
 impl AgentScript {
-    /// Writes the script of this connection, or of that with the most requests. `folder` is the
-    /// folder of the session, if the transcript does not name the folder.
+    /// Writes the script of this connection, or else of the one with the most requests. Pass `folder`, the folder of
+    /// the session, if the transcript does not name it.
     ///
     /// # Errors
     /// If the agent makes no request on the connection.
@@ -46,7 +46,7 @@ impl AgentScript {
     ) -> Result<Self, String> {
         let conns = messages(transcript);
         let requests = |sent: &[Sent]| sent.iter().filter(|one| one.is_request()).count();
-        // Of connections with equally many requests, the first.
+        // If several have as many requests, take the first.
         let most = || conns.iter().rev().max_by_key(|(_, sent)| requests(sent)).map(|(conn, _)| *conn);
         let conn = conn.or_else(most).unwrap_or_default();
         let sent = conns.get(&conn).filter(|sent| requests(sent) > 0).ok_or_else(|| {
@@ -71,7 +71,7 @@ struct Sent {
 }
 
 impl Sent {
-    /// Returns true for a request that a script makes.
+    /// Whether this is a request that a script makes.
     fn is_request(&self) -> bool {
         let method = self.message.method.as_deref();
         let is_own = method.is_some_and(|method| BY_ITSELF.contains(&method));
@@ -100,13 +100,13 @@ fn messages(transcript: &Transcript) -> BTreeMap<u32, Vec<Sent>> {
             What::Open | What::End(..) => continue,
         };
         let messages = texts.iter().flat_map(|text| Message::read(text));
-        let said = messages.map(|message| Sent { at: line.at, from, message });
-        conns.entry(line.conn).or_default().extend(said);
+        let sent = messages.map(|message| Sent { at: line.at, from, message });
+        conns.entry(line.conn).or_default().extend(sent);
     }
     conns
 }
 
-/// A line of a script, in the order in which a person reads its members.
+/// A line of a script. The members have the order in which people read them.
 #[derive(Default, Serialize)]
 struct Line<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -140,13 +140,13 @@ enum Event {
 struct Lines {
     lines: Vec<String>,
     portable: Portable,
-    /// The requests without an answer, by id: their line, time and name.
-    asked: BTreeMap<String, Asked>,
+    /// The requests without an answer so far, by id.
+    open: BTreeMap<String, OpenRequest>,
     /// The ids of the forms that the script expects and answers.
     forms: Vec<String>,
 }
 
-struct Asked {
+struct OpenRequest {
     line: usize,
     at: Time,
     name: String,
@@ -155,7 +155,7 @@ struct Asked {
 
 impl Lines {
     const fn new(portable: Portable) -> Self {
-        Self { lines: Vec::new(), portable, asked: BTreeMap::new(), forms: Vec::new() }
+        Self { lines: Vec::new(), portable, open: BTreeMap::new(), forms: Vec::new() }
     }
 
     fn head(&mut self, transcript: &Transcript) {
@@ -167,16 +167,16 @@ impl Lines {
         self.comment("  ide-mcp agent --script THIS_FILE");
     }
 
-    fn write(&mut self, said: &Sent) {
-        let message = &said.message;
-        match (said.from, message.kind()) {
+    fn write(&mut self, sent: &Sent) {
+        let message = &sent.message;
+        match (sent.from, message.kind()) {
             (_, Some(Kind::Request { method, .. } | Kind::Notification { method }))
                 if BY_ITSELF.contains(&method) => {}
-            (Side::Agent, Some(Kind::Request { id, method })) => self.request(said.at, message, id, method),
+            (Side::Agent, Some(Kind::Request { id, method })) => self.request(sent.at, message, id, method),
             (Side::Agent, Some(Kind::Notification { method: "notifications/cancelled" })) => {
                 let id = message.param("requestId");
-                let asked = id.and_then(|id| self.asked.remove(id.get()));
-                let line = asked.map_or_else(String::new, |asked| format!(" of line {}", asked.line));
+                let request = id.and_then(|id| self.open.remove(id.get()));
+                let line = request.map_or_else(String::new, |request| format!(" of line {}", request.line));
                 self.comment(&format!("the agent cancelled the request{line}"));
             }
             (Side::Agent, Some(Kind::Notification { method })) => {
@@ -191,12 +191,12 @@ impl Lines {
                     self.step(&Line { answer, unchecked: Some(true), ..Line::default() });
                 }
             }
-            (Side::Editor, Some(Kind::Answer { id })) => self.outcome(said.at, message, id),
+            (Side::Editor, Some(Kind::Answer { id })) => self.outcome(sent.at, message, id),
             (Side::Editor, Some(Kind::Request { id, method: "elicitation/create" }))
-                if !self.asked.is_empty() =>
+                if !self.open.is_empty() =>
             {
                 let message: Option<Value> = read_member(message.params.as_deref(), "message");
-                let message = message.map(|message| self.portable.expected(&message)).unwrap_or_default();
+                let message = message.map(|message| self.portable.generalize(&message)).unwrap_or_default();
                 self.step(&Line { expect: Some(Event::Form { message }), ..Line::default() });
                 self.forms.push(id.to_owned());
             }
@@ -215,23 +215,23 @@ impl Lines {
             None => Line { request: Some(method), params: sent, ..Line::default() },
         });
         let name = tool.unwrap_or_else(|| method.to_owned());
-        let asked = Asked { line: self.lines.len(), at, name, method: method.to_owned() };
-        self.asked.insert(id.to_owned(), asked);
+        let open = OpenRequest { line: self.lines.len(), at, name, method: method.to_owned() };
+        self.open.insert(id.to_owned(), open);
     }
 
     fn outcome(&mut self, at: Time, message: &Message, id: &str) {
-        let Some(Asked { line, at: asked, name, method }) = self.asked.remove(id) else { return };
+        let Some(OpenRequest { line, at: sent_at, name, method }) = self.open.remove(id) else { return };
         let result = message.result.as_deref().map(|raw| serde_json::from_str(raw.get()));
         let outcome = match (&message.error, result) {
             (Some(fault), _) if Fault::has_free_text(fault.code) => {
                 json!({ "error": { "code": fault.code } })
             }
             (Some(fault), _) => {
-                let message = self.portable.expected(&fault.message.as_str().into());
+                let message = self.portable.generalize(&fault.message.as_str().into());
                 json!({ "error": { "code": fault.code, "message": message } })
             }
             (None, Some(Ok(result))) => {
-                json!({ "result": self.portable.expected(&essence(&method, result)) })
+                json!({ "result": self.portable.generalize(&essence(&method, result)) })
             }
             (None, Some(Err(error))) => {
                 return self
@@ -239,18 +239,18 @@ impl Lines {
             }
             (None, None) => return self.comment(&format!("the answer to {name} is no answer")),
         };
-        let took = at.saturating_since(asked);
+        let took = at.saturating_since(sent_at);
         let within = u64::try_from(took.saturating_add(WITHIN).as_millis()).unwrap_or(u64::MAX);
         let within = (took > WITHIN / 2).then_some(within);
         let expect = Some(Event::Outcome { line, outcome });
         self.step(&Line { expect, within, ..Line::default() });
     }
 
-    /// Returns the JSON that is sent, if there is any. JSON that is no `Value`, such as `1e999`, is sent as
-    /// recorded, and a comment has the reason.
+    /// Returns JSON to send, if there is any. What no `Value` can hold, such as `1e999`, is sent as recorded, and a
+    /// comment says so.
     fn sent(&mut self, text: &str) -> Option<Box<RawValue>> {
         let sent = match serde_json::from_str(text) {
-            Ok(value) => to_raw_value(&self.portable.sent(&value)),
+            Ok(value) => to_raw_value(&self.portable.relativize(&value)),
             Err(error) => {
                 if !text.is_empty() {
                     self.comment(&format!("the next line is as recorded: {error}"));
@@ -268,21 +268,21 @@ impl Lines {
 
     fn comment(&mut self, text: &str) {
         let line = format!("# {}", display_safe(text));
-        // An editor sends many pushes of one kind.
+        // Editors send many equal pushes.
         if self.lines.last() != Some(&line) {
             self.lines.push(line);
         }
     }
 
     fn finish(mut self) -> String {
-        for Asked { line, name, .. } in std::mem::take(&mut self.asked).into_values() {
+        for OpenRequest { line, name, .. } in std::mem::take(&mut self.open).into_values() {
             self.comment(&format!("{name} of line {line} has no answer in the record"));
         }
         self.lines.join("\n")
     }
 }
 
-/// Returns the part of a result that is the behavior of an editor: of a list, the names or URIs, since
+/// Returns the part of a result that shows how the editor behaves. Of a list these are the names or URIs, since
 /// descriptions and schemas change with every version.
 fn essence(method: &str, result: Value) -> Value {
     let keys: [(&str, &str, &str); 4] = [

@@ -1,7 +1,7 @@
-//! The comparison of recorded units with those of the replay, by their bytes or by their meaning.
+//! Compares recorded units with those of the replay, by their bytes or by their meaning.
 //!
-//! By meaning, JSON is compared as values, ids that the replayed side chooses are free, and a
-//! handshake is compared by the fields that RFC 6455 or the editor reads.
+//! By meaning, JSON is compared as values, the replayed side may choose other ids, and only those fields of a
+//! handshake count that RFC 6455 or the editor reads.
 
 use crate::replay::ids::Ids;
 use crate::replay::script::{Comparison, Expected, field};
@@ -11,13 +11,12 @@ use crate::support::units::Unit;
 use ide_mcp::ws::frame::Opcode;
 use serde_json::Value;
 
-/// Returns the first difference; `None` if there is none. `ids` are those of the connection.
+/// Returns the first difference, if there is one. `ids` are those of the connection.
 pub(crate) fn compare(recorded: &Expected, now: &Expected, by: Comparison, ids: &Ids) -> Option<Place> {
     if recorded.unit == now.unit {
         return None;
     }
-    let whole =
-        || Place { path: "what is said".into(), recorded: show(&recorded.unit), now: show(&now.unit) };
+    let whole = || Place { path: "the message".into(), recorded: show(&recorded.unit), now: show(&now.unit) };
     match (by, &recorded.unit, &now.unit) {
         (Comparison::Bytes, Unit::Head(recorded), Unit::Head(now)) => Some(in_lines(recorded, now)),
         (Comparison::Meaning, Unit::Head(recorded), Unit::Head(now)) => in_fields(recorded, now),
@@ -49,7 +48,7 @@ pub(crate) fn compare(recorded: &Expected, now: &Expected, by: Comparison, ids: 
     }
 }
 
-/// Gives an error of the replay the recorded text, if the code alone has a meaning.
+/// Gives an error of the replay the recorded text if only its code has a meaning.
 fn adopt_text(recorded: &Value, now: &mut Value) {
     let code = |message: &Value| message.pointer("/error/code").and_then(Value::as_i64);
     let is_free = code(recorded).is_some_and(Fault::has_free_text) && code(recorded) == code(now);
@@ -60,8 +59,8 @@ fn adopt_text(recorded: &Value, now: &mut Value) {
     }
 }
 
-/// Returns true if the units are the same message in two runs: the answer to one request, or
-/// requests or notifications of one method.
+/// Whether the units are the same message in two runs: the answer to one request, or requests or notifications of one
+/// method.
 pub(crate) fn corresponds(recorded: &Expected, now: &Expected) -> bool {
     match (class(recorded), class(now)) {
         (Class::Barrier, Class::Barrier) => recorded.message.is_some() == now.message.is_some(),
@@ -69,9 +68,9 @@ pub(crate) fn corresponds(recorded: &Expected, now: &Expected) -> bool {
     }
 }
 
-/// Returns true if the protocol gives the two units no order: answers come in any order, and so do
-/// requests and notifications of different methods. Notifications of MCP itself, such as progress,
-/// keep their order with answers and requests.
+/// Whether the protocol leaves the order of the two units open. Answers may come in any order, and so may requests
+/// and notifications of different methods. MCP's own notifications, such as progress, keep their order with answers
+/// and requests.
 pub(crate) fn are_independent(a: &Expected, b: &Expected) -> bool {
     let of_session = |method: &str| method.starts_with("notifications/");
     match (class(a), class(b)) {
@@ -87,8 +86,7 @@ pub(crate) fn are_independent(a: &Expected, b: &Expected) -> bool {
 /// The place of a unit in the order of messages.
 #[derive(Debug, PartialEq, Eq)]
 enum Class {
-    /// A head, a close frame, the handshake of the session, or bytes that are no message: everything
-    /// keeps its order with it.
+    /// A head, a close frame, the handshake of the session, or bytes that are not a message: nothing may pass it.
     Barrier,
     Request(String),
     Notification(String),
@@ -148,7 +146,7 @@ fn in_lines(recorded: &[u8], now: &[u8]) -> Place {
     Place { path: format!("line {number} of the head"), recorded: line(&recorded), now: line(&now) }
 }
 
-/// The fields of a handshake with a meaning. The values of the first two are not case-sensitive.
+/// The fields of a handshake that mean something. Letter case does not matter in the first two.
 const FIELDS: [&str; 9] = [
     "upgrade",
     "connection",
@@ -162,7 +160,7 @@ const FIELDS: [&str; 9] = [
 ];
 
 fn in_fields(recorded: &[u8], now: &[u8]) -> Option<Place> {
-    // The reason phrase after the status code is for a person.
+    // The reason phrase behind the status code is only for people.
     let line = |head: &[u8]| {
         let first = head.split(|byte| *byte == b'\r').next().map(quote).unwrap_or_default();
         let is_answer = first.starts_with("HTTP/");
@@ -189,7 +187,7 @@ fn in_values(recorded: &[u8], now: &[u8]) -> Option<Place> {
     difference(&a, &b, Extent::Whole)
 }
 
-/// Returns the first difference of two texts that are the same value in two spellings, or no JSON.
+/// Returns the first difference of two texts that are one value in two spellings, or not JSON.
 fn in_bytes(recorded: &[u8], now: &[u8]) -> Place {
     let same = recorded.iter().zip(now).take_while(|(a, b)| a == b).count();
     let around = |text: &[u8]| quote(text.get(same.saturating_sub(20)..).unwrap_or_default());

@@ -20,11 +20,11 @@ pub(crate) struct EditorCore {
     conns: BTreeMap<u32, ConnId>,
     /// What the last passes brought, until it is taken.
     events: VecDeque<ServerEvent>,
-    said: BTreeMap<ConnId, Vec<u8>>,
+    output: BTreeMap<ConnId, Vec<u8>>,
     /// The requests of the last message, by connection, until an event reports them.
-    asked: Vec<(u32, Message)>,
+    requests: Vec<(u32, Message)>,
     open: BTreeMap<(u32, String), CallId>,
-    /// The calls that asked for progress, by the token.
+    /// The calls that want progress, by their token.
     progress: BTreeMap<(u32, String), CallId>,
     own: BTreeMap<(u32, String), RequestId>,
     ready: BTreeSet<u32>,
@@ -39,8 +39,8 @@ impl EditorCore {
             config: config.clone(),
             conns: BTreeMap::new(),
             events: VecDeque::new(),
-            said: BTreeMap::new(),
-            asked: Vec::new(),
+            output: BTreeMap::new(),
+            requests: Vec::new(),
             open: BTreeMap::new(),
             progress: BTreeMap::new(),
             own: BTreeMap::new(),
@@ -49,14 +49,14 @@ impl EditorCore {
         }
     }
 
-    /// Runs a pass, in which each socket takes everything.
+    /// Runs a pass. Each socket takes everything.
     fn pass(&mut self) {
         loop {
             match self.server.poll(self.now) {
                 Output::Event(event) => self.events.push_back(event),
                 Output::Write { conn, bytes } => {
                     let n = bytes.len();
-                    self.said.entry(conn).or_default().extend_from_slice(bytes);
+                    self.output.entry(conn).or_default().extend_from_slice(bytes);
                     self.server.written(conn, n);
                 }
                 Output::Close(_) => {}
@@ -69,13 +69,12 @@ impl EditorCore {
         self.conns.iter().find(|(_, conn)| AgentId::from(**conn) == agent).map(|(number, _)| *number)
     }
 
-    /// Finds the request of a call in the last message, so that the recorded answer and progress
-    /// reach this call.
+    /// Finds the request of a call in the last message, so that the recorded answer and progress go to this call.
     fn called(&mut self, conn: u32, call: CallId, method: impl Fn(&str) -> bool) {
         let is_it =
             |(of, message): &(u32, Message)| *of == conn && message.method.as_deref().is_some_and(&method);
-        let Some(place) = self.asked.iter().position(is_it) else { return };
-        let (_, message) = self.asked.remove(place);
+        let Some(place) = self.requests.iter().position(is_it) else { return };
+        let (_, message) = self.requests.remove(place);
         let meta = message.param("_meta");
         if let Some(token) = read_member::<Box<RawValue>>(meta.as_deref(), "progressToken") {
             self.progress.insert((conn, token.get().into()), call);
@@ -95,9 +94,9 @@ impl EditorCore {
         let text = raw.map_or("{}", RawValue::get);
         let written_by_core = self.config.host.dialect == Dialect::VsCode;
         match EditorNotification::from_name(method).filter(|_| written_by_core) {
-            // The transcript lacks the times that decide when, and how often, the editor sent the
-            // selection, so the replay sends each push itself. In the dialect of VS Code the core
-            // writes the push again; in other dialects the replay sends the recorded text.
+            // When and how often the editor sent the selection depends on times that the transcript does not have, so
+            // the replay sends each push itself. In the dialect of VS Code the core writes the push; in others the
+            // replay sends the recorded text.
             Some(EditorNotification::SelectionChanged) => {
                 if let Ok(selection) = from_json::<Selection>(text) {
                     let _ = self.server.agent_mut(id.into()).notify(method, Some(&selection));
@@ -146,10 +145,10 @@ impl Core for EditorCore {
     }
 
     fn feed(&mut self, now: Time, conn: u32, piece: &Piece) {
-        // Events have reported the requests of the previous message, or the server has answered them.
-        self.asked.retain(|(of, _)| *of != conn);
+        // By now, the requests of the previous message were reported by events or answered by the server.
+        self.requests.retain(|(of, _)| *of != conn);
         if let Some(text) = &piece.message {
-            self.asked.extend(Message::read(text).into_iter().map(|message| (conn, message)));
+            self.requests.extend(Message::read(text).into_iter().map(|message| (conn, message)));
         }
         if let Some(id) = self.conns.get(&conn) {
             self.server.feed(now, *id, &piece.bytes);
@@ -177,7 +176,7 @@ impl Core for EditorCore {
         match event {
             ServerEvent::Ready { .. } => drop(self.ready.insert(conn)),
             ServerEvent::Call { call, .. } => self.called(conn, call.id(), |method| method == "tools/call"),
-            ServerEvent::Request { call, method, .. } => self.called(conn, call, |asked| *asked == *method),
+            ServerEvent::Request { call, method, .. } => self.called(conn, call, |called| *called == *method),
             ServerEvent::Direct { call, .. } => self.called(conn, call, |_| true),
             ServerEvent::CallEnded { call, .. } | ServerEvent::DiffClosed { call, .. } => self.ended(call),
             ServerEvent::Closed { .. } => drop(self.ready.remove(&conn)),
@@ -188,35 +187,34 @@ impl Core for EditorCore {
 
     fn take_output(&mut self, conn: u32) -> Vec<u8> {
         self.pass();
-        self.conns.get(&conn).and_then(|id| self.said.remove(id)).unwrap_or_default()
+        self.conns.get(&conn).and_then(|id| self.output.remove(id)).unwrap_or_default()
     }
 
-    fn cause_of(&self, conn: u32, said: &Expected) -> Option<Cause> {
-        if is_going_away(&said.unit) {
-            return (!self.is_shut).then_some(Cause::Itself);
+    fn cause_of(&self, conn: u32, expected: &Expected) -> Option<Cause> {
+        if is_going_away(&expected.unit) {
+            return (!self.is_shut).then_some(Cause::Unprompted);
         }
-        let message = said.parsed()?;
+        let message = expected.parsed()?;
         let can = match message.kind()? {
             Kind::Answer { id } => {
-                return self.open.contains_key(&(conn, id.into())).then_some(Cause::Question);
+                return self.open.contains_key(&(conn, id.into())).then_some(Cause::Request);
             }
             Kind::Request { .. } => self.ready.contains(&conn),
             Kind::Notification { .. } => self.ready.contains(&conn),
         };
-        can.then_some(Cause::Itself)
+        can.then_some(Cause::Unprompted)
     }
 
-    fn cause(&mut self, now: Time, conn: u32, said: &Expected) {
-        if is_going_away(&said.unit) {
+    fn cause(&mut self, now: Time, conn: u32, expected: &Expected) {
+        if is_going_away(&expected.unit) {
             self.is_shut = true;
             return self.server.shutdown(now);
         }
-        let (Some(message), Some(id)) = (said.parsed(), self.conns.get(&conn).copied()) else { return };
+        let (Some(message), Some(id)) = (expected.parsed(), self.conns.get(&conn).copied()) else { return };
         match message.kind() {
             Some(Kind::Answer { id }) => {
                 let Some(call) = self.open.remove(&(conn, id.into())) else { return };
-                // An error means that the call has ended; the missing answer then is the
-                // difference.
+                // If the call has ended, this fails, and the missing answer is the difference.
                 let _ = match (&message.result, &message.error) {
                     (Some(result), _) => self.server.call(call).respond_raw(result),
                     (None, Some(fault)) => {
@@ -228,8 +226,7 @@ impl Core for EditorCore {
             }
             Some(Kind::Request { id: named, method }) => {
                 let client = self.server.agent_mut(id.into());
-                let asked = client.request(method, message.params.as_deref(), Timeout::Never);
-                if let Ok(request) = asked {
+                if let Ok(request) = client.request(method, message.params.as_deref(), Timeout::Never) {
                     self.own.insert((conn, named.into()), request);
                 }
             }
@@ -239,7 +236,7 @@ impl Core for EditorCore {
     }
 }
 
-/// Returns true for the close frame of an editor that ends.
+/// Whether this is the close frame of an editor that ends.
 fn is_going_away(unit: &Unit) -> bool {
     matches!(unit, Unit::Frame { opcode: Opcode::Close, payload, .. } if payload.starts_with(&1001_u16.to_be_bytes()))
 }

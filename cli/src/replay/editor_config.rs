@@ -1,6 +1,6 @@
-//! The configuration of the editor, inferred from a transcript: its name, its tools, and its token.
+//! Infers how the recorded editor was configured: its name, its tools and its token.
 
-use crate::replay::script::{Heard, Script, field};
+use crate::replay::script::{Received, Script, field};
 use crate::support::message::{Kind, Message, member, read_member};
 use crate::support::transcript::Header;
 use crate::support::units::Unit;
@@ -15,7 +15,7 @@ use std::time::Duration;
 
 pub(crate) const TOOLS_CHANGED: &str = "notifications/tools/list_changed";
 
-/// The settings of a server, and the tools of later changes.
+/// How to set up the server, and the tools of later changes.
 #[derive(Clone, Debug)]
 pub(crate) struct EditorConfig {
     pub(crate) host: ServerConfig,
@@ -37,13 +37,13 @@ impl EditorConfig {
         server.mcp.instructions = read_member(greeting, "instructions");
         declare(&mut server, member(greeting, "capabilities").as_deref());
         server.mcp.forward = Forward::Methods(answers.forwarded());
-        // An editor that does not ask, or that is older than this question, is replayed so.
-        server.ask_for_roots = script.said().any(|(_, text)| {
-            let asks = |said: &Message| said.id.is_some() && said.method.as_deref() == Some("roots/list");
+        // An editor that does not ask, or is older than this request, is replayed like that.
+        server.ask_for_roots = script.sent_messages().any(|(_, text)| {
+            let asks = |sent: &Message| sent.id.is_some() && sent.method.as_deref() == Some("roots/list");
             Message::read(text).iter().any(asks)
         });
         let mut host = server;
-        // The recorded pushes have been debounced already.
+        // The recorded pushes are debounced already.
         host.debounce = Duration::ZERO;
         host.debounce_max = Duration::ZERO;
         Self { host, later: lists }
@@ -55,27 +55,26 @@ impl EditorConfig {
     }
 }
 
-/// Infers the policy: the token of the editor, or no authentication if the editor accepted an agent
-/// without it.
+/// Infers the policy: the editor's token, or no authentication if the editor accepted an agent without it.
 fn policy(header: Option<&Header>, script: &Script) -> Policy {
     let heads = |conn: &u32| {
-        script.heard.get(conn).and_then(|heard| match heard.first() {
-            Some(Heard::Head(head)) => Some(head.as_slice()),
+        script.received.get(conn).and_then(|received| match received.first() {
+            Some(Received::Head(head)) => Some(head.as_slice()),
             _ => None,
         })
     };
     let offered: Vec<(Option<String>, bool)> = script
         .expected
         .iter()
-        .filter_map(|(conn, said)| {
+        .filter_map(|(conn, sent)| {
             let token = field(heads(conn)?, "x-claude-code-ide-authorization");
-            let answer = said.first().map(|expected| &expected.unit);
-            let let_in = script.messages_only
+            let answer = sent.first().map(|expected| &expected.unit);
+            let is_accepted = script.messages_only
                 || matches!(answer, Some(Unit::Head(head)) if head.starts_with(b"HTTP/1.1 101"));
-            Some((token, let_in))
+            Some((token, is_accepted))
         })
         .collect();
-    let first = script.heard.keys().find_map(heads);
+    let first = script.received.keys().find_map(heads);
     let named = first.and_then(|head| field(head, "host"));
     let named = named.and_then(|host| host.rsplit_once(':').and_then(|(_, port)| port.parse().ok()));
     let port = header.map(|header| header.port).or(named).unwrap_or_default();
@@ -83,7 +82,7 @@ fn policy(header: Option<&Header>, script: &Script) -> Policy {
         Some(header) => header.token.clone(),
         None => offered.iter().find_map(|(token, _)| token.clone()),
     };
-    let open = offered.iter().any(|(offered, let_in)| *let_in && *offered != token);
+    let open = offered.iter().any(|(offered, is_accepted)| *is_accepted && *offered != token);
     match token.filter(|_| !open).and_then(|token| AuthToken::from_text(token).ok()) {
         Some(token) => Policy::new(port, Auth::Token(token)),
         None => Policy::new(port, Auth::Disabled),
@@ -95,7 +94,7 @@ fn declare(server: &mut ServerConfig, capabilities: Option<&RawValue>) {
         capabilities.and_then(|all| serde_json::from_str(all.get()).ok());
     let (mut context, mut has_resources) = (Context::new(), false);
     for (name, value) in all.unwrap_or_default() {
-        // The declaration of this library, which a server writes in its own order.
+        // Declared as this library does. A server writes it in its own order.
         let is_ours = value.get() == r#"{"listChanged":true}"#;
         match name.as_str() {
             "tools" => {
@@ -120,34 +119,34 @@ struct Answers {
 
 impl Answers {
     fn new(script: &Script) -> Self {
-        let mut asked: BTreeMap<(u32, String), VecDeque<Message>> = BTreeMap::new();
-        for (conn, text) in script.heard() {
+        let mut open: BTreeMap<(u32, String), VecDeque<Message>> = BTreeMap::new();
+        for (conn, text) in script.received_messages() {
             for message in Message::read(text) {
                 if let Some(Kind::Request { id, .. }) = message.kind() {
-                    asked.entry((conn, id.to_owned())).or_default().push_back(message);
+                    open.entry((conn, id.to_owned())).or_default().push_back(message);
                 }
             }
         }
         let mut all = Vec::new();
-        for (conn, text) in script.said() {
+        for (conn, text) in script.sent_messages() {
             for answer in Message::read(text) {
                 let Some(Kind::Answer { id }) = answer.kind() else { continue };
-                let question = asked.get_mut(&(conn, id.to_owned())).and_then(VecDeque::pop_front);
-                all.extend(question.map(|question| (question, answer)));
+                let request = open.get_mut(&(conn, id.to_owned())).and_then(VecDeque::pop_front);
+                all.extend(request.map(|request| (request, answer)));
             }
         }
         Self { all }
     }
 
     fn to<'a>(&'a self, method: &'a str) -> impl Iterator<Item = (&'a Message, &'a Message)> {
-        let asked = self.all.iter().filter(move |(question, _)| question.method.as_deref() == Some(method));
-        asked.map(|(question, answer)| (question, answer))
+        let pairs = self.all.iter().filter(move |(request, _)| request.method.as_deref() == Some(method));
+        pairs.map(|(request, answer)| (request, answer))
     }
 
     fn first(&self, method: &str) -> Option<&RawValue> {
         self.all
             .iter()
-            .filter(|(question, _)| question.method.as_deref() == Some(method))
+            .filter(|(request, _)| request.method.as_deref() == Some(method))
             .find_map(|(_, answer)| answer.result.as_deref())
     }
 
@@ -168,7 +167,7 @@ impl Answers {
         texts.into_iter().map(specs).collect()
     }
 
-    /// Adds the tools that the editor handles without listing them.
+    /// Adds the tools that the editor handles but does not list.
     fn with_unlisted(&self, tools: ToolSet, dialect: Dialect) -> ToolSet {
         let names = self.to("tools/call").filter(|(_, answer)| answer.result.is_some());
         let names = names.filter_map(|(call, _)| read_member::<String>(call.params.as_deref(), "name"));
@@ -180,13 +179,12 @@ impl Answers {
         })
     }
 
-    /// Returns the methods that the application served: those whose answers a server without the
-    /// application would not give.
+    /// Returns the methods that the application served, which are those that a server alone would answer differently.
     fn forwarded(&self) -> Vec<std::borrow::Cow<'static, str>> {
         const OWN: [&str; 5] = ["initialize", "ping", "server/discover", "tools/list", "tools/call"];
         let mut methods = Vec::new();
-        for (question, answer) in &self.all {
-            let method = question.method.clone().unwrap_or_default();
+        for (request, answer) in &self.all {
+            let method = request.method.clone().unwrap_or_default();
             let refused = answer.error.as_ref().is_some_and(|fault| fault.code == -32601);
             let empty = answer.result.as_ref().is_some_and(|result| result.get().ends_with(":[]}"));
             if !refused && !empty && !OWN.contains(&method.as_str()) {
@@ -208,21 +206,20 @@ fn specs(list: &str) -> Specs {
     serde_json::from_str::<List>(list).map(|list| list.tools).unwrap_or_default()
 }
 
-/// Returns the dialect that lists the most of these tools with exactly these specifications. If
-/// several dialects list equally many, returns the first of them: the real client understands the
-/// first dialect.
+/// Returns the dialect that lists most of these tools with exactly these specifications. If several list as many, the
+/// first of them wins: it is the one that the real client understands.
 fn dialect_of(listed: &[Box<RawValue>]) -> Dialect {
     let known = |dialect: Dialect| listed.iter().filter(|spec| known(dialect, spec).is_some()).count();
     Dialect::ALL.into_iter().rev().max_by_key(|dialect| known(*dialect)).unwrap_or_default()
 }
 
-/// Returns the tools of a list: those that the dialect lists with exactly this specification, and
-/// those of the application.
+/// Returns the tools of a list: those that the dialect lists with exactly this specification, and the application's
+/// own.
 fn tools(listed: &[Box<RawValue>], dialect: Dialect) -> ToolSet {
     listed.iter().fold(ToolSet::new(), |tools, spec| {
         let name: String = read_member(Some(spec), "name").unwrap_or_default();
         match known(dialect, spec) {
-            // `openDiff` has added this tool.
+            // `openDiff` has added this tool already.
             Some(_) if tools.names(dialect).any(|listed| listed == name) => tools,
             Some(tool) => tools.handle(tool),
             None => {
@@ -234,7 +231,7 @@ fn tools(listed: &[Box<RawValue>], dialect: Dialect) -> ToolSet {
     })
 }
 
-/// Returns the tool that this dialect lists with exactly this specification.
+/// Returns the tool that this dialect lists with exactly this specification, if there is one.
 fn known(dialect: Dialect, listed: &RawValue) -> Option<Tool> {
     let tool = Tool::from_name(&read_member::<String>(Some(listed), "name")?)?;
     let spec: ToolSpec = tool.spec(dialect);

@@ -1,15 +1,14 @@
-//! What plays a script: a core, whose output is compared, and the outcome of a run.
+//! What a run needs of the replayed side, and what it reports.
 //!
-//! The machine has to repeat everything that it does by itself. It cannot repeat the actions of its
-//! application: for those the engine lets the [`Core`] act as the application did, and the output
-//! has to be the same.
+//! A machine must repeat everything that it does by itself. It cannot repeat what its application did: there, the
+//! engine lets the [`Core`] act as the application did, and the output must be the same.
 
 use crate::replay::script::Expected;
 use crate::support::difference::Place;
 use crate::support::units::Piece;
 use ide_mcp::Time;
 
-/// One side of all connections: a machine, and the actions of an application on it.
+/// One side of all connections: a machine, and what an application does with it.
 pub(crate) trait Core {
     /// Opens a connection: the side accepts or makes it.
     fn open(&mut self, now: Time, conn: u32);
@@ -19,30 +18,29 @@ pub(crate) trait Core {
     fn end(&mut self, now: Time, conn: u32);
     fn tick(&mut self, now: Time);
     fn deadline(&self) -> Option<Time>;
-    /// Handles one event; false if there is none.
+    /// Handles one event; false when there is none.
     fn poll(&mut self) -> bool;
     /// Takes the output of this connection.
     fn take_output(&mut self, conn: u32) -> Vec<u8>;
-    /// Returns the reason for which an application could cause this output now, if it could.
-    fn cause_of(&self, conn: u32, said: &Expected) -> Option<Cause>;
+    /// Returns why an application could cause this output now, if it could.
+    fn cause_of(&self, conn: u32, output: &Expected) -> Option<Cause>;
     /// Acts as the application did to cause this output.
-    fn cause(&mut self, now: Time, conn: u32, said: &Expected);
+    fn cause(&mut self, now: Time, conn: u32, output: &Expected);
 }
 
-/// The reason of an output of an application.
+/// Why an application sent something.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Cause {
-    /// A request: most often the application answers it at once, before the machine handles the
-    /// next message.
-    Question,
-    /// An event elsewhere.
-    Itself,
+    /// A request, which the application most often answers at once, before the machine handles the next message.
+    Request,
+    /// Something else, which the transcript does not show.
+    Unprompted,
 }
 
 /// A difference between the transcript and the replay.
 #[derive(Clone, Debug)]
 pub(crate) struct Difference {
-    /// The line of the transcript; `None` if the transcript has nothing at this place.
+    /// The line of the transcript; `None` if it has nothing here.
     pub(crate) line: Option<usize>,
     pub(crate) at: Time,
     pub(crate) conn: u32,

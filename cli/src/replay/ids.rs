@@ -1,10 +1,10 @@
-//! The ids of the requests that the replayed side makes: it chooses other ids than the recorded side.
+//! The ids of the requests that the replayed side makes: it may choose others than the recorded side.
 
 use crate::support::message::{Kind, Message};
 use crate::support::units::{Piece, frame};
 use serde_json::Value;
 
-/// The requests of one connection whose ids differ: the recorded id, and the id of the replay.
+/// The requests of one connection whose ids differ, as pairs of the recorded id and that of the replay.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Ids {
     pairs: Vec<(Value, Value)>,
@@ -24,12 +24,12 @@ impl Ids {
         }
     }
 
-    /// Returns true if an id differs, so that answers have to be changed.
+    /// Whether an id differs, so that answers must be changed.
     pub(crate) fn differ(&self) -> bool {
         !self.pairs.is_empty()
     }
 
-    /// Gives a message of the replay the recorded ids of its own requests, before the comparison.
+    /// Gives a message of the replay the recorded ids of its own requests, so that they compare as equal.
     pub(crate) fn adopt(&self, recorded: &Value, now: &mut Value) {
         let adopted = |recorded: Option<&Value>, now: &mut Value| {
             if let Some(recorded) = recorded {
@@ -52,8 +52,7 @@ impl Ids {
         }
     }
 
-    /// Returns the bytes of an answer of the peer with the id of the replay; `None` if the id is the
-    /// recorded one.
+    /// Returns an answer of the peer with the id of the replay; `None` if that is the recorded one.
     pub(crate) fn answer(&mut self, text: &str, masked: bool) -> Option<Piece> {
         let message: Message = serde_json::from_str(text).ok()?;
         let Some(Kind::Answer { id }) = message.kind() else { return None };

@@ -1,4 +1,4 @@
-//! The contents of a transcript for a person.
+//! Prints a transcript for people.
 
 use crate::support::transcript::Transcript;
 use crate::support::write_line;

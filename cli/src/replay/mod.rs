@@ -1,5 +1,4 @@
-//! A command that feeds a transcript to the core with its recorded clock, and prints the first
-//! difference.
+//! Feeds a transcript to the library with its recorded clock, and prints the first difference.
 //!
 //! ```text
 //!  transcript ──▶ script ──input of the peer, with times──▶ core ──output──▶ compare ──▶ first difference
@@ -11,6 +10,7 @@
 mod agent;
 mod agent_script;
 mod compare;
+mod conn_output;
 mod editor;
 mod editor_config;
 mod engine;
@@ -19,7 +19,6 @@ mod list;
 mod options;
 mod portable;
 mod run;
-mod said;
 mod script;
 mod search;
 
@@ -42,7 +41,7 @@ use std::process::ExitCode;
 /// The exit status for a difference.
 const DIFFERENT: u8 = 1;
 
-/// The maximum size of a transcript, which is in memory as a whole, several times.
+/// The largest transcript. It is in memory as a whole, several times.
 const MAX_FILE: u64 = 512 * 1024 * 1024;
 
 const PROGRAM: Program = Program("replay");
@@ -62,7 +61,10 @@ fn run(options: &Options) -> ExitCode {
         }
     };
     if transcript.is_cut {
-        complain("replay", "the last line is not whole, and is left out: its writer was killed");
+        complain(
+            "replay",
+            "the last line is cut off, probably because its writer was killed; it is left out",
+        );
     }
     let side = match options.task() {
         Task::List => return PROGRAM.printed(list::print(&transcript, options.only()), 0, NOT_BEGUN),
@@ -101,7 +103,7 @@ fn load(path: &Path) -> Result<Transcript, String> {
         return Err(format!("it is larger than {} MiB", MAX_FILE / 1024 / 1024));
     }
     let text = fs::read_to_string(path).map_err(|error| error.to_string())?;
-    read(&text).map_err(|bad| format!("{bad}: this is no transcript of tap"))
+    read(&text).map_err(|bad| format!("{bad}: this is not a transcript of tap"))
 }
 
 fn outcome_text(outcome: &Outcome, script: &Script) -> String {

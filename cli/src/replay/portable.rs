@@ -1,5 +1,5 @@
-//! The parts of a recorded message that differ from run to run: the folder, other paths, and the
-//! numbers of processes, ports and times.
+//! Makes recorded messages independent of their run: of the folder, other paths, and the numbers of processes, ports
+//! and times.
 
 use crate::support::difference::ANY;
 use crate::support::difference::{FOLDER, FOLDER_URI};
@@ -10,18 +10,18 @@ use serde_json::Value;
 const VARIABLE: [&str; 8] =
     ["pid", "port", "sessionId", "session_id", "timestamp", "time", "mtime", "duration"];
 
-/// The least number that is a time in milliseconds of the Unix epoch: the year 2001.
+/// A number from here on counts as a time, in milliseconds since 1970: the year 2001.
 const EPOCH_MS: f64 = 1e12;
 
-/// A filter for the values of one session.
+/// Knows the folder of one session.
 #[derive(Debug)]
 pub(crate) struct Portable {
-    /// The texts of the folder, and their names in a script: the URI first, which contains the path.
+    /// The texts of the folder, and their names in a script. The URI is first, since it contains the path.
     folder: Vec<(String, &'static str)>,
 }
 
 impl Portable {
-    /// Creates a filter for a session in this folder, a path or a URI.
+    /// Creates a filter for a session in this folder, which is a path or a URI.
     pub(crate) fn new(folder: Option<&str>) -> Self {
         let Some(folder) = folder else { return Self { folder: Vec::new() } };
         let parsed = LocalPath::parse(folder, platform_of(folder)).ok();
@@ -33,34 +33,36 @@ impl Portable {
         Self { folder: texts.filter(|(text, _)| !text.is_empty()).collect() }
     }
 
-    /// Returns a value to send: relative to the folder.
-    pub(crate) fn sent(&self, value: &Value) -> Value {
+    /// Returns a value to send, with the folder replaced by its name.
+    pub(crate) fn relativize(&self, value: &Value) -> Value {
         match value {
-            Value::String(text) => self.relative(text).into(),
-            Value::Array(all) => all.iter().map(|value| self.sent(value)).collect(),
-            Value::Object(all) => all.iter().map(|(name, value)| (name.clone(), self.sent(value))).collect(),
+            Value::String(text) => self.replace_folder(text).into(),
+            Value::Array(all) => all.iter().map(|value| self.relativize(value)).collect(),
+            Value::Object(all) => {
+                all.iter().map(|(name, value)| (name.clone(), self.relativize(value))).collect()
+            }
             other => other.clone(),
         }
     }
 
-    /// Returns a value to expect: relative to the folder, with [`ANY`] for other variable parts. The
-    /// JSON in a text is expected as JSON.
-    pub(crate) fn expected(&self, value: &Value) -> Value {
+    /// Returns a value to expect: like `relativize`, with [`ANY`] for other parts that differ from run to run. JSON
+    /// in a text is expected as JSON.
+    pub(crate) fn generalize(&self, value: &Value) -> Value {
         match value {
             Value::String(text) => match contained(text) {
-                Some(value) => self.expected(&value),
+                Some(value) => self.generalize(&value),
                 None => {
-                    let text = self.relative(text);
+                    let text = self.replace_folder(text);
                     if is_absolute(&text) { ANY.into() } else { text.into() }
                 }
             },
             Value::Number(number) if number.as_f64().is_some_and(|number| number >= EPOCH_MS) => ANY.into(),
-            Value::Array(all) => all.iter().map(|value| self.expected(value)).collect(),
+            Value::Array(all) => all.iter().map(|value| self.generalize(value)).collect(),
             Value::Object(all) => {
                 let member = |(name, value): (&String, &Value)| {
                     let is_variable =
                         VARIABLE.contains(&name.as_str()) && !value.is_object() && !value.is_array();
-                    (name.clone(), if is_variable { ANY.into() } else { self.expected(value) })
+                    (name.clone(), if is_variable { ANY.into() } else { self.generalize(value) })
                 };
                 all.iter().map(member).collect()
             }
@@ -68,11 +70,11 @@ impl Portable {
         }
     }
 
-    /// Replaces the folder in a text by its names.
-    fn relative(&self, text: &str) -> String {
+    /// Replaces the folder in a text by its name.
+    fn replace_folder(&self, text: &str) -> String {
         let mut text = text.to_owned();
         for (folder, name) in &self.folder {
-            // A long path occurs only as itself, such as in `-I/home/me/project`; `/app` is also in `./app`.
+            // A long path is always the folder, as in `-I/home/me/project`. `/app` is also part of `./app`.
             let is_short = folder.matches(['/', '\\']).count() == 1;
             let mut pieces = text.split(folder.as_str());
             let mut before = pieces.next().unwrap_or_default();
@@ -92,7 +94,7 @@ impl Portable {
     }
 }
 
-/// Returns the platform of a path or a URI: the record can be of another system.
+/// Returns the platform of a path or URI. The record may be from another system.
 fn platform_of(folder: &str) -> Platform {
     let path = folder.strip_prefix("file://").unwrap_or(folder).trim_start_matches('/');
     let has_drive = matches!(path.as_bytes(), [letter, b':' | b'%', ..] if letter.is_ascii_alphabetic())
@@ -100,7 +102,7 @@ fn platform_of(folder: &str) -> Platform {
     if has_drive { Platform::Windows } else { Platform::Posix }
 }
 
-/// Returns true if a name in a path can continue with this character.
+/// Whether a name in a path can go on with this character.
 fn is_of_name(c: char) -> bool {
     c.is_alphanumeric() || "_-.%".contains(c)
 }
@@ -109,7 +111,7 @@ fn contained(text: &str) -> Option<Value> {
     text.trim_start().starts_with(['{', '[']).then(|| serde_json::from_str(text).ok())?
 }
 
-/// Returns true for a text that is an absolute path or a `file:` URI, on any system.
+/// Whether a text is an absolute path or a `file:` URI, on any system.
 fn is_absolute(text: &str) -> bool {
     let is_drive = matches!(text.as_bytes(), [drive, b':', b'/' | b'\\', ..] if drive.is_ascii_alphabetic());
     let is_path = text.strip_prefix('/').is_some_and(|rest| rest.contains('/')) && !text.contains('\n');
@@ -151,9 +153,13 @@ mod tests {
             ),
         ];
         for (name, value, expected) in cases {
-            assert_eq!(portable.expected(&value), expected, "{name}");
+            assert_eq!(portable.generalize(&value), expected, "{name}");
         }
-        assert_eq!(portable.sent(&json!("-I/home/me/my project/b")), json!("-I${folder}/b"), "an option");
+        assert_eq!(
+            portable.relativize(&json!("-I/home/me/my project/b")),
+            json!("-I${folder}/b"),
+            "an option"
+        );
         let short = Portable::new(Some("/app"));
         let cases = [
             ("at the beginning", "/app/y", "${folder}/y"),
@@ -169,16 +175,16 @@ mod tests {
             ("another URI", "vscode:///app/y", "vscode://${folder}/y"),
         ];
         for (name, text, expected) in cases {
-            assert_eq!(short.sent(&text.into()), expected, "{name}");
+            assert_eq!(short.relativize(&text.into()), expected, "{name}");
         }
         let sent = json!({"uri": "file:///home/me/my%20project/a", "other": "/tmp/x", "pid": 1, "text": "{\"a\":1}"});
         let expected = json!({"uri": "${folder_uri}/a", "other": "/tmp/x", "pid": 1, "text": "{\"a\":1}"});
-        assert_eq!(portable.sent(&sent), expected);
-        assert_eq!(Portable::new(None).expected(&json!("/a/b")), json!("${any}"));
-        assert_eq!(Portable::new(Some("file:///p/q")).sent(&json!("/p/q/r")), json!("${folder}/r"));
+        assert_eq!(portable.relativize(&sent), expected);
+        assert_eq!(Portable::new(None).generalize(&json!("/a/b")), json!("${any}"));
+        assert_eq!(Portable::new(Some("file:///p/q")).relativize(&json!("/p/q/r")), json!("${folder}/r"));
         let windows = Portable::new(Some(r"C:\proj"));
-        assert_eq!(windows.sent(&json!(r"C:\proj\a.txt")), json!(r"${folder}\a.txt"));
-        assert_eq!(windows.sent(&json!("file:///C:/proj/a.txt")), json!("${folder_uri}/a.txt"));
-        assert_eq!(Portable::new(Some("/")).sent(&json!("/p")), json!("/p"), "every path is in it");
+        assert_eq!(windows.relativize(&json!(r"C:\proj\a.txt")), json!(r"${folder}\a.txt"));
+        assert_eq!(windows.relativize(&json!("file:///C:/proj/a.txt")), json!("${folder_uri}/a.txt"));
+        assert_eq!(Portable::new(Some("/")).relativize(&json!("/p")), json!("/p"), "every path is in it");
     }
 }

@@ -1,11 +1,11 @@
-//! One run of a replay: plays a script to a new core, and compares its output.
+//! One run of a replay: plays a script to a new core, and compares the output.
 //!
-//! By meaning, a message can come before or after independent ones, within the tolerance.
+//! By meaning, a message may come before or after independent ones, within the tolerance.
 
 use crate::replay::compare::{are_independent, compare, corresponds, show};
+use crate::replay::conn_output::ConnOutput;
 use crate::replay::engine::{Cause, Core, Difference, Outcome, seconds};
-use crate::replay::said::Said;
-use crate::replay::script::{Comparison, Doing, Expected, Script, Step};
+use crate::replay::script::{Action, Comparison, Expected, Script, Step};
 use crate::support::difference::Place;
 use crate::support::transcript::Side;
 use crate::support::units::{Piece, Unit};
@@ -18,12 +18,12 @@ pub(crate) struct Run<'a, C> {
     tolerance: Duration,
     reversed: &'a BTreeSet<usize>,
     core: C,
-    conns: BTreeMap<u32, Said>,
+    conns: BTreeMap<u32, ConnOutput>,
     now: Time,
     outcome: Outcome,
 }
 
-/// The result of a step: the first difference ends a run.
+/// The result of a step. The first difference ends the run.
 type Same = Result<(), Difference>;
 
 impl<'a, C: Core> Run<'a, C> {
@@ -49,46 +49,45 @@ impl<'a, C: Core> Run<'a, C> {
 
     fn step(&mut self, step: &Step) -> Same {
         let conn = step.conn;
-        self.wait(step.at, conn, matches!(step.what, Doing::Feed(_)))?;
+        self.wait(step.at, conn, matches!(step.what, Action::Feed(_)))?;
         self.check_late(self.now)?;
         match &step.what {
-            Doing::Open => {
+            Action::Open => {
                 self.core.open(self.now, conn);
                 let masked = self.script.side == Side::Agent;
-                self.conns.insert(conn, Said::new(masked));
+                self.conns.insert(conn, ConnOutput::new(masked));
             }
-            Doing::Feed(piece) => {
+            Action::Feed(piece) => {
                 self.let_application_act(false)?;
                 let masked = self.script.side == Side::Editor;
-                let piece = self.conns.get_mut(&conn).and_then(|said| said.translate(piece, masked));
+                let piece = self.conns.get_mut(&conn).and_then(|output| output.translate(piece, masked));
                 if let Some(piece) = piece {
                     self.core.feed(self.now, conn, &piece);
                 }
             }
-            Doing::End => {
-                let held = self.conns.get_mut(&conn).map(|said| std::mem::take(&mut said.held));
+            Action::End => {
+                let held = self.conns.get_mut(&conn).map(|output| std::mem::take(&mut output.held));
                 if let Some(bytes) = held.filter(|held| !held.is_empty()) {
                     self.core.feed(self.now, conn, &Piece { bytes, unit: None, message: None });
                 }
                 self.core.end(self.now, conn);
             }
-            Doing::Mute => {
-                if let Some(said) = self.conns.get_mut(&conn) {
-                    said.is_mute = true;
+            Action::Mute => {
+                if let Some(output) = self.conns.get_mut(&conn) {
+                    output.is_mute = true;
                 }
             }
-            Doing::Expect(place) => return self.expect(conn, *place),
+            Action::Expect(place) => return self.expect(conn, *place),
         }
         self.work()
     }
 
-    /// Advances the time, with a tick at each deadline of the core. The recorded loop can have been
-    /// late, so input of the peer (`heard`) soon after a deadline can come before the tick. In that
-    /// case the time advances without the tick.
-    fn wait(&mut self, until: Time, conn: u32, heard: bool) -> Same {
+    /// Advances the time, with a tick at each deadline of the core. The recorded loop may have been late, so input of
+    /// the peer (`is_input`) soon after a deadline can precede the tick; then the time advances without it.
+    fn wait(&mut self, until: Time, conn: u32, is_input: bool) -> Same {
         while let Some(due) = self.core.deadline().filter(|due| *due < until) {
             self.let_application_act(false)?;
-            if heard && due.saturating_add(self.tolerance) >= until && self.is_reversed(due, conn) {
+            if is_input && due.saturating_add(self.tolerance) >= until && self.is_reversed(due, conn) {
                 self.now = self.now.max(until);
                 return Ok(());
             }
@@ -97,7 +96,7 @@ impl<'a, C: Core> Run<'a, C> {
         self.pass(until)
     }
 
-    /// Makes the next choice, and returns true if it is reversed.
+    /// Makes the next choice; returns whether it is reversed.
     fn is_reversed(&mut self, at: Time, conn: u32) -> bool {
         let choice = self.outcome.choices.len();
         self.outcome.choices.push((at, conn));
@@ -112,16 +111,15 @@ impl<'a, C: Core> Run<'a, C> {
 
     fn work(&mut self) -> Same {
         while self.core.poll() {
-            self.listen()?;
+            self.compare_output()?;
             self.let_application_act(true)?;
         }
-        self.listen()
+        self.compare_output()
     }
 
-    /// Lets the application cause the output that the transcript has within the tolerance. By
-    /// default the application acts only right after a request (`asked`), and only to answer that
-    /// request. A reversed choice is the opposite.
-    fn let_application_act(&mut self, asked: bool) -> Same {
+    /// Lets the application cause the output that the transcript has within the tolerance. By default it acts only
+    /// right after a request (`after_request`), and only to answer that request. A reversed choice is the opposite.
+    fn let_application_act(&mut self, after_request: bool) -> Same {
         let conns: Vec<u32> = self.conns.keys().copied().collect();
         for conn in conns {
             while let Some(expected) = self.next(conn) {
@@ -129,13 +127,13 @@ impl<'a, C: Core> Run<'a, C> {
                     break;
                 }
                 let Some(cause) = self.core.cause_of(conn, expected) else { break };
-                let acts = asked && cause == Cause::Question;
+                let acts = after_request && cause == Cause::Request;
                 if acts == self.is_reversed(self.now, conn) {
                     break;
                 }
                 let before = self.outcome.same;
                 self.core.cause(self.now, conn, expected);
-                self.listen()?;
+                self.compare_output()?;
                 if self.outcome.same == before {
                     break;
                 }
@@ -148,12 +146,12 @@ impl<'a, C: Core> Run<'a, C> {
         self.script.expected.get(&conn)?.get(self.conns.get(&conn)?.next)
     }
 
-    /// Checks that the unit at `place` has come by now, or lets the application or a timer cause
-    /// it. By meaning, it can still come later.
+    /// Checks that the unit at `place` was sent by now, or lets the application or a timer cause it. By meaning, it
+    /// may still come later.
     fn expect(&mut self, conn: u32, place: usize) -> Same {
-        let is_said = |run: &Self| run.conns.get(&conn).is_none_or(|said| said.has(place));
+        let is_sent = |run: &Self| run.conns.get(&conn).is_none_or(|output| output.has(place));
         let all = self.script.expected.get(&conn);
-        let Some(expected) = all.and_then(|all| all.get(place)).filter(|_| !is_said(self)) else {
+        let Some(expected) = all.and_then(|all| all.get(place)).filter(|_| !is_sent(self)) else {
             return Ok(());
         };
         if self.core.cause_of(conn, expected).is_some() {
@@ -161,12 +159,12 @@ impl<'a, C: Core> Run<'a, C> {
             self.work()?;
         }
         let late = self.now.saturating_add(self.tolerance);
-        while !is_said(self) {
+        while !is_sent(self) {
             match self.core.deadline().filter(|due| *due <= late) {
                 Some(due) => self.pass(due)?,
                 None if self.script.comparison == Comparison::Meaning => {
-                    if let Some(said) = self.conns.get_mut(&conn) {
-                        said.late.insert(place);
+                    if let Some(output) = self.conns.get_mut(&conn) {
+                        output.late.insert(place);
                     }
                     break;
                 }
@@ -185,8 +183,7 @@ impl<'a, C: Core> Run<'a, C> {
         }
     }
 
-    /// Returns the difference, or a unit that is late and has its place before the difference: the
-    /// most likely cause.
+    /// Returns the difference, or a late unit that belongs before it, which is then the likelier cause.
     fn earliest(&self, found: Difference) -> Difference {
         let before = |late: &(u32, &Expected)| late.1.at < found.at;
         match self.late().filter(before).min_by_key(|(_, late)| late.at) {
@@ -198,85 +195,84 @@ impl<'a, C: Core> Run<'a, C> {
     /// Returns the units that are late, with their connections.
     fn late(&self) -> impl Iterator<Item = (u32, &'a Expected)> {
         let script = self.script;
-        self.conns.iter().flat_map(move |(conn, said)| {
+        self.conns.iter().flat_map(move |(conn, output)| {
             let all = script.expected.get(conn).map(Vec::as_slice).unwrap_or_default();
-            let late = said.late.iter().filter(|place| !said.has(**place));
+            let late = output.late.iter().filter(|place| !output.has(**place));
             late.filter_map(|place| Some((*conn, all.get(*place)?)))
         })
     }
 
-    /// Returns the expected unit to compare with a unit of the core: by meaning the first that
-    /// corresponds to it and can change places with the units before it, otherwise the next one.
-    fn counterpart(&self, conn: u32, now: &Expected) -> Option<(usize, &'a Expected)> {
-        let said = self.conns.get(&conn)?;
-        let all = self.script.expected.get(&conn)?.iter().enumerate().skip(said.next);
-        let mut open = all.filter(|(place, _)| !said.early.contains(place));
+    /// Returns the expected unit to compare with one of the core. By meaning that is the first one that corresponds
+    /// to it and may change places with the units before it; otherwise the next one.
+    fn counterpart(&self, conn: u32, actual: &Expected) -> Option<(usize, &'a Expected)> {
+        let output = self.conns.get(&conn)?;
+        let all = self.script.expected.get(&conn)?.iter().enumerate().skip(output.next);
+        let mut open = all.filter(|(place, _)| !output.early.contains(place));
         let first = open.clone().next()?;
         if self.script.comparison == Comparison::Bytes {
             return Some(first);
         }
         let until = self.now.saturating_add(self.tolerance);
         let found = open.find(|(_, expected)| {
-            corresponds(expected, now) || !are_independent(expected, now) || expected.at > until
+            corresponds(expected, actual) || !are_independent(expected, actual) || expected.at > until
         });
-        found.filter(|(_, expected)| corresponds(expected, now)).or(Some(first))
+        found.filter(|(_, expected)| corresponds(expected, actual)).or(Some(first))
     }
 
     /// Compares the output of the core with the transcript.
-    fn listen(&mut self) -> Same {
+    fn compare_output(&mut self) -> Same {
         let conns: Vec<u32> = self.conns.keys().copied().collect();
         for conn in conns {
-            let output = self.core.take_output(conn);
-            if output.is_empty() {
+            let bytes = self.core.take_output(conn);
+            if bytes.is_empty() {
                 continue;
             }
-            let heard = self.conns.get_mut(&conn).filter(|said| !said.is_mute);
-            let pieces = heard.map(|said| said.units.push(&output)).unwrap_or_default();
+            let received = self.conns.get_mut(&conn).filter(|output| !output.is_mute);
+            let pieces = received.map(|output| output.units.push(&bytes)).unwrap_or_default();
             for Piece { unit, message, .. } in pieces {
                 let Some(unit) = unit else { continue };
                 let at = self.now;
-                let now = Expected { line: 0, at, unit, message };
-                // A hand-written recording has only messages, and the head of an agent, which is not
-                // compared.
-                let is_message = matches!(&now.unit, Unit::Frame { opcode, .. } if !opcode.is_control());
+                let actual = Expected { line: 0, at, unit, message };
+                // A hand-written recording has only messages. The head of an agent's connection is not compared.
+                let is_message = matches!(&actual.unit, Unit::Frame { opcode, .. } if !opcode.is_control());
                 let is_head_alone = self.script.messages_only
-                    && matches!(now.unit, Unit::Head(_))
+                    && matches!(actual.unit, Unit::Head(_))
                     && self.script.side == Side::Agent;
                 if self.script.messages_only && !is_message && !is_head_alone {
                     continue;
                 }
-                let Some((place, expected)) = self.counterpart(conn, &now) else {
-                    // The tap possibly did not read the last output before its end.
+                let Some((place, expected)) = self.counterpart(conn, &actual) else {
+                    // The tap may not have read the last output before it ended.
                     if at.saturating_add(self.tolerance) >= self.script.end {
                         continue;
                     }
                     let place = Place {
-                        path: "what is said".into(),
+                        path: "the message".into(),
                         recorded: "nothing".into(),
-                        now: show(&now.unit),
+                        now: show(&actual.unit),
                     };
                     return Err(Difference { line: None, at, conn, place });
                 };
-                let Some(said) = self.conns.get_mut(&conn) else { continue };
+                let Some(output) = self.conns.get_mut(&conn) else { continue };
                 if is_head_alone {
-                    said.mark(place);
+                    output.mark(place);
                     continue;
                 }
-                let found = compare(expected, &now, self.script.comparison, &said.ids).or_else(|| {
+                let found = compare(expected, &actual, self.script.comparison, &output.ids).or_else(|| {
                     let early = expected.at > at.saturating_add(self.tolerance);
                     early.then(|| Place {
-                        path: "when it is said".into(),
-                        recorded: format!("{} s: {}", seconds(expected.at), show(&now.unit)),
+                        path: "the time of the message".into(),
+                        recorded: format!("{} s: {}", seconds(expected.at), show(&actual.unit)),
                         now: format!("{} s", seconds(at)),
                     })
                 });
                 if let Some(place) = found {
                     return Err(Difference { line: Some(expected.line), at: expected.at, conn, place });
                 }
-                if let (Some(recorded), Some(now)) = (&expected.message, &now.message) {
-                    said.ids.learn(recorded, now);
+                if let (Some(recorded), Some(now)) = (&expected.message, &actual.message) {
+                    output.ids.learn(recorded, now);
                 }
-                said.mark(place);
+                output.mark(place);
                 self.outcome.same = self.outcome.same.saturating_add(1);
             }
         }
@@ -285,6 +281,6 @@ impl<'a, C: Core> Run<'a, C> {
 }
 
 fn missing(conn: u32, expected: &Expected) -> Difference {
-    let place = Place { path: "what is said".into(), recorded: show(&expected.unit), now: "nothing".into() };
+    let place = Place { path: "the message".into(), recorded: show(&expected.unit), now: "nothing".into() };
     Difference { line: Some(expected.line), at: expected.at, conn, place }
 }

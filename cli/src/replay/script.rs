@@ -1,4 +1,4 @@
-//! A transcript from the view of one side: its input with times, and its expected output.
+//! A transcript as one side saw it: its input with times, and the output that we expect.
 
 use crate::support::message::Message;
 use crate::support::transcript::{Side, Transcript, What};
@@ -13,24 +13,23 @@ use std::collections::{BTreeMap, BTreeSet};
 pub(crate) struct Step {
     pub(crate) at: Time,
     pub(crate) conn: u32,
-    pub(crate) what: Doing,
+    pub(crate) what: Action,
 }
 
 #[derive(Clone, Debug)]
-pub(crate) enum Doing {
+pub(crate) enum Action {
     Open,
-    /// The peer sends this.
+    /// The peer sent this.
     Feed(Piece),
-    /// The peer ends.
+    /// The peer ended.
     End,
-    /// The output of the side has no receiver from here on: the tap has sent a close frame in its
-    /// place.
+    /// From here on nobody receives the output: the tap has sent a close frame in its place.
     Mute,
-    /// The side has sent the unit with this index among those expected on its connection.
+    /// The side sent the unit with this index among those expected on its connection.
     Expect(usize),
 }
 
-/// The parts of the output that have to be equal.
+/// What must be equal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Comparison {
     Meaning,
@@ -65,17 +64,17 @@ pub(crate) struct Script {
     /// The expected units by connection.
     pub(crate) expected: BTreeMap<u32, Vec<Expected>>,
     /// The heads and messages of the peer by connection.
-    pub(crate) heard: BTreeMap<u32, Vec<Heard>>,
+    pub(crate) received: BTreeMap<u32, Vec<Received>>,
     /// The time at which the transcript ends.
     pub(crate) end: Time,
     /// True if there are only messages, without other units: a hand-written recording.
     pub(crate) messages_only: bool,
-    /// The parts that cannot be compared, for a person.
+    /// What cannot be compared, for the reader of the outcome.
     pub(crate) uncompared: Vec<String>,
 }
 
 #[derive(Clone, Debug)]
-pub(crate) enum Heard {
+pub(crate) enum Received {
     Head(Vec<u8>),
     Message(String),
 }
@@ -88,14 +87,14 @@ impl Script {
             comparison,
             steps: Vec::new(),
             expected: BTreeMap::new(),
-            heard: BTreeMap::new(),
+            received: BTreeMap::new(),
             end: Time::ZERO,
             messages_only: transcript.header.is_none(),
             uncompared: Vec::new(),
         };
         let mut streams: BTreeMap<(u32, Side), Units> = BTreeMap::new();
         let mut latest = BTreeMap::new();
-        // All ends, and the ends that the sides made themselves.
+        // The sides that ended, and those that ended by themselves.
         let (mut ended, mut own) = (BTreeSet::new(), BTreeSet::new());
         let mut opened = BTreeMap::new();
         for (number, line) in &transcript.lines {
@@ -111,11 +110,11 @@ impl Script {
             if *opened.entry(conn).or_insert(true) {
                 opened.insert(conn, false);
                 script.expected.entry(conn).or_default();
-                script.steps.push(Step { at, conn, what: Doing::Open });
+                script.steps.push(Step { at, conn, what: Action::Open });
             }
             if line.by_tap && matches!(&line.what, What::Bytes(from, _) | What::End(from, _) if *from == side)
             {
-                script.steps.push(Step { at, conn, what: Doing::Mute });
+                script.steps.push(Step { at, conn, what: Action::Mute });
                 continue;
             }
             let framed;
@@ -129,7 +128,7 @@ impl Script {
                 What::End(from, _) => {
                     let rest = streams.get_mut(&(conn, *from)).and_then(Units::finish);
                     if *from != side {
-                        script.steps.push(Step { at, conn, what: Doing::End });
+                        script.steps.push(Step { at, conn, what: Action::End });
                     } else if let Some(unit) = rest {
                         script.expect(*number, at, conn, unit, None);
                     }
@@ -145,11 +144,11 @@ impl Script {
             });
             for piece in units.push(bytes) {
                 if from != side {
-                    script.hear(at, conn, piece);
+                    script.receive(at, conn, piece);
                 } else if let Some(unit) = piece.unit {
                     let acceptance = script.acceptance(&unit);
                     script.expect(*number, at, conn, unit, piece.message);
-                    acceptance.into_iter().for_each(|piece| script.hear(at, conn, piece));
+                    acceptance.into_iter().for_each(|piece| script.receive(at, conn, piece));
                 }
             }
             latest.insert((conn, from), (script.steps.len(), *number, at));
@@ -157,8 +156,8 @@ impl Script {
         let mut rests = Vec::new();
         for conn in opened.into_keys() {
             let is_ended = ended.contains(&(conn, side));
-            // The peer has ended, so the output of the side is complete, and the remaining bytes
-            // are not the beginning of a longer unit.
+            // If the peer ended by itself, the output is complete, and the bytes left are not the start of a longer
+            // unit.
             let is_all = !is_ended && own.contains(&(conn, side.other()));
             let left = streams.get_mut(&(conn, side)).filter(|units| units.left() > 0);
             match (left, latest.get(&(conn, side))) {
@@ -173,9 +172,9 @@ impl Script {
                 }
                 (None, _) => {}
             }
-            script.miss(conn, is_ended);
+            script.note_missing(conn, is_ended);
         }
-        // The last insertion is made first, so that the indices of the others stay valid.
+        // Insert the last one first, so that the indices of the others stay valid.
         rests.sort_by_key(|((step, ..), ..)| Reverse(*step));
         for ((step, line, at), conn, unit) in rests {
             script.expect(line, at, conn, unit, None);
@@ -185,7 +184,7 @@ impl Script {
         script
     }
 
-    /// Returns the answer to the request of an agent, which a recording of messages does not have.
+    /// Returns the answer to an agent's handshake. A recording of messages has none.
     fn acceptance(&self, unit: &Unit) -> Option<Piece> {
         let Unit::Head(request) = unit else { return None };
         if !self.messages_only || self.side != Side::Agent {
@@ -194,48 +193,47 @@ impl Script {
         let mut server = ws::Server::new(ws::Limits::default(), Time::ZERO);
         server.feed(Time::ZERO, request);
         while let Output::Event(_) = server.poll(Time::ZERO) {}
-        // A client that offers the sub-protocol needs it in the answer.
+        // A client that offers the sub-protocol expects it in the answer.
         server.accept(Some("mcp")).or_else(|_| server.accept(None)).ok()?;
         let Output::Write { bytes, .. } = server.poll(Time::ZERO) else { return None };
         let bytes = bytes.to_vec();
         Some(Piece { unit: Some(Unit::Head(bytes.clone())), bytes, message: None })
     }
 
-    /// Adds the parts that are missing on a connection to `uncompared`.
-    fn miss(&mut self, conn: u32, is_ended: bool) {
+    /// Adds to `uncompared` what is missing on a connection.
+    fn note_missing(&mut self, conn: u32, is_ended: bool) {
         let side = self.side;
         if self.expected.get(&conn).is_none_or(Vec::is_empty) {
-            self.uncompared.push(format!("connection {conn}: the {side} says nothing on it that could be"));
+            self.uncompared.push(format!("connection {conn}: the {side} sent nothing on it to compare"));
         }
-        if self.heard.get(&conn).is_none_or(Vec::is_empty) {
+        if self.received.get(&conn).is_none_or(Vec::is_empty) {
             let peer = side.other();
-            self.uncompared
-                .push(format!("connection {conn}: the {peer} says nothing on it that can be read"));
+            self.uncompared.push(format!("connection {conn}: the {peer} sent nothing readable on it"));
         }
-        // A hand-written recording has no ends.
+        // A hand-written recording does not record ends.
         if !is_ended && !self.messages_only {
             self.uncompared
-                .push(format!("the end of the {side} on connection {conn}: the transcript has none"));
+                .push(format!("how the {side} ended connection {conn}: the transcript does not show it"));
         }
     }
 
-    fn hear(&mut self, at: Time, conn: u32, piece: Piece) {
-        let heard = self.heard.entry(conn).or_default();
+    fn receive(&mut self, at: Time, conn: u32, piece: Piece) {
+        let received = self.received.entry(conn).or_default();
         if let Some(Unit::Head(head)) = &piece.unit {
-            heard.push(Heard::Head(head.clone()));
+            received.push(Received::Head(head.clone()));
         }
-        heard.extend(piece.message.clone().map(Heard::Message));
-        self.steps.push(Step { at, conn, what: Doing::Feed(piece) });
+        received.extend(piece.message.clone().map(Received::Message));
+        self.steps.push(Step { at, conn, what: Action::Feed(piece) });
     }
 
     fn expect(&mut self, line: usize, at: Time, conn: u32, unit: Unit, message: Option<String>) {
         let Some(unit) = self.comparable(unit, message.as_deref()) else { return };
         let expected = self.expected.entry(conn).or_default();
-        self.steps.push(Step { at, conn, what: Doing::Expect(expected.len()) });
+        self.steps.push(Step { at, conn, what: Action::Expect(expected.len()) });
         expected.push(Expected { line, at, unit, message });
     }
 
-    /// Returns a unit as it is compared: by meaning a message without its fragments.
+    /// Returns a unit in the form that is compared. By meaning, a message is one frame, however it was fragmented.
     fn comparable(&self, unit: Unit, message: Option<&str>) -> Option<Unit> {
         match (&unit, message) {
             (Unit::Frame { opcode, .. }, Some(message))
@@ -253,17 +251,17 @@ impl Script {
     }
 
     /// Returns the messages of the side, on all connections.
-    pub(crate) fn said(&self) -> impl Iterator<Item = (u32, &str)> {
+    pub(crate) fn sent_messages(&self) -> impl Iterator<Item = (u32, &str)> {
         let all = self.expected.iter().flat_map(|(conn, expected)| expected.iter().map(|one| (*conn, one)));
         all.filter_map(|(conn, expected)| Some((conn, expected.message.as_deref()?)))
     }
 
     /// Returns the messages of the peer, on all connections.
-    pub(crate) fn heard(&self) -> impl Iterator<Item = (u32, &str)> {
-        let all = self.heard.iter().flat_map(|(conn, heard)| heard.iter().map(|one| (*conn, one)));
-        all.filter_map(|(conn, heard)| match heard {
-            Heard::Message(text) => Some((conn, text.as_str())),
-            Heard::Head(_) => None,
+    pub(crate) fn received_messages(&self) -> impl Iterator<Item = (u32, &str)> {
+        let all = self.received.iter().flat_map(|(conn, received)| received.iter().map(|one| (*conn, one)));
+        all.filter_map(|(conn, received)| match received {
+            Received::Message(text) => Some((conn, text.as_str())),
+            Received::Head(_) => None,
         })
     }
 }

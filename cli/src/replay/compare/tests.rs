@@ -41,13 +41,13 @@ fn bytes_differ_in_spelling_too() {
             "a close code",
             control(Opcode::Close, b"\x03\xe8"),
             control(Opcode::Close, b"\x03\xe9bye"),
-            Some(("what is said", "a close frame with 1000 ", "a close frame with 1001 bye")),
+            Some(("the message", "a close frame with 1000 ", "a close frame with 1001 bye")),
         ),
         (
             "another frame",
             text("x"),
             control(Opcode::Close, b""),
-            Some(("what is said", "the message x", "a close frame without a code")),
+            Some(("the message", "the message x", "a close frame without a code")),
         ),
         (
             "a head",
@@ -88,11 +88,7 @@ fn meaning_differs_by_values() {
             "another answer",
             text(r#"{"id":1,"result":1}"#),
             text(r#"{"id":2,"result":1}"#),
-            Some((
-                "what is said",
-                r#"the message {"id":1,"result":1}"#,
-                r#"the message {"id":2,"result":1}"#,
-            )),
+            Some(("the message", r#"the message {"id":1,"result":1}"#, r#"the message {"id":2,"result":1}"#)),
         ),
         (
             "the reason of a close",
@@ -104,7 +100,7 @@ fn meaning_differs_by_values() {
             "the code of a close",
             control(Opcode::Close, b"\x03\xe8"),
             control(Opcode::Close, b"\x03\xe9"),
-            Some(("what is said", "a close frame with 1000 ", "a close frame with 1001 ")),
+            Some(("the message", "a close frame with 1000 ", "a close frame with 1001 ")),
         ),
         (
             "the order and case of fields",

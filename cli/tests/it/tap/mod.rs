@@ -147,7 +147,7 @@ fn signal_or_kill_leaves_replayable_transcript() {
     cut.truncate(cut.len() - 10);
     place.write("cut.jsonl", &cut);
     let (status, said) = replay_both(&place, &["cut.jsonl"]);
-    assert!(status == Some(0) && said.contains("the last line is not whole"), "{said}");
+    assert!(status == Some(0) && said.contains("the last line is cut off"), "{said}");
 }
 
 #[test]

@@ -174,11 +174,11 @@ fn replay_finds_every_change_of_a_transcript() {
     check("a line of the editor is missing", &without(tab_closed), &["now       the message", "TAB_CLOSED"]);
     let head = find("editor", "HTTP/1.1 101");
     check("the answer to a handshake is missing", &without(head), &["now       HTTP/1.1 101"]);
-    let says_nothing = "connection 1: the agent says nothing on it that can be read";
+    let sent_nothing = "connection 1: the agent sent nothing readable on it";
     check(
         "a line of the agent is missing",
         &without(find("agent", "GET / ")),
-        &["HTTP/1.1 101", says_nothing],
+        &["HTTP/1.1 101", sent_nothing],
     );
 
     // Changes of the bytes that leave the meaning.

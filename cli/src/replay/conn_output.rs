@@ -1,26 +1,26 @@
-//! The output of one connection in a replay: the units that have come, and the ids of its requests.
+//! What one connection has sent in a replay, compared with the script: the units so far, and the ids of its requests.
 
 use crate::replay::ids::Ids;
 use crate::support::units::{Piece, Units};
 use std::collections::BTreeSet;
 
-/// The output of a connection in the replay.
-pub(crate) struct Said {
+/// The output of one connection.
+pub(crate) struct ConnOutput {
     pub(crate) units: Units,
     /// The index of the next expected unit.
     pub(crate) next: usize,
-    /// The indices of later units that have come before the next one.
+    /// The indices of later units that came before the next one.
     pub(crate) early: BTreeSet<usize>,
-    /// The indices of the units that are late, within the tolerance.
+    /// The indices of the units that are late, but still within the tolerance.
     pub(crate) late: BTreeSet<usize>,
     pub(crate) ids: Ids,
-    /// The bytes of an incomplete message of the peer, while its id can have to be changed.
+    /// The bytes of an incomplete message of the peer, held back because its id may have to change.
     pub(crate) held: Vec<u8>,
-    /// True if nobody receives the output any more.
+    /// Nobody receives the output any more.
     pub(crate) is_mute: bool,
 }
 
-impl Said {
+impl ConnOutput {
     pub(crate) fn new(masked: bool) -> Self {
         Self {
             units: Units::new(masked),
@@ -33,12 +33,12 @@ impl Said {
         }
     }
 
-    /// Returns true if the unit at this index has come.
+    /// Whether the unit at this index was sent already.
     pub(crate) fn has(&self, place: usize) -> bool {
         place < self.next || self.early.contains(&place)
     }
 
-    /// Marks a unit as said.
+    /// Marks a unit as sent.
     pub(crate) fn mark(&mut self, place: usize) {
         self.early.insert(place);
         self.late.remove(&place);
@@ -47,8 +47,8 @@ impl Said {
         }
     }
 
-    /// Returns the bytes to feed in place of these: a message with another id, or nothing while a
-    /// message is incomplete.
+    /// Returns the bytes to feed in place of these: a message with the id of the replay, or nothing while a message
+    /// is incomplete.
     pub(crate) fn translate(&mut self, piece: &Piece, masked: bool) -> Option<Piece> {
         if !self.ids.differ() && self.held.is_empty() {
             return Some(piece.clone());
@@ -68,38 +68,38 @@ mod tests {
 
     #[test]
     fn units_come_in_any_order() {
-        let mut said = Said::new(false);
+        let mut output = ConnOutput::new(false);
         for (place, next) in [(1, 0), (3, 0), (0, 2), (2, 4)] {
-            said.late.insert(place);
-            said.mark(place);
-            assert!(said.has(place) && said.late.is_empty(), "{place}");
-            assert_eq!(said.next, next, "after {place}");
+            output.late.insert(place);
+            output.mark(place);
+            assert!(output.has(place) && output.late.is_empty(), "{place}");
+            assert_eq!(output.next, next, "after {place}");
         }
-        assert!(!said.has(4) && said.early.is_empty());
+        assert!(!output.has(4) && output.early.is_empty());
     }
 
     #[test]
     fn cut_answer_gets_new_id() {
         let text = r#"{"id":9001,"result":1}"#;
         for size in [5, 1000] {
-            let mut said = Said::new(false);
+            let mut output = ConnOutput::new(false);
             let mut peer = Units::new(true);
             peer.push(b"GET / HTTP/1.1\r\n\r\n");
             let bytes = frame(text, true);
             let pieces: Vec<Piece> = bytes.chunks(size).flat_map(|chunk| peer.push(chunk)).collect();
-            let fed = |said: &mut Said| -> Vec<u8> {
+            let fed = |output: &mut ConnOutput| -> Vec<u8> {
                 pieces
                     .iter()
-                    .filter_map(|piece| said.translate(piece, true))
+                    .filter_map(|piece| output.translate(piece, true))
                     .flat_map(|piece| piece.bytes)
                     .collect()
             };
-            assert_eq!(fed(&mut said), bytes, "no id differs, pieces of {size}");
-            said.ids.learn(r#"{"id":9001,"method":"m"}"#, r#"{"id":1,"method":"m"}"#);
-            said.ids.learn(r#"{"id":9002,"method":"m"}"#, r#"{"id":2,"method":"m"}"#);
-            assert_eq!(fed(&mut said), frame(r#"{"id":1,"result":1}"#, true), "pieces of {size}");
-            assert_eq!(fed(&mut said), bytes, "answered already, pieces of {size}");
-            assert!(said.held.is_empty());
+            assert_eq!(fed(&mut output), bytes, "no id differs, pieces of {size}");
+            output.ids.learn(r#"{"id":9001,"method":"m"}"#, r#"{"id":1,"method":"m"}"#);
+            output.ids.learn(r#"{"id":9002,"method":"m"}"#, r#"{"id":2,"method":"m"}"#);
+            assert_eq!(fed(&mut output), frame(r#"{"id":1,"result":1}"#, true), "pieces of {size}");
+            assert_eq!(fed(&mut output), bytes, "answered already, pieces of {size}");
+            assert!(output.held.is_empty());
         }
     }
 }
