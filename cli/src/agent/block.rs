@@ -1,5 +1,5 @@
-//! The blocks of a result, for a person or a program that reads lines: texts as they are, and one line for what is no
-//! text.
+//! Shows the blocks of a result, to a user or to a program that reads lines: texts as they are, and one line for
+//! anything else.
 
 use ide_mcp::ide::kit::display_safe;
 use ide_mcp::mcp::Content;
@@ -9,7 +9,7 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 use std::borrow::Cow;
 
-/// Returns the text of a block: that of a text or of an embedded resource, or else one line that says what the block is.
+/// Returns a block as text: that of a text or of an embedded resource, or else one line that describes the block.
 pub(crate) fn shown<'a>(block: &'a Content<'_>) -> Cow<'a, str> {
     match block {
         Content::Text(text) => Cow::Borrowed(text),

@@ -20,7 +20,7 @@ use std::time::Duration;
 /// The interval of the progress messages for a person who waits.
 const SECOND: Duration = Duration::from_secs(1);
 
-/// The interval in which the session looks for a line of the person while a form is open.
+/// How often the session looks for a line of the user while a form is open.
 const SLICE: Duration = Duration::from_millis(20);
 
 /// The error of a session, for a person. Text from the peer in it is safe to display.
@@ -34,7 +34,7 @@ pub(crate) struct Identity {
     pub(crate) forms: Forms,
 }
 
-/// The reason why there is no session.
+/// Why there is no session.
 #[derive(Debug)]
 pub(crate) enum NotAttached {
     /// There is no editor.
@@ -94,7 +94,7 @@ fn too_late(port: u16, reason: &NotAdmitted) -> Option<Failure> {
     ))
 }
 
-/// Returns the end of an attempt at an editor that took the opening handshake, or that said nothing.
+/// Returns how an attempt ended if the editor accepted the opening handshake, or did not answer.
 fn turned_away(port: u16, reason: &NotAdmitted) -> Option<Failure> {
     match reason {
         NotAdmitted::Closed(Closed::NotAccepted(_)) => None,
@@ -105,7 +105,7 @@ fn turned_away(port: u16, reason: &NotAdmitted) -> Option<Failure> {
     }
 }
 
-/// Returns the limits of an agent, none of which this program changes.
+/// The limits of an agent. This program keeps the defaults.
 fn limits() -> ClientConfig {
     ClientConfig::new(Implementation::new("", ""), 0, None)
 }

@@ -62,7 +62,7 @@ pub(crate) struct Attachment {
     was_attached: bool,
     /// True if the bridge has given up reconnecting until the next message of the client.
     rests: bool,
-    /// The reason why the bridge gave up, until reported.
+    /// Why the bridge gave up, until reported.
     rest: Option<String>,
     /// True if the bridge has left the editor for good.
     is_left: bool,
@@ -72,7 +72,7 @@ pub(crate) struct Attachment {
 #[derive(Debug)]
 pub(crate) enum Change {
     Attached(ServerInfo),
-    /// There is no editor to connect to, for this reason.
+    /// There is no editor to connect to, and this is why.
     NotConnected(String),
     Lost(Closed),
 }

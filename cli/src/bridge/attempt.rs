@@ -72,7 +72,7 @@ impl Attempt {
         }
     }
 
-    /// Returns the time at which the attempt ends.
+    /// Returns when the attempt ends.
     pub(super) const fn deadline(&self) -> Time {
         self.until
     }

@@ -13,9 +13,8 @@ use std::iter;
 /// waits for the answer to `initialize` sends none.
 const LINES: usize = 256;
 
-/// The total size of these lines, in bytes, at which the bridge takes no more of them: 1 MiB, the limit of
-/// the send buffer to the editor (`MARK` in `run`), to which the bridge moves them. A single line can have
-/// up to 64 MiB.
+/// Once these lines have so many bytes, the bridge reads no more of them. The limit is 1 MiB, that of the send buffer
+/// to the editor (`MARK` in `run`), which they go into next. A single line can have up to 64 MiB.
 const BYTES: usize = 1 << 20;
 
 /// The messages of the client that wait for the editor.
@@ -111,7 +110,7 @@ pub(crate) fn introduction(line: &str) -> Option<Guise> {
         params.and_then(|params| serde_json::from_str(params.get()).ok()).unwrap_or_default();
     let info = params.client_info.and_then(|info| from_json(info.get()).ok());
     let info = info.unwrap_or_else(itself);
-    // An editor would not accept capabilities that are no object.
+    // An editor would reject capabilities that are not an object.
     let capabilities = params.capabilities.filter(|declared| declared.get().starts_with('{'));
     Some(Guise { info, capabilities })
 }

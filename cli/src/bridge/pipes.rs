@@ -28,7 +28,7 @@ pub(crate) struct Pipes {
 
 impl Pipes {
     pub(crate) fn new(waker: &Waker) -> io::Result<Self> {
-        // Bounded, so that a client that writes without end has to wait.
+        // Bounded, so that a client that never stops writing must wait.
         let (lines, input) = mpsc::sync_channel(LINES);
         let (noting, notes) = mpsc::channel();
         let (signalled, signal_waker) = (noting.clone(), waker.clone());

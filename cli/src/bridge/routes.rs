@@ -59,8 +59,8 @@ pub(crate) const AWAY: &str = "the editor is away; it is tried to reach it again
 /// client is ready. An editor has time for only a few.
 const HELD: usize = 256;
 
-/// The maximum size of these messages together, in bytes: 8 MiB, the size of the send buffer in which
-/// an editor keeps messages for a client that does not read (`ws::Limits::outgoing`).
+/// How many bytes these messages may have together: 8 MiB, the size of the send buffer that an editor keeps for a
+/// client that does not read (`ws::Limits::outgoing`).
 const HELD_BYTES: usize = 8 << 20;
 
 #[derive(Debug, Default)]
@@ -154,8 +154,8 @@ impl Routes {
             }
             ServerEvent::Outcome { request, outcome } => {
                 if let (Some(call), Some(above)) = (self.up.remove(&request), above) {
-                    // An error means that the call has ended meanwhile, which needs no answer, or
-                    // that the result is no object, which does not happen in such an outcome.
+                    // This fails if the call has ended meanwhile, which needs no answer, or if the result is not an
+                    // object, which does not happen in such an outcome.
                     let _ = match answer(outcome, "the client") {
                         Some(Ok(result)) => above.respond_raw(call, &result),
                         Some(Err(error)) => above.fail(call, error),
@@ -236,7 +236,7 @@ impl Routes {
         }
     }
 
-    /// Keeps a message until the client is ready. Returns the message if there is no room.
+    /// Keeps a message until the client is ready. Gives it back if there is no room.
     fn hold(&mut self, message: Held) -> Result<(), Held> {
         let bytes = self.held.iter().map(Held::bytes).fold(message.bytes(), usize::saturating_add);
         if self.held.len() >= HELD || bytes > HELD_BYTES {
@@ -456,8 +456,8 @@ mod tests {
         }
     }
 
-    /// The side that asks decides how long it waits, and says so by `notifications/cancelled`: a person can
-    /// review a diff for hours. So the bridge gives up no request, whatever the request asks for.
+    /// Whoever made the request decides how long to wait, and says so with `notifications/cancelled`: people review a
+    /// diff for hours. So the bridge never gives up on a request, whatever it is for.
     #[test]
     fn no_request_ends_by_itself() {
         let rows = [

@@ -49,7 +49,7 @@ const GRACE: Duration = Duration::from_secs(1);
 /// close handshake.
 const DRAIN: Duration = Duration::from_secs(3);
 
-/// The reason why the bridge cannot continue.
+/// Why the bridge cannot continue.
 pub(crate) type Failure = String;
 
 pub(crate) struct Bridge {
@@ -206,8 +206,7 @@ impl Bridge {
         self.failure = Some(reason);
     }
 
-    /// Handles the lines that have arrived. Returns false if some are left because there is no room
-    /// for their answers.
+    /// Handles the lines that have arrived. Returns false if some are left because there is no room for the answers.
     fn hear(&mut self, now: Time) -> bool {
         if self.pipes.is_signalled() || self.pipes.is_broken() {
             self.end(now, None);

@@ -50,7 +50,7 @@ pub(super) fn main(options: &Options) -> Result<ExitCode, String> {
     }
 }
 
-/// Prints the help of the command at a path of names. The error is a name that is no command.
+/// Prints the help of the command with these names. The error is a name that is not a command.
 pub(crate) fn print_help(path: &[impl AsRef<str>]) -> Result<ExitCode, String> {
     let mut all = command();
     all.build();

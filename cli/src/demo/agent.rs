@@ -31,7 +31,7 @@ const REASON: usize = 200;
 /// Attaches to the editor of this lock file, and leads through the tour until the editor ends.
 ///
 /// # Errors
-/// The reason for which the agent could not attach. The panel has it too.
+/// Why the agent could not attach. The panel has it too.
 pub(crate) fn play(lock: &Path, folder: &Path, panel: &PanelWriter) -> Result<(), String> {
     let mut tour = Tour::new();
     panel.show(tour.panel());
@@ -55,8 +55,7 @@ pub(crate) fn play(lock: &Path, folder: &Path, panel: &PanelWriter) -> Result<()
     if is_attached { Ok(()) } else { Err(format!("the agent could not attach: {reason}")) }
 }
 
-/// Connects to the editor of this lock file. The variables by which the person leads agents to other hosts are not
-/// for this one.
+/// Connects to the editor of this lock file. Ignores the user's variables that lead agents to other hosts.
 fn connect(lock: &Path) -> Result<Conn<Client>, Box<dyn Error>> {
     let editor = EditorSearch::of_lock_file(lock).find()?;
     // A system that does not report the owner of a socket is trusted: this process listens.
@@ -130,7 +129,7 @@ impl Stage<'_> {
         None
     }
 
-    /// Tells the tour, does what it wants, and shows what it says.
+    /// Reports an event to the tour, does what the tour wants, and shows its new text.
     fn happens(&mut self, event: Event) {
         let acts = self.tour.on(event);
         self.panel.show(self.tour.panel());
@@ -167,8 +166,8 @@ impl Stage<'_> {
         }
     }
 
-    /// Takes the outcome of a request. As the real client does, closes the tab of a proposal after its verdict, and
-    /// writes between two questions for problems, by which the editor knows what an agent writes.
+    /// Handles the outcome of a request. As the real client does, closes the tab of a proposal after its verdict, and
+    /// asks for problems before and after a write, which is how the editor learns what an agent writes.
     fn answered(&mut self, request: RequestId, outcome: Outcome) {
         let is_of = |change: &mut Change| match &change.at {
             At::Proposed(pending) => pending.id() == request,
@@ -211,7 +210,7 @@ impl Stage<'_> {
         self.happens(event);
     }
 
-    /// Calls a tool. Without a session any more, the next event says so.
+    /// Calls a tool. If the session is gone, the next event says so.
     fn ask(&mut self, arguments: &impl ToolArguments) -> Option<RequestId> {
         self.conn.machine_mut().call_tool(arguments).ok().map(|pending| pending.id())
     }
@@ -225,8 +224,8 @@ fn selected(selection: &Selection) -> Option<Event> {
     Some(Event::Selected { file: shown(&file), line, text: shown(text) })
 }
 
-/// Returns the first line of a text that is not in the proposed one; `None` if the texts are equal. If lines are
-/// only missing, there is no such line, and the text says so.
+/// Returns the first line of a text that is not in the proposed one; `None` if the texts are equal. If lines are only
+/// missing, there is no such line, and the text says that.
 fn changed(proposed: &str, accepted: &str) -> Option<String> {
     if proposed == accepted {
         return None;

@@ -1,12 +1,11 @@
 //! `demo`: the editor and a scripted agent side by side in one terminal, for somebody who has no agent yet.
 //!
 //! ```text
-//!   tour ◀── what happens ──▶ agent ◀── the protocol, over loopback ──▶ editor
-//!     └──────────── what the agent says ────────────▶ the panel next to it
+//!  tour ◀── events ──▶ agent ◀── the protocol, over loopback ──▶ editor
+//!    └────────── the agent's text ──────────▶ the panel next to it
 //! ```
-//! The editor is that of `ide-mcp editor`. The agent attaches to it as every agent does, with the token of its lock
-//! file. All files are in a temporary folder, so nothing of the person is read or written, and agents of the person do
-//! not attach.
+//! This is the editor of `ide-mcp editor`. The agent attaches to it as any agent does, with the token of its lock file. All
+//! files are in a temporary folder, so nothing of yours is read or written, and your own agents do not attach.
 
 mod agent;
 mod project;
@@ -42,7 +41,7 @@ a accepts a proposed change, e edits it first, r refuses it, Esc is for later.
 With files of yours: `ide-mcp editor`, and `claude --ide` in another terminal.
 If the agent does not attach: `ide-mcp doctor`";
 
-/// The time for which the end waits for the agent, which can be writing a file.
+/// How long the end waits for the agent, which may be writing a file.
 const PATIENCE: Duration = Duration::from_secs(2);
 
 const PROGRAM: Program = Program("demo");

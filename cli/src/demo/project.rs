@@ -13,7 +13,7 @@ pub(crate) const GUESTBOOK: &str = "guestbook.txt";
 /// The variable that names the place of temporary folders.
 const PLACE: &str = if cfg!(windows) { "TMP" } else { "TMPDIR" };
 
-/// The line of [`GREETING`] in which the cursor is at the beginning.
+/// The cursor starts in this line of [`GREETING`].
 const LINE: usize = 2;
 
 const FILES: [(&str, &str); 3] = [
@@ -81,7 +81,7 @@ impl Project {
     /// Removes the folder.
     ///
     /// # Errors
-    /// A text for the person, who then has to remove it.
+    /// A text for the user, who must then remove it.
     pub(crate) fn remove(self) -> Result<(), String> {
         let path: &Path = self.0.path();
         let problem = format!("the temporary folder {} could not be removed", path.display());

@@ -1,5 +1,5 @@
-//! The steps of the demo, and what the agent says in each of them. Nothing here waits, reads or writes: the [agent]
-//! tells what has happened, and does what the tour wants next.
+//! The steps of the demo, and what the agent tells the user in each. Nothing here waits, reads or writes: the [agent]
+//! reports what happened, and does what the tour wants next.
 //!
 //! [agent]: super::agent
 
@@ -108,13 +108,13 @@ enum At {
     Lost,
 }
 
-/// The tour: where the person is, and what the agent says there.
+/// The tour: how far the user is, and the agent's text.
 #[derive(Debug)]
 pub(crate) struct Tour {
     at: At,
     /// The steps that are over, a line each.
     done: Vec<String>,
-    /// What the agent says in this step.
+    /// The agent's text in this step.
     said: Vec<(Ink, String)>,
 }
 
@@ -163,7 +163,7 @@ impl Tour {
             At::End | At::Lost => None,
         };
         let note = step.map_or_else(|| "^Q ends".to_owned(), |step| format!("{step} of {STEPS} · F6 skips"));
-        // What was done in this step is said below.
+        // What was done in this step is in the lines below.
         let is_said = matches!(self.at, At::Selecting | At::Reading(_));
         let over = self.done.len().saturating_sub(is_said.into());
         let mut paragraphs: Vec<(Ink, String)> =
@@ -249,7 +249,7 @@ impl Tour {
         self.said.push((Ink::Text, text.into()));
     }
 
-    /// Says what the person should do.
+    /// Tells the user what to do.
     fn ask(&mut self, text: &str) {
         self.said.extend([BLANK, (Ink::Heading, text.into()), BLANK]);
     }

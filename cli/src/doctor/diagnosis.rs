@@ -17,7 +17,7 @@ pub(crate) struct Doctor {
     /// The ports that the doctor connects to, if any.
     pub(crate) connects: Option<Trust>,
     pub(crate) removed: Vec<Removed>,
-    /// True if the findings have ages, by which each look differs from the one before.
+    /// True if the findings have ages, which differ from one look to the next.
     pub(crate) has_ages: bool,
 }
 

@@ -16,7 +16,7 @@ pub(crate) use ide_mcp_lockfile::Weakness;
 /// A text of fewer bytes counts as no secret: anybody could guess it, and it would be found inside many words.
 pub(crate) const SHORTEST_SECRET: usize = 8;
 
-/// The modes by which a group or others get to what lies in a directory.
+/// The mode bits that let a group or others into a directory.
 pub(crate) const PASS: u32 = 0o011;
 
 /// All facts for the rules.
@@ -32,8 +32,8 @@ pub(crate) struct Facts {
     pub(crate) locks: Vec<Lock>,
     /// The lock files that the doctor removed at the request of the user.
     pub(crate) removed: Vec<Removed>,
-    /// The time of the look, from which ages are counted, since the Unix epoch. `None` if the doctor looks again
-    /// and again: with an age in it, a finding would be another one after each look.
+    /// The time of the look, from which ages count, since the Unix epoch. `None` if the doctor looks again and again:
+    /// with an age in it, every finding would change with every look.
     pub(crate) now: Option<Duration>,
 }
 
@@ -76,7 +76,7 @@ impl Variables {
         self.0.get(name).map(String::as_str)
     }
 
-    /// Returns the variables by which a client decides.
+    /// Returns the variables that a client reads to decide.
     pub(crate) fn client(&self) -> ClientEnv {
         ClientEnv::read(|name| self.get(name).map(Into::into))
     }
@@ -148,10 +148,10 @@ pub(crate) struct Lock {
     pub(crate) modified: Option<Duration>,
     /// The answer of its port; `None` if the doctor did not connect.
     pub(crate) probe: Option<Probe>,
-    /// The reason why the owner of the port, who got the token, is not known.
+    /// Why the owner of the port, who got the token, is not known.
     pub(crate) unknown_owner: Option<Unknown>,
-    /// The process that listens on the port, if the system reports it. Another process than that of
-    /// the lock file is no fault: an editor can have several, and a sidecar names its editor.
+    /// The process that listens on the port, if the system reports it. It may be another one than that of the lock
+    /// file: an editor can have several, and a sidecar names its editor.
     pub(crate) listener: Option<u32>,
 }
 
@@ -194,7 +194,7 @@ impl Lock {
     }
 }
 
-/// The reason why a lock file cannot be used.
+/// Why a lock file cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Trouble {
     Misnamed,

@@ -59,7 +59,7 @@ impl Secrets {
 fn variables() -> impl Iterator<Item = String> {
     env::vars_os()
         .filter(move |(name, _)| is_secretive(&name.to_string_lossy()))
-        // The path of a key, or of the socket of an agent, is no secret.
+        // The path of a key, or of an agent's socket, is not a secret.
         .filter(|(_, value)| !Path::new(value).exists())
         .map(|(_, value)| value.to_string_lossy().into_owned())
 }

@@ -53,7 +53,7 @@ impl Folders {
         Ok(opened)
     }
 
-    /// Returns the first folder, in which commands start.
+    /// Returns the first folder, where commands start.
     pub(crate) fn first(&self) -> &Path {
         self.given.first().map_or_else(|| Path::new("."), PathBuf::as_path)
     }
@@ -87,7 +87,7 @@ impl Folders {
         }
     }
 
-    /// Returns the number of the rules by which files are hidden. Each change results in another number.
+    /// Returns a number for the rules that hide files. It changes with the rules.
     pub(crate) fn rules_version(&self) -> u64 {
         self.ignored.as_ref().map_or(0, |ignored| ignored.version())
     }

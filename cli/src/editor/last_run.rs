@@ -38,7 +38,7 @@ impl LastRun {
     /// editors do not share a token, so the token is of use only together with the port.
     ///
     /// # Errors
-    /// The reason for which a file is not taken for our own: whoever put it there would know the token.
+    /// Why a file is not taken for our own: whoever put it there would know the token.
     pub(crate) fn read(state: &Path, folders: &Folders) -> Result<Option<Self>, String> {
         let path = file(state, folders);
         let not_taken = |reason: &dyn fmt::Display| {
@@ -63,7 +63,7 @@ impl LastRun {
     /// Writes this run, for the next one.
     ///
     /// # Errors
-    /// The reason for which the file cannot be written.
+    /// Why the file cannot be written.
     pub(crate) fn write(&self, state: &Path, folders: &Folders) -> Result<(), String> {
         let path = file(state, folders);
         let dir = path.parent().unwrap_or(state);
@@ -154,11 +154,11 @@ mod tests {
         let run = LastRun::read(&state, &one).unwrap().unwrap();
         assert_eq!((run.port, run.token.as_str()), (port, "b".repeat(32).as_str()));
         assert_eq!(LastRun::read(&state, &other), Ok(None));
-        // A later release has to find the run of this one.
+        // A later release must find the run of this one.
         let named = [Path::new("/project"), Path::new("/other")];
         assert_eq!(name(named), "958ab746e845971b.json");
         assert_ne!(name(named), name([Path::new("/project/other")]));
-        // The name of the file is not enough: its list of folders has to be equal.
+        // The name of the file is not enough: its list of folders must be equal too.
         fs::copy(file(&state, &one), file(&state, &other)).unwrap();
         assert_eq!(LastRun::read(&state, &other), Ok(None));
         #[cfg(unix)]

@@ -28,11 +28,11 @@ pub(crate) struct Launch {
 }
 
 impl Launch {
-    /// Returns the launch that the command line asks for, if any. Writes the file for its model, which goes with the
-    /// lock file.
+    /// Returns how to launch the command that the user wants, if any. Writes the file for its model, which goes with
+    /// the lock file.
     ///
     /// # Errors
-    /// The reason for which the file cannot be written.
+    /// Why the file cannot be written.
     pub(crate) fn of(options: &Options, server: &Server) -> Result<Option<Self>, String> {
         if options.command.is_empty() {
             return Ok(None);
@@ -65,7 +65,7 @@ impl Launch {
     /// Returns the pieces of the line that starts the command in this shell. Between them, it can be broken.
     ///
     /// # Errors
-    /// The reason for which this shell has no such line.
+    /// Why this shell has no such line.
     pub(crate) fn line(&self, shell: Shell) -> Result<Vec<String>, String> {
         let remove: Vec<&str> = self.environment.remove.iter().map(String::as_str).collect();
         let set = self.environment.set.iter().map(|(name, value)| (name.as_str(), value.as_str()));
@@ -79,7 +79,7 @@ impl Launch {
     /// Starts the command in a split of tmux, in this directory. Returns false outside of tmux.
     ///
     /// # Errors
-    /// The reason for which tmux makes no split.
+    /// Why tmux makes no split.
     pub(crate) fn split(&self, cwd: &Path) -> Result<bool, String> {
         if !self.splits {
             return Ok(false);

@@ -15,7 +15,7 @@ use std::io::{self, ErrorKind};
 /// A server that listens.
 pub(crate) struct Listening {
     pub(crate) server: Server,
-    /// The facts that the person has to know about the port and the token.
+    /// What the user must know about the port and the token.
     pub(crate) notices: Vec<String>,
 }
 
@@ -85,7 +85,7 @@ pub(crate) fn listen(
                 .into(),
         );
     }
-    // The command has the port in its environment, so the next run of the editor has to come back on it.
+    // The command has the port in its environment, so the next run of the editor must use it again.
     let is_asked_for = options.resumes || !options.command.is_empty();
     // A script that needs an editor for a moment does not take the place of the run of a person.
     let is_kept = is_asked_for || (options.face() == Ok(Face::Screen) && !options.is_apart());

@@ -1,7 +1,7 @@
-//! The other editors in which an agent of the open folders can see its files as well.
+//! The other editors whose agents can see the same files.
 //!
-//! An agent that finds several editors attaches to none of them by itself, so the person has to choose
-//! one: by its name or by its port.
+//! An agent that finds several editors attaches to none of them by itself. The user must then choose one, by its name or its
+//! port.
 
 use crate::editor::folders::Folders;
 use crate::support::local;
@@ -12,8 +12,8 @@ use std::path::{Path, PathBuf};
 use std::process;
 use std::time::{Duration, SystemTime};
 
-/// The age from which the time of a directory is certain: a later change has another time. Some file
-/// systems count in seconds.
+/// From this age on we trust the time of a directory: a later change has another time. Some file systems count in
+/// seconds.
 const SETTLED: Duration = Duration::from_secs(2);
 
 /// An editor with a folder that contains one of the open folders, or lies in it.

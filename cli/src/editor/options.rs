@@ -278,8 +278,8 @@ mod tests {
     #[test]
     fn command_line_wins_over_the_file() {
         use Dialect::{JetBrains, Obsidian, VsCode};
-        // The dialect, the treatment of changes, whether there is a token, whether ignore files count, and what the
-        // editor says at its start.
+        // The dialect, what happens to changes, whether there is a token, whether ignore files count, and the
+        // editor's first message.
         type Expected = (Dialect, OnDiff, bool, bool, &'static str);
         let lock = tempfile::NamedTempFile::new().unwrap();
         let token = r#"{"pid":1,"workspaceFolders":[],"ideName":"i","transport":"ws","authToken":"0123456789abcdef0123"}"#;

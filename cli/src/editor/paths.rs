@@ -89,7 +89,7 @@ fn target(argument: &Path) -> Result<Target, String> {
             let (file, place) = split_place(text, |file| Path::new(file).is_file());
             (Path::new(file), place)
         }
-        // A path below a file is no place for a file, and an error of access has to be solved first.
+        // A file cannot lie below a file, and an error of access must be solved first.
         (Err(error), _) if error.kind() != ErrorKind::NotFound => return Err(says(error)),
         _ => (argument, None),
     };
@@ -126,7 +126,7 @@ mod tests {
             fs::write(root.join(file), "text").unwrap();
         }
         let has_link = symlink(root.join("q/c.txt"), root.join("p/link"));
-        // A colon is no part of a name on Windows.
+        // On Windows a name cannot have a colon.
         let has_colon = cfg!(unix) && fs::write(root.join("p/odd:7"), "text").is_ok();
         let root = local::resolved(&root).unwrap();
         type Place = Option<(usize, usize)>;

@@ -92,9 +92,8 @@ impl Workspace {
         self.folders.find(path).is_err()
     }
 
-    /// Returns the problems of one file, in the spelling of the request, or of all files that are open or
-    /// were asked about before. Files whose problems are unknown are left out; if there are no others,
-    /// the result is an error.
+    /// Returns the problems of one file, in the spelling of the request, or of all files that are open or were
+    /// requested before. Leaves out files whose problems are unknown; if there are no others, the result is an error.
     pub(crate) fn diagnostics(&mut self, uri: Option<&str>) -> Result<Vec<FileDiagnostics>, String> {
         self.forget_removed();
         if let Some(uri) = uri {
@@ -199,7 +198,7 @@ pub(crate) fn missing_note(missing: Option<MissingText>) -> Option<String> {
 /// Returns the problems of a file as it is on disk. A file that does not exist has none.
 ///
 /// # Errors
-/// The reason for which the problems are unknown.
+/// Why the problems are unknown.
 pub(crate) fn on_disk(path: &Path) -> Result<Vec<Diagnostic>, String> {
     checks(path)?;
     match read(path) {

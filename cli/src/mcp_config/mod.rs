@@ -1,4 +1,4 @@
-//! The file by which an agent gives the tools of a running editor to its model.
+//! Writes the file that makes an agent give the tools of a running editor to its model.
 //!
 //! `ide-mcp mcp-config --help` explains the use and the exit status.
 

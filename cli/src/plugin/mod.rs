@@ -16,7 +16,7 @@ use std::process::ExitCode;
 
 const PROGRAM: Program = Program("plugin");
 
-/// The file by which the command recognizes the directory of a plugin. Its text is the version of the program.
+/// This file marks a directory as that of a plugin. It holds the version of the program.
 const MARK: &str = "ide-mcp.version";
 
 pub(crate) fn main(options: &Options) -> ExitCode {

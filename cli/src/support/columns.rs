@@ -127,7 +127,7 @@ fn shown(character: char) -> (char, usize, bool) {
     let picture = match character {
         '\0'..='\u{1f}' => char::from_u32(u32::from(character).saturating_add(0x2400)),
         '\u{7f}' => Some('\u{2421}'),
-        // Invisible characters can hide something: they are no space, no break and no part of a word.
+        // Invisible characters can hide something. They are not a space, a break or part of a word.
         '\u{ad}' | '\u{200b}' | '\u{2060}'..='\u{2064}' | '\u{feff}' | '\u{e0000}'..='\u{e007f}' => {
             Some(char::REPLACEMENT_CHARACTER)
         }

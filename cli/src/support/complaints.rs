@@ -1,4 +1,4 @@
-//! Complaints to standard error, which nobody has to read.
+//! Complaints to standard error, even if nobody reads it.
 //!
 //! A thread writes them from a bounded queue, so the caller never waits. The queue counts the
 //! complaints that find no room, and prints the count in their place.
@@ -172,7 +172,7 @@ mod tests {
         assert_eq!(lines.recv().unwrap(), format!("p: {long}\n"), "a long line has room in an empty queue");
         complaints.settle(Duration::from_secs(60));
 
-        // Nothing is written. The thread possibly takes the first line from the queue.
+        // Nothing is written. The thread may have taken the first line from the queue.
         let line = "y".repeat(1020);
         for _ in 0..100 {
             complaints.say("p", &line);
@@ -188,7 +188,7 @@ mod tests {
             }
             said += 1;
         };
-        // 64 lines of 1 KiB have room, and the thread possibly holds one more.
+        // 64 lines of 1 KiB have room, and the thread may hold one more.
         assert!(said == 64 || said == 65, "{said}");
         assert_eq!(unsaid, format!("p: … and {} more messages were left out\n", 100 - said));
         complaints.say("p", "again");

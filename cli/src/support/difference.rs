@@ -12,13 +12,13 @@ pub(crate) struct Place {
     pub(crate) now: String,
 }
 
-/// The parts of a value that have to be equal.
+/// How much of a value must be equal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Extent {
     /// All of it.
     Whole,
-    /// The recorded part: an object has to contain the recorded members, an array has to begin with
-    /// the recorded elements, and [`ANY`] stands for any value.
+    /// The recorded part: an object must contain the recorded members, an array must begin with the recorded
+    /// elements, and [`ANY`] stands for any value.
     Part,
 }
 

@@ -3,8 +3,8 @@
 use ide_mcp::ide::kit::display_safe;
 use ide_mcp::ws::{CloseCode, Closed};
 
-/// Returns what a close code says about the side that sent it, such as `ended` behind `the editor`; `None` for a code
-/// without a meaning that a person can use.
+/// Describes a close code from the side that sent it, such as `ended` behind `the editor`; `None` for a code that
+/// means nothing to users.
 pub(crate) const fn meaning(code: u16) -> Option<&'static str> {
     Some(match code {
         1000 => "closed the connection",
@@ -46,7 +46,7 @@ pub(crate) fn ended(other: &str, closed: &Closed) -> String {
     display_safe(&text).into_owned()
 }
 
-/// Returns that an agent with this name has detached, and why, unless it just said goodbye.
+/// Describes that an agent with this name has detached, and why, unless it just said goodbye.
 #[cfg(feature = "editor")]
 pub(crate) fn detached(name: &str, closed: &Closed) -> String {
     let is_goodbye = matches!(closed, Closed::Remote { code: None | Some(CloseCode::NORMAL), reason } if reason.is_empty());

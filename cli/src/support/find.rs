@@ -12,7 +12,7 @@ pub(crate) const OWN_EDITOR: &str = "or run `ide-mcp editor`";
 /// The maximum number of editors in a list: a person who has more of them in one folder names the port.
 const MAX_LISTED: usize = 20;
 
-/// The maximum number of characters of an answer that is said again.
+/// How much of an answer is repeated, in characters.
 const MAX_ANSWER: usize = 40;
 
 /// Finds the editor by its lock file, without connecting to it.

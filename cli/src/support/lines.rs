@@ -24,7 +24,7 @@ pub(crate) struct Line {
     pub(crate) text: Result<String, BadLine>,
 }
 
-/// The reason for which a line cannot be used, as a predicate: the caller adds the subject.
+/// Why a line cannot be used, as a predicate: the caller adds the subject.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum BadLine {
     /// The text with U+FFFD in place of the bytes that are no UTF-8.
@@ -45,7 +45,7 @@ impl<R: BufRead> Lines<R> {
         self.number = self.number.saturating_add(1);
         let number = self.number;
         let mut text = Vec::new();
-        // A line feed, and one byte by which a longer line is noticed.
+        // A line feed, and one byte that shows that the line is longer.
         let most = u64::try_from(self.longest).unwrap_or(u64::MAX).saturating_add(1);
         if self.reader.by_ref().take(most).read_until(b'\n', &mut text)? == 0 {
             return Ok(None);

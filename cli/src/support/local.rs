@@ -69,7 +69,7 @@ pub(crate) fn uri_unencoded(path: &str) -> String {
 /// not, so both readings of it are returned. A path that is not absolute starts at `folder`.
 ///
 /// # Errors
-/// The reason for which the text names no file of this machine.
+/// Why the text names no file of this machine.
 pub(crate) fn meanings(text: &str, folder: &Path) -> Result<Vec<PathBuf>, String> {
     meanings_on(text, folder, system())
 }

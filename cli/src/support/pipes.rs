@@ -19,11 +19,11 @@ pub(crate) enum Input {
     Line(Line),
     /// The end of standard input.
     End,
-    /// The reason why standard input cannot be read any more.
+    /// Why standard input cannot be read any more.
     Fault(String),
 }
 
-/// The reason for which a program ends at [`Input::End`].
+/// Why a program ends at [`Input::End`].
 pub(crate) const END_OF_INPUT: &str = "end of standard input";
 
 /// Passes all lines of standard input to `put`, and then the end or a fault, on a thread of its own. Stops

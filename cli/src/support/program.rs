@@ -22,8 +22,8 @@ impl Program {
         self.printed(write_line(text), 0, FAILED)
     }
 
-    /// Returns the exit status after printing: `status`, or after a complaint about an error `failed`. A
-    /// reader can close the pipe before the end of the text, which is no error.
+    /// Returns the exit status after printing: `status`, or `failed` after a complaint about an error. A reader may
+    /// close the pipe before the end of the text; that is not an error.
     pub(crate) fn printed(self, printed: io::Result<()>, status: u8, failed: u8) -> ExitCode {
         match printed {
             Err(error) if kind_of_write(&error) != ErrorKind::BrokenPipe => {

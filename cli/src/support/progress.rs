@@ -4,8 +4,8 @@ use ide_mcp::ide::kit::display_safe;
 use std::env;
 use std::io::{self, IsTerminal as _, Write as _};
 
-/// A progress line, which the next one overwrites. Nothing is written if standard error is no
-/// terminal, or one that cannot overwrite a line. Dropping it removes the line.
+/// A progress line, which the next one overwrites. Writes nothing if standard error is not a terminal, or is one that
+/// cannot overwrite a line. Dropping it removes the line.
 #[derive(Debug)]
 pub(crate) struct Progress {
     program: &'static str,

@@ -81,7 +81,7 @@ impl Shell {
         }
     }
 
-    /// Returns the command that removes a variable from the shell. A variable that is not set is no error.
+    /// Returns the command that removes a variable from the shell. It does nothing if the variable is not set.
     pub(crate) fn unset(self, name: &str) -> String {
         match self {
             Self::Posix => format!("unset {name}"),

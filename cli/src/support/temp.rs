@@ -40,7 +40,7 @@ pub(crate) fn set_mode(path: &Path, mode: u32) {
     let _ = (path, mode);
 }
 
-/// Makes a temporary folder into which nobody else can write, whatever the mask of this process is.
+/// Makes a temporary folder that nobody else can write to, whatever the mask of this process is.
 pub(crate) fn private_temp_dir() -> TempDir {
     #[cfg(unix)]
     let builder = Builder::new().permissions(std::os::unix::fs::PermissionsExt::from_mode(0o700)).tempdir();
@@ -49,7 +49,7 @@ pub(crate) fn private_temp_dir() -> TempDir {
     builder.unwrap()
 }
 
-/// Makes a folder, and those above it, into which nobody else can write, whatever the mask of this process is.
+/// Makes a folder, and those above it, that nobody else can write to, whatever the mask of this process is.
 pub(crate) fn create_private(folder: &Path) {
     crate::support::save::create_private(folder).unwrap();
 }

@@ -145,7 +145,7 @@ pub(crate) fn write_header(header: &Header) -> String {
     as_line(header)
 }
 
-/// Parses a line after the first, as [`write`] returns it; `None` if it is no such line.
+/// Parses a line after the first, as [`write`] returns it; `None` if it is something else.
 pub(crate) fn read_line(text: &str) -> Option<Line> {
     serde_json::from_str::<Form>(text).ok()?.read(&mut 0).ok()
 }
@@ -168,7 +168,7 @@ pub(crate) struct Transcript {
     pub(crate) is_cut: bool,
 }
 
-/// The reason why a text is no transcript, and its line.
+/// Why a text is not a transcript, and in which line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct BadLine {
     /// The number of the line, from 1.

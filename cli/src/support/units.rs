@@ -80,7 +80,7 @@ impl Units {
         })
     }
 
-    /// Returns the number of bytes that are no complete unit yet.
+    /// Returns the number of bytes that are not a complete unit yet.
     pub(crate) fn left(&self) -> usize {
         self.buf.len()
     }

@@ -1,4 +1,4 @@
-//! Soft wrap: the rows in which a line is shown.
+//! Soft wrap: breaks a line into rows.
 
 use super::columns::glyphs;
 use std::ops::Range;

@@ -7,10 +7,10 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-/// The size of the queue in bytes up to which it takes more: thousands of events, some hundred of
-/// the largest diffs that a person would look at, hours of most sessions. A reader that is so far
-/// behind does not read, or a disk is broken, and a larger queue would only use memory. The queue
-/// can exceed the limit by one item of any size, so there is room for the largest item.
+/// The queue takes more up to this size in bytes: thousands of events, some hundred of the largest diffs that anybody
+/// would look at, hours of most sessions. A reader that is so far behind does not read, or a disk is broken, and a
+/// larger queue would only use memory. One item of any size may exceed the limit, so there is room for the largest
+/// one.
 pub(crate) const MAX_WAITING: usize = 16 << 20;
 
 /// The size of a write: any complete line of a transcript, but only a part of the largest event, so
@@ -43,7 +43,7 @@ struct State {
     queue: VecDeque<Vec<u8>>,
     /// The number of bytes that were taken and not written, with those of the current write.
     waiting: usize,
-    /// The reason why the writer takes nothing more, if any.
+    /// Why the writer takes nothing more, if any.
     failure: Option<(ErrorKind, String)>,
     /// True if the thread has ended or the queue is abandoned: the rest of it will not be written.
     is_over: bool,

@@ -32,7 +32,7 @@ const LINGER: Duration = Duration::from_secs(2);
 /// close handshake is allowed to take.
 const BUSY: Duration = Duration::from_millis(10);
 
-/// The sockets and pipes by which another thread ends a conversation.
+/// The sockets and pipes that another thread uses to end a conversation.
 #[derive(Debug)]
 pub(crate) struct Handle {
     sockets: [TcpStream; 2],
@@ -149,7 +149,7 @@ fn follow(ends: &Receiver<()>, side: &TcpStream) {
     }
 }
 
-/// Answers an agent that there is no editor.
+/// Tells an agent that there is no editor.
 fn refuse(mut agent: TcpStream) {
     // A close with unread bytes would be a reset, which can overtake the answer. So the bytes are
     // read.

@@ -24,7 +24,7 @@ pub(crate) struct Ends {
     /// The token that the editor requires, if any.
     pub(crate) editor_token: Option<AuthToken>,
     pub(crate) editor_port: u16,
-    /// The servers to which the tap sends the token of the editor.
+    /// The servers that the tap may send the editor's token to.
     pub(crate) trust: Trust,
 }
 

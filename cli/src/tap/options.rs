@@ -100,7 +100,7 @@ impl Options {
         Ok(())
     }
 
-    /// Returns the search for the editor. The tap is no agent.
+    /// Returns the search for the editor. The tap is not an agent.
     pub(crate) fn search(&self) -> EditorSearch {
         self.editor.search().ignore_auto_connect()
     }

@@ -16,7 +16,7 @@ use std::time::Duration;
 /// The size of a read.
 const CHUNK: usize = 64 * 1024;
 
-/// The beginning of the answer by which an editor accepts an agent.
+/// How the answer of an editor that accepts an agent begins.
 const SWITCHING: &[u8] = b"HTTP/1.1 101 ";
 
 /// The write timeout of a close frame of the tap. A close frame has a few bytes, so there is room at
@@ -112,8 +112,8 @@ impl Pipe {
         self.record(held);
         let mut reason = "the tap ends".to_owned();
         if self.redactor.is_between_frames() {
-            // A frame from an agent must be masked. The frame contains the key, so the mask hides
-            // nothing, and any key will do.
+            // A frame from an agent must be masked. The key is in the frame, so the mask hides nothing, and any key
+            // will do.
             let key = (self.from == Side::Agent).then_some([0; 4]);
             let header = Header { fin: true, opcode: Opcode::Close, len: 2, key };
             let mut frame = header.encode().bytes().to_vec();

@@ -93,7 +93,7 @@ impl Recorder {
         let clock = Clock::new();
         let end = clock.now().saturating_add(at_most);
         let ended = self.sinks.iter().map(|sink| sink.end(clock.until(Some(end)).unwrap_or_default()));
-        // Every sink has to end, also after one that is incomplete.
+        // Every sink must end, even after one that is incomplete.
         !ended.collect::<Vec<bool>>().contains(&false)
     }
 

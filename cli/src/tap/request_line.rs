@@ -3,9 +3,8 @@
 
 use crate::tap::secrets::{is_mark, secret_at};
 
-/// Replaces possible tokens in the request line by minus signs. It keeps everything by which an
-/// editor judges the line: the division into parts, the bytes that are invalid in all parts, and
-/// the version.
+/// Replaces possible tokens in the request line by minus signs. Keeps everything that an editor judges the line by:
+/// the division into parts, the bytes that are invalid in all parts, and the version.
 pub(crate) fn hide(line: &mut [u8]) {
     let mut behind_spaces = (1..).zip(&*line).filter(|(_, byte)| **byte == b' ').map(|(at, _)| at);
     let mut next = || behind_spaces.next().unwrap_or(line.len());
@@ -39,7 +38,7 @@ fn in_target(target: &mut [u8]) {
     let (target, _) = target.split_at_mut(len);
     let query = target.iter().position(|byte| *byte == b'?').unwrap_or(len);
     let (path, query) = target.split_at_mut(query);
-    // A segment of the path that only has such a name is no token.
+    // A segment of the path that only has such a name is not a token.
     if let Some(at) = secret_at(path).filter(|at| path.get(*at).is_some_and(|byte| is_mark(*byte))) {
         path.iter_mut().skip(at.saturating_add(1)).for_each(star);
     }

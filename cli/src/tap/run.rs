@@ -131,8 +131,7 @@ impl Tap {
         let ends = Ends { token, port, editor_token, editor_port, trust };
         let guarding = sender.clone();
         let lock = GuardThread::spawn(lock, GuardMode::default(), move |event| {
-            // If the queue is full, the tap is possibly ending and waiting for this thread, so the
-            // event is dropped.
+            // If the queue is full, the tap may be ending and waiting for this thread, so drop the event.
             drop(guarding.try_send(Event::LockFile(event)));
         })?;
         let ends = Arc::new(ends);
@@ -262,7 +261,7 @@ impl Tap {
     }
 }
 
-/// Returns the ways by which an agent attaches to the tap, in a row each.
+/// Returns how agents attach to the tap, one way a row.
 fn ways(port: u16) -> String {
     [
         "/ide in Claude Code",
@@ -305,7 +304,7 @@ fn accept(listener: &TcpListener, events: &SyncSender<Event>) {
                     return;
                 }
             }
-            // The system possibly lacks file descriptors, of which some can be free in a moment.
+            // The system may lack file descriptors. Some may be free in a moment.
             Err(_) => thread::sleep(Duration::from_millis(100)),
         }
     }

@@ -33,7 +33,7 @@ pub(crate) struct Sink {
 enum Kind {
     /// A transcript of at most `most` bytes.
     Transcript { most: u64 },
-    /// A view, for which no message ever waits.
+    /// A view. No message ever waits for it.
     View,
 }
 
@@ -118,7 +118,7 @@ impl Sink {
         };
         self.writer.put(line.as_bytes().to_vec(), for_room)?;
         let written = self.writer.flush(at_once);
-        // A line that is late can still be written, so lateness alone is no error.
+        // A late line can still be written, so being late is not an error by itself.
         written.or_else(|late| self.writer.failure().map_or(Ok(()), |_| Err(late)))
     }
 

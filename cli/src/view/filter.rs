@@ -4,8 +4,7 @@ use crate::support::transcript::Side;
 use crate::view::row::{Kind, Row};
 use std::mem::discriminant;
 
-/// The rows to show: every column that a word names has to agree with one of its words, and no
-/// hidden word may agree.
+/// Which rows to show: in every column that words name, one of them must match, and no hidden word may match.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Filter {
     shown: Vec<Column>,
@@ -19,7 +18,7 @@ pub(crate) struct Word {
     column: Column,
 }
 
-/// A word by the column to which it belongs.
+/// A word, with the column that it is about.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Column {
     From(Side),

@@ -19,7 +19,7 @@ pub(crate) enum Kind {
     Ping,
     Pong,
     Close,
-    /// Bytes that are no message.
+    /// Bytes that are not a message.
     Bytes,
     End,
 }

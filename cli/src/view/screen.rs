@@ -5,7 +5,7 @@ use crate::support::{columns, has_colors, wrap};
 use anstyle::AnsiColor;
 use std::borrow::Cow;
 
-/// The indentation of the rows in which a wrapped one goes on: below the number of the connection.
+/// The indentation of wrapped rows: below the number of the connection.
 const INDENT: &str = "          ";
 
 /// Standard output as the place of the rows.

@@ -89,7 +89,7 @@ fn rows_are_safe_and_fit_the_screen() {
     }
 }
 
-/// What a person has to know is never cut: why a connection ended, and what is not shown any more.
+/// What the user must know is never cut: why a connection ended, and what is not shown any more.
 #[test]
 fn ends_are_whole_on_a_narrow_screen() {
     let lost = "a message of more than 64 MiB: the editor is not shown from here on";

@@ -1,6 +1,5 @@
-//! `diff PATH NEWFILE`, in the steps of the real client: the client asks for the problems of the file, writes the
-//! file with the text that the editor returns, and asks for all problems (measured). So the editor knows what was
-//! written.
+//! `diff PATH NEWFILE` does what the real client does (measured): ask for the problems of the file, write the file
+//! with the text that the editor returns, and ask for all problems. That is how the editor learns what was written.
 
 use super::{Verdict, print, print_json, print_texts};
 use crate::agent::session::{Failure, Session};

@@ -25,8 +25,8 @@ pub(crate) enum Verdict {
     Bad,
 }
 
-/// Writes a line to standard output. Returns false if the reader has closed the pipe, which is no
-/// failure: `agent tools | head -1` has the line that it needs.
+/// Writes a line to standard output. Returns false if the reader has closed the pipe. That is not a failure: `agent
+/// tools | head -1` has what it wants.
 pub(crate) fn print(line: &str) -> Result<bool, Failure> {
     match write_line(line) {
         Ok(()) => Ok(true),
@@ -45,7 +45,7 @@ pub(crate) fn print_json<T: Serialize>(value: &T) -> Result<bool, Failure> {
 pub(crate) fn has_reader() -> bool {
     use rustix::event::{PollFd, PollFlags, Timespec, poll};
     let stdout = io::stdout();
-    // macOS reports the end of the reader only if some event is asked for; this one never comes on a pipe.
+    // macOS reports that the reader is gone only if we wait for some event; this one never happens on a pipe.
     let mut output = PollFd::new(&stdout, PollFlags::RDBAND);
     let polled = poll(std::slice::from_mut(&mut output), Some(&Timespec::default()));
     polled.is_err() || !output.revents().intersects(PollFlags::ERR | PollFlags::HUP)
@@ -70,7 +70,7 @@ pub(crate) fn print_texts<'a>(texts: impl Iterator<Item = &'a str>) -> Result<()
     Ok(())
 }
 
-/// Writes blocks of the editor to standard output, in one line each that is no text.
+/// Writes blocks of the editor to standard output. A block that is not text gets one line.
 pub(crate) fn print_blocks<'a>(blocks: impl Iterator<Item = &'a Content<'a>>) -> Result<(), Failure> {
     let texts: Vec<Cow<'a, str>> = blocks.map(shown).collect();
     print_texts(texts.iter().map(|text| &**text))

@@ -10,8 +10,7 @@ use serde_json::value::RawValue;
 
 /// The width of the column of names, in columns of the terminal: more than the longest name of a known tool.
 const NAME: usize = 24;
-/// The least width of a terminal, in columns, at which a description begins in the row of its name. The
-/// description then has at least 35 columns.
+/// From this width on, in columns, a description starts in the row of its name. It then has at least 35 columns.
 const NARROW: usize = 60;
 
 pub(crate) fn tools(session: &mut Session, json: bool) -> Result<Verdict, Failure> {

@@ -62,7 +62,7 @@ impl Out {
         Self::Rows { view: View::new(Filter::default()), clock: Clock::new(), conn: 1 }
     }
 
-    /// Says that the agent is attached. A program knows it, since the agent has not ended.
+    /// Tells the user that the agent is attached. A program knows, because the agent is still running.
     fn attached(&mut self) -> Result<bool, Failure> {
         self.row(What::Open)
     }

@@ -132,7 +132,7 @@ fn has_format(format: &str, text: &str) -> bool {
         }),
         "date" => has_digits(text, "0000-00-00"),
         "date-time" => {
-            // More text has to follow: a zone, possibly after a fraction.
+            // More must follow: a zone, maybe after a fraction.
             let time = text.get(..19).filter(|_| text.len() > 19);
             time.is_some_and(|time| has_digits(&time.to_ascii_uppercase(), "0000-00-00T00:00:00"))
         }

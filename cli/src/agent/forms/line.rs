@@ -20,7 +20,7 @@ use tui_input::backend::crossterm::EventHandler as _;
 const MAX_LINE: usize = 4_096;
 /// The keys that are taken before the session goes on: a pasted text delays no answer to the editor.
 const MAX_KEYS: usize = 256;
-/// The time for which a key is awaited.
+/// How long to wait for a key.
 const LOOK: Duration = Duration::from_millis(1);
 /// The columns that a prompt leaves for the line. A wider prompt is written above it.
 const ROOM: usize = 16;
@@ -260,7 +260,7 @@ mod signals {
     /// Sends a signal to all programs in the foreground, as a key does.
     pub(super) fn send(signal: Signal) -> io::Result<()> {
         kill_current_process_group(signal)?;
-        // The thread of the signals possibly comes later, and this one must not take the terminal before.
+        // The thread of the signals may run later, and this one must not take the terminal before that.
         if signal != Signal::TSTP && !is_ignored(signal.as_raw()) {
             emulate_default_handler(signal.as_raw())?;
         }

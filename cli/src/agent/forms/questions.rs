@@ -109,8 +109,7 @@ mod tests {
     use super::*;
     use ide_mcp::mcp::FormField;
 
-    /// Answers a form with these lines. Returns the last step, and checks that each step before it asks for
-    /// another line.
+    /// Answers a form with these lines. Returns the last step, and checks that each one before it wants another line.
     fn answered(form: Form, lines: &[Option<&str>]) -> Next {
         let (mut questions, _) = Questions::begin("\"Editor\"", form);
         let (last, before) = lines.split_last().unwrap();

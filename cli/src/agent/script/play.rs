@@ -227,8 +227,8 @@ fn matches(expected: &Value, came: &Value) -> bool {
     difference(expected, came, Extent::Part).is_none()
 }
 
-/// Returns true if `came` is the outcome of the line for which another outcome is expected. A line
-/// has one outcome, so there is nothing to wait for.
+/// Whether `actual` is another outcome of the line than the expected one. A line has only one, so there is nothing to
+/// wait for.
 fn is_other_outcome(expected: &Value, came: &Value) -> bool {
     let outcome_of = |event: &Value| (event["event"] == "outcome").then(|| event["line"].as_u64())?;
     outcome_of(expected).is_some() && outcome_of(expected) == outcome_of(came) && !matches(expected, came)

@@ -11,7 +11,7 @@ use std::time::UNIX_EPOCH;
 /// A directory; true if the real client looks for lock files there.
 pub(super) type Asked = (LockDirCandidate, bool);
 
-/// Returns the directories of the real client, then other directories in which some editors write.
+/// Returns the directories that the real client reads, then others that some editors write to.
 pub(super) fn candidates() -> Result<Vec<Asked>, Error> {
     let mut all: Vec<Asked> =
         from_environment(Extras::default())?.into_iter().map(|candidate| (candidate, true)).collect();
@@ -70,7 +70,7 @@ fn is_closed_above(dir: &Path) -> bool {
     !cfg!(windows) && dir.canonicalize().is_ok_and(|dir| !dir.ancestors().skip(1).all(passes))
 }
 
-/// Returns the reason why there is no such directory, from the root down.
+/// Returns why there is no such directory, from the root down.
 fn obstacle(dir: &Path) -> State {
     let mut parts: Vec<&Path> = dir.ancestors().collect();
     parts.reverse();

@@ -58,7 +58,7 @@ impl Place<'_> {
 pub(super) struct Found {
     pub(super) answer: Probe,
     pub(super) process: Option<u32>,
-    /// The reason why the owner of the port is not known.
+    /// Why the owner of the port is not known.
     pub(super) unknown_owner: Option<Unknown>,
 }
 
@@ -99,8 +99,8 @@ pub(super) fn probe(place: Place<'_>, token: Option<&AuthToken>, dead: bool) -> 
     Found { answer, process, unknown_owner }
 }
 
-/// Attaches as an agent does, up to the session, but without the `ide_connected` by which editors
-/// show an agent.
+/// Attaches as an agent does, up to the session, but does not send `ide_connected`, which makes editors show an
+/// agent.
 fn attach(stream: TcpStream, Place { host, port, .. }: Place<'_>, token: Option<&AuthToken>) -> Answer {
     let info = Implementation::new(NAME, env!("CARGO_PKG_VERSION"));
     let config = ClientConfig::new(info, port, token.cloned()).with_host(host, port);

@@ -1,4 +1,4 @@
-//! The commands by which a person follows the advice, in the words of their shell.
+//! The commands that follow the advice, written for the user's shell.
 
 use crate::support::{Shell, quoted};
 use ide_mcp::ide::discovery::client_env::PORT_VARIABLE;

@@ -88,7 +88,7 @@ impl Page<'_> {
         ]
     }
 
-    /// Returns a text of a peer as code, in which Markdown has no effect.
+    /// Returns a peer's text as code, so that Markdown in it has no effect.
     fn code(&self, text: &str) -> String {
         let mut text = self.diagnosis.secrets.hide(text);
         for home in self.homes {

@@ -268,7 +268,7 @@ ok: 3 other checks found nothing wrong; --verbose lists them";
         }
     }
 
-    /// Ten thousand lock files are no screen for a person.
+    /// Nobody can read a screen of ten thousand lock files.
     #[test]
     fn findings_of_one_kind_are_bounded() {
         let rows = [

@@ -5,8 +5,8 @@ use super::words::said;
 use crate::doctor::kinds::Values;
 use crate::support::Shell;
 
-/// Fills in the advice and the command of a finding. The command stays empty if a path is no text, and is
-/// therefore known only in part.
+/// Fills in the advice and the command of a finding. The command stays empty if a path is not UTF-8, because then we
+/// know only part of it.
 pub(super) fn fill_in(finding: &mut Finding, cwd: &str, shell: Shell) {
     let port = finding.port.map(|port| port.to_string()).unwrap_or_default();
     let place = shell.word(cwd).unwrap_or_else(|| said(cwd));

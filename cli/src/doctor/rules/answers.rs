@@ -25,7 +25,7 @@ fn unknown_owners(facts: &Facts) -> Option<Finding> {
     Some(Finding::new(&kinds::OWNER_UNKNOWN, says))
 }
 
-/// Returns the kind of a port on which nobody listens, by what is known of the process.
+/// Returns the kind for a port that nobody listens on, by what is known of the process.
 fn refuses(lock: &Lock, facts: &Facts) -> &'static Kind {
     let is_on_windows = lock.file.as_ref().is_ok_and(|file| file.running_in_windows);
     match (lock.pid_alive, facts.system) {

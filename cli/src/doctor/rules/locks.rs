@@ -6,7 +6,7 @@ use crate::doctor::facts::{Answer, Facts, Lock, Probe, System, Trouble};
 use crate::doctor::kinds::{self, Kind};
 use ide_mcp::ide::discovery::{LockFile, Transport};
 
-/// The permission bits by which other users read or change a file.
+/// With these permission bits other users read or change a file.
 const OTHERS: u32 = 0o066;
 
 pub(super) fn look(facts: &Facts, findings: &mut Vec<Finding>) {

@@ -21,7 +21,7 @@ use crate::doctor::kinds::{self, Kind};
 use ide_mcp_lockfile::ago;
 use words::editor;
 
-/// The rules, in the order of the steps in which an agent would fail.
+/// The rules, in the order of the steps that an agent could fail at.
 const RULES: &[fn(&Facts, &mut Vec<Finding>)] =
     &[choice::look, variables::look, directories::look, locks::look, answers::look, duplicates::look];
 
@@ -88,7 +88,7 @@ impl Finding {
     }
 }
 
-/// Returns the name of this editor for a person who has to choose among several, which often have one name.
+/// Returns the name of this editor for a user who must choose among several, often of the same name.
 fn editor_among(lock: &Lock, facts: &Facts) -> String {
     let process = lock.file.as_ref().ok().and_then(|file| file.pid).map(|pid| format!("process {pid}"));
     let age = lock.age(facts.now).map(|age| format!("lock file written {}", ago(age)));

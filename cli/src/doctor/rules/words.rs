@@ -1,4 +1,4 @@
-//! How a finding says what others wrote: quoted, and bounded, whatever is in a lock file.
+//! Quotes what others wrote, bounded, whatever a lock file contains.
 
 use crate::doctor::facts::{Lock, System};
 use ide_mcp::ide::kit::display_line;
@@ -8,7 +8,7 @@ const MOST: usize = 100;
 /// The maximum number of items that a finding lists. Of the others it has the number.
 const LISTED: usize = 5;
 
-/// Returns a path in quotation marks. A backslash, of which a path of Windows has many, stays one.
+/// Returns a path in quotation marks. A backslash stays single, since Windows paths are full of them.
 pub(super) fn said(path: &str) -> String {
     format!("{path:?}").replace(r"\\", r"\")
 }

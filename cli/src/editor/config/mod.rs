@@ -22,10 +22,10 @@ use std::{env, fs};
 /// The size limit: every setting with its default takes 4 KiB, and a larger file is a mistake.
 const MAX_FILE: u64 = 64 * 1024;
 
-/// The similarity from which a known name is offered for an unknown one, as for the options of the command line.
+/// From this similarity on, a known name is offered for an unknown one, as with the options of the command line.
 const SIMILAR: f64 = 0.7;
 
-/// The number of names up to which a message has all of them.
+/// Up to this number of names, a message lists them all.
 const MOST_LISTED: usize = 8;
 
 /// The configuration file.
@@ -46,7 +46,7 @@ pub(crate) struct Config {
 }
 
 impl Config {
-    /// Reads this file, or else the one of the environment. The second does not have to exist.
+    /// Reads this file, or else the one that the environment names, which need not exist.
     ///
     /// # Errors
     /// A text for the person about a file that cannot be read, that others can have written, or that has a fault:
@@ -104,8 +104,8 @@ impl Config {
     }
 }
 
-/// Returns the place of the file by the environment. As the specification of the variable says, a relative path in it
-/// counts for nothing.
+/// Returns where the environment puts the file. As the specification says, a relative path in the variable is
+/// ignored.
 fn path(variable: impl Fn(&str) -> Option<PathBuf>, is_windows: bool) -> Option<PathBuf> {
     let named = |name| variable(name).filter(|path| path.is_absolute());
     let base = if is_windows {
@@ -173,8 +173,8 @@ fn place(text: &str, at: usize) -> (usize, usize) {
     (before.matches('\n').count().saturating_add(1), line.chars().count().saturating_add(1))
 }
 
-/// Says a message of the parser as a person needs it. That about an unknown name has the most similar of the known ones,
-/// or all if they are few.
+/// Rewords a message of the parser for users. For an unknown name it suggests the most similar known one, or lists
+/// all if they are few.
 fn explained(message: &str) -> String {
     let message = message.trim_end().replace('\n', ", ");
     // A name could also be the key of a table, which no setting is.

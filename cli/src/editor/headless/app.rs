@@ -21,7 +21,7 @@ use ide_mcp::ide::{AgentId, Dialect, Selected, Selection, Server};
 use std::io;
 use std::time::Duration;
 
-/// The time for which `quit` and the end of standard input wait for the commands before them.
+/// How long `quit` and the end of standard input wait for the commands before them.
 const FOR_COMMANDS: Duration = Duration::from_secs(5);
 
 #[derive(Debug)]
@@ -51,8 +51,8 @@ struct Ending {
 }
 
 impl Headless {
-    /// Creates the application. Its threads call `wake` after each job on the disk and each program. The loop then has to
-    /// call [`tick`](Self::tick).
+    /// Creates the application. Its threads call `wake` after each job on the disk and each program; the loop must
+    /// then call [`tick`](Self::tick).
     ///
     /// # Errors
     /// Returns the error of the system if it cannot create a thread.
@@ -97,7 +97,7 @@ impl Headless {
         }
     }
 
-    /// Takes the reason of the end if the editor has to end now.
+    /// Returns why the editor must end now, if it must.
     pub(crate) fn end(&mut self, now: Time) -> Option<String> {
         let is_due = |ending: &mut Ending| ending.at <= now || !self.disk.has_own_jobs();
         self.ending.take_if(is_due).map(|ending| ending.reason)
@@ -108,7 +108,7 @@ impl Headless {
         self.ending.is_some()
     }
 
-    /// Returns the time from which on [`end`](Self::end) returns a reason, even if commands still wait.
+    /// Returns when [`end`](Self::end) gives a reason even if commands still wait.
     pub(crate) fn deadline(&self) -> Option<Time> {
         self.ending.as_ref().map(|ending| ending.at)
     }

@@ -60,7 +60,7 @@ pub(crate) enum Command {
 pub(crate) struct Place(u32, u32);
 
 impl Command {
-    /// Parses a line. The error is the end of a message that begins with "line 7 is no command: ".
+    /// Parses a line. The error completes a message that begins with "line 7 is not a command: ".
     pub(crate) fn parse(line: &str) -> Result<Self, String> {
         // serde_json would also read an array, with the members of the object in order and without names.
         if !line.trim_start().starts_with('{') {

@@ -3,8 +3,8 @@
 use ide_mcp::ide::Dialect;
 use ide_mcp::ide::tool::{Tool, ToolSet};
 
-/// The tools that this editor serves, in the order in which it offers them. The others are
-/// `reformat_file`, since the editor formats no file, and `executeCode`.
+/// The tools that this editor serves, in the order of the offer. Two are missing: `reformat_file`, since the editor
+/// does not format files, and `executeCode`.
 const TOOLS: [Tool; 14] = [
     Tool::OpenDiff,
     Tool::GetDiagnostics,

@@ -9,9 +9,9 @@ use std::collections::BTreeMap;
 use std::io;
 use std::time::Duration;
 
-/// The time for which an event waits for room if [`MAX_WAITING`] bytes of events are already waiting.
-/// All agents wait meanwhile. A program that reads the events makes room much faster, even after a diff
-/// of 16 MiB, the largest; a program that makes no room in this time has stopped reading.
+/// How long an event waits for room if [`MAX_WAITING`] bytes of events wait already. All agents wait meanwhile. A
+/// program that reads its events makes room much faster, even after a diff of 16 MiB, the largest one; a program that
+/// makes none in this time has stopped reading.
 const FOR_ROOM: Duration = Duration::from_secs(2);
 
 /// The time limit for the last events to be read: that of a close handshake.
@@ -30,7 +30,7 @@ pub(crate) enum Event<'a> {
         client: Option<String>,
         version: Option<String>,
     },
-    /// A connection that gives the tools of this editor to the model of a client. It is no agent.
+    /// A connection that gives the tools of this editor to a client's model. It is not an agent.
     ModelConnected {
         conn: u64,
         client: Option<String>,
@@ -40,7 +40,7 @@ pub(crate) enum Event<'a> {
         conn: u64,
         pid: Option<u32>,
     },
-    /// The folders in which the agent works.
+    /// The folders that the agent works in.
     Roots {
         conn: u64,
         roots: &'a [Root],
@@ -67,7 +67,7 @@ pub(crate) enum Event<'a> {
         conn: u64,
         uri: &'a str,
     },
-    /// The end of a form. `line` is the number of the line that asked.
+    /// The end of a form. `line` is the line of standard input that opened it.
     FormAnswer {
         line: u64,
         conn: u64,
@@ -114,7 +114,7 @@ pub(crate) enum Event<'a> {
     },
     /// The list of the confirmed edits, oldest first.
     Edits {
-        /// The number of the line on standard input that asked for the list.
+        /// The line of standard input that requested the list.
         line: u64,
         edits: Vec<Listed>,
     },
@@ -146,8 +146,8 @@ pub(crate) enum Event<'a> {
         #[serde(skip_serializing_if = "Option::is_none")]
         problem: Option<&'a str>,
     },
-    /// Counts of the connections since the start that were never let in. Reported every 10 s at most,
-    /// and only if all earlier events have been read.
+    /// How many connections were never authenticated since the start. Reported every 10 s at most, and only once all
+    /// earlier events have been read.
     Unauthenticated {
         refused: u64,
         wrong_tokens: u64,

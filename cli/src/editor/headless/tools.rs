@@ -114,7 +114,7 @@ impl Headless {
                     answer(server, call, moved);
                 });
             }
-            // The server cannot filter what a program says.
+            // The server cannot filter the output of a program.
             ToolCall::Other(call, _) if server.is_paused() => {
                 answer(server, call, Err("the person has paused the editor".into()));
             }

@@ -1,4 +1,4 @@
-//! Reports about connections that were never let in: few, regardless of the number of connections.
+//! Reports about connections that never authenticated: few, however many connections there are.
 
 use ide_mcp::Time;
 use ide_mcp::ide::Unauthenticated;

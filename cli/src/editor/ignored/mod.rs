@@ -18,8 +18,8 @@ const MAX_DEPTH: usize = 256;
 
 /// The rules of the ignore files in and above the open folders.
 ///
-/// The disk thread reads them ([`look`](Self::look)), and the loop asks for a file
-/// ([`hides`](Self::hides)), so that the loop never waits for a disk.
+/// The disk thread reads them ([`look`](Self::look)), and the loop looks files up ([`hides`](Self::hides)), so that the loop
+/// never waits for a disk.
 #[derive(Debug)]
 pub(crate) struct Ignored {
     /// The open folders, each with its real path and the topmost folder whose ignore files count: the
@@ -81,7 +81,7 @@ impl Ignored {
             if self.rules().get(&folder).map_or([None; NAMES.len()], |rules| rules.stamps) == stamps {
                 continue;
             }
-            // The disk is read without the lock, for which the loop can wait.
+            // Read the disk without the lock, since the loop may be waiting for it.
             let read = NAMES.map(|name| rules_of(&folder, name));
             for (stamp, read) in stamps.iter_mut().zip(&read) {
                 if read.is_err() {
@@ -99,8 +99,8 @@ impl Ignored {
         }
     }
 
-    /// Returns true if the rules that were read name this file, or a folder in which it is, and for a
-    /// path that is too long to be compared. Relative paths start at the first folder.
+    /// Whether the rules that were read hide this file or a folder above it. Also true for a path that is too long to
+    /// compare. Relative paths start at the first folder.
     pub(crate) fn hides(&self, path: &str) -> bool {
         if path.len() > MAX_PATH {
             return true;
@@ -160,7 +160,7 @@ impl Ignored {
 }
 
 impl Top {
-    /// Returns true if the patterns of the person name this path, or a folder in which it is.
+    /// Whether the user's patterns hide this path or a folder above it.
     fn hides(&self, path: &Path) -> bool {
         if path == self.real || !path.starts_with(&self.real) {
             return false;

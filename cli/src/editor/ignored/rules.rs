@@ -18,7 +18,7 @@ pub(super) struct Rules {
     pub(super) files: [Option<Gitignore>; NAMES.len()],
 }
 
-/// The state by which a change of a file is noticed: its time and its length.
+/// Shows that a file has changed: its time and its length.
 pub(super) type Stamp = (Option<SystemTime>, u64);
 
 /// The stamp in place of that of a file that could not be read. No file has it, so the next look reads the
@@ -37,7 +37,7 @@ pub(super) fn is_ignored(rules: &[(&PathBuf, &Rules)], path: &Path, is_folder: b
     decided.unwrap_or(false)
 }
 
-/// Returns the stamp of a file. A folder is no ignore file.
+/// Returns the stamp of a file. A folder is not an ignore file.
 pub(super) fn stamp(path: &Path) -> Option<Stamp> {
     let metadata = fs::metadata(path).ok().filter(|metadata| !metadata.is_dir())?;
     Some((metadata.modified().ok(), metadata.len()))
@@ -52,8 +52,8 @@ pub(super) fn rules_of(folder: &Path, name: &str) -> Result<Option<Gitignore>, (
     if matches!(path.try_exists(), Ok(false)) || path.is_dir() {
         return Ok(None);
     }
-    // As for git, a byte order mark is no part of the first line, and a byte that is not UTF-8 concerns
-    // its own line alone.
+    // As in git, a byte order mark is not part of the first line, and a byte that is not UTF-8 spoils only its own
+    // line.
     let bytes = read_bytes(&path).map_err(drop)?;
     let text = String::from_utf8_lossy(&bytes);
     let mut rules = GitignoreBuilder::new(folder);

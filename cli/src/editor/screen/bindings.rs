@@ -1,5 +1,5 @@
-//! The key bindings: one table, from which the line of help and the page of help are made too. The configuration
-//! file changes keys of it, action by action.
+//! The key bindings, in one table, which also feeds the line of help and the page of help. The configuration file
+//! rebinds keys, one action at a time.
 
 use super::keys::Key;
 use super::model::act::{Action, Context};
@@ -64,7 +64,7 @@ const fn bind(
     Binding { keys, within, action, short, help }
 }
 
-/// The bindings in the order in which they are shown. The first match counts.
+/// The bindings, in the order of the help. The first match counts.
 pub(crate) const BINDINGS: &[Binding] = &[
     bind(
         &[Proposal],

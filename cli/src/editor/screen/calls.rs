@@ -107,9 +107,9 @@ impl App {
         });
     }
 
-    /// Returns the problems of one file, or of all open files and those that agents asked for before: for
-    /// an open file those of its text in the editor, for another file those of its text on disk. Leaves
-    /// out files of a kind that is not checked, and fails if no file remains.
+    /// Returns the problems of one file, or of all open files and those that agents wanted before. For an open file
+    /// they are those of its text in the editor, for others those on disk. Leaves out files that are not checked, and
+    /// fails if none remains.
     fn diagnostics(&mut self, is_of_all: bool, found: Vec<Problems>) -> Result<Vec<FileDiagnostics>, String> {
         for document in &mut self.model.documents {
             document.check();

@@ -4,8 +4,7 @@ use super::model::act::{SIDE_BY_SIDE, Shown};
 use super::model::{Focus, Model};
 use ratatui::layout::{Constraint, Layout, Rect};
 
-/// The number of columns from which the list of files is beside the text. With fewer columns, only
-/// one of them is shown.
+/// From this number of columns on, the list of files is beside the text. With fewer, only one of them is shown.
 const TWO_PANES: u16 = 60;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

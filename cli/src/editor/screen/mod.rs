@@ -60,9 +60,9 @@ use view::palette::ColorDepth;
 const WAKER: Token = Token(0);
 const SERVER: Token = Token(1);
 
-/// The time for which a turn takes input, before the agents have their turn.
+/// How long a turn takes input before the agents get theirs.
 const FOR_INPUT: Duration = Duration::from_millis(50);
-/// The time for which the end waits for a disk: that of the close handshakes.
+/// How long the end waits for a disk: as long as for the close handshakes.
 const FOR_DISK: Duration = Duration::from_secs(2);
 
 pub(crate) struct Editor {
@@ -280,8 +280,7 @@ impl Editor {
 
     fn stop(&mut self, now: Time, reason: &str) {
         if cfg!(debug_assertions) {
-            // A panic is one of the ways to end, and a test has to cause it. A release build does not
-            // contain this.
+            // The editor can end by a panic too, and a test must cause one. A release build does not contain this.
             let asked = env::var_os("IDE_MCP_EDITOR_PANICS_AT");
             assert!(asked.is_none_or(|at| at != reason), "asked to panic at {reason}");
         }

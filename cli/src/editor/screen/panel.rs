@@ -8,15 +8,15 @@ use ratatui::layout::Rect;
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// The keys of the panel: they skip what it asks for. Where there is a panel, they mean nothing else.
+/// The keys of the panel, which skip a step. While there is a panel, they mean nothing else.
 pub(crate) const SKIP: [Key; 2] = [f(6), Key::alt('n')];
 
-/// The number of columns from which the panel is beside the editor: 50 of them are left for a diff. With fewer, the
-/// panel is below.
+/// From this number of columns on, the panel is beside the editor: 50 of them are left for a diff. With fewer, it is
+/// below.
 const BESIDE: u16 = 80;
 /// The smallest and the largest number of columns beside the editor, with the line between them.
 const COLUMNS: (u16, u16) = (30, 46);
-/// The number of rows from which there is room for a panel below the editor.
+/// From this number of rows on, there is room for a panel below the editor.
 const BELOW: u16 = 6;
 /// The smallest number of rows of a panel: its title, and what to do.
 const MIN_ROWS: u16 = 2;
@@ -29,7 +29,7 @@ pub(crate) struct Panel {
     pub(crate) title: String,
     /// Stands at the end of the title.
     pub(crate) note: String,
-    /// The paragraphs with their looks. Where there is no room for all, the last ones are shown.
+    /// The paragraphs with their looks. If there is no room for all, the last ones are shown.
     pub(crate) paragraphs: Vec<(Ink, String)>,
 }
 
@@ -86,7 +86,7 @@ impl Beside {
         is_new
     }
 
-    /// Tells the writer that the person skips what it asks for.
+    /// Tells the writer that the user skips this step.
     pub(crate) fn skip(&self) {
         lock(&self.shared).is_skipped = true;
     }

@@ -1,4 +1,4 @@
-//! The thread that reads the terminal, for which the loop must not wait.
+//! Reads the terminal on a thread, because the loop must not wait for it.
 
 use crate::support::keys::Keys;
 use crossterm::event::Event;

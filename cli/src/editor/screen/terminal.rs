@@ -27,7 +27,7 @@ use std::{panic, thread};
 /// Reports of buttons and of dragging (xterm, mode 1002) in place of those of every motion (1003), which
 /// crossterm switches on: each would wake the loop for nothing.
 const DRAGS_ONLY: &str = "\x1b[?1003l\x1b[?1002h";
-/// The time for which the end waits for a terminal that accepts no output.
+/// How long the end waits for a terminal that accepts no output.
 const PATIENCE: Duration = Duration::from_secs(1);
 
 #[derive(Debug)]
@@ -57,7 +57,7 @@ impl Terminal {
 
     /// Takes over the terminal, or takes it back after a stop, during which another process had it.
     pub(crate) fn enter(&mut self) -> io::Result<()> {
-        // The other process has possibly ended the raw mode that crossterm remembers.
+        // The other process may have ended the raw mode that crossterm remembers.
         let _ = terminal::disable_raw_mode();
         terminal::enable_raw_mode()?;
         self.restore.is_taken.store(true, Ordering::SeqCst);
@@ -197,7 +197,7 @@ impl Restore {
         // An error is ignored: without the terminal, nobody can read about it.
         let _ = farewell().map(|bytes| self.writer.write(bytes).recv_timeout(PATIENCE));
         let _ = terminal::disable_raw_mode();
-        // Keys that were meant for the editor have to stay away from the shell.
+        // Keys that were meant for the editor must not reach the shell.
         #[cfg(unix)]
         let _ = rustix::termios::tcflush(io::stdin(), rustix::termios::QueueSelector::IFlush);
     }

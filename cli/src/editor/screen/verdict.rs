@@ -19,7 +19,7 @@ impl App {
         if verdict == Verdict::Reject {
             return self.answer(server, call, Outcome::Rejected);
         }
-        // A second key during the look is no answer to a question that comes after the look.
+        // A second key during the look does not answer a question that appears after it.
         if mem::replace(&mut open.is_looked_at, true) {
             return Ok(());
         }

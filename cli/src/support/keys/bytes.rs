@@ -24,7 +24,7 @@ const MAX_SEQUENCE: usize = 64;
 /// The longest string of a terminal that is dropped as a whole: the answer with a large clipboard (OSC 52). What follows
 /// is read as keys.
 const MAX_STRING: usize = 1 << 20;
-/// The length from which a paste arrives in several events, so that one without an end does not fill the memory.
+/// From this length on, a paste arrives in several events, so that one without an end does not fill the memory.
 const MAX_PASTE: usize = 1 << 20;
 /// The silence after which ESC is the key Esc: what a terminal sends as one sequence arrives together.
 const AFTER_ESCAPE: Duration = Duration::from_millis(50);
@@ -38,12 +38,12 @@ const MIN_PACE: usize = 64;
 const PASTE_BEGINS: &[u8] = b"\x1b[200~";
 const PASTE_ENDS: &[u8] = b"\x1b[201~";
 
-/// The bytes that have arrived and are no event yet.
+/// The bytes that have arrived and are not an event yet.
 #[derive(Debug, Default)]
 pub(crate) struct Bytes {
     pending: Vec<u8>,
     is_pasting: bool,
-    /// The bytes at the beginning of the paste or of the string in which its end was looked for.
+    /// How many bytes of the paste or string have been searched for its end.
     searched: usize,
     /// The number of bytes since the silence began; `None` if it begins now.
     since: Option<usize>,
@@ -56,7 +56,7 @@ enum Found {
     Whole(usize),
     /// This number of bytes that mean nothing to a person.
     Dropped(usize),
-    /// The beginning of something, to which more belongs.
+    /// The beginning of something longer.
     Begun,
 }
 
@@ -152,8 +152,8 @@ impl Bytes {
     }
 }
 
-/// Returns the length of the part of a long paste that can be passed on: up to the last line end, or else up to the last
-/// character. A line end of two bytes stays whole, and so does the end of the paste of which a part has arrived.
+/// Returns how much of a long paste can be passed on: up to the last line end, or else up to the last character. A
+/// line end of two bytes is not split, nor is an end of the paste that has arrived in part.
 fn piece(text: &[u8]) -> usize {
     let text = text.get(..text.len().saturating_sub(PASTE_ENDS.len())).unwrap_or_default();
     match text.iter().rposition(|byte| matches!(byte, b'\r' | b'\n')) {

@@ -123,7 +123,7 @@ impl fmt::Display for Change {
     }
 }
 
-/// The reason for which a file was not written.
+/// Why a file was not written.
 #[derive(Debug)]
 pub(crate) enum NotSaved {
     /// Somebody else has changed it, so it was left alone.
@@ -132,7 +132,7 @@ pub(crate) enum NotSaved {
     Io(io::Error),
     /// It could only have been overwritten, and its old text could not be kept. It is as it was.
     NoCopy {
-        /// The reason for which it could not be replaced.
+        /// Why it could not be replaced.
         why: String,
         error: io::Error,
     },
@@ -246,11 +246,11 @@ pub(crate) fn note(copy: impl fmt::Display, path: impl fmt::Display) -> String {
     format!("{copy} may have the text of {path} before a write that was cut short: compare and remove it")
 }
 
-/// The reason for which there is no directory for the state of programs.
+/// Why there is no directory for the state of programs.
 pub(crate) const NO_STATE_DIR: &str =
     if cfg!(windows) { "LOCALAPPDATA is not set" } else { "neither XDG_STATE_HOME nor HOME is set" };
 
-/// Returns the directory in which programs keep their state, or `None` if the environment has none.
+/// Returns the directory for the state of programs, or `None` if the environment has none.
 pub(crate) fn state_dir() -> Option<PathBuf> {
     state_dir_in(|name| env::var_os(name).map(Into::into), cfg!(windows))
 }
@@ -344,8 +344,8 @@ fn copies(state: &Path) -> PathBuf {
     state.join("ide-mcp")
 }
 
-/// Returns a name as the files beside it repeat it. A name that is too long, or not Unicode, is told apart from
-/// others by its hash.
+/// Returns a name for use in those of the files beside it. A name that is too long, or not Unicode, is replaced by
+/// its hash.
 fn spelling(name: &OsStr) -> String {
     match name.to_str().filter(|name| name.len() <= MAX_NAME) {
         Some(name) => name.to_owned(),
@@ -353,8 +353,8 @@ fn spelling(name: &OsStr) -> String {
     }
 }
 
-/// Returns a hash for the name of a file that a later release has to find again: the first half of SHA-1. The hash
-/// of the standard library can be another one in the next release of Rust.
+/// Returns a hash for the name of a file that a later release must find again: the first half of SHA-1. That of the
+/// standard library may change with the next release of Rust.
 pub(crate) fn fixed_hash(bytes: &[u8]) -> String {
     let digest = Sha1::digest(bytes);
     let half = digest.iter().take(8).fold(0_u64, |half, byte| half << 8 | u64::from(*byte));
@@ -437,9 +437,9 @@ enum Access<'a> {
     Like(&'a Permissions),
 }
 
-/// The reason for which a file was not replaced.
+/// Why a file was not replaced.
 enum NotReplaced {
-    /// It has to be overwritten in place, for this reason.
+    /// It must be overwritten in place, and this is why.
     InPlace(String),
     Failed(NotSaved),
 }
@@ -586,8 +586,8 @@ impl<S: Steps> Save<'_, S> {
         }
     }
 
-    /// Writes the new text over the old one, of which a copy is on disk by then. Cuts the file last: as long as it
-    /// has its old length, the old text has its room on the disk.
+    /// Writes the new text over the old one, whose copy is on disk by then. Cuts the file last: until then the old
+    /// text keeps its room on the disk.
     fn overwrite(
         &mut self,
         place: &Place,
@@ -605,7 +605,7 @@ impl<S: Steps> Save<'_, S> {
             if self.fill(&mut old.file, &before).is_err() {
                 return Err(NotSaved::Damaged { error, copy });
             }
-            // The text is the old one, and so is its time: nobody has to read it again.
+            // The text is the old one, and so is its time: nobody needs to read it again.
             let times = old.metadata.modified().map(|modified| FileTimes::new().set_modified(modified));
             let _ = times.and_then(|times| old.file.set_times(times));
             let _ = self.steps.remove(&copy);

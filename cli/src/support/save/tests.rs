@@ -21,14 +21,14 @@ enum Trouble {
     Kill,
 }
 
-/// Steps of the system, of which one fails.
+/// Steps of the system, one of which fails.
 #[derive(Debug, Default)]
 struct Watched {
     log: Vec<&'static str>,
-    /// What happens at which step.
+    /// What goes wrong at which step.
     troubles: Vec<(usize, Trouble)>,
     is_dead: bool,
-    /// A folder in which nothing can be created, as for a user who may not write to it.
+    /// A folder where nothing can be created, as for a user who may not write to it.
     closed: Option<PathBuf>,
     /// A file that somebody else writes while the new text is on its way to the disk.
     meddled: Option<PathBuf>,
@@ -206,7 +206,7 @@ fn text_is_on_the_disk_before_its_name() {
     assert_eq!((room.text(), room.others()), (Some(b"closed".into()), 0));
 }
 
-/// A socket cannot be synced, so the system is asked.
+/// A socket cannot be synced, so this asks the system.
 #[cfg(unix)]
 #[test]
 fn syncing_asks_the_system() {
@@ -237,7 +237,7 @@ fn check(old: Option<&[u8]>, new: &[u8], setup: &Setup, trouble: Option<(usize, 
     let is_killed = watched.is_dead;
     let failed_at = trouble.and_then(|(step, _)| watched.log.get(step).copied());
     if !is_killed {
-        // A failure leaves the old text or the new one, and says which.
+        // A failure leaves the old text or the new one, and reports which.
         let expected = if done.is_ok() { Some(new) } else { old };
         assert_eq!(now.as_deref(), expected, "{about}");
         assert_eq!(room.others(), usize::from(failed_at == Some("remove")), "{about}");
@@ -400,7 +400,7 @@ fn file_is_removed_as_it_was_seen() {
     let refused = steps(&room, &mut watched).unwrap_err();
     assert!(matches!(refused, NotSaved::Changed(Change::Changed)), "{refused:?}");
     assert_eq!((room.text().as_deref(), room.others()), (Some(&b"of somebody else"[..]), 0));
-    // A pipe or a link in its place is no such file, whatever it leads to.
+    // A pipe or a link in its place does not count, whatever it leads to.
     #[cfg(unix)]
     {
         fs::write(room.folder.join("other"), "seen").unwrap();
@@ -642,7 +642,7 @@ fn unusual_names_are_written() {
     assert_eq!(save(&fifo, b"x", None).unwrap_err().to_string(), "it is no file");
 }
 
-/// A later release of this program, built with another Rust, has to find what this one has left behind.
+/// A later release of this program, built with another Rust, must find what this one has left behind.
 #[test]
 fn name_of_what_is_left_behind_never_changes() {
     let long = "ü".repeat(127);

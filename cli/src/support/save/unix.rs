@@ -15,7 +15,7 @@ pub(super) fn stamp(metadata: &Metadata) -> Stamp {
     Stamp(written, [metadata.dev(), metadata.ino(), metadata.len()])
 }
 
-/// Creates a folder, and those above it, into which only this user can look.
+/// Creates a folder, and those above it, that only this user can look into.
 pub(crate) fn create_private(folder: &Path) -> io::Result<()> {
     DirBuilder::new().recursive(true).mode(0o700).create(folder)
 }
@@ -35,7 +35,7 @@ pub(super) fn at_once() -> OpenOptions {
     options
 }
 
-/// Returns the reason for which another file cannot stand in the place of this one.
+/// Returns why another file cannot replace this one.
 pub(super) fn not_replaceable(metadata: &Metadata) -> Option<&'static str> {
     if metadata.nlink() > 1 {
         Some("it has other names")

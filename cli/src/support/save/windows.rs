@@ -27,8 +27,7 @@ pub(super) fn at_once() -> OpenOptions {
     OpenOptions::new()
 }
 
-/// Returns the reason for which another file cannot stand in the place of this one: its access list, its streams and its
-/// attributes would be gone.
+/// Returns why another file cannot replace this one: its access list, its streams and its attributes would be gone.
 #[allow(clippy::unnecessary_wraps, reason = "on Unix a file can be replaced")]
 pub(super) const fn not_replaceable(_: &Metadata) -> Option<&'static str> {
     Some("a new file would not have its access list")

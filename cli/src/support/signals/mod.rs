@@ -15,11 +15,11 @@ pub(crate) use system::{is_ignored, on_signals, stop};
 pub(crate) enum Meaning {
     /// The size of the terminal has changed.
     Resized,
-    /// The process has to stop and leave the terminal to the shell.
+    /// The process must stop and leave the terminal to the shell.
     Stop,
     /// The process continues after a stop.
     Continued,
-    /// The process has to end. The text is the name of the signal.
+    /// The process must end. The text is the name of the signal.
     End(&'static str),
 }
 
@@ -32,8 +32,8 @@ pub(crate) enum Meaning {
 pub(crate) fn on_signal(mut act: impl FnMut() -> bool + Send + 'static) -> io::Result<()> {
     let mut handled = vec![INTERRUPT];
     handled.extend(ENDS.into_iter().filter(|signal| !(is_hangup(*signal) && is_ignored(*signal))));
-    // A terminal that closes can send SIGHUP twice, and the end of a login sends it behind SIGTERM: that is no
-    // second request of the person.
+    // A terminal that closes can send SIGHUP twice, and the end of a login sends it behind SIGTERM: that is not a
+    // second request of the user.
     let mut is_ending = false;
     on_signals(&handled, move |signal| {
         (std::mem::replace(&mut is_ending, true) && is_hangup(signal)) || act()

@@ -1,5 +1,5 @@
-//! The removal of tokens from recorded bytes: in a head or in a message, masked or not, in
-//! fragments or not, and wherever a read ends.
+//! Removes tokens from recorded bytes: in a head or in a message, masked or not, fragmented or not, and wherever a
+//! read ends.
 //!
 //! A star replaces each byte of a token, so that the length stays. The redactor holds back a
 //! possible beginning of a token until its next bytes arrive. These are few bytes, and most often
@@ -57,7 +57,7 @@ struct Trace {
     star: u8,
 }
 
-/// The number of bytes from which on a text that begins like a token is taken for a part of the token.
+/// From this number of bytes on, a text that begins like a token is taken for part of it.
 const SUSPICIOUS: usize = 8;
 
 const SWITCHING: &[u8] = b"HTTP/1.1 101";

@@ -7,7 +7,7 @@ use crate::support::Shell;
 use ide_mcp::ide::discovery::locate::Source;
 use ide_mcp_lockfile::Unknown;
 
-/// Makes the facts those of Windows: no modes, and a process of which nothing is known.
+/// Turns the facts into those of Windows: no modes, and a process we know nothing about.
 fn on_windows(f: &mut Facts, logical: &str, canonical: &str, folder: &str) {
     (f.system, f.shell, f.here) = (System::Windows, Shell::PowerShell, here(logical, canonical));
     for directory in f.directories.as_mut().unwrap() {
@@ -167,7 +167,7 @@ fn findings_of_windows_are_in_its_words() {
     }
 }
 
-/// Windows has no modes, so no finding speaks of one.
+/// Windows has no modes, so no finding mentions one.
 #[test]
 fn rights_of_windows_are_no_mode() {
     let mut facts = sound();

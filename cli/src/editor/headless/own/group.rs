@@ -9,7 +9,7 @@ use windows as system;
 #[cfg(unix)]
 use unix as system;
 
-/// The group of a program that runs. It has to be waited for or ended.
+/// The process group of a running program. You must wait for it or end it.
 #[derive(Debug)]
 pub(super) struct Group(system::Group);
 

@@ -1,5 +1,5 @@
-//! The tools of the person's own: each call runs a program, without a shell. The arguments of the call are its
-//! standard input, so nothing that an agent says becomes a part of a command.
+//! The user's own tools: each call runs a program, without a shell. The arguments of the call go to its standard
+//! input, so nothing that an agent sends becomes part of a command.
 //!
 //! ```text
 //!   Waiting ──▶ Running ──▶ Over: exited, too late, too much output, or its call has ended
@@ -390,7 +390,7 @@ mod tests {
         }
         let missing = run(&["./none".into()], &temp_dir(), "", &Arc::new(Mutex::new(Stage::Waiting)), limits);
         assert!(missing.unwrap_err().starts_with("\"./none\" cannot be started: "));
-        // A batch file, by the extensions of PATHEXT. What an agent says is its input alone.
+        // A batch file, found by the extensions of PATHEXT. The agent's text is only its input.
         let temp = crate::support::temp::private_temp_dir();
         std::fs::write(temp.path().join("tool.cmd"), "@echo off\r\nset /p A=\r\necho %1 %A%\r\n").unwrap();
         let stage = Arc::new(Mutex::new(Stage::Waiting));

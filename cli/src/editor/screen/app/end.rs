@@ -32,7 +32,7 @@ impl App {
         }
     }
 
-    /// Returns the name of the key by which the person ended the editor.
+    /// Returns the name of the key that ended the editor.
     pub(crate) fn quit_key(&self) -> String {
         self.quit_by.map_or_else(|| self.model.keys.key(Action::Quit, false), |key| name(key, false))
     }

@@ -140,7 +140,7 @@ impl App {
             if let Err(problem) = &written {
                 app.model.save_failed(problem.clone());
                 app.quitting = Quitting::No;
-                // The save has possibly failed because the file has changed.
+                // Maybe the save failed because the file has changed.
                 app.look();
             }
             then(app, server, written.map(drop));

@@ -52,23 +52,23 @@ pub(crate) struct App {
     sent: Option<(String, u64, std::ops::Range<usize>)>,
     /// The time of the next look at the disk; `None` during a look.
     watch_at: Option<Time>,
-    /// True if another look has to follow the current one.
+    /// True if another look must follow the current one.
     looks_again: bool,
     check_at: Option<Time>,
-    /// The times at which the unfolded folders were last changed.
+    /// When the unfolded folders were last changed.
     folder_times: BTreeMap<PathBuf, Option<SystemTime>>,
-    /// The rules by which files are marked as hidden in the list.
+    /// The version of the rules that mark files as hidden in the list.
     rules: u64,
     /// The problem of the lock file, which is printed once more at the end.
     pub(crate) lock_problem: Option<String>,
-    /// The whole screen, of which [`Model::size`] is what the panel leaves.
+    /// The whole screen. [`Model::size`] is what the panel leaves of it.
     screen: (u16, u16),
     /// The panel next to the editor, if there is one.
     pub(crate) beside: Option<Beside>,
-    /// True if the screen has to be drawn.
+    /// True if the screen must be drawn.
     pub(crate) stale: bool,
     pub(crate) quitting: Quitting,
-    /// The last key by which the person asked to end the editor.
+    /// The key last pressed to end the editor.
     quit_by: Option<Key>,
 }
 
@@ -92,8 +92,8 @@ pub(crate) enum Flow {
 }
 
 impl App {
-    /// Creates the application. It calls `wake` when the disk thread has finished a job and
-    /// [`tick`](Self::tick) has to be called.
+    /// Creates the application. It calls `wake` when the disk thread has finished a job; then call
+    /// [`tick`](Self::tick).
     ///
     /// # Errors
     /// Returns the error of the system if it cannot create a thread.

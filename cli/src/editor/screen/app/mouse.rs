@@ -17,7 +17,7 @@ impl App {
             MouseEventKind::ScrollUp => self.model.scroll(-3, shown(&self.model)),
             MouseEventKind::ScrollDown => self.model.scroll(3, shown(&self.model)),
             MouseEventKind::Down(MouseButton::Left) => {
-                // A click is no answer to a question.
+                // A click does not answer a question.
                 self.model.close_prompt();
                 return self.press(Position { x: column, y: row }, modifiers.contains(KeyModifiers::SHIFT));
             }

@@ -11,8 +11,8 @@ use std::mem;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// The interval between two looks at the disk, which find the changes of open files and folders. An
-/// agent that has written a file asks for its problems, and that call looks at the disk at once.
+/// How often the disk is looked at for changes of open files and folders. An agent that has written a file asks for
+/// its problems, and that call looks at once.
 const WATCH: Duration = Duration::from_secs(1);
 
 impl App {
@@ -53,7 +53,7 @@ impl App {
         );
     }
 
-    /// Returns the state to which the disk is compared.
+    /// Returns the state to compare the disk with.
     pub(crate) fn seen(&self) -> Known {
         let files = self.model.documents.iter().map(|document| (document.real.clone(), document.seen));
         let is_open = |real: &Path| self.model.documents.iter().any(|document| document.real == real);

@@ -14,7 +14,7 @@ const MAX_FILES: usize = 2000;
 /// The contents of folders.
 #[derive(Debug)]
 pub(crate) struct Listing {
-    /// The times at which the folders were last changed.
+    /// When the folders were last changed.
     pub(crate) times: BTreeMap<PathBuf, Option<SystemTime>>,
     pub(crate) entries: BTreeMap<PathBuf, Vec<Listed>>,
     /// The [version](Folders::rules_version) of the rules before the listing.
@@ -32,7 +32,7 @@ pub(crate) fn list_all(folders: &Folders, which: impl IntoIterator<Item = PathBu
     Listing { times, entries, rules }
 }
 
-/// Returns a path in a folder, for which the ignore files of the folder count.
+/// Returns a path in a folder that the ignore files of the folder apply to.
 pub(super) fn entry_of(folder: &Path) -> PathBuf {
     folder.join("entry")
 }

@@ -25,7 +25,7 @@ use std::time::SystemTime;
 #[derive(Debug)]
 pub(crate) struct Disk {
     pub(crate) folders: Folders,
-    /// What each file held before and after the writes of which the screen has possibly not heard yet, oldest first.
+    /// What each file held before and after writes that the screen may not know about yet, oldest first.
     written: BTreeMap<PathBuf, Vec<Seen>>,
     asked: Asked,
     edits: Edits,
@@ -63,8 +63,8 @@ impl Disk {
         written.map_err(|error| self.not_saved(real, &error))
     }
 
-    /// Returns the sentence about a file that was not written. The name comes before the reason: both have to fit
-    /// into a status line.
+    /// Returns the message about a file that was not written. The name is before the reason: both must fit into a
+    /// status line.
     fn not_saved(&self, real: &Path, error: &NotSaved) -> String {
         let label = self.folders.label(real);
         match error {
@@ -98,17 +98,17 @@ pub(crate) struct Known {
     pub(crate) files: Vec<(PathBuf, Seen)>,
     /// The unfolded folders.
     pub(crate) folders: BTreeMap<PathBuf, Option<SystemTime>>,
-    /// The [version](Folders::rules_version) of the rules by which files are hidden.
+    /// The [version](Folders::rules_version) of the rules that hide files.
     pub(crate) rules: u64,
 }
 
 /// The problems of a file as it is on disk.
 #[derive(Debug)]
 pub(crate) struct Problems {
-    /// The file: in the spelling of the request, or its path if an agent asked for it before.
+    /// The file, as the request spelled it; or its path, if an agent wanted it before.
     pub(crate) name: String,
     pub(crate) real: PathBuf,
-    /// The problems, or the reason for which the editor does not have them.
+    /// The problems, or why the editor does not have them.
     pub(crate) on_disk: Result<Vec<Diagnostic>, String>,
 }
 
@@ -171,8 +171,8 @@ pub(crate) fn reread(real: &Path) -> Result<(String, Seen), String> {
     Ok((text, seen))
 }
 
-/// Returns the problems of this file in the open folders. Without a file, returns those of the files for
-/// which agents asked before.
+/// Returns the problems of this file in the open folders; without a file, those of the files that agents wanted
+/// before.
 pub(crate) fn problems(disk: &mut Disk, uri: Option<String>) -> Result<Vec<Problems>, String> {
     if let Some(name) = uri {
         let file = disk.folders.find_for_agent(&name)?;
@@ -275,7 +275,7 @@ mod tests {
         let why = if cfg!(windows) { "Access denied" } else { "Is a directory" };
         assert!(refused.starts_with(&format!("src was not saved: {why}")), "{refused}");
 
-        // The screen hears of a write later, and meanwhile asks for others.
+        // The screen learns of a write later, and starts others meanwhile.
         let file = root.join("p/queue.txt");
         let first = disk.save(&file, "1", Seen::ABSENT).unwrap();
         let second = disk.save(&file, "2", Seen::ABSENT).unwrap();
@@ -286,7 +286,7 @@ mod tests {
             assert!(refused.starts_with("queue.txt was not saved: it ") && refused.ends_with(" on disk"));
         }
         assert_eq!(fs::read_to_string(&file).unwrap(), "of somebody else");
-        // A text that this editor once wrote is no reason to write over it: somebody put it back.
+        // That this editor once wrote this text does not allow writing over it: somebody put it back.
         let theirs = Seen::now(&file);
         fs::write(&file, "3").unwrap();
         assert!(disk.save(&file, "4", theirs).is_err());

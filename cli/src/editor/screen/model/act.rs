@@ -8,10 +8,10 @@ use super::{Confirm, Focus, Model, Page, PageKind, Tone};
 use crate::editor::diffs::Verdict;
 use crate::editor::screen::review;
 
-/// The number of columns from which a diff can be shown side by side.
+/// From this number of columns on, a diff can be shown side by side.
 pub(crate) const SIDE_BY_SIDE: u16 = 100;
 
-/// A context in which keys have a meaning.
+/// Where a key is pressed, which decides what it means.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Context {
     Files,

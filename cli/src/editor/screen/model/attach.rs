@@ -1,9 +1,9 @@
-//! The ways in which an agent attaches to this editor.
+//! How an agent attaches to this editor.
 
 use crate::editor::neighbors::Neighbor;
 use crate::support::Shell;
 
-/// The name and the port of this editor, and the other editors among which an agent has to choose.
+/// The name and the port of this editor, and the other editors that an agent must choose among.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Attach {
     pub(crate) name: String,
@@ -23,8 +23,8 @@ impl Attach {
         format!("port {} · {}{among}", self.port, self.name)
     }
 
-    /// Returns the commands by which a person attaches an agent, as words, each with its effect. The
-    /// option and the variable are measured (docs/protocol.md, "The lock file").
+    /// Returns the commands that attach an agent, as words, each with its effect. The option and the variable are
+    /// measured (docs/protocol.md, "The lock file").
     pub(crate) fn ways(&self, shell: Shell) -> Vec<(Vec<String>, String)> {
         let own_name = !self.neighbors.iter().any(|neighbor| neighbor.name == self.name);
         let words = |command: &str| command.split(' ').map(str::to_owned).collect();
@@ -39,7 +39,7 @@ impl Attach {
         alone.into_iter().chain(by_name).chain(by_port).collect()
     }
 
-    /// Returns the reason for which the commands are needed, if an agent does not find this editor by itself.
+    /// Returns why the commands are needed, if agents do not find this editor by themselves.
     pub(crate) fn warning(&self) -> Option<String> {
         let count = self.count();
         (!self.is_alone()).then(|| format!("{count} editors here: claude --ide attaches to none of them."))

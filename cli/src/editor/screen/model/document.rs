@@ -107,7 +107,7 @@ impl Document {
     }
 
     /// Records the outcome of writing the first text of [`saving`](Self::saving): what the file holds by then, or
-    /// `None` for a failure. It has possibly failed because of a change that the attributes of the file do not show.
+    /// `None` for a failure. Maybe it failed because of a change that the attributes of the file do not show.
     pub(crate) fn saved(&mut self, written: Option<Seen>) {
         if self.saving.is_empty() {
             return;

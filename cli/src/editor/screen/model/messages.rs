@@ -25,7 +25,7 @@ pub(crate) struct Happened {
 pub(crate) struct Message {
     pub(crate) text: String,
     pub(crate) tone: Tone,
-    /// The time at which the message leaves; `None` if it stays until a key.
+    /// When the message goes; `None` if it stays until a key.
     until: Option<Time>,
     /// True for a failed save, which no other message hides: a text that the person takes for saved is lost.
     is_failed_save: bool,
@@ -63,12 +63,12 @@ impl Model {
     /// Shows that a save has failed until a key, and adds it to the log.
     pub(crate) fn save_failed(&mut self, text: String) {
         self.remember(None, text.clone());
-        // The question that this hides is not asked any more.
+        // A hidden question is withdrawn.
         self.confirm = None;
         self.message = Some(Message { text, tone: Tone::Bad, until: None, is_failed_save: true });
     }
 
-    /// Shows a message, unless a failed save is shown. A question that is not shown is not asked either.
+    /// Shows a message, unless a failed save is shown. A question that is not shown is withdrawn.
     fn show_message(&mut self, message: Message) {
         if self.message.as_ref().is_some_and(|shown| shown.is_failed_save) {
             self.confirm = None;
@@ -108,7 +108,7 @@ impl Model {
         message.is_some() || activity.is_some()
     }
 
-    /// Returns the time at which the next message leaves.
+    /// Returns when the next message goes.
     pub(super) fn expires(&self) -> Option<Time> {
         let message = self.message.as_ref().and_then(|message| message.until);
         let activity = self.activity.as_ref().map(|(_, until)| *until);

@@ -39,11 +39,10 @@ use std::time::Duration;
 use tree::Tree;
 use written::WrittenFiles;
 
-/// The time for which keys that decide or type are ignored after something has come to the front
-/// without a request of the person. A person who presses such a key at that moment means the
-/// previous contents of the screen.
+/// How long keys that decide or type are ignored after something came to the front by itself. A user who presses such
+/// a key at that moment means what was there before.
 const GRACE: Duration = Duration::from_millis(500);
-/// The time after a typed key in which no proposal interrupts the person.
+/// After a typed key, no proposal interrupts the user for this time.
 const TYPING: Duration = Duration::from_secs(3);
 
 #[derive(Debug)]
@@ -54,7 +53,7 @@ pub(crate) struct Model {
     pub(crate) size: (u16, u16),
     pub(crate) keys: Keymap,
     pub(crate) theme: Theme,
-    /// The shell for which lines are shown.
+    /// The shell that lines are written for.
     pub(crate) shell: Shell,
     /// The configuration file that was read, or that would be; `None` if there can be none.
     pub(crate) config: Option<Source>,
@@ -80,7 +79,7 @@ pub(crate) struct Model {
     pub(crate) attach: Option<Attach>,
     /// True if agents receive nothing of the editor.
     pub(crate) is_paused: bool,
-    /// Counts of the connections that were never let in.
+    /// How many connections were never authenticated.
     pub(crate) unauthenticated: Unauthenticated,
     /// The number of wrong tokens when the person last opened the page of the activity.
     pub(crate) read_wrong_tokens: u64,
@@ -100,7 +99,7 @@ pub(crate) struct Model {
     /// The text that was cut or copied.
     clip: String,
     typed: Option<Time>,
-    /// The time from which keys that decide or type count.
+    /// From then on, keys that decide or type count.
     live: Time,
     /// The message about the end, if the editor ends.
     pub(crate) stopping: Option<String>,
@@ -227,7 +226,7 @@ impl Model {
         self.live <= self.now
     }
 
-    /// Returns the time at which the screen changes without an event.
+    /// Returns when the screen changes without an event.
     pub(crate) fn deadline(&self) -> Option<Time> {
         let live = (!self.is_live()).then_some(self.live);
         live.into_iter().chain(self.expires()).min()

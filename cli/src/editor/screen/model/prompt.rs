@@ -7,7 +7,7 @@ use super::request::Request;
 use super::{Confirm, Focus, Model, Tone};
 use std::path::Path;
 
-/// The longest text, in bytes, in which the matches are counted: each key counts them anew.
+/// The longest text, in bytes, whose matches are counted: each key counts them anew.
 const COUNTED: usize = 1024 * 1024;
 
 #[derive(Clone, Debug)]

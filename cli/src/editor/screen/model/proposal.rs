@@ -121,7 +121,7 @@ impl Proposed {
         }
     }
 
-    /// Returns true if an acceptance writes over a text that the person can neither see nor was asked about.
+    /// Whether accepting would write over a text that the user neither sees nor has confirmed.
     fn covers_unknown(&self) -> bool {
         !self.covered.is_empty() && self.covered != self.known
     }
@@ -181,15 +181,14 @@ impl Proposed {
         is_decided
     }
 
-    /// Returns the outcome that accepts the hunks that were not rejected; `None` if the file has changed and
-    /// the person was not [asked](Self::ask).
+    /// Returns the outcome that accepts the hunks that were not rejected; `None` if the file has changed and the user
+    /// has not [confirmed](Self::ask).
     pub(crate) fn accepted(&self) -> Option<Outcome> {
         let outcome = self.review.outcome(review::Verdict::Accepted).ok();
         outcome.filter(|_| !self.covers_unknown())
     }
 
-    /// Returns the question to the person about the changed file. The next acceptance, by `key`, is the answer, so
-    /// the proposal has to be shown.
+    /// Returns the question about the changed file. Pressing `key`, which accepts, answers it, so show the proposal.
     pub(crate) fn ask(&mut self, key: &str) -> String {
         self.review.confirm();
         self.known.clone_from(&self.covered);

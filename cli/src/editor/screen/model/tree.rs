@@ -36,7 +36,7 @@ pub(crate) enum RowKind {
     Note,
 }
 
-/// An entry of a folder. The entries come in the order in which they are shown.
+/// An entry of a folder. They are sorted as they are shown.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Listed {
     pub(crate) name: String,
@@ -54,7 +54,7 @@ impl Tree {
         Self { roots, unfolded, ..Self::default() }
     }
 
-    /// Returns a path as a person types it: below the first folder, at which relative paths start, or whole.
+    /// Returns a path as you would type it: relative to the first folder, or whole.
     pub(crate) fn typed<'a>(&self, path: &'a Path) -> &'a Path {
         self.roots.first().and_then(|root| path.strip_prefix(root).ok()).unwrap_or(path)
     }
@@ -128,15 +128,15 @@ impl Tree {
         self.cursor = self.cursor.saturating_add_signed(by).min(self.rows.len().saturating_sub(1));
     }
 
-    /// Folds or unfolds a folder. The tree has to be refreshed afterwards.
+    /// Folds or unfolds a folder. Refresh the tree afterwards.
     pub(crate) fn toggle(&mut self, folder: &Path) {
         if !self.unfolded.remove(folder) {
             self.unfolded.insert(folder.to_owned());
         }
     }
 
-    /// Folds the folder at the cursor, or goes to the folder that contains the row. Returns true if
-    /// the tree has to be refreshed.
+    /// Folds the folder at the cursor, or goes to the folder that contains the row. Returns true if the tree must be
+    /// refreshed.
     pub(crate) fn fold(&mut self) -> bool {
         let Some(row) = self.current() else { return false };
         // The kind of the row has the state of the last refresh.

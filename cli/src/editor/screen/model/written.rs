@@ -29,12 +29,12 @@ impl WrittenFiles {
         self.files.iter()
     }
 
-    /// Returns the index of the file on which the keys act.
+    /// Returns the index of the file that the keys act on.
     pub(crate) const fn cursor(&self) -> usize {
         self.cursor
     }
 
-    /// Returns the file on which the keys act.
+    /// Returns the file that the keys act on.
     pub(crate) fn current(&self) -> Option<&Written> {
         self.files.get(self.cursor)
     }

@@ -11,7 +11,7 @@ pub(crate) enum Outcome {
     Rejected,
 }
 
-/// The reason for which a review has no outcome yet.
+/// Why a review has no outcome yet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Unfinished {
     /// The base has changed since the review began, and the person has not confirmed the change.

@@ -72,8 +72,7 @@ impl Review {
         self.hunks.get_mut(hunk).map(|hunk| hunk.verdict = verdict).is_some()
     }
 
-    /// Returns the base with the hunks for which `is_chosen` returns true. Its arguments are the index of a
-    /// hunk and the hunk.
+    /// Returns the base with the hunks that `is_chosen` returns true for. It gets the index of a hunk and the hunk.
     pub(crate) fn apply(&self, mut is_chosen: impl FnMut(usize, &Hunk) -> bool) -> String {
         let (mut text, mut at) = (String::new(), 0);
         for (index, hunk) in self.hunks.iter().enumerate() {

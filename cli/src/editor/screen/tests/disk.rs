@@ -17,7 +17,7 @@ fn diff(desk: &Desk, name: &str, contents: &str) -> OpenDiff {
     OpenDiff::new(desk.path(name), contents, name)
 }
 
-/// Creates a desk with an open `a.txt`, into which "x" was typed, on a disk that hangs.
+/// Creates a desk with an open `a.txt` with "x" typed into it, on a disk that hangs.
 fn dirty() -> Desk {
     let mut desk = Desk::new(&[("a.txt", "alpha\n"), ("b.txt", "beta\n")]);
     desk.open("a.txt");
@@ -130,7 +130,7 @@ fn failed_save_cancels_quit() {
     assert!(desk.app.model.log.iter().any(|happened| happened.text.contains("deleted on disk")));
 }
 
-/// A failed save stays in sight until a key, whatever else happens, and whoever asked for the save.
+/// A failed save stays visible until a key, whatever else happens, and whoever wanted the save.
 #[test]
 fn failed_save_outranks_every_message() {
     for is_of_an_agent in [false, true] {
@@ -157,7 +157,7 @@ fn failed_save_outranks_every_message() {
         desk.wait(60_000);
         desk.shows(shown);
         assert!(desk.app.model.log.iter().any(|happened| happened.text.contains("another error")));
-        // A question that cannot be shown is not asked: the next key answers none.
+        // A question that cannot be shown is withdrawn: the next key does not answer it.
         desk.keys("\x1b[C");
         desk.app.model.say(Tone::Plain, "another message");
         desk.shows("another message");

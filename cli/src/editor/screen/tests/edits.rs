@@ -7,8 +7,8 @@ use std::fs;
 
 const F11: &str = "\x1b[23~";
 
-/// Writes files as an agent in auto mode does: the agent asks for the problems of each file before the write,
-/// and for all problems after the last write.
+/// Writes files as an agent in auto mode does: it asks for the problems of each file before the write, and for all
+/// problems after the last one.
 fn write(desk: &mut Desk, agent: usize, files: &[(&str, &str)]) {
     for (name, text) in files {
         let uri = uri_unencoded(&desk.path(name));

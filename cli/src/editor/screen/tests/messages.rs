@@ -1,5 +1,5 @@
-//! The messages on which a person has to act are whole on a screen of 80 columns, beside everything else that the
-//! status line shows, and however long the names are.
+//! Messages that call for action are whole on a screen of 80 columns, whatever else the status line shows, and
+//! however long the names are.
 
 use super::Desk;
 use super::review::propose;
@@ -27,7 +27,7 @@ fn busy(name: &str) -> Desk {
 
 #[test]
 fn messages_to_act_on_are_whole() {
-    // The steps of the person, and the text on which the person acts; the name of a file follows it.
+    // What the user does, and the text that tells them; the name of a file follows it.
     type Steps = fn(&mut Desk, &str);
     let cases: &[(&str, Steps, &str)] = &[
         ("quit, not saved", |desk, _| desk.keys("x\x1b[1;2B\x11"), "^Q again ends the editor; not saved: "),

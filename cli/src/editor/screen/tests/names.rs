@@ -41,7 +41,7 @@ fn typed_name_can_end_with_a_place() {
         ("a mistyped file", "b.txt:2", "b.txt", " 1:1", "b.txt does not exist: ^S creates it"),
         ("a new file", "c.txt", "c.txt", " 1:1", "c.txt is a new file: ^S creates it"),
     ];
-    // On Windows a colon is no part of a name.
+    // On Windows a name cannot have a colon.
     let of_posix: &[(&str, &str, &str, &str, &str)] = &[
         ("a file with a colon", "odd:7", "odd:7", " 1:1", ""),
         ("a line of that file", "odd:7:2", "odd:7", " 2:1", ""),

@@ -96,7 +96,7 @@ fn change_on_disk_is_found_at_acceptance() {
     assert!(desk.result(asked).is_some());
 }
 
-/// Ten lines, of which the proposal changes the second and the eighth.
+/// Ten lines. The proposal changes the second and the eighth.
 pub(super) const TEN: &str = "1\n2\n3\n4\n5\n6\n7\n8\n9\n10\n";
 pub(super) const TWO_CHANGES: &str = "1\nzwei\n3\n4\n5\n6\n7\nacht\n9\n10\n";
 

@@ -26,7 +26,7 @@ fn texts() -> Vec<(&'static str, String)> {
 /// Returns the first character at the cursor of the screen.
 fn at_cursor(frame: &Frame) -> char {
     let (x, y) = frame.cursor.unwrap_or_else(|| panic!("no cursor:\n{}", frame.rows().join("\n")));
-    // The second cell of a wide character is no place of the cursor.
+    // The cursor is never on the second cell of a wide character.
     assert!(x == 0 || columns::width(frame.symbol(x - 1, y)) < 2, "the cursor is within a character");
     frame.symbol(x, y).chars().next().unwrap()
 }

@@ -16,7 +16,7 @@ use super::model::{Focus, Model, PageKind};
 use frame::Frame;
 use palette::ColorDepth;
 
-/// Draws the editor on a screen, which can be larger. Before, [`reveal`] has to scroll each part to its cursor.
+/// Draws the editor on a screen, which may be larger. Call [`reveal`] first, which scrolls each part to its cursor.
 pub(crate) fn draw(model: &Model, screen: (u16, u16), colors: ColorDepth) -> Frame {
     let mut frame = Frame::new(screen, colors).with_theme(model.theme);
     let places = places(model);

@@ -17,7 +17,7 @@ use ratatui::layout::Rect;
 enum Line {
     Heading(&'static str),
     Entry(String, String),
-    /// The entry on which the keys act.
+    /// The entry that the keys act on.
     Marked(String, String),
     /// A row of a command, which is never cut by a column, and its effect.
     Command(String, String),

@@ -187,13 +187,13 @@ pub(crate) enum ThemeName {
     #[default]
     Dark,
     Light,
-    /// That of the terminal, if it says so.
+    /// That of the terminal, if it reports it.
     Auto,
 }
 
 impl Theme {
-    /// Returns the theme for a choice. With [`ThemeName::Auto`], `COLORFGBG` decides, in which some terminals name the
-    /// colors of their text and of their ground as `0;15`; without it the theme is the dark one.
+    /// Returns the theme for a choice. With [`ThemeName::Auto`], `COLORFGBG` decides: some terminals put the colors
+    /// of text and background into it, as `0;15`. Without it the theme is the dark one.
     pub(crate) fn of(name: ThemeName, variable: impl Fn(&str) -> Option<String>) -> Self {
         let is_light = || {
             let value = variable("COLORFGBG").unwrap_or_default();

@@ -25,13 +25,13 @@ pub(crate) struct Buffer {
     anchor: Option<usize>,
     /// True if motions select.
     pub(crate) marking: bool,
-    /// The column to which vertical motions return.
+    /// Vertical motions return to this column.
     goal: Option<usize>,
     /// The first row that is shown.
     top: Place,
     /// The first column that is shown; 0 if lines are wrapped.
     left: usize,
-    /// The columns in which lines are wrapped; `None` if they are not.
+    /// Lines wrap at this number of columns; `None` if they do not.
     wrap: Option<usize>,
     latest: RefCell<Latest>,
     history: History,
@@ -43,7 +43,7 @@ pub(crate) struct Buffer {
     saved: u64,
 }
 
-/// A place to which the person can return.
+/// A place to go back to.
 #[derive(Clone, Debug)]
 pub(crate) struct Spot {
     cursor: usize,

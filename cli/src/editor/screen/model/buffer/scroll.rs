@@ -1,11 +1,11 @@
-//! The rows of a text on the screen, and the row and the column at which the screen begins.
+//! The rows of a text on the screen, and where the screen begins.
 
 use super::Buffer;
 use crate::support::columns::{byte_at, column_of, width};
 use crate::support::wrap;
 use std::ops::Range;
 
-/// The length in bytes from which on the rows of a line are cached: one key needs the rows about ten times.
+/// From this length in bytes on, the rows of a line are cached: one key needs the rows about ten times.
 const LONG: usize = 4096;
 
 /// The rows of the long line that was wrapped last.
@@ -189,8 +189,8 @@ impl Buffer {
     }
 }
 
-/// Returns the first of `shown` visible positions, chosen so that `place` is visible. If `first` has to
-/// change, `margin` positions beyond `place` are visible too.
+/// Returns the first of `shown` visible positions, chosen so that `place` is visible. If `first` must change,
+/// `margin` positions beyond `place` are visible too.
 pub(crate) const fn in_sight(first: usize, place: usize, shown: usize, margin: usize) -> usize {
     if place < first {
         place.saturating_sub(margin)

@@ -2,8 +2,8 @@
 
 use super::*;
 
-/// Clusters between an `a` and a `b`: their name, the text, and the columns in which they are shown. A terminal that
-/// does not know a joined emoji shows its parts, so its columns are theirs.
+/// Clusters between an `a` and a `b`: their name, the text, and their columns. A terminal that does not know a joined
+/// emoji shows its parts, so its columns are theirs.
 const CLUSTERS: &[(&str, &str, usize)] = &[
     ("a letter", "x", 1),
     ("a letter outside of ASCII", "\u{e9}", 1),
