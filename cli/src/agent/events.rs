@@ -1,6 +1,6 @@
 //! The events of a session as lines of JSON, `{"event", …}`, in one format for all commands.
 
-use crate::agent::session::{Heard, Session};
+use crate::agent::session::{Session, SessionEvent};
 use ide_mcp::ide::{ClientEvent, Dialect, EditorNotification};
 use ide_mcp::mcp::{CallEnd, Form, Outcome, ToolResult};
 use ide_mcp::rpc::{ErrorObject, Json};
@@ -61,14 +61,14 @@ pub(crate) enum Link {
 
 impl Link {
     /// Converts a change of the connection. Returns `None` for an event of the session.
-    pub(crate) fn of(heard: &Heard, session: &Session) -> Option<Self> {
-        match heard {
-            Heard::Lost(reason) => Some(Self::Lost { reason: reason.clone() }),
-            Heard::Back => {
+    pub(crate) fn of(event: &SessionEvent, session: &Session) -> Option<Self> {
+        match event {
+            SessionEvent::Lost(reason) => Some(Self::Lost { reason: reason.clone() }),
+            SessionEvent::Back => {
                 let editor = session.editor();
                 Some(Self::Attached { port: editor.port, name: editor.name.clone() })
             }
-            Heard::Event(_) => None,
+            SessionEvent::Client(_) => None,
         }
     }
 }
@@ -76,12 +76,12 @@ impl Link {
 /// A form of the editor, or its end without an answer.
 #[derive(Debug, Serialize)]
 #[serde(tag = "event", rename_all = "snake_case")]
-pub(crate) enum Asked<'a> {
+pub(crate) enum FormEvent<'a> {
     Form(&'a Form),
     FormClosed { reason: &'static str },
 }
 
-impl Asked<'_> {
+impl FormEvent<'_> {
     pub(crate) const fn of_end(end: &CallEnd) -> Self {
         let reason = match end {
             CallEnd::Cancelled { .. } => "cancelled",
@@ -126,7 +126,7 @@ impl End {
 
 /// A request and its outcome, or an input line and the error in it.
 #[derive(Debug, Serialize)]
-pub(crate) struct Said {
+pub(crate) struct OutcomeLine {
     event: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     line: Option<usize>,
@@ -153,7 +153,7 @@ enum Happened {
     Error(String),
 }
 
-impl Said {
+impl OutcomeLine {
     pub(crate) const fn outcome(line: Option<usize>, of: Of, end: End) -> Self {
         Self { event: "outcome", line, of: Some(of), happened: Happened::Outcome(end) }
     }

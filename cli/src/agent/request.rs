@@ -37,8 +37,8 @@ mod tests {
 
     #[test]
     fn arguments_of_prompts_are_texts() {
-        let asked = prompt("p", r#"{"a":"1","b":""}"#).unwrap();
-        assert_eq!(asked, GetPrompt::new("p").argument("a", "1").argument("b", ""));
+        let request = prompt("p", r#"{"a":"1","b":""}"#).unwrap();
+        assert_eq!(request, GetPrompt::new("p").argument("a", "1").argument("b", ""));
         assert_eq!(prompt("p", "{}"), Ok(GetPrompt::new("p")));
         for wrong in ["{", "[]", r#"{"a":1}"#, "null"] {
             let problem = prompt("p", wrong).unwrap_err();

@@ -112,8 +112,8 @@ fn limits() -> ClientConfig {
 
 /// A change of the connection, or an event of the session.
 #[derive(Debug)]
-pub(crate) enum Heard {
-    Event(ClientEvent),
+pub(crate) enum SessionEvent {
+    Client(ClientEvent),
     /// The connection has ended for this reason, and the session reconnects.
     Lost(Failure),
     /// The session has reconnected.
@@ -159,12 +159,12 @@ impl Session {
 
     /// Waits for the next event; the end of the connection is an error, unless the session
     /// reconnects. Asks every second whether the wait goes on, and returns `None` at its end.
-    pub(crate) fn next_while(&mut self, goes_on: impl Fn() -> bool) -> Result<Option<Heard>, Failure> {
+    pub(crate) fn next_while(&mut self, goes_on: impl Fn() -> bool) -> Result<Option<SessionEvent>, Failure> {
         let mut waiting = None;
         loop {
-            let heard = self.next_within(SECOND)?;
-            if heard.is_some() || !goes_on() {
-                return Ok(heard);
+            let event = self.next_within(SECOND)?;
+            if event.is_some() || !goes_on() {
+                return Ok(event);
             }
             if !self.is_ready() {
                 let name = self.name();
@@ -174,7 +174,7 @@ impl Session {
     }
 
     /// Waits for the next event like [`next_while`](Self::next_while), but no longer than `at_most`.
-    pub(crate) fn next_within(&mut self, at_most: Duration) -> Result<Option<Heard>, Failure> {
+    pub(crate) fn next_within(&mut self, at_most: Duration) -> Result<Option<SessionEvent>, Failure> {
         let event = self.poll(at_most).map_err(|error| failure(&error))?;
         match &event {
             Some(ClientEvent::PeerFault(fault)) => {
@@ -191,10 +191,12 @@ impl Session {
             _ => {}
         }
         Ok(event.and_then(|event| match event {
-            ClientEvent::Ready(_) => Some(Heard::Back),
+            ClientEvent::Ready(_) => Some(SessionEvent::Back),
             // Without another attempt, the error of the agent has the reason.
-            ClientEvent::Closed(closed) => self.reconnects.then(|| Heard::Lost(ended(EDITOR, &closed))),
-            event => Some(Heard::Event(event)),
+            ClientEvent::Closed(closed) => {
+                self.reconnects.then(|| SessionEvent::Lost(ended(EDITOR, &closed)))
+            }
+            event => Some(SessionEvent::Client(event)),
         }))
     }
 
@@ -209,11 +211,11 @@ impl Session {
     }
 
     /// Waits for the outcome of a request, and shows a person that it waits for `what`.
-    pub(crate) fn outcome_of(&mut self, asked: RequestId, what: &str) -> Result<Outcome, Failure> {
+    pub(crate) fn outcome_of(&mut self, id: RequestId, what: &str) -> Result<Outcome, Failure> {
         let mut waiting = Waiting::new(format!("waiting for {what} of {}", self.name()));
         loop {
             match self.next_within(SECOND)? {
-                Some(Heard::Event(ClientEvent::Outcome { request, outcome })) if request == asked => {
+                Some(SessionEvent::Client(ClientEvent::Outcome { request, outcome })) if request == id => {
                     return Ok(outcome);
                 }
                 Some(_) => {}
@@ -225,8 +227,8 @@ impl Session {
     }
 
     /// Waits for the result of a request.
-    pub(crate) fn result_of(&mut self, asked: RequestId, what: &str) -> Result<Json, Failure> {
-        match self.outcome_of(asked, what)? {
+    pub(crate) fn result_of(&mut self, id: RequestId, what: &str) -> Result<Json, Failure> {
+        match self.outcome_of(id, what)? {
             Outcome::Closed => Err(format!("there is no answer: {}", self.end())),
             outcome => self.answer(outcome),
         }
@@ -259,7 +261,7 @@ impl Session {
     pub(crate) fn end(&mut self) -> Failure {
         loop {
             match self.next_within(SECOND) {
-                Err(end) | Ok(Some(Heard::Lost(end))) => return end,
+                Err(end) | Ok(Some(SessionEvent::Lost(end))) => return end,
                 Ok(_) => {}
             }
         }
@@ -286,7 +288,7 @@ impl Session {
     /// Sends a close frame and waits for the close handshake; returns at once if the connection has
     /// ended already.
     pub(crate) fn detach(mut self) {
-        if let Forms::Asked(desk) = &mut self.forms {
+        if let Forms::Shown(desk) = &mut self.forms {
             desk.leave();
         }
         self.agent.detach();
@@ -322,7 +324,7 @@ impl Session {
     /// Takes the events of forms for the person, and the lines of the person.
     fn take_form(&mut self, event: Option<ClientEvent>) -> Option<ClientEvent> {
         let name = self.name();
-        let Forms::Asked(desk) = &mut self.forms else { return event };
+        let Forms::Shown(desk) = &mut self.forms else { return event };
         let client = self.agent.client_mut().ok();
         match event {
             Some(ClientEvent::Form { call, form }) => desk.add(client?, &name, call, form),
@@ -336,13 +338,13 @@ impl Session {
     }
 
     fn pause_form(&mut self) {
-        if let Forms::Asked(desk) = &mut self.forms {
+        if let Forms::Shown(desk) = &mut self.forms {
             desk.pause();
         }
     }
 
     const fn is_asking(&self) -> bool {
-        matches!(&self.forms, Forms::Asked(desk) if desk.is_asking())
+        matches!(&self.forms, Forms::Shown(desk) if desk.is_asking())
     }
 }
 
@@ -386,11 +388,11 @@ mod tests {
     #[test]
     fn attempt_names_the_limit_that_ended_it() {
         let dripping = NotAdmitted::Closed(Closed::NotAccepted(NotAccepted::TimedOut));
-        let said = too_late(7, &dripping).unwrap();
-        assert!(said.contains("port 7 takes too long: its answer to the opening handshake"), "{said}");
-        assert!(said.contains("within 30 s"), "{said}");
-        let said = too_late(7, &NotAdmitted::Failed(mcp::Failure::TimedOut)).unwrap();
-        assert!(said.contains("its answer to `initialize` was not complete within 30 s"), "{said}");
+        let text = too_late(7, &dripping).unwrap();
+        assert!(text.contains("port 7 takes too long: its answer to the opening handshake"), "{text}");
+        assert!(text.contains("within 30 s"), "{text}");
+        let text = too_late(7, &NotAdmitted::Failed(mcp::Failure::TimedOut)).unwrap();
+        assert!(text.contains("its answer to `initialize` was not complete within 30 s"), "{text}");
         for other in [NotAdmitted::SubprotocolMissing, NotAdmitted::Closed(Closed::Abnormal)] {
             assert_eq!(too_late(7, &other), None);
         }

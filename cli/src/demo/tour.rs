@@ -24,8 +24,8 @@ pub(crate) struct Proposal {
     pub(crate) file: &'static str,
     /// Returns the proposed text for that on disk.
     pub(crate) change: fn(&str) -> String,
-    says: &'static str,
-    asks: &'static str,
+    text: &'static str,
+    hint: &'static str,
     accepted: &'static str,
     rejected: &'static str,
 }
@@ -34,8 +34,8 @@ pub(crate) const PROPOSALS: [Proposal; 3] = [
     Proposal {
         file: GREETING,
         change: |old| old.replace("Helo", "Hello"),
-        says: "There is a typo in greeting.py, so I propose a change.",
-        asks: "Press a to accept it.",
+        text: "There is a typo in greeting.py, so I propose a change.",
+        hint: "Press a to accept it.",
         accepted: "Thank you. I have written greeting.py.",
         rejected: "You refused, so I write nothing.",
     },
@@ -43,16 +43,16 @@ pub(crate) const PROPOSALS: [Proposal; 3] = [
         file: GUESTBOOK,
         // The cursor of an edit is at the beginning of the change: the name is all there is to type.
         change: |old| format!("{old} was here.\n"),
-        says: "I add you to the guestbook, but I do not know your name.",
-        asks: "Press e, type it, then Ctrl+S and a.",
+        text: "I add you to the guestbook, but I do not know your name.",
+        hint: "Press e, type it, then Ctrl+S and a.",
         accepted: "I have written it without a name. With e, you change it before you accept it.",
         rejected: "You refused, so the guestbook stays without you.",
     },
     Proposal {
         file: GUESTBOOK,
         change: |_| String::new(),
-        says: "Now a bad idea: I empty the guestbook.",
-        asks: "Press r to refuse it.",
+        text: "Now a bad idea: I empty the guestbook.",
+        hint: "Press r to refuse it.",
         accepted: "You accepted it, so the guestbook is empty now.",
         rejected: "Understood. I write nothing, and the guestbook stays.",
     },
@@ -115,12 +115,12 @@ pub(crate) struct Tour {
     /// The steps that are over, a line each.
     done: Vec<String>,
     /// The agent's text in this step.
-    said: Vec<(Ink, String)>,
+    lines: Vec<(Ink, String)>,
 }
 
 impl Tour {
     pub(crate) fn new() -> Self {
-        Self { at: At::Attaching, done: Vec::new(), said: vec![(Ink::Dim, "attaching …".into())] }
+        Self { at: At::Attaching, done: Vec::new(), lines: vec![(Ink::Dim, "attaching …".into())] }
     }
 
     /// Takes an event. Returns what the agent does next, in order.
@@ -128,8 +128,8 @@ impl Tour {
         match (self.at, event) {
             (At::End | At::Lost, Event::Lost(_)) => self.at = At::Lost,
             (_, Event::Lost(reason)) => {
-                self.say(&format!("The connection has ended: {reason}"));
-                self.ask("Ctrl+Q ends the demo.");
+                self.add_text(&format!("The connection has ended: {reason}"));
+                self.add_hint("Ctrl+Q ends the demo.");
                 self.at = At::Lost;
             }
             (At::Attaching, Event::Attached) => {
@@ -139,7 +139,7 @@ impl Tour {
             (At::Selecting, Event::Selected { file, line, text }) => {
                 self.begin_selecting();
                 self.wire("← selection_changed");
-                self.say(&format!("I see line {line} of {file}: {text}"));
+                self.add_text(&format!("I see line {line} of {file}: {text}"));
                 self.done = vec!["✓ I saw your selection".into()];
                 return vec![Act::Rest(QUIET)];
             }
@@ -164,44 +164,44 @@ impl Tour {
         };
         let note = step.map_or_else(|| "^Q ends".to_owned(), |step| format!("{step} of {STEPS} · F6 skips"));
         // What was done in this step is in the lines below.
-        let is_said = matches!(self.at, At::Selecting | At::Reading(_));
-        let over = self.done.len().saturating_sub(is_said.into());
+        let is_shown_below = matches!(self.at, At::Selecting | At::Reading(_));
+        let over = self.done.len().saturating_sub(is_shown_below.into());
         let mut paragraphs: Vec<(Ink, String)> =
             self.done.iter().take(over).map(|line| (Ink::Dim, line.clone())).collect();
         if !paragraphs.is_empty() {
             paragraphs.push(BLANK);
         }
-        paragraphs.extend(self.said.iter().cloned());
+        paragraphs.extend(self.lines.iter().cloned());
         Panel { title: "The agent".into(), note, paragraphs }
     }
 
     fn begin_selecting(&mut self) {
-        self.said.clear();
+        self.lines.clear();
         self.wire("→ initialize, with the token");
-        self.say("I am an agent, attached to this editor (●). I see what you select.");
-        self.ask("Select a line: hold Shift and press ↓, or drag the mouse.");
+        self.add_text("I am an agent, attached to this editor (●). I see what you select.");
+        self.add_hint("Select a line: hold Shift and press ↓, or drag the mouse.");
     }
 
     /// Makes a proposal, or ends the tour behind the last one.
     fn propose(&mut self, at: usize) -> Vec<Act> {
-        self.said.clear();
+        self.lines.clear();
         if let Some(proposal) = PROPOSALS.get(at) {
             self.wire(&format!("→ openDiff {}", proposal.file));
-            self.say(proposal.says);
+            self.add_text(proposal.text);
             // The editor does not put a change in front of a person who has just typed.
-            self.say("If it only waits, F3 shows it.");
-            self.ask(proposal.asks);
+            self.add_text("If it only waits, F3 shows it.");
+            self.add_hint(proposal.hint);
             self.at = At::Deciding(at);
             return vec![Act::Propose(proposal)];
         }
-        self.say("That is all. You decide before anything is written.");
-        self.said.push(BLANK);
-        self.say(
+        self.add_text("That is all. You decide before anything is written.");
+        self.lines.push(BLANK);
+        self.add_text(
             "With files of yours: run `ide-mcp editor`, and `claude --ide` in another terminal. If it does not attach: \
              `ide-mcp doctor`",
         );
-        self.ask("a accept  e edit  r refuse  Esc later");
-        self.say("Ctrl+Q ends the demo.");
+        self.add_hint("a accept  e edit  r refuse  Esc later");
+        self.add_text("Ctrl+Q ends the demo.");
         self.at = At::End;
         Vec::new()
     }
@@ -213,26 +213,26 @@ impl Tour {
         match event {
             Event::Accepted(None) => {
                 self.wire("← FILE_SAVED");
-                self.say(proposal.accepted);
+                self.add_text(proposal.accepted);
                 self.done.push(format!("✓ you accepted {file}"));
             }
             Event::Accepted(Some(line)) => {
                 self.wire("← FILE_SAVED, with your text");
-                self.say(&format!("I got your text in place of mine, and have written it: {line}"));
+                self.add_text(&format!("I got your text in place of mine, and have written it: {line}"));
                 self.done.push(format!("✓ you edited {file}"));
             }
             Event::NotWritten(reason) => {
                 self.wire("← FILE_SAVED");
-                self.say(&format!("I could not write {file}: {reason}"));
+                self.add_text(&format!("I could not write {file}: {reason}"));
                 self.done.push(format!("✗ {file} was not written"));
             }
             Event::Rejected => {
                 self.wire("← DIFF_REJECTED");
-                self.say(proposal.rejected);
+                self.add_text(proposal.rejected);
                 self.done.push(format!("✗ you refused {file}"));
             }
             Event::Failed(reason) => {
-                self.say(&format!("The editor answered with an error: {reason}"));
+                self.add_text(&format!("The editor answered with an error: {reason}"));
                 self.done.push(format!("✗ no verdict about {file}"));
             }
             Event::Skipped => {
@@ -245,18 +245,18 @@ impl Tour {
         vec![Act::Rest(READING)]
     }
 
-    fn say(&mut self, text: &str) {
-        self.said.push((Ink::Text, text.into()));
+    fn add_text(&mut self, text: &str) {
+        self.lines.push((Ink::Text, text.into()));
     }
 
     /// Tells the user what to do.
-    fn ask(&mut self, text: &str) {
-        self.said.extend([BLANK, (Ink::Heading, text.into()), BLANK]);
+    fn add_hint(&mut self, text: &str) {
+        self.lines.extend([BLANK, (Ink::Heading, text.into()), BLANK]);
     }
 
     /// Shows a message of the protocol.
     fn wire(&mut self, text: &str) {
-        self.said.push((Ink::Dim, text.into()));
+        self.lines.push((Ink::Dim, text.into()));
     }
 }
 
@@ -446,7 +446,7 @@ mod tests {
                 &["a accept  e edit  r refuse  Esc later", "Ctrl+Q ends the demo."],
             ),
         ];
-        for (name, events, note, expected, said) in cases {
+        for (name, events, note, expected, lines) in cases {
             let (last, before) =
                 events.split_last().map_or((None, &[][..]), |(last, before)| (Some(last), before));
             let mut tour = after(before);
@@ -461,7 +461,7 @@ mod tests {
             assert!(panel.note.starts_with(note), "{name}: {panel:?}");
             let shown = texts(&tour);
             let shown: Vec<&str> = shown.iter().map(String::as_str).collect();
-            assert!(shown.ends_with(said), "{name}: {panel:?}");
+            assert!(shown.ends_with(lines), "{name}: {panel:?}");
         }
     }
 

@@ -105,7 +105,7 @@ impl Directory {
 
     /// Returns true if the programs of this library do not read it because of another user.
     pub(crate) fn is_refused(&self) -> bool {
-        let is_strange = matches!(self.state, State::There { stranger: Some(_), .. });
+        let is_strange = matches!(self.state, State::There { other_owner: Some(_), .. });
         is_strange || self.weak.iter().any(|weak| !matches!(weak.weakness, Weakness::WritableByGroup { .. }))
     }
 }
@@ -130,7 +130,7 @@ pub(crate) enum State {
         /// The permission bits, on systems that have them.
         mode: Option<u32>,
         /// The owner, if it is another user.
-        stranger: Option<u32>,
+        other_owner: Option<u32>,
     },
 }
 
@@ -168,7 +168,7 @@ impl Lock {
 
     /// Returns true if the editor accepted the token of the lock file.
     pub(crate) fn attaches(&self) -> bool {
-        matches!(self.probe, Some(Probe::Asked { with_token: Answer::Attached, .. }))
+        matches!(self.probe, Some(Probe::Attempted { with_token: Answer::Attached, .. }))
     }
 
     /// Returns true if the file is what `--remove-leftovers` removes, as far as the doctor has tried its port.
@@ -222,7 +222,7 @@ pub(crate) enum Probe {
     NotOurs { owner: u32, us: u32 },
     /// A process listens, but no table of sockets has it. The doctor sent nothing.
     WithoutOwner,
-    Asked {
+    Attempted {
         with_token: Answer,
         /// `None` if the lock file has no token, or the first answer makes this attempt useless.
         without_token: Option<Answer>,
@@ -240,8 +240,8 @@ impl Probe {
             | Self::Open { .. }
             | Self::NotOurs { .. }
             | Self::WithoutOwner
-            | Self::Asked { with_token: Answer::Full | Answer::Silent, .. } => true,
-            Self::Asked { .. } => false,
+            | Self::Attempted { with_token: Answer::Full | Answer::Silent, .. } => true,
+            Self::Attempted { .. } => false,
         }
     }
 }

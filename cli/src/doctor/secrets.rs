@@ -29,8 +29,8 @@ impl Secrets {
         let forms = |secret: String| {
             let debug = format!("{secret:?}");
             let quoted = debug.trim_matches('"').to_owned();
-            let said = quoted.replace(r"\\", r"\");
-            [secret.replace('\'', r"'\''"), secret.replace('\'', "''"), quoted, said, secret]
+            let unescaped = quoted.replace(r"\\", r"\");
+            [secret.replace('\'', r"'\''"), secret.replace('\'', "''"), quoted, unescaped, secret]
         };
         let all: BTreeSet<String> =
             secrets.filter(|secret| secret.len() >= SHORTEST_SECRET).flat_map(forms).collect();
@@ -47,7 +47,7 @@ impl Secrets {
     /// Removes the secrets from a finding. A command with a secret is removed: without the secret it
     /// would be another command.
     pub(crate) fn clean(&self, finding: &mut Finding) {
-        finding.says = self.hide(&finding.says);
+        finding.message = self.hide(&finding.message);
         finding.advice = self.hide(&finding.advice);
         finding.path = finding.path.as_deref().map(|path| self.hide(path));
         if self.hide(&finding.command) != finding.command {
@@ -114,7 +114,7 @@ mod tests {
         }
         let mut finding = Finding {
             kind: &kinds::LOCK_MISNAMED,
-            says: "12345678".into(),
+            message: "12345678".into(),
             path: Some("/h/12345678.lock".into()),
             port: None,
             advice: "12345678".into(),

@@ -20,11 +20,11 @@ fn findings_page_matches_the_table() {
     let mut page = format!("{prose}{TABLE}| --- | --- | --- | --- |\n");
     let named = |text: &str| text.replace("{port}", "PORT").replace("{cwd}", "CWD");
     let values = kinds::Values { path: "PATH", port: "PORT", cwd: "CWD" };
-    for kinds::Kind { id, status, blinds, means, advice, command } in kinds::ALL {
+    for kinds::Kind { id, status, blinds, meaning, advice, command } in kinds::ALL {
         let star = if *blinds { "*" } else { "" };
         let command = command.as_ref().and_then(|remedy| remedy.command(Shell::Posix, values));
         let command = command.map(|command| format!(" `{command}`")).unwrap_or_default();
-        let _ = writeln!(page, "| `{id}` | {}{star} | {means} | {}{command} |", status.word(), named(advice));
+        let _ = writeln!(page, "| `{id}` | {}{star} | {meaning} | {}{command} |", status.word(), named(advice));
     }
     if std::env::var_os("UPDATE_DOCS").is_some() {
         std::fs::write(&path, &page).unwrap();
@@ -108,7 +108,7 @@ fn refused() -> Facts {
         locate(&environment, Extras { default_too: true, xdg: true, claude_code: true }).unwrap();
     let directories = directories.into_iter().map(|candidate| {
         let used = candidate.source == Source::Home;
-        let state = if used { State::There { mode: Some(0o700), stranger: None } } else { State::Missing };
+        let state = if used { State::There { mode: Some(0o700), other_owner: None } } else { State::Missing };
         Directory {
             path: candidate.dir,
             source: candidate.source,
@@ -130,7 +130,7 @@ fn refused() -> Facts {
         mode: Some(0o600),
         pid_alive: Some(true),
         modified: None,
-        probe: Some(Probe::Asked {
+        probe: Some(Probe::Attempted {
             with_token: Answer::Refused("401 Unauthorized".into()),
             without_token: Some(Answer::Refused("401 Unauthorized".into())),
             with_origin: Some(Answer::Declined("403 Forbidden".into())),

@@ -207,7 +207,7 @@ fn script_calls_notifies_and_expects() {
     let said = agent.rest_of_json();
     let done: Vec<u64> = said.iter().filter_map(|line| line["line"].as_u64()).collect();
     assert_eq!(done, [2, 3, 4, 5, 6, 7, 8, 10, 11, 12]);
-    assert_eq!(said[3]["came"]["tool"], "getDiagnostics", "{said:?}");
+    assert_eq!(said[3]["received"]["tool"], "getDiagnostics", "{said:?}");
     assert_eq!(said.last().unwrap(), &json!({"event": "script", "steps": 10}));
     assert_eq!(agent.end(), (Some(0), String::new()));
 
@@ -234,11 +234,11 @@ fn unmet_expectation_names_line_and_event() {
             format!("{diff}\n\n{wants}"),
             1,
             vec![
-                "s:3: expected {\"event\":\"outcome\",\"outcome\":{\"result\":{\"content\":[{\"text\":\"FILE_SAVED\"}]}}} within 200 ms; came {",
+                "s:3: expected {\"event\":\"outcome\",\"outcome\":{\"result\":{\"content\":[{\"text\":\"FILE_SAVED\"}]}}} within 200 ms; received {",
                 "DIFF_REJECTED",
             ],
         ),
-        ("nothing", wants.into(), 1, vec!["s:1: expected {", "within 200 ms; nothing came"]),
+        ("nothing", wants.into(), 1, vec!["s:1: expected {", "within 200 ms; received nothing"]),
         ("no script", String::new(), 2, vec!["s: there is nothing to do in it"]),
         (
             "a wrong line",
@@ -275,7 +275,7 @@ fn script_gets_end_as_event() {
         (
             "{\"expect\":{\"event\":\"at_mentioned\"}}",
             1,
-            "; came {\"event\":\"closed\",\"reason\":\"the editor ended",
+            "; received {\"event\":\"closed\",\"reason\":\"the editor ended",
         ),
         (
             "{\"expect\":{\"event\":\"closed\"}}\n{\"call\":\"t\"}",

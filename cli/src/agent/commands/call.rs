@@ -9,12 +9,12 @@ use ide_mcp::ide::tool::OtherTool;
 use ide_mcp::mcp::ToolResult;
 
 pub(crate) fn call(session: &mut Session, request: &OtherTool, json: bool) -> Result<Verdict, Failure> {
-    let asked = session.call(request).map_err(|error| error.to_string())?;
+    let id = session.call(request).map_err(|error| error.to_string())?;
     let what = format!("the result of {:?}", request.name);
     if json {
-        return print_outcome(session, asked, &what, Of::Tool(request.name.to_string()));
+        return print_outcome(session, id, &what, Of::Tool(request.name.to_string()));
     }
-    let raw = session.result_of(asked, &what)?;
+    let raw = session.result_of(id, &what)?;
     let result = ToolResult::read(&raw).ok_or("the result of the tool has no content")?;
     match structured(&raw) {
         Some(found) if result.content.is_empty() => print_texts([found.as_str()].into_iter())?,

@@ -2,9 +2,9 @@
 //! outcome on arrival. Ends after the end of the input, when every call has an outcome.
 
 use super::{Verdict, print_json};
-use crate::agent::events::{End, Link, Of, Said};
+use crate::agent::events::{End, Link, Of, OutcomeLine};
 use crate::agent::request::request;
-use crate::agent::session::{Failure, Heard, Session, Waiting};
+use crate::agent::session::{Failure, Session, SessionEvent, Waiting};
 use ide_mcp::ide::ClientEvent;
 use ide_mcp::mcp::Outcome;
 use ide_mcp::rpc::{NotSent, RequestId};
@@ -30,19 +30,19 @@ pub(crate) fn calls(session: &mut Session) -> Result<Verdict, Failure> {
     while more || !open.is_empty() || !ended.is_empty() {
         // The lines stay in the queue while the connection is lost.
         let line = if session.is_ready() { lines.try_recv() } else { Err(TryRecvError::Empty) };
-        let said = match line {
+        let outcome = match line {
             Ok((line, text)) => match begin(session, line, text)? {
-                Begun::Nothing => continue,
-                Begun::Call(request, call) => {
+                Started::Nothing => continue,
+                Started::Call(request, call) => {
                     open.insert(request, call);
                     continue;
                 }
-                Begun::Bad(error) => Said::wrong(line, error),
+                Started::Bad(error) => OutcomeLine::wrong(line, error),
             },
             Err(end) => {
                 more = more && end != TryRecvError::Disconnected;
-                let heard = match session.next_within(SLICE) {
-                    Ok(Some(heard)) => heard,
+                let event = match session.next_within(SLICE) {
+                    Ok(Some(event)) => event,
                     Ok(None) => {
                         if !open.is_empty() {
                             let what = || format!("waiting for the results of {}", session.name());
@@ -55,20 +55,20 @@ pub(crate) fn calls(session: &mut Session) -> Result<Verdict, Failure> {
                         return Err(reason);
                     }
                 };
-                if let (Heard::Lost(reason), false) = (&heard, ended.is_empty()) {
+                if let (SessionEvent::Lost(reason), false) = (&event, ended.is_empty()) {
                     verdict = Verdict::Bad;
                     if !print_ended(&mut ended, reason)? {
                         break;
                     }
                 }
-                if let Some(link) = Link::of(&heard, session) {
+                if let Some(link) = Link::of(&event, session) {
                     waiting = None;
                     if !print_json(&link)? {
                         break;
                     }
                     continue;
                 }
-                let Heard::Event(ClientEvent::Outcome { request, outcome }) = heard else { continue };
+                let SessionEvent::Client(ClientEvent::Outcome { request, outcome }) = event else { continue };
                 let Some(call) = open.remove(&request) else { continue };
                 if matches!(outcome, Outcome::Closed) {
                     ended.push(call);
@@ -77,12 +77,12 @@ pub(crate) fn calls(session: &mut Session) -> Result<Verdict, Failure> {
                 call.outcome(End::of(outcome))
             }
         };
-        if !said.is_good() {
+        if !outcome.is_good() {
             verdict = Verdict::Bad;
         }
         // Removes the progress before the output.
         waiting = None;
-        if !print_json(&said)? {
+        if !print_json(&outcome)? {
             break;
         }
     }
@@ -96,8 +96,8 @@ struct Call {
 }
 
 impl Call {
-    fn outcome(self, end: End) -> Said {
-        Said::outcome(Some(self.line), Of::Tool(self.tool), end)
+    fn outcome(self, end: End) -> OutcomeLine {
+        OutcomeLine::outcome(Some(self.line), Of::Tool(self.tool), end)
     }
 }
 
@@ -113,33 +113,33 @@ fn print_ended(ended: &mut Vec<Call>, reason: &str) -> Result<bool, Failure> {
 }
 
 /// The result of handling a line.
-enum Begun {
+enum Started {
     Nothing,
     Call(RequestId, Call),
     Bad(String),
 }
 
-fn begin(session: &mut Session, line: usize, text: io::Result<String>) -> Result<Begun, Failure> {
+fn begin(session: &mut Session, line: usize, text: io::Result<String>) -> Result<Started, Failure> {
     let text = match text {
         Ok(text) => text,
         Err(error) if error.kind() == ErrorKind::InvalidData => {
-            return Ok(Begun::Bad("the line is not UTF-8".into()));
+            return Ok(Started::Bad("the line is not UTF-8".into()));
         }
         Err(error) => return Err(format!("standard input cannot be read: {error}")),
     };
     let text = text.trim();
     if text.is_empty() {
-        return Ok(Begun::Nothing);
+        return Ok(Started::Nothing);
     }
     let (tool, arguments) = text.split_once(char::is_whitespace).unwrap_or((text, "{}"));
     let request = match request(tool, arguments) {
         Ok(request) => request,
-        Err(problem) => return Ok(Begun::Bad(problem)),
+        Err(problem) => return Ok(Started::Bad(problem)),
     };
     match session.call(&request) {
-        Ok(request) => Ok(Begun::Call(request, Call { line, tool: tool.into() })),
+        Ok(request) => Ok(Started::Call(request, Call { line, tool: tool.into() })),
         // The next event is the end of the connection, with the reason.
-        Err(NotSent::Closed) => Ok(Begun::Nothing),
-        Err(error) => Ok(Begun::Bad(error.to_string())),
+        Err(NotSent::Closed) => Ok(Started::Nothing),
+        Err(error) => Ok(Started::Bad(error.to_string())),
     }
 }

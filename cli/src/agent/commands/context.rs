@@ -14,8 +14,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 pub(crate) fn prompts(session: &mut Session, json: bool) -> Result<Verdict, Failure> {
-    let asked = list(session, List::Prompts)?;
-    let result = session.result_of(asked, "the list of prompts")?;
+    let request = list(session, List::Prompts)?;
+    let result = session.result_of(request, "the list of prompts")?;
     let Prompts { prompts } = read(&result, "no list of prompts")?;
     if prompts.is_empty() {
         complain("agent", "the editor offers no prompts");
@@ -38,13 +38,13 @@ pub(crate) fn prompts(session: &mut Session, json: bool) -> Result<Verdict, Fail
 }
 
 pub(crate) fn prompt(session: &mut Session, request: &GetPrompt, json: bool) -> Result<Verdict, Failure> {
-    let asked = session.client().and_then(|client| client.get_prompt(request));
-    let asked = asked.map_err(|error| error.to_string())?.id();
+    let sent = session.client().and_then(|client| client.get_prompt(request));
+    let id = sent.map_err(|error| error.to_string())?.id();
     let what = format!("the prompt {:?}", request.name);
     if json {
-        return print_outcome(session, asked, &what, Of::Prompt(request.name.clone()));
+        return print_outcome(session, id, &what, Of::Prompt(request.name.clone()));
     }
-    let raw = session.result_of(asked, &what)?;
+    let raw = session.result_of(id, &what)?;
     let result = PromptResult::read(&raw).ok_or("the prompt has no messages")?;
     if result.messages.is_empty() {
         complain("agent", &format!("{what} is empty"));
@@ -54,11 +54,11 @@ pub(crate) fn prompt(session: &mut Session, request: &GetPrompt, json: bool) -> 
 }
 
 pub(crate) fn resources(session: &mut Session, json: bool) -> Result<Verdict, Failure> {
-    let asked = list(session, List::Resources)?;
-    let result = session.result_of(asked, "the list of resources")?;
+    let request = list(session, List::Resources)?;
+    let result = session.result_of(request, "the list of resources")?;
     let Resources { resources } = read(&result, "no list of resources")?;
-    let asked = list(session, List::ResourceTemplates)?;
-    let templates = match session.outcome_of(asked, "the list of templates")? {
+    let request = list(session, List::ResourceTemplates)?;
+    let templates = match session.outcome_of(request, "the list of templates")? {
         // An editor without templates can lack the method.
         Outcome::Error(error) if error.code == code::METHOD_NOT_FOUND => Vec::new(),
         outcome => {
@@ -89,13 +89,13 @@ pub(crate) fn resources(session: &mut Session, json: bool) -> Result<Verdict, Fa
 }
 
 pub(crate) fn read_uri(session: &mut Session, uri: &str, json: bool) -> Result<Verdict, Failure> {
-    let asked = session.client().and_then(|client| client.read_resource(&ReadResource::new(uri)));
-    let asked = asked.map_err(|error| error.to_string())?.id();
+    let request = session.client().and_then(|client| client.read_resource(&ReadResource::new(uri)));
+    let request = request.map_err(|error| error.to_string())?.id();
     let what = format!("the resource {uri:?}");
     if json {
-        return print_outcome(session, asked, &what, Of::Resource(uri.into()));
+        return print_outcome(session, request, &what, Of::Resource(uri.into()));
     }
-    let raw = session.result_of(asked, &what)?;
+    let raw = session.result_of(request, &what)?;
     let result = ResourceResult::read(&raw).ok_or("the resource has no contents")?;
     if result.contents.is_empty() {
         complain("agent", &format!("{what} is empty"));
@@ -111,8 +111,8 @@ pub(crate) fn read_uri(session: &mut Session, uri: &str, json: bool) -> Result<V
 }
 
 fn list(session: &mut Session, list: List) -> Result<ide_mcp::rpc::RequestId, Failure> {
-    let asked = session.client().and_then(|client| client.list(list, Timeout::Default));
-    asked.map_err(|error| error.to_string())
+    let request = session.client().and_then(|client| client.list(list, Timeout::Default));
+    request.map_err(|error| error.to_string())
 }
 
 fn read<T: DeserializeOwned>(result: &RawValue, problem: &str) -> Result<T, Failure> {

@@ -36,11 +36,11 @@ pub(crate) struct Proposal {
 impl Proposal {
     /// Prepares a proposal; `None` if the file has these contents already.
     pub(crate) fn prepare(path: &Path, new: &Path, force: bool) -> Result<Option<Self>, Failure> {
-        let says = |path: &Path, error: &dyn std::error::Error| format!("{}: {error}", path.display());
-        let bytes = fs::read(new).map_err(|error| says(new, &error))?;
+        let fails = |path: &Path, error: &dyn std::error::Error| format!("{}: {error}", path.display());
+        let bytes = fs::read(new).map_err(|error| fails(new, &error))?;
         let contents = String::from_utf8(bytes)
             .map_err(|_| format!("{} is not UTF-8; a proposal is text", new.display()))?;
-        let absolute = local::absolute(path).map_err(|error| says(path, &error))?;
+        let absolute = local::absolute(path).map_err(|error| fails(path, &error))?;
         match fs::metadata(&absolute) {
             Ok(metadata) if metadata.is_dir() => {
                 return Err(format!("{} is a directory; propose a file in it", path.display()));
@@ -82,8 +82,8 @@ impl Proposal {
 pub(crate) fn diff(session: &mut Session, proposal: &Proposal, json: bool) -> Result<Verdict, Failure> {
     let Proposal { path, absolute, contents, tab_name, seen, .. } = proposal;
     let open = OpenDiff::new(absolute.as_str(), contents.as_str(), tab_name.as_str());
-    let asked = session.call(&open).map_err(|error| error.to_string())?;
-    let raw = match session.outcome_of(asked, "the verdict")? {
+    let id = session.call(&open).map_err(|error| error.to_string())?;
+    let raw = match session.outcome_of(id, "the verdict")? {
         Outcome::Closed => {
             return Err(format!("there is no verdict: {}", session.end()));
         }
@@ -114,8 +114,8 @@ pub(crate) fn diff(session: &mut Session, proposal: &Proposal, json: bool) -> Re
             Ok(Verdict::Bad)
         }
         other => {
-            let said = display_safe(&other.join(" ")).into_owned();
-            Err(format!("the editor answered no verdict: {said}"))
+            let text = display_safe(&other.join(" ")).into_owned();
+            Err(format!("the editor answered no verdict: {text}"))
         }
     }
 }
@@ -264,8 +264,8 @@ fn tidy(session: &mut Session, tab_name: &str) -> Result<(), Failure> {
 }
 
 fn call(session: &mut Session, arguments: &impl ToolArguments) -> Result<(), Failure> {
-    let asked = session.call(arguments).map_err(|error| error.to_string())?;
-    session.outcome_of(asked, "an answer").map(drop)
+    let id = session.call(arguments).map_err(|error| error.to_string())?;
+    session.outcome_of(id, "an answer").map(drop)
 }
 
 /// Returns a tab name in the form of the real client, different for each diff.

@@ -8,7 +8,7 @@ pub(crate) mod tools;
 pub(crate) mod watch;
 
 use crate::agent::block::shown;
-use crate::agent::events::{End, Of, Said};
+use crate::agent::events::{End, Of, OutcomeLine};
 use crate::agent::session::{Failure, Session};
 use crate::support::{json_line, write_line};
 use ide_mcp::ide::kit::display_safe_lines;
@@ -79,16 +79,16 @@ pub(crate) fn print_blocks<'a>(blocks: impl Iterator<Item = &'a Content<'a>>) ->
 /// Waits for the outcome of a request, and prints it as a line of JSON.
 pub(crate) fn print_outcome(
     session: &mut Session,
-    asked: RequestId,
+    id: RequestId,
     what: &str,
     of: Of,
 ) -> Result<Verdict, Failure> {
-    match session.outcome_of(asked, what)? {
+    match session.outcome_of(id, what)? {
         Outcome::Closed => Err(format!("there is no answer: {}", session.end())),
         outcome => {
-            let said = Said::outcome(None, of, End::of(outcome));
-            print_json(&said)?;
-            Ok(if said.is_good() { Verdict::Good } else { Verdict::Bad })
+            let outcome = OutcomeLine::outcome(None, of, End::of(outcome));
+            print_json(&outcome)?;
+            Ok(if outcome.is_good() { Verdict::Good } else { Verdict::Bad })
         }
     }
 }

@@ -14,8 +14,9 @@ const NAME: usize = 24;
 const NARROW: usize = 60;
 
 pub(crate) fn tools(session: &mut Session, json: bool) -> Result<Verdict, Failure> {
-    let asked = session.client().and_then(|client| client.list_tools()).map_err(|error| error.to_string())?;
-    let result = session.result_of(asked.id(), "the list of tools")?;
+    let request =
+        session.client().and_then(|client| client.list_tools()).map_err(|error| error.to_string())?;
+    let result = session.result_of(request.id(), "the list of tools")?;
     let list: List = from_json(result.get()).map_err(|error| format!("no list of tools: {error}"))?;
     if list.tools.is_empty() {
         complain("agent", "the editor offers no tools");

@@ -2,7 +2,7 @@
 
 use super::{Verdict, has_reader, print, print_json};
 use crate::agent::events::{Link, Pushed};
-use crate::agent::session::{Failure, Heard, Session};
+use crate::agent::session::{Failure, Session, SessionEvent};
 use crate::support::json_line;
 use crate::support::transcript::{Line, Side, What};
 use crate::view::{Filter, Screen, View};
@@ -15,13 +15,13 @@ pub(crate) fn watch(session: &mut Session, json: bool) -> Result<Verdict, Failur
     if !out.attached()? {
         return Ok(Verdict::Good);
     }
-    while let Some(heard) = session.next_while(has_reader)? {
-        let is_read = match (Link::of(&heard, session), heard) {
+    while let Some(event) = session.next_while(has_reader)? {
+        let is_read = match (Link::of(&event, session), event) {
             (Some(link), _) => {
                 selection = None;
                 out.link(&link)?
             }
-            (None, Heard::Event(event)) => match Pushed::of(event) {
+            (None, SessionEvent::Client(event)) => match Pushed::of(event) {
                 // An editor sends a selection again, because an agent that has just attached can have missed it.
                 Some(pushed) if is_repeated(&pushed, &mut selection) => true,
                 Some(pushed) => out.pushed(&pushed)?,

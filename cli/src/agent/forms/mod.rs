@@ -28,14 +28,14 @@ pub(crate) enum Forms {
     /// The forms are events for the caller, who answers them.
     Events,
     /// The person at the terminal answers.
-    Asked(Box<Desk>),
+    Shown(Box<Desk>),
 }
 
 impl Forms {
     /// Returns the forms for a command at a terminal; `Refused` without a terminal.
     pub(crate) fn at_terminal() -> Self {
         let is_terminal = io::stdin().is_terminal() && io::stderr().is_terminal();
-        if is_terminal { Self::Asked(Box::default()) } else { Self::Refused }
+        if is_terminal { Self::Shown(Box::default()) } else { Self::Refused }
     }
 }
 

@@ -126,10 +126,10 @@ struct Line {
 
 fn verb(text: &str) -> Result<Verb, String> {
     let line: Line = from_json(text).map_err(|error| format!("this is no step: {error}"))?;
-    let Line { call, arguments, request: asked, notify, params, expect, within, sleep, answer, unchecked } =
+    let Line { call, arguments, request: method, notify, params, expect, within, sleep, answer, unchecked } =
         line;
     let parts = [arguments.is_some(), params.is_some(), within.is_some(), unchecked];
-    match (call, asked, notify, expect, sleep, answer, parts) {
+    match (call, method, notify, expect, sleep, answer, parts) {
         (Some(tool), None, None, None, None, None, [_, false, false, false]) => {
             let request = request(&tool, arguments.as_deref().map_or("{}", RawValue::get))?;
             Ok(Verb::Call { tool, request })

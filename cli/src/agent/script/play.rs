@@ -2,8 +2,8 @@
 
 use super::{Script, Step, Verb};
 use crate::agent::commands::{Verdict, print, print_json};
-use crate::agent::events::{Asked, End, Link, Of, Pushed, Said};
-use crate::agent::session::{Failure, Heard, Session, Waiting};
+use crate::agent::events::{End, FormEvent, Link, Of, OutcomeLine, Pushed};
+use crate::agent::session::{Failure, Session, SessionEvent, Waiting};
 use crate::support::difference::{Extent, difference};
 use crate::support::json_line;
 use ide_mcp::Clock;
@@ -27,12 +27,18 @@ const SECOND: Duration = Duration::from_secs(1);
 impl Script {
     /// Plays the steps in order, and ends at the first that fails.
     pub(crate) fn play(&self, session: &mut Session, json: bool) -> Result<Verdict, Failure> {
-        let mut stage =
-            Stage { session, open: BTreeMap::new(), came: VecDeque::new(), forms: Vec::new(), ended: None };
+        let mut stage = Player {
+            session,
+            open: BTreeMap::new(),
+            received: VecDeque::new(),
+            forms: Vec::new(),
+            ended: None,
+        };
         for step in &self.steps {
-            let came =
+            let received =
                 stage.play(step).map_err(|problem| format!("{}:{}: {problem}", self.name, step.line))?;
-            if json && !print_json(&Done { event: "step", line: step.line, came: came.as_ref() })? {
+            if json && !print_json(&StepDone { event: "step", line: step.line, received: received.as_ref() })?
+            {
                 return Ok(Verdict::Good);
             }
         }
@@ -48,43 +54,43 @@ impl Script {
 }
 
 #[derive(Serialize)]
-struct Done<'a> {
+struct StepDone<'a> {
     event: &'static str,
     line: usize,
     #[serde(skip_serializing_if = "Option::is_none")]
-    came: Option<&'a Value>,
+    received: Option<&'a Value>,
 }
 
 /// The state of a script in play.
-struct Stage<'a> {
+struct Player<'a> {
     session: &'a mut Session,
     /// The requests without an outcome: their line and name.
     open: BTreeMap<RequestId, (usize, Of)>,
     /// The events that no step has taken so far.
-    came: VecDeque<Value>,
+    received: VecDeque<Value>,
     /// The open forms, the oldest first.
     forms: Vec<(CallId, Form)>,
     /// The end of the connection, if it is final.
     ended: Option<Failure>,
 }
 
-impl Stage<'_> {
+impl Player<'_> {
     /// Plays a step; returns the event that an `expect` took.
     fn play(&mut self, Step { line, verb }: &Step) -> Result<Option<Value>, Failure> {
         match verb {
             Verb::Call { tool, request } => {
                 self.is_attached()?;
-                let asked = self.session.call(request).map_err(|error| format!("call {tool}: {error}"))?;
-                self.open.insert(asked, (*line, Of::Tool(tool.clone())));
+                let request = self.session.call(request).map_err(|error| format!("call {tool}: {error}"))?;
+                self.open.insert(request, (*line, Of::Tool(tool.clone())));
                 Ok(None)
             }
             Verb::Request { method, params } => {
                 self.is_attached()?;
                 let client = self.session.client();
-                let asked =
+                let request =
                     client.and_then(|client| client.request(method, params.as_deref(), Timeout::Default));
-                let asked = asked.map_err(|error| format!("request {method}: {error}"))?;
-                self.open.insert(asked, (*line, Of::Method(method.clone())));
+                let request = request.map_err(|error| format!("request {method}: {error}"))?;
+                self.open.insert(request, (*line, Of::Method(method.clone())));
                 Ok(None)
             }
             Verb::Notify { method, params } => {
@@ -96,7 +102,7 @@ impl Stage<'_> {
             Verb::Expect { event, within } => self.expect(event, *within).map(Some),
             Verb::Answer { result, checked } => self.answer(result, checked.as_ref()).map(|()| None),
             Verb::Sleep(pause) => {
-                self.listen(*pause, "sleeping", |_| false)?;
+                self.collect(*pause, "sleeping", |_| false)?;
                 Ok(None)
             }
         }
@@ -128,40 +134,43 @@ impl Stage<'_> {
 
     fn expect(&mut self, expected: &Value, within: Duration) -> Result<Value, Failure> {
         let shown = shown(expected);
-        self.listen(within, &format!("expecting {shown}"), |came| {
-            came.iter().any(|came| matches(expected, came) || is_other_outcome(expected, came))
+        self.collect(within, &format!("expecting {shown}"), |received| {
+            received
+                .iter()
+                .any(|received| matches(expected, received) || is_other_outcome(expected, received))
         })?;
-        if let Some(index) = self.came.iter().position(|came| matches(expected, came)) {
-            return Ok(self.came.remove(index).unwrap_or_default());
+        if let Some(index) = self.received.iter().position(|received| matches(expected, received)) {
+            return Ok(self.received.remove(index).unwrap_or_default());
         }
-        if let Some(came) = self.came.iter().find(|came| is_other_outcome(expected, came)) {
-            let place = difference(expected, came, Extent::Part);
+        if let Some(received) = self.received.iter().find(|received| is_other_outcome(expected, received)) {
+            let place = difference(expected, received, Extent::Part);
             let place = place.ok_or("the outcome is another one")?;
-            let name = ["tool", "method"].into_iter().find_map(|member| came.get(member)?.as_str());
+            let name = ["tool", "method"].into_iter().find_map(|member| received.get(member)?.as_str());
             return Err(format!(
-                "{} differs\n  where     {}\n  expected  {}\n  came      {}",
+                "{} differs\n  where     {}\n  expected  {}\n  received  {}",
                 name.map_or_else(|| "the outcome".into(), |name| format!("the outcome of {name}")),
                 place.path,
                 place.recorded,
                 place.now
             ));
         }
-        let came = match self.came.len() {
-            0 => "; nothing came".into(),
+        let received = match self.received.len() {
+            0 => "; received nothing".into(),
             all => {
-                let shown: Vec<String> = self.came.iter().rev().take(SHOWN).rev().map(shown_event).collect();
+                let shown: Vec<String> =
+                    self.received.iter().rev().take(SHOWN).rev().map(shown_event).collect();
                 let more = all.saturating_sub(SHOWN);
                 let before = if more == 0 { String::new() } else { format!("{more} others, then ") };
-                format!("; came {before}{}", shown.join(", "))
+                format!("; received {before}{}", shown.join(", "))
             }
         };
         let end =
             self.ended.as_ref().map_or(String::new(), |reason| format!("; the connection ended: {reason}"));
-        Err(format!("expected {shown} within {} ms{came}{end}", within.as_millis()))
+        Err(format!("expected {shown} within {} ms{received}{end}", within.as_millis()))
     }
 
     /// Collects events until `is_enough` returns true or the time is over.
-    fn listen(
+    fn collect(
         &mut self,
         at_most: Duration,
         what: &str,
@@ -170,7 +179,7 @@ impl Stage<'_> {
         let clock = Clock::new();
         let until = clock.now().saturating_add(at_most);
         let mut waiting = Waiting::new(what.into());
-        while !is_enough(&self.came) {
+        while !is_enough(&self.received) {
             let left = until.saturating_since(clock.now());
             if self.ended.is_some() {
                 // No more events come, but a pause still takes its time.
@@ -180,11 +189,11 @@ impl Stage<'_> {
                 return Ok(());
             }
             match self.session.next_within(left.min(SECOND)) {
-                Ok(Some(heard)) => self.take(heard)?,
+                Ok(Some(event)) => self.take(event)?,
                 Ok(None) if left.is_zero() => return Ok(()),
                 Ok(None) => waiting.show(),
                 Err(reason) => {
-                    self.came.push_back(json!({"event": "closed", "reason": reason}));
+                    self.received.push_back(json!({"event": "closed", "reason": reason}));
                     self.ended = Some(reason);
                 }
             }
@@ -192,46 +201,48 @@ impl Stage<'_> {
         Ok(())
     }
 
-    fn take(&mut self, heard: Heard) -> Result<(), Failure> {
-        let line = match (Link::of(&heard, self.session), heard) {
+    fn take(&mut self, event: SessionEvent) -> Result<(), Failure> {
+        let line = match (Link::of(&event, self.session), event) {
             (Some(link), _) => json_line(&link),
-            (None, Heard::Event(ClientEvent::Outcome { request, outcome })) => {
+            (None, SessionEvent::Client(ClientEvent::Outcome { request, outcome })) => {
                 let Some((line, of)) = self.open.remove(&request) else { return Ok(()) };
-                json_line(&Said::outcome(Some(line), of, End::of(outcome)))
+                json_line(&OutcomeLine::outcome(Some(line), of, End::of(outcome)))
             }
-            (None, Heard::Event(ClientEvent::Form { call, form })) => {
-                let line = json_line(&Asked::Form(&form));
+            (None, SessionEvent::Client(ClientEvent::Form { call, form })) => {
+                let line = json_line(&FormEvent::Form(&form));
                 self.forms.push((call, form));
                 line
             }
-            (None, Heard::Event(ClientEvent::CallEnded { call, reason })) => {
+            (None, SessionEvent::Client(ClientEvent::CallEnded { call, reason })) => {
                 self.forms.retain(|(open, _)| *open != call);
-                json_line(&Asked::of_end(&reason))
+                json_line(&FormEvent::of_end(&reason))
             }
-            (None, Heard::Event(event)) => match Pushed::of(event) {
+            (None, SessionEvent::Client(event)) => match Pushed::of(event) {
                 Some(pushed) => json_line(&pushed),
                 None => return Ok(()),
             },
             (None, _) => return Ok(()),
         };
-        if self.came.len() >= UNEXPECTED {
-            return Err(format!("{UNEXPECTED} events came that no step has expected"));
+        if self.received.len() >= UNEXPECTED {
+            return Err(format!("{UNEXPECTED} events were received that no step expects"));
         }
         let event = line.and_then(|line| Ok(from_json(&line)?));
-        self.came.push_back(event.map_err(|error| format!("an event is no JSON: {error}"))?);
+        self.received.push_back(event.map_err(|error| format!("an event is not JSON: {error}"))?);
         Ok(())
     }
 }
 
-fn matches(expected: &Value, came: &Value) -> bool {
-    difference(expected, came, Extent::Part).is_none()
+fn matches(expected: &Value, received: &Value) -> bool {
+    difference(expected, received, Extent::Part).is_none()
 }
 
 /// Whether `actual` is another outcome of the line than the expected one. A line has only one, so there is nothing to
 /// wait for.
-fn is_other_outcome(expected: &Value, came: &Value) -> bool {
+fn is_other_outcome(expected: &Value, received: &Value) -> bool {
     let outcome_of = |event: &Value| (event["event"] == "outcome").then(|| event["line"].as_u64())?;
-    outcome_of(expected).is_some() && outcome_of(expected) == outcome_of(came) && !matches(expected, came)
+    outcome_of(expected).is_some()
+        && outcome_of(expected) == outcome_of(received)
+        && !matches(expected, received)
 }
 
 fn shown(value: &Value) -> String {

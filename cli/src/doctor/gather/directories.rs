@@ -9,11 +9,11 @@ use std::path::Path;
 use std::time::UNIX_EPOCH;
 
 /// A directory; true if the real client looks for lock files there.
-pub(super) type Asked = (LockDirCandidate, bool);
+pub(super) type Candidate = (LockDirCandidate, bool);
 
 /// Returns the directories that the real client reads, then others that some editors write to.
-pub(super) fn candidates() -> Result<Vec<Asked>, Error> {
-    let mut all: Vec<Asked> =
+pub(super) fn candidates() -> Result<Vec<Candidate>, Error> {
+    let mut all: Vec<Candidate> =
         from_environment(Extras::default())?.into_iter().map(|candidate| (candidate, true)).collect();
     let none = Extras::default();
     for extras in [
@@ -31,10 +31,10 @@ pub(super) fn candidates() -> Result<Vec<Asked>, Error> {
     Ok(all)
 }
 
-pub(super) fn look(candidates: Vec<Asked>) -> (Vec<Directory>, Vec<Lock>) {
+pub(super) fn look(candidates: Vec<Candidate>) -> (Vec<Directory>, Vec<Lock>) {
     let (mut directories, mut locks) = (Vec::new(), Vec::new());
     for (index, (candidate, used)) in candidates.into_iter().enumerate() {
-        let there = |stranger| State::There { mode: mode(Path::new(&candidate.dir)), stranger };
+        let there = |other_owner| State::There { mode: mode(Path::new(&candidate.dir)), other_owner };
         let state = match fs::metadata(&candidate.dir) {
             Ok(metadata) if metadata.is_dir() => match scan_for(candidate.form(), &candidate.dir) {
                 Ok(found) => {

@@ -91,7 +91,7 @@ pub(super) fn probe(place: Place<'_>, token: Option<&AuthToken>, dead: bool) -> 
     }
     let with_token = attach(stream, place, token);
     let answers = !matches!(with_token, Answer::Silent | Answer::Alien(_) | Answer::Full);
-    let answer = Probe::Asked {
+    let answer = Probe::Attempted {
         without_token: token.filter(|_| answers).map(|_| visit(place, None, None)),
         with_origin: answers.then(|| visit(place, token, Some(ORIGIN))),
         with_token,
@@ -144,16 +144,16 @@ fn visit_on(
     origin: Option<&str>,
     patience: Duration,
 ) -> Answer {
-    let mut ask = ClientRequest::new(authority(place.host, place.port))
+    let mut request = ClientRequest::new(authority(place.host, place.port))
         .subprotocol("mcp")
         .field("User-Agent", format!("{NAME}/{}", env!("CARGO_PKG_VERSION")));
     for (name, value) in [(TOKEN_FIELD, token.map(AuthToken::as_str)), ("Origin", origin)] {
         if let Some(value) = value {
-            ask = ask.field(name, value);
+            request = request.field(name, value);
         }
     }
     let opened = stream.and_then(|stream| {
-        let client = ws::Client::new(ask, getrandom::fill, Limits::default(), Time::ZERO);
+        let client = ws::Client::new(request, getrandom::fill, Limits::default(), Time::ZERO);
         let client = client.map_err(|error| error.to_string())?;
         Conn::from_stream(stream, client).map_err(|error| error.to_string())
     });

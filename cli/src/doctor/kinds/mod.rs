@@ -41,7 +41,7 @@ pub(crate) struct Kind {
     pub(crate) status: Status,
     /// True if the finding means that the doctor could not inspect something.
     pub(crate) blinds: bool,
-    pub(crate) means: &'static str,
+    pub(crate) meaning: &'static str,
     /// The advice; empty if nothing is to be done.
     pub(crate) advice: &'static str,
     /// The command that follows the advice, or its first step; `None` if only a person can follow the advice.
@@ -49,13 +49,13 @@ pub(crate) struct Kind {
 }
 
 macro_rules! kinds {
-    ($($name:ident = $id:literal $status:ident $($blinds:ident)?: $means:literal, $advice:literal
+    ($($name:ident = $id:literal $status:ident $($blinds:ident)?: $meaning:literal, $advice:literal
         $(, $command:expr)?;)*) => {
         $(pub(crate) static $name: Kind = Kind {
             id: $id,
             status: Status::$status,
             blinds: false $(|| kinds!($blinds))?,
-            means: $means,
+            meaning: $meaning,
             advice: $advice,
             command: kinds!(command $($command)?),
         };)*
@@ -86,7 +86,7 @@ mod tests {
                 .split('-')
                 .all(|word| !word.is_empty() && word.bytes().all(|b| b.is_ascii_lowercase()));
             assert!(words && seen.insert(kind.id), "{}", kind.id);
-            assert!(kind.means.ends_with('.'), "{}", kind.id);
+            assert!(kind.meaning.ends_with('.'), "{}", kind.id);
             let needs = matches!(kind.status, Status::Problem | Status::Warning);
             assert!(!needs || !kind.advice.is_empty(), "{}", kind.id);
             assert!(kind.command.is_none() || !kind.advice.is_empty(), "{}", kind.id);

@@ -7,7 +7,7 @@ kinds! {
         "The home directory is not known, so no agent finds the lock files.",
         "Set HOME, or USERPROFILE on Windows, to the absolute path of your home directory.";
     CONFIG_DIR_UNUSABLE = "config-dir-unusable" Problem blinds:
-        "CLAUDE_CONFIG_DIR is no absolute path, so no agent finds the lock files.",
+        "CLAUDE_CONFIG_DIR is not an absolute path, so no agent finds the lock files.",
         "Remove the variable, or set it to an absolute path.",
         Remedy::Unset("CLAUDE_CONFIG_DIR");
     CONFIG_DIR_SET = "config-dir-set" Note:
@@ -19,8 +19,7 @@ kinds! {
         "CLAUDE_CONFIG_DIR decides where lock files are, and an editor has published itself there.",
         "";
     PORT_VARIABLE_INVALID = "port-variable-invalid" Warning:
-        "CLAUDE_CODE_SSE_PORT, by which a terminal of an editor names its editor, is no port. Some agents then \
-         find nothing.",
+        "CLAUDE_CODE_SSE_PORT is not a port. Editors set it in their own terminals; with this value some agents find nothing.",
         "Remove the variable.",
         Remedy::Unset("CLAUDE_CODE_SSE_PORT");
     PORT_VARIABLE_STALE = "port-variable-stale" Warning:
@@ -46,7 +45,7 @@ kinds! {
         Remedy::Unset("CLAUDE_CODE_AUTO_CONNECT_IDE");
     HOST_OVERRIDE = "host-override" Warning:
         "CLAUDE_CODE_IDE_HOST_OVERRIDE sends the agent to another host, with the token and without encryption; \
-         the doctor connects there too. The editor has to accept this host in the Host field.",
+         the doctor connects there too. The editor must accept this host in the Host field.",
         "Remove the variable, unless the editor runs outside of this container or virtual machine.",
         Remedy::Unset("CLAUDE_CODE_IDE_HOST_OVERRIDE");
     HOST_OVERRIDE_LOOPBACK = "host-override-loopback" Note:
@@ -66,13 +65,11 @@ kinds! {
         "Start opencode or kilo without the variables.",
         Remedy::StartWithout(&["CLAUDE_CODE_SSE_PORT", "OPENCODE_EDITOR_SSE_PORT", "KILO_EDITOR_SSE_PORT"], "opencode");
     PROXY_TAKES_LOOPBACK = "proxy-takes-loopback" Problem:
-        "A proxy is set and 127.0.0.1 is not excluded, so the agent asks the proxy for the editor, and hangs or \
-         fails.",
+        "A proxy is set and 127.0.0.1 is not excluded, so the agent connects to the editor through the proxy, and hangs or fails.",
         "Exclude this machine from the proxy, in both spellings of the variable.",
         Remedy::ExcludeLoopback;
     NO_PROXY_DIFFERS = "no-proxy-differs" Warning:
-        "Only one of no_proxy and NO_PROXY excludes 127.0.0.1 from the proxy, and which one an agent reads \
-         differs.",
+        "Only one of no_proxy and NO_PROXY excludes 127.0.0.1 from the proxy. Some agents read one, some the other.",
         "Set both variables to the same value, with this machine in it.",
         Remedy::ExcludeLoopback;
     PROXY_SOUND = "proxy-sound" Ok:
@@ -117,14 +114,13 @@ kinds! {
         "Give the directory to yourself, or set CLAUDE_CONFIG_DIR to a directory elsewhere.",
         Remedy::Own;
     PARENT_WRITABLE = "parent-writable-by-all" Problem:
-        "Every user can replace the directory of lock files by way of a directory above it. The programs of this \
+        "Every user can replace the directory of lock files through a directory above it. The programs of this \
          library do not read or publish there; the real agent does.",
         "Let nobody else write to the directory.",
         Remedy::Mode("go-w");
     PARENT_WRITABLE_BY_GROUP = "parent-writable-by-group" Note:
-        "The members of a group can replace the directory of lock files by way of a directory above it. With many \
-         systems each user is alone in their group, and then this does no harm.",
-        "Let its group not write to the directory, unless you are alone in the group.",
+        "The members of a group can replace the directory of lock files through a directory above it. On many systems you are alone in your group, and then this does no harm.",
+        "Do not let its group write to the directory, unless you are alone in the group.",
         Remedy::Mode("g-w");
     DIRECTORY_SOUND = "directory-sound" Ok:
         "The directory is there, ours, and closed to others.",
@@ -150,7 +146,7 @@ kinds! {
         "Move the link away, then start the editor again.",
         Remedy::MoveAway;
     LOCK_NOT_A_FILE = "lock-not-a-file" Problem:
-        "A pipe, directory or socket has the name of a lock file. An agent can hang on it.",
+        "A pipe, directory or socket has the name of a lock file. An agent may hang on it.",
         "Move it away.",
         Remedy::MoveAway;
     LOCK_NOT_OURS = "lock-not-ours" Problem:
@@ -165,13 +161,12 @@ kinds! {
         "Give yourself access to the file, or start the editor again.",
         Remedy::Admit("600");
     LOCK_UNPARSABLE = "lock-unparsable" Problem:
-        "The content of the file is no lock file, so no agent finds its editor. The agent can delete the file.",
+        "The content of the file is not that of a lock file, so no agent finds its editor. An agent may delete it.",
         "If no editor listens on port {port} any more, move the file away; otherwise start the editor again, and if \
          it writes such a file again, update its extension.",
         Remedy::MoveAway;
     LOCK_UNPARSABLE_BESIDE = "lock-unparsable-beside-editor" Warning:
-        "The content of the file is no lock file. It hides the editor that wrote it, if there is one, and \
-         keeps no agent from the editor that it finds here. The agent can delete the file.",
+        "The content of the file is not that of a lock file. It hides the editor that wrote it, if there is one, but agents still find the editor that is here. An agent may delete the file.",
         "If no editor listens on port {port} any more, move the file away; otherwise start that editor again.",
         Remedy::MoveAway;
     LOCK_WITHOUT_TRANSPORT = "lock-without-transport" Problem:
@@ -185,7 +180,7 @@ kinds! {
         "Close the file to other users, then start the editor again for a new token.",
         Remedy::CloseFile;
     LOCK_WITHOUT_TOKEN = "lock-without-token" Warning:
-        "The editor asks for no token: every program and every user of this machine can attach to it.",
+        "The editor does not ask for a token, so every program and every user of this machine can attach to it.",
         "Update the extension of the editor, or switch its token on.";
     LOCK_WITHOUT_PROCESS = "lock-without-process" Note:
         "The lock file does not name its process, so the doctor cannot decide whether the file is left over.",
@@ -207,19 +202,18 @@ kinds! {
         "Remove the file.",
         Remedy::Remove;
     LOCK_PROCESS_UNSEEN = "lock-process-unseen" Warning:
-        "The process of the lock file is not visible here, and the file is not certainly left over: an editor can \
-         be behind its port, as one of another container is. The real agent does not attach, and deletes the file.",
+        "The process of the lock file is not visible here, but the file may still be in use: an editor may be behind its port, for example in another container. The real agent does not attach, and deletes the file.",
         "Run agent and editor in the same container. If the editor is gone, move the file away.",
         Remedy::MoveAway;
     LOCK_OF_WINDOWS = "lock-of-windows" Note:
-        "The editor runs on Windows, so its process is not visible here, and its 127.0.0.1 can be another.",
+        "The editor runs on Windows, so its process is not visible here, and its 127.0.0.1 may be another.",
         "";
     LOCK_OF_WINDOWS_ELSEWHERE = "lock-of-windows-elsewhere" Warning:
-        "The editor of the lock file runs on Windows by its own account, and this is not Windows.",
+        "The lock file says that its editor runs on Windows, and this is not Windows.",
         "Move the file away if it was copied or synchronized from another machine; otherwise update the extension.",
         Remedy::MoveAway;
     LOCK_SOUND = "lock-sound" Ok:
-        "The lock file is whole, ours, and closed to others, and a process with its number runs.",
+        "The lock file is complete, ours, and closed to others, and a process with its number runs.",
         "";
 
     PORT_REFUSES = "port-refuses" Problem:
@@ -228,7 +222,7 @@ kinds! {
         "Reload the window of the editor. If the editor does not run, move the file away.",
         Remedy::MoveAway;
     PORT_REFUSES_PROCESS_UNKNOWN = "port-refuses-process-unknown" Problem:
-        "Nobody listens on the port of the lock file, and this system does not say whether its process lives. Most \
+        "Nobody listens on the port of the lock file, and this system does not show whether its process lives. Most \
          likely the editor was killed and has left its lock file behind.",
         "Start the editor again, or reload its window. If the editor does not run, move the file away.",
         Remedy::MoveAway;
@@ -269,30 +263,30 @@ kinds! {
         "The editor has as many connections as it accepts.",
         "End agents that you do not need.";
     EDITOR_DECLINES = "editor-declines" Problem:
-        "The editor answers the handshake of an agent with a refusal. Some editors answer a wrong token so.",
+        "The editor answers the handshake of an agent with a refusal. Some editors answer a wrong token like this.",
         "Start the editor again; if nothing changes, update its extension.";
     SUBPROTOCOL_MISSING = "subprotocol-missing" Problem:
         "The editor does not choose the sub-protocol mcp. The agent drops the connection without an error.",
         "Update the extension of the editor.";
     SESSION_FAILS = "session-fails" Problem:
-        "The editor lets the agent in, but the session cannot be opened.",
+        "The editor accepts the agent, but the session cannot be opened.",
         "Update the extension of the editor, or the agent.";
     EDITOR_ANSWERS = "editor-answers" Ok:
         "The editor accepts the token and opens a session.",
         "";
-    LETS_IN_WITHOUT_TOKEN = "lets-in-without-token" Problem:
+    ACCEPTS_WITHOUT_TOKEN = "accepts-without-token" Problem:
         "The editor has a token and does not ask for it: every program of this machine can attach to it.",
         "Update the extension of the editor; close the editor until then if you browse the web.";
     REFUSES_WITHOUT_TOKEN = "refuses-without-token" Ok:
         "The editor refuses clients without its token.",
         "";
-    LETS_IN_WITH_ORIGIN = "lets-in-with-origin" Warning:
-        "The editor does not refuse a browser as such. Only the token, which a web page does not have, keeps it out.",
+    ACCEPTS_WITH_ORIGIN = "accepts-with-origin" Warning:
+        "The editor does not refuse browsers as such. Only the token keeps a web page out.",
         "Update the extension of the editor.";
     REFUSES_ORIGIN = "refuses-origin" Ok:
         "The editor refuses browsers.",
         "";
-    NOT_ASKED = "not-asked" Note:
+    NOT_PROBED = "not-probed" Note:
         "The doctor did not connect to this editor: `--no-connect` forbids it, or there are too many editors.",
         "Run the doctor without --no-connect, after removing lock files that are not needed.";
 
@@ -309,10 +303,10 @@ kinds! {
         "";
 
     EDITOR_FOUND = "editor-found" Ok:
-        "One editor matches the directory: an agent attaches to it.",
+        "One editor has the directory open, and an agent attaches to it.",
         "";
     SEVERAL_EDITORS = "several-editors" Warning:
-        "Several editors match the directory. An agent does not choose by itself, and --ide refuses.",
+        "Several editors have the directory open. An agent does not choose by itself, and --ide refuses.",
         "Type /ide in the agent and pick one, or start the agent in a terminal of the right editor, which sets \
          CLAUDE_CODE_SSE_PORT to its port.";
     SEVERAL_EDITORS_ONE_NAMED = "several-editors-one-named" Note:
@@ -325,8 +319,7 @@ kinds! {
          or run `ide-mcp editor` here. If an editor has a folder inside of this one open, type /ide in the agent, which \
          lists that editor.";
     MATCHES_ONLY_LOGICALLY = "folder-matches-only-logically" Problem:
-        "The editor has published the path with its symbolic link alone. The agent compares the path without \
-         links.",
+        "The editor has published only the path with the symbolic link. The agent compares the path without links.",
         "Open {cwd} in the editor by its path without links.";
     MATCHES_ONLY_PHYSICALLY = "folder-matches-only-physically" Note:
         "The editor has the directory open under its path without symbolic links. The real agent compares that \

@@ -14,8 +14,8 @@ use std::io;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Change {
-    Came,
-    Went,
+    Added,
+    Removed,
 }
 
 /// Returns the lines for a person: the verdict, and the changes. `time` is in milliseconds of the Unix
@@ -33,9 +33,9 @@ pub(crate) fn text_of(
         let (some, more) = bounded(alike, alike.first().map(|(_, finding)| finding.kind));
         for (change, finding) in some {
             let (mark, text) = match change {
-                Change::Came if finding.kind.status == Status::Ok => ('+', head(finding, paint)),
-                Change::Came => ('+', shown(finding, report.shell, paint)),
-                Change::Went => ('-', head(finding, paint)),
+                Change::Added if finding.kind.status == Status::Ok => ('+', head(finding, paint)),
+                Change::Added => ('+', shown(finding, report.shell, paint)),
+                Change::Removed => ('-', head(finding, paint)),
             };
             let mut text = text.into_iter();
             lines.extend(text.next().map(|first| format!("{mark} {first}")));
@@ -86,19 +86,19 @@ mod tests {
 
     #[test]
     fn changes_have_a_time_and_a_mark() {
-        let finding = |kind: &'static kinds::Kind, says: &str| Finding {
+        let finding = |kind: &'static kinds::Kind, message: &str| Finding {
             kind,
-            says: says.into(),
+            message: message.into(),
             path: None,
             port: None,
             advice: kind.advice.into(),
             command: String::new(),
         };
-        let went = finding(&kinds::PORT_VARIABLE_INVALID, "a");
-        let came = [finding(&kinds::NO_LOCK_FILES, "b"), finding(&kinds::LOCK_SOUND, "c")];
-        let changes = [(Change::Went, &went), (Change::Came, &came[0]), (Change::Came, &came[1])];
+        let removed = finding(&kinds::PORT_VARIABLE_INVALID, "a");
+        let added = [finding(&kinds::NO_LOCK_FILES, "b"), finding(&kinds::LOCK_SOUND, "c")];
+        let changes = [(Change::Removed, &removed), (Change::Added, &added[0]), (Change::Added, &added[1])];
         let verdict = Verdict::FindsNothing;
-        let report = Report { findings: &came, verdict: &verdict, cwd: "/w", shell: Shell::Posix };
+        let report = Report { findings: &added, verdict: &verdict, cwd: "/w", shell: Shell::Posix };
         // 2001-09-09T01:46:40Z
         let time = 1_000_000_000_000;
         let expected = [
@@ -113,7 +113,7 @@ mod tests {
         ];
         let paint = Paint { colored: false, columns: None };
         assert_eq!(text_of(&changes, &report, time, paint), expected);
-        let many = vec![(Change::Went, &went); 10_000];
+        let many = vec![(Change::Removed, &removed); 10_000];
         let lines = text_of(&many, &report, time, paint);
         let more = "… and 9980 more [port-variable-invalid]; --json has all";
         assert_eq!((lines.len(), lines.last().map(String::as_str)), (2 + 20 + 1, Some(more)));
@@ -126,9 +126,9 @@ mod tests {
         let at = || serde_json::json!(time);
         let row = |event: &str, change: Option<&str>| (event.into(), change.into(), at());
         let expected = [
-            row("finding", Some("went")),
-            row("finding", Some("came")),
-            row("finding", Some("came")),
+            row("finding", Some("removed")),
+            row("finding", Some("added")),
+            row("finding", Some("added")),
             row("verdict", None),
         ];
         assert_eq!(all, expected);

@@ -22,8 +22,8 @@ pub(super) struct Line<'a> {
     event: &'static str,
     id: &'static str,
     status: Status,
-    says: &'a str,
-    means: &'static str,
+    message: &'a str,
+    meaning: &'static str,
     #[serde(skip_serializing_if = "str::is_empty")]
     advice: &'a str,
     #[serde(skip_serializing_if = "str::is_empty")]
@@ -38,10 +38,10 @@ pub(super) struct Line<'a> {
 
 impl<'a> Line<'a> {
     pub(super) fn of(finding: &'a Finding, shell: Shell) -> Self {
-        let Finding { kind, says, path, port, advice, command } = finding;
-        let (id, status, means, path) = (kind.id, kind.status, kind.means, path.as_deref());
+        let Finding { kind, message, path, port, advice, command } = finding;
+        let (id, status, meaning, path) = (kind.id, kind.status, kind.meaning, path.as_deref());
         let shell = (!command.is_empty()).then_some(shell);
-        Self { event: "finding", id, status, says, means, advice, command, shell, path, port: *port }
+        Self { event: "finding", id, status, message, meaning, advice, command, shell, path, port: *port }
     }
 }
 
@@ -65,10 +65,10 @@ impl<'a> Last<'a> {
     pub(super) fn of(report: &Report<'a>) -> Self {
         let (verdict, port, name) = match report.verdict {
             Verdict::Attaches { port, name } => ("attaches", Some(*port), Some(name.as_str())),
-            Verdict::NotAsked { port, name } => ("not_asked", Some(*port), Some(name.as_str())),
+            Verdict::NotProbed { port, name } => ("not_probed", Some(*port), Some(name.as_str())),
             Verdict::Fails { port, name } => ("fails", Some(*port), Some(name.as_str())),
             Verdict::Refrains { port, name } => ("refrains", Some(*port), Some(name.as_str())),
-            Verdict::HasToChoose(_) => ("has_to_choose", None, None),
+            Verdict::MustChoose(_) => ("must_choose", None, None),
             Verdict::FindsNothing => ("finds_nothing", None, None),
             Verdict::Unknown => ("unknown", None, None),
         };

@@ -48,7 +48,7 @@ impl Page<'_> {
         let faults = report.findings.iter().filter(|finding| finding.kind.status != Status::Ok);
         let rows: Vec<[String; 3]> = faults
             .map(|finding| {
-                [finding.kind.status.word().into(), self.code(finding.kind.id), self.code(&finding.says)]
+                [finding.kind.status.word().into(), self.code(finding.kind.id), self.code(&finding.message)]
             })
             .collect();
         table("Findings", ["status", "id", "details"], &rows)
@@ -108,7 +108,7 @@ fn answer(lock: &Lock) -> &'static str {
         Some(Probe::Open { .. }) => "answers, without its process",
         Some(Probe::NotOurs { .. }) => "of another user",
         Some(Probe::WithoutOwner) => "without an owner",
-        Some(Probe::Asked { with_token, .. }) => match with_token {
+        Some(Probe::Attempted { with_token, .. }) => match with_token {
             Answer::Attached => "attaches",
             Answer::Refused(_) => "refuses the token",
             Answer::Declined(_) => "declines",

@@ -19,7 +19,7 @@ const MOST_OF_A_KIND: usize = 20;
 /// Returns the report. Findings with one remedy have it once. `verbose` adds the findings without a fault.
 pub(crate) fn text(report: &Report<'_>, verbose: bool, paint: Paint) -> String {
     let mut lines = title(&display_safe(&headline(report)), paint);
-    if matches!(report.verdict, Verdict::Attaches { .. } | Verdict::NotAsked { .. }) {
+    if matches!(report.verdict, Verdict::Attaches { .. } | Verdict::NotProbed { .. }) {
         lines.extend(wrapped_words(START, INDENT, INDENT, paint.width()));
     }
     let key = |finding: &Finding| (finding.advice.clone(), finding.command.clone());
@@ -68,11 +68,11 @@ pub(super) fn headline(report: &Report<'_>) -> String {
     let cwd = report.cwd;
     let verdict = match report.verdict {
         Verdict::Attaches { port, name } => format!("attaches to {}", editor_named(name, *port)),
-        Verdict::NotAsked { port, name } => {
+        Verdict::NotProbed { port, name } => {
             format!("finds {}, which was not asked", editor_named(name, *port))
         }
         Verdict::Fails { port, name } => format!("finds {}, but may not get in", editor_named(name, *port)),
-        Verdict::HasToChoose(several) => format!("has to choose among {several} editors (type /ide in it)"),
+        Verdict::MustChoose(several) => format!("has to choose among {several} editors (type /ide in it)"),
         Verdict::Refrains { port, name } => {
             format!("finds {}, but does not attach by itself", editor_named(name, *port))
         }
@@ -93,13 +93,13 @@ fn plural(count: usize, word: &str) -> String {
 }
 
 pub(super) fn head(finding: &Finding, paint: Paint) -> Vec<String> {
-    let text = format!("{} [{}]", display_safe(&finding.says), finding.kind.id);
+    let text = format!("{} [{}]", display_safe(&finding.message), finding.kind.id);
     wrapped(finding.kind.status, paint, &text)
 }
 
 pub(super) fn shown(finding: &Finding, shell: Shell, paint: Paint) -> Vec<String> {
     let mut lines = head(finding, paint);
-    lines.extend(wrapped_words(finding.kind.means, INDENT, INDENT, paint.width()));
+    lines.extend(wrapped_words(finding.kind.meaning, INDENT, INDENT, paint.width()));
     if !finding.advice.is_empty() {
         let (first, others) = (format!("{INDENT}→ "), format!("{INDENT}  "));
         lines.extend(wrapped_words(&display_safe(&finding.advice), &first, &others, paint.width()));
@@ -201,9 +201,9 @@ mod tests {
 
     const PLAIN: Paint = Paint { colored: false, columns: None };
 
-    fn finding(kind: &'static Kind, says: &str, advice: &str) -> Finding {
-        let (says, advice, command) = (says.into(), advice.into(), "mend it".into());
-        Finding { kind, says, path: None, port: None, advice, command }
+    fn finding(kind: &'static Kind, message: &str, advice: &str) -> Finding {
+        let (message, advice, command) = (message.into(), advice.into(), "mend it".into());
+        Finding { kind, message, path: None, port: None, advice, command }
     }
 
     #[test]
@@ -241,7 +241,7 @@ ok: 3 other checks found nothing wrong; --verbose lists them";
 
     #[test]
     fn one_remedy_is_shown_once() {
-        let left = |says| finding(&kinds::LOCK_LEFT_OVER, says, "Remove all such files.");
+        let left = |message| finding(&kinds::LOCK_LEFT_OVER, message, "Remove all such files.");
         let other = finding(&kinds::LOCK_LEFT_OVER, "c", "Remove the file.");
         let findings = [left("a"), left("b"), other];
         let report =
@@ -332,9 +332,9 @@ ok: 3 other checks found nothing wrong; --verbose lists them";
 
     #[test]
     fn report_fits_the_terminal() {
-        let says = "\"E\" on port 1 refuses the token of its own lock file: 401 Unauthorized";
-        let findings = [finding(&kinds::TOKEN_REFUSED, says, kinds::TOKEN_REFUSED.advice)];
-        let verdict = Verdict::HasToChoose(3);
+        let message = "\"E\" on port 1 refuses the token of its own lock file: 401 Unauthorized";
+        let findings = [finding(&kinds::TOKEN_REFUSED, message, kinds::TOKEN_REFUSED.advice)];
+        let verdict = Verdict::MustChoose(3);
         let report =
             Report { findings: &findings, verdict: &verdict, cwd: "/home/me/project", shell: Shell::Posix };
         for width in [80, 60] {

@@ -1,7 +1,7 @@
 //! The values of a finding in the advice and the command of its kind.
 
 use super::Finding;
-use super::words::said;
+use super::words::quoted;
 use crate::doctor::kinds::Values;
 use crate::support::Shell;
 
@@ -9,7 +9,7 @@ use crate::support::Shell;
 /// know only part of it.
 pub(super) fn fill_in(finding: &mut Finding, cwd: &str, shell: Shell) {
     let port = finding.port.map(|port| port.to_string()).unwrap_or_default();
-    let place = shell.word(cwd).unwrap_or_else(|| said(cwd));
+    let place = shell.word(cwd).unwrap_or_else(|| quoted(cwd));
     finding.advice = filled(finding.kind.advice, &[("port", port.as_str()), ("cwd", &place)]);
     let values = Values { path: finding.path.as_deref().unwrap_or_default(), port: &port, cwd };
     let command = finding.kind.command.as_ref().and_then(|remedy| remedy.command(shell, values));

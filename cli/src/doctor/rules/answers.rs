@@ -9,8 +9,8 @@ use ide_mcp::ide::discovery::client_env::{HOST_VARIABLE, LOOPBACK};
 
 pub(super) fn look(facts: &Facts, findings: &mut Vec<Finding>) {
     for lock in facts.locks.iter().filter(|lock| lock.used) {
-        let said = lock.probe.as_ref().map_or_else(|| unasked(lock), |probe| answered(lock, probe, facts));
-        findings.extend(said.into_iter().map(|(kind, says)| Finding::of(kind, lock, says)));
+        let found = lock.probe.as_ref().map_or_else(|| not_probed(lock), |probe| answered(lock, probe, facts));
+        findings.extend(found.into_iter().map(|(kind, message)| Finding::of(kind, lock, message)));
     }
     findings.extend(unknown_owners(facts));
 }
@@ -21,8 +21,8 @@ fn unknown_owners(facts: &Facts) -> Option<Finding> {
     let locks: Vec<&Lock> = facts.locks.iter().filter(unknown).collect();
     let reason = locks.first()?.unknown_owner?;
     let editors: Vec<String> = locks.iter().map(|lock| editor(lock)).collect();
-    let says = format!("nobody knows which user listens for {}: {reason}", listed(&editors, " and "));
-    Some(Finding::new(&kinds::OWNER_UNKNOWN, says))
+    let message = format!("nobody knows which user listens for {}: {reason}", listed(&editors, " and "));
+    Some(Finding::new(&kinds::OWNER_UNKNOWN, message))
 }
 
 /// Returns the kind for a port that nobody listens on, by what is known of the process.
@@ -35,10 +35,10 @@ fn refuses(lock: &Lock, facts: &Facts) -> &'static Kind {
     }
 }
 
-fn unasked(lock: &Lock) -> Vec<(&'static Kind, String)> {
+fn not_probed(lock: &Lock) -> Vec<(&'static Kind, String)> {
     match &lock.file {
         Ok(file) if file.transport == Transport::WebSocket && lock.pid_alive != Some(false) => {
-            vec![(&kinds::NOT_ASKED, format!("{} was not asked", editor(lock)))]
+            vec![(&kinds::NOT_PROBED, format!("{} was not asked", editor(lock)))]
         }
         _ => Vec::new(),
     }
@@ -64,15 +64,15 @@ fn answered(lock: &Lock, probe: &Probe, facts: &Facts) -> Vec<(&'static Kind, St
         Probe::Unreachable(error) => {
             vec![(&kinds::PORT_SILENT, format!("{who} cannot be reached: {error}"))]
         }
-        Probe::Asked { with_token, without_token, with_origin } => {
+        Probe::Attempted { with_token, without_token, with_origin } => {
             let who_answers = match lock.listener {
                 Some(process) => format!("{who} (process {process})"),
                 None => who.clone(),
             };
-            let mut said = vec![attached(&who_answers, with_token)];
-            said.extend(without_token.as_ref().and_then(|answer| stranger(&who, answer)));
-            said.extend(with_origin.as_ref().and_then(|answer| browser(&who, answer)));
-            said
+            let mut found = vec![attached(&who_answers, with_token)];
+            found.extend(without_token.as_ref().and_then(|answer| tokenless(&who, answer)));
+            found.extend(with_origin.as_ref().and_then(|answer| browser(&who, answer)));
+            found
         }
     }
 }
@@ -97,10 +97,10 @@ fn attached(who: &str, answer: &Answer) -> (&'static Kind, String) {
 }
 
 /// Returns a finding if the editor accepts or refuses a client without the token.
-fn stranger(who: &str, answer: &Answer) -> Option<(&'static Kind, String)> {
+fn tokenless(who: &str, answer: &Answer) -> Option<(&'static Kind, String)> {
     match answer {
         Answer::Attached => {
-            Some((&kinds::LETS_IN_WITHOUT_TOKEN, format!("{who} opens a session without its token")))
+            Some((&kinds::ACCEPTS_WITHOUT_TOKEN, format!("{who} opens a session without its token")))
         }
         Answer::Refused(_) | Answer::Declined(_) => {
             Some((&kinds::REFUSES_WITHOUT_TOKEN, format!("{who} refuses clients without a token")))
@@ -112,7 +112,7 @@ fn stranger(who: &str, answer: &Answer) -> Option<(&'static Kind, String)> {
 fn browser(who: &str, answer: &Answer) -> Option<(&'static Kind, String)> {
     match answer {
         Answer::Attached => Some((
-            &kinds::LETS_IN_WITH_ORIGIN,
+            &kinds::ACCEPTS_WITH_ORIGIN,
             format!("{who} opens a session for a web page that has its token"),
         )),
         Answer::Refused(_) | Answer::Declined(_) => {

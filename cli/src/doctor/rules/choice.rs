@@ -1,6 +1,6 @@
 //! The rules about the editor that an agent would attach to in this directory.
 
-use super::words::{editor, folders, listed, said};
+use super::words::{editor, folders, listed, quoted};
 use super::{Finding, editor_among};
 use crate::doctor::facts::{Facts, Lock, Probe, State, Trouble};
 use crate::doctor::kinds;
@@ -15,7 +15,7 @@ pub(crate) enum Verdict {
         name: String,
     },
     /// The agent would choose this editor; the doctor did not connect to it.
-    NotAsked {
+    NotProbed {
         port: u16,
         name: String,
     },
@@ -29,7 +29,7 @@ pub(crate) enum Verdict {
         port: u16,
         name: String,
     },
-    HasToChoose(usize),
+    MustChoose(usize),
     FindsNothing,
     /// The real client reads a lock file or a directory that the doctor does not.
     Unknown,
@@ -40,10 +40,10 @@ impl Verdict {
     pub(crate) fn name_mut(&mut self) -> Option<&mut String> {
         match self {
             Self::Attaches { name, .. }
-            | Self::NotAsked { name, .. }
+            | Self::NotProbed { name, .. }
             | Self::Fails { name, .. }
             | Self::Refrains { name, .. } => Some(name),
-            Self::HasToChoose(_) | Self::FindsNothing | Self::Unknown => None,
+            Self::MustChoose(_) | Self::FindsNothing | Self::Unknown => None,
         }
     }
 }
@@ -64,13 +64,13 @@ pub(crate) fn verdict(facts: &Facts, findings: &[Finding]) -> Verdict {
             }
             match &lock.probe {
                 Some(_) if lock.attaches() && !by_proxy => Verdict::Attaches { port, name },
-                None if !by_proxy => Verdict::NotAsked { port, name },
+                None if !by_proxy => Verdict::NotProbed { port, name },
                 _ => Verdict::Fails { port, name },
             }
         }
         (None, 0) if leaves_unread(facts) => Verdict::Unknown,
         (None, 0) => Verdict::FindsNothing,
-        (None, several) => Verdict::HasToChoose(several),
+        (None, several) => Verdict::MustChoose(several),
     }
 }
 
@@ -91,8 +91,8 @@ pub(super) fn look(facts: &Facts, findings: &mut Vec<Finding>) {
         if let Some(directory) = directories.iter().find(|directory| {
             directory.used && matches!(directory.state, State::There { .. }) && !directory.is_refused()
         }) {
-            let says = format!("there is no lock file in {}", said(&directory.path));
-            findings.push(Finding::new(&kinds::NO_LOCK_FILES, says).path(&directory.path));
+            let message = format!("there is no lock file in {}", quoted(&directory.path));
+            findings.push(Finding::new(&kinds::NO_LOCK_FILES, message).path(&directory.path));
         }
         return;
     }
@@ -115,14 +115,14 @@ pub(super) fn look(facts: &Facts, findings: &mut Vec<Finding>) {
     match accepted.as_slice() {
         [] => findings.extend(nothing(facts, &locks, &matching, &spelled)),
         [(lock, reason)] => {
-            let says = match reason {
+            let message = match reason {
                 MatchReason::Port => format!("{} is named by the environment", editor(lock)),
                 MatchReason::Unchecked => {
                     format!("{} is the only usable editor, and the folder check is off", editor(lock))
                 }
-                _ => format!("{} has {} open", editor(lock), said(cwd)),
+                _ => format!("{} has {} open", editor(lock), quoted(cwd)),
             };
-            findings.push(Finding::of(&kinds::EDITOR_FOUND, lock, says));
+            findings.push(Finding::of(&kinds::EDITOR_FOUND, lock, message));
             findings.extend(one_of_several(facts, &locks, lock, reason));
             findings.extend(only_physically(facts, lock, reason));
         }
@@ -132,7 +132,7 @@ pub(super) fn look(facts: &Facts, findings: &mut Vec<Finding>) {
             let what = if unchecked {
                 "are running, and the folder check is off".into()
             } else {
-                format!("have {} open", said(cwd))
+                format!("have {} open", quoted(cwd))
             };
             findings
                 .push(Finding::new(&kinds::SEVERAL_EDITORS, format!("{} {what}", listed(&names, " and "))));
@@ -177,11 +177,11 @@ fn matching_with<'a>(facts: &'a Facts, cwd: &str, port: Option<u16>) -> (Vec<&'a
 fn nothing(facts: &Facts, locks: &[&Lock], matching: &Matching, spelled: &[usize]) -> Vec<Finding> {
     let logically = self::matching(facts, &facts.here.logical).1.matching;
     let by_link = logically.accepted.iter().filter_map(|accepted| locks.get(accepted.index));
-    let says = |lock: &Lock| {
-        format!("{} has only {} open, which leads here", editor(lock), said(&facts.here.logical))
+    let message = |lock: &Lock| {
+        format!("{} has only {} open, which leads here", editor(lock), quoted(&facts.here.logical))
     };
     let found: Vec<Finding> =
-        by_link.map(|lock| Finding::of(&kinds::MATCHES_ONLY_LOGICALLY, lock, says(lock))).collect();
+        by_link.map(|lock| Finding::of(&kinds::MATCHES_ONLY_LOGICALLY, lock, message(lock))).collect();
     if !found.is_empty() {
         return found;
     }
@@ -206,17 +206,17 @@ fn nothing(facts: &Facts, locks: &[&Lock], matching: &Matching, spelled: &[usize
     let ended = ended(facts, locks).into_iter();
     let others: Vec<String> =
         ended.map(|lock| format!("{} had, until its process ended", editor(lock))).chain(elsewhere).collect();
-    let mut says = format!("no usable editor has {} open", said(&facts.here.canonical));
+    let mut message = format!("no usable editor has {} open", quoted(&facts.here.canonical));
     if !others.is_empty() {
-        says.push_str(&format!(": {}", listed(&others, "; ")));
+        message.push_str(&format!(": {}", listed(&others, "; ")));
     }
-    vec![Finding::new(&kinds::NO_EDITOR_FOR_DIRECTORY, says)]
+    vec![Finding::new(&kinds::NO_EDITOR_FOR_DIRECTORY, message)]
 }
 
 /// Returns the editors that had this directory open and have left their lock file behind. An editor
 /// whose port answers is not among them: its process can be alive but not visible.
 fn ended<'a>(facts: &Facts, locks: &[&'a Lock]) -> Vec<&'a Lock> {
-    let answers = |lock: &Lock| matches!(lock.probe, Some(Probe::Open { .. } | Probe::Asked { .. }));
+    let answers = |lock: &Lock| matches!(lock.probe, Some(Probe::Open { .. } | Probe::Attempted { .. }));
     let (ended, as_if_alive): (Vec<&Lock>, Vec<_>) = locks
         .iter()
         .filter(|lock| lock.pid_alive == Some(false) && !answers(lock))
@@ -245,8 +245,8 @@ fn hidden(facts: &Facts, locks: &[&Lock], accepted: &[(&Lock, &MatchReason)]) ->
         .iter()
         .filter(hides)
         .map(|lock| {
-            let says = format!("{} hides the living editor from opencode and Kilo Code", editor(lock));
-            Finding::of(&kinds::LEFTOVER_HIDES_EDITOR, lock, format!("the lock file left over by {says}"))
+            let message = format!("{} hides the living editor from opencode and Kilo Code", editor(lock));
+            Finding::of(&kinds::LEFTOVER_HIDES_EDITOR, lock, format!("the lock file left over by {message}"))
         })
         .collect()
 }
@@ -268,8 +268,8 @@ fn one_of_several(facts: &Facts, locks: &[&Lock], lock: &Lock, reason: &MatchRea
     let names: Vec<String> =
         open.filter_map(|accepted| locks.get(accepted.index)).map(|lock| editor_among(lock, facts)).collect();
     (*reason == MatchReason::Port && names.len() > 1).then(|| {
-        let says = format!("{} have {} open", listed(&names, " and "), said(&facts.here.canonical));
-        Finding::of(&kinds::SEVERAL_EDITORS_ONE_NAMED, lock, says)
+        let message = format!("{} have {} open", listed(&names, " and "), quoted(&facts.here.canonical));
+        Finding::of(&kinds::SEVERAL_EDITORS_ONE_NAMED, lock, message)
     })
 }
 
@@ -278,7 +278,7 @@ fn other_spelling(facts: &Facts, lock: &Lock) -> String {
     format!(
         "{} has {} open in another spelling: {}",
         editor(lock),
-        said(&facts.here.canonical),
+        quoted(&facts.here.canonical),
         folders(others)
     )
 }
@@ -287,12 +287,12 @@ fn only_physically(facts: &Facts, lock: &Lock, reason: &MatchReason) -> Option<F
     let by_link = matching(facts, &facts.here.logical).1.matching;
     let matches = by_link.accepted.iter().any(|accepted| Some(accepted.port) == lock.port);
     (matches!(reason, MatchReason::Folder(_)) && !matches).then(|| {
-        let says = format!(
+        let message = format!(
             "{} has {} open, and not {}",
             editor(lock),
-            said(&facts.here.canonical),
-            said(&facts.here.logical)
+            quoted(&facts.here.canonical),
+            quoted(&facts.here.logical)
         );
-        Finding::of(&kinds::MATCHES_ONLY_PHYSICALLY, lock, says)
+        Finding::of(&kinds::MATCHES_ONLY_PHYSICALLY, lock, message)
     })
 }

@@ -2,7 +2,7 @@
 //! others.
 
 use super::Finding;
-use super::words::{editor, listed, rights, said};
+use super::words::{editor, listed, rights, quoted};
 use crate::doctor::facts::{Directory, Facts, Lock, State, System, Weak, Weakness};
 use crate::doctor::kinds;
 use ide_mcp::ide::discovery::locate::Source;
@@ -13,7 +13,7 @@ const READ: u32 = 0o055;
 pub(super) fn look(facts: &Facts, findings: &mut Vec<Finding>) {
     let directories = facts.directories.as_deref().unwrap_or_default();
     for (index, directory) in directories.iter().enumerate() {
-        let (kind, says) = if directory.used {
+        let (kind, message) = if directory.used {
             used(directory, facts.system)
         } else {
             not_used(directory, facts.locks.iter().filter(|lock| lock.directory == index), facts)
@@ -22,16 +22,16 @@ pub(super) fn look(facts: &Facts, findings: &mut Vec<Finding>) {
             State::NotADirectory(path) | State::Unreadable { path, .. } if directory.used => path,
             _ => &directory.path,
         };
-        findings.push(Finding::new(kind, says).path(path));
+        findings.push(Finding::new(kind, message).path(path));
         for weak in directory.weak.iter().filter(|_| directory.used) {
-            let (kind, says) = above(weak, facts.system);
-            findings.push(Finding::new(kind, says).path(&weak.path));
+            let (kind, message) = above(weak, facts.system);
+            findings.push(Finding::new(kind, message).path(&weak.path));
         }
     }
 }
 
 fn above(Weak { path, weakness }: &Weak, system: System<'_>) -> (&'static kinds::Kind, String) {
-    let place = said(path);
+    let place = quoted(path);
     match weakness {
         Weakness::Owner { owner, .. } => (
             &kinds::PARENT_NOT_OURS,
@@ -58,16 +58,16 @@ fn used(
         Source::WindowsHome => "of editors on Windows",
         _ => "below the home directory",
     };
-    let place = said(path);
+    let place = quoted(path);
     match state {
         State::Missing => (&kinds::DIRECTORY_MISSING, format!("there is no directory {place} ({reason})")),
         State::NotADirectory(obstacle) => {
-            (&kinds::DIRECTORY_NOT_A_DIRECTORY, format!("{} is no directory ({reason})", said(obstacle)))
+            (&kinds::DIRECTORY_NOT_A_DIRECTORY, format!("{} is no directory ({reason})", quoted(obstacle)))
         }
         State::Unreadable { path, reason } => {
-            (&kinds::DIRECTORY_UNREADABLE, format!("{} cannot be read: {reason}", said(path)))
+            (&kinds::DIRECTORY_UNREADABLE, format!("{} cannot be read: {reason}", quoted(path)))
         }
-        State::There { stranger: Some(owner), .. } => {
+        State::There { other_owner: Some(owner), .. } => {
             (&kinds::DIRECTORY_NOT_OURS, format!("{place} belongs to user {owner}"))
         }
         State::There { mode: Some(mode), .. } if mode & WRITE != 0 => {
@@ -85,7 +85,7 @@ fn not_used<'a>(
     locks: impl Iterator<Item = &'a Lock>,
     facts: &Facts,
 ) -> (&'static kinds::Kind, String) {
-    let path = said(&directory.path);
+    let path = quoted(&directory.path);
     let is_found_elsewhere =
         |lock: &&Lock| facts.locks.iter().any(|other| other.used && other.port == lock.port);
     let unseen: Vec<String> =

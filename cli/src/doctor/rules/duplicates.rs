@@ -1,7 +1,7 @@
 //! The rules about lock files that conflict with each other.
 
 use super::Finding;
-use super::words::{editor, listed, said};
+use super::words::{editor, listed, quoted};
 use crate::doctor::facts::{Facts, Lock};
 use crate::doctor::kinds;
 use std::collections::BTreeMap;
@@ -16,7 +16,7 @@ pub(super) fn look(facts: &Facts, findings: &mut Vec<Finding>) {
         } else {
             (&kinds::PORT_TWICE_DIFFERENTLY, "disagree about the token")
         };
-        let paths: Vec<String> = locks.iter().map(|lock| said(&lock.path)).collect();
+        let paths: Vec<String> = locks.iter().map(|lock| quoted(&lock.path)).collect();
         let finding = Finding::new(kind, format!("{} {verb}", listed(&paths, " and "))).port(port);
         // The token that the editor accepted is right. If it accepted none, the newest file is the
         // likeliest to be right.

@@ -1,7 +1,7 @@
 //! The rules about each lock file by itself.
 
 use super::Finding;
-use super::words::{editor, named, rights, said};
+use super::words::{editor, named, rights, quoted};
 use crate::doctor::facts::{Answer, Facts, Lock, Probe, System, Trouble};
 use crate::doctor::kinds::{self, Kind};
 use ide_mcp::ide::discovery::{LockFile, Transport};
@@ -11,20 +11,20 @@ const OTHERS: u32 = 0o066;
 
 pub(super) fn look(facts: &Facts, findings: &mut Vec<Finding>) {
     for removed in &facts.removed {
-        let says = format!("{} of {} was removed", said(&removed.path), named(&removed.name));
-        findings.push(Finding::new(&kinds::LEFTOVER_REMOVED, says).path(&removed.path));
+        let message = format!("{} of {} was removed", quoted(&removed.path), named(&removed.name));
+        findings.push(Finding::new(&kinds::LEFTOVER_REMOVED, message).path(&removed.path));
     }
     for lock in facts.locks.iter().filter(|lock| lock.used) {
-        let said = match &lock.file {
+        let found = match &lock.file {
             Ok(file) => sound_enough(lock, file, facts),
             Err(trouble) => vec![useless(lock, trouble)],
         };
-        findings.extend(said.into_iter().map(|(kind, says)| Finding::of(kind, lock, says)));
+        findings.extend(found.into_iter().map(|(kind, message)| Finding::of(kind, lock, message)));
     }
 }
 
 fn useless(Lock { path, .. }: &Lock, trouble: &Trouble) -> (&'static Kind, String) {
-    let path = said(path);
+    let path = quoted(path);
     match trouble {
         Trouble::Misnamed => (&kinds::LOCK_MISNAMED, format!("{path} is not named after a port")),
         Trouble::Link => (&kinds::LOCK_IS_A_LINK, format!("{path} is a symbolic link")),
@@ -36,31 +36,31 @@ fn useless(Lock { path, .. }: &Lock, trouble: &Trouble) -> (&'static Kind, Strin
 }
 
 fn sound_enough(lock: &Lock, file: &LockFile, facts: &Facts) -> Vec<(&'static Kind, String)> {
-    let (path, who) = (said(&lock.path), editor(lock));
-    let mut said: Vec<(&'static Kind, String)> = Vec::new();
+    let (path, who) = (quoted(&lock.path), editor(lock));
+    let mut found: Vec<(&'static Kind, String)> = Vec::new();
     if file.transport == Transport::Missing {
-        let says = format!("the lock file of {who} names no transport ({path})");
-        said.push((&kinds::LOCK_WITHOUT_TRANSPORT, says));
+        let message = format!("the lock file of {who} names no transport ({path})");
+        found.push((&kinds::LOCK_WITHOUT_TRANSPORT, message));
     } else if file.transport != Transport::WebSocket {
         let transport = file.transport.as_str();
-        said.push((&kinds::LOCK_LEGACY, format!("{who} has the transport {} ({path})", named(transport))));
+        found.push((&kinds::LOCK_LEGACY, format!("{who} has the transport {} ({path})", named(transport))));
     }
     let directories = facts.directories.as_deref().unwrap_or_default();
     // On Windows every user passes every directory.
     let is_reachable = facts.system == System::Windows
         || directories.get(lock.directory).is_none_or(|directory| !directory.is_closed());
     if let Some(mode) = lock.mode.filter(|mode| is_reachable && mode & OTHERS != 0) {
-        said.push((&kinds::LOCK_READABLE, rights(&lock.path, mode, facts.system)));
+        found.push((&kinds::LOCK_READABLE, rights(&lock.path, mode, facts.system)));
     }
     if file.auth_token.is_none() && file.transport == Transport::WebSocket {
-        said.push((&kinds::LOCK_WITHOUT_TOKEN, format!("the lock file of {who} has no token")));
+        found.push((&kinds::LOCK_WITHOUT_TOKEN, format!("the lock file of {who} has no token")));
     }
     match facts.system {
         System::Wsl { .. } if file.running_in_windows => {
-            said.push((&kinds::LOCK_OF_WINDOWS, format!("{who} runs on Windows")));
+            found.push((&kinds::LOCK_OF_WINDOWS, format!("{who} runs on Windows")));
         }
         System::Linux | System::MacOs if file.running_in_windows => {
-            said.push((
+            found.push((
                 &kinds::LOCK_OF_WINDOWS_ELSEWHERE,
                 format!("{who} says that it runs on Windows ({path})"),
             ));
@@ -69,22 +69,22 @@ fn sound_enough(lock: &Lock, file: &LockFile, facts: &Facts) -> Vec<(&'static Ki
     }
     match (file.pid, lock.pid_alive) {
         (None, _) if file.transport == Transport::WebSocket => {
-            said.push((&kinds::LOCK_WITHOUT_PROCESS, format!("the lock file of {who} names no process")));
+            found.push((&kinds::LOCK_WITHOUT_PROCESS, format!("the lock file of {who} names no process")));
         }
-        (Some(pid), Some(false)) => said.push(dead(lock, pid)),
+        (Some(pid), Some(false)) => found.push(dead(lock, pid)),
         _ => {}
     }
     // If nobody listens, the process id can belong to another program by now.
-    if said.is_empty() && !matches!(lock.probe, Some(Probe::Refused)) {
-        said.push((&kinds::LOCK_SOUND, format!("the lock file of {who}")));
+    if found.is_empty() && !matches!(lock.probe, Some(Probe::Refused)) {
+        found.push((&kinds::LOCK_SOUND, format!("the lock file of {who}")));
     }
-    said
+    found
 }
 
 /// Returns the finding about a process that does not run. `ide-mcp doctor --remove-leftovers` removes
 /// every lock file that counts as left over, unless its port turns out to answer.
 fn dead(lock: &Lock, pid: u32) -> (&'static Kind, String) {
-    let (path, who) = (said(&lock.path), editor(lock));
+    let (path, who) = (quoted(&lock.path), editor(lock));
     if lock.is_left_over() {
         return (&kinds::LOCK_LEFT_OVER, format!("the process {pid} of {who} does not run ({path})"));
     }

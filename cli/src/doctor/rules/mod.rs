@@ -30,7 +30,7 @@ const RULES: &[fn(&Facts, &mut Vec<Finding>)] =
 pub(crate) struct Finding {
     pub(crate) kind: &'static Kind,
     /// The details, as a sentence without its period. Texts of a peer in it are quoted.
-    pub(crate) says: String,
+    pub(crate) message: String,
     pub(crate) path: Option<String>,
     pub(crate) port: Option<u16>,
     /// The advice of the kind with the values of this finding; empty if nothing is to be done.
@@ -46,7 +46,7 @@ pub(crate) fn judge(facts: &Facts) -> Vec<Finding> {
         look(facts, &mut findings);
     }
     let finds_another =
-        matches!(verdict(facts, &findings), Verdict::Attaches { .. } | Verdict::NotAsked { .. });
+        matches!(verdict(facts, &findings), Verdict::Attaches { .. } | Verdict::NotProbed { .. });
     for finding in
         findings.iter_mut().filter(|finding| finds_another && *finding.kind == kinds::LOCK_UNPARSABLE)
     {
@@ -67,9 +67,9 @@ pub(crate) fn judge(facts: &Facts) -> Vec<Finding> {
 }
 
 impl Finding {
-    fn new(kind: &'static Kind, says: impl Into<String>) -> Self {
+    fn new(kind: &'static Kind, message: impl Into<String>) -> Self {
         let (advice, command) = (String::new(), String::new());
-        Self { kind, says: says.into(), path: None, port: None, advice, command }
+        Self { kind, message: message.into(), path: None, port: None, advice, command }
     }
 
     fn path(mut self, path: &str) -> Self {
@@ -83,8 +83,8 @@ impl Finding {
     }
 
     /// Creates a finding about this lock file.
-    fn of(kind: &'static Kind, lock: &Lock, says: impl Into<String>) -> Self {
-        Self { port: lock.port, ..Self::new(kind, says).path(&lock.path) }
+    fn of(kind: &'static Kind, lock: &Lock, message: impl Into<String>) -> Self {
+        Self { port: lock.port, ..Self::new(kind, message).path(&lock.path) }
     }
 }
 

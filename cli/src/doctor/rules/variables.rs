@@ -1,7 +1,7 @@
 //! The rules about the environment of an agent.
 
 use super::Finding;
-use super::words::{editor, said};
+use super::words::{editor, quoted};
 use crate::doctor::facts::SHORTEST_SECRET;
 use crate::doctor::facts::{Facts, Lock, System, Variables};
 use crate::doctor::kinds;
@@ -76,14 +76,14 @@ fn port(facts: &Facts) -> Option<Finding> {
         return Some(Finding::new(&kinds::PORT_VARIABLE_INVALID, is(PORT_VARIABLE, value)));
     };
     let mut published = facts.locks.iter().filter(|lock| lock.used && lock.port == Some(port));
-    let (kind, says) = match published.find(|lock| lock.is_of_living_editor()) {
+    let (kind, message) = match published.find(|lock| lock.is_of_living_editor()) {
         Some(lock) => (&kinds::PORT_VARIABLE_SOUND, format!("{PORT_VARIABLE} names {}", editor(lock))),
         None => (
             &kinds::PORT_VARIABLE_STALE,
             format!("{PORT_VARIABLE} is {port}, and no living editor has a lock file for that port"),
         ),
     };
-    Some(Finding::new(kind, says).port(port))
+    Some(Finding::new(kind, message).port(port))
 }
 
 /// Returns the value of a variable as far as it can be shown. A path or a host is shown. Any other value
@@ -95,7 +95,7 @@ pub(crate) fn shown_value(name: &str, value: &str) -> String {
         name if PROXIES.contains(&name) || NO_PROXIES.contains(&name) => return "set".into(),
         _ => value.len() < SHORTEST_SECRET,
     };
-    if is_shown { said(value) } else { format!("{} characters long", value.chars().count()) }
+    if is_shown { quoted(value) } else { format!("{} characters long", value.chars().count()) }
 }
 
 /// Returns a finding about the host of the editor, if it is not 127.0.0.1 or localhost.
@@ -135,8 +135,8 @@ fn integration(variables: &Variables) -> Option<Finding> {
         return Some(Finding::new(&kinds::INTEGRATION_OFF, is(INTEGRATION, value)));
     }
     variables.get(PORT_VARIABLE).is_none().then(|| {
-        let says = format!("{INTEGRATION} is set, and {PORT_VARIABLE} is not");
-        Finding::new(&kinds::INTEGRATION_WITHOUT_PORT, says)
+        let message = format!("{INTEGRATION} is set, and {PORT_VARIABLE} is not");
+        Finding::new(&kinds::INTEGRATION_WITHOUT_PORT, message)
     })
 }
 
@@ -148,7 +148,7 @@ fn proxy(variables: &Variables) -> Option<Finding> {
     let excludes = |name| variables.get(name).is_some_and(excludes_loopback);
     let lists = NO_PROXIES.map(|name| (name, excludes(name)));
     let is_set = NO_PROXIES.iter().any(|name| variables.get(name).is_some());
-    let (kind, says) = match (lists.iter().find(|list| list.1), lists.iter().find(|list| !list.1)) {
+    let (kind, message) = match (lists.iter().find(|list| list.1), lists.iter().find(|list| !list.1)) {
         (Some(_), None) => {
             (&kinds::PROXY_SOUND, format!("{proxy} is set, and 127.0.0.1 is excluded from it"))
         }
@@ -163,7 +163,7 @@ fn proxy(variables: &Variables) -> Option<Finding> {
             (&kinds::PROXY_TAKES_LOOPBACK, format!("{proxy} is set, and neither no_proxy nor NO_PROXY is"))
         }
     };
-    Some(Finding::new(kind, says))
+    Some(Finding::new(kind, message))
 }
 
 /// Returns true if an agent that follows this list connects to 127.0.0.1 directly. `localhost`

@@ -9,22 +9,22 @@ const MOST: usize = 100;
 const LISTED: usize = 5;
 
 /// Returns a path in quotation marks. A backslash stays single, since Windows paths are full of them.
-pub(super) fn said(path: &str) -> String {
+pub(super) fn quoted(path: &str) -> String {
     format!("{path:?}").replace(r"\\", r"\")
 }
 
 /// Returns which rights other users have to a path. Windows has access lists in place of a mode.
 pub(super) fn rights(path: &str, mode: u32, system: System<'_>) -> String {
     match system {
-        System::Windows if mode & 0o022 != 0 => format!("other users can write to {}", said(path)),
-        System::Windows => format!("other users can read {}", said(path)),
-        _ => format!("{} has mode {mode:03o}", said(path)),
+        System::Windows if mode & 0o022 != 0 => format!("other users can write to {}", quoted(path)),
+        System::Windows => format!("other users can read {}", quoted(path)),
+        _ => format!("{} has mode {mode:03o}", quoted(path)),
     }
 }
 
 /// Returns a name or a folder of a lock file in quotation marks.
 pub(crate) fn named(name: &str) -> String {
-    said(&display_line(name, MOST))
+    quoted(&display_line(name, MOST))
 }
 
 /// Returns items with a text between them, and the number of those that are too many.
@@ -65,8 +65,8 @@ mod tests {
     fn texts_are_quoted_and_bounded() {
         let long = "x".repeat(60_000);
         let rows = [
-            ("a path of Windows", said(r"C:\a b\1.lock"), r#""C:\a b\1.lock""#.to_owned()),
-            ("a quotation mark", said("/h/\"x"), r#""/h/\"x""#.into()),
+            ("a path of Windows", quoted(r"C:\a b\1.lock"), r#""C:\a b\1.lock""#.to_owned()),
+            ("a quotation mark", quoted("/h/\"x"), r#""/h/\"x""#.into()),
             ("a line feed in a name", named("a\nb"), "\"a\u{fffd}b\"".into()),
             ("a long name", named(&long), format!("\"{}…\"", "x".repeat(99))),
             ("a few folders", folders(&["/a".into(), r"C:\b".into()]), r#"["/a", "C:\b"]"#.into()),

@@ -269,7 +269,7 @@ pub(crate) const CASES: &[Case] = &[
             let lock = s.lock_with(&json!({"authToken": null}));
             s.publish(fake(Behaves::WithoutToken), &lock);
         },
-        &["lock-without-token", "lets-in-with-origin"],
+        &["lock-without-token", "accepts-with-origin"],
         1,
     ),
     ("a closed port", |s| drop(s.publish(s.place.closed_port(), &s.lock())), &["port-refuses"], 1),
@@ -300,10 +300,10 @@ pub(crate) const CASES: &[Case] = &[
     (
         "an editor that asks for no token",
         |s| drop(s.editor(Behaves::WithoutToken)),
-        &["lets-in-without-token", "lets-in-with-origin"],
+        &["accepts-without-token", "accepts-with-origin"],
         1,
     ),
-    ("an editor for web pages", |s| drop(s.editor(Behaves::WithOrigin)), &["lets-in-with-origin"], 1),
+    ("an editor for web pages", |s| drop(s.editor(Behaves::WithOrigin)), &["accepts-with-origin"], 1),
     (
         "another folder",
         |s| drop(s.editor_with(&json!({"workspaceFolders": ["/elsewhere"]}))),
@@ -465,7 +465,7 @@ pub(crate) const CASES: &[Case] = &[
             s.editor(Behaves::Well);
             s.arguments.push("--no-connect");
         },
-        &["not-asked"],
+        &["not-probed"],
         0,
     ),
     (

@@ -125,10 +125,10 @@ const ROWS: &[(&str, Advice)] = &[
     ("editor-declines", Mends("an editor that declines", RESTART)),
     ("subprotocol-missing", Mends("no sub-protocol", UPDATE)),
     ("session-fails", Mends("a version that nobody knows", UPDATE)),
-    ("lets-in-without-token", Mends("an editor that asks for no token", UPDATE)),
-    ("lets-in-with-origin", Mends("an editor for web pages", UPDATE)),
+    ("accepts-without-token", Mends("an editor that asks for no token", UPDATE)),
+    ("accepts-with-origin", Mends("an editor for web pages", UPDATE)),
     (
-        "not-asked",
+        "not-probed",
         Mends("an editor that is not asked", &[Act("without --no-connect", |t| t.setup.arguments.clear())]),
     ),
     ("port-published-twice-differently", Mends("two lock files of one port", RUN)),

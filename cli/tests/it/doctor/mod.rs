@@ -66,7 +66,7 @@ fn forty_silent_ports_are_probed_in_time() {
     }
     let begin = Instant::now();
     let (found, status) = setup.found(&[]);
-    assert!(found.contains("port-silent") && found.contains("not-asked") && status == Some(1), "{found:?}");
+    assert!(found.contains("port-silent") && found.contains("not-probed") && status == Some(1), "{found:?}");
     assert!(begin.elapsed() < Duration::from_secs(10), "{:?}", begin.elapsed());
 }
 
@@ -168,7 +168,7 @@ fn doctor_changes_nothing_without_option() {
         assert!(found.contains("lock-left-over") && status == Some(1), "{found:?}");
         assert!(left_over.exists() && another.exists() && kept.iter().all(|path| path.exists()));
         assert_eq!(fs::metadata(setup.place.lock_dir()).unwrap().mode() & 0o777, 0o755);
-        assert_eq!(found.contains("not-asked"), !arguments.is_empty(), "{found:?}");
+        assert_eq!(found.contains("not-probed"), !arguments.is_empty(), "{found:?}");
     }
     let (found, _) = setup.found(&["--remove-leftovers"]);
     assert!(found.contains("leftover-removed") && !found.contains("lock-left-over"), "{found:?}");

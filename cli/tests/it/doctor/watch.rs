@@ -42,12 +42,12 @@ fn watch_prints_changes_and_asks_once() {
 
     mode(&setup.place.lock_dir(), 0o755);
     let (changes, verdict) = next(&mut doctor);
-    assert_eq!(changes, row("came", "directory-readable-by-others"));
+    assert_eq!(changes, row("added", "directory-readable-by-others"));
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_millis();
     let time = u128::from(verdict["time"].as_u64().unwrap());
     assert!(verdict["status"] == 1 && now.abs_diff(time) < 60_000, "{verdict} at {now}");
     mode(&setup.place.lock_dir(), 0o700);
-    assert_eq!(next(&mut doctor).0, row("went", "directory-readable-by-others"));
+    assert_eq!(next(&mut doctor).0, row("removed", "directory-readable-by-others"));
     // Some looks without a change.
     thread::sleep(Duration::from_secs(3));
     assert_eq!(connections.load(Ordering::Relaxed), 3, "the editor is not asked again");
@@ -56,7 +56,7 @@ fn watch_prints_changes_and_asks_once() {
     child.kill().unwrap();
     child.wait().unwrap();
     let (changes, verdict) = next(&mut doctor);
-    let came = |id: &str| ("came".to_owned(), id.to_owned());
+    let came = |id: &str| ("added".to_owned(), id.to_owned());
     assert!(changes.contains(&came("lock-process-unseen")), "{changes:?}");
     assert_eq!((&verdict["verdict"], &verdict["status"]), (&json!("finds_nothing"), &json!(1)));
     assert_eq!(connections.load(Ordering::Relaxed), 4, "one connection without the token");
@@ -75,7 +75,7 @@ fn watch_asks_silent_editor_again() {
     assert_eq!(connections.load(Ordering::Relaxed), 1);
     // A new lock file is asked about at once, and the silent editor is not asked for it.
     setup.publish(port, &setup.lock());
-    assert!(next(&mut doctor).0.contains(&("came".into(), "port-refuses".into())));
+    assert!(next(&mut doctor).0.contains(&("added".into(), "port-refuses".into())));
     assert_eq!(connections.load(Ordering::Relaxed), 1);
     let begin = std::time::Instant::now();
     while connections.load(Ordering::Relaxed) == 1 {

@@ -64,7 +64,7 @@ fn script_passes_until_editor_behaves_differently() {
         "the outcome of openDiff differs",
         "where     outcome.result.content[0].text\n",
         "expected  \"FILE_SAVED\"\n",
-        "came      \"DIFF_REJECTED\"",
+        "received  \"DIFF_REJECTED\"",
     ] {
         assert!(said.contains(part), "{part}: {said}");
     }

@@ -13,22 +13,22 @@ pub(super) const CASES: &[Case] = &[
     ("another refusal", |f| answer(f, Answer::Declined("400".into())), &["editor-declines"]),
     ("no sub-protocol", |f| answer(f, Answer::NoSubprotocol), &["subprotocol-missing"]),
     ("no session", |f| answer(f, Answer::NoSession("no".into())), &["session-fails"]),
-    ("not asked", |f| f.locks[0].probe = None, &["not-asked"]),
+    ("not asked", |f| f.locks[0].probe = None, &["not-probed"]),
     (
         "an open door",
         |f| {
-            f.locks[0].probe = Some(Probe::Asked {
+            f.locks[0].probe = Some(Probe::Attempted {
                 with_token: Answer::Attached,
                 without_token: Some(Answer::Attached),
                 with_origin: Some(Answer::Attached),
             });
         },
-        &["lets-in-without-token", "lets-in-with-origin"],
+        &["accepts-without-token", "accepts-with-origin"],
     ),
     (
         "strangers who learn nothing",
         |f| {
-            f.locks[0].probe = Some(Probe::Asked {
+            f.locks[0].probe = Some(Probe::Attempted {
                 with_token: Answer::Attached,
                 without_token: Some(Answer::Full),
                 with_origin: Some(Answer::Silent),

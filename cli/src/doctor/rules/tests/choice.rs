@@ -106,7 +106,7 @@ fn editors_without_the_folder_are_no_choice() {
                     let found: Vec<String> = judge(&facts)
                         .into_iter()
                         .filter(|found| found.kind == &kinds::SEVERAL_EDITORS_ONE_NAMED)
-                        .map(|found| found.says)
+                        .map(|found| found.message)
                         .collect();
                     let both = [r#""E" on port 1 (process 7) and "E" on port 2 (process 8) have "/w" open"#];
                     let are_both = is_in_first && is_in_second && named.is_some();
@@ -144,6 +144,6 @@ fn editors_of_one_name_differ_in_what_is_said() {
         facts.locks[0].modified = modified;
         let several = judge(&facts).into_iter().find(|found| found.kind == &kinds::SEVERAL_EDITORS).unwrap();
         let expected = format!(r#"{expected} and "E" on port 2 (process 7) have "/w" open"#);
-        assert_eq!(several.says, expected, "{name}");
+        assert_eq!(several.message, expected, "{name}");
     }
 }

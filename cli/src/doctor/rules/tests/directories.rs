@@ -33,7 +33,7 @@ pub(super) const CASES: &[Case] = &[
     (
         "a directory of root",
         |f| {
-            f.directories.as_mut().unwrap()[0].state = State::There { mode: Some(0o777), stranger: Some(0) };
+            f.directories.as_mut().unwrap()[0].state = State::There { mode: Some(0o777), other_owner: Some(0) };
         },
         &["directory-not-ours"],
     ),
@@ -41,21 +41,21 @@ pub(super) const CASES: &[Case] = &[
         "a directory of root, unread",
         |f| {
             f.locks.clear();
-            f.directories.as_mut().unwrap()[0].state = State::There { mode: Some(0o700), stranger: Some(0) };
+            f.directories.as_mut().unwrap()[0].state = State::There { mode: Some(0o700), other_owner: Some(0) };
         },
         &["directory-not-ours"],
     ),
     (
         "an open directory",
         |f| {
-            f.directories.as_mut().unwrap()[0].state = State::There { mode: Some(0o720), stranger: None };
+            f.directories.as_mut().unwrap()[0].state = State::There { mode: Some(0o720), other_owner: None };
         },
         &["directory-writable-by-others"],
     ),
     (
         "a visible directory",
         |f| {
-            f.directories.as_mut().unwrap()[0].state = State::There { mode: Some(0o711), stranger: None };
+            f.directories.as_mut().unwrap()[0].state = State::There { mode: Some(0o711), other_owner: None };
         },
         &["directory-readable-by-others"],
     ),
@@ -64,7 +64,7 @@ pub(super) const CASES: &[Case] = &[
         |f| {
             let directory = &mut f.directories.as_mut().unwrap()[0];
             (directory.state, directory.is_closed_above) =
-                (State::There { mode: Some(0o755), stranger: None }, true);
+                (State::There { mode: Some(0o755), other_owner: None }, true);
         },
         &[],
     ),
@@ -105,7 +105,7 @@ pub(super) const CASES: &[Case] = &[
     (
         "no modes",
         |f| {
-            f.directories.as_mut().unwrap()[0].state = State::There { mode: None, stranger: None };
+            f.directories.as_mut().unwrap()[0].state = State::There { mode: None, other_owner: None };
             f.locks[0].mode = None;
         },
         &[],
@@ -113,7 +113,7 @@ pub(super) const CASES: &[Case] = &[
     (
         "an unused directory that is open",
         |f| {
-            f.directories.as_mut().unwrap()[1].state = State::There { mode: Some(0o777), stranger: None };
+            f.directories.as_mut().unwrap()[1].state = State::There { mode: Some(0o777), other_owner: None };
         },
         &[],
     ),

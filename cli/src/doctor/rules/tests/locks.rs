@@ -50,7 +50,7 @@ pub(super) const CASES: &[Case] = &[
             f.locks[0].probe = None;
             f.locks.push(Lock { file: Err(Trouble::Unparsable("no".into())), probe: None, ..lock(2, "/w") });
         },
-        &["lock-unparsable-beside-editor", "not-asked"],
+        &["lock-unparsable-beside-editor", "not-probed"],
     ),
     (
         "half a file beside an editor that lets nobody in",
@@ -79,7 +79,7 @@ pub(super) const CASES: &[Case] = &[
         "an open file",
         |f| {
             f.locks[0].mode = Some(0o640);
-            f.directories.as_mut().unwrap()[0].state = State::There { mode: Some(0o710), stranger: None };
+            f.directories.as_mut().unwrap()[0].state = State::There { mode: Some(0o710), other_owner: None };
         },
         &["lock-readable-by-others", "directory-readable-by-others"],
     ),
@@ -96,7 +96,7 @@ pub(super) const CASES: &[Case] = &[
         "an open file in a directory that others can list and not enter",
         |f| {
             f.locks[0].mode = Some(0o644);
-            f.directories.as_mut().unwrap()[0].state = State::There { mode: Some(0o744), stranger: None };
+            f.directories.as_mut().unwrap()[0].state = State::There { mode: Some(0o744), other_owner: None };
         },
         &["directory-readable-by-others"],
     ),

@@ -93,7 +93,7 @@ pub(super) const MEASURED: &[Measured] = &[
         "a directory of another owner",
         |f| {
             f.locks.clear();
-            f.directories.as_mut().unwrap()[0].state = State::There { mode: Some(0o700), stranger: Some(5) };
+            f.directories.as_mut().unwrap()[0].state = State::There { mode: Some(0o700), other_owner: Some(5) };
         },
         &["directory-not-ours"],
         UNKNOWN,
@@ -140,7 +140,7 @@ pub(super) const MEASURED: &[Measured] = &[
             file(f).pid = Some(8);
         },
         &["several-editors"],
-        |verdict| *verdict == Verdict::HasToChoose(2),
+        |verdict| *verdict == Verdict::MustChoose(2),
         None,
     ),
     (
@@ -192,7 +192,7 @@ fn measured_rows_give_newest_verdict() {
         let verdict = verdict(&facts, &findings);
         assert!(is_right(&verdict), "{name}: {verdict:?}");
         let named: Vec<&str> =
-            findings.iter().map(|found| found.kind.means).filter(|means| means.contains("1.0.51")).collect();
+            findings.iter().map(|found| found.kind.meaning).filter(|meaning| meaning.contains("1.0.51")).collect();
         assert_eq!(named.len(), usize::from(older.is_some()), "{name}: {named:?}");
         assert!(older.is_none_or(|older| named[0].contains(older)), "{name}: {named:?}");
     }

@@ -38,7 +38,7 @@ fn lock(port: u16, folder: &str) -> Lock {
         mode: Some(0o600),
         pid_alive: Some(true),
         modified: None,
-        probe: Some(Probe::Asked {
+        probe: Some(Probe::Attempted {
             with_token: Answer::Attached,
             without_token: Some(Answer::Refused("401".into())),
             with_origin: Some(Answer::Declined("403".into())),
@@ -49,7 +49,7 @@ fn lock(port: u16, folder: &str) -> Lock {
 }
 
 fn directory(path: &str, source: Source, used: bool) -> Directory {
-    let state = State::There { mode: Some(0o700), stranger: None };
+    let state = State::There { mode: Some(0o700), other_owner: None };
     Directory { path: path.into(), source, used, state, weak: Vec::new(), is_closed_above: false }
 }
 
@@ -79,7 +79,7 @@ fn file(facts: &mut Facts) -> &mut LockFile {
 }
 
 fn answer(facts: &mut Facts, answer: Answer) {
-    facts.locks[0].probe = Some(Probe::Asked { with_token: answer, without_token: None, with_origin: None });
+    facts.locks[0].probe = Some(Probe::Attempted { with_token: answer, without_token: None, with_origin: None });
 }
 
 fn set(facts: &mut Facts, name: &'static str, value: &str) {
@@ -114,7 +114,7 @@ fn each_fact_gives_exactly_its_findings() {
             "{name}: each kind is in one place"
         );
         for found in &findings {
-            assert!(!found.advice.contains('{') && !found.says.is_empty(), "{name}: {found:?}");
+            assert!(!found.advice.contains('{') && !found.message.is_empty(), "{name}: {found:?}");
             assert!(!format!("{found:?}").contains("QZ"), "{name}: {found:?} has the token");
             assert!(!format!("{found:?}").contains("u:p"), "{name}: {found:?} has the password of the proxy");
         }
@@ -136,7 +136,7 @@ fn unread_lock_explains_both_behaviours() {
         ),
     ] {
         let kind = ALL.iter().find(|kind| kind.id == id).unwrap();
-        assert!(parts.iter().all(|part| kind.means.contains(part)), "{}", kind.means);
+        assert!(parts.iter().all(|part| kind.meaning.contains(part)), "{}", kind.meaning);
     }
 }
 
@@ -162,8 +162,8 @@ fn verdict_follows_from_the_facts() {
         ),
         ("a proxy", |f| set(f, "all_proxy", "p"), fails(editor())),
         ("a wrong token", |f| answer(f, Answer::Refused("401".into())), fails(editor())),
-        ("not asked", |f| f.locks[0].probe = None, Verdict::NotAsked { port: 1, name: "E".into() }),
-        ("two", |f| f.locks.push(lock(2, "/")), Verdict::HasToChoose(2)),
+        ("not asked", |f| f.locks[0].probe = None, Verdict::NotProbed { port: 1, name: "E".into() }),
+        ("two", |f| f.locks.push(lock(2, "/")), Verdict::MustChoose(2)),
         ("elsewhere", |f| f.here = here("/v", "/v"), Verdict::FindsNothing),
         (
             "elsewhere, by port",
@@ -265,11 +265,11 @@ fn editors_elsewhere_are_named_ended_ones_first() {
     for (name, change, expected) in cases {
         let mut facts = sound();
         change(&mut facts);
-        let says: Vec<String> = judge(&facts)
+        let message: Vec<String> = judge(&facts)
             .into_iter()
             .filter(|found| found.kind.id == "no-editor-for-directory")
-            .map(|found| found.says)
+            .map(|found| found.message)
             .collect();
-        assert_eq!(says, [format!(r#"no usable editor has "/w" open{expected}"#)], "{name}");
+        assert_eq!(message, [format!(r#"no usable editor has "/w" open{expected}"#)], "{name}");
     }
 }

@@ -12,7 +12,7 @@ fn on_windows(f: &mut Facts, logical: &str, canonical: &str, folder: &str) {
     (f.system, f.shell, f.here) = (System::Windows, Shell::PowerShell, here(logical, canonical));
     for directory in f.directories.as_mut().unwrap() {
         directory.path = r"C:\Users\me\.claude\ide".into();
-        directory.state = State::There { mode: None, stranger: None };
+        directory.state = State::There { mode: None, other_owner: None };
     }
     let lock = &mut f.locks[0];
     lock.path = r"C:\Users\me\.claude\ide\1.lock".into();
@@ -71,7 +71,7 @@ pub(super) const CASES: &[Case] = &[
         "Windows, a directory that others read",
         |f| {
             on_windows(f, r"C:\w", r"C:\w", r"C:\w");
-            f.directories.as_mut().unwrap()[0].state = State::There { mode: Some(0o704), stranger: None };
+            f.directories.as_mut().unwrap()[0].state = State::There { mode: Some(0o704), other_owner: None };
             f.locks[0].mode = Some(0o704);
         },
         &["directory-readable-by-others", "lock-readable-by-others"],
@@ -89,7 +89,7 @@ pub(super) const CASES: &[Case] = &[
         |f| {
             f.system = WSL;
             let mut home = super::directory("/mnt/c/Users/me/.claude/ide", Source::WindowsHome, true);
-            home.state = State::There { mode: None, stranger: None };
+            home.state = State::There { mode: None, other_owner: None };
             f.directories.as_mut().unwrap().push(home);
             f.locks.push(Lock { directory: 2, mode: None, pid_alive: None, ..lock(2, r"C:\v") });
             let other = f.locks[1].file.as_mut().unwrap();
@@ -154,14 +154,14 @@ fn findings_of_windows_are_in_its_words() {
         assert_eq!(of(&kinds::LOCK_WITHOUT_EDITOR).command, commands[1]);
         let nowhere = of(&kinds::NO_EDITOR_FOR_DIRECTORY);
         assert!(
-            nowhere.says.starts_with(r#"no usable editor has "C:\my v" open: "E" on port 1 has ["C:\w"]"#),
+            nowhere.message.starts_with(r#"no usable editor has "C:\my v" open: "E" on port 1 has ["C:\w"]"#),
             "{}",
-            nowhere.says
+            nowhere.message
         );
         let word = if shell == Shell::Cmd { r#"Open "C:\my v","# } else { r"Open 'C:\my v'," };
         assert!(nowhere.advice.starts_with(word), "{}", nowhere.advice);
         for finding in findings.iter().filter(|finding| finding.kind.status != Status::Ok) {
-            let text = format!("{} {} {}", finding.says, finding.advice, finding.command);
+            let text = format!("{} {} {}", finding.message, finding.advice, finding.command);
             assert!(!text.contains(r"\\"), "{text}");
         }
     }
@@ -173,7 +173,7 @@ fn rights_of_windows_are_no_mode() {
     let mut facts = sound();
     on_windows(&mut facts, r"C:\w", r"C:\w", r"C:\w");
     super::weaken(&mut facts, 0, Weakness::WritableByAll { mode: 0o706 });
-    facts.directories.as_mut().unwrap()[0].state = State::There { mode: Some(0o706), stranger: None };
+    facts.directories.as_mut().unwrap()[0].state = State::There { mode: Some(0o706), other_owner: None };
     facts.locks[0].mode = Some(0o704);
     let dir = r#""C:\Users\me\.claude\ide""#;
     let user = "\"${env:USERNAME}:";
@@ -195,12 +195,12 @@ fn rights_of_windows_are_no_mode() {
         ),
     ];
     let findings = judge(&facts);
-    for (kind, says, command) in rows {
+    for (kind, message, command) in rows {
         let found =
             findings.iter().find(|found| found.kind == kind).unwrap_or_else(|| panic!("{findings:?}"));
         assert_eq!(
-            (found.says.as_str(), found.command.trim_end_matches('"')),
-            (says.as_str(), command.as_str()),
+            (found.message.as_str(), found.command.trim_end_matches('"')),
+            (message.as_str(), command.as_str()),
             "{}",
             kind.id
         );
@@ -213,11 +213,11 @@ fn owners_are_in_one_finding() {
     facts.locks = (1..=1000)
         .map(|port| Lock { unknown_owner: Some(Unknown::Unsupported), ..lock(port, "/w") })
         .collect();
-    let says: Vec<String> = judge(&facts)
+    let message: Vec<String> = judge(&facts)
         .into_iter()
         .filter(|found| *found.kind == kinds::OWNER_UNKNOWN)
-        .map(|found| found.says)
+        .map(|found| found.message)
         .collect();
-    let [says] = says.as_slice() else { panic!("{says:?}") };
-    assert!(says.contains("\"E\" on port 5 and 995 more: this system does not report the owner"), "{says}");
+    let [message] = message.as_slice() else { panic!("{message:?}") };
+    assert!(message.contains("\"E\" on port 5 and 995 more: this system does not report the owner"), "{message}");
 }
