@@ -17,7 +17,7 @@ pub(crate) fn request(name: &str, arguments: &str) -> Result<OtherTool, String> 
     }
     let read = |raw: &RawValue| to_raw_value(&from_json::<OpenDiff>(raw.get())?);
     let raw = match name {
-        "openDiff" => read(&raw).map_err(|error| format!("these are no arguments of openDiff: {error}"))?,
+        "openDiff" => read(&raw).map_err(|error| format!("these are not arguments of openDiff: {error}"))?,
         _ => raw,
     };
     Ok(OtherTool::new(name, raw))
@@ -56,7 +56,7 @@ mod tests {
                 r#"{"old_file_path":"/a","new_file_contents":""}"#,
                 Ok(r#"{"old_file_path":"/a","new_file_path":"/a","new_file_contents":"","tab_name":"/a"}"#),
             ),
-            ("a diff of nothing", "openDiff", "{}", Err("no arguments of openDiff")),
+            ("a diff of nothing", "openDiff", "{}", Err("not arguments of openDiff")),
             ("no JSON", "t", "{", Err("not JSON")),
             ("no object", "t", "[]", Err("must be a JSON object")),
         ];

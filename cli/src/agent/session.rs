@@ -49,9 +49,7 @@ impl From<AgentError> for NotAttached {
         match error {
             AgentError::NoEditor(none) => Self::Nobody(find::with_options(none)),
             AgentError::Invalid(_) => Self::Nobody(failure(&error)),
-            _ if is_silent => {
-                Self::Nobody(format!("{error}, {OWN_EDITOR}; `ide-mcp doctor` finds the reason"))
-            }
+            _ if is_silent => Self::Nobody(format!("{error}, {OWN_EDITOR}; `ide-mcp doctor` finds out why")),
             _ => Self::Failed(failure(&error)),
         }
     }
@@ -61,7 +59,7 @@ impl From<AgentError> for NotAttached {
 fn failure(error: &AgentError) -> Failure {
     if let AgentError::NotConnected { error: error @ ConnectError::NotTrusted(_), .. } = error {
         let reason = not_connected(error);
-        return format!("the agent does not attach: {reason}; `ide-mcp doctor` finds the reason");
+        return format!("the agent does not attach: {reason}; `ide-mcp doctor` finds out why");
     }
     match error {
         AgentError::Ended { closed, gave_up } => {
@@ -89,8 +87,7 @@ fn too_late(port: u16, reason: &NotAdmitted) -> Option<Failure> {
     };
     let seconds = within.as_secs();
     Some(format!(
-        "the editor on port {port} takes too long: {what} was not complete within {seconds} s; `ide-mcp doctor` finds the \
-         reason"
+        "the editor on port {port} takes too long: {what} was not complete within {seconds} s; `ide-mcp doctor` finds out why"
     ))
 }
 
@@ -99,7 +96,7 @@ fn turned_away(port: u16, reason: &NotAdmitted) -> Option<Failure> {
     match reason {
         NotAdmitted::Closed(Closed::NotAccepted(_)) => None,
         NotAdmitted::Closed(closed) => {
-            Some(format!("the editor on port {port} lets nobody in: {}", ended(EDITOR, closed)))
+            Some(format!("the editor on port {port} refuses everybody: {}", ended(EDITOR, closed)))
         }
         _ => None,
     }
@@ -242,18 +239,16 @@ impl Session {
             (Outcome::Error(error), _) => Err(safe(&error)),
             (Outcome::TimedOut, _) => {
                 let seconds = mcp.request_timeout.as_secs();
-                Err(format!(
-                    "the editor did not answer within {seconds} s; `ide-mcp doctor` finds the reason"
-                ))
+                Err(format!("the editor did not answer within {seconds} s; `ide-mcp doctor` finds out why"))
             }
             (Outcome::Closed, _) => Err(OVER.into()),
             (_, Some(PeerFault::EndlessList)) => Err(format!(
-                "the list of the editor has no end: its pages are more than {} or longer than {} MiB",
+                "the editor's list does not end: it has more than {} pages or {} MiB",
                 mcp.list_pages,
                 mcp.list_bytes / 1024 / 1024
             )),
-            (_, Some(fault)) => Err(format!("the answer of the editor cannot be read: {}", safe(fault))),
-            (_, None) => Err("the answer of the editor cannot be read".into()),
+            (_, Some(fault)) => Err(format!("the editor's answer cannot be read: {}", safe(fault))),
+            (_, None) => Err("the editor's answer cannot be read".into()),
         }
     }
 

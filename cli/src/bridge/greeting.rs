@@ -55,7 +55,7 @@ impl Waiting {
     /// Returns the reason of the end if the editor has missed the deadline.
     pub(crate) fn over(&self, now: Time) -> Option<String> {
         let end = self.end.as_ref().filter(|end| end.until <= now)?;
-        let reason = "the bridge was to end before the editor had let it in";
+        let reason = "the bridge was told to end before the editor accepted it";
         Some(end.failure.clone().unwrap_or_else(|| reason.into()))
     }
 
@@ -160,8 +160,8 @@ mod tests {
             let mut out = ide_mcp::mcp::Lines::default();
             Waiting { held: VecDeque::from([line]), ..Waiting::new(request(0).to_string()) }
                 .refuse("no", &mut out);
-            let said = String::from_utf8(out.outgoing().to_vec()).unwrap();
-            let answers = said.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+            let output = String::from_utf8(out.outgoing().to_vec()).unwrap();
+            let answers = output.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
             let refused: Vec<Value> =
                 answers.map(|answer| json!([answer["id"], answer["error"]["code"]])).collect();
             assert_eq!(refused[0], json!([0, code::INTERNAL_ERROR]), "{name}");

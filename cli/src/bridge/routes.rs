@@ -53,7 +53,7 @@ impl Tools for OfEditor {
 }
 
 /// The error message for the client while there is no editor.
-pub(crate) const AWAY: &str = "the editor is away; it is tried to reach it again";
+pub(crate) const AWAY: &str = "the editor is away; the bridge keeps trying to reach it";
 
 /// The maximum number of notifications and requests of the editor that the bridge keeps until the
 /// client is ready. An editor has time for only a few.
@@ -92,7 +92,7 @@ impl Held {
 
 impl Routes {
     /// Handles an event of the client's side. `above` is the editor, if it is attached.
-    pub(crate) fn client_said(
+    pub(crate) fn from_client(
         &mut self,
         event: ServerEvent<()>,
         below: &mut Below,
@@ -116,12 +116,12 @@ impl Routes {
             }
             ServerEvent::Request { call, method, params } => {
                 let timeout = patience(params.as_deref());
-                let asked = match above {
+                let sent = match above {
                     Some(above) => above.request(&method, params.as_deref(), timeout),
                     None => Err(NotSent::Closed),
                 };
                 // A call that the session has just opened accepts an answer.
-                let _ = match asked {
+                let _ = match sent {
                     Ok(request) => {
                         self.down.insert(request, call);
                         below.set_call_timeout(call, Timeout::Never)
@@ -132,10 +132,10 @@ impl Routes {
             ServerEvent::CallEnded { call, reason: how } => {
                 let reason = match how {
                     CallEnd::Cancelled { reason } => reason,
-                    _ => Some("the client has gone".into()),
+                    _ => Some("the client is gone".into()),
                 };
-                let asked = self.down.iter().find(|(_, waiting)| **waiting == call);
-                if let (Some((request, _)), Some(above)) = (asked, above.as_mut()) {
+                let found = self.down.iter().find(|(_, waiting)| **waiting == call);
+                if let (Some((request, _)), Some(above)) = (found, above.as_mut()) {
                     above.cancel(*request, reason.as_deref());
                 }
             }
@@ -175,7 +175,7 @@ impl Routes {
     }
 
     /// Handles an event of the editor's side. `below` is the client, after its `initialize`.
-    pub(crate) fn editor_said(
+    pub(crate) fn from_editor(
         &mut self,
         event: ClientEvent,
         below: Option<&mut Below>,
@@ -198,11 +198,11 @@ impl Routes {
             ClientEvent::CallEnded { call, reason: how } => {
                 let reason = match how {
                     CallEnd::Cancelled { reason } => reason,
-                    _ => Some("the editor has gone".into()),
+                    _ => Some("the editor is gone".into()),
                 };
                 self.held.retain(|held| held.call != Some(call));
-                let asked = self.up.iter().find(|(_, waiting)| **waiting == call);
-                if let (Some((request, _)), Some(below)) = (asked, below) {
+                let found = self.up.iter().find(|(_, waiting)| **waiting == call);
+                if let (Some((request, _)), Some(below)) = (found, below) {
                     below.cancel(*request, reason.as_deref(), out);
                 }
             }
@@ -270,7 +270,7 @@ impl Routes {
     pub(crate) fn fail_held(&mut self, above: Option<&mut Above>) {
         let Some(above) = above else { return };
         for call in std::mem::take(&mut self.held).into_iter().filter_map(|held| held.call) {
-            let _ = above.fail(call, "the client has gone before it was ready");
+            let _ = above.fail(call, "the client was gone before it was ready");
         }
     }
 
@@ -301,8 +301,8 @@ fn answer(outcome: Outcome, who: &str) -> Option<Result<Json, ErrorObject>> {
         Outcome::Result(result) => Some(Ok(result)),
         Outcome::Error(error) => Some(Err(error)),
         Outcome::Cancelled => None,
-        Outcome::Closed => failed(format!("{who} has gone before it answered")),
-        _ => failed(format!("the answer of {who} cannot be read")),
+        Outcome::Closed => failed(format!("{who} was gone before it answered")),
+        _ => failed(format!("the answer from {who} cannot be read")),
     }
 }
 
@@ -328,7 +328,7 @@ fn patience(params: Option<&RawValue>) -> Timeout {
 fn unsent(error: &NotSent) -> String {
     match error {
         NotSent::Closed | NotSent::NotReady => AWAY.into(),
-        error => format!("the editor cannot be asked: {error}"),
+        error => format!("the request to the editor failed: {error}"),
     }
 }
 
@@ -385,25 +385,25 @@ mod tests {
             let info = json!({"name": "e", "version": "1"});
             let result = json!({"protocolVersion": "2025-06-18", "capabilities": {}, "serverInfo": info});
             let answer = json!({"jsonrpc": "2.0", "id": greeting["id"], "result": result});
-            world.editor_says(&answer);
+            world.editor_sends(&answer);
             assert!(world.above.is_ready());
             let params = json!({"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": info});
-            world.client_says(&json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": params}));
+            world.client_sends(&json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": params}));
             world.forget();
             world
         }
 
         fn initialized(&mut self) {
-            self.client_says(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"}));
+            self.client_sends(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"}));
             assert!(self.below.is_ready());
         }
 
-        fn client_says(&mut self, message: &Value) {
+        fn client_sends(&mut self, message: &Value) {
             self.below.receive(self.now, &message.to_string(), &mut self.out);
             self.pump();
         }
 
-        fn editor_says(&mut self, message: &Value) {
+        fn editor_sends(&mut self, message: &Value) {
             self.editor.sender().text(&message.to_string()).unwrap();
             self.pump();
         }
@@ -419,10 +419,10 @@ mod tests {
             loop {
                 while let Some(event) = below.poll(*now, out) {
                     let above = Some(&mut *above).filter(|above| above.is_ready());
-                    routes.client_said(event, below, above, out);
+                    routes.from_client(event, below, above, out);
                 }
                 let up = pass_with(above, *now, usize::MAX, |above, event| {
-                    routes.editor_said(event.clone(), Some(below), above, out);
+                    routes.from_editor(event.clone(), Some(below), above, out);
                 });
                 let up = up.written_bytes();
                 editor.feed(*now, &up);
@@ -468,7 +468,7 @@ mod tests {
             ("another member beside no token", json!({"_meta": {"odd": 1}, "a": 1})),
             ("a number as the token", json!({"_meta": {"progressToken": 1}})),
             ("a text as the token", json!({"_meta": {"progressToken": "t"}, "a": 1})),
-            ("a member that is no object", json!({"_meta": 1})),
+            ("a member that is not an object", json!({"_meta": 1})),
         ];
         let directions: [(&str, bool, bool); 3] = [
             ("the client asks", true, false),
@@ -487,9 +487,9 @@ mod tests {
                     world.initialized();
                 }
                 if is_from_client {
-                    world.client_says(&request);
+                    world.client_sends(&request);
                 } else {
-                    world.editor_says(&request);
+                    world.editor_sends(&request);
                 }
                 if is_held {
                     // The request waits in the bridge first.
@@ -497,23 +497,23 @@ mod tests {
                     assert_eq!((&world.at_client[..], &world.at_editor[..]), (&[][..], &[][..]), "{name}");
                     world.initialized();
                 }
-                let asked = if is_from_client { &mut world.at_editor } else { &mut world.at_client };
-                let [forwarded] = &asked[..] else { panic!("{name}, {direction}: {asked:?}") };
+                let inbox = if is_from_client { &mut world.at_editor } else { &mut world.at_client };
+                let [forwarded] = &inbox[..] else { panic!("{name}, {direction}: {inbox:?}") };
                 let id = forwarded["id"].clone();
                 world.forget();
                 world.pass(Duration::from_secs(24 * 60 * 60));
                 let seen = (&world.at_client[..], &world.at_editor[..]);
                 assert_eq!(seen, (&[][..], &[][..]), "{name}, {direction}: something ends it");
                 let answer = json!({"jsonrpc": "2.0", "id": id, "result": {"late": true}});
-                let heard = if is_from_client {
-                    world.editor_says(&answer);
+                let answers = if is_from_client {
+                    world.editor_sends(&answer);
                     &world.at_client
                 } else {
-                    world.client_says(&answer);
+                    world.client_sends(&answer);
                     &world.at_editor
                 };
                 let expected = json!({"jsonrpc": "2.0", "id": 7, "result": {"late": true}});
-                assert_eq!(heard[..], [expected], "{name}, {direction}");
+                assert_eq!(answers[..], [expected], "{name}, {direction}");
             }
         }
     }

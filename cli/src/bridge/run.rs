@@ -102,8 +102,8 @@ impl Bridge {
             let now = clock.now();
             self.pipes.write(&mut self.out);
             self.see_to_editor(now);
-            let all_heard = self.hear(now);
-            if all_heard {
+            let all_handled = self.read_lines(now);
+            if all_handled {
                 self.work(now);
             }
             let has_ended = self.has_ended(now);
@@ -111,7 +111,7 @@ impl Bridge {
             if has_ended {
                 return self.failure.map_or(Ok(()), Err);
             }
-            let wait = clock.until(self.deadline(clock.now(), all_heard));
+            let wait = clock.until(self.deadline(clock.now(), all_handled));
             match self.poll.poll(&mut events, wait) {
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
                 polled => polled.map_err(broken)?,
@@ -145,7 +145,7 @@ impl Bridge {
         let Self { attachment, routes, below, out, stage, .. } = self;
         let change = attachment.turn(now, |above, event| {
             let below = (!matches!(stage, Stage::Attaching(_))).then_some(&mut *below);
-            routes.editor_said(event, below, above, &mut Roomy(out));
+            routes.from_editor(event, below, above, &mut Roomy(out));
         });
         match change {
             Some(Change::Attached(info)) => self.attached(now, &info),
@@ -207,7 +207,7 @@ impl Bridge {
     }
 
     /// Handles the lines that have arrived. Returns false if some are left because there is no room for the answers.
-    fn hear(&mut self, now: Time) -> bool {
+    fn read_lines(&mut self, now: Time) -> bool {
         if self.pipes.is_signalled() || self.pipes.is_broken() {
             self.end(now, None);
         }
@@ -260,11 +260,11 @@ impl Bridge {
     fn work(&mut self, now: Time) {
         while let Some(event) = self.below.poll(now, &mut Roomy(&mut self.out)) {
             if matches!(event, ServerEvent::TooManyFaults) {
-                self.end(now, Some("too many lines came that are no message".into()));
+                self.end(now, Some("too many lines were not messages".into()));
                 continue;
             }
             let above = self.attachment.client();
-            self.routes.client_said(event, &mut self.below, above, &mut Roomy(&mut self.out));
+            self.routes.from_client(event, &mut self.below, above, &mut Roomy(&mut self.out));
         }
     }
 
@@ -304,7 +304,7 @@ impl Bridge {
         written && self.attachment.is_over() || until <= now
     }
 
-    fn deadline(&self, now: Time, all_heard: bool) -> Option<Time> {
+    fn deadline(&self, now: Time, all_handled: bool) -> Option<Time> {
         let editor = if self.sees_editor() { self.attachment.deadline(now) } else { None };
         let end = match &self.stage {
             Stage::Ending { until } | Stage::Leaving { until } => Some(*until),
@@ -312,7 +312,7 @@ impl Bridge {
             Stage::Greeting | Stage::Open => None,
         };
         // A line that the bridge has not handled yet can be the answer that prevents the timeout.
-        let client = self.below.deadline().filter(|_| all_heard);
+        let client = self.below.deadline().filter(|_| all_handled);
         editor.into_iter().chain(end).chain(client).min()
     }
 }

@@ -228,7 +228,7 @@ fn faults(name: &str, help: &str) -> Vec<String> {
     );
     let first = lines[0];
     if first.ends_with('.') || first.contains(". ") {
-        faults.push(format!("the first line is no phrase: {first}"));
+        faults.push(format!("the first line is not a phrase: {first}"));
     }
     let usage = format!("Usage: {name}");
     let mut rest = lines.iter();

@@ -24,7 +24,8 @@ fn findings_page_matches_the_table() {
         let star = if *blinds { "*" } else { "" };
         let command = command.as_ref().and_then(|remedy| remedy.command(Shell::Posix, values));
         let command = command.map(|command| format!(" `{command}`")).unwrap_or_default();
-        let _ = writeln!(page, "| `{id}` | {}{star} | {meaning} | {}{command} |", status.word(), named(advice));
+        let _ =
+            writeln!(page, "| `{id}` | {}{star} | {meaning} | {}{command} |", status.word(), named(advice));
     }
     if std::env::var_os("UPDATE_DOCS").is_some() {
         std::fs::write(&path, &page).unwrap();

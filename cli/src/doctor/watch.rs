@@ -100,7 +100,9 @@ fn look_again(doctor: &Doctor, sender: &Sender<News>) {
 
 /// Returns the findings that went, then those that came.
 fn changes<'a>(before: &'a [Finding], now: &'a [Finding]) -> Vec<(Change, &'a Finding)> {
-    let removed = before.iter().filter(|finding| !now.contains(finding)).map(|finding| (Change::Removed, finding));
-    let added = now.iter().filter(|finding| !before.contains(finding)).map(|finding| (Change::Added, finding));
+    let removed =
+        before.iter().filter(|finding| !now.contains(finding)).map(|finding| (Change::Removed, finding));
+    let added =
+        now.iter().filter(|finding| !before.contains(finding)).map(|finding| (Change::Added, finding));
     removed.chain(added).collect()
 }

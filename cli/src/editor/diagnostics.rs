@@ -9,18 +9,18 @@ use std::collections::VecDeque;
 use std::path::Path;
 
 /// The largest number of files in [`Asked`]: as many as an agent can have open calls.
-const MAX_ASKED: usize = 256;
+const MAX_REQUESTED: usize = 256;
 
 /// The files whose problems agents have requested, the oldest request first. An agent requests the
 /// problems of a file, writes the file, and then requests the problems of all files. So a file that does
 /// not exist yet stays in the list. If the list is full, the oldest file makes room for a new one.
 #[derive(Debug, Default)]
-pub(crate) struct Asked(VecDeque<Inside>);
+pub(crate) struct RequestedFiles(VecDeque<Inside>);
 
-impl Asked {
+impl RequestedFiles {
     pub(crate) fn add(&mut self, file: Inside) {
-        self.0.retain(|asked| asked.real != file.real);
-        if self.0.len() >= MAX_ASKED {
+        self.0.retain(|requested| requested.real != file.real);
+        if self.0.len() >= MAX_REQUESTED {
             self.0.pop_front();
         }
         self.0.push_back(file);
@@ -28,7 +28,7 @@ impl Asked {
 
     /// Returns the files that exist.
     pub(crate) fn files(&self) -> impl Iterator<Item = &Inside> {
-        self.0.iter().filter(|asked| asked.real.is_file())
+        self.0.iter().filter(|requested| requested.real.is_file())
     }
 }
 
@@ -141,21 +141,21 @@ mod tests {
         let temp = crate::support::temp::private_temp_dir();
         let root = temp.path().join("asked");
         std::fs::create_dir_all(&root).unwrap();
-        let mut asked = Asked::default();
+        let mut requested = RequestedFiles::default();
         let file = |number: usize| {
             let path = root.join(number.to_string());
             Inside { shown: path.clone(), real: path }
         };
-        (0..MAX_ASKED).for_each(|number| asked.add(file(number)));
-        assert_eq!(asked.files().count(), 0, "no file exists");
-        (0..=MAX_ASKED).for_each(|number| std::fs::write(file(number).real, "").unwrap());
-        assert_eq!(asked.files().count(), MAX_ASKED);
-        asked.add(file(0));
-        assert_eq!(asked.files().count(), MAX_ASKED, "a file is there once");
-        asked.add(file(MAX_ASKED));
-        assert_eq!(asked.files().count(), MAX_ASKED);
-        let has = |number: usize| asked.files().any(|asked| asked.real == file(number).real);
-        assert!(has(0) && !has(1) && has(2) && has(MAX_ASKED), "0 was asked for again");
+        (0..MAX_REQUESTED).for_each(|number| requested.add(file(number)));
+        assert_eq!(requested.files().count(), 0, "no file exists");
+        (0..=MAX_REQUESTED).for_each(|number| std::fs::write(file(number).real, "").unwrap());
+        assert_eq!(requested.files().count(), MAX_REQUESTED);
+        requested.add(file(0));
+        assert_eq!(requested.files().count(), MAX_REQUESTED, "a file is there once");
+        requested.add(file(MAX_REQUESTED));
+        assert_eq!(requested.files().count(), MAX_REQUESTED);
+        let has = |number: usize| requested.files().any(|requested| requested.real == file(number).real);
+        assert!(has(0) && !has(1) && has(2) && has(MAX_REQUESTED), "0 was asked for again");
     }
 
     #[test]

@@ -79,10 +79,12 @@ impl Diffs {
             }
             (several, Some(tab)) => {
                 let conns: Vec<u64> = several.iter().map(|proposal| proposal.agent.number()).collect();
-                return Err(format!("several connections have the tab {tab:?}: say which conn of {conns:?}"));
+                return Err(format!(
+                    "several connections have the tab {tab:?}: name one of the conns {conns:?}"
+                ));
             }
             (several, None) => {
-                return Err(format!("several diffs are open: say which tab of {}", list(several)));
+                return Err(format!("several diffs are open: name one of the tabs {}", list(several)));
             }
         };
         let index = self.0.iter().position(|proposal| proposal.call.id() == call);
@@ -97,7 +99,7 @@ impl Diffs {
             (Some(tab), Some(conn)) => format!("no open diff of conn {conn} has the tab {tab:?}"),
             (Some(tab), None) => format!("no open diff has the tab {tab:?}"),
             (None, Some(conn)) => format!("no open diff is of conn {conn}"),
-            (None, None) => "no diff fits".into(),
+            (None, None) => "no diff matches".into(),
         };
         format!("{what}; open are {}", list(&self.0.iter().collect::<Vec<_>>()))
     }

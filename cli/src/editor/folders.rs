@@ -42,12 +42,12 @@ impl Folders {
     pub(crate) fn open(folders: &[PathBuf]) -> Result<Self, String> {
         let mut opened = Self { given: Vec::new(), real: Vec::new(), ignored: None };
         for folder in folders {
-            let says = |error: io::Error| format!("{}: {error}", folder.display());
-            let real = local::resolved(folder).map_err(says)?;
+            let fails = |error: io::Error| format!("{}: {error}", folder.display());
+            let real = local::resolved(folder).map_err(fails)?;
             if !real.is_dir() {
-                return Err(format!("{} is no folder", folder.display()));
+                return Err(format!("{} is not a folder", folder.display()));
             }
-            opened.given.push(local::as_on_disk(local::absolute(folder).map_err(says)?, &real));
+            opened.given.push(local::as_on_disk(local::absolute(folder).map_err(fails)?, &real));
             opened.real.push(real);
         }
         Ok(opened)
@@ -152,7 +152,7 @@ impl Folders {
     fn inside(&self, joined: &Path) -> Result<Inside, String> {
         let real = real(joined).map_err(|error| format!("{}: {error}", joined.display()))?;
         if !self.real.iter().any(|folder| real.starts_with(folder)) {
-            return Err(format!("{} lies outside of the open folders", joined.display()));
+            return Err(format!("{} is outside the open folders", joined.display()));
         }
         self.look_at_ignored([real.as_path()]);
         // The text of a path with `..` does not show the target. For a link to a hidden file, the filter

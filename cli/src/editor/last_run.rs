@@ -43,7 +43,7 @@ impl LastRun {
         let path = file(state, folders);
         let not_taken = |reason: &dyn fmt::Display| {
             format!(
-                "{} {reason}: this editor takes a fresh port and token, so attach the agents again",
+                "{} {reason}: this editor uses a new port and token, so attach the agents again",
                 path.display()
             )
         };

@@ -72,7 +72,7 @@ impl Launch {
         let words: Vec<&str> = self.words.iter().map(String::as_str).collect();
         let pieces = shell.pieces(&remove, &set.collect::<Vec<_>>(), &words);
         pieces.ok_or_else(|| {
-            format!("{shell:?} has no line for a word of the command: start it from another shell")
+            format!("{shell:?} cannot express a word of the command: start it from another shell")
         })
     }
 
@@ -93,7 +93,7 @@ impl Launch {
             }
             Err(error) => error.to_string(),
         };
-        Err(format!("tmux makes no split: {problem}"))
+        Err(format!("tmux cannot split the window: {problem}"))
     }
 
     /// Returns the words for tmux. Several words of a command are started without a shell. But tmux expands `#` in

@@ -108,13 +108,12 @@ fn port_is_taken(port: u16, other: u16) -> String {
 /// Returns the message about a port that cannot be bound, with advice.
 fn no_port(port: u16, error: &io::Error) -> String {
     match (port, error.kind()) {
-        (0, _) => format!("no port of 127.0.0.1 can be listened on: {error}"),
+        (0, _) => format!("cannot listen on any port of 127.0.0.1: {error}"),
         (port, ErrorKind::AddrInUse) => format!(
-            "port {port} is in use: end the program that listens there, choose another port, or leave --port out \
-             for one that is free"
+            "port {port} is in use: end the program that listens there, choose another port, or leave --port out to get a free one"
         ),
         (port, _) => {
-            format!("port {port} cannot be listened on: {error}; leave --port out for one that is free")
+            format!("cannot listen on port {port}: {error}; leave --port out to get a free one")
         }
     }
 }

@@ -142,7 +142,7 @@ impl Options {
             return Err("a command is missing after --, such as claude".into());
         }
         if self.command.first().is_some_and(String::is_empty) {
-            return Err("the command after -- is an empty text: name a program, such as claude".into());
+            return Err("the command after -- is empty: name a program, such as claude".into());
         }
         if self.gives_tools && self.command.is_empty() {
             return Err("--mcp-config gives the tools to a command: add -- claude, for example".into());
@@ -221,12 +221,11 @@ fn face(headless: bool, input: bool, output: bool, terminal: &str) -> Result<Fac
         (true, _, _) | (_, _, false) => Ok(Face::Headless),
         // A screen would ignore commands from a file or a program.
         (_, false, true) => {
-            Err("standard output is a terminal and standard input is none, so there are no keys for \
-                                 a screen; --headless takes commands"
+            Err("standard input is not a terminal, so a screen would get no keys; --headless takes commands instead"
                 .into())
         }
         (_, true, true) if matches!(terminal, "" | "dumb") => {
-            Err(format!("this terminal (TERM={terminal}) can show no screen; --headless needs none"))
+            Err(format!("this terminal (TERM={terminal}) cannot show a screen; --headless needs none"))
         }
         (_, true, true) => Ok(Face::Screen),
     }

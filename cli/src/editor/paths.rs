@@ -83,17 +83,17 @@ pub(crate) fn split_place(text: &str, exists: impl Fn(&str) -> bool) -> (&str, O
 
 /// Returns the file of an argument: `FILE`, `FILE:LINE` or `FILE:LINE:COLUMN`.
 fn target(argument: &Path) -> Result<Target, String> {
-    let says = |error: std::io::Error| format!("{}: {error}", argument.display());
+    let fails = |error: std::io::Error| format!("{}: {error}", argument.display());
     let (file, place) = match (fs::metadata(argument), argument.to_str()) {
         (Err(error), Some(text)) if error.kind() == ErrorKind::NotFound => {
             let (file, place) = split_place(text, |file| Path::new(file).is_file());
             (Path::new(file), place)
         }
         // A file cannot lie below a file, and an error of access must be solved first.
-        (Err(error), _) if error.kind() != ErrorKind::NotFound => return Err(says(error)),
+        (Err(error), _) if error.kind() != ErrorKind::NotFound => return Err(fails(error)),
         _ => (argument, None),
     };
-    let absolute = local::absolute(file).map_err(says)?;
+    let absolute = local::absolute(file).map_err(fails)?;
     let parent = absolute.parent().filter(|parent| parent.is_dir());
     let is_of_folder = argument.to_string_lossy().ends_with(std::path::is_separator);
     let Some(parent) = parent.filter(|_| !is_of_folder) else {
@@ -153,7 +153,7 @@ mod tests {
             ),
             ("two files of a folder", &["p/a.txt", "p/b"], Ok((&["p"], &[("p/a.txt", None), ("p/b", None)]))),
             ("no folder", &["none/a.txt"], Err("none/a.txt: there is no such folder")),
-            ("a folder that is none", &["p/none/"], Err("p/none/: there is no such folder")),
+            ("a name with a slash, but no folder", &["p/none/"], Err("p/none/: there is no such folder")),
             ("a file below a file", &["p/a.txt/b"], Err("p/a.txt/b: ")),
         ];
         let of_link: &[(&str, &[&str], Expected<'_>)] =

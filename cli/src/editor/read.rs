@@ -20,23 +20,23 @@ pub(crate) fn read_bytes(path: &Path) -> Result<Vec<u8>, String> {
 /// Returns the bytes of a file. A file of more than `most` bytes, which are whole KiB, is an error.
 pub(crate) fn read_limited(path: &Path, most: u64) -> Result<Vec<u8>, String> {
     const MIB: u64 = 1024 * 1024;
-    let says = |error: std::io::Error| format!("{}: {error}", path.display());
+    let fails = |error: std::io::Error| format!("{}: {error}", path.display());
     let too_large = || {
         let (size, unit) = if most < MIB { (most / 1024, "KiB") } else { (most / MIB, "MiB") };
         format!("{} is larger than {size} {unit}", path.display())
     };
     // Opening a pipe would block until a program opens it for writing.
-    let metadata = fs::metadata(path).map_err(says)?;
+    let metadata = fs::metadata(path).map_err(fails)?;
     if !metadata.is_file() {
-        return Err(format!("{} is no file", path.display()));
+        return Err(format!("{} is not a file", path.display()));
     }
     if metadata.len() > most {
         return Err(too_large());
     }
     let mut bytes = Vec::new();
     // Some files do not report their length, for example those of /proc.
-    let read = File::open(path).map_err(says)?.take(most.saturating_add(1)).read_to_end(&mut bytes);
-    let length = u64::try_from(read.map_err(says)?).unwrap_or(u64::MAX);
+    let read = File::open(path).map_err(fails)?.take(most.saturating_add(1)).read_to_end(&mut bytes);
+    let length = u64::try_from(read.map_err(fails)?).unwrap_or(u64::MAX);
     if length <= most { Ok(bytes) } else { Err(too_large()) }
 }
 
@@ -66,7 +66,7 @@ mod tests {
                 (other, _) => panic!("{name}: {:?}", other.map(|text| text.len())),
             }
         }
-        assert!(read(&dir).unwrap_err().ends_with("is no file"));
+        assert!(read(&dir).unwrap_err().ends_with("is not a file"));
     }
 
     #[cfg(target_os = "linux")]

@@ -1,6 +1,6 @@
 //! The open files, as they are on disk. Only files in the open folders are read.
 
-use crate::editor::diagnostics::{Asked, check, checks, of_known};
+use crate::editor::diagnostics::{RequestedFiles, check, checks, of_known};
 use crate::editor::edits::Edits;
 use crate::editor::folders::{Folders, Inside};
 use crate::editor::read::read;
@@ -19,7 +19,7 @@ pub(crate) struct Workspace {
     folders: Folders,
     /// The opened files by their real paths: a file with several names is in the map once.
     open: BTreeMap<PathBuf, PathBuf>,
-    asked: Asked,
+    requested: RequestedFiles,
     edits: Edits,
 }
 
@@ -41,7 +41,12 @@ pub(crate) struct Opened {
 
 impl Workspace {
     pub(crate) fn new(folders: Folders) -> Self {
-        Self { edits: Edits::new(folders.clone()), folders, open: BTreeMap::new(), asked: Asked::default() }
+        Self {
+            edits: Edits::new(folders.clone()),
+            folders,
+            open: BTreeMap::new(),
+            requested: RequestedFiles::default(),
+        }
     }
 
     /// Returns the selection of a range of a file, and opens the file.
@@ -62,13 +67,13 @@ impl Workspace {
     }
 
     /// Opens a file for an agent, and finds the passage to select. Returns `None` if there is no such file.
-    pub(crate) fn open_file(&mut self, asked: &OpenFile) -> Result<Option<Opened>, String> {
-        let place = self.folders.find_for_agent(&asked.file_path)?;
+    pub(crate) fn open_file(&mut self, requested: &OpenFile) -> Result<Option<Opened>, String> {
+        let place = self.folders.find_for_agent(&requested.file_path)?;
         if !place.real.exists() {
             return Ok(None);
         }
         let (path, text) = self.open(place)?;
-        let Passage { range, missing, .. } = asked.passage(&text);
+        let Passage { range, missing, .. } = requested.passage(&text);
         Ok(Some(Opened {
             path: unicode(&path)?,
             lines: text.lines().count(),
@@ -99,15 +104,15 @@ impl Workspace {
         if let Some(uri) = uri {
             let file = self.folders.find_for_agent(uri)?;
             let found = on_disk(&file.real);
-            self.asked.add(file);
+            self.requested.add(file);
             return Ok(vec![FileDiagnostics::new(uri, found?)]);
         }
-        let asked: Vec<&Inside> = self.asked.files().collect();
-        self.folders.look_at_ignored(asked.iter().map(|file| file.real.as_path()));
-        let only_asked = asked
+        let requested: Vec<&Inside> = self.requested.files().collect();
+        self.folders.look_at_ignored(requested.iter().map(|file| file.real.as_path()));
+        let only_requested = requested
             .into_iter()
             .filter(|file| !self.open.contains_key(&file.real) && !self.folders.hides(&file.real));
-        let files = self.visible().chain(only_asked.map(|file| (&file.real, &file.shown)));
+        let files = self.visible().chain(only_requested.map(|file| (&file.real, &file.shown)));
         of_known(files.map(|(real, shown)| (shown.to_string_lossy(), on_disk(real))))
     }
 

@@ -24,8 +24,8 @@ pub(crate) fn main(options: &Options) -> ExitCode {
     // The command attaches to nothing.
     let search = options.editor.search().ignore_auto_connect();
     // The bridge looks for its editor at each start, when nobody can choose.
-    let asks = !json && !options.bridge;
-    let search = if asks { find::chosen("mcp-config", search) } else { Ok(search) };
+    let interactive = !json && !options.bridge;
+    let search = if interactive { find::chosen("mcp-config", search) } else { Ok(search) };
     let editor = match search.and_then(|search| find::editor(&search)) {
         Ok(editor) => editor,
         Err(nothing) => return PROGRAM.end_with(json, NOT_BEGUN, &nothing),
@@ -154,8 +154,8 @@ mod tests {
         let warning = check(false, false).unwrap().unwrap();
         assert!(warning.contains("cannot check that \"other\" on port 7 is built"), "{warning}");
         // A lock file can have a name of 60 kB.
-        let said = [true, false].map(|has_marks| super::check(&"x\"".repeat(30_000), 7, false, has_marks));
-        let texts = said.map(|said| said.unwrap_or_else(Some).unwrap());
+        let checked = [true, false].map(|has_marks| super::check(&"x\"".repeat(30_000), 7, false, has_marks));
+        let texts = checked.map(|checked| checked.unwrap_or_else(Some).unwrap());
         assert!(texts.iter().all(|text| text.len() < 400 && text.contains("…\" on port 7")), "{texts:?}");
     }
 }

@@ -50,7 +50,7 @@ impl AgentScript {
         let most = || conns.iter().rev().max_by_key(|(_, sent)| requests(sent)).map(|(conn, _)| *conn);
         let conn = conn.or_else(most).unwrap_or_default();
         let sent = conns.get(&conn).filter(|sent| requests(sent) > 0).ok_or_else(|| {
-            format!("connection {conn} of the transcript has no request of an agent that a script could make")
+            format!("connection {conn} of the transcript has no request that a script could make")
         })?;
         let declared = || sent.iter().find_map(Sent::declared_root);
         let named = || transcript.header.as_ref().and_then(|header| header.folders.first().cloned());
@@ -202,7 +202,7 @@ impl Lines {
             }
             (Side::Editor, Some(Kind::Request { method, .. })) if ANSWERED_BY_ITSELF.contains(&method) => {}
             (Side::Editor, Some(Kind::Request { method, .. } | Kind::Notification { method })) => {
-                self.comment(&format!("the editor sent {method}, which no request causes"));
+                self.comment(&format!("the editor sent {method}, which no request caused"));
             }
             (_, None) => {}
         }
@@ -237,7 +237,9 @@ impl Lines {
                 return self
                     .comment(&format!("the answer to {name} of line {line} cannot be compared: {error}"));
             }
-            (None, None) => return self.comment(&format!("the answer to {name} is no answer")),
+            (None, None) => {
+                return self.comment(&format!("the answer to {name} has neither a result nor an error"));
+            }
         };
         let took = at.saturating_since(sent_at);
         let within = u64::try_from(took.saturating_add(WITHIN).as_millis()).unwrap_or(u64::MAX);

@@ -92,7 +92,7 @@ fn print_script(transcript: &Transcript, options: &Options) -> ExitCode {
     };
     if script.conns > 1 && options.conn.is_none() {
         let AgentScript { conn, conns, .. } = script;
-        complain("replay", &format!("this is connection {conn} of {conns}; --conn N chooses another"));
+        complain("replay", &format!("this is connection {conn} of {conns}; choose another with --conn N"));
     }
     PROGRAM.printed(write_line(&script.text), 0, NOT_BEGUN)
 }

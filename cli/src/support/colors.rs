@@ -56,8 +56,8 @@ mod tests {
             ("0, and refused", &[("CLICOLOR_FORCE", "0"), ("CLICOLOR", "0"), ("TERM", "xterm")], true, true),
         ];
         for (name, variables, is_terminal, expected) in rows {
-            let variable = |asked: &str| {
-                variables.iter().find(|(name, _)| *name == asked).map(|(_, value)| (*value).to_owned())
+            let variable = |wanted: &str| {
+                variables.iter().find(|(name, _)| *name == wanted).map(|(_, value)| (*value).to_owned())
             };
             assert_eq!(is_unforced(variable, is_terminal), expected, "{name}");
         }
@@ -74,7 +74,7 @@ mod tests {
             ("an empty variable", "NO_COLOR", "", false),
         ];
         for (row, name, value, expected) in cases {
-            let variable = |asked: &str| (asked == name).then(|| value.to_owned());
+            let variable = |wanted: &str| (wanted == name).then(|| value.to_owned());
             assert_eq!(refuses_colors(variable), expected, "{row}");
         }
     }

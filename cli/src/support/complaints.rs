@@ -23,7 +23,7 @@ static COMPLAINTS: OnceLock<Complaints> = OnceLock::new();
 /// should have no line breaks. The function never waits: while the queue of 64 KiB is full, it only
 /// counts complaints.
 pub(crate) fn complain(program: &str, text: &str) {
-    COMPLAINTS.get_or_init(|| Complaints::to(io::stderr())).say(program, text);
+    COMPLAINTS.get_or_init(|| Complaints::to(io::stderr())).queue(program, text);
 }
 
 /// Waits until all complaints are written, but for no longer than a second.
@@ -51,7 +51,7 @@ struct Waiting {
     bytes: usize,
     /// The number of complaints that found no room after the last line. `program` is that of the
     /// last of them.
-    unsaid: usize,
+    dropped: usize,
     program: String,
     is_writing: bool,
 }
@@ -70,11 +70,11 @@ impl Complaints {
         Self(shared)
     }
 
-    fn say(&self, program: &str, text: &str) {
+    fn queue(&self, program: &str, text: &str) {
         let line = format!("{program}: {}\n", display_safe_lines(text));
         let mut waiting = self.0.lock();
         if !waiting.put(line) {
-            waiting.unsaid = waiting.unsaid.saturating_add(1);
+            waiting.dropped = waiting.dropped.saturating_add(1);
             program.clone_into(&mut waiting.program);
         }
         self.0.changed.notify_all();
@@ -114,7 +114,7 @@ impl Waiting {
         let bytes = self.bytes.saturating_add(line.len());
         // After lost complaints the queue accepts nothing until their count is written, so the
         // count stands in their place.
-        let has_room = self.unsaid == 0 && (bytes <= ROOM || self.lines.is_empty());
+        let has_room = self.dropped == 0 && (bytes <= ROOM || self.lines.is_empty());
         if has_room {
             self.bytes = bytes;
             self.lines.push_back(line);
@@ -127,12 +127,12 @@ impl Waiting {
             self.bytes = self.bytes.saturating_sub(line.len());
             return Some(line);
         }
-        let unsaid = std::mem::take(&mut self.unsaid);
-        (unsaid > 0).then(|| format!("{}: … and {unsaid} more messages were left out\n", self.program))
+        let dropped = std::mem::take(&mut self.dropped);
+        (dropped > 0).then(|| format!("{}: … and {dropped} more messages were left out\n", self.program))
     }
 
     fn is_empty(&self) -> bool {
-        self.lines.is_empty() && self.unsaid == 0
+        self.lines.is_empty() && self.dropped == 0
     }
 }
 
@@ -144,14 +144,14 @@ mod tests {
     /// A writer that takes one line per permit, and hands it over.
     struct Slow {
         permits: Receiver<()>,
-        taken: Sender<String>,
+        printed_line: Sender<String>,
     }
 
     impl Write for Slow {
         fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
             self.permits.recv().map_err(|_| io::ErrorKind::BrokenPipe)?;
             let text = String::from_utf8(bytes.to_vec()).unwrap();
-            self.taken.send(text).map_err(|_| io::ErrorKind::BrokenPipe)?;
+            self.printed_line.send(text).map_err(|_| io::ErrorKind::BrokenPipe)?;
             Ok(bytes.len())
         }
 
@@ -163,10 +163,10 @@ mod tests {
     #[test]
     fn full_queue_counts_complaints_without_waiting() {
         let (permit, permits) = mpsc::channel();
-        let (taken, lines) = mpsc::channel();
-        let complaints = Complaints::to(Slow { permits, taken });
+        let (printed_line, lines) = mpsc::channel();
+        let complaints = Complaints::to(Slow { permits, printed_line });
         let long = "x".repeat(ROOM);
-        complaints.say("p", &long);
+        complaints.queue("p", &long);
         // Until the thread has taken this line, it would block the next ones.
         permit.send(()).unwrap();
         assert_eq!(lines.recv().unwrap(), format!("p: {long}\n"), "a long line has room in an empty queue");
@@ -175,23 +175,23 @@ mod tests {
         // Nothing is written. The thread may have taken the first line from the queue.
         let line = "y".repeat(1020);
         for _ in 0..100 {
-            complaints.say("p", &line);
+            complaints.queue("p", &line);
         }
         complaints.settle(Duration::ZERO);
         assert!(!complaints.0.lock().is_empty(), "settle returns after its time");
-        let mut said = 0;
-        let unsaid = loop {
+        let mut printed = 0;
+        let dropped = loop {
             permit.send(()).unwrap();
             let next = lines.recv().unwrap();
             if next != format!("p: {line}\n") {
                 break next;
             }
-            said += 1;
+            printed += 1;
         };
         // 64 lines of 1 KiB have room, and the thread may hold one more.
-        assert!(said == 64 || said == 65, "{said}");
-        assert_eq!(unsaid, format!("p: … and {} more messages were left out\n", 100 - said));
-        complaints.say("p", "again");
+        assert!(printed == 64 || printed == 65, "{printed}");
+        assert_eq!(dropped, format!("p: … and {} more messages were left out\n", 100 - printed));
+        complaints.queue("p", "again");
         permit.send(()).unwrap();
         assert_eq!(lines.recv().unwrap(), "p: again\n");
         complaints.settle(Duration::from_secs(60));
@@ -200,12 +200,12 @@ mod tests {
 
     #[test]
     fn failed_writes_do_not_block_settle() {
-        let (taken, lines) = mpsc::channel();
+        let (printed_line, lines) = mpsc::channel();
         drop(lines);
         let (permit, permits) = mpsc::channel();
         drop(permit);
-        let complaints = Complaints::to(Slow { permits, taken });
-        complaints.say("p", "to nobody");
+        let complaints = Complaints::to(Slow { permits, printed_line });
+        complaints.queue("p", "to nobody");
         complaints.settle(Duration::from_secs(60));
         assert!(complaints.0.lock().is_empty());
     }

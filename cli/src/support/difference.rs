@@ -165,7 +165,7 @@ mod tests {
                 Some(["text → [0].a", "1", "2"]),
             ),
             ("JSON in one text", text(json!([1])), json!({"text": "x"}), Some(["text", "\"[1]\"", "\"x\""])),
-            ("an object is no text", json!([1]), json!("[1]"), Some(["the whole value", "[1]", "\"[1]\""])),
+            ("an object is not text", json!([1]), json!("[1]"), Some(["the whole value", "[1]", "\"[1]\""])),
             ("long texts", ends_a, ends_b, Some(["the whole value", &around("a"), &around("b")])),
         ]
         .into_iter()
@@ -187,7 +187,7 @@ mod tests {
 
     #[test]
     fn recorded_part_matches_longer_value() {
-        let came = json!({"event": "e", "params": {"a": 1, "b": [1, {"c": 2, "d": null}, 3]}, "text": "{\"x\":[1,2]}"});
+        let actual = json!({"event": "e", "params": {"a": 1, "b": [1, {"c": 2, "d": null}, 3]}, "text": "{\"x\":[1,2]}"});
         let cases = [
             (json!({}), None),
             (json!({"event": "e"}), None),
@@ -205,10 +205,10 @@ mod tests {
             (json!({"text": {"x": [1]}}), None),
             (json!({"text": {"x": [2]}}), Some("text → x[0]")),
             (json!([]), Some("the whole value")),
-            (came.clone(), None),
+            (actual.clone(), None),
         ];
         for (expected, path) in cases {
-            let place = difference(&expected, &came, Extent::Part);
+            let place = difference(&expected, &actual, Extent::Part);
             assert_eq!(place.map(|place| place.path).as_deref(), path, "{expected}");
         }
     }

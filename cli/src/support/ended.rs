@@ -10,7 +10,7 @@ pub(crate) const fn meaning(code: u16) -> Option<&'static str> {
         1000 => "closed the connection",
         1001 => "ended",
         1002 => "closed the connection after a message that breaks the protocol",
-        1003 => "closed the connection after a message of a kind that it does not take",
+        1003 => "closed the connection after a message of a kind that it does not accept",
         1007 => "closed the connection after a message that is not valid text",
         1008 => "refused the connection",
         1009 => "closed the connection after a message that is too long for it",
@@ -25,17 +25,17 @@ pub(crate) const fn meaning(code: u16) -> Option<&'static str> {
 pub(crate) fn ended(other: &str, closed: &Closed) -> String {
     let text = match closed {
         Closed::Remote { code, reason } => {
-            let said = match code.map(CloseCode::get) {
+            let what = match code.map(CloseCode::get) {
                 None => format!("{other} closed the connection"),
                 Some(code) => match meaning(code) {
                     Some(meaning) => format!("{other} {meaning}"),
                     None => format!("{other} closed the connection with code {code}"),
                 },
             };
-            if reason.is_empty() { said } else { format!("{said}: {reason}") }
+            if reason.is_empty() { what } else { format!("{what}: {reason}") }
         }
         Closed::Abnormal => {
-            format!("the connection broke off without a goodbye, as when {other} is killed or crashes")
+            format!("the connection broke off without a goodbye, as if {other} was killed or crashed")
         }
         Closed::ProtocolError(error) => format!("{other} broke a rule: {error}"),
         Closed::TimedOut => format!("{other} has been silent for too long"),
@@ -78,7 +78,7 @@ mod tests {
             (
                 "killed",
                 Closed::Abnormal,
-                "the connection broke off without a goodbye, as when the editor is killed or crashes",
+                "the connection broke off without a goodbye, as if the editor was killed or crashed",
             ),
             ("silent", Closed::TimedOut, "the editor has been silent for too long"),
             ("from here", Closed::Local { clean: true }, "the connection was closed from here"),

@@ -36,7 +36,7 @@ pub(crate) fn chosen(program: &str, mut search: EditorSearch) -> Result<EditorSe
         Err(none) if matches!(none.reason, NoEditorReason::SeveralFit { .. }) => none,
         _ => return Ok(search),
     };
-    match ask(program, &none.accepted) {
+    match choose(program, &none.accepted) {
         Some(editor) => search.lock_file = Some(editor.lock_file.clone()),
         None => return Err(with_options(none)),
     }
@@ -57,20 +57,20 @@ pub(crate) const fn is_in_foreground() -> bool {
 }
 
 /// Asks for one of these editors. Returns `None` at the end of the input.
-fn ask<'a>(program: &str, editors: &'a [FoundEditor]) -> Option<&'a FoundEditor> {
+fn choose<'a>(program: &str, editors: &'a [FoundEditor]) -> Option<&'a FoundEditor> {
     let ports: Vec<u16> = editors.iter().map(|editor| editor.port).collect();
-    let mut said = format!("{program}: several editors have this folder open:\n");
+    let mut text = format!("{program}: several editors have this folder open:\n");
     for (number, editor) in (1..).zip(editors.iter().take(MAX_LISTED)) {
-        said.push_str(&format!("  {number:>2}  {}\n", editor.summary()));
+        text.push_str(&format!("  {number:>2}  {}\n", editor.summary()));
     }
     if let Some(more @ 1..) = editors.len().checked_sub(MAX_LISTED) {
-        said.push_str(&format!("      … and {more} more\n"));
+        text.push_str(&format!("      … and {more} more\n"));
     }
     loop {
-        said.push_str(&format!("{program}: which one? Type its number; Ctrl+C ends: "));
+        text.push_str(&format!("{program}: which one? Type its number; Ctrl+C ends: "));
         let mut err = io::stderr().lock();
-        err.write_all(said.as_bytes()).and_then(|()| err.flush()).ok()?;
-        said.clear();
+        err.write_all(text.as_bytes()).and_then(|()| err.flush()).ok()?;
+        text.clear();
         let mut line = String::new();
         if io::stdin().read_line(&mut line).ok()? == 0 {
             let _ = writeln!(err);
@@ -79,7 +79,7 @@ fn ask<'a>(program: &str, editors: &'a [FoundEditor]) -> Option<&'a FoundEditor>
         if let Some(index) = picked(&line, &ports) {
             return editors.get(index);
         }
-        said = format!(
+        text = format!(
             "{program}: {:?} is neither a number of the list nor a port\n",
             display_line(line.trim(), MAX_ANSWER)
         );
@@ -129,7 +129,7 @@ pub(crate) fn with_options(none: Box<NoEditor>) -> String {
         _ => {}
     }
     if matches!(reason, NoneFits { .. } | NoFileForPort { .. } | DeadProcess { .. }) {
-        add("`ide-mcp doctor` finds the reason and the remedy");
+        add("`ide-mcp doctor` finds out why, and what to do");
     }
     text
 }

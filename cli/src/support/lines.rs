@@ -123,7 +123,7 @@ mod tests {
             ("the longest line at the end", b"12345678", &[(1, Ok("12345678"))]),
             ("longer lines", b"123456789\n1234567890\nb\n", &[(1, TOO_LONG), (2, TOO_LONG), (3, Ok("b"))]),
             ("a longer line at the end", b"1234567890", &[(1, TOO_LONG)]),
-            ("a longer line that is no text", b"\xff23456789\nb", &[(1, TOO_LONG), (2, Ok("b"))]),
+            ("a longer line that is not text", b"\xff23456789\nb", &[(1, TOO_LONG), (2, Ok("b"))]),
         ];
         for (name, input, expected) in rows {
             for size in [1, 3, 64] {

@@ -88,7 +88,7 @@ fn meanings_on(text: &str, folder: &Path, system: System<'_>) -> Result<Vec<Path
         let mut all: Vec<PathBuf> = literal.into_iter().chain(local()).collect();
         all.dedup();
         return if all.is_empty() {
-            Err(format!("{text:?} is no URI of a file on this machine"))
+            Err(format!("{text:?} is not the URI of a file on this machine"))
         } else {
             Ok(all)
         };

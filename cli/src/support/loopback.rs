@@ -47,7 +47,7 @@ pub(crate) fn report_unknown(program: &'static str, peer: impl Display, unknown:
 pub(crate) fn not_connected(error: &ConnectError) -> String {
     match error {
         ConnectError::NotTrusted(error) => format!(
-            "{error}; if the editor runs in a container, --trust-port sends the token to whom the port belongs"
+            "{error}; if the editor runs in a container, --trust-port sends the token to whoever owns the port"
         ),
         error => error.to_string(),
     }

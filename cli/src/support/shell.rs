@@ -17,13 +17,13 @@ pub(crate) enum Shell {
 impl Shell {
     /// Returns the shell in which the person most likely typed the line that started this program.
     pub(crate) fn here() -> Self {
-        Self::told_by(cfg!(windows), |name| env::var(name).ok().filter(|value| !value.is_empty()))
+        Self::from_variables(cfg!(windows), |name| env::var(name).ok().filter(|value| !value.is_empty()))
     }
 
     /// Git Bash and MSYS2 set `MSYSTEM`, and the command prompt sets `PROMPT`. A PowerShell that was started there
     /// inherits `PROMPT`, and adds its modules in the home directory. A command prompt within PowerShell looks the same
     /// and counts as PowerShell, which [`prompt`](Self::prompt) then says.
-    fn told_by(is_windows: bool, variable: impl Fn(&str) -> Option<String>) -> Self {
+    fn from_variables(is_windows: bool, variable: impl Fn(&str) -> Option<String>) -> Self {
         if !is_windows || variable("MSYSTEM").is_some() {
             return Self::Posix;
         }
@@ -251,7 +251,7 @@ mod tests {
     }
 
     #[test]
-    fn shell_is_told_by_its_variables() {
+    fn variables_show_the_shell() {
         let machine =
             r"C:\Program Files\WindowsPowerShell\Modules;C:\Windows\system32\WindowsPowerShell\v1.0\Modules";
         let user = format!(r"C:\Users\me\OneDrive\Documents\WindowsPowerShell\Modules;{machine}");
@@ -273,7 +273,7 @@ mod tests {
         for (name, is_windows, set, expected) in rows {
             let variable =
                 |name: &str| set.iter().find(|(set, _)| *set == name).map(|(_, value)| (*value).to_owned());
-            assert_eq!(Shell::told_by(*is_windows, variable), *expected, "{name}");
+            assert_eq!(Shell::from_variables(*is_windows, variable), *expected, "{name}");
         }
     }
 

@@ -115,25 +115,25 @@ pub(crate) fn write(line: &Line) -> String {
         conn: Some(line.conn),
         ..Form::default()
     };
-    let mut says = |side: Side| {
+    let mut set_sender = |side: Side| {
         form.from = Some(if line.by_tap { "tap".into() } else { side.to_string() });
         form.to = line.by_tap.then(|| side.other().to_string());
     };
     match &line.what {
         What::Open => form.open = Some(true),
         What::Bytes(side, bytes) => {
-            says(*side);
+            set_sender(*side);
             match std::str::from_utf8(bytes) {
                 Ok(text) => form.raw = Some(text.into()),
                 Err(_) => form.base64 = Some(BASE64_STANDARD.encode(bytes)),
             }
         }
         What::Text(side, text) => {
-            says(*side);
+            set_sender(*side);
             form.text = Some(text.clone());
         }
         What::End(side, reason) => {
-            says(*side);
+            set_sender(*side);
             form.end = Some(reason.clone());
         }
     }
@@ -201,7 +201,9 @@ pub(crate) fn read(text: &str) -> Result<Transcript, BadLine> {
             let header: Header = serde_json::from_str(written).map_err(|error| bad(error.to_string()))?;
             if header.transcript != VERSION {
                 let (found, known) = (header.transcript, VERSION);
-                return Err(bad(format!("this is version {found} of the form; {known} can be read")));
+                return Err(bad(format!(
+                    "this is version {found} of the format; this program reads {known}"
+                )));
             }
             transcript.header = Some(header);
             continue;
@@ -215,7 +217,7 @@ pub(crate) fn read(text: &str) -> Result<Transcript, BadLine> {
         };
         let line = form.read(&mut conns).map_err(bad)?;
         if line.at < latest {
-            return Err(bad("its time lies before that of the line before".into()));
+            return Err(bad("its time is before that of the previous line".into()));
         }
         latest = line.at;
         transcript.lines.push((number, line));
@@ -260,7 +262,7 @@ impl Form {
         let since_start = match (self.ns, self.ms) {
             (Some(ns), None) => Duration::from_nanos(ns),
             (None, Some(ms)) => Duration::from_millis(ms),
-            _ => return Err("it needs its time, as \"ns\" or as \"ms\"".into()),
+            _ => return Err("it needs a time, as \"ns\" or \"ms\"".into()),
         };
         let side = match self.from.as_deref() {
             Some("agent" | "client") => Some(Side::Agent),
@@ -282,7 +284,7 @@ impl Form {
             }
             (Some(side), None, None, None, Some(text), None) => What::Text(side, text),
             (Some(side), None, None, None, None, Some(reason)) => What::End(side, reason),
-            _ => return Err("it says not one thing but none or several".into()),
+            _ => return Err("it must have exactly one of raw, base64, text, end and open".into()),
         };
         let by_tap = self.to.is_some();
         Ok(Line { at: Time::new(since_start), conn: self.conn.unwrap_or(*conns), what, by_tap })

@@ -199,13 +199,13 @@ mod tests {
     /// A writer that takes a piece per step, until the sender of the steps is dropped.
     struct Slow {
         steps: Receiver<io::Result<()>>,
-        taken: Sender<Vec<u8>>,
+        written: Sender<Vec<u8>>,
     }
 
     impl Write for Slow {
         fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
             self.steps.recv().unwrap_or_else(|_| Err(ErrorKind::BrokenPipe.into()))?;
-            self.taken.send(bytes.to_vec()).unwrap();
+            self.written.send(bytes.to_vec()).unwrap();
             Ok(bytes.len())
         }
 
@@ -216,15 +216,15 @@ mod tests {
 
     struct Ends {
         step: Sender<io::Result<()>>,
-        taken: Receiver<Vec<u8>>,
+        written: Receiver<Vec<u8>>,
         failed: Receiver<()>,
     }
 
     fn writer(most: usize) -> (Writer, Ends) {
-        let ((step, steps), (sender, taken), (fail, failed)) =
+        let ((step, steps), (sender, written), (fail, failed)) =
             (mpsc::channel(), mpsc::channel(), mpsc::channel());
-        let out = Slow { steps, taken: sender };
-        (Writer::new(out, most, move || fail.send(()).unwrap()), Ends { step, taken, failed })
+        let out = Slow { steps, written: sender };
+        (Writer::new(out, most, move || fail.send(()).unwrap()), Ends { step, written, failed })
     }
 
     fn kind(result: io::Result<()>) -> Option<ErrorKind> {
@@ -248,7 +248,7 @@ mod tests {
         assert_eq!(kind(writer.flush(LONG)), Some(ErrorKind::TimedOut));
         assert!(writer.is_idle());
         assert_eq!(kind(writer.put(b"g".to_vec(), LONG)), Some(ErrorKind::TimedOut));
-        assert_eq!(ends.taken.try_iter().collect::<Vec<_>>().concat(), b"abcde");
+        assert_eq!(ends.written.try_iter().collect::<Vec<_>>().concat(), b"abcde");
         assert!(ends.failed.try_recv().is_err());
     }
 
@@ -262,7 +262,7 @@ mod tests {
             second.join().unwrap().unwrap();
         });
         writer.flush(LONG).unwrap();
-        let sizes: Vec<usize> = ends.taken.try_iter().map(|piece| piece.len()).collect();
+        let sizes: Vec<usize> = ends.written.try_iter().map(|piece| piece.len()).collect();
         assert_eq!(sizes, [PIECE, PIECE, 1, 1]);
     }
 
@@ -297,7 +297,7 @@ mod tests {
         writer.put(b"abc".to_vec(), LONG).unwrap();
         drop(writer);
         ends.step.send(Ok(())).unwrap();
-        assert_eq!(ends.taken.recv_timeout(LONG).unwrap(), b"abc");
-        assert!(ends.taken.recv_timeout(LONG).is_err(), "its thread ends");
+        assert_eq!(ends.written.recv_timeout(LONG).unwrap(), b"abc");
+        assert!(ends.written.recv_timeout(LONG).is_err(), "its thread ends");
     }
 }

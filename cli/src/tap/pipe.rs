@@ -75,7 +75,7 @@ impl Pipe {
             self.beginning.extend(sent.iter().take(missing));
             if self.beginning == SWITCHING {
                 self.recorder.let_in(self.conn);
-                complain("tap", &format!("{}: an agent has come", self.conn));
+                complain("tap", &format!("{}: an agent connected", self.conn));
             }
         }
         let known = self.redactor.pass(recorded);

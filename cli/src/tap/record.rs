@@ -77,7 +77,7 @@ impl Recorder {
     }
 
     /// Returns the connections that the editor has not accepted, oldest first.
-    pub(crate) fn strangers(&self) -> Vec<u32> {
+    pub(crate) fn unauthenticated(&self) -> Vec<u32> {
         self.lock().held.keys().copied().collect()
     }
 

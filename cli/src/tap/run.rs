@@ -27,7 +27,7 @@ const CONNECTIONS: usize = 32;
 
 /// The maximum number of strangers: connections that the editor has not accepted. One more ends the
 /// oldest, as at the server of an editor.
-const STRANGERS: usize = 8;
+const UNAUTHENTICATED: usize = 8;
 
 /// The time that each of these connections has before a new one replaces it. So the tap accepts a
 /// storm at no more than 160 connections a second, and an agent among them succeeds.
@@ -161,9 +161,9 @@ impl Tap {
                     }
                 }
                 Ok(Event::Over(conn)) => drop(self.open.remove(&conn)),
-                Ok(Event::LockFile(event)) => say_lock_file(&event),
+                Ok(Event::LockFile(event)) => report_lock_file(&event),
                 Ok(Event::Gone) => {
-                    complain("tap", "the editor is gone, and so is the tap: start the tap after the editor");
+                    complain("tap", "the editor is gone, and so is the tap: start the editor, then the tap");
                     break;
                 }
                 Ok(Event::Signal) | Err(_) => break,
@@ -174,9 +174,9 @@ impl Tap {
 
     fn converse(&mut self, agent: TcpStream) {
         use NoEditorReason::{DeadProcess, NoFile};
-        let strangers = self.make_room();
-        if self.open.len().saturating_sub(strangers) >= CONNECTIONS {
-            return complain("tap", &format!("one more agent is refused: {CONNECTIONS} are attached"));
+        let unauthenticated = self.make_room();
+        if self.open.len().saturating_sub(unauthenticated) >= CONNECTIONS {
+            return complain("tap", &format!("an agent was refused, because {CONNECTIONS} are attached"));
         }
         let Ok(socket) = agent.try_clone() else { return };
         self.accepted = self.accepted.saturating_add(1);
@@ -211,16 +211,17 @@ impl Tap {
     /// Ends the oldest stranger if there are as many as allowed. Returns the number of strangers
     /// that are left.
     fn make_room(&mut self) -> usize {
-        let strangers = self.recorder.strangers();
-        let Some(oldest) = strangers.first().filter(|_| strangers.len() >= STRANGERS) else {
-            return strangers.len();
+        let unauthenticated = self.recorder.unauthenticated();
+        let Some(oldest) = unauthenticated.first().filter(|_| unauthenticated.len() >= UNAUTHENTICATED)
+        else {
+            return unauthenticated.len();
         };
         if let Some(open) = self.open.remove(oldest) {
             thread::sleep(CHANCE.saturating_sub(self.clock.now().saturating_since(open.since)));
             // The editor can have accepted the connection meanwhile.
-            if !self.recorder.strangers().contains(oldest) {
+            if !self.recorder.unauthenticated().contains(oldest) {
                 self.open.insert(*oldest, open);
-                return strangers.len().saturating_sub(1);
+                return unauthenticated.len().saturating_sub(1);
             }
             let editor = open.handle.iter().flat_map(Handle::sockets);
             for socket in editor.chain([&open.agent]) {
@@ -228,7 +229,7 @@ impl Tap {
             }
         }
         self.recorder.forget(*oldest);
-        strangers.len().saturating_sub(1)
+        unauthenticated.len().saturating_sub(1)
     }
 
     /// Removes the lock file, so that no agent finds the tap any more, and then ends.
@@ -284,12 +285,15 @@ fn sinks(options: &Options, outputs: &Outputs, header: &Header) -> Result<Vec<Si
     Ok(transcript.into_iter().chain(view).collect())
 }
 
-fn say_lock_file(event: &LockFileEvent) {
+fn report_lock_file(event: &LockFileEvent) {
     match event {
         LockFileEvent::Lost => complain("tap", "the lock file is gone"),
         LockFileEvent::Restored => complain("tap", "the lock file is back"),
         LockFileEvent::Taken => {
-            complain("tap", "another program has the name of the lock file: agents do not find the tap");
+            complain(
+                "tap",
+                "another program has taken the name of the lock file, so agents do not find the tap",
+            );
         }
         LockFileEvent::Failed { error } => complain("tap", error),
         _ => {}

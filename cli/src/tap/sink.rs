@@ -107,10 +107,7 @@ impl Sink {
             Kind::View => (Duration::ZERO, Duration::ZERO),
             Kind::Transcript { most } => {
                 state.left = state.left.checked_sub(len).ok_or_else(|| {
-                    io::Error::new(
-                        ErrorKind::FileTooLarge,
-                        format!("it may have no more than --max-bytes {most}"),
-                    )
+                    io::Error::new(ErrorKind::FileTooLarge, format!("it has reached --max-bytes {most}"))
                 })?;
                 // If the queue is not empty, an earlier line has already waited without success.
                 (if self.writer.is_idle() { AT_ONCE } else { Duration::ZERO }, FOR_ROOM)
@@ -126,7 +123,7 @@ impl Sink {
         state.failed = true;
         let text = match self.kind {
             Kind::Transcript { .. } => {
-                format!("the transcript ends here: {error}; what is said goes on, unwritten")
+                format!("the transcript ends here: {error}; the messages still pass, unrecorded")
             }
             Kind::View => format!("the live view ends here: {error}; the messages still pass"),
         };
@@ -144,7 +141,9 @@ fn create(path: &Path, force: bool) -> Result<File, String> {
     let shown = path.display();
     if force {
         match fs::symlink_metadata(path) {
-            Ok(found) if !found.is_file() => return Err(format!("--out {shown} is no file to write over")),
+            Ok(found) if !found.is_file() => {
+                return Err(format!("--out {shown} is not a file that can be overwritten"));
+            }
             Ok(_) => fs::remove_file(path).map_err(|error| format!("--out {shown}: {error}"))?,
             Err(_) => {}
         }
@@ -155,7 +154,7 @@ fn create(path: &Path, force: bool) -> Result<File, String> {
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
     options.open(path).map_err(|error| {
         if error.kind() == ErrorKind::AlreadyExists {
-            format!("--out {shown} is there already: name another file, or say --force to write over it")
+            format!("--out {shown} exists already: name another file, or overwrite it with --force")
         } else {
             format!("--out {shown}: {error}")
         }

@@ -26,7 +26,7 @@ const MAX_HELD: usize = 64 << 20;
 
 /// The maximum number of requests of one side that wait for an answer, four times the default limit
 /// of the calls of a session. The answer to a request beyond them is shown without its request.
-const MAX_ASKED: usize = 1024;
+const MAX_OPEN: usize = 1024;
 
 /// The maximum size of the id, method and tool of a request that waits for its answer, together and in bytes: the
 /// names of the protocol have less than 100. With [`MAX_ASKED`], a side has at most 512 KiB.
@@ -50,12 +50,12 @@ struct Stream {
     /// `None` after a message that was too long.
     units: Option<Units>,
     /// The open requests of this side, by the text of the id.
-    asked: BTreeMap<String, Asked>,
+    open: BTreeMap<String, OpenRequest>,
     is_ended: bool,
 }
 
 #[derive(Debug)]
-struct Asked {
+struct OpenRequest {
     at: Time,
     method: String,
     tool: Option<String>,
@@ -99,7 +99,7 @@ impl View {
                 let lost = is_too_long.then(|| {
                     let most = most >> 20;
                     let lost =
-                        format!("a message of more than {most} MiB: the {from} is not shown from here on");
+                        format!("a message of more than {most} MiB: from here on the {from} is not shown");
                     row(Kind::Bytes).text(&lost).whole()
                 });
                 pieces.iter().flat_map(|piece| conn.piece(line, *from, piece)).chain(lost).collect()
@@ -112,7 +112,7 @@ impl Conn {
     fn new() -> Self {
         Self([Side::Agent, Side::Editor].map(|side| Stream {
             units: Some(Units::new(side == Side::Agent)),
-            asked: BTreeMap::new(),
+            open: BTreeMap::new(),
             is_ended: false,
         }))
     }
@@ -163,9 +163,9 @@ impl Conn {
                 let row = Row::new(line, Kind::Request).of(method, message.tool()).id(id);
                 let tool = row.tool.as_ref().map_or(0, String::len);
                 let named = id.len().saturating_add(method.len()).saturating_add(tool);
-                if stream.asked.len() < MAX_ASKED && named <= MAX_NAMED {
-                    let asked = Asked { at: line.at, method: method.to_owned(), tool: row.tool.clone() };
-                    stream.asked.insert(id.to_owned(), asked);
+                if stream.open.len() < MAX_OPEN && named <= MAX_NAMED {
+                    let open = OpenRequest { at: line.at, method: method.to_owned(), tool: row.tool.clone() };
+                    stream.open.insert(id.to_owned(), open);
                 }
                 row.text(&message.arguments())
             }
@@ -175,8 +175,8 @@ impl Conn {
             Some(MessageKind::Answer { id }) => {
                 let kind = if message.is_error() { Kind::Error } else { Kind::Answer };
                 let row = Row::new(line, kind).id(id).text(&message.outcome());
-                match other.asked.remove(id) {
-                    Some(asked) => row.of(&asked.method, asked.tool).since(asked.at),
+                match other.open.remove(id) {
+                    Some(open) => row.of(&open.method, open.tool).since(open.at),
                     None => row,
                 }
             }

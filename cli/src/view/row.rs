@@ -105,8 +105,8 @@ impl Row {
     }
 
     /// Sets the time of the request that the row answers.
-    pub(crate) fn since(self, asked: Time) -> Self {
-        let took = Some(self.at.saturating_since(asked));
+    pub(crate) fn since(self, sent_at: Time) -> Self {
+        let took = Some(self.at.saturating_since(sent_at));
         Self { took, ..self }
     }
 

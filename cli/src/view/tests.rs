@@ -92,8 +92,8 @@ fn rows_are_safe_and_fit_the_screen() {
 /// What the user must know is never cut: why a connection ended, and what is not shown any more.
 #[test]
 fn ends_are_whole_on_a_narrow_screen() {
-    let lost = "a message of more than 64 MiB: the editor is not shown from here on";
-    let reason = "the connection broke off without a goodbye, as when the editor is killed or crashes";
+    let lost = "a message of more than 64 MiB: from here on the editor is not shown";
+    let reason = "the connection broke off without a goodbye, as if the editor was killed or crashed";
     let close =
         [&b"\x88\x3a\x03\xf1"[..], "a message is longer than the 16777216 bytes of its limit".as_bytes()]
             .concat();
@@ -140,7 +140,7 @@ fn overlong_message_ends_one_side() {
     let begin = [&b"\x81\x1e"[..], &[b'x'; 18]].concat();
     assert_eq!(show(bytes(1, Side::Editor, &begin)), [""; 0]);
     let rows = show(bytes(2, Side::Editor, b"x"));
-    assert!(rows[0].contains("the editor is not shown from here on"), "{rows:?}");
+    assert!(rows[0].contains("from here on the editor is not shown"), "{rows:?}");
     assert_eq!(show(bytes(3, Side::Editor, &frame("{}", false))), [""; 0]);
     assert_eq!(show(bytes(3, Side::Agent, b"GET / HTTP/1.1\r\n\r\n")).len(), 1, "the agent is shown");
 }
@@ -150,8 +150,8 @@ fn open_requests_have_a_limit() {
     let ask = |id: usize| text(0, Side::Agent, &format!(r#"{{"id":{id},"method":"m"}}"#));
     let answer = |id: usize| text(1, Side::Editor, &format!(r#"{{"id":{id},"result":1}}"#));
     let heads = [bytes(0, Side::Agent, b"GET\r\n\r\n"), bytes(0, Side::Editor, b"HTTP/1.1 101\r\n\r\n")];
-    let mut lines: Vec<Line> = heads.into_iter().chain((0..=MAX_ASKED).map(ask)).collect();
-    lines.extend([answer(MAX_ASKED - 1), answer(MAX_ASKED)]);
+    let mut lines: Vec<Line> = heads.into_iter().chain((0..=MAX_OPEN).map(ask)).collect();
+    lines.extend([answer(MAX_OPEN - 1), answer(MAX_OPEN)]);
     let rows = shown(&lines, None);
     let [.., last, beyond] = rows.as_slice() else { panic!("{rows:?}") };
     assert!(

@@ -244,13 +244,13 @@ fn unmet_expectation_names_line_and_event() {
             "a wrong line",
             format!("{wants}\n{{\"expct\":{{}}}}"),
             2,
-            vec!["s:2: this is no step: unknown field `expct`"],
+            vec!["s:2: this is not a step: unknown field `expct`"],
         ),
         (
             "no arguments",
             "{\"call\":\"openDiff\"}".into(),
             2,
-            vec!["s:1: these are no arguments of openDiff"],
+            vec!["s:1: these are not arguments of openDiff"],
         ),
     ];
     for (name, script, status, expected) in cases {
@@ -328,7 +328,7 @@ fn agents_reconnect_to_returning_editor() {
     calls.propose("t", "y");
     editor.until("diff");
     editor.kill();
-    let broken = "the connection broke off without a goodbye, as when the editor is killed or crashes";
+    let broken = "the connection broke off without a goodbye, as if the editor was killed or crashed";
     assert_eq!(watch.event("lost")["reason"], broken);
     assert_eq!(calls.event("outcome")["outcome"]["ended"], format!("the connection ended first: {broken}"));
     calls.event("lost");

@@ -319,7 +319,10 @@ fn non_utf8_line_does_not_end_editor() {
     editor.stdin.as_mut().unwrap().write_all(b"\n\xff\n{\"cmd\":\"quit\"}\n").unwrap();
     let lines: Vec<String> =
         BufReader::new(editor.stdout.take().unwrap()).lines().map(Result::unwrap).collect();
-    assert_eq!(lines[1], r#"{"event":"error","line":2,"message":"line 2 is no command: it is not UTF-8"}"#);
+    assert_eq!(
+        lines[1],
+        r#"{"event":"error","line":2,"message":"line 2 is not a command: it is not UTF-8"}"#
+    );
     assert_eq!(lines[2], r#"{"event":"stopping","reason":"quit"}"#);
     assert_eq!(ended(editor), (Some(0), String::new()));
 }

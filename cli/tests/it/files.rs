@@ -34,7 +34,7 @@ fn files_outside_of_folders_are_refused() {
         for command in commands {
             editor.send_line(&command.to_string());
             let message = editor.until("error")["message"].to_string();
-            assert!(message.contains("lies outside of the open folders"), "{command}: {message}");
+            assert!(message.contains("is outside the open folders"), "{command}: {message}");
         }
         let calls = [("openFile", json!({"filePath": path})), ("getDiagnostics", json!({"uri": path}))];
         for (tool, arguments) in calls {
@@ -43,7 +43,7 @@ fn files_outside_of_folders_are_refused() {
             let result = &outcome["outcome"]["result"];
             assert_eq!(result["isError"], true, "{tool} {arguments}: {outcome}");
             let text = result["content"][0]["text"].as_str().unwrap();
-            assert!(text.contains("lies outside of the open folders"), "{tool} {arguments}: {text}");
+            assert!(text.contains("is outside the open folders"), "{tool} {arguments}: {text}");
         }
     }
     agent.hang_up();

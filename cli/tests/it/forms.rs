@@ -70,7 +70,7 @@ fn unusable_form_is_an_error_event() {
     };
     refused(&ask(TESTS, ""), "no agent is attached");
     refused(&ask(TESTS, r#","conn":7"#), "no connection 7");
-    refused(&ask("{}", ""), "this is no form: elicitation/create needs a message");
+    refused(&ask("{}", ""), "this is not a form: elicitation/create needs a message");
     refused(
         &ask(r#"{"message":"m","requestedSchema":{"properties":{"a":{}}}}"#, ""),
         "the field \"a\" is of no kind",
@@ -98,7 +98,7 @@ fn script_with_wrong_answer_fails() {
             1,
             "s:2: the answer does not fit the form: the field \"suite\" has a value that is none of its choices",
         ),
-        (r#"{"answer":{"action":"later"}}"#, 2, "s:1: this is no answer to a form"),
+        (r#"{"answer":{"action":"later"}}"#, 2, "s:1: this is not an answer to a form"),
     ];
     for (script, status, expected) in rows {
         place.write("s", script);
@@ -157,7 +157,7 @@ fn person_answers_forms_at_a_terminal() {
     tmux.keys(&["Enter"]);
     tmux.wait("a value is required");
     tmux.line("3");
-    tmux.wait("this is none of the choices");
+    tmux.wait("this is not one of the choices");
     tmux.line("2");
     tmux.wait("a whole number of at least 1, Enter for 2 >");
     tmux.line("0");
@@ -290,7 +290,7 @@ fn every_kind_of_field_is_answered_at_a_terminal() {
             "mail",
             json!({"type": "string", "format": "email"}),
             "an email address >",
-            [("a@", "this is no value of the format"), ("@", "this is no value of the format")],
+            [("a@", "this does not fit the format"), ("@", "this does not fit the format")],
             "a@b",
             json!("a@b"),
         ),
@@ -298,7 +298,7 @@ fn every_kind_of_field_is_answered_at_a_terminal() {
             "day",
             json!({"type": "string", "format": "date"}),
             "a date, such as 2026-11-24 >",
-            [("today", "this is no value of the format"), ("", "a value is required")],
+            [("today", "this does not fit the format"), ("", "a value is required")],
             "2026-11-24",
             json!("2026-11-24"),
         ),
@@ -306,7 +306,7 @@ fn every_kind_of_field_is_answered_at_a_terminal() {
             "whole",
             json!({"type": "integer", "maximum": 9}),
             "a whole number of at most 9 >",
-            [("1.5", "this is a value of another kind"), ("10", "this is outside the bounds")],
+            [("1.5", "this is another kind of value"), ("10", "this is outside the bounds")],
             " 9 ",
             json!(9),
         ),
@@ -314,7 +314,7 @@ fn every_kind_of_field_is_answered_at_a_terminal() {
             "number",
             json!({"type": "number", "default": 0.5}),
             "a number, Enter for 0.5 >",
-            [("x", "this is no number"), ("1e999", "this is no number")],
+            [("x", "this is not a number"), ("1e999", "this is not a number")],
             "",
             json!(0.5),
         ),
@@ -330,7 +330,7 @@ fn every_kind_of_field_is_answered_at_a_terminal() {
             "choice",
             json!({"type": "string", "oneOf": [{"const": "a", "title": "The a"}, {"const": "b", "title": "The b"}]}),
             "a number from 1 to 2 >",
-            [("3", "this is none of the choices"), ("", "a value is required")],
+            [("3", "this is not one of the choices"), ("", "a value is required")],
             "2",
             json!("b"),
         ),
@@ -338,7 +338,7 @@ fn every_kind_of_field_is_answered_at_a_terminal() {
             "several",
             several,
             "numbers from 1 to 3, with commas, of at least 1 of them >",
-            [("1,4", "this is none of the choices"), ("", "a value is required")],
+            [("1,4", "this is not one of the choices"), ("", "a value is required")],
             "3, 1",
             json!(["z", "x"]),
         ),

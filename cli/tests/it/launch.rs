@@ -269,7 +269,7 @@ fn wrong_launches_are_refused() {
     let place = Place::new("launch-refused");
     let cases: &[(&[&str], &str)] = &[
         (&["--"], "a command is missing after --"),
-        (&["--", ""], "the command after -- is an empty text: name a program, such as claude"),
+        (&["--", ""], "the command after -- is empty: name a program, such as claude"),
         (&["--", "", "x"], "the command after -- is an empty text"),
         (&["--mcp-config"], "--mcp-config gives the tools to a command: add -- claude"),
         (&["--resume", "--port", "1"], "'--resume' cannot be used with '--port <N>'"),

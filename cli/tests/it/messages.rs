@@ -158,7 +158,7 @@ fn the_program_names_its_commands() {
         assert!(!expected.ends_with(": ") || said.contains(named), "{name}: {said}");
     }
     let mut alone = Process::spawn("ide-mcp", &mut std::process::Command::new(crate::executable()));
-    assert!(alone.rest().is_empty(), "the help is no output that a program could read");
+    assert!(alone.rest().is_empty(), "a program could not read the help");
     alone.fails(2, &["Usage: ide-mcp [OPTIONS] <COMMAND>", "  agent ", "Exit status:"]);
     let mut with_option =
         Process::spawn("ide-mcp", std::process::Command::new(crate::executable()).arg("--json"));
@@ -176,8 +176,8 @@ fn failed_start_of_editor_is_status_2() {
         (&["--port", &port], &in_use),
         (&[""], "an empty name is neither a file nor a folder"),
         (&["none/file"], "none/file: there is no such folder"),
-        (&["missing"], "missing is no folder; without a screen"),
-        (&["file"], "file is no folder; without a screen"),
+        (&["missing"], "missing is not a folder; without a screen"),
+        (&["file"], "file is not a folder; without a screen"),
     ];
     for (arguments, expected) in cases {
         let mut editor = place.start("editor", arguments);
@@ -256,7 +256,8 @@ fn impossible_diff_is_refused_by_the_agent() {
         ("no text", ["a.txt", "bytes"], 1, "bytes is not UTF-8"),
         ("no editor", ["b.txt", "new.txt"], 2, "no editor found"),
     ];
-    let device: &[(&str, [&str; 2], i32, &str)] = &[("no file", ["/dev/null", "new.txt"], 1, "is no file")];
+    let device: &[(&str, [&str; 2], i32, &str)] =
+        &[("no file", ["/dev/null", "new.txt"], 1, "is not a file")];
     for (name, [path, new], status, expected) in cases.iter().chain(device.iter().filter(|_| cfg!(unix))) {
         let (ended, said) = place.agent(&["diff", path, new]).end();
         assert!(ended == Some(*status) && said.contains(expected), "{name}: {ended:?} {said}");

@@ -56,7 +56,7 @@ fn program_answers_a_call_and_no_shell_reads_the_arguments() {
     assert!(!refused.contains("{}"), "{refused}");
     editor.send_line(r#"{"cmd":"tools","offer":[],"own":[{"name":"openFile","run":["cat"]}]}"#);
     let problem = editor.until("error");
-    assert!(problem["message"].as_str().unwrap().contains("\"openFile\" is no name"), "{problem}");
+    assert!(problem["message"].as_str().unwrap().contains("\"openFile\" cannot name"), "{problem}");
 }
 
 /// A program ends with its call, and with the editor.

@@ -141,7 +141,7 @@ fn keys_get_through_what_a_terminal_sends() {
                     said += &String::from_utf8_lossy(&read[..count]);
                 }
                 assert!(said.contains("^Q again") == (name == "half a paste"), "{name}: {said:?}");
-                assert_eq!(fs::read_to_string(file).unwrap(), "old\n", "{name}: what came is no text");
+                assert_eq!(fs::read_to_string(file).unwrap(), "old\n", "{name}: the file is not text");
             });
         }
     });

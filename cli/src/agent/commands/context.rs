@@ -104,7 +104,7 @@ pub(crate) fn read_uri(session: &mut Session, uri: &str, json: bool) -> Result<V
     for contents in &result.contents {
         if let ResourceBody::Blob(bytes) = &contents.body {
             let uri = display_safe(&contents.uri).into_owned();
-            complain("agent", &format!("{uri} is {} bytes and no text; --json prints them", bytes.len()));
+            complain("agent", &format!("{uri} is {} bytes and not text; --json prints them", bytes.len()));
         }
     }
     Ok(Verdict::Good)

@@ -45,7 +45,7 @@ impl Proposal {
             Ok(metadata) if metadata.is_dir() => {
                 return Err(format!("{} is a directory; propose a file in it", path.display()));
             }
-            Ok(metadata) if !metadata.is_file() => return Err(format!("{} is no file", path.display())),
+            Ok(metadata) if !metadata.is_file() => return Err(format!("{} is not a file", path.display())),
             Ok(_) => {}
             Err(_) => {
                 let parent = absolute.parent().unwrap_or(&absolute);
@@ -115,7 +115,7 @@ pub(crate) fn diff(session: &mut Session, proposal: &Proposal, json: bool) -> Re
         }
         other => {
             let text = display_safe(&other.join(" ")).into_owned();
-            Err(format!("the editor answered no verdict: {text}"))
+            Err(format!("the editor's answer is not a verdict: {text}"))
         }
     }
 }
@@ -126,9 +126,7 @@ fn not_written(proposal: &Proposal, text: &str, error: &NotSaved, json: bool) ->
     let path = proposal.path.display();
     let reason = match error {
         NotSaved::Changed(change) => {
-            format!(
-                "{path} was not written: it {change} since it was proposed; --force writes it all the same"
-            )
+            format!("{path} was not written: it {change} since it was proposed; --force writes it anyway")
         }
         error => format!("{path} was not written: {error}"),
     };
@@ -140,7 +138,7 @@ fn not_written(proposal: &Proposal, text: &str, error: &NotSaved, json: bool) ->
         Err(error) => format!("{reason}; the accepted text could not be kept ({error})"),
     };
     if json {
-        let message = format!("{not_kept}: it is the member accepted of the event");
+        let message = format!("{not_kept}: it is in the member `accepted` of the event");
         print_json(&NotKept { event: "error", message: &message, status: FAILED, accepted: text })
             .map_err(|error| format!("{not_kept}, and {error}"))?;
         complain("agent", &message);

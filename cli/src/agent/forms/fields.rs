@@ -93,7 +93,7 @@ pub(super) fn value(field: &FormField, line: &str) -> Result<Option<FieldValue>,
     }
     let value = match &field.kind {
         FieldKind::Number { .. } => {
-            let number: Number = line.trim().parse().map_err(|_| "this is no number")?;
+            let number: Number = line.trim().parse().map_err(|_| "this is not a number")?;
             FieldValue::Number(number)
         }
         FieldKind::Boolean => yes_or_no(line).ok_or("this is neither yes nor no")?.into(),
@@ -102,7 +102,7 @@ pub(super) fn value(field: &FormField, line: &str) -> Result<Option<FieldValue>,
             FieldValue::Texts(line.split(',').map(|text| chosen(choices, text)).collect())
         }
         FieldKind::Text { format: Some(format), .. } if !has_format(format, line) => {
-            return Err("this is no value of the format");
+            return Err("this does not fit the format");
         }
         _ => line.into(),
     };
@@ -110,8 +110,8 @@ pub(super) fn value(field: &FormField, line: &str) -> Result<Option<FieldValue>,
     match Form::new("").field(field.clone()).check(&one).map_err(|error| error.fault) {
         Ok(()) => Ok(Some(value)),
         Err(FieldFault::OutOfBounds) => Err("this is outside the bounds"),
-        Err(FieldFault::NoChoice) => Err("this is none of the choices"),
-        Err(_) => Err("this is a value of another kind"),
+        Err(FieldFault::NoChoice) => Err("this is not one of the choices"),
+        Err(_) => Err("this is another kind of value"),
     }
 }
 
@@ -187,7 +187,7 @@ mod tests {
         let format = |format| FormField::text("a").format(format);
         let choice = || FormField::choice("a", [("x", "The x"), ("2", "Two"), ("z", "")]);
         let several = || FormField::choices("a", ["x", "y", "z"]).max_items(2);
-        let no_format = || Err("this is no value of the format");
+        let no_format = || Err("this does not fit the format");
         let rows = [
             (text(), " é ", Ok(Some(" é ".into()))),
             (text(), "éé", Ok(Some("éé".into()))),
@@ -197,10 +197,10 @@ mod tests {
             (text().required(), "", Err("a value is required")),
             (text().required().default("xy"), "", Ok(Some("xy".into()))),
             (FormField::number("a"), " -0.5 ", Ok(FieldValue::number(-0.5))),
-            (FormField::number("a"), "1e999", Err("this is no number")),
+            (FormField::number("a"), "1e999", Err("this is not a number")),
             (FormField::number("a").maximum(2.0), "2", Ok(Some(2.into()))),
             (FormField::number("a").maximum(2.0), "3", Err("this is outside the bounds")),
-            (FormField::integer("a"), "1.5", Err("this is a value of another kind")),
+            (FormField::integer("a"), "1.5", Err("this is another kind of value")),
             (FormField::boolean("a"), "Y", Ok(Some(true.into()))),
             (FormField::boolean("a"), "no", Ok(Some(false.into()))),
             (FormField::boolean("a"), "maybe", Err("this is neither yes nor no")),
@@ -211,9 +211,9 @@ mod tests {
             (several(), "2, 1", Ok(Some(FieldValue::Texts(vec!["y".into(), "x".into()])))),
             (several(), "y", Ok(Some(FieldValue::Texts(vec!["y".into()])))),
             (several(), "1,2,3", Err("this is outside the bounds")),
-            (several(), "1,4", Err("this is none of the choices")),
-            (choice(), "0", Err("this is none of the choices")),
-            (choice(), "4", Err("this is none of the choices")),
+            (several(), "1,4", Err("this is not one of the choices")),
+            (choice(), "0", Err("this is not one of the choices")),
+            (choice(), "4", Err("this is not one of the choices")),
             (format("email"), "a@b", Ok(Some("a@b".into()))),
             (format("email"), "a@", no_format()),
             (format("uri"), "x+1:", Ok(Some("x+1:".into()))),

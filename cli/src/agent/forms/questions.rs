@@ -154,7 +154,7 @@ mod tests {
         let form = || Form::new("m").field(FormField::integer("n").required()).field(FormField::text("t"));
         let (mut questions, _) = Questions::begin("e", form());
         for _ in 0..2 {
-            let again = Next::Ask("  this is no number\n  a whole number > ".into());
+            let again = Next::Ask("  this is not a number\n  a whole number > ".into());
             assert_eq!(questions.answer(Some("x\n")), again);
         }
         assert!(matches!(questions.answer(Some("7\r\n")), Next::Ask(_)));

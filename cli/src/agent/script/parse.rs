@@ -125,7 +125,7 @@ struct Line {
 }
 
 fn verb(text: &str) -> Result<Verb, String> {
-    let line: Line = from_json(text).map_err(|error| format!("this is no step: {error}"))?;
+    let line: Line = from_json(text).map_err(|error| format!("this is not a step: {error}"))?;
     let Line { call, arguments, request: method, notify, params, expect, within, sleep, answer, unchecked } =
         line;
     let parts = [arguments.is_some(), params.is_some(), within.is_some(), unchecked];
@@ -142,7 +142,7 @@ fn verb(text: &str) -> Result<Verb, String> {
         }
         (None, None, None, Some(event), None, None, [false, false, _, false]) => {
             if !event.is_object() {
-                return Err("what is expected must be a JSON object, such as {\"event\":\"outcome\"}".into());
+                return Err("`expect` must be a JSON object, such as {\"event\":\"outcome\"}".into());
             }
             Ok(Verb::Expect { event, within: within.map_or(WITHIN, Duration::from_millis) })
         }
@@ -155,8 +155,7 @@ fn verb(text: &str) -> Result<Verb, String> {
                 return Ok(Verb::Answer { result, checked: None });
             }
             let checked = FormAnswer::read(&result).ok_or(
-                "this is no answer to a form, such as {\"action\":\"accept\",\"content\":{…}}, with decline or cancel \
-                 for accept",
+                "this is not an answer to a form, such as {\"action\":\"accept\",\"content\":{…}}; the action can also be decline or cancel",
             )?;
             Ok(Verb::Answer { result, checked: Some(checked) })
         }
@@ -185,25 +184,25 @@ mod tests {
         let cases = [
             ("", "s: there is nothing to do in it"),
             ("# a\n\n", "s: there is nothing to do in it"),
-            ("{\"sleep\":1}\n\n{", "s:3: this is no step: EOF"),
-            ("[]", "s:1: this is no step: "),
+            ("{\"sleep\":1}\n\n{", "s:3: this is not a step: EOF"),
+            ("[]", "s:1: this is not a step: "),
             ("{}", "s:1: a step has one verb"),
-            ("{\"dance\":1}", "s:1: this is no step: unknown field `dance`"),
-            ("{\"sleep\":-1}", "s:1: this is no step: invalid value"),
-            ("{\"sleep\":1,\"sleep\":2}", "s:1: this is no step: duplicate field"),
+            ("{\"dance\":1}", "s:1: this is not a step: unknown field `dance`"),
+            ("{\"sleep\":-1}", "s:1: this is not a step: invalid value"),
+            ("{\"sleep\":1,\"sleep\":2}", "s:1: this is not a step: duplicate field"),
             ("{\"sleep\":1,\"call\":\"t\"}", "s:1: a step has one verb"),
             ("{\"sleep\":1,\"within\":1}", "s:1: a step has one verb"),
             ("{\"call\":\"t\",\"params\":{}}", "s:1: a step has one verb"),
             ("{\"call\":\"t\",\"arguments\":[]}", "s:1: the arguments must be a JSON object"),
-            ("{\"call\":\"openDiff\"}", "s:1: these are no arguments of openDiff"),
+            ("{\"call\":\"openDiff\"}", "s:1: these are not arguments of openDiff"),
             ("{\"request\":\"m\",\"params\":[]}", "s:1: the params must be a JSON object"),
             ("{\"request\":\"m\",\"notify\":\"m\"}", "s:1: a step has one verb"),
             ("{\"notify\":\"m\",\"params\":[]}", "s:1: the params must be a JSON object"),
             ("{\"sleep\":1,\"answer\":{}}", "s:1: a step has one verb"),
             ("{\"sleep\":1,\"unchecked\":true}", "s:1: a step has one verb"),
-            ("{\"answer\":{\"action\":\"later\"}}", "s:1: this is no answer to a form"),
+            ("{\"answer\":{\"action\":\"later\"}}", "s:1: this is not an answer to a form"),
             ("{\"answer\":[],\"unchecked\":true}", "s:1: the answer must be a JSON object"),
-            ("{\"expect\":\"e\"}", "s:1: what is expected must be a JSON object"),
+            ("{\"expect\":\"e\"}", "s:1: `expect` must be a JSON object"),
         ];
         for (text, expected) in cases {
             let problem = Script::parse("s".into(), text, None).unwrap_err();

@@ -144,7 +144,7 @@ impl Player<'_> {
         }
         if let Some(received) = self.received.iter().find(|received| is_other_outcome(expected, received)) {
             let place = difference(expected, received, Extent::Part);
-            let place = place.ok_or("the outcome is another one")?;
+            let place = place.ok_or("the outcome differs")?;
             let name = ["tool", "method"].into_iter().find_map(|member| received.get(member)?.as_str());
             return Err(format!(
                 "{} differs\n  where     {}\n  expected  {}\n  received  {}",

@@ -150,7 +150,7 @@ mod tests {
         // The tests run in the folder of the package.
         let (here, nothing) = (Path::new("."), Path::new(""));
         let cases: [(&str, &[&Path], &[&str], Option<PathBuf>); 6] = [
-            ("a directory is no program", &[&a], unix, None),
+            ("a directory is not a program", &[&a], unix, None),
             ("the second directory", &[&a, &b], unix, Some(b.join("claude"))),
             ("a relative directory", &[here, nothing], &["Cargo.toml"], None),
             ("Windows has other names", &[&a, &c], unix, None),

@@ -69,10 +69,10 @@ pub(super) fn headline(report: &Report<'_>) -> String {
     let verdict = match report.verdict {
         Verdict::Attaches { port, name } => format!("attaches to {}", editor_named(name, *port)),
         Verdict::NotProbed { port, name } => {
-            format!("finds {}, which was not asked", editor_named(name, *port))
+            format!("finds {}; the doctor did not connect to it", editor_named(name, *port))
         }
         Verdict::Fails { port, name } => format!("finds {}, but may not get in", editor_named(name, *port)),
-        Verdict::MustChoose(several) => format!("has to choose among {several} editors (type /ide in it)"),
+        Verdict::MustChoose(several) => format!("must choose among {several} editors (type /ide in it)"),
         Verdict::Refrains { port, name } => {
             format!("finds {}, but does not attach by itself", editor_named(name, *port))
         }

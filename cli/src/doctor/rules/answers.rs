@@ -9,7 +9,8 @@ use ide_mcp::ide::discovery::client_env::{HOST_VARIABLE, LOOPBACK};
 
 pub(super) fn look(facts: &Facts, findings: &mut Vec<Finding>) {
     for lock in facts.locks.iter().filter(|lock| lock.used) {
-        let found = lock.probe.as_ref().map_or_else(|| not_probed(lock), |probe| answered(lock, probe, facts));
+        let found =
+            lock.probe.as_ref().map_or_else(|| not_probed(lock), |probe| answered(lock, probe, facts));
         findings.extend(found.into_iter().map(|(kind, message)| Finding::of(kind, lock, message)));
     }
     findings.extend(unknown_owners(facts));
@@ -38,7 +39,7 @@ fn refuses(lock: &Lock, facts: &Facts) -> &'static Kind {
 fn not_probed(lock: &Lock) -> Vec<(&'static Kind, String)> {
     match &lock.file {
         Ok(file) if file.transport == Transport::WebSocket && lock.pid_alive != Some(false) => {
-            vec![(&kinds::NOT_PROBED, format!("{} was not asked", editor(lock)))]
+            vec![(&kinds::NOT_PROBED, format!("the doctor did not connect to {}", editor(lock)))]
         }
         _ => Vec::new(),
     }

@@ -2,7 +2,7 @@
 //! others.
 
 use super::Finding;
-use super::words::{editor, listed, rights, quoted};
+use super::words::{editor, listed, quoted, rights};
 use crate::doctor::facts::{Directory, Facts, Lock, State, System, Weak, Weakness};
 use crate::doctor::kinds;
 use ide_mcp::ide::discovery::locate::Source;
@@ -41,7 +41,7 @@ fn above(Weak { path, weakness }: &Weak, system: System<'_>) -> (&'static kinds:
         Weakness::WritableByGroup { mode } => {
             (&kinds::PARENT_WRITABLE_BY_GROUP, open_above(path, *mode, system))
         }
-        _ => (&kinds::PARENT_WRITABLE, format!("others can replace what lies below {place}")),
+        _ => (&kinds::PARENT_WRITABLE, format!("others can replace what is below {place}")),
     }
 }
 
@@ -62,7 +62,7 @@ fn used(
     match state {
         State::Missing => (&kinds::DIRECTORY_MISSING, format!("there is no directory {place} ({reason})")),
         State::NotADirectory(obstacle) => {
-            (&kinds::DIRECTORY_NOT_A_DIRECTORY, format!("{} is no directory ({reason})", quoted(obstacle)))
+            (&kinds::DIRECTORY_NOT_A_DIRECTORY, format!("{} is not a directory ({reason})", quoted(obstacle)))
         }
         State::Unreadable { path, reason } => {
             (&kinds::DIRECTORY_UNREADABLE, format!("{} cannot be read: {reason}", quoted(path)))

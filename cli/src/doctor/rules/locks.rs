@@ -1,7 +1,7 @@
 //! The rules about each lock file by itself.
 
 use super::Finding;
-use super::words::{editor, named, rights, quoted};
+use super::words::{editor, named, quoted, rights};
 use crate::doctor::facts::{Answer, Facts, Lock, Probe, System, Trouble};
 use crate::doctor::kinds::{self, Kind};
 use ide_mcp::ide::discovery::{LockFile, Transport};
@@ -28,7 +28,7 @@ fn useless(Lock { path, .. }: &Lock, trouble: &Trouble) -> (&'static Kind, Strin
     match trouble {
         Trouble::Misnamed => (&kinds::LOCK_MISNAMED, format!("{path} is not named after a port")),
         Trouble::Link => (&kinds::LOCK_IS_A_LINK, format!("{path} is a symbolic link")),
-        Trouble::NotAFile => (&kinds::LOCK_NOT_A_FILE, format!("{path} is no regular file")),
+        Trouble::NotAFile => (&kinds::LOCK_NOT_A_FILE, format!("{path} is not a regular file")),
         Trouble::NotOurs { owner } => (&kinds::LOCK_NOT_OURS, format!("{path} belongs to user {owner}")),
         Trouble::Unparsable(reason) => (&kinds::LOCK_UNPARSABLE, format!("{path}: {reason}")),
         Trouble::Unreadable(reason) => (&kinds::LOCK_UNREADABLE, format!("{path}: {reason}")),

@@ -122,7 +122,7 @@ fn is_trusted(path: &Path) -> Result<(), String> {
     let metadata = fs::metadata(path).map_err(|error| format!("{shown}: {error}"))?;
     // The advice for a file fits no device.
     if !metadata.is_file() {
-        return Err(format!("{shown} is no file"));
+        return Err(format!("{shown} is not a file"));
     }
     for weak in weak_parents(path).map_err(|error| error.to_string())? {
         let parent = weak.path.display();

@@ -70,12 +70,12 @@ fn fault_has_its_place_and_the_remedy() {
         (
             "a color in words",
             "[editor.colors]\nground = \"black\"\n",
-            "2:10: \"black\" is no color: write \"#rrggbb\" or \"default\"",
+            "2:10: \"black\" is not a color: write \"#rrggbb\" or \"default\"",
         ),
         (
             "a sign among the digits",
             "[editor]\ncolors = { ground = \"#+00000\" }\n",
-            "2:21: \"#+00000\" is no color: write \"#rrggbb\" or \"default\"",
+            "2:21: \"#+00000\" is not a color: write \"#rrggbb\" or \"default\"",
         ),
         (
             "an action",
@@ -110,17 +110,17 @@ fn fault_has_its_place_and_the_remedy() {
         (
             "a key of another action",
             "[editor.keys]\naccept = \"r\"\n",
-            "2:10: r is a key of `accept` and of `reject`, which are there at the same time: give one of them another key",
+            "2:10: r is the key for `accept` and for `reject` at the same time: give one of them another key",
         ),
         (
             "two actions of the file",
             "[editor.keys]\nreject = \"Z\"\nsave = \"Alt+S\"\nsave-as = []\naccept = \"Z\"\n",
-            "5:10: Z is a key of `accept` and of `reject`, which are there at the same time: give one of them another key",
+            "5:10: Z is the key for `accept` and for `reject` at the same time: give one of them another key",
         ),
         (
             "a key of a page",
             "[editor.keys]\npause = \"F4\"\n",
-            "2:9: F4 is a key of `close-page` and of `pause`, which are there at the same time: give one of them another key",
+            "2:9: F4 is the key for `close-page` and for `pause` at the same time: give one of them another key",
         ),
         (
             "a letter where text is typed",
@@ -158,7 +158,7 @@ fn fault_has_its_place_and_the_remedy() {
         (
             "a pattern that is none",
             "[editor]\nhide = [\"a{b\"]\n",
-            "2:8: \"a{b\" is no line of a .gitignore: error parsing glob 'a{b': unclosed alternate group; missing \
+            "2:8: \"a{b\" is not a line of a .gitignore: error parsing glob 'a{b': unclosed alternate group; missing \
              '}' (maybe escape '{' with '[{]'?)",
         ),
     ];
@@ -237,8 +237,8 @@ fn place_of_the_file_follows_the_environment() {
         ("Windows without it", &[("HOME", "/h")], true, None),
     ];
     for (name, variables, is_windows, expected) in rows {
-        let variable = |asked: &str| {
-            let found = variables.iter().find(|(name, _)| *name == asked)?;
+        let variable = |wanted: &str| {
+            let found = variables.iter().find(|(name, _)| *name == wanted)?;
             Some(PathBuf::from(if found.1.starts_with('/') { root(found.1) } else { found.1.into() }))
         };
         assert_eq!(path(variable, *is_windows), expected.map(|path| PathBuf::from(root(path))), "{name}");
@@ -273,7 +273,7 @@ fn file_is_read_up_to_64_kib() {
     let missing = Config::read(Some(&path)).unwrap_err();
     assert!(missing.starts_with(&format!("{shown}: ")), "a named file has to exist: {missing}");
     fs::create_dir(&path).unwrap();
-    faults(format!("{shown} is no file; {without}"));
+    faults(format!("{shown} is not a file; {without}"));
 }
 
 #[cfg(unix)]
@@ -299,7 +299,7 @@ fn file_that_others_can_write_is_refused() {
         ("in one like /tmp", 0o1777, 0o644, None),
     ];
     let message = Config::read(Some(Path::new("/dev/null"))).unwrap_err();
-    assert_eq!(message, "/dev/null is no file; --no-config starts without it");
+    assert_eq!(message, "/dev/null is not a file; --no-config starts without it");
     for (name, folder, mode, expected) in rows {
         fs::set_permissions(&dir, fs::Permissions::from_mode(folder)).unwrap();
         fs::set_permissions(&path, fs::Permissions::from_mode(mode)).unwrap();

@@ -74,7 +74,7 @@ impl Headless {
             }
             ServerEvent::Direct { call, request, .. } => {
                 self.report.write(&Event::Request { conn, method: request.method(), params: &request });
-                self.asked(call, request);
+                self.answer_direct(call, request);
             }
             ServerEvent::EditExpected { edit, path, .. } => {
                 self.report.write(&Event::EditExpected { conn, edit: edit.number(), path: &path });

@@ -171,11 +171,11 @@ impl Headless {
             }
             Ok(Command::Form { form, conn, within }) => {
                 self.in_order(server, now, number, move |app, server, _| {
-                    app.forms.ask(server, number, &form, addressee(server, conn)?, within)
+                    app.forms.open(server, number, &form, addressee(server, conn)?, within)
                 });
             }
             Ok(Command::Quit {}) => self.end_after_commands(now, "quit".into()),
-            Err(problem) => self.done(number, Err(format!("line {number} is no command: {problem}"))),
+            Err(problem) => self.done(number, Err(format!("line {number} is not a command: {problem}"))),
         }
     }
 
@@ -259,7 +259,7 @@ fn addressee(server: &Server, conn: Option<u64>) -> Result<Option<AgentId>, Stri
             None => Err(format!("there is no connection {number}, only {numbers:?}")),
         },
         None if numbers.len() > 1 => {
-            Err(format!("several agents are attached: say which conn of {numbers:?}"))
+            Err(format!("several agents are attached: name one of the conns {numbers:?}"))
         }
         None => Ok(None),
     }

@@ -43,7 +43,7 @@ pub(crate) enum Command {
         #[serde(default)]
         resources: Vec<Resource>,
     },
-    /// Sends a form to the person at the agent with this number, or at the only agent. `within` is in
+    /// Sends a form to the user at the agent with this number, or at the only agent. `within` is in
     /// milliseconds.
     Form {
         #[serde(deserialize_with = "ignored")]
@@ -68,7 +68,7 @@ impl Command {
         }
         let problem = |error: serde_json::Error| {
             let problem = without_line(&error);
-            if error.is_data() { problem } else { format!("{ADVICE} (this one is no JSON: {problem})") }
+            if error.is_data() { problem } else { format!("{ADVICE} (this one is not JSON: {problem})") }
         };
         let mut command = from_json(line).map_err(problem)?;
         if let Self::Form { form, .. } = &mut command {
@@ -116,8 +116,8 @@ mod tests {
         let cases = [
             ("words", "quit", ADVICE),
             ("no object", r#"["quit"]"#, ADVICE),
-            ("no closing quote", r#"{"cmd":"quit}"#, "no JSON: EOF while parsing a string at column 13"),
-            ("two objects", r#"{"cmd":"quit"} {}"#, "no JSON: trailing characters at column 16"),
+            ("no closing quote", r#"{"cmd":"quit}"#, "not JSON: EOF while parsing a string at column 13"),
+            ("two objects", r#"{"cmd":"quit"} {}"#, "not JSON: trailing characters at column 16"),
             ("no cmd", "{}", "missing field `cmd`"),
             ("unknown command", r#"{"cmd":"dance"}"#, "unknown variant `dance`"),
             ("unknown member of quit", r#"{"cmd":"quit","x":1}"#, "unknown field `x`"),

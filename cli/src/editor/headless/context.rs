@@ -64,25 +64,25 @@ impl Offered {
     }
 
     /// Answers `prompts/get`, with an error in a pause of the server. The editor lists the prompt, unless a command has just replaced it.
-    pub(crate) fn answer_prompt(&self, server: &mut Server, call: CallId, asked: &GetPrompt) {
+    pub(crate) fn answer_prompt(&self, server: &mut Server, call: CallId, request: &GetPrompt) {
         if server.is_paused() {
             return refuse(server, call);
         }
         // The last prompt of a name is the one in the list.
-        let result = self.prompts.iter().rfind(|prompt| prompt.name == asked.name);
+        let result = self.prompts.iter().rfind(|prompt| prompt.name == request.name);
         // An error means that the agent has gone, so nobody waits for the answer.
-        let _ = match result.map(|prompt| PromptResult::text(prompt.text_for(asked))) {
+        let _ = match result.map(|prompt| PromptResult::text(prompt.text_for(request))) {
             Some(result) => server.call(call).respond_prompt(&result).map_err(drop),
             None => server.call(call).fail(ErrorObject::invalid_params("this prompt is gone")).map_err(drop),
         };
     }
 
     /// Answers `resources/read`, with an error in a pause of the server. The editor lists the resource, unless a command has just replaced it.
-    pub(crate) fn answer_resource(&self, server: &mut Server, call: CallId, asked: &ReadResource) {
+    pub(crate) fn answer_resource(&self, server: &mut Server, call: CallId, request: &ReadResource) {
         if server.is_paused() {
             return refuse(server, call);
         }
-        let _ = match self.resources.iter().rfind(|resource| resource.uri == asked.uri) {
+        let _ = match self.resources.iter().rfind(|resource| resource.uri == request.uri) {
             Some(Resource { uri, mime_type, text, .. }) => {
                 let result = ResourceResult::text(uri, mime_type, text);
                 server.call(call).respond_resource(&result).map_err(drop)
@@ -111,7 +111,7 @@ impl Prompt {
 
     /// Returns the text with the values of the arguments. An argument that the request leaves out is
     /// empty. Braces around other words stay, also those in a value.
-    fn text_for(&self, asked: &GetPrompt) -> String {
+    fn text_for(&self, request: &GetPrompt) -> String {
         let (mut text, mut rest) = (String::new(), self.text.as_str());
         while let Some((before, after)) = rest.split_once('{') {
             text.push_str(before);
@@ -121,7 +121,7 @@ impl Prompt {
             });
             rest = match argument {
                 Some((name, after)) => {
-                    text.push_str(asked.arguments.get(name).map_or("", String::as_str));
+                    text.push_str(request.arguments.get(name).map_or("", String::as_str));
                     after
                 }
                 None => {
@@ -161,8 +161,8 @@ mod tests {
                 "name": "p", "text": text, "arguments": [{"name": "focus", "required": true}, {"name": "depth"}],
             }))
             .unwrap();
-            let asked = GetPrompt::new("p").argument("focus", "a {depth}").argument("x", "ignored");
-            assert_eq!(prompt.text_for(&asked), want, "{name}");
+            let request = GetPrompt::new("p").argument("focus", "a {depth}").argument("x", "ignored");
+            assert_eq!(prompt.text_for(&request), want, "{name}");
         }
     }
 

@@ -18,7 +18,7 @@ pub(crate) struct Forms(BTreeMap<RequestId, (u64, Pending<FormAnswer>)>);
 
 impl Forms {
     /// Sends a form to this agent; `None` stands for the first attached agent. `within` is in milliseconds.
-    pub(crate) fn ask(
+    pub(crate) fn open(
         &mut self,
         server: &mut Server,
         line: u64,
@@ -26,21 +26,21 @@ impl Forms {
         agent: Option<AgentId>,
         within: Option<u64>,
     ) -> Result<(), String> {
-        let form = Form::read(form).map_err(|error| format!("this is no form: {}", error.message))?;
+        let form = Form::read(form).map_err(|error| format!("this is not a form: {}", error.message))?;
         let only = server.agents().next().map(|agent| agent.id());
         let agent = agent.or(only).ok_or("no agent is attached")?;
         let within = within.map_or(WITHIN, Duration::from_millis);
-        let asked = server.agent_mut(agent).elicit_within(form, Timeout::After(within));
-        let asked = asked.map_err(|error| error.to_string())?;
-        self.0.insert(asked.id(), (line, asked));
+        let pending = server.agent_mut(agent).elicit_within(form, Timeout::After(within));
+        let pending = pending.map_err(|error| error.to_string())?;
+        self.0.insert(pending.id(), (line, pending));
         Ok(())
     }
 
     /// Takes the outcome of a request. If the request was a form, returns the number of the line of its
     /// command, and the end of the form.
     pub(crate) fn end(&mut self, request: RequestId, outcome: Outcome) -> Option<(u64, FormEnd)> {
-        let (line, asked) = self.0.remove(&request)?;
-        let end = asked.answer(outcome);
+        let (line, pending) = self.0.remove(&request)?;
+        let end = pending.answer(outcome);
         Some((line, end.map_or_else(|error| FormEnd::Failed { error: error.to_string() }, FormEnd::Answered)))
     }
 }

@@ -54,7 +54,7 @@ impl Editor {
         if let Some(file) = files.first() {
             let path = file.path.display();
             return Err(
-                format!("{path} is no folder; without a screen, the command `open` opens a file").into()
+                format!("{path} is not a folder; without a screen, the command `open` opens a file").into()
             );
         }
         let poll = Poll::new()?;

@@ -24,14 +24,14 @@ impl Headless {
     /// Answers a call, after the disk was read if the answer needs it.
     pub(super) fn called(&mut self, server: &mut Server, call: ToolCall) {
         match call {
-            ToolCall::GetDiagnostics(call, asked) => {
+            ToolCall::GetDiagnostics(call, request) => {
                 // As described, JetBrains means this file if none is named.
                 let means_focus = self.dialect == Dialect::JetBrains;
                 let focus = self.focus().filter(|_| means_focus).map(|at| at.file_path.clone());
                 let found = move |workspace: &mut Workspace| {
                     // The failure for a hidden file would reveal that such a file has the focus.
                     let focus = focus.filter(|path| workspace.folders().find_for_agent(path).is_ok());
-                    let uri = asked.uri.or_else(|| focus.map(|path| local::uri_unencoded(&path)));
+                    let uri = request.uri.or_else(|| focus.map(|path| local::uri_unencoded(&path)));
                     workspace.diagnostics(uri.as_deref())
                 };
                 self.read(call.id(), found, move |_, server, _, found| {
@@ -49,9 +49,9 @@ impl Headless {
                     answer(server, call, opened);
                 },
             ),
-            ToolCall::OpenFiles(call, asked) => self.read(
+            ToolCall::OpenFiles(call, request) => self.read(
                 call.id(),
-                move |workspace| workspace.open_files(&asked.file_paths),
+                move |workspace| workspace.open_files(&request.file_paths),
                 move |_, server, _, opened| answer(server, call, Ok(OpenedFiles { opened_files: opened })),
             ),
             ToolCall::GetOpenEditors(call, _) => {
@@ -78,20 +78,20 @@ impl Headless {
             ToolCall::GetLatestSelection(call, _) => {
                 answer(server, call, Ok(LatestSelection(self.latest.clone())));
             }
-            ToolCall::CheckDocumentDirty(call, asked) => {
-                let state = move |workspace: &mut Workspace| match workspace.shown(&asked.file_path) {
+            ToolCall::CheckDocumentDirty(call, request) => {
+                let state = move |workspace: &mut Workspace| match workspace.shown(&request.file_path) {
                     Some(file_path) => DocumentState::Open { file_path, is_dirty: false, is_untitled: false },
-                    None => DocumentState::NotOpen { file_path: asked.file_path },
+                    None => DocumentState::NotOpen { file_path: request.file_path },
                 };
                 self.read(call.id(), state, move |_, server, _, state| answer(server, call, Ok(state)));
             }
-            ToolCall::SaveDocument(call, asked) => {
-                let saved = move |workspace: &mut Workspace| match workspace.shown(&asked.file_path) {
+            ToolCall::SaveDocument(call, request) => {
+                let saved = move |workspace: &mut Workspace| match workspace.shown(&request.file_path) {
                     Some(file_path) => {
                         let message = "nothing was left to save".into();
                         DocumentSaved::Open { file_path, saved: true, message }
                     }
-                    None => DocumentSaved::NotOpen { file_path: asked.file_path },
+                    None => DocumentSaved::NotOpen { file_path: request.file_path },
                 };
                 self.read(call.id(), saved, move |_, server, _, saved| answer(server, call, Ok(saved)));
             }
@@ -99,16 +99,16 @@ impl Headless {
                 let cursor = self.focus().map(|at| CursorPosition::new(at.file_path.as_str(), at.range.end));
                 answer(server, call, cursor.ok_or_else(|| NO_FILE.into()));
             }
-            ToolCall::SetCursorPosition(call, asked) => {
-                let range = Range::new(asked.position(), asked.position());
-                let select = self.selects(asked.file_path, range);
+            ToolCall::SetCursorPosition(call, request) => {
+                let range = Range::new(request.position(), request.position());
+                let select = self.selects(request.file_path, range);
                 self.read(call.id(), select, move |app, server, now, selection| {
                     let moved = app.moved(server, now, selection);
                     answer(server, call, moved);
                 });
             }
-            ToolCall::SetSelection(call, asked) => {
-                let select = self.selects(asked.file_path, asked.range);
+            ToolCall::SetSelection(call, request) => {
+                let select = self.selects(request.file_path, request.range);
                 self.read(call.id(), select, move |app, server, now, selection| {
                     let moved = app.moved(server, now, selection);
                     answer(server, call, moved);
@@ -116,18 +116,18 @@ impl Headless {
             }
             // The server cannot filter the output of a program.
             ToolCall::Other(call, _) if server.is_paused() => {
-                answer(server, call, Err("the person has paused the editor".into()));
+                answer(server, call, Err("the user has paused the editor".into()));
             }
-            ToolCall::Other(call, asked) => {
-                let arguments = serde_json::to_string(&asked).unwrap_or_default();
-                self.own.called(server, call.into(), &asked.name, arguments);
+            ToolCall::Other(call, request) => {
+                let arguments = serde_json::to_string(&request).unwrap_or_default();
+                self.own.called(server, call.into(), &request.name, arguments);
             }
             other => not_served(server, other),
         }
     }
 
     /// Answers a request of the Obsidian dialect.
-    pub(super) fn asked(&mut self, call: CallId, request: DirectRequest) {
+    pub(super) fn answer_direct(&mut self, call: CallId, request: DirectRequest) {
         let writes = self.on_diff == OnDiff::Accept;
         let current = self.focus().map(|selection| selection.file_path.clone());
         let read = move |workspace: &mut Workspace| vault::answer(workspace, request, writes, current);

@@ -30,15 +30,15 @@ pub(super) fn answer(
     current: Option<String>,
 ) -> Result<DirectAnswer, String> {
     match request {
-        DirectRequest::ReadFile(asked) => {
-            let text = workspace.text(&asked.path).map(DirectAnswer::Contents);
+        DirectRequest::ReadFile(request) => {
+            let text = workspace.text(&request.path).map(DirectAnswer::Contents);
             text.map_err(|problem| format!("failed to read file: {problem}"))
         }
         DirectRequest::WriteFile(file) => {
             let done = if writes { write(workspace, &file) } else { Err(NOT_ACCEPTED.into()) };
             done.map(|()| DirectAnswer::Written).map_err(|problem| format!("failed to write file: {problem}"))
         }
-        DirectRequest::ListFiles(asked) => list(workspace, &asked, LIMITS)
+        DirectRequest::ListFiles(request) => list(workspace, &request, LIMITS)
             .map(DirectAnswer::Files)
             .map_err(|problem| format!("failed to list files: {problem}")),
         DirectRequest::GetWorkspaceInfo => {
@@ -71,10 +71,10 @@ fn write(workspace: &Workspace, WriteFile { path, content, .. }: &WriteFile) -> 
 
 /// Returns the files of the first folder that agents receive and that match the pattern, by name, below that
 /// folder. Links are not followed, so that no circle of them has no end.
-fn list(workspace: &Workspace, asked: &ListFiles, limits: Limits) -> Result<Vec<String>, String> {
+fn list(workspace: &Workspace, request: &ListFiles, limits: Limits) -> Result<Vec<String>, String> {
     let folders = workspace.folders();
     let top = folders.first();
-    let pattern = asked.pattern.as_deref().map(|pattern| matcher(top, pattern)).transpose()?;
+    let pattern = request.pattern.as_deref().map(|pattern| matcher(top, pattern)).transpose()?;
     let (mut found, mut waiting, mut looks) = (Vec::new(), vec![top.to_owned()], 0);
     while let Some(folder) = waiting.pop() {
         folders.look_at_ignored([folder.join("entry").as_path()]);
@@ -147,8 +147,8 @@ mod tests {
             ("a bracket without an end", Some("a[.md"), 3, 5, Ok(Vec::new())),
         ];
         for (name, pattern, files, entries, expected) in rows {
-            let asked = ListFiles::new(pattern.map(String::from));
-            match (list(&workspace, &asked, Limits { files, entries }), expected) {
+            let request = ListFiles::new(pattern.map(String::from));
+            match (list(&workspace, &request, Limits { files, entries }), expected) {
                 (Ok(found), Ok(expected)) => assert_eq!(found, expected, "{name}"),
                 (Err(problem), Err(expected)) => assert!(problem.starts_with(expected), "{name}: {problem}"),
                 (other, _) => panic!("{name}: {other:?}"),

@@ -314,7 +314,7 @@ mod tests {
         fs::remove_file(&rules).unwrap();
         assert_eq!(hidden(), [false; 3], "removed");
         fs::create_dir(&rules).unwrap();
-        assert_eq!(hidden(), [false; 3], "a folder is no ignore file");
+        assert_eq!(hidden(), [false; 3], "a folder is not an ignore file");
         fs::remove_dir(&rules).unwrap();
         fs::write(&rules, "a.txt\n").unwrap();
         assert_eq!(hidden(), [true, false, false], "readable again");

@@ -99,7 +99,7 @@ impl TryFrom<String> for Pattern {
         }
         match GitignoreBuilder::new("").add_line(None, &line) {
             Ok(_) => Ok(Self(line)),
-            Err(error) => Err(format!("{line:?} is no line of a .gitignore: {error}")),
+            Err(error) => Err(format!("{line:?} is not a line of a .gitignore: {error}")),
         }
     }
 }

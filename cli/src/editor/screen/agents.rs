@@ -62,7 +62,7 @@ impl App {
             ServerEvent::Ready { client, .. } => {
                 let name = client.map(|client| format!("{} {}", client.name, client.version));
                 let name = name.map_or_else(|| format!("agent {}", id.number()), |name| of_peer(&name));
-                self.model.asked(&name, "attached".into());
+                self.model.record(&name, "attached".into());
                 self.model.agents.push(Agent { id, name, pid: None });
             }
             ServerEvent::IdeConnected { pid, .. } => {
@@ -77,7 +77,7 @@ impl App {
             ServerEvent::Call { call, .. } => self.called(server, id, call),
             ServerEvent::GetPrompt { call, prompt, .. } => {
                 let who = self.model.agent(id);
-                self.model.asked(&who, format!("prompt {}", of_peer(&prompt.name)));
+                self.model.record(&who, format!("prompt {}", of_peer(&prompt.name)));
                 self.answer_prompt(server, call, &prompt);
             }
             ServerEvent::Outcome { request, outcome, .. } => self.answered(request, outcome),

@@ -107,7 +107,7 @@ pub(crate) const BINDINGS: &[Binding] = &[
     bind(MAIN, &[f(3), Key::ctrl('d')], Action::ShowProposal, "proposals", "to the proposed changes"),
     bind(MAIN, &[f(2), Key::ctrl('e')], Action::SwitchPane, "files", "between the files and the text"),
     bind(MAIN, &[Key::ctrl('s')], Action::Save, "save", "save the file"),
-    bind(TEXTS, &[Key::ctrl('f')], Action::Find, "find", "find text; small letters match capitals too"),
+    bind(TEXTS, &[Key::ctrl('f')], Action::Find, "find", "find text; lowercase matches any case"),
     bind(&[Files], &[Key::ctrl('f')], Action::Find, "", "find text in the file that is shown"),
     bind(
         &[Find],
@@ -133,13 +133,13 @@ pub(crate) const BINDINGS: &[Binding] = &[
     bind(TYPED, &[Key::ctrl('a')], Action::SelectAll, "", "select everything"),
     bind(TYPED, &[Key::ctrl('z')], Action::Undo, "", "undo the last change"),
     bind(TYPED, &[Key::ctrl('y')], Action::Redo, "", "redo the change that was undone"),
-    bind(TEXTS, &[Key::alt('z'), Key::ctrl('u')], Action::Wrap, "", "wrap long lines, or do not"),
+    bind(TEXTS, &[Key::alt('z'), Key::ctrl('u')], Action::Wrap, "", "wrap long lines, or cut them"),
     bind(TYPED, &[Key::ctrl('c')], Action::Copy, "", "copy what is selected"),
     bind(TYPED, &[Key::ctrl('x')], Action::Cut, "", "cut what is selected"),
     bind(TYPED, &[Key::ctrl('v')], Action::Paste, "", "paste what was copied or cut here"),
     bind(&[Text], &[f(8), Key::ctrl('p')], Action::NextProblem, "", "to the next problem in the file"),
     bind(&[Text], &[f(6), Key::ctrl('b')], Action::NextFile, "", "to the next open file"),
-    bind(MAIN, &[Key::alt('a')], Action::AskAgent, "", "ask the person at the agent, by a form"),
+    bind(MAIN, &[Key::alt('a')], Action::AskAgent, "", "ask the user at the agent, by a form"),
     bind(
         MAIN,
         &[Key::ctrl('n')],
@@ -336,7 +336,7 @@ impl Keymap {
         Some(Fault {
             of: [binding.action, other.action],
             message: format!(
-                "{} is a key of {} and of {}, which are there at the same time: give one of them another key",
+                "{} is the key for {} and for {} at the same time: give one of them another key",
                 name(key, false),
                 named(binding.action),
                 named(other.action)

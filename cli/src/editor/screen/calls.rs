@@ -39,7 +39,7 @@ impl App {
     /// Answers a call, at once if it needs no disk.
     pub(super) fn called(&mut self, server: &mut Server, agent: AgentId, call: ToolCall) {
         let who = self.model.agent(agent);
-        self.model.asked(&who, said(&call, &self.folders));
+        self.model.record(&who, summary(&call, &self.folders));
         match call {
             ToolCall::GetDiagnostics(call, GetDiagnostics { uri, .. }) => {
                 let is_of_all = uri.is_none();
@@ -130,19 +130,19 @@ impl App {
         of_known(documents.map(|open| (open.path.clone(), in_editor(open))).chain(others))
     }
 
-    fn open_file(&mut self, asked: &OpenFile, document: Document) -> Result<OpenedFile, String> {
+    fn open_file(&mut self, request: &OpenFile, document: Document) -> Result<OpenedFile, String> {
         let at = self.model.show(document);
         let types = self.model.types();
         let Some(document) = self.model.documents.get_mut(at) else { return Err("it is not open".into()) };
         let text = document.buffer.text().as_str();
         let path = document.path.clone();
-        if !asked.make_frontmost {
+        if !request.make_frontmost {
             return Ok(OpenedFile::unfocused(path, document.language(), text.lines().count()));
         }
-        let passage = asked.passage(text);
+        let passage = request.passage(text);
         let mut note = missing_note(passage.missing);
         if types && self.model.active != Some(at) {
-            note = Some("in the background: the person is typing in another file".into());
+            note = Some("in the background: the user is typing in another file".into());
         } else {
             document.select(passage.range);
             self.model.active = Some(at);
@@ -199,7 +199,7 @@ impl App {
             (false, _) => saved(server, Ok("nothing was left to save")),
             _ if open.is_renamed => saved(server, Err("this file is being saved under another name".into())),
             (true, true) => {
-                saved(server, Err("it was changed on disk as well: the person has to decide".into()));
+                saved(server, Err("it was changed on disk as well: the user must decide".into()));
             }
             (true, false) => {
                 let real = open.real.clone();
@@ -212,12 +212,12 @@ impl App {
 }
 
 /// Returns a short description of a call.
-fn said(call: &ToolCall, folders: &Folders) -> String {
+fn summary(call: &ToolCall, folders: &Folders) -> String {
     let about = match call {
-        ToolCall::GetDiagnostics(_, asked) => asked.uri.as_deref(),
-        ToolCall::OpenFile(_, asked) => Some(asked.file_path.as_str()),
-        ToolCall::CheckDocumentDirty(_, asked) => Some(asked.file_path.as_str()),
-        ToolCall::SaveDocument(_, asked) => Some(asked.file_path.as_str()),
+        ToolCall::GetDiagnostics(_, request) => request.uri.as_deref(),
+        ToolCall::OpenFile(_, request) => Some(request.file_path.as_str()),
+        ToolCall::CheckDocumentDirty(_, request) => Some(request.file_path.as_str()),
+        ToolCall::SaveDocument(_, request) => Some(request.file_path.as_str()),
         _ => None,
     };
     let label = about.map(|about| folders.label_of(about)).unwrap_or_default();

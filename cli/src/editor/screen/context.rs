@@ -23,7 +23,7 @@ pub(super) fn context() -> Context {
 
 impl App {
     /// Answers a request for the prompt. It names the selected lines, and the agent reads them itself.
-    pub(super) fn answer_prompt(&self, server: &mut Server, call: CallId, asked: &GetPrompt) {
+    pub(super) fn answer_prompt(&self, server: &mut Server, call: CallId, question: &GetPrompt) {
         let shown = self.model.document();
         let refused = match shown {
             _ if server.is_paused() => Some("the editor is paused by its user"),
@@ -40,7 +40,7 @@ impl App {
         // An error means that the agent has gone, so nobody waits for the answer.
         let _ = match (refused, passage) {
             (None, Some(passage)) => {
-                let focus = asked.arguments.get("focus").filter(|focus| !focus.is_empty());
+                let focus = question.arguments.get("focus").filter(|focus| !focus.is_empty());
                 let focus = focus.map(|focus| format!(" Look for this: {focus}")).unwrap_or_default();
                 let result = PromptResult::text(format!("Review {passage}.{focus}"));
                 server.call(call).respond_prompt(&result).map_err(drop)
@@ -56,25 +56,25 @@ impl App {
             return Err("no agent is attached".into());
         }
         let form = Form::new(question.to_owned()).field(FormField::text(ANSWER).required());
-        let mut asked =
+        let mut question =
             agents.into_iter().filter_map(|agent| server.agent_mut(agent).elicit(form.clone()).ok());
-        let asked = asked.next().ok_or("no attached agent can show a question")?;
-        self.questions.push(asked);
-        self.model.say(Tone::Plain, "the agent shows your question to its person");
+        let question = question.next().ok_or("no attached agent can show a question")?;
+        self.questions.push(question);
+        self.model.notify(Tone::Plain, "the agent shows your question to its user");
         Ok(())
     }
 
     /// Takes the outcome of a question.
     pub(super) fn answered(&mut self, request: RequestId, outcome: Outcome) {
-        let at = self.questions.iter().position(|asked: &Pending<FormAnswer>| asked.id() == request);
-        let Some(asked) = at.map(|at| self.questions.remove(at)) else { return };
-        let (tone, text) = match asked.answer(outcome) {
+        let at = self.questions.iter().position(|question: &Pending<FormAnswer>| question.id() == request);
+        let Some(question) = at.map(|at| self.questions.remove(at)) else { return };
+        let (tone, text) = match question.answer(outcome) {
             Ok(answer) => match (answer.text(ANSWER), &answer) {
                 (Some(text), _) => (Tone::Good, format!("the answer is: {}", of_peer(text))),
                 (None, FormAnswer::Declined) => {
-                    (Tone::Plain, "the person at the agent declined to answer".into())
+                    (Tone::Plain, "the user at the agent declined to answer".into())
                 }
-                (None, _) => (Tone::Plain, "the person at the agent closed the question".into()),
+                (None, _) => (Tone::Plain, "the user at the agent closed the question".into()),
             },
             Err(error) => (Tone::Bad, format!("no answer: {}", of_peer(&error.to_string()))),
         };

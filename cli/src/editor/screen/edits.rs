@@ -26,7 +26,7 @@ impl FollowEdits for App {
             let who = self.model.agent(AgentId::of_call(edit));
             let label = self.label(path);
             let key = self.model.keys.key(Action::Edits, false);
-            self.model.asked(&who, format!("wrote {label}: {key} lists what agents wrote, with undo"));
+            self.model.record(&who, format!("wrote {label}: {key} lists what agents wrote, with undo"));
             self.list_edits();
         }
     }

@@ -121,7 +121,7 @@ impl TryFrom<String> for Key {
             KeyCode::Char('i') if ctrl => unsendable("it sends Tab"),
             KeyCode::Char('j' | 'm') if ctrl => unsendable("it sends Enter"),
             KeyCode::Char('[') if ctrl => unsendable("it sends Esc"),
-            KeyCode::Char('[' | ']' | '^' | '_') if alt => unsendable("other sequences begin so"),
+            KeyCode::Char('[' | ']' | '^' | '_') if alt => unsendable("other sequences begin like that"),
             KeyCode::Esc if alt => unsendable("it sends Esc twice"),
             KeyCode::Enter | KeyCode::Esc | KeyCode::Backspace if ctrl || shift => {
                 unsendable("it sends the key alone")
@@ -191,19 +191,19 @@ mod tests {
             ("Ctrl+Backspace", Err("it sends the key alone")),
             ("Ctrl+Tab", Err("it sends Tab")),
             ("Alt+Esc", Err("it sends Esc twice")),
-            ("Alt+_", Err("other sequences begin so")),
-            ("Alt+]", Err("other sequences begin so")),
+            ("Alt+_", Err("other sequences begin like that")),
+            ("Alt+]", Err("other sequences begin like that")),
             ("Ctrl+I", Err("it sends Tab")),
             ("^J", Err("it sends Enter")),
             ("Ctrl+M", Err("it sends Enter")),
             ("Ctrl+[", Err("it sends Esc")),
-            ("Alt+[", Err("other sequences begin so")),
+            ("Alt+[", Err("other sequences begin like that")),
             ("Ctrl+1", Err("Ctrl goes with letters and Space")),
         ];
         for (text, expected) in rows {
             match (Key::try_from(text.to_owned()), expected) {
                 (Ok(key), Ok(expected)) => assert_eq!(key, expected, "{text}"),
-                (Err(says), Err(expected)) => assert!(says.contains(expected), "{text}: {says}"),
+                (Err(problem), Err(expected)) => assert!(problem.contains(expected), "{text}: {problem}"),
                 (other, _) => panic!("{text}: {other:?}"),
             }
         }

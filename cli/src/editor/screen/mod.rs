@@ -281,8 +281,8 @@ impl Editor {
     fn stop(&mut self, now: Time, reason: &str) {
         if cfg!(debug_assertions) {
             // The editor can end by a panic too, and a test must cause one. A release build does not contain this.
-            let asked = env::var_os("IDE_MCP_EDITOR_PANICS_AT");
-            assert!(asked.is_none_or(|at| at != reason), "asked to panic at {reason}");
+            let place = env::var_os("IDE_MCP_EDITOR_PANICS_AT");
+            assert!(place.is_none_or(|at| at != reason), "asked to panic at {reason}");
         }
         if self.stopping.is_none() {
             let rejected = self.app.model.proposals.len();

@@ -6,7 +6,7 @@ use std::sync::mpsc::{Receiver, channel};
 
 #[derive(Debug)]
 pub(crate) struct Signals {
-    came: Receiver<Meaning>,
+    received: Receiver<Meaning>,
 }
 
 impl Signals {
@@ -15,17 +15,17 @@ impl Signals {
     /// # Errors
     /// Every error of the system during the setup.
     pub(crate) fn new(wake: impl Fn() + Send + 'static) -> io::Result<Self> {
-        let (sender, came) = channel();
+        let (sender, received) = channel();
         on_every(move |signal| {
             let is_heard = sender.send(signal).is_ok();
             wake();
             is_heard
         })?;
-        Ok(Self { came })
+        Ok(Self { received })
     }
 
     /// Returns the signals that have arrived since the last call.
     pub(crate) fn take(&self) -> Vec<Meaning> {
-        self.came.try_iter().collect()
+        self.received.try_iter().collect()
     }
 }

@@ -44,11 +44,11 @@ impl Terminal {
     pub(crate) fn take(wake: impl Fn() + Send + 'static) -> io::Result<Self> {
         let restore = Arc::new(Restore { writer: Writer::new(wake)?, is_taken: AtomicBool::new(false) });
         let at_panic = restore.clone();
-        let says = panic::take_hook();
+        let hook = panic::take_hook();
         panic::set_hook(Box::new(move |what| {
             // First, because the message would disappear with the alternate screen.
             at_panic.restore();
-            says(what);
+            hook(what);
         }));
         let mut terminal = Self { restore, shown: None, written: channel().1 };
         terminal.enter()?;

@@ -48,17 +48,17 @@ impl App {
         }
         let done = match open.accepted() {
             Some(outcome) => self.answer(server, call, outcome),
-            None if is_shown => Err(open.ask(&key)),
+            None if is_shown => Err(open.question(&key)),
             None => Err(format!("not accepted, look at it again: {} has changed", open.label)),
         };
         self.show_problem(done);
     }
 
     fn answer(&mut self, server: &mut Server, call: CallId, outcome: Outcome) -> Result<(), String> {
-        let Some(taken) = self.model.take_proposal(call) else { return Ok(()) };
-        let (label, part) = (taken.label.clone(), taken.part());
-        let document = self.model.documents.iter_mut().find(|document| taken.writes(&document.real));
-        let (call, outcome) = taken.decided(outcome);
+        let Some(proposal) = self.model.take_proposal(call) else { return Ok(()) };
+        let (label, part) = (proposal.label.clone(), proposal.part());
+        let document = self.model.documents.iter_mut().find(|document| proposal.writes(&document.real));
+        let (call, outcome) = proposal.decided(outcome);
         server
             .answer(call, &outcome)
             .map_err(|gone| format!("your decision about {label} came too late: {gone}"))?;

@@ -55,7 +55,7 @@ fn requests_and_answers_become_steps() {
     let expected = [
         r#"{"request":"tools/list"}"#,
         r#"{"expect":{"event":"outcome","line":3,"outcome":{"result":{"tools":[{"name":"t"}]}}}}"#,
-        "# the editor sent selection_changed, which no request causes",
+        "# the editor sent selection_changed, which no request caused",
         r#"{"call":"openDiff","arguments":{"old_file_path":"${folder}/a"}}"#,
         r#"{"call":"t","arguments":{}}"#,
         r#"{"expect":{"event":"outcome","line":7,"outcome":{"error":{"code":-1,"message":"no"}}}}"#,

@@ -329,7 +329,7 @@ mod tests {
             b"\x1b[M !!",
             &["Mouse(MouseEvent { kind: Down(Left), column: 0, row: 0, modifiers: KeyModifiers(0x0) })"],
         ),
-        ("bytes that are no text", b"\xff\xc0\xed\xa0\x80\x80", &[]),
+        ("bytes that are not text", b"\xff\xc0\xed\xa0\x80\x80", &[]),
         ("an unknown key", b"\x1b[99;5~\x1bOz", &[]),
         ("the end of a paste alone", b"\x1b[201~", &[]),
         (

@@ -51,7 +51,7 @@ mod unix {
         events: VecDeque<Event>,
         clock: Clock,
         /// The time of the last bytes that interrupted a silence.
-        heard: Time,
+        interrupted: Time,
     }
 
     impl Keys {
@@ -66,7 +66,7 @@ mod unix {
             let (mut buffer, begin) = ([0; 4096], self.clock.now());
             let until = most.map(|most| begin.saturating_add(most));
             loop {
-                let silent = self.bytes.patience().map(|patience| self.heard.saturating_add(patience));
+                let silent = self.bytes.patience().map(|patience| self.interrupted.saturating_add(patience));
                 let next = until.into_iter().chain(silent).min();
                 let has_bytes = wait(next.map(|next| next.saturating_since(self.clock.now())))?;
                 let now = self.clock.now();
@@ -79,7 +79,7 @@ mod unix {
                         Err(error) => return Err(error.into()),
                     }
                     if self.bytes.begins_silence() {
-                        self.heard = now;
+                        self.interrupted = now;
                     }
                 } else if silent.is_some_and(|silent| silent <= now) {
                     self.bytes.silence(events);

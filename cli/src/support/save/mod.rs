@@ -157,8 +157,7 @@ impl fmt::Display for NotSaved {
             Self::Io(error) => error.fmt(f),
             Self::NoCopy { why, error } => write!(
                 f,
-                "it can only be overwritten in place ({why}), and no copy of its text can be kept for the case \
-                 that this fails: {error}"
+                "it can only be overwritten in place ({why}), and no copy of its text can be kept in case this fails: {error}"
             ),
             Self::Aside { error, copy } => {
                 let copy = copy.display();
@@ -385,7 +384,7 @@ impl Old {
         };
         let metadata = file.metadata()?;
         if !metadata.is_file() {
-            return Err(io::Error::new(ErrorKind::InvalidInput, "it is no file"));
+            return Err(io::Error::new(ErrorKind::InvalidInput, "it is not a file"));
         }
         Ok(Some(Self { file, metadata, is_readable }))
     }

@@ -451,7 +451,7 @@ fn what_cannot_be_kept_is_not_overwritten() {
     let refused = Save { steps: &mut steps, state: None }.save(&room.file, b"new", None).unwrap_err();
     let why = if cfg!(windows) { "a new file would not have its access list" } else { "it has other names" };
     let expected = format!(
-        "it can only be overwritten in place ({why}), and no copy of its text can be kept for the case that this fails: \
+        "it can only be overwritten in place ({why}), and no copy of its text can be kept in case this fails: \
          permission denied"
     );
     assert_eq!(refused.to_string(), expected);
@@ -639,7 +639,7 @@ fn unusual_names_are_written() {
     assert!(save(&loops, b"x", None).is_err());
     let fifo = room.folder.join("fifo");
     assert!(Command::new("mkfifo").arg(&fifo).status().unwrap().success());
-    assert_eq!(save(&fifo, b"x", None).unwrap_err().to_string(), "it is no file");
+    assert_eq!(save(&fifo, b"x", None).unwrap_err().to_string(), "it is not a file");
 }
 
 /// A later release of this program, built with another Rust, must find what this one has left behind.

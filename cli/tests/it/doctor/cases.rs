@@ -89,10 +89,10 @@ pub(crate) const CASES: &[Case] = &[
         &["parent-writable-by-group"],
         0,
     ),
-    ("a home that is no path", |s| s.editor_and(&[("HOME", "home")]), &["variables-unusable"], 2),
+    ("a home that is not a path", |s| s.editor_and(&[("HOME", "home")]), &["variables-unusable"], 2),
     ("an empty variable", |s| s.editor_and(&[("CLAUDE_CONFIG_DIR", "")]), &["config-dir-unusable"], 2),
     (
-        "a variable that is no path",
+        "a variable that is not a path",
         |s| s.editor_and(&[("CLAUDE_CONFIG_DIR", "ide")]),
         &["config-dir-unusable"],
         2,
@@ -129,7 +129,7 @@ pub(crate) const CASES: &[Case] = &[
         1,
     ),
     (
-        "bytes that are no text",
+        "bytes that are not text",
         |s| {
             fs::write(s.put(s.place.closed_port(), ""), b"\xff\xfe").unwrap();
         },

@@ -45,9 +45,9 @@ const RUN_AND_RESTART: &[Step] = &[Run, Act("tart the editor again", Terminal::r
 
 /// The findings that have advice. A finding can have several rows.
 const ROWS: &[(&str, Advice)] = &[
-    ("variables-unusable", Mends("a home that is no path", &[Act("Set HOME", Terminal::set_home)])),
+    ("variables-unusable", Mends("a home that is not a path", &[Act("Set HOME", Terminal::set_home)])),
     ("config-dir-unusable", Mends("an empty variable", RUN)),
-    ("config-dir-unusable", Mends("a variable that is no path", RUN)),
+    ("config-dir-unusable", Mends("a variable that is not a path", RUN)),
     (
         "config-dir-set",
         Mends("another directory than the editor's", &[Act("Start the editor", Terminal::restart)]),
@@ -91,7 +91,7 @@ const ROWS: &[(&str, Advice)] = &[
     ("lock-not-ours", Mends("a lock file of another user", RUN_AND_RESTART)),
     ("lock-unreadable", Mends("a closed lock file", RUN)),
     ("lock-unparsable", Mends("half a lock file", RUN_AND_RESTART)),
-    ("lock-unparsable", Mends("bytes that are no text", RUN_AND_RESTART)),
+    ("lock-unparsable", Mends("bytes that are not text", RUN_AND_RESTART)),
     ("lock-unparsable-beside-editor", Mends("half a lock file beside a living editor", RUN)),
     ("lock-without-transport", Mends("no transport", UPDATE)),
     ("lock-legacy", Mends("a lock file of the past", UPDATE)),

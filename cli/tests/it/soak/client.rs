@@ -75,7 +75,7 @@ impl Life<'_, '_> {
             }
             16 if self.violations < MOST_VIOLATIONS => {
                 const WRONG: [&str; 3] = [
-                    "this is no message",
+                    "this is not a message",
                     r#"{"jsonrpc":"2.0","id":999999999,"result":{}}"#,
                     r#"{"jsonrpc":"2.0","id":null,"method":"ping"}"#,
                 ];

@@ -79,7 +79,7 @@ impl<'c, 'a> Life<'c, 'a> {
             self.hear(Duration::from_millis(100))?;
             match &self.ended {
                 Some(ws::Closed::NotAccepted(ws::NotAccepted::Status(503, _))) => return Ok(false),
-                Some(closed) => return Err(format!("the editor lets nobody in: {closed}")),
+                Some(closed) => return Err(format!("the editor refuses everybody: {closed}")),
                 None => {}
             }
             if !was_open && self.conn.machine().is_open() {

@@ -33,7 +33,8 @@ pub(super) const CASES: &[Case] = &[
     (
         "a directory of root",
         |f| {
-            f.directories.as_mut().unwrap()[0].state = State::There { mode: Some(0o777), other_owner: Some(0) };
+            f.directories.as_mut().unwrap()[0].state =
+                State::There { mode: Some(0o777), other_owner: Some(0) };
         },
         &["directory-not-ours"],
     ),
@@ -41,7 +42,8 @@ pub(super) const CASES: &[Case] = &[
         "a directory of root, unread",
         |f| {
             f.locks.clear();
-            f.directories.as_mut().unwrap()[0].state = State::There { mode: Some(0o700), other_owner: Some(0) };
+            f.directories.as_mut().unwrap()[0].state =
+                State::There { mode: Some(0o700), other_owner: Some(0) };
         },
         &["directory-not-ours"],
     ),

@@ -93,7 +93,8 @@ pub(super) const MEASURED: &[Measured] = &[
         "a directory of another owner",
         |f| {
             f.locks.clear();
-            f.directories.as_mut().unwrap()[0].state = State::There { mode: Some(0o700), other_owner: Some(5) };
+            f.directories.as_mut().unwrap()[0].state =
+                State::There { mode: Some(0o700), other_owner: Some(5) };
         },
         &["directory-not-ours"],
         UNKNOWN,
@@ -191,8 +192,11 @@ fn measured_rows_give_newest_verdict() {
         assert_eq!(bad(&facts), expected.iter().copied().collect(), "{name}");
         let verdict = verdict(&facts, &findings);
         assert!(is_right(&verdict), "{name}: {verdict:?}");
-        let named: Vec<&str> =
-            findings.iter().map(|found| found.kind.meaning).filter(|meaning| meaning.contains("1.0.51")).collect();
+        let named: Vec<&str> = findings
+            .iter()
+            .map(|found| found.kind.meaning)
+            .filter(|meaning| meaning.contains("1.0.51"))
+            .collect();
         assert_eq!(named.len(), usize::from(older.is_some()), "{name}: {named:?}");
         assert!(older.is_none_or(|older| named[0].contains(older)), "{name}: {named:?}");
     }

@@ -79,7 +79,8 @@ fn file(facts: &mut Facts) -> &mut LockFile {
 }
 
 fn answer(facts: &mut Facts, answer: Answer) {
-    facts.locks[0].probe = Some(Probe::Attempted { with_token: answer, without_token: None, with_origin: None });
+    facts.locks[0].probe =
+        Some(Probe::Attempted { with_token: answer, without_token: None, with_origin: None });
 }
 
 fn set(facts: &mut Facts, name: &'static str, value: &str) {

@@ -38,7 +38,7 @@ pub(super) const CASES: &[Case] = &[
         &["variables-unusable"],
     ),
     (
-        "a config directory that is no path",
+        "a config directory that is not a path",
         |f| {
             (f.directories, f.locks) = (Err("CLAUDE_CONFIG_DIR is set but empty".into()), vec![]);
             set(f, "CLAUDE_CONFIG_DIR", "");

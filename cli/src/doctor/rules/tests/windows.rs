@@ -219,5 +219,8 @@ fn owners_are_in_one_finding() {
         .map(|found| found.message)
         .collect();
     let [message] = message.as_slice() else { panic!("{message:?}") };
-    assert!(message.contains("\"E\" on port 5 and 995 more: this system does not report the owner"), "{message}");
+    assert!(
+        message.contains("\"E\" on port 5 and 995 more: this system does not report the owner"),
+        "{message}"
+    );
 }

@@ -107,7 +107,7 @@ impl Programs {
         let tools = own.into_iter().try_fold(tools, |tools, own| {
             let OwnTool { name, description, schema, run, models } = own;
             if name.is_empty() || Tool::from_name(&name).is_some() {
-                return Err(format!("{name:?} is no name for a tool of your own"));
+                return Err(format!("{name:?} cannot name a tool of your own"));
             }
             if run.first().is_none_or(String::is_empty) {
                 return Err(format!("the `run` of {name:?} has no program"));
@@ -395,8 +395,8 @@ mod tests {
         std::fs::write(temp.path().join("tool.cmd"), "@echo off\r\nset /p A=\r\necho %1 %A%\r\n").unwrap();
         let stage = Arc::new(Mutex::new(Stage::Waiting));
         let limits = Limits { output: 100, ..limits };
-        let said = run(&["./tool".into(), "a b".into()], temp.path(), "{}", &stage, limits);
-        assert_eq!(said, Ok("\"a b\" {}\r\n".into()));
+        let output = run(&["./tool".into(), "a b".into()], temp.path(), "{}", &stage, limits);
+        assert_eq!(output, Ok("\"a b\" {}\r\n".into()));
     }
 
     #[test]
@@ -425,8 +425,8 @@ mod tests {
     #[test]
     fn wrong_tool_is_refused() {
         let rows = [
-            ("no name", r#"{"name":"","run":["a"]}"#, "\"\" is no name for a tool of your own"),
-            ("a tool of the protocol", r#"{"name":"open_diff","run":["a"]}"#, "\"open_diff\" is no name"),
+            ("no name", r#"{"name":"","run":["a"]}"#, "\"\" cannot name a tool of your own"),
+            ("a tool of the protocol", r#"{"name":"open_diff","run":["a"]}"#, "\"open_diff\" cannot name"),
             ("no program", r#"{"name":"a","run":[]}"#, "the `run` of \"a\" has no program"),
             ("an empty program", r#"{"name":"a","run":["","x"]}"#, "the `run` of \"a\" has no program"),
             ("twice", r#"{"name":"a","run":["a"]},{"name":"a","run":["b"]}"#, "\"a\" is there twice"),

@@ -93,7 +93,7 @@ impl App {
                     path.iter().for_each(|path| app.model.tree.point_at(path));
                 }
                 if let Some(note) = note {
-                    app.model.say(Tone::Plain, note);
+                    app.model.notify(Tone::Plain, note);
                 }
                 notes.into_iter().for_each(|note| app.model.report(Tone::Bad, note));
                 reveal(&mut app.model);
@@ -154,13 +154,13 @@ impl App {
         let Some(document) = self.model.document_mut() else { return };
         // Its name changes only when all earlier writes under its old name have ended.
         if !document.saving.is_empty() {
-            return self.model.say(Tone::Plain, "this file is being saved: try again in a moment");
+            return self.model.notify(Tone::Plain, "this file is being saved: try again in a moment");
         }
         let (old, state) = (document.real.clone(), document.buffer.state());
         let text = document.buffer.text().as_str().to_owned();
         document.saving.push(state);
         document.is_renamed = true;
-        let asked = name.clone();
+        let requested = name.clone();
         let write = move |disk: &mut Disk| {
             let place = disk.folders.find(&name)?;
             if place.real != old && open.contains(&place.real) {
@@ -184,7 +184,7 @@ impl App {
                 }
                 Ok((.., None)) => {
                     document.saved(None);
-                    app.model.ask_overwrite(asked);
+                    app.model.ask_overwrite(requested);
                 }
                 Err(problem) => {
                     document.saved(None);
@@ -207,7 +207,7 @@ impl App {
                 if document.buffer.state() == state {
                     document.reload(text, seen);
                     reveal(&mut app.model);
-                    app.model.say(Tone::Good, format!("{label} was read again from disk"));
+                    app.model.notify(Tone::Good, format!("{label} was read again from disk"));
                 } else {
                     app.model.report(
                         Tone::Bad,

@@ -299,10 +299,10 @@ impl App {
             match server.select(now, selection.unwrap_or_else(Selection::cleared)) {
                 Selected::Truncated => {
                     self.model
-                        .say(Tone::Plain, "more than 256 KiB are selected: agents receive the beginning");
+                        .notify(Tone::Plain, "more than 256 KiB are selected: agents receive the beginning");
                 }
                 Selected::Hidden if is_other && !server.is_paused() => {
-                    self.model.say(Tone::Plain, "agents do not receive this file");
+                    self.model.notify(Tone::Plain, "agents do not receive this file");
                 }
                 _ => {}
             }

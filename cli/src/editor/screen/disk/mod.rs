@@ -3,7 +3,7 @@
 
 mod list;
 
-use crate::editor::diagnostics::Asked;
+use crate::editor::diagnostics::RequestedFiles;
 use crate::editor::edits::Edits;
 use crate::editor::folders::{Folders, Inside};
 use crate::editor::neighbors::Neighbors;
@@ -27,7 +27,7 @@ pub(crate) struct Disk {
     pub(crate) folders: Folders,
     /// What each file held before and after writes that the screen may not know about yet, oldest first.
     written: BTreeMap<PathBuf, Vec<Seen>>,
-    asked: Asked,
+    requested: RequestedFiles,
     edits: Edits,
     /// The other editors in these folders; `None` before this editor has a port.
     pub(crate) neighbors: Option<Neighbors>,
@@ -45,7 +45,7 @@ impl Disk {
             edits: Edits::new(folders.clone()),
             folders,
             written: BTreeMap::new(),
-            asked: Asked::default(),
+            requested: RequestedFiles::default(),
             neighbors: None,
         }
     }
@@ -155,7 +155,7 @@ pub(crate) fn open_or_new(folders: &Folders, place: Inside) -> Result<Document, 
     }
     let Inside { shown, real } = place;
     if !real.parent().is_some_and(Path::is_dir) {
-        return Err(format!("{} is in no folder that exists", real.display()));
+        return Err(format!("the folder of {} does not exist", real.display()));
     }
     let mut document =
         Document::new(unicode(&shown)?, real, folders.label(&shown), String::new(), Seen::ABSENT);
@@ -177,12 +177,12 @@ pub(crate) fn problems(disk: &mut Disk, uri: Option<String>) -> Result<Vec<Probl
     if let Some(name) = uri {
         let file = disk.folders.find_for_agent(&name)?;
         let problems = Problems { on_disk: on_disk(&file.real), name, real: file.real.clone() };
-        disk.asked.add(file);
+        disk.requested.add(file);
         return Ok(vec![problems]);
     }
-    let asked: Vec<&Inside> = disk.asked.files().collect();
-    disk.folders.look_at_ignored(asked.iter().map(|file| file.real.as_path()));
-    let visible = asked.into_iter().filter(|file| !disk.folders.hides(&file.real));
+    let requested: Vec<&Inside> = disk.requested.files().collect();
+    disk.folders.look_at_ignored(requested.iter().map(|file| file.real.as_path()));
+    let visible = requested.into_iter().filter(|file| !disk.folders.hides(&file.real));
     let known = visible.map(|Inside { shown, real }| Problems {
         on_disk: on_disk(real),
         name: shown.display().to_string(),
@@ -205,7 +205,7 @@ pub(crate) fn files_of(folders: &Folders, diff: &OpenDiff) -> (Old, Option<Old>)
 /// Reads a file of a proposal, unless the file is outside of the folders.
 fn old(folders: &Folders, path: &str) -> Old {
     let Ok(Inside { real, .. }) = folders.find(path) else {
-        return Old { place: None, text: OldText::Hidden("it lies outside of the open folders".into()) };
+        return Old { place: None, text: OldText::Hidden("it is outside the open folders".into()) };
     };
     let seen = Seen::unread(&real);
     if fs::symlink_metadata(&real).is_err_and(|error| error.kind() == ErrorKind::NotFound) {
@@ -308,7 +308,7 @@ mod tests {
         assert_eq!(old_text("a.txt"), OldText::Text("both\n".into()));
         assert_eq!(old_text("new/b.txt"), OldText::Nothing);
         assert!(matches!(old_text("../secret"), OldText::Hidden(reason) if reason.contains("outside")));
-        assert!(matches!(old_text("src"), OldText::Hidden(reason) if reason.contains("no file")));
+        assert!(matches!(old_text("src"), OldText::Hidden(reason) if reason.contains("not a file")));
         fs::remove_dir_all(&root).unwrap();
     }
 }

@@ -209,7 +209,7 @@ impl Model {
         self.dismiss();
         let confirmed = self.confirm.take();
         if action.is_meant_for_what_is_seen() && !self.is_live() {
-            self.say(Tone::Plain, "the screen has just changed: look at it first");
+            self.notify(Tone::Plain, "the screen has just changed: look at it first");
             return None;
         }
         match action {
@@ -261,7 +261,7 @@ impl Model {
             }
             Action::Mention => return Some(Request::Mention(self.mentioned()?)),
             Action::ShowProposal if self.proposals.is_empty() => {
-                self.say(Tone::Plain, "no change is proposed")
+                self.notify(Tone::Plain, "no change is proposed")
             }
             Action::ShowProposal => {
                 self.enter_proposals();
@@ -272,7 +272,7 @@ impl Model {
                     self.front.checked_add(1).filter(|next| *next < self.proposals.len()).unwrap_or(0);
                 self.live = self.now;
             }
-            Action::NextProposal => self.say(Tone::Plain, "no other change is proposed"),
+            Action::NextProposal => self.notify(Tone::Plain, "no other change is proposed"),
             Action::Later => self.leave_proposals(),
             Action::Accept => return self.accept(),
             Action::Reject => return self.reject(confirmed),
@@ -294,7 +294,7 @@ impl Model {
             Action::ClosePage => self.page = None,
             Action::Wrap => {
                 self.wraps = !self.wraps;
-                self.say(
+                self.notify(
                     Tone::Plain,
                     if self.wraps { "long lines are wrapped" } else { "long lines are cut" },
                 );
@@ -310,8 +310,8 @@ impl Model {
         let key = self.keys.key(Action::Accept, true);
         let open = self.proposed_mut()?;
         if open.accepted().is_none() {
-            let question = open.ask(&key);
-            self.say(Tone::Bad, question);
+            let question = open.question(&key);
+            self.notify(Tone::Bad, question);
             return None;
         }
         // The typed keys went into this proposal, so they do not hold back the next proposal.
@@ -324,7 +324,10 @@ impl Model {
         if accepted > 0 && confirmed != Some(Confirm::Reject) {
             self.confirm = Some(Confirm::Reject);
             let key = self.keys.key(Action::Reject, true);
-            self.say(Tone::Bad, format!("{key} again rejects all: {accepted} of {all} changes are accepted"));
+            self.notify(
+                Tone::Bad,
+                format!("{key} again rejects all: {accepted} of {all} changes are accepted"),
+            );
             return None;
         }
         self.typed = None;
@@ -334,7 +337,7 @@ impl Model {
     fn decide_change(&mut self, verdict: review::Verdict, shown: Shown) {
         let is_decided = self.proposed_mut().is_some_and(|open| open.decide(verdict, shown.rows));
         if !is_decided {
-            self.say(Tone::Plain, "there is no change here to decide about");
+            self.notify(Tone::Plain, "there is no change here to decide about");
         }
     }
 
@@ -342,7 +345,7 @@ impl Model {
         self.wide = !self.wide;
         if self.wide && self.size.0 < SIDE_BY_SIDE {
             self.wide = false;
-            self.say(Tone::Plain, "side by side needs a screen of 100 columns");
+            self.notify(Tone::Plain, "side by side needs a screen of 100 columns");
         }
     }
 }

@@ -110,8 +110,8 @@ impl Model {
             Action::Mark => buffer.mark(),
             Action::SelectAll => buffer.select_all(),
             Action::Paste if !clip.is_empty() => buffer.insert(&clip),
-            Action::Undo if !buffer.undo() => self.say(Tone::Plain, "nothing to undo"),
-            Action::Redo if !buffer.redo() => self.say(Tone::Plain, "nothing to redo"),
+            Action::Undo if !buffer.undo() => self.notify(Tone::Plain, "nothing to undo"),
+            Action::Redo if !buffer.redo() => self.notify(Tone::Plain, "nothing to redo"),
             Action::Copy | Action::Cut if !buffer.selected().is_empty() => {
                 let text = buffer.selected().replace("\r\n", "\n");
                 if action == Action::Cut {
@@ -121,7 +121,7 @@ impl Model {
             }
             Action::Copy | Action::Cut => {
                 let key = self.keys.key(Action::Quit, true);
-                self.say(Tone::Plain, format!("nothing is selected; {key} ends the editor"));
+                self.notify(Tone::Plain, format!("nothing is selected; {key} ends the editor"));
             }
             _ => {}
         }

@@ -29,7 +29,7 @@ impl Model {
             (Focus::Files, _, Some(path)) => Some(Some(path)),
             (Focus::Text, Some(_), _) => Some(None),
             _ => {
-                self.say(Tone::Plain, "there is no file here to mention");
+                self.notify(Tone::Plain, "there is no file here to mention");
                 None
             }
         }
@@ -47,7 +47,7 @@ impl Model {
         let Some(document) = self.document_mut() else { return };
         document.check();
         let Some(problem) = document.diagnostics.first() else {
-            return self.say(Tone::Good, "no problem is known in this file");
+            return self.notify(Tone::Good, "no problem is known in this file");
         };
         let place = ide_mcp::ide::kit::Range::new(problem.range.start, problem.range.start);
         document.select(place);
@@ -56,13 +56,13 @@ impl Model {
     pub(super) fn save(&mut self, confirmed: Option<Confirm>) -> Option<Request> {
         let document = self.document()?;
         if document.is_renamed {
-            self.say(Tone::Plain, "this file is being saved under another name");
+            self.notify(Tone::Plain, "this file is being saved under another name");
             return None;
         }
         if document.conflict && confirmed != Some(Confirm::Save) {
             self.confirm = Some(Confirm::Save);
             let (save, reload) = (self.keys.key(Action::Save, true), self.keys.key(Action::Reload, true));
-            self.say(
+            self.notify(
                 Tone::Bad,
                 format!("{save} again overwrites it, {reload} reads it: the file has changed on disk"),
             );
@@ -75,7 +75,7 @@ impl Model {
         let document = self.document()?;
         if document.buffer.is_dirty() && confirmed != Some(Confirm::Reload) {
             self.confirm = Some(Confirm::Reload);
-            self.say(Tone::Bad, self.discards(Action::Reload));
+            self.notify(Tone::Bad, self.discards(Action::Reload));
             return None;
         }
         Some(Request::Reload)
@@ -84,13 +84,13 @@ impl Model {
     pub(super) fn close(&mut self, confirmed: Option<Confirm>) {
         let Some(active) = self.active else { return };
         if self.document().is_some_and(|document| !document.saving.is_empty()) {
-            return self.say(Tone::Plain, "this file is being saved: try again in a moment");
+            return self.notify(Tone::Plain, "this file is being saved: try again in a moment");
         }
         if self.document().is_some_and(|document| document.buffer.is_dirty())
             && confirmed != Some(Confirm::Close)
         {
             self.confirm = Some(Confirm::Close);
-            return self.say(Tone::Bad, self.discards(Action::Close));
+            return self.notify(Tone::Bad, self.discards(Action::Close));
         }
         self.documents.remove(active);
         self.active = self.documents.len().checked_sub(1).map(|last| active.min(last));
@@ -114,7 +114,7 @@ impl Model {
             if unsaved.is_empty() { String::new() } else { format!("; not saved: {}", unsaved.join(", ")) };
         self.confirm = Some(Confirm::Quit);
         let key = self.keys.key(Action::Quit, true);
-        self.say(Tone::Bad, format!("{key} again ends the editor{rejects}{lost}"));
+        self.notify(Tone::Bad, format!("{key} again ends the editor{rejects}{lost}"));
         None
     }
 

@@ -40,7 +40,7 @@ pub(crate) enum Tone {
 
 impl Model {
     /// Shows a message. A bad one stays until a key.
-    pub(crate) fn say(&mut self, tone: Tone, text: impl Into<String>) {
+    pub(crate) fn notify(&mut self, tone: Tone, text: impl Into<String>) {
         let until = (tone != Tone::Bad).then(|| self.now.saturating_add(STAY));
         self.show_message(Message { text: text.into(), tone, until, is_failed_save: false });
     }
@@ -50,7 +50,7 @@ impl Model {
     pub(crate) fn hint(&mut self) {
         if self.prompt.is_none() && self.message.as_ref().is_none_or(|shown| shown.until.is_some()) {
             let [quit, help] = [Action::Quit, Action::Help].map(|action| self.keys.key(action, false));
-            self.say(Tone::Plain, format!("{quit} ends the editor, {help} lists keys"));
+            self.notify(Tone::Plain, format!("{quit} ends the editor, {help} lists keys"));
         }
     }
 
@@ -80,7 +80,7 @@ impl Model {
     /// Shows a message and adds it to the log.
     pub(crate) fn report(&mut self, tone: Tone, text: String) {
         self.remember(None, text.clone());
-        self.say(tone, text);
+        self.notify(tone, text);
     }
 
     /// Adds an event to the log, and shows it where no message is.
@@ -90,7 +90,7 @@ impl Model {
     }
 
     /// Adds a request of an agent to the log, and shows it where no message is.
-    pub(crate) fn asked(&mut self, who: &str, text: String) {
+    pub(crate) fn record(&mut self, who: &str, text: String) {
         self.activity = Some((text.clone(), self.now.saturating_add(STAY)));
         self.remember(Some(who.to_owned()), text);
     }

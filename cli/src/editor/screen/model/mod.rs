@@ -261,7 +261,7 @@ impl Model {
 
     /// Adds a proposal. It comes to the front, unless the person types or another proposal is there.
     pub(crate) fn propose(&mut self, proposed: Proposed) {
-        self.asked(&proposed.who.clone(), format!("openDiff {}", proposed.label));
+        self.record(&proposed.who.clone(), format!("openDiff {}", proposed.label));
         self.proposals.push(proposed);
         if self.focus != Focus::Proposal && !self.types() {
             self.front = self.proposals.len().saturating_sub(1);
@@ -272,7 +272,7 @@ impl Model {
     /// Removes and returns the proposal of a call.
     pub(crate) fn take_proposal(&mut self, call: CallId) -> Option<Proposed> {
         let at = self.proposals.iter().position(|open| open.proposal.call.id() == call)?;
-        let taken = self.proposals.remove(at);
+        let proposal = self.proposals.remove(at);
         if at < self.front {
             self.front = self.front.saturating_sub(1);
         } else if at == self.front {
@@ -281,7 +281,7 @@ impl Model {
                 self.bring_in_front();
             }
         }
-        Some(taken)
+        Some(proposal)
     }
 
     /// Shows another proposal, or none, without a request of the person.

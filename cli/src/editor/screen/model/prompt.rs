@@ -46,7 +46,7 @@ impl Prompt {
         match self.kind {
             Kind::Find(_) => "find",
             Kind::Line => "line",
-            Kind::Question => "ask the person at the agent",
+            Kind::Question => "ask the user at the agent",
             Kind::Open => "open or new file",
             Kind::SaveAs { .. } => "save as",
         }
@@ -60,7 +60,7 @@ impl Model {
         if self.focus == Focus::Files {
             if self.active.is_none() {
                 let key = self.keys.key(Action::Find, true);
-                return self.say(Tone::Plain, format!("open a file first: {key} finds text in it"));
+                return self.notify(Tone::Plain, format!("open a file first: {key} finds text in it"));
             }
             self.focus = Focus::Text;
         }
@@ -70,35 +70,35 @@ impl Model {
         let is_word = !selected.is_empty() && !selected.contains('\n');
         let answer = if is_word { selected.to_owned() } else { last };
         let before = text.spot();
-        self.ask(Kind::Find(Find { before, searched: None, counted: None }), answer);
+        self.open_prompt(Kind::Find(Find { before, searched: None, counted: None }), answer);
         self.answer_changed();
     }
 
     pub(super) fn ask_line(&mut self) {
         if self.text().is_some() {
-            self.ask(Kind::Line, String::new());
+            self.open_prompt(Kind::Line, String::new());
         }
     }
 
     pub(super) fn ask_open(&mut self) {
-        self.ask(Kind::Open, String::new());
+        self.open_prompt(Kind::Open, String::new());
     }
 
     pub(super) fn ask_save_as(&mut self) {
         let typed = |path: &str| self.tree.typed(Path::new(path)).display().to_string();
         if let Some(path) = self.document().map(|document| typed(&document.path)) {
-            self.ask(Kind::SaveAs { existing: None }, path);
+            self.open_prompt(Kind::SaveAs { existing: None }, path);
         }
     }
 
     pub(super) fn ask_question(&mut self) {
         if self.agents.is_empty() {
-            return self.say(Tone::Bad, "no agent is attached");
+            return self.notify(Tone::Bad, "no agent is attached");
         }
-        self.ask(Kind::Question, String::new());
+        self.open_prompt(Kind::Question, String::new());
     }
 
-    fn ask(&mut self, kind: Kind, answer: String) {
+    fn open_prompt(&mut self, kind: Kind, answer: String) {
         let mut answer = Buffer::new(answer);
         answer.select_all();
         self.prompt = Some(Prompt { kind, answer });
@@ -114,7 +114,7 @@ impl Model {
                     self.close_prompt();
                     self.text()?.point(line, column, false);
                 }
-                None => self.say(Tone::Bad, "type a line as 12, or with a column as 12:5"),
+                None => self.notify(Tone::Bad, "type a line as 12, or with a column as 12:5"),
             },
             Kind::Find(_) => self.close_prompt(),
             Kind::Question | Kind::Open | Kind::SaveAs { .. } if answer.is_empty() => self.close_prompt(),
@@ -163,7 +163,7 @@ impl Model {
             *existing = Some(name.clone());
             self.confirm = Some(Confirm::SaveAs);
             let key = self.keys.key(Action::Answer, true);
-            self.say(Tone::Bad, format!("{key} again overwrites {name}"));
+            self.notify(Tone::Bad, format!("{key} again overwrites {name}"));
         } else {
             self.report(Tone::Bad, format!("not written, because it exists: {name}"));
         }
@@ -245,7 +245,7 @@ impl Model {
             find.counted = counted;
         }
         if !note.is_empty() {
-            self.say(tone, note);
+            self.notify(tone, note);
         }
     }
 

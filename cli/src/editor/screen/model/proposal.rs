@@ -25,7 +25,7 @@ pub(crate) struct Proposed {
     review: Review,
     /// The text that an acceptance writes over and the diff does not show; [`OldText::Nothing`] without one.
     covered: OldText,
-    /// The covered text at the arrival of the proposal, or at the last [question](Self::ask).
+    /// The covered text at the arrival of the proposal, or at the last [question](Self::question).
     known: OldText,
     /// True if the old text is that of an open file with changes that are not saved.
     is_unsaved: bool,
@@ -149,9 +149,9 @@ impl Proposed {
         let warning = if self.is_unsaved {
             Some("the file has unsaved changes here, which are in the old text")
         } else if self.covers_unknown() && !self.is_target_unsaved {
-            Some("the file has changed since the proposal came")
+            Some("the file has changed since the proposal arrived")
         } else if self.review.has_other_base() {
-            Some("the file has changed since the proposal came; this is its text now")
+            Some("the file has changed since the proposal arrived; this is its text now")
         } else {
             None
         };
@@ -182,17 +182,17 @@ impl Proposed {
     }
 
     /// Returns the outcome that accepts the hunks that were not rejected; `None` if the file has changed and the user
-    /// has not [confirmed](Self::ask).
+    /// has not [confirmed](Self::question).
     pub(crate) fn accepted(&self) -> Option<Outcome> {
         let outcome = self.review.outcome(review::Verdict::Accepted).ok();
         outcome.filter(|_| !self.covers_unknown())
     }
 
     /// Returns the question about the changed file. Pressing `key`, which accepts, answers it, so show the proposal.
-    pub(crate) fn ask(&mut self, key: &str) -> String {
+    pub(crate) fn question(&mut self, key: &str) -> String {
         self.review.confirm();
         self.known.clone_from(&self.covered);
-        format!("look at it, {key} again accepts: {} has changed", self.label)
+        format!("look at it, then press {key} again: {} has changed", self.label)
     }
 
     /// Starts an edit of the text that would be accepted, with the cursor at the current hunk.

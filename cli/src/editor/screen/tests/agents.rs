@@ -86,8 +86,8 @@ fn tools_report_state_on_the_screen() {
     assert_eq!(current(&mut desk)["success"], false);
     assert_eq!(latest(&mut desk)["filePath"], desk.path("b.txt"), "what was selected last");
     let elsewhere = std::env::current_exe().unwrap().to_str().unwrap().to_owned();
-    assert!(desk.ask(agent, &OpenFile::new(&elsewhere)).contains("lies outside"));
-    assert!(desk.ask(agent, &GetDiagnostics::new(Some(elsewhere))).contains("lies outside"));
+    assert!(desk.ask(agent, &OpenFile::new(&elsewhere)).contains("is outside"));
+    assert!(desk.ask(agent, &GetDiagnostics::new(Some(elsewhere))).contains("is outside"));
 }
 
 #[test]

@@ -21,7 +21,7 @@ fn conflict_question_concerns_the_shown_proposal() {
         desk.recover();
         assert_eq!(asked.map(|asked| desk.result(asked)), [None, None], "{name}");
         if name == "a second key" {
-            desk.shows("look at it, a again accepts: a.txt has changed");
+            desk.shows("look at it, then press a again: a.txt has changed");
             desk.shows("- of another program");
             continue;
         }
@@ -35,7 +35,7 @@ fn conflict_question_concerns_the_shown_proposal() {
         }
         desk.wait(500);
         desk.keys("a");
-        desk.shows("look at it, a again accepts: a.txt has changed");
+        desk.shows("look at it, then press a again: a.txt has changed");
         assert_eq!(desk.result(asked[0]), None, "{name}: the first key");
         desk.keys("a");
         assert!(desk.result(asked[0]).is_some(), "{name}: the second key");
@@ -66,7 +66,7 @@ fn notes_follow_the_file_on_disk() {
         }
         desk.keys("a");
         assert_eq!(desk.result(asked), None, "{name}");
-        desk.shows("look at it, a again accepts: n.txt has changed");
+        desk.shows("look at it, then press a again: n.txt has changed");
         desk.keys("a");
         assert!(desk.result(asked).is_some(), "{name}");
     }
@@ -94,7 +94,7 @@ fn appeared_file_without_text_is_conflict() {
         std::fs::write(desk.path("a.txt"), b"\xff\xfe").unwrap();
         desk.keys("a");
         assert_eq!(desk.result(asked), None, "{name}");
-        desk.shows("a again accepts");
+        desk.shows("press a again");
         desk.keys("a");
         assert_eq!(desk.result(asked).unwrap(), ["FILE_SAVED", "new\n"], "{name}");
     }
@@ -144,7 +144,7 @@ fn new_path_is_not_written_over_unseen() {
         desk.keys("a");
         assert_eq!(desk.result(asked).is_some(), note.is_empty(), "{name}");
         if !note.is_empty() {
-            desk.shows("look at it, a again accepts: b.txt has changed");
+            desk.shows("look at it, then press a again: b.txt has changed");
             desk.keys("a");
             assert_eq!(desk.result(asked).unwrap(), ["FILE_SAVED", "new\n"], "{name}");
         }

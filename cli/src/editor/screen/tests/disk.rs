@@ -153,13 +153,13 @@ fn failed_save_outranks_every_message() {
         desk.shows(shown);
         desk.app.model.report(Tone::Bad, "another error".into());
         desk.app.model.hold("another question");
-        desk.app.model.say(Tone::Good, "another success");
+        desk.app.model.notify(Tone::Good, "another success");
         desk.wait(60_000);
         desk.shows(shown);
         assert!(desk.app.model.log.iter().any(|happened| happened.text.contains("another error")));
         // A question that cannot be shown is withdrawn: the next key does not answer it.
         desk.keys("\x1b[C");
-        desk.app.model.say(Tone::Plain, "another message");
+        desk.app.model.notify(Tone::Plain, "another message");
         desk.shows("another message");
     }
 }
@@ -197,7 +197,7 @@ fn save_keeps_a_change_on_disk() {
     let saving = desk.call(agent, &SaveDocument::new(path));
     desk.write("a.txt", "of the agent\n");
     desk.recover();
-    assert!(desk.result(saving).unwrap().concat().contains("the person has to decide"));
+    assert!(desk.result(saving).unwrap().concat().contains("the user must decide"));
     assert_eq!(desk.read("a.txt"), "of the agent\n");
 }
 

@@ -41,7 +41,7 @@ const FLOWS: [Flow; 10] = [
         &[
             OPENED,
             (WRITE, &[]),
-            ("a", &["src/a.rs  +2 −3", "of another program", "look at it, a again accepts", " a accept"]),
+            ("a", &["src/a.rs  +2 −3", "of another program", "look at it, then press a again", " a accept"]),
             ("a", &["accepted src/a.rs"]),
         ],
         Some("FILE_SAVED"),
@@ -58,7 +58,7 @@ const FLOWS: [Flow; 10] = [
     ),
     (
         "refused after a conflict",
-        &[OPENED, (WRITE, &[]), ("a", &["a again accepts"]), ("r", &["rejected src/a.rs"])],
+        &[OPENED, (WRITE, &[]), ("a", &["press a again"]), ("r", &["rejected src/a.rs"])],
         Some("DIFF_REJECTED"),
     ),
     (

@@ -116,7 +116,7 @@ fn every_text_names_the_changed_keys() {
     propose(&mut desk, "a.txt", "1\ntwo\n");
     desk.write("a.txt", "zero\none\ntwo\n");
     desk.keys("Z");
-    desk.shows("look at it, Z again accepts");
+    desk.shows("look at it, then press Z again");
 }
 
 #[test]

@@ -99,7 +99,7 @@ fn messages_to_act_on_are_whole() {
                 desk.write(name, "of another program\n");
                 desk.keys("a");
             },
-            "look at it, a again accepts: ",
+            "look at it, then press a again: ",
         ),
         (
             "accept what changed and is not shown any more",

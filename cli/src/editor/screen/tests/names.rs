@@ -18,9 +18,9 @@ fn files_are_opened_by_name() {
     assert_eq!(desk.app.model.focus, Focus::Text);
     desk.app.resize((200, 24));
     for (name, answer, expected) in [
-        ("outside", "../x", "lies outside of the open"),
-        ("a folder", "src", "is no file"),
-        ("no such folder", "none/x", "is in no folder that exists"),
+        ("outside", "../x", "is outside the open"),
+        ("a folder", "src", "is not a file"),
+        ("no such folder", "none/x", "the folder of"),
     ] {
         desk.keys(&format!("{OPEN}{answer}\r"));
         let screen = desk.screen();
@@ -108,7 +108,7 @@ fn file_is_saved_under_another_name() {
     for (answer, expected) in [
         ("c.txt", "c.txt is open here: close it first"),
         ("none/x", "was not saved"),
-        ("../x", "lies outside"),
+        ("../x", "is outside"),
         (".", "is a folder"),
     ] {
         desk.keys(&format!("{SAVE_AS}{answer}\r"));

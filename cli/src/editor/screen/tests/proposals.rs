@@ -116,7 +116,7 @@ fn typing_person_is_not_interrupted() {
     let mut file = open(&desk, "b.txt");
     file.start_text = Some("b".into());
     let said = desk.ask(agent, &file.clone());
-    assert!(said.contains("the person is typing"), "{said}");
+    assert!(said.contains("the user is typing"), "{said}");
     desk.shows("xarone");
     desk.keys("\x1bOR");
     desk.shows("proposes b.txt");
@@ -196,7 +196,7 @@ fn proposal_has_notices_for_the_person() {
     desk.keys("\t");
     desk.call(agent, &OpenDiff::new("/etc/hostname", "x\n", "t"));
     desk.keys("\t");
-    desk.shows("it lies outside of the open folders; all of the proposal is shown as new");
+    desk.shows("it is outside the open folders; all of the proposal is shown as new");
     desk.shows("proposes /etc/hostname  +1 −0");
     let mut moved = OpenDiff::new(desk.path("b.txt"), format!("x{OLD}"), "t2");
     moved.old_file_path = desk.path("a.txt");

@@ -79,7 +79,7 @@ fn later_edit_is_shown_before_acceptance() {
     desk.shows("- xone");
     desk.keys("a");
     assert_eq!(desk.result(asked), None, "the first key shows the conflict");
-    desk.shows("a again accepts");
+    desk.shows("press a again");
     desk.keys("a");
     assert_eq!(desk.result(asked).unwrap(), ["FILE_SAVED", "one\ntwo\n3\n"]);
 }

@@ -260,7 +260,7 @@ fn columns(text: &str) -> u16 {
 fn help(model: &Model, area: Rect, frame: &mut Frame) {
     frame.fill(area, Ink::Hint);
     if model.focus == Focus::Proposal && model.page.is_none() && !model.is_live() {
-        frame.write(area, " a proposal has come: look at it first …", Ink::Hint);
+        frame.write(area, " a proposal has arrived: look at it first …", Ink::Hint);
         return;
     }
     // The problem in the line of the cursor has priority over the keys.

@@ -225,10 +225,10 @@ pub(crate) fn draw_nothing(model: &Model, area: Rect, frame: &mut Frame) {
         lines.extend(commands(vec![(model.launch.clone(), String::new())]));
     } else if let Some(attach) = &model.attach {
         lines.extend(attach.warning().map(|warning| (warning, Ink::Text)));
-        lines.push((format!("An agent attaches to {} by", attach.name), Ink::Dim));
+        lines.push((format!("To attach an agent to {}, use", attach.name), Ink::Dim));
         lines.extend(commands(attach.ways(model.shell)));
     }
-    lines.push(("What an agent proposes is shown here.".to_owned(), Ink::Dim));
+    lines.push(("Proposed changes appear here.".to_owned(), Ink::Dim));
     let above = usize::from(area.height).saturating_sub(lines.len()) / 3;
     for ((text, ink), row) in lines.iter().zip(above..area.height.into()) {
         let y = area.y.saturating_add(u16::try_from(row).unwrap_or(u16::MAX));

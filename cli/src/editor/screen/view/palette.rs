@@ -242,7 +242,8 @@ impl TryFrom<String> for Tint {
         let digits = text.strip_prefix('#').filter(|digits| digits.len() == 6);
         let digits = digits.filter(|digits| digits.bytes().all(|digit| digit.is_ascii_hexdigit()));
         let color = digits.and_then(|digits| u32::from_str_radix(digits, 16).ok());
-        let color = color.ok_or_else(|| format!("{text:?} is no color: write \"#rrggbb\" or \"default\""))?;
+        let color =
+            color.ok_or_else(|| format!("{text:?} is not a color: write \"#rrggbb\" or \"default\""))?;
         Ok(Of(color, nearest(color)))
     }
 }
@@ -366,7 +367,7 @@ mod tests {
             (ThemeName::Auto, "", DARK),
         ];
         for (name, value, expected) in rows {
-            let variable = |asked: &str| (asked == "COLORFGBG").then(|| value.to_owned());
+            let variable = |wanted: &str| (wanted == "COLORFGBG").then(|| value.to_owned());
             assert_eq!(Theme::of(name, variable), expected, "{name:?} {value}");
         }
     }

@@ -18,8 +18,8 @@ pub(crate) fn draw(model: &Model, prompt: &Prompt, area: Rect, frame: &mut Frame
     let room = usize::from(area.width).saturating_sub(width(&label)).saturating_sub(ANSWER);
     let note = cut(&note, room);
     right_aligned(frame, area, &note, ink);
-    let taken = u16::try_from(width(&note)).unwrap_or(area.width);
-    let area = Rect { width: area.width.saturating_sub(taken), ..area };
+    let used = u16::try_from(width(&note)).unwrap_or(area.width);
+    let area = Rect { width: area.width.saturating_sub(used), ..area };
     let end = frame.write(area, &label, Ink::StatusDim);
     let field = rest(area, end);
     let text = prompt.answer.text().as_str();

@@ -105,7 +105,7 @@ fn edit_keeps_the_verdicts_of_other_hunks() {
 fn changed_base_is_a_conflict() {
     let mut review = decided();
     review.set_base(BASE);
-    assert!(!review.has_other_base(), "an equal text is no change");
+    assert!(!review.has_other_base(), "an equal text is not a change");
     let changed = format!("{BASE}6\n");
     review.set_base(&changed);
     assert_eq!(review.outcome(Verdict::Undecided), Err(Unfinished::Conflict));

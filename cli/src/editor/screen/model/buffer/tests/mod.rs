@@ -102,7 +102,7 @@ fn edits_are_made_and_undone() {
     buffer.backspace();
     buffer.go(End, false, 9);
     buffer.delete();
-    assert!(!buffer.is_dirty(), "nothing to delete is no change");
+    assert!(!buffer.is_dirty(), "nothing to delete is not a change");
 }
 
 #[test]

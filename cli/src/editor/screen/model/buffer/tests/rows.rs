@@ -29,7 +29,7 @@ fn motions_go_by_wrapped_rows() {
         ("the column is kept over a short row", 3, &[Down, Down, Up], 7),
         ("up", 9, &[Up], 5),
         ("up in the first row", 2, &[Up], 0),
-        ("the end of a row is no place", 3, &[Right, Up], 0),
+        ("the end of a row is not a place", 3, &[Right, Up], 0),
         ("the end of the line", 1, &[LineEnd], 10),
         ("its beginning", 9, &[LineStart], 0),
         ("a page", 0, &[PageDown], 8),
