@@ -13,9 +13,9 @@ fn every_command_prints_json_lines() {
     let place = Place::new("json");
     let path = place.write("a.json", "{");
     let mut agent = place.agent(&["--json", "tools"]);
-    let said = agent.rest_of_json();
-    assert_eq!((&said[0]["event"], &said[0]["status"]), (&json!("error"), &json!(2)));
-    assert!(said[0]["message"].as_str().unwrap().contains("no editor found"), "{said:?}");
+    let output = agent.rest_of_json();
+    assert_eq!((&output[0]["event"], &output[0]["status"]), (&json!("error"), &json!(2)));
+    assert!(output[0]["message"].as_str().unwrap().contains("no editor found"), "{output:?}");
     assert!(agent.end().1.contains("no editor found"));
 
     let _editor = place.editor(&["--on-diff", "reject"]);
@@ -30,13 +30,16 @@ fn every_command_prints_json_lines() {
 
     let arguments = json!({"filePath": path}).to_string();
     let mut agent = place.agent(&["--json", "call", "openFile", &arguments]);
-    let said = agent.rest_of_json();
-    assert_eq!((said.len(), &said[0]["event"], &said[0]["tool"]), (1, &json!("outcome"), &json!("openFile")));
-    assert!(said[0]["outcome"]["result"]["content"].is_array(), "{said:?}");
+    let output = agent.rest_of_json();
+    assert_eq!(
+        (output.len(), &output[0]["event"], &output[0]["tool"]),
+        (1, &json!("outcome"), &json!("openFile"))
+    );
+    assert!(output[0]["outcome"]["result"]["content"].is_array(), "{output:?}");
     assert_eq!(agent.end(), (Some(0), String::new()));
     let mut agent = place.agent(&["--json", "call", "dance"]);
-    let said = agent.rest_of_json();
-    assert!(said[0]["outcome"]["error"]["code"].is_i64(), "{said:?}");
+    let output = agent.rest_of_json();
+    assert!(output[0]["outcome"]["error"]["code"].is_i64(), "{output:?}");
     assert_eq!(agent.end(), (Some(1), String::new()));
 
     place.write("new.json", "{}");
@@ -62,7 +65,7 @@ fn list_that_is_given_up_names_its_limit() {
         ),
         ("no list", |_| json!({"tools": null}), "cannot be read: a page of a list has no array of items"),
     ];
-    for (name, page, said) in rows {
+    for (name, page, output) in rows {
         let mut agent = place.agent(&["--json", "tools"]);
         let mut editor = Scripted::accept(&listener);
         editor.open_session(&json!({"tools": {}}));
@@ -74,8 +77,8 @@ fn list_that_is_given_up_names_its_limit() {
         let _ = editor.0.close(None);
         while editor.0.read().is_ok() {}
         let events = agent.rest_of_json();
-        agent.fails(1, &[said]);
-        assert!(events[0]["message"].as_str().unwrap().contains(said), "{name}: {events:?}");
+        agent.fails(1, &[output]);
+        assert!(events[0]["message"].as_str().unwrap().contains(output), "{name}: {events:?}");
     }
 }
 
@@ -160,7 +163,7 @@ fn every_result_of_a_call_is_printed() {
         ),
         ("an empty error", r#"{"isError":true}"#, &[], 1, "the result of \"t\" is empty"),
     ];
-    for (name, result, lines, status, said) in rows {
+    for (name, result, lines, status, output) in rows {
         let mut agent = place.agent(&["call", "t"]);
         let mut editor = Scripted::accept(&listener);
         editor.open_session(&json!({"tools": {}}));
@@ -169,8 +172,8 @@ fn every_result_of_a_call_is_printed() {
         while editor.0.read().is_ok() {}
         assert_eq!(agent.rest(), *lines, "{name}");
         let (ended, error) = agent.end();
-        assert!(ended == Some(*status) && error.contains(said), "{name}: {ended:?} {error}");
-        assert_eq!(error.is_empty(), said.is_empty(), "{name}: {error}");
+        assert!(ended == Some(*status) && error.contains(output), "{name}: {ended:?} {error}");
+        assert_eq!(error.is_empty(), output.is_empty(), "{name}: {error}");
     }
 }
 
@@ -196,19 +199,19 @@ fn script_calls_notifies_and_expects() {
     .join("\n");
     let file = place.write("s.jsonl", &script);
     let mut agent = place.agent(&["--script", "s.jsonl"]);
-    let said = agent.rest();
+    let output = agent.rest();
     assert_eq!(agent.end(), (Some(0), String::new()));
-    assert_eq!(said, ["s.jsonl: 10 steps, all as expected"]);
+    assert_eq!(output, ["s.jsonl: 10 steps, all as expected"]);
     assert_eq!(editor.until("diff")["path"], "/x");
 
     let mut agent = place.agent(&["--json", "--script", "-"]);
     agent.put(&fs::read_to_string(&file).unwrap());
     agent.hang_up();
-    let said = agent.rest_of_json();
-    let done: Vec<u64> = said.iter().filter_map(|line| line["line"].as_u64()).collect();
+    let output = agent.rest_of_json();
+    let done: Vec<u64> = output.iter().filter_map(|line| line["line"].as_u64()).collect();
     assert_eq!(done, [2, 3, 4, 5, 6, 7, 8, 10, 11, 12]);
-    assert_eq!(said[3]["received"]["tool"], "getDiagnostics", "{said:?}");
-    assert_eq!(said.last().unwrap(), &json!({"event": "script", "steps": 10}));
+    assert_eq!(output[3]["received"]["tool"], "getDiagnostics", "{output:?}");
+    assert_eq!(output.last().unwrap(), &json!({"event": "script", "steps": 10}));
     assert_eq!(agent.end(), (Some(0), String::new()));
 
     // A script can expect a push of the editor.
@@ -255,11 +258,11 @@ fn unmet_expectation_names_line_and_event() {
     ];
     for (name, script, status, expected) in cases {
         place.write("s", &script);
-        let (ended, said) = place.agent(&["--script", "s"]).end();
-        assert_eq!(ended, Some(status), "{name}: {said}");
+        let (ended, output) = place.agent(&["--script", "s"]).end();
+        assert_eq!(ended, Some(status), "{name}: {output}");
         assert!(
-            said.lines().count() == 1 && expected.iter().all(|part| said.contains(part)),
-            "{name}: {said}"
+            output.lines().count() == 1 && expected.iter().all(|part| output.contains(part)),
+            "{name}: {output}"
         );
     }
     place.agent(&["--script", "missing"]).fails(2, &["missing: "]);
@@ -288,8 +291,8 @@ fn script_gets_end_as_event() {
         let mut agent = place.agent(&["--script", "s"]);
         editor.until("ide_connected");
         editor.send_line(r#"{"cmd":"quit"}"#);
-        let (ended, said) = agent.end();
-        assert!(ended == Some(status) && said.contains(expected), "{script}: {ended:?} {said}");
+        let (ended, output) = agent.end();
+        assert!(ended == Some(status) && output.contains(expected), "{script}: {ended:?} {output}");
         assert_eq!(editor.end().0, Some(0));
     }
 }
@@ -441,11 +444,11 @@ fn lock_file_of_the_project_needs_an_option() {
     for (name, option, text, mode, problem) in rows {
         fs::write(&file, text).unwrap();
         set_mode(&place.project(), mode);
-        let (status, said) = agent(&[option, &["tools"][..]].concat());
+        let (status, output) = agent(&[option, &["tools"][..]].concat());
         match problem {
-            None => assert_eq!((status, said.as_str()), (Some(0), ""), "{name}"),
+            None => assert_eq!((status, output.as_str()), (Some(0), ""), "{name}"),
             Some(problem) => {
-                assert!(status == Some(2) && said.contains(problem), "{name}: {status:?} {said}")
+                assert!(status == Some(2) && output.contains(problem), "{name}: {status:?} {output}")
             }
         }
         set_mode(&place.project(), 0o755);

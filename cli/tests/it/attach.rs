@@ -66,16 +66,16 @@ fn no_editor_error_names_the_directory() {
     let place = Place::new("nothing");
     let doctor = "`ide-mcp doctor` finds the reason";
     let own = "or run `ide-mcp editor`";
-    let said = place
+    let output = place
         .agent(&["tools"])
         .fails(2, &["no editor found", &format!(".claude{MAIN_SEPARATOR}ide"), doctor, own]);
     for command in ["bridge", "mcp-config", "tap"] {
         place.start(command, &[]).fails(2, &["no editor found", own]);
     }
-    let doctor_says = place.start("doctor", &[]).rest().join(" ");
-    assert!(doctor_says.contains("or run `ide-mcp editor`"), "{doctor_says}");
-    assert_eq!(said.matches("ide-mcp editor").count(), 1, "{said}");
-    assert!(!said.contains("--cwd"), "{said}");
+    let report = place.start("doctor", &[]).rest().join(" ");
+    assert!(report.contains("or run `ide-mcp editor`"), "{report}");
+    assert_eq!(output.matches("ide-mcp editor").count(), 1, "{output}");
+    assert!(!output.contains("--cwd"), "{output}");
 
     let editor = place.editor(&[]);
     let lock = format!("{}.lock", editor.port);
@@ -106,8 +106,12 @@ fn hostile_lock_files_fill_no_screen() {
         for port in 1001..=1030 {
             place.publish(port, &changes);
         }
-        let said = place.agent(&["tools"]).fails(2, &[part, "more"]);
-        assert!(said.len() < 12_000 && said.lines().count() < 30, "{name}: {} bytes\n{said}", said.len());
+        let output = place.agent(&["tools"]).fails(2, &[part, "more"]);
+        assert!(
+            output.len() < 12_000 && output.lines().count() < 30,
+            "{name}: {} bytes\n{output}",
+            output.len()
+        );
     }
 }
 
@@ -131,8 +135,8 @@ fn diff_paths_are_relative_to_cwd_option() {
     fs::write(&other, "other\n").unwrap();
     assert_eq!(diff(&[&cwd[..], &["a.txt", other.to_str().unwrap()]].concat()).0, Some(0));
     assert_eq!(place.read("a.txt"), "other\n");
-    let (status, said) = diff(&["--cwd", "missing", "diff", "a.txt", "new.txt"]);
-    assert!(status == Some(2) && said.contains("there is no directory \"missing\""), "{said}");
+    let (status, output) = diff(&["--cwd", "missing", "diff", "a.txt", "new.txt"]);
+    assert!(status == Some(2) && output.contains("there is no directory \"missing\""), "{output}");
 }
 
 #[test]
@@ -279,15 +283,15 @@ fn hidden_files_and_pauses_reach_no_agent() {
         agent.until_selected("");
         editor.send_line(r#"{"cmd":"mention","path":"a.txt"}"#);
         assert!(editor.until("error")["message"].as_str().unwrap().contains("the editor is paused"));
-        let asked = place.agent(&["call", "getOpenEditors"]).rest().concat();
-        assert!(!asked.contains("a.txt"), "{asked}");
+        let output = place.agent(&["call", "getOpenEditors"]).rest().concat();
+        assert!(!output.contains("a.txt"), "{output}");
         select(&mut editor, "b.txt");
         editor.send_line(r#"{"cmd":"resume"}"#);
         editor.until("resumed");
         agent.until_selected("of b");
-        let asked = place.agent(&["call", "getOpenEditors"]).rest().concat();
-        assert!(asked.contains("a.txt") && !asked.contains(".env"), "{asked}");
-        assert_eq!(asked.contains("ignored.txt"), !ignores, "{asked}");
+        let output = place.agent(&["call", "getOpenEditors"]).rest().concat();
+        assert!(output.contains("a.txt") && !output.contains(".env"), "{output}");
+        assert_eq!(output.contains("ignored.txt"), !ignores, "{output}");
     }
 }
 
@@ -299,12 +303,12 @@ fn watching_agent_gets_selections_and_mentions() {
     let mut agent = place.agent(&["watch"]);
     editor.until("ide_connected");
     editor.send_line(r#"{"cmd":"select","path":"a.txt","start":[0,1],"end":[1,8]}"#);
-    let heard = agent.event("selection_changed");
-    assert_eq!(heard["params"]["text"], "ello\nwörld 😀");
-    assert_eq!(heard["params"]["filePath"], path);
+    let received = agent.event("selection_changed");
+    assert_eq!(received["params"]["text"], "ello\nwörld 😀");
+    assert_eq!(received["params"]["filePath"], path);
     editor.send_line(r#"{"cmd":"mention","path":"a.txt","lines":[0,1]}"#);
-    let heard = agent.until("at_mentioned");
-    assert_eq!(heard["params"], json!({"filePath": path, "lineStart": 0, "lineEnd": 1}));
+    let received = agent.until("at_mentioned");
+    assert_eq!(received["params"], json!({"filePath": path, "lineStart": 0, "lineEnd": 1}));
     editor.send_line(r#"{"cmd":"open","path":"a.txt"}"#);
     assert_eq!(agent.event("selection_changed")["params"]["text"], "");
     editor.send_line(r#"{"cmd":"clear"}"#);
@@ -376,8 +380,8 @@ fn dialect_option_changes_names_and_shapes() {
         let _editor = place.editor(&["--dialect", dialect]);
         let tools = place.agent(&["tools"]).rest();
         assert!(tools.iter().any(|tool| tool.starts_with(&format!("{name} "))), "{dialect}: {tools:?}");
-        let said = place.agent(&["call", name, r#"{"filePath":"a.txt"}"#]).rest();
-        assert!(said.concat().starts_with(opened), "{dialect}: {said:?}");
+        let output = place.agent(&["call", name, r#"{"filePath":"a.txt"}"#]).rest();
+        assert!(output.concat().starts_with(opened), "{dialect}: {output:?}");
     }
     let place = Place::new("no-dialect");
     place
@@ -559,23 +563,23 @@ fn agent_follows_newest_client() {
         fs::write(lock, sound.to_string()).unwrap();
         rewrite(lock, changes);
         let mut command = place.command("agent", &[arguments, &["tools"][..]].concat());
-        let (status, said) = Process::spawn("agent", command.envs(variables.iter().copied())).end();
+        let (status, output) = Process::spawn("agent", command.envs(variables.iter().copied())).end();
         let as_expected = match expected {
             None => status == Some(0),
-            Some(expected) => status == Some(2) && said.contains(expected),
+            Some(expected) => status == Some(2) && output.contains(expected),
         };
-        assert!(as_expected, "{name}: {status:?} {said}");
+        assert!(as_expected, "{name}: {status:?} {output}");
     }
     let mut command = place.command("agent", &["tools"]);
-    let (_, said) = Process::spawn("agent", command.envs([auto])).end();
+    let (_, output) = Process::spawn("agent", command.envs([auto])).end();
     let first = if pid_alive(std::process::id()).is_some() { "does not run" } else { "AUTO_CONNECT" };
-    assert!(said.contains(first), "the last file is refused first: {said}");
+    assert!(output.contains(first), "the last file is refused first: {output}");
     fs::write(lock, sound.to_string()).unwrap();
     let mut command = place.command("agent", &["tools"]);
-    let (_, said) = Process::spawn("agent", command.envs([auto])).end();
+    let (_, output) = Process::spawn("agent", command.envs([auto])).end();
     assert!(
-        said.contains("choose an editor with --port") && said.contains(&format!("  port {port}: ")),
-        "{said}"
+        output.contains("choose an editor with --port") && output.contains(&format!("  port {port}: ")),
+        "{output}"
     );
 }
 
@@ -627,20 +631,20 @@ fn of_two_editors_the_variable_names_one() {
         [&one, &other].map(|editor| (format!("  port {}: \"ide-mcp editor", editor.port), editor.id()));
     for command in ["agent", "bridge", "mcp-config", "tap"] {
         let arguments: &[&str] = if command == "agent" { &["tools"] } else { &[] };
-        let said = place
+        let output = place
             .start(command, arguments)
             .fails(2, &["several editors", "choose an editor with --port PORT"]);
         for (row, pid) in &rows {
-            let row = said
+            let row = output
                 .lines()
                 .find(|line| line.starts_with(row))
-                .unwrap_or_else(|| panic!("{command}: {said}"));
+                .unwrap_or_else(|| panic!("{command}: {output}"));
             assert!(
                 row.contains(&format!(", process {pid}")) && row.contains(", lock file written "),
                 "{row}"
             );
         }
-        assert_eq!(said.matches("  port ").count(), 2, "{command}: {said}");
+        assert_eq!(output.matches("  port ").count(), 2, "{command}: {output}");
     }
     let mut command = place.command("agent", &["tools"]);
     assert_eq!(Process::spawn("agent", command.env("CLAUDE_CODE_SSE_PORT", &other.port)).end().0, Some(0));

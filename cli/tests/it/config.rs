@@ -97,8 +97,8 @@ fn fault_is_one_line_and_an_event() {
     place.start("editor", &["--headless"]).fails(2, &["editor: other users can write to ", &command]);
     // Another file, and none, ignore it.
     let other = place.write("other.toml", "");
-    assert_eq!(said(place.editor(&["--config", &other])), "");
-    assert_eq!(said(place.editor(&["--no-config"])), "");
+    assert_eq!(sent(place.editor(&["--config", &other])), "");
+    assert_eq!(sent(place.editor(&["--no-config"])), "");
     place.start("editor", &["--headless", "--config", "none.toml"]).fails(2, &["none.toml: No such file"]);
 }
 
@@ -137,17 +137,17 @@ fn file_decides_without_a_screen_too() {
             assert!(!call("a.json").contains("may not leave the editor"), "{name}");
             assert!(call("key.pem").contains("may not leave the editor"), "{name}");
         }
-        let said = said(editor);
+        let sent = sent(editor);
         let expected =
             if notice.is_empty() { String::new() } else { format!("editor: {notice}{}\n", path.display()) };
-        assert_eq!(said, expected, "{name}");
+        assert_eq!(sent, expected, "{name}");
     }
 }
 
 /// Ends an editor, and returns its standard error.
-fn said(mut editor: Editor) -> String {
+fn sent(mut editor: Editor) -> String {
     editor.send_line(r#"{"cmd":"quit"}"#);
-    let (status, said) = editor.end();
-    assert_eq!(status, Some(0), "{said}");
-    said
+    let (status, sent) = editor.end();
+    assert_eq!(status, Some(0), "{sent}");
+    sent
 }

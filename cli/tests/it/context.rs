@@ -15,11 +15,11 @@ fn agent_gets_offered_prompts_and_resources() {
     let run = |arguments: &[&str]| {
         let mut agent = place.agent(arguments);
         let lines = agent.rest();
-        let (status, said) = agent.end();
-        (lines, status, said)
+        let (status, output) = agent.end();
+        (lines, status, output)
     };
-    let (lines, status, said) = run(&["prompts"]);
-    assert_eq!((lines.len(), status, said.as_str()), (0, Some(0), "agent: the editor offers no prompts\n"));
+    let (lines, status, output) = run(&["prompts"]);
+    assert_eq!((lines.len(), status, output.as_str()), (0, Some(0), "agent: the editor offers no prompts\n"));
 
     editor.send_line(OFFER);
     // The first command is carried out before the second one is refused.
@@ -35,8 +35,11 @@ fn agent_gets_offered_prompts_and_resources() {
 
         let (lines, status, _) = run(&["prompt", "review", r#"{"focus":"a {depth}"}"#]);
         assert_eq!((lines, status), (vec!["Review a {depth}.".to_owned(), "Deeply: ".to_owned()], Some(0)));
-        let asked = editor.until("prompt");
-        assert_eq!((&asked["name"], &asked["arguments"]), (&json!("review"), &json!({"focus": "a {depth}"})));
+        let request = editor.until("prompt");
+        assert_eq!(
+            (&request["name"], &request["arguments"]),
+            (&json!("review"), &json!({"focus": "a {depth}"}))
+        );
         let (lines, status, _) = run(&["read", "notes://today"]);
         assert_eq!((lines, status), (vec!["Buy".to_owned(), "bread.".to_owned()], Some(0)));
         assert_eq!(editor.until("resource")["uri"], "notes://today");
@@ -44,10 +47,10 @@ fn agent_gets_offered_prompts_and_resources() {
         assert_eq!(lines, [r#"{"tabs":[]}"#]);
     }
 
-    let (lines, status, said) = run(&["prompt", "review"]);
-    assert!(status == Some(1) && said.contains("requires the argument focus"), "{lines:?} {said}");
-    let (_, status, said) = run(&["read", "notes://never"]);
-    assert!(status == Some(1) && said.contains("notes://never not found"), "{said}");
+    let (lines, status, output) = run(&["prompt", "review"]);
+    assert!(status == Some(1) && output.contains("requires the argument focus"), "{lines:?} {output}");
+    let (_, status, output) = run(&["read", "notes://never"]);
+    assert!(status == Some(1) && output.contains("notes://never not found"), "{output}");
 
     // An attached agent that has not listed them is notified once of all changes.
     watching.until("notifications/prompts/list_changed");
@@ -56,8 +59,8 @@ fn agent_gets_offered_prompts_and_resources() {
     editor.send_line(r#"{"cmd":"context"}"#);
     editor.send_line(r#"{"cmd":"dance"}"#);
     editor.until("error");
-    let (_, status, said) = run(&["prompt", "review", r#"{"focus":"x"}"#]);
-    assert!(status == Some(1) && said.contains("prompt review not found"), "{said}");
+    let (_, status, output) = run(&["prompt", "review", r#"{"focus":"x"}"#]);
+    assert!(status == Some(1) && output.contains("prompt review not found"), "{output}");
 }
 
 #[test]

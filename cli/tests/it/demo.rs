@@ -204,13 +204,13 @@ fn demo_ends_in_every_way() {
         // IDE_MCP_EDITOR_PANICS_AT makes a debug build panic at this signal.
         ("a panic", Signal::USR2, "asked to panic at SIGUSR2", 101),
     ];
-    for (at, (name, signal, said, status)) in ways.into_iter().enumerate() {
+    for (at, (name, signal, text, status)) in ways.into_iter().enumerate() {
         if at > 0 {
             stage.start();
         }
         stage.skip("Press a to accept it.");
         stage.signal(signal);
-        stage.tmux.wait(said);
+        stage.tmux.wait(text);
         stage.assert_gone(name, status);
     }
 }
@@ -229,8 +229,8 @@ fn lost_terminal_ends_the_demo() {
     }
     assert_eq!(count(), 1);
     drop(person);
-    let (status, said) = ended(demo);
-    assert_eq!((status, said.as_str()), (Some(0), ""));
+    let (status, text) = ended(demo);
+    assert_eq!((status, text.as_str()), (Some(0), ""));
     assert_eq!(count(), 0);
 }
 
@@ -283,18 +283,18 @@ fn demo_needs_a_terminal() {
     for (name, input, output, kind) in rows {
         let mut command = place.command("demo", &[]);
         command.env("TERM", kind).env("TMPDIR", place.project()).stdin(input).stdout(output);
-        let (status, said) = ended(command.stderr(Stdio::piped()).spawn().unwrap());
-        assert_eq!(status, Some(2), "{name}: {said}");
+        let (status, text) = ended(command.stderr(Stdio::piped()).spawn().unwrap());
+        assert_eq!(status, Some(2), "{name}: {text}");
         assert!(
-            said.starts_with("demo: the demo needs a terminal") && said.contains("ide-mcp demo"),
-            "{name}: {said}"
+            text.starts_with("demo: the demo needs a terminal") && text.contains("ide-mcp demo"),
+            "{name}: {text}"
         );
-        assert_eq!(said.lines().count(), 1, "{name}: {said}");
+        assert_eq!(text.lines().count(), 1, "{name}: {text}");
     }
     assert_eq!(fs::read_dir(place.project()).unwrap().count(), 0);
     let mut command = place.command("demo", &[]);
     command.env("TERM", "xterm").env("TMPDIR", place.project().join("missing")).stdin(side()).stdout(side());
-    let (status, said) = ended(command.stderr(Stdio::piped()).spawn().unwrap());
-    assert_eq!(status, Some(2), "{said}");
-    assert!(said.contains("no temporary folder can be made") && said.contains("TMPDIR"), "{said}");
+    let (status, text) = ended(command.stderr(Stdio::piped()).spawn().unwrap());
+    assert_eq!(status, Some(2), "{text}");
+    assert!(text.contains("no temporary folder can be made") && text.contains("TMPDIR"), "{text}");
 }

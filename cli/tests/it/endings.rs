@@ -54,7 +54,7 @@ fn ignored_hangup_stays_ignored() {
 
 #[test]
 fn waiting_agent_prints_one_line_at_end() {
-    for (name, status, line, said) in [
+    for (name, status, line, text) in [
         ("quits", Some(1), vec!["rejected"], ""),
         ("dies", Some(1), vec![], "agent: there is no verdict: the connection broke off"),
     ] {
@@ -72,7 +72,7 @@ fn waiting_agent_prints_one_line_at_end() {
         assert_eq!(ended, status, "{name}");
         assert_eq!(agent.rest(), line, "{name}");
         assert!(
-            complaint.starts_with(said) && complaint.is_empty() == said.is_empty(),
+            complaint.starts_with(text) && complaint.is_empty() == text.is_empty(),
             "{name}: {complaint}"
         );
         assert!(complaint.lines().count() <= 1, "{name}: {complaint}");
@@ -102,8 +102,8 @@ fn closed_output_ends_the_editor() {
         }
         thread::sleep(Duration::from_millis(5));
     }
-    let (status, said) = ended(editor);
-    assert!(status == Some(1) && said.contains("standard output cannot be written"), "{status:?} {said}");
+    let (status, text) = ended(editor);
+    assert!(status == Some(1) && text.contains("standard output cannot be written"), "{status:?} {text}");
     assert_eq!(agent.end().0, Some(1));
     assert!(!Path::new(listening["lock"].as_str().unwrap()).exists());
 }
@@ -148,18 +148,18 @@ fn unread_output_delays_no_agent() {
         let (reader, unread) = if is_read { (Some(thread::spawn(read)), None) } else { (None, Some(read)) };
         editor.terminate();
         assert_rejected(&mut first);
-        let (status, said) = editor.end();
+        let (status, text) = editor.end();
         drop(unread);
         assert!(!lock.exists(), "{name}");
         match reader {
             None => assert!(
                 status == Some(1)
-                    && said.contains("standard output cannot be written")
-                    && said.contains("nobody reads it"),
-                "{status:?} {said}"
+                    && text.contains("standard output cannot be written")
+                    && text.contains("nobody reads it"),
+                "{status:?} {text}"
             ),
             Some(reader) => {
-                assert_eq!((status, said.as_str()), (Some(0), ""), "{name}");
+                assert_eq!((status, text.as_str()), (Some(0), ""), "{name}");
                 let text = reader.join().unwrap().unwrap();
                 let events: Vec<Value> =
                     text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
@@ -192,8 +192,12 @@ fn n05_strangers_do_not_fill_unread_output() {
     let port: u16 = lock.file_stem().unwrap().to_str().unwrap().parse().unwrap();
     let begin = Instant::now();
     for count in 0..2_000 {
-        let mut stranger = TcpStream::connect(("127.0.0.1", port)).unwrap();
-        let _ = stranger.write_all(if count % 2 == 0 { b"GET / HTTP/1.1\r\n" } else { b"no HTTP\r\n\r\n" });
+        let mut unauthenticated = TcpStream::connect(("127.0.0.1", port)).unwrap();
+        let _ = unauthenticated.write_all(if count % 2 == 0 {
+            b"GET / HTTP/1.1\r\n"
+        } else {
+            b"no HTTP\r\n\r\n"
+        });
     }
     assert_eq!(place.agent(&["call", "getDiagnostics"]).end().0, Some(0));
     editor.read(out);
@@ -265,8 +269,8 @@ fn full_disk_is_a_failure() {
     let full = || fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
     let mut command = place.command("editor", &[]);
     let child = command.stdin(Stdio::piped()).stdout(full()).stderr(Stdio::piped()).spawn().unwrap();
-    let (status, said) = ended(child);
-    assert!(status == Some(1) && said.contains("No space left"), "the editor: {status:?} {said}");
+    let (status, text) = ended(child);
+    assert!(status == Some(1) && text.contains("No space left"), "the editor: {status:?} {text}");
 
     let _editor = place.editor(&[]);
     let head = r#"{"ms":0,"from":"client","http":"GET / HTTP/1.1\r\n\r\n"}"#;
@@ -285,9 +289,9 @@ fn full_disk_is_a_failure() {
     for (program, arguments, full_status, closed_status) in rows {
         let mut command = place.command(program, arguments);
         let child = command.stdin(Stdio::null()).stdout(full()).stderr(Stdio::piped()).spawn().unwrap();
-        let (status, said) = ended(child);
-        let is_full = status == Some(full_status) && said.contains("No space left");
-        assert!(is_full, "{program} {arguments:?}: {status:?} {said}");
+        let (status, text) = ended(child);
+        let is_full = status == Some(full_status) && text.contains("No space left");
+        assert!(is_full, "{program} {arguments:?}: {status:?} {text}");
         // A closed pipe, as in `agent … | true`, is no failure. The status of a comparison stays.
         let mut command = place.command(program, arguments);
         let pipes = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -306,8 +310,8 @@ fn close_reason_is_printed_without_control_characters() {
     let reason = "\u{1b}[2J\u{9b}2J\nagent: all is well\u{202e}";
     let frame = CloseFrame { code: 4000.into(), reason: reason.into() };
     editor.0.send(Message::Close(Some(frame))).unwrap();
-    let said = agent.fails(1, &["4000: \u{fffd}[2J\u{fffd}2J\u{fffd}agent: all is well\u{fffd}"]);
-    assert_eq!(said.lines().count(), 1, "{said:?}");
+    let text = agent.fails(1, &["4000: \u{fffd}[2J\u{fffd}2J\u{fffd}agent: all is well\u{fffd}"]);
+    assert_eq!(text.lines().count(), 1, "{text:?}");
 }
 
 #[test]

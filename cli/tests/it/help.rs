@@ -33,8 +33,8 @@ fn pages_open_in_a_pager_at_a_terminal_alone() {
         while let Ok(read @ 1..) = person.read(&mut bytes) {
             shown += &String::from_utf8_lossy(&bytes[..read]);
         }
-        let (status, said) = ended(child);
-        assert_eq!((status, said.as_str()), (Some(0), ""), "{name}");
+        let (status, text) = ended(child);
+        assert_eq!((status, text.as_str()), (Some(0), ""), "{name}");
         assert!(shown.contains(expected), "{name}: {shown}");
         assert_eq!(shown.contains("<-a>"), expected == "<-a>", "{name}: {shown}");
         assert!(!shown.contains("# The editor"), "{name}: {shown}");
@@ -141,8 +141,8 @@ fn pages_that_cannot_be_written_leave_nothing() {
         ("a directory that takes no files", "/proc", "no page can be written into /proc: "),
     ];
     for (name, dir, expected) in rows {
-        let said = place.start("man", &[dir]).fails(1, &[expected]);
-        assert_eq!(said.lines().count(), 1, "{name}: {said}");
+        let text = place.start("man", &[dir]).fails(1, &[expected]);
+        assert_eq!(text.lines().count(), 1, "{name}: {text}");
     }
     assert_eq!(fs::read_dir(&dir).unwrap().count(), 1, "no page, and no folder beside them");
     fs::remove_dir(dir.join("ide-mcp-tap.1")).unwrap();

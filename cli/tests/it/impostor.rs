@@ -4,7 +4,7 @@
 //! are skipped.
 #![cfg(target_os = "linux")]
 
-use crate::support::stranger::{MALLORY, Squatter, as_another_user, can_be_another_user};
+use crate::support::other_user::{MALLORY, Squatter, as_another_user, can_be_another_user};
 use crate::support::{Place, dead};
 use ide_mcp_lockfile::{Error, check_server};
 use serde_json::json;
@@ -71,9 +71,9 @@ fn l13_no_program_speaks_to_another_user() {
             let initialize = json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params});
             process.try_send_line(&initialize.to_string());
         }
-        let (status, said) = process.end_within(Duration::from_secs(5));
-        assert!(status.is_some_and(|status| status > 0), "{name}: {status:?} {said}");
-        assert!(said.contains(expected), "{name}: {said}");
+        let (status, output) = process.end_within(Duration::from_secs(5));
+        assert!(status.is_some_and(|status| status > 0), "{name}: {status:?} {output}");
+        assert!(output.contains(expected), "{name}: {output}");
     }
     lock(&place, squatter.port, std::process::id());
     let mut doctor = place.start("doctor", &["--json"]);

@@ -127,11 +127,11 @@ fn file_of_the_last_run_has_to_be_ours() {
         let is_kept = token(&place.published("the editor", None)).1 == run.1;
         assert_eq!(is_kept, reason.is_empty(), "{name}");
         editor.send_line(r#"{"cmd":"quit"}"#);
-        let (status, said) = editor.end();
-        assert_eq!(status, Some(0), "{name}: {said}");
+        let (status, text) = editor.end();
+        assert_eq!(status, Some(0), "{name}: {text}");
         assert!(
-            said.contains(reason) && (reason.is_empty() || said.contains("a fresh port and token")),
-            "{name}: {said}"
+            text.contains(reason) && (reason.is_empty() || text.contains("a new port and token")),
+            "{name}: {text}"
         );
     }
     mode(&dir, 0o700);
@@ -145,8 +145,8 @@ fn file_of_the_last_run_has_to_be_ours() {
     let mut editor = editor(&place, &["--resume"], &[]);
     assert_ne!(token(&place.published("the editor", None)).1, run.1);
     editor.send_line(r#"{"cmd":"quit"}"#);
-    let said = editor.end().1;
-    assert!(said.contains("belongs to user 61234") && said.contains("a fresh port and token"), "{said}");
+    let text = editor.end().1;
+    assert!(text.contains("belongs to user 61234") && text.contains("a new port and token"), "{text}");
 }
 
 #[test]
@@ -184,8 +184,8 @@ fn second_editor_shares_no_token() {
         format!("port {taken} is taken: this editor has port {port}, so attach the agents again")
     };
     second_editor.send_line(r#"{"cmd":"quit"}"#);
-    let (status, said) = second_editor.end();
-    assert_eq!((status, said), (Some(0), format!("editor: {}\n", notice(&port, &other))));
+    let (status, text) = second_editor.end();
+    assert_eq!((status, text), (Some(0), format!("editor: {}\n", notice(&port, &other))));
 }
 
 #[test]

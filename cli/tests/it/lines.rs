@@ -92,7 +92,7 @@ fn ended_calls_say_why_the_connection_ended() {
                 "{name}: {ended}"
             );
         }
-        let (status, said) = agent.end();
-        assert_eq!(status, Some(1), "{name}: {said}");
+        let (status, output) = agent.end();
+        assert_eq!(status, Some(1), "{name}: {output}");
     }
 }

@@ -76,9 +76,9 @@ fn closed_pipe_is_no_failure() {
     {
         let full = fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
         let output = place.command("mcp-config", &[]).stdout(full).output().unwrap();
-        let said = String::from_utf8(output.stderr).unwrap();
-        assert_eq!(output.status.code(), Some(1), "{said}");
-        assert!(said.contains("standard output cannot be written: No space left"), "{said}");
+        let text = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(1), "{text}");
+        assert!(text.contains("standard output cannot be written: No space left"), "{text}");
     }
 }
 

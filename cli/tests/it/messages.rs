@@ -73,10 +73,13 @@ fn wrong_command_line_is_status_2() {
         ("mcp-config", &["--force"], "required arguments were not provided: --out <FILE>"),
     ];
     for (program, arguments, expected) in cases {
-        let (status, said) = place.start(program, arguments).end();
-        assert_eq!(status, Some(2), "{program} {arguments:?}: {said}");
-        assert!(said.contains(expected) && said.ends_with(&see(*program)), "{program} {arguments:?}: {said}");
-        assert_eq!(said.lines().count(), 1, "{program} {arguments:?}: {said}");
+        let (status, output) = place.start(program, arguments).end();
+        assert_eq!(status, Some(2), "{program} {arguments:?}: {output}");
+        assert!(
+            output.contains(expected) && output.ends_with(&see(*program)),
+            "{program} {arguments:?}: {output}"
+        );
+        assert_eq!(output.lines().count(), 1, "{program} {arguments:?}: {output}");
     }
 }
 
@@ -95,10 +98,10 @@ fn wrong_command_line_with_json_is_a_line() {
     ];
     for (program, arguments, is_printed) in cases {
         let mut process = place.start(program, arguments);
-        let (status, said) = process.end();
-        let message = said.strip_prefix(&format!("{program}: ")).unwrap().trim_end();
+        let (status, output) = process.end();
+        let message = output.strip_prefix(&format!("{program}: ")).unwrap().trim_end();
         let expected = is_printed.then(|| json!({"event": "error", "message": message, "status": 2}));
-        assert_eq!(status, Some(2), "{program} {arguments:?}: {said}");
+        assert_eq!(status, Some(2), "{program} {arguments:?}: {output}");
         assert_eq!(process.rest_of_json(), Vec::from_iter(expected), "{program} {arguments:?}");
     }
 }
@@ -149,13 +152,13 @@ fn the_program_names_its_commands() {
         ("help with an option", &["help", "-v"], "unexpected argument '-v' found"),
     ];
     for (name, arguments, expected) in cases {
-        let (status, said) = place.start(arguments[0], &arguments[1..]).end();
-        assert!(status == Some(2) && said.contains(expected), "{name}: {status:?} {said}");
+        let (status, output) = place.start(arguments[0], &arguments[1..]).end();
+        assert!(status == Some(2) && output.contains(expected), "{name}: {status:?} {output}");
         assert!(
-            said.starts_with("ide-mcp: ") && said.ends_with("; see `ide-mcp --help`\n"),
-            "{name}: {said}"
+            output.starts_with("ide-mcp: ") && output.ends_with("; see `ide-mcp --help`\n"),
+            "{name}: {output}"
         );
-        assert!(!expected.ends_with(": ") || said.contains(named), "{name}: {said}");
+        assert!(!expected.ends_with(": ") || output.contains(named), "{name}: {output}");
     }
     let mut alone = Process::spawn("ide-mcp", &mut std::process::Command::new(crate::executable()));
     assert!(alone.rest().is_empty(), "a program could not read the help");
@@ -183,8 +186,8 @@ fn failed_start_of_editor_is_status_2() {
         let mut editor = place.start("editor", arguments);
         let event: Value = serde_json::from_str(&editor.line()).unwrap();
         assert_eq!((&event["event"], &event["status"]), (&json!("error"), &json!(2)), "{arguments:?}");
-        let (status, said) = editor.end();
-        assert!(status == Some(2) && said.contains(expected), "{arguments:?}: {status:?} {said}");
+        let (status, output) = editor.end();
+        assert!(status == Some(2) && output.contains(expected), "{arguments:?}: {status:?} {output}");
         assert!(event["message"].as_str().unwrap().contains(expected), "{arguments:?}: {event}");
     }
     assert!(!place.lock_dir().exists());
@@ -222,10 +225,10 @@ fn agent_without_editor_is_status_2() {
         ),
     ];
     // Not every system tells that a process has ended.
-    let is_told = |name: &str| !name.contains("dead process") || pid_alive(std::process::id()).is_some();
-    for (name, arguments, expected) in cases.iter().filter(|(name, ..)| is_told(name)) {
-        let (status, said) = place.agent(&[*arguments, &["tools"]].concat()).end();
-        assert!(status == Some(2) && said.contains(expected), "{name}: {status:?} {said}");
+    let is_reported = |name: &str| !name.contains("dead process") || pid_alive(std::process::id()).is_some();
+    for (name, arguments, expected) in cases.iter().filter(|(name, ..)| is_reported(name)) {
+        let (status, output) = place.agent(&[*arguments, &["tools"]].concat()).end();
+        assert!(status == Some(2) && output.contains(expected), "{name}: {status:?} {output}");
     }
     let mut command = place.command("agent", &["--cwd", "/", "tools"]);
     let mut agent = Process::spawn("agent", command.env("CLAUDE_CODE_SSE_PORT", "41111x"));
@@ -259,8 +262,8 @@ fn impossible_diff_is_refused_by_the_agent() {
     let device: &[(&str, [&str; 2], i32, &str)] =
         &[("no file", ["/dev/null", "new.txt"], 1, "is not a file")];
     for (name, [path, new], status, expected) in cases.iter().chain(device.iter().filter(|_| cfg!(unix))) {
-        let (ended, said) = place.agent(&["diff", path, new]).end();
-        assert!(ended == Some(*status) && said.contains(expected), "{name}: {ended:?} {said}");
+        let (ended, output) = place.agent(&["diff", path, new]).end();
+        assert!(ended == Some(*status) && output.contains(expected), "{name}: {ended:?} {output}");
     }
     let mut agent = place.agent(&["diff", "a.txt", "same.txt"]);
     assert_eq!(agent.end(), (Some(0), String::new()));

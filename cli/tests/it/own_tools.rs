@@ -43,10 +43,10 @@ fn program_answers_a_call_and_no_shell_reads_the_arguments() {
     ];
     for (tool, arguments, status, expected) in rows {
         let mut agent = place.agent(&["call", tool, arguments]);
-        let said = agent.rest().join("\n");
+        let output = agent.rest().join("\n");
         let (ended, complaint) = agent.end();
-        assert_eq!(ended, Some(status), "{tool}: {said}{complaint}");
-        assert!(format!("{said}{complaint}").contains(&expected), "{tool}: {said}{complaint}");
+        assert_eq!(ended, Some(status), "{tool}: {output}{complaint}");
+        assert!(format!("{output}{complaint}").contains(&expected), "{tool}: {output}{complaint}");
         assert_eq!(editor.until("call")["tool"], tool);
     }
     assert!(!place.project().join("bad").exists());

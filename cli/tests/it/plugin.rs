@@ -52,8 +52,8 @@ fn modes_do_not_depend_on_the_umask() {
         let mut shell = Command::new("sh");
         let line = format!("umask {mask}; exec \"$0\" plugin nvim");
         place.house(shell.args(["-c", &line, crate::executable()]));
-        let (status, said) = Process::spawn("sh", &mut shell).end();
-        assert_eq!((status, said.as_str()), (Some(0), ""), "{mask}");
+        let (status, text) = Process::spawn("sh", &mut shell).end();
+        assert_eq!((status, text.as_str()), (Some(0), ""), "{mask}");
         let mut left = vec![place.home().join(".local")];
         let mut files = 0;
         while let Some(path) = left.pop() {

@@ -77,10 +77,10 @@ impl Client {
 
 /// Answers the next call of this kind of the sidecar.
 fn respond(editor: &mut Process, event: &str, mut command: Value) -> Value {
-    let asked = editor.until(event);
-    command["call"] = asked["call"].clone();
+    let found = editor.until(event);
+    command["call"] = found["call"].clone();
     editor.send_line(&command.to_string());
-    asked
+    found
 }
 
 /// The second description: a vault, whose methods are requests of their own without a session.
@@ -195,8 +195,8 @@ mod vault {
         ];
         for (at, (method, params, path, result, expected)) in rows.into_iter().enumerate() {
             client.send(&json!({"jsonrpc": "2.0", "id": at, "method": method, "params": params}));
-            let asked = respond(&mut editor, "request", json!({"cmd": "respond", "result": result}));
-            assert_eq!((&asked["method"], &asked["path"]), (&json!(method), &path), "{asked}");
+            let request = respond(&mut editor, "request", json!({"cmd": "respond", "result": result}));
+            assert_eq!((&request["method"], &request["path"]), (&json!(method), &path), "{request}");
             assert_eq!(client.answer(&json!(at)), expected, "{method}");
         }
         client.send(&json!({"jsonrpc": "2.0", "id": 9, "method": "readFile", "params": {"path": "none.md"}}));

@@ -91,8 +91,8 @@ fn lost_terminal_ends_the_editor() {
     agent.send_line("getOpenEditors");
     assert_eq!(agent.event("outcome")["tool"], "getOpenEditors");
     drop(person);
-    let (status, said) = ended(editor);
-    assert_eq!((status, said.as_str()), (Some(0), ""));
+    let (status, output) = ended(editor);
+    assert_eq!((status, output.as_str()), (Some(0), ""));
     let outcome = agent.event("outcome");
     assert_eq!(outcome["outcome"]["result"]["content"][0]["text"], "DIFF_REJECTED", "{outcome}");
     assert!(place.in_lock_dir().is_empty());
@@ -121,10 +121,10 @@ fn keys_get_through_what_a_terminal_sends() {
                 let (mut person, program) = terminal();
                 let mut editor = at(&program, &mut place.command("editor", &["a.txt"]));
                 drop(program);
-                let (mut said, mut read) = (String::new(), [0; 4096]);
-                while !said.contains("1:1") {
+                let (mut output, mut read) = (String::new(), [0; 4096]);
+                while !output.contains("1:1") {
                     let count = person.read(&mut read).unwrap();
-                    said += &String::from_utf8_lossy(&read[..count]);
+                    output += &String::from_utf8_lossy(&read[..count]);
                 }
                 person.write_all(bytes).unwrap();
                 // Longer than every silence that ends what has begun.
@@ -138,9 +138,9 @@ fn keys_get_through_what_a_terminal_sends() {
                 assert_eq!(editor.wait().unwrap().code(), Some(0), "{name}");
                 // The end of a terminal is an error.
                 while let Ok(count @ 1..) = person.read(&mut read) {
-                    said += &String::from_utf8_lossy(&read[..count]);
+                    output += &String::from_utf8_lossy(&read[..count]);
                 }
-                assert!(said.contains("^Q again") == (name == "half a paste"), "{name}: {said:?}");
+                assert!(output.contains("^Q again") == (name == "half a paste"), "{name}: {output:?}");
                 assert_eq!(fs::read_to_string(file).unwrap(), "old\n", "{name}: the file is not text");
             });
         }
@@ -155,12 +155,12 @@ fn editor_with_a_file(place: &Place) -> (fs::File, std::process::Child) {
     let mut screen = person.try_clone().unwrap();
     let (sender, shown) = mpsc::channel();
     thread::spawn(move || {
-        let (mut bytes, mut said) = ([0; 4096], String::new());
+        let (mut bytes, mut output) = ([0; 4096], String::new());
         while let Ok(read @ 1..) = screen.read(&mut bytes) {
-            if !said.contains("1:1") {
-                said += &String::from_utf8_lossy(&bytes[..read]);
+            if !output.contains("1:1") {
+                output += &String::from_utf8_lossy(&bytes[..read]);
             }
-            if said.contains("1:1") {
+            if output.contains("1:1") {
                 sender.send(()).unwrap_or_default();
             }
         }
@@ -216,10 +216,10 @@ fn missing_screen_error_suggests_headless() {
     let mut piped = place.command("editor", &[]);
     piped.stdin(Stdio::null()).stdout(side());
     for (mut command, expected) in [(dumb, "TERM=dumb"), (piped, "standard input is none")] {
-        let (status, said) = ended(command.stderr(Stdio::piped()).spawn().unwrap());
-        assert_eq!(status, Some(2), "{said}");
-        assert!(said.contains(expected) && said.contains("--headless"), "{said}");
-        assert_eq!(said.lines().count(), 1, "{said}");
+        let (status, output) = ended(command.stderr(Stdio::piped()).spawn().unwrap());
+        assert_eq!(status, Some(2), "{output}");
+        assert!(output.contains(expected) && output.contains("--headless"), "{output}");
+        assert_eq!(output.lines().count(), 1, "{output}");
     }
     assert!(place.in_lock_dir().is_empty());
     let mut headless = place.command("editor", &["--headless"]);

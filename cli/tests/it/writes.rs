@@ -46,11 +46,11 @@ fn change_since_the_proposal_is_kept() {
             let mut agent = propose(&place, &mut editor, &[&["c.txt", "new.txt"], flags].concat());
             put(meanwhile);
             editor.send_line(ACCEPT);
-            let said = agent.rest();
+            let text = agent.rest();
             if flags == ["--force"] {
                 assert_eq!(agent.end(), (Some(0), String::new()), "{name}");
                 assert_eq!(
-                    (said, get().as_deref()),
+                    (text, get().as_deref()),
                     (vec!["accepted: c.txt was written".into()], Some("new\n"))
                 );
                 continue;
@@ -58,11 +58,11 @@ fn change_since_the_proposal_is_kept() {
             let refused = agent.fails(1, &["c.txt was not written: it ", reason, "--force"]);
             assert_eq!(get().as_deref(), meanwhile, "{name}: {refused}");
             if flags == ["--json"] {
-                let event: serde_json::Value = serde_json::from_str(&said.concat()).unwrap();
+                let event: serde_json::Value = serde_json::from_str(&text.concat()).unwrap();
                 assert_eq!((&event["event"], &event["status"]), (&json!("error"), &json!(1)));
                 assert!(event["message"].as_str().unwrap().contains(reason), "{event}");
             } else {
-                assert_eq!(said, [""; 0], "{name}");
+                assert_eq!(text, [""; 0], "{name}");
             }
         }
     }
@@ -114,13 +114,13 @@ fn verdict_says_what_was_written() {
                 answer["contents"] = contents.as_str().into();
             }
             editor.send_line(&answer.to_string());
-            let said = agent.rest().concat();
+            let text = agent.rest().concat();
             if json {
-                let said: serde_json::Value = serde_json::from_str(&said).unwrap();
-                assert_eq!(json!([said["hunks"], said["kept"], said["edited"]]), made, "{name}");
-                assert_eq!((&said["verdict"], &said["path"]), (&json!("accepted"), &json!("c.txt")));
+                let text: serde_json::Value = serde_json::from_str(&text).unwrap();
+                assert_eq!(json!([text["hunks"], text["kept"], text["edited"]]), made, "{name}");
+                assert_eq!((&text["verdict"], &text["path"]), (&json!("accepted"), &json!("c.txt")));
             } else {
-                assert_eq!(said, words, "{name}");
+                assert_eq!(text, words, "{name}");
             }
             assert_eq!(agent.end(), (Some(0), String::new()), "{name}");
             assert_eq!(place.read("c.txt"), contents.clone().unwrap_or_else(|| lines(&[0, 4, 8])), "{name}");
@@ -141,8 +141,8 @@ fn accepted_text_is_kept_when_it_is_not_written() {
         place.write("c.txt", "changed\n");
         editor.send_line(&answer(&format!("edited {at}\n")));
         assert_eq!(agent.rest(), [""; 0]);
-        let said = agent.fails(1, &["has changed since it was proposed"]);
-        assert!(said.ends_with(&format!("; the accepted text is in {name}\n")), "{said}");
+        let text = agent.fails(1, &["has changed since it was proposed"]);
+        assert!(text.ends_with(&format!("; the accepted text is in {name}\n")), "{text}");
         assert_eq!(place.read("c.txt"), "changed\n");
         for (at, name) in kept[..=at].iter().enumerate() {
             assert_eq!(place.read(name), format!("edited {at}\n"), "every one is kept");
@@ -178,27 +178,27 @@ fn accepted_text_is_kept_wherever_it_can_be() {
     };
     let folder = state.join("ide-mcp");
     for name in ["accepted", "accepted.1"] {
-        let (printed, said) = refuse(&[]);
-        let (_, path) = said.trim_end().split_once("; the accepted text is in ").unwrap();
+        let (printed, text) = refuse(&[]);
+        let (_, path) = text.trim_end().split_once("; the accepted text is in ").unwrap();
         assert_eq!((printed, fs::read_to_string(path).unwrap().as_str()), (vec![], "edited\n\x1b"));
         let path = std::path::Path::new(path);
-        assert!(path.starts_with(&folder) && path.to_str().unwrap().ends_with(name), "{said}");
+        assert!(path.starts_with(&folder) && path.to_str().unwrap().ends_with(name), "{text}");
         assert_eq!(fs::metadata(path).unwrap().mode() & 0o777, 0o600);
     }
     assert_eq!(fs::metadata(&folder).unwrap().mode() & 0o777, 0o700);
     fs::remove_dir_all(&state).unwrap();
     fs::write(&state, "no folder").unwrap();
-    let (printed, said) = refuse(&[]);
+    let (printed, text) = refuse(&[]);
     assert_eq!(printed, ["edited", "\x1b"], "a program that reads the text gets it unchanged");
     assert!(
-        said.contains("; the accepted text could not be kept (") && said.contains("it is on standard output")
+        text.contains("; the accepted text could not be kept (") && text.contains("it is on standard output")
     );
-    let (printed, said) = refuse(&["--json"]);
+    let (printed, text) = refuse(&["--json"]);
     let event: serde_json::Value = serde_json::from_str(&printed.concat()).unwrap();
     assert_eq!((&event["event"], &event["status"]), (&json!("error"), &json!(1)));
     assert_eq!(event["accepted"], "edited\n\x1b");
-    assert_eq!(said, format!("agent: {}\n", event["message"].as_str().unwrap()));
-    assert!(said.contains("member accepted"), "{said}");
+    assert_eq!(text, format!("agent: {}\n", event["message"].as_str().unwrap()));
+    assert!(text.contains("member accepted"), "{text}");
 }
 
 #[test]
@@ -237,10 +237,10 @@ fn copy_of_a_killed_write_is_named() {
     place.write(&part, "a part");
     let mut agent = propose(&place, &mut editor, &["a.txt", "new.txt"]);
     editor.send_line(ACCEPT);
-    let (status, said) = agent.end();
+    let (status, text) = agent.end();
     let path = place.project().canonicalize().unwrap().join(&copy);
     let note = "may have the text of a.txt before a write that was cut short: compare and remove it";
-    assert_eq!((status, said), (Some(0), format!("agent: {} {note}\n", path.display())));
+    assert_eq!((status, text), (Some(0), format!("agent: {} {note}\n", path.display())));
     assert_eq!((place.read("a.txt").as_str(), place.read(&copy).as_str()), ("new\n", "whole\n"));
     assert_eq!(left(&place), [copy]);
 }
@@ -287,15 +287,15 @@ fn full_disk_keeps_the_old_text() {
         project = place.project().display(),
     );
     for (link, files) in [("", "f.txt rest"), ("ln f.txt g.txt", "f.txt g.txt rest")] {
-        let Some(said) = on_a_small_disk(&place, &script.replace("$LINK", link)) else { return };
+        let Some(text) = on_a_small_disk(&place, &script.replace("$LINK", link)) else { return };
         assert!(
-            said.contains("free 12\n") || said.contains("free 8\n") || said.contains("free 4\n"),
-            "{said}"
+            text.contains("free 12\n") || text.contains("free 8\n") || text.contains("free 4\n"),
+            "{text}"
         );
-        assert!(said.contains("status 1\n") && said.contains("f.txt was not written: "), "{link}: {said}");
-        assert!(said.contains("No space left on device"), "{link}: {said}");
-        assert!(said.contains("text 0 40000\n"), "{link}: the old text is whole: {said}");
-        assert!(said.trim_end().replace('\n', " ").ends_with(files), "{link}: nothing is left: {said}");
+        assert!(text.contains("status 1\n") && text.contains("f.txt was not written: "), "{link}: {text}");
+        assert!(text.contains("No space left on device"), "{link}: {text}");
+        assert!(text.contains("text 0 40000\n"), "{link}: the old text is whole: {text}");
+        assert!(text.trim_end().replace('\n', " ").ends_with(files), "{link}: nothing is left: {text}");
     }
 }
 

@@ -72,9 +72,9 @@ fn end_during_attaching_fails_open_requests() {
         if name == "the end of the input" {
             refused(&mut bridge, &json!(1), "before the editor had let it in");
         }
-        let (status, said) = bridge.end();
-        assert_eq!((status, bridge.rest()), (Some(1), vec![]), "{name}: {said}");
-        assert!(said.contains("before the editor had let it in"), "{name}: {said}");
+        let (status, output) = bridge.end();
+        assert_eq!((status, bridge.rest()), (Some(1), vec![]), "{name}: {output}");
+        assert!(output.contains("before the editor had let it in"), "{name}: {output}");
         assert!(begin.elapsed() < Duration::from_secs(10), "{name}: it waits for the editor");
     }
 }
@@ -113,8 +113,8 @@ fn unreachable_editor_answers_with_error() {
     // The request behind `initialize` gets an error, or no answer if the bridge reads it too late.
     let rest = bridge.rest();
     assert!(rest.iter().all(|line| line.contains("\"id\":1,\"error\"")), "{rest:?}");
-    let said = bridge.fails(1, &["cannot be attached to"]);
-    assert!(!said.contains("tried again"), "it is over: {said}");
+    let output = bridge.fails(1, &["cannot be attached to"]);
+    assert!(!output.contains("tried again"), "it is over: {output}");
 
     // The editor closes the socket before it answers `initialize`.
     let place = Place::new("bridge-gone-early");
@@ -161,9 +161,9 @@ fn early(place: &Place) -> (Process, Scripted) {
 /// bridge has read them afterwards.
 pub(super) fn let_editor_answer(bridge: &mut Process, editor: &mut Scripted) {
     ask(bridge, &json!(0), "x/first", &json!({}));
-    let asked = editor.receive();
-    assert_eq!(asked["method"], "x/first");
-    editor.answer(&asked, &json!({}));
+    let request = editor.receive();
+    assert_eq!(request["method"], "x/first");
+    editor.answer(&request, &json!({}));
     assert_eq!(bridge.json()["id"], 0);
 }
 
@@ -179,10 +179,10 @@ fn early_editor_request_waits_for_client() {
     assert_eq!(bridge.json()["id"], "i");
     let_editor_answer(&mut bridge, &mut editor);
     bridge.send_line(INITIALIZED);
-    let asked = bridge.json();
-    assert_eq!(asked["method"], "roots/list");
+    let request = bridge.json();
+    assert_eq!(request["method"], "roots/list");
     assert_eq!(bridge.json()["method"], "early");
-    bridge.send_line(&json!({"jsonrpc": "2.0", "id": asked["id"], "result": {"roots": []}}).to_string());
+    bridge.send_line(&json!({"jsonrpc": "2.0", "id": request["id"], "result": {"roots": []}}).to_string());
     assert_eq!(editor.receive(), json!({"jsonrpc": "2.0", "id": 1, "result": {"roots": []}}));
     bridge.hang_up();
     assert_eq!(bridge.end(), (Some(0), String::new()));

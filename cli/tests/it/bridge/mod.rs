@@ -117,7 +117,7 @@ fn bridge_reconnects_to_returning_editor() {
     let answer = bridge.json();
     assert_eq!(answer["id"], 2);
     assert!(answer["error"]["message"].as_str().unwrap().contains("the editor is away"), "{answer}");
-    bridge.send_line(r#"{"jsonrpc":"2.0","method":"x/unheard"}"#);
+    bridge.send_line(r#"{"jsonrpc":"2.0","method":"x/unsent"}"#);
 
     // The editor returns with another port and another token.
     fs::remove_file(&first.lock).unwrap();
@@ -136,7 +136,7 @@ fn bridge_reconnects_to_returning_editor() {
     ask(&mut bridge, &json!(4), "tools/list", &json!({}));
     assert_eq!(bridge.json()["result"]["tools"].as_array().unwrap().len(), 16);
     bridge.terminate();
-    bridge.fails(0, &["is lost", "the editor is back", "the editor did not receive x/unheard"]);
+    bridge.fails(0, &["is lost", "the editor is back", "the editor did not receive x/unsent"]);
 }
 
 #[test]
@@ -156,7 +156,7 @@ fn unread_stderr_does_not_block_the_bridge() {
         }
     }
     for n in 0..3000 {
-        bridge.send_line(&format!(r#"{{"jsonrpc":"2.0","method":"x/unheard-{n}"}}"#));
+        bridge.send_line(&format!(r#"{{"jsonrpc":"2.0","method":"x/unsent-{n}"}}"#));
     }
     // Each refusal causes a complaint of 100 KB, which is more than the pipe holds.
     let refusal =
@@ -168,9 +168,9 @@ fn unread_stderr_does_not_block_the_bridge() {
     assert_eq!(bridge.json(), json!({"jsonrpc": "2.0", "id": "after", "result": {}}));
     bridge.terminate();
     // The unread pipe has only the beginning. The bridge ends without writing the rest.
-    let (status, said) = bridge.end();
+    let (status, text) = bridge.end();
     assert_eq!(status, Some(0));
-    assert!(said.starts_with("bridge: ") && said.len() < 100_000, "{} bytes", said.len());
+    assert!(text.starts_with("bridge: ") && text.len() < 100_000, "{} bytes", text.len());
 }
 
 #[test]
@@ -189,11 +189,11 @@ fn lost_notifications_are_reported_once() {
         }
     }
     for n in 0..500 {
-        bridge.send_line(&format!(r#"{{"jsonrpc":"2.0","method":"x/unheard-{n}"}}"#));
+        bridge.send_line(&format!(r#"{{"jsonrpc":"2.0","method":"x/unsent-{n}"}}"#));
     }
     bridge.hang_up();
-    let said = bridge.fails(0, &["did not receive 500 notifications", "the first was x/unheard-0"]);
-    assert_eq!(said.matches("unheard-").count(), 1, "{said}");
+    let text = bridge.fails(0, &["did not receive 500 notifications", "the first was x/unsent-0"]);
+    assert_eq!(text.matches("unsent-").count(), 1, "{text}");
 }
 
 #[test]
@@ -270,8 +270,8 @@ fn line_that_is_not_utf8_is_answered() {
     input.write_all(b"\n").unwrap();
     drop(input);
     let output = child.wait_with_output().unwrap();
-    let (said, note) = (String::from_utf8(output.stdout).unwrap(), String::from_utf8(output.stderr).unwrap());
-    assert!(said.contains("\"id\":\"caf\u{fffd}\"") && said.contains(r#""id":7"#), "{said}");
+    let (text, note) = (String::from_utf8(output.stdout).unwrap(), String::from_utf8(output.stderr).unwrap());
+    assert!(text.contains("\"id\":\"caf\u{fffd}\"") && text.contains(r#""id":7"#), "{text}");
     assert!(note.contains("line 3 of the input is not UTF-8: other bytes are read as U+FFFD"), "{note}");
     assert_eq!(output.status.code(), Some(0), "{note}");
 }
@@ -299,11 +299,11 @@ fn unknown_members_pass_unchanged() {
     // A notification that comes before the client is ready waits until it is.
     editor.send(r#"{"jsonrpc":"2.0","method":"early","params":{"n": 1.50}}"#);
     ask(&mut bridge, &json!(0), "x/first", &json!({}));
-    let asked = editor.receive();
-    assert_eq!(asked["method"], "x/first");
+    let request = editor.receive();
+    assert_eq!(request["method"], "x/first");
     editor.send(&format!(
         r#"{{"jsonrpc":"2.0","id":{},"error":{{"code":-7,"message":"m","data":{{"a": 1}}}}}}"#,
-        asked["id"]
+        request["id"]
     ));
     assert_eq!(
         bridge.line(),
@@ -314,35 +314,36 @@ fn unknown_members_pass_unchanged() {
 
     // Progress of a request of the client. The bridge translates the token.
     bridge.send_line(r#"{"jsonrpc":"2.0","id":"a","method":"tools/call","params":{"name":"n","arguments":{"b": 1e2},"_meta":{"progressToken":"tok","odd":1}}}"#);
-    let asked = editor.receive();
-    assert_eq!(asked["params"]["_meta"], json!({"odd": 1, "progressToken": asked["id"]}));
-    editor.send(&format!(r#"{{"jsonrpc":"2.0","method":"notifications/progress","params":{{"progressToken":{},"progress":1,"total":2}}}}"#, asked["id"]));
+    let request = editor.receive();
+    assert_eq!(request["params"]["_meta"], json!({"odd": 1, "progressToken": request["id"]}));
+    editor.send(&format!(r#"{{"jsonrpc":"2.0","method":"notifications/progress","params":{{"progressToken":{},"progress":1,"total":2}}}}"#, request["id"]));
     assert_eq!(bridge.json()["params"], json!({"progressToken": "tok", "progress": 1.0, "total": 2.0}));
-    editor.send(&format!(r#"{{"jsonrpc":"2.0","id":{},"result":{{"odd" : [1.0]}}}}"#, asked["id"]));
+    editor.send(&format!(r#"{{"jsonrpc":"2.0","id":{},"result":{{"odd" : [1.0]}}}}"#, request["id"]));
     assert_eq!(bridge.line(), r#"{"jsonrpc":"2.0","id":"a","result":{"odd" : [1.0]}}"#);
 
     // Requests of the editor, with progress: one is answered, one fails, one is cancelled.
     for (id, end) in [("1", "answer"), ("\"two\"", "error"), ("3", "cancel")] {
         editor.send(&format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"sampling/createMessage","params":{{"_meta":{{"progressToken":"p"}}}}}}"#));
-        let asked = bridge.json();
-        let token = &asked["params"]["_meta"]["progressToken"];
+        let request = bridge.json();
+        let token = &request["params"]["_meta"]["progressToken"];
         bridge.send_line(&json!({"jsonrpc": "2.0", "method": "notifications/progress", "params": {"progressToken": token, "progress": 3}}).to_string());
         assert_eq!(editor.receive()["params"], json!({"progressToken": "p", "progress": 3.0}));
         match end {
             "answer" => {
-                bridge
-                    .send_line(&json!({"jsonrpc": "2.0", "id": asked["id"], "result": {"r": 1}}).to_string());
+                bridge.send_line(
+                    &json!({"jsonrpc": "2.0", "id": request["id"], "result": {"r": 1}}).to_string(),
+                );
                 assert_eq!(editor.receive(), json!({"jsonrpc": "2.0", "id": 1, "result": {"r": 1}}));
             }
             "error" => {
                 let error = json!({"code": -1, "message": "no", "data": [1]});
-                bridge.send_line(&json!({"jsonrpc": "2.0", "id": asked["id"], "error": error}).to_string());
+                bridge.send_line(&json!({"jsonrpc": "2.0", "id": request["id"], "error": error}).to_string());
                 assert_eq!(editor.receive(), json!({"jsonrpc": "2.0", "id": "two", "error": error}));
             }
             _ => {
                 editor.send(r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":3,"reason":"r"}}"#);
                 let cancelled = bridge.json();
-                assert_eq!(cancelled["params"], json!({"requestId": asked["id"], "reason": "r"}));
+                assert_eq!(cancelled["params"], json!({"requestId": request["id"], "reason": "r"}));
             }
         }
     }

@@ -52,8 +52,8 @@ fn declared_lists_change_when_editor_returns() {
 #[cfg(target_os = "linux")]
 #[test]
 fn l13_returning_bridge_refuses_another_user() {
+    use crate::support::other_user::{MALLORY, as_another_user, can_be_another_user};
     use crate::support::rewrite;
-    use crate::support::stranger::{MALLORY, as_another_user, can_be_another_user};
     use std::io::Read as _;
     use std::net::TcpListener;
     use std::sync::mpsc;

@@ -52,8 +52,8 @@ fn unread_output_does_not_lose_the_editor() {
         editor.send(&long(n, 100_000));
     }
     editor.0.send(Message::Ping("alive".into())).unwrap();
-    let heard = editor.0.read().unwrap();
-    assert_eq!(heard, Message::Pong("alive".into()));
+    let received = editor.0.read().unwrap();
+    assert_eq!(received, Message::Pong("alive".into()));
     all_arrive(&mut output, 40);
     drop(bridge.stdin.take());
     let mut answer = String::new();
@@ -68,11 +68,11 @@ fn editor_blocks_behind_64_mib_unread() {
     const COUNT: usize = 96;
     let place = Place::new("bridge-full");
     let (mut bridge, mut output, mut editor) = unread(&place);
-    let (said, counts) = mpsc::channel();
+    let (text, counts) = mpsc::channel();
     let speaks = thread::spawn(move || {
         for n in 0..COUNT {
             editor.send(&long(n, 1 << 20));
-            said.send(n).unwrap();
+            text.send(n).unwrap();
         }
         editor
     });

@@ -106,14 +106,14 @@ fn editors_with_equal_names_are_told_apart() {
     // Without the breaks of its lines.
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
     let mut agent = setup.place.agent(&["tools"]);
-    let (status, said) = agent.end();
+    let (status, output) = agent.end();
     for (path, pid, minutes) in &locks {
         let port = path.file_stem().unwrap().to_str().unwrap();
         let in_doctor =
             format!("\"Fake\" on port {port} (process {pid}, lock file written {minutes} min ago)");
         assert!(text.contains(&in_doctor), "{text}");
         let in_agent = format!("port {port}: \"Fake\", process {pid}, lock file written {minutes} min ago");
-        assert!(status == Some(2) && said.contains(&in_agent), "{said}");
+        assert!(status == Some(2) && output.contains(&in_agent), "{output}");
     }
 }
 
@@ -127,8 +127,8 @@ fn long_names_and_many_files_fill_no_screen() {
         for command in [&["agent", "watch"][..], &["mcp-config"], &["doctor"], &["doctor", "--cwd", "/"]] {
             let mut process = setup.place.start(command[0], &command[1..]);
             let printed = process.rest().join("\n");
-            let (_, said) = process.end();
-            let sum = printed.len() + said.len();
+            let (_, output) = process.end();
+            let sum = printed.len() + output.len();
             assert!((50..4000).contains(&sum), "{command:?}: {sum}");
         }
         fs::remove_file(path).unwrap();
@@ -231,15 +231,15 @@ fn wrong_command_line_is_status_2() {
         (&["--report", "--json"], "'--report' cannot be used with '--json'"),
         (&["--watch", "--report"], "'--watch' cannot be used with '--report'"),
     ] {
-        let (status, said) = setup.doctor(arguments).end();
+        let (status, output) = setup.doctor(arguments).end();
         assert!(
-            status == Some(2) && said.contains(expected) && said.lines().count() == 1,
-            "{status:?} {said}"
+            status == Some(2) && output.contains(expected) && output.lines().count() == 1,
+            "{status:?} {output}"
         );
     }
     let mut doctor = setup.doctor(&["--json", "--cwd", "missing"]);
-    let said = doctor.rest_of_json();
-    assert_eq!((said.len(), &said[0]["event"], &said[0]["status"]), (1, &json!("error"), &json!(2)));
+    let output = doctor.rest_of_json();
+    assert_eq!((output.len(), &output[0]["event"], &output[0]["status"]), (1, &json!("error"), &json!(2)));
     let mut help = setup.doctor(&["--help"]);
     assert!(help.rest().len() > 10);
     assert_eq!(help.end(), (Some(0), String::new()));

@@ -5,7 +5,7 @@ use super::cases::Case;
 use super::fake::Behaves;
 use super::setup::{Setup, mode};
 #[cfg(target_os = "linux")]
-use crate::support::stranger::Squatter;
+use crate::support::other_user::Squatter;
 use rustix::process::geteuid;
 use std::os::unix::fs::{chown, lchown, symlink};
 

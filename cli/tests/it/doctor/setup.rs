@@ -161,8 +161,8 @@ impl Setup {
     pub(crate) fn found(&self, arguments: &[&str]) -> (BTreeSet<String>, Option<i32>) {
         let mut doctor = self.doctor(&[&["--json"], arguments].concat());
         let lines = doctor.rest_of_json();
-        let (status, said) = doctor.end();
-        assert_eq!(said, "");
+        let (status, output) = doctor.end();
+        assert_eq!(output, "");
         assert!(!format!("{lines:?}").contains("QZQZ"), "the token is shown: {lines:?}");
         let (last, findings) = lines.split_last().unwrap();
         assert_eq!(

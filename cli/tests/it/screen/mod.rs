@@ -112,11 +112,11 @@ fn a_person_and_an_agent() {
     assert_eq!(tmux.format("#{cursor_flag}"), "1", "a text has a cursor");
     tmux.keys(&["S-Down", "S-Right"]);
     tmux.wait("2 lines selected");
-    let mut heard = watching.event("selection_changed");
-    while heard["params"]["text"] != "fn main() {\n " {
-        heard = watching.event("selection_changed");
+    let mut received = watching.event("selection_changed");
+    while received["params"]["text"] != "fn main() {\n " {
+        received = watching.event("selection_changed");
     }
-    assert_eq!(heard["params"]["filePath"], path);
+    assert_eq!(received["params"]["filePath"], path);
     tmux.keys(&["C-k"]);
     tmux.wait("mentioned a.rs lines 1 to 2 to ide-mcp-agent");
     assert_eq!(
@@ -212,10 +212,10 @@ fn every_end_restores_the_terminal() {
         // IDE_MCP_EDITOR_PANICS_AT makes a debug build panic at this signal.
         ("a panic", "asked to panic at SIGUSR2", &|desk| desk.signal(Signal::USR2)),
     ];
-    for (name, said, leave) in ways {
+    for (name, output, leave) in ways {
         desk.start();
         leave(&desk);
-        desk.tmux.wait(said);
+        desk.tmux.wait(output);
         desk.assert_sane(name);
         desk.tmux.line("clear");
     }

@@ -38,11 +38,11 @@ fn work(width: u16, height: u16, variables: &[(&str, &str)]) {
     tmux.wait("2 of 2");
     tmux.keys(&["Enter"]);
     tmux.wait("selected");
-    let mut heard = watching.event("selection_changed");
-    while heard["params"]["text"] != "Needle" {
-        heard = watching.event("selection_changed");
+    let mut received = watching.event("selection_changed");
+    while received["params"]["text"] != "Needle" {
+        received = watching.event("selection_changed");
     }
-    assert_eq!(heard["params"]["filePath"], path);
+    assert_eq!(received["params"]["filePath"], path);
 
     // A paste is one step, which is undone, made again and saved.
     tmux.keys(&["C-g"]);

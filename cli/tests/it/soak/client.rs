@@ -2,7 +2,7 @@
 //! are killed.
 
 use super::asks::{Ask, ask};
-use super::endings::{Ending, stranger};
+use super::endings::{Ending, unauthenticated};
 use super::life::Life;
 use super::model::Expected;
 use super::shared::{Client, Phase};
@@ -25,7 +25,7 @@ impl Client<'_> {
         while self.soak.phase() < Phase::Ending {
             life += 1;
             let done = if self.soak.phase() == Phase::Busy && self.random.one_in(12) {
-                stranger(&mut self)
+                unauthenticated(&mut self)
             } else {
                 self.live(life)
             };
@@ -105,7 +105,7 @@ impl Life<'_, '_> {
     fn cancel(&mut self) {
         let many = self.ledger.proposals().count();
         let which = self.client.random.below(many + 1);
-        let id = self.ledger.proposals().nth(which).map_or_else(|| self.asked.to_string(), Into::into);
+        let id = self.ledger.proposals().nth(which).map_or_else(|| self.requests.to_string(), Into::into);
         self.ledger.cancelled(&id);
         self.say(&format!(
             r#"{{"jsonrpc":"2.0","method":"notifications/cancelled","params":{{"requestId":{id},"reason":"soak"}}}}"#

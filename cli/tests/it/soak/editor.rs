@@ -169,7 +169,7 @@ fn first_line(mut stdout: BufReader<ChildStdout>) -> Result<(String, BufReader<C
         // An error means that the timeout has passed.
         let _ = sender.send(read);
     });
-    let late = || format!("the editor does not listen: it says nothing within {} s", START.as_secs());
+    let late = || format!("the editor does not listen: it prints nothing within {} s", START.as_secs());
     receiver.recv_timeout(START).map_err(|_| late())?.map_err(|error| error.to_string())
 }
 

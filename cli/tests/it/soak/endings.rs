@@ -124,7 +124,7 @@ fn write(mut stream: &TcpStream, bytes: &[u8]) -> io::Result<()> {
 }
 
 /// Connects without a session: either the editor refuses the request, or the client leaves early.
-pub(super) fn stranger(client: &mut Client<'_>) -> Result<(), String> {
+pub(super) fn unauthenticated(client: &mut Client<'_>) -> Result<(), String> {
     let soak = client.soak;
     let (mut stream, before) = soak.connect()?;
     soak.totals.add(Of::Unauthenticated, 1);
@@ -134,33 +134,35 @@ pub(super) fn stranger(client: &mut Client<'_>) -> Result<(), String> {
          x-claude-code-ide-authorization: a-token-that-it-is-not\r\n\r\n",
         soak.editor.port
     );
-    let (said, answer) = match client.random.below(5) {
+    let (sent, answer) = match client.random.below(5) {
         0 => ("", None),
         1 => (head.get(..client.random.below(head.len())).unwrap_or_default(), None),
         2 => (head.as_str(), Some("HTTP/1.1 401")),
         3 => ("POST / HTTP/1.1\r\n\r\n", Some("HTTP/1.1 4")),
         _ => ("\x16\x03\x01 hello\r\n\r\n", Some("HTTP/1.1 400")),
     };
-    let written = stream.write_all(said.as_bytes());
+    let written = stream.write_all(sent.as_bytes());
     let Some(answer) = answer else {
         thread::sleep(Duration::from_millis(u64::try_from(client.random.below(30)).unwrap_or(0)));
         let kill = if client.random.one_in(2) { Kill::Reset } else { Kill::Drop };
         return kill.bring(&stream).map_err(|error| error.to_string());
     };
-    let mut heard = Vec::new();
+    let mut received = Vec::new();
     let read = written.and_then(|()| {
         stream.set_read_timeout(Some(PATIENCE))?;
-        stream.take(64 * 1024).read_to_end(&mut heard)
+        stream.take(64 * 1024).read_to_end(&mut received)
     });
-    let heard = String::from_utf8_lossy(&heard);
+    let received = String::from_utf8_lossy(&received);
     match read {
-        Err(error) if error.kind() == io::ErrorKind::WouldBlock => Err("a stranger is not answered".into()),
-        _ if heard.starts_with(answer) => {
+        Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+            Err("an unauthenticated peer got no answer".into())
+        }
+        _ if received.starts_with(answer) => {
             soak.totals.add(Of::Rebuffed, 1);
             Ok(())
         }
         // The editor dropped this connection as the oldest of too many. The newer ones came later.
-        _ if heard.is_empty() && soak.arrivals.since(before) >= STRANGERS => Ok(()),
-        _ => Err(format!("a stranger heard {heard:?} instead of {answer}")),
+        _ if received.is_empty() && soak.arrivals.since(before) >= STRANGERS => Ok(()),
+        _ => Err(format!("an unauthenticated peer received {received:?} instead of {answer}")),
     }
 }

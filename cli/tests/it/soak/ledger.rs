@@ -8,7 +8,7 @@ use std::time::Duration;
 const PATIENCE: Duration = Duration::from_secs(60);
 
 #[derive(Debug)]
-struct Owed {
+struct OpenRequest {
     expected: Expected,
     since: Time,
     /// True if the client cancelled the request. An answer can still come, since it can have been
@@ -17,24 +17,24 @@ struct Owed {
 }
 
 #[derive(Debug, Default)]
-pub(super) struct Ledger(Open<Owed>);
+pub(super) struct Ledger(Open<OpenRequest>);
 
 impl Ledger {
-    pub(super) fn asked(&mut self, id: String, expected: Expected, now: Time) {
-        self.0.ask(id, Owed { expected, since: now, is_cancelled: false });
+    pub(super) fn requested(&mut self, id: String, expected: Expected, now: Time) {
+        self.0.ask(id, OpenRequest { expected, since: now, is_cancelled: false });
     }
 
     /// Removes the request that this answer fits, and returns an error if there is none.
     pub(super) fn answered(&mut self, answer: &Answer) -> Result<(), String> {
-        let fits = |owed: &Owed| owed.is_cancelled || owed.expected.fits(answer);
+        let fits = |open: &OpenRequest| open.is_cancelled || open.expected.fits(answer);
         self.0.answer(&answer.id, fits).map(drop)
     }
 
     /// Cancels all requests with this id, and returns the number of newly cancelled ones.
     pub(super) fn cancelled(&mut self, id: &str) -> usize {
         let mut cancelled = 0;
-        for owed in self.0.of(id).filter(|owed| !owed.is_cancelled) {
-            owed.is_cancelled = true;
+        for open in self.0.of(id).filter(|open| !open.is_cancelled) {
+            open.is_cancelled = true;
             cancelled = usize::saturating_add(cancelled, 1);
         }
         cancelled
@@ -42,30 +42,30 @@ impl Ledger {
 
     /// Returns a complaint about a request that is overdue, if there is one.
     pub(super) fn overdue(&self, now: Time) -> Option<String> {
-        let waited = |owed: &Owed| now.saturating_since(owed.since);
-        let (id, late) = self.0.iter().find(|(_, owed)| owed.is_quick() && waited(owed) > PATIENCE)?;
+        let waited = |open: &OpenRequest| now.saturating_since(open.since);
+        let (id, late) = self.0.iter().find(|(_, open)| open.is_quick() && waited(open) > PATIENCE)?;
         Some(format!("{id} is not answered for {} s: {late:?}", waited(late).as_secs()))
     }
 
     /// Returns the ids of the proposals that wait for a verdict.
     pub(super) fn proposals(&self) -> impl Iterator<Item = &str> {
-        let waits = |owed: &Owed| !owed.is_cancelled && matches!(owed.expected, Expected::Verdict(_));
-        self.0.iter().filter(move |(_, owed)| waits(owed)).map(|(id, _)| id)
+        let waits = |open: &OpenRequest| !open.is_cancelled && matches!(open.expected, Expected::Verdict(_));
+        self.0.iter().filter(move |(_, open)| waits(open)).map(|(id, _)| id)
     }
 
     /// Returns true if only proposals and cancelled requests are open.
     pub(super) fn is_settled(&self) -> bool {
-        !self.0.iter().any(|(_, owed)| owed.is_quick())
+        !self.0.iter().any(|(_, open)| open.is_quick())
     }
 
     /// Returns the number of open requests that are not cancelled, and the number of cancelled ones.
     pub(super) fn open(&self) -> (usize, usize) {
-        let cancelled = self.0.iter().filter(|(_, owed)| owed.is_cancelled).count();
+        let cancelled = self.0.iter().filter(|(_, open)| open.is_cancelled).count();
         (self.0.iter().count().saturating_sub(cancelled), cancelled)
     }
 }
 
-impl Owed {
+impl OpenRequest {
     const fn is_quick(&self) -> bool {
         !self.is_cancelled && !matches!(self.expected, Expected::Verdict(_))
     }
@@ -112,7 +112,7 @@ mod tests {
         ];
         for (name, expected, answer, is_good) in cases {
             let mut ledger = Ledger::default();
-            ledger.asked("7".into(), expected, Time::ZERO);
+            ledger.requested("7".into(), expected, Time::ZERO);
             let other = Answer { id: "\"7\"".into(), ..answer.clone() };
             assert!(ledger.answered(&other).is_err(), "{name}: of another id");
             assert_eq!(ledger.answered(&answer).is_ok(), is_good, "{name}");
@@ -124,7 +124,7 @@ mod tests {
     #[test]
     fn cancelled_request_can_be_answered_once() {
         let mut ledger = Ledger::default();
-        ledger.asked("1".into(), Expected::Result, Time::ZERO);
+        ledger.requested("1".into(), Expected::Result, Time::ZERO);
         assert_eq!((ledger.cancelled("1"), ledger.cancelled("1"), ledger.cancelled("2")), (1, 0, 0));
         assert_eq!((ledger.open(), ledger.is_settled()), ((0, 1), true));
         let answer = Answer { id: "1".into(), result: Some("{}".into()), code: None };
@@ -137,7 +137,7 @@ mod tests {
         let late = Time::ZERO.saturating_add(PATIENCE + Duration::from_millis(1));
         for (expected, is_overdue) in [(Expected::Result, true), (Expected::Verdict(String::new()), false)] {
             let mut ledger = Ledger::default();
-            ledger.asked("1".into(), expected, Time::ZERO);
+            ledger.requested("1".into(), expected, Time::ZERO);
             assert_eq!(ledger.overdue(Time::ZERO.saturating_add(PATIENCE)), None);
             assert_eq!(ledger.overdue(late).is_some(), is_overdue);
             assert_eq!(ledger.is_settled(), !is_overdue);

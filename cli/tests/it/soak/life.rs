@@ -25,7 +25,7 @@ pub(super) struct Life<'c, 'a> {
     pub(super) conn: Conn<ws::Client>,
     pub(super) ledger: Ledger,
     /// The number of request ids so far.
-    pub(super) asked: u64,
+    pub(super) requests: u64,
     /// The number of invalid messages that were sent.
     pub(super) violations: usize,
     pub(super) version: &'static str,
@@ -55,7 +55,7 @@ impl<'c, 'a> Life<'c, 'a> {
             life,
             conn: conn.map_err(|error| error.to_string())?,
             ledger: Ledger::default(),
-            asked: 0,
+            requests: 0,
             violations: 0,
             is_ready: false,
             attached: Time::ZERO,
@@ -141,14 +141,14 @@ impl<'c, 'a> Life<'c, 'a> {
                 Some(OwnedEvent::Text(text)) => {
                     self.take(&text).map_err(|problem| format!("{problem}, in {text}"))?;
                 }
-                Some(OwnedEvent::Binary(_)) => return Err("the editor says what is no text".into()),
+                Some(OwnedEvent::Binary(_)) => return Err("the editor sent a binary message".into()),
                 Some(OwnedEvent::Closed(closed)) => {
                     self.ended = Some(closed);
                     return Ok(());
                 }
                 Some(OwnedEvent::Open { subprotocol }) => {
                     if subprotocol.as_deref() != Some("mcp") {
-                        return Err(format!("the editor speaks {subprotocol:?}"));
+                        return Err(format!("the editor chose {subprotocol:?}"));
                     }
                     return Ok(());
                 }
@@ -232,13 +232,13 @@ impl<'c, 'a> Life<'c, 'a> {
 
     pub(super) fn owe(&mut self, id: String, expected: Expected) {
         self.client.soak.totals.add(Of::Requests, 1);
-        self.ledger.asked(id, expected, self.client.soak.now());
+        self.ledger.requested(id, expected, self.client.soak.now());
     }
 
     /// Returns a new id of a random kind.
     pub(super) fn next_id(&mut self) -> String {
-        self.asked += 1;
-        match (self.asked, self.client.random.below(5)) {
+        self.requests += 1;
+        match (self.requests, self.client.random.below(5)) {
             // Real clients begin with 0.
             (1, _) => "0".into(),
             (n, 0) => format!("\"{n}\""),

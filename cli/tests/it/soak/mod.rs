@@ -76,7 +76,7 @@ fn soak_of_six_seconds_passes() {
         let entry = totals.split([',', ';']).find_map(|entry| entry.trim().strip_suffix(name));
         entry.unwrap_or_else(|| panic!("no {name} in {totals}")).trim().parse().unwrap()
     };
-    for name in ["connections", "killed", "diffs", "verdicts", "storms", "mentions heard"] {
+    for name in ["connections", "killed", "diffs", "verdicts", "storms", "mentions received"] {
         assert!(counted(name) > 0, "{name}: {totals}");
     }
     let ended = ["answered", "cancelled and not answered", "abandoned with their connection"];
@@ -118,7 +118,7 @@ fn soak_finds_planted_faults() {
         (
             "agents are not let in",
             once(r#"sed -i 's/\("authToken":"\)......../\100000000/' "$ide"/*.lock; echo "$line""#),
-            Err("the editor lets nobody in"),
+            Err("the editor refuses everybody"),
         ),
         ("diffs are held", format!("set -- \"$@\" --on-diff hold; exec {run}"), Ok(())),
     ];
@@ -139,16 +139,16 @@ fn editor_that_fails_to_start_is_killed() {
     let (lock, pid) = (place.project().join("1.lock"), place.project().join("pid"));
     fs::write(&lock, "{}").unwrap();
     let cases = [
-        ("it says nothing", String::new(), "does not listen: it says nothing within 10 s"),
-        ("it says something else", "echo hello".into(), r#"does not listen: "hello\n""#),
+        ("it prints nothing", String::new(), "does not listen: it prints nothing within 10 s"),
+        ("it prints something else", "echo hello".into(), r#"does not listen: "hello\n""#),
         (
             "its lock file lies elsewhere",
             format!(r#"mkdir "$CLAUDE_CONFIG_DIR/ide"; echo '{{"port":1,"lock":"{}"}}'"#, lock.display()),
             "does not lie in",
         ),
     ];
-    for (name, says, part) in cases {
-        let program = script(&place, &format!("echo $$ >'{}'; {says}\nexec sleep 60", pid.display()));
+    for (name, command, part) in cases {
+        let program = script(&place, &format!("echo $$ >'{}'; {command}\nexec sleep 60", pid.display()));
         let options = Options { length: Duration::from_secs(6), clients: 1, seed: 1 };
         let problem = soak(program.as_ref(), &options).unwrap_err();
         assert!(problem.contains(part), "{name}: {problem}");

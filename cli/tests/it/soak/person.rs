@@ -87,8 +87,8 @@ impl<'a> Person<'a> {
         let fence = self.lines;
         self.soak.wait(PATIENCE, "the editor obeys", || self.desk.has_reached(fence))?;
         let last = self.last;
-        let heard = |seen: &Seen| !seen.is_attached || seen.line == Some(last);
-        let arrives = || self.soak.seen().iter().all(heard);
+        let received = |seen: &Seen| !seen.is_attached || seen.line == Some(last);
+        let arrives = || self.soak.seen().iter().all(received);
         let arrived = self.soak.wait(PATIENCE, "the last selection arrives", arrives);
         let after = self.soak.seen();
         if self.soak.phase() == Phase::Failed {

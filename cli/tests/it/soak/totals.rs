@@ -37,8 +37,8 @@ const ALL: [(Of, &str); 15] = [
     (Of::Storms, "storms"),
     (Of::Disturbed, "of them disturbed"),
     (Of::Selects, "selections made"),
-    (Of::Selections, "heard, by all clients"),
-    (Of::Mentions, "mentions heard"),
+    (Of::Selections, "received, by all clients"),
+    (Of::Mentions, "mentions received"),
 ];
 
 #[derive(Debug, Default)]

@@ -1,8 +1,8 @@
 //! The shared helpers of the tests of the commands.
 
-mod process;
 #[cfg(target_os = "linux")]
-pub mod stranger;
+pub mod other_user;
+mod process;
 #[cfg(unix)]
 pub mod terminal;
 #[cfg(unix)]

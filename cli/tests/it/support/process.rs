@@ -237,9 +237,9 @@ pub fn rewrite(lock: impl AsRef<Path>, changes: &Value) {
 
 /// Waits for the end, and returns the exit status and the standard error.
 pub fn ended(mut child: Child) -> (Option<i32>, String) {
-    let mut said = String::new();
-    child.stderr.take().unwrap().read_to_string(&mut said).unwrap();
-    (child.wait().unwrap().code(), said)
+    let mut complaints = String::new();
+    child.stderr.take().unwrap().read_to_string(&mut complaints).unwrap();
+    (child.wait().unwrap().code(), complaints)
 }
 
 /// A running editor, and the announcement of its lock file.
@@ -461,12 +461,12 @@ impl Process {
     /// error, which it returns.
     #[track_caller]
     pub fn fails(&mut self, expected: i32, parts: &[&str]) -> String {
-        let (status, said) = self.end();
+        let (status, complaints) = self.end();
         assert!(
-            status == Some(expected) && parts.iter().all(|part| said.contains(part)),
-            "{status:?} {said}"
+            status == Some(expected) && parts.iter().all(|part| complaints.contains(part)),
+            "{status:?} {complaints}"
         );
-        said
+        complaints
     }
 
     /// Waits for the end of the process, and returns the exit status and the standard error.
@@ -484,13 +484,16 @@ impl Process {
             );
             thread::yield_now();
         };
-        let mut said = String::new();
-        self.child.stderr.take().unwrap().read_to_string(&mut said).unwrap();
+        let mut complaints = String::new();
+        self.child.stderr.take().unwrap().read_to_string(&mut complaints).unwrap();
         if cfg!(windows) {
             // Windows does not tell who owns a port, and each command says so.
-            said = said.split_inclusive('\n').filter(|line| !line.contains(": the user who owns ")).collect();
+            complaints = complaints
+                .split_inclusive('\n')
+                .filter(|line| !line.contains(": the user who owns "))
+                .collect();
         }
-        (status.code(), said)
+        (status.code(), complaints)
     }
 }
 

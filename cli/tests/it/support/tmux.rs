@@ -91,8 +91,8 @@ impl Tmux {
 
     /// Returns the value of a tmux format for the pane.
     pub fn format(&self, format: &str) -> String {
-        let said = String::from_utf8(self.run(&["display-message", "-p", "-t", "t", format]).stdout).unwrap();
-        said.trim_end().to_owned()
+        let text = String::from_utf8(self.run(&["display-message", "-p", "-t", "t", format]).stdout).unwrap();
+        text.trim_end().to_owned()
     }
 
     /// Waits until the screen shows this text, and returns the screen.

@@ -84,9 +84,9 @@ fn tap_ends_after_its_editor() {
         end(&mut first);
         first.end();
         assert_eq!(tap.agent(&place, &["tools"]).end().0, Some(1), "{name}");
-        let (status, said) = tap.process.end();
-        assert_eq!(status, Some(0), "{name}: {said}");
-        assert!(said.contains("the editor is gone"), "{name}: {said}");
+        let (status, output) = tap.process.end();
+        assert_eq!(status, Some(0), "{name}: {output}");
+        assert!(output.contains("the editor is gone"), "{name}: {output}");
         assert!(!tap.lock.exists(), "{name}: the lock file is left behind");
     }
 }

@@ -47,8 +47,8 @@ fn terminal_shows_messages_in_colors() {
         let screen = shown(&mut person, "agent  → end ");
         agent.end();
         interrupt(&tap);
-        let (status, said) = ended(tap);
-        assert_eq!(status, Some(0), "{said}");
+        let (status, output) = ended(tap);
+        assert_eq!(status, Some(0), "{output}");
         let row =
             screen.lines().find(|row| row.contains("getDiagnostics #") && row.contains("{\"uri\"")).unwrap();
         assert_eq!(row.starts_with("\u{1b}[36m "), has_colors, "{name}: {row:?}");
@@ -57,7 +57,7 @@ fn terminal_shows_messages_in_colors() {
         // Two characters take two columns each.
         assert!(row.ends_with("xx…") && row.chars().count() == 198, "{} {row}", row.chars().count());
         for part in ["the record is t.jsonl", "ide-mcp replay --list t.jsonl"] {
-            assert!(said.contains(part), "{said}");
+            assert!(output.contains(part), "{output}");
         }
         assert_eq!(replay(&place, &["t.jsonl"]).0, Some(0));
     }
@@ -81,14 +81,14 @@ fn unread_view_delays_no_message() {
     agent.end();
     interrupt(&tap);
     let begin = Instant::now();
-    let (status, said) = ended(tap);
+    let (status, output) = ended(tap);
     assert!(begin.elapsed() < Duration::from_secs(10), "{:?}", begin.elapsed());
     assert!(
-        status == Some(0) && said.contains("the live view ends here: nobody reads it"),
-        "{status:?} {said}"
+        status == Some(0) && output.contains("the live view ends here: nobody reads it"),
+        "{status:?} {output}"
     );
-    let (status, said) = replay(&place, &["t.jsonl"]);
-    assert_eq!(status, Some(0), "{said}");
+    let (status, output) = replay(&place, &["t.jsonl"]);
+    assert_eq!(status, Some(0), "{output}");
 }
 
 #[test]
@@ -108,9 +108,12 @@ fn json_has_the_port_and_the_end() {
         place.agent(&["--port", &own, "call", "getOpenEditors"]).end();
         tap.terminate();
         assert_eq!(tap.event("over"), json!({"event": "over", "record": record, "complete": true}), "{name}");
-        let (status, said) = tap.end();
+        let (status, output) = tap.end();
         let is_about_the_connection = |line: &str| line.starts_with("tap: 1: ");
-        assert!(status == Some(0) && said.lines().all(is_about_the_connection), "{name}: {status:?} {said}");
+        assert!(
+            status == Some(0) && output.lines().all(is_about_the_connection),
+            "{name}: {status:?} {output}"
+        );
         if record.is_string() {
             assert_eq!(replay(&place, &["t.jsonl"]).0, Some(0), "{name}");
         }
@@ -134,10 +137,10 @@ fn lost_reader_ends_the_view_alone() {
         tap.agent(&place, &["call", "getOpenEditors"]).end();
     }
     tap.process.terminate();
-    let said = tap.process.fails(0, &["the live view ends here: ", "the record is t.jsonl"]);
-    assert_eq!(said.matches("the live view ends here").count(), 1, "{said}");
-    let (status, said) = replay(&place, &["t.jsonl"]);
-    assert!(status == Some(0) && said.contains("on 2 connections"), "{said}");
+    let output = tap.process.fails(0, &["the live view ends here: ", "the record is t.jsonl"]);
+    assert_eq!(output.matches("the live view ends here").count(), 1, "{output}");
+    let (status, output) = replay(&place, &["t.jsonl"]);
+    assert!(status == Some(0) && output.contains("on 2 connections"), "{output}");
 }
 
 #[test]
@@ -156,16 +159,16 @@ fn view_and_list_show_equal_rows() {
         let rows = tap.process.rest();
         (rows, tap.process.end())
     };
-    let (rows, (status, said)) = view(&["--out", "t.jsonl"]);
-    assert!(status == Some(0) && said.contains("the record is t.jsonl"), "{said}");
+    let (rows, (status, output)) = view(&["--out", "t.jsonl"]);
+    assert!(status == Some(0) && output.contains("the record is t.jsonl"), "{output}");
     let (_, listed) = replay(&place, &["--list", "t.jsonl"]);
     assert_eq!(rows, listed.lines().collect::<Vec<_>>());
     assert!(
         rows.iter().any(|row| row.contains("answer       openDiff #") && row.contains("FILE_SAVED | new"))
     );
 
-    let (rows, (status, said)) = view(&["--only", "diff", "--only", "-request"]);
-    assert!(status == Some(0) && said.contains("nothing was recorded"), "{said}");
+    let (rows, (status, output)) = view(&["--only", "diff", "--only", "-request"]);
+    assert!(status == Some(0) && output.contains("nothing was recorded"), "{output}");
     assert!(rows.len() == 1 && rows[0].contains("editor → answer       openDiff #"), "{rows:?}");
     let (_, listed) = replay(&place, &["--list", "t.jsonl", "--only", "diff", "--only", "-request"]);
     assert!(listed.lines().count() == 1 && listed.contains("FILE_SAVED"), "{listed}");

@@ -23,18 +23,18 @@ fn recorded_editors_differ_in_ids_alone() {
     for name in EQUAL {
         let path = fixture(name);
         let path = path.to_str().unwrap();
-        let (status, said) = replay(&place, &[path]);
-        assert_eq!(status, Some(0), "{name}: {said}");
+        let (status, output) = replay(&place, &[path]);
+        assert_eq!(status, Some(0), "{name}: {output}");
         // The recorded editor numbers its own requests from 9001 on.
-        let (status, said) = replay(&place, &["--bytes", path]);
-        assert_eq!(status, Some(1), "{name}: {said}");
-        assert!(said.contains("recorded  9001") && said.contains("where     id"), "{name}: {said}");
+        let (status, output) = replay(&place, &["--bytes", path]);
+        assert_eq!(status, Some(1), "{name}: {output}");
+        assert!(output.contains("recorded  9001") && output.contains("where     id"), "{name}: {output}");
     }
     // In this recording the editor does not answer a diff whose tab the client closes.
     let path = fixture("claude-code-2.1.330.jsonl");
-    let (status, said) = replay(&place, &[path.to_str().unwrap()]);
-    assert_eq!(status, Some(1), "{said}");
-    assert!(said.contains("first difference: line 24,") && said.contains("DIFF_REJECTED"), "{said}");
+    let (status, output) = replay(&place, &[path.to_str().unwrap()]);
+    assert_eq!(status, Some(1), "{output}");
+    assert!(output.contains("first difference: line 24,") && output.contains("DIFF_REJECTED"), "{output}");
 }
 
 #[test]
@@ -42,16 +42,16 @@ fn recorded_clients_differ_in_names_alone() {
     let place = Place::new("tap-clients");
     for name in [EQUAL[0], EQUAL[1], "claude-code-2.1.330.jsonl"] {
         let text = fs::read_to_string(fixture(name)).unwrap();
-        let (status, said) = replay(&place, &["--side", "agent", fixture(name).to_str().unwrap()]);
-        assert!(status == Some(1) && said.contains("first difference: line 2,"), "{name}: {said}");
+        let (status, output) = replay(&place, &["--side", "agent", fixture(name).to_str().unwrap()]);
+        assert!(status == Some(1) && output.contains("first difference: line 2,"), "{name}: {output}");
         assert!(
-            said.contains("params.clientInfo.") || said.contains("params.protocolVersion"),
-            "{name}: {said}"
+            output.contains("params.clientInfo.") || output.contains("params.protocolVersion"),
+            "{name}: {output}"
         );
         let equal: String = text.lines().map(|line| as_our_client(line) + "\n").collect();
         place.write("equal.jsonl", &equal);
-        let (status, said) = replay(&place, &["--side", "agent", "equal.jsonl"]);
-        assert_eq!(status, Some(0), "{name}: {said}");
+        let (status, output) = replay(&place, &["--side", "agent", "equal.jsonl"]);
+        assert_eq!(status, Some(0), "{name}: {output}");
     }
 }
 
@@ -93,12 +93,12 @@ fn independent_answers_come_in_any_order() {
         let moved = lines[..second].iter().chain(order.map(|index| &lines[index])).chain(&lines[third + 2..]);
         let mut moved: Vec<Value> = moved.cloned().collect();
         moved[second..third + 2].iter_mut().for_each(|line| line["ms"] = lines[third + 1]["ms"].clone());
-        let (status, said) = replay_of(&moved);
-        assert_eq!(status, Some(0), "{name}: {said}");
+        let (status, output) = replay_of(&moved);
+        assert_eq!(status, Some(0), "{name}: {output}");
         // One answer is missing.
         moved.remove(second + 2);
-        let (status, said) = replay_of(&moved);
-        assert!(status == Some(1) && said.contains("\"resources\""), "{name}: {said}");
+        let (status, output) = replay_of(&moved);
+        assert!(status == Some(1) && output.contains("\"resources\""), "{name}: {output}");
     }
 }
 
@@ -163,9 +163,9 @@ fn ids_of_replayed_side_are_free() {
     };
     for side in ["editor", "agent"] {
         place.write("ids.jsonl", &with_ids(side));
-        let (status, said) = replay(&place, &["--side", side, "ids.jsonl"]);
-        assert_eq!(status, Some(0), "{side}: {said}");
-        let (status, said) = replay(&place, &["--bytes", "--side", side, "ids.jsonl"]);
-        assert_eq!(status, Some(1), "{side}, by bytes: {said}");
+        let (status, output) = replay(&place, &["--side", side, "ids.jsonl"]);
+        assert_eq!(status, Some(0), "{side}: {output}");
+        let (status, output) = replay(&place, &["--bytes", "--side", side, "ids.jsonl"]);
+        assert_eq!(status, Some(1), "{side}, by bytes: {output}");
     }
 }

@@ -79,8 +79,8 @@ fn e07_wrong_token_is_not_recorded() {
     tap.stop();
     let transcript = place.read("t.jsonl");
     assert!(!transcript.contains("canary") && transcript.lines().count() > 5, "{transcript}");
-    let (status, said) = replay_both(&place, &["t.jsonl"]);
-    assert_eq!(status, Some(0), "{said}");
+    let (status, output) = replay_both(&place, &["t.jsonl"]);
+    assert_eq!(status, Some(0), "{output}");
 }
 
 /// The tap keeps 8 pending connections, as many as the host of an editor. Attached agents do not
@@ -95,20 +95,20 @@ fn n05_strangers_keep_no_agent_out() {
     let before = place.read("t.jsonl").lines().count();
     let mut crowd: Vec<TcpStream> = (0..40)
         .map(|_| {
-            let mut stranger = TcpStream::connect(("127.0.0.1", tap.port)).unwrap();
-            stranger.write_all(b"GET / HTTP/1.1\r\n").unwrap();
-            stranger
+            let mut unauthenticated = TcpStream::connect(("127.0.0.1", tap.port)).unwrap();
+            unauthenticated.write_all(b"GET / HTTP/1.1\r\n").unwrap();
+            unauthenticated
         })
         .collect();
     assert_eq!(tap.agent(&place, &["call", "getDiagnostics"]).end().0, Some(0));
-    let is_gone = |stranger: &mut TcpStream| {
-        stranger.set_read_timeout(Some(Duration::from_millis(1))).unwrap();
-        stranger.read(&mut [0; 200]).is_ok()
+    let is_gone = |unauthenticated: &mut TcpStream| {
+        unauthenticated.set_read_timeout(Some(Duration::from_millis(1))).unwrap();
+        unauthenticated.read(&mut [0; 200]).is_ok()
     };
     let begin = Instant::now();
     while crowd.len() > 8 {
         assert!(begin.elapsed() < Duration::from_secs(4), "{} are left", crowd.len());
-        crowd.retain_mut(|stranger| !is_gone(stranger));
+        crowd.retain_mut(|unauthenticated| !is_gone(unauthenticated));
     }
     let transcript = place.read("t.jsonl");
     let conns: std::collections::BTreeSet<u64> = transcript
@@ -132,22 +132,22 @@ fn signal_or_kill_leaves_replayable_transcript() {
     tap.stop();
     agent.fails(1, &["the editor ended"]);
     assert!(editor.until("closed")["reason"].as_str().unwrap().contains("1001"));
-    let (status, said) = replay_both(&place, &["t.jsonl"]);
-    assert_eq!(status, Some(0), "{said}");
+    let (status, output) = replay_both(&place, &["t.jsonl"]);
+    assert_eq!(status, Some(0), "{output}");
 
     let mut tap = Tap::start(&place, &port, "killed.jsonl");
     let mut agent = tap.agent(&place, &["call", "getDiagnostics"]);
     assert_eq!(agent.end().0, Some(0));
     tap.process.kill();
     for side in ["editor", "agent"] {
-        let (status, said) = replay_both(&place, &["--side", side, "killed.jsonl"]);
-        assert_eq!(status, Some(0), "{said}");
+        let (status, output) = replay_both(&place, &["--side", side, "killed.jsonl"]);
+        assert_eq!(status, Some(0), "{output}");
     }
     let mut cut = place.read("killed.jsonl");
     cut.truncate(cut.len() - 10);
     place.write("cut.jsonl", &cut);
-    let (status, said) = replay_both(&place, &["cut.jsonl"]);
-    assert!(status == Some(0) && said.contains("the last line is cut off"), "{said}");
+    let (status, output) = replay_both(&place, &["cut.jsonl"]);
+    assert!(status == Some(0) && output.contains("the last line is cut off"), "{output}");
 }
 
 #[test]
@@ -172,9 +172,9 @@ fn lock_file_is_restored_between_connections() {
     }
     thread::sleep(Duration::from_secs(11));
     tap.process.terminate();
-    let (_, said) = tap.process.end();
+    let (_, output) = tap.process.end();
     let complaint = format!("could not create {:?}:", place.lock_dir());
-    assert_eq!(said.matches(&complaint).count(), 1, "{said}");
+    assert_eq!(output.matches(&complaint).count(), 1, "{output}");
 }
 
 #[test]
@@ -194,8 +194,8 @@ fn full_transcript_ends_with_a_complaint() {
     tap.process.terminate();
     tap.process.fails(1, &["--max-bytes 5000"]);
     assert!(place.read("t.jsonl").len() <= 5000);
-    let (status, said) = replay_both(&place, &["t.jsonl"]);
-    assert_eq!(status, Some(0), "{said}");
+    let (status, output) = replay_both(&place, &["t.jsonl"]);
+    assert_eq!(status, Some(0), "{output}");
 }
 
 pub(crate) const HEAD: &[u8] = b"GET / HTTP/1.1\r\n\r\n";
@@ -214,9 +214,9 @@ fn bytes_and_ends_pass_unchanged() {
     assert_eq!(head, HEAD);
     editor.write_all(&[SWITCHING, b"\x88\x02\x0f\xa1"].concat()).unwrap();
     drop(editor);
-    let mut heard = Vec::new();
-    agent.read_to_end(&mut heard).unwrap();
-    assert_eq!(heard, [SWITCHING, b"\x88\x02\x0f\xa1"].concat(), "4001 and the end");
+    let mut received = Vec::new();
+    agent.read_to_end(&mut received).unwrap();
+    assert_eq!(received, [SWITCHING, b"\x88\x02\x0f\xa1"].concat(), "4001 and the end");
 
     // The end of the agent is an end of input for the editor.
     let agent = TcpStream::connect(("127.0.0.1", tap.port)).unwrap();
@@ -233,9 +233,9 @@ fn bytes_and_ends_pass_unchanged() {
     let mut tap = Tap::start(&place, &port.to_string(), "t.jsonl");
     let mut agent = TcpStream::connect(("127.0.0.1", tap.port)).unwrap();
     agent.write_all(HEAD).unwrap();
-    let mut heard = String::new();
-    agent.read_to_string(&mut heard).unwrap();
-    assert!(heard.starts_with("HTTP/1.1 502"), "{heard}");
+    let mut received = String::new();
+    agent.read_to_string(&mut received).unwrap();
+    assert!(received.starts_with("HTTP/1.1 502"), "{received}");
     tap.stop();
 }
 
@@ -286,9 +286,9 @@ fn failed_start_names_the_remedy() {
 
     for (text, expected) in [("nonsense\n", "line 1"), ("", "nothing in it")] {
         place.write("bad.jsonl", text);
-        let (status, said) = replay(&place, &["bad.jsonl"]);
-        assert!(status == Some(2) && said.contains(expected), "{said}");
+        let (status, output) = replay(&place, &["bad.jsonl"]);
+        assert!(status == Some(2) && output.contains(expected), "{output}");
     }
-    let (status, said) = replay(&place, &["missing.jsonl"]);
-    assert!(status == Some(2) && said.contains("missing.jsonl"), "{said}");
+    let (status, output) = replay(&place, &["missing.jsonl"]);
+    assert!(status == Some(2) && output.contains("missing.jsonl"), "{output}");
 }

@@ -34,8 +34,8 @@ impl Tap {
 
     pub(crate) fn stop(&mut self) {
         self.process.terminate();
-        let (status, said) = self.process.end();
-        assert_eq!(status, Some(0), "{said}");
+        let (status, output) = self.process.end();
+        assert_eq!(status, Some(0), "{output}");
         assert!(!self.lock.exists(), "the lock file is left behind");
     }
 }
@@ -51,16 +51,16 @@ pub(crate) fn editor(place: &Place, arguments: &[&str]) -> (Editor, String, Stri
 /// Runs a replay, and returns the exit status and the output.
 pub(crate) fn replay(place: &Place, arguments: &[&str]) -> (Option<i32>, String) {
     let mut process = place.start("replay", arguments);
-    let said = process.rest().join("\n");
+    let output = process.rest().join("\n");
     let (status, complaint) = process.end();
-    (status, format!("{said}{complaint}"))
+    (status, format!("{output}{complaint}"))
 }
 
 /// Runs a replay by bytes and by meaning, which have to agree, and returns the exit status and the
 /// output by meaning.
 pub(crate) fn replay_both(place: &Place, arguments: &[&str]) -> (Option<i32>, String) {
-    let (status, said) = replay(place, arguments);
-    let (by_bytes, said_of_bytes) = replay(place, &[&["--bytes"], arguments].concat());
-    assert_eq!(by_bytes, status, "by bytes: {said_of_bytes}\nby meaning: {said}");
-    (status, said)
+    let (status, output) = replay(place, arguments);
+    let (by_bytes, output_of_bytes) = replay(place, &[&["--bytes"], arguments].concat());
+    assert_eq!(by_bytes, status, "by bytes: {output_of_bytes}\nby meaning: {output}");
+    (status, output)
 }

@@ -91,7 +91,7 @@ fn changed(transcript: &str, message: &str, change: impl Fn(&str) -> String) -> 
             continue;
         }
         // The frames of the editor are not masked, so a text can be replaced by one of equal length.
-        let text = said(&form);
+        let text = message_of(&form);
         if text.contains(message) {
             let bytes: Vec<u8> = change(&text).chars().map(|c| u8::try_from(u32::from(c)).unwrap()).collect();
             form["base64"] = BASE64_STANDARD.encode(bytes).into();
@@ -99,7 +99,7 @@ fn changed(transcript: &str, message: &str, change: impl Fn(&str) -> String) -> 
             return (lines.join("\n") + "\n", index + 1);
         }
     }
-    panic!("nobody says {message}");
+    panic!("nobody sends {message}");
 }
 
 #[test]
@@ -107,30 +107,30 @@ fn replay_finds_every_change_of_a_transcript() {
     let place = Place::new("tap-replay");
     session(&place);
     for side in ["editor", "agent"] {
-        let (status, said) = replay_both(&place, &["--side", side, "t.jsonl"]);
-        assert_eq!(status, Some(0), "{side}: {said}");
-        assert!(said.starts_with(&format!("no difference: the {side} sends the same ")), "{said}");
-        let (status, said) = replay(&place, &["--json", "--side", side, "t.jsonl"]);
-        let line: Value = serde_json::from_str(&said).unwrap();
+        let (status, output) = replay_both(&place, &["--side", side, "t.jsonl"]);
+        assert_eq!(status, Some(0), "{side}: {output}");
+        assert!(output.starts_with(&format!("no difference: the {side} sends the same ")), "{output}");
+        let (status, output) = replay(&place, &["--json", "--side", side, "t.jsonl"]);
+        let line: Value = serde_json::from_str(&output).unwrap();
         assert_eq!(
             (status, &line["event"], &line["side"]),
             (Some(0), &"same".into(), &side.into()),
-            "{said}"
+            "{output}"
         );
-        assert!(line["messages"].as_u64() > Some(0) && line["uncompared"].is_array(), "{said}");
+        assert!(line["messages"].as_u64() > Some(0) && line["uncompared"].is_array(), "{output}");
     }
 
     let transcript = place.read("t.jsonl");
     let check = |name: &str, text: &str, expected: &[&str]| {
         place.write("changed.jsonl", text);
-        let (status, said) = replay(&place, &["changed.jsonl"]);
-        assert_eq!(status, Some(1), "{name}: {said}");
+        let (status, output) = replay(&place, &["changed.jsonl"]);
+        assert_eq!(status, Some(1), "{name}: {output}");
         for part in expected {
-            assert!(said.contains(part), "{name}: {part:?} is missing in\n{said}");
+            assert!(output.contains(part), "{name}: {part:?} is missing in\n{output}");
         }
-        let (status, said) = replay(&place, &["--json", "changed.jsonl"]);
-        let line: Value = serde_json::from_str(&said).unwrap();
-        assert_eq!((status, &line["event"]), (Some(1), &"difference".into()), "{name}: {said}");
+        let (status, output) = replay(&place, &["--json", "changed.jsonl"]);
+        let line: Value = serde_json::from_str(&output).unwrap();
+        assert_eq!((status, &line["event"]), (Some(1), &"difference".into()), "{name}: {output}");
     };
     // Each case changes one or a few bytes, in messages of the machine or of the application.
     let cases = [
@@ -163,7 +163,7 @@ fn replay_finds_every_change_of_a_transcript() {
     let find = |from: &str, text: &str| {
         lines.iter().position(|line| {
             let form: Value = serde_json::from_str(line).unwrap();
-            form["from"] == from && said(&form).contains(text)
+            form["from"] == from && message_of(&form).contains(text)
         })
     };
     let without = |index: Option<usize>| {
@@ -192,10 +192,10 @@ fn replay_finds_every_change_of_a_transcript() {
         [("a spelling", spelling, "of the text"), ("a byte of a head", head, "line 2 of the head")]
     {
         place.write("changed.jsonl", &text);
-        let (status, said) = replay(&place, &["changed.jsonl"]);
-        assert_eq!(status, Some(0), "{name}: {said}");
-        let (status, said) = replay(&place, &["--bytes", "changed.jsonl"]);
-        assert!(status == Some(1) && said.contains(expected), "{name}: {said}");
+        let (status, output) = replay(&place, &["changed.jsonl"]);
+        assert_eq!(status, Some(0), "{name}: {output}");
+        let (status, output) = replay(&place, &["--bytes", "changed.jsonl"]);
+        assert!(status == Some(1) && output.contains(expected), "{name}: {output}");
     }
 }
 
@@ -208,11 +208,11 @@ fn incomparable_bytes_are_reported() {
     let check = |name: &str, side: &str, lines: &[Value], status: i32, expected: &[&str]| {
         let text: String = lines.iter().map(|form| format!("{form}\n")).collect();
         place.write("left.jsonl", &text);
-        let (found, said) = replay_both(&place, &["--side", side, "left.jsonl"]);
-        assert_eq!(found, Some(status), "{name}: {said}");
-        assert!(status == 1 || said.contains("not compared") != expected.is_empty(), "{name}: {said}");
+        let (found, output) = replay_both(&place, &["--side", side, "left.jsonl"]);
+        assert_eq!(found, Some(status), "{name}: {output}");
+        assert!(status == 1 || output.contains("not compared") != expected.is_empty(), "{name}: {output}");
         for part in expected {
-            assert!(said.contains(part), "{name}: {part:?} is missing in\n{said}");
+            assert!(output.contains(part), "{name}: {part:?} is missing in\n{output}");
         }
     };
     let of = |form: &Value, conn: u32, from: &str| form["conn"] == conn && form["from"] == from;
@@ -220,7 +220,7 @@ fn incomparable_bytes_are_reported() {
     let without = |what: &dyn Fn(&Value) -> bool| -> Vec<Value> {
         whole.iter().filter(|form| !what(form)).cloned().collect()
     };
-    let is_head = |form: &Value| of(form, 2, "agent") && said(form).starts_with("GET ");
+    let is_head = |form: &Value| of(form, 2, "agent") && message_of(form).starts_with("GET ");
     let stray = |from: &str, lines: &[Value]| {
         let mut lines = lines.to_vec();
         let last = lines.iter().rposition(|form| of(form, 2, from) && form["base64"].is_string()).unwrap();
@@ -241,7 +241,7 @@ fn incomparable_bytes_are_reported() {
         let left = format!("not compared: 1 bytes of connection 2: the {side} is cut off");
         check("a stray byte where it is cut", side, &stray(side, &cut), 0, &[&left]);
         let silent = without(&|form| of(form, 2, side));
-        let nothing = format!("connection 2: the {side} says nothing");
+        let nothing = format!("connection 2: the {side} sent nothing");
         place.write("left.jsonl", &silent.iter().map(|form| format!("{form}\n")).collect::<String>());
         let (_, found) = replay_both(&place, &["--side", side, "left.jsonl"]);
         assert!(found.contains(&nothing), "{found}");
@@ -263,12 +263,12 @@ fn incomparable_bytes_are_reported() {
 fn passed(place: &Place, what: &str) -> usize {
     let transcript = fs::read(place.project().join("t.jsonl")).unwrap();
     let forms = transcript.split(|byte| *byte == b'\n').filter_map(|line| serde_json::from_slice(line).ok());
-    let with_it = forms.filter(|form: &Value| said(form).contains(what));
+    let with_it = forms.filter(|form: &Value| message_of(form).contains(what));
     with_it.filter_map(|form| form["conn"].as_u64()).collect::<BTreeSet<u64>>().len()
 }
 
 /// Returns the bytes of a line, each as a character.
-fn said(form: &Value) -> String {
+fn message_of(form: &Value) -> String {
     let raw = form["raw"].as_str().map(|raw| raw.as_bytes().to_vec());
     let bytes = raw.or_else(|| BASE64_STANDARD.decode(form["base64"].as_str()?).ok()).unwrap_or_default();
     bytes.iter().map(|byte| char::from(*byte)).collect()
@@ -283,7 +283,7 @@ fn late_timer_is_a_difference() {
     let (mut is_later, mut late) = (false, String::new());
     for line in place.read("t.jsonl").lines() {
         let mut form: Value = serde_json::from_str(line).unwrap();
-        is_later |= said(&form).contains("at_mentioned");
+        is_later |= message_of(&form).contains("at_mentioned");
         if is_later {
             form["ns"] = (form["ns"].as_u64().unwrap() + 1_800_000_000_000).into();
         }
@@ -303,16 +303,16 @@ fn crossed_messages_are_no_difference() {
     let mut lines: Vec<Value> = transcript.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     // The editor sent a selection, and then received a call, which it refused. The tap could also
     // have recorded the call before the selection.
-    let answer = lines.iter().position(|form| said(form).contains("tool nosuch not found")).unwrap();
+    let answer = lines.iter().position(|form| message_of(form).contains("tool nosuch not found")).unwrap();
     let conn = lines[answer]["conn"].clone();
     let last = |from: &str, before: usize| {
         let (conn, lines) = (&conn, &lines[..before]);
         lines.iter().rposition(|form| form["from"] == from && form["conn"] == *conn).unwrap()
     };
-    let asked = last("agent", answer);
-    let selected = last("editor", asked);
-    assert!(said(&lines[selected]).contains("selection_changed"));
-    let mut moved = lines.remove(asked);
+    let request_at = last("agent", answer);
+    let selected = last("editor", request_at);
+    assert!(message_of(&lines[selected]).contains("selection_changed"));
+    let mut moved = lines.remove(request_at);
     moved["ns"] = lines[selected]["ns"].clone();
     lines.insert(selected, moved);
     let write = |lines: &[Value]| {
@@ -320,14 +320,14 @@ fn crossed_messages_are_no_difference() {
         place.write("crossed.jsonl", &text);
     };
     write(&lines);
-    let (status, said_of_it) = replay_both(&place, &["crossed.jsonl"]);
-    assert_eq!(status, Some(0), "{said_of_it}");
+    let (status, output) = replay_both(&place, &["crossed.jsonl"]);
+    assert_eq!(status, Some(0), "{output}");
 
     // The refusal has to be there in either order.
-    lines.retain(|form| !said(form).contains("tool nosuch not found"));
+    lines.retain(|form| !message_of(form).contains("tool nosuch not found"));
     write(&lines);
-    let (status, said_of_it) = replay_both(&place, &["crossed.jsonl"]);
-    assert!(status == Some(1) && said_of_it.contains("tool nosuch not found"), "{said_of_it}");
+    let (status, output) = replay_both(&place, &["crossed.jsonl"]);
+    assert!(status == Some(1) && output.contains("tool nosuch not found"), "{output}");
 }
 
 #[test]
@@ -354,8 +354,8 @@ fn answers_to_forms_are_no_difference() {
     assert_eq!(script.end(), (Some(0), String::new()));
     tap.stop();
     for side in ["agent", "editor"] {
-        let (status, said) = replay_both(&place, &["--side", side, "t.jsonl"]);
-        assert_eq!(status, Some(0), "{side}: {said}");
+        let (status, output) = replay_both(&place, &["--side", side, "t.jsonl"]);
+        assert_eq!(status, Some(0), "{side}: {output}");
     }
 }
 
@@ -370,21 +370,21 @@ fn slightly_late_timer_is_no_difference() {
     editor.until("roots");
     tap.process.kill();
     let mut text = place.read("t.jsonl");
-    let heard = text.lines().rev().find_map(|line| {
+    let received = text.lines().rev().find_map(|line| {
         let form: Value = serde_json::from_str(line).unwrap();
         (form["from"] == "editor").then(|| form["ns"].as_u64().unwrap())
     });
-    let heard = heard.unwrap();
+    let received = received.unwrap();
     for (after, from, bytes) in
         [(30_050_000_000, "editor", &b"\x89\0"[..]), (30_051_000_000, "agent", b"\x8a\x80\0\0\0\0")]
     {
         let base64 = BASE64_STANDARD.encode(bytes);
-        let line = json!({"ns": heard + after, "conn": 1, "from": from, "base64": base64});
+        let line = json!({"ns": received + after, "conn": 1, "from": from, "base64": base64});
         text.push_str(&format!("{line}\n"));
     }
     place.write("late.jsonl", &text);
-    let (status, said) = replay_both(&place, &["--side", "agent", "late.jsonl"]);
-    assert_eq!(status, Some(0), "{said}");
-    let (status, said) = replay_both(&place, &["--side", "agent", "--tolerance", "20", "late.jsonl"]);
-    assert!(status == Some(1) && said.contains("now       a ping"), "{said}");
+    let (status, output) = replay_both(&place, &["--side", "agent", "late.jsonl"]);
+    assert_eq!(status, Some(0), "{output}");
+    let (status, output) = replay_both(&place, &["--side", "agent", "--tolerance", "20", "late.jsonl"]);
+    assert!(status == Some(1) && output.contains("now       a ping"), "{output}");
 }

@@ -43,8 +43,8 @@ fn play(script: &str, arguments: &[&str]) -> (Option<i32>, String) {
     let _editor = place.editor(arguments);
     let mut agent = place.agent(&["--script", "s"]);
     let printed = agent.rest().join("\n");
-    let (status, said) = agent.end();
-    (status, printed + &said)
+    let (status, output) = agent.end();
+    (status, printed + &output)
 }
 
 #[test]
@@ -55,18 +55,18 @@ fn script_passes_until_editor_behaves_differently() {
     {
         assert!(script.contains(part), "{part}: {script}");
     }
-    let (status, said) = play(&script, &["--on-diff", "accept", "--name", "Another Name"]);
-    assert!(status == Some(0) && said.contains("all as expected"), "{status:?} {said}\n{script}");
+    let (status, output) = play(&script, &["--on-diff", "accept", "--name", "Another Name"]);
+    assert!(status == Some(0) && output.contains("all as expected"), "{status:?} {output}\n{script}");
 
-    let (status, said) = play(&script, &["--on-diff", "reject"]);
-    assert_eq!(status, Some(1), "{said}");
+    let (status, output) = play(&script, &["--on-diff", "reject"]);
+    assert_eq!(status, Some(1), "{output}");
     for part in [
         "the outcome of openDiff differs",
         "where     outcome.result.content[0].text\n",
         "expected  \"FILE_SAVED\"\n",
         "received  \"DIFF_REJECTED\"",
     ] {
-        assert!(said.contains(part), "{part}: {said}");
+        assert!(output.contains(part), "{part}: {output}");
     }
 }
 
@@ -90,14 +90,17 @@ fn recordings_of_the_real_client_become_scripts() {
         assert!(!script.contains("/home/user"), "{name}: {script}");
         assert_eq!(script.contains("this is connection 1 of 2"), name.ends_with("reconnect"), "{script}");
         let script = script.replace("replay: this is connection", "\n# this is connection");
-        let (status, said) = play(&script, &["--on-diff", on_diff]);
-        assert!(status == Some(1) && said.contains("the outcome of tools/list differs"), "{name}: {said}");
+        let (status, output) = play(&script, &["--on-diff", on_diff]);
+        assert!(
+            status == Some(1) && output.contains("the outcome of tools/list differs"),
+            "{name}: {output}"
+        );
         // The numbers of the lines stay.
         let without_tools =
             |line: &str| if line.contains("\"tools\":") { "#\n".into() } else { format!("{line}\n") };
         let rest: String = script.lines().map(without_tools).collect();
-        let (status, said) = play(&rest, &["--on-diff", on_diff]);
-        assert_eq!(status, Some(i32::from(difference.is_some())), "{name}: {said}");
-        assert!(said.contains(difference.unwrap_or("all as expected")), "{name}: {said}");
+        let (status, output) = play(&rest, &["--on-diff", on_diff]);
+        assert_eq!(status, Some(i32::from(difference.is_some())), "{name}: {output}");
+        assert!(output.contains(difference.unwrap_or("all as expected")), "{name}: {output}");
     }
 }

@@ -55,8 +55,8 @@ fn late_reader_gets_whole_transcript() {
     tap.stop();
     place.write("t.jsonl", &reader.join().unwrap().unwrap());
     for side in ["editor", "agent"] {
-        let (status, said) = replay_both(&place, &["--side", side, "t.jsonl"]);
-        assert_eq!(status, Some(0), "{side}: {said}");
+        let (status, output) = replay_both(&place, &["--side", side, "t.jsonl"]);
+        assert_eq!(status, Some(0), "{side}: {output}");
     }
 }
 
@@ -71,8 +71,8 @@ fn flood(tap: &Tap, listener: &std::net::TcpListener, len: usize) -> (TcpStream,
     agent.read_exact(&mut [0; SWITCHING.len()]).unwrap();
     thread::scope(|scope| {
         scope.spawn(|| (&agent).write_all(&vec![b'x'; len]).unwrap());
-        let heard = std::io::copy(&mut (&editor).take(len as u64), &mut std::io::sink()).unwrap();
-        assert_eq!(heard, len as u64, "what is said goes on");
+        let received = std::io::copy(&mut (&editor).take(len as u64), &mut std::io::sink()).unwrap();
+        assert_eq!(received, len as u64, "what is said goes on");
     });
     (agent, editor)
 }
@@ -117,8 +117,8 @@ fn second_hangup_cuts_nothing_short() {
     tap.process.signal(Signal::HUP);
     drop(sockets);
     let reader = thread::spawn(move || std::io::copy(&mut out, &mut std::io::sink()));
-    let (status, said) = tap.process.end();
-    assert_eq!(status, Some(0), "{said}");
+    let (status, output) = tap.process.end();
+    assert_eq!(status, Some(0), "{output}");
     assert!(reader.join().unwrap().unwrap() > 1 << 20);
 }
 

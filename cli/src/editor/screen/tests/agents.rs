@@ -97,8 +97,8 @@ fn agent_gets_problems_of_written_file() {
     desk.open("a.json");
     desk.write("a.json", "{broken");
     let request = GetDiagnostics::new(Some(uri_unencoded(&desk.path("a.json"))));
-    let said = desk.ask(agent, &request);
-    assert!(said.contains("key must be a string"), "{said}");
+    let text = desk.ask(agent, &request);
+    assert!(text.contains("key must be a string"), "{text}");
     desk.shows("{broken");
 }
 
@@ -132,7 +132,7 @@ fn hidden_files_and_pauses_show_agents_nothing() {
     let mut desk = Desk::new(&[("a.txt", "of a"), ("b.log", "of b"), (".gitignore", "*.log\n")]);
     let agent = desk.attach("agent");
     let latest = |desk: &mut Desk| {
-        let pushed = desk.heard.iter().rev().find_map(|(_, event)| match event {
+        let pushed = desk.received.iter().rev().find_map(|(_, event)| match event {
             ClientEvent::Pushed(Push::SelectionChanged(selection)) => Some(selection.file_path.clone()),
             _ => None,
         });
@@ -202,7 +202,7 @@ fn selections_mentions_and_problems_are_pushed() {
     desk.shows("no agent received the mention of a.json");
     desk.attach("agent");
     desk.open("a.json");
-    desk.heard.clear();
+    desk.received.clear();
     desk.keys("\x1b[1;2B\x1b[1;2C");
     desk.wait(300);
     let sent = |desk: &mut Desk| -> Vec<Value> {
@@ -216,7 +216,7 @@ fn selections_mentions_and_problems_are_pushed() {
             }
             _ => None,
         };
-        desk.heard.drain(..).filter_map(of).collect()
+        desk.received.drain(..).filter_map(of).collect()
     };
     assert_eq!(sent(&mut desk), [json!({"selected": "{\n\""})]);
     desk.keys("\x0b");
@@ -236,7 +236,7 @@ fn selections_mentions_and_problems_are_pushed() {
     desk.wait(3000);
     desk.call(0, &request);
     desk.wait(500);
-    desk.heard.clear();
+    desk.received.clear();
     desk.keys("e\x01");
     desk.wait(500);
     assert_eq!(sent(&mut desk), [Value::Null; 0]);

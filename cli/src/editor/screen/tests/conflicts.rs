@@ -12,14 +12,14 @@ fn conflict_question_concerns_the_shown_proposal() {
     for (name, away) in rows {
         let mut desk = Desk::new(&[("a.txt", TEN), ("b.txt", TEN)]);
         desk.open("b.txt");
-        let asked = [propose(&mut desk, "a.txt", TWO_CHANGES), propose(&mut desk, "b.txt", TWO_CHANGES)];
+        let id = [propose(&mut desk, "a.txt", TWO_CHANGES), propose(&mut desk, "b.txt", TWO_CHANGES)];
         desk.wait(500);
         desk.hang();
         desk.write("a.txt", "of another program\n");
         desk.keys("a");
         desk.keys(away);
         desk.recover();
-        assert_eq!(asked.map(|asked| desk.result(asked)), [None, None], "{name}");
+        assert_eq!(id.map(|id| desk.result(id)), [None, None], "{name}");
         if name == "a second key" {
             desk.shows("look at it, then press a again: a.txt has changed");
             desk.shows("- of another program");
@@ -28,7 +28,7 @@ fn conflict_question_concerns_the_shown_proposal() {
         desk.shows("not accepted, look at it again: a.txt has changed");
         if name == "another proposal" {
             desk.keys("a");
-            assert_eq!(asked.map(|asked| desk.result(asked).is_some()), [false, true], "the shown one");
+            assert_eq!(id.map(|id| desk.result(id).is_some()), [false, true], "the shown one");
             desk.wait(500);
         } else {
             desk.keys(if name == "a page" { "\x1b" } else { "\x1bOR" });
@@ -36,9 +36,9 @@ fn conflict_question_concerns_the_shown_proposal() {
         desk.wait(500);
         desk.keys("a");
         desk.shows("look at it, then press a again: a.txt has changed");
-        assert_eq!(desk.result(asked[0]), None, "{name}: the first key");
+        assert_eq!(desk.result(id[0]), None, "{name}: the first key");
         desk.keys("a");
-        assert!(desk.result(asked[0]).is_some(), "{name}: the second key");
+        assert!(desk.result(id[0]).is_some(), "{name}: the second key");
     }
 }
 
@@ -52,7 +52,7 @@ fn notes_follow_the_file_on_disk() {
         let mut desk = Desk::new(&[]);
         desk.app.resize((200, 24));
         let path = desk.path("n.txt");
-        let asked = propose(&mut desk, "n.txt", "new\n");
+        let id = propose(&mut desk, "n.txt", "new\n");
         desk.shows("a new file");
         for file in [Some(bytes), None, Some(bytes)] {
             match file {
@@ -65,10 +65,10 @@ fn notes_follow_the_file_on_disk() {
             assert_eq!(screen.contains(note), file.is_some(), "{name}:\n{screen}");
         }
         desk.keys("a");
-        assert_eq!(desk.result(asked), None, "{name}");
+        assert_eq!(desk.result(id), None, "{name}");
         desk.shows("look at it, then press a again: n.txt has changed");
         desk.keys("a");
-        assert!(desk.result(asked).is_some(), "{name}");
+        assert!(desk.result(id).is_some(), "{name}");
     }
 }
 
@@ -90,19 +90,19 @@ fn appeared_file_without_text_is_conflict() {
     for (name, before) in [("no file", None), ("an empty file", Some("")), ("a text", Some("one\n"))] {
         let files: Vec<_> = before.iter().map(|text| ("a.txt", *text)).collect();
         let mut desk = Desk::new(&files);
-        let asked = propose(&mut desk, "a.txt", "new\n");
+        let id = propose(&mut desk, "a.txt", "new\n");
         std::fs::write(desk.path("a.txt"), b"\xff\xfe").unwrap();
         desk.keys("a");
-        assert_eq!(desk.result(asked), None, "{name}");
+        assert_eq!(desk.result(id), None, "{name}");
         desk.shows("press a again");
         desk.keys("a");
-        assert_eq!(desk.result(asked).unwrap(), ["FILE_SAVED", "new\n"], "{name}");
+        assert_eq!(desk.result(id).unwrap(), ["FILE_SAVED", "new\n"], "{name}");
     }
     let mut desk = Desk::new(&[]);
     std::fs::write(desk.path("a.txt"), b"\xff\xfe").unwrap();
-    let asked = propose(&mut desk, "a.txt", "new\n");
+    let id = propose(&mut desk, "a.txt", "new\n");
     desk.keys("a");
-    assert!(desk.result(asked).is_some(), "the reason was shown from the start");
+    assert!(desk.result(id).is_some(), "the reason was shown from the start");
 }
 
 /// Proposes the text of `a.txt` for `b.txt`.
@@ -110,9 +110,9 @@ fn propose_move(desk: &mut Desk) -> RequestId {
     let agent = desk.attach("agent");
     let mut request = OpenDiff::new(desk.path("b.txt"), "new\n", "tab");
     request.old_file_path = desk.path("a.txt");
-    let asked = desk.call(agent, &request);
+    let id = desk.call(agent, &request);
     desk.wait(500);
-    asked
+    id
 }
 
 #[test]
@@ -132,7 +132,7 @@ fn new_path_is_not_written_over_unseen() {
             desk.keys("x");
             desk.wait(3000);
         }
-        let asked = propose_move(&mut desk);
+        let id = propose_move(&mut desk);
         if let Some(bytes) = bytes {
             desk.shows("the file was ");
             assert!(!desk.screen().contains("the new path"), "{name}");
@@ -142,11 +142,11 @@ fn new_path_is_not_written_over_unseen() {
         desk.shows(note);
         desk.shows(if note.is_empty() { "" } else { "accepting overwrites " });
         desk.keys("a");
-        assert_eq!(desk.result(asked).is_some(), note.is_empty(), "{name}");
+        assert_eq!(desk.result(id).is_some(), note.is_empty(), "{name}");
         if !note.is_empty() {
             desk.shows("look at it, then press a again: b.txt has changed");
             desk.keys("a");
-            assert_eq!(desk.result(asked).unwrap(), ["FILE_SAVED", "new\n"], "{name}");
+            assert_eq!(desk.result(id).unwrap(), ["FILE_SAVED", "new\n"], "{name}");
         }
         // The unsaved text gives way to the accepted one.
         desk.write("b.txt", "new\n");
@@ -158,8 +158,8 @@ fn new_path_is_not_written_over_unseen() {
 #[test]
 fn known_file_at_new_path_is_accepted() {
     let mut desk = Desk::new(&[("a.txt", "one\n"), ("b.txt", "other\n")]);
-    let asked = propose_move(&mut desk);
+    let id = propose_move(&mut desk);
     desk.shows("the new path has a file; accepting overwrites it");
     desk.keys("a");
-    assert!(desk.result(asked).is_some(), "the note was there from the start");
+    assert!(desk.result(id).is_some(), "the note was there from the start");
 }

@@ -7,10 +7,10 @@ use std::collections::BTreeMap;
 
 /// Returns the text of the prompt, or the message of the error.
 fn prompt(desk: &mut Desk, agent: usize, focus: &str) -> String {
-    let asked = GetPrompt::new("review").argument("focus", focus);
-    let id = desk.agents[agent].1.get_prompt(&asked).unwrap().id();
+    let id = GetPrompt::new("review").argument("focus", focus);
+    let id = desk.agents[agent].1.get_prompt(&id).unwrap().id();
     desk.turn();
-    let outcome = desk.heard.iter().find_map(|(_, event)| match event {
+    let outcome = desk.received.iter().find_map(|(_, event)| match event {
         ClientEvent::Outcome { request, outcome } if *request == id => Some(outcome),
         _ => None,
     });
@@ -55,7 +55,7 @@ fn question_is_answered_each_time() {
     ];
     for (answer, shown) in answers {
         desk.keys("\x1baWhich branch?\r");
-        let form = desk.heard.iter().rev().find_map(|(_, event)| match event {
+        let form = desk.received.iter().rev().find_map(|(_, event)| match event {
             ClientEvent::Form { call, form } => Some((*call, form.message.clone())),
             _ => None,
         });

@@ -109,8 +109,8 @@ fn quit_asks_again_after_new_changes() {
     desk.call(agent, &proposal);
     desk.recover();
     assert_eq!((desk.read("a.txt").as_str(), desk.app.quitting), ("xalpha\n", Quitting::No));
-    let asked = desk.app.model.message.as_ref().map(|message| message.text.as_str());
-    assert_eq!(asked, Some("^Q again ends the editor; not saved: a.txt"));
+    let id = desk.app.model.message.as_ref().map(|message| message.text.as_str());
+    assert_eq!(id, Some("^Q again ends the editor; not saved: a.txt"));
 }
 
 #[test]

@@ -92,7 +92,7 @@ fn each_review_obeys_the_laws() {
         for (name, steps, answer) in FLOWS {
             let mut desk = Desk::new(&[("src/a.rs", &text("old"))]);
             desk.app.resize(size);
-            let asked = propose(&mut desk, "src/a.rs", &text("new"));
+            let id = propose(&mut desk, "src/a.rs", &text("new"));
             desk.keys(view);
             for (at, (keys, shown)) in steps.iter().enumerate() {
                 let name = format!("{name}, step {at}, {size:?} {view}");
@@ -107,7 +107,7 @@ fn each_review_obeys_the_laws() {
                     assert!(screen.contains(text), "{name}: {text:?} is not on the screen:\n{screen}");
                 }
             }
-            let found = desk.result(asked);
+            let found = desk.result(id);
             let found = found.as_ref().and_then(|texts| texts.first()).map(String::as_str);
             assert_eq!(found, answer, "{name} {size:?} {view}");
         }

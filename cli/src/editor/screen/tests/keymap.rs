@@ -41,10 +41,10 @@ fn changed_keys_decide_about_proposals() {
     ];
     for (name, keys, answer) in rows {
         let mut desk = desk(CHANGED);
-        let asked = propose(&mut desk, "a.txt", "one\n2\n");
+        let id = propose(&mut desk, "a.txt", "one\n2\n");
         desk.shows(" Z accept  - reject  e edit");
         desk.keys(keys);
-        let found = desk.result(asked);
+        let found = desk.result(id);
         assert_eq!(found.as_ref().and_then(|texts| texts.first()).map(String::as_str), answer, "{name}");
         if answer.is_none() {
             desk.shows("Alt+Q ends the editor, F2 lists keys");

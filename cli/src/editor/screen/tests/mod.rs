@@ -51,7 +51,7 @@ struct Desk {
     app: App,
     server: Server,
     agents: Vec<(ConnId, Client)>,
-    heard: Vec<(usize, ClientEvent)>,
+    received: Vec<(usize, ClientEvent)>,
     now: Time,
     /// Makes the disk continue when it is dropped.
     hanging: Option<Sender<()>>,
@@ -84,8 +84,15 @@ impl Desk {
         let mut app = App::new(folders, on_diff, || {}).unwrap();
         app.resize((80, 24));
         app.model.shell = Shell::Posix;
-        let mut desk =
-            Self { root, app, server, agents: Vec::new(), heard: Vec::new(), now: Time::ZERO, hanging: None };
+        let mut desk = Self {
+            root,
+            app,
+            server,
+            agents: Vec::new(),
+            received: Vec::new(),
+            now: Time::ZERO,
+            hanging: None,
+        };
         desk.turn();
         desk
     }
@@ -114,7 +121,7 @@ impl Desk {
             self.app.settle(&mut self.server, self.now);
             for (at, (conn, client)) in self.agents.iter_mut().enumerate() {
                 let passed = pass(client, self.now, usize::MAX);
-                self.heard.extend(passed.events.into_iter().map(|event| (at, event)));
+                self.received.extend(passed.events.into_iter().map(|event| (at, event)));
                 for (_, bytes) in passed.written {
                     self.server.feed(self.now, *conn, &bytes);
                     moved = true;
@@ -195,15 +202,15 @@ impl Desk {
     }
 
     fn call(&mut self, agent: usize, request: &impl ToolArguments) -> RequestId {
-        let asked = self.agents[agent].1.call_tool(request).unwrap().id();
+        let id = self.agents[agent].1.call_tool(request).unwrap().id();
         self.turn();
-        asked
+        id
     }
 
     /// Returns the texts of the result of a call, if the result has arrived.
-    fn result(&self, asked: RequestId) -> Option<Vec<String>> {
-        self.heard.iter().find_map(|(_, event)| match event {
-            ClientEvent::Outcome { request, outcome: Outcome::Result(result) } if *request == asked => {
+    fn result(&self, id: RequestId) -> Option<Vec<String>> {
+        self.received.iter().find_map(|(_, event)| match event {
+            ClientEvent::Outcome { request, outcome: Outcome::Result(result) } if *request == id => {
                 Some(ToolResult::read(result).unwrap().texts().map(Into::into).collect())
             }
             _ => None,
@@ -212,8 +219,8 @@ impl Desk {
 
     /// Calls a tool that answers at once. Returns the texts of its result.
     fn ask(&mut self, agent: usize, request: &impl ToolArguments) -> String {
-        let asked = self.call(agent, request);
-        self.result(asked).unwrap_or_default().join("|")
+        let id = self.call(agent, request);
+        self.result(id).unwrap_or_default().join("|")
     }
 
     fn frame(&mut self) -> Frame {

@@ -39,8 +39,8 @@ fn proposal_is_accepted_rejected_and_edited() {
         ),
         ("edited and rejected", &["e", "x", "\x13", "r"], &["DIFF_REJECTED", "tab a.txt"], "rejected a.txt"),
     ];
-    for (name, keys, answer, said) in cases {
-        let asked = desk.call(agent, &request);
+    for (name, keys, answer, text) in cases {
+        let id = desk.call(agent, &request);
         desk.shows("✻ claude-code 2.1 proposes a.txt  +1 −1");
         desk.assert_ink("- two", Ink::Removed);
         desk.assert_ink("+ 2", Ink::Added);
@@ -48,8 +48,8 @@ fn proposal_is_accepted_rejected_and_edited() {
         for key in *keys {
             desk.keys(key);
         }
-        assert_eq!(desk.result(asked).unwrap_or_default(), *answer, "{name}");
-        desk.shows(said);
+        assert_eq!(desk.result(id).unwrap_or_default(), *answer, "{name}");
+        desk.shows(text);
         desk.shows("No file is open");
         assert_eq!(desk.read("a.txt"), OLD, "{name}: the agent writes, not we");
         assert_eq!(desk.ask(agent, &CloseTab::new("tab a.txt")), "TAB_CLOSED");
@@ -109,19 +109,19 @@ fn typing_person_is_not_interrupted() {
     let agent = desk.attach("agent");
     desk.open("a.txt");
     desk.keys("x");
-    let asked = desk.call(agent, &diff(&desk, "b.txt", "new\n"));
+    let id = desk.call(agent, &diff(&desk, "b.txt", "new\n"));
     desk.shows("✻ 1 proposed change waits: b.txt");
     desk.keys("ar");
     desk.shows("xarone");
     let mut file = open(&desk, "b.txt");
     file.start_text = Some("b".into());
-    let said = desk.ask(agent, &file.clone());
-    assert!(said.contains("the user is typing"), "{said}");
+    let text = desk.ask(agent, &file.clone());
+    assert!(text.contains("the user is typing"), "{text}");
     desk.shows("xarone");
     desk.keys("\x1bOR");
     desk.shows("proposes b.txt");
     desk.keys("a");
-    assert!(desk.result(asked).is_some(), "a person who opens the proposal has seen it: no wait is needed");
+    assert!(desk.result(id).is_some(), "a person who opens the proposal has seen it: no wait is needed");
     desk.shows("xarone");
     desk.wait(3000);
     assert_eq!(desk.ask(agent, &file), format!("Opened file: {}", desk.path("b.txt")));
@@ -169,14 +169,14 @@ fn ended_proposal_leaves_with_its_reason() {
         (|desk, agent| drop(desk.ask(agent, &CloseAllDiffTabs)), "the agent closed all its proposals"),
         (leave, "the agent detached before your decision"),
     ];
-    for (end, said) in rows {
+    for (end, text) in rows {
         desk.call(agent, &diff(&desk, "a.txt", "new\n"));
         desk.shows("proposes a.txt");
         desk.wait(500);
         desk.keys("ex");
         end(&mut desk, agent);
-        let said = format!("{said}; your edit is lost: a.txt");
-        assert_eq!(desk.app.model.message.as_ref().map(|message| message.text.as_str()), Some(said.as_str()));
+        let text = format!("{text}; your edit is lost: a.txt");
+        assert_eq!(desk.app.model.message.as_ref().map(|message| message.text.as_str()), Some(text.as_str()));
         desk.keys("y");
         desk.shows("No file is open");
     }
@@ -211,8 +211,8 @@ fn on_diff_option_decides_without_person() {
     for (on_diff, answer) in [(OnDiff::Accept, "FILE_SAVED"), (OnDiff::Reject, "DIFF_REJECTED")] {
         let mut desk = Desk::with(&[("a.txt", OLD)], on_diff);
         let agent = desk.attach("agent");
-        let asked = desk.call(agent, &diff(&desk, "a.txt", "new\n"));
-        assert_eq!(desk.result(asked).unwrap()[0], answer);
+        let id = desk.call(agent, &diff(&desk, "a.txt", "new\n"));
+        assert_eq!(desk.result(id).unwrap()[0], answer);
         desk.shows("a.txt");
         assert!(desk.app.model.proposals.is_empty());
     }

@@ -11,9 +11,9 @@ const LONG: &str = "a line of text that is rather long and goes on to column nin
 pub(super) fn propose(desk: &mut Desk, name: &str, contents: &str) -> RequestId {
     let agent = if desk.agents.is_empty() { desk.attach("agent") } else { 0 };
     let request = OpenDiff::new(desk.path(name), contents, format!("tab {name}"));
-    let asked = desk.call(agent, &request);
+    let id = desk.call(agent, &request);
     desk.wait(500);
-    asked
+    id
 }
 
 /// Returns the emphasized text with this ink, row by row.
@@ -53,7 +53,7 @@ fn warning_goes_when_its_reason_goes() {
         desk.open("a.txt");
         desk.keys("x");
         desk.wait(3000);
-        let asked = propose(&mut desk, "a.txt", "new\n");
+        let id = propose(&mut desk, "a.txt", "new\n");
         desk.shows("unsaved changes here");
         desk.shows("- xone");
         desk.keys("\x1b");
@@ -62,7 +62,7 @@ fn warning_goes_when_its_reason_goes() {
         let screen = desk.screen();
         assert!(!screen.contains("unsaved changes here"), "{name}:\n{screen}");
         desk.shows(if name == "undone" { "- one" } else { "- xone" });
-        assert_eq!(desk.result(asked), None, "{name}");
+        assert_eq!(desk.result(id), None, "{name}");
     }
 }
 
@@ -70,7 +70,7 @@ fn warning_goes_when_its_reason_goes() {
 fn later_edit_is_shown_before_acceptance() {
     let mut desk = Desk::new(&[("a.txt", "one\ntwo\nthree\n")]);
     desk.open("a.txt");
-    let asked = propose(&mut desk, "a.txt", "one\ntwo\n3\n");
+    let id = propose(&mut desk, "a.txt", "one\ntwo\n3\n");
     assert!(!desk.screen().contains("unsaved changes here"));
     desk.keys("\x1b");
     desk.keys("x");
@@ -78,22 +78,22 @@ fn later_edit_is_shown_before_acceptance() {
     desk.shows("unsaved changes here");
     desk.shows("- xone");
     desk.keys("a");
-    assert_eq!(desk.result(asked), None, "the first key shows the conflict");
+    assert_eq!(desk.result(id), None, "the first key shows the conflict");
     desk.shows("press a again");
     desk.keys("a");
-    assert_eq!(desk.result(asked).unwrap(), ["FILE_SAVED", "one\ntwo\n3\n"]);
+    assert_eq!(desk.result(id).unwrap(), ["FILE_SAVED", "one\ntwo\n3\n"]);
 }
 
 #[test]
 fn change_on_disk_is_found_at_acceptance() {
     let mut desk = Desk::new(&[("a.txt", "one\n")]);
-    let asked = propose(&mut desk, "a.txt", "new\n");
+    let id = propose(&mut desk, "a.txt", "new\n");
     desk.write("a.txt", "of another program\n");
     desk.keys("a");
-    assert_eq!(desk.result(asked), None, "the disk has another text");
+    assert_eq!(desk.result(id), None, "the disk has another text");
     desk.shows("- of another program");
     desk.keys("a");
-    assert!(desk.result(asked).is_some());
+    assert!(desk.result(id).is_some());
 }
 
 /// Ten lines. The proposal changes the second and the eighth.
@@ -117,55 +117,55 @@ fn changes_are_decided_one_by_one() {
         ("rejected as a whole", "xr", "✓ 0 ✗ 1 of 2", rejected.clone(), "rejected a.txt"),
         ("rejected after an acceptance", "yrr", "✓ 1 ✗ 0 of 2", rejected, "rejected a.txt"),
     ];
-    for (name, keys, counts, answer, said) in rows {
+    for (name, keys, counts, answer, text) in rows {
         let mut desk = Desk::new(&[("a.txt", TEN)]);
-        let asked = propose(&mut desk, "a.txt", TWO_CHANGES);
+        let id = propose(&mut desk, "a.txt", TWO_CHANGES);
         let last = keys.trim_end_matches(['a', 'r']);
         desk.keys(last);
         desk.shows(counts);
-        assert_eq!(desk.result(asked), None, "{name}");
+        assert_eq!(desk.result(id), None, "{name}");
         let deciding = keys.strip_prefix(last).unwrap();
         desk.keys(if deciding.is_empty() { "a" } else { deciding });
-        assert_eq!(desk.result(asked).unwrap_or_default(), *answer, "{name}");
-        desk.shows(said);
+        assert_eq!(desk.result(id).unwrap_or_default(), *answer, "{name}");
+        desk.shows(text);
     }
 }
 
 #[test]
 fn rejection_of_accepted_changes_asks_again() {
     let mut desk = Desk::new(&[("a.txt", TEN)]);
-    let asked = propose(&mut desk, "a.txt", TWO_CHANGES);
+    let id = propose(&mut desk, "a.txt", TWO_CHANGES);
     desk.keys("yr");
     desk.shows("r again rejects all: 1 of 2 changes are accepted");
     desk.keys("nr");
-    assert_eq!(desk.result(asked), None, "another key comes in between");
+    assert_eq!(desk.result(id), None, "another key comes in between");
 }
 
 #[test]
 fn rejected_change_is_not_in_the_edit() {
     let mut desk = Desk::new(&[("a.txt", TEN)]);
-    let asked = propose(&mut desk, "a.txt", TWO_CHANGES);
+    let id = propose(&mut desk, "a.txt", TWO_CHANGES);
     desk.keys("xe");
     desk.shows("   2  2\n");
     desk.keys("!");
     desk.keys("\x1b");
     desk.shows("+ !acht");
     desk.keys("a");
-    assert_eq!(desk.result(asked).unwrap()[1], "1\n2\n3\n4\n5\n6\n7\n!acht\n9\n10\n");
+    assert_eq!(desk.result(id).unwrap()[1], "1\n2\n3\n4\n5\n6\n7\n!acht\n9\n10\n");
 }
 
 #[test]
 fn edit_without_change_keeps_verdicts() {
     for (name, keys) in [("nothing typed", ""), ("undone", "!\x1a"), ("typed back", "!\x7f")] {
         let mut desk = Desk::new(&[("a.txt", TEN)]);
-        let asked = propose(&mut desk, "a.txt", TWO_CHANGES);
+        let id = propose(&mut desk, "a.txt", TWO_CHANGES);
         desk.keys(&format!("xe{keys}"));
         desk.keys("\x1b");
         let screen = desk.screen();
         assert!(screen.contains("✓ 0 ✗ 1 of 2"), "{name}:\n{screen}");
         desk.keys("a");
         desk.shows("accepted a.txt, 1 of 2 changes;");
-        assert_eq!(desk.result(asked).unwrap()[1], "1\n2\n3\n4\n5\n6\n7\nacht\n9\n10\n", "{name}");
+        assert_eq!(desk.result(id).unwrap()[1], "1\n2\n3\n4\n5\n6\n7\nacht\n9\n10\n", "{name}");
     }
 }
 
@@ -190,7 +190,7 @@ fn scrolling_takes_the_current_change_along() {
     };
     let mut desk = Desk::new(&[("a.txt", &lines("old"))]);
     desk.app.resize((80, 9));
-    let asked = propose(&mut desk, "a.txt", &lines("new"));
+    let id = propose(&mut desk, "a.txt", &lines("new"));
     assert_eq!(desk.app.model.proposals[0].hunk, 0);
     // The last change is visible now, and the key decides about what is visible.
     desk.keys("\x1b[6~\x1b[6~\x1b[6~\x1b[6~\x1b[6~x");
@@ -199,7 +199,7 @@ fn scrolling_takes_the_current_change_along() {
     let text = lines("new");
     let (before, after) = text.rsplit_once("new").unwrap();
     let expected = format!("{before}old{after}");
-    assert_eq!(desk.result(asked).unwrap()[1], expected);
+    assert_eq!(desk.result(id).unwrap()[1], expected);
 }
 
 #[test]
@@ -208,10 +208,10 @@ fn unsaved_text_follows_the_accepted_proposal() {
     desk.open("a.txt");
     desk.keys("x");
     desk.wait(3000);
-    let asked = propose(&mut desk, "a.txt", TWO_CHANGES);
+    let id = propose(&mut desk, "a.txt", TWO_CHANGES);
     // The first change takes "x1" back, together with the change of the second line.
     desk.keys("aa");
-    assert!(desk.result(asked).is_some());
+    assert!(desk.result(id).is_some());
     desk.write("a.txt", TWO_CHANGES);
     desk.wait(1000);
     let document = desk.app.model.document().unwrap();
@@ -243,12 +243,12 @@ fn unsaved_text_follows_the_accepted_proposal() {
 #[test]
 fn acceptance_waits_for_the_disk() {
     let mut desk = Desk::new(&[("a.txt", TEN)]);
-    let asked = propose(&mut desk, "a.txt", TWO_CHANGES);
+    let id = propose(&mut desk, "a.txt", TWO_CHANGES);
     desk.hang();
     desk.keys("aa");
-    assert_eq!(desk.result(asked), None);
+    assert_eq!(desk.result(id), None);
     desk.keys("r");
-    assert_eq!(desk.result(asked).unwrap()[0], "DIFF_REJECTED", "a rejection needs no disk");
+    assert_eq!(desk.result(id).unwrap()[0], "DIFF_REJECTED", "a rejection needs no disk");
     desk.recover();
     desk.shows("No file is open");
 }
@@ -256,11 +256,11 @@ fn acceptance_waits_for_the_disk() {
 #[test]
 fn edit_during_the_look_is_not_accepted() {
     let mut desk = Desk::new(&[("a.txt", TEN)]);
-    let asked = propose(&mut desk, "a.txt", TWO_CHANGES);
+    let id = propose(&mut desk, "a.txt", TWO_CHANGES);
     desk.hang();
     desk.keys("ae!");
     desk.recover();
-    assert_eq!(desk.result(asked), None);
+    assert_eq!(desk.result(id), None);
     desk.shows("!zwei");
 }
 
@@ -268,15 +268,15 @@ fn edit_during_the_look_is_not_accepted() {
 fn change_on_disk_of_open_file_is_found_at_acceptance() {
     let mut desk = Desk::new(&[("a.txt", TEN)]);
     desk.open("a.txt");
-    let asked = propose(&mut desk, "a.txt", TWO_CHANGES);
+    let id = propose(&mut desk, "a.txt", TWO_CHANGES);
     for text in ["another\n", "a third text\n"] {
         desk.write("a.txt", text);
         desk.keys("a");
-        assert_eq!(desk.result(asked), None, "{text}");
+        assert_eq!(desk.result(id), None, "{text}");
         desk.shows(format!("- {text}").trim_end());
     }
     desk.keys("a");
-    assert!(desk.result(asked).is_some());
+    assert!(desk.result(id).is_some());
 }
 
 #[test]
@@ -293,11 +293,11 @@ fn edit_begins_at_the_current_change() {
 #[test]
 fn edited_away_change_is_not_current() {
     let mut desk = Desk::new(&[("a.txt", TEN)]);
-    let asked = propose(&mut desk, "a.txt", TWO_CHANGES);
+    let id = propose(&mut desk, "a.txt", TWO_CHANGES);
     desk.keys("ne\x1b[3~\x1b[3~\x1b[3~\x1b[3~8\x13");
     desk.shows("+1 −1  edited");
     desk.keys("xa");
-    assert_eq!(desk.result(asked).unwrap()[0], "DIFF_REJECTED", "the one change left was rejected");
+    assert_eq!(desk.result(id).unwrap()[0], "DIFF_REJECTED", "the one change left was rejected");
 }
 
 #[test]

@@ -86,8 +86,8 @@ fn found_text_is_the_selection_of_agents() {
     let agent = desk.attach("claude-code");
     desk.keys(&format!("{FIND}two{DOWN}\r"));
     assert_eq!(selected(&desk), (8, "Two"));
-    let heard = desk.ask(agent, &GetCurrentSelection);
-    assert!(heard.contains("Two"), "{heard}");
+    let received = desk.ask(agent, &GetCurrentSelection);
+    assert!(received.contains("Two"), "{received}");
     // The next search begins with the selected text.
     desk.keys(FIND);
     desk.shows("find: Two");
