@@ -1,4 +1,4 @@
-//! Sequences of calls of the functions of C, with an agent, and with connections of strangers.
+//! Sequences of calls of the C functions, with an agent, and with connections that never authenticate.
 
 #[path = "../../tests/lab/capi/functions.rs"]
 mod functions;
@@ -47,7 +47,7 @@ const COMMANDS: &[&CStr] = &[
     cr#"{"cmd":"answer","call":2,"verdict":"reject"}"#,
 ];
 
-/// Checks that no function panics, that lent texts stay until the next event, that no call has the number of another,
+/// Checks that no function panics, that lent texts stay valid until the next event, that no two calls share a number,
 /// and that each call is answered once or ends once.
 pub fn capi_calls(data: &[u8]) {
     // SAFETY: the text lives, and NULL stands for no room.
@@ -212,7 +212,7 @@ impl Run<'_> {
         kind
     }
 
-    /// Takes note of the result of an answer, which only an open call has.
+    /// Checks the result of an answer, which only an open call can have.
     fn answer(&mut self, call: i64, done: i64) {
         assert_ne!(done, PANIC);
         if done >= 0 {
@@ -222,12 +222,12 @@ impl Run<'_> {
         }
     }
 
-    /// Takes note of the result of a command `respond`, which ends an open call also if it cannot be used.
+    /// Checks the result of a command `respond`. It ends an open call even if it cannot be used.
     fn respond(&mut self, call: i64, done: i64, was_open: bool) {
         if done == INVALID && was_open && !self.is_open(call) {
             assert!(self.answered.insert(call), "{call} was answered twice");
         } else if done == INVALID && was_open {
-            // Only a diff has another command. Its event can be still to come.
+            // Only a diff has another command. Its event may be still to come.
             assert!(
                 self.diffs.contains(&call) || !self.given.contains(&call),
                 "{call} waits for its deadline"
@@ -275,12 +275,12 @@ impl Run<'_> {
     fn ask(&mut self, what: u8) {
         let Some(agent) = &mut self.agent else { return };
         let client = &mut agent.client;
-        let asked = match what {
-            0 | 1 => client.call_tool(&OpenDiff::new("/w/a", "text\0", "t")).map(|asked| asked.id()),
+        let request = match what {
+            0 | 1 => client.call_tool(&OpenDiff::new("/w/a", "text\0", "t")).map(|request| request.id()),
             2 | 3 => {
-                client.call_tool(&GetDiagnostics::new(Some("file:///w/a".into()))).map(|asked| asked.id())
+                client.call_tool(&GetDiagnostics::new(Some("file:///w/a".into()))).map(|request| request.id())
             }
-            4 | 5 => client.call_tool(&GetOpenEditors).map(|asked| asked.id()),
+            4 | 5 => client.call_tool(&GetOpenEditors).map(|request| request.id()),
             _ => {
                 if let Some(last) = agent.requests.pop() {
                     client.cancel(last, None);
@@ -288,7 +288,7 @@ impl Run<'_> {
                 return;
             }
         };
-        agent.requests.extend(asked);
+        agent.requests.extend(request);
     }
 
     /// Moves bytes in both directions once, and takes a turn.
@@ -301,8 +301,8 @@ impl Run<'_> {
     fn feed_editor(&mut self) {
         let Some(Agent { conn, client, .. }) = &mut self.agent else { return };
         if unsafe { idemcp_wants_input(self.ed, *conn) } {
-            let said = pass(client, Time::ZERO, usize::MAX).written_bytes();
-            unsafe { idemcp_feed(self.ed, *conn, said.as_ptr(), said.len()) };
+            let bytes = pass(client, Time::ZERO, usize::MAX).written_bytes();
+            unsafe { idemcp_feed(self.ed, *conn, bytes.as_ptr(), bytes.len()) };
         }
     }
 
@@ -319,7 +319,7 @@ impl Run<'_> {
             {
                 client.feed(Time::ZERO, unsafe { slice::from_raw_parts(bytes, len) });
                 unsafe { idemcp_written(self.ed, of, len) };
-                // What it says goes with the next exchange.
+                // What it sends goes with the next exchange.
                 pass(client, Time::ZERO, 0);
             }
         }
@@ -342,7 +342,7 @@ impl Run<'_> {
         for conn in 0..=self.conns.max(1) {
             self.lose(conn);
         }
-        // It is over once the last event was taken and the last socket was closed, whatever comes first.
+        // It is over once the last event is taken and the last socket is closed, in either order.
         for _ in 0..2 {
             while self.next() != 0 {}
             self.feed_agent();

@@ -1,4 +1,4 @@
-//! The lines of an editor in another language: the configuration, and then commands and acts of an agent.
+//! The lines of an editor in another language: the configuration, then commands and what an agent does.
 
 use ide_mcp::ide::discovery::AuthToken;
 use ide_mcp::ide::tool::{GetDiagnostics, GetOpenEditors, OpenDiff};
@@ -13,11 +13,11 @@ use std::time::Duration;
 
 const CONFIG: &str = r#"{"name":"E","folders":["/w"],"port":1,"token":"0123456789abcdef","tools":["openDiff","getDiagnostics","getOpenEditors"],"prompts":[{"name":"p"}],"resources":[{"uri":"n://1"}]}"#;
 
-/// Checks that no line panics, that each command has no or one error with its number, that each event has the
+/// Checks that no line panics, that each command has at most one error with its number, that each event has the
 /// members of its row, and that each call ends once.
 ///
-/// The first line is a configuration, or else the target has its own. A later line is a command, or, with `!` at
-/// its front, acts of an agent, one for each byte.
+/// The first line is a configuration, or else the target uses its own. A later line is a command, or, if it starts
+/// with `!`, actions of an agent, one per byte.
 pub fn command_lines(data: &[u8]) {
     let mut lines = data.split(|byte| *byte == b'\n');
     let first = lines.next().and_then(|line| std::str::from_utf8(line).ok()).unwrap_or_default();
@@ -111,14 +111,14 @@ impl Run {
         }
         if let Some(agent) = &mut self.agent {
             let client = &mut agent.client;
-            let asked = match act {
-                b'd' => client.call_tool(&OpenDiff::new("/w/a", "text", "t")).map(|asked| asked.id()),
-                b'o' => client.call_tool(&GetOpenEditors).map(|asked| asked.id()),
-                b'g' => {
-                    client.call_tool(&GetDiagnostics::new(Some("file:///w/a".into()))).map(|asked| asked.id())
-                }
-                b'p' => client.get_prompt(&GetPrompt::new("p")).map(|asked| asked.id()),
-                b'r' => client.read_resource(&ReadResource::new("n://1")).map(|asked| asked.id()),
+            let request = match act {
+                b'd' => client.call_tool(&OpenDiff::new("/w/a", "text", "t")).map(|request| request.id()),
+                b'o' => client.call_tool(&GetOpenEditors).map(|request| request.id()),
+                b'g' => client
+                    .call_tool(&GetDiagnostics::new(Some("file:///w/a".into())))
+                    .map(|request| request.id()),
+                b'p' => client.get_prompt(&GetPrompt::new("p")).map(|request| request.id()),
+                b'r' => client.read_resource(&ReadResource::new("n://1")).map(|request| request.id()),
                 b'x' => {
                     if let Some(last) = agent.requests.pop() {
                         client.cancel(last, None);
@@ -127,7 +127,7 @@ impl Run {
                 }
                 _ => return self.settle(None),
             };
-            agent.requests.extend(asked);
+            agent.requests.extend(request);
         }
         self.settle(None);
     }
@@ -137,9 +137,9 @@ impl Run {
         loop {
             let mut is_idle = true;
             if let Some(agent) = &mut self.agent {
-                let said = pass(&mut agent.client, self.now, usize::MAX).written_bytes();
-                self.editor.feed(self.now, agent.conn, &said);
-                is_idle = said.is_empty();
+                let bytes = pass(&mut agent.client, self.now, usize::MAX).written_bytes();
+                self.editor.feed(self.now, agent.conn, &bytes);
+                is_idle = bytes.is_empty();
             }
             loop {
                 match self.editor.poll(self.now) {

@@ -7,8 +7,8 @@ use std::path::Path;
 /// A seed: its name, or an empty text, and its bytes.
 type Seed = (String, Vec<u8>);
 
-/// Runs a target on each of its seeds; `fuzz` is the folder of that name. Panics with the seeds on which the target
-/// panics, with the line that is no seed, or if there are so few seeds that some must have been lost.
+/// Runs a target on each of its seeds; `fuzz` is the folder of that name. Panics with the seeds that the target
+/// panics on, with a line that is not a seed, or if there are so few seeds that some must have been lost.
 pub fn replay(fuzz: &Path, name: &str, target: fn(&[u8])) {
     let path = fuzz.join("seeds").join(format!("{name}.txt"));
     let text = std::fs::read_to_string(&path).map_err(|error| error.to_string());

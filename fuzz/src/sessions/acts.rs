@@ -1,8 +1,7 @@
-//! The operations of an application on a session of either role, and the messages of a peer that
-//! have an effect on it.
+//! What an application does with a session of either role, and the messages of a peer that change something.
 
-use super::books::{Books, WATCHED};
-use super::roles::{Any, Session, told};
+use super::oracle::{Oracle, WATCHED};
+use super::roles::{Any, Session, check_error_text};
 use crate::model::{FORM_ANSWERS, SERVED, is_served};
 use ide_mcp::Keepalive;
 use ide_mcp::Time;
@@ -47,8 +46,8 @@ pub enum What {
     Unwritable,
 }
 
-/// A message of a peer in either role that has an effect. The peer uses few ids of its own; the ids
-/// of our requests are counted back from the last one.
+/// A message of a peer in either role that changes something. The peer uses few ids of its own; the ids of our
+/// requests count back from the last one.
 #[derive(Arbitrary, Debug)]
 pub enum Peer {
     Batch(Said, Said),
@@ -62,8 +61,7 @@ pub enum Peer {
     /// A response: the request, counted back, and true if the response is an error.
     Answer(u8, bool),
     Error,
-    /// A request that a session of this role serves itself, or seldom one of the other role: its id, and
-    /// its row.
+    /// A request that a session of this role serves itself, or rarely one of the other role: its id, and its row.
     Serve(u8, u8),
     /// An answer to a form: the form, counted back, and the row of the answer.
     AnswerForm(u8, u8),
@@ -113,8 +111,7 @@ impl Habits {
     }
 }
 
-/// Returns a random script of `steps` acts. `is_wanted` accepts or rejects each act, whose number
-/// it receives.
+/// Returns a random script of `steps` acts. `is_wanted` gets each act and its number, and decides whether to keep it.
 pub fn random_script<A>(
     random: &mut Random,
     steps: usize,
@@ -136,8 +133,7 @@ where
 }
 
 impl Do {
-    /// Returns true if a random script has this operation: few scripts end early, and many report
-    /// progress.
+    /// Whether a random script keeps this operation: few scripts should end early, and many should report progress.
     pub fn is_wanted(&self, random: &mut Random) -> bool {
         match self {
             Self::End(_) => random.one_in(8),
@@ -156,7 +152,7 @@ impl Peer {
     }
 }
 
-impl<S: Session + Debug> Books<S> {
+impl<S: Session + Debug> Oracle<S> {
     /// Performs an operation of the application.
     pub fn play(&mut self, act: &Do) {
         match act {
@@ -179,7 +175,7 @@ impl<S: Session + Debug> Books<S> {
             Do::FailWith(which) => {
                 let mut error = ErrorObject::new(-1, "no");
                 error.data = serde_json::from_str("[1]").ok();
-                told(&error);
+                check_error_text(&error);
                 self.answer(*which, true, |session, call, out| {
                     let failed = session.fail(call, error, out);
                     assert!(failed.is_err() || out.sent.concat().contains(r#""data":[1]"#));
@@ -234,44 +230,44 @@ impl<S: Session + Debug> Books<S> {
         ];
         match act {
             Peer::Batch(one, other) => {
-                self.hear(&format!("[{},{}]", one.text(), other.text()));
+                self.receive(&format!("[{},{}]", one.text(), other.text()));
             }
             Peer::Ask(id, method, is_watched) => {
                 let id = IDS[usize::from(*id) % IDS.len()];
                 let method = METHODS[usize::from(*method) % METHODS.len()];
                 let params = if *is_watched { format!(r#","params":{WATCHED}"#) } else { String::new() };
-                self.hear(&format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"{method}"{params}}}"#));
+                self.receive(&format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"{method}"{params}}}"#));
             }
             Peer::List(id, is_cursor) => {
                 let id = id % 8;
                 let cursor = if *is_cursor { "\"c\"" } else { "null" };
-                self.hear(&format!(
+                self.receive(&format!(
                     r#"{{"jsonrpc":"2.0","id":{id},"method":"tools/list","params":{{"cursor":{cursor}}}}}"#
                 ));
             }
             Peer::Call(id, is_bare) => {
                 let id = id % 4;
                 let arguments = if *is_bare { "" } else { r#","arguments" : {}"# };
-                self.hear(&format!(
+                self.receive(&format!(
                     r#"{{"jsonrpc":"2.0","id":{id},"method":"tools/call","params":{{"name":"never"{arguments},"_meta":{{"progressToken":"w"}}}}}}"#
                 ));
             }
             Peer::Cancel(id) => {
                 let (is_used_again, open) = (id & 0xc0 == 0xc0, self.open_id(*id).filter(|_| id & 0x80 != 0));
                 let id = open.unwrap_or_else(|| IDS[usize::from(*id) % IDS.len()].into());
-                self.hear(&format!(
+                self.receive(&format!(
                     r#"{{"jsonrpc":"2.0","method":"notifications/cancelled","params":{{"requestId":{id}}}}}"#
                 ));
                 if is_used_again {
                     let call = r#""method":"tools/call","params":{"name":"never"}"#;
-                    self.hear(&format!(r#"{{"jsonrpc":"2.0","id":{id},{call}}}"#));
+                    self.receive(&format!(r#"{{"jsonrpc":"2.0","id":{id},{call}}}"#));
                 }
             }
             Peer::Progress(back, to) => {
                 let watched = self.watched(*back).filter(|_| back & 0x80 != 0);
                 let id = watched.unwrap_or_else(|| self.back(*back));
                 for _ in 0..=to >> 7 {
-                    self.hear_progress(id, to % 4);
+                    self.receive_progress(id, to % 4);
                 }
             }
             Peer::Answer(back, is_error) => {
@@ -279,7 +275,7 @@ impl<S: Session + Debug> Books<S> {
                     true => (r#""error":{"code":7,"message":"","data":{}}"#, "Error"),
                     false => (r#""result":{}"#, "Result"),
                 };
-                self.hear_answer(self.back(*back), answer, kind);
+                self.receive_answer(self.back(*back), answer, kind);
             }
             Peer::Serve(id, row) => {
                 let own = SERVED.iter().filter(|row| is_served(S::IS_SERVER, row.method));
@@ -291,15 +287,15 @@ impl<S: Session + Debug> Books<S> {
                     format!(r#","params":{}"#, row.params)
                 };
                 let (id, method) = (id % 16, row.method);
-                self.hear(&format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"{method}"{params}}}"#));
+                self.receive(&format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"{method}"{params}}}"#));
             }
             Peer::AnswerForm(back, row) => {
                 let id = self.open_form().filter(|_| back & 0x80 != 0).unwrap_or_else(|| self.back(*back));
                 let (answer, _) = FORM_ANSWERS[usize::from(*row) % FORM_ANSWERS.len()];
-                self.hear_answer(id, &format!(r#""result":{answer}"#), "Result");
+                self.receive_answer(id, &format!(r#""result":{answer}"#), "Result");
             }
             Peer::Error => {
-                self.hear(r#"{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":""}}"#);
+                self.receive(r#"{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":""}}"#);
             }
         }
     }
@@ -315,7 +311,7 @@ impl<S: Session + Debug> Books<S> {
             session.set_call_timeout(call, Timeout::Never),
         ];
         assert_eq!(refused, [Err(NotAnswered::Unknown); 4]);
-        told(&NotAnswered::Unknown);
+        check_error_text(&NotAnswered::Unknown);
         assert!(!session.is_open(call) && !session.cancel(request, None, out));
         assert!(out.take().is_empty());
         self.hit("refused Unknown");

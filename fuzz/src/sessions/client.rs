@@ -2,7 +2,7 @@
 //! the clock, in any order.
 
 use super::acts::{Do, Habits, Pace, Peer, What, random_script};
-use super::books::{self, Asks, Books, Hits};
+use super::oracle::{self, Hits, Oracle, RequestKind};
 use super::roles::Any;
 use crate::model::roots;
 use ide_mcp::mcp::{Client, ClientConfig, Implementation, List, ProtocolVersion, Timeout};
@@ -14,7 +14,7 @@ use std::time::Duration;
 
 #[derive(Arbitrary, Debug)]
 enum Act {
-    Hear(Said),
+    Receive(Said),
     /// A valid handshake.
     Open,
     Start,
@@ -60,9 +60,9 @@ enum Kind {
     Nothing,
 }
 
-/// Checks that every request of ours has one outcome and every request of the server one answer,
-/// that a request is cancelled at most once and the handshake never, that nothing grows without
-/// limit, and that nothing is sent after the end.
+/// Checks that every request of ours has one outcome and every request of the server one answer, that a request is
+/// cancelled at most once and the handshake never, that nothing grows without limit, and that nothing is sent after
+/// the end.
 pub fn client_script(data: &[u8]) -> Hits {
     let mut script = Unstructured::new(data);
     let mut run = Run::new(&Setup::default());
@@ -70,7 +70,7 @@ pub fn client_script(data: &[u8]) -> Hits {
         run.play(&act);
     }
     run.close();
-    run.books.hits
+    run.oracle.hits
 }
 
 /// Returns a random script. Most scripts open the session first, and few end it early.
@@ -89,7 +89,7 @@ pub fn random_client_script(random: &mut Random) -> Vec<u8> {
 }
 
 struct Run {
-    books: Books<Client>,
+    oracle: Oracle<Client>,
     /// True before the first step.
     fresh: bool,
     started: bool,
@@ -98,7 +98,7 @@ struct Run {
 impl Run {
     fn new(setup: &Setup) -> Self {
         let mut config = ClientConfig::new(Implementation::new("c", "1"));
-        // Small limits, which scripts reach.
+        // Limits small enough for scripts to reach.
         config.limits.requests = 4;
         (config.limits.open_calls, config.limits.faults) = (4, 3);
         (config.list_pages, config.list_bytes) = (3, 16);
@@ -109,7 +109,7 @@ impl Run {
         } else {
             (config.roots, config.elicitation) = (Some(roots(false).0), true);
         }
-        let known = books::Setup {
+        let known = oracle::Setup {
             limits: config.limits.clone(),
             keepalive: config.keepalive,
             forward: config.forward.clone(),
@@ -119,13 +119,13 @@ impl Run {
             serves: !setup.declares,
         };
         let client = Client::new(config, SessionId::new(1));
-        Self { books: Books::new(client, known), fresh: true, started: false }
+        Self { oracle: Oracle::new(client, known), fresh: true, started: false }
     }
 
     fn play(&mut self, act: &Act) {
-        let books = &mut self.books;
+        let oracle = &mut self.oracle;
         match act {
-            Act::Hear(said) => drop(books.hear(said.text())),
+            Act::Receive(message) => drop(oracle.receive(message.text())),
             Act::Open => self.open("2025-11-25"),
             Act::Start => self.start(),
             Act::Answer(id, kind) => {
@@ -135,25 +135,25 @@ impl Run {
                     Kind::Error => (r#""error":{"code":1,"message":"m"}"#, "Error"),
                     Kind::Nothing => (r#""result":{},"error":{"code":1,"message":"m"}"#, "Malformed"),
                 };
-                books.hear_answer((id % 16).into(), answer, kind);
+                oracle.receive_answer((id % 16).into(), answer, kind);
             }
-            Act::Wait(span) => books.tick(books.now.saturating_add(span.duration())),
-            Act::Due => books.tick(books.session.deadline().unwrap_or(books.now)),
-            Act::Poll => books.settle(),
-            Act::Ask(pace) => books.request("x/ask", Some(&Any::Value(json!({"a": 1}))), pace.timeout()),
-            Act::Call => books.ask(Timeout::Default, Asks::Any, |client, timeout, out| {
+            Act::Wait(span) => oracle.tick(oracle.now.saturating_add(span.duration())),
+            Act::Due => oracle.tick(oracle.session.deadline().unwrap_or(oracle.now)),
+            Act::Poll => oracle.settle(),
+            Act::Ask(pace) => oracle.request("x/ask", Some(&Any::Value(json!({"a": 1}))), pace.timeout()),
+            Act::Call => oracle.send_request(Timeout::Default, RequestKind::Any, |client, timeout, out| {
                 client.call_tool("t", &(), timeout, out)
             }),
             Act::List => {
-                books.ask(Timeout::Default, Asks::List, |client, _, out| {
+                oracle.send_request(Timeout::Default, RequestKind::List, |client, _, out| {
                     client.list(List::Tools, Timeout::Default, out)
                 });
             }
-            Act::Ping => books.request("ping", None, Timeout::Default),
-            Act::Cancel(which) => books.cancel(*which, None),
-            Act::Notify => books.notify(&Any::Value(json!({}))),
-            Act::Full(full) => books.out.full = *full,
-            Act::Close(0..=31) => books.end(),
+            Act::Ping => oracle.request("ping", None, Timeout::Default),
+            Act::Cancel(which) => oracle.cancel(*which, None),
+            Act::Notify => oracle.notify(&Any::Value(json!({}))),
+            Act::Full(full) => oracle.out.full = *full,
+            Act::Close(0..=31) => oracle.end(),
             Act::Close(_) => {}
             Act::With(setup) => {
                 if self.fresh {
@@ -161,15 +161,17 @@ impl Run {
                 }
             }
             Act::OpenAs(version) => self.open(VERSIONS[usize::from(*version) % VERSIONS.len()]),
-            Act::Do(act) => books.play(act),
-            Act::Peer(act) => books.play_peer(act),
+            Act::Do(act) => oracle.play(act),
+            Act::Peer(act) => oracle.play_peer(act),
             Act::Lists(list, pace) => {
                 let list = LISTS[usize::from(*list) % LISTS.len()];
-                books.ask(pace.timeout(), Asks::List, |client, timeout, out| client.list(list, timeout, out));
+                oracle.send_request(pace.timeout(), RequestKind::List, |client, timeout, out| {
+                    client.list(list, timeout, out)
+                });
             }
             Act::Page(back, items, next) => {
                 const NEXT: [&str; 5] = ["null", "\"a\"", "\"b\"", "\"c\"", "1"];
-                books.hear_page(books.back(*back), usize::from(items % 8), NEXT[usize::from(*next) % 5]);
+                oracle.receive_page(oracle.back(*back), usize::from(items % 8), NEXT[usize::from(*next) % 5]);
             }
             Act::CallWith(what) => {
                 let (arguments, is_good) = match what {
@@ -177,10 +179,10 @@ impl Run {
                     What::Array => (Any::Value(json!([1])), false),
                     What::Unwritable => (Any::Unwritable, false),
                 };
-                books.ask(Timeout::Never, Asks::Any, |client, timeout, out| {
-                    let asked = client.call_tool("t", &arguments, timeout, out);
-                    assert!(is_good || asked == Err(NotSent::Unserializable));
-                    asked
+                oracle.send_request(Timeout::Never, RequestKind::Any, |client, timeout, out| {
+                    let request = client.call_tool("t", &arguments, timeout, out);
+                    assert!(is_good || request == Err(NotSent::Unserializable));
+                    request
                 });
             }
             Act::Roots(is_other) => self.set_roots(*is_other),
@@ -190,40 +192,40 @@ impl Run {
 
     fn open(&mut self, version: &str) {
         self.start();
-        self.books.hear(&format!(
+        self.oracle.receive(&format!(
             r#"{{"jsonrpc":"2.0","id":1,"result":{{"protocolVersion":"{version}","capabilities":{{}},"instructions":"","serverInfo":{{"name":"n","version":"1"}}}}}}"#
         ));
-        let spoken = self.books.session.protocol_version().map(ProtocolVersion::as_str);
-        assert!(!self.books.session.is_ready() || spoken.is_some());
+        let spoken = self.oracle.session.protocol_version().map(ProtocolVersion::as_str);
+        assert!(!self.oracle.session.is_ready() || spoken.is_some());
     }
 
     fn set_roots(&mut self, is_other: bool) {
-        let Books { session: client, out, has_other_roots, .. } = &mut self.books;
+        let Oracle { session: client, out, has_other_roots, .. } = &mut self.oracle;
         let is_declared = client.roots().is_some();
         let (is_change, is_ready) = (is_declared && is_other != *has_other_roots, client.is_ready());
         let changed = client.set_roots(roots(is_other).0, out);
         assert_eq!(changed == Err(NotSent::Undeclared), !is_declared);
         assert!(!is_ready || out.full || !is_declared || changed == Ok(()), "{changed:?}");
-        let is_told = is_change && is_ready && changed.is_ok();
+        let is_reported = is_change && is_ready && changed.is_ok();
         *has_other_roots = if is_declared && changed.is_ok() { is_other } else { *has_other_roots };
         assert!(out.sent.iter().all(|text| text.contains(r#""notifications/roots/list_changed""#)));
-        assert_eq!(self.books.said(), usize::from(is_told));
+        assert_eq!(self.oracle.record_sent(), usize::from(is_reported));
     }
 
     fn start(&mut self) {
-        let Books { session: client, now, out, .. } = &mut self.books;
+        let Oracle { session: client, now, out, .. } = &mut self.oracle;
         let started = client.start(*now, out).is_ok();
         assert!(!started || !self.started, "it starts once");
         self.started |= started;
-        assert_eq!(self.books.said(), usize::from(started));
+        assert_eq!(self.oracle.record_sent(), usize::from(started));
     }
 
     fn close(&mut self) {
-        self.books.close();
-        let ends = self.books.ready + self.books.failed;
+        self.oracle.close();
+        let ends = self.oracle.ready + self.oracle.failed;
         assert_eq!(ends, usize::from(self.started), "the handshake ends once");
         self.start();
-        assert!(!self.books.session.is_ready());
+        assert!(!self.oracle.session.is_ready());
     }
 }
 

@@ -1,5 +1,4 @@
-//! The answers that a session has to send to its peer: one to each request, and none to anything
-//! else.
+//! The answers that a session must send to its peer: one to each request, and none to anything else.
 
 use crate::model::{self, Answer, Open};
 use ide_mcp::rpc::{Id, Message, SessionLimits, classify};
@@ -15,20 +14,19 @@ pub struct Ledger {
     open: Open<()>,
 }
 
-/// The effect of a received text.
+/// What a received text led to.
 #[derive(Debug, Default)]
-pub struct Heard {
+pub struct Effect {
     /// The ids of the requests in the text that were not answered at once, in order.
     pub open: Vec<String>,
     pub answers: Vec<Answer>,
 }
 
 impl Ledger {
-    /// Records a received text and `sent`, the messages that the session sent at once. Checks that
-    /// the session answered all requests that cannot be deferred, and nothing but requests. `batches`
-    /// is true if the version of MCP has batches.
-    pub fn heard(&mut self, text: &str, limits: &SessionLimits, batches: bool, sent: &[String]) -> Heard {
-        let (mut requests, at_once) = asked(text, limits, batches);
+    /// Records a received text and `sent`, what the session sent at once. Checks that it answered all requests that
+    /// cannot be deferred, and nothing but requests. `batches` is whether the version of MCP has batches.
+    pub fn received(&mut self, text: &str, limits: &SessionLimits, batches: bool, sent: &[String]) -> Effect {
+        let (mut requests, at_once) = requests_in(text, limits, batches);
         let answers: Vec<Answer> = sent.iter().flat_map(|message| answered(message)).collect();
         for id in &requests {
             self.open.ask(id, ());
@@ -37,17 +35,17 @@ impl Ledger {
             self.settle(id, text);
             // The session refuses the second of two requests with one id while the first is open.
             let refused = sent.iter().any(|message| message.contains("a request with this id is open"));
-            let same = |asked: &String| asked == id;
+            let same = |open: &String| open == id;
             let at = if refused { requests.iter().rposition(same) } else { requests.iter().position(same) };
             let at = at.unwrap_or_else(|| panic!("{text} provoked an answer to {id}"));
             requests.remove(at);
         }
         assert!(!at_once || requests.is_empty(), "{text} was not answered: {requests:?}");
-        Heard { open: requests, answers }
+        Effect { open: requests, answers }
     }
 
-    /// Records messages that the session sent without a received text as their cause.
-    pub fn said(&mut self, sent: &[String]) {
+    /// Records messages that no received text caused.
+    pub fn sent_unprompted(&mut self, sent: &[String]) {
         for message in sent {
             for answer in answered(message) {
                 self.settle(&answer.id, message);
@@ -55,7 +53,7 @@ impl Ledger {
         }
     }
 
-    /// Removes a request that ended without an answer, as an event reported.
+    /// Removes a request that ended without an answer, because an event said so.
     pub fn forgiven(&mut self, id: &str) {
         self.settle(id, "an event");
     }
@@ -70,8 +68,8 @@ impl Ledger {
     }
 }
 
-/// Returns the ids of the requests in a text, and true if they have to be answered at once.
-fn asked(text: &str, limits: &SessionLimits, batches: bool) -> (Vec<String>, bool) {
+/// Returns the ids of the requests in a text, and whether they must be answered at once.
+fn requests_in(text: &str, limits: &SessionLimits, batches: bool) -> (Vec<String>, bool) {
     let at_once = !matches!(classify(text, limits), Message::Request { .. } | Message::Batch(_));
     let ids = messages(text, limits, batches).into_iter().filter_map(|one| match classify(one, limits) {
         Message::Request { id, .. } | Message::Invalid { answer: Some((id, _)), .. } => Some(token(&id)),

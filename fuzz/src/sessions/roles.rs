@@ -1,4 +1,4 @@
-//! Sessions of both roles behind one trait: the operations of an application, and the events.
+//! Sessions of both roles behind one trait: what an application does with them, and the events.
 
 use ide_mcp::Time;
 use ide_mcp::mcp::{
@@ -13,7 +13,7 @@ use std::fmt::Debug;
 
 /// An event, in either role.
 #[derive(Debug)]
-pub enum Happened {
+pub enum Event {
     Ready,
     Failed(Failure),
     ToolsListed,
@@ -33,11 +33,11 @@ pub enum Happened {
     Notification,
 }
 
-/// Matches an event of a role: the arms of the role alone, and those of both.
-macro_rules! happened {
-    ($event:expr, $role:ident { $($own:pat => $happened:expr,)* }) => {
+/// Maps an event: the arms of one role, and those that both share.
+macro_rules! event {
+    ($event:expr, $role:ident { $($own:pat => $mapped:expr,)* }) => {
         match shown($event) {
-            $($own => $happened,)*
+            $($own => $mapped,)*
             $role::Ready => Self::Ready,
             $role::Request { call, method, .. } => Self::Request(call, method),
             $role::CallEnded { call, reason } => Self::CallEnded(call, reason),
@@ -53,9 +53,9 @@ macro_rules! happened {
     };
 }
 
-impl From<ServerEvent<Timeout>> for Happened {
+impl From<ServerEvent<Timeout>> for Event {
     fn from(event: ServerEvent<Timeout>) -> Self {
-        happened!(event, ServerEvent {
+        event!(event, ServerEvent {
             ServerEvent::ToolsListed => Self::ToolsListed,
             ServerEvent::Call { call, tool } => Self::Call(call, tool),
             ServerEvent::GetPrompt { call, .. } => Self::GetPrompt(call),
@@ -64,9 +64,9 @@ impl From<ServerEvent<Timeout>> for Happened {
     }
 }
 
-impl From<ClientEvent> for Happened {
+impl From<ClientEvent> for Event {
     fn from(event: ClientEvent) -> Self {
-        happened!(event, ClientEvent {
+        event!(event, ClientEvent {
             ClientEvent::Failed(failure) => Self::Failed(failure),
             ClientEvent::Form { call, .. } => Self::Form(call),
         })
@@ -79,22 +79,22 @@ macro_rules! sessions {
         pub trait Session {
             const IS_SERVER: bool;
             $(fn $name(&mut self, $($arg: $kind),*) $(-> $result)?;)*
-            fn poll(&mut self, now: Time, out: &mut Messages) -> Option<Happened>;
+            fn poll(&mut self, now: Time, out: &mut Messages) -> Option<Event>;
         }
 
         impl<T: Tools<Call = Timeout>> Session for Server<T> {
             const IS_SERVER: bool = true;
             $(fn $name(&mut self, $($arg: $kind),*) $(-> $result)? { Server::$name(self, $($arg),*) })*
-            fn poll(&mut self, now: Time, out: &mut Messages) -> Option<Happened> {
-                Server::poll(self, now, out).map(Happened::from)
+            fn poll(&mut self, now: Time, out: &mut Messages) -> Option<Event> {
+                Server::poll(self, now, out).map(Event::from)
             }
         }
 
         impl Session for Client {
             const IS_SERVER: bool = false;
             $(fn $name(&mut self, $($arg: $kind),*) $(-> $result)? { Client::$name(self, $($arg),*) })*
-            fn poll(&mut self, now: Time, out: &mut Messages) -> Option<Happened> {
-                Client::poll(self, now, out).map(Happened::from)
+            fn poll(&mut self, now: Time, out: &mut Messages) -> Option<Event> {
+                Client::poll(self, now, out).map(Event::from)
             }
         }
     };
@@ -158,7 +158,7 @@ pub fn shown<E: Debug>(event: E) -> E {
 }
 
 /// Checks that an error is shown as one line.
-pub fn told(what: &impl ToString) {
-    let told = what.to_string();
-    assert!(!told.is_empty() && !told.contains('\n'), "{told:?}");
+pub fn check_error_text(what: &impl ToString) {
+    let check_error_text = what.to_string();
+    assert!(!check_error_text.is_empty() && !check_error_text.contains('\n'), "{check_error_text:?}");
 }

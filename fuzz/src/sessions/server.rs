@@ -2,8 +2,8 @@
 //! the clock, in any order.
 
 use super::acts::{Do, Habits, OPENED, Pace, Peer, random_script};
-use super::books::{self, Asks, Books, Hits};
-use super::roles::{Any, told};
+use super::oracle::{self, Hits, Oracle, RequestKind};
+use super::roles::{Any, check_error_text};
 use crate::model::{CAPABILITIES, context, form};
 use ide_mcp::mcp::{
     Implementation, LogLevel, ProtocolVersion, Server, ServerConfig, Timeout, ToolResult, ToolSpec, Tools,
@@ -18,7 +18,7 @@ use std::time::Duration;
 
 #[derive(Arbitrary, Debug)]
 enum Act {
-    Hear(Said),
+    Receive(Said),
     Open,
     Wait(Span),
     Due,
@@ -68,16 +68,16 @@ enum End {
     Close,
 }
 
-/// Checks that every request ends once, that nothing else is answered, that nothing grows without
-/// limit, that the clock moves on, and that nothing is sent after the end.
+/// Checks that every request ends once, that nothing else is answered, that nothing grows without limit, that the
+/// clock moves on, and that nothing is sent after the end.
 pub fn server_script(data: &[u8]) -> Hits {
     let mut script = Unstructured::new(data);
     let mut run = Run::new(&Setup::default());
     while let (false, Ok(act)) = (script.is_empty(), Act::arbitrary(&mut script)) {
         run.play(act);
     }
-    run.books.close();
-    run.books.hits
+    run.oracle.close();
+    run.oracle.hits
 }
 
 /// Returns a random script. Most scripts open the session first, and few end it early.
@@ -97,17 +97,17 @@ pub fn random_server_script(random: &mut Random) -> Vec<u8> {
 }
 
 struct Run {
-    books: Books<Server<Timed>>,
+    oracle: Oracle<Server<Timed>>,
     /// True before the first step.
     fresh: bool,
-    /// The number of requests for the list of tools at the time of the last `tools/list_changed`.
-    told: Option<usize>,
+    /// How often the list of tools had been requested at the last `tools/list_changed`.
+    reported: Option<usize>,
 }
 
 impl Run {
     fn new(setup: &Setup) -> Self {
         let mut config = ServerConfig::new(Implementation::new("s", "1"));
-        // Small limits, which scripts reach.
+        // Limits small enough for scripts to reach.
         (config.limits.open_calls, config.limits.requests) = (4, 3);
         (config.limits.open_bytes, config.limits.faults) = (256, 3);
         config.tools_list_changed = !setup.fixed;
@@ -121,7 +121,7 @@ impl Run {
         } else {
             config.context = context(false).into();
         }
-        let known = books::Setup {
+        let known = oracle::Setup {
             limits: config.limits.clone(),
             keepalive: config.keepalive,
             forward: config.forward.clone(),
@@ -131,35 +131,35 @@ impl Run {
             serves: !setup.declares,
         };
         let server = Server::new(config, Timed::new(), SessionId::new(1));
-        Self { books: Books::new(server, known), fresh: true, told: None }
+        Self { oracle: Oracle::new(server, known), fresh: true, reported: None }
     }
 
     fn play(&mut self, act: Act) {
-        let books = &mut self.books;
+        let oracle = &mut self.oracle;
         match act {
-            Act::Hear(said) => drop(books.hear(said.text())),
+            Act::Receive(message) => drop(oracle.receive(message.text())),
             Act::Open => self.open("2025-03-26", 0),
-            Act::Wait(span) => books.tick(books.now.saturating_add(span.duration())),
-            Act::Due => books.tick(books.session.deadline().unwrap_or(books.now)),
-            Act::Poll => books.settle(),
-            Act::Respond(which) => books.respond(which, &Any::Result(ToolResult::text(""))),
+            Act::Wait(span) => oracle.tick(oracle.now.saturating_add(span.duration())),
+            Act::Due => oracle.tick(oracle.session.deadline().unwrap_or(oracle.now)),
+            Act::Poll => oracle.settle(),
+            Act::Respond(which) => oracle.respond(which, &Any::Result(ToolResult::text(""))),
             Act::Fail(which) => {
-                books.answer(which, true, |server, call, out| {
+                oracle.answer(which, true, |server, call, out| {
                     server.fail(call, ErrorObject::new(-1, "no"), out)
                 });
             }
             Act::Answer(which) => {
-                books.hear(&format!(r#"{{"jsonrpc":"2.0","id":{},"result":{{}}}}"#, which % 8));
+                oracle.receive(&format!(r#"{{"jsonrpc":"2.0","id":{},"result":{{}}}}"#, which % 8));
             }
-            Act::Request => books.request("x/ask", None, Timeout::Default),
-            Act::Cancel(which) => books.cancel(which, Some("why")),
-            Act::Notify => books.notify(&Any::Value(json!({}))),
+            Act::Request => oracle.request("x/ask", None, Timeout::Default),
+            Act::Cancel(which) => oracle.cancel(which, Some("why")),
+            Act::Notify => oracle.notify(&Any::Value(json!({}))),
             Act::ListChanged => self.list_changed(),
-            Act::Full(full) => books.out.full = full,
+            Act::Full(full) => oracle.out.full = full,
             Act::End(End::Not | End::NotYet) => {}
-            Act::End(End::Drain) => books.drain(),
-            Act::End(End::ShutDown) => books.shutdown(),
-            Act::End(End::Close) => books.end(),
+            Act::End(End::Drain) => oracle.drain(),
+            Act::End(End::ShutDown) => oracle.shutdown(),
+            Act::End(End::Close) => oracle.end(),
             Act::With(setup) => {
                 if self.fresh {
                     *self = Self::new(&setup);
@@ -168,42 +168,45 @@ impl Run {
             Act::OpenAs(version, capabilities) => {
                 self.open(VERSIONS[usize::from(version) % VERSIONS.len()], capabilities.into());
             }
-            Act::Do(act) => books.play(&act),
-            Act::Peer(act) => books.play_peer(&act),
+            Act::Do(act) => oracle.play(&act),
+            Act::Peer(act) => oracle.play_peer(&act),
             Act::Log(severity, is_named) => self.log(level(severity), is_named.then_some("l")),
             Act::SetLevel(severity) => self.set_level(severity),
             Act::Tools(many) => {
-                let specs = &mut books.session.tools_mut().0;
+                let specs = &mut oracle.session.tools_mut().0;
                 specs.truncate(PLAIN.len());
                 specs.extend((0..many % 4).map(|_| ToolSpec::new("more", "of it", "no JSON")));
-                assert!(books.session.tools().specs().len() < 8);
+                assert!(oracle.session.tools().specs().len() < 8);
             }
-            Act::Elicit(pace) => books
-                .ask(pace.timeout(), Asks::Form, |server, timeout, out| server.elicit(form(), timeout, out)),
+            Act::Elicit(pace) => {
+                oracle.send_request(pace.timeout(), RequestKind::Form, |server, timeout, out| {
+                    server.elicit(form(), timeout, out)
+                })
+            }
             Act::Context(has_template) => self.set_context(has_template),
         }
         self.fresh = false;
     }
 
     fn open(&mut self, version: &str, capabilities: usize) {
-        let before = self.books.session.protocol_version();
+        let before = self.oracle.session.protocol_version();
         let (capabilities, shows_forms) = CAPABILITIES[capabilities % CAPABILITIES.len()];
-        self.books.hear(&format!(
+        self.oracle.receive(&format!(
             r#"{{"jsonrpc":"2.0","id":0,"method":"initialize","params":{{"protocolVersion":"{version}","capabilities":{capabilities},"clientInfo":{{"name":"n","version":"1"}}}}}}"#
         ));
-        self.books.hear(OPENED[1]);
-        let server = &self.books.session;
+        self.oracle.receive(OPENED[1]);
+        let server = &self.oracle.session;
         let spoken = server.protocol_version().map(ProtocolVersion::as_str);
         if let (None, Some(spoken)) = (before, spoken) {
             assert!(spoken == version || version == "2026-07-28" && spoken == "2025-11-25", "{spoken}");
             assert_eq!(server.client(), Some(&Implementation::new("n", "1")));
             assert_eq!(server.client_capabilities().map(RawValue::get), Some(capabilities));
-            self.books.shows_forms = shows_forms;
+            self.oracle.shows_forms = shows_forms;
         }
     }
 
     fn set_context(&mut self, has_template: bool) {
-        let Books { session: server, out, has_template: known, .. } = &mut self.books;
+        let Oracle { session: server, out, has_template: known, .. } = &mut self.oracle;
         if server.context().listed_prompts().is_some() {
             server.set_context(context(has_template));
             *known = has_template;
@@ -212,29 +215,29 @@ impl Run {
         let again = if changed == Ok(true) { server.context_changed(out) } else { Ok(false) };
         assert_eq!(again, Ok(false), "a second one without a request");
         assert!(out.sent.iter().all(|text| text.contains(r#""notifications/resources/list_changed""#)));
-        assert_eq!(self.books.said(), usize::from(changed == Ok(true)));
+        assert_eq!(self.oracle.record_sent(), usize::from(changed == Ok(true)));
         if changed == Ok(true) {
-            self.books.hit("context changed");
+            self.oracle.hit("context changed");
         }
     }
 
     fn list_changed(&mut self) {
-        // Requests for the list are reported as events, which have to be polled first.
-        self.books.settle();
-        let sent = self.books.session.tools_list_changed(&mut self.books.out);
-        assert_eq!(self.books.said(), usize::from(sent == Ok(true)));
+        // Poll first: requests for the list are reported as events.
+        self.oracle.settle();
+        let sent = self.oracle.session.tools_list_changed(&mut self.oracle.out);
+        assert_eq!(self.oracle.record_sent(), usize::from(sent == Ok(true)));
         if sent == Ok(true) {
-            let asked = self.books.lists;
-            assert!(self.told.is_none_or(|before| before < asked), "a second one without a request");
-            self.told = Some(asked);
+            let lists = self.oracle.lists;
+            assert!(self.reported.is_none_or(|before| before < lists), "a second one without a request");
+            self.reported = Some(lists);
         }
         if let Err(error) = sent {
-            told(&error);
+            check_error_text(&error);
         }
     }
 
     fn log(&mut self, level: LogLevel, logger: Option<&str>) {
-        let Books { session: server, out, closed, .. } = &mut self.books;
+        let Oracle { session: server, out, closed, .. } = &mut self.oracle;
         let logged = server.log(level, logger, "text", out);
         let is_offered = server.log_level().is_some_and(|lowest| level >= lowest);
         assert_eq!(server.log_level().is_none(), logged == Err(NotSent::Undeclared));
@@ -243,20 +246,20 @@ impl Run {
         assert!(logged.is_err() || may_be, "{level} in this state");
         assert!(logged != Ok(true) || is_offered && !out.full, "{level} was logged");
         assert!(logged != Ok(false) || !is_offered, "{level} was kept back");
-        let is_said = format!(r#""level":"{level}""#);
-        assert!(out.sent.iter().all(|message| message.contains(&is_said)));
-        assert_eq!(self.books.said(), usize::from(logged == Ok(true)));
+        let expected = format!(r#""level":"{level}""#);
+        assert!(out.sent.iter().all(|message| message.contains(&expected)));
+        assert_eq!(self.oracle.record_sent(), usize::from(logged == Ok(true)));
     }
 
     fn set_level(&mut self, severity: u8) {
-        let before = self.books.session.log_level();
+        let before = self.oracle.session.log_level();
         let name = if severity % 9 == 8 { "verbose" } else { level(severity).as_str() };
-        let sent = self.books.hear(&format!(
+        let sent = self.oracle.receive(&format!(
             r#"{{"jsonrpc":"2.0","id":"level","method":"logging/setLevel","params":{{"level":"{name}"}}}}"#
         ));
         let is_set = sent.iter().any(|message| message.contains("result"));
         let after = if is_set { LogLevel::from_name(name) } else { before };
-        assert_eq!(self.books.session.log_level(), after);
+        assert_eq!(self.oracle.session.log_level(), after);
         assert!(!is_set || before.is_some() && after.is_some());
     }
 }

@@ -1,15 +1,15 @@
-//! The expected answer to a request of a script, and the check of an answer against it. The
-//! expectation depends on the side that receives the request.
+//! Which answer a request of a script must get, and whether an answer is that one. It depends on the side that gets
+//! the request.
 
 use super::calls::{Called, Fit};
-use super::speech::Wants;
+use super::peer_text::Request;
 use crate::model::{self, Answer, Due, Expected as Exact, Kind, State, is_served};
 use ide_mcp::ide::Dialect;
 use ide_mcp::ide::tool::Tool;
 use ide_mcp::rpc::code;
 use serde_json::{Value, json};
 
-/// The side that receives the requests, with the settings on which its answers depend.
+/// The side that gets the requests, with the settings that its answers depend on.
 #[derive(Debug)]
 pub enum Serves {
     Editor {
@@ -18,8 +18,8 @@ pub enum Serves {
         handled: Vec<Tool>,
         /// The names that the editor lists, in order.
         listed: Vec<String>,
-        /// True if the editor forwards to the application all requests for which the session has no
-        /// implementation of its own (`Forward::Unmodelled`).
+        /// True if the editor forwards to the application every request that the session does not implement itself
+        /// (`Forward::Unmodelled`).
         forwards: bool,
     },
     Agent {
@@ -27,7 +27,7 @@ pub enum Serves {
     },
 }
 
-/// The requirements for an answer.
+/// What an answer must be.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Expected {
     /// Any answer.
@@ -46,7 +46,7 @@ pub enum Expected {
     OrBusy(Box<Self>),
 }
 
-/// The ability of an editor to answer a call by itself.
+/// Whether an editor can answer a call by itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ends {
     No,
@@ -55,11 +55,11 @@ pub enum Ends {
     Does,
 }
 
-/// The cause of an answer.
+/// What caused an answer.
 #[derive(Clone, Debug)]
 pub enum Trigger {
     /// A message arrived.
-    Words,
+    Message,
     /// The application gave this answer.
     Result(Value),
     Failure(i64),
@@ -70,10 +70,10 @@ pub enum Trigger {
 impl Serves {
     /// Returns the expected answer to a request whose id no open request has. `awaiting` is true
     /// before the session is open.
-    pub fn expected(&self, wants: &Wants, awaiting: bool) -> Expected {
-        let (method, params, cursor, call) = match wants {
-            Wants::Refused(code) => return error(*code),
-            Wants::Method { method, params, cursor, call } => {
+    pub fn expected(&self, request: &Request, awaiting: bool) -> Expected {
+        let (method, params, cursor, call) = match request {
+            Request::Refused(code) => return error(*code),
+            Request::Method { method, params, cursor, call } => {
                 (method.as_str(), params.as_deref(), *cursor, call.as_ref())
             }
         };
@@ -177,7 +177,7 @@ fn called(dialect: Dialect, handled: &[Tool], Called { tool, fit }: &Called) -> 
     };
     let ends = match tool {
         Ok(Some(Tool::CloseAllDiffTabs | Tool::SetPermissionMode)) => Ends::Does,
-        // If the application handles `CloseTab`, it closes the tabs that are no diffs.
+        // If the application handles `CloseTab`, it closes the tabs that are not diffs.
         Ok(Some(Tool::CloseTab)) if handled.contains(&Tool::CloseTab) => Ends::May,
         Ok(Some(Tool::CloseTab)) => Ends::Does,
         Ok(Some(Tool::OpenDiff)) => Ends::May,
@@ -187,7 +187,7 @@ fn called(dialect: Dialect, handled: &[Tool], Called { tool, fit }: &Called) -> 
         Err(()) => error(code::INVALID_PARAMS),
         Ok(None) => error(unknown),
         Ok(Some(tool)) if ends != Ends::Does && *tool != Tool::CloseTab && !handled.contains(tool) => {
-            // The application does not show the diff, so that there is no verdict.
+            // The application does not show diffs, so there is no verdict.
             error(if *tool == Tool::OpenDiff { code::METHOD_NOT_FOUND } else { unknown })
         }
         Ok(Some(_)) => match fit {
@@ -200,7 +200,7 @@ fn called(dialect: Dialect, handled: &[Tool], Called { tool, fit }: &Called) -> 
 }
 
 impl Expected {
-    /// Returns the expectation for a request that cannot fail for lack of room.
+    /// Returns the expectation for a request that there is always room for.
     pub fn without_busy(self) -> Self {
         match self {
             Self::OrBusy(expected) => *expected,
@@ -223,10 +223,10 @@ impl Expected {
         let fails = |code| answer.code == Some(code);
         match (self, trigger) {
             (Self::OrBusy(expected), _) => {
-                matches!(trigger, Trigger::Words) && fails(code::INTERNAL_ERROR)
+                matches!(trigger, Trigger::Message) && fails(code::INTERNAL_ERROR)
                     || expected.is_met(answer, trigger)
             }
-            (Self::Now(expected), Trigger::Words) => expected.fits(answer),
+            (Self::Now(expected), Trigger::Message) => expected.fits(answer),
             // That answer was due at once.
             (Self::Now(_), _) => false,
             // A tool that reads a resource fails with an error.
@@ -234,12 +234,12 @@ impl Expected {
             (Self::ReadByTool, Trigger::Result(_) | Trigger::Nothing) => fails(code::INTERNAL_ERROR),
             (Self::Raw | Self::Tool(_), Trigger::Result(own)) => result.as_ref() == Some(own),
             (_, Trigger::Failure(own)) => fails(*own),
-            (Self::Any, Trigger::Words | Trigger::Nothing) => {
+            (Self::Any, Trigger::Message | Trigger::Nothing) => {
                 answer.code.is_none_or(|code| KNOWN.contains(&code))
             }
             (Self::Raw, Trigger::Nothing) => fails(code::INTERNAL_ERROR),
-            (Self::Raw | Self::ReadByTool, Trigger::Words) => false,
-            (Self::Tool(ends), Trigger::Words) => {
+            (Self::Raw | Self::ReadByTool, Trigger::Message) => false,
+            (Self::Tool(ends), Trigger::Message) => {
                 *ends != Ends::No && result.as_ref().is_some_and(is_of_tool)
             }
             (Self::Tool(ends), Trigger::Nothing) => {

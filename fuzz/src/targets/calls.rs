@@ -1,5 +1,5 @@
-//! Calls of tools as a peer may write them, with arguments that are right, wrong, missing, repeated
-//! or unknown. The expectations for each call follow from the way in which it was generated.
+//! Calls of tools as a peer may write them, with arguments that are right, wrong, missing, repeated or unknown. How a
+//! call was generated decides what we expect of it.
 
 use super::foreign::tool_index;
 use ide_mcp::ide::Dialect;
@@ -32,7 +32,7 @@ pub fn call(u: &mut Unstructured<'_>) -> Result<(String, Called)> {
     let spec = tool.spec(dialect);
     let schema = schema(tool, dialect);
     let properties = schema["properties"].as_object().expect("arguments have names");
-    let (mut members, mut said) = (Vec::new(), Vec::new());
+    let (mut members, mut given) = (Vec::new(), Vec::new());
     for (name, property) in properties {
         let written = match u.int_in_range(0..=7)? {
             0 => continue,
@@ -40,12 +40,12 @@ pub fn call(u: &mut Unstructured<'_>) -> Result<(String, Called)> {
             2 => {
                 let first = fitting(u, &property["type"])?;
                 members.push(format!("\"{name}\":{first}"));
-                said.push((name.as_str(), first));
+                given.push((name.as_str(), first));
                 fitting(u, &property["type"])?
             }
             _ => fitting(u, &property["type"])?,
         };
-        said.push((name.as_str(), written.clone()));
+        given.push((name.as_str(), written.clone()));
         members.push(format!("\"{name}\":{written}"));
     }
     if u.ratio(1, 8)? {
@@ -58,7 +58,7 @@ pub fn call(u: &mut Unstructured<'_>) -> Result<(String, Called)> {
         let fit = if is_object { Fit::of(tool, &schema, &[]) } else { Fit::Wrong };
         (other, fit)
     } else {
-        (format!("{{{}}}", members.join(",")), Fit::of(tool, &schema, &said))
+        (format!("{{{}}}", members.join(",")), Fit::of(tool, &schema, &given))
     };
     let name = if u.ratio(1, 16)? { value(u, 1)? } else { format!("\"{}\"", spec.name) };
     let meta = if u.ratio(1, 8)? {
@@ -93,33 +93,32 @@ fn schema(tool: Tool, dialect: Dialect) -> Value {
 
 impl Fit {
     /// Compares these arguments, names with their JSON texts, with the schema.
-    fn of(tool: Tool, schema: &Value, said: &[(&str, String)]) -> Self {
-        let is_said = |name: &str| said.iter().any(|(other, _)| name == *other);
+    fn of(tool: Tool, schema: &Value, given: &[(&str, String)]) -> Self {
+        let is_given = |name: &str| given.iter().any(|(other, _)| name == *other);
         let is_there = |name: &str| match (tool, name) {
             // One path replaces both paths and the name of the tab.
             (Tool::OpenDiff, "old_file_path" | "new_file_path" | "tab_name") => {
-                is_said("old_file_path") || is_said("new_file_path")
+                is_given("old_file_path") || is_given("new_file_path")
             }
-            _ => is_said(name),
+            _ => is_given(name),
         };
         let mut required = schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str);
         if !required.all(is_there) {
             return Self::Wrong;
         }
         let mut fit = Self::Right;
-        for (at, (name, written)) in said.iter().enumerate() {
+        for (at, (name, written)) in given.iter().enumerate() {
             let known = match schema["properties"][name]["type"].as_str() {
                 _ if written == "null" => Self::Unknown,
-                // Half of a surrogate pair: a text that is shown has U+FFFD for it, and a name is refused.
+                // Half of a surrogate pair: in a text it is shown as U+FFFD, and in a name it is refused.
                 Some("string") if written.starts_with('"') && text_in(written).is_none() => Self::Unknown,
                 Some("string") if text_in(written).is_none() => Self::Wrong,
                 Some("boolean") if !["true", "false"].contains(&written.as_str()) => Self::Wrong,
                 Some("string" | "boolean") => Self::Right,
                 _ => Self::Unknown,
             };
-            let is_twice = said.iter().take(at).any(|(other, _)| name == other);
-            // The model does not decide about an empty text, nor about an argument that occurs
-            // twice.
+            let is_twice = given.iter().take(at).any(|(other, _)| name == other);
+            // The model leaves open what happens to an empty text, or to an argument that occurs twice.
             let known =
                 if known == Self::Right && (is_twice || written == "\"\"") { Self::Unknown } else { known };
             match known {
@@ -185,7 +184,7 @@ pub fn value(u: &mut Unstructured<'_>, levels: usize) -> Result<String> {
     })
 }
 
-/// Returns the text in a JSON string, or `None` if `token` is no JSON string.
+/// Returns the text in a JSON string, or `None` if `token` is not one.
 pub fn text_in(token: &str) -> Option<String> {
     serde_json::from_str(token).ok()
 }

@@ -1,5 +1,4 @@
-//! Any text as a lock file and as a path: the inputs of discovery and of tools that other programs
-//! write.
+//! Any text as a lock file and as a path: what other programs write for discovery and for tools.
 
 use ide_mcp::ide::discovery::matching::{AgentContext, Candidate, choose};
 use ide_mcp::ide::discovery::{AuthToken, LockFile, LockForm, Transport};
@@ -8,8 +7,8 @@ use ide_mcp::ide::paths::{LocalPath, PathClass, Platform, System, classify, spel
 use ide_mcp::rpc::from_json;
 use std::time::Duration;
 
-/// Checks that a lock file keeps its contents when it is written and read again. No error shows a
-/// part of the text. A client that chooses among the files gives every file one verdict.
+/// Checks that a lock file keeps its contents when written and read again, that no error shows part of the text, and
+/// that a client that chooses among the files judges each of them once.
 pub fn lockfile(data: &[u8]) {
     // The first line is the name of the file.
     let text = String::from_utf8_lossy(data);
@@ -79,7 +78,7 @@ fn read_again(form: LockForm, port: u16, file: &LockFile) {
     }
 }
 
-/// Checks that an error names the fault and not the value: a lock file contains a token.
+/// Checks that an error names the fault and not the value, since a lock file contains a token.
 fn hides(error: &str, text: &str) {
     let word =
         text.split(|c: char| !c.is_ascii_alphanumeric()).max_by_key(|word| word.len()).unwrap_or_default();
@@ -98,8 +97,8 @@ fn hides(error: &str, text: &str) {
     }
 }
 
-/// Checks that an accepted path has one form, which contains no `.` and no `..`, and that its URI
-/// is read as the same path. A path inside a folder begins with the path of the folder.
+/// Checks that an accepted path has one form, without `.` and `..`, that its URI is read as the same path, and that a
+/// path inside a folder begins with the path of the folder.
 pub fn paths(data: &[u8]) {
     let given = String::from_utf8_lossy(data);
     for platform in [Platform::Posix, Platform::Windows] {
@@ -143,7 +142,7 @@ pub fn paths(data: &[u8]) {
             assert_eq!(LocalPath::from_bytes(posix.as_bytes(), platform).as_ref(), Ok(&path), "{posix}");
         }
     }
-    // In WSL a path of Windows is judged as on Windows, and a path of POSIX as on POSIX.
+    // WSL judges a path of Windows as Windows does, and a path of POSIX as POSIX does.
     let on = |platform: Platform| LocalPath::parse(&given, platform);
     if let Ok(path) = LocalPath::parse(&given, System::Wsl { distribution: Some("D") }) {
         assert_eq!(LocalPath::from_bytes(path.as_bytes(), Platform::Posix).as_ref(), Ok(&path));

@@ -1,5 +1,5 @@
-//! What a foreign editor writes: right answers of every tool in every dialect, pushes in every form, and
-//! JSON with one member that is changed, removed or doubled.
+//! What another editor writes: right answers of every tool in every dialect, pushes in every form, and JSON with one
+//! member changed, removed or doubled.
 
 use ide_mcp::ide::kit::{Position, Range};
 use ide_mcp::ide::tool::{
@@ -33,7 +33,7 @@ macro_rules! tools {
         /// The number of tools of the protocol.
         const TOOLS: usize = [$(stringify!($arguments)),*].len();
 
-        /// Calls a tool by its number; without a timeout as the agent of a person does.
+        /// Calls a tool by its number, without a timeout, as a user's agent does.
         pub fn call_tool(
             client: &mut Client,
             which: usize,
@@ -67,8 +67,8 @@ const _: () = assert!(PUSHES.len() == EditorNotification::ALL.len(), "add the ne
 /// The number of tools when the seeds were made.
 const SEEDED_TOOLS: usize = 19;
 
-/// Returns the index in [`Tool::ALL`] that a byte of an input stands for. A tool that is added at the end of the list
-/// takes one byte for itself, and no seed means another tool.
+/// Returns the index in [`Tool::ALL`] for a byte of an input. A tool added at the end of the list takes over one
+/// byte, so that no seed changes its meaning.
 pub fn tool_index(byte: u8) -> usize {
     let index = usize::from(byte);
     if index < TOOLS { index } else { index % SEEDED_TOOLS }
@@ -175,7 +175,7 @@ impl<'a> Arbitrary<'a> for Change {
     }
 }
 
-/// Values that editors do not write where something else is expected, and some that those in JavaScript do.
+/// Values that editors do not write where something else is expected, and some that editors in JavaScript do.
 const STRANGE: &[&str] = &[
     "null",
     "true",
@@ -210,7 +210,7 @@ impl Change {
         matches!(self, Self::None)
     }
 
-    /// Returns the message with the change; unchanged if the message is no JSON.
+    /// Returns the message with the change, or as it is if it is not JSON.
     pub fn of(self, text: String) -> String {
         let Ok(mut value) = serde_json::from_str::<Value>(&text) else { return text };
         let mut name = None;

@@ -5,8 +5,8 @@ use crate::support::laws::Subject as _;
 use crate::support::sockets::{WsClient, WsServer};
 use ide_mcp::ws::frame::Header;
 
-/// Feeds bytes to an open connection. The first byte selects the role and the application; the rest
-/// is the input from the peer.
+/// Feeds bytes to an open connection. The first byte selects the role and the application; the rest is input from the
+/// peer.
 pub fn frames(data: &[u8]) {
     let Some((choice, bytes)) = data.split_first() else { return };
     let (is_server, app) = (choice & 1 == 0, u64::from(choice >> 1 & 3));
@@ -19,14 +19,14 @@ pub fn frames(data: &[u8]) {
     } else {
         outcome_of_any_cut(&WsClient, &[&WsClient.opening(), bytes], app).output
     };
-    // The application of the server can have refused the connection.
+    // The application of the server may have refused the connection.
     if !output.starts_with(b"HTTP/1.1 403") {
         well_formed(&output, !is_server);
     }
 }
 
-/// Checks that the output consists of the head of the opening handshake and of whole frames without
-/// a fault, with a close frame only at the end.
+/// Checks that the output is the head of the opening handshake and then whole, faultless frames, with a close frame
+/// only at the end.
 fn well_formed(output: &[u8], masked: bool) {
     let head = output.windows(4).position(|end| end == b"\r\n\r\n").map_or(output.len(), |at| at + 4);
     let (mut rest, mut closed) = (&output[head..], false);

@@ -46,10 +46,10 @@ pub fn handshake_server(data: &[u8]) {
     }
 }
 
-/// Checks that only a 101 response with the accept key of the request opens the connection. A server
-/// accepts every request that a client can be configured to send.
+/// Checks that only a 101 response with the accept key of the request opens the connection, and that a server accepts
+/// every request that a client can be configured to send.
 pub fn handshake_client(data: &[u8]) {
-    asks(data);
+    client_handshake(data);
     let found = outcome_of_any_cut(&WsClient, &[data], 0);
     check_display(&found.events);
     if matches!(found.events.first(), Some(OwnedEvent::Open { .. })) {
@@ -67,7 +67,7 @@ pub fn handshake_client(data: &[u8]) {
     }
 }
 
-/// Returns the bytes from the status line of the answer on that counts: behind an empty line and interim answers.
+/// Returns the bytes from the status line that counts on: behind an empty line and interim answers.
 fn last_answer(data: &[u8]) -> &[u8] {
     let answer = data.strip_prefix(b"\r\n").or_else(|| data.strip_prefix(b"\n")).unwrap_or(data);
     if answer.starts_with(b"HTTP/1.1 1") && !answer.starts_with(b"HTTP/1.1 101") {
@@ -76,9 +76,9 @@ fn last_answer(data: &[u8]) -> &[u8] {
     answer
 }
 
-/// Sends a request with the parts between line feeds: a target, a sub-protocol, the name and the
-/// value of a field, and the host last.
-fn asks(data: &[u8]) {
+/// Sends a request made of the parts between line feeds: a target, a sub-protocol, the name and the value of a field,
+/// and the host last.
+fn client_handshake(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else { return };
     let mut parts = text.splitn(5, '\n');
     let [target, subprotocol, name, value, host] = std::array::from_fn(|_| parts.next().unwrap_or_default());
@@ -106,10 +106,9 @@ fn asks(data: &[u8]) {
     }
 }
 
-/// Returns the accept key with which tungstenite answers this head. Returns `None` for heads of
-/// which tungstenite accepts less than RFC 9110 allows: targets and values with some characters, and
-/// `Upgrade` and `Connection` in several fields, with other protocols, with tabs or with characters
-/// above ASCII.
+/// Returns the accept key in tungstenite's answer to this head. Returns `None` for heads where tungstenite accepts
+/// less than RFC 9110 allows: targets and values with some characters, and `Upgrade` and `Connection` in several
+/// fields, with other protocols, with tabs or with characters above ASCII.
 fn their_proof(head: &[u8], request: Request<'_>) -> Option<Vec<u8>> {
     let plain = |name| matches!(request.single(name), HeaderField::One(value) if value.is_ascii() && !value.contains(&b'\t'));
     let alone = matches!(request.single("upgrade"), HeaderField::One(value) if value.eq_ignore_ascii_case(b"websocket"));

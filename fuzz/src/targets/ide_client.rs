@@ -1,6 +1,6 @@
-//! Scripts for a connection of an agent: what a foreign editor writes (heads, answers, pushes, requests,
-//! lists in pages, endings, in every dialect, right or changed), what the agent asks, and steps of the
-//! clock, in any order. The bytes arrive in one piece, one by one, and with the clock moved in between.
+//! Scripts for a connection of an agent: what another editor writes (heads, answers, pushes, requests, lists in
+//! pages, endings, in every dialect, right or changed), what the agent does, and steps of the clock, in any order.
+//! The bytes arrive in one piece, one by one, and with the clock moved in between.
 
 use super::foreign::{Change, PUSHES, Reader, call_tool, push, result_of_tool, tool_index, typed};
 use crate::model::{Message, SERVED, is_served, roots};
@@ -61,19 +61,19 @@ impl Setup {
 const LISTS: u8 = 1;
 /// It answers forms in the turn of their event.
 const ANSWERS: u8 = 2;
-/// It asks for the tools again when they have changed.
+/// It lists the tools again when they have changed.
 const FOLLOWS: u8 = 4;
 
 #[derive(Arbitrary, Debug)]
 enum Act {
     /// The editor sends a message.
-    Say(Said, How),
+    Send(EditorMessage, Framing),
     Ask(Ask),
     Reply(Reply),
     Link(Link),
 }
 
-/// What the agent asks or says.
+/// What the agent sends.
 #[derive(Arbitrary, Debug)]
 enum Ask {
     Tool(u8, Pace),
@@ -103,7 +103,7 @@ enum Reply {
 #[derive(Arbitrary, Debug)]
 enum Link {
     /// The editor sends two messages in a batch.
-    Batch(Said, Said),
+    Batch(EditorMessage, EditorMessage),
     Raw(Bytes),
     Frame(u8, Bytes),
     Head(u8),
@@ -120,15 +120,15 @@ enum Link {
 
 /// A message of the editor.
 #[derive(Arbitrary, Debug)]
-enum Said {
+enum EditorMessage {
     /// The answer to `initialize`: its version and capabilities.
     Initialized(u8, u8, Change),
     /// The right answer to a request, counted back from the last one, in this dialect.
     Right(u8, u8, Change),
-    /// A page of the list that a request asks for: the items, and the next cursor.
+    /// A page of a requested list: the items, and the next cursor.
     Page(u8, u8, u8, Change),
     Error(u8, u8, Change),
-    /// An answer of some kind to an id of ours, whatever was asked.
+    /// An answer of some kind to any id of ours.
     Any(u8, u8),
     Push(u8, u8, bool, Change),
     /// A message of some kind with a long text.
@@ -144,7 +144,7 @@ enum Said {
 
 /// How a text becomes frames.
 #[derive(Debug)]
-enum How {
+enum Framing {
     Text,
     Binary,
     /// In two fragments with a ping between them.
@@ -153,7 +153,7 @@ enum How {
     Cut(u8),
 }
 
-impl<'a> Arbitrary<'a> for How {
+impl<'a> Arbitrary<'a> for Framing {
     fn arbitrary(u: &mut Unstructured<'a>) -> arbitrary::Result<Self> {
         Ok(match u.int_in_range(0..=31)? {
             0 => Self::Cut(u.arbitrary()?),
@@ -240,19 +240,19 @@ struct Foreign {
     ledger: Rc<RefCell<Ledger>>,
 }
 
-/// What was asked and how it ended, in both directions.
+/// What was requested and how it ended, in both directions.
 #[derive(Default)]
 struct Ledger {
     open: BTreeMap<RequestId, Open>,
     /// The ends of our requests, by a word.
     ended: BTreeMap<RequestId, String>,
-    /// The requests on the wire: the id, and what is asked for.
+    /// The requests on the wire: the id, and what they are for.
     wire: Vec<(String, Kind)>,
     /// The requests of the application by their ids.
     names: BTreeMap<String, RequestId>,
     /// The open requests of the editor.
     calls: BTreeSet<CallId>,
-    /// The requests of the editor that have become an event.
+    /// How many requests of the editor became an event.
     begun: usize,
     /// The answers that we have given, and those of the session at a deadline.
     given: usize,
@@ -280,7 +280,7 @@ struct Open {
     has_progress: bool,
 }
 
-/// What a request asks for.
+/// What a request is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
     Tool(usize),
@@ -291,7 +291,7 @@ enum Kind {
 }
 
 impl Kind {
-    /// Returns the right result; `None` for a list, which comes in pages.
+    /// Returns the right result; `None` for a list, which has pages.
     fn result(self, dialect: Dialect) -> Option<String> {
         Some(match self {
             Self::Tool(which) => result_of_tool(which, dialect),
@@ -344,7 +344,7 @@ impl Subject for Foreign {
         mcp.request_timeout = Duration::from_secs(53);
         mcp.call_deadline = Duration::from_secs(29);
         mcp.longest_call = Duration::from_secs(310);
-        // Small limits, which scripts reach.
+        // Limits small enough for scripts to reach.
         (mcp.limits.requests, mcp.limits.open_calls, mcp.limits.faults) = (6, 4, 5);
         (mcp.list_pages, mcp.list_bytes) = (3, 64);
         Client::new(config, Random::new(7).source(), SessionId::new(1), now).expect("a good request")
@@ -354,7 +354,7 @@ impl Subject for Foreign {
 
     fn react(&self, (): &mut (), client: &mut Client, event: &ClientEvent) {
         let mut ledger = self.ledger.borrow_mut();
-        ledger.heard(event);
+        ledger.record(event);
         match event {
             ClientEvent::Ready(_) if self.setup.has(LISTS) => ledger.list(client, List::Tools),
             ClientEvent::ToolsChanged if self.setup.has(FOLLOWS) => ledger.list(client, List::Tools),
@@ -396,8 +396,8 @@ impl Subject for Foreign {
             NotSent::TooManyInFlight,
         ];
         refusals.expect_err("an unserializable value", client.notify("x", Some(&Unwritable)), &allowed);
-        let asked = client.request("x", Some(&Unwritable), Timeout::Never);
-        refusals.expect_err("an unserializable value", asked, &allowed);
+        let sent = client.request("x", Some(&Unwritable), Timeout::Never);
+        refusals.expect_err("an unserializable value", sent, &allowed);
         if ledger.is_closed {
             refusals.expect_err("after the end", client.list_tools(), &[NotSent::Closed]);
         }
@@ -421,8 +421,8 @@ impl Ledger {
         *self.hits.entry(what).or_default() += 1;
     }
 
-    /// Notes an event of the client.
-    fn heard(&mut self, event: &ClientEvent) {
+    /// Records an event of the client.
+    fn record(&mut self, event: &ClientEvent) {
         let (shown, content) = (format!("{event:?}"), event.content_len());
         assert!(
             shown.len() <= 12 * content + 800,
@@ -501,13 +501,13 @@ impl Ledger {
     }
 
     fn list(&mut self, client: &mut Client, list: List) {
-        let asked = client.list(list, Timeout::Default).map(|request| (request, None));
-        self.asked(asked, false);
+        let sent = client.list(list, Timeout::Default).map(|request| (request, None));
+        self.record_request(sent, false);
     }
 
-    /// Notes a request of the application.
-    fn asked(&mut self, asked: Result<(RequestId, Option<Reader>), NotSent>, has_progress: bool) {
-        match asked {
+    /// Records a request of the application.
+    fn record_request(&mut self, sent: Result<(RequestId, Option<Reader>), NotSent>, has_progress: bool) {
+        match sent {
             Ok((request, reader)) => {
                 let open = Open { reader, reached: f64::NEG_INFINITY, has_progress };
                 // The number of a request is its id on the wire.
@@ -525,11 +525,11 @@ impl Ledger {
         }
     }
 
-    /// Answers a request of the editor, or tries to with no object, which leaves the request open. In the turn of
-    /// its event, the rest of a batch can have cancelled the request.
-    fn answer(&mut self, client: &mut Client, call: CallId, how: u8, in_turn: bool) {
+    /// Answers a request of the editor, or tries to with something that is not an object, which leaves the request
+    /// open. In the turn of its event, the rest of a batch may have cancelled the request.
+    fn answer(&mut self, client: &mut Client, call: CallId, framing: u8, in_turn: bool) {
         let raw = |text: &str| RawValue::from_string(text.into()).expect("it is JSON");
-        let answered = match how % 8 {
+        let answered = match framing % 8 {
             0 => client.answer_form(call, &FormAnswer::Declined),
             1 => client.answer_form(call, &FormAnswer::Cancelled),
             2 => client.respond_raw(call, &raw(r#"{"action":"accept","content":{"a":"x"}}"#)),
@@ -543,7 +543,7 @@ impl Ledger {
                 assert!(self.calls.remove(&call), "{call:?} is answered twice");
             }
             Err(NotAnswered::Unserializable) => {
-                assert!(how % 8 == 3, "{how}");
+                assert!(framing % 8 == 3, "{framing}");
             }
             Err(gone) => {
                 let is_cancelled = in_turn && gone == NotAnswered::Cancelled;
@@ -553,7 +553,7 @@ impl Ledger {
     }
 }
 
-/// The way in which bytes arrive and time passes, which has no effect.
+/// How bytes arrive and time passes. It must not matter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Arrival {
     Whole,
@@ -577,14 +577,14 @@ struct Play<'a> {
     is_framed: bool,
     /// True while each request of the editor so far was counted.
     is_counted: bool,
-    /// The requests of the editor that have to be answered or to become an event.
+    /// How many requests of the editor must be answered or become an event.
     wanted: usize,
     /// Those that had become an event before this step.
     begun: usize,
     has_ended: bool,
 }
 
-/// What a message has to cause.
+/// What a message must cause.
 #[derive(Debug)]
 enum Effect {
     /// Anything that the laws allow.
@@ -592,7 +592,7 @@ enum Effect {
     Nothing,
     /// One answer to a request, or its event.
     Request(String),
-    /// The end of our request, in these words.
+    /// The end of our request, with this word.
     End(RequestId, &'static str),
     Push(EditorNotification),
 }
@@ -650,7 +650,7 @@ fn play(subject: &Foreign, acts: &[Act], arrival: Arrival, knows_token: bool) ->
     if !knows_token {
         play.run.act(holds_no_token);
     }
-    // The client asks before an editor can answer.
+    // The client sends `initialize` before an editor can answer.
     play.run.settle();
     match subject.setup.opens {
         opens if opens % 4 == 0 => play.feed(head(opens / 4).as_bytes()),
@@ -691,7 +691,7 @@ impl Play<'_> {
     fn act(&mut self, act: &Act) {
         let before = self.ledger.borrow().pushes();
         let effect = match act {
-            Act::Say(said, how) => self.say(said, how),
+            Act::Send(message, framing) => self.send(message, framing),
             Act::Ask(ask) => {
                 self.ask(ask);
                 Effect::Nothing
@@ -781,12 +781,12 @@ impl Play<'_> {
                 self.request(false, |client| client.read_resource(&resource).map(typed).map(with));
             }
             Ask::Direct(of) => {
-                let asked = match of % 3 {
+                let sent = match of % 3 {
                     0 => DirectRequest::ReadFile(ReadFile::new("a")),
                     1 => DirectRequest::WriteFile(WriteFile::new("a", "b")),
                     _ => DirectRequest::GetCurrentFile,
                 };
-                self.request(false, |client| client.ask_direct(&asked).map(bare));
+                self.request(false, |client| client.ask_direct(&sent).map(bare));
             }
             Ask::Own(true, pace) => {
                 let arguments = RawValue::from_string("{}".into()).expect("it is JSON");
@@ -833,14 +833,14 @@ impl Play<'_> {
         let at = usize::from(*which).checked_rem(ledger.borrow().calls.len());
         let Some(call) = at.and_then(|at| ledger.borrow().calls.iter().nth(at).copied()) else { return };
         self.run.act(|client| match reply {
-            Reply::Answer(_, how) => ledger.borrow_mut().answer(client, call, *how, false),
+            Reply::Answer(_, framing) => ledger.borrow_mut().answer(client, call, *framing, false),
             Reply::Wait(_, pace) => {
                 let waits = client.set_call_timeout(call, pace.timeout());
                 assert!(waits.is_ok() || ledger.borrow().is_closing, "{waits:?}");
             }
             Reply::Progress(_, to) => {
-                let told = client.progress(call, &Progress::new(f64::from(*to)));
-                assert!(told.is_ok() || ledger.borrow().is_closing, "{told:?}");
+                let reported = client.progress(call, &Progress::new(f64::from(*to)));
+                assert!(reported.is_ok() || ledger.borrow().is_closing, "{reported:?}");
             }
         });
     }
@@ -856,18 +856,18 @@ impl Play<'_> {
             && self.run.unwritten() < MARK
     }
 
-    /// Sends a message of the editor, and returns what it has to cause.
-    fn say(&mut self, said: &Said, how: &How) -> Effect {
-        let (text, effect) = self.text(said);
+    /// Sends a message of the editor, and returns what it must cause.
+    fn send(&mut self, message: &EditorMessage, framing: &Framing) -> Effect {
+        let (text, effect) = self.text(message);
         let delivers = self.delivers();
-        let bytes = match how {
-            How::Text => plain(TEXT, text.as_bytes()),
-            How::Binary => plain(BINARY, text.as_bytes()),
-            How::Fragments(at) => {
+        let bytes = match framing {
+            Framing::Text => plain(TEXT, text.as_bytes()),
+            Framing::Binary => plain(BINARY, text.as_bytes()),
+            Framing::Fragments(at) => {
                 let (one, two) = text.as_bytes().split_at(usize::from(*at).min(text.len()));
                 [plain(TEXT & 0x7f, one), plain(PING, b"p"), plain(0x80, two)].concat()
             }
-            How::Cut(at) => {
+            Framing::Cut(at) => {
                 self.is_framed = false;
                 let bytes = plain(TEXT, text.as_bytes());
                 bytes[..usize::from(*at).min(bytes.len())].to_vec()
@@ -880,8 +880,8 @@ impl Play<'_> {
         }
     }
 
-    /// Returns the text of a message, and what it has to cause in a session that is open.
-    fn text(&self, said: &Said) -> (String, Effect) {
+    /// Returns the text of a message, and what it must cause in an open session.
+    fn text(&self, message: &EditorMessage) -> (String, Effect) {
         let ledger = self.ledger.borrow();
         let back = |back: &u8| {
             let len = ledger.wire.len();
@@ -892,13 +892,13 @@ impl Play<'_> {
                 (id.as_str(), *kind, request.filter(|request| ledger.open.contains_key(request)))
             })
         };
-        // A changed message can be anything.
+        // A changed message may be anything.
         let if_same = |change: &Change, effect| if change.is_none() { effect } else { Effect::Any };
-        match said {
-            Said::Initialized(version, capabilities, change) => {
+        match message {
+            EditorMessage::Initialized(version, capabilities, change) => {
                 (change.of(initialized(1, *version, *capabilities)), Effect::Any)
             }
-            Said::Right(of, dialect, change) => {
+            EditorMessage::Right(of, dialect, change) => {
                 let (id, kind, request) = back(of);
                 let fails = dialect & 0xe0 == 0;
                 let dialect = Dialect::ALL[usize::from(*dialect) % Dialect::ALL.len()];
@@ -916,7 +916,7 @@ impl Play<'_> {
                 };
                 (text, if_same(change, effect))
             }
-            Said::Page(of, items, next, change) => {
+            EditorMessage::Page(of, items, next, change) => {
                 let (id, kind, _) = back(of);
                 let (member, item) = match kind {
                     Kind::List(List::Resources) => ("resources", r#"{"uri":"u","name":"n"}"#),
@@ -933,7 +933,7 @@ impl Play<'_> {
                 );
                 (change.of(text), Effect::Any)
             }
-            Said::Error(of, code, change) => {
+            EditorMessage::Error(of, code, change) => {
                 let (id, kind, request) = back(of);
                 let code = [-32601, -32602, -32603, -1, 0, -32800][usize::from(*code) % 6];
                 let text = format!(
@@ -945,7 +945,7 @@ impl Play<'_> {
                 };
                 (change.of(text), if_same(change, effect))
             }
-            Said::Any(id, what) => {
+            EditorMessage::Any(id, what) => {
                 let what = [
                     r#""result":{}"#,
                     r#""result":null"#,
@@ -957,13 +957,13 @@ impl Play<'_> {
                 ][usize::from(*what) % 7];
                 (format!(r#"{{"jsonrpc":"2.0","id":{},{what}}}"#, id % 16), Effect::Any)
             }
-            Said::Push(of, form, is_prefixed, change) => {
+            EditorMessage::Push(of, form, is_prefixed, change) => {
                 let (name, forms) = PUSHES[usize::from(*of) % PUSHES.len()];
                 let text = push(name, *is_prefixed, forms[usize::from(*form) % forms.len()], "s");
                 let notice = EditorNotification::from_name(name).expect("it is the name of a push");
                 (change.of(text), if_same(change, Effect::Push(notice)))
             }
-            Said::Long(len, of) => {
+            EditorMessage::Long(len, of) => {
                 let long = "\u{e9}".repeat(usize::from(*len) / 2);
                 let form = |message: &str, value: &str| {
                     format!(
@@ -1002,8 +1002,8 @@ impl Play<'_> {
                     }
                 }
             }
-            Said::Progress(of, to, change) => {
-                // Most reports belong to a request that asks for them.
+            EditorMessage::Progress(of, to, change) => {
+                // Most reports belong to a request that wants them.
                 let is_watched = |request| ledger.open.get(request).is_some_and(|open| open.has_progress);
                 let watched: Vec<&String> = ledger
                     .names
@@ -1018,7 +1018,7 @@ impl Play<'_> {
                 );
                 (change.of(text), if_same(change, Effect::Nothing))
             }
-            Said::Served(id, of, change) => {
+            EditorMessage::Served(id, of, change) => {
                 let rows: Vec<_> = SERVED.iter().filter(|row| is_served(false, row.method)).collect();
                 let row = rows[usize::from(*of) % rows.len()];
                 let params = if row.params.is_empty() { "{}" } else { row.params };
@@ -1027,23 +1027,23 @@ impl Play<'_> {
                     format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"{}","params":{params}}}"#, row.method);
                 (change.of(text), if_same(change, Effect::Request(id)))
             }
-            Said::Ask(id, method) => {
+            EditorMessage::Ask(id, method) => {
                 let method = METHODS[usize::from(*method) % METHODS.len()];
                 let id = format!("\"e{}\"", id & 7);
                 (format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"{method}"}}"#), Effect::Request(id))
             }
-            Said::Cancelled(id) => (
+            EditorMessage::Cancelled(id) => (
                 format!(
                     r#"{{"jsonrpc":"2.0","method":"notifications/cancelled","params":{{"requestId":"e{}","reason":"r"}}}}"#,
                     id & 7
                 ),
                 Effect::Nothing,
             ),
-            Said::Notice(of, change) => (
+            EditorMessage::Notice(of, change) => (
                 change.of(NOTICES[usize::from(*of) % NOTICES.len()].into()),
                 if_same(change, Effect::Nothing),
             ),
-            Said::Text(bytes) => (String::from_utf8_lossy(&bytes.0).into_owned(), Effect::Any),
+            EditorMessage::Text(bytes) => (String::from_utf8_lossy(&bytes.0).into_owned(), Effect::Any),
         }
     }
 
@@ -1054,13 +1054,13 @@ impl Play<'_> {
     ) {
         let ledger = Rc::clone(&self.ledger);
         self.run.act(|client| {
-            let asked = ask(client);
-            ledger.borrow_mut().asked(asked, has_progress);
+            let sent = ask(client);
+            ledger.borrow_mut().record_request(sent, has_progress);
         });
     }
 
     fn feed(&mut self, bytes: &[u8]) {
-        // A script stays below the mark, above which the room depends on the pieces.
+        // A script stays below the mark. Above it, the room depends on the pieces.
         if self.run.unwritten() >= MARK && !self.setup.holds {
             self.run.write(usize::MAX);
             self.run.settle();
@@ -1091,7 +1091,7 @@ impl Play<'_> {
         self.run.settle();
     }
 
-    /// Lets time pass, with each timer at its time.
+    /// Lets time pass, and each timer fire when it is due.
     fn wait(&mut self, until: Time) {
         for _ in 0..10_000 {
             let due = self.run.deadline().filter(|due| *due <= until).unwrap_or(until);
@@ -1212,14 +1212,16 @@ fn kind(method: &str, params: &str) -> Kind {
     }
 }
 
-/// Returns a random script, in which few acts end the connection.
+/// Returns a random script with few acts that end the connection.
 pub fn random_ide_client_script(random: &mut Random) -> Vec<u8> {
     let mut script = random.bytes(10);
     let steps = 10 + random.below(60);
     script.extend(random_script(random, steps, |act: &Act, _, random| match act {
-        Act::Say(_, How::Cut(_)) => random.one_in(4),
-        Act::Say(Said::Initialized(..) | Said::Text(_) | Said::Any(..), _) => random.one_in(8),
-        Act::Say(..) | Act::Reply(_) => true,
+        Act::Send(_, Framing::Cut(_)) => random.one_in(4),
+        Act::Send(EditorMessage::Initialized(..) | EditorMessage::Text(_) | EditorMessage::Any(..), _) => {
+            random.one_in(8)
+        }
+        Act::Send(..) | Act::Reply(_) => true,
         Act::Ask(Ask::Tool(_, Pace::Progress(..))) => true,
         Act::Ask(Ask::Tool(..)) => random.one_in(2),
         Act::Ask(_) => random.one_in(6),

@@ -1,6 +1,6 @@
-//! Scripts for a connection of an editor, beside another connection: input from an agent, as messages and as any bytes, operations of the editor, and steps of the clock, in any
-//! order. The editor uses any dialect, handles any tools, and answers with the results of these
-//! tools.
+//! Scripts for a connection of an editor, beside another connection: input from an agent, as messages and as any
+//! bytes, what the editor does, and steps of the clock, in any order. The editor uses any dialect, handles any tools,
+//! and answers with the results of these tools.
 
 use super::foreign::tool_index;
 use crate::support::editors::selection;
@@ -19,8 +19,8 @@ use ide_mcp::testing::arbitrary::{self, Arbitrary, Unstructured};
 
 #[derive(Arbitrary, Debug)]
 enum Act<'a> {
-    Say(Said<'a>),
-    /// The size of the pieces in which later input arrives.
+    Send(Input<'a>),
+    /// Later input arrives in pieces of this size.
     Cut(u8),
     Select(u16),
     Mention,
@@ -28,7 +28,7 @@ enum Act<'a> {
     Problems(bool),
     Look(u16),
     /// Input from the other client.
-    Aside(Said<'a>),
+    Aside(Input<'a>),
     ShutDown(bool, bool, bool),
     Write(u16),
     Wait(Span),
@@ -40,7 +40,7 @@ enum Act<'a> {
 }
 
 #[derive(Arbitrary, Debug)]
-enum Said<'a> {
+enum Input<'a> {
     Head,
     Initialize,
     Initialized,
@@ -61,8 +61,8 @@ enum Said<'a> {
     Bytes(&'a [u8]),
 }
 
-impl Said<'_> {
-    /// Returns the bytes on the wire; the requests of a script have different ids.
+impl Input<'_> {
+    /// Returns the bytes on the wire. The requests of a script have different ids.
     fn bytes(&self, id: u32) -> Vec<u8> {
         let tab = |tab: &u8| format!("tab {}", tab & 3);
         match self {
@@ -132,8 +132,7 @@ fn tools(handled: u32) -> ToolSet {
     Tool::ALL.into_iter().enumerate().fold(own, with)
 }
 
-/// Checks that the laws of a machine hold for any input, with an application that answers at once,
-/// later or never.
+/// Checks that the laws of a machine hold for any input, with an application that answers at once, later or never.
 pub fn ide_server_script(data: &[u8]) {
     let mut script = Unstructured::new(data);
     let (attached, app, dialect, handled) = <(bool, u8, u8, u32)>::arbitrary(&mut script).unwrap_or_default();
@@ -148,18 +147,18 @@ pub fn ide_server_script(data: &[u8]) {
     while let (false, Ok(act)) = (script.is_empty(), Act::arbitrary(&mut script)) {
         let now = run.now();
         match act {
-            Act::Say(said) => {
+            Act::Send(input) => {
                 id += 1;
-                let bytes = said.bytes(id);
+                let bytes = input.bytes(id);
                 for piece in bytes.chunks(cut.max(bytes.len() / 64).max(1)) {
                     if run.wants_input() {
                         run.feed_wanted(run.now(), piece);
                     }
                 }
             }
-            Act::Aside(said) => {
+            Act::Aside(input) => {
                 id += 1;
-                run.act(|held| held.other_says(now, &said.bytes(id)));
+                run.act(|held| held.other_says(now, &input.bytes(id)));
             }
             Act::Cut(pieces) => cut = usize::from(pieces).max(1),
             Act::Select(len) => on_server(&mut run, |server| {
@@ -185,8 +184,7 @@ pub fn ide_server_script(data: &[u8]) {
             Act::Due => run.tick(run.deadline().unwrap_or_else(|| run.now())),
             Act::Poll => run.settle(),
             Act::Trim => run.trim(),
-            // Input that was fed but not polled can have ended the connection, which then refuses
-            // for another reason.
+            // Input that was fed but not polled may have ended the connection, which then refuses for another reason.
             Act::Refuse => {
                 run.settle();
                 run.refuse();

@@ -1,21 +1,21 @@
-//! The targets. Each target takes any bytes and panics if a property does not hold.
-//! [`Run`](crate::support::run::Run) asserts the laws of `src/machine.rs` that concern a single step.
+//! The targets. Each takes any bytes, and panics if a property does not hold. [`Run`](crate::support::run::Run)
+//! asserts the laws of `src/machine.rs` that concern a single step.
 
 mod answers;
 mod calls;
 mod differential;
 mod discovery;
+mod expectations;
 mod foreign;
 mod frames;
 mod handshake;
 mod ide_client;
 mod ide_server;
-mod owed;
 mod pair;
+mod peer_text;
 mod rpc;
 mod rpc_script;
 mod script;
-mod speech;
 
 pub use crate::sessions::{mcp_client_script, mcp_server_script};
 pub use differential::against_tungstenite;
@@ -33,8 +33,7 @@ use crate::support::laws::{EventOf, Subject};
 use crate::support::run::Run;
 use ide_mcp::ws::OwnedEvent;
 
-/// Checks that every event of a connection can be shown, and that the reason for its end is one
-/// line.
+/// Checks that every event of a connection can be shown, and that the reason for its end is one line.
 fn check_display(events: &[OwnedEvent]) {
     for event in events {
         assert!(!format!("{event:?}").is_empty());
@@ -53,8 +52,8 @@ pub struct Outcome<E> {
     pub output: Vec<u8>,
 }
 
-/// Feeds each round in pieces while the machine wants input, writes all output before each round,
-/// and ends the run. Law 2: the pieces within a round have no effect.
+/// Feeds each round in pieces while the machine wants input, writes all output before each round, and ends the run.
+/// Law 2: the pieces within a round must not matter.
 fn outcome<S: Subject>(subject: &S, rounds: &[&[u8]], piece: usize, app: u64) -> Outcome<EventOf<S>>
 where
     EventOf<S>: Clone,
@@ -78,8 +77,7 @@ where
     }
 }
 
-/// Runs [`outcome`] with several sizes of pieces, which have to give the same results, and returns
-/// the first outcome.
+/// Runs [`outcome`] with several sizes of pieces, which must give the same results. Returns the first outcome.
 fn outcome_of_any_cut<S: Subject>(subject: &S, rounds: &[&[u8]], app: u64) -> Outcome<EventOf<S>>
 where
     EventOf<S>: Clone,

@@ -1,5 +1,5 @@
-//! An editor and an agent joined by links that cut, delay, stall and end, with applications that do
-//! anything at any time.
+//! An editor and an agent, joined by links that cut, delay, stall and end, with applications that do anything at any
+//! time.
 
 use ide_mcp::Time;
 use ide_mcp::ide::kit::{Position, Range};
@@ -20,7 +20,7 @@ use std::time::Duration;
 enum Act {
     Agent(AgentAct),
     Editor(EditorAct),
-    /// The agent requests the diagnostics and their progress.
+    /// The agent requests the diagnostics, with progress.
     Watch,
 }
 
@@ -39,8 +39,8 @@ enum EditorAct {
     Progress(u8, u8),
 }
 
-/// Checks, for any changes of the link, that every request of either side has one outcome, and every
-/// call one end. The size of the pieces has no effect.
+/// Checks that every request of either side has one outcome and every call one end, whatever the link does, and that
+/// the size of the pieces does not matter.
 pub fn pair(data: &[u8]) {
     let whole = play(data, None);
     for piece in [1, 61] {
@@ -48,12 +48,11 @@ pub fn pair(data: &[u8]) {
         assert_eq!(whole.0, cut.0, "what the editor saw, cut into pieces of {piece}");
         assert_eq!(whole.1, cut.1, "what the agent saw, cut into pieces of {piece}");
     }
-    play_as_told(data);
+    play_as_scripted(data);
 }
 
-/// Returns the events of both sides, with all bytes in pieces of this size, and each selection once.
-/// Steps of the script that change the size or end the link are skipped: the size of the pieces would
-/// decide which answers leave before the end.
+/// Returns the events of both sides, with all bytes in pieces of this size, and each selection once. Skips steps that
+/// change the size or end the link, since the size would then decide which answers leave before the end.
 fn play(data: &[u8], piece: Option<usize>) -> (Vec<String>, Vec<String>) {
     let mut run = Run::new();
     run.pair.cut_into(piece.unwrap_or(usize::MAX));
@@ -77,7 +76,7 @@ fn play(data: &[u8], piece: Option<usize>) -> (Vec<String>, Vec<String>) {
     (seen, run.pair.client_events.iter().filter(is_news).map(|event| format!("{event:?}")).collect())
 }
 
-fn play_as_told(data: &[u8]) {
+fn play_as_scripted(data: &[u8]) {
     let mut run = Run::new();
     for step in script::<Act>(data) {
         run.step(&step);
@@ -94,10 +93,10 @@ struct Run {
     waiting: Vec<(CallId, ToolResult<'static>)>,
     /// The number of ends of each call.
     ended: BTreeMap<CallId, usize>,
-    /// The requests of the agent that ask for progress, with the last reported progress.
+    /// The requests of the agent that want progress, with the last report.
     watched: BTreeMap<RequestId, f64>,
     /// The number of progress notifications that the editor sent.
-    told: usize,
+    reported: usize,
     /// The number of events that have been examined.
     looked_at: usize,
 }
@@ -136,7 +135,7 @@ impl Run {
             waiting: Vec::new(),
             ended: BTreeMap::new(),
             watched: BTreeMap::new(),
-            told: 0,
+            reported: 0,
             looked_at: 0,
         }
     }
@@ -155,9 +154,9 @@ impl Run {
     fn watch(&mut self) {
         let params = json!({"name": "getDiagnostics", "arguments": {}});
         let timeout = Timeout::Progress { idle: Duration::from_secs(5), total: Duration::from_secs(20) };
-        let asked = self.pair.client.request("tools/call", Some(&params), timeout);
-        self.watched.extend(asked.iter().map(|request| (*request, f64::NEG_INFINITY)));
-        self.by_agent.extend(asked);
+        let sent = self.pair.client.request("tools/call", Some(&params), timeout);
+        self.watched.extend(sent.iter().map(|request| (*request, f64::NEG_INFINITY)));
+        self.by_agent.extend(sent);
     }
 
     fn edit(&mut self, act: &EditorAct) {
@@ -184,8 +183,8 @@ impl Run {
                 let _ = server.mention(Time::ZERO, Mention::new("/w/a", None), Some(agent));
             }
             EditorAct::Ping => {
-                let asked = server.agent_mut(agent).request("ping", None::<&()>, Timeout::Default);
-                self.by_editor.extend(asked);
+                let sent = server.agent_mut(agent).request("ping", None::<&()>, Timeout::Default);
+                self.by_editor.extend(sent);
             }
             EditorAct::Cancel(which) => {
                 if let Some(request) = pick(which, self.by_editor.len()).map(|at| self.by_editor[at]) {
@@ -197,8 +196,8 @@ impl Run {
             EditorAct::Progress(which, to) => {
                 let Some(at) = pick(which, self.waiting.len()) else { return };
                 let call = self.waiting[at].0;
-                let said = server.call(call).progress(&Progress::new(f64::from(*to)).of(255.0).message("so"));
-                self.told += usize::from(said.expect("no event has reported the end of the call"));
+                let sent = server.call(call).progress(&Progress::new(f64::from(*to)).of(255.0).message("so"));
+                self.reported += usize::from(sent.expect("no event has reported the end of the call"));
             }
         }
     }
@@ -226,20 +225,20 @@ impl Run {
 
     /// Checks that progress belongs to an open request, and grows.
     fn progress_goes_on(&mut self) {
-        let mut heard = 0;
+        let mut received = 0;
         for event in &self.pair.client_events {
             match event {
                 ClientEvent::Progress { request, progress } => {
                     let reached = self.watched.get_mut(request).expect("it waits and is watched");
                     assert!(progress.progress > *reached, "{progress:?} after {reached}");
                     *reached = progress.progress;
-                    heard += 1;
+                    received += 1;
                 }
                 ClientEvent::Outcome { request, .. } => drop(self.watched.remove(request)),
                 _ => {}
             }
         }
-        assert!(heard <= self.told, "progress that nobody reported");
+        assert!(received <= self.reported, "progress that nobody reported");
     }
 
     fn finish(&mut self) {

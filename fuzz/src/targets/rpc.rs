@@ -1,7 +1,7 @@
-//! Any text as a message, compared with the result of serde_json.
+//! Any text as a message, compared with what serde_json reads.
 
 use crate::model::Answer;
-use crate::sessions::{Ledger, OPENED, answered, token, told};
+use crate::sessions::{Ledger, OPENED, answered, check_error_text, token};
 use ide_mcp::Time;
 use ide_mcp::mcp::{Implementation, RawTools, Server, ServerConfig, ServerEvent, ToolResult, ToolSpec};
 use ide_mcp::rpc::{Id, InvalidMessage, Message, SessionId, SessionLimits, classify};
@@ -9,8 +9,8 @@ use ide_mcp::testing::Messages;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
-/// Checks that exactly the texts that are no JSON are reported as such. An id occurs in the text as
-/// it is written, and is written as it was read. Only requests are answered.
+/// Checks that exactly the texts that are not JSON are reported as such, that an id is written as it was read, and
+/// that only requests are answered.
 pub fn rpc_text(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else { return };
     let limits = SessionLimits::default();
@@ -21,7 +21,7 @@ pub fn rpc_text(data: &[u8]) {
     let theirs = serde_json::from_str::<&RawValue>(json);
     assert_eq!(theirs.is_err(), is_no_json, "{message:?}");
     if let Message::Invalid { answer, error } = &message {
-        told(error);
+        check_error_text(error);
         assert!(answer.as_ref().is_none_or(|(_, code)| *code == error.code()));
     }
     if let Some(id) = named(&message) {
@@ -50,8 +50,8 @@ pub fn rpc_text(data: &[u8]) {
     let mut server = Server::new(config, RawTools::default(), SessionId::new(1));
     let (mut out, mut ledger) = (Messages::default(), Ledger::default());
     server.receive(Time::ZERO, text, &mut out);
-    let heard = ledger.heard(text, &limits, false, &out.take());
-    assert!(heard.open.is_empty(), "nothing is deferred before the session is open");
+    let effect = ledger.received(text, &limits, false, &out.take());
+    assert!(effect.open.is_empty(), "nothing is deferred before the session is open");
     while let Some(event) = server.poll(Time::ZERO, &mut out) {
         assert!(!matches!(event, ServerEvent::Call { .. } | ServerEvent::CallEnded { .. }), "{event:?}");
     }
@@ -63,8 +63,8 @@ pub fn rpc_text(data: &[u8]) {
     }
 }
 
-/// Delivers the text to an open session. Checks that every request is answered or reported. A call
-/// that is reported names a known tool, and has an object as its arguments.
+/// Delivers the text to an open session. Checks that every request is answered or reported, and that a reported call
+/// names a known tool and has an object as its arguments.
 fn called(text: &str, limits: &SessionLimits) {
     let mut tools = RawTools(Vec::new());
     tools.0.push(ToolSpec::new("t", "", "{}"));
@@ -75,7 +75,7 @@ fn called(text: &str, limits: &SessionLimits) {
     }
     out.take();
     server.receive(Time::ZERO, text, &mut out);
-    let mut open = ledger.heard(text, limits, true, &out.take()).open;
+    let mut open = ledger.received(text, limits, true, &out.take()).open;
     while let Some(event) = server.poll(Time::ZERO, &mut out) {
         if let ServerEvent::Call { call, tool } = event {
             assert!(&*tool.name == "t" && tool.arguments.get().starts_with('{'), "{tool:?}");
@@ -84,7 +84,7 @@ fn called(text: &str, limits: &SessionLimits) {
                 panic!("one answer: {:?}", out.sent)
             };
             open.swap_remove(open.iter().position(|open| open == id).expect("it was asked"));
-            ledger.said(&out.take());
+            ledger.sent_unprompted(&out.take());
         }
     }
     assert!(open.is_empty(), "neither answered nor reported: {open:?}");

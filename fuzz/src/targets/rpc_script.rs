@@ -2,8 +2,8 @@
 //! as texts. The required answers follow from the way in which the messages were generated.
 
 use super::answers::{Serves, Trigger};
-use super::owed::{OPEN_CALLS, Owed, WITH_BATCHES};
-use super::speech::Speech;
+use super::expectations::{Expectations, OPEN_CALLS, WITH_BATCHES};
+use super::peer_text::PeerText;
 use crate::model::{Kind, context, roots};
 use crate::sessions::Hits;
 use crate::support::editors::server_config;
@@ -22,7 +22,7 @@ use serde_json::{Value, json};
 
 #[derive(Arbitrary, Debug)]
 enum Act {
-    Say(Speech),
+    Say(PeerText),
     /// The application answers one of the calls that it has received.
     Answer(u8),
     Fail(u8),
@@ -86,18 +86,19 @@ pub fn rpc_script_hits(data: &[u8]) -> Hits {
     let mut script = Unstructured::new(data);
     let setup = Setup::arbitrary(&mut script).unwrap_or_default();
     if setup.is_agent {
-        let owed = Owed::by(Serves::Agent { forwards: setup.forwards }, Some(setup.version()));
-        play(Agent::new(&setup), owed, script)
+        let expectations =
+            Expectations::by(Serves::Agent { forwards: setup.forwards }, Some(setup.version()));
+        play(Agent::new(&setup), expectations, script)
     } else {
-        let owed = Owed::by(setup.serves(), (!setup.is_closed).then(|| setup.version()));
-        play(Editor::new(&setup), owed, script)
+        let expectations = Expectations::by(setup.serves(), (!setup.is_closed).then(|| setup.version()));
+        play(Editor::new(&setup), expectations, script)
     }
 }
 
 /// One of the two sides that receive messages.
 trait Side {
     /// Delivers a text and returns the messages that the side sends.
-    fn hear(&mut self, now: Time, text: &str) -> Vec<String>;
+    fn receive(&mut self, now: Time, text: &str) -> Vec<String>;
 
     /// Advances the clock and returns the messages that the side sends.
     fn tick(&mut self, now: Time) -> Vec<String>;
@@ -112,18 +113,18 @@ trait Side {
     fn shutdown(&mut self) -> Vec<String>;
 }
 
-fn play<S: Side>(mut side: S, mut owed: Owed, mut script: Unstructured<'_>) -> Hits {
+fn play<S: Side>(mut side: S, mut expectations: Expectations, mut script: Unstructured<'_>) -> Hits {
     let mut now = Time::ZERO;
     while let (false, Ok(act)) = (script.is_empty(), Act::arbitrary(&mut script)) {
-        let (said, trigger) = match act {
-            Act::Say(speech) => {
-                let text = speech.text();
-                owed.will_hear(&speech);
-                (side.hear(now, &text), Trigger::Words)
+        let (sent, trigger) = match act {
+            Act::Say(peer_text) => {
+                let text = peer_text.text();
+                expectations.expect_answers(&peer_text);
+                (side.receive(now, &text), Trigger::Message)
             }
             Act::Answer(which) => {
-                let (said, result) = side.answer(which.into(), false);
-                (said, Trigger::Result(result))
+                let (sent, result) = side.answer(which.into(), false);
+                (sent, Trigger::Result(result))
             }
             Act::Fail(which) => (side.answer(which.into(), true).0, Trigger::Failure(FAILURE)),
             Act::Wait(span) => {
@@ -135,10 +136,10 @@ fn play<S: Side>(mut side: S, mut owed: Owed, mut script: Unstructured<'_>) -> H
                 (side.tick(now), Trigger::Nothing)
             }
         };
-        owed.check_output(&said, &trigger);
+        expectations.check_output(&sent, &trigger);
     }
-    owed.check_output(&side.shutdown(), &Trigger::Nothing);
-    owed.settle()
+    expectations.check_output(&side.shutdown(), &Trigger::Nothing);
+    expectations.settle()
 }
 
 /// The error code of the answers with which the application fails.
@@ -181,10 +182,10 @@ impl Editor {
         let accepted = pass(&mut editor.server, Time::ZERO, usize::MAX).written_bytes();
         assert_eq!(accepted.escape_ascii().to_string(), ACCEPTED.as_bytes().escape_ascii().to_string());
         if !setup.is_closed {
-            let said = editor.hear(Time::ZERO, &initialize(setup.version()));
-            assert!(matches!(&said[..], [only] if only.contains(setup.version())), "{said:?}");
+            let sent = editor.receive(Time::ZERO, &initialize(setup.version()));
+            assert!(matches!(&sent[..], [only] if only.contains(setup.version())), "{sent:?}");
             for text in [INITIALIZED, CONNECTED] {
-                assert_eq!(editor.hear(Time::ZERO, text), [""; 0]);
+                assert_eq!(editor.receive(Time::ZERO, text), [""; 0]);
             }
         }
         editor
@@ -193,11 +194,11 @@ impl Editor {
     /// Takes all events, and returns the messages that the editor sends.
     fn settle(&mut self) -> Vec<String> {
         let passed = pass(&mut self.server, self.now, usize::MAX);
-        let mut said = Vec::new();
+        let mut sent = Vec::new();
         for frame in frames::read(&passed.written_bytes()) {
             assert!(frame.key.is_none());
             match frame.first {
-                TEXT => said.push(frame.text()),
+                TEXT => sent.push(frame.text()),
                 first => assert_eq!((first, self.is_ending), (CLOSE, true)),
             }
         }
@@ -213,12 +214,12 @@ impl Editor {
                 _ => {}
             }
         }
-        said
+        sent
     }
 }
 
 impl Side for Editor {
-    fn hear(&mut self, now: Time, text: &str) -> Vec<String> {
+    fn receive(&mut self, now: Time, text: &str) -> Vec<String> {
         self.now = now;
         let bytes = text.as_bytes();
         let at = usize::from(self.cut).min(bytes.len());
@@ -255,9 +256,9 @@ impl Side for Editor {
             Kind::Resource => (open.respond_resource(&resource).is_ok(), serde_json::to_value(resource)),
             _ => (open.respond(&failure).is_ok(), serde_json::to_value(failure)),
         };
-        let said = self.settle();
-        assert_eq!(said.len(), usize::from(answered), "{said:?}");
-        (said, result.expect("a result is JSON"))
+        let sent = self.settle();
+        assert_eq!(sent.len(), usize::from(answered), "{sent:?}");
+        (sent, result.expect("a result is JSON"))
     }
 
     fn shutdown(&mut self) -> Vec<String> {
@@ -292,11 +293,11 @@ impl Agent {
             now: Time::ZERO,
         };
         agent.client.start(Time::ZERO, &mut agent.out).expect("it starts once");
-        let asked: Value = serde_json::from_str(&agent.out.take().concat()).expect("one request");
+        let initialize: Value = serde_json::from_str(&agent.out.take().concat()).expect("one request");
         // The answer to `initialize`, which agrees on the version; it is no part of the script.
-        agent.hear(
+        agent.receive(
             Time::ZERO,
-            &json!({"jsonrpc": "2.0", "id": asked["id"], "result": {
+            &json!({"jsonrpc": "2.0", "id": initialize["id"], "result": {
                 "protocolVersion": setup.version(),
                 "capabilities": {},
                 "serverInfo": {"name": "n", "version": "1"},
@@ -318,7 +319,7 @@ impl Agent {
 }
 
 impl Side for Agent {
-    fn hear(&mut self, now: Time, text: &str) -> Vec<String> {
+    fn receive(&mut self, now: Time, text: &str) -> Vec<String> {
         self.now = now;
         self.client.receive(now, text, &mut self.out);
         self.settle()
@@ -342,9 +343,9 @@ impl Side for Agent {
         } else {
             self.client.respond_with(call, &json!({}), &mut self.out).is_ok()
         };
-        let said = self.settle();
-        assert_eq!(said.len(), usize::from(answered), "{said:?}");
-        (said, json!({}))
+        let sent = self.settle();
+        assert_eq!(sent.len(), usize::from(answered), "{sent:?}");
+        (sent, json!({}))
     }
 
     fn shutdown(&mut self) -> Vec<String> {

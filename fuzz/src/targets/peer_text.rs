@@ -1,6 +1,5 @@
-//! JSON-RPC messages as a peer can write them, correct and nearly correct. The way in which a
-//! message is generated determines if it has to be answered, and under which id. Nothing here asks
-//! the code under test to classify a message.
+//! JSON-RPC messages as a peer may write them, correct and nearly correct. How a message was generated decides
+//! whether it must be answered, and under which id. Nothing here asks the code under test to classify a message.
 
 use super::calls::{Called, call, no_arguments, text_in, value};
 use crate::model::SERVED;
@@ -10,7 +9,7 @@ use ide_mcp::testing::arbitrary::{Arbitrary, Result, Unstructured};
 
 /// Any text that a peer can send.
 #[derive(Debug)]
-pub enum Speech {
+pub enum PeerText {
     One(Message, Wrapping),
     Batch(Vec<Element>, Wrapping),
     Text(String),
@@ -20,7 +19,7 @@ pub enum Speech {
 #[derive(Debug)]
 pub enum Element {
     Message(Message),
-    /// Another batch, which is not processed, or a value that is no message at all.
+    /// Another batch, which is not processed, or a value that is not a message at all.
     Strange(&'static str),
 }
 
@@ -40,20 +39,20 @@ pub enum Wrapping {
 #[derive(Debug)]
 pub struct Message {
     id: Option<Id>,
-    says: Says,
+    body: Body,
     flaw: Flaw,
     order: u8,
 }
 
 #[derive(Debug)]
-enum Says {
+enum Body {
     /// A method, its parameters as JSON, and the call of a tool that they make: a request if there
     /// is an id, otherwise a notification.
-    Asks(String, Option<String>, Option<Called>),
+    Request(String, Option<String>, Option<Called>),
     /// The cancellation of the request with this id.
-    Cancels(Id),
+    Cancellation(Id),
     /// A response, or a message with neither a method nor a response.
-    Answers(&'static str),
+    Response(&'static str),
 }
 
 /// A fault or an oddity of a message.
@@ -79,25 +78,25 @@ enum Flaw {
 #[derive(Clone, Debug)]
 pub struct Id {
     pub token: String,
-    /// A text that all spellings of one id have in common; `None` if the token is no id.
+    /// A text that all spellings of one id have in common; `None` if the token is not an id.
     pub meaning: Option<String>,
 }
 
 /// The requests and cancellations in a text.
 #[derive(Debug, Default)]
-pub struct Asked {
-    /// The ids that have to be answered, each once, with their requests.
-    pub answers: Vec<(Id, Wants)>,
+pub struct Contents {
+    /// The ids that must be answered, each once, with their requests.
+    pub answers: Vec<(Id, Request)>,
     /// The meanings of ids that need no answer any more.
     pub cancels: Vec<String>,
-    /// True if the cancellations are surely valid, so that an open request that is cancelled gets no
-    /// answer any more. That is so if the cancellation stands alone and has no flaw.
+    /// True if the cancellations are surely valid, which is so if the cancellation is alone and has no flaw. A
+    /// cancelled request gets no answer any more.
     pub is_surely_cancelled: bool,
 }
 
-/// A request, as far as the way in which it was generated determines it.
+/// A request, as far as its generation determines it.
 #[derive(Clone, Debug)]
-pub enum Wants {
+pub enum Request {
     /// A faulty request, which is refused with this code regardless of its other members.
     Refused(i64),
     Method {
@@ -110,7 +109,7 @@ pub enum Wants {
     },
 }
 
-impl Speech {
+impl PeerText {
     /// Returns the text on the wire.
     pub fn text(&self) -> String {
         let (text, wrapping) = match self {
@@ -130,17 +129,16 @@ impl Speech {
         }
     }
 
-    /// Returns the requests and cancellations of the text; `batches` is true if the version of MCP
-    /// has batches.
-    pub fn asked(&self, batches: bool) -> Asked {
-        let mut asked = Asked::default();
+    /// Returns the requests and cancellations in the text. `batches` is whether the version of MCP has batches.
+    pub fn contents(&self, batches: bool) -> Contents {
+        let mut contents = Contents::default();
         match self {
             Self::One(_, Wrapping::CutOff | Wrapping::TwoAtOnce)
             | Self::Batch(_, Wrapping::CutOff | Wrapping::TwoAtOnce)
             | Self::Text(_) => {}
             Self::One(message, _) => {
-                message.ask(&mut asked);
-                asked.is_surely_cancelled = message.is_flawless();
+                message.add_to(&mut contents);
+                contents.is_surely_cancelled = message.is_flawless();
             }
             Self::Batch(elements, _) => {
                 let deep =
@@ -148,13 +146,13 @@ impl Speech {
                 if batches && !elements.is_empty() && elements.len() <= MOST && !elements.iter().any(deep) {
                     for element in elements {
                         if let Element::Message(message) = element {
-                            message.ask(&mut asked);
+                            message.add_to(&mut contents);
                         }
                     }
                 }
             }
         }
-        asked
+        contents
     }
 }
 
@@ -176,44 +174,43 @@ impl Element {
 }
 
 impl Message {
-    fn ask(&self, asked: &mut Asked) {
+    fn add_to(&self, contents: &mut Contents) {
         let is_known = self.id.as_ref().is_some_and(|id| id.meaning.is_some()) && self.flaw != Flaw::IdTwice;
-        match (&self.id, &self.says) {
-            (_, Says::Answers(_)) => {}
-            (Some(id), _) if is_known => asked.answers.push((id.clone(), self.wants())),
-            // Receivers differ in whether they accept a cancellation with a flaw, so the request can
-            // be answered or not.
-            (None, Says::Cancels(id)) => asked.cancels.extend(id.meaning.clone()),
+        match (&self.id, &self.body) {
+            (_, Body::Response(_)) => {}
+            (Some(id), _) if is_known => contents.answers.push((id.clone(), self.request())),
+            // Receivers differ in whether they accept a flawed cancellation, so the request may be answered or not.
+            (None, Body::Cancellation(id)) => contents.cancels.extend(id.meaning.clone()),
             _ => {}
         }
     }
 
-    /// Returns true if the message has no fault, though it can be odd.
+    /// Whether the message has no fault. It may be odd.
     fn is_flawless(&self) -> bool {
         match self.flaw {
             Flaw::None | Flaw::Unknown | Flaw::EscapedNames => true,
-            Flaw::ParamsTwice => matches!(self.says, Says::Asks(_, None, _)),
+            Flaw::ParamsTwice => matches!(self.body, Body::Request(_, None, _)),
             _ => false,
         }
     }
 
     /// Returns the request that the message makes.
-    fn wants(&self) -> Wants {
-        let (method, params, call) = match &self.says {
-            _ if !self.is_flawless() => return Wants::Refused(code::INVALID_REQUEST),
-            Says::Asks(method, params, call) => (method.as_str(), params.as_deref(), call.clone()),
-            Says::Cancels(_) => (CANCELLED, None, None),
-            Says::Answers(_) => return Wants::Refused(code::INVALID_REQUEST),
+    fn request(&self) -> Request {
+        let (method, params, call) = match &self.body {
+            _ if !self.is_flawless() => return Request::Refused(code::INVALID_REQUEST),
+            Body::Request(method, params, call) => (method.as_str(), params.as_deref(), call.clone()),
+            Body::Cancellation(_) => (CANCELLED, None, None),
+            Body::Response(_) => return Request::Refused(code::INVALID_REQUEST),
         };
         let Some(method) = text_in(method).filter(|method| method.len() <= LONGEST_METHOD) else {
-            return Wants::Refused(code::INVALID_REQUEST);
+            return Request::Refused(code::INVALID_REQUEST);
         };
         if params.is_some_and(|params| params != "null" && !params.starts_with('{')) {
-            return Wants::Refused(code::INVALID_PARAMS);
+            return Request::Refused(code::INVALID_PARAMS);
         }
         let cursor = params.is_some_and(|params| params.contains("\"cursor\""));
         let params = params.filter(|params| *params != "null").map(str::to_owned);
-        Wants::Method { method, params, cursor, call }
+        Request::Method { method, params, cursor, call }
     }
 
     fn text(&self) -> String {
@@ -225,16 +222,16 @@ impl Message {
             _ => members.push(("jsonrpc", r#""2.0""#.into())),
         }
         let id = self.id.as_ref().map(|id| ("id", id.token.clone()));
-        match &self.says {
-            Says::Asks(method, params, _) => {
+        match &self.body {
+            Body::Request(method, params, _) => {
                 members.push(("method", method.clone()));
                 members.extend(params.clone().map(|params| ("params", params)));
             }
-            Says::Cancels(id) => {
+            Body::Cancellation(id) => {
                 members.push(("method", CANCELLED.into()));
                 members.push(("params", format!(r#"{{"requestId":{},"reason":"why"}}"#, id.token)));
             }
-            Says::Answers(answer) => {
+            Body::Response(answer) => {
                 let answer = answer.split_once(':').map(|(name, value)| (name, value.into()));
                 members.extend(answer);
             }
@@ -266,7 +263,7 @@ impl Message {
     }
 }
 
-impl<'a> Arbitrary<'a> for Speech {
+impl<'a> Arbitrary<'a> for PeerText {
     fn arbitrary(u: &mut Unstructured<'a>) -> Result<Self> {
         let wrapping = match u.int_in_range(0..=31)? {
             0 => Wrapping::Spaced,
@@ -281,8 +278,8 @@ impl<'a> Arbitrary<'a> for Speech {
                     .to_string(),
             ),
             1 | 2 => {
-                // Batches with sizes around the limit contain only pings, because no script would
-                // be long enough for other messages.
+                // Batches around the limit contain only pings, because no script would be long enough for other
+                // messages.
                 let many = match u.int_in_range(0..=15)? {
                     0 => u.int_in_range(MOST - 1..=MOST + 1)?,
                     many => many / 2,
@@ -303,7 +300,7 @@ fn ping(number: usize) -> Element {
     let id = Some(Id { meaning: Some(token.clone()), token });
     Element::Message(Message {
         id,
-        says: Says::Asks("\"ping\"".into(), None, None),
+        body: Body::Request("\"ping\"".into(), None, None),
         flaw: Flaw::None,
         order: 0,
     })
@@ -318,12 +315,12 @@ impl<'a> Arbitrary<'a> for Element {
 
 impl<'a> Arbitrary<'a> for Message {
     fn arbitrary(u: &mut Unstructured<'a>) -> Result<Self> {
-        let (id, says) = match u.int_in_range(0..=15)? {
+        let (id, body) = match u.int_in_range(0..=15)? {
             0 | 1 => (None, notification(u)?),
-            2 | 3 => (None, Says::Cancels(u.arbitrary()?)),
-            4 => (u.ratio(7, 8)?.then(|| u.arbitrary()).transpose()?, Says::Answers(answer(u)?)),
+            2 | 3 => (None, Body::Cancellation(u.arbitrary()?)),
+            4 => (u.ratio(7, 8)?.then(|| u.arbitrary()).transpose()?, Body::Response(answer(u)?)),
             5 => (Some(u.arbitrary()?), notification(u)?),
-            6 => (Some(u.arbitrary()?), Says::Cancels(u.arbitrary()?)),
+            6 => (Some(u.arbitrary()?), Body::Cancellation(u.arbitrary()?)),
             _ => (Some(u.arbitrary()?), request(u)?),
         };
         // Three in four messages have no flaw.
@@ -341,7 +338,7 @@ impl<'a> Arbitrary<'a> for Message {
             Flaw::EscapedNames,
         ])?;
         let flaw = if u.ratio(1, 4)? { flaw } else { Flaw::None };
-        Ok(Self { id, says, flaw, order: u.arbitrary()? })
+        Ok(Self { id, body, flaw, order: u.arbitrary()? })
     }
 }
 
@@ -356,7 +353,7 @@ fn answer(u: &mut Unstructured<'_>) -> Result<&'static str> {
     ])?)
 }
 
-fn notification(u: &mut Unstructured<'_>) -> Result<Says> {
+fn notification(u: &mut Unstructured<'_>) -> Result<Body> {
     let (method, params) = match u.int_in_range(0..=7)? {
         0 => ("notifications/initialized", "{}".into()),
         1 => (
@@ -364,8 +361,8 @@ fn notification(u: &mut Unstructured<'_>) -> Result<Says> {
             format!(r#"{{"progressToken":{},"progress":{}}}"#, value(u, 1)?, value(u, 1)?),
         ),
         2 => ("ide_connected", format!(r#"{{"pid":{}}}"#, value(u, 1)?)),
-        // The id stands in a list, so it is never valid by chance. Valid cancellations are generated as
-        // `Says::Cancels`.
+        // The id is in a list, so it is never valid by chance. Valid cancellations are generated as
+        // `Body::Cancellation`.
         3 => ("notifications/cancelled", format!(r#"{{"requestId":[{}]}}"#, value(u, 2)?)),
         4 => ("notifications/roots/list_changed", value(u, 2)?),
         5 => ("tools/call", r#"{"name":"getDiagnostics","arguments":{}}"#.into()),
@@ -373,10 +370,10 @@ fn notification(u: &mut Unstructured<'_>) -> Result<Says> {
         _ => ("x/unknown", value(u, 2)?),
     };
     let call = (method == "tools/call").then(|| no_arguments(Tool::GetDiagnostics));
-    Ok(Says::Asks(format!("\"{method}\""), Some(params), call))
+    Ok(Body::Request(format!("\"{method}\""), Some(params), call))
 }
 
-fn request(u: &mut Unstructured<'_>) -> Result<Says> {
+fn request(u: &mut Unstructured<'_>) -> Result<Body> {
     const METHODS: [&str; 14] = [
         "\"ping\"",
         "\"tools/list\"",
@@ -399,11 +396,11 @@ fn request(u: &mut Unstructured<'_>) -> Result<Says> {
             _ => u.choose(SERVED).map(|row| (row.method, row.params))?,
         };
         let params = Some(params.to_owned()).filter(|params| !params.is_empty());
-        return Ok(Says::Asks(format!("\"{method}\""), params, None));
+        return Ok(Body::Request(format!("\"{method}\""), params, None));
     }
     if u.ratio(3, 4)? {
         let (params, called) = call(u)?;
-        return Ok(Says::Asks("\"tools/call\"".into(), Some(params), Some(called)));
+        return Ok(Body::Request("\"tools/call\"".into(), Some(params), Some(called)));
     }
     let method = *u.choose(&METHODS)?;
     let params = match u.int_in_range(0..=7)? {
@@ -418,7 +415,7 @@ fn request(u: &mut Unstructured<'_>) -> Result<Says> {
     } else {
         method.into()
     };
-    Ok(Says::Asks(method, params, None))
+    Ok(Body::Request(method, params, None))
 }
 
 /// The parameters that name a resource of a tool.

@@ -1,7 +1,7 @@
 //! The open requests of a script. Each must receive one answer that meets its expectation.
 
 use super::answers::{Expected, Serves, Trigger};
-use super::speech::{Asked, Id, Speech, Wants};
+use super::peer_text::{Contents, Id, PeerText, Request};
 use crate::model::{self, Answer, Message, Open};
 use crate::sessions::{Hits, name_of};
 use ide_mcp::rpc::code;
@@ -16,13 +16,13 @@ pub const OPEN_CALLS: usize = 4;
 
 /// The answers that are still expected.
 #[derive(Debug)]
-pub struct Owed {
+pub struct Expectations {
     serves: Serves,
     /// True until the session is open.
     awaiting: bool,
     /// The meanings of the ids, with the expected answers.
     open: Open<(Option<String>, Expected)>,
-    /// The number of requests, by the meaning of the id, that need no answer any more.
+    /// How many requests with this meaning of the id need no answer any more.
     forgiven: BTreeMap<String, usize>,
     /// True if the agreed version has batches.
     batches: bool,
@@ -30,9 +30,9 @@ pub struct Owed {
     hits: Hits,
 }
 
-impl Owed {
-    /// Returns the record of a side, without requests. `version` is the agreed version, or `None`
-    /// if the session is still to be opened.
+impl Expectations {
+    /// Returns a record without requests for a side. `version` is the agreed version, or `None` if the session is not
+    /// open yet.
     pub fn by(serves: Serves, version: Option<&str>) -> Self {
         Self {
             serves,
@@ -44,23 +44,24 @@ impl Owed {
         }
     }
 
-    /// Adds the answers that a message requires, before the message is delivered.
-    pub fn will_hear(&mut self, speech: &Speech) {
-        self.asked(speech.asked(self.batches));
+    /// Adds the answers that a text calls for. Call this before the text is delivered.
+    pub fn expect_answers(&mut self, peer_text: &PeerText) {
+        self.contents(peer_text.contents(self.batches));
     }
 
-    fn asked(&mut self, asked: Asked) {
-        let meanings: Vec<Option<String>> = asked.answers.iter().map(|(id, _)| id.meaning.clone()).collect();
-        // The count includes the requests that were perhaps cancelled, and the whole batch, because
-        // a diff of the batch can stay open.
-        let has_room = self.open.iter().count() + asked.answers.len() <= OPEN_CALLS;
-        for (id, wants) in asked.answers {
-            // A request that shares its id with another of the batch can have been answered or not.
+    fn contents(&mut self, contents: Contents) {
+        let meanings: Vec<Option<String>> =
+            contents.answers.iter().map(|(id, _)| id.meaning.clone()).collect();
+        // Count the requests that may have been cancelled, and the whole batch, because a diff of the batch can stay
+        // open.
+        let has_room = self.open.iter().count() + contents.answers.len() <= OPEN_CALLS;
+        for (id, request) in contents.answers {
+            // A request that shares its id with another of the batch may have been answered or not.
             let once = meanings.iter().filter(|meaning| **meaning == id.meaning).count() == 1;
-            let alone = once && !asked.cancels.iter().any(|meaning| Some(meaning) == id.meaning.as_ref());
+            let alone = once && !contents.cancels.iter().any(|meaning| Some(meaning) == id.meaning.as_ref());
             let is_open = self.is_open(&id.meaning);
-            let expected = match self.serves.expected(&wants, self.awaiting) {
-                refused if matches!(wants, Wants::Refused(_)) => refused,
+            let expected = match self.serves.expected(&request, self.awaiting) {
+                refused if matches!(request, Request::Refused(_)) => refused,
                 _ if !alone || self.may_be_forgiven(&id) => Expected::Any,
                 _ if is_open => Expected::Now(model::Expected::Error(code::INVALID_REQUEST)),
                 expected if has_room => expected.without_busy(),
@@ -68,9 +69,9 @@ impl Owed {
             };
             self.open.ask(id.token, (id.meaning, expected));
         }
-        for meaning in asked.cancels {
+        for meaning in contents.cancels {
             let named = Some(meaning.clone());
-            if asked.is_surely_cancelled && !self.forgiven.contains_key(&meaning) {
+            if contents.is_surely_cancelled && !self.forgiven.contains_key(&meaning) {
                 self.open.retain(|(meaning, _)| *meaning != named);
             } else {
                 let is_open = self.is_open(&named);
@@ -79,8 +80,7 @@ impl Owed {
         }
     }
 
-    /// Returns true if a request with this id was perhaps cancelled. It is then unknown if the request
-    /// is open.
+    /// Whether a request with this id may have been cancelled. Then we do not know whether it is open.
     fn may_be_forgiven(&self, id: &Id) -> bool {
         self.is_open(&id.meaning)
             && id.meaning.as_ref().is_some_and(|meaning| self.forgiven.get(meaning).is_some_and(|n| *n > 0))
@@ -106,8 +106,8 @@ impl Owed {
 
     /// Removes the request that this answers.
     fn check_answer(&mut self, answer: &Answer, trigger: &Trigger) {
-        // If several open requests have this id, the answer belongs to one whose expectation it meets:
-        // to one with an exact expectation, if possible.
+        // If several open requests have this id, the answer belongs to one whose expectation it meets, if possible an
+        // exact one.
         let exactly = self.open.answer(&answer.id, |(_, of)| !of.is_vague() && of.is_met(answer, trigger));
         let met = exactly.or_else(|_| self.open.answer(&answer.id, |(_, of)| of.is_met(answer, trigger)));
         let (_, expected) = met.unwrap_or_else(|fault| panic!("trigger {trigger:?}, {answer:?}: {fault}"));

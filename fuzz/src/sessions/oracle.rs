@@ -1,8 +1,8 @@
-//! The books of a session of either role: the answers that it has to send, the answers that it
-//! awaits, and the other messages that it sends.
+//! Checks a session of either role: the answers that it must send, the answers that it waits for, and everything else
+//! that it sends.
 
 use super::ledger::{Ledger, answered, meaning, messages, token};
-use super::roles::{Any, Happened, Session, shown, told};
+use super::roles::{Any, Event, Session, check_error_text, shown};
 use crate::model::{self, Answer, Due, Expected, Kind, State, fitting, is_served};
 use ide_mcp::Keepalive;
 use ide_mcp::Time;
@@ -15,7 +15,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::fmt::Debug;
 use std::time::Duration;
 
-/// The count of each situation that scripts reach.
+/// How often scripts reach each situation.
 pub type Hits = BTreeMap<String, usize>;
 
 /// The settings of a session.
@@ -24,7 +24,7 @@ pub struct Setup {
     pub limits: SessionLimits,
     pub keepalive: Option<Keepalive>,
     pub forward: Forward,
-    /// The default timeout of a call, and the longest wait to which progress extends it.
+    /// The default timeout of a call, and the longest wait that progress can extend it to.
     pub call: (Duration, Duration),
     /// The default timeout of a request.
     pub request: Duration,
@@ -66,16 +66,16 @@ impl Wait {
     }
 }
 
-/// A request of the peer as it was received.
+/// A request of the peer, as received.
 #[derive(Debug)]
-struct Taken {
+struct Incoming {
     id: String,
-    /// The token under which the peer asks for progress.
+    /// The token, if the peer wants progress.
     progress: Option<String>,
     at: Time,
     /// True if the peer has cancelled the request.
     cancelled: bool,
-    /// The kind of call that the application has to receive, if the parameters determine it.
+    /// The kind of call that the application must get, if the parameters determine it.
     kind: Option<Kind>,
 }
 
@@ -83,7 +83,7 @@ struct Taken {
 #[derive(Debug)]
 struct Call {
     call: CallId,
-    taken: Taken,
+    incoming: Incoming,
     kind: Kind,
     end: Option<NotAnswered>,
     reached: f64,
@@ -98,22 +98,22 @@ struct Request {
     outcomes: usize,
     /// The kind of the outcome.
     outcome: String,
-    /// The kind of the answer that arrived last.
+    /// The kind of the last answer.
     answer: Option<&'static str>,
     cancelled: bool,
-    /// The last progress that the peer reported, if the request asks for progress. The progress of
-    /// a list is that of its pages.
+    /// The last progress that the peer reported, if the request wants progress. For a list it is the progress of its
+    /// pages.
     reached: Option<f64>,
-    /// The minimum number of items in the pages of a list so far; `None` if the request is no list.
+    /// How many items the pages of a list have so far, at least; `None` if the request is not for a list.
     items: Option<usize>,
     is_form: bool,
-    /// The result that the application has to receive, if a fitting answer to a form has arrived.
+    /// The result that the application must get, if a fitting answer to a form has arrived.
     fits: Option<&'static str>,
 }
 
 /// The kinds of requests of ours.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Asks {
+pub enum RequestKind {
     Any,
     List,
     Form,
@@ -130,14 +130,14 @@ struct Sent {
     known_as: Option<RequestId>,
 }
 
-/// A session and its books.
+/// A session, and what is expected of it.
 #[derive(Debug)]
-pub struct Books<S> {
+pub struct Oracle<S> {
     pub session: S,
     pub out: Messages,
     pub now: Time,
     pub closed: bool,
-    /// The number of events for a successful handshake; `failed` counts those for a failed one.
+    /// How many events reported a successful handshake; `failed` counts those of a failed one.
     pub ready: usize,
     pub failed: usize,
     pub lists: usize,
@@ -146,7 +146,7 @@ pub struct Books<S> {
     drained: bool,
     ledger: Ledger,
     /// The calls whose event has not been polled.
-    unpolled: VecDeque<Taken>,
+    unpolled: VecDeque<Incoming>,
     /// All calls, open and ended.
     calls: Vec<Call>,
     requests: BTreeMap<RequestId, Request>,
@@ -154,14 +154,14 @@ pub struct Books<S> {
     /// The number of progress events.
     progressed: usize,
     faults: usize,
-    /// The faults that are still to be reported, each with true if it counts against the limit.
+    /// The faults still to be reported, each with whether it counts against the limit.
     expected: VecDeque<(String, bool)>,
     /// The number of reported faults that count against the limit.
     tolerated: usize,
     /// The time of the last ping that the session itself sent.
     pinged: Option<Time>,
-    /// The time of the last message that arrived.
-    heard: Time,
+    /// When the last message arrived.
+    last_received: Time,
     gave_up: bool,
     /// The id of the peer's `initialize`.
     opened_by: Option<String>,
@@ -169,22 +169,22 @@ pub struct Books<S> {
     pub shows_forms: bool,
     /// True if there is a template of resources.
     pub has_template: bool,
-    /// True if the folders are the other ones.
+    /// True if the agent works in the other folders.
     pub has_other_roots: bool,
 }
 
 /// A request of a received text.
 #[derive(Debug)]
-struct Asked {
-    taken: Taken,
+struct PeerRequest {
+    incoming: Incoming,
     method: String,
     /// True if a request with the same id is open.
     is_twice: bool,
-    /// What the request leads to; `None` if the model does not read its parameters.
+    /// What the request must lead to; `None` if the model does not read its parameters.
     due: Option<Due>,
 }
 
-impl<S: Session + Debug> Books<S> {
+impl<S: Session + Debug> Oracle<S> {
     pub fn new(session: S, setup: Setup) -> Self {
         Self {
             session,
@@ -207,7 +207,7 @@ impl<S: Session + Debug> Books<S> {
             expected: VecDeque::new(),
             tolerated: 0,
             pinged: None,
-            heard: Time::ZERO,
+            last_received: Time::ZERO,
             gave_up: false,
             opened_by: None,
             shows_forms: false,
@@ -220,10 +220,9 @@ impl<S: Session + Debug> Books<S> {
         *self.hits.entry(what.into()).or_default() += 1;
     }
 
-    /// Delivers a text of the peer and returns the messages that the session sends at once:
-    /// answers, and the request for the next page of a list. Skips a text that the model cannot
-    /// follow.
-    pub fn hear(&mut self, text: &str) -> Vec<String> {
+    /// Delivers a text of the peer. Returns what the session sends at once: answers, and the request for the next
+    /// page of a list. Skips a text that the model cannot follow.
+    pub fn receive(&mut self, text: &str) -> Vec<String> {
         let batches = self.session.protocol_version() == Some(ProtocolVersion::V2025_03_26);
         let limits = self.setup.limits.clone();
         let elements = messages(text, &limits, batches);
@@ -231,31 +230,31 @@ impl<S: Session + Debug> Books<S> {
         if self.is_ambiguous(&elements) || self.calls.len() > 200 {
             return Vec::new();
         }
-        self.heard = self.now;
+        self.last_received = self.now;
         if self.closed {
             self.session.receive(self.now, text, &mut self.out);
             assert!(self.out.sent.is_empty(), "after the end: {:?}", self.out.sent);
             return Vec::new();
         }
-        self.expects_faults(&elements);
+        self.expect_faults(&elements);
         let (calls, bytes, next) = (self.session.open_calls(), self.session.open_bytes(), self.next_id());
         let is_full = calls >= limits.open_calls && elements.len() == 1;
-        let mut asked: Vec<Asked> = Vec::new();
+        let mut incoming: Vec<PeerRequest> = Vec::new();
         let mut list = None;
         for element in &elements {
             match classify(element, &limits) {
                 Message::Request { id, method, params } => {
-                    let request = self.asks(token(&id), &method, params, is_full);
+                    let request = self.peer_request(token(&id), &method, params, is_full);
                     if matches!(
                         (&*method, &request.due),
                         ("initialize", Some(Due::Now(Expected::Containing(_))))
                     ) {
-                        self.opened_by = Some(request.taken.id.clone());
+                        self.opened_by = Some(request.incoming.id.clone());
                     }
-                    asked.push(request);
+                    incoming.push(request);
                 }
                 Message::Notification { method, params } if method == "notifications/cancelled" => {
-                    self.cancels(params, &mut asked);
+                    self.note_cancellation(params, &mut incoming);
                 }
                 Message::Response { id, answer } => {
                     let answered = self.number(&token(&id)).and_then(|id| self.sent.get_mut(&id));
@@ -281,23 +280,23 @@ impl<S: Session + Debug> Books<S> {
         self.session.receive(self.now, text, &mut self.out);
         let sent = self.note();
         assert!(batches || sent.iter().all(|sent| !sent.starts_with('[')), "a batch: {sent:?}");
-        let heard = self.ledger.heard(text, &limits, batches, &sent);
-        assert!(heard.open.is_empty() || !self.drained, "{text} is taken by a session that ends");
+        let effect = self.ledger.received(text, &limits, batches, &sent);
+        assert!(effect.open.is_empty() || !self.drained, "{text} is accepted by a session that ends");
         let may_be_full = calls >= limits.open_calls
             || elements.len() > 1
             || bytes > 0 && bytes + text.len() > limits.open_bytes;
-        for asked in asked {
-            let answer = heard.answers.iter().find(|answer| answer.id == asked.taken.id);
-            self.answered_as_required(&asked, answer, may_be_full);
+        for request in incoming {
+            let answer = effect.answers.iter().find(|answer| answer.id == request.incoming.id);
+            self.check_answer(&request, answer, may_be_full);
             if answer.is_none() {
-                self.unpolled.push_back(asked.taken);
+                self.unpolled.push_back(request.incoming);
             }
         }
         let mut asks_page = None;
         for (_, page) in self.sent.range_mut(next..) {
             // The request for the next page of the list that the text answers.
             let handle = list.take().unwrap_or_else(|| panic!("{text} led to {page:?}"));
-            let request = self.requests.get_mut(&handle).expect("it was asked");
+            let request = self.requests.get_mut(&handle).expect("the request is known");
             assert!(page.method.ends_with("/list") && request.answer == Some("Result"), "{page:?}");
             assert!(!self.drained, "a session that ends requests {page:?}");
             page.known_as = Some(handle);
@@ -318,8 +317,8 @@ impl<S: Session + Debug> Books<S> {
         sent
     }
 
-    /// Returns true if an answer to these messages could belong to two requests, if two of them
-    /// answer a list, or if one of them could ask for progress twice.
+    /// Whether an answer to these messages could belong to two requests, two of them answer a list, or one of them
+    /// could want progress twice.
     fn is_ambiguous(&self, elements: &[&str]) -> bool {
         let limits = &self.setup.limits;
         let (mut ids, mut lists) = (Vec::new(), 0);
@@ -341,7 +340,7 @@ impl<S: Session + Debug> Books<S> {
         lists > 1 || ids.windows(2).any(|two| two[0] == two[1]) || elements.iter().any(is_watched_twice)
     }
 
-    /// Returns the number of the request that the id of a response names, if it was sent.
+    /// Returns the number of the request that a response answers, if we sent it.
     fn number(&self, token: &str) -> Option<u64> {
         let meaning = meaning(token);
         let digits = meaning.trim_matches('"');
@@ -349,8 +348,8 @@ impl<S: Session + Debug> Books<S> {
         self.sent.contains_key(&number).then_some(number)
     }
 
-    /// Records the faults of a text that the session has to report, in their order.
-    fn expects_faults(&mut self, elements: &[&str]) {
+    /// Records the faults of a text that the session must report, in order.
+    fn expect_faults(&mut self, elements: &[&str]) {
         let limits = self.setup.limits.clone();
         let has_batches = self.session.protocol_version() == Some(ProtocolVersion::V2025_03_26);
         if elements.is_empty() {
@@ -386,7 +385,13 @@ impl<S: Session + Debug> Books<S> {
         }
     }
 
-    fn asks(&mut self, id: String, method: &str, params: Option<&RawValue>, is_full: bool) -> Asked {
+    fn peer_request(
+        &mut self,
+        id: String,
+        method: &str,
+        params: Option<&RawValue>,
+        is_full: bool,
+    ) -> PeerRequest {
         let is_opened = match S::IS_SERVER {
             true => self.session.protocol_version().is_some(),
             false => self.session.is_ready(),
@@ -420,54 +425,56 @@ impl<S: Session + Debug> Books<S> {
         };
         let progress = member(params, "_meta").and_then(|meta| member(Some(meta), "progressToken"));
         let progress = progress.map(RawValue::get).filter(|token| is_id(token)).map(Into::into);
-        let is_twice = self.calls.iter().any(|call| call.end.is_none() && call.taken.is(&id))
-            || self.unpolled.iter().any(|taken| taken.is(&id));
+        let is_twice = self.calls.iter().any(|call| call.end.is_none() && call.incoming.is(&id))
+            || self.unpolled.iter().any(|incoming| incoming.is(&id));
         let kind = match due {
             Some(Due::Call(kind)) => Some(kind),
             _ => None,
         };
-        let taken = Taken { id, progress, at: self.now, cancelled: false, kind };
-        Asked { taken, method: method.into(), is_twice, due }
+        let incoming = Incoming { id, progress, at: self.now, cancelled: false, kind };
+        PeerRequest { incoming, method: method.into(), is_twice, due }
     }
 
     /// Checks the answer that a request got at once, if it got one.
-    fn answered_as_required(&mut self, asked: &Asked, answer: Option<&Answer>, may_be_full: bool) {
+    fn check_answer(&mut self, request: &PeerRequest, answer: Option<&Answer>, may_be_full: bool) {
         let code = answer.and_then(|answer| answer.code);
         if answer.is_some() {
             let code = code.map_or_else(|| "result".into(), |code| code.to_string());
-            if is_served(true, &asked.method) || is_served(false, &asked.method) {
-                self.hit(format!("{} {code}", asked.method));
+            if is_served(true, &request.method) || is_served(false, &request.method) {
+                self.hit(format!("{} {code}", request.method));
             }
             self.hit(format!("answer {code}"));
         }
         let is_busy = code == Some(code::INTERNAL_ERROR);
-        match &asked.due {
-            _ if asked.is_twice => assert_eq!(code, Some(code::INVALID_REQUEST), "{asked:?}"),
+        match &request.due {
+            _ if request.is_twice => assert_eq!(code, Some(code::INVALID_REQUEST), "{request:?}"),
             Some(Due::Now(expected)) => {
-                assert!(answer.is_some_and(|answer| expected.fits(answer)), "{asked:?}: {answer:?}");
+                assert!(answer.is_some_and(|answer| expected.fits(answer)), "{request:?}: {answer:?}");
             }
             Some(Due::Call(_)) => {
-                assert!(answer.is_none() || may_be_full && is_busy, "{asked:?}: {answer:?}");
+                assert!(answer.is_none() || may_be_full && is_busy, "{request:?}: {answer:?}");
             }
             None if is_busy => {
-                assert!(may_be_full, "{asked:?} is refused");
+                assert!(may_be_full, "{request:?} is refused");
                 // The client has asked for the list, although the application does not get the request.
-                self.lists += usize::from(asked.method == "tools/list");
+                self.lists += usize::from(request.method == "tools/list");
             }
             None => {}
         }
     }
 
-    /// Notes the cancellation of a call, which can be one of the same text.
-    fn cancels(&mut self, params: Option<&RawValue>, asked: &mut [Asked]) {
+    /// Records the cancellation of a call, which may be in the same text.
+    fn note_cancellation(&mut self, params: Option<&RawValue>, of_this_text: &mut [PeerRequest]) {
         let Some(id) = member(params, "requestId").map(RawValue::get).filter(|id| is_id(id)) else { return };
-        let open = self.calls.iter_mut().filter(|call| call.end.is_none()).map(|call| &mut call.taken);
-        let asked = asked.iter_mut().map(|asked| &mut asked.taken);
-        if let Some(taken) = open.chain(&mut self.unpolled).chain(asked).find(|taken| taken.is(id)) {
-            taken.cancelled = true;
+        let open = self.calls.iter_mut().filter(|call| call.end.is_none()).map(|call| &mut call.incoming);
+        let of_this_text = of_this_text.iter_mut().map(|request| &mut request.incoming);
+        if let Some(incoming) =
+            open.chain(&mut self.unpolled).chain(of_this_text).find(|incoming| incoming.is(id))
+        {
+            incoming.cancelled = true;
             return;
         }
-        let ended = self.calls.iter().rev().find(|call| meaning(&call.taken.id) == meaning(id));
+        let ended = self.calls.iter().rev().find(|call| meaning(&call.incoming.id) == meaning(id));
         self.hit(match ended.map(|call| call.end) {
             _ if self.opened_by.as_ref().is_some_and(|opened| meaning(opened) == meaning(id)) => {
                 "race: cancelled_initialize"
@@ -492,8 +499,8 @@ impl<S: Session + Debug> Books<S> {
             let due = self.session.deadline();
             let event = self.session.poll(self.now, &mut self.out);
             assert!(event.is_none() || due.is_some_and(|due| due <= self.now), "{event:?} at {due:?}");
-            let said = self.note();
-            self.ledger.said(&said);
+            let sent_messages = self.note();
+            self.ledger.sent_unprompted(&sent_messages);
             for sent in self.sent.range(before..).map(|(_, sent)| sent) {
                 // Polling sends no requests other than pings.
                 assert!(sent.method == "ping" && self.setup.keepalive.is_some(), "{sent:?}");
@@ -504,7 +511,7 @@ impl<S: Session + Debug> Books<S> {
                 self.own_ping_ended(before);
             }
             match event {
-                Some(event) => self.on(event, &said),
+                Some(event) => self.on(event, &sent_messages),
                 None => break,
             }
         }
@@ -512,7 +519,7 @@ impl<S: Session + Debug> Books<S> {
         assert!(self.expected.is_empty(), "not reported: {:?}", self.expected);
         let open = || self.calls.iter().filter(|call| call.end.is_none());
         assert_eq!(open().count(), self.session.open_calls(), "{:?}", self.calls);
-        assert!(open().all(|call| !call.taken.cancelled), "{:?}", self.calls);
+        assert!(open().all(|call| !call.incoming.cancelled), "{:?}", self.calls);
         let sent = || self.sent.values().filter(|sent| sent.is_open);
         assert_eq!(sent().count(), self.session.open_requests(), "{:?}", self.sent);
         let waits = sent().filter_map(|sent| match sent.known_as {
@@ -528,22 +535,22 @@ impl<S: Session + Debug> Books<S> {
         assert!(due.is_none_or(is_met), "{due:?} is missed: {self:?}");
     }
 
-    /// Notes the end of the keepalive's own pings with a lower number than `before`.
+    /// Records that the keepalive's own pings before this number have ended.
     fn own_ping_ended(&mut self, before: u64) {
         for (_, sent) in self.sent.range_mut(..before) {
             sent.is_open &= sent.method != "ping" || sent.known_as.is_some();
         }
     }
 
-    /// Records an event. `said` are the messages that the session sent before it.
-    fn on(&mut self, event: Happened, said: &[String]) {
+    /// Records an event. `sent_messages` are the messages that the session sent before it.
+    fn on(&mut self, event: Event, sent_messages: &[String]) {
         match event {
-            Happened::Call(call, timeout) => self.opened(call, Kind::Tool, timeout),
-            Happened::GetPrompt(call) => self.opened(call, Kind::Prompt, Timeout::Default),
-            Happened::ReadResource(call) => self.opened(call, Kind::Resource, Timeout::Default),
-            // A person has as much time as progress can give to another call.
-            Happened::Form(call) => self.opened(call, Kind::Form, Timeout::After(self.setup.call.1)),
-            Happened::Request(call, method) => {
+            Event::Call(call, timeout) => self.opened(call, Kind::Tool, timeout),
+            Event::GetPrompt(call) => self.opened(call, Kind::Prompt, Timeout::Default),
+            Event::ReadResource(call) => self.opened(call, Kind::Resource, Timeout::Default),
+            // A user has as much time as progress can give to another call.
+            Event::Form(call) => self.opened(call, Kind::Form, Timeout::After(self.setup.call.1)),
+            Event::Request(call, method) => {
                 // The client has asked for the list, also if the application answers the request.
                 self.lists += usize::from(&*method == "tools/list");
                 assert!(
@@ -558,13 +565,13 @@ impl<S: Session + Debug> Books<S> {
                 );
                 self.opened(call, Kind::Request, Timeout::Default);
             }
-            Happened::CallEnded(call, how) => {
+            Event::CallEnded(call, how) => {
                 assert!(!self.session.is_open(call));
                 let open = self.calls.iter_mut().find(|open| open.call == call).expect("it began");
                 assert_eq!(open.end, None, "a call ends once");
                 let is_over = open.wait.is_some_and(|wait| wait.is_over(self.now));
                 let (end, may_end) = match how {
-                    CallEnd::Cancelled { .. } => (NotAnswered::Cancelled, open.taken.cancelled),
+                    CallEnd::Cancelled { .. } => (NotAnswered::Cancelled, open.incoming.cancelled),
                     CallEnd::Expired => (NotAnswered::Expired, is_over),
                     CallEnd::ShutDown => (NotAnswered::Answered, self.drained),
                     _ => (NotAnswered::Closed, self.closed),
@@ -573,17 +580,21 @@ impl<S: Session + Debug> Books<S> {
                 open.end = Some(end);
                 let kind = open.kind;
                 if matches!(end, NotAnswered::Cancelled | NotAnswered::Closed) {
-                    self.ledger.forgiven(&open.taken.id);
+                    self.ledger.forgiven(&open.incoming.id);
                 }
                 if end == NotAnswered::Expired {
-                    assert_eq!(said.len(), 1, "{open:?}: {said:?}");
-                    assert_eq!(given_up(&said[0]), kind != Kind::Tool, "{open:?}: {said:?}");
+                    assert_eq!(sent_messages.len(), 1, "{open:?}: {sent_messages:?}");
+                    assert_eq!(
+                        given_up(&sent_messages[0]),
+                        kind != Kind::Tool,
+                        "{open:?}: {sent_messages:?}"
+                    );
                 }
                 self.hit(format!("call ended {}", name_of(&how)));
                 self.hit(format!("{kind:?} {}", name_of(&how)));
             }
-            Happened::Outcome(request, outcome) => {
-                let known = self.requests.get_mut(&request).expect("we asked that");
+            Event::Outcome(request, outcome) => {
+                let known = self.requests.get_mut(&request).expect("the request is known");
                 known.outcomes += 1;
                 assert_eq!(known.outcomes, 1, "{outcome:?}");
                 let kind = name_of(&outcome);
@@ -593,7 +604,7 @@ impl<S: Session + Debug> Books<S> {
                     }
                     "Cancelled" => known.cancelled,
                     "Closed" => self.closed || self.drained && known.items.is_some(),
-                    // A list with a result can have a page that cannot be read.
+                    // A list with a result may have a page that cannot be read.
                     _ => known.answer.is_some_and(|answer| {
                         answer == kind || known.items.is_some() && answer == "Result" && kind == "Malformed"
                     }),
@@ -622,18 +633,18 @@ impl<S: Session + Debug> Books<S> {
                     self.hit(format!("form {kind}"));
                 }
             }
-            Happened::Progress(request, said) => {
-                let known = self.requests.get_mut(&request).expect("we asked that");
+            Event::Progress(request, progress) => {
+                let known = self.requests.get_mut(&request).expect("the request is known");
                 assert_eq!(known.outcomes, 0, "progress of what has ended");
-                let reached = known.reached.as_mut().expect("its progress was asked for");
-                assert!(said.progress > *reached, "{said:?} after {reached}");
-                *reached = said.progress;
-                known.wait.iter_mut().for_each(|wait| wait.restart(self.heard));
+                let reached = known.reached.as_mut().expect("the request wants progress");
+                assert!(progress.progress > *reached, "{progress:?} after {reached}");
+                *reached = progress.progress;
+                known.wait.iter_mut().for_each(|wait| wait.restart(self.last_received));
                 self.progressed += 1;
                 self.hit("progress received");
             }
-            Happened::PeerFault(violation) => {
-                told(&violation);
+            Event::PeerFault(violation) => {
+                check_error_text(&violation);
                 if let PeerFault::Message(broken) = violation {
                     assert!(matches!(broken.code(), code::INVALID_REQUEST | code::INVALID_PARAMS));
                 }
@@ -649,29 +660,30 @@ impl<S: Session + Debug> Books<S> {
                 self.faults += 1;
                 self.hit(format!("violation {name}"));
             }
-            Happened::PeerError(error) => {
+            Event::PeerError(error) => {
                 assert!(!error.to_string().is_empty());
                 assert_eq!(self.expected.pop_front(), Some(("PeerError".into(), false)));
                 self.hit("error without_id");
             }
-            Happened::TooManyFaults => {
+            Event::TooManyFaults => {
                 assert_eq!(self.tolerated, self.setup.limits.faults + 1);
                 self.hit("session too_many_faults");
             }
-            Happened::PingTimeout => {
+            Event::PingTimeout => {
                 let timeout = self.setup.keepalive.expect("pings are on").timeout;
-                let pinged = self.pinged.filter(|at| *at >= self.heard).expect("a ping in this silence");
+                let pinged =
+                    self.pinged.filter(|at| *at >= self.last_received).expect("a ping in this silence");
                 assert!(!self.gave_up && pinged.saturating_add(timeout) <= self.now);
                 self.gave_up = true;
                 self.own_ping_ended(self.next_id());
                 self.hit("session unresponsive");
             }
-            Happened::Ready => {
+            Event::Ready => {
                 self.ready += 1;
                 assert_eq!(self.ready, 1, "a session is ready once");
             }
-            Happened::Failed(failure) => {
-                told(&failure);
+            Event::Failed(failure) => {
+                check_error_text(&failure);
                 for sent in self.sent.values_mut().filter(|sent| sent.method == "initialize") {
                     sent.is_open = false;
                 }
@@ -679,22 +691,22 @@ impl<S: Session + Debug> Books<S> {
                 assert!(self.closed || self.drained || !matches!(failure, Failure::Closed));
                 self.failed += 1;
             }
-            Happened::ToolsListed => self.lists += 1,
-            Happened::Notification => {}
+            Event::ToolsListed => self.lists += 1,
+            Event::Notification => {}
         }
     }
 
     fn opened(&mut self, call: CallId, kind: Kind, timeout: Timeout) {
-        let taken = self.unpolled.pop_front().expect("a call that nobody made");
+        let incoming = self.unpolled.pop_front().expect("a call that nobody made");
         assert!(self.calls.iter().all(|other| other.call != call), "a handle comes once");
-        let (kind, timeout) = match (kind, taken.kind) {
+        let (kind, timeout) = match (kind, incoming.kind) {
             // The timeout of the tool is for clients of the tool.
             (Kind::Tool, Some(Kind::ReadByTool)) => (Kind::ReadByTool, Timeout::Default),
             _ => (kind, timeout),
         };
-        assert!(taken.kind.is_none_or(|required| required == kind), "{kind:?}: {taken:?}");
-        let wait = Wait::begin(timeout, taken.at, self.call_waits());
-        self.calls.push(Call { call, taken, kind, end: None, reached: f64::NEG_INFINITY, wait });
+        assert!(incoming.kind.is_none_or(|required| required == kind), "{kind:?}: {incoming:?}");
+        let wait = Wait::begin(timeout, incoming.at, self.call_waits());
+        self.calls.push(Call { call, incoming, kind, end: None, reached: f64::NEG_INFINITY, wait });
     }
 
     fn call_waits(&self) -> (Duration, Duration) {
@@ -710,15 +722,14 @@ impl<S: Session + Debug> Books<S> {
         }
     }
 
-    /// Answers any call, open or ended, by calling `answer`; `fails` is true if the answer is an
-    /// error.
+    /// Answers any call, open or ended, by calling `answer`; `fails` is whether that answer is an error.
     pub fn answer(
         &mut self,
         which: u8,
         fails: bool,
         answer: impl FnOnce(&mut S, CallId, &mut Messages) -> Result<(), NotAnswered>,
     ) {
-        // The ends of other calls are events, which have to be polled first.
+        // Poll first: the ends of other calls are events.
         self.settle();
         let which = self.which(which);
         self.hit_race(which, "race: cancelled_then_answered");
@@ -736,7 +747,7 @@ impl<S: Session + Debug> Books<S> {
             let written: BTreeMap<&str, &RawValue> = serde_json::from_str(text).unwrap();
             assert_eq!(
                 (written["id"].get(), written.contains_key("error")),
-                (&*open.taken.id, fails),
+                (&*open.incoming.id, fails),
                 "{text}"
             );
             if open.kind == Kind::ReadByTool && !fails {
@@ -744,7 +755,7 @@ impl<S: Session + Debug> Books<S> {
                 assert!(result.starts_with(r#"{"contents":[{"uri":"ide://soon","#), "{result}");
             }
         }
-        assert_eq!(self.said(), usize::from(answered.is_ok()));
+        assert_eq!(self.record_sent(), usize::from(answered.is_ok()));
         if let Err(how) = answered {
             self.hit(format!("refused {how:?}"));
         }
@@ -755,15 +766,15 @@ impl<S: Session + Debug> Books<S> {
         let Some(call) = self.calls.get(which).filter(|call| call.end == Some(NotAnswered::Cancelled)) else {
             return;
         };
-        let is_open = |other: &Call| other.end.is_none() && other.taken.is(&call.taken.id);
+        let is_open = |other: &Call| other.end.is_none() && other.incoming.is(&call.incoming.id);
         if self.calls.iter().any(is_open) {
             self.hit("race: cancelled_then_id_again_then_answered");
         }
         self.hit(what);
     }
 
-    /// Answers a call with an object; any other result leaves the call as it was. The answer to a
-    /// resource that a tool reads is the result of a tool, and an error if the tool has failed.
+    /// Answers a call with an object; any other result leaves the call as it was. Answering a resource that a tool
+    /// reads gives the result of a tool, and an error if the tool has failed.
     pub fn respond(&mut self, which: u8, result: &Any<'_>) {
         self.settle();
         let of_tool = self.calls.get(self.which(which)).is_some_and(|call| call.kind == Kind::ReadByTool);
@@ -789,10 +800,10 @@ impl<S: Session + Debug> Books<S> {
             refused => assert_eq!((refused, was_open), (Err(NotAnswered::Unserializable), true)),
         }
         assert_eq!(self.session.is_open(open.call), was_open);
-        assert_eq!(self.said(), 0);
+        assert_eq!(self.record_sent(), 0);
     }
 
-    /// Reports the progress of a call, in sixteenths; the highest number stands for NaN.
+    /// Reports the progress of a call, in sixteenths; the highest number means NaN.
     pub fn progress(&mut self, which: u8, halves: u8) {
         self.settle();
         let version = self.session.protocol_version();
@@ -800,33 +811,33 @@ impl<S: Session + Debug> Books<S> {
         self.hit_race(which, "race: cancelled_then_progress");
         let Some(open) = self.calls.get_mut(which) else { return };
         let value = if halves == u8::MAX { f64::NAN } else { f64::from(halves >> 3 & 7) / 2.0 };
-        let mut said = Progress::new(value);
+        let mut progress = Progress::new(value);
         if halves & 1 != 0 {
-            said = said.of(if halves & 2 != 0 { f64::INFINITY } else { 128.0 });
+            progress = progress.of(if halves & 2 != 0 { f64::INFINITY } else { 128.0 });
         }
         if halves & 4 != 0 {
-            said = said.message("on it");
+            progress = progress.message("on it");
         }
         let grows = value > open.reached;
-        let told = self.session.progress(open.call, &said, &mut self.out);
+        let result = self.session.progress(open.call, &progress, &mut self.out);
         let sent = self.out.take();
-        open.refused(told.err());
-        let is_told = told == Ok(true);
-        assert_eq!((sent.len(), told.is_ok()), (usize::from(is_told), open.end.is_none()));
-        if told.is_ok() {
+        open.refused(result.err());
+        let is_sent = result == Ok(true);
+        assert_eq!((sent.len(), result.is_ok()), (usize::from(is_sent), open.end.is_none()));
+        if result.is_ok() {
             assert_eq!(
-                is_told,
-                open.taken.progress.is_some() && grows && !self.out.full,
-                "{said:?} after {}",
+                is_sent,
+                open.incoming.progress.is_some() && grows && !self.out.full,
+                "{progress:?} after {}",
                 open.reached
             );
         }
-        if told.is_ok() && grows {
+        if result.is_ok() && grows {
             open.reached = value;
             open.wait.iter_mut().for_each(|wait| wait.restart(self.now));
         }
-        let token = open.taken.progress.clone();
-        if is_told {
+        let token = open.incoming.progress.clone();
+        if is_sent {
             self.hit("progress sent");
         }
         for text in sent {
@@ -835,10 +846,10 @@ impl<S: Session + Debug> Books<S> {
             let named = format!(r#"{{"progressToken":{},"#, token.as_deref().unwrap_or_default());
             assert!(text.contains(&named), "{text} for {named}");
             let mut params = json!({"progress": value});
-            if let Some(total) = said.total.filter(|total| total.is_finite()) {
+            if let Some(total) = progress.total.filter(|total| total.is_finite()) {
                 params["total"] = total.into();
             }
-            if said.message.is_some() && version > Some(ProtocolVersion::V2024_11_05) {
+            if progress.message.is_some() && version > Some(ProtocolVersion::V2024_11_05) {
                 params["message"] = "on it".into();
             }
             assert_eq!(
@@ -858,15 +869,15 @@ impl<S: Session + Debug> Books<S> {
         open.wait = Wait::begin(timeout, self.now, default);
     }
 
-    /// Sends a request by calling `ask`.
-    pub fn ask(
+    /// Sends a request by calling `send`.
+    pub fn send_request(
         &mut self,
         timeout: Timeout,
-        what: Asks,
-        ask: impl FnOnce(&mut S, Timeout, &mut Messages) -> Result<RequestId, NotSent>,
+        what: RequestKind,
+        send: impl FnOnce(&mut S, Timeout, &mut Messages) -> Result<RequestId, NotSent>,
     ) {
         let next = self.next_id();
-        let asked = ask(&mut self.session, timeout, &mut self.out);
+        let sent = send(&mut self.session, timeout, &mut self.out);
         let watches = matches!(timeout, Timeout::Progress { .. });
         if let Some(text) = self.out.sent.last() {
             let written: Value = serde_json::from_str(text).unwrap();
@@ -874,12 +885,12 @@ impl<S: Session + Debug> Books<S> {
             assert_eq!(*token, if watches { next.into() } else { Value::Null }, "{text}");
             let is_form =
                 written["method"] == "elicitation/create" && written["params"]["message"] == "Which?";
-            assert_eq!(is_form, what == Asks::Form, "{text}");
+            assert_eq!(is_form, what == RequestKind::Form, "{text}");
         }
-        assert_eq!(self.said(), usize::from(asked.is_ok()), "{asked:?}");
-        match asked {
+        assert_eq!(self.record_sent(), usize::from(sent.is_ok()), "{sent:?}");
+        match sent {
             Ok(request) => {
-                assert!(!self.drained && !self.closed && (what != Asks::Form || self.shows_forms));
+                assert!(!self.drained && !self.closed && (what != RequestKind::Form || self.shows_forms));
                 self.sent.get_mut(&next).expect("ids go up one by one").known_as = Some(request);
                 let known = Request {
                     timeout,
@@ -889,14 +900,14 @@ impl<S: Session + Debug> Books<S> {
                     answer: None,
                     cancelled: false,
                     reached: watches.then_some(f64::NEG_INFINITY),
-                    items: (what == Asks::List).then_some(0),
-                    is_form: what == Asks::Form,
+                    items: (what == RequestKind::List).then_some(0),
+                    is_form: what == RequestKind::Form,
                     fits: None,
                 };
                 assert!(self.requests.insert(request, known).is_none(), "a handle comes once");
             }
             Err(error) => {
-                told(&error);
+                check_error_text(&error);
                 assert!(match error {
                     NotSent::TooManyInFlight => {
                         let ours =
@@ -904,7 +915,7 @@ impl<S: Session + Debug> Books<S> {
                         self.sent.values().filter(ours).count() >= self.setup.limits.requests
                     }
                     NotSent::Unserializable => true,
-                    NotSent::Undeclared => what == Asks::Form && !self.shows_forms,
+                    NotSent::Undeclared => what == RequestKind::Form && !self.shows_forms,
                     _ => self.out.full || !self.session.is_ready(),
                 });
             }
@@ -913,25 +924,27 @@ impl<S: Session + Debug> Books<S> {
 
     pub fn request(&mut self, method: &str, params: Option<&Any<'_>>, timeout: Timeout) {
         let before = self.requests.len();
-        self.ask(timeout, Asks::Any, |session, timeout, out| session.request(method, params, timeout, out));
+        self.send_request(timeout, RequestKind::Any, |session, timeout, out| {
+            session.request(method, params, timeout, out)
+        });
         assert!(self.requests.len() == before || params.is_none_or(Any::is_object), "{params:?}");
     }
 
-    /// Delivers progress of the request with this number. The session reports the progress if the
-    /// request is open, asks for progress, and the number has grown.
-    pub fn hear_progress(&mut self, id: u64, to: u8) {
+    /// Delivers progress of the request with this number. The session must report it if the request is open and wants
+    /// progress, and the number has grown.
+    pub fn receive_progress(&mut self, id: u64, to: u8) {
         self.settle();
         let (before, faults) = (self.progressed, self.faults);
         let known = self.sent.get(&id).and_then(|sent| Some((self.requests.get(&sent.known_as?)?, sent)));
         let expected = known.filter(|(request, _)| request.items.is_none()).map(|(request, _)| {
             request.outcomes == 0 && request.reached.is_some_and(|reached| f64::from(to) > reached)
         });
-        // The progress of each page starts anew; progress that does not exceed that of earlier
-        // pages is not reported.
+        // The progress of each page starts anew. The session does not report progress that is not above that of
+        // earlier pages.
         let is_old_of_list = known.is_some_and(|(request, _)| {
             request.items.is_some() && request.reached.is_some_and(|reached| f64::from(to) <= reached)
         });
-        self.hear(&format!(
+        self.receive(&format!(
             r#"{{"jsonrpc":"2.0","method":"notifications/progress","params":{{"progressToken":{id},"progress":{to},"total":9,"message":"so"}}}}"#
         ));
         self.settle();
@@ -944,22 +957,22 @@ impl<S: Session + Debug> Books<S> {
     }
 
     /// Delivers an answer of this kind to the request with this number.
-    pub fn hear_answer(&mut self, id: u64, answer: &str, kind: &str) {
+    pub fn receive_answer(&mut self, id: u64, answer: &str, kind: &str) {
         self.settle();
         let known_as = self.sent.get(&id).filter(|sent| sent.is_open).and_then(|sent| sent.known_as);
-        self.hear(&format!(r#"{{"jsonrpc":"2.0","id":{id},{answer}}}"#));
+        self.receive(&format!(r#"{{"jsonrpc":"2.0","id":{id},{answer}}}"#));
         self.settle();
         if let Some(known) =
             known_as.map(|request| &self.requests[&request]).filter(|known| known.items.is_none())
         {
-            // The text of the answer decides if it fits a form.
+            // Whether the answer fits a form depends on its text.
             let kind = if known.is_form { known.answer.unwrap_or_default() } else { kind };
             assert_eq!(known.outcome, kind, "{answer} to {id}");
         }
     }
 
     /// Delivers an answer to the request with this number: a page of `items` items.
-    pub fn hear_page(&mut self, id: u64, items: usize, next: &str) {
+    pub fn receive_page(&mut self, id: u64, items: usize, next: &str) {
         self.settle();
         let known_as = self.sent.get(&id).and_then(|sent| sent.known_as);
         let is_last = |known_as| {
@@ -975,16 +988,16 @@ impl<S: Session + Debug> Books<S> {
         let list = vec!["1"; items].join(",");
         let lists = ["tools", "resources", "resourceTemplates", "prompts"];
         let members = lists.map(|name| format!(r#""{name}":[{list}],"#)).concat();
-        self.hear(&format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{{{members}"nextCursor":{next}}}}}"#));
+        self.receive(&format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{{{members}"nextCursor":{next}}}}}"#));
     }
 
     /// Returns the id of an open call.
     pub fn open_id(&self, which: u8) -> Option<String> {
-        let mut open = self.calls.iter().filter(|call| call.end.is_none()).map(|call| &call.taken.id);
+        let mut open = self.calls.iter().filter(|call| call.end.is_none()).map(|call| &call.incoming.id);
         open.nth(usize::from(which % 4)).cloned()
     }
 
-    /// Returns the number of an open request that asks for progress.
+    /// Returns the number of an open request that wants progress.
     pub fn watched(&self, which: u8) -> Option<u64> {
         let is_watched = |request| self.requests[&request].reached.is_some();
         let watched = |sent: &Sent| sent.is_open && sent.known_as.is_some_and(is_watched);
@@ -1004,8 +1017,8 @@ impl<S: Session + Debug> Books<S> {
     }
 
     pub fn notify(&mut self, params: &Any<'_>) {
-        let notified = self.session.notify("x/said", Some(params), &mut self.out);
-        assert_eq!(self.said(), usize::from(notified.is_ok()));
+        let notified = self.session.notify("x/notice", Some(params), &mut self.out);
+        assert_eq!(self.record_sent(), usize::from(notified.is_ok()));
         assert!(notified.is_err() || self.session.is_ready() && !self.out.full && params.is_object());
     }
 
@@ -1016,7 +1029,7 @@ impl<S: Session + Debug> Books<S> {
         let (request, waits) = (*request, known.outcomes == 0);
         known.cancelled |= waits;
         assert_eq!(self.session.cancel(request, reason, &mut self.out), waits, "{known:?}");
-        assert_eq!(self.said(), usize::from(waits), "a request is cancelled once, and the peer told");
+        assert_eq!(self.record_sent(), usize::from(waits), "a request is cancelled once, and the peer told");
         self.settle();
     }
 
@@ -1032,11 +1045,11 @@ impl<S: Session + Debug> Books<S> {
             self.calls.iter().filter(|call| call.end.is_none()).map(|call| call.kind).collect();
         self.session.shutdown("over", &mut self.out);
         self.drained = true;
-        let said = self.note();
-        self.ledger.said(&said);
-        let failed: Vec<bool> = said.iter().map(|text| given_up(text)).collect();
+        let sent_messages = self.note();
+        self.ledger.sent_unprompted(&sent_messages);
+        let failed: Vec<bool> = sent_messages.iter().map(|text| given_up(text)).collect();
         let required: Vec<bool> = open.iter().map(|kind| *kind != Kind::Tool).collect();
-        assert_eq!(failed, required, "every call is answered: {said:?}");
+        assert_eq!(failed, required, "every call is answered: {sent_messages:?}");
         assert_eq!(self.session.open_calls(), 0);
         self.settle();
     }
@@ -1055,7 +1068,7 @@ impl<S: Session + Debug> Books<S> {
         assert!(self.session.is_closed() && self.session.deadline().is_none_or(|due| due <= self.now));
     }
 
-    /// Closes the session and checks that everything has ended and that nothing begins any more.
+    /// Closes the session, and checks that everything has ended and that nothing starts any more.
     pub fn close(&mut self) {
         self.end();
         shown(&self.session);
@@ -1063,7 +1076,7 @@ impl<S: Session + Debug> Books<S> {
         self.ledger.is_settled();
         assert!(self.calls.iter().all(|call| call.end.is_some()), "{:?}", self.calls);
         assert!(self.requests.values().all(|request| request.outcomes == 1), "{:?}", self.requests);
-        self.hear(r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#);
+        self.receive(r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#);
         self.tick(self.now.saturating_add(Duration::from_secs(3600)));
         self.respond(0, &Any::Value(json!({})));
         self.request("x/ask", None, Timeout::Default);
@@ -1071,16 +1084,14 @@ impl<S: Session + Debug> Books<S> {
         assert_eq!((self.session.open_calls(), self.session.open_requests()), (0, 0));
     }
 
-    /// Records the messages that the session sent without a received text as their cause, and
-    /// returns their number.
-    pub fn said(&mut self) -> usize {
+    /// Records messages that no received text caused, and returns how many there are.
+    pub fn record_sent(&mut self) -> usize {
         let sent = self.note();
-        self.ledger.said(&sent);
+        self.ledger.sent_unprompted(&sent);
         sent.len()
     }
 
-    /// Records the requests and cancellations among the messages that the session sent, and returns
-    /// the messages.
+    /// Takes what the session sent, and records the requests and cancellations in it.
     fn note(&mut self) -> Vec<String> {
         let sent = self.out.take();
         for message in &sent {
@@ -1121,7 +1132,7 @@ impl<S: Session + Debug> Books<S> {
     }
 }
 
-impl Taken {
+impl Incoming {
     /// Returns true if the request has this id, in any spelling, and is not cancelled.
     fn is(&self, id: &str) -> bool {
         !self.cancelled && meaning(&self.id) == meaning(id)
@@ -1132,7 +1143,7 @@ impl Call {
     /// Checks that the outcome of an operation matches the state of the call.
     fn refused(&self, gone: Option<NotAnswered>) {
         if let Some(gone) = gone {
-            told(&gone);
+            check_error_text(&gone);
         }
         assert_eq!(gone, self.end, "{self:?}");
     }
@@ -1148,7 +1159,7 @@ impl Request {
 /// The timeout of `initialize`.
 const HANDSHAKE: Timeout = Timeout::After(Duration::from_secs(30));
 
-/// The faults that the model does not foresee in every case.
+/// The faults that the model cannot always predict.
 const UNFORESEEN: [&str; 7] = [
     "RequestWithoutId",
     "Premature",
