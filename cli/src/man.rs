@@ -36,8 +36,8 @@ pub(crate) fn main(options: &Options) -> ExitCode {
     Program("man").done(written.and_then(|()| write(&pages, &options.dir)))
 }
 
-/// Writes the pages: first into a folder beside the others, so that a full disk changes none of them, then each to its
-/// place.
+/// Writes the pages: first into a folder beside the others, so that a full disk changes none of them, then each to
+/// its place.
 fn write(pages: &[(String, Vec<u8>)], dir: &Path) -> Result<(), String> {
     let shown = dir.display();
     if fs::metadata(dir).is_ok_and(|found| !found.is_dir()) {
@@ -55,7 +55,7 @@ fn write(pages: &[(String, Vec<u8>)], dir: &Path) -> Result<(), String> {
             let mut moves = pages.iter().map(|(name, _)| fs::rename(aside.join(name), dir.join(name)));
             moves.try_for_each(|moved| moved.map_err(|error| format!("{shown}: {error}")))
         });
-    // Nothing is left in it, or what is left is of no use.
+    // Nothing is left in it, or nothing of use.
     let _ = fs::remove_dir_all(&aside);
     moved
 }
@@ -64,7 +64,7 @@ fn write(pages: &[(String, Vec<u8>)], dir: &Path) -> Result<(), String> {
 fn render(command: &clap::Command, pages: &mut Vec<(String, Vec<u8>)>) -> io::Result<()> {
     let man = Man::new(command.clone());
     let name = command.get_display_name().unwrap_or_else(|| command.get_name()).to_uppercase();
-    // A page has no date: two builds of one version have equal pages.
+    // A page has no date, so that two builds of one version have equal pages.
     let mut page =
         format!(".TH {name} 1 \"\" \"ide-mcp {}\" ide-mcp\n", env!("CARGO_PKG_VERSION")).into_bytes();
     man.render_name_section(&mut page)?;
@@ -86,7 +86,7 @@ fn render(command: &clap::Command, pages: &mut Vec<(String, Vec<u8>)>) -> io::Re
     command.get_subcommands().try_for_each(|command| render(command, pages))
 }
 
-/// Writes the synopsis as the help has it: that of the library names no value of an option, and no COMMAND.
+/// Writes the synopsis as the help has it. The library's own would name no value of an option, and no COMMAND.
 fn synopsis(command: &clap::Command, page: &mut Vec<u8>) -> io::Result<()> {
     let usage = command.clone().render_usage().to_string();
     let usage = usage.strip_prefix("Usage:").unwrap_or(&usage);

@@ -118,7 +118,7 @@ impl End {
         }
     }
 
-    /// Creates the end of a call by the end of the connection, for this reason.
+    /// The connection ended the call, for this reason.
     pub(crate) fn by(reason: &str) -> Self {
         Self::Ended(format!("the connection ended first: {reason}").into())
     }

@@ -1,5 +1,4 @@
-//! The agent's side as a command line: finds the editor as the real client does, attaches, and
-//! makes requests.
+//! The agent's side on a command line: finds the editor as the real client does, attaches, and makes requests.
 //!
 //! `ide-mcp agent --help` explains the use and the exit status.
 
@@ -50,7 +49,7 @@ fn run(command: Command, options: &Options) -> ExitCode {
         Prepared::Command(_) => Forms::Refused,
     };
     let identity = Identity { root: folder(options.cwd()).map(|folder| Root::new(folder.uri)), forms };
-    // A program that reads lines of JSON gets the error.
+    // With `--json` a program reads the output, so it gets the error.
     let search = if json { Ok(options.search()) } else { find::chosen("agent", options.search()) };
     let search = match search {
         Ok(search) => search,
@@ -93,12 +92,12 @@ enum Prepared {
 }
 
 impl Prepared {
-    /// Checks the command; `None` if there is nothing left to do. The agent does not connect for a
-    /// proposal that is invalid or that changes nothing.
+    /// Checks the command; `None` if there is nothing to do. The agent does not connect for a proposal that is
+    /// invalid or changes nothing.
     fn prepare(command: Command, cwd: Option<&Path>, json: bool) -> Result<Option<Self>, (u8, String)> {
         Ok(Some(match command {
             Command::Diff { path, proposal, force } => {
-                // Reports a wrong `--cwd` itself, and not a file missing in it.
+                // Report a wrong `--cwd` itself, rather than a file missing in it.
                 find::working_dir(cwd).map_err(|error| (NOT_BEGUN, error.to_string()))?;
                 match Proposal::prepare(&path, &proposal, force).map_err(|problem| (FAILED, problem))? {
                     Some(proposal) => Self::Proposal(proposal),

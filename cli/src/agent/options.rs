@@ -57,7 +57,7 @@ pub(crate) struct Options {
     pub(crate) json: bool,
 }
 
-/// The command in the words of the person.
+/// The command in the words of the user.
 #[derive(Debug, Subcommand)]
 enum Words {
     /// List the tools of the editor
@@ -105,7 +105,7 @@ enum Words {
         after_help!("watch" "watch --json" "watch --reconnect > events.jsonl")
     ))]
     Watch,
-    /// Propose the text of NEWFILE for PATH, and write PATH if the person
+    /// Propose the text of NEWFILE for PATH, and write PATH if the user
     /// accepts it and PATH is still as it was
     #[command(after_help = after_help!("diff README.md proposal.md" "diff --force README.md proposal.md"))]
     Diff {

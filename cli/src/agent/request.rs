@@ -1,4 +1,4 @@
-//! A call of a tool, or a request for a prompt, in the form that a person writes.
+//! A call of a tool, or a request for a prompt, as typed on the command line.
 
 use ide_mcp::ide::tool::{OpenDiff, OtherTool};
 use ide_mcp::mcp::GetPrompt;
@@ -7,8 +7,7 @@ use serde_json::value::{RawValue, to_raw_value};
 
 /// Returns the call of this tool with these arguments, a JSON object.
 ///
-/// An `openDiff` waits for a person, so the function checks its arguments. It does not change the
-/// arguments of other tools.
+/// The arguments of `openDiff` are checked, since it waits for a user. Those of other tools are sent as they are.
 pub(crate) fn request(name: &str, arguments: &str) -> Result<OtherTool, String> {
     let raw: Box<RawValue> =
         serde_json::from_str(arguments).map_err(|error| format!("the arguments are not JSON: {error}"))?;

@@ -1,4 +1,4 @@
-//! The session with an editor, for a person at a terminal: progress, forms, and errors with the options of
+//! The session with an editor, for a user at a terminal: with progress, forms, and errors that name the options of
 //! the program.
 
 use crate::agent::forms::Forms;
@@ -17,13 +17,13 @@ use ide_mcp_blocking::{Agent, AgentError, AgentOptions, ConnectError, NotAdmitte
 use ide_mcp_lockfile::{EditorSearch, FoundEditor};
 use std::time::Duration;
 
-/// The interval of the progress messages for a person who waits.
+/// The interval of the progress messages for a user who waits.
 const SECOND: Duration = Duration::from_secs(1);
 
 /// How often the session looks for a line of the user while a form is open.
 const SLICE: Duration = Duration::from_millis(20);
 
-/// The error of a session, for a person. Text from the peer in it is safe to display.
+/// The error of a session, for a user. Text from the peer in it is safe to display.
 pub(crate) type Failure = String;
 
 /// The identity of the agent for the editor, beside its name.
@@ -73,7 +73,7 @@ fn failure(error: &AgentError) -> Failure {
     }
 }
 
-/// Returns the limit that has ended an attempt: an editor that answers a byte at a time is not silent.
+/// Returns the limit that ended an attempt: an editor that answers one byte at a time is not silent.
 fn too_late(port: u16, reason: &NotAdmitted) -> Option<Failure> {
     let limits = limits();
     let (what, within) = match reason {
@@ -124,7 +124,7 @@ pub(crate) struct Session {
     reconnects: bool,
     forms: Forms,
     clock: Clock,
-    /// The latest fault of the editor, which is the reason if its answer cannot be read.
+    /// The latest fault of the editor, which explains why its answer cannot be read.
     fault: Option<PeerFault>,
 }
 
@@ -176,12 +176,12 @@ impl Session {
         match &event {
             Some(ClientEvent::PeerFault(fault)) => {
                 self.fault = Some(*fault);
-                // The list has come, but perhaps not all of it.
+                // The list has arrived, but maybe not all of it.
                 if *fault == PeerFault::BrokenCursor {
                     complain("agent", &safe(fault));
                 }
             }
-            // An error that names no request can be the answer to the one that waits.
+            // An error that names no request may answer the one that waits.
             Some(ClientEvent::PeerError(error)) => {
                 complain("agent", &format!("the editor reports {}", safe(error)));
             }
@@ -207,7 +207,7 @@ impl Session {
         self.client()?.call_tool(arguments).map(|pending| pending.id())
     }
 
-    /// Waits for the outcome of a request, and shows a person that it waits for `what`.
+    /// Waits for the outcome of a request, and shows the user that it waits for `what`.
     pub(crate) fn outcome_of(&mut self, id: RequestId, what: &str) -> Result<Outcome, Failure> {
         let mut waiting = Waiting::new(format!("waiting for {what} of {}", self.name()));
         loop {
@@ -216,7 +216,7 @@ impl Session {
                     return Ok(outcome);
                 }
                 Some(_) => {}
-                // The person reads a form and not the progress.
+                // The user reads a form now, and not the progress.
                 None if self.is_asking() => {}
                 None => waiting.show(),
             }
@@ -252,7 +252,7 @@ impl Session {
         }
     }
 
-    /// Waits for the end of the connection and returns the reason.
+    /// Waits for the end of the connection, and returns the reason.
     pub(crate) fn end(&mut self) -> Failure {
         loop {
             match self.next_within(SECOND) {
@@ -289,7 +289,7 @@ impl Session {
         self.agent.detach();
     }
 
-    /// Waits for the next event. Shows forms, and takes the lines of the person.
+    /// Waits for the next event. Shows forms, and takes the lines of the user.
     fn poll(&mut self, at_most: Duration) -> Result<Option<ClientEvent>, AgentError> {
         let polled = self.wait(at_most);
         // The caller writes about an event and about an error.
@@ -316,7 +316,7 @@ impl Session {
         }
     }
 
-    /// Takes the events of forms for the person, and the lines of the person.
+    /// Handles the events of forms, and the lines that the user types.
     fn take_form(&mut self, event: Option<ClientEvent>) -> Option<ClientEvent> {
         let name = self.name();
         let Forms::Shown(desk) = &mut self.forms else { return event };
@@ -343,7 +343,7 @@ impl Session {
     }
 }
 
-/// Shows a person at a terminal the reason and the duration of a wait.
+/// Shows a user at a terminal the reason and the duration of a wait.
 #[derive(Debug)]
 pub(crate) struct Waiting {
     progress: Progress,

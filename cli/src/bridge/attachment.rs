@@ -19,18 +19,18 @@ use mio::{Registry, Token};
 use std::fmt::Display;
 use std::{mem, process};
 
-/// The maximum number of pending requests to the editor: the 256 that the client is allowed to have
-/// open, and 64 more that end some of them.
+/// How many requests to the editor may be pending: the 256 that the client may have open, and 64 more that end some
+/// of them.
 const REQUESTS: usize = 256 + 64;
 
-/// The identity that the editor receives: that of the client that started the bridge.
+/// How the bridge introduces itself to the editor: as the client that started it.
 #[derive(Clone, Debug)]
 pub(crate) struct Guise {
     pub(crate) info: Implementation,
     pub(crate) capabilities: Option<Json>,
 }
 
-/// The way to the editor.
+/// How far the bridge is on its way to the editor.
 #[derive(Debug, Default)]
 enum Link {
     #[default]
@@ -179,7 +179,7 @@ impl Attachment {
         }
     }
 
-    /// Makes a new attempt if the bridge had given up, since the client has sent a message.
+    /// Makes a new attempt if the bridge had given up. Called when the client has sent a message.
     pub(crate) fn wanted(&mut self, now: Time) {
         if self.rests {
             self.rests = false;
@@ -187,7 +187,7 @@ impl Attachment {
         }
     }
 
-    /// Takes the reason why the bridge has just given up, for a person.
+    /// Returns why the bridge has just given up, once.
     pub(crate) fn take_rest(&mut self) -> Option<String> {
         self.rest.take()
     }
@@ -207,7 +207,7 @@ impl Attachment {
         matches!(self.link, Link::None)
     }
 
-    /// Describes the end of the last connection, or that there was none, for a person.
+    /// Describes how the last connection ended, or that there was none.
     pub(crate) fn explain(&self, reason: &dyn Display) -> String {
         let (name, port, lock) =
             (display_safe(&self.editor.name), self.editor.port, self.editor.lock_file.display());
@@ -225,7 +225,7 @@ impl Attachment {
         Attempt::begin(now, address, &self.registry, self.token).map_err(|error| self.explain(&error))
     }
 
-    /// Begins the session once the socket has connected to a server that is trusted.
+    /// Begins the session once the socket is connected to a trusted server.
     fn proceed(&mut self, now: Time, attempt: Attempt) -> Result<Link, String> {
         let check = |stream: &TcpStream| {
             let unknown = (self.check)(self.trust, stream)?;
@@ -263,7 +263,7 @@ impl Attachment {
 
     fn lost(&mut self, now: Time, closed: &Closed) {
         if let Err(reason) = self.reconnect.on_disconnected(now, closed) {
-            // A later attempt can succeed: a new lock file can have another token.
+            // A later attempt may succeed: a new lock file may have another token.
             self.rest = Some(format!("{reason}; the next message of the client tries again"));
             self.rests = true;
         }
@@ -285,7 +285,7 @@ mod tests {
     use std::time::Duration;
 
     thread_local! {
-        /// Whether the owner of the port is our user, at each look-up to come.
+        /// What the next checks of the port's owner find: whether it is our user.
         static OURS: RefCell<VecDeque<bool>> = const { RefCell::new(VecDeque::new()) };
     }
 
@@ -301,8 +301,8 @@ mod tests {
         }
     }
 
-    /// Lets the bridge make its next attempt to this editor, which dies when it has received a request.
-    /// Returns what the bridge has sent, and how the attempt ended.
+    /// Lets the bridge make its next attempt to this editor, which dies once it has received a request. Returns what
+    /// the bridge sent, and how the attempt ended.
     fn attempt(
         attachment: &mut Attachment,
         poll: &mut Poll,
@@ -338,8 +338,8 @@ mod tests {
         (String::from_utf8(sent).unwrap(), end.unwrap())
     }
 
-    /// Another user can take the port whenever the editor has died, so each attempt looks again who
-    /// listens, before it sends the first byte.
+    /// Another user can take the port as soon as the editor has died, so each attempt checks who listens before it
+    /// sends the first byte.
     #[test]
     fn l13_each_attempt_looks_up_the_owner() {
         let rows: [(&str, Trust, &[bool]); 6] = [

@@ -5,9 +5,9 @@
 //!     └──────not connected, or another user listens──▶ the reason
 //! ```
 //!
-//! An editor can die at any time, and somebody else can take its port. So each attempt asks anew who
-//! listens, and the answer is the socket itself: a session begins on a [`Trusted`] socket only, and nothing
-//! can be sent on the others.
+//! An editor can die at any time, and somebody else can take its port. So each attempt checks again who listens, and
+//! the type of the socket is the proof: a session begins only on a [`Trusted`] socket, and nothing can be sent on
+//! others.
 
 use ide_mcp::Time;
 use ide_mcp::ide::Client;
@@ -19,7 +19,7 @@ use std::io::{self, ErrorKind};
 use std::net::SocketAddr;
 use std::time::Duration;
 
-/// The time for connecting, which is that of an agent (`AgentOptions::connect_timeout`).
+/// How long connecting may take: as long as for an agent (`AgentOptions::connect_timeout`).
 const TIMEOUT: Duration = Duration::from_secs(30);
 
 /// A socket that connects.
@@ -33,7 +33,7 @@ pub(super) struct Attempt {
 #[derive(Debug)]
 pub(super) struct Trusted(TcpStream);
 
-/// What became of an attempt.
+/// The result of an attempt.
 #[derive(Debug)]
 pub(super) enum Progress {
     Connecting(Attempt),

@@ -1,4 +1,4 @@
-//! The client before the answer to its `initialize`: its identity, and its messages so far.
+//! What the client has sent before its `initialize` is answered: its identity, and its messages so far.
 
 use crate::bridge::attachment::Guise;
 use ide_mcp::mcp::Implementation;
@@ -9,8 +9,8 @@ use serde_json::{json, value::RawValue};
 use std::collections::VecDeque;
 use std::iter;
 
-/// The maximum number of lines that the bridge takes while it attaches to the editor; a client that
-/// waits for the answer to `initialize` sends none.
+/// How many lines the bridge takes while it attaches to the editor. A client that waits for the answer to
+/// `initialize` sends none.
 const LINES: usize = 256;
 
 /// Once these lines have so many bytes, the bridge reads no more of them. The limit is 1 MiB, that of the send buffer
@@ -41,18 +41,18 @@ impl Waiting {
         Self { initialize, ..Self::default() }
     }
 
-    /// Returns true if no more lines are taken until the editor has let the bridge in.
+    /// Whether the bridge takes no more lines until the editor has accepted it.
     pub(crate) fn is_full(&self) -> bool {
         self.held.len() >= LINES || self.held.iter().map(String::len).sum::<usize>() >= BYTES
     }
 
-    /// Sets the end. After the first call, a further call can only move the deadline to an earlier time.
+    /// Sets the end. After the first call, the deadline can only move to an earlier time.
     pub(crate) fn end_at(&mut self, until: Time, failure: Option<String>) {
         let end = self.end.get_or_insert(End { until, failure });
         end.until = end.until.min(until);
     }
 
-    /// Returns the reason of the end if the editor has missed the deadline.
+    /// Returns why the bridge ends, if the editor has missed the deadline.
     pub(crate) fn over(&self, now: Time) -> Option<String> {
         let end = self.end.as_ref().filter(|end| end.until <= now)?;
         let reason = "the bridge was told to end before the editor accepted it";

@@ -1,6 +1,5 @@
-//! A bridge that gives the tools of a running editor to any MCP client: an MCP server over standard
-//! input and output, and an agent attached to the editor, joined by raw forwarding in both
-//! directions.
+//! Gives the tools of a running editor to any MCP client: an MCP server over standard input and output, and an agent
+//! attached to the editor, joined by raw forwarding in both directions.
 //!
 //! `ide-mcp bridge --help` explains the use and the exit status.
 
@@ -21,7 +20,7 @@ const PROGRAM: Program = Program("bridge");
 
 pub(crate) fn main(options: &Options) -> ExitCode {
     let search = options.editor.search();
-    // Checked before the client sends a message: the bridge reports a missing editor at once.
+    // Check now, before the client sends a message, so that a missing editor is reported at once.
     let editor = match find::editor(&search) {
         Ok(editor) => editor,
         Err(nothing) => return PROGRAM.end(NOT_BEGUN, &nothing),

@@ -1,5 +1,4 @@
-//! Standard input and output, and signals: their threads put messages into a queue and wake the
-//! loop.
+//! Standard input and output, and signals. Their threads queue messages and wake the loop.
 
 use crate::support::{Input, LINES, Lines, PipeWriter, on_signal, read_lines};
 use ide_mcp::mcp;

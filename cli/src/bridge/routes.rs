@@ -6,9 +6,9 @@
 //!         ──cancelled──▶ CallEnded ──▶ down ──▶ cancel ───────cancelled──▶
 //! ```
 //!
-//! The opposite direction is symmetric, with `up`. The bridge does not read the contents of messages
-//! and sets no deadlines: the side that sends a request sets its timeout, and cancels the request.
-//! For a tool the bridge checks one property: whether it ends calls that others wait for.
+//! The opposite direction is symmetric, with `up`. The bridge does not read the contents of messages and sets no
+//! deadlines: whoever sends a request sets its timeout and cancels it. Of a tool the bridge checks one thing, namely
+//! whether it ends calls that others wait for.
 
 use crate::support::complain;
 use ide_mcp::Outbox;
@@ -42,8 +42,8 @@ impl Tools for OfEditor {
         IgnoredAny::deserialize(arguments).map(|_| ())
     }
 
-    /// The same tools as in an editor are answered at once: a call that closes diffs does not wait behind the open
-    /// diffs.
+    /// The same tools as in an editor are answered at once, so that a call that closes diffs does not wait behind the
+    /// open diffs.
     fn check(&self, name: &str) -> Result<Served, ErrorObject> {
         Ok(match Tool::from_name(name) {
             Some(Tool::CloseTab | Tool::CloseAllDiffTabs | Tool::SetPermissionMode) => Served::AtOnce,
@@ -55,8 +55,8 @@ impl Tools for OfEditor {
 /// The error message for the client while there is no editor.
 pub(crate) const AWAY: &str = "the editor is away; the bridge keeps trying to reach it";
 
-/// The maximum number of notifications and requests of the editor that the bridge keeps until the
-/// client is ready. An editor has time for only a few.
+/// How many notifications and requests of the editor the bridge keeps until the client is ready. An editor has time
+/// for only a few.
 const HELD: usize = 256;
 
 /// How many bytes these messages may have together: 8 MiB, the size of the send buffer that an editor keeps for a
@@ -69,9 +69,8 @@ pub(crate) struct Routes {
     up: BTreeMap<RequestId, CallId>,
     /// The messages of the editor that arrived before the client was ready.
     held: VecDeque<Held>,
-    /// The number of notifications of the client that arrived while there was no editor, and the
-    /// method of the first.
-    unheard: Option<(usize, Box<str>)>,
+    /// How many notifications the client sent while there was no editor, and the method of the first.
+    undelivered: Option<(usize, Box<str>)>,
 }
 
 /// A message of the editor that waits for the client. The editor sends requests as soon as it has
@@ -109,7 +108,7 @@ impl Routes {
                         (Some(call), Some(above)) => {
                             self.ask_client(call, &method, params.as_deref(), below, above, out);
                         }
-                        // The editor has gone, and waits for no answer.
+                        // The editor is gone, and does not wait for an answer.
                         (Some(_), None) => {}
                     }
                 }
@@ -146,8 +145,8 @@ impl Routes {
                 };
                 match sent {
                     Err(NotSent::Closed | NotSent::NotReady) => {
-                        let unheard = self.unheard.get_or_insert((0, method));
-                        unheard.0 = unheard.0.saturating_add(1);
+                        let undelivered = self.undelivered.get_or_insert((0, method));
+                        undelivered.0 = undelivered.0.saturating_add(1);
                     }
                     sent => report_loss(sent, &method, "editor"),
                 }
@@ -274,10 +273,9 @@ impl Routes {
         }
     }
 
-    /// Reports once, when the editor is back or the bridge ends, the notifications that the editor
-    /// did not receive.
+    /// Reports the notifications that the editor did not get, once, when it is back or the bridge ends.
     pub(crate) fn end_absence(&mut self) {
-        if let Some((count, first)) = self.unheard.take() {
+        if let Some((count, first)) = self.undelivered.take() {
             let what = match count {
                 1 => format!("{first}, which was sent while it was away"),
                 _ => {
@@ -306,7 +304,7 @@ fn answer(outcome: Outcome, who: &str) -> Option<Result<Json, ErrorObject>> {
     }
 }
 
-/// Returns the timeout of a forwarded request; it asks for progress if the sender did.
+/// Returns the timeout of a forwarded request, with progress if the sender wants it.
 fn patience(params: Option<&RawValue>) -> Timeout {
     #[derive(Deserialize)]
     struct Params<'a> {

@@ -32,21 +32,18 @@ use std::time::Duration;
 const PIPES: Token = Token(0);
 const EDITOR: Token = Token(1);
 
-/// The limit of either send buffer above which the bridge reads nothing more from the client, which
-/// can wait.
+/// If either send buffer is longer than this, the bridge reads nothing more from the client, which can wait.
 pub(super) const MARK: usize = 1 << 20;
 
-/// The limit of the send buffer to the client above which the bridge reads nothing more from the
-/// editor. The pings of the editor come after its messages, so a bridge that stops reading does not
-/// answer them, and the editor closes the connection. So the limit has room for all messages that
-/// an editor sends in hours, or for its largest answer.
+/// If the send buffer to the client is longer than this, the bridge reads nothing more from the editor. That would
+/// leave the editor's pings unanswered, since they come after its messages, and the editor would close the
+/// connection. So there is room for everything that an editor sends in hours, or for its largest answer.
 const ROOM: usize = 64 << 20;
 
-/// The timeout for open requests after the end of the client's input.
+/// How long open requests may take after the client's input has ended.
 const GRACE: Duration = Duration::from_secs(1);
 
-/// The timeout for the last answers and the close handshake; a connection allows 2 seconds for its
-/// close handshake.
+/// How long the last answers and the close handshake may take. A connection allows 2 seconds for the latter.
 const DRAIN: Duration = Duration::from_secs(3);
 
 /// Why the bridge cannot continue.
@@ -122,12 +119,12 @@ impl Bridge {
         }
     }
 
-    /// Returns true if the client reads too slowly for the bridge to take more from it.
+    /// Whether the client reads too slowly for the bridge to take more from it.
     fn is_congested(&self) -> bool {
         self.out.outgoing().len() >= MARK
     }
 
-    /// Returns true if the bridge takes the turns of the editor's connection now.
+    /// Whether the bridge takes the turns of the editor's connection now.
     fn sees_editor(&self) -> bool {
         match self.stage {
             // Only a session whose `initialize` the bridge has missed is ready here.
@@ -175,8 +172,8 @@ impl Bridge {
         } else if self.below.is_ready() {
             complain("bridge", "the editor is back");
             self.routes.end_absence();
-            // The editor can be another one, or have other tools. A client that is not ready gets
-            // no notification, because it has not requested the lists yet.
+            // It may be another editor, or have other tools. A client that is not ready gets no notification, because
+            // it has not requested the lists yet.
             for list in &self.lists {
                 let method = format!("notifications/{list}/list_changed");
                 let _ = self.below.notify(&method, None::<&()>, &mut Roomy(&mut self.out));
@@ -311,7 +308,7 @@ impl Bridge {
             Stage::Attaching(waiting) => waiting.end.as_ref().map(|end| end.until),
             Stage::Greeting | Stage::Open => None,
         };
-        // A line that the bridge has not handled yet can be the answer that prevents the timeout.
+        // A line that the bridge has not handled yet may be the answer that prevents the timeout.
         let client = self.below.deadline().filter(|_| all_handled);
         editor.into_iter().chain(end).chain(client).min()
     }

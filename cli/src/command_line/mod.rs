@@ -303,7 +303,7 @@ fn left_out(error: &clap::Error) -> Option<&'static str> {
     }
 }
 
-/// Parses the words of one command. The error is the message for the person.
+/// Parses the words of one command. The error is the message for the user.
 #[cfg(test)]
 pub(crate) fn parsed<O: Args>(words: &[&str]) -> Result<O, String> {
     let command = clap::Command::new("some").args_override_self(true).disable_help_subcommand(true);

@@ -23,7 +23,7 @@ pub(super) fn show(text: &str) -> io::Result<()> {
     out.write_all(text.as_bytes()).and_then(|()| out.flush())
 }
 
-/// Returns the pagers as words, best first: that of the person before the common ones.
+/// Returns the pagers as words, best first: that of the user before the common ones.
 fn pagers(own: Option<String>) -> impl Iterator<Item = Vec<String>> {
     own.into_iter().chain(["less -FRX".into(), "more".into()]).filter_map(|line| shlex::split(&line))
 }
@@ -41,7 +41,7 @@ fn page(pager: &[String], text: &str) -> bool {
     let _ = ignore_interrupt();
     if let Some(mut input) = started.stdin.take() {
         match input.write_all(text.as_bytes()) {
-            // The person has read enough.
+            // The user has read enough.
             Err(error) if error.kind() != ErrorKind::BrokenPipe => return false,
             _ => {}
         }

@@ -1,6 +1,6 @@
 //! The completions of a command line for a shell.
 //!
-//! bash, zsh, fish, PowerShell and Elvish ask the program itself while a person types, so they know the ports of the
+//! bash, zsh, fish, PowerShell and Elvish ask the program itself while a user types, so they know the ports of the
 //! editors that run at that moment. Nushell gets a script of all names, because no dynamic one exists for it.
 
 use crate::command_line::{COMPLETE, command};

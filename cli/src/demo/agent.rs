@@ -1,5 +1,5 @@
-//! The agent of the demo, on a thread of its own. It attaches, proposes and writes as a real one does: it looks at
-//! nothing but what comes over its connection.
+//! The agent of the demo, on its own thread. It attaches, proposes and writes like a real one, and knows only what it
+//! gets over its connection.
 
 use super::tour::{Act, Event, Proposal, Tour};
 use crate::editor::PanelWriter;
@@ -19,13 +19,13 @@ use std::path::{Path, PathBuf};
 use std::process;
 use std::time::Duration;
 
-/// The time after which the agent looks whether the person has skipped a step.
+/// How often the agent checks whether the user has skipped a step.
 const SLICE: Duration = Duration::from_millis(50);
-/// The time for the connection to the editor, which listens already.
+/// How long connecting to the editor may take. It is listening already.
 const CONNECTING: Duration = Duration::from_secs(5);
-/// The largest number of characters of a text of the person in the panel, so that it takes two rows of it.
+/// How much of a user's text the panel shows, in characters, so that it takes two rows.
 const SHOWN: usize = 40;
-/// The largest number of characters of the text of an error.
+/// How much of an error the panel shows, in characters.
 const REASON: usize = 200;
 
 /// Attaches to the editor of this lock file, and leads through the tour until the editor ends.
@@ -74,7 +74,7 @@ struct Stage<'a> {
     panel: &'a PanelWriter,
     tour: Tour,
     is_attached: bool,
-    /// The change that goes on.
+    /// The change in progress.
     open: Option<Change>,
     /// The end of the rest.
     rest: Option<Time>,
@@ -92,20 +92,20 @@ struct Change {
 }
 
 enum At {
-    /// The person decides.
+    /// The user decides.
     Proposed(Pending<DiffOutcome>),
-    /// The editor prepares for the write of this text. It has answered when it has read the file.
+    /// The editor prepares for the write of this text. It answers once it has read the file.
     Announced(RequestId, String),
 }
 
 impl Stage<'_> {
-    /// Waits for what happens next, for a moment. Returns the reason for the end of the connection.
+    /// Waits a moment for the next event. Returns why the connection ended, if it did.
     fn turn(&mut self) -> Option<String> {
         let now = self.conn.now();
         if self.rest.take_if(|until| *until <= now).is_some() {
             self.happens(Event::Rested);
         }
-        // An accepted text is written before anything is skipped.
+        // Write an accepted text before anything is skipped.
         let is_writing = matches!(self.open, Some(Change { at: At::Announced(..), .. }));
         match self.conn.poll(SLICE) {
             Some(ClientEvent::Ready(_)) => {
@@ -150,7 +150,8 @@ impl Stage<'_> {
     fn propose(&mut self, proposal: &Proposal) -> Result<(), String> {
         let path = self.folder.join(proposal.file);
         let seen = Seen::now(&path);
-        // The person can have removed the file, or written no text into it. Then the proposal is for an empty one.
+        // The user may have removed the file, or filled it with something that is not text. Then propose for an empty
+        // one.
         let text = (proposal.change)(&fs::read_to_string(&path).unwrap_or_default());
         let tab = format!("✻ [demo] {}", proposal.file);
         let name = path.to_str().ok_or("the temporary folder has a name that is not Unicode")?;
@@ -181,7 +182,7 @@ impl Stage<'_> {
             At::Announced(_, accepted) => {
                 let written = save(&path, accepted.as_bytes(), Some(&seen));
                 self.ask(&GetDiagnostics::new(None));
-                // The person sees what was written.
+                // The user sees what was written.
                 self.ask(&OpenFile::new(path.to_string_lossy()));
                 match written {
                     Ok(_) => Event::Accepted(changed(&text, &accepted)),
@@ -234,7 +235,7 @@ fn changed(proposed: &str, accepted: &str) -> Option<String> {
     Some(accepted.lines().find(is_new).map_or_else(|| "it has fewer lines".into(), |line| shown(line.trim())))
 }
 
-/// Returns a text of the person for the panel.
+/// Returns a text of the user for the panel.
 fn shown(text: &str) -> String {
     display_line(text, SHOWN).into_owned()
 }

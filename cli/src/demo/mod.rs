@@ -85,7 +85,7 @@ impl Demo {
         Ok(Self { editor, poll, agent, project })
     }
 
-    /// Runs the demo until the person ends it, and removes its folder.
+    /// Runs the demo until the user ends it, and removes its folder.
     fn run(self) -> Result<(), Box<dyn Error>> {
         let Self { editor, poll, agent, project } = self;
         let ran = editor.run(poll);

@@ -7,7 +7,7 @@ use tempfile::{Builder, TempDir};
 
 /// The file that is open at the beginning, and the first one to change.
 pub(crate) const GREETING: &str = "greeting.py";
-/// The file that the person signs.
+/// The file that the user signs.
 pub(crate) const GUESTBOOK: &str = "guestbook.txt";
 
 /// The variable that names the place of temporary folders.
@@ -35,7 +35,7 @@ impl Project {
     /// Makes the folder in that for temporary files, so that only our user can look into it.
     ///
     /// # Errors
-    /// A text for the person.
+    /// A message for the user.
     pub(crate) fn create() -> Result<Self, String> {
         Self::create_in(&env::temp_dir())
     }
@@ -69,10 +69,10 @@ impl Project {
         vec![folder, file]
     }
 
-    /// Returns the directory of the lock file, where no agent of the person looks.
+    /// Returns the directory of the lock file, where none of the user's own agents looks.
     ///
     /// # Errors
-    /// A text for the person. The remedies of the library are for a directory that the environment names.
+    /// A message for the user. The remedies of the library are for a directory that the environment names.
     pub(crate) fn lock_dir(&self) -> Result<LockDir, String> {
         LockDir::create(self.0.path().join("ide"))
             .map_err(|error| error.to_string().replace("CLAUDE_CONFIG_DIR", PLACE))
@@ -81,7 +81,7 @@ impl Project {
     /// Removes the folder.
     ///
     /// # Errors
-    /// A text for the user, who must then remove it.
+    /// A message for the user, who must then remove it.
     pub(crate) fn remove(self) -> Result<(), String> {
         let path: &Path = self.0.path();
         let problem = format!("the temporary folder {} could not be removed", path.display());

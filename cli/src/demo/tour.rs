@@ -7,9 +7,9 @@ use super::project::{GREETING, GUESTBOOK};
 use crate::editor::{Ink, Panel};
 use std::time::Duration;
 
-/// The time without another selection after which the tour goes on: the person has finished to select.
+/// The tour goes on after this time without another selection: the user has finished selecting.
 const QUIET: Duration = Duration::from_millis(1200);
-/// The time to read the answer to a verdict before the next proposal covers the file.
+/// How long the answer to a verdict stays before the next proposal covers the file.
 const READING: Duration = Duration::from_millis(2500);
 
 /// An empty row of the panel.
@@ -18,11 +18,11 @@ const BLANK: (Ink, String) = (Ink::Text, String::new());
 /// The number of steps: a selection, and the proposals.
 const STEPS: usize = PROPOSALS.len() + 1;
 
-/// A change that the agent proposes, with its words for each verdict.
+/// A change that the agent proposes, and what it tells the user about each verdict.
 #[derive(Debug)]
 pub(crate) struct Proposal {
     pub(crate) file: &'static str,
-    /// Returns the proposed text for that on disk.
+    /// Returns the proposed text for the one on disk.
     pub(crate) change: fn(&str) -> String,
     text: &'static str,
     hint: &'static str,
@@ -58,29 +58,28 @@ pub(crate) const PROPOSALS: [Proposal; 3] = [
     },
 ];
 
-/// What has happened.
+/// What happened.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Event {
     /// The agent is attached.
     Attached,
-    /// The person has selected this text of a file, from this line on, which counts from 1. All texts are safe to
-    /// display.
+    /// The user has selected this text of a file, from this line on, counted from 1. All texts are safe to display.
     Selected {
         file: String,
         line: usize,
         text: String,
     },
-    /// The person has accepted the proposal, and the agent has written the file. The text is the first line that
-    /// the person has put into it, safe to display; `None` for the proposal as it came.
+    /// The user has accepted the proposal, and the agent has written the file. The text is the first line that the
+    /// user put into it, safe to display; `None` if the proposal was accepted as it was.
     Accepted(Option<String>),
-    /// The person has accepted the proposal, and the file could not be written for this reason.
+    /// The user has accepted the proposal, but the file could not be written, for this reason.
     NotWritten(String),
     Rejected,
     /// The editor has answered the proposal with this error.
     Failed(String),
     /// The [rest](Act::Rest) is over.
     Rested,
-    /// The person skips the step.
+    /// The user skips the step.
     Skipped,
     /// The connection has ended for this reason.
     Lost(String),
@@ -92,17 +91,17 @@ pub(crate) enum Act {
     /// Waits this long, unless another rest begins or a proposal is made.
     Rest(Duration),
     Propose(&'static Proposal),
-    /// Withdraws the proposal, and takes no answer to it.
+    /// Withdraws the proposal, and ignores an answer to it.
     Withdraw,
 }
 
-/// Where the person is.
+/// Where the user is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum At {
     Attaching,
     Selecting,
     Deciding(usize),
-    /// Behind this proposal, whose verdict has its answer.
+    /// After the answer to this proposal's verdict.
     Reading(usize),
     End,
     Lost,
@@ -123,7 +122,7 @@ impl Tour {
         Self { at: At::Attaching, done: Vec::new(), lines: vec![(Ink::Dim, "attaching …".into())] }
     }
 
-    /// Takes an event. Returns what the agent does next, in order.
+    /// Handles an event, and returns what the agent does next, in order.
     pub(crate) fn on(&mut self, event: Event) -> Vec<Act> {
         match (self.at, event) {
             (At::End | At::Lost, Event::Lost(_)) => self.at = At::Lost,
@@ -182,13 +181,13 @@ impl Tour {
         self.add_hint("Select a line: hold Shift and press ↓, or drag the mouse.");
     }
 
-    /// Makes a proposal, or ends the tour behind the last one.
+    /// Makes a proposal, or ends the tour after the last one.
     fn propose(&mut self, at: usize) -> Vec<Act> {
         self.lines.clear();
         if let Some(proposal) = PROPOSALS.get(at) {
             self.wire(&format!("→ openDiff {}", proposal.file));
             self.add_text(proposal.text);
-            // The editor does not put a change in front of a person who has just typed.
+            // The editor does not put a change in front of a user who has just typed.
             self.add_text("If it only waits, F3 shows it.");
             self.add_hint(proposal.hint);
             self.at = At::Deciding(at);
@@ -206,7 +205,7 @@ impl Tour {
         Vec::new()
     }
 
-    /// Takes an event while a proposal waits for its verdict.
+    /// Handles an event while a proposal waits for its verdict.
     fn decide(&mut self, at: usize, event: Event) -> Vec<Act> {
         let Some(proposal) = PROPOSALS.get(at) else { return Vec::new() };
         let file = proposal.file;

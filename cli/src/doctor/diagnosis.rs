@@ -39,7 +39,7 @@ pub(crate) struct Diagnosis {
     pub(crate) findings: Vec<Finding>,
     pub(crate) verdict: Verdict,
     pub(crate) secrets: Secrets,
-    /// The directory as the person sees it.
+    /// The directory as the user sees it.
     cwd: String,
 }
 

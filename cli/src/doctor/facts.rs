@@ -40,7 +40,7 @@ pub(crate) struct Facts {
 /// The directory of the agent.
 #[derive(Clone, Debug)]
 pub(crate) struct Here {
-    /// The path as the person sees it, with its symbolic links.
+    /// The path as the user sees it, with its symbolic links.
     pub(crate) logical: String,
     /// The path without symbolic links.
     pub(crate) canonical: String,
@@ -58,7 +58,7 @@ impl From<&WorkingDir> for Here {
     }
 }
 
-/// Returns a path of Windows without the prefix `\\?\` of its form on disk, which no editor publishes and no person types.
+/// Returns a path of Windows without the prefix `\\?\` of its form on disk, which no editor publishes and nobody types.
 fn plain(path: &str) -> String {
     let is_drive = |rest: &&str| rest.as_bytes().get(1) == Some(&b':');
     match path.strip_prefix(r"\\?\UNC\") {

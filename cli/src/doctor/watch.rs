@@ -20,12 +20,12 @@ use std::sync::mpsc::{self, Sender};
 use std::thread;
 use std::time::Duration;
 
-/// The pause between two looks: short for a person who has just mended something, and long beside the
+/// The pause between two looks: short for a user who has just mended something, and long beside the
 /// milliseconds of a look.
 const PAUSE: Duration = Duration::from_secs(1);
 /// How long to wait before probing again an editor that did not answer.
 const RETRY: Duration = Duration::from_secs(10);
-/// The time at the end for lines that are not written: short for a person, and long for a reader that reads.
+/// The time at the end for lines that are not written: short for a user, and long for a reader that reads.
 const FOR_LINES: Duration = Duration::from_millis(100);
 
 enum News {

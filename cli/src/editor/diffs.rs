@@ -30,7 +30,7 @@ pub(crate) struct Proposal {
 }
 
 impl Proposal {
-    /// Returns the call and its answer for a verdict. `contents` is the proposal as the person has
+    /// Returns the call and its answer for a verdict. `contents` is the proposal as the user has
     /// changed it.
     pub(crate) fn decided(self, verdict: Verdict, contents: Option<String>) -> (Call<OpenDiff>, DiffOutcome) {
         let outcome = match (verdict, contents) {

@@ -23,7 +23,7 @@ pub(crate) struct Folders {
     /// The folders as they were given, but absolute. Relative paths start at the first folder.
     given: Vec<PathBuf>,
     real: Vec<PathBuf>,
-    /// The ignored files; `None` if ignore files are not read, and the person has no patterns either.
+    /// The ignored files; `None` if ignore files are not read, and the user has no patterns either.
     ignored: Option<Arc<Ignored>>,
 }
 

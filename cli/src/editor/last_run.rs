@@ -15,7 +15,7 @@ use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-/// The maximum number of files: a person works in fewer lists of folders at a time. The oldest are removed.
+/// The maximum number of files: a user works in fewer lists of folders at a time. The oldest are removed.
 const MAX_RUNS: usize = 64;
 
 /// The port and the token of an editor.

@@ -1,5 +1,5 @@
 //! The command that the editor starts beside itself, such as an agent: in a split of tmux, or by a line that the
-//! person types in another terminal. The environment of the command leads to this editor.
+//! user types in another terminal. The environment of the command leads to this editor.
 
 use crate::editor::options::Options;
 use crate::support::Shell;

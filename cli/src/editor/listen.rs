@@ -87,7 +87,7 @@ pub(crate) fn listen(
     }
     // The command has the port in its environment, so the next run of the editor must use it again.
     let is_asked_for = options.resumes || !options.command.is_empty();
-    // A script that needs an editor for a moment does not take the place of the run of a person.
+    // A script that needs an editor for a moment does not take the place of the run of a user.
     let is_kept = is_asked_for || (options.face() == Ok(Face::Screen) && !options.is_apart());
     if let (true, Some(token)) = (is_kept, server.lock_file().token()) {
         let run = LastRun { port: server.local_addr().port(), token: token.clone() };

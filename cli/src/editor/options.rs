@@ -90,7 +90,7 @@ pub(crate) struct Options {
     /// Read no file of settings
     #[arg(long)]
     no_config: bool,
-    /// The directory of the lock file, for an editor that is apart from those of the person: their agents do not find
+    /// The directory of the lock file, for an editor that is apart from those of the user: their agents do not find
     /// it, and it leaves nothing for its next run.
     #[arg(skip)]
     pub(crate) lock_dir: Option<LockDir>,
@@ -118,7 +118,7 @@ pub(crate) enum OnDiff {
 }
 
 impl Options {
-    /// Returns the options of an editor with a screen, apart from the editors of the person: with this name, these
+    /// Returns the options of an editor with a screen, apart from the editors of the user: with this name, these
     /// folders and files, and its lock file in this directory.
     #[cfg(feature = "demo")]
     pub(crate) fn apart(name: &str, paths: Vec<PathBuf>, lock_dir: LockDir) -> Self {
@@ -153,7 +153,7 @@ impl Options {
     /// Reads the configuration file, unless the command line wants none.
     ///
     /// # Errors
-    /// A text for the person about the file.
+    /// A text for the user about the file.
     pub(crate) fn settings(&self) -> Result<Settings<'_>, Box<dyn Error>> {
         let config = if self.no_config { Config::default() } else { Config::read(self.config.as_deref())? };
         Ok(self.over(config))
@@ -174,7 +174,7 @@ impl Options {
         }
     }
 
-    /// Returns the name of the editor for agents. A name of the person stays as it is.
+    /// Returns the name of the editor for agents. A name of the user stays as it is.
     pub(crate) fn name(&self, neighbors: &Neighbors) -> String {
         self.name.clone().unwrap_or_else(|| neighbors.free_name("ide-mcp editor"))
     }
@@ -195,7 +195,7 @@ impl Settings<'_> {
     }
 
     /// Returns the notice about what agents may do by the file alone, without an option in this command line: a
-    /// person forgets a file.
+    /// user forgets a file.
     pub(crate) fn notice(&self) -> Option<String> {
         let options = self.options;
         let source = self.config.source.as_ref()?;

@@ -1,4 +1,4 @@
-//! The files and folders of the command line, and the names that a person types in the editor.
+//! The files and folders of the command line, and the names that a user types in the editor.
 
 use crate::support::local;
 use std::fs;
@@ -30,7 +30,7 @@ impl Named {
     /// argument, the working directory is open.
     ///
     /// # Errors
-    /// A text for the person about a path that can be neither a folder nor a file.
+    /// A text for the user about a path that can be neither a folder nor a file.
     pub(crate) fn of(arguments: &[PathBuf], cwd: &Path) -> Result<Self, String> {
         let mut named = Self::default();
         for argument in arguments {

@@ -40,7 +40,7 @@ pub(crate) struct Worker<S, E> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Running {
     Nothing,
-    /// A job of the person, or of the editor itself.
+    /// A job of the user, or of the editor itself.
     Own,
     Call(CallId),
     /// A job whose call has ended: its follow-up is dropped.

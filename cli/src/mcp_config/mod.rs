@@ -23,7 +23,7 @@ pub(crate) fn main(options: &Options) -> ExitCode {
     let json = options.json;
     // The command attaches to nothing.
     let search = options.editor.search().ignore_auto_connect();
-    // The bridge looks for its editor at each start, when nobody can choose.
+    // With `--bridge`, the editor is looked for at each start of the bridge, when nobody can choose.
     let interactive = !json && !options.bridge;
     let search = if interactive { find::chosen("mcp-config", search) } else { Ok(search) };
     let editor = match search.and_then(|search| find::editor(&search)) {
@@ -36,7 +36,7 @@ pub(crate) fn main(options: &Options) -> ExitCode {
     }
 }
 
-/// Returns the path of the file, and the line that starts the agent with the file, unless this shell has none.
+/// Returns the path of the file, and the line that starts the agent with it, if this shell can express it.
 fn written(path: &Path, shell: Shell) -> String {
     let path = path.display().to_string();
     let line = shell.run(&[], &[], &["claude", "--ide", "--mcp-config", &path]);
@@ -80,10 +80,10 @@ fn models(options: &Options, editor: FoundEditor) -> Result<McpConfig, String> {
     Ok(config)
 }
 
-/// Checks that the editor is built with ide-mcp. At this target, another editor accepts a whole agent, and
-/// the model would be given all tools, also those that open and close diffs.
+/// Checks that the editor is built with ide-mcp. Another editor would take this target for a whole agent's, and the
+/// model would get all tools, even those that open and close diffs.
 ///
-/// Returns a warning if lock files have no mark on this system, so that nothing is checked.
+/// Returns a warning if lock files have no mark on this system, so that we cannot check.
 fn check(name: &str, port: u16, is_marked: bool, has_marks: bool) -> Result<Option<String>, String> {
     let name = display_line(name, MAX_NAME);
     match (is_marked, has_marks) {

@@ -9,11 +9,11 @@ pub(crate) struct Editor {
     pub(crate) name: &'static str,
     /// The files of the plugin: paths in its directory, and contents.
     pub(crate) files: &'static [(&'static str, &'static str)],
-    /// The places of the data of the editor, best first: a variable, and a path below its value.
+    /// Where the editor keeps its data, best first: a variable, and a path below its value.
     places: &'static [(&'static str, &'static str)],
-    /// The places on Windows, as the documentation of the editor has them.
+    /// The same on Windows, as the documentation of the editor says.
     on_windows: &'static [(&'static str, &'static str)],
-    /// The next step of the person, with the directory as `DIR`.
+    /// What the user must do next, with the directory as `DIR`.
     next: &'static str,
 }
 
@@ -73,7 +73,7 @@ pub(crate) const EDITORS: &[Editor] = &[
 ];
 
 impl Editor {
-    /// Returns the directory from which the editor loads the plugin, or `None` if the environment names none.
+    /// Returns the directory that the editor loads the plugin from, or `None` if the environment names none.
     pub(crate) fn dir(&self, variable: impl Fn(&str) -> Option<PathBuf>) -> Option<PathBuf> {
         let dir = |(name, below): &(&str, &str)| {
             let place = variable(name).filter(|path| path.is_absolute())?;
@@ -83,7 +83,8 @@ impl Editor {
         if cfg!(windows) { self.on_windows } else { self.places }.iter().find_map(dir)
     }
 
-    /// Returns the next step of the person. Emacs takes a backslash in a text for its escape, and slashes everywhere.
+    /// Returns what the user must do next. Emacs reads a backslash in a text as an escape, and accepts slashes
+    /// everywhere.
     pub(crate) fn next(&self, dir: &str, is_windows: bool) -> String {
         let dir = if is_windows { dir.replace('\\', "/") } else { dir.replace('\\', r"\\") };
         self.next.replace("DIR", &dir.replace('"', "\\\""))

@@ -1,4 +1,4 @@
-//! The installation of the plugins for editors that are not written in Rust.
+//! Installs the plugins for editors that are not written in Rust.
 //!
 //! `ide-mcp plugin --help` explains the use and the exit status.
 
@@ -26,7 +26,7 @@ pub(crate) fn main(options: &Options) -> ExitCode {
     }
 }
 
-/// Installs or removes the plugin, and returns the text for the person.
+/// Installs or removes the plugin, and returns the text for the user.
 fn run(options: &Options) -> Result<String, String> {
     let editor = options.editor;
     let dir = match &options.dir {
@@ -81,8 +81,8 @@ fn install(dir: &Path, files: &[(&str, &str)]) -> Result<(), String> {
     fs::rename(&new, dir).map_err(|error| format!("{}: {error}", dir.display()))
 }
 
-/// Makes a folder of the plugin, with those above it. Nobody else may change them, whatever the umask: the plugin
-/// runs programs as its person.
+/// Makes a folder of the plugin, with those above it. Nobody else may change them, whatever the umask is: the plugin
+/// runs programs as its user.
 fn make(plugin: &Path, folder: &Path) -> io::Result<()> {
     let mut builder = DirBuilder::new();
     builder.recursive(true);
@@ -104,7 +104,7 @@ fn write(path: &Path, text: &str) -> io::Result<()> {
     open_to_read(path, 0o644)
 }
 
-/// Gives a file or folder of the plugin the permissions that a strict umask has taken from it.
+/// Gives a file or folder of the plugin the permissions that a strict umask took away.
 fn open_to_read(path: &Path, mode: u32) -> io::Result<()> {
     #[cfg(unix)]
     fs::set_permissions(path, std::os::unix::fs::PermissionsExt::from_mode(mode))?;

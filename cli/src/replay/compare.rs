@@ -113,7 +113,7 @@ fn class(unit: &Expected) -> Class {
     }
 }
 
-/// Describes a unit for a person.
+/// Describes a unit for a user.
 pub(crate) fn show(unit: &Unit) -> String {
     match unit {
         Unit::Head(head) => format!("the head {}", quote(head)),

@@ -57,7 +57,7 @@ pub(crate) struct Outcome {
     pub(crate) choices: Vec<(Time, u32)>,
 }
 
-/// Returns a time in seconds for a person.
+/// Returns a time in seconds for a user.
 pub(crate) fn seconds(at: Time) -> String {
     format!("{:.6}", at.since_start().as_secs_f64())
 }

@@ -25,7 +25,7 @@ pub(crate) fn has_colors() -> bool {
     AutoStream::choice(&io::stdout()) != ColorChoice::Never
 }
 
-/// Returns true if the person wants no colors on a screen: by `--color never`, by every value of `NO_COLOR` but the
+/// Returns true if the user wants no colors on a screen: by `--color never`, by every value of `NO_COLOR` but the
 /// empty one (<https://no-color.org>), and by a terminal of the type `dumb`.
 #[cfg(feature = "editor")]
 pub(crate) fn refuses_colors(variable: impl Fn(&str) -> Option<String>) -> bool {

@@ -1,4 +1,4 @@
-//! The end of a connection in words for a person, who thinks of an editor or an agent, and knows no codes.
+//! The end of a connection in words for a user, who thinks of an editor or an agent, and knows no codes.
 
 use ide_mcp::ide::kit::display_safe;
 use ide_mcp::ws::{CloseCode, Closed};

@@ -1,4 +1,4 @@
-//! The search for the editor, with the options of the programs in its errors, and with the choice of a person among
+//! The search for the editor, with the options of the programs in its errors, and with the choice of a user among
 //! several editors.
 
 use ide_mcp::ide::kit::display_line;
@@ -9,7 +9,7 @@ use std::path::Path;
 /// The editor that everybody has who reads that there is none.
 pub(crate) const OWN_EDITOR: &str = "or run `ide-mcp editor`";
 
-/// The maximum number of editors in a list: a person who has more of them in one folder names the port.
+/// The maximum number of editors in a list: a user who has more of them in one folder names the port.
 const MAX_LISTED: usize = 20;
 
 /// How much of an answer is repeated, in characters.
@@ -18,16 +18,16 @@ const MAX_ANSWER: usize = 40;
 /// Finds the editor by its lock file, without connecting to it.
 ///
 /// # Errors
-/// The reason for a person, in several lines.
+/// The reason for a user, in several lines.
 pub(crate) fn editor(search: &EditorSearch) -> Result<FoundEditor, String> {
     search.find().map_err(with_options)
 }
 
-/// Lets the person at a terminal choose if several editors fit, and returns the search for the chosen one. Every other
+/// Lets the user at a terminal choose if several editors fit, and returns the search for the chosen one. Every other
 /// search is returned unchanged, also if it finds nothing.
 ///
 /// # Errors
-/// The error of [`editor`], if the person chooses none.
+/// The error of [`editor`], if the user chooses none.
 pub(crate) fn chosen(program: &str, mut search: EditorSearch) -> Result<EditorSearch, String> {
     if !(io::stdin().is_terminal() && io::stderr().is_terminal() && is_in_foreground()) {
         return Ok(search);

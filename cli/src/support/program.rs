@@ -17,7 +17,7 @@ pub(crate) const NOT_BEGUN: u8 = 2;
 pub(crate) struct Program(pub(crate) &'static str);
 
 impl Program {
-    /// Prints a text for a person, and returns the exit status.
+    /// Prints a text for a user, and returns the exit status.
     pub(crate) fn print(self, text: &str) -> ExitCode {
         self.printed(write_line(text), 0, FAILED)
     }

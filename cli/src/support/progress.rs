@@ -1,4 +1,4 @@
-//! Progress on standard error, for a person at a terminal.
+//! Progress on standard error, for a user at a terminal.
 
 use ide_mcp::ide::kit::display_safe;
 use std::env;

@@ -1,4 +1,4 @@
-//! Lines that a person copies into a shell: a POSIX shell, PowerShell, or the command prompt of Windows.
+//! Lines that a user copies into a shell: a POSIX shell, PowerShell, or the command prompt of Windows.
 
 use serde::Serialize;
 use std::env;
@@ -15,7 +15,7 @@ pub(crate) enum Shell {
 }
 
 impl Shell {
-    /// Returns the shell in which the person most likely typed the line that started this program.
+    /// Returns the shell in which the user most likely typed the line that started this program.
     pub(crate) fn here() -> Self {
         Self::from_variables(cfg!(windows), |name| env::var(name).ok().filter(|value| !value.is_empty()))
     }
@@ -36,7 +36,7 @@ impl Shell {
         if variable("PROMPT").is_some() && !is_in_powershell { Self::Cmd } else { Self::PowerShell }
     }
 
-    /// Returns what a shell writes in front of a line, which tells the person the shell.
+    /// Returns what a shell writes in front of a line, which tells the user the shell.
     pub(crate) const fn prompt(self) -> &'static str {
         match self {
             Self::Posix => "$",

@@ -1,5 +1,5 @@
-//! One agent and its connection to the editor: two sockets, and a thread for each of them. The tap
-//! reads neither side faster than the other side reads.
+//! One agent and its connection to the editor: two sockets, each with a thread. The tap reads from neither side
+//! faster than the other side reads.
 
 use crate::support::transcript::{Side, What};
 use crate::support::{complain, connect_checked, not_connected};
@@ -17,19 +17,18 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
 
-/// The answer to an agent while the editor does not answer. The agent can try again.
+/// What an agent gets while the editor does not answer. It may try again.
 const NO_EDITOR: &[u8] = b"HTTP/1.1 502 Bad Gateway\r\nConnection: close\r\nContent-Length: 0\r\n\r\n";
 
-/// The timeout for connecting to the editor. On one machine the system connects at once, unless the
-/// queue of the editor is full; then it tries again after one second and after three.
+/// How long connecting to the editor may take. On one machine the system connects at once, unless the queue of the
+/// editor is full; then it tries again after one second and after three.
 const CONNECT: Duration = Duration::from_secs(5);
 
-/// The time for a side to end after the other has ended, the same as for a close handshake.
+/// How long a side may take to end after the other has ended, as long as for a close handshake.
 const LINGER: Duration = Duration::from_secs(2);
 
-/// The longest wait for a thread that is forwarding bytes, before the tap sends its own close frame.
-/// The waits and close frames for both sides of at most 32 agents together take no longer than a
-/// close handshake is allowed to take.
+/// How long to wait for a thread that is forwarding bytes before the tap sends its own close frame. For both sides of
+/// 32 agents, the waits and close frames together take no longer than a close handshake may.
 const BUSY: Duration = Duration::from_millis(10);
 
 /// The sockets and pipes that another thread uses to end a conversation.
@@ -47,8 +46,7 @@ impl Handle {
     /// Ends both sides, with a close frame unless a frame is incomplete.
     pub(crate) fn end(&self) {
         for pipe in &self.pipes {
-            // A pipe that is busy for longer waits for a side that does not read, and would not
-            // read a close frame.
+            // A pipe that stays busy waits for a side that does not read, and that would not read a close frame.
             if let Some(mut pipe) = pipe::lock_in(pipe, BUSY) {
                 pipe.close();
             }
@@ -140,8 +138,8 @@ impl Conversation {
     }
 }
 
-/// Waits for the end of a side whose peer has ended, and then ends it: half a connection is of no
-/// use, and counts against the limit of connections.
+/// Waits for the end of a side whose peer has ended, and then ends it: half a connection is of no use, and counts
+/// against the limit of connections.
 fn follow(ends: &Receiver<()>, side: &TcpStream) {
     // The other thread sends nothing. It drops its sender at the end.
     if ends.recv_timeout(LINGER) == Err(RecvTimeoutError::Timeout) {
@@ -151,15 +149,13 @@ fn follow(ends: &Receiver<()>, side: &TcpStream) {
 
 /// Tells an agent that there is no editor.
 fn refuse(mut agent: TcpStream) {
-    // A close with unread bytes would be a reset, which can overtake the answer. So the bytes are
-    // read.
+    // Read the bytes first: closing with unread bytes would be a reset, which can overtake the answer.
     let _ = agent.write_all(NO_EDITOR).and_then(|()| agent.shutdown(Shutdown::Write));
     let _ = agent.set_read_timeout(Some(Duration::from_millis(500)));
     let _ = pipe::read(&mut &agent, &mut [0; 8192]);
 }
 
-/// Forwards the head of the request, rewritten for the editor. Returns false if nothing will follow
-/// it.
+/// Forwards the head of the request, rewritten for the editor. Returns false if nothing will follow.
 fn head(agent: &TcpStream, to_editor: &Mutex<Pipe>, ends: &Ends) -> bool {
     let (mut head, mut buf) = (Vec::new(), [0; 4096]);
     let (len, end) = loop {
@@ -178,10 +174,10 @@ fn head(agent: &TcpStream, to_editor: &Mutex<Pipe>, ends: &Ends) -> bool {
     let (own, rest) = head.split_at(len.unwrap_or(head.len()));
     let rewritten = ends.rewrite(own);
     let mut pipe = pipe::lock(to_editor);
-    let mut handed = pipe.hand_on(&rewritten.sent, &rewritten.recorded);
+    let mut handed = pipe.forward(&rewritten.sent, &rewritten.recorded);
     if len.is_some() {
         pipe.set_redactor(Redactor::of_agent(&secrets(ends), true));
-        handed = handed.and_then(|()| pipe.hand_on(rest, rest));
+        handed = handed.and_then(|()| pipe.forward(rest, rest));
     } else if end.is_none() {
         pipe.set_redactor(Redactor::of_endless_head());
     }

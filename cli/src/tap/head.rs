@@ -1,9 +1,8 @@
-//! The parts of a request that differ between the editor and the tap: its destination, and the
-//! token.
+//! Rewrites what differs in a request between the editor and the tap: its destination, and the token.
 //!
-//! The tap does not judge requests. It rewrites a request that is valid for the tap so that it is
-//! valid for the editor; it forwards any other request unchanged, and the editor refuses it. But it
-//! does not record anything that could be a token, of any owner and in any spelling.
+//! The tap does not judge requests. One that is valid for the tap is rewritten to be valid for the editor; any other
+//! is forwarded unchanged, and the editor refuses it. But nothing is recorded that could be a token, of any owner and
+//! in any spelling.
 
 use crate::tap::request_line;
 use crate::tap::secrets::{is_mark, secret_at};
@@ -79,8 +78,7 @@ impl Ends {
         out
     }
 
-    /// Replaces our port by that of the editor in a target in absolute-form, whose authority counts in
-    /// place of the `Host` field.
+    /// Replaces our port by the editor's in a target in absolute-form. Its authority counts, not the `Host` field.
     fn target(&self, line: &[u8]) -> Vec<u8> {
         let mut parts = line.splitn(4, |byte| *byte == b'/');
         let parts: [_; 4] = std::array::from_fn(|_| parts.next());
@@ -95,7 +93,7 @@ impl Ends {
         [scheme, b"//", &self.host(authority), behind, &path].concat()
     }
 
-    /// Replaces our port by that of the editor. The editor judges any other value.
+    /// Replaces our port by the editor's. Any other value is for the editor to judge.
     fn host(&self, value: &[u8]) -> Vec<u8> {
         let ours = format!(":{}", self.port);
         match value.strip_suffix(ours.as_bytes()) {
@@ -107,7 +105,7 @@ impl Ends {
     fn token(&self, before: &[u8], value: &[u8], behind: &[u8], out: &mut Rewritten) {
         let editor = self.editor_token.as_ref();
         let ours = self.token.matches(Some(value));
-        // An editor that requires no token does not get the token of the tap.
+        // An editor that requires no token must not get the token of the tap.
         if ours && editor.is_none() {
             return;
         }
@@ -126,7 +124,7 @@ impl Rewritten {
         self.recorded.extend_from_slice(bytes);
     }
 
-    /// Forwards the first line unchanged. Returns true if a part of it is not recorded.
+    /// Forwards the first line unchanged. Returns true if part of it is not recorded.
     fn request_line(&mut self, line: &[u8]) -> bool {
         let mut recorded = line.to_vec();
         request_line::hide(&mut recorded);
@@ -135,9 +133,9 @@ impl Rewritten {
         recorded != line
     }
 
-    /// Forwards a line unchanged. The record has the line up to `from`, and the separators there.
-    /// In the text after them, minus signs replace all bytes but those that are invalid in a field:
-    /// the editor judges the line by such bytes.
+    /// Forwards a line unchanged. The record has the line up to `from`, and the separators there. In the text after
+    /// them, minus signs replace all bytes but those that are invalid in a field, since the editor judges the line by
+    /// these.
     fn hiding(&mut self, line: &[u8], from: usize) {
         let (known, rest) = line.split_at(from.min(line.len()));
         let marks = rest.iter().position(|byte| !is_mark(*byte)).unwrap_or(rest.len());

@@ -1,12 +1,11 @@
-//! The live view: the lines of the transcript as rows for a person.
+//! The live view: shows the lines of the transcript as rows.
 
 use crate::support::transcript::read_line;
 use crate::view::{Filter, Screen, View};
 use std::io::{self, Write};
 
-/// A writer that takes lines of a transcript, and writes their rows to standard output. The thread
-/// of a [`Writer`](crate::support::Writer) runs it, so that neither the parsing nor a slow terminal
-/// delays a message.
+/// Takes lines of a transcript, and writes their rows to standard output. It runs on the thread of a
+/// [`Writer`](crate::support::Writer), so that neither parsing nor a slow terminal delays a message.
 #[derive(Debug)]
 pub(crate) struct Live<W> {
     view: View,

@@ -1,16 +1,16 @@
-//! A tap between coding agents and an editor, which records their messages.
+//! Sits between coding agents and an editor, and records their messages.
 //!
 //! ```text
 //!  agent ──bytes──▶ head ──▶ record ──▶ editor   one thread per arrow, which records
 //!  agent ◀─────────────────── record ◀──bytes── editor   the bytes before it forwards them
 //! ```
-//! The record goes to its sinks, the transcript and the live view, each with a thread of its own. If
-//! nobody reads a sink, the tap still forwards the bytes: the lines wait in a queue, and the sink
-//! ends at 16 MiB of them. The live view parses the lines of the transcript on its thread.
+//! The record goes to its sinks, the transcript and the live view, each with its own thread. If nobody reads a sink,
+//! the tap still forwards the bytes: the lines wait in a queue, and the sink ends at 16 MiB of them. The live view
+//! parses the lines of the transcript on its thread.
 //!
-//! The tap works on bytes and not on messages. `replay` feeds the core the same frames, masks,
-//! pings, fragments and read boundaries as in the recording, and a tap that does not parse them
-//! cannot change them. It parses frames only to find the tokens, which it does not record.
+//! The tap works on bytes and not on messages. `replay` feeds the library the same frames, masks, pings, fragments
+//! and read boundaries as in the recording, and a tap that does not parse them cannot change them. It parses frames
+//! only to find the tokens, which it does not record.
 //!
 //! `ide-mcp tap --help` explains the use and the exit status.
 

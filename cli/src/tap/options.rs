@@ -73,7 +73,7 @@ impl Record {
         if let Self::File(path) = self { Some(path) } else { None }
     }
 
-    /// Describes the place of the transcript, and the commands that replay it, for a shell that has a word for the path.
+    /// Describes where the transcript is, and the commands that replay it, for a shell that can express the path.
     pub(crate) fn whereabouts(&self, shell: Shell) -> String {
         match self {
             Self::File(path) => {

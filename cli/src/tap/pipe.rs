@@ -19,9 +19,9 @@ const CHUNK: usize = 64 * 1024;
 /// How the answer of an editor that accepts an agent begins.
 const SWITCHING: &[u8] = b"HTTP/1.1 101 ";
 
-/// The write timeout of a close frame of the tap. A close frame has a few bytes, so there is room at
-/// once if the side reads. The tap closes one side after the other. With 32 connections
-/// (`CONNECTIONS`), 64 close frames take 1.3 s at most, less than the 2 s of a close handshake.
+/// The write timeout of a close frame of the tap. A close frame has a few bytes, so there is room at once if the side
+/// reads. The tap closes one side after the other. With 32 connections (`CONNECTIONS`), 64 close frames take 1.3 s at
+/// most, less than the 2 s of a close handshake.
 const CLOSE_TIMEOUT: Duration = Duration::from_millis(20);
 
 #[derive(Debug)]
@@ -38,7 +38,7 @@ pub(crate) struct Pipe {
     beginning: Vec<u8>,
 }
 
-/// A pipe that the end of the program can interrupt.
+/// A pipe that the end of the program may interrupt.
 pub(crate) type Shared = Arc<Mutex<Pipe>>;
 
 impl Pipe {
@@ -57,8 +57,8 @@ impl Pipe {
         self.bytes
     }
 
-    /// Sets the redactor for the bytes from now on. The bytes that the old one holds back could
-    /// begin a token, so minus signs replace them.
+    /// Sets the redactor from now on. The bytes that the old one holds back could begin a token, so they are replaced
+    /// by minus signs.
     pub(crate) fn set_redactor(&mut self, redactor: Redactor) {
         let held = self.redactor.finish();
         self.record(vec![b'-'; held.len()]);
@@ -66,7 +66,7 @@ impl Pipe {
     }
 
     /// Records `recorded`, and forwards `sent`; blocks while the other side does not read.
-    pub(crate) fn hand_on(&mut self, sent: &[u8], recorded: &[u8]) -> io::Result<()> {
+    pub(crate) fn forward(&mut self, sent: &[u8], recorded: &[u8]) -> io::Result<()> {
         if self.is_over {
             return Ok(());
         }
@@ -74,7 +74,7 @@ impl Pipe {
         if self.from == Side::Editor && missing > 0 {
             self.beginning.extend(sent.iter().take(missing));
             if self.beginning == SWITCHING {
-                self.recorder.let_in(self.conn);
+                self.recorder.accept(self.conn);
                 complain("tap", &format!("{}: an agent connected", self.conn));
             }
         }
@@ -101,8 +101,8 @@ impl Pipe {
         let _ = self.to.shutdown(Shutdown::Write);
     }
 
-    /// Ends this direction because the tap ends: the receiver gets a close frame with 1001 in place
-    /// of the sender's, if no frame is incomplete and there is room for it.
+    /// Ends this direction because the tap ends: the receiver gets a close frame with 1001 in place of the sender's,
+    /// unless a frame is incomplete or there is no room.
     pub(crate) fn close(&mut self) {
         if self.is_over {
             return;
@@ -138,9 +138,9 @@ pub(crate) fn pump(mut from: &TcpStream, pipe: &Mutex<Pipe>) {
             Ok(0) => return lock(pipe).end("end of the stream"),
             Ok(n) => {
                 let bytes = buf.get(..n).unwrap_or_default();
-                if let Err(error) = lock(pipe).hand_on(bytes, bytes) {
-                    // Nobody reads the bytes of this side any more, so the tap ends it. `end`
-                    // records this end, and passes it to the other side as any other end.
+                if let Err(error) = lock(pipe).forward(bytes, bytes) {
+                    // Nobody reads what this side sends any more, so the tap ends it. `end` records this, and passes
+                    // it on like any other end.
                     lock(pipe).end(&format!("the other side does not receive the bytes: {error}"));
                     let _ = from.shutdown(Shutdown::Both);
                     return;
@@ -202,7 +202,7 @@ mod tests {
                 let mut pipe =
                     Pipe::new(1, Side::Editor, to, Redactor::of_agent(&[], true), recorder.clone());
                 for piece in [&head[..cut], &head[cut..]] {
-                    pipe.hand_on(piece, piece).unwrap();
+                    pipe.forward(piece, piece).unwrap();
                 }
                 assert_eq!(recorder.forget(1), is_accepted, "{cut}");
             }
@@ -235,7 +235,7 @@ mod tests {
         let sink = Sink::transcript(Some(&path), true, 10_000, &header).unwrap();
         let recorder = Arc::new(Recorder::new(vec![sink]));
         recorder.hold(1);
-        recorder.let_in(1);
+        recorder.accept(1);
         let mut pipe = Pipe::new(1, Side::Agent, to, Redactor::of_agent(&[], true), recorder);
         let (over, ends) = mpsc::channel();
         thread::spawn(move || {

@@ -1,5 +1,4 @@
-//! The record of all connections: the lines of the transcript, in the order in which the bytes are
-//! forwarded, for each sink.
+//! The record of all connections: the lines of the transcript for each sink, in the order of forwarding.
 
 use crate::support::transcript::{Line, What, write};
 use crate::tap::sink::Sink;
@@ -8,8 +7,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// The maximum number of bytes that the recorder holds of a connection before its acceptance: more
-/// than the head of any request. Further bytes are missing in the transcript.
+/// How many bytes of a connection the recorder holds until the editor accepts it: more than the head of any request.
+/// Further bytes are missing in the transcript.
 const MAX_HELD: usize = 64 * 1024;
 
 #[derive(Debug)]
@@ -21,8 +20,7 @@ pub(crate) struct Recorder {
 
 #[derive(Debug)]
 struct Inner {
-    /// The bytes of connections that the editor has not accepted: recorded after the acceptance, or
-    /// never.
+    /// The bytes of connections that the editor has not accepted. They are recorded once it has, or never.
     held: BTreeMap<u32, Held>,
     /// The connections that the editor has accepted.
     attached: BTreeSet<u32>,
@@ -59,7 +57,7 @@ impl Recorder {
     }
 
     /// Records the held events of a connection that the editor has accepted, with the current time.
-    pub(crate) fn let_in(&self, conn: u32) {
+    pub(crate) fn accept(&self, conn: u32) {
         let mut inner = self.lock();
         let Some(held) = inner.held.remove(&conn) else { return };
         inner.attached.insert(conn);

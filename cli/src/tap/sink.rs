@@ -13,7 +13,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 /// The time that a message waits until it is recorded: long for a disk or a program that reads, and
-/// short for a person. If nobody reads the transcript, only the first waiting line causes this
+/// short for a user. If nobody reads the transcript, only the first waiting line causes this
 /// pause.
 const AT_ONCE: Duration = Duration::from_millis(100);
 
@@ -185,7 +185,7 @@ mod tests {
             let most = u64::try_from(first + room).unwrap();
             let recorder = Recorder::new(vec![Sink::transcript(Some(&path), true, most, &header).unwrap()]);
             recorder.hold(1);
-            recorder.let_in(1);
+            recorder.accept(1);
             for _ in 0..3 {
                 recorder.record(
                     1,

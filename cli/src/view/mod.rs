@@ -1,4 +1,4 @@
-//! The messages of a transcript for a person, one row each, while they pass or afterwards.
+//! The messages of a transcript for a user, one row each, while they pass or afterwards.
 //!
 //! ```text
 //!  line of a transcript ──View: units, messages, the request of an answer──▶ rows ──Filter, Screen──▶ text

@@ -50,12 +50,12 @@ fn every_command_prints_json_lines() {
     }
 }
 
-/// An agent that gives up says which limit ended the wait, so that its person knows where to look.
+/// An agent that gives up says which limit ended the wait, so that its user knows where to look.
 #[test]
 fn list_that_is_given_up_names_its_limit() {
     let place = Place::new("endless");
     let (listener, _) = place.listener();
-    let endless = "the list of the editor has no end: its pages are more than 64 or longer than 16 MiB";
+    let endless = "the editor's list does not end: it has more than 64 pages or 16 MiB";
     let rows: [(&str, fn(usize) -> Value, &str); 3] = [
         ("page after page", |page| json!({"tools": [], "nextCursor": page.to_string()}), endless),
         (

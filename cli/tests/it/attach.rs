@@ -1,4 +1,4 @@
-//! The whole path as a person would run it: the editor and the agents are processes, and the agents
+//! The whole path as a user would run it: the editor and the agents are processes, and the agents
 //! find the editor by the lock file in the home directory of the test.
 
 use crate::support::{Place, Process, accept, dead, rewrite};
@@ -64,7 +64,7 @@ fn agent_lists_tools_of_found_editor() {
 #[test]
 fn no_editor_error_names_the_directory() {
     let place = Place::new("nothing");
-    let doctor = "`ide-mcp doctor` finds the reason";
+    let doctor = "`ide-mcp doctor` finds out why";
     let own = "or run `ide-mcp editor`";
     let output = place
         .agent(&["tools"])
@@ -416,7 +416,7 @@ fn impossible_command_is_an_error_event() {
         (r#"{"cmd":"open","path":"missing.txt"}"#, "missing.txt"),
         (r#"{"cmd":"select","path":"a.txt","start":[9,0],"end":[9,1]}"#, "no such range"),
         (r#"{"cmd":"answer","tab":"t","verdict":"accept"}"#, "no diff is open"),
-        (r#"{"cmd":"answer","tab":"t","verdict":"maybe"}"#, "no command"),
+        (r#"{"cmd":"answer","tab":"t","verdict":"maybe"}"#, "not a command"),
         (r#"{"cmd":"mention","path":"a.txt","conn":7}"#, "no connection 7"),
         (r#"{"cmd":"tools","offer":["openFile","dance"]}"#, "\"dance\" is not a tool"),
     ] {

@@ -1,4 +1,4 @@
-//! The configuration file of a person, with and without a screen.
+//! The configuration file of a user, with and without a screen.
 
 use crate::screen::Desk;
 use crate::support::{Editor, Place, tmux};

@@ -1,5 +1,5 @@
-//! The demo in tmux: a person does what its agent asks for, at three sizes, and leaves it in every step and in every
-//! way. Nothing of it stays, and nothing of the person is touched.
+//! The demo in tmux: a user does what its agent asks for, at three sizes, and leaves it in every step and in every
+//! way. Nothing of it stays, and nothing of the user is touched.
 
 use crate::support::terminal::{at, terminal};
 use crate::support::tmux::{self, Tmux};
@@ -114,13 +114,13 @@ fn tour(size: (u16, u16), look: &[(&str, &str)]) {
     assert_eq!(tmux.colored().contains("\u{1b}[38;"), look[0].0 == "COLORTERM", "{name}");
     tmux.keys(&["S-Down"]);
     tmux.wait("I see line 2");
-    // The person accepts.
+    // The user accepts.
     tmux.wait("Press a to accept it.");
     tmux.wait("a accept");
     tmux.keys(&["a"]);
     tmux.wait("Thank you.");
     assert!(stage.read("greeting.py").contains("Hello, "), "{name}");
-    // The person edits.
+    // The user edits.
     tmux.wait("Press e, type it");
     tmux.wait("a accept");
     tmux.keys(&["e"]);
@@ -133,7 +133,7 @@ fn tour(size: (u16, u16), look: &[(&str, &str)]) {
     tmux.wait("your text in place");
     let signed = "Ada was here.\nGrace was here.\nLinus was here.\n";
     assert_eq!(stage.read("guestbook.txt"), signed, "{name}");
-    // The person refuses.
+    // The user refuses.
     tmux.wait("Press r to refuse it.");
     tmux.wait("a accept");
     tmux.keys(&["r"]);
@@ -155,7 +155,7 @@ fn demo_ends_in_every_step() {
     if tmux::is_missing() {
         return;
     }
-    // What leads an agent of the person elsewhere is not for the one of the demo.
+    // What leads an agent of the user elsewhere is not for the one of the demo.
     let elsewhere = [
         ("CLAUDE_CODE_IDE_HOST_OVERRIDE", "127.0.0.2"),
         ("CLAUDE_CODE_SSE_PORT", "1"),

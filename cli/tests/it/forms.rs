@@ -1,4 +1,4 @@
-//! Forms: the editor without a screen asks, and a script or a person at a terminal answers.
+//! Forms: the editor without a screen asks, and a script or a user at a terminal answers.
 
 use crate::bridge::Scripted;
 use crate::support::tmux::{self, Tmux};
@@ -424,7 +424,7 @@ fn signal(place: &Place, signal: Signal) {
     kill_process(pid, signal).unwrap();
 }
 
-/// Ctrl+Z gives the terminal to the shell; the form is still there afterwards, with what the person has typed.
+/// Ctrl+Z gives the terminal to the shell; the form is still there afterwards, with what the user has typed.
 #[test]
 fn form_survives_ctrl_z() {
     if tmux::is_missing() {
@@ -470,12 +470,12 @@ fn editor_is_answered_while_a_form_is_open() {
     tmux.until("the line", |screen| screen.trim_end().ends_with("Enter for none >"));
     tmux.type_text("half");
     tmux.wait("> half");
-    // The answer to a call and to a ping do not wait for the person.
+    // The answer to a call and to a ping do not wait for the user.
     editor.send(&json!({"jsonrpc": "2.0", "id": 100, "method": "ping"}).to_string());
     assert_eq!(editor.receive(), json!({"jsonrpc": "2.0", "id": 100, "result": {}}));
     editor.send(&json!({"jsonrpc": "2.0", "id": 101, "method": "nosuch"}).to_string());
     assert_eq!(editor.receive()["error"]["code"], -32601);
-    // What the agent prints comes above the line of the person.
+    // What the agent prints comes above the line of the user.
     editor.send(r#"{"jsonrpc":"2.0","method":"noted","params":{}}"#);
     let screen = tmux.until("the line below the event", |screen| {
         screen.contains("notification noted") && screen.trim_end().ends_with("> half")

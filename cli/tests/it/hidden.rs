@@ -175,7 +175,7 @@ fn tools_and_resources_reveal_no_hidden_file() {
     let place = with_hidden_files("hidden-tools");
     let mut editor = place.editor(&["--on-diff", "reject"]);
     let mut agent = Agent::attach(&mut editor);
-    // Hidden files that the person has opened, and nothing else.
+    // Hidden files that the user has opened, and nothing else.
     for path in [".env", "linked-third.json", "secrets.json"] {
         editor.send_line(&json!({"cmd": "open", "path": path}).to_string());
         editor.until("hidden");

@@ -168,7 +168,7 @@ fn sidecar_survives_hostile_names() {
     attack(&place, &mut editor, Some(&json!("seen")));
 }
 
-/// Checks that the person goes on typing while an agent names all that, and that each key arrives.
+/// Checks that the user goes on typing while an agent names all that, and that each key arrives.
 #[test]
 fn screen_survives_hostile_names() {
     if tmux::is_missing() {
@@ -183,7 +183,7 @@ fn screen_survives_hostile_names() {
     let begin = resident(editor);
     let mut typed = String::new();
     thread::scope(|scope| {
-        // A file opens in a pause of the person, who pauses nowhere here, however slow the machine is.
+        // A file opens in a pause of the user, who pauses nowhere here, however slow the machine is.
         let (end, ended) = mpsc::channel::<()>();
         let tmux = &desk.tmux;
         scope.spawn(move || {

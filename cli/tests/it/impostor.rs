@@ -154,7 +154,7 @@ fn l13_full_queue_hides_nobody() {
     squatter.join().unwrap();
 }
 
-/// With `--trust-port` a person confirms that the port is forwarded.
+/// With `--trust-port` a user confirms that the port is forwarded.
 #[test]
 fn l13_trusted_port_gets_token() {
     if !can_be_another_user() {

@@ -161,7 +161,7 @@ fn run_of_a_screen_comes_back_without_a_command() {
     tmux.line("\"$EDITOR\" editor");
     tmux.wait("No file is open");
     let run = token(&place.published("the editor", None));
-    // The editor of a script is not the run that the person resumes.
+    // The editor of a script is not the run that the user resumes.
     let mut script = editor(&place, &[], &[]);
     script.send_line(r#"{"cmd":"quit"}"#);
     assert_eq!(script.end().0, Some(0));
@@ -270,7 +270,7 @@ fn wrong_launches_are_refused() {
     let cases: &[(&[&str], &str)] = &[
         (&["--"], "a command is missing after --"),
         (&["--", ""], "the command after -- is empty: name a program, such as claude"),
-        (&["--", "", "x"], "the command after -- is an empty text"),
+        (&["--", "", "x"], "the command after -- is empty"),
         (&["--mcp-config"], "--mcp-config gives the tools to a command: add -- claude"),
         (&["--resume", "--port", "1"], "'--resume' cannot be used with '--port <N>'"),
         (&["--resume", "--no-token"], "'--resume' cannot be used with '--no-token'"),

@@ -60,7 +60,7 @@ fn wrong_line_does_not_stop_later_calls() {
     let lines: Vec<_> = outcomes.iter().map(|outcome| outcome["line"].as_u64().unwrap()).collect();
     assert_eq!(lines, [1, 3, 4, 5, 6]);
     for (outcome, expected) in
-        outcomes.iter().zip(["not JSON", "no arguments of openDiff", "must be a JSON object"])
+        outcomes.iter().zip(["not JSON", "not arguments of openDiff", "must be a JSON object"])
     {
         assert!(outcome["error"].as_str().unwrap().contains(expected), "{outcome}");
         assert!(outcome.get("outcome").is_none(), "{outcome}");

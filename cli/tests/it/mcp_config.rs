@@ -150,7 +150,7 @@ fn file_is_written_where_asked() {
     assert_eq!(command.line(), format!("claude --ide --mcp-config '{file}'"), "one word of a shell");
     assert_eq!(command.end().0, Some(0));
     assert!(read(file)["mcpServers"]["first"].is_object());
-    // The file of a person stays, unless the person asks otherwise.
+    // The file of a user stays, unless the user asks otherwise.
     run(&["--out", file]).fails(1, &["my config.json exists; --force writes over it"]);
     assert!(read(file)["mcpServers"]["first"].is_object());
     let mut command = run(&["--out", file, "--force", "--port", &editor.port]);

@@ -49,7 +49,7 @@ fn wrong_command_line_is_status_2() {
         ("agent", &["dance"], "unrecognized subcommand 'dance'"),
         ("agent", &["tools", "x"], "unexpected argument 'x' found"),
         ("agent", &["call"], "required arguments were not provided: <TOOL>"),
-        ("agent", &["call", "openDiff", "{}"], "no arguments of openDiff"),
+        ("agent", &["call", "openDiff", "{}"], "not arguments of openDiff"),
         ("agent", &["diff", "file"], "required arguments were not provided: <NEWFILE>"),
         (
             "agent",

@@ -1,4 +1,4 @@
-//! The tools that a person ties to programs of their own, in the editor without a screen.
+//! The tools that a user ties to programs of their own, in the editor without a screen.
 
 use crate::support::Place;
 use rustix::process::{Pid, test_kill_process};

@@ -43,7 +43,7 @@ fn plugin_is_installed_replaced_and_removed() {
     }
 }
 
-/// Whoever can write a plugin runs programs as its person.
+/// Whoever can write a plugin runs programs as its user.
 #[test]
 fn modes_do_not_depend_on_the_umask() {
     for mask in ["000", "002", "077"] {
@@ -61,7 +61,7 @@ fn modes_do_not_depend_on_the_umask() {
             let is_in_the_plugin = path.starts_with(dir(&place));
             if path.is_dir() {
                 left.extend(fs::read_dir(&path).unwrap().map(|entry| entry.unwrap().path()));
-                // The folders above are not the plugin's own: the person's mask can close them.
+                // The folders above are not the plugin's own: the user's mask can close them.
                 let expected = if mask == "077" && !is_in_the_plugin { 0o700 } else { 0o755 };
                 assert_eq!(mode, expected, "{mask}: {}", path.display());
             } else {
@@ -139,7 +139,7 @@ const KEYS: &[(&str, &str, &str, bool)] = &[
     ("another name", r"C:\w\a", r"C:\w\b", false),
 ];
 
-/// Runs an editor without a screen and without the settings of a person. Returns false without the editor.
+/// Runs an editor without a screen and without the settings of a user. Returns false without the editor.
 fn batch(place: &Place, editor: &str, arguments: &[&str]) -> bool {
     if let Err(error) = Command::new(editor).arg("--version").output() {
         assert_eq!(error.kind(), ErrorKind::NotFound, "{editor}: {error}");

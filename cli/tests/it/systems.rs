@@ -158,7 +158,7 @@ mod vault {
         editor.until("closed");
     }
 
-    /// Without an accepting person nothing is written.
+    /// Nothing is written unless a user accepts it.
     #[test]
     fn headless_editor_writes_only_if_it_may() {
         let place = place("vault-ask");

@@ -98,7 +98,7 @@ fn lost_terminal_ends_the_editor() {
     assert!(place.in_lock_dir().is_empty());
 }
 
-/// Checks that a person can leave, whatever has arrived before: a reply that another program has asked for, or half of
+/// Checks that a user can leave, whatever has arrived before: a reply that another program has asked for, or half of
 /// something.
 #[test]
 fn keys_get_through_what_a_terminal_sends() {
@@ -169,7 +169,7 @@ fn editor_with_a_file(place: &Place) -> (fs::File, std::process::Child) {
     (person, editor)
 }
 
-/// A person who cannot leave presses the keys again and again.
+/// A user who cannot leave presses the keys again and again.
 #[test]
 fn keys_that_are_pressed_again_and_again_get_through() {
     let rows: [(&str, &[u8]); 3] = [
@@ -215,7 +215,7 @@ fn missing_screen_error_suggests_headless() {
     dumb.env("TERM", "dumb").stdin(side()).stdout(side());
     let mut piped = place.command("editor", &[]);
     piped.stdin(Stdio::null()).stdout(side());
-    for (mut command, expected) in [(dumb, "TERM=dumb"), (piped, "standard input is none")] {
+    for (mut command, expected) in [(dumb, "TERM=dumb"), (piped, "standard input is not a terminal")] {
         let (status, output) = ended(command.stderr(Stdio::piped()).spawn().unwrap());
         assert_eq!(status, Some(2), "{output}");
         assert!(output.contains(expected) && output.contains("--headless"), "{output}");

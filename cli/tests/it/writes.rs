@@ -1,4 +1,4 @@
-//! The files of a person, as `agent diff` writes them: on a full disk, at a kill, under a change by the person,
+//! The files of a user, as `agent diff` writes them: on a full disk, at a kill, under a change by the user,
 //! and with other names, links and modes. `src/support/save` has the same for each step of a write.
 
 use crate::support::{Editor, Place, Process, dead, skip};
@@ -76,7 +76,7 @@ fn change_since_the_proposal_is_kept() {
     place.agent(&["--force", "tools"]).fails(2, &["--force goes with diff"]);
 }
 
-/// The person at the editor can refuse some hunks, or edit the text.
+/// The user at the editor can refuse some hunks, or edit the text.
 #[test]
 fn verdict_says_what_was_written() {
     let place = Place::new("writes-words");
@@ -128,7 +128,7 @@ fn verdict_says_what_was_written() {
     }
 }
 
-/// A person can have edited the proposal before they accepted it: their text is kept if it is not written.
+/// A user can have edited the proposal before they accepted it: their text is kept if it is not written.
 #[test]
 fn accepted_text_is_kept_when_it_is_not_written() {
     let place = Place::new("writes-accepted");
@@ -198,7 +198,7 @@ fn accepted_text_is_kept_wherever_it_can_be() {
     assert_eq!((&event["event"], &event["status"]), (&json!("error"), &json!(1)));
     assert_eq!(event["accepted"], "edited\n\x1b");
     assert_eq!(text, format!("agent: {}\n", event["message"].as_str().unwrap()));
-    assert!(text.contains("member accepted"), "{text}");
+    assert!(text.contains("member `accepted`"), "{text}");
 }
 
 #[test]

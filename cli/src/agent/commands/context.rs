@@ -59,7 +59,7 @@ pub(crate) fn resources(session: &mut Session, json: bool) -> Result<Verdict, Fa
     let Resources { resources } = read(&result, "no list of resources")?;
     let request = list(session, List::ResourceTemplates)?;
     let templates = match session.outcome_of(request, "the list of templates")? {
-        // An editor without templates can lack the method.
+        // An editor without templates may not know the method.
         Outcome::Error(error) if error.code == code::METHOD_NOT_FOUND => Vec::new(),
         outcome => {
             let result = session.answer(outcome)?;

@@ -55,7 +55,7 @@ impl Proposal {
                 }
             }
         }
-        // A file that cannot be read can still be writable. The person at the editor decides about the proposal.
+        // A file that cannot be read may still be writable. The user at the editor decides about the proposal.
         let unread = Seen::unread(&absolute);
         let (seen, old) = match fs::read(&absolute) {
             Ok(text) => (unread.with_text(&text), String::from_utf8(text).ok()),
@@ -120,8 +120,8 @@ pub(crate) fn diff(session: &mut Session, proposal: &Proposal, json: bool) -> Re
     }
 }
 
-/// Reports that an accepted text was not written. A text that the person has edited before they accepted it is
-/// nowhere else, so it is kept, or printed where nothing can be written.
+/// Reports that an accepted text was not written. If the user edited it before accepting, it exists nowhere else, so
+/// keep it, or print it where nothing can be written.
 fn not_written(proposal: &Proposal, text: &str, error: &NotSaved, json: bool) -> Result<Verdict, Failure> {
     let path = proposal.path.display();
     let reason = match error {
@@ -149,7 +149,7 @@ fn not_written(proposal: &Proposal, text: &str, error: &NotSaved, json: bool) ->
     Err(format!("{not_kept}: it is on standard output"))
 }
 
-/// The error about a text that is nowhere else.
+/// The error about a text that exists nowhere else.
 #[derive(Serialize)]
 struct NotKept<'a> {
     event: &'static str,
@@ -187,7 +187,7 @@ impl<'a> Line<'a> {
     }
 }
 
-/// What the person made of a proposal.
+/// What the user made of a proposal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 struct Made {
     /// The number of differences between the file and the proposal.
@@ -216,9 +216,9 @@ impl Made {
 
 /// Returns how many hunks make the old text the accepted one; `None` if no selection of them does.
 ///
-/// A comparison of both texts could find other differences than the person saw, where lines repeat. So this puts the
-/// text together in every way: behind each hunk it knows the places of the accepted text that can have been reached,
-/// each with the largest number of kept hunks.
+/// Comparing both texts could find other differences than the user saw, where lines repeat. So this puts the text
+/// together in every way: behind each hunk it knows which places of the accepted text can be reached, each with the
+/// largest number of kept hunks.
 fn kept_alone(old: &Lines, proposed: &Lines, hunks: &[Hunk], accepted: &str) -> Option<usize> {
     let mut reached = BTreeMap::from([(0_usize, 0_usize)]);
     let mut line = 0;
@@ -242,7 +242,7 @@ fn kept_alone(old: &Lines, proposed: &Lines, hunks: &[Hunk], accepted: &str) -> 
     whole.map(|(_, count)| count).max()
 }
 
-/// Returns how the accepted text differs from the proposed one, in words for a person.
+/// Describes for the user how the accepted text differs from the proposed one.
 fn how(made: Option<Made>) -> String {
     match made {
         None => " with your changes".into(),

@@ -40,7 +40,7 @@ pub(crate) fn print_json<T: Serialize>(value: &T) -> Result<bool, Failure> {
     print(&json_line(value).map_err(|error| error.to_string())?)
 }
 
-/// Returns false if the reader of standard output has closed the pipe, without writing to it.
+/// Whether standard output still has a reader, without writing to it.
 #[cfg(unix)]
 pub(crate) fn has_reader() -> bool {
     use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -51,14 +51,13 @@ pub(crate) fn has_reader() -> bool {
     polled.is_err() || !output.revents().intersects(PollFlags::ERR | PollFlags::HUP)
 }
 
-/// On Windows only a write tells it.
+/// On Windows only a write can tell.
 #[cfg(windows)]
 pub(crate) const fn has_reader() -> bool {
     true
 }
 
-/// Writes texts of the editor to standard output. A program that reads standard output gets them
-/// unchanged.
+/// Writes texts of the editor to standard output, unchanged if a program reads it.
 pub(crate) fn print_texts<'a>(texts: impl Iterator<Item = &'a str>) -> Result<(), Failure> {
     let is_shown = io::stdout().is_terminal();
     for text in texts {

@@ -1,4 +1,4 @@
-//! `watch`: prints the pushes of the editor on arrival: rows for a person at a terminal, and else lines of JSON.
+//! `watch`: prints the pushes of the editor as they arrive: as rows at a terminal, and as lines of JSON elsewhere.
 
 use super::{Verdict, has_reader, print, print_json};
 use crate::agent::events::{Link, Pushed};
@@ -22,7 +22,7 @@ pub(crate) fn watch(session: &mut Session, json: bool) -> Result<Verdict, Failur
                 out.link(&link)?
             }
             (None, SessionEvent::Client(event)) => match Pushed::of(event) {
-                // An editor sends a selection again, because an agent that has just attached can have missed it.
+                // Editors send a selection again, because an agent that has just attached may have missed it.
                 Some(pushed) if is_repeated(&pushed, &mut selection) => true,
                 Some(pushed) => out.pushed(&pushed)?,
                 None => true,
@@ -36,7 +36,7 @@ pub(crate) fn watch(session: &mut Session, json: bool) -> Result<Verdict, Failur
     Ok(Verdict::Good)
 }
 
-/// Returns true for a selection that is equal to the last one, which `last` keeps.
+/// Whether a selection equals the last one, which `last` keeps.
 fn is_repeated(pushed: &Pushed, last: &mut Option<String>) -> bool {
     let Some(now) = pushed.selection() else { return false };
     if last.as_deref() == Some(now) {

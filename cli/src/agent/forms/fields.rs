@@ -1,4 +1,4 @@
-//! One field of a form, without a terminal: its prompt, and the value of a line of the person.
+//! One field of a form, without a terminal: its prompt, and the value of a typed line.
 
 use ide_mcp::ide::kit::display_line;
 use ide_mcp::mcp::{FieldChoice, FieldFault, FieldKind, FieldValue, Form, FormAnswer, FormField};
@@ -6,11 +6,10 @@ use serde_json::Number;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-/// The greatest number of characters that are shown of one text of the editor. A longer text would push the
-/// question off the screen.
+/// How many characters of one text of the editor are shown. A longer text would push the question off the screen.
 pub(super) const SHOWN: usize = 2_000;
 
-/// Returns the text before the input of the person: the kind of the value, and the effect of Enter alone.
+/// Returns the text before the input: the kind of the value, and what Enter alone does.
 pub(super) fn prompt(field: &FormField) -> String {
     let kind = match &field.kind {
         FieldKind::Text { min_length, max_length, format } => {
@@ -68,7 +67,7 @@ fn shown(field: &FormField, value: &FieldValue) -> String {
     }
 }
 
-/// Returns the number of a choice in the list that the person reads.
+/// Returns the number of a choice in the list that is shown.
 fn number_of(choices: &[FieldChoice], value: &str) -> String {
     let position = choices.iter().position(|choice| choice.value == value);
     position.unwrap_or_default().saturating_add(1).to_string()
@@ -81,8 +80,8 @@ fn chosen(choices: &[FieldChoice], text: &str) -> String {
     numbered.map_or_else(|| text.trim(), |choice| &choice.value).to_owned()
 }
 
-/// Returns the value of a line; `None` if the line is empty and the field is optional and has no default. The
-/// error is the reason why the line does not fit.
+/// Returns the value of a line; `None` if the line is empty and the field is optional and has no default. The error
+/// says why the line does not fit.
 pub(super) fn value(field: &FormField, line: &str) -> Result<Option<FieldValue>, &'static str> {
     if line.trim().is_empty() {
         return match &field.default {
@@ -115,7 +114,7 @@ pub(super) fn value(field: &FormField, line: &str) -> Result<Option<FieldValue>,
     }
 }
 
-/// Returns true if a text can have this format. Checks only the parts that every text of the format has.
+/// Whether a text can have this format. Checks only what every text of the format has.
 fn has_format(format: &str, text: &str) -> bool {
     let has_digits = |text: &str, form: &str| {
         text.len() == form.len()

@@ -1,7 +1,7 @@
-//! The line of a form that the person types, at the end of the terminal.
+//! The line of a form that the user types, at the end of the terminal.
 //!
-//! The terminal is raw only while the session waits: [`Line::pause`] gives it back for everything else that the program
-//! writes, which so comes above the line.
+//! The terminal is raw only while the session waits. [`Line::pause`] gives it back for everything else that the
+//! program writes, which then appears above the line.
 
 use crate::support::columns::{column_of, cut_start, glyphs, width};
 use crate::support::find::is_in_foreground;
@@ -16,9 +16,10 @@ use std::time::Duration;
 use tui_input::Input;
 use tui_input::backend::crossterm::EventHandler as _;
 
-/// The bytes of a line, as in a terminal that is not raw on Linux. A key that would make it longer rings the bell.
+/// The longest line in bytes, as in a terminal on Linux that is not raw. A key that would make it longer rings the
+/// bell.
 const MAX_LINE: usize = 4_096;
-/// The keys that are taken before the session goes on: a pasted text delays no answer to the editor.
+/// How many keys are taken before the session goes on: a long paste must not delay an answer to the editor.
 const MAX_KEYS: usize = 256;
 /// How long to wait for a key.
 const LOOK: Duration = Duration::from_millis(1);
@@ -34,9 +35,9 @@ pub(super) struct Line {
     keys: Keys,
     /// True while the terminal is raw and shows the line.
     is_shown: bool,
-    /// True until the keys are dropped that were typed before the form.
+    /// True until the keys from before the form have been dropped.
     is_first: bool,
-    /// True if a signal that ends the program gives the terminal back before.
+    /// True if a signal that ends the program gives the terminal back first.
     restores: bool,
 }
 
@@ -61,7 +62,7 @@ impl Line {
         };
     }
 
-    /// Writes a line of text above the line of the person.
+    /// Writes a line of text above the line of the user.
     pub(super) fn write(&mut self, text: &str) {
         self.pause();
         // Without a terminal, the keys end too, and the form is closed. The first part removes a progress line.
@@ -70,8 +71,8 @@ impl Line {
             .and_then(|()| writeln!(out, "{text}"));
     }
 
-    /// Takes the keys of the person. Returns the line once Enter is pressed: `None` in it means that the person closes
-    /// the form, or that the terminal is gone. In the background, nothing is read.
+    /// Takes the user's keys, and returns the line once Enter is pressed. `None` in it means that the user closes the
+    /// form, or that the terminal is gone. Reads nothing in the background.
     pub(super) fn next(&mut self) -> Option<Option<String>> {
         self.take_keys().unwrap_or(Some(None))
     }
@@ -251,7 +252,7 @@ mod signals {
         match letter {
             'c' => Some(Signal::INT),
             'z' => Some(Signal::TSTP),
-            // The event names `\` so.
+            // The event calls `\` this.
             '4' => Some(Signal::QUIT),
             _ => None,
         }

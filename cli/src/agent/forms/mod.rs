@@ -1,4 +1,4 @@
-//! Forms of the editor for the person at the terminal.
+//! Forms of the editor for the user at the terminal.
 //!
 //! ```text
 //!  editor ── form ──▶ Desk: one form after another ──▶ Questions: field after field
@@ -20,14 +20,14 @@ use questions::{Next, Questions};
 use std::collections::VecDeque;
 use std::io::{self, IsTerminal as _};
 
-/// The treatment of the forms of the editor.
+/// What happens to the editor's forms.
 #[derive(Debug)]
 pub(crate) enum Forms {
     /// The agent declares no elicitation.
     Refused,
-    /// The forms are events for the caller, who answers them.
+    /// The caller gets the forms as events, and answers them.
     Events,
-    /// The person at the terminal answers.
+    /// The user at the terminal answers.
     Shown(Box<Desk>),
 }
 
@@ -60,8 +60,7 @@ impl Desk {
         self.show_next(client, editor);
     }
 
-    /// Takes the end of a form that the person has not answered. `client` is `None` if the connection
-    /// has ended.
+    /// Handles the end of a form that the user has not answered. `client` is `None` if the connection has ended.
     pub(crate) fn end(&mut self, client: Option<&mut Client>, editor: &str, call: CallId, reason: &CallEnd) {
         self.waiting.retain(|(waiting, _)| *waiting != call);
         if self.open.take_if(|(open, _)| *open == call).is_some() {
@@ -83,14 +82,14 @@ impl Desk {
         self.line.pause();
     }
 
-    /// Takes a line of the person, if there is one.
+    /// Takes a typed line, if there is one.
     pub(crate) fn take_line(&mut self, client: &mut Client, editor: &str) {
         let Some((call, questions)) = &mut self.open else { return };
         let Some(line) = self.line.next() else { return };
         match questions.answer(line.as_deref()) {
             Next::Ask(text) => self.line.ask(&text),
             Next::Done(answer, text) => {
-                // An error means that the form has just ended; its end follows as an event.
+                // If the form has just ended, this fails, and an event follows.
                 if client.answer_form(*call, &answer).is_ok() {
                     self.line.write(&format!("  {text}"));
                     self.open = None;
@@ -100,7 +99,7 @@ impl Desk {
         }
     }
 
-    /// Tells the person that an open form ends with the session.
+    /// Tells the user that an open form ends with the session.
     pub(crate) fn leave(&mut self) {
         if self.is_asking() {
             self.line.end();

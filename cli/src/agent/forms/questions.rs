@@ -1,4 +1,4 @@
-//! The questions of one form, without a terminal: texts for the person, and lines from the person.
+//! The questions of one form, without a terminal: what the user reads, and what they type.
 
 use super::fields::{SHOWN, line_of, prompt, value, yes_or_no};
 use ide_mcp::ide::kit::display_safe_lines;
@@ -22,14 +22,14 @@ pub(super) struct Questions {
 /// The next step of a form.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Next {
-    /// A text for the person, after which a line is expected.
+    /// A text for the user, who must then type a line.
     Ask(String),
-    /// The answer, and the word that reports it to the person.
+    /// The answer, and a word for it.
     Done(FormAnswer, &'static str),
 }
 
 impl Questions {
-    /// Begins a form. Returns the text with the first question. `editor` is safe to display.
+    /// Begins a form, and returns the text with the first question. `editor` must be safe to display.
     pub(super) fn begin(editor: &str, form: Form) -> (Self, String) {
         let questions = Self { form, at: 0, values: BTreeMap::new() };
         let mut text = format!("{editor} asks:\n");
@@ -48,7 +48,7 @@ impl Questions {
         (questions, text)
     }
 
-    /// Takes a line of the person; `None` is the end of the input.
+    /// Takes a line of the user; `None` is the end of the input.
     pub(super) fn answer(&mut self, line: Option<&str>) -> Next {
         let line = line.map(|line| line.trim_end_matches(['\r', '\n']));
         match line.map(|line| (line, line.trim())) {

@@ -1,4 +1,4 @@
-//! The player of a script in a session.
+//! Plays a script in a session.
 
 use super::{Script, Step, Verb};
 use crate::agent::commands::{Verdict, print, print_json};
@@ -16,12 +16,11 @@ use serde_json::{Value, json};
 use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
 
-/// The maximum number of events in the message about an expected event that did not come.
+/// How many events the message about a missing event lists.
 const SHOWN: usize = 5;
-/// The maximum number of events that no step has expected so far. An editor that sends more is out
-/// of control.
+/// How many events may wait that no step has expected yet. An editor that sends more is out of control.
 const UNEXPECTED: usize = 10_000;
-/// The interval of the progress messages for a person who waits.
+/// The interval of the progress messages for a user who waits.
 const SECOND: Duration = Duration::from_secs(1);
 
 impl Script {
@@ -118,7 +117,7 @@ impl Player<'_> {
         }
     }
 
-    /// Answers the oldest form. An answer that is not checked is sent as it is.
+    /// Answers the oldest form. An unchecked answer is sent as it is.
     fn answer(&mut self, result: &RawValue, checked: Option<&FormAnswer>) -> Result<(), Failure> {
         self.is_attached()?;
         let (call, form) = self.forms.first().ok_or("no form is open; expect {\"event\":\"form\"} first")?;
@@ -169,7 +168,7 @@ impl Player<'_> {
         Err(format!("expected {shown} within {} ms{received}{end}", within.as_millis()))
     }
 
-    /// Collects events until `is_enough` returns true or the time is over.
+    /// Collects events until `is_enough` returns true or the time is up.
     fn collect(
         &mut self,
         at_most: Duration,

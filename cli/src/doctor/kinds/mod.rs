@@ -44,7 +44,7 @@ pub(crate) struct Kind {
     pub(crate) meaning: &'static str,
     /// The advice; empty if nothing is to be done.
     pub(crate) advice: &'static str,
-    /// The command that follows the advice, or its first step; `None` if only a person can follow the advice.
+    /// The command that follows the advice, or its first step; `None` if only a user can follow the advice.
     pub(crate) command: Option<Remedy>,
 }
 

@@ -46,7 +46,7 @@ pub(crate) struct Values<'a> {
 }
 
 impl Remedy {
-    /// Returns the command for a shell; `None` if only a person can do that there, or if the shell has no word for the path.
+    /// Returns the command for a shell; `None` if only a user can do that there, or if the shell has no word for the path.
     pub(crate) fn command(&self, shell: Shell, Values { path, port, cwd }: Values<'_>) -> Option<String> {
         use Shell::{Cmd, Posix, PowerShell};
         let word = |text: &str| shell.word(text);

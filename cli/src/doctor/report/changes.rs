@@ -1,4 +1,4 @@
-//! The changes between two reports, for a person or as lines of JSON.
+//! The changes between two reports, for a user or as lines of JSON.
 
 use super::Report;
 use super::json::{Last, Line};
@@ -18,7 +18,7 @@ pub(crate) enum Change {
     Removed,
 }
 
-/// Returns the lines for a person: the verdict, and the changes. `time` is in milliseconds of the Unix
+/// Returns the lines for a user: the verdict, and the changes. `time` is in milliseconds of the Unix
 /// epoch.
 pub(crate) fn text_of(
     changes: &[(Change, &Finding)],

@@ -1,4 +1,4 @@
-//! The report of the findings: for a person, as lines of JSON, or as Markdown; and the changes between
+//! The report of the findings: for a user, as lines of JSON, or as Markdown; and the changes between
 //! two reports.
 
 mod changes;
@@ -20,7 +20,7 @@ use crate::support::Shell;
 pub(crate) struct Report<'a> {
     pub(crate) findings: &'a [Finding],
     pub(crate) verdict: &'a Verdict,
-    /// The directory as the person sees it.
+    /// The directory as the user sees it.
     pub(crate) cwd: &'a str,
     /// The shell that the commands are for.
     pub(crate) shell: Shell,

@@ -1,4 +1,4 @@
-//! The report for a person: the verdict, then the findings with their advice, worst first.
+//! The report for a user: the verdict, then the findings with their advice, worst first.
 
 use super::Report;
 use crate::doctor::kinds::{Kind, Status};

@@ -35,7 +35,7 @@ pub(crate) struct Finding {
     pub(crate) port: Option<u16>,
     /// The advice of the kind with the values of this finding; empty if nothing is to be done.
     pub(crate) advice: String,
-    /// The command that follows the advice, for the shell of the person; empty if only a person can follow the advice.
+    /// The command that follows the advice, for the shell of the user; empty if only a user can follow the advice.
     pub(crate) command: String,
 }
 

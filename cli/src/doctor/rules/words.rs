@@ -42,13 +42,13 @@ pub(super) fn folders(folders: &[String]) -> String {
     format!("[{}]", listed(&named, ", "))
 }
 
-/// Returns the name of this editor for a person.
+/// Returns the name of this editor for a user.
 pub(crate) fn editor(lock: &Lock) -> String {
     let name = lock.file.as_ref().map(|file| file.ide_name.as_str()).unwrap_or_default();
     editor_named(name, lock.port.unwrap_or_default())
 }
 
-/// Returns the name of the editor on a port for a person.
+/// Returns the name of the editor on a port for a user.
 pub(crate) fn editor_named(name: &str, port: u16) -> String {
     if name.is_empty() {
         format!("the editor on port {port}")

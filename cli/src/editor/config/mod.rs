@@ -1,7 +1,7 @@
-//! The configuration file of the person: where it is, who may have written it, and what is wrong with it.
+//! The configuration file of the user: where it is, who may have written it, and what is wrong with it.
 //!
 //! A fault ends the program before it begins. With the other half of the file alone, an agent could receive what the
-//! person hides, or a key could do what it does without the file.
+//! user hides, or a key could do what it does without the file.
 
 mod file;
 #[cfg(test)]
@@ -49,7 +49,7 @@ impl Config {
     /// Reads this file, or else the one that the environment names, which need not exist.
     ///
     /// # Errors
-    /// A text for the person about a file that cannot be read, that others can have written, or that has a fault:
+    /// A text for the user about a file that cannot be read, that others can have written, or that has a fault:
     /// then with the line and the column.
     pub(crate) fn read(named: Option<&Path>) -> Result<Self, String> {
         let found = || path(|name| env::var_os(name).map(Into::into), cfg!(windows));
@@ -160,7 +160,7 @@ fn is_ours(path: &Path, metadata: &fs::Metadata) -> Result<(), String> {
     Ok(())
 }
 
-/// On Windows, the folder of the person is theirs alone.
+/// On Windows, the folder of the user is theirs alone.
 #[cfg(not(unix))]
 fn is_ours(_: &Path, _: &fs::Metadata) -> Result<(), String> {
     Ok(())

@@ -94,7 +94,7 @@ impl Offered {
     }
 }
 
-/// Answers a request in a pause. The filter of the server does not apply to the texts of the person.
+/// Answers a request in a pause. The filter of the server does not apply to the texts of the user.
 fn refuse(server: &mut Server, call: CallId) {
     let _ = server.call(call).fail("the editor is paused");
 }

@@ -8,7 +8,7 @@ use serde_json::value::RawValue;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-/// The default time for the person's answer. After the same time, an agent of this crate gives up
+/// The default time for the user's answer. After the same time, an agent of this crate gives up
 /// (`longest_call` of `mcp::ClientConfig`).
 const WITHIN: Duration = Duration::from_secs(10 * 60);
 

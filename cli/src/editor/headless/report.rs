@@ -79,7 +79,7 @@ pub(crate) enum Event<'a> {
         tab: &'a str,
         path: &'a str,
         /// True if the file lies in none of the folders. The agent writes the file, so every path is
-        /// possible. A path outside of the folders is reported, so that a person can check it.
+        /// possible. A path outside of the folders is reported, so that a user can check it.
         #[serde(skip_serializing_if = "std::ops::Not::not")]
         outside: bool,
         contents: &'a str,

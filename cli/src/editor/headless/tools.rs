@@ -155,7 +155,7 @@ impl Headless {
     }
 
     /// Returns the answer to `openFile`. Selects the passage only if the file comes to the front:
-    /// agents also open files in the background while the person works elsewhere.
+    /// agents also open files in the background while the user works elsewhere.
     fn opened(&mut self, server: &mut Server, now: Time, file: &OpenFile, opened: Opened) -> OpenedFile {
         if file.make_frontmost {
             self.select(server, now, opened.selection);

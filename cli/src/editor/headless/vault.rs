@@ -19,7 +19,7 @@ struct Limits {
 /// less than a second.
 const LIMITS: Limits = Limits { files: 10_000, entries: 100_000 };
 
-/// Answers a request. `writes` is true if the person lets agents write, and `current` is the file with the focus.
+/// Answers a request. `writes` is true if the user lets agents write, and `current` is the file with the focus.
 ///
 /// # Errors
 /// The reason, in the words of the description: `failed to read file: File not found`.
@@ -78,7 +78,7 @@ fn list(workspace: &Workspace, request: &ListFiles, limits: Limits) -> Result<Ve
     let (mut found, mut waiting, mut looks) = (Vec::new(), vec![top.to_owned()], 0);
     while let Some(folder) = waiting.pop() {
         folders.look_at_ignored([folder.join("entry").as_path()]);
-        // A folder that has vanished, or that the person cannot read, has no files for the agent.
+        // A folder that has vanished, or that the user cannot read, has no files for the agent.
         for entry in fs::read_dir(&folder).into_iter().flatten().filter_map(Result::ok) {
             if looks == limits.entries {
                 return Err(format!("the folder has more than {looks} entries"));

@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// The largest number of components of a path that is compared with the rules: far more than files of a
-/// person have. The work is quadratic in this number, and an agent chooses the path.
+/// user have. The work is quadratic in this number, and an agent chooses the path.
 const MAX_DEPTH: usize = 256;
 
 /// The rules of the ignore files in and above the open folders.
@@ -37,7 +37,7 @@ struct Top {
     given: PathBuf,
     real: PathBuf,
     top: PathBuf,
-    /// The patterns of the person, which no ignore file takes back: others can have written that.
+    /// The patterns of the user, which no ignore file takes back: others can have written that.
     own: Gitignore,
 }
 
@@ -123,7 +123,7 @@ impl Ignored {
             return false;
         }
         // A file in an ignored folder cannot be shown again, as for git. An open folder counts as not
-        // ignored, and so do the folders above it: the person has opened it.
+        // ignored, and so do the folders above it: the user has opened it.
         let is_below = |folder: &Path| {
             self.folders.iter().any(|open| folder != open.real && folder.starts_with(&open.real))
         };

@@ -71,7 +71,7 @@ pub(super) fn everything(folder: &Path) -> Option<Gitignore> {
     rules.build().ok()
 }
 
-/// A pattern of the person, as a line of a `.gitignore`.
+/// A pattern of the user, as a line of a `.gitignore`.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "String")]
 pub(crate) struct Pattern(String);

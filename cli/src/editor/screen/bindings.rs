@@ -229,7 +229,7 @@ pub(crate) const MARKS: &[(&str, &str)] = &[
     ("›, ⋯", "a line that goes on, or lines that are left out"),
 ];
 
-/// The actions without which the person could not get out of a context, or of the editor.
+/// The actions without which the user could not get out of a context, or of the editor.
 const NEEDED: &[Action] =
     &[Action::Quit, Action::Later, Action::StopEditing, Action::LeavePrompt, Action::ClosePage];
 

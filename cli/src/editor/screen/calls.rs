@@ -19,7 +19,7 @@ use ide_mcp::rpc::CallId;
 use std::path::Path;
 
 /// Returns the tools of the editor with a screen. An agent can close a tab only if the tab is a
-/// proposal of this agent: the files of the person belong to the person.
+/// proposal of this agent: the files of the user belong to the user.
 pub(crate) fn tools() -> ToolSet {
     let all = [
         Tool::OpenDiff,

@@ -1,4 +1,4 @@
-//! The prompt that the editor offers to agents, and its question to the person at an agent.
+//! The prompt that the editor offers to agents, and its question to the user at an agent.
 //!
 //! The resources need no code here: the tools that read the selection, the open files, the folders and the
 //! problems are resources as well.
@@ -49,7 +49,7 @@ impl App {
         };
     }
 
-    /// Asks the person at the first agent that shows forms.
+    /// Asks the user at the first agent that shows forms.
     pub(super) fn ask_agent(&mut self, server: &mut Server, question: &str) -> Result<(), String> {
         let agents: Vec<_> = server.agents().map(|agent| agent.id()).collect();
         if agents.is_empty() {

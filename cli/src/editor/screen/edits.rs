@@ -33,7 +33,7 @@ impl FollowEdits for App {
 }
 
 impl App {
-    /// Warns the person if the agent is about to write a file that has changes here.
+    /// Warns the user if the agent is about to write a file that has changes here.
     pub(super) fn edit_expected(&mut self, edit: CallId, path: Arc<str>) {
         let is_dirty = |open: &super::model::document::Document| {
             open.buffer.is_dirty() && (open.path == *path || open.real == Path::new(&*path))

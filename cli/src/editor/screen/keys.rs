@@ -1,4 +1,4 @@
-//! The keys of the person: what the terminal reports, reduced to what the bindings tell apart.
+//! The keys of the user: what the terminal reports, reduced to what the bindings tell apart.
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use serde::Deserialize;
@@ -82,7 +82,7 @@ impl TryFrom<String> for Key {
     /// equal, but for a character alone: `A` is another key than `a`.
     ///
     /// # Errors
-    /// A text for the person about a name that is none, or a key that no terminal can send.
+    /// A text for the user about a name that is none, or a key that no terminal can send.
     fn try_from(text: String) -> Result<Self, String> {
         let (mut rest, mut ctrl, mut alt, mut shift) = (text.as_str(), false, false, false);
         loop {

@@ -1,4 +1,4 @@
-//! A panel next to the editor: the text of somebody who goes on while the person uses the editor. The editor does not
+//! A panel next to the editor: the text of somebody who goes on while the user uses the editor. The editor does not
 //! know what it tells.
 
 use super::bindings::f;
@@ -99,7 +99,7 @@ impl PanelWriter {
         (self.wake)();
     }
 
-    /// Returns true once after the person has skipped something.
+    /// Returns true once after the user has skipped something.
     pub(crate) fn is_skipped(&self) -> bool {
         std::mem::take(&mut lock(&self.shared).is_skipped)
     }

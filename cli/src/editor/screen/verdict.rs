@@ -1,4 +1,4 @@
-//! The verdict of the person about a proposal, and its way to the agent.
+//! The verdict of the user about a proposal, and its way to the agent.
 
 use super::app::App;
 use super::disk;
@@ -33,8 +33,8 @@ impl App {
         Ok(())
     }
 
-    /// Accepts a proposal if the texts of its files are those that the person has seen. Otherwise asks the
-    /// person, if the proposal is still shown: the answer is a key, and counts for the shown proposal.
+    /// Accepts a proposal if the texts of its files are those that the user has seen. Otherwise asks the
+    /// user, if the proposal is still shown: the answer is a key, and counts for the shown proposal.
     fn accept(&mut self, server: &mut Server, call: CallId) {
         let mut proposals = self.model.proposals.iter();
         let Some(at) = proposals.position(|open| open.proposal.call.id() == call) else { return };
@@ -42,7 +42,7 @@ impl App {
         let (is_shown, key) = (self.model.shows_proposal(at), self.model.keys.key(Action::Accept, true));
         let Some(open) = self.model.proposals.get_mut(at) else { return };
         open.is_looked_at = false;
-        // The person can have begun an edit in the meantime.
+        // The user can have begun an edit in the meantime.
         if open.editing.is_some() {
             return;
         }

@@ -10,15 +10,15 @@ pub(crate) struct Hunk {
     pub(crate) base: Range<usize>,
     /// The lines of the target; an empty range if lines are removed.
     pub(crate) target: Range<usize>,
-    /// The verdict of the person.
+    /// The verdict of the user.
     pub(crate) verdict: Verdict,
 }
 
-/// The verdict of the person about a hunk.
+/// The verdict of the user about a hunk.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[allow(clippy::exhaustive_enums, reason = "a view has a look for each, and there is nothing beside them")]
 pub(crate) enum Verdict {
-    /// The person has not decided.
+    /// The user has not decided.
     #[default]
     Undecided,
     /// The lines of the target replace those of the base.

@@ -12,7 +12,7 @@
 //!   │                   └─▶ String ─────────────────▶ Ground: the terminal's answer to another program, dropped
 //!   └─ silence: Escape is the key Esc or a key with Alt, and what else has begun is dropped
 //! ```
-//! Keys are silence too: a person who presses Ctrl+Q again and again would otherwise never leave a paste.
+//! Keys are silence too: a user who presses Ctrl+Q again and again would otherwise never leave a paste.
 
 use crossterm::event::{Event, KeyCode, KeyEvent, KeyModifiers};
 use std::mem;
@@ -54,7 +54,7 @@ pub(crate) struct Bytes {
 enum Found {
     /// A key, the mouse or another sequence, with this number of bytes.
     Whole(usize),
-    /// This number of bytes that mean nothing to a person.
+    /// This number of bytes that mean nothing to a user.
     Dropped(usize),
     /// The beginning of something longer.
     Begun,
@@ -166,7 +166,7 @@ fn pasted(text: &[u8]) -> Event {
     Event::Paste(String::from_utf8_lossy(text).into_owned())
 }
 
-/// Returns the event of a whole sequence, or `None` if it is nothing that a person did.
+/// Returns the event of a whole sequence, or `None` if it is nothing that a user did.
 fn event(whole: &[u8]) -> Option<Event> {
     // xterm's modifyOtherKeys, which another program can have left on, in the form that terminput knows.
     if let [0x1b, b'[', b'2', b'7', b';', held @ b'0'..=b'9', b';', key @ .., b'~'] = whole {

@@ -1,4 +1,4 @@
-//! What the person at the terminal does: keys, the mouse and pasted text, as events of crossterm.
+//! What the user at the terminal does: keys, the mouse and pasted text, as events of crossterm.
 //!
 //! crossterm itself reads the console of Windows. On Unix its reader holds up every key behind an unfinished sequence, so
 //! [`Bytes`] is in its place.

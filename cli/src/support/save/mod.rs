@@ -1,4 +1,4 @@
-//! The one writer of a person's files, for `ide-mcp agent diff` and for the editor. Whatever fails, and whenever
+//! The one writer of a user's files, for `ide-mcp agent diff` and for the editor. Whatever fails, and whenever
 //! the process is killed, the old text or the new one is whole on disk.
 //!
 //! ```text
@@ -14,7 +14,7 @@
 //!
 //! The copy lies beside the file, or in the state directory if nothing can be created there. A write that is killed
 //! leaves `.NAME.ide-mcp-PID-N~` behind, which the next write of that file removes, or the copy
-//! `.NAME.ide-mcp-PID-N.old~`, which stays until the person has looked at it: [`cut_short`] finds it. A write that
+//! `.NAME.ide-mcp-PID-N.old~`, which stays until the user has looked at it: [`cut_short`] finds it. A write that
 //! goes on holds a lock on such a file, because in a container its process looks dead from outside.
 
 mod steps;
@@ -210,7 +210,7 @@ pub(crate) fn keep(path: &Path, text: &[u8]) -> Result<PathBuf, NotSaved> {
     };
     let mut beside = path.as_os_str().to_owned();
     beside.push(".accepted");
-    // The first error is about the place that the person knows.
+    // The first error is about the place that the user knows.
     keep_as(Path::new(&beside), text).or_else(|error| elsewhere().map_err(|_: NotSaved| error))
 }
 

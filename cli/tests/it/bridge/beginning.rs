@@ -68,13 +68,13 @@ fn end_during_attaching_fails_open_requests() {
         }
         end(&mut bridge);
         let begin = Instant::now();
-        refused(&mut bridge, &json!("i"), "before the editor had let it in");
+        refused(&mut bridge, &json!("i"), "before the editor accepted it");
         if name == "the end of the input" {
-            refused(&mut bridge, &json!(1), "before the editor had let it in");
+            refused(&mut bridge, &json!(1), "before the editor accepted it");
         }
         let (status, output) = bridge.end();
         assert_eq!((status, bridge.rest()), (Some(1), vec![]), "{name}: {output}");
-        assert!(output.contains("before the editor had let it in"), "{name}: {output}");
+        assert!(output.contains("before the editor accepted it"), "{name}: {output}");
         assert!(begin.elapsed() < Duration::from_secs(10), "{name}: it waits for the editor");
     }
 }

@@ -112,7 +112,7 @@ fn bridge_reconnects_to_returning_editor() {
     first.kill();
     let answer = bridge.json();
     assert_eq!(answer["id"], 1);
-    assert_eq!(answer["error"]["message"], "the editor has gone before it answered");
+    assert_eq!(answer["error"]["message"], "the editor was gone before it answered");
     call(&mut bridge, &json!(2), "getDiagnostics", &json!({}));
     let answer = bridge.json();
     assert_eq!(answer["id"], 2);
@@ -247,7 +247,7 @@ fn ninth_invalid_line_ends_the_bridge() {
     ask(&mut bridge, &json!(1), "ping", &json!({}));
     assert_eq!(bridge.json()["id"], 1);
     bridge.send_line("one more");
-    bridge.fails(1, &["no message"]);
+    bridge.fails(1, &["not messages"]);
     assert!(editor.until("closed")["reason"].as_str().unwrap().contains("1000"));
 }
 

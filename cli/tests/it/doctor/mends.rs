@@ -16,7 +16,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 use tungstenite::client::IntoClientRequest as _;
 
-/// A step of a person who follows advice.
+/// A step of a user who follows advice.
 enum Step {
     /// Runs the command of the finding.
     Run,

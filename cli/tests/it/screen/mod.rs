@@ -1,4 +1,4 @@
-//! The editor with its screen in tmux, driven by keys as by a person, with the agent as a process
+//! The editor with its screen in tmux, driven by keys as by a user, with the agent as a process
 //! beside it. The tests fail if tmux is not installed.
 
 mod address;
@@ -104,7 +104,7 @@ fn a_person_and_an_agent() {
     desk.start();
     assert_eq!(tmux.format("#{alternate_on} #{mouse_any_flag} #{cursor_flag}"), "1 1 0");
 
-    // The person opens a file and selects text while an agent watches.
+    // The user opens a file and selects text while an agent watches.
     let mut watching = place.agent(&["watch"]);
     tmux.wait("● ide-mcp-agent");
     tmux.keys(&["Enter"]);
@@ -124,7 +124,7 @@ fn a_person_and_an_agent() {
         json!({"filePath": path, "lineStart": 0, "lineEnd": 1})
     );
 
-    // The person rejects.
+    // The user rejects.
     let mut agent = place.agent(&["diff", "a.rs", "new.rs"]);
     tmux.wait("proposes a.rs  +1 −1");
     let screen = tmux.wait("a accept");
@@ -136,7 +136,7 @@ fn a_person_and_an_agent() {
     assert_eq!((agent.line().as_str(), agent.end().0), ("rejected", Some(1)));
     assert_eq!(place.read("a.rs"), old);
 
-    // The person edits and accepts: the agent writes the edited text, and the editor reads the file
+    // The user edits and accepts: the agent writes the edited text, and the editor reads the file
     // again.
     let mut agent = place.agent(&["diff", "a.rs", "new.rs"]);
     tmux.wait("a accept");
@@ -155,7 +155,7 @@ fn a_person_and_an_agent() {
     tmux.wait("2      let name = \"world\"; // edited");
     tmux.wait("read again");
 
-    // The person accepts the change without an edit, after the terminal has become smaller and
+    // The user accepts the change without an edit, after the terminal has become smaller and
     // larger.
     let mut agent = place.agent(&["diff", "a.rs", "new.rs"]);
     tmux.wait("a accept");

@@ -1,4 +1,4 @@
-//! The work of a person with one file, on screens of three sizes, with colors and without.
+//! The work of a user with one file, on screens of three sizes, with colors and without.
 
 use super::Desk;
 use crate::support::tmux;

@@ -1,4 +1,4 @@
-//! The person at the editor, who decides on changes, mentions files, and selects text, sometimes in
+//! The user at the editor, who decides on changes, mentions files, and selects text, sometimes in
 //! storms.
 
 use super::desk::Desk;
@@ -12,7 +12,7 @@ use serde_json::json;
 use std::thread;
 use std::time::Duration;
 
-/// The timeout for actions of the person to arrive. Clients stall for up to a second and a half.
+/// The timeout for actions of the user to arrive. Clients stall for up to a second and a half.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// The time for earlier requests of agents to reach the editor before a storm.

@@ -106,7 +106,7 @@ fn progress(soak: &Soak<'_>, now: Time) {
     println!("{:3}:{:02} {rss}{}", seconds / 60, seconds % 60, soak.totals.line());
 }
 
-/// Waits until the person rests, all clients are attached, only proposals are open, and all other
+/// Waits until the user rests, all clients are attached, only proposals are open, and all other
 /// sockets are closed.
 fn settle(soak: &Soak<'_>, idle: Option<usize>, rests: impl Fn() -> bool) -> Result<(), String> {
     soak.wait(PATIENCE, "the person rests", rests)?;

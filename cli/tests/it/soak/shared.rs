@@ -19,7 +19,7 @@ pub(super) const PATIENCE: Duration = Duration::from_secs(30);
 /// The phase of the run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Phase {
-    /// Clients and the person act.
+    /// Clients and the user act.
     Busy,
     /// Clients attach if they are not attached, and wait for all answers except verdicts.
     Settling,
@@ -51,7 +51,7 @@ pub(super) struct Soak<'a> {
     pub(super) totals: Totals,
     pub(super) clock: Clock,
     pub(super) arrivals: Arrivals,
-    /// True while only the person selects.
+    /// True while only the user selects.
     is_calm: AtomicBool,
     phase: Mutex<Phase>,
     found: Mutex<Option<String>>,

@@ -24,7 +24,7 @@ use tempfile::{Builder, TempDir};
 /// milliseconds.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// The variables that lead to the files of a person.
+/// The variables that lead to the files of a user.
 const HOME: &[&str] = if cfg!(windows) { &["USERPROFILE", "APPDATA", "LOCALAPPDATA"] } else { &["HOME"] };
 
 /// A directory of the test with a home and a project in it, removed on drop.
@@ -87,7 +87,7 @@ pub fn await_port(port: &str) {
 
 impl Place {
     pub fn new(name: &str) -> Self {
-        // A person can have a mask by which others write into these folders, and then no program would trust them.
+        // A user can have a mask by which others write into these folders, and then no program would trust them.
         #[cfg(unix)]
         rustix::process::umask(rustix::fs::Mode::from_raw_mode(0o022));
         let prefix = format!("ide-mcp-{name}-");

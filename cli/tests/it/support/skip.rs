@@ -3,7 +3,7 @@
 use std::io::Write as _;
 use std::thread;
 
-/// The variables of the person who runs the tests that would change what a program does.
+/// The variables of the user who runs the tests that would change what a program does.
 pub const FOREIGN: [&str; 12] = [
     "CLAUDE_CONFIG_DIR",
     "CLAUDE_CODE_SSE_PORT",

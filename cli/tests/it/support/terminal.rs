@@ -1,4 +1,4 @@
-//! A pseudoterminal for a program. The test is the person at it, who can read or not.
+//! A pseudoterminal for a program. The test is the user at it, who can read or not.
 
 use rustix::io::{FdFlags, fcntl_setfd};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
@@ -6,7 +6,7 @@ use rustix::termios::{Winsize, tcsetwinsize};
 use std::fs::{File, OpenOptions};
 use std::process::{Child, Command, Stdio};
 
-/// Opens a pseudoterminal. Returns the side of the person and the side of the program.
+/// Opens a pseudoterminal. Returns the side of the user and the side of the program.
 pub fn terminal() -> (File, File) {
     let flags = OpenptFlags::RDWR | OpenptFlags::NOCTTY;
     // The flag keeps the terminal from processes that other tests start at this moment. On macOS it

@@ -10,7 +10,7 @@ use std::io::Read as _;
 use std::process::Child;
 use std::time::{Duration, Instant};
 
-/// Starts a tap at a terminal with 200 columns, and returns the person's side and the port of the tap.
+/// Starts a tap at a terminal with 200 columns, and returns the user's side and the port of the tap.
 fn at_terminal(place: &Place, editor: &str, variables: &[(&str, &str)]) -> (Child, File, String) {
     let (person, program) = terminal();
     let mut command = place.command("tap", &["--port", editor, "--out", "t.jsonl"]);

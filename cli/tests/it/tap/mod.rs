@@ -186,7 +186,7 @@ fn full_transcript_ends_with_a_complaint() {
     let mut agent = tap.agent(&place, &["calls"]);
     let contents = "x".repeat(100_000);
     agent.propose("t", &contents);
-    assert_eq!(editor.until("diff")["contents"], contents.as_str(), "what is said goes on");
+    assert_eq!(editor.until("diff")["contents"], contents.as_str(), "the messages still pass");
     editor.send_line(r#"{"cmd":"answer","verdict":"accept"}"#);
     agent.event("outcome");
     agent.hang_up();

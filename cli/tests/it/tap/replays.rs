@@ -234,7 +234,7 @@ fn incomparable_bytes_are_reported() {
         check("as it was", side, &whole, 0, &[]);
         check("a stray byte", side, &stray(side, &whole), 1, &["recorded  the bytes", "now       nothing"]);
         let endless = without(&|form| ends(form, side));
-        check("no end", side, &endless, 0, &[&format!("the end of the {side} on connection 2")]);
+        check("no end", side, &endless, 0, &[&format!("how the {side} ended connection 2")]);
         check("a stray byte and no end", side, &stray(side, &endless), 1, &["recorded  the bytes"]);
         // A killed tap leaves such a transcript.
         let cut = without(&|form| ends(form, side) || ends(form, peer));

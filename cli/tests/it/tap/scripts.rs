@@ -5,7 +5,7 @@ use crate::support::Place;
 use serde_json::json;
 use std::path::PathBuf;
 
-/// Records a session with calls that an editor without a person answers, and returns its script.
+/// Records a session with calls that an editor without a user answers, and returns its script.
 fn recorded() -> (Place, String) {
     let place = Place::new("tap-record");
     let path = place.write("a.txt", "hello\n");

@@ -23,7 +23,7 @@ fn diff(place: &Place, tap: &Tap, editor: &mut Process) {
     let mut agent = tap.agent(place, &["calls"]);
     let contents = "x".repeat(400_000);
     agent.propose("t", &contents);
-    assert_eq!(editor.until("diff")["contents"], contents.as_str(), "what is said goes on");
+    assert_eq!(editor.until("diff")["contents"], contents.as_str(), "the messages still pass");
     editor.send_line(r#"{"cmd":"answer","verdict":"accept"}"#);
     agent.event("outcome");
     agent.hang_up();
@@ -72,7 +72,7 @@ fn flood(tap: &Tap, listener: &std::net::TcpListener, len: usize) -> (TcpStream,
     thread::scope(|scope| {
         scope.spawn(|| (&agent).write_all(&vec![b'x'; len]).unwrap());
         let received = std::io::copy(&mut (&editor).take(len as u64), &mut std::io::sink()).unwrap();
-        assert_eq!(received, len as u64, "what is said goes on");
+        assert_eq!(received, len as u64, "the messages still pass");
     });
     (agent, editor)
 }
@@ -97,7 +97,7 @@ fn overfull_transcript_ends_with_whole_line() {
     drop(sockets);
     tap.process.terminate();
     let ends = "the transcript ends here: nobody reads it";
-    tap.process.fails(1, &[ends, "what is said goes on, unwritten"]);
+    tap.process.fails(1, &[ends, "the messages still pass, unrecorded"]);
     let len = reader.join().unwrap();
     assert!((MOST..MOST + (1 << 20)).contains(&len), "{len}");
 }

@@ -113,7 +113,7 @@ pub(super) const CASES: &[Case] = &[
     ),
 ];
 
-/// What a person reads on Windows has paths and commands that they can copy.
+/// What a user reads on Windows has paths and commands that they can copy.
 #[test]
 fn findings_of_windows_are_in_its_words() {
     let mut facts = sound();

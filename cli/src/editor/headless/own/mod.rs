@@ -28,7 +28,7 @@ use std::thread;
 use std::time::Duration;
 
 /// The number of programs that run at the same time. A model calls few tools at once, and the programs share the
-/// machine with the editor of the person. Further calls wait.
+/// machine with the editor of the user. Further calls wait.
 const AT_ONCE: usize = 4;
 
 /// The limits of a program.
@@ -49,7 +49,7 @@ const SHOWN_ERRORS: u64 = 4096;
 /// The pause between two looks at a program that has closed its output and has not ended.
 const LOOK: Duration = Duration::from_millis(10);
 
-/// A tool of the person's own.
+/// A tool of the user's own.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct OwnTool {
@@ -65,7 +65,7 @@ pub(crate) struct OwnTool {
     models: bool,
 }
 
-/// The tools of the person's own, and their programs.
+/// The tools of the user's own, and their programs.
 pub(super) struct Programs {
     commands: BTreeMap<String, Vec<String>>,
     workers: Vec<Worker<(), Headless>>,

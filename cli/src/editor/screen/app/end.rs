@@ -1,4 +1,4 @@
-//! The end of the editor by its person.
+//! Ends the editor.
 
 use super::{App, Quitting};
 use crate::editor::screen::bindings::name;

@@ -1,4 +1,4 @@
-//! The files of the person: opened, saved, read again, and mentioned to agents.
+//! The files of the user: opened, saved, read again, and mentioned to agents.
 
 use super::{App, Quitting};
 use crate::editor::folders::{Folders, Inside};
@@ -11,7 +11,7 @@ use crate::support::save;
 use ide_mcp::ide::{Mention, Server};
 use std::path::{Path, PathBuf};
 
-/// A line and a column from 0, if the person has given them.
+/// A line and a column from 0, if the user has given them.
 type Place = Option<(usize, usize)>;
 
 impl App {
@@ -35,7 +35,7 @@ impl App {
                         reveal(&mut app.model);
                         notes.into_iter().for_each(|note| app.model.report(Tone::Bad, note));
                     }
-                    // The person has moved on: the next keys are meant for something else.
+                    // The user has moved on: the next keys are meant for something else.
                     Ok((notes, document)) => {
                         app.model.show(document);
                         app.model.report(Tone::Plain, format!("{label} is open in the background"));
@@ -60,7 +60,7 @@ impl App {
         Ok(())
     }
 
-    /// Opens a file by the text that the person has typed: a name, or `FILE:LINE` or `FILE:LINE:COLUMN`.
+    /// Opens a file by the text that the user has typed: a name, or `FILE:LINE` or `FILE:LINE:COLUMN`.
     pub(super) fn open_typed(&mut self, typed: String) {
         self.open_or_new(move |folders| {
             let exists = |name: &str| folders.find(name).is_ok_and(|place| place.real.exists());
@@ -117,7 +117,7 @@ impl App {
         });
     }
 
-    /// Saves the current text of an open file, shows a failure to the person, and then calls `then`.
+    /// Saves the current text of an open file, shows a failure to the user, and then calls `then`.
     pub(crate) fn save(
         &mut self,
         real: &Path,
@@ -263,7 +263,7 @@ fn cut_short(folders: &Folders, file: &Inside) -> Vec<String> {
     copies.map(|copy| save::note(folders.label(&copy), &label)).collect()
 }
 
-/// Returns the note about a new file. A person who gives a line expects a file that exists.
+/// Returns the note about a new file. A user who gives a line expects a file that exists.
 fn new_file(label: &str, place: Place) -> String {
     match place {
         Some(_) => format!("{label} does not exist: ^S creates it"),

@@ -1,4 +1,4 @@
-//! The application with a screen: it handles the input of the person, the events of the agents, and
+//! The application with a screen: it handles the input of the user, the events of the agents, and
 //! the changes on disk.
 
 mod end;
@@ -44,7 +44,7 @@ pub(crate) struct App {
     pub(crate) disk: Worker<Disk, Self>,
     pub(crate) on_diff: OnDiff,
     pub(super) expected_edits: Expected,
-    /// The open questions to persons at agents.
+    /// The open questions to users at agents.
     pub(super) questions: Vec<Pending<FormAnswer>>,
     /// The latest selection, regardless of the focus. It remains after its file is closed.
     pub(crate) latest: Option<Selection>,
@@ -72,7 +72,7 @@ pub(crate) struct App {
     quit_by: Option<Key>,
 }
 
-/// The request of the person to end the editor.
+/// The request of the user to end the editor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Quitting {
     No,
@@ -186,7 +186,7 @@ impl App {
         frame
     }
 
-    /// Handles inputs of the person until `next` returns none. A row of typed characters is one change of the text: a
+    /// Handles inputs of the user until `next` returns none. A row of typed characters is one change of the text: a
     /// text that a terminal sends as keys costs as much as a paste. Returns true if the terminal has another size.
     pub(crate) fn inputs(
         &mut self,
@@ -224,7 +224,7 @@ impl App {
         }
     }
 
-    /// Handles an input of the person.
+    /// Handles an input of the user.
     fn input(&mut self, server: &mut Server, event: Event) -> Flow {
         let is_wheel = matches!(&event, Event::Mouse(mouse) if mouse::is_wheel(mouse.kind));
         let request = match event {
@@ -400,7 +400,7 @@ impl App {
         }
     }
 
-    /// Reads or writes for the person. `then` shows the outcome.
+    /// Reads or writes for the user. `then` shows the outcome.
     pub(super) fn with_disk<R: Send + 'static>(
         &mut self,
         job: impl FnOnce(&mut Disk) -> R + Send + 'static,

@@ -73,7 +73,7 @@ impl Disk {
         }
     }
 
-    /// Writes a file under a name of the person. Returns `None` if the file exists and `overwrite`
+    /// Writes a file under a name of the user. Returns `None` if the file exists and `overwrite`
     /// is false.
     pub(crate) fn save_as(
         &mut self,

@@ -1,4 +1,4 @@
-//! The actions of the person on the model. An action that needs a disk or an agent results in a
+//! The actions of the user on the model. An action that needs a disk or an agent results in a
 //! request.
 
 use super::buffer::Motion;
@@ -47,7 +47,7 @@ pub(crate) enum Action {
     /// Asks for the name of a file, which can be new.
     OpenNamed,
     SaveAs,
-    /// Asks for a question to the person at an agent.
+    /// Asks for a question to the user at an agent.
     AskAgent,
     /// Answers the question in the status line.
     Answer,

@@ -10,7 +10,7 @@ use std::path::PathBuf;
 
 #[derive(Clone, Debug)]
 pub(crate) struct Document {
-    /// The absolute path as the person knows it.
+    /// The absolute path as the user knows it.
     pub(crate) path: String,
     /// The path without symbolic links: a file with several names is open once.
     pub(crate) real: PathBuf,
@@ -32,7 +32,7 @@ pub(crate) struct Document {
     pub(crate) is_renamed: bool,
     /// True if agents do not receive the file.
     pub(crate) is_hidden: bool,
-    /// The [state](Buffer::state) of the text against which the person has accepted a proposal, and the
+    /// The [state](Buffer::state) of the text against which the user has accepted a proposal, and the
     /// accepted text. Once the agent has written it, it replaces the text here, saved or not.
     pub(crate) accepted: Option<(u64, String)>,
 }
@@ -74,7 +74,7 @@ impl Document {
         self.checked == self.buffer.state()
     }
 
-    /// Returns true if a text on disk can replace the text here without a loss that the person has not
+    /// Returns true if a text on disk can replace the text here without a loss that the user has not
     /// accepted.
     pub(crate) fn can_take(&self, text: &str) -> bool {
         let is_accepted =

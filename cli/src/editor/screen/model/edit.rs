@@ -1,4 +1,4 @@
-//! The actions of the person on the text, the diff, the list or the page in front.
+//! The actions of the user on the text, the diff, the list or the page in front.
 
 use super::act::{Action, Context, Shown};
 use super::buffer::{Buffer, Motion};

@@ -1,4 +1,4 @@
-//! The actions of the person on files: open, save, close, and the end of the editor.
+//! The actions of the user on files: open, save, close, and the end of the editor.
 
 use super::act::{Action, changes};
 use super::document::Document;

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::ops::Range;
 
-/// The maximum length of a searched text, in characters: more than a person types, and more than the status
+/// The maximum length of a searched text, in characters: more than a user types, and more than the status
 /// line shows. A paste can be longer, and each key copies the text.
 pub(crate) const LONGEST: usize = 1000;
 

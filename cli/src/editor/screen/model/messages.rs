@@ -1,7 +1,7 @@
 //! The log of the editor, and the messages in the status line.
 //!
-//! A message leaves at the next key of the person. A message that requires no action also leaves after
-//! [`STAY`]. An error or a question stays until a key, because the person can be away when it appears.
+//! A message leaves at the next key of the user. A message that requires no action also leaves after
+//! [`STAY`]. An error or a question stays until a key, because the user can be away when it appears.
 
 use super::Model;
 use super::act::Action;
@@ -27,7 +27,7 @@ pub(crate) struct Message {
     pub(crate) tone: Tone,
     /// When the message goes; `None` if it stays until a key.
     until: Option<Time>,
-    /// True for a failed save, which no other message hides: a text that the person takes for saved is lost.
+    /// True for a failed save, which no other message hides: a text that the user takes for saved is lost.
     is_failed_save: bool,
 }
 
@@ -95,7 +95,7 @@ impl Model {
         self.remember(Some(who.to_owned()), text);
     }
 
-    /// Removes the message at a key of the person.
+    /// Removes the message at a key of the user.
     pub(crate) fn dismiss(&mut self) {
         self.message = None;
     }

@@ -1,4 +1,4 @@
-//! The state of the editor: files, texts, proposals, agents, and the view of the person. It uses no
+//! The state of the editor: files, texts, proposals, agents, and the view of the user. It uses no
 //! disk, no terminal and no socket.
 
 pub(crate) mod act;
@@ -81,7 +81,7 @@ pub(crate) struct Model {
     pub(crate) is_paused: bool,
     /// How many connections were never authenticated.
     pub(crate) unauthenticated: Unauthenticated,
-    /// The number of wrong tokens when the person last opened the page of the activity.
+    /// The number of wrong tokens when the user last opened the page of the activity.
     pub(crate) read_wrong_tokens: u64,
     pub(crate) log: VecDeque<Happened>,
     pub(crate) written: WrittenFiles,
@@ -215,7 +215,7 @@ impl Model {
         });
     }
 
-    /// Returns the number of wrong tokens since the person has last read the activity: an old number would
+    /// Returns the number of wrong tokens since the user has last read the activity: an old number would
     /// hide a new attempt.
     pub(crate) const fn unread_wrong_tokens(&self) -> u64 {
         self.unauthenticated.wrong_tokens.saturating_sub(self.read_wrong_tokens)
@@ -242,7 +242,7 @@ impl Model {
         })
     }
 
-    /// Returns true if the person is typing.
+    /// Returns true if the user is typing.
     pub(crate) fn types(&self) -> bool {
         (self.focus == Focus::Text || self.prompt.is_some())
             && self.typed.is_some_and(|typed| self.now < typed.saturating_add(TYPING))
@@ -259,7 +259,7 @@ impl Model {
         }
     }
 
-    /// Adds a proposal. It comes to the front, unless the person types or another proposal is there.
+    /// Adds a proposal. It comes to the front, unless the user types or another proposal is there.
     pub(crate) fn propose(&mut self, proposed: Proposed) {
         self.record(&proposed.who.clone(), format!("openDiff {}", proposed.label));
         self.proposals.push(proposed);
@@ -284,7 +284,7 @@ impl Model {
         Some(proposal)
     }
 
-    /// Shows another proposal, or none, without a request of the person.
+    /// Shows another proposal, or none, without a request of the user.
     fn bring_in_front(&mut self) {
         self.page = None;
         self.close_prompt();

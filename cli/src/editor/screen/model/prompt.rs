@@ -1,4 +1,4 @@
-//! The question in the status line that the person answers: a search, a line, or the name of a file.
+//! The question in the status line that the user answers: a search, a line, or the name of a file.
 
 use super::act::Action;
 use super::buffer::{Buffer, Spot};
@@ -20,7 +20,7 @@ pub(crate) struct Prompt {
 pub(crate) enum Kind {
     Find(Find),
     Line,
-    /// A question to the person at an agent.
+    /// A question to the user at an agent.
     Question,
     /// The name of a file to open, which is new if it does not exist.
     Open,
@@ -33,7 +33,7 @@ pub(crate) enum Kind {
 /// A search: it goes to a match at each change of the answer.
 #[derive(Clone, Debug)]
 pub(crate) struct Find {
-    /// The place of the person before the search.
+    /// The place of the user before the search.
     before: Spot,
     /// The [state](Buffer::state) of the answer that was searched for last.
     searched: Option<u64>,
@@ -104,7 +104,7 @@ impl Model {
         self.prompt = Some(Prompt { kind, answer });
     }
 
-    /// Takes the answer of the person.
+    /// Takes the answer of the user.
     pub(super) fn answer(&mut self, confirmed: Option<Confirm>) -> Option<Request> {
         let prompt = self.prompt.as_ref()?;
         let answer = prompt.answer.text().as_str().to_owned();
@@ -156,7 +156,7 @@ impl Model {
         }
     }
 
-    /// Asks for a second Enter before a file is written over. If the person has left the question, the
+    /// Asks for a second Enter before a file is written over. If the user has left the question, the
     /// file stays.
     pub(crate) fn ask_overwrite(&mut self, name: String) {
         if let Some(Prompt { kind: Kind::SaveAs { existing }, .. }) = &mut self.prompt {

@@ -1,4 +1,4 @@
-//! A proposed change that the person can decide about.
+//! A proposed change that the user can decide about.
 
 use super::buffer::Buffer;
 use super::change::Changes;

@@ -10,7 +10,7 @@ pub(crate) enum Request {
     Open(PathBuf),
     /// Opens a file by its name. Without such a file, it is a new one.
     OpenNamed(String),
-    /// Asks the person at an agent.
+    /// Asks the user at an agent.
     AskAgent(String),
     /// Writes the shown file under another name, and over an existing file only if `overwrite` is true.
     SaveAs {

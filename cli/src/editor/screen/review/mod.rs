@@ -1,8 +1,8 @@
 //! The review of a proposed text, without a screen: a program proposes a new text for a file, and a
-//! person decides about it hunk by hunk.
+//! user decides about it hunk by hunk.
 //!
 //! [`Review`] compares the *base*, which is the current text of the file, with the *target*, which is
-//! the proposed text or the text that the person has made of it. Each difference is a [`Hunk`] with a
+//! the proposed text or the text that the user has made of it. Each difference is a [`Hunk`] with a
 //! [`Verdict`]. The [`Outcome`] is the answer for the program: the proposal as it is, another text, or
 //! a rejection.
 //!
@@ -41,12 +41,12 @@
 //! - A hunk that exists before and after a change of the base or the target keeps its verdict. A hunk is
 //!   the same if its lines in both texts are the same, and its range in the text that has not changed.
 //!   Every other hunk is undecided, so no text is accepted without a verdict.
-//! - A conflict exists exactly if the base is not the original one and the person has not confirmed it.
+//! - A conflict exists exactly if the base is not the original one and the user has not confirmed it.
 //!
 //! # A base that changes
 //!
-//! The review does not merge. It compares the new base with the unchanged target. A change of the person
-//! then is one more hunk, which takes the change back; the person rejects this hunk to keep the change.
+//! The review does not merge. It compares the new base with the unchanged target. A change of the user
+//! then is one more hunk, which takes the change back; the user rejects this hunk to keep the change.
 //! A three-way merge, in contrast, would make a text that neither side has written, and would need markers
 //! for its own conflicts. So the hunks always show all that an acceptance would change in the file.
 //!

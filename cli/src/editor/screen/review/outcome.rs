@@ -5,7 +5,7 @@
 pub(crate) enum Outcome {
     /// The text is accepted as it was proposed.
     Accepted,
-    /// This text is accepted: some hunks were rejected, or the person has edited the text.
+    /// This text is accepted: some hunks were rejected, or the user has edited the text.
     AcceptedWith(String),
     /// Nothing is accepted: the resulting text equals the base.
     Rejected,
@@ -14,8 +14,8 @@ pub(crate) enum Outcome {
 /// Why a review has no outcome yet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Unfinished {
-    /// The base has changed since the review began, and the person has not confirmed the change.
+    /// The base has changed since the review began, and the user has not confirmed the change.
     Conflict,
-    /// The person has not decided about this number of hunks.
+    /// The user has not decided about this number of hunks.
     Undecided(usize),
 }

@@ -18,7 +18,7 @@ pub(crate) struct Review {
     /// The edited text or the proposal.
     target: Lines,
     hunks: Vec<Hunk>,
-    /// True if the person has confirmed the changed base.
+    /// True if the user has confirmed the changed base.
     is_confirmed: bool,
 }
 
@@ -42,7 +42,7 @@ impl Review {
         self.target.as_str()
     }
 
-    /// Returns true if the person has edited the text, and the edited text is not the proposal.
+    /// Returns true if the user has edited the text, and the edited text is not the proposal.
     pub(crate) fn is_edited(&self) -> bool {
         self.target.as_str() != self.proposal
     }
@@ -93,7 +93,7 @@ impl Review {
         self.apply(|_, hunk| hunk.verdict != Verdict::Rejected)
     }
 
-    /// Replaces the target by a text that the person has made of the [preview](Self::preview). A rejected
+    /// Replaces the target by a text that the user has made of the [preview](Self::preview). A rejected
     /// hunk that the text does not contain is gone; [`discard_edit`](Self::discard_edit) brings it back.
     pub(crate) fn edit(&mut self, text: impl Into<String>) {
         let text = text.into();
@@ -117,7 +117,7 @@ impl Review {
         self.is_confirmed = false;
     }
 
-    /// Returns true if the base is not the text against which the proposal was made, and the person has not
+    /// Returns true if the base is not the text against which the proposal was made, and the user has not
     /// [confirmed](Self::confirm) this.
     pub(crate) fn is_conflict(&self) -> bool {
         self.has_other_base() && !self.is_confirmed
@@ -128,7 +128,7 @@ impl Review {
         self.original.is_some()
     }
 
-    /// Ends a conflict: the person has seen the hunks against the current base. Without a conflict, it has no
+    /// Ends a conflict: the user has seen the hunks against the current base. Without a conflict, it has no
     /// effect.
     pub(crate) fn confirm(&mut self) {
         self.is_confirmed = true;

@@ -9,7 +9,7 @@ use crate::editor::screen::view::palette::ColorDepth;
 use crate::support::columns::width;
 use crossterm::style::force_color_output;
 
-/// The keys of the person, and texts that the screen then has at every size.
+/// The keys of the user, and texts that the screen then has at every size.
 type Step = (&'static str, &'static [&'static str]);
 
 /// A review: its steps, and the first text of the answer; `None` if the proposal is still open.

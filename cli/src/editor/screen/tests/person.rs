@@ -1,4 +1,4 @@
-//! The work of a person with files.
+//! The work of a user with files.
 
 use super::Desk;
 use crate::editor::screen::app::Quitting;

@@ -166,7 +166,7 @@ fn command_rows(words: &[String], effect: &str, columns: usize, shell: Shell) ->
     rows
 }
 
-/// Breaks a line of a shell between its words, so that a person can copy it in pieces. A word that is longer
+/// Breaks a line of a shell between its words, so that a user can copy it in pieces. A word that is longer
 /// than a row is cut by the screen.
 fn continued(words: &[String], columns: usize, shell: Shell) -> Vec<String> {
     let room = columns.saturating_sub(2);

@@ -145,7 +145,7 @@ impl Buffer {
         self.marking = false;
     }
 
-    /// Returns the place of the person.
+    /// Returns the place of the user.
     pub(crate) const fn spot(&self) -> Spot {
         Spot { cursor: self.cursor, anchor: self.anchor, top: self.top, left: self.left }
     }

@@ -1,4 +1,4 @@
-//! The tests of the text that is edited, by what a person does to it.
+//! The tests of the text that is edited, by what a user does to it.
 
 mod clusters;
 mod rows;
