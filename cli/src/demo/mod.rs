@@ -4,8 +4,9 @@
 //!  tour ◀── events ──▶ agent ◀── the protocol, over loopback ──▶ editor
 //!    └────────── the agent's text ──────────▶ the panel next to it
 //! ```
-//! This is the editor of `ide-mcp editor`. The agent attaches to it as any agent does, with the token of its lock file. All
-//! files are in a temporary folder, so nothing of yours is read or written, and your own agents do not attach.
+//! This is the editor of `ide-mcp editor`. The agent attaches to it as any agent does, with the token of its lock
+//! file. All files are in a temporary folder, so nothing of yours is read or written, and your own agents do not
+//! attach.
 
 mod agent;
 mod project;

@@ -20,7 +20,7 @@ use std::sync::mpsc::{self, Sender};
 use std::thread;
 use std::time::Duration;
 
-/// The pause between two looks: short for a user who has just mended something, and long beside the
+/// The pause between two looks: short for a user who has just fixed something, and long beside the
 /// milliseconds of a look.
 const PAUSE: Duration = Duration::from_secs(1);
 /// How long to wait before probing again an editor that did not answer.

@@ -1,4 +1,4 @@
-//! Diagnostics of JSON and TOML: the place of a syntax error.
+//! Finds problems in JSON and TOML: the place of a syntax error.
 
 use crate::editor::folders::Inside;
 use crate::support::local;
@@ -8,12 +8,12 @@ use serde::de::IgnoredAny;
 use std::collections::VecDeque;
 use std::path::Path;
 
-/// The largest number of files in [`Asked`]: as many as an agent can have open calls.
+/// How many files [`RequestedFiles`] holds: as many as an agent may have open calls.
 const MAX_REQUESTED: usize = 256;
 
-/// The files whose problems agents have requested, the oldest request first. An agent requests the
-/// problems of a file, writes the file, and then requests the problems of all files. So a file that does
-/// not exist yet stays in the list. If the list is full, the oldest file makes room for a new one.
+/// The files whose problems agents have requested, oldest first. An agent requests the problems of a file, writes the
+/// file, and then requests those of all files, so a file that does not exist yet stays in the list. If the list is
+/// full, the oldest file makes room.
 #[derive(Debug, Default)]
 pub(crate) struct RequestedFiles(VecDeque<Inside>);
 
@@ -32,8 +32,8 @@ impl RequestedFiles {
     }
 }
 
-/// Returns the problems of a file with this name and this text: at most one, because both parsers stop at
-/// the first. The result is empty for a file of a kind that [`checks`] refuses.
+/// Returns the problems of a file with this name and text: at most one, because both parsers stop at the first. Empty
+/// for a file that [`checks`] refuses.
 pub(crate) fn check(path: &Path, text: &str) -> Vec<Diagnostic> {
     let problem = match extension(path) {
         Some("json") => json(text),
@@ -43,8 +43,8 @@ pub(crate) fn check(path: &Path, text: &str) -> Vec<Diagnostic> {
     problem.into_iter().collect()
 }
 
-/// Returns an error if files of this kind are not checked. An agent takes an empty list for "no problems",
-/// so the editor sends a list only for a file that it has checked.
+/// Returns an error if files like this are not checked. An agent takes an empty list for "no problems", so the editor
+/// sends a list only for a file that it has checked.
 pub(crate) fn checks(path: &Path) -> Result<(), String> {
     match extension(path) {
         Some("json" | "toml") => Ok(()),
@@ -52,8 +52,8 @@ pub(crate) fn checks(path: &Path) -> Result<(), String> {
     }
 }
 
-/// The error if the problems of all files are unknown. It names no file, because errors are not filtered: a
-/// name could be that of a hidden file.
+/// The error if the problems of all files are unknown. It names no file: errors are not filtered, and the name could
+/// be that of a hidden file.
 const NONE_KNOWN: &str = "the problems of the open files are unknown: only JSON and TOML are checked";
 
 /// Returns the problems of the files whose problems are known, each file by its path.

@@ -1,4 +1,4 @@
-//! The proposed changes that wait for a verdict, and the lookup of one by a command.
+//! The proposed changes that wait for a verdict, and how a command finds one of them.
 
 use ide_mcp::ide::AgentId;
 use ide_mcp::ide::tool::{Call, DiffOutcome, OpenDiff};
@@ -30,8 +30,7 @@ pub(crate) struct Proposal {
 }
 
 impl Proposal {
-    /// Returns the call and its answer for a verdict. `contents` is the proposal as the user has
-    /// changed it.
+    /// Returns the call and its answer for a verdict. `contents` is the proposal as the user changed it.
     pub(crate) fn decided(self, verdict: Verdict, contents: Option<String>) -> (Call<OpenDiff>, DiffOutcome) {
         let outcome = match (verdict, contents) {
             (Verdict::Accept, Some(contents)) => DiffOutcome::Accepted { contents },
@@ -55,16 +54,15 @@ impl Diffs {
         self.0.push(proposal);
     }
 
-    /// Drops a proposal whose call ended without an answer of the editor. Returns true if there was
-    /// one.
+    /// Drops a proposal whose call ended without the editor's answer. Returns true if there was one.
     pub(crate) fn forget(&mut self, call: CallId) -> bool {
         let before = self.0.len();
         self.0.retain(|proposal| proposal.call.id() != call);
         self.0.len() < before
     }
 
-    /// Removes and returns the proposal with this tab, or the only one. The tabs of one connection
-    /// are expected to differ. If two are equal, returns the first.
+    /// Removes and returns the proposal with this tab, or the only one. The tabs of one connection should differ; if
+    /// two are equal, this is the first.
     pub(crate) fn take(&mut self, tab: Option<&str>, conn: Option<u64>) -> Result<Proposal, String> {
         let fits = |proposal: &&Proposal| {
             tab.is_none_or(|tab| proposal.diff.tab_name == tab)

@@ -1,4 +1,4 @@
-//! The edits that agents make without a question, for both faces of the editor.
+//! The edits that agents make without asking, for both faces of the editor.
 //!
 //! ```text
 //!   EditExpected ──▶ the file is read ──▶ logged ──┐
@@ -32,9 +32,9 @@ pub(crate) trait FollowEdits: Sized + 'static {
     /// Reports the end of an expected edit. `is_confirmed` is true if the file has changed.
     fn on_edit_ended(&mut self, edit: CallId, path: &str, reason: EditEnd, is_confirmed: bool);
 
-    /// Reads the file before the agent writes it. The answer to the call that announces the edit comes after
-    /// this read, because its job comes later in the queue. The log takes the state only while the edit is
-    /// expected: if the call ends first, no other step follows, and the log would keep the state.
+    /// Reads the file before the agent writes it. Its job is queued before the answer to the call that announces the
+    /// edit, so the file is read first. The log takes the state only while the edit is expected: if the call ends
+    /// first, no other step follows, and the log would keep the state for ever.
     fn expect_edit(&mut self, edit: CallId, path: Arc<str>) {
         let (disk, expected) = self.parts();
         expected.insert(edit, false);
@@ -58,8 +58,8 @@ pub(crate) trait FollowEdits: Sized + 'static {
         );
     }
 
-    /// Reads the file after the agent wrote it. If the read before the edit is not done, the disk hangs or is
-    /// slow. Then the edit is not confirmed, and no further job waits for the disk.
+    /// Reads the file after the agent wrote it. If the read before the edit is not done, the disk hangs or is slow.
+    /// Then the edit is not confirmed, and no further job waits for the disk.
     fn end_edit(&mut self, now: Time, edit: CallId, path: Arc<str>, reason: EditEnd) {
         let (disk, expected) = self.parts();
         if expected.remove(&edit) != Some(true) {
@@ -91,7 +91,7 @@ pub(crate) struct Edits {
 pub(crate) struct Edited {
     pub(crate) id: CallId,
     pub(crate) path: String,
-    /// `created`, `changed` or `removed`, or `dropped` if the editor has no text for an undo any more.
+    /// `created`, `changed` or `removed`, or `dropped` if the editor no longer has the text to undo it.
     pub(crate) kind: &'static str,
     pub(crate) at: Time,
 }
@@ -164,7 +164,7 @@ impl Edits {
         is_confirmed
     }
 
-    /// Returns the state of a file in the folders; the state of any other file is unknown.
+    /// Returns the state of a file in the folders; that of any other file is unknown.
     fn state(&self, path: &str) -> FileState {
         self.folders.find(path).map_or(FileState::Unknown, |inside| state(&inside.real))
     }
@@ -183,7 +183,7 @@ fn state(real: &Path) -> FileState {
     }
 }
 
-/// Returns the contents of a file; `None` if they are too large for the log or cannot be read.
+/// Returns the contents of a file; `None` if they cannot be read or are too large for the log.
 fn contents(real: &Path) -> Option<FileState> {
     let mut bytes = Vec::new();
     let limit = u64::try_from(EditLog::MAX_TEXT).ok()?.saturating_add(1);

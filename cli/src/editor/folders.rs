@@ -1,8 +1,8 @@
 //! The open folders, and the paths in them.
 //!
-//! Paths are compared in their real form, without symbolic links and `..`. Between the check and the use
-//! of a path, a program with write access to the folders can still replace the target of the path. Such a
-//! program could change the files anyway.
+//! Paths are compared in their real form, without symbolic links and `..`. Between the check and the use of a path, a
+//! program that can write to the folders can still replace what the path leads to. But such a program could change
+//! the files anyway.
 
 use crate::editor::ignored::{Ignored, Pattern};
 use crate::editor::paths::MAX_PATH;
@@ -14,13 +14,13 @@ use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 use std::{fs, io};
 
-/// The failure of each call of an agent about a hidden file, whether the file exists or not. The core
-/// has this text too, in place of the text of a hidden file.
+/// What each call of an agent about a hidden file fails with, whether the file exists or not. The library uses this
+/// text too, in place of the text of a hidden file.
 const HIDDEN: &str = "the file may not leave the editor";
 
 #[derive(Clone, Debug)]
 pub(crate) struct Folders {
-    /// The folders as they were given, but absolute. Relative paths start at the first folder.
+    /// The folders as given, but absolute. Relative paths start at the first one.
     given: Vec<PathBuf>,
     real: Vec<PathBuf>,
     /// The ignored files; `None` if ignore files are not read, and the user has no patterns either.
@@ -30,8 +30,7 @@ pub(crate) struct Folders {
 /// A path in one of the folders, in two forms. The file can be missing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Inside {
-    /// The absolute path as it was written, or the real path if the written path has `..` or leads to a
-    /// hidden file.
+    /// The absolute path as it was written; or the real path if the written one has `..` or leads to a hidden file.
     pub(crate) shown: PathBuf,
     /// The path without symbolic links.
     pub(crate) real: PathBuf,
@@ -101,7 +100,7 @@ impl Folders {
         &self.real
     }
 
-    /// Returns the label of a file in a list: its path below its folder, or the whole path.
+    /// Returns the label of a file in a list: its path in its folder, or else the whole path.
     pub(crate) fn label(&self, shown: &Path) -> String {
         let below = self.given.iter().chain(&self.real).find_map(|folder| {
             let path = shown.strip_prefix(folder).ok()?;
@@ -111,14 +110,14 @@ impl Folders {
         below.as_deref().unwrap_or(shown).to_string_lossy().into_owned()
     }
 
-    /// Returns the label of the file that a text means: a path, or a `file:` URI.
+    /// Returns the label of the file that a path or a `file:` URI means.
     pub(crate) fn label_of(&self, text: &str) -> String {
         let meant = local::meanings(text, self.first()).ok().and_then(|meanings| meanings.into_iter().next());
         self.label(meant.as_deref().unwrap_or_else(|| Path::new(text)))
     }
 
-    /// Resolves a path from a command or a tool. Relative paths start at the first folder. A `file:` URI
-    /// is accepted as well, percent-encoded or not, and so is every spelling of the system.
+    /// Resolves a path from a command or a tool. Relative paths start at the first folder. A `file:` URI works too,
+    /// percent-encoded or not, and so does every spelling of the system.
     pub(crate) fn find(&self, path: &str) -> Result<Inside, String> {
         if path.len() > MAX_PATH {
             return Err(format!("a path has at most {MAX_PATH} bytes"));
@@ -133,12 +132,12 @@ impl Folders {
     /// Resolves a path for an agent, as [`find`](Self::find) does.
     ///
     /// # Errors
-    /// One text for each path that names a hidden file or leads to one, before the file is read.
+    /// One text for every path that names a hidden file or leads to one, without reading the file.
     pub(crate) fn find_for_agent(&self, path: &str) -> Result<Inside, String> {
         let found = self.find(path);
         let is_hidden = match &found {
             Ok(Inside { shown, real }) => self.hides(real) || self.hides(shown),
-            // The error of the system would reveal the state of the file.
+            // The system's own error would reveal the state of the file.
             Err(_) => {
                 let meanings = local::meanings(path, self.first());
                 let meanings = meanings.unwrap_or_else(|_| vec![self.first().join(path)]);
@@ -155,16 +154,15 @@ impl Folders {
             return Err(format!("{} is outside the open folders", joined.display()));
         }
         self.look_at_ignored([real.as_path()]);
-        // The text of a path with `..` does not show the target. For a link to a hidden file, the filter
-        // recognizes only the real name.
+        // The text of a path with `..` does not show where it leads. The filter recognizes a link to a hidden file
+        // only by the real name.
         let plain = !joined.components().any(|part| part == Component::ParentDir) && !self.hides(&real);
         let shown =
             if plain { local::as_on_disk(joined.components().collect(), &real) } else { real.clone() };
         Ok(Inside { shown, real })
     }
 
-    /// Returns true if the filter hides the file with this absolute path, by the ignore files that were
-    /// read.
+    /// Whether the filter hides the file with this absolute path, by the ignore files read so far.
     pub(crate) fn hides(&self, path: &Path) -> bool {
         let path = path.to_string_lossy();
         secret_reason(&path).is_some() || self.ignored.as_ref().is_some_and(|ignored| ignored.hides(&path))

@@ -1,9 +1,9 @@
 //! The port and the token of the last run in the same folders, so that agents that were attached find the editor
-//! again. The file is below `XDG_STATE_HOME` or `~/.local/state`, on Windows below `LOCALAPPDATA`, and only its user can
-//! read it.
+//! again. The file is below `XDG_STATE_HOME` or `~/.local/state`, on Windows below `LOCALAPPDATA`, and only its user
+//! can read it.
 //!
-//! While no editor listened on the port, another program could have received the token. The server therefore admits
-//! with it only programs of our own user (`Auth::Resumed`).
+//! While no editor listened on the port, another program could have got the token. So the server accepts it only from
+//! programs of our own user (`Auth::Resumed`).
 
 use crate::editor::folders::Folders;
 use crate::support::save::{create_private, fixed_hash};
@@ -15,7 +15,7 @@ use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-/// The maximum number of files: a user works in fewer lists of folders at a time. The oldest are removed.
+/// How many files are kept: nobody works in more lists of folders at a time. The oldest are removed.
 const MAX_RUNS: usize = 64;
 
 /// The port and the token of an editor.
@@ -25,7 +25,7 @@ pub(crate) struct LastRun {
     pub(crate) token: AuthToken,
 }
 
-/// The contents of the file. The folders are compared, because two lists of folders can have one name.
+/// What the file contains. The folders are compared, because two lists of folders may have the same file name.
 #[derive(Serialize, Deserialize)]
 struct Stored {
     folders: Vec<PathBuf>,
@@ -34,8 +34,8 @@ struct Stored {
 }
 
 impl LastRun {
-    /// Reads the last run in these folders. Returns `None` without one. A program can listen on its port, and two
-    /// editors do not share a token, so the token is of use only together with the port.
+    /// Reads the last run in these folders; `None` if there is none. If another program listens on the port, the
+    /// token is of no use: two editors do not share one.
     ///
     /// # Errors
     /// Why a file is not taken for our own: whoever put it there would know the token.

@@ -1,4 +1,4 @@
-//! The command that the editor starts beside itself, such as an agent: in a split of tmux, or by a line that the
+//! The command that the editor starts beside itself, such as an agent: in a split of tmux, or with a line that the
 //! user types in another terminal. The environment of the command leads to this editor.
 
 use crate::editor::options::Options;
@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::{env, io};
 
-/// A shell command that runs its arguments. A split closes with its program, so this one waits for Enter if the
+/// A shell command that runs its arguments. A split closes when its program ends, so this one waits for Enter if the
 /// program fails, for example because it does not exist.
 const KEEP_FAILURE: &str =
     r#""$@" || { printf '\n[the command has failed with status %s; Enter closes this]' $?; read -r _; }"#;
@@ -62,10 +62,10 @@ impl Launch {
         Self { words, environment, splits }
     }
 
-    /// Returns the pieces of the line that starts the command in this shell. Between them, it can be broken.
+    /// Returns the pieces of the line that starts the command in this shell. The line may be broken between them.
     ///
     /// # Errors
-    /// Why this shell has no such line.
+    /// Why this shell cannot express the line.
     pub(crate) fn line(&self, shell: Shell) -> Result<Vec<String>, String> {
         let remove: Vec<&str> = self.environment.remove.iter().map(String::as_str).collect();
         let set = self.environment.set.iter().map(|(name, value)| (name.as_str(), value.as_str()));
@@ -79,7 +79,7 @@ impl Launch {
     /// Starts the command in a split of tmux, in this directory. Returns false outside of tmux.
     ///
     /// # Errors
-    /// Why tmux makes no split.
+    /// Why tmux cannot split the window.
     pub(crate) fn split(&self, cwd: &Path) -> Result<bool, String> {
         if !self.splits {
             return Ok(false);
@@ -96,8 +96,8 @@ impl Launch {
         Err(format!("tmux cannot split the window: {problem}"))
     }
 
-    /// Returns the words for tmux. Several words of a command are started without a shell. But tmux expands `#` in
-    /// the directory, where `#(…)` even runs a command, and a `;` at the end of a word ends the command of tmux.
+    /// Returns the words for tmux. It starts a command of several words without a shell. But it expands `#` in the
+    /// directory, where `#(…)` even runs a command, and a `;` at the end of a word ends the command of tmux.
     fn split_words(&self, cwd: &Path) -> Vec<String> {
         let cwd = cwd.to_string_lossy().replace('#', "##");
         let literal = |word: &str| match word.strip_suffix(';') {

@@ -60,8 +60,8 @@ pub(crate) fn listen(
         None => None,
     };
     let bind = if options.port == 0 { Bind::AnyPort } else { Bind::Port(options.port) };
-    // The port and the token of the last run are taken together, by one binding: another editor that has taken the
-    // port in the meantime does not share the token.
+    // Take the port and the token of the last run together, in one binding: if another editor has taken the port
+    // meanwhile, it must not share the token.
     let (started, kept) = match last {
         None => (start(bind, options.token.clone()), options.token.clone()),
         Some(LastRun { port, token }) => match start(Bind::Port(port), Some(token.clone())) {
@@ -87,7 +87,7 @@ pub(crate) fn listen(
     }
     // The command has the port in its environment, so the next run of the editor must use it again.
     let is_asked_for = options.resumes || !options.command.is_empty();
-    // A script that needs an editor for a moment does not take the place of the run of a user.
+    // A script that needs an editor for a moment must not take the place of a user's run.
     let is_kept = is_asked_for || (options.face() == Ok(Face::Screen) && !options.is_apart());
     if let (true, Some(token)) = (is_kept, server.lock_file().token()) {
         let run = LastRun { port: server.local_addr().port(), token: token.clone() };

@@ -1,5 +1,4 @@
-//! An editor that coding agents attach to: one thread runs the loop, and one more reads and writes
-//! files.
+//! An editor that coding agents attach to. One thread runs the loop, and another reads and writes files.
 //!
 //! `ide-mcp editor --help` explains its use and its exit status.
 mod config;

@@ -1,7 +1,7 @@
 //! The other editors whose agents can see the same files.
 //!
-//! An agent that finds several editors attaches to none of them by itself. The user must then choose one, by its name or its
-//! port.
+//! An agent that finds several editors attaches to none of them by itself. The user must then choose one, by its name
+//! or its port.
 
 use crate::editor::folders::Folders;
 use crate::support::local;
@@ -57,9 +57,8 @@ impl Neighbors {
         &self.found
     }
 
-    /// Reads the lock files again if a file was added or removed, or if a neighbor is dead: a killed
-    /// editor leaves its file. Returns true if the neighbors are others now. Otherwise each directory
-    /// costs one access to its metadata.
+    /// Reads the lock files again if a file was added or removed, or if a neighbor is dead: a killed editor leaves
+    /// its file. Returns true if the neighbors have changed. Otherwise it only reads the metadata of each directory.
     pub(crate) fn look(&mut self) -> bool {
         let is_same = self.dirs.iter().all(|(dir, time)| modified(dir) == *time);
         let is_dead = |neighbor: &Neighbor| neighbor.pid.and_then(pid_alive) == Some(false);
@@ -71,8 +70,8 @@ impl Neighbors {
         before != self.found
     }
 
-    /// Returns a name that no neighbor has: agents list equal names without a difference. A number tells
-    /// two editors of one folder apart, and the name of the folder would not.
+    /// Returns a name that no neighbor has, because agents list equal names without a difference. It gets a number,
+    /// since the name of the folder would not tell two editors of one folder apart.
     pub(crate) fn free_name(&self, wanted: &str) -> String {
         let is_free = |name: &String| !self.found.iter().any(|neighbor| neighbor.name == *name);
         let numbered = (2_u32..).map(|number| format!("{wanted} {number}"));
@@ -82,8 +81,8 @@ impl Neighbors {
     fn read(&mut self) {
         let mut found = Vec::new();
         for (dir, time) in &mut self.dirs {
-            // The time is read before the files, so that a change during the scan counts as later. A
-            // time that a later change can have too is not kept.
+            // Read the time before the files, so that a change during the scan counts as later. A time that a later
+            // change may have too is not kept.
             *time = modified(dir).filter(|time| time.elapsed().is_ok_and(|age| age >= SETTLED));
             let files = scan(&*dir).unwrap_or_default();
             found.extend(files.iter().filter_map(|file| neighbor(file, &self.folders)));

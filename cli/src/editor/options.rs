@@ -32,7 +32,7 @@ are not read; 2 if it cannot begin, or the command line is wrong
 #[derive(Debug, Default, clap::Args)]
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct Options {
-    /// The folders in which the editor reads (default: the working directory),
+    /// The folders that the editor reads (default: the working directory),
     /// and files to show, also as FILE:LINE:COLUMN
     // An empty one has a better message than that of clap.
     #[arg(value_parser = OsStringValueParser::new().map(PathBuf::from))]
@@ -90,8 +90,8 @@ pub(crate) struct Options {
     /// Read no file of settings
     #[arg(long)]
     no_config: bool,
-    /// The directory of the lock file, for an editor that is apart from those of the user: their agents do not find
-    /// it, and it leaves nothing for its next run.
+    /// The directory of the lock file, for an editor apart from the user's own: their agents do not find it, and it
+    /// leaves nothing for its next run.
     #[arg(skip)]
     pub(crate) lock_dir: Option<LockDir>,
 }
@@ -107,7 +107,7 @@ pub(crate) struct Settings<'a> {
     pub(crate) config: Config,
 }
 
-/// The treatment of a proposed change.
+/// What happens to a proposed change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, ValueEnum)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum OnDiff {
@@ -174,7 +174,7 @@ impl Options {
         }
     }
 
-    /// Returns the name of the editor for agents. A name of the user stays as it is.
+    /// Returns the name of the editor for agents. A name that the user gave stays as it is.
     pub(crate) fn name(&self, neighbors: &Neighbors) -> String {
         self.name.clone().unwrap_or_else(|| neighbors.free_name("ide-mcp editor"))
     }

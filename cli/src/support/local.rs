@@ -7,8 +7,8 @@ use ide_mcp_lockfile::system;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Returns an absolute path in its plain form. On POSIX that is the path as it is, since what `..` means there depends on
-/// the links before it.
+/// Returns an absolute path in its plain form. On POSIX that is the path as it is, since what `..` means there
+/// depends on the links before it.
 pub(crate) fn plain(path: &Path) -> PathBuf {
     plain_on(path, system())
 }
@@ -59,8 +59,8 @@ pub(crate) fn name(path: &str) -> &str {
     Path::new(path).file_name().and_then(|name| name.to_str()).unwrap_or(path)
 }
 
-/// Returns the URI as the real client writes it, which encodes nothing (measured): an editor can take the rest of it for
-/// the path.
+/// Returns the URI as the real client writes it, which encodes nothing (measured): an editor can take the rest of it
+/// for the path.
 pub(crate) fn uri_unencoded(path: &str) -> String {
     WorkspaceFolder::new(path).uri
 }

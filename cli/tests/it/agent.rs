@@ -308,8 +308,7 @@ fn watch_ends_with_its_reader() {
     assert_eq!(watch.end(), (Some(0), String::new()));
 }
 
-/// The editor returns with the port and the token that it had, for which the real client was
-/// measured to reconnect.
+/// The editor returns with the same port and token. The real client was measured to reconnect then.
 #[test]
 fn agents_reconnect_to_returning_editor() {
     let place = Place::new("back");

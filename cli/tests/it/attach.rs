@@ -651,7 +651,7 @@ fn of_two_editors_the_variable_names_one() {
     assert_eq!(other.event("connected")["client"], "ide-mcp-agent");
 }
 
-/// opencode and Kilo Code take the newest file of a folder, and look at no process.
+/// opencode and Kilo Code take the newest file of a folder, and do not look at the process.
 #[cfg(target_os = "linux")]
 #[test]
 fn running_editor_outranks_what_another_left_behind() {

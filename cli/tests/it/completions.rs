@@ -14,8 +14,8 @@ complete -p ide-mcp >/dev/null && _clap_complete_ide_mcp ide-mcp "${words[$#]}" 
 if [ ${#COMPREPLY[@]} -gt 0 ]; then printf '%s\n' "${COMPREPLY[@]}"; fi
 "#;
 
-/// Completes the last word of the arguments with the functions of zsh's completion system replaced, of which
-/// only a line editor has the real ones, and prints the completions.
+/// Completes the last word of the arguments, and prints the completions. Replaces functions of zsh's completion
+/// system that exist only in a line editor.
 const COMPLETE_IN_ZSH: &str = r#"
 compdef() { : }
 _describe() { local name=$3; print -rl -- ${${(P)name}%%:*} }

@@ -54,7 +54,7 @@ fn person_works_with_keys_and_a_theme_of_their_own() {
     let screen = tmux.wait("was read at the start");
     assert!(screen.contains(path.to_str().unwrap()) && screen.contains("Alt+Q"), "{screen}");
     assert!(!screen.contains("Ctrl+Q"), "{screen}");
-    // Two keys that begin with Esc are one for the terminal if they come together.
+    // Two keys that begin with Esc are one for the terminal if they arrive together.
     tmux.keys(&["Escape"]);
     tmux.wait("F7 help");
     tmux.resize(80, 24);
@@ -62,7 +62,7 @@ fn person_works_with_keys_and_a_theme_of_their_own() {
     tmux.wait("editor: ended by Alt+Q");
     tmux.wait("status 0");
 
-    // Without the file everything is as before; and a fault ends the editor before it takes the screen.
+    // Without the file everything is as before, and a fault ends the editor before it takes the screen.
     tmux.line("clear");
     desk.start_with("--no-config");
     tmux.wait("F1 help");

@@ -292,7 +292,7 @@ fn full_disk_is_a_failure() {
         let (status, text) = ended(child);
         let is_full = status == Some(full_status) && text.contains("No space left");
         assert!(is_full, "{program} {arguments:?}: {status:?} {text}");
-        // A closed pipe, as in `agent … | true`, is no failure. The status of a comparison stays.
+        // A closed pipe, as in `agent … | true`, is not a failure. The status of a comparison stays.
         let mut command = place.command(program, arguments);
         let pipes = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = pipes.spawn().unwrap();

@@ -275,8 +275,8 @@ fn every_kind_of_field_is_answered_at_a_terminal() {
     let (_place, mut editor, tmux) = watched("form-kinds", ";");
     let several =
         json!({"type": "array", "items": {"type": "string", "enum": ["x", "y", "z"]}, "minItems": 1});
-    // The name of the field, its schema, its prompt, lines that do not fit with their reasons, the line that fits, and the
-    // value.
+    // The name of the field, its schema, its prompt, lines that do not fit with their reasons, the line that fits,
+    // and the value.
     let rows = [
         (
             "text",
@@ -475,7 +475,7 @@ fn editor_is_answered_while_a_form_is_open() {
     assert_eq!(editor.receive(), json!({"jsonrpc": "2.0", "id": 100, "result": {}}));
     editor.send(&json!({"jsonrpc": "2.0", "id": 101, "method": "nosuch"}).to_string());
     assert_eq!(editor.receive()["error"]["code"], -32601);
-    // What the agent prints comes above the line of the user.
+    // The agent prints above the line of the user.
     editor.send(r#"{"jsonrpc":"2.0","method":"noted","params":{}}"#);
     let screen = tmux.until("the line below the event", |screen| {
         screen.contains("notification noted") && screen.trim_end().ends_with("> half")

@@ -43,7 +43,7 @@ fn fill(folder: &Path) {
 pub(crate) struct Agent {
     socket: WebSocket<TcpStream>,
     last: u32,
-    /// The responses that nobody has asked for yet.
+    /// The responses that no step has fetched yet.
     ended: Vec<Value>,
 }
 

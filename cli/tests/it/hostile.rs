@@ -1,5 +1,5 @@
-//! What an agent names, for the editor without a screen and for the sidecar: nothing is executed, nothing waits, and each
-//! call has its answer.
+//! What an agent names, for the editor without a screen and for the sidecar: nothing is executed, nothing waits, and
+//! each call has its answer.
 
 use crate::hidden::Agent;
 use crate::screen::Desk;
@@ -115,8 +115,8 @@ fn attack(place: &Place, editor: &mut Editor, answer_with: Option<&Value>) {
     assert!(!place.project().join(WITNESS).exists() && !place.home().join(WITNESS).exists());
 }
 
-/// Answers the events of the sidecar as an editor does that opens every file at once, until `status` shows that the call
-/// has arrived.
+/// Answers the events of the sidecar as an editor does that opens every file at once, until `status` shows that the
+/// call has arrived.
 fn answer(editor: &mut Editor, agent: &mut Agent, result: &Value) {
     // The sidecar reads what the agent has sent before it answers the ping.
     agent.ask("ping", &json!({}));

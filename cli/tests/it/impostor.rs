@@ -22,8 +22,8 @@ fn lock(place: &Place, port: u16, pid: u32) -> String {
     path.to_str().unwrap().into()
 }
 
-/// Tries each way by which the other user once got the token. The lock file names a dead
-/// process, or a process id that another program of the current user has by now.
+/// Tries every way that once gave the other user the token. The lock file names a dead process, or a process id that
+/// another program of the current user has by now.
 #[test]
 fn l13_no_program_speaks_to_another_user() {
     if !can_be_another_user() {

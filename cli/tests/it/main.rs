@@ -51,7 +51,7 @@ mod mcp_config;
 mod messages;
 #[cfg(unix)]
 mod own_tools;
-// Its editor takes a token of before, which only a system admits that tells the owner of a client.
+// Its editor accepts a token from an earlier run, which needs a system that reports the owner of a client.
 #[cfg(unix)]
 mod peers;
 #[cfg(unix)]

@@ -61,7 +61,7 @@ fn initialize(socket: &mut WebSocket<TcpStream>) {
     send(socket, &json!({"jsonrpc": "2.0", "method": "notifications/initialized"}));
 }
 
-/// `mcp-config | true` is no failure: the rule of all commands (`endings::full_disk_is_a_failure`).
+/// `mcp-config | true` is not a failure, like for all commands (`endings::full_disk_is_a_failure`).
 #[test]
 fn closed_pipe_is_no_failure() {
     let place = Place::new("config-unread");

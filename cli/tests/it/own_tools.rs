@@ -7,7 +7,8 @@ use std::fs;
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// Returns the list of tools, once the editor has read its command and the list has this text; at the latest after 10 s.
+/// Returns the list of tools, once the editor has read its command and the list has this text; at the latest after 10
+/// s.
 fn offered(place: &Place, text: &str) -> String {
     let until = Instant::now() + Duration::from_secs(10);
     loop {

@@ -261,7 +261,7 @@ fn json_of(texts: &[String]) -> Value {
     serde_json::from_str(text).unwrap()
 }
 
-/// A problem of the first character, as the sidecar is told.
+/// A problem at the first character, in the form for the sidecar.
 fn problems(uri: &str) -> Value {
     let place = json!({"line": 0, "character": 0});
     let range = json!({"start": place, "end": place});

@@ -98,7 +98,7 @@ fn lost_terminal_ends_the_editor() {
     assert!(place.in_lock_dir().is_empty());
 }
 
-/// Checks that a user can leave, whatever has arrived before: a reply that another program has asked for, or half of
+/// Checks that a user can leave, whatever has arrived before: a reply that another program wanted, or half of
 /// something.
 #[test]
 fn keys_get_through_what_a_terminal_sends() {

@@ -1,4 +1,4 @@
-//! What the commands say to a user at a terminal of 80 columns.
+//! What the commands print for a user at a terminal of 80 columns.
 
 use crate::support::tmux::{self, Tmux};
 use crate::support::{Editor, Place};

@@ -6,7 +6,8 @@ use ide_mcp::ide::discovery::client_env::PORT_VARIABLE;
 /// The addresses of this machine, for a list of what a proxy does not get.
 const LOOPBACKS: &str = "localhost,127.0.0.1,::1";
 
-/// What a command does, or the first of several. It has its effect in the shell of the agent, since it can set variables.
+/// What a command does, or the first of several. It has its effect in the shell of the agent, since it can set
+/// variables.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Remedy {
     /// Removes a variable.
@@ -46,7 +47,8 @@ pub(crate) struct Values<'a> {
 }
 
 impl Remedy {
-    /// Returns the command for a shell; `None` if only a user can do that there, or if the shell has no word for the path.
+    /// Returns the command for a shell; `None` if only a user can do that there, or if the shell has no word for the
+    /// path.
     pub(crate) fn command(&self, shell: Shell, Values { path, port, cwd }: Values<'_>) -> Option<String> {
         use Shell::{Cmd, Posix, PowerShell};
         let word = |text: &str| shell.word(text);

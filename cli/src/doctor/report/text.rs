@@ -202,7 +202,7 @@ mod tests {
     const PLAIN: Paint = Paint { colored: false, columns: None };
 
     fn finding(kind: &'static Kind, message: &str, advice: &str) -> Finding {
-        let (message, advice, command) = (message.into(), advice.into(), "mend it".into());
+        let (message, advice, command) = (message.into(), advice.into(), "fix it".into());
         Finding { kind, message, path: None, port: None, advice, command }
     }
 
@@ -223,7 +223,7 @@ problem: \"E\" on port 1 refuses \u{fffd}[2J [token-refused]
     The editor does not know the token of the lock file: another editor wrote the file, or it is an
     old one.
     → Start the editor again.
-      $ mend it
+      $ fix it
 
 ok: 3 other checks found nothing wrong; --verbose lists them";
         assert_eq!(text(&report, false, PLAIN), expected);
@@ -260,7 +260,7 @@ ok: 3 other checks found nothing wrong; --verbose lists them";
     fn command_stands_behind_the_prompt_of_its_shell() {
         let findings = [finding(&kinds::TOKEN_REFUSED, "a", "Start the editor again.")];
         for (shell, line) in
-            [(Shell::Posix, "$ mend it"), (Shell::PowerShell, "PS> mend it"), (Shell::Cmd, "> mend it")]
+            [(Shell::Posix, "$ fix it"), (Shell::PowerShell, "PS> mend it"), (Shell::Cmd, "> mend it")]
         {
             let report = Report { findings: &findings, verdict: &Verdict::FindsNothing, cwd: "/w", shell };
             let text = text(&report, false, PLAIN);

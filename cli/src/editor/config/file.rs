@@ -1,5 +1,5 @@
-//! The settings in the configuration file, as serde reads them. A name that is none of them is an error, because it
-//! is a typing error, or a setting that a later version has.
+//! The settings in the configuration file, as serde reads them. An unknown name is an error, because it is a typing
+//! error, or a setting of a later version.
 
 use crate::editor::ignored::Pattern;
 use crate::editor::options::{DIALECTS, OnDiff};

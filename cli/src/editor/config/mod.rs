@@ -1,7 +1,7 @@
 //! The configuration file of the user: where it is, who may have written it, and what is wrong with it.
 //!
-//! A fault ends the program before it begins. With the other half of the file alone, an agent could receive what the
-//! user hides, or a key could do what it does without the file.
+//! A fault ends the program before it begins. With only half of the file, an agent could get what the user hides, or
+//! a key could do what it does without the file.
 
 mod file;
 #[cfg(test)]
@@ -19,7 +19,7 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::{env, fs};
 
-/// The size limit: every setting with its default takes 4 KiB, and a larger file is a mistake.
+/// All settings with their defaults take 4 KiB; a larger file than this is a mistake.
 const MAX_FILE: u64 = 64 * 1024;
 
 /// From this similarity on, a known name is offered for an unknown one, as with the options of the command line.
@@ -49,8 +49,8 @@ impl Config {
     /// Reads this file, or else the one that the environment names, which need not exist.
     ///
     /// # Errors
-    /// A text for the user about a file that cannot be read, that others can have written, or that has a fault:
-    /// then with the line and the column.
+    /// A message for the user, if the file cannot be read, if others may have written it, or if it has a fault. Then
+    /// it has the line and the column.
     pub(crate) fn read(named: Option<&Path>) -> Result<Self, String> {
         let found = || path(|name| env::var_os(name).map(Into::into), cfg!(windows));
         let Some(path) = named.map(Path::to_owned).or_else(found) else { return Ok(Self::default()) };
@@ -78,7 +78,7 @@ impl Config {
         }
     }
 
-    /// Parses the text of a file. The error has its byte in the text.
+    /// Parses the text of a file. An error has its byte offset.
     fn parse(text: &str) -> Result<Self, (usize, String)> {
         let File { editor } = toml::from_str(text).map_err(|error| {
             let at = error.span().map_or(text.len(), |span| span.start);
@@ -116,11 +116,12 @@ fn path(variable: impl Fn(&str) -> Option<PathBuf>, is_windows: bool) -> Option<
     Some(base?.join("ide-mcp").join("config.toml"))
 }
 
-/// Refuses a file that somebody else can have written: it can let every program in, and accept every change.
+/// Refuses a file that somebody else may have written: it could open the editor to every program, and accept every
+/// change.
 fn is_trusted(path: &Path) -> Result<(), String> {
     let shown = path.display();
     let metadata = fs::metadata(path).map_err(|error| format!("{shown}: {error}"))?;
-    // The advice for a file fits no device.
+    // The advice for files does not fit devices.
     if !metadata.is_file() {
         return Err(format!("{shown} is not a file"));
     }
@@ -135,7 +136,7 @@ fn is_trusted(path: &Path) -> Result<(), String> {
             Weakness::WritableByAll { mode } => {
                 return Err(format!("every user can replace {shown} in {parent} (mode {mode:03o})"));
             }
-            // On many systems each user is alone in their group, and new folders have such a mode.
+            // On many systems you are alone in your group, and new folders have such a mode.
             _ => {}
         }
     }
@@ -151,7 +152,7 @@ fn is_ours(path: &Path, metadata: &fs::Metadata) -> Result<(), String> {
     if owner != us && owner != 0 {
         return Err(format!("{shown} belongs to user {owner}, and you are user {us}"));
     }
-    // A group with the number of its user has nobody else, and its files often have such a mode.
+    // A group with the number of its user has nobody else in it, and its files often have such a mode.
     let others = if metadata.gid() == owner { 0o002 } else { 0o022 };
     if mode & others != 0 {
         let command = format!("chmod go-w {}", crate::support::quoted(&path.to_string_lossy()));

@@ -87,8 +87,7 @@ impl Headless {
             }
             ServerEvent::DiffClosed { call, tab_name, reason, .. } => {
                 self.disk.cancel(call);
-                // A proposal whose paths are still being checked has not been reported, so its end is
-                // not reported either.
+                // A proposal whose paths are still being checked has not been reported, so neither is its end.
                 if self.diffs.forget(call) {
                     self.report.write(&Event::DiffClosed { conn, tab: &tab_name, reason: reason.as_str() });
                 }

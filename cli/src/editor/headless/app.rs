@@ -1,7 +1,7 @@
-//! The application without a screen: it takes commands as lines of JSON, and reports events as such lines.
+//! The application without a screen: takes commands as lines of JSON, and reports events as lines of JSON.
 //!
-//! The editor writes files only for `undo`: the agent writes an accepted change. A thread of its own uses the
-//! disk, so a disk that hangs delays only the work that needs the disk, and the commands after that work.
+//! The editor writes files only for `undo`; accepted changes are written by the agent. The disk has its own thread,
+//! so a disk that hangs delays only the work that needs it, and the commands after that work.
 
 use super::command::{Command, range};
 use super::context::Offered;
@@ -42,8 +42,7 @@ pub(crate) struct Headless {
     ending: Option<Ending>,
 }
 
-/// A requested end of the editor: when the earlier commands are done, or at the time `at` if that is
-/// earlier.
+/// A requested end of the editor: once the earlier commands are done, or at the time `at` if that is earlier.
 #[derive(Debug)]
 struct Ending {
     reason: String,
@@ -85,7 +84,7 @@ impl Headless {
         &mut self.report
     }
 
-    /// Drops the application and returns its report, whose last events can still be unread.
+    /// Drops the application and returns its report, whose last events may still be unread.
     pub(crate) fn into_report(self) -> Report {
         self.report
     }
@@ -103,7 +102,7 @@ impl Headless {
         self.ending.take_if(is_due).map(|ending| ending.reason)
     }
 
-    /// Returns true if the editor ends and takes no further command.
+    /// Whether the editor is ending, and takes no more commands.
     pub(crate) const fn is_ending(&self) -> bool {
         self.ending.is_some()
     }
@@ -118,8 +117,8 @@ impl Headless {
         self.ending.get_or_insert_with(|| Ending { reason, at: now.saturating_add(FOR_COMMANDS) });
     }
 
-    /// Carries out a line of standard input after the lines before it. `pause` and `resume` take effect at
-    /// once. The editor only reports a line that is not a command.
+    /// Carries out a line of standard input after the lines before it. `pause` and `resume` take effect at once. A
+    /// line that is not a command is only reported.
     pub(crate) fn line(&mut self, server: &mut Server, now: Time, Line { number, text }: Line) {
         let command = text.map_err(|bad| format!("it {bad}")).and_then(|text| Command::parse(&text));
         match command {
@@ -179,8 +178,7 @@ impl Headless {
         }
     }
 
-    /// Carries out a command that needs no disk: at once, or after the earlier commands that wait for
-    /// the disk.
+    /// Carries out a command that needs no disk: at once, or after the earlier commands that wait for the disk.
     fn in_order(
         &mut self,
         server: &mut Server,
@@ -245,8 +243,8 @@ impl Headless {
     }
 }
 
-/// Returns the recipient of a mention or a form: the agent with this number. Without a number, returns an
-/// error if several agents are attached, and otherwise `None`: then the sender chooses the recipient.
+/// Returns who gets a mention or a form: the agent with this number. Without a number it is an error if several
+/// agents are attached, and otherwise `None`, which lets the sender choose.
 fn addressee(server: &Server, conn: Option<u64>) -> Result<Option<AgentId>, String> {
     let ids: Vec<AgentId> = server.agents().map(|agent| agent.id()).collect();
     let numbers: Vec<u64> = ids.iter().map(|id| id.number()).collect();

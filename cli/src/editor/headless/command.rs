@@ -95,8 +95,8 @@ fn ignored<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Box<RawValue>, 
 const ADVICE: &str =
     r#"commands are JSON objects such as {"cmd":"quit"}; `ide-mcp help headless` lists them"#;
 
-/// Returns the message of serde_json without its line number. That number is always 1, so it would
-/// contradict the line number in the report of the editor.
+/// Returns the message of serde_json without its line number. That is always 1, and would contradict the line number
+/// that the editor reports.
 fn without_line(error: &serde_json::Error) -> String {
     error.to_string().replace(" at line 1 column ", " at column ")
 }

@@ -7,7 +7,7 @@ use ide_mcp::mcp::{
 use ide_mcp::rpc::{CallId, ErrorObject};
 use serde::Deserialize;
 
-/// A prompt, with its text in place of an editor that writes one.
+/// A prompt. Its text stands in for an editor that would write one.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Prompt {
@@ -63,21 +63,23 @@ impl Offered {
             .resources(self.resources.iter().map(Resource::spec))
     }
 
-    /// Answers `prompts/get`, with an error in a pause of the server. The editor lists the prompt, unless a command has just replaced it.
+    /// Answers `prompts/get`; with an error while the server is paused. The editor lists the prompt, unless a command
+    /// has just replaced it.
     pub(crate) fn answer_prompt(&self, server: &mut Server, call: CallId, request: &GetPrompt) {
         if server.is_paused() {
             return refuse(server, call);
         }
         // The last prompt of a name is the one in the list.
         let result = self.prompts.iter().rfind(|prompt| prompt.name == request.name);
-        // An error means that the agent has gone, so nobody waits for the answer.
+        // If this fails, the agent is gone, and nobody waits for the answer.
         let _ = match result.map(|prompt| PromptResult::text(prompt.text_for(request))) {
             Some(result) => server.call(call).respond_prompt(&result).map_err(drop),
             None => server.call(call).fail(ErrorObject::invalid_params("this prompt is gone")).map_err(drop),
         };
     }
 
-    /// Answers `resources/read`, with an error in a pause of the server. The editor lists the resource, unless a command has just replaced it.
+    /// Answers `resources/read`; with an error while the server is paused. The editor lists the resource, unless a
+    /// command has just replaced it.
     pub(crate) fn answer_resource(&self, server: &mut Server, call: CallId, request: &ReadResource) {
         if server.is_paused() {
             return refuse(server, call);
@@ -94,7 +96,7 @@ impl Offered {
     }
 }
 
-/// Answers a request in a pause. The filter of the server does not apply to the texts of the user.
+/// Refuses a request during a pause. The filter of the server does not see the user's own texts.
 fn refuse(server: &mut Server, call: CallId) {
     let _ = server.call(call).fail("the editor is paused");
 }
@@ -109,8 +111,8 @@ impl Prompt {
         })
     }
 
-    /// Returns the text with the values of the arguments. An argument that the request leaves out is
-    /// empty. Braces around other words stay, also those in a value.
+    /// Returns the text with the values of the arguments. An argument that the request leaves out is empty. Braces
+    /// around other words stay, even those in a value.
     fn text_for(&self, request: &GetPrompt) -> String {
         let (mut text, mut rest) = (String::new(), self.text.as_str());
         while let Some((before, after)) = rest.split_once('{') {

@@ -1,5 +1,4 @@
-//! The reports of the edits that agents make without a question, and the commands for their list and their
-//! undoing.
+//! Reports the edits that agents make without asking, and lists and undoes them by command.
 
 use super::app::Headless;
 use super::report::{Event, Listed};

@@ -8,8 +8,8 @@ use serde_json::value::RawValue;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-/// The default time for the user's answer. After the same time, an agent of this crate gives up
-/// (`longest_call` of `mcp::ClientConfig`).
+/// How long the user has to answer by default. An agent of this crate gives up after the same time (`longest_call` of
+/// `mcp::ClientConfig`).
 const WITHIN: Duration = Duration::from_secs(10 * 60);
 
 /// The open forms, each with the number of the line of its command.
@@ -17,7 +17,7 @@ const WITHIN: Duration = Duration::from_secs(10 * 60);
 pub(crate) struct Forms(BTreeMap<RequestId, (u64, Pending<FormAnswer>)>);
 
 impl Forms {
-    /// Sends a form to this agent; `None` stands for the first attached agent. `within` is in milliseconds.
+    /// Sends a form to this agent, or to the first attached one if it is `None`. `within` is in milliseconds.
     pub(crate) fn open(
         &mut self,
         server: &mut Server,
@@ -36,8 +36,8 @@ impl Forms {
         Ok(())
     }
 
-    /// Takes the outcome of a request. If the request was a form, returns the number of the line of its
-    /// command, and the end of the form.
+    /// Handles the outcome of a request. If it was a form, returns the line number of its command, and the end of the
+    /// form.
     pub(crate) fn end(&mut self, request: RequestId, outcome: Outcome) -> Option<(u64, FormEnd)> {
         let (line, pending) = self.0.remove(&request)?;
         let end = pending.answer(outcome);

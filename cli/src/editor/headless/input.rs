@@ -1,6 +1,5 @@
-//! The input that does not come from sockets: lines on standard input, and signals. A thread waits
-//! for each of them, because standard input can be a file, which no poll can wait for. The threads
-//! put their input into a queue and wake the loop.
+//! The input that does not come from sockets: lines on standard input, and signals. Each has a thread, because
+//! standard input can be a file, which no poll can wait for. The threads queue their input and wake the loop.
 
 use crate::support::{Input, Lines, on_signal, read_lines};
 use ide_mcp_mio::Waker;

@@ -1,5 +1,5 @@
-//! The editor without a screen. This module is its loop: sockets, timers, signals and standard input,
-//! one turn after another on one thread. Another thread reads the files.
+//! The editor without a screen. This module is its loop: sockets, timers, signals and standard input, one turn after
+//! another on one thread. Another thread reads the files.
 
 mod agents;
 mod app;

@@ -1,5 +1,5 @@
-//! The events of a headless editor: one JSON object per line on standard output. A program that does
-//! not read them delays the agents by 2 s at most, and ends the editor.
+//! The events of a headless editor: one JSON object per line on standard output. A program that does not read them
+//! delays the agents by 2 s at most, and ends the editor.
 
 use crate::support::{MAX_WAITING, Writer, json_line};
 use ide_mcp::ide::tool::{DirectRequest, ToolCall};
@@ -14,7 +14,7 @@ use std::time::Duration;
 /// makes none in this time has stopped reading.
 const FOR_ROOM: Duration = Duration::from_secs(2);
 
-/// The time limit for the last events to be read: that of a close handshake.
+/// How long the last events may wait to be read: as long as a close handshake.
 const AT_THE_END: Duration = Duration::from_secs(2);
 
 /// An event for the program that started the editor. The number `conn` names a connection.
@@ -78,8 +78,8 @@ pub(crate) enum Event<'a> {
         conn: u64,
         tab: &'a str,
         path: &'a str,
-        /// True if the file lies in none of the folders. The agent writes the file, so every path is
-        /// possible. A path outside of the folders is reported, so that a user can check it.
+        /// True if the file is in none of the folders. The agent writes the file, so any path is possible. A path
+        /// outside the folders is reported, so that somebody can check it.
         #[serde(skip_serializing_if = "std::ops::Not::not")]
         outside: bool,
         contents: &'a str,
@@ -95,7 +95,7 @@ pub(crate) enum Event<'a> {
         edit: u64,
         path: &'a str,
     },
-    /// The command that was given to the editor. If it was not started in a split of tmux, the line starts it.
+    /// The command that was given to the editor. If tmux did not start it in a split, this line does.
     Launch {
         line: String,
         #[serde(rename = "started")]
@@ -164,12 +164,12 @@ pub(crate) struct Listed {
     pub(crate) conn: u64,
     pub(crate) edit: u64,
     pub(crate) path: String,
-    /// `created`, `changed` or `removed`, or `dropped` if the editor has no text for an undo any more.
+    /// `created`, `changed` or `removed`, or `dropped` if the editor no longer has the text to undo it.
     pub(crate) kind: &'static str,
     pub(crate) ago_ms: u128,
 }
 
-/// The answer to a form, or the reason why there is none.
+/// The answer to a form, or why there is none.
 #[derive(Debug, Serialize)]
 #[serde(untagged)]
 pub(crate) enum FormEnd {
@@ -177,11 +177,11 @@ pub(crate) enum FormEnd {
     Failed { error: String },
 }
 
-/// The writer of the events, for as long as a program reads them.
+/// Writes the events, as long as a program reads them.
 #[derive(Debug)]
 pub(crate) struct Report {
     writer: Writer,
-    /// The error of an event that cannot be encoded as JSON.
+    /// Why an event could not be encoded as JSON.
     failure: Option<io::Error>,
 }
 
@@ -209,7 +209,7 @@ impl Report {
         self.writer.is_idle()
     }
 
-    /// Returns the reason why events no longer arrive.
+    /// Returns why events no longer arrive.
     pub(crate) fn failure(&self) -> Option<io::Error> {
         let own = self.failure.as_ref().map(|error| io::Error::new(error.kind(), error.to_string()));
         own.or_else(|| self.writer.failure())

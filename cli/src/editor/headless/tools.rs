@@ -1,7 +1,6 @@
 //! The tools of the headless editor, and the answers to their calls.
 //!
-//! The editor has no text of its own: its open files are as they are on disk, and never have unsaved
-//! changes.
+//! This editor has no texts of its own: its open files are as they are on disk, and never have unsaved changes.
 
 use super::app::Headless;
 use super::vault;
@@ -25,11 +24,11 @@ impl Headless {
     pub(super) fn called(&mut self, server: &mut Server, call: ToolCall) {
         match call {
             ToolCall::GetDiagnostics(call, request) => {
-                // As described, JetBrains means this file if none is named.
+                // As described, JetBrains means this file when none is named.
                 let means_focus = self.dialect == Dialect::JetBrains;
                 let focus = self.focus().filter(|_| means_focus).map(|at| at.file_path.clone());
                 let found = move |workspace: &mut Workspace| {
-                    // The failure for a hidden file would reveal that such a file has the focus.
+                    // Failing for a hidden file would reveal that such a file has the focus.
                     let focus = focus.filter(|path| workspace.folders().find_for_agent(path).is_ok());
                     let uri = request.uri.or_else(|| focus.map(|path| local::uri_unencoded(&path)));
                     workspace.diagnostics(uri.as_deref())
@@ -132,7 +131,7 @@ impl Headless {
         let current = self.focus().map(|selection| selection.file_path.clone());
         let read = move |workspace: &mut Workspace| vault::answer(workspace, request, writes, current);
         self.read(call, read, move |_, server, _, read| {
-            // An error means that the agent has gone, so nobody waits for the answer.
+            // If this fails, the agent is gone, and nobody waits for the answer.
             let _ = match read {
                 Ok(answer) => server.call(call).respond_direct(&answer).map_err(drop),
                 Err(problem) => server.call(call).fail(problem).map_err(drop),
@@ -174,7 +173,7 @@ impl Headless {
         let focus = self.focus().map(|at| at.file_path.clone());
         move |workspace| match path {
             Some(path) => workspace.select_for_agent(&path, range),
-            // The failure for a hidden file would reveal that such a file has the focus.
+            // Failing for a hidden file would reveal that such a file has the focus.
             None if workspace.folders().find_for_agent(focus.as_deref().ok_or(NO_FILE)?).is_err() => {
                 Err(NO_FILE.into())
             }

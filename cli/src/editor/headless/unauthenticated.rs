@@ -4,8 +4,7 @@ use ide_mcp::Time;
 use ide_mcp::ide::Unauthenticated;
 use std::time::Duration;
 
-/// The time between two reports. Every program that reaches the port can make thousands of
-/// connections a second.
+/// The time between two reports. Any program that reaches the port can make thousands of connections a second.
 const INTERVAL: Duration = Duration::from_secs(10);
 
 /// The counts of the last report, and the earliest time of the next.
@@ -16,9 +15,8 @@ pub(crate) struct Reported {
 }
 
 impl Reported {
-    /// Returns the counts if they have changed and a report is due. `is_read` is true if the
-    /// earlier reports have been read; without this condition, strangers could fill an output that
-    /// nobody reads.
+    /// Returns the counts if they have changed and a report is due. `is_read` is whether the earlier reports have
+    /// been read. Without this condition, anybody could fill an output that nobody reads.
     pub(crate) fn due(
         &mut self,
         now: Time,

@@ -14,15 +14,15 @@ struct Limits {
     entries: usize,
 }
 
-/// More files than a vault has; with paths of a usual length their list is a message below a megabyte. A pattern can
+/// More files than a vault has; with paths of usual length, their list is a message below a megabyte. A pattern may
 /// match few of many files, so the entries of folders that are looked at have a limit too: on a usual disk they take
 /// less than a second.
 const LIMITS: Limits = Limits { files: 10_000, entries: 100_000 };
 
-/// Answers a request. `writes` is true if the user lets agents write, and `current` is the file with the focus.
+/// Answers a request. `writes` is whether the user lets agents write, and `current` is the file with the focus.
 ///
 /// # Errors
-/// The reason, in the words of the description: `failed to read file: File not found`.
+/// Why it failed, in the words of the description: `failed to read file: File not found`.
 pub(super) fn answer(
     workspace: &mut Workspace,
     request: DirectRequest,
@@ -59,7 +59,7 @@ pub(super) fn answer(
 
 const NOT_ACCEPTED: &str = "this editor writes only with --on-diff accept";
 
-/// Writes a file of the vault, in a folder that exists. A change by somebody else meanwhile is not lost.
+/// Writes a file of the vault, in an existing folder. A change that somebody else makes meanwhile is not lost.
 fn write(workspace: &Workspace, WriteFile { path, content, .. }: &WriteFile) -> Result<(), String> {
     let place = workspace.folders().find_for_agent(path)?;
     if place.real.is_dir() {
@@ -69,8 +69,8 @@ fn write(workspace: &Workspace, WriteFile { path, content, .. }: &WriteFile) -> 
     save(&place.real, content.as_bytes(), Some(&seen)).map(drop).map_err(|error| error.to_string())
 }
 
-/// Returns the files of the first folder that agents receive and that match the pattern, by name, below that
-/// folder. Links are not followed, so that no circle of them has no end.
+/// Returns the files of the first folder that agents may get and that match the pattern, sorted by name, as paths in
+/// that folder. Links are not followed, since they may form a circle.
 fn list(workspace: &Workspace, request: &ListFiles, limits: Limits) -> Result<Vec<String>, String> {
     let folders = workspace.folders();
     let top = folders.first();

@@ -1,5 +1,5 @@
-//! The files that ignore files name: build output, copies of data, settings of one machine. Agents do
-//! not receive their contents from the editor, unless they ask another program.
+//! The files that ignore files name: build output, copies of data, settings of one machine. The editor does not send
+//! their contents to agents, though another program may.
 
 mod rules;
 
@@ -12,23 +12,23 @@ use std::path::{Component, Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// The largest number of components of a path that is compared with the rules: far more than files of a
-/// user have. The work is quadratic in this number, and an agent chooses the path.
+/// How many components a path may have to be compared with the rules: far more than a user's files have. The work is
+/// quadratic in this number, and an agent chooses the path.
 const MAX_DEPTH: usize = 256;
 
 /// The rules of the ignore files in and above the open folders.
 ///
-/// The disk thread reads them ([`look`](Self::look)), and the loop looks files up ([`hides`](Self::hides)), so that the loop
-/// never waits for a disk.
+/// The disk thread reads them ([`look`](Self::look)), and the loop looks files up ([`hides`](Self::hides)), so that
+/// the loop never waits for a disk.
 #[derive(Debug)]
 pub(crate) struct Ignored {
     /// The open folders, each with its real path and the topmost folder whose ignore files count: the
     /// root of its repository, or the folder itself.
     folders: Vec<Top>,
-    /// False if ignore files count for nothing.
+    /// False if ignore files are not read.
     reads_files: bool,
     rules: Mutex<BTreeMap<PathBuf, Rules>>,
-    /// The number of changes of the rules.
+    /// Counts the changes of the rules.
     version: AtomicU64,
 }
 
@@ -37,13 +37,13 @@ struct Top {
     given: PathBuf,
     real: PathBuf,
     top: PathBuf,
-    /// The patterns of the user, which no ignore file takes back: others can have written that.
+    /// The user's patterns. No ignore file can take them back, since others may have written it.
     own: Gitignore,
 }
 
 impl Ignored {
-    /// Creates the rules of these folders, each as it was given and in its real form: these patterns, and the
-    /// ignore files if they count. None of these has been read yet.
+    /// Creates the rules of these folders, each as given and in its real form: these patterns, and the ignore files
+    /// if they are read. None has been read yet.
     pub(crate) fn new(given: &[PathBuf], real: &[PathBuf], patterns: &[Pattern], reads_files: bool) -> Self {
         let top = |(given, real): (&PathBuf, &PathBuf)| {
             let root = real.ancestors().find(|folder| folder.join(".git").exists());
@@ -62,9 +62,9 @@ impl Ignored {
         }
     }
 
-    /// Reads the ignore files that concern these files, and those that were read before, if they have
-    /// changed. An ignore file that cannot be read hides everything in its folder, and is read again at
-    /// the next look. An invalid line has no effect, as for git.
+    /// Reads the ignore files that concern these files, and those read before, if they have changed. An ignore file
+    /// that cannot be read hides everything in its folder until a later look can read it. As in git, an invalid line
+    /// has no effect.
     pub(crate) fn look<'a>(&self, files: impl IntoIterator<Item = &'a Path>) {
         if !self.reads_files {
             return;
@@ -122,8 +122,8 @@ impl Ignored {
         if rules.is_empty() {
             return false;
         }
-        // A file in an ignored folder cannot be shown again, as for git. An open folder counts as not
-        // ignored, and so do the folders above it: the user has opened it.
+        // As in git, a file in an ignored folder cannot be shown again. An open folder counts as not ignored, and so
+        // do the folders above it: the user has opened it.
         let is_below = |folder: &Path| {
             self.folders.iter().any(|open| folder != open.real && folder.starts_with(&open.real))
         };
@@ -133,7 +133,7 @@ impl Ignored {
         inner || [false, true].into_iter().any(|is_folder| is_ignored(&rules, &path, is_folder))
     }
 
-    /// Returns the number of the current rules. Each change results in another number.
+    /// Returns a number for the current rules. It changes with them.
     pub(crate) fn version(&self) -> u64 {
         self.version.load(Ordering::Relaxed)
     }
@@ -146,7 +146,7 @@ impl Ignored {
         found.or_else(|| if path.is_absolute() { None } else { first() }).unwrap_or_else(|| path.to_owned())
     }
 
-    /// Returns the folders whose ignore files count for a path, the innermost first.
+    /// Returns the folders whose ignore files apply to a path, innermost first.
     fn folders_of<'a>(&self, path: &'a Path) -> impl Iterator<Item = &'a Path> + use<'a> {
         let top = self.folders.iter().map(|of| &of.top).filter(|top| path.starts_with(top));
         let depth = top.map(|top| top.components().count()).min();

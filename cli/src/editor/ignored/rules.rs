@@ -1,4 +1,4 @@
-//! The ignore files of one folder: their rules, and the reading of these.
+//! The ignore files of one folder, and their rules.
 
 use crate::editor::read::read_bytes;
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
@@ -7,8 +7,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-/// The names of ignore files. A file of an earlier name takes precedence, so that `!target/` in
-/// `.claudeignore` shows what `.gitignore` names.
+/// The names of ignore files. An earlier name takes precedence, so that `!target/` in `.claudeignore` shows what
+/// `.gitignore` hides.
 pub(super) const NAMES: [&str; 3] = [".claudeignore", ".ignore", ".gitignore"];
 
 /// The ignore files of one folder, in the order of [`NAMES`].
@@ -21,11 +21,10 @@ pub(super) struct Rules {
 /// Shows that a file has changed: its time and its length.
 pub(super) type Stamp = (Option<SystemTime>, u64);
 
-/// The stamp in place of that of a file that could not be read. No file has it, so the next look reads the
-/// file again.
+/// Stands for the stamp of a file that could not be read. No file has it, so the next look reads the file again.
 pub(super) const UNREAD: Stamp = (None, u64::MAX);
 
-/// Returns true if the ignore files of these folders, the innermost first, name this path itself.
+/// Whether the ignore files of these folders, innermost first, name this path itself.
 pub(super) fn is_ignored(rules: &[(&PathBuf, &Rules)], path: &Path, is_folder: bool) -> bool {
     let around = || rules.iter().filter(|(folder, _)| path != *folder && path.starts_with(folder));
     let decided = (0..NAMES.len()).find_map(|kind| {

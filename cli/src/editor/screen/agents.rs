@@ -1,4 +1,4 @@
-//! The events of agents: they attach, propose, call, and leave.
+//! Handles the events of agents: they attach, propose, call, and leave.
 
 use super::app::App;
 use super::disk::{self, Disk};
@@ -14,7 +14,7 @@ use ide_mcp::ide::tool::ToolCall;
 use ide_mcp::ide::{AgentId, DiffEnd, LockFileEvent, Server, ServerEvent};
 use std::path::Path;
 
-/// The largest number of characters of a name or text from a peer: as much as fits on a screen.
+/// How much of a peer's name or text is shown, in characters: as much as fits on a screen.
 const LONGEST: usize = 200;
 
 impl App {
@@ -86,7 +86,7 @@ impl App {
             ServerEvent::CallEnded { call, .. } => self.disk.cancel(call),
             ServerEvent::DiffClosed { call, reason, .. } => {
                 self.disk.cancel(call);
-                // The agent can have written the file.
+                // The agent may have written the file.
                 self.look();
                 if let Some(closed) = self.model.take_proposal(call) {
                     let edited = if closed.is_edited() || closed.editing.is_some() {

@@ -12,15 +12,14 @@ pub(crate) struct Binding {
     pub(crate) keys: &'static [Key],
     pub(crate) within: &'static [Context],
     pub(crate) action: Action,
-    /// The text in the line of help; empty if the binding is not there.
+    /// What the line of help shows; empty if the binding is not there.
     pub(crate) short: &'static str,
     pub(crate) help: &'static str,
 }
 
 use Context::{Editing, Edits, Files, Find, Page, Prompt, Proposal, Text};
 
-/// The sections of the page of help, in order. A section has a title and lists the bindings of its
-/// contexts.
+/// The sections of the page of help, in order. A section has a title, and lists the bindings of its contexts.
 pub(crate) const SECTIONS: &[(&str, &[Context])] = &[
     ("Everywhere", ALL),
     ("A proposed change", &[Proposal]),
@@ -209,7 +208,7 @@ pub(crate) const FIRST: &[Action] = &[
     Action::Quit,
 ];
 
-/// The entries of the page of help that are not in the tables.
+/// What the page of help shows beyond the tables.
 pub(crate) const BESIDES: &[(&str, &str)] = &[
     ("arrows, PgUp, PgDn", "move; with Ctrl by words"),
     ("Home, End", "to the ends of the line or diff; with Ctrl of the text"),
@@ -229,21 +228,21 @@ pub(crate) const MARKS: &[(&str, &str)] = &[
     ("›, ⋯", "a line that goes on, or lines that are left out"),
 ];
 
-/// The actions without which the user could not get out of a context, or of the editor.
+/// Without these actions the user could not get out of a context, or of the editor.
 const NEEDED: &[Action] =
     &[Action::Quit, Action::Later, Action::StopEditing, Action::LeavePrompt, Action::ClosePage];
 
-/// The word for the keys of an action that has none.
+/// Stands for the keys of an action that has none.
 pub(crate) const NO_KEY: &str = "no key";
 
 /// The keys of the actions: those of the table, and those that the configuration file has in their place.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Keymap(Vec<(Action, Vec<Key>)>);
 
-/// A fault of changed keys.
+/// What is wrong with changed keys.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Fault {
-    /// The actions whose keys are at fault: one, or two that have the same key.
+    /// The actions at fault: one, or two with the same key.
     pub(crate) of: [Action; 2],
     pub(crate) message: String,
 }
@@ -252,7 +251,7 @@ impl Keymap {
     /// Gives these actions other keys.
     ///
     /// # Errors
-    /// The first fault in the order of the table: one of an action alone comes before a key of two actions.
+    /// The first fault, in the order of the table. One of a single action comes before a key of two actions.
     pub(crate) fn new(changed: Vec<(Action, Vec<Key>)>) -> Result<Self, Fault> {
         let map = Self(changed);
         let own = BINDINGS.iter().find_map(|binding| map.own_fault(binding));
@@ -297,7 +296,7 @@ impl Keymap {
         key.map_or_else(|| NO_KEY.into(), |key| name(*key, is_short))
     }
 
-    /// Returns the fault of an action without a look at the others.
+    /// Returns what is wrong with an action by itself.
     fn own_fault(&self, binding: &Binding) -> Option<Fault> {
         let (_, keys) = self.0.iter().find(|(action, _)| *action == binding.action)?;
         let of = [binding.action; 2];
@@ -315,7 +314,7 @@ impl Keymap {
         Some(Fault { of, message })
     }
 
-    /// Returns the fault of an action that has a key of another action.
+    /// Returns the fault of an action that shares a key with another.
     fn clash(&self, binding: &Binding) -> Option<Fault> {
         self.keys(binding).iter().find_map(|key| self.clash_of(binding, *key))
     }
@@ -354,7 +353,7 @@ fn is_for_text(context: Context, key: Key) -> bool {
     if !TYPED.contains(&context) || key.alt {
         return false;
     }
-    // A question has one line, and a search goes up and down by these keys.
+    // A question has one line, and these keys move a search up and down.
     let is_line = !TEXTS.contains(&context);
     match key.code {
         Code::Esc | Code::F(_) | Code::Insert => false,

@@ -1,4 +1,4 @@
-//! The tools of the editor with a screen: the answers to the calls of agents, from the state on the screen.
+//! The tools of the editor with a screen: answers the calls of agents from the state on the screen.
 
 use super::agents::of_peer;
 use super::app::App;
@@ -18,8 +18,8 @@ use ide_mcp::ide::{AgentId, Server};
 use ide_mcp::rpc::CallId;
 use std::path::Path;
 
-/// Returns the tools of the editor with a screen. An agent can close a tab only if the tab is a
-/// proposal of this agent: the files of the user belong to the user.
+/// Returns the tools of the editor with a screen. An agent can close a tab only if it is a proposal of its own: the
+/// user's files are the user's.
 pub(crate) fn tools() -> ToolSet {
     let all = [
         Tool::OpenDiff,
@@ -85,13 +85,12 @@ impl App {
             }
             other => not_served(server, other),
         }
-        // A look at the disk finds a file that the agent has just written, so that the screen shows
-        // it soon.
+        // This look at the disk also finds a file that the agent has just written, so that the screen shows it soon.
         self.look();
     }
 
-    /// Reads the data for a call; `then` answers it. Looks at the disk first, because the call can
-    /// concern a file that the agent has just written.
+    /// Reads the data for a call; `then` answers it. Looks at the disk first, because the call may concern a file
+    /// that the agent has just written.
     fn read_for<R: Send + 'static>(
         &mut self,
         call: CallId,

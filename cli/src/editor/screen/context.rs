@@ -1,7 +1,7 @@
-//! The prompt that the editor offers to agents, and its question to the user at an agent.
+//! The prompt that the editor offers to agents, and its questions to users at agents.
 //!
-//! The resources need no code here: the tools that read the selection, the open files, the folders and the
-//! problems are resources as well.
+//! The resources need no code here: the tools that read the selection, the open files, the folders and the problems
+//! are resources too.
 
 use super::agents::of_peer;
 use super::app::App;
@@ -15,7 +15,7 @@ use ide_mcp::rpc::{CallId, RequestId};
 /// The name of the field in the question.
 const ANSWER: &str = "answer";
 
-/// Returns the prompt that agents receive.
+/// Returns the prompt for agents.
 pub(super) fn context() -> Context {
     let review = PromptSpec::new("review", "Reviews the selected lines of the editor, or the shown file");
     Context::new().prompt(review.argument(PromptArgument::optional("focus", "What the review looks for")))
@@ -37,7 +37,7 @@ impl App {
             let lines = if range.start == range.end { String::new() } else { format!("#L{first}-{last}") };
             format!("@{}{lines}", document.path)
         });
-        // An error means that the agent has gone, so nobody waits for the answer.
+        // If this fails, the agent is gone, and nobody waits for the answer.
         let _ = match (refused, passage) {
             (None, Some(passage)) => {
                 let focus = question.arguments.get("focus").filter(|focus| !focus.is_empty());
@@ -64,7 +64,7 @@ impl App {
         Ok(())
     }
 
-    /// Takes the outcome of a question.
+    /// Handles the outcome of a question.
     pub(super) fn answered(&mut self, request: RequestId, outcome: Outcome) {
         let at = self.questions.iter().position(|question: &Pending<FormAnswer>| question.id() == request);
         let Some(question) = at.map(|at| self.questions.remove(at)) else { return };

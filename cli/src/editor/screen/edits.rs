@@ -1,5 +1,4 @@
-//! The files that agents wrote without a question: the warning about text that is not saved, the list, and the
-//! undoing.
+//! The files that agents wrote without asking: the warning about unsaved text, the list, and the undoing.
 
 use super::agents::of_peer;
 use super::app::App;

@@ -1,4 +1,4 @@
-//! The keys of the user: what the terminal reports, reduced to what the bindings tell apart.
+//! The user's keys: what the terminal reports, reduced to what the bindings distinguish.
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use serde::Deserialize;
@@ -9,7 +9,7 @@ pub(crate) struct Key {
     pub(crate) code: KeyCode,
     pub(crate) ctrl: bool,
     pub(crate) alt: bool,
-    /// False for a character, since Shift makes it another character.
+    /// False for a character, since Shift makes it another one.
     pub(crate) shift: bool,
 }
 
@@ -78,11 +78,11 @@ const NAMES: [(&str, KeyCode); 18] = [
 impl TryFrom<String> for Key {
     type Error = String;
 
-    /// Returns the key of a name such as `a`, `F9`, `Ctrl+S`, `^S`, `Alt+Z` or `PgDn`. Small and capital letters are
-    /// equal, but for a character alone: `A` is another key than `a`.
+    /// Returns the key of a name such as `a`, `F9`, `Ctrl+S`, `^S`, `Alt+Z` or `PgDn`. Case does not matter, except
+    /// for a character alone: `A` is another key than `a`.
     ///
     /// # Errors
-    /// A text for the user about a name that is none, or a key that no terminal can send.
+    /// A message for the user about an unknown name, or a key that no terminal can send.
     fn try_from(text: String) -> Result<Self, String> {
         let (mut rest, mut ctrl, mut alt, mut shift) = (text.as_str(), false, false, false);
         loop {

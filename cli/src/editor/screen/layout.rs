@@ -1,4 +1,4 @@
-//! The layout of the screen, for drawing and for the mouse. Every size has one, down to one cell.
+//! The layout of the screen, for drawing and for the mouse. Every size has one, down to a single cell.
 
 use super::model::act::{SIDE_BY_SIDE, Shown};
 use super::model::{Focus, Model};
@@ -56,7 +56,7 @@ pub(crate) fn places(model: &Model) -> Places {
     }
 }
 
-/// Returns the visible extent of the area that scrolls.
+/// Returns how much of the scrolling area is visible.
 pub(crate) fn shown(model: &Model) -> Shown {
     let places = places(model);
     let area = if model.focus == Focus::Files { places.files } else { places.main };

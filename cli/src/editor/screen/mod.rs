@@ -1,6 +1,5 @@
-//! The editor with a screen. This module is its loop: sockets, timers, signals and input, one turn after
-//! another on one thread. Other threads read and write the files, read the terminal, and write to it; each
-//! wakes the loop.
+//! The editor with a screen. This module is its loop: sockets, timers, signals and input, one turn after another on
+//! one thread. Other threads read and write the files, read the terminal, and write to it; each wakes the loop.
 //!
 //! ```text
 //!   reader ──▶ bindings ──▶ model ──▶ view ──▶ terminal
@@ -70,7 +69,7 @@ pub(crate) struct Editor {
     terminal: Terminal,
     colors: ColorDepth,
     reader: Reader,
-    /// True if the last turn has left input.
+    /// True if the last turn left input unread.
     has_input: bool,
     server: Server,
     signals: Signals,
@@ -159,7 +158,7 @@ impl Editor {
         Ok((writer, lock))
     }
 
-    /// Runs the editor to its end, and prints the reason for the end.
+    /// Runs the editor until it ends, and prints why it did.
     pub(crate) fn run(mut self, mut poll: Poll) -> Result<(), Box<dyn Error>> {
         let mut events = Events::with_capacity(64);
         self.app.resize(Terminal::size()?);
@@ -208,8 +207,7 @@ impl Editor {
         Ok(())
     }
 
-    /// Returns true if all agents are disconnected, and the saves in progress are done or take too
-    /// long.
+    /// Whether all agents are disconnected, and the saves in progress are done or take too long.
     fn is_over(&self, now: Time) -> bool {
         let waits = |stopping: &Stopping| now < stopping.saves_until && self.app.is_saving();
         self.server.is_over() && !self.stopping.as_ref().is_some_and(waits)
@@ -217,7 +215,7 @@ impl Editor {
 
     fn show(&mut self) {
         if self.app.stale && self.terminal.is_idle() {
-            // If the terminal is gone, a signal arrives, or its input ends.
+            // If the terminal is gone, a signal arrives, or the input ends.
             let _ = self.terminal.show(self.app.draw(self.colors));
         }
     }

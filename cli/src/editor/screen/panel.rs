@@ -1,5 +1,5 @@
-//! A panel next to the editor: the text of somebody who goes on while the user uses the editor. The editor does not
-//! know what it tells.
+//! A panel next to the editor, for a text that goes on while the user works in the editor. The editor does not know
+//! what it is about.
 
 use super::bindings::f;
 use super::keys::Key;

@@ -6,7 +6,8 @@ use std::io::{self, ErrorKind};
 use std::sync::mpsc::{Receiver, TryRecvError, sync_channel};
 use std::thread;
 
-/// The number of events that wait for the loop. Above it, the terminal waits. The cost of a turn grows with the length of a
+/// How many events wait for the loop; with more, the terminal waits. A turn costs more the longer the typed line is,
+/// so it takes many keys: 16 of them take 256 KiB.
 /// line that is typed, so a turn takes many keys: 16 of them take 256 KiB.
 const QUEUE: usize = 16 << 10;
 

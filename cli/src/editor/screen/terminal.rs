@@ -1,7 +1,7 @@
-//! The terminal: raw mode and the alternate screen while the editor runs, and the previous state
-//! again on every way out, including a panic.
+//! The terminal: raw mode and the alternate screen while the editor runs, and the previous state again on every way
+//! out, even after a panic.
 //!
-//! A thread writes to the terminal, so that one that accepts no output delays no agent.
+//! A thread writes to the terminal, so that one that accepts no output does not delay agents.
 
 use super::view::frame::Frame;
 use crossterm::cursor::{Hide, MoveTo, SetCursorStyle, Show};
@@ -81,7 +81,7 @@ impl Terminal {
     /// Gives the terminal back for good, with a last line on the original screen.
     pub(crate) fn close(self, line: &str) {
         self.restore.restore();
-        // The terminal can be gone.
+        // The terminal may be gone.
         let _ = self.restore.writer.write(format!("{line}\n").into()).recv_timeout(PATIENCE);
     }
 

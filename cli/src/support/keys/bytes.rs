@@ -1,7 +1,7 @@
 //! Turns the bytes of a terminal into events.
 //!
-//! terminput knows what a sequence means; this file finds where each one begins and ends. A sequence that has no end must
-//! not hold up the keys behind it, so silence ends it:
+//! terminput knows what a sequence means; this file finds where each one begins and ends. A sequence that has no end
+//! must not hold up the keys behind it, so silence ends it:
 //!
 //! ```text
 //!           ESC            [ O              0x40–0x7e
@@ -21,8 +21,8 @@ use terminput_crossterm::to_crossterm;
 
 /// The longest sequence of a key or of the mouse. The longest that terminals send has about 20 bytes.
 const MAX_SEQUENCE: usize = 64;
-/// The longest string of a terminal that is dropped as a whole: the answer with a large clipboard (OSC 52). What follows
-/// is read as keys.
+/// The longest string of a terminal that is dropped as a whole: the answer with a large clipboard (OSC 52). What
+/// follows is read as keys.
 const MAX_STRING: usize = 1 << 20;
 /// From this length on, a paste arrives in several events, so that one without an end does not fill the memory.
 const MAX_PASTE: usize = 1 << 20;
@@ -172,7 +172,8 @@ fn event(whole: &[u8]) -> Option<Event> {
     if let [0x1b, b'[', b'2', b'7', b';', held @ b'0'..=b'9', b';', key @ .., b'~'] = whole {
         return event(&[b"\x1b[", key, b";", &[*held], b"u"].concat());
     }
-    // A report of the cursor looks like F3, whose first number is 1, and whose second one has four bits for the modifiers.
+    // A report of the cursor looks like F3, whose first number is 1, and whose second one has four bits for the
+    // modifiers.
     let numbers = whole.strip_prefix(b"\x1b[").and_then(|rest| rest.strip_suffix(b"R"));
     if numbers.is_some_and(|numbers| numbers.len() > 4 || !numbers.is_empty() && !numbers.starts_with(b"1;"))
     {
@@ -232,8 +233,8 @@ const fn sized(bytes: &[u8], end: &[u8], length: usize) -> Found {
     }
 }
 
-/// Finds the end of a sequence behind its `ESC [` (ECMA-48 section 5.4). Another byte than those of a sequence ends it, and
-/// is not part of it: a key that was pressed meanwhile.
+/// Finds the end of a sequence behind its `ESC [` (ECMA-48 section 5.4). Another byte than those of a sequence ends
+/// it, and is not part of it: a key that was pressed meanwhile.
 fn control_sequence(sequence: &[u8]) -> Found {
     let is_inside = |byte: &u8| (0x20..=0x3f).contains(byte);
     let inside = sequence.iter().take_while(|byte| is_inside(byte)).count();
@@ -284,8 +285,8 @@ fn character(bytes: &[u8]) -> Found {
 mod tests {
     use super::*;
 
-    /// Returns the events of bytes that arrive in these pieces, with silence at the end: keys by their character or name,
-    /// a paste by its text.
+    /// Returns the events of bytes that arrive in these pieces, with silence at the end: keys by their character or
+    /// name, a paste by its text.
     fn events<'a>(pieces: impl IntoIterator<Item = &'a [u8]>) -> Vec<String> {
         let (mut bytes, mut events) = (Bytes::default(), Vec::new());
         for piece in pieces {

@@ -1,7 +1,7 @@
 //! What the user at the terminal does: keys, the mouse and pasted text, as events of crossterm.
 //!
-//! crossterm itself reads the console of Windows. On Unix its reader holds up every key behind an unfinished sequence, so
-//! [`Bytes`] is in its place.
+//! crossterm itself reads the console of Windows. On Unix its reader holds up every key behind an unfinished
+//! sequence, so [`Bytes`] is in its place.
 
 #[cfg(any(unix, test))]
 mod bytes;

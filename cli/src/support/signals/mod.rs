@@ -23,9 +23,9 @@ pub(crate) enum Meaning {
     End(&'static str),
 }
 
-/// Calls `act` on a thread of its own for each request to end, such as Ctrl+C, until it returns false. From this call on
-/// such a request does not end the program by itself. A hangup that is not the first request is left out, and so are all
-/// of them if the program was started with hangups ignored.
+/// Calls `act` on a thread of its own for each request to end, such as Ctrl+C, until it returns false. From this call
+/// on such a request does not end the program by itself. A hangup that is not the first request is left out, and so
+/// are all of them if the program was started with hangups ignored.
 ///
 /// # Errors
 /// Every error of the system during the setup.
@@ -40,8 +40,8 @@ pub(crate) fn on_signal(mut act: impl FnMut() -> bool + Send + 'static) -> io::R
     })
 }
 
-/// Calls `act` on a thread of its own with the meaning of each signal to a program that has the whole terminal, until it
-/// returns false.
+/// Calls `act` on a thread of its own with the meaning of each signal to a program that has the whole terminal, until
+/// it returns false.
 ///
 /// # Errors
 /// Every error of the system during the setup.

@@ -1,6 +1,6 @@
-//! The events of a console. Windows ends a process when the handler of a close, a log-off or a shutdown returns, and after
-//! some seconds in any case: the handler of tokio never returns from these, and so leaves that time to the program. No
-//! runtime runs.
+//! The events of a console. Windows ends a process when the handler of a close, a log-off or a shutdown returns, and
+//! after some seconds in any case: the handler of tokio never returns from these, and so leaves that time to the
+//! program. No runtime runs.
 
 use super::Meaning;
 use std::io;

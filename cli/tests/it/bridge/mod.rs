@@ -47,7 +47,7 @@ fn messages_pass_in_both_directions() {
     let path = place.write("a.txt", "hello\n");
     let mut editor = place.editor(&[]);
     let mut bridge = place.start("bridge", &[]);
-    // The bridge itself answers requests that come before `initialize`.
+    // The bridge itself answers requests before `initialize`.
     ask(&mut bridge, &json!(0), "server/discover", &json!({}));
     assert_eq!(bridge.json()["error"]["code"], -32601);
     ask(&mut bridge, &json!(1), "ping", &json!({}));
@@ -108,7 +108,7 @@ fn bridge_reconnects_to_returning_editor() {
     first.until("ide_connected");
     call(&mut bridge, &json!(1), "openDiff", &diff("t"));
     first.until("diff");
-    // The lock file stays, and names a port on which no process listens.
+    // The lock file stays, and names a port that no process listens on.
     first.kill();
     let answer = bridge.json();
     assert_eq!(answer["id"], 1);
@@ -296,7 +296,7 @@ fn unknown_members_pass_unchanged() {
     assert_eq!(answered["instructions"], "read me");
     assert_eq!(editor.receive()["method"], "notifications/initialized");
     assert_eq!(editor.receive()["method"], "ide_connected");
-    // A notification that comes before the client is ready waits until it is.
+    // A notification from before the client is ready waits until it is.
     editor.send(r#"{"jsonrpc":"2.0","method":"early","params":{"n": 1.50}}"#);
     ask(&mut bridge, &json!(0), "x/first", &json!({}));
     let request = editor.receive();

@@ -1,4 +1,4 @@
-//! The editor that comes back.
+//! An editor that returns.
 
 use super::beginning::let_editor_answer;
 use super::client::{ask, bridge};
@@ -36,7 +36,7 @@ fn declared_lists_change_when_editor_returns() {
         let (listener, mut editor) = session.join().unwrap();
         let_editor_answer(&mut bridge, &mut editor);
         drop(editor);
-        // The capabilities of the editor that comes back are not declared to the client.
+        // The capabilities of the editor that returned are not declared to the client.
         let mut editor = Scripted::accept(&listener);
         editor.open_session(&json!({}));
         for list in expected {

@@ -1,9 +1,9 @@
 //! The doctor as a process, over broken set-ups with real directories, files and sockets. Facts
 //! that the test machine cannot have, such as Windows, are covered by the unit tests of the rules.
 
+mod advice;
 mod cases;
 mod fake;
-mod mends;
 mod owners;
 mod secrets;
 mod setup;

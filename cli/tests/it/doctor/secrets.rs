@@ -1,4 +1,4 @@
-//! The outputs of the doctor, in none of which is a token; and the report for the description of a bug.
+//! No output of the doctor has a token; and the report for a bug description.
 
 use super::fake::{Behaves, TOKEN, fake};
 use super::setup::{Setup, mode};

@@ -13,7 +13,7 @@ use std::process::Command;
 /// A home, a project, a current directory and changed environment variables.
 pub(crate) struct Setup {
     kept: Vec<Box<dyn Any>>,
-    // The editors end before their home is removed, in which they would restore their lock files.
+    // The editors must end before their home is removed, where they would restore their lock files.
     editors: Vec<Editor>,
     pub(crate) place: Place,
     pub(crate) cwd: PathBuf,

@@ -73,7 +73,7 @@ fn watch_asks_silent_editor_again() {
     let mut doctor = setup.doctor(&["--watch", "--json"]);
     assert_eq!(next(&mut doctor).0, row("", "port-silent"));
     assert_eq!(connections.load(Ordering::Relaxed), 1);
-    // A new lock file is asked about at once, and the silent editor is not asked for it.
+    // A new lock file is probed at once, and the silent editor is not probed again because of it.
     setup.publish(port, &setup.lock());
     assert!(next(&mut doctor).0.contains(&("added".into(), "port-refuses".into())));
     assert_eq!(connections.load(Ordering::Relaxed), 1);

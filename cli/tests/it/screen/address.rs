@@ -29,7 +29,7 @@ fn editors_of_one_folder_have_two_names() {
     desk.tmux.wait(&format!("port {}", port(&first_lock)));
     desk.tmux.keys(&["F4"]);
 
-    // A killed editor leaves its lock file, and is no neighbor any more.
+    // A killed editor leaves its lock file, but is not a neighbor any more.
     first.kill();
     let screen = desk.tmux.until("alone", |screen| screen.contains("claude --ide  from these folders"));
     assert!(!screen.contains("editors here"), "{screen}");

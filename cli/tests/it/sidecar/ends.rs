@@ -36,8 +36,8 @@ fn closed_output_ends_the_sidecar() {
     let (mut process, out) = Process::spawn_unread("sidecar", &mut place.command("sidecar", &[]));
     drop(out);
     process.send_line(&super::config(&place, &json!({})));
-    // A process that another test starts has the other end of the pipe too, for a moment. A line that is no command is
-    // answered by an error.
+    // A process that another test starts may have the other end of the pipe too, for a moment. A line that is not a
+    // command is answered with an error.
     for _ in 0..1000 {
         if process.has_ended() {
             break;
@@ -90,7 +90,7 @@ fn idle_sidecar_does_not_wake_up() {
     let mut editor = sidecar(&place, &json!({}));
     editor.send_line("{\"cmd\":\"status\"}");
     editor.event("status");
-    // The last thread possibly still returns to its wait.
+    // The last thread may still be returning to its wait.
     thread::sleep(Duration::from_millis(300));
     let before = switches(editor.id());
     thread::sleep(Duration::from_secs(1));

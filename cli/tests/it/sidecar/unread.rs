@@ -62,7 +62,7 @@ fn other_agents_are_answered_in_time() {
 }
 
 /// Fills the output, and returns the agents with the refusal of the last diff. 16 MiB wait, and the diff after them
-/// is the last one that is taken. Each agent sends a diff, and a call by whose outcome the diff has arrived.
+/// is the last one accepted. Each agent sends a diff, and then a call; its outcome shows that the diff has arrived.
 fn fill(place: &Place) -> (Vec<Process>, Value) {
     let text = "x".repeat(4 << 20);
     let mut agents = Vec::new();

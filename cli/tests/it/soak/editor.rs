@@ -67,7 +67,7 @@ pub(super) struct Editor {
 }
 
 impl Editor {
-    /// Starts the editor and waits until it listens. The caller has to read the returned output.
+    /// Starts the editor and waits until it listens. The caller must read the returned output.
     pub(super) fn start(program: &Path, home: &Place) -> Result<(Self, BufReader<ChildStdout>), String> {
         let mut child = Command::new(program)
             .arg("editor")
@@ -106,9 +106,8 @@ impl Editor {
         line.trim().strip_suffix("kB")?.trim().parse().ok()
     }
 
-    /// Returns the number of files and sockets that the editor has open, or `None` on a system
-    /// without procfs. The descriptor of the guard of the lock file does not count: a thread opens
-    /// it, possibly after the event `listening`.
+    /// Returns how many files and sockets the editor has open, or `None` on a system without procfs. The descriptor
+    /// of the lock file's guard does not count: a thread opens it, perhaps after the event `listening`.
     pub(super) fn descriptors(&self) -> Option<usize> {
         let is_guard = |path: PathBuf| fs::read_link(path).is_ok_and(|to| to.ends_with("anon_inode:inotify"));
         let open = fs::read_dir(format!("/proc/{}/fd", self.pid)).ok()?;
@@ -159,7 +158,7 @@ impl Editor {
     }
 }
 
-/// Returns the first line of the output, if it comes in time, and the rest of the output.
+/// Returns the first line of the output, if it arrives in time, and the rest of the output.
 fn first_line(mut stdout: BufReader<ChildStdout>) -> Result<(String, BufReader<ChildStdout>), String> {
     let (sender, receiver) = mpsc::channel();
     // After the timeout this thread is left behind, and ends with the process of the editor.

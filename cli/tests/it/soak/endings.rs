@@ -1,4 +1,4 @@
-//! The ways in which a connection ends, and clients that are never let in.
+//! How connections end, and clients that never authenticate.
 
 use super::life::Life;
 use super::shared::{Client, PATIENCE};
@@ -14,7 +14,7 @@ use std::time::Duration;
 /// without an answer.
 const STRANGERS: usize = 8;
 
-/// A way in which a client ends its connection.
+/// How a client ends its connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Ending {
     /// A close handshake after all answers.

@@ -93,7 +93,7 @@ impl<'c, 'a> Life<'c, 'a> {
         self.client.soak.totals.add(Of::Connections, 1);
         self.attached = self.client.soak.now();
         let life = self.life;
-        // This comes before the first notification that the editor can send.
+        // This must be before the first notification that the editor can send.
         self.client
             .soak
             .note(self.client.number, |seen| *seen = Seen { life, is_attached: true, ..Seen::default() });

@@ -31,7 +31,7 @@ pub(super) struct Person<'a> {
     last: u32,
 }
 
-/// A mention that a client has to receive.
+/// A mention that a client must get.
 struct Mentioned {
     client: usize,
     life: u64,
@@ -63,7 +63,7 @@ impl<'a> Person<'a> {
         }
     }
 
-    /// Selects some hundred lines in a moment. The last selection has to arrive at all clients.
+    /// Selects some hundred lines in a moment. The last selection must reach all clients.
     fn storm(&mut self) -> Result<(), String> {
         self.soak.calm(true);
         thread::sleep(CALM);

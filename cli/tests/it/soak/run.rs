@@ -28,7 +28,7 @@ const PATIENCE: Duration = Duration::from_secs(60);
 /// The timeout for the exit status of a crashed process.
 const CRASH: Duration = Duration::from_secs(1);
 
-/// The events that a run of a minute or more has to have, since otherwise it has tested nothing.
+/// The events that a run of a minute or more must have, or it has tested nothing.
 const MUST: [Of; 7] =
     [Of::Kills, Of::Rebuffed, Of::Answers, Of::Cancelled, Of::Abandoned, Of::Verdicts, Of::Mentions];
 const MINUTE: Duration = Duration::from_secs(60);
@@ -43,7 +43,7 @@ pub(super) fn run(
     let (soak, desk) = (Soak::new(editor, home.project(), options.clients), Desk::default());
     let mut memory = Memory::default();
     let idle = editor.descriptors();
-    // The status of a crash comes before other faults, which are its consequences.
+    // The status of a crash is before other faults, which are its consequences.
     let mut crashed = None;
     thread::scope(|scope| {
         scope.spawn(|| desk.read(&soak, output));

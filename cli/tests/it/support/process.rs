@@ -60,8 +60,8 @@ pub fn quoted(word: &str) -> String {
     if word.contains(' ') { format!("'{word}'") } else { word.into() }
 }
 
-/// Returns a free port for an editor that comes back to its port. The system gives this port to no other program, as
-/// it does with the port of an editor that has just ended.
+/// Returns a free port for an editor that returns to its port. The system gives this port to no other program, just
+/// as with the port of an editor that has just ended.
 pub fn lasting_port() -> u16 {
     static NEXT: AtomicU32 = AtomicU32::new(0);
     // Another run of the tests begins elsewhere.
@@ -87,7 +87,7 @@ pub fn await_port(port: &str) {
 
 impl Place {
     pub fn new(name: &str) -> Self {
-        // A user can have a mask by which others write into these folders, and then no program would trust them.
+        // A user may have a mask that lets others write to these folders, and then no program would trust them.
         #[cfg(unix)]
         rustix::process::umask(rustix::fs::Mode::from_raw_mode(0o022));
         let prefix = format!("ide-mcp-{name}-");
@@ -148,9 +148,9 @@ impl Place {
         fs::read_to_string(self.project().join(name)).unwrap()
     }
 
-    /// Returns a port on which no process can listen while this `Place` exists: the local port of an
-    /// open connection. The port of a closed listener would not do: a process that another test
-    /// starts can inherit the listener for a moment, and after that any program can bind the port.
+    /// Returns a port that no process can listen on while this `Place` exists: the local port of an open connection.
+    /// The port of a closed listener would not do: a process that another test starts may inherit the listener for a
+    /// moment, and after that any program can bind the port.
     pub fn closed_port(&self) -> u16 {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let held = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
@@ -487,7 +487,7 @@ impl Process {
         let mut complaints = String::new();
         self.child.stderr.take().unwrap().read_to_string(&mut complaints).unwrap();
         if cfg!(windows) {
-            // Windows does not tell who owns a port, and each command says so.
+            // Windows does not report who owns a port, and each command says so.
             complaints = complaints
                 .split_inclusive('\n')
                 .filter(|line| !line.contains(": the user who owns "))

@@ -113,7 +113,7 @@ impl Tmux {
     }
 }
 
-/// Returns a path for the socket of tmux, below this folder if the system takes such a long path.
+/// Returns a path for the socket of tmux, in this folder if the system accepts such a long path.
 fn socket(root: &Path) -> String {
     static COUNT: AtomicU32 = AtomicU32::new(0);
     let own = root.join("tmux");

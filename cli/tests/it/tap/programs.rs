@@ -56,8 +56,7 @@ pub(crate) fn replay(place: &Place, arguments: &[&str]) -> (Option<i32>, String)
     (status, format!("{output}{complaint}"))
 }
 
-/// Runs a replay by bytes and by meaning, which have to agree, and returns the exit status and the
-/// output by meaning.
+/// Runs a replay by bytes and by meaning, which must agree. Returns the exit status, and the output by meaning.
 pub(crate) fn replay_both(place: &Place, arguments: &[&str]) -> (Option<i32>, String) {
     let (status, output) = replay(place, arguments);
     let (by_bytes, output_of_bytes) = replay(place, &[&["--bytes"], arguments].concat());

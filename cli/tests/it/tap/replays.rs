@@ -258,8 +258,7 @@ fn incomparable_bytes_are_reported() {
     );
 }
 
-/// Returns the number of connections on which the transcript has this text so far. Ignores an
-/// incomplete last line.
+/// Returns how many connections in the transcript have this text so far. Ignores an incomplete last line.
 fn passed(place: &Place, what: &str) -> usize {
     let transcript = fs::read(place.project().join("t.jsonl")).unwrap();
     let forms = transcript.split(|byte| *byte == b'\n').filter_map(|line| serde_json::from_slice(line).ok());
@@ -323,7 +322,7 @@ fn crossed_messages_are_no_difference() {
     let (status, output) = replay_both(&place, &["crossed.jsonl"]);
     assert_eq!(status, Some(0), "{output}");
 
-    // The refusal has to be there in either order.
+    // The refusal must be there in either order.
     lines.retain(|form| !message_of(form).contains("tool nosuch not found"));
     write(&lines);
     let (status, output) = replay_both(&place, &["crossed.jsonl"]);

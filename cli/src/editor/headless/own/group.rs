@@ -1,4 +1,4 @@
-//! A program together with everything that it starts: a group of processes on Unix, a job on Windows.
+//! Runs a program together with everything that it starts: in a process group on Unix, in a job on Windows.
 
 use std::io;
 use std::path::{Path, PathBuf, is_separator};
@@ -48,7 +48,7 @@ impl Group {
         self.0.try_wait()
     }
 
-    /// Ends everything in the group, also if its program has ended and is not waited for.
+    /// Ends everything in the group, even if its program has ended and nobody has waited for it.
     pub(super) fn end(&mut self) {
         system::end(&mut self.0);
     }

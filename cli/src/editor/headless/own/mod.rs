@@ -27,8 +27,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-/// The number of programs that run at the same time. A model calls few tools at once, and the programs share the
-/// machine with the editor of the user. Further calls wait.
+/// How many programs run at a time. A model calls few tools at once, and the programs share the machine with the
+/// user's editor. Further calls wait.
 const AT_ONCE: usize = 4;
 
 /// The limits of a program.
@@ -39,14 +39,14 @@ struct Limits {
     output: usize,
 }
 
-/// A call is answered with an error after 30 s, so a slow program ends before, and the model reads which one it was.
-/// The output is as long as the longest selection: a model reads far less.
+/// A call is answered with an error after 30 s, so a slow program is ended before that, and the model reads which one
+/// it was. The output may be as long as the longest selection; a model reads far less.
 const LIMITS: Limits = Limits { time: Duration::from_secs(25), output: 256 * 1024 };
 
-/// The bytes of standard error that the model reads after a failure: the first lines have the reason.
+/// How many bytes of standard error the model gets after a failure: the first lines have the reason.
 const SHOWN_ERRORS: u64 = 4096;
 
-/// The pause between two looks at a program that has closed its output and has not ended.
+/// How often to look at a program that has closed its output but has not ended.
 const LOOK: Duration = Duration::from_millis(10);
 
 /// A tool of the user's own.
@@ -142,7 +142,7 @@ impl Programs {
             move |app, server, _, outcome: Result<String, String>| {
                 app.own.stages.remove(&call);
                 match outcome {
-                    // An error means that the agent has gone, so nobody waits for the answer.
+                    // If this fails, the agent is gone, and nobody waits for the answer.
                     Ok(output) => drop(server.call(call).answer_json(&output)),
                     Err(problem) => failed(server, call, &format!("{name}: {problem}")),
                 }
@@ -194,7 +194,7 @@ fn look(stage: &Mutex<Stage>) -> MutexGuard<'_, Stage> {
     stage.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Ends a program that runs, and keeps one that waits from starting.
+/// Ends a running program, and keeps a waiting one from starting.
 fn end(stage: &Shared) {
     match &mut *look(stage) {
         Stage::Running(group) => group.end(),
@@ -202,7 +202,7 @@ fn end(stage: &Shared) {
     }
 }
 
-/// Runs a program, and returns its output, or the reason why there is none.
+/// Runs a program. Returns its output, or why there is none.
 fn run(
     command: &[String],
     dir: &Path,
@@ -231,7 +231,7 @@ fn run(
     match status {
         Some(status) if status.success() => Ok(String::from_utf8_lossy(&bytes).into_owned()),
         Some(status) => {
-            // What the program has started can hold its standard error open.
+            // What the program started may hold its standard error open.
             let errors = errors.recv_timeout(Duration::from_secs(1)).unwrap_or_default();
             Err(format!("{status}: {}", String::from_utf8_lossy(&errors).trim_end()))
         }
@@ -243,7 +243,7 @@ fn too_late(limits: Limits) -> String {
     format!("it has not ended within {} s", limits.time.as_secs_f32())
 }
 
-/// Starts a program as a group of its own, unless its call has ended.
+/// Starts a program in its own group, unless its call has ended.
 fn start(command: &[String], dir: &Path, stage: &Shared) -> Result<Pipes, String> {
     let (program, arguments) = command.split_first().ok_or("there is no program")?;
     let mut stage = look(stage);
@@ -258,7 +258,7 @@ fn start(command: &[String], dir: &Path, stage: &Shared) -> Result<Pipes, String
     Ok(pipes)
 }
 
-/// Writes the arguments from a thread of its own: a program can end without reading them.
+/// Writes the arguments on a thread: a program may end without reading them.
 fn feed(pipe: Option<ChildStdin>, text: String) {
     if let Some(mut pipe) = pipe {
         thread::spawn(move || pipe.write_all(text.as_bytes()));
@@ -271,7 +271,7 @@ fn read_output(pipe: Option<ChildStdout>, limit: usize) -> mpsc::Receiver<Vec<u8
     on_thread(move || read(pipe, most).0)
 }
 
-/// Reads the first errors. A full pipe would hold the program up, so the rest is read too.
+/// Reads the first errors. A full pipe would block the program, so read the rest too.
 fn read_errors(pipe: Option<ChildStderr>) -> mpsc::Receiver<Vec<u8>> {
     on_thread(move || {
         let (bytes, pipe) = read(pipe, SHOWN_ERRORS);
@@ -292,7 +292,7 @@ fn read<P: Read>(mut pipe: Option<P>, most: u64) -> (Vec<u8>, Option<P>) {
     (bytes, pipe)
 }
 
-/// Waits for the end of a program, and ends it when its time is over: `None` then.
+/// Waits for a program to end, and ends it when its time is up: then `None`.
 fn wait(clock: Clock, until: Time, stage: &Shared) -> Option<ExitStatus> {
     let mut is_late = false;
     loop {

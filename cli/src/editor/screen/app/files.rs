@@ -1,4 +1,4 @@
-//! The files of the user: opened, saved, read again, and mentioned to agents.
+//! The user's files: opening, saving, reading again, and mentioning to agents.
 
 use super::{App, Quitting};
 use crate::editor::folders::{Folders, Inside};
@@ -60,7 +60,7 @@ impl App {
         Ok(())
     }
 
-    /// Opens a file by the text that the user has typed: a name, or `FILE:LINE` or `FILE:LINE:COLUMN`.
+    /// Opens a file by what the user typed: a name, `FILE:LINE` or `FILE:LINE:COLUMN`.
     pub(super) fn open_typed(&mut self, typed: String) {
         self.open_or_new(move |folders| {
             let exists = |name: &str| folders.find(name).is_ok_and(|place| place.real.exists());
@@ -102,7 +102,7 @@ impl App {
         });
     }
 
-    /// Returns the focus and the shown file, which the next keys concern.
+    /// Returns the focus and the shown file, which the next keys apply to.
     fn in_front(&self) -> (Focus, Option<PathBuf>) {
         (self.model.focus, self.model.document().map(|document| document.real.clone()))
     }
@@ -148,11 +148,11 @@ impl App {
         });
     }
 
-    /// Writes the shown file under another name, which is its name from then on.
+    /// Writes the shown file under another name, which it has from then on.
     pub(super) fn save_as(&mut self, name: String, overwrite: bool) {
         let open: Vec<PathBuf> = self.model.documents.iter().map(|document| document.real.clone()).collect();
         let Some(document) = self.model.document_mut() else { return };
-        // Its name changes only when all earlier writes under its old name have ended.
+        // The name changes only once all earlier writes under the old one have ended.
         if !document.saving.is_empty() {
             return self.model.notify(Tone::Plain, "this file is being saved: try again in a moment");
         }

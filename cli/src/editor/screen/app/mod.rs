@@ -1,5 +1,4 @@
-//! The application with a screen: it handles the input of the user, the events of the agents, and
-//! the changes on disk.
+//! The application with a screen: handles what the user types, what agents send, and what changes on disk.
 
 mod end;
 mod files;
@@ -33,7 +32,7 @@ use std::path::PathBuf;
 use std::time::{Duration, SystemTime};
 use std::{io, mem};
 
-/// The time between a change of a text and its check.
+/// How long after a change a text is checked.
 const REST: Duration = Duration::from_millis(200);
 
 #[derive(Debug)]
@@ -46,11 +45,11 @@ pub(crate) struct App {
     pub(super) expected_edits: Expected,
     /// The open questions to users at agents.
     pub(super) questions: Vec<Pending<FormAnswer>>,
-    /// The latest selection, regardless of the focus. It remains after its file is closed.
+    /// The latest selection, whatever has the focus. It stays after its file is closed.
     pub(crate) latest: Option<Selection>,
-    /// The selection that was last sent to the agents: file, state of the text, range.
+    /// What was last sent to the agents as the selection: file, state of the text, range.
     sent: Option<(String, u64, std::ops::Range<usize>)>,
-    /// The time of the next look at the disk; `None` during a look.
+    /// When to look at the disk next; `None` during a look.
     watch_at: Option<Time>,
     /// True if another look must follow the current one.
     looks_again: bool,
@@ -59,7 +58,7 @@ pub(crate) struct App {
     folder_times: BTreeMap<PathBuf, Option<SystemTime>>,
     /// The version of the rules that mark files as hidden in the list.
     rules: u64,
-    /// The problem of the lock file, which is printed once more at the end.
+    /// What is wrong with the lock file. It is printed once more at the end.
     pub(crate) lock_problem: Option<String>,
     /// The whole screen. [`Model::size`] is what the panel leaves of it.
     screen: (u16, u16),
@@ -162,7 +161,7 @@ impl App {
         }
     }
 
-    /// Takes the time of a turn. When the keys count again, the screen shows them again.
+    /// Sets the time of a turn. Once the keys count again, the screen shows them again.
     fn set_now(&mut self, now: Time) {
         let was_live = self.model.is_live();
         self.model.now = now;
@@ -186,8 +185,8 @@ impl App {
         frame
     }
 
-    /// Handles inputs of the user until `next` returns none. A row of typed characters is one change of the text: a
-    /// text that a terminal sends as keys costs as much as a paste. Returns true if the terminal has another size.
+    /// Handles inputs until `next` returns none. A row of typed characters is one change of the text, so that a text
+    /// that a terminal sends as keys costs as much as a paste. Returns true if the terminal has another size.
     pub(crate) fn inputs(
         &mut self,
         server: &mut Server,
@@ -267,14 +266,14 @@ impl App {
         flow
     }
 
-    /// Passes a key of the panel on to it. Returns false for every other key.
+    /// Passes a key of the panel on to it. Returns false for any other key.
     fn skips(&self, key: Key) -> bool {
         let beside = self.beside.as_ref().filter(|_| SKIP.contains(&key));
         beside.map(Beside::skip).is_some()
     }
 
-    /// Compares the shown proposal with the current text, and fits it to the screen. The others are compared
-    /// when they are shown, because a comparison can take longer than a key.
+    /// Compares the shown proposal with the current text, and fits it to the screen. The others are compared when
+    /// they are shown, because that may take longer than a key.
     fn compare(&mut self) {
         if self.model.proposed().is_some() {
             self.model.compare(self.model.front);
@@ -333,7 +332,7 @@ impl App {
         let uris: Vec<String> = changed.collect();
         if !uris.is_empty() {
             self.stale = true;
-            // An agent that reads too slowly asks again when it needs the problems.
+            // An agent that reads too slowly will ask again when it needs the problems.
             let _ = server.diagnostics_changed(DiagnosticsChanged::Stale { uris });
         }
     }

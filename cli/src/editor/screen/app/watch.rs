@@ -75,7 +75,7 @@ impl App {
             let Some(document) = document.filter(|document| document.seen == changed.seen) else { continue };
             self.stale = true;
             let (label, was_missing) = (document.label.clone(), document.seen.is_absent());
-            // A program can write the same text again.
+            // A program may write the same text again.
             let is_same = changed.now.has_text_of(&document.seen);
             document.seen = changed.now;
             if changed.now.is_absent() {

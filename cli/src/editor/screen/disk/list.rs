@@ -8,7 +8,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-/// The largest number of files in a list. Nobody finds a file among more.
+/// How many files a list holds. Nobody finds a file among more.
 const MAX_FILES: usize = 2000;
 
 /// The contents of folders.
@@ -25,7 +25,7 @@ pub(crate) struct Listing {
 pub(crate) fn list_all(folders: &Folders, which: impl IntoIterator<Item = PathBuf>) -> Listing {
     let (mut times, mut entries, rules) = (BTreeMap::new(), BTreeMap::new(), folders.rules_version());
     for folder in which {
-        // The time is read before the listing, so that a change during the listing counts as later.
+        // Read the time before the listing, so that a change during the listing counts as later.
         times.insert(folder.clone(), modified(&folder));
         entries.insert(folder.clone(), list(folders, &folder));
     }

@@ -1,5 +1,4 @@
-//! The disk access of the screen, on the thread of its worker: open files, folders, and the files
-//! that proposals change.
+//! The disk access of the screen, on its worker's thread: open files, folders, and the files that proposals change.
 
 mod list;
 
@@ -53,7 +52,7 @@ impl Disk {
     /// Writes a file, unless another program has changed it since it was `seen`.
     pub(crate) fn save(&mut self, real: &Path, text: &str, seen: Seen) -> Result<Seen, String> {
         let known = self.written.entry(real.to_owned()).or_default();
-        // The screen has seen all up to here.
+        // The screen knows about everything up to here.
         match known.iter().position(|known| *known == seen) {
             Some(at) => drop(known.drain(..at)),
             None => *known = vec![seen],
@@ -73,8 +72,7 @@ impl Disk {
         }
     }
 
-    /// Writes a file under a name of the user. Returns `None` if the file exists and `overwrite`
-    /// is false.
+    /// Writes a file under a name that the user chose. Returns `None` if the file exists and `overwrite` is false.
     pub(crate) fn save_as(
         &mut self,
         real: &Path,
@@ -91,7 +89,7 @@ impl Disk {
     }
 }
 
-/// The state of the disk as the editor has last seen it.
+/// What the editor knows of the disk.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Known {
     /// The real paths of the open files.
@@ -196,7 +194,7 @@ pub(crate) fn files_of(folders: &Folders, diff: &OpenDiff) -> (Old, Option<Old>)
     let file = old(folders, &diff.old_file_path);
     let is_moved = diff.old_file_path != diff.new_file_path;
     let target = is_moved.then(|| old(folders, &diff.new_file_path));
-    // Two paths can lead to the same file.
+    // Two paths may lead to the same file.
     let is_same = |target: &Old| target.place.as_ref().is_some_and(|(real, _)| file.is_of(real));
     let target = target.filter(|target| !is_same(target));
     (file, target)

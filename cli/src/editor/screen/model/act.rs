@@ -1,5 +1,4 @@
-//! The actions of the user on the model. An action that needs a disk or an agent results in a
-//! request.
+//! What the user does to the model. An action that needs a disk or an agent returns a request.
 
 use super::buffer::Motion;
 use super::prompt::{Kind, Prompt};
@@ -44,7 +43,7 @@ pub(crate) enum Action {
     FindNext,
     FindPrevious,
     GoToLine,
-    /// Asks for the name of a file, which can be new.
+    /// Asks for the name of a file, which may be new.
     OpenNamed,
     SaveAs,
     /// Asks for a question to the user at an agent.
@@ -160,8 +159,7 @@ impl Action {
         })
     }
 
-    /// Returns true if the action could harm something that came to the front while the key was
-    /// pressed.
+    /// Whether the action could harm something that came to the front while the key was pressed.
     const fn is_meant_for_what_is_seen(self) -> bool {
         matches!(
             self,
@@ -203,8 +201,7 @@ impl Model {
         }
     }
 
-    /// Carries out an action. Returns the request for the work that the model cannot do itself, if
-    /// any.
+    /// Carries out an action. Returns a request for work that the model cannot do itself, if there is any.
     pub(crate) fn act(&mut self, action: Action, shown: Shown) -> Option<Request> {
         self.dismiss();
         let confirmed = self.confirm.take();
@@ -314,7 +311,7 @@ impl Model {
             self.notify(Tone::Bad, question);
             return None;
         }
-        // The typed keys went into this proposal, so they do not hold back the next proposal.
+        // The typed keys went into this proposal, so they must not hold back the next one.
         self.typed = None;
         Some(Request::Decide(Verdict::Accept))
     }
@@ -350,7 +347,7 @@ impl Model {
     }
 }
 
-/// Returns the words for a number of proposed changes.
+/// Returns a number of proposed changes in words.
 pub(crate) fn changes(count: usize) -> String {
     if count == 1 { "1 proposed change".into() } else { format!("{count} proposed changes") }
 }

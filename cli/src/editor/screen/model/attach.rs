@@ -16,7 +16,7 @@ impl Attach {
         self.neighbors.is_empty()
     }
 
-    /// Returns the address for a line that can be cut at its end.
+    /// Returns the address for a line that may be cut at its end.
     pub(crate) fn address(&self) -> String {
         let among =
             if self.is_alone() { String::new() } else { format!(" · one of {} editors here", self.count()) };

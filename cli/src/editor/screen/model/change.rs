@@ -6,7 +6,7 @@ use unicode_width::UnicodeWidthChar as _;
 
 pub(crate) use review::LineKind as Kind;
 
-/// The number of lines around a change that are shown with it.
+/// How many lines around a change are shown with it.
 const CONTEXT: usize = 3;
 
 #[derive(Clone, Debug, Default)]
@@ -37,7 +37,7 @@ pub(crate) struct Line {
     pub(crate) text: String,
     /// The bytes that differ from the line on the other side.
     pub(crate) changed: Vec<Range<usize>>,
-    /// True if the changed bytes are emphasized: they are not most of the line.
+    /// True if the changed bytes are emphasized, because they are less than most of the line.
     pub(crate) is_strong: bool,
     /// True if it is the last line and has no line end.
     pub(crate) unended: bool,

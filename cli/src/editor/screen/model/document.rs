@@ -12,7 +12,7 @@ use std::path::PathBuf;
 pub(crate) struct Document {
     /// The absolute path as the user knows it.
     pub(crate) path: String,
-    /// The path without symbolic links: a file with several names is open once.
+    /// The path without symbolic links: a file with several names is open only once.
     pub(crate) real: PathBuf,
     /// The path below its folder, not yet safe to display.
     pub(crate) label: String,
@@ -25,15 +25,14 @@ pub(crate) struct Document {
     pub(crate) seen: Seen,
     /// The [states](Buffer::state) of the text that are being saved, in order.
     pub(crate) saving: Vec<u64>,
-    /// True if the file has since changed on disk, and was not read again because its text has
-    /// changed here too.
+    /// True if the file has changed on disk since then, but was not read again because its text has changed here too.
     pub(crate) conflict: bool,
     /// True while the file is being saved under another name.
     pub(crate) is_renamed: bool,
-    /// True if agents do not receive the file.
+    /// True if agents do not get the file.
     pub(crate) is_hidden: bool,
-    /// The [state](Buffer::state) of the text against which the user has accepted a proposal, and the
-    /// accepted text. Once the agent has written it, it replaces the text here, saved or not.
+    /// The [state](Buffer::state) of the text that the user accepted a proposal for, and the accepted text. Once the
+    /// agent has written it, it replaces the text here, saved or not.
     pub(crate) accepted: Option<(u64, String)>,
 }
 
@@ -74,8 +73,7 @@ impl Document {
         self.checked == self.buffer.state()
     }
 
-    /// Returns true if a text on disk can replace the text here without a loss that the user has not
-    /// accepted.
+    /// Whether a text on disk may replace the text here without a loss that the user has not accepted.
     pub(crate) fn can_take(&self, text: &str) -> bool {
         let is_accepted =
             |(state, accepted): &(u64, String)| *state == self.buffer.state() && accepted == text;
@@ -94,7 +92,7 @@ impl Document {
         (self.seen, self.conflict, self.accepted) = (seen, false, None);
     }
 
-    /// Gives the file another name. Its problems can be others there.
+    /// Gives the file another name. Its problems may be others there.
     pub(crate) fn rename(&mut self, path: String, real: PathBuf, label: String) {
         (self.path, self.real, self.label) = (path, real, label);
         self.diagnostics = check(&self.real, self.buffer.text().as_str());

@@ -34,7 +34,7 @@ impl Model {
         line.unwrap_or(text).to_owned()
     }
 
-    /// Returns the text that keys change.
+    /// Returns the text that the keys change.
     pub(crate) fn buffer(&mut self) -> Option<&mut Buffer> {
         if self.page.is_some() {
             return None;
@@ -45,7 +45,7 @@ impl Model {
         self.prompt.as_mut().map(|prompt| &mut prompt.answer)
     }
 
-    /// Returns the text with the focus. A question in the status line can be in front.
+    /// Returns the text with the focus, even if a question in the status line is in front.
     pub(crate) fn text(&mut self) -> Option<&mut Buffer> {
         match self.focus {
             Focus::Files => None,

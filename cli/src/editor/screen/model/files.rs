@@ -1,4 +1,4 @@
-//! The actions of the user on files: open, save, close, and the end of the editor.
+//! What the user does with files: open, save, close, and end the editor.
 
 use super::act::{Action, changes};
 use super::document::Document;
@@ -108,7 +108,7 @@ impl Model {
         if confirmed == Some(Confirm::Quit) {
             return Some(Request::QuitAnyway);
         }
-        // The names are last: a narrow screen cuts them, and not what to do.
+        // The names are last, so that a narrow screen cuts them and not the advice.
         let rejects = if open > 0 { format!(" and rejects {}", changes(open)) } else { String::new() };
         let lost =
             if unsaved.is_empty() { String::new() } else { format!("; not saved: {}", unsaved.join(", ")) };

@@ -1,13 +1,13 @@
-//! The search in a text.
+//! Searches a text.
 
 use std::collections::VecDeque;
 use std::ops::Range;
 
-/// The maximum length of a searched text, in characters: more than a user types, and more than the status
-/// line shows. A paste can be longer, and each key copies the text.
+/// The longest search text in characters: more than anybody types, and more than the status line shows. A paste may
+/// be longer, and each key copies the text.
 pub(crate) const LONGEST: usize = 1000;
 
-/// A text that is searched for. Without a capital, it matches letters of either case.
+/// A text to search for. Without a capital, it matches letters of either case.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Needle {
     folded: Vec<char>,
@@ -47,7 +47,7 @@ impl Needle {
         self.matches(text).take_while(|found| found.start < before).last()
     }
 
-    /// Returns all matches, also those that overlap, in a time in proportion to the text.
+    /// Returns all matches, even those that overlap, in time proportional to the text.
     pub(crate) fn matches<'a>(&'a self, text: &'a str) -> impl Iterator<Item = Range<usize>> + 'a {
         Matches { needle: self, text, at: 0, begins: VecDeque::new() }
     }
@@ -62,8 +62,8 @@ impl Needle {
         matched.saturating_add(1)
     }
 
-    /// Returns the byte offset of the first character that can begin a match. Compares bytes, which takes a
-    /// small part of the time of a comparison of characters.
+    /// Returns the byte offset of the first character that can begin a match. Compares bytes, which is much faster
+    /// than comparing characters.
     fn begin(&self, text: &str) -> Option<usize> {
         // The lowercase form of a character outside of ASCII can be an ASCII letter (such as that of the
         // sign of kelvin), but the lowercase form of an ASCII letter is always ASCII.
@@ -169,7 +169,7 @@ mod tests {
             clock.now().since_start()
         };
         let (short, long) = (time(2), time(LONGEST));
-        // A comparison at each place takes 500 times as long.
+        // Comparing at each place takes 500 times as long.
         assert!(long < short * 20, "{long:?} for the longest needle, {short:?} for two letters");
     }
 

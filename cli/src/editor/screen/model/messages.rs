@@ -1,16 +1,16 @@
 //! The log of the editor, and the messages in the status line.
 //!
-//! A message leaves at the next key of the user. A message that requires no action also leaves after
-//! [`STAY`]. An error or a question stays until a key, because the user can be away when it appears.
+//! A message goes at the next key of the user. One that requires no action also goes after [`STAY`]. An error or a
+//! question stays until a key, because the user may be away when it appears.
 
 use super::Model;
 use super::act::Action;
 use ide_mcp::Time;
 use std::time::Duration;
 
-/// The time after which a message leaves: enough to read a full line twice.
+/// A message goes after this time: enough to read a full line twice.
 const STAY: Duration = Duration::from_secs(8);
-/// The largest number of entries in the log.
+/// How many entries the log holds.
 const LOG: usize = 500;
 
 #[derive(Clone, Debug)]
@@ -27,7 +27,7 @@ pub(crate) struct Message {
     pub(crate) tone: Tone,
     /// When the message goes; `None` if it stays until a key.
     until: Option<Time>,
-    /// True for a failed save, which no other message hides: a text that the user takes for saved is lost.
+    /// True for a failed save. No other message hides it, or a text that the user takes for saved would be lost.
     is_failed_save: bool,
 }
 
@@ -45,8 +45,8 @@ impl Model {
         self.show_message(Message { text: text.into(), tone, until, is_failed_save: false });
     }
 
-    /// Shows the way out after a key without a meaning. A question, and a message that stays until a key, are
-    /// worth more.
+    /// Shows the way out after a key without a meaning. A question, or a message that stays until a key, is more
+    /// important.
     pub(crate) fn hint(&mut self) {
         if self.prompt.is_none() && self.message.as_ref().is_none_or(|shown| shown.until.is_some()) {
             let [quit, help] = [Action::Quit, Action::Help].map(|action| self.keys.key(action, false));
@@ -83,13 +83,13 @@ impl Model {
         self.notify(tone, text);
     }
 
-    /// Adds an event to the log, and shows it where no message is.
+    /// Adds an event to the log, and shows it if no other message is shown.
     pub(crate) fn happened(&mut self, text: String) {
         self.activity = Some((text.clone(), self.now.saturating_add(STAY)));
         self.remember(None, text);
     }
 
-    /// Adds a request of an agent to the log, and shows it where no message is.
+    /// Adds a request of an agent to the log, and shows it if no other message is shown.
     pub(crate) fn record(&mut self, who: &str, text: String) {
         self.activity = Some((text.clone(), self.now.saturating_add(STAY)));
         self.remember(Some(who.to_owned()), text);

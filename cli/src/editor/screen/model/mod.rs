@@ -1,5 +1,5 @@
-//! The state of the editor: files, texts, proposals, agents, and the view of the user. It uses no
-//! disk, no terminal and no socket.
+//! The state of the editor: files, texts, proposals, agents, and what the user sees. It uses no disk, no terminal and
+//! no socket.
 
 pub(crate) mod act;
 pub(crate) mod attach;
@@ -77,11 +77,11 @@ pub(crate) struct Model {
     pub(crate) agents: Vec<Agent>,
     /// The address of this editor; `None` before it has a port.
     pub(crate) attach: Option<Attach>,
-    /// True if agents receive nothing of the editor.
+    /// True if agents get nothing from the editor.
     pub(crate) is_paused: bool,
     /// How many connections were never authenticated.
     pub(crate) unauthenticated: Unauthenticated,
-    /// The number of wrong tokens when the user last opened the page of the activity.
+    /// How many wrong tokens there were when the user last opened the page of the activity.
     pub(crate) read_wrong_tokens: u64,
     pub(crate) log: VecDeque<Happened>,
     pub(crate) written: WrittenFiles,
@@ -90,7 +90,7 @@ pub(crate) struct Model {
     pub(crate) message: Option<Message>,
     /// The latest event of an agent, until this time.
     pub(crate) activity: Option<(String, Time)>,
-    /// The action that the next press of the same key confirms.
+    /// The action that pressing the same key again confirms.
     confirm: Option<Confirm>,
     /// True if diffs are shown side by side when there is room.
     pub(crate) wide: bool,
@@ -215,8 +215,8 @@ impl Model {
         });
     }
 
-    /// Returns the number of wrong tokens since the user has last read the activity: an old number would
-    /// hide a new attempt.
+    /// Returns the number of wrong tokens since the user last read the activity: an old number would hide a new
+    /// attempt.
     pub(crate) const fn unread_wrong_tokens(&self) -> u64 {
         self.unauthenticated.wrong_tokens.saturating_sub(self.read_wrong_tokens)
     }
@@ -259,7 +259,7 @@ impl Model {
         }
     }
 
-    /// Adds a proposal. It comes to the front, unless the user types or another proposal is there.
+    /// Adds a proposal. It comes to the front, unless the user is typing or another proposal is there.
     pub(crate) fn propose(&mut self, proposed: Proposed) {
         self.record(&proposed.who.clone(), format!("openDiff {}", proposed.label));
         self.proposals.push(proposed);
@@ -284,7 +284,7 @@ impl Model {
         Some(proposal)
     }
 
-    /// Shows another proposal, or none, without a request of the user.
+    /// Shows another proposal, or none, although the user did not ask for it.
     fn bring_in_front(&mut self) {
         self.page = None;
         self.close_prompt();
@@ -303,7 +303,7 @@ impl Model {
         self.focus = if self.active.is_some() { self.behind } else { Focus::Files };
     }
 
-    /// Reports the verdict about a proposal. `part` is empty if it is about the proposal as it came.
+    /// Reports the verdict about a proposal. `part` is empty if it is about the proposal as it was made.
     pub(crate) fn decided(&mut self, label: &str, verdict: Verdict, part: &str) {
         let (tone, rest) = match verdict {
             Verdict::Accept => (Tone::Good, "; the agent writes it"),

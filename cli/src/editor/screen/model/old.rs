@@ -3,7 +3,7 @@
 use crate::support::save::Seen;
 use std::path::{Path, PathBuf};
 
-/// A file that is not as the editor has seen it.
+/// A file that differs from what the editor last saw.
 #[derive(Debug)]
 pub(crate) struct Changed {
     pub(crate) real: PathBuf,
@@ -61,7 +61,7 @@ impl OldText {
         }
     }
 
-    /// Returns true if a write over this text loses nothing.
+    /// Whether a write over this text loses nothing.
     pub(crate) fn is_empty(&self) -> bool {
         match self {
             Self::Text(text) => text.is_empty(),

@@ -54,8 +54,8 @@ impl Prompt {
 }
 
 impl Model {
-    /// Asks for the text to find: the selected text of one line, or the text of the search before.
-    /// From the list of files, the search goes to the file that is shown.
+    /// Asks for the text to find: first the selected text of one line, or the text of the search before. From the
+    /// list of files, the search goes to the file that is shown.
     pub(super) fn ask_find(&mut self) {
         if self.focus == Focus::Files {
             if self.active.is_none() {
@@ -104,7 +104,7 @@ impl Model {
         self.prompt = Some(Prompt { kind, answer });
     }
 
-    /// Takes the answer of the user.
+    /// Handles the user's answer.
     pub(super) fn answer(&mut self, confirmed: Option<Confirm>) -> Option<Request> {
         let prompt = self.prompt.as_ref()?;
         let answer = prompt.answer.text().as_str().to_owned();
@@ -156,8 +156,7 @@ impl Model {
         }
     }
 
-    /// Asks for a second Enter before a file is written over. If the user has left the question, the
-    /// file stays.
+    /// Asks for a second Enter before a file is overwritten. If the user has left the question, the file stays.
     pub(crate) fn ask_overwrite(&mut self, name: String) {
         if let Some(Prompt { kind: Kind::SaveAs { existing }, .. }) = &mut self.prompt {
             *existing = Some(name.clone());

@@ -23,15 +23,15 @@ pub(crate) struct Proposed {
     /// The file at the new path, if it is another file.
     target: Option<Old>,
     review: Review,
-    /// The text that an acceptance writes over and the diff does not show; [`OldText::Nothing`] without one.
+    /// The text that accepting writes over and the diff does not show; [`OldText::Nothing`] if there is none.
     covered: OldText,
-    /// The covered text at the arrival of the proposal, or at the last [question](Self::question).
+    /// That text when the proposal arrived, or at the last [question](Self::question).
     known: OldText,
-    /// True if the old text is that of an open file with changes that are not saved.
+    /// True if the old text is that of an open file with unsaved changes.
     is_unsaved: bool,
-    /// True if the file at the new path is open with changes that are not saved.
+    /// True if the file at the new path is open with unsaved changes.
     is_target_unsaved: bool,
-    /// True during the look at the disk that precedes an acceptance.
+    /// True while the disk is looked at before an acceptance.
     pub(crate) is_looked_at: bool,
     /// The text during an edit.
     pub(crate) editing: Option<Buffer>,
@@ -86,7 +86,7 @@ impl Proposed {
         iter::once(&self.file).chain(&self.target)
     }
 
-    /// Returns true if an acceptance writes this file.
+    /// Whether accepting writes this file.
     pub(crate) fn writes(&self, real: &Path) -> bool {
         self.target.as_ref().unwrap_or(&self.file).is_of(real)
     }
@@ -116,7 +116,7 @@ impl Proposed {
             self.covered = covered.into_owned();
         }
         if self.covered.is_empty() {
-            // A text that comes later is another one.
+            // A text that appears later is another one.
             self.known = OldText::Nothing;
         }
     }
@@ -131,7 +131,7 @@ impl Proposed {
         let file = match &self.file.text {
             OldText::Text(_) => None,
             OldText::Nothing => Some("a new file".to_owned()),
-            // The text can be open here.
+            // The text may be open here.
             OldText::Hidden(reason) if !self.review.base().is_empty() => Some(reason.clone()),
             OldText::Hidden(reason) => Some(format!("{reason}; all of the proposal is shown as new")),
         };
@@ -218,7 +218,7 @@ impl Proposed {
         }
     }
 
-    /// Returns the words for the accepted part of the proposal; empty for the proposal as it came.
+    /// Describes the accepted part of the proposal; empty for all of it, unchanged.
     pub(crate) fn part(&self) -> String {
         match self.counts() {
             _ if self.is_edited() => ", as you changed it".into(),
@@ -236,7 +236,7 @@ impl Proposed {
         }
     }
 
-    /// Makes the rows of the screen, if its form or the changes are new. What was at the top stays there.
+    /// Makes the rows of the screen if its form or the changes are new. What was at the top stays there.
     pub(crate) fn fit(&mut self, form: Form, page: usize) {
         if self.form != Some(form) {
             let is_first = self.form.is_none();

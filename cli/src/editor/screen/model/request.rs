@@ -4,7 +4,7 @@ use crate::editor::diffs::Verdict;
 use ide_mcp::rpc::CallId;
 use std::path::PathBuf;
 
-/// A request to the application, for work that the model cannot do itself.
+/// Work that the model cannot do itself and asks the application for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Request {
     Open(PathBuf),

@@ -1,11 +1,11 @@
-//! The rows of the screen for a diff: long lines continue in further rows, and the parts of a long line that
-//! are far from its change are folded. So the change in a line is always visible.
+//! The rows of the screen for a diff. Long lines continue in further rows, and parts of a long line far from its
+//! change are folded, so that the change in a line is always visible.
 
 use super::change::{Changes, Kind, Line, Row};
 use crate::support::columns::glyphs;
 
-/// The smallest number of columns of a line, which the widest character, a tab, fits. A narrower screen shows
-/// the beginnings of the rows.
+/// The smallest number of columns of a line: it fits the widest character, a tab. A narrower screen shows the
+/// beginnings of the rows.
 const NARROWEST: usize = 8;
 
 /// The form of a diff on the screen.
@@ -56,8 +56,8 @@ pub(crate) fn strips(changes: &Changes, form: Form) -> Vec<Strip> {
     }
 }
 
-/// Returns the shown pieces of a line: all, if no part is known to be the same; else its beginning, and the
-/// pieces with a change and their neighbors.
+/// Returns the shown pieces of a line: all of them if no part is known to be the same; otherwise its beginning, and
+/// the pieces with a change and their neighbors.
 fn pieces(line: &Line, columns: usize) -> Vec<Piece> {
     let (bytes, starts) = starts(&line.text, columns.max(NARROWEST));
     let mut is_kept = vec![line.kind != Kind::Same && line.changed.is_empty(); starts.len()];

@@ -82,7 +82,7 @@ impl Text {
         if self.text.get(range.clone()).is_none() {
             return;
         }
-        // A key changes a few bytes, and the text can be long: only the lines behind them move.
+        // A key changes a few bytes, and the text may be long: only the lines after them move.
         let at = |byte: usize, starts: &[usize]| starts.partition_point(|start| *start <= byte);
         let (from, to) = (at(range.start, &self.starts), at(range.end, &self.starts));
         // Text that ends with `\r`, or no longer does, changes the line end behind it.

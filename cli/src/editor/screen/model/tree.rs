@@ -102,7 +102,7 @@ impl Tree {
         rows: &mut Vec<Row>,
         list: &mut impl FnMut(&Path) -> Vec<Listed>,
     ) {
-        // Links can form cycles; no real folders are that deep.
+        // Links may form cycles; no real folders are that deep.
         if depth > 64 {
             return;
         }

@@ -1,4 +1,4 @@
-//! The files that agents wrote without a question, as a list with a cursor.
+//! The files that agents wrote without asking, as a list with a cursor.
 
 use ide_mcp::Time;
 use ide_mcp::rpc::CallId;
@@ -15,7 +15,7 @@ pub(crate) struct WrittenFiles {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Written {
     pub(crate) id: CallId,
-    /// The agent. Its name stays in the list after the agent has gone.
+    /// The agent. Its name stays in the list after the agent is gone.
     pub(crate) who: String,
     pub(crate) path: PathBuf,
     pub(crate) label: String,
@@ -44,7 +44,7 @@ impl WrittenFiles {
         self.cursor = self.cursor.saturating_add_signed(rows).min(self.files.len().saturating_sub(1));
     }
 
-    /// Replaces the list. The cursor stays on its file, and the names of agents that have gone stay.
+    /// Replaces the list. The cursor stays on its file, and the names of agents that are gone stay.
     pub(crate) fn replace(&mut self, mut files: Vec<Written>) {
         for file in &mut files {
             if let Some(known) = self.files.iter().find(|known| known.id == file.id) {

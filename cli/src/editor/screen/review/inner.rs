@@ -1,18 +1,18 @@
-//! The differences within lines.
+//! Finds the differences within lines.
 
 use similar::{ChangeTag, DiffOp, InlineChangeOptions, TextDiff};
 use std::ops::Range;
 
-/// The largest number of bytes in one call of [`Review::rows`](super::Review::rows) that are compared by
-/// words, of both texts together. At optimization level 1, so many bytes of random words take 0.2 s, so an
-/// editor is not blocked. Beyond the bound, a line has one range, from its first to its last difference.
+/// How many bytes one call of [`Review::rows`](super::Review::rows) compares by words, of both texts together. At
+/// optimization level 1, so many bytes of random words take 0.2 s, so the editor is not blocked. Beyond the bound, a
+/// line has one range, from its first to its last difference.
 pub(crate) const MAX_COMPARED_BYTES: usize = 64 * 1024;
 
-/// The largest number of lines of a hunk that are compared by words. A larger block was written anew, and its
-/// words are found in lines that have nothing to do with them.
+/// How many lines of a hunk are compared by words. A larger block was written anew, and its words would be found in
+/// lines that have nothing to do with them.
 pub(crate) const MAX_BLOCK_LINES: usize = 50;
 
-/// The number of bytes that can still be compared by words.
+/// How many more bytes may be compared by words.
 #[derive(Debug)]
 pub(crate) struct Budget(usize);
 
@@ -43,12 +43,12 @@ pub(crate) fn inner_ranges(old: &[&str], new: &[&str], budget: &mut Budget) -> (
         }
         let (before, after) = common(old, new);
         for (ranges, line) in [(ranges.0, old), (ranges.1, new)] {
-            // A line can be one word, and a word is not the smallest difference.
+            // A line may be one word, and a word is not the smallest difference.
             let end = line.len().saturating_sub(after);
             ranges.iter_mut().for_each(|range| *range = range.start.max(before)..range.end.min(end));
             ranges.retain(|range| range.start < range.end);
-            // Lines with too little in common are not compared by words, and a line without a word of its
-            // own has at least the place of the words of the other line.
+            // Lines with too little in common are not compared by words, and a line without a word of its own has at
+            // least the place of the other line's words.
             if ranges.is_empty() {
                 ranges.push(before..end);
             }

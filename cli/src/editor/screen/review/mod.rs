@@ -1,5 +1,5 @@
-//! The review of a proposed text, without a screen: a program proposes a new text for a file, and a
-//! user decides about it hunk by hunk.
+//! Reviews a proposed text, without a screen: a program proposes a new text for a file, and a user decides about it
+//! hunk by hunk.
 //!
 //! [`Review`] compares the *base*, which is the current text of the file, with the *target*, which is
 //! the proposed text or the text that the user has made of it. Each difference is a [`Hunk`] with a

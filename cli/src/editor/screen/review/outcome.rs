@@ -1,6 +1,6 @@
 //! The result of a review.
 
-/// The answer to the program that proposed the text.
+/// What the program that proposed the text gets.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Outcome {
     /// The text is accepted as it was proposed.

@@ -26,10 +26,9 @@ pub(crate) struct Line {
     pub(crate) target: Option<usize>,
     /// The index of the hunk of a removed or added line.
     pub(crate) hunk: Option<usize>,
-    /// The bytes that differ from the counterpart of the line in the other text, without the line ends. The
-    /// ranges are in order, do not overlap, and begin and end at characters. An empty range is a place at
-    /// which the counterpart has more text. A hunk with different numbers of base and target lines has no
-    /// ranges, because its lines have no counterparts.
+    /// The bytes that differ from this line's counterpart in the other text, without the line ends. The ranges are in
+    /// order, do not overlap, and begin and end at characters. An empty range is where the counterpart has more text.
+    /// A hunk with different numbers of base and target lines has no ranges, because its lines have no counterparts.
     pub(crate) changed: Vec<Range<usize>>,
 }
 

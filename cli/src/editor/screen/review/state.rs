@@ -87,55 +87,54 @@ impl Review {
         text + self.base.get(at..self.base.len())
     }
 
-    /// Returns the text that an acceptance of the undecided hunks would result in: the text for an editor,
-    /// and then for [`edit`](Self::edit).
+    /// Returns what accepting the undecided hunks would result in: the text to edit, and then to pass to
+    /// [`edit`](Self::edit).
     pub(crate) fn preview(&self) -> String {
         self.apply(|_, hunk| hunk.verdict != Verdict::Rejected)
     }
 
-    /// Replaces the target by a text that the user has made of the [preview](Self::preview). A rejected
-    /// hunk that the text does not contain is gone; [`discard_edit`](Self::discard_edit) brings it back.
+    /// Replaces the target by what the user made of the [preview](Self::preview). A rejected hunk that the text does
+    /// not contain is gone; [`discard_edit`](Self::discard_edit) brings it back.
     pub(crate) fn edit(&mut self, text: impl Into<String>) {
         let text = text.into();
         if text == self.target.as_str() {
             return;
         }
-        // The base stays, so a hunk is known by its lines there.
+        // The base stays, so its lines there identify a hunk.
         self.replace(None, Some(Lines::new(text)), |hunk| &hunk.base);
     }
 
-    /// Sets the current text of the file: what the buffer of an editor or the disk has now. An equal text
-    /// has no effect. Another text is a [conflict](Self::is_conflict), unless it is the original base.
+    /// Sets the current text of the file: what the buffer of an editor or the disk has now. An equal text changes
+    /// nothing. Another text is a [conflict](Self::is_conflict), unless it is the original base.
     pub(crate) fn set_base(&mut self, text: &str) {
         if text == self.base.as_str() {
             return;
         }
-        // The target stays, so a hunk is known by its lines there.
+        // The target stays, so its lines there identify a hunk.
         let previous = self.replace(Some(Lines::new(text.to_owned())), None, |hunk| &hunk.target);
         let original = self.original.take().or_else(|| previous.map(Lines::into_string));
         self.original = original.filter(|original| original != self.base.as_str());
         self.is_confirmed = false;
     }
 
-    /// Returns true if the base is not the text against which the proposal was made, and the user has not
-    /// [confirmed](Self::confirm) this.
+    /// Whether the base is not the one that the proposal was made for, and the user has not
+    /// [confirmed](Self::confirm) it.
     pub(crate) fn is_conflict(&self) -> bool {
         self.has_other_base() && !self.is_confirmed
     }
 
-    /// Returns true if the base is not the text against which the proposal was made, confirmed or not.
+    /// Whether the base is not the one that the proposal was made for, confirmed or not.
     pub(crate) const fn has_other_base(&self) -> bool {
         self.original.is_some()
     }
 
-    /// Ends a conflict: the user has seen the hunks against the current base. Without a conflict, it has no
-    /// effect.
+    /// Ends a conflict: the user has seen the hunks against the current base. Does nothing if there is no conflict.
     pub(crate) fn confirm(&mut self) {
         self.is_confirmed = true;
     }
 
-    /// Returns the answer for the program that proposed the text, as if each undecided hunk had the verdict `rest`: for a
-    /// key that accepts all that was not rejected.
+    /// Returns the answer for the program that proposed the text, as if each undecided hunk had the verdict `rest`.
+    /// For a key that accepts everything not rejected.
     ///
     /// # Errors
     /// Returns [`Unfinished`] if there is a conflict, or if a hunk is undecided and `rest` is too.

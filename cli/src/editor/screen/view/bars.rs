@@ -236,7 +236,8 @@ fn place(model: &Model) -> String {
     place
 }
 
-/// Returns the number of wrong tokens since the user has last read the activity, and the number of problems in the shown file.
+/// Returns the number of wrong tokens since the user has last read the activity, and the number of problems in the
+/// shown file.
 fn problems(model: &Model) -> String {
     let tokens = match model.unread_wrong_tokens() {
         0 => String::new(),

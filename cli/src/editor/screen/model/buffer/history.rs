@@ -20,7 +20,7 @@ pub(super) struct Edit {
     pub(super) cursor: usize,
 }
 
-/// The condition under which an edit is undone together with the edit before.
+/// When an edit is undone together with the one before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Join {
     Never,
@@ -28,7 +28,7 @@ pub(super) enum Join {
     Typed,
 }
 
-/// The largest number of typed characters that are one step: about two words.
+/// How many typed characters are one step at most: about two words.
 const STEP: usize = 20;
 
 impl History {

@@ -1,4 +1,4 @@
-//! A text that is edited: cursor, selection, scrolling, undo and redo. It is independent of files.
+//! A text that is edited: cursor, selection, scrolling, undo and redo. It knows nothing of files.
 
 mod history;
 mod motion;
@@ -37,7 +37,7 @@ pub(crate) struct Buffer {
     history: History,
     /// The text whose matches are highlighted.
     pub(crate) highlight: Option<Needle>,
-    /// The number of the current text; no two texts have equal numbers.
+    /// Identifies the current text; no two texts have equal numbers.
     state: u64,
     states: u64,
     saved: u64,
@@ -105,7 +105,7 @@ impl Buffer {
         self.text.get(self.selection())
     }
 
-    /// Returns true if the text differs from the one that was saved last.
+    /// Whether the text differs from the one that was saved last.
     pub(crate) const fn is_dirty(&self) -> bool {
         self.state != self.saved
     }
@@ -188,8 +188,8 @@ impl Buffer {
         self.cursor = self.text.stop_before(byte);
     }
 
-    /// Replaces the selection by a text, as a step of its own. The lines of `text` end with `\n`, which becomes the line
-    /// end of the buffer.
+    /// Replaces the selection by a text, as a step of its own. The lines of `text` end with `\n`, which becomes the
+    /// line end of the buffer.
     pub(crate) fn insert(&mut self, text: &str) {
         self.edit(self.selection(), self.with_line_ends(text), Join::Never);
     }
@@ -255,8 +255,8 @@ impl Buffer {
         self.jump(behind);
     }
 
-    /// Moves the cursor to a byte, without a selection. What was typed stays before the cursor, also if it has
-    /// joined with what is behind it.
+    /// Moves the cursor to a byte, without a selection. What was typed stays before the cursor, even if it has joined
+    /// with what follows.
     fn jump(&mut self, byte: usize) {
         self.unselect();
         self.cursor = self.text.stop_after(byte);

@@ -1,5 +1,5 @@
-//! The advice of the findings, followed literally in a terminal: it mends the fault, and causes no
-//! problem. A table has the steps for each finding.
+//! Follows the advice of each finding literally in a terminal: it must fix the fault, and cause no other problem. A
+//! table has the steps for each finding.
 
 use super::cases::CASES;
 use super::fake::TOKEN;
@@ -23,20 +23,20 @@ enum Step {
     /// Runs the command of the finding, which starts another program. The doctor runs in place of that
     /// program.
     Start,
-    /// Acts as the advice requires, in which these words are.
+    /// Does what the advice with these words requires.
     Act(&'static str, fn(&mut Terminal)),
 }
 
 use Step::{Act, Run, Start};
 
 enum Advice {
-    /// The name of the case that has the fault, and the steps by which the fault is mended.
-    Mends(&'static str, &'static [Step]),
+    /// The name of the case that has the fault, and the steps that fix it.
+    Fixes(&'static str, &'static [Step]),
     /// The reason why no test follows the advice.
     Untested(&'static str),
 }
 
-use Advice::{Mends, Untested};
+use Advice::{Fixes, Untested};
 
 const UPDATE: &[Step] = &[Act("pdate the extension", Terminal::restart)];
 const RESTART: &[Step] = &[Act("tart the editor again", Terminal::restart)];
@@ -45,117 +45,117 @@ const RUN_AND_RESTART: &[Step] = &[Run, Act("tart the editor again", Terminal::r
 
 /// The findings that have advice. A finding can have several rows.
 const ROWS: &[(&str, Advice)] = &[
-    ("variables-unusable", Mends("a home that is not a path", &[Act("Set HOME", Terminal::set_home)])),
-    ("config-dir-unusable", Mends("an empty variable", RUN)),
-    ("config-dir-unusable", Mends("a variable that is not a path", RUN)),
+    ("variables-unusable", Fixes("a home that is not a path", &[Act("Set HOME", Terminal::set_home)])),
+    ("config-dir-unusable", Fixes("an empty variable", RUN)),
+    ("config-dir-unusable", Fixes("a variable that is not a path", RUN)),
     (
         "config-dir-set",
-        Mends("another directory than the editor's", &[Act("Start the editor", Terminal::restart)]),
+        Fixes("another directory than the editor's", &[Act("Start the editor", Terminal::restart)]),
     ),
-    ("port-variable-invalid", Mends("no port", RUN)),
-    ("port-variable-stale", Mends("a stale port", RUN)),
-    ("integration-off", Mends("integration that is off", RUN)),
-    ("integration-without-port", Mends("integration without a port", RUN)),
-    ("auto-connect-off", Mends("an agent whose attaching is switched off", RUN)),
-    ("host-override", Mends("another host", RUN)),
+    ("port-variable-invalid", Fixes("no port", RUN)),
+    ("port-variable-stale", Fixes("a stale port", RUN)),
+    ("integration-off", Fixes("integration that is off", RUN)),
+    ("integration-without-port", Fixes("integration without a port", RUN)),
+    ("auto-connect-off", Fixes("an agent whose attaching is switched off", RUN)),
+    ("host-override", Fixes("another host", RUN)),
     #[cfg(target_os = "linux")]
-    ("host-override-loopback", Mends("another address of this machine", RUN)),
+    ("host-override-loopback", Fixes("another address of this machine", RUN)),
     #[cfg(not(target_os = "linux"))]
     ("host-override-loopback", Untested("this system has one loopback address")),
-    ("folder-check-skipped", Mends("a folder that is not checked", RUN)),
-    ("opencode-without-token", Mends("the port of the right editor", &[Start])),
-    ("proxy-takes-loopback", Mends("a proxy", RUN)),
-    ("no-proxy-differs", Mends("half a no_proxy", RUN)),
-    ("no-proxy-differs", Mends("one no_proxy of two", RUN)),
+    ("folder-check-skipped", Fixes("a folder that is not checked", RUN)),
+    ("opencode-without-token", Fixes("the port of the right editor", &[Start])),
+    ("proxy-takes-loopback", Fixes("a proxy", RUN)),
+    ("no-proxy-differs", Fixes("half a no_proxy", RUN)),
+    ("no-proxy-differs", Fixes("one no_proxy of two", RUN)),
     ("wsl", Untested("needs Windows")),
-    ("directory-missing", Mends("no directory", &[Act("Start the editor", Terminal::start)])),
-    ("directory-not-a-directory", Mends("a file for a directory", RUN_AND_RESTART)),
-    ("directory-not-a-directory", Mends("a file above the directory", RUN_AND_RESTART)),
-    ("directory-not-a-directory", Mends("a dangling link for a directory", RUN_AND_RESTART)),
-    ("directory-unreadable", Mends("a closed directory", RUN)),
-    ("directory-unreadable", Mends("a closed directory above", RUN)),
-    ("directory-not-ours", Mends("a directory of another user", RUN_AND_RESTART)),
-    ("directory-writable-by-others", Mends("an open directory", RUN)),
-    ("directory-readable-by-others", Mends("a visible directory", RUN)),
-    ("parent-not-ours", Mends("a directory above of another user", RUN)),
-    ("parent-not-ours", Mends("a link above of another user", RUN)),
-    ("parent-writable-by-all", Mends("an open directory above", RUN)),
-    ("parent-writable-by-group", Mends("a directory above for a group", RUN)),
-    ("locks-where-nobody-looks", Mends("another directory than the editor's", RESTART)),
-    ("no-lock-files", Mends("no lock file", &[Act("Start the editor", Terminal::start)])),
-    ("lock-misnamed", Mends("a name without a port", RUN)),
-    ("lock-is-a-link", Mends("a link for a lock file", RUN)),
-    ("lock-is-a-link", Mends("a link for a lock file, and nothing else", RUN_AND_RESTART)),
-    ("lock-not-a-file", Mends("a pipe for a lock file", RUN)),
-    ("lock-not-a-file", Mends("a directory for a lock file", RUN)),
-    ("lock-not-ours", Mends("a lock file of another user", RUN_AND_RESTART)),
-    ("lock-unreadable", Mends("a closed lock file", RUN)),
-    ("lock-unparsable", Mends("half a lock file", RUN_AND_RESTART)),
-    ("lock-unparsable", Mends("bytes that are not text", RUN_AND_RESTART)),
-    ("lock-unparsable-beside-editor", Mends("half a lock file beside a living editor", RUN)),
-    ("lock-without-transport", Mends("no transport", UPDATE)),
-    ("lock-legacy", Mends("a lock file of the past", UPDATE)),
+    ("directory-missing", Fixes("no directory", &[Act("Start the editor", Terminal::start)])),
+    ("directory-not-a-directory", Fixes("a file for a directory", RUN_AND_RESTART)),
+    ("directory-not-a-directory", Fixes("a file above the directory", RUN_AND_RESTART)),
+    ("directory-not-a-directory", Fixes("a dangling link for a directory", RUN_AND_RESTART)),
+    ("directory-unreadable", Fixes("a closed directory", RUN)),
+    ("directory-unreadable", Fixes("a closed directory above", RUN)),
+    ("directory-not-ours", Fixes("a directory of another user", RUN_AND_RESTART)),
+    ("directory-writable-by-others", Fixes("an open directory", RUN)),
+    ("directory-readable-by-others", Fixes("a visible directory", RUN)),
+    ("parent-not-ours", Fixes("a directory above of another user", RUN)),
+    ("parent-not-ours", Fixes("a link above of another user", RUN)),
+    ("parent-writable-by-all", Fixes("an open directory above", RUN)),
+    ("parent-writable-by-group", Fixes("a directory above for a group", RUN)),
+    ("locks-where-nobody-looks", Fixes("another directory than the editor's", RESTART)),
+    ("no-lock-files", Fixes("no lock file", &[Act("Start the editor", Terminal::start)])),
+    ("lock-misnamed", Fixes("a name without a port", RUN)),
+    ("lock-is-a-link", Fixes("a link for a lock file", RUN)),
+    ("lock-is-a-link", Fixes("a link for a lock file, and nothing else", RUN_AND_RESTART)),
+    ("lock-not-a-file", Fixes("a pipe for a lock file", RUN)),
+    ("lock-not-a-file", Fixes("a directory for a lock file", RUN)),
+    ("lock-not-ours", Fixes("a lock file of another user", RUN_AND_RESTART)),
+    ("lock-unreadable", Fixes("a closed lock file", RUN)),
+    ("lock-unparsable", Fixes("half a lock file", RUN_AND_RESTART)),
+    ("lock-unparsable", Fixes("bytes that are not text", RUN_AND_RESTART)),
+    ("lock-unparsable-beside-editor", Fixes("half a lock file beside a living editor", RUN)),
+    ("lock-without-transport", Fixes("no transport", UPDATE)),
+    ("lock-legacy", Fixes("a lock file of the past", UPDATE)),
     (
         "lock-readable-by-others",
-        Mends("an open lock file", &[Run, Act("Close the file", |t| mode(&t.setup.place.lock_dir(), 0o700))]),
+        Fixes("an open lock file", &[Run, Act("Close the file", |t| mode(&t.setup.place.lock_dir(), 0o700))]),
     ),
-    ("lock-readable-by-others", Mends("an open lock file", RUN_AND_RESTART)),
-    ("lock-without-token", Mends("no token", UPDATE)),
-    ("lock-without-process", Mends("no process", UPDATE)),
-    ("lock-left-over", Mends("a dead process beside a living one", RUN)),
-    ("lock-process-unseen", Mends("a process that is not seen, beside a living one", RUN)),
-    ("leftover-hides-editor", Mends("a newer dead process beside a living one", RUN)),
-    ("lock-without-editor", Mends("a dead process without a name, beside a living one", RUN)),
-    ("lock-without-editor", Mends("a web server on the port of a dead process, beside a living one", RUN)),
+    ("lock-readable-by-others", Fixes("an open lock file", RUN_AND_RESTART)),
+    ("lock-without-token", Fixes("no token", UPDATE)),
+    ("lock-without-process", Fixes("no process", UPDATE)),
+    ("lock-left-over", Fixes("a dead process beside a living one", RUN)),
+    ("lock-process-unseen", Fixes("a process that is not seen, beside a living one", RUN)),
+    ("leftover-hides-editor", Fixes("a newer dead process beside a living one", RUN)),
+    ("lock-without-editor", Fixes("a dead process without a name, beside a living one", RUN)),
+    ("lock-without-editor", Fixes("a web server on the port of a dead process, beside a living one", RUN)),
     (
         "lock-of-windows-elsewhere",
-        Mends("an editor on Windows", &[Run, Act("update the extension", Terminal::start)]),
+        Fixes("an editor on Windows", &[Run, Act("update the extension", Terminal::start)]),
     ),
-    ("port-refuses", Mends("a closed port", &[Act("Reload the window", Terminal::start), Run])),
-    ("port-refuses-process-unknown", Mends("a closed port of no process", RUN_AND_RESTART)),
+    ("port-refuses", Fixes("a closed port", &[Act("Reload the window", Terminal::start), Run])),
+    ("port-refuses-process-unknown", Fixes("a closed port of no process", RUN_AND_RESTART)),
     ("port-of-windows-refuses", Untested("needs Windows")),
     ("owner-unknown", Untested("needs a system that reports no owners")),
-    ("port-of-another-user", Mends("another user on the port", RUN_AND_RESTART)),
+    ("port-of-another-user", Fixes("another user on the port", RUN_AND_RESTART)),
     ("port-without-owner", Untested("needs a port that another network namespace forwards")),
-    ("port-silent", Mends("a silent port", RESTART)),
-    ("not-an-editor", Mends("a web server", RUN_AND_RESTART)),
-    ("token-refused", Mends("a wrong token", RUN_AND_RESTART)),
-    ("token-refused", Mends("a wrong token, the JetBrains way", RUN_AND_RESTART)),
-    ("editor-full", Mends(FULL, &[Act("End agents", Terminal::end_agents)])),
-    ("editor-declines", Mends("an editor that declines", RESTART)),
-    ("subprotocol-missing", Mends("no sub-protocol", UPDATE)),
-    ("session-fails", Mends("a version that nobody knows", UPDATE)),
-    ("accepts-without-token", Mends("an editor that asks for no token", UPDATE)),
-    ("accepts-with-origin", Mends("an editor for web pages", UPDATE)),
+    ("port-silent", Fixes("a silent port", RESTART)),
+    ("not-an-editor", Fixes("a web server", RUN_AND_RESTART)),
+    ("token-refused", Fixes("a wrong token", RUN_AND_RESTART)),
+    ("token-refused", Fixes("a wrong token, the JetBrains way", RUN_AND_RESTART)),
+    ("editor-full", Fixes(FULL, &[Act("End agents", Terminal::end_agents)])),
+    ("editor-declines", Fixes("an editor that declines", RESTART)),
+    ("subprotocol-missing", Fixes("no sub-protocol", UPDATE)),
+    ("session-fails", Fixes("a version that nobody knows", UPDATE)),
+    ("accepts-without-token", Fixes("an editor that asks for no token", UPDATE)),
+    ("accepts-with-origin", Fixes("an editor for web pages", UPDATE)),
     (
         "not-probed",
-        Mends("an editor that is not asked", &[Act("without --no-connect", |t| t.setup.arguments.clear())]),
+        Fixes("an editor that is not asked", &[Act("without --no-connect", |t| t.setup.arguments.clear())]),
     ),
-    ("port-published-twice-differently", Mends("two lock files of one port", RUN)),
-    ("several-editors", Mends("two editors", &[Act("a terminal of the right editor", Terminal::of_editor)])),
+    ("port-published-twice-differently", Fixes("two lock files of one port", RUN)),
+    ("several-editors", Fixes("two editors", &[Act("a terminal of the right editor", Terminal::of_editor)])),
     (
         "several-editors-one-named",
-        Mends("two editors, and the port of one", &[Act("close the other editors", Terminal::close_others)]),
+        Fixes("two editors, and the port of one", &[Act("close the other editors", Terminal::close_others)]),
     ),
-    ("no-editor-for-directory", Mends("another folder", &[Act("Open ", Terminal::start)])),
-    ("folder-matches-only-logically", Mends("the editor came by a link", &[Act("Open ", Terminal::restart)])),
-    ("folder-matches-only-physically", Mends("the agent came by a link", RUN)),
+    ("no-editor-for-directory", Fixes("another folder", &[Act("Open ", Terminal::start)])),
+    ("folder-matches-only-logically", Fixes("the editor came by a link", &[Act("Open ", Terminal::restart)])),
+    ("folder-matches-only-physically", Fixes("the agent came by a link", RUN)),
     ("folder-in-another-spelling", Untested("needs macOS or Windows")),
-    ("editor-without-folders", Mends("no folder", RUN)),
-    ("editor-without-folders", Mends("no folder", &[Act("Open ", Terminal::restart)])),
+    ("editor-without-folders", Fixes("no folder", RUN)),
+    ("editor-without-folders", Fixes("no folder", &[Act("Open ", Terminal::restart)])),
 ];
 
 /// The case of an editor that has as many agents as it can have.
 const FULL: &str = "an editor with many agents";
 
 #[test]
-fn advice_of_each_finding_mends_it() {
+fn advice_of_each_finding_fixes_it() {
     // The rows are independent of each other and mostly wait for processes.
     thread::scope(|scope| {
         for rows in ROWS.chunks(ROWS.len().div_ceil(4)) {
             scope.spawn(move || {
                 for (id, advice) in rows {
-                    let Mends(case, steps) = advice else { continue };
+                    let Fixes(case, steps) = advice else { continue };
                     follow(id, case, steps);
                 }
             });
@@ -180,7 +180,7 @@ fn each_finding_with_advice_has_a_row() {
     assert_eq!(rows, advised);
     for (id, advice) in ROWS {
         match advice {
-            Mends(case, steps) => {
+            Fixes(case, steps) => {
                 assert!(fault(case).is_some() || owners::has(case), "{id}: no case {case:?}");
                 assert!(!steps.is_empty(), "{id}");
             }
@@ -275,7 +275,7 @@ impl Diagnosis {
 /// A shell in the directory of the agent.
 struct Terminal {
     shell: Process,
-    // The editor ends before its home is removed, in which it would restore its lock file.
+    // The editor must end before its home is removed, where it would restore its lock file.
     editor: Option<Editor>,
     setup: Setup,
 }
