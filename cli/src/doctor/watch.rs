@@ -82,7 +82,7 @@ pub(crate) fn watch(doctor: Doctor, format: Format) -> io::Result<u8> {
 fn look_again(doctor: &Doctor, sender: &Sender<News>) {
     let mut progress = Progress::new("doctor");
     let (mut before, clock) = (Vec::new(), Clock::new());
-    let mut asked_at = None;
+    let mut probed_at = None;
     loop {
         let diagnosis = Arc::new(doctor.look(&before, &mut progress));
         if sender.send(News::Look(Arc::clone(&diagnosis))).is_err() {
@@ -91,8 +91,8 @@ fn look_again(doctor: &Doctor, sender: &Sender<News>) {
         thread::sleep(PAUSE);
         before.clone_from(&diagnosis.facts.locks);
         let now = clock.now();
-        if now.saturating_since(*asked_at.get_or_insert(now)) >= RETRY {
-            asked_at = None;
+        if now.saturating_since(*probed_at.get_or_insert(now)) >= RETRY {
+            probed_at = None;
             before.retain(|lock| lock.probe.as_ref().is_some_and(|probe| !probe.can_be_repeated()));
         }
     }

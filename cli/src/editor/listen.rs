@@ -86,14 +86,14 @@ pub(crate) fn listen(
         );
     }
     // The command has the port in its environment, so the next run of the editor must use it again.
-    let is_asked_for = options.resumes || !options.command.is_empty();
+    let is_wanted = options.resumes || !options.command.is_empty();
     // A script that needs an editor for a moment must not take the place of a user's run.
-    let is_kept = is_asked_for || (options.face() == Ok(Face::Screen) && !options.is_apart());
+    let is_kept = is_wanted || (options.face() == Ok(Face::Screen) && !options.is_apart());
     if let (true, Some(token)) = (is_kept, server.lock_file().token()) {
         let run = LastRun { port: server.local_addr().port(), token: token.clone() };
         let written = state.ok_or_else(|| NO_STATE_DIR.to_owned());
         let written = written.and_then(|state| run.write(&state, folders));
-        if let (true, Err(problem)) = (is_asked_for, written) {
+        if let (true, Err(problem)) = (is_wanted, written) {
             notices.push(format!("--resume will not find this run: {problem}"));
         }
     }

@@ -25,7 +25,7 @@ use std::{process, thread};
 /// The maximum number of connections: more than any editor accepts. Each takes two threads.
 const CONNECTIONS: usize = 32;
 
-/// The maximum number of strangers: connections that the editor has not accepted. One more ends the
+/// How many connections may be open that the editor has not accepted. One more ends the
 /// oldest, as at the server of an editor.
 const UNAUTHENTICATED: usize = 8;
 
@@ -208,8 +208,8 @@ impl Tap {
         });
     }
 
-    /// Ends the oldest stranger if there are as many as allowed. Returns the number of strangers
-    /// that are left.
+    /// Ends the oldest unauthenticated connection if there are as many as allowed. Returns how many
+    /// are left.
     fn make_room(&mut self) -> usize {
         let unauthenticated = self.recorder.unauthenticated();
         let Some(oldest) = unauthenticated.first().filter(|_| unauthenticated.len() >= UNAUTHENTICATED)

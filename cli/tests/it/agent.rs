@@ -112,7 +112,7 @@ fn list_whose_cursor_leads_nowhere_ends_with_what_was_read() {
 
 /// An error that names no request can be the answer to the one that waits.
 #[test]
-fn error_without_a_request_is_said_at_once() {
+fn error_without_a_request_is_shown_at_once() {
     let place = Place::new("error-without-id");
     let (listener, _) = place.listener();
     let mut agent = place.agent(&["tools"]);

@@ -410,9 +410,9 @@ fn impossible_command_is_an_error_event() {
     place.write("a.txt", "x\n");
     let mut editor = place.editor(&[]);
     for (line, expected) in [
-        ("nonsense", "no command"),
-        (r#"{"cmd":"dance"}"#, "no command"),
-        (r#"{"cmd":"open"}"#, "no command"),
+        ("nonsense", "not a command"),
+        (r#"{"cmd":"dance"}"#, "not a command"),
+        (r#"{"cmd":"open"}"#, "not a command"),
         (r#"{"cmd":"open","path":"missing.txt"}"#, "missing.txt"),
         (r#"{"cmd":"select","path":"a.txt","start":[9,0],"end":[9,1]}"#, "no such range"),
         (r#"{"cmd":"answer","tab":"t","verdict":"accept"}"#, "no diff is open"),

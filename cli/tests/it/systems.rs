@@ -535,7 +535,7 @@ mod decompiled {
     use super::*;
 
     #[test]
-    fn headless_editor_speaks_in_snake_case() {
+    fn headless_editor_uses_snake_case() {
         let place = Place::new("decompiled-headless");
         let path = place.write("a.json", "{");
         let mut editor = place.editor(&["--dialect", "snake-case", "--on-diff", "reject"]);
@@ -572,7 +572,7 @@ mod decompiled {
     }
 
     #[test]
-    fn sidecar_speaks_in_snake_case() {
+    fn sidecar_uses_snake_case() {
         let place = Place::new("decompiled-sidecar");
         let path = place.write("a.json", "{");
         let tools = ["openDiff", "openFile", "getDiagnostics", "reformat_file"];

@@ -79,10 +79,10 @@ fn person_at_a_terminal_chooses_among_editors() {
     let mut editors = [place.editor(&[]), place.editor(&[])];
     let tmux = terminal(&place);
     let question = "Type its number; Ctrl+C ends:";
-    let is_asked = |screen: &str| screen.trim_end().ends_with(question);
+    let is_prompted = |screen: &str| screen.trim_end().ends_with(question);
     // By a number of the list, after two answers that name none.
     run(&tmux, "agent tools");
-    let screen = tmux.until("the question", is_asked);
+    let screen = tmux.until("the question", is_prompted);
     for editor in &editors {
         let row = format!("port {}: \"ide-mcp editor", editor.port);
         let row = screen.lines().find(|line| line.contains(&row)).unwrap_or_else(|| panic!("{screen}"));
@@ -91,7 +91,7 @@ fn person_at_a_terminal_chooses_among_editors() {
     for wrong in ["3", "x"] {
         tmux.line(wrong);
         let why = format!("\"{wrong}\" is neither a number of the list nor a port");
-        tmux.until("again", |screen| is_asked(screen) && screen.contains(&why));
+        tmux.until("again", |screen| is_prompted(screen) && screen.contains(&why));
     }
     let second = screen.lines().find_map(|line| line.trim_start().strip_prefix("2  port ")).unwrap();
     tmux.line("2");
@@ -101,7 +101,7 @@ fn person_at_a_terminal_chooses_among_editors() {
     // By its port, and with the tap.
     let port = editors[0].port.clone();
     run(&tmux, "tap");
-    tmux.until("the question", is_asked);
+    tmux.until("the question", is_prompted);
     tmux.line(&port);
     let screen = tmux.wait("in the environment of an agent");
     assert!(screen.contains(&format!(" on port {port}")), "{screen}");
@@ -109,7 +109,7 @@ fn person_at_a_terminal_chooses_among_editors() {
     tmux.wait("status 0");
     // The end of the input chooses none.
     run(&tmux, "agent tools");
-    tmux.until("the question", is_asked);
+    tmux.until("the question", is_prompted);
     tmux.keys(&["C-d"]);
     let screen = tmux.wait("status 2");
     assert!(screen.contains("choose an editor with --port PORT"), "{screen}");

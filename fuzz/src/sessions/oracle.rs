@@ -948,12 +948,12 @@ impl<S: Session + Debug> Oracle<S> {
             r#"{{"jsonrpc":"2.0","method":"notifications/progress","params":{{"progressToken":{id},"progress":{to},"total":9,"message":"so"}}}}"#
         ));
         self.settle();
-        let is_heard = !self.closed && self.session.protocol_version().is_some();
-        if let (Some(expected), true) = (expected, is_heard) {
+        let is_received = !self.closed && self.session.protocol_version().is_some();
+        if let (Some(expected), true) = (expected, is_received) {
             assert_eq!(self.progressed - before, usize::from(expected), "progress of {id} to {to}");
         }
         let reported = (self.progressed - before) + (self.faults - faults);
-        assert!(reported == 1 || !is_heard || is_old_of_list, "neither taken nor reported");
+        assert!(reported == 1 || !is_received || is_old_of_list, "neither taken nor reported");
     }
 
     /// Delivers an answer of this kind to the request with this number.

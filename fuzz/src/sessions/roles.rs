@@ -105,7 +105,7 @@ sessions! {
     fn deadline() -> Option<Time>;
     fn respond_with(call: CallId, result: &Any<'_>, out: &mut Messages) -> Result<(), NotAnswered>;
     fn fail(call: CallId, error: ErrorObject, out: &mut Messages) -> Result<(), NotAnswered>;
-    fn progress(call: CallId, said: &Progress<'_>, out: &mut Messages) -> Result<bool, NotAnswered>;
+    fn progress(call: CallId, report: &Progress<'_>, out: &mut Messages) -> Result<bool, NotAnswered>;
     fn set_call_timeout(call: CallId, timeout: Timeout) -> Result<(), NotAnswered>;
     fn notify(method: &str, params: Option<&Any<'_>>, out: &mut Messages) -> Result<(), NotSent>;
     fn request(method: &str, params: Option<&Any<'_>>, timeout: Timeout, out: &mut Messages) -> Result<RequestId, NotSent>;

@@ -25,9 +25,9 @@ impl Reader {
         let (sender, events) = sync_channel(QUEUE);
         thread::Builder::new().name("editor keys".into()).spawn(move || {
             let send = |event| {
-                let is_heard = sender.send(event).is_ok();
+                let is_received = sender.send(event).is_ok();
                 wake();
-                is_heard
+                is_received
             };
             if let Err(error) = read_all(|event| send(Ok(event))) {
                 send(Err(error));

@@ -17,9 +17,9 @@ impl Signals {
     pub(crate) fn new(wake: impl Fn() + Send + 'static) -> io::Result<Self> {
         let (sender, received) = channel();
         on_every(move |signal| {
-            let is_heard = sender.send(signal).is_ok();
+            let is_received = sender.send(signal).is_ok();
             wake();
-            is_heard
+            is_received
         })?;
         Ok(Self { received })
     }

@@ -69,7 +69,7 @@ fn editor_blocks_behind_64_mib_unread() {
     let place = Place::new("bridge-full");
     let (mut bridge, mut output, mut editor) = unread(&place);
     let (text, counts) = mpsc::channel();
-    let speaks = thread::spawn(move || {
+    let client_sends = thread::spawn(move || {
         for n in 0..COUNT {
             editor.send(&long(n, 1 << 20));
             text.send(n).unwrap();
@@ -83,7 +83,7 @@ fn editor_blocks_behind_64_mib_unread() {
     let more = iter::from_fn(|| counts.recv_timeout(Duration::from_millis(500)).ok()).count();
     assert!(64 + more < COUNT, "the bridge takes messages without a limit");
     all_arrive(&mut output, COUNT);
-    drop(speaks.join().unwrap());
+    drop(client_sends.join().unwrap());
     drop(bridge.stdin.take());
     assert!(bridge.wait().unwrap().success());
 }

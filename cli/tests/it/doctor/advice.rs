@@ -251,8 +251,8 @@ fn follow(id: &str, case: &str, steps: &[Step]) {
         !after.findings.contains_key(id),
         "{case}: {id} is still in {after:?} after {advice} {command:?}"
     );
-    let came: Vec<&String> = after.bad().filter(|new| !before.bad().any(|old| old == *new)).collect();
-    assert!(came.is_empty(), "{case}: the advice of {id} causes {came:?}: {after:?}");
+    let added: Vec<&String> = after.bad().filter(|new| !before.bad().any(|old| old == *new)).collect();
+    assert!(added.is_empty(), "{case}: the advice of {id} causes {added:?}: {after:?}");
     assert!(after.status == 0, "{case}: the advice of {id} leaves {after:?}");
     terminal.setup.open();
 }

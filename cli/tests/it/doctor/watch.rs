@@ -56,8 +56,8 @@ fn watch_prints_changes_and_asks_once() {
     child.kill().unwrap();
     child.wait().unwrap();
     let (changes, verdict) = next(&mut doctor);
-    let came = |id: &str| ("added".to_owned(), id.to_owned());
-    assert!(changes.contains(&came("lock-process-unseen")), "{changes:?}");
+    let added = |id: &str| ("added".to_owned(), id.to_owned());
+    assert!(changes.contains(&added("lock-process-unseen")), "{changes:?}");
     assert_eq!((&verdict["verdict"], &verdict["status"]), (&json!("finds_nothing"), &json!(1)));
     assert_eq!(connections.load(Ordering::Relaxed), 4, "one connection without the token");
     doctor.terminate();
@@ -95,9 +95,12 @@ fn watch_for_a_person_ends_with_status() {
     let mut doctor = setup.doctor(&["--watch"]);
     assert!(doctor.line().ends_with(": 1 warning."));
     mode(&lock, 0o644);
-    let came = doctor.until_line(|line| line.contains("$ chmod 600")).join("\n");
-    assert!(came.contains("Z An agent started in ") && came.contains(": 2 warnings.\n+ warning: "), "{came}");
-    assert!(came.contains("[lock-readable-by-others]") && !came.contains('\u{1b}'), "{came}");
+    let added = doctor.until_line(|line| line.contains("$ chmod 600")).join("\n");
+    assert!(
+        added.contains("Z An agent started in ") && added.contains(": 2 warnings.\n+ warning: "),
+        "{added}"
+    );
+    assert!(added.contains("[lock-readable-by-others]") && !added.contains('\u{1b}'), "{added}");
     mode(&lock, 0o600);
     doctor.until_line(|line| line.starts_with("- warning: "));
     doctor.interrupt();

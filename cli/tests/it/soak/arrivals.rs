@@ -37,11 +37,11 @@ mod tests {
     #[test]
     fn possibly_later_connections_are_counted() {
         let arrivals = Arrivals::default();
-        let came = || arrivals.connect(|| Ok::<_, ()>(())).unwrap().1;
-        came();
-        let first = came();
+        let arrive = || arrivals.connect(|| Ok::<_, ()>(())).unwrap().1;
+        arrive();
+        let first = arrive();
         assert_eq!(arrivals.since(first), 0);
-        let meanwhile = arrivals.connect(|| Ok::<_, ()>((came(), came()))).unwrap();
+        let meanwhile = arrivals.connect(|| Ok::<_, ()>((arrive(), arrive()))).unwrap();
         let ((inner, last), outer) = meanwhile;
         assert_eq!([first, outer, inner, last].map(|before| arrivals.since(before)), [3, 2, 2, 1]);
         assert!(arrivals.connect(|| Err::<(), _>(())).is_err());

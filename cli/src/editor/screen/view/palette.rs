@@ -271,8 +271,9 @@ impl ColorDepth {
         if refuses_colors(&variable) {
             return Self::None;
         }
-        let says_true = variable("COLORTERM").is_some_and(|value| value == "truecolor" || value == "24bit");
-        if says_true { Self::True } else { Self::Indexed }
+        let is_true_color =
+            variable("COLORTERM").is_some_and(|value| value == "truecolor" || value == "24bit");
+        if is_true_color { Self::True } else { Self::Indexed }
     }
 }
 
