@@ -15,7 +15,7 @@ pub(crate) struct Named {
     pub(crate) files: Vec<Target>,
 }
 
-/// A file to show, and the place of the cursor there. Without such a file, it is a new one.
+/// A file to show, and where its cursor goes. If it does not exist, it is a new one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Target {
     /// The absolute path.
@@ -25,12 +25,11 @@ pub(crate) struct Target {
 }
 
 impl Named {
-    /// Sorts the arguments into folders and files. A file that lies in none of the folders opens the working
-    /// directory `cwd` if the file lies in it, because agents start there, or else its own folder. Without an
-    /// argument, the working directory is open.
+    /// Sorts the arguments into folders and files. A file in none of the folders opens the working directory `cwd` if it lies
+    /// there, because agents start there, or else its own folder. Without an argument, the working directory is open.
     ///
     /// # Errors
-    /// A text for the user about a path that can be neither a folder nor a file.
+    /// A message for the user about a path that can be neither a folder nor a file.
     pub(crate) fn of(arguments: &[PathBuf], cwd: &Path) -> Result<Self, String> {
         let mut named = Self::default();
         for argument in arguments {
@@ -62,11 +61,11 @@ impl Named {
     }
 }
 
-/// Splits `FILE`, `FILE:LINE` or `FILE:LINE:COLUMN` into the name of the file and the place there, which counts
-/// from 0. The longest name for which `exists` returns true takes precedence, because names can have colons.
+/// Splits `FILE`, `FILE:LINE` or `FILE:LINE:COLUMN` into the name of the file and the place there, which counts from
+/// 0. The longest name that `exists` accepts wins, because names may have colons.
 ///
-/// If there is no such file, all numbers at the end are the place, as in other editors: a mistyped `lob.rs:12` is
-/// the new file `lob.rs`, and no file is created with the number in its name.
+/// If no such file exists, all numbers at the end are the place, as in other editors: a mistyped `lob.rs:12` is the
+/// new file `lob.rs`, and no file gets the number into its name.
 pub(crate) fn split_place(text: &str, exists: impl Fn(&str) -> bool) -> (&str, Option<(usize, usize)>) {
     let with_end = text.strip_suffix(':').unwrap_or(text);
     let number = |text: &str| text.parse::<usize>().ok()?.checked_sub(1);

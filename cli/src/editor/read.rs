@@ -4,7 +4,7 @@ use std::fs::{self, File};
 use std::io::Read as _;
 use std::path::Path;
 
-/// The size limit: more than a user edits. A larger file is not read into memory.
+/// The size limit: more than anybody edits. A larger file is not read into memory.
 const MAX_FILE: u64 = 16 * 1024 * 1024;
 
 /// Returns the text of a file. A file above the size limit is an error.

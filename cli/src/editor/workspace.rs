@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 #[derive(Debug)]
 pub(crate) struct Workspace {
     folders: Folders,
-    /// The opened files by their real paths: a file with several names is in the map once.
+    /// The opened files by their real paths: a file with several names is in the map only once.
     open: BTreeMap<PathBuf, PathBuf>,
     requested: RequestedFiles,
     edits: Edits,
@@ -29,13 +29,13 @@ impl AsMut<Edits> for Workspace {
     }
 }
 
-/// A file that was opened at the request of an agent.
+/// A file that was opened for an agent.
 #[derive(Debug)]
 pub(crate) struct Opened {
     pub(crate) path: String,
     pub(crate) lines: usize,
     pub(crate) selection: Selection,
-    /// The text of the request, start or end, that the file does not contain.
+    /// The start or end text of the request that the file does not contain.
     pub(crate) missing: Option<MissingText>,
 }
 
@@ -123,7 +123,7 @@ impl Workspace {
     /// Returns the text of a file for an agent.
     pub(crate) fn text(&self, path: &str) -> Result<String, String> {
         let place = self.folders.find_for_agent(path)?;
-        // In the words of the Obsidian description.
+        // In the words of the description of Obsidian's protocol.
         if place.real.exists() { read(&place.real) } else { Err("File not found".into()) }
     }
 
@@ -148,8 +148,8 @@ impl Workspace {
         self.visible().filter_map(|(_, shown)| unicode(shown).ok()).collect()
     }
 
-    /// Returns the paths, below their folders, of the open files that agents receive. The filter of the
-    /// host cannot recognize a file by such a path if several folders are open.
+    /// Returns the open files that agents receive, as paths below their folders. The filter of the server cannot
+    /// recognize a file by such a path if several folders are open.
     pub(crate) fn labels(&mut self) -> Vec<String> {
         self.forget_removed();
         self.visible().map(|(_, shown)| self.folders.label(shown)).collect()
@@ -195,7 +195,7 @@ impl Workspace {
     }
 }
 
-/// Returns the note about a text that was to be selected and is not in the file.
+/// Returns the note about a text to select that is not in the file.
 pub(crate) fn missing_note(missing: Option<MissingText>) -> Option<String> {
     missing.map(|text| format!("{} is not in it", text.argument()))
 }

@@ -5,8 +5,8 @@
 //!  signals ─▶ thread ──────────────────────────▲
 //! ```
 //!
-//! Invariant: the loop never waits for standard output. While more than [`MAX_WAITING`] bytes wait, events are left
-//! out, and each call of an agent is answered with a failure.
+//! Invariant: the loop never waits for standard output. While more than [`MAX_WAITING`] bytes wait, events are
+//! dropped, and each call of an agent is answered with a failure.
 
 mod options;
 
@@ -27,13 +27,13 @@ use std::time::Duration;
 
 const PROGRAM: Program = Program("sidecar");
 
-/// The time after which the loop looks for room for events, while there is none.
+/// How often the loop checks for room for events, while there is none.
 const LOOK_FOR_ROOM: Duration = Duration::from_millis(100);
 
-/// The time limit for the last events to be read: that of a close handshake.
+/// How long the last events may wait to be read: as long as a close handshake.
 const AT_THE_END: Duration = Duration::from_secs(2);
 
-/// Runs a program that has this command alone: it has no options but those that print something.
+/// Runs a program that has only this command. Its only options are those that print something.
 #[cfg(not(feature = "clap"))]
 pub(crate) fn alone() -> ExitCode {
     let words: Vec<_> = std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned()).collect();
@@ -49,7 +49,7 @@ pub(crate) fn alone() -> ExitCode {
 }
 
 pub(crate) fn main() -> ExitCode {
-    // Ctrl-C in the terminal of an editor is for the editor. The handler lasts as long as the process.
+    // Ctrl-C in an editor's terminal is for the editor. The handler lasts as long as the process.
     let ignored = ignore_interrupt();
     let mut lines = Lines::new(io::BufReader::new(io::stdin()), MAX_COMMAND);
     let opened = ignored.map_err(|error| error.to_string()).and_then(|()| open(&mut lines));
@@ -98,7 +98,7 @@ impl Sidecar {
             after_signal();
             true
         })?;
-        // One line at a time: a line can have 96 MiB.
+        // One line at a time: a line may have 96 MiB.
         let (sender, input) = mpsc::sync_channel(1);
         let after_line = wake.clone();
         read_lines(lines, move |input| {

@@ -78,8 +78,8 @@ impl Pipe {
                 complain("tap", &format!("{}: an agent connected", self.conn));
             }
         }
-        let known = self.redactor.pass(recorded);
-        self.record(known);
+        let redacted = self.redactor.pass(recorded);
+        self.record(redacted);
         self.to.write_all(sent)?;
         self.bytes = self.bytes.saturating_add(u64::try_from(sent.len()).unwrap_or(u64::MAX));
         Ok(())

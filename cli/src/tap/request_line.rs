@@ -1,5 +1,5 @@
-//! The removal of tokens from a recorded request line: tokens of any owner and in any spelling.
-//! Text that the tap cannot distinguish from a token is removed as well.
+//! Removes tokens from a recorded request line, of any owner and in any spelling.
+//! Text that the tap cannot tell from a token is removed too.
 
 use crate::tap::secrets::{is_mark, secret_at};
 
@@ -25,7 +25,7 @@ pub(crate) fn hide(line: &mut [u8]) {
     for byte in start.iter_mut().chain(rest) {
         let begins = begins_value(*byte);
         if is_value {
-            star(byte);
+            mask_byte(byte);
         }
         is_value |= begins;
     }
@@ -40,13 +40,13 @@ fn in_target(target: &mut [u8]) {
     let (path, query) = target.split_at_mut(query);
     // A segment of the path that only has such a name is not a token.
     if let Some(at) = secret_at(path).filter(|at| path.get(*at).is_some_and(|byte| is_mark(*byte))) {
-        path.iter_mut().skip(at.saturating_add(1)).for_each(star);
+        path.iter_mut().skip(at.saturating_add(1)).for_each(mask_byte);
     }
     let query = query.split_first_mut().map(|(_, query)| query).unwrap_or_default();
     let is_clear = query.split(|byte| *byte == b'&').all(|parameter| token_at(parameter).is_some());
     for parameter in query.split_mut(|byte| is_clear && *byte == b'&') {
         let at = token_at(parameter).filter(|_| is_clear);
-        parameter.iter_mut().skip(at.unwrap_or_default()).for_each(star);
+        parameter.iter_mut().skip(at.unwrap_or_default()).for_each(mask_byte);
     }
 }
 
@@ -81,7 +81,7 @@ const fn version_len(bytes: &[u8]) -> usize {
 
 /// Replaces a byte of the request line by a minus sign, unless it is invalid in every target, or in
 /// the authority of a target: an editor judges the line by such bytes.
-const fn star(byte: &mut u8) {
+const fn mask_byte(byte: &mut u8) {
     if byte.is_ascii_graphic() && !matches!(*byte, b'#' | b'@') {
         *byte = b'-';
     }

@@ -22,19 +22,19 @@ use std::sync::mpsc::{self, Receiver, SyncSender};
 use std::time::Duration;
 use std::{process, thread};
 
-/// The maximum number of connections: more than any editor accepts. Each takes two threads.
+/// How many connections may be open: more than any editor accepts. Each takes two threads.
 const CONNECTIONS: usize = 32;
 
 /// How many connections may be open that the editor has not accepted. One more ends the
 /// oldest, as at the server of an editor.
 const UNAUTHENTICATED: usize = 8;
 
-/// The time that each of these connections has before a new one replaces it. So the tap accepts a
-/// storm at no more than 160 connections a second, and an agent among them succeeds.
+/// How long each of these connections has before a new one replaces it. In a storm, the tap then accepts no more than
+/// 160 connections a second, and an agent among them succeeds.
 const CHANCE: Duration = Duration::from_millis(50);
 
-/// The timeout for the close handshakes at the end. After that, the unwritten lines of the transcript
-/// have the same time.
+/// How long the close handshakes at the end may take. After that, the unwritten lines of the transcript have the same
+/// time.
 const DRAIN: Duration = Duration::from_secs(2);
 
 #[derive(Debug)]
@@ -122,7 +122,7 @@ impl Tap {
         } else {
             complain("tap", &format!("listening on port {port} for {shown:?} on port {}", editor.port));
             complain("tap", &format!("the lock file is {place}"));
-            // Each way in a row of its own, which fits a terminal of 80 columns.
+            // Each way has its own row, which fits a terminal of 80 columns.
             complain("tap", &format!("attach an agent to the tap in one of these ways:{}", ways(port)));
         }
         let mut search = search;
@@ -195,8 +195,8 @@ impl Tap {
                 }
                 Err(error) => {
                     complain("tap", &format!("{conn}: {error}"));
-                    // After a restart the editor has another port or token, which the header of the
-                    // transcript does not name.
+                    // After a restart the editor has another port or token, and the header of the transcript does not
+                    // name those.
                     let looked = search.find();
                     if looked.is_err_and(|none| matches!(none.reason, NoFile { .. } | DeadProcess { .. })) {
                         let _ = events.send(Event::Gone);
@@ -218,7 +218,7 @@ impl Tap {
         };
         if let Some(open) = self.open.remove(oldest) {
             thread::sleep(CHANCE.saturating_sub(self.clock.now().saturating_since(open.since)));
-            // The editor can have accepted the connection meanwhile.
+            // The editor may have accepted the connection meanwhile.
             if !self.recorder.unauthenticated().contains(oldest) {
                 self.open.insert(*oldest, open);
                 return unauthenticated.len().saturating_sub(1);
@@ -252,7 +252,7 @@ impl Tap {
         let is_whole = self.recorder.end(DRAIN);
         if self.json {
             let record = self.record.path().map(|path| path.display().to_string());
-            // Without a reader the exit status is left, which has the same meaning.
+            // If nobody reads it, the exit status still means the same.
             let event = json!({"event": "over", "record": record, "complete": is_whole});
             let _ = json_line(&event).and_then(|line| write_line(&line));
         } else {
@@ -281,7 +281,7 @@ fn sinks(options: &Options, outputs: &Outputs, header: &Header) -> Result<Vec<Si
         Record::Nowhere => None,
     };
     let view = outputs.has_view.then(|| Sink::view(options.only()));
-    // The transcript comes first: at the end it has all the time that it needs.
+    // The transcript is first, because at the end it has all the time that it needs.
     Ok(transcript.into_iter().chain(view).collect())
 }
 

@@ -1,4 +1,4 @@
-//! The search for possible tokens in the head of an HTTP request, by the names before them.
+//! Finds possible tokens in the head of an HTTP request, by the names before them.
 
 /// The words in a name that suggest a token as the value.
 const SECRETIVE: [&[u8]; 3] = [b"auth", b"cookie", b"token"];

@@ -1,6 +1,6 @@
-//! A place for the lines of the record: the transcript, or the live view. It takes complete lines at
-//! once, so that a tap that is killed leaves everything that it has forwarded. If nobody reads the
-//! output, the lines wait in a bounded queue, and the messages do not wait for them.
+//! A destination for the lines of the record: the transcript, or the live view. It takes complete lines at once, so
+//! that a tap that is killed leaves everything that it has forwarded. If nobody reads the output, the lines wait in a
+//! bounded queue, and the messages do not wait for them.
 
 use crate::support::transcript::{Header, write_header};
 use crate::support::{MAX_WAITING, Writer, complain};
@@ -12,14 +12,12 @@ use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// The time that a message waits until it is recorded: long for a disk or a program that reads, and
-/// short for a user. If nobody reads the transcript, only the first waiting line causes this
-/// pause.
+/// How long a message waits until it is recorded: long for a disk or a program that reads, and short for a user. If
+/// nobody reads the transcript, only the first waiting line causes this pause.
 const AT_ONCE: Duration = Duration::from_millis(100);
 
-/// The time that a message waits for room while [`MAX_WAITING`] bytes of the transcript are in the
-/// queue. A slow disk makes room for a line much sooner, and a writer without room after this time
-/// will not have it soon.
+/// How long a message waits for room while [`MAX_WAITING`] bytes of the transcript are queued. A slow disk makes room
+/// for a line much sooner, and a writer without room after this time will not have it soon.
 const FOR_ROOM: Duration = Duration::from_secs(2);
 
 #[derive(Debug)]
@@ -39,7 +37,7 @@ enum Kind {
 
 #[derive(Debug)]
 struct State {
-    /// The number of bytes that can still be written.
+    /// How many more bytes may be written.
     left: u64,
     failed: bool,
 }

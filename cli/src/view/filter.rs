@@ -11,7 +11,7 @@ pub(crate) struct Filter {
     hidden: Vec<Column>,
 }
 
-/// A word of `--only`. A minus sign before it hides the rows that agree with it.
+/// A word of `--only`. A minus sign before it hides the rows that match it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Word {
     hides: bool,

@@ -1,4 +1,4 @@
-//! The messages of a transcript for a user, one row each, while they pass or afterwards.
+//! Shows the messages of a transcript, one row each, while they pass or afterwards.
 //!
 //! ```text
 //!  line of a transcript ──View: units, messages, the request of an answer──▶ rows ──Filter, Screen──▶ text
@@ -20,16 +20,16 @@ use ide_mcp::ws::frame::Opcode;
 use row::{Kind, Row};
 use std::collections::BTreeMap;
 
-/// The maximum number of bytes of an incomplete message: the default limit of a message in the
-/// WebSocket layer. A side that sends a longer one is not shown any more.
+/// How many bytes an incomplete message may have: the default limit of a message in the WebSocket layer. A side that
+/// sends a longer one is not shown any more.
 const MAX_HELD: usize = 64 << 20;
 
-/// The maximum number of requests of one side that wait for an answer, four times the default limit
-/// of the calls of a session. The answer to a request beyond them is shown without its request.
+/// How many requests of one side may wait for an answer: four times the default limit of calls of a session. The
+/// answer to a request beyond them is shown without its request.
 const MAX_OPEN: usize = 1024;
 
-/// The maximum size of the id, method and tool of a request that waits for its answer, together and in bytes: the
-/// names of the protocol have less than 100. With [`MAX_ASKED`], a side has at most 512 KiB.
+/// How many bytes the id, method and tool of a waiting request may have together: the names of the protocol have less
+/// than 100. With [`MAX_OPEN`], a side has at most 512 KiB.
 const MAX_NAMED: usize = 512;
 
 /// The state of all connections, from the first line of a transcript.

@@ -71,7 +71,7 @@ pub(crate) struct Row {
     took: Option<Duration>,
     text: String,
     by_tap: bool,
-    /// True if the text is for a user to act on, so it is never cut.
+    /// True if the user must act on the text, so it is never cut.
     is_whole: bool,
 }
 

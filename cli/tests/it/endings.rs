@@ -186,7 +186,7 @@ fn too_much_unread_output_ends_the_editor() {
 /// The editor counts connections that stay unauthenticated, and reports the counts every 10 s. So a
 /// client without a token cannot fill an unread output.
 #[test]
-fn n05_strangers_do_not_fill_unread_output() {
+fn n05_unauthenticated_peers_do_not_fill_output() {
     let place = Place::new("storm");
     let (mut editor, out, lock) = unread_editor(&place);
     let port: u16 = lock.file_stem().unwrap().to_str().unwrap().parse().unwrap();

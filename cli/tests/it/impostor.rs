@@ -25,7 +25,7 @@ fn lock(place: &Place, port: u16, pid: u32) -> String {
 /// Tries every way that once gave the other user the token. The lock file names a dead process, or a process id that
 /// another program of the current user has by now.
 #[test]
-fn l13_no_program_speaks_to_another_user() {
+fn l13_no_program_sends_to_another_user() {
     if !can_be_another_user() {
         return;
     }

@@ -16,7 +16,7 @@ pub(super) fn look(facts: &Facts, findings: &mut Vec<Finding>) {
     findings.extend(unknown_owners(facts));
 }
 
-/// Returns one finding about all ports whose owner is not known: with some systems that is every port.
+/// Returns one finding for all ports whose owner is not known. On some systems that is every port.
 fn unknown_owners(facts: &Facts) -> Option<Finding> {
     let unknown = |lock: &&Lock| lock.used && lock.unknown_owner.is_some();
     let locks: Vec<&Lock> = facts.locks.iter().filter(unknown).collect();

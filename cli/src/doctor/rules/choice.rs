@@ -36,7 +36,7 @@ pub(crate) enum Verdict {
 }
 
 impl Verdict {
-    /// Returns the name of the editor, which its lock file has.
+    /// Returns the name of the editor, as its lock file has it.
     pub(crate) fn name_mut(&mut self) -> Option<&mut String> {
         match self {
             Self::Attaches { name, .. }
@@ -54,7 +54,7 @@ pub(crate) fn verdict(facts: &Facts, findings: &[Finding]) -> Verdict {
     let (locks, Choice { matching, .. }) = matching(facts, &facts.here.canonical);
     let only = matching.unique().and_then(|only| Some((locks.get(only.index)?, &only.reason)));
     match (only, matching.accepted.len()) {
-        // A file that was not read can belong to another editor with the same folder.
+        // A file that was not read may belong to another editor with the same folder.
         (Some((_, reason)), _) if *reason != MatchReason::Port && leaves_unread(facts) => Verdict::Unknown,
         (Some((lock, _)), _) => {
             let port = lock.port.unwrap_or_default();
@@ -74,8 +74,7 @@ pub(crate) fn verdict(facts: &Facts, findings: &[Finding]) -> Verdict {
     }
 }
 
-/// Returns true if the real client reads a file that the doctor skips for safety, so that its
-/// choice is unknown.
+/// Whether the real client reads a file that the doctor skips for safety, so that its choice is unknown.
 fn leaves_unread(facts: &Facts) -> bool {
     let is_skipped = |lock: &Lock| matches!(lock.file, Err(Trouble::Link | Trouble::NotOurs { .. }));
     let directories = facts.directories.as_deref().unwrap_or_default();
@@ -142,8 +141,8 @@ pub(super) fn look(facts: &Facts, findings: &mut Vec<Finding>) {
 
 /// The choice of the real client among the lock files.
 struct Choice {
-    /// The result without the editors whose folder matches only in another spelling, which the real
-    /// client does not recognize.
+    /// The result without editors whose folder matches only in another spelling, since the real client does not
+    /// recognize those.
     matching: Matching,
     /// The indices of the editors left out of `matching`.
     spelled: Vec<usize>,
@@ -159,8 +158,7 @@ fn matching_with<'a>(facts: &'a Facts, cwd: &str, port: Option<u16>) -> (Vec<&'a
     let (locks, listed): (Vec<&Lock>, Vec<_>) =
         facts.locks.iter().filter(|lock| lock.used).filter_map(|lock| Some((lock, lock.listed()?))).unzip();
     let any_folder = facts.variables.client().skips_folder_check();
-    // The real client compares one form of its directory. So `cwd` is the form in question, and
-    // `canonical` adds no second one.
+    // The real client compares one form of its directory. That form is `cwd`, and `canonical` adds no second one.
     let mut matching =
         choose(&listed, &AgentContext { cwd, canonical: None, port, any_folder, system: facts.system });
     let mut spelled = Vec::new();
@@ -202,7 +200,7 @@ fn nothing(facts: &Facts, locks: &[&Lock], matching: &Matching, spelled: &[usize
             }
             _ => None,
         });
-    // The likeliest cause comes first.
+    // The likeliest cause is first.
     let ended = ended(facts, locks).into_iter();
     let others: Vec<String> =
         ended.map(|lock| format!("{} had, until its process ended", editor(lock))).chain(elsewhere).collect();
@@ -213,8 +211,8 @@ fn nothing(facts: &Facts, locks: &[&Lock], matching: &Matching, spelled: &[usize
     vec![Finding::new(&kinds::NO_EDITOR_FOR_DIRECTORY, message)]
 }
 
-/// Returns the editors that had this directory open and have left their lock file behind. An editor
-/// whose port answers is not among them: its process can be alive but not visible.
+/// Returns the editors that had this directory open and left their lock file behind. An editor whose port answers is
+/// not among them: its process may be alive but not visible.
 fn ended<'a>(facts: &Facts, locks: &[&'a Lock]) -> Vec<&'a Lock> {
     let answers = |lock: &Lock| matches!(lock.probe, Some(Probe::Open { .. } | Probe::Attempted { .. }));
     let (ended, as_if_alive): (Vec<&Lock>, Vec<_>) = locks
@@ -228,9 +226,9 @@ fn ended<'a>(facts: &Facts, locks: &[&'a Lock]) -> Vec<&'a Lock> {
     matching.accepted.iter().filter_map(|accepted| ended.get(accepted.index).copied()).collect()
 }
 
-/// Returns a finding for each leftover that opencode and Kilo Code would take in place of a living editor: of
-/// the lock files with a folder that contains the directory they take the one with the longest such folder,
-/// then the newest, and do not look at its process (measured). A variable with a port decides before that.
+/// Returns a finding for each leftover that opencode and Kilo Code would take in place of a living editor. Of the
+/// lock files with a folder that contains the directory they take the one with the longest such folder, then the
+/// newest, and do not look at its process (measured). A variable with a port decides before that.
 fn hidden(facts: &Facts, locks: &[&Lock], accepted: &[(&Lock, &MatchReason)]) -> Vec<Finding> {
     let rank = |lock: &Lock| {
         let folders = lock.file.as_ref().map(|file| file.workspace_folders.as_slice()).unwrap_or_default();

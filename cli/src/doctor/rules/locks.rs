@@ -46,7 +46,7 @@ fn sound_enough(lock: &Lock, file: &LockFile, facts: &Facts) -> Vec<(&'static Ki
         found.push((&kinds::LOCK_LEGACY, format!("{who} has the transport {} ({path})", named(transport))));
     }
     let directories = facts.directories.as_deref().unwrap_or_default();
-    // On Windows every user passes every directory.
+    // On Windows every user can enter every directory.
     let is_reachable = facts.system == System::Windows
         || directories.get(lock.directory).is_none_or(|directory| !directory.is_closed());
     if let Some(mode) = lock.mode.filter(|mode| is_reachable && mode & OTHERS != 0) {
@@ -74,7 +74,7 @@ fn sound_enough(lock: &Lock, file: &LockFile, facts: &Facts) -> Vec<(&'static Ki
         (Some(pid), Some(false)) => found.push(dead(lock, pid)),
         _ => {}
     }
-    // If nobody listens, the process id can belong to another program by now.
+    // If nobody listens, the process id may belong to another program by now.
     if found.is_empty() && !matches!(lock.probe, Some(Probe::Refused)) {
         found.push((&kinds::LOCK_SOUND, format!("the lock file of {who}")));
     }

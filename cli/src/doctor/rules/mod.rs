@@ -29,13 +29,13 @@ const RULES: &[fn(&Facts, &mut Vec<Finding>)] =
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Finding {
     pub(crate) kind: &'static Kind,
-    /// The details, as a sentence without its period. Texts of a peer in it are quoted.
+    /// The details, as a sentence without its period. A peer's texts in it are quoted.
     pub(crate) message: String,
     pub(crate) path: Option<String>,
     pub(crate) port: Option<u16>,
-    /// The advice of the kind with the values of this finding; empty if nothing is to be done.
+    /// The advice of the kind, with the values of this finding; empty if there is nothing to do.
     pub(crate) advice: String,
-    /// The command that follows the advice, for the shell of the user; empty if only a user can follow the advice.
+    /// The command that follows the advice, for the user's shell; empty if only the user can follow it.
     pub(crate) command: String,
 }
 

@@ -86,8 +86,8 @@ fn port(facts: &Facts) -> Option<Finding> {
     Some(Finding::new(kind, message).port(port))
 }
 
-/// Returns the value of a variable as far as it can be shown. A path or a host is shown. Any other value
-/// is a word or a number, or it can be a secret in the wrong place.
+/// Returns the value of a variable as far as it can be shown. A path or a host is shown. Any other value is a word or
+/// a number, or may be a secret in the wrong place.
 pub(crate) fn shown_value(name: &str, value: &str) -> String {
     let is_shown = match name {
         CONFIG_DIR => true,
@@ -144,7 +144,7 @@ fn proxy(variables: &Variables) -> Option<Finding> {
     let is_set = |name: &&str| variables.get(name).is_some_and(|value| !value.is_empty());
     // The value can contain a password, so no finding contains the value.
     let proxy = PROXIES.into_iter().find(is_set)?;
-    // A list that is not set excludes nothing. Agents differ in the list that they read (L12).
+    // A list that is not set excludes nothing. Agents differ in which list they read.
     let excludes = |name| variables.get(name).is_some_and(excludes_loopback);
     let lists = NO_PROXIES.map(|name| (name, excludes(name)));
     let is_set = NO_PROXIES.iter().any(|name| variables.get(name).is_some());

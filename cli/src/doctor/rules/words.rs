@@ -5,7 +5,7 @@ use ide_mcp::ide::kit::display_line;
 
 /// The maximum number of characters of a name or a folder.
 const MOST: usize = 100;
-/// The maximum number of items that a finding lists. Of the others it has the number.
+/// How many items a finding lists. It counts the others.
 const LISTED: usize = 5;
 
 /// Returns a path in quotation marks. A backslash stays single, since Windows paths are full of them.
@@ -27,7 +27,7 @@ pub(crate) fn named(name: &str) -> String {
     quoted(&display_line(name, MOST))
 }
 
-/// Returns items with a text between them, and the number of those that are too many.
+/// Returns the items with a separator between them, and how many more there are.
 pub(super) fn listed(items: &[String], between: &str) -> String {
     let mut shown: Vec<String> = items.iter().take(LISTED).cloned().collect();
     if let Some(more @ 1..) = items.len().checked_sub(LISTED) {

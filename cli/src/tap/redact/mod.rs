@@ -1,9 +1,8 @@
 //! Removes tokens from recorded bytes: in a head or in a message, masked or not, fragmented or not, and wherever a
 //! read ends.
 //!
-//! A star replaces each byte of a token, so that the length stays. The redactor holds back a
-//! possible beginning of a token until its next bytes arrive. These are few bytes, and most often
-//! none.
+//! A star replaces each byte of a token, so that the length stays. The redactor holds back what may be the beginning
+//! of a token until the next bytes arrive. These are few bytes, and most often none.
 
 mod secret;
 
@@ -48,12 +47,12 @@ struct Search {
     trail: VecDeque<Trace>,
 }
 
-/// A byte in `held` that can be a byte of a secret.
+/// A byte in `held` that may belong to a secret.
 #[derive(Clone, Copy, Debug)]
 struct Trace {
     at: usize,
-    /// The byte that is a star after unmasking. Two secrets can overlap, so the byte in `held` may
-    /// already be this one.
+    /// The byte that is a star after unmasking. Two secrets may overlap, so the byte in `held` may already be this
+    /// one.
     star: u8,
 }
 
@@ -88,7 +87,7 @@ impl Redactor {
         Self { secrets, masked, walk, held: Vec::new(), data, control }
     }
 
-    /// Takes these bytes, and returns the bytes that can be recorded now.
+    /// Takes these bytes, and returns those that can be recorded now.
     pub(crate) fn pass(&mut self, bytes: &[u8]) -> Vec<u8> {
         let mut rest = bytes;
         while let [first, behind @ ..] = rest {
@@ -127,8 +126,8 @@ impl Redactor {
         std::mem::replace(&mut self.held, rest)
     }
 
-    /// Returns the held bytes at the end. The beginning of a token, from [`SUSPICIOUS`] bytes on, is
-    /// as secret as the token, and becomes stars too.
+    /// Returns the held bytes at the end. The beginning of a token, from [`SUSPICIOUS`] bytes on, is as secret as the
+    /// token, and becomes stars too.
     pub(crate) fn finish(&mut self) -> Vec<u8> {
         for search in [&mut self.data, &mut self.control] {
             let longest = search.matched.iter().max().copied().unwrap_or_default();
@@ -193,7 +192,7 @@ impl Redactor {
         self.search(header.opcode, piece, &plain);
     }
 
-    /// Holds these bytes, `raw` as they came, and replaces the tokens in them by stars.
+    /// Holds these bytes, `raw` as received, and replaces the tokens in them by stars.
     fn search(&mut self, opcode: Opcode, raw: &[u8], plain: &[u8]) {
         let search = if opcode.is_control() { &mut self.control } else { &mut self.data };
         for (raw, byte) in raw.iter().zip(plain) {
@@ -242,8 +241,7 @@ mod tests {
         bytes
     }
 
-    /// Checks that the result does not depend on the size of the reads: all bytes, one byte, and
-    /// three bytes.
+    /// Checks that the size of the reads does not matter: all bytes, one byte, and three bytes at a time.
     fn check(name: &str, new: impl Fn() -> Redactor, bytes: &[u8], expected: &[u8]) {
         for size in [bytes.len(), 1, 3] {
             let mut redactor = new();

@@ -1,6 +1,6 @@
-//! The comparison of a stream with one token.
+//! Compares a stream with one token.
 
-/// A token that is searched for, byte by byte.
+/// A token to search for, byte by byte.
 #[derive(Debug)]
 pub(super) struct Secret {
     bytes: Vec<u8>,

@@ -117,7 +117,7 @@ fn put_client(setup: &mut Setup, script: &str) {
 }
 
 #[test]
-fn report_has_facts_for_a_stranger() {
+fn report_is_enough_for_others() {
     let mut setup = Setup::new();
     put_client(&mut setup, "echo \"1.2.3 (Claude Code)\"; pwd");
     let project = setup.place.home().join("project");

@@ -86,7 +86,7 @@ fn e07_wrong_token_is_not_recorded() {
 /// The tap keeps 8 pending connections, as many as the host of an editor. Attached agents do not
 /// count.
 #[test]
-fn n05_strangers_keep_no_agent_out() {
+fn n05_unauthenticated_peers_keep_no_agent_out() {
     let place = Place::new("tap-strangers");
     let (mut editor, port, _) = editor(&place, &[]);
     let mut tap = Tap::start(&place, &port, "t.jsonl");

@@ -1,4 +1,4 @@
-//! The cases of several editors, among which the agent chooses.
+//! The cases of several editors for the agent to choose among.
 
 use super::{Case, WSL, dead, file, here, judge, lock, set, sound};
 use crate::doctor::facts::{Lock, System};
@@ -42,7 +42,7 @@ pub(super) const CASES: &[Case] = &[
     ),
 ];
 
-/// opencode and Kilo Code take the longest folder, then the newest file, and look at no process.
+/// opencode and Kilo Code take the longest folder, then the newest file, and do not look at the process.
 #[test]
 fn leftover_that_hides_the_editor_is_named() {
     let at = |seconds, lock| Lock { modified: Some(Duration::from_secs(seconds)), ..lock };
@@ -77,8 +77,8 @@ fn leftover_that_hides_the_editor_is_named() {
     }
 }
 
-/// The environment names one of three editors. The finding has exactly those that have this directory open as
-/// the client compares it, and none that the client would take only because it checks no folder.
+/// The environment names one of three editors. The finding lists exactly those that have this directory open as the
+/// client compares it, and none that the client would take only because it checks no folder.
 #[test]
 fn editors_without_the_folder_are_no_choice() {
     // (the folder of an editor, true if the directory is open there)

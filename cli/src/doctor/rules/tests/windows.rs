@@ -1,4 +1,4 @@
-//! The cases of Windows: its paths, and what it does not tell.
+//! The cases of Windows: its paths, and what it does not report.
 
 use super::{Case, WSL, file, here, judge, lock, sound};
 use crate::doctor::facts::{Facts, Lock, Probe, State, System, Weakness};

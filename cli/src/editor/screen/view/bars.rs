@@ -1,5 +1,4 @@
-//! The bars above and below: the title, the waiting proposals, the agents with the latest message,
-//! and the keys.
+//! The bars above and below: the title, the waiting proposals, the agents with the latest message, and the keys.
 
 use super::frame::Frame;
 use super::palette::Ink;
@@ -137,7 +136,7 @@ fn status(model: &Model, area: Rect, frame: &mut Frame) {
         }
         return;
     }
-    // A message is in front of the names, which are cut. The sign is always there.
+    // A message is in front of the names, which are cut. The sign is always visible.
     let free = usize::from(begin.width).saturating_sub(width(&text));
     let has_names = free >= width(" · ● claude");
     let begin = if has_names { begin } else { rest(begin, frame.write(begin, sign, sign_ink)) };
@@ -189,7 +188,7 @@ fn latest(model: &Model) -> (String, Ink, bool) {
     }
 }
 
-/// Returns the names of the agents. A name of several agents is there once, with their number.
+/// Returns the names of the agents. A name that several agents share is listed once, with their number.
 fn attached(model: &Model) -> Option<String> {
     let mut names: Vec<(&str, usize)> = Vec::new();
     for agent in &model.agents {

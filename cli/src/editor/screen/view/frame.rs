@@ -1,5 +1,5 @@
-//! A screen in memory: the cells of ratatui, and the place of the cursor. Every text goes through
-//! [`glyphs`], so that nothing of a peer or of a file reaches the terminal as a sequence.
+//! A screen in memory: the cells of ratatui, and the place of the cursor. Every text goes through [`glyphs`], so that
+//! nothing from a peer or a file reaches the terminal as a sequence.
 
 use super::palette::{ColorDepth, Ink, Theme};
 use crate::support::columns::glyphs;
@@ -9,7 +9,7 @@ use ratatui::buffer::{Buffer, CellDiffOption};
 use ratatui::layout::Rect;
 use std::num::NonZeroU16;
 
-/// The largest number of combining characters on a character: more than any language uses.
+/// How many combining characters a character may have: more than any language uses.
 const MARKS: usize = 16;
 
 #[derive(Clone, Debug)]
@@ -101,7 +101,7 @@ impl Frame {
         more: Ink,
     ) -> u16 {
         let end = self.write_from(area, left, text, ink);
-        // The search goes no further than needed, because lines can be long.
+        // Search no further than needed, because lines can be long.
         let room = left.saturating_add(area.width.into());
         let goes_on = glyphs(text).any(|glyph| glyph.column.saturating_add(glyph.width) > room);
         if goes_on && area.width > 1 {

@@ -1,4 +1,4 @@
-//! The drawing of the model on a screen in memory.
+//! Draws the model on a screen in memory.
 
 pub(crate) mod frame;
 pub(crate) mod palette;

@@ -151,8 +151,8 @@ fn activity(model: &Model) -> Vec<Line> {
     lines
 }
 
-/// Returns the rows of a command of a shell and, behind its last row, its effect. An effect without room there has
-/// a row of its own.
+/// Returns the rows of a command of a shell and, behind its last row, its effect. If there is no room, the effect
+/// gets a row of its own.
 fn command_rows(words: &[String], effect: &str, columns: usize, shell: Shell) -> Vec<(String, String)> {
     let mut rows: Vec<_> =
         continued(words, columns, shell).into_iter().map(|row| (row, String::new())).collect();
@@ -166,8 +166,8 @@ fn command_rows(words: &[String], effect: &str, columns: usize, shell: Shell) ->
     rows
 }
 
-/// Breaks a line of a shell between its words, so that a user can copy it in pieces. A word that is longer
-/// than a row is cut by the screen.
+/// Breaks a line of a shell between its words, so that the user can copy it in pieces. The screen cuts a word that is
+/// longer than a row.
 fn continued(words: &[String], columns: usize, shell: Shell) -> Vec<String> {
     let room = columns.saturating_sub(2);
     let mut rows: Vec<String> = Vec::new();

@@ -7,7 +7,8 @@ use crate::editor::screen::panel::Panel;
 use crate::support::wrap::rows;
 use ratatui::layout::Rect;
 
-/// Draws a panel. A text that is too long loses its empty rows, and then its beginning: its end has what to do next.
+/// Draws a panel. A text that is too long loses its empty rows, and then its beginning, because its end says what to
+/// do next.
 pub(crate) fn draw(panel: &Panel, area: Rect, frame: &mut Frame) {
     let mut area = area;
     if area.x > 0 {
