@@ -260,7 +260,7 @@ ok: 3 other checks found nothing wrong; --verbose lists them";
     fn command_stands_behind_the_prompt_of_its_shell() {
         let findings = [finding(&kinds::TOKEN_REFUSED, "a", "Start the editor again.")];
         for (shell, line) in
-            [(Shell::Posix, "$ fix it"), (Shell::PowerShell, "PS> mend it"), (Shell::Cmd, "> mend it")]
+            [(Shell::Posix, "$ fix it"), (Shell::PowerShell, "PS> fix it"), (Shell::Cmd, "> fix it")]
         {
             let report = Report { findings: &findings, verdict: &Verdict::FindsNothing, cwd: "/w", shell };
             let text = text(&report, false, PLAIN);
