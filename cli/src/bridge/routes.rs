@@ -91,7 +91,7 @@ impl Held {
 
 impl Routes {
     /// Handles an event of the client's side. `above` is the editor, if it is attached.
-    pub(crate) fn from_client(
+    pub(crate) fn on_client_event(
         &mut self,
         event: ServerEvent<()>,
         below: &mut Below,
@@ -174,7 +174,7 @@ impl Routes {
     }
 
     /// Handles an event of the editor's side. `below` is the client, after its `initialize`.
-    pub(crate) fn from_editor(
+    pub(crate) fn on_editor_event(
         &mut self,
         event: ClientEvent,
         below: Option<&mut Below>,
@@ -417,10 +417,10 @@ mod tests {
             loop {
                 while let Some(event) = below.poll(*now, out) {
                     let above = Some(&mut *above).filter(|above| above.is_ready());
-                    routes.from_client(event, below, above, out);
+                    routes.on_client_event(event, below, above, out);
                 }
                 let up = pass_with(above, *now, usize::MAX, |above, event| {
-                    routes.from_editor(event.clone(), Some(below), above, out);
+                    routes.on_editor_event(event.clone(), Some(below), above, out);
                 });
                 let up = up.written_bytes();
                 editor.feed(*now, &up);

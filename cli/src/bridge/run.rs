@@ -142,7 +142,7 @@ impl Bridge {
         let Self { attachment, routes, below, out, stage, .. } = self;
         let change = attachment.turn(now, |above, event| {
             let below = (!matches!(stage, Stage::Attaching(_))).then_some(&mut *below);
-            routes.from_editor(event, below, above, &mut Roomy(out));
+            routes.on_editor_event(event, below, above, &mut Roomy(out));
         });
         match change {
             Some(Change::Attached(info)) => self.attached(now, &info),
@@ -261,7 +261,7 @@ impl Bridge {
                 continue;
             }
             let above = self.attachment.client();
-            self.routes.from_client(event, &mut self.below, above, &mut Roomy(&mut self.out));
+            self.routes.on_client_event(event, &mut self.below, above, &mut Roomy(&mut self.out));
         }
     }
 

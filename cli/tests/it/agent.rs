@@ -474,7 +474,7 @@ fn target_is_slash_then_mcp_or_the_one_of_the_option() {
             assert!(head.any(|line| line.is_empty()), "{name}");
             stream.write_all(b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n").unwrap();
         }
-        agent.fails(1, &["answers 404", "at the request target"]);
+        agent.fails(1, &["answers 404", "at this request target"]);
     }
     let place = Place::new("target-wrong");
     let _listener = place.listener();
