@@ -145,7 +145,7 @@ pub(crate) fn write_header(header: &Header) -> String {
     as_line(header)
 }
 
-/// Parses a line after the first, as [`write`] returns it; `None` if it is something else.
+/// Parses a line after the first, as [`write()`] returns it; `None` if it is something else.
 pub(crate) fn read_line(text: &str) -> Option<Line> {
     serde_json::from_str::<Form>(text).ok()?.read(&mut 0).ok()
 }

@@ -40,7 +40,7 @@ pub(crate) struct View {
     conns: BTreeMap<u32, Conn>,
 }
 
-/// One connection: the two sides, by the index of [`side`].
+/// One connection: the two sides, by the index of their [`Side`].
 #[derive(Debug)]
 struct Conn([Stream; 2]);
 

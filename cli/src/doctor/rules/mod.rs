@@ -1,5 +1,5 @@
 //! The rules that turn facts into findings. They are pure: their input is [`Facts`], and their
-//! findings are in [`kinds`](crate::doctor::kinds).
+//! findings are in [`kinds`].
 
 mod advice;
 mod answers;

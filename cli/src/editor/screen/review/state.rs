@@ -94,7 +94,7 @@ impl Review {
     }
 
     /// Replaces the target by what the user made of the [preview](Self::preview). A rejected hunk that the text does
-    /// not contain is gone; [`discard_edit`](Self::discard_edit) brings it back.
+    /// not contain is gone.
     pub(crate) fn edit(&mut self, text: impl Into<String>) {
         let text = text.into();
         if text == self.target.as_str() {
