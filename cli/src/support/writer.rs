@@ -92,7 +92,7 @@ impl Writer {
     /// Waits until the queue is written, but for no longer than `at_most`.
     ///
     /// # Errors
-    /// The first failure; [`ErrorKind::TimedOut`] if the time is over, which is no failure: the
+    /// The first failure; [`ErrorKind::TimedOut`] if the time is up, which is not a failure: the
     /// thread goes on to write.
     pub(crate) fn flush(&self, at_most: Duration) -> io::Result<()> {
         // After a failure for lack of room the thread still writes the queue.

@@ -294,7 +294,7 @@ impl Agent {
         };
         agent.client.start(Time::ZERO, &mut agent.out).expect("it starts once");
         let initialize: Value = serde_json::from_str(&agent.out.take().concat()).expect("one request");
-        // The answer to `initialize`, which agrees on the version; it is no part of the script.
+        // The answer to `initialize`, which agrees on the version; it is not part of the script.
         agent.receive(
             Time::ZERO,
             &json!({"jsonrpc": "2.0", "id": initialize["id"], "result": {

@@ -24,7 +24,7 @@ pub(super) const INTERRUPT: Signal = Signal::Interrupt;
 /// The others that ask a program to end.
 pub(super) const ENDS: [Signal; 4] = [Signal::Break, Signal::Close, Signal::LogOff, Signal::ShutDown];
 
-/// Ctrl+C arrives here if it is no key, or if another process sends it.
+/// Ctrl+C arrives here if it is not a key, or if another process sends it.
 pub(super) const ALL: [Signal; 5] =
     [Signal::Interrupt, Signal::Break, Signal::Close, Signal::LogOff, Signal::ShutDown];
 
