@@ -3,39 +3,35 @@
 use alloc::vec::Vec;
 use core::fmt;
 
-/// The room for the first read, in bytes: most messages of this protocol fit.
+/// Room for the first read, in bytes. Most messages of this protocol fit.
 const SMALL_CHUNK: usize = 1024;
 
-/// The room after a read that filled all of [`SMALL_CHUNK`], since more bytes are likely to follow. One
-/// page of a pipe or a loopback segment fits many times.
+/// Room after a read that filled all of [`SMALL_CHUNK`], because more is likely to follow. A page of a pipe or a
+/// loopback segment fits many times.
 const CHUNK: usize = 16 * SMALL_CHUNK;
 
-/// The room after a read that filled all of [`CHUNK`].
+/// Room after a read that filled all of [`CHUNK`].
 const LARGE_CHUNK: usize = 4 * CHUNK;
 
-/// The least room behind the held bytes, in bytes. If less is left, the buffer makes more room.
+/// Least room after the held bytes. With less left, the buffer makes more.
 const ENOUGH: usize = SMALL_CHUNK / 2;
 
-/// The receive buffer: `buf[start..end]` contains the received bytes that are not consumed yet, and
-/// `start <= end <= buf.len()`.
+/// The receive buffer. `buf[start..end]` are the received bytes not consumed yet; `start <= end <= buf.len()`.
 pub(crate) struct Rx {
     buf: Vec<u8>,
     start: usize,
     end: usize,
-    /// The number of bytes that can still arrive before the next [`Rx::mark_drained`] or
-    /// [`Rx::hold_back`].
+    /// How many bytes may still arrive before the next [`Rx::mark_drained`] or [`Rx::hold_back`].
     allowed: usize,
-    /// The number of bytes of the last [`Rx::space_up_to`] that are not filled yet; 0 if the content has
-    /// moved since.
+    /// How many bytes of the last [`Rx::space_up_to`] are not filled yet; 0 if the content has moved since.
     offered: usize,
-    /// The length of the payload that the receiver is to consume as a whole; 0 if there is none.
+    /// Length of the payload that the receiver will consume as a whole; 0 if there is none.
     awaited: usize,
 }
 
 impl Rx {
-    /// The number of bytes that can arrive between two polls to `None`. It is large enough for a loop to
-    /// read a socket empty, and small enough that sixteen connections without polls hold only a few
-    /// megabytes.
+    /// How many bytes may arrive between two polls to `None`: enough for a loop to read a socket empty, and so few that
+    /// sixteen connections that nobody polls hold only a few megabytes.
     pub(crate) const UNPOLLED_LIMIT: usize = 256 * 1024;
 
     pub(crate) const fn new() -> Self {
@@ -69,8 +65,8 @@ impl Rx {
         self.buf.get_mut(self.start..self.end).unwrap_or_default()
     }
 
-    /// Consumes `skip` bytes and the `len` bytes behind them, and lends the latter. The caller has
-    /// checked that all of them have arrived. If they were the last ones, nothing is left to process.
+    /// Consumes `skip` bytes and the `len` bytes after them, and lends the latter. The caller has checked that all of
+    /// them have arrived. If they were the last ones, nothing is left to process.
     #[inline]
     pub(crate) fn lend(&mut self, skip: usize, len: usize) -> &mut [u8] {
         let at = self.start.wrapping_add(skip);
@@ -81,8 +77,7 @@ impl Rx {
         self.buf.get_mut(at..self.start).unwrap_or_default()
     }
 
-    /// Returns the last `n` consumed bytes. Right after their consumption they still lie in front of
-    /// [`Rx::bytes`].
+    /// Returns the last `n` consumed bytes, which still lie before [`Rx::bytes`] right after their consumption.
     pub(crate) fn consumed(&self, n: usize) -> &[u8] {
         let from = self.start.saturating_sub(n);
         self.buf.get(from..self.start).unwrap_or_default()
@@ -96,13 +91,13 @@ impl Rx {
         }
     }
 
-    /// Returns true if there are bytes that the machine has not processed as far as possible.
+    /// Returns true while some bytes are not processed as far as possible.
     #[inline]
     pub(crate) fn has_fresh(&self) -> bool {
         self.allowed < Self::UNPOLLED_LIMIT
     }
 
-    /// Notes that the machine has processed the held bytes as far as possible.
+    /// Notes that all held bytes are processed as far as possible.
     #[inline]
     pub(crate) fn mark_drained(&mut self) {
         self.allowed = Self::UNPOLLED_LIMIT;
@@ -110,32 +105,28 @@ impl Rx {
 
     /// Keeps the bytes for later, and accepts more until `most` bytes are held in all.
     ///
-    /// [`Rx::has_fresh`] stays true, since the machine can process the bytes as soon as there is room in
-    /// the send buffer.
+    /// [`Rx::has_fresh`] stays true: the machine can process the bytes as soon as the send buffer has room.
     pub(crate) fn hold_back(&mut self, most: usize) {
         let unworked = usize::from(self.len() > 0);
         self.allowed = most.saturating_sub(self.len()).min(Self::UNPOLLED_LIMIT.saturating_sub(unworked));
     }
 
-    /// Returns the number of bytes that can still arrive before the next [`Rx::mark_drained`] or
-    /// [`Rx::hold_back`].
+    /// Returns how many bytes may still arrive before the next [`Rx::mark_drained`] or [`Rx::hold_back`].
     pub(crate) fn allowed(&self) -> usize {
         self.allowed
     }
 
-    /// Announces that the next `len` bytes are consumed together, so that the buffer can grow by more
-    /// than one read at a time.
+    /// Announces that the next `len` bytes will be consumed together, so that the buffer may grow by more than one read
+    /// at a time.
     pub(crate) fn await_up_to(&mut self, len: usize) {
         self.awaited = len;
     }
 
-    /// Returns room for a read: at most `limit` bytes, and at most as many as can still arrive before
-    /// the next poll.
+    /// Returns room for a read: at most `limit` bytes, and no more than may still arrive before the next poll.
     #[inline]
     pub(crate) fn space_up_to(&mut self, limit: usize) -> &mut [u8] {
         let limit = limit.min(self.allowed);
-        // Behind held bytes, a room of `ENOUGH` bytes is enough, so that the buffer does not make room
-        // for every byte.
+        // After held bytes, `ENOUGH` is enough; otherwise the buffer would make room for every byte.
         if self.start == self.end || self.buf.len().wrapping_sub(self.end) < ENOUGH {
             self.prepare(limit);
         }
@@ -144,24 +135,24 @@ impl Rx {
         room.get_mut(..self.offered).unwrap_or_default()
     }
 
-    /// Takes `n` bytes that were put into [`Rx::space_up_to`]. Returns false, and takes nothing, if
-    /// fewer bytes were offered or the content has moved since.
+    /// Takes `n` bytes that were put into [`Rx::space_up_to`]. If fewer were offered, or the content has moved since,
+    /// takes nothing and returns false.
     #[inline]
     pub(crate) fn filled(&mut self, n: usize) -> bool {
         if n > self.offered {
             return false;
         }
-        // The offered room lies within the buffer, so this arithmetic does not wrap.
+        // The offered room lies within the buffer, so this does not wrap.
         self.offered = self.offered.wrapping_sub(n);
         self.end = self.end.wrapping_add(n);
-        // `n` bytes were allowed at the time of the offer; fewer can be allowed now.
+        // `n` bytes were allowed when they were offered; by now it may be fewer.
         self.allowed = self.allowed.saturating_sub(n);
         true
     }
 
-    /// Appends a piece. Returns false, and takes nothing, if nothing more can arrive before the next poll, or if the piece
-    /// is larger than [`Self::UNPOLLED_LIMIT`]. A loop with a buffer of its own cannot know how much is left of the limit,
-    /// so the piece that reaches the limit can go beyond it.
+    /// Appends a piece. If nothing more may arrive before the next poll, or the piece is larger than
+    /// [`Self::UNPOLLED_LIMIT`], takes nothing and returns false. A loop with a buffer of its own cannot know how much
+    /// of the limit is left, so the piece that reaches the limit may exceed it.
     pub(crate) fn append(&mut self, bytes: &[u8]) -> bool {
         let most = if self.allowed > 0 { Self::UNPOLLED_LIMIT } else { 0 };
         if bytes.len() > most {
@@ -201,12 +192,12 @@ impl Rx {
         self.make_room(limit.min(chunk));
     }
 
-    /// Makes `buf[end..]` at least `room` long. A buffer that holds nothing begins at the front again. Otherwise the
-    /// content moves to the front if that is enough and cheap, and the buffer grows if not.
+    /// Makes `buf[end..]` at least `room` long. An empty buffer starts at the front again. Otherwise the content moves
+    /// to the front if that is enough and cheap; if not, the buffer grows.
     ///
-    /// A move copies at most as many bytes as were consumed before. Growth adds as many bytes as are
-    /// held, or reaches the end of the awaited bytes. So the work stays linear, and the buffer stays
-    /// below twice the received bytes plus a chunk.
+    /// A move copies at most as many bytes as were consumed before. Growth adds as many bytes as are held, or reaches
+    /// the end of the awaited bytes. So the work stays linear, and the buffer stays below twice the received bytes plus
+    /// a chunk.
     fn make_room(&mut self, room: usize) {
         let held = self.end.saturating_sub(self.start);
         if held == 0 {
@@ -228,17 +219,15 @@ impl Rx {
     }
 }
 
-/// The send buffer: `buf[head..]` contains the bytes that are not written yet.
+/// The send buffer: `buf[head..]` are the bytes not written yet.
 pub(crate) struct Tx {
     buf: Vec<u8>,
     head: usize,
-    /// The high-water mark. At the mark the buffer still takes answers, pongs and the close frame, and
-    /// nothing else.
+    /// The high-water mark. At the mark, the buffer takes only answers, pongs and the close frame.
     mark: usize,
-    /// The length of `buf` at which the buffer is full: the high-water mark, counted from `head`.
+    /// The length at which `buf` is full: the high-water mark, counted from `head`.
     full_at: usize,
-    /// The number of bytes ever written from this buffer, by which the caller recognizes that a certain
-    /// byte was written.
+    /// How many bytes were ever written from this buffer. Tells the caller that a certain byte went out.
     written: u64,
 }
 
@@ -257,7 +246,7 @@ impl Tx {
         self.buf.len() >= self.full_at
     }
 
-    /// Returns the number that [`Tx::written`] reaches once all pending bytes are written.
+    /// Returns the value that [`Tx::written`] reaches once all pending bytes are written.
     pub(crate) fn position(&self) -> u64 {
         self.written.saturating_add(self.pending().len() as u64)
     }
@@ -266,7 +255,7 @@ impl Tx {
         self.written
     }
 
-    /// Removes the first `n` pending bytes: they were written.
+    /// Removes the first `n` pending bytes, because they were written.
     #[inline]
     pub(crate) fn sent(&mut self, n: usize) {
         let left = self.pending().len();
@@ -283,20 +272,19 @@ impl Tx {
         self.head = self.head.saturating_add(n);
         self.written = self.written.saturating_add(n as u64);
         if self.head >= CHUNK && self.head >= self.buf.len() / 2 {
-            // A buffer that never runs empty still has to release the written bytes. At least half of
-            // the buffer is written, so moving the rest costs at most as much as writing did.
+            // A buffer that never runs empty must still release what was written. At least half of the buffer is
+            // written, so moving the rest costs at most as much as writing did.
             self.buf.drain(..self.head);
             self.head = 0;
         }
         self.full_at = self.head.saturating_add(self.mark);
     }
 
-    /// Appends a short frame if the memory for the frame exists and the buffer stays below its
-    /// high-water mark. Returns false otherwise.
+    /// Appends a short frame if there is memory for it and the buffer stays below its high-water mark. Otherwise
+    /// returns false.
     #[inline]
     pub(crate) fn push_short(&mut self, header: [u8; 2], payload: &[u8]) -> bool {
-        // A slice and a buffer that exist are together no longer than the memory, so this sum does not
-        // wrap.
+        // A slice and an existing buffer together never exceed the address space, so this does not wrap.
         let after = self.buf.len().wrapping_add(header.len()).wrapping_add(payload.len());
         if after > self.buf.capacity() || after >= self.full_at {
             return false;
@@ -306,7 +294,7 @@ impl Tx {
         true
     }
 
-    /// Returns the buffer for appending. The bytes before its current end have to stay unchanged.
+    /// Returns the buffer for appending. Leave the bytes before its current end unchanged.
     pub(crate) fn buffer(&mut self) -> &mut Vec<u8> {
         &mut self.buf
     }
@@ -327,15 +315,14 @@ impl Tx {
 }
 
 impl fmt::Debug for Rx {
-    /// Shows the number of held bytes and not the bytes: the request of an opening handshake can contain
-    /// a token.
+    /// Shows how many bytes are held, not the bytes: the request of an opening handshake can contain a token.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Rx").field("held", &self.len()).finish_non_exhaustive()
     }
 }
 
 impl fmt::Debug for Tx {
-    /// Shows the number of pending bytes and not the bytes.
+    /// Shows how many bytes are pending, not the bytes.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Tx").field("pending", &self.pending().len()).finish_non_exhaustive()
     }
@@ -428,7 +415,7 @@ mod tests {
             assert!(rx.buf.len() <= 2 * (received + 1000) + CHUNK + ENOUGH, "{} at {received}", rx.buf.len());
         }
         assert!(sizes.len() < 10, "{sizes:?}");
-        // All awaited bytes have arrived: one byte behind them no longer doubles the buffer.
+        // All awaited bytes have arrived: one more byte no longer doubles the buffer.
         rx.consume(1 << 20);
         rx.await_up_to(0);
         let before = rx.buf.len();
@@ -436,7 +423,7 @@ mod tests {
         assert_eq!(rx.buf.len(), before);
     }
 
-    /// Offers room, and takes `n` bytes into the room. Returns the length of the room.
+    /// Offers room, and fills `n` bytes of it. Returns how much room there was.
     fn read(rx: &mut Rx, n: usize) -> usize {
         let room = rx.space_up_to(usize::MAX).len();
         assert!(rx.filled(n));
@@ -447,7 +434,7 @@ mod tests {
     #[test]
     fn rx_room_grows_with_full_reads() {
         let mut rx = Rx::new();
-        // The room, and how much of the room is filled and then consumed.
+        // The room, and how much of it is filled and then consumed.
         let reads =
             [(1024, 100), (1024, 1024), (16_384, 16_383), (16_384, 16_384), (65_536, 1), (65_536, 65_536)];
         for (room, n) in reads {
@@ -458,7 +445,7 @@ mod tests {
 
     #[test]
     fn rx_makes_room_behind_held_bytes() {
-        // How many bytes a read leaves in 1,024, the room behind them, and the buffer.
+        // How many bytes a read leaves in 1,024, the room after them, and the buffer.
         let rows = [
             ("one byte", 1, 1023, 1024),
             ("just enough is left", 512, 512, 1024),

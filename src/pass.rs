@@ -1,4 +1,4 @@
-//! The pass of polls over a machine with one connection, which hands out its [`Output`].
+//! How a machine with one connection hands out its [`Output`] in passes.
 //!
 //! ```text
 //!           poll(now)                        poll                     nothing left
@@ -13,16 +13,16 @@ use core::fmt::Debug;
 #[derive(Clone, Copy, Debug, Default)]
 #[allow(unnameable_types, reason = "a part of `Single`")]
 pub struct Pass {
-    /// Flags in one byte, since each of a thousand connections has them.
+    /// Flags in one byte: with thousands of connections, size counts.
     flags: u8,
-    /// The number of bytes in the last offer, which 4 bytes can count. More can have come behind them since.
+    /// The number of bytes in the last offer; 4 bytes can count them. More may have been added since.
     offered: u32,
 }
 
 impl Pass {
     /// From the first poll of a pass to its `Wait`.
     const OPEN: u8 = 1;
-    /// The bytes of a `Write` wait for `written`.
+    /// A `Write` was offered, and `written` has not come yet.
     const OFFERED: u8 = 2;
     /// The socket took nothing in this pass.
     const FULL: u8 = 4;
@@ -33,14 +33,14 @@ impl Pass {
         self.flags & flag != 0
     }
 
-    /// Sets a flag, and returns whether it was set before.
+    /// Sets a flag. Returns whether it was set before.
     const fn set(&mut self, flag: u8) -> bool {
         let was_set = self.is(flag);
         self.flags |= flag;
         was_set
     }
 
-    /// Clears a flag, and returns whether it was set.
+    /// Clears a flag. Returns whether it was set.
     const fn clear(&mut self, flag: u8) -> bool {
         let was_set = self.is(flag);
         self.flags &= !flag;
@@ -54,12 +54,12 @@ pub(crate) enum Moved {
     Bytes(usize),
     /// It would block.
     Nothing,
-    /// The end of the stream, or a write that can take nothing any more.
+    /// The stream has ended, or can take nothing any more.
     End,
     Failed,
 }
 
-/// Reads or writes once, and again where a signal has interrupted it.
+/// Reads or writes once, and tries again if a signal interrupts it.
 #[cfg(feature = "std")]
 pub(crate) fn moved(mut io: impl FnMut() -> std::io::Result<usize>) -> Moved {
     loop {
@@ -73,8 +73,8 @@ pub(crate) fn moved(mut io: impl FnMut() -> std::io::Result<usize>) -> Moved {
     }
 }
 
-/// Reads from a socket until it would block, or no more is wanted: then it returns true. `end` takes the end of the
-/// stream; an error is two.
+/// Reads from a socket until it would block, or until no more is wanted; then it returns true. `end` is called at the
+/// end of the stream, and twice after an error.
 #[cfg(feature = "std")]
 pub(crate) fn read_all<M: Machine>(
     machine: &mut M,
@@ -112,7 +112,7 @@ pub(crate) fn report<M: Machine>(machine: &mut M, now: Time, conn: M::Conn, move
     }
 }
 
-/// A machine with one connection, as a pass sees it: the parts from which the verbs of [`Machine`] are made.
+/// A machine with one connection, as a pass sees it: what the verbs of [`Machine`] are made of.
 #[allow(unnameable_types, reason = "only the machines of this crate are made of these parts")]
 pub trait Single: Sized {
     type Event: Debug;
@@ -131,13 +131,13 @@ pub trait Single: Sized {
 
     fn pass_mut(&mut self) -> &mut Pass;
 
-    /// Takes the time. Its effects come with the events.
+    /// Sets the clock. The effects come with the events.
     fn tick(&mut self, now: Time);
 
-    /// Returns the next event. The effects come in this order: bytes, the end of the stream, timers.
+    /// Returns the next event. Effects come in this order: bytes, the end of the stream, timers.
     fn poll_event(&mut self) -> Option<Self::Event>;
 
-    /// Returns the time of the next event; [`Time::ZERO`] while an event can be polled.
+    /// Returns when the next event is due; [`Time::ZERO`] while one can be polled.
     fn due(&self) -> Time;
 
     /// Returns the bytes that were not written.
@@ -146,13 +146,13 @@ pub trait Single: Sized {
     /// Removes the first `n` bytes of [`outgoing`](Self::outgoing).
     fn sent(&mut self, n: usize);
 
-    /// Notes the end of the peer's stream. A second end says that nothing can be written either.
+    /// Notes the end of the peer's stream. A second call means that nothing can be written either.
     fn end_stream(&mut self, now: Time);
 
-    /// Returns true if the last event was polled, and the output was written or the time for that is over.
+    /// Returns true once the last event was polled and the output was written, or the time for that is up.
     fn is_done(&self) -> bool;
 
-    /// Returns the time of the next pass.
+    /// Returns when the next pass is due.
     fn next_pass(&self) -> Option<Time> {
         let pass = self.pass();
         let closes = || self.is_done() && !pass.is(Pass::OVER);
@@ -167,7 +167,7 @@ pub trait Single: Sized {
         if let Some(event) = self.poll_event() {
             return Output::Event(event);
         }
-        // No answer is one: the socket took nothing.
+        // No report means that the socket took nothing.
         self.take_written(0);
         let (is_done, unwritten) = (self.is_done(), self.outgoing().len());
         let pass = self.pass_mut();
@@ -184,13 +184,13 @@ pub trait Single: Sized {
         Output::Wait(self.next_pass())
     }
 
-    /// Returns the bytes of the last offer, which are the first ones that were not written.
+    /// Returns the bytes of the last offer: the first ones that were not written.
     fn offer(&self) -> &[u8] {
         let offered = usize::try_from(self.pass().offered).unwrap_or(usize::MAX);
         self.outgoing().get(..offered).unwrap_or_else(|| self.outgoing())
     }
 
-    /// Takes the answer to the last offer, if there is one without an answer.
+    /// Takes the report on the last offer, unless it was reported already.
     fn take_written(&mut self, n: usize) {
         if !self.pass_mut().clear(Pass::OFFERED) {
             return;
@@ -205,11 +205,11 @@ pub trait Single: Sized {
 
     #[cfg(feature = "std")]
     fn read_socket(&mut self, now: Time, socket: &mut (impl std::io::Read + ?Sized)) -> bool {
-        // The end of the input is no answer to an offer.
+        // The end of the input says nothing about the offer.
         read_all(self, now, (), socket, |machine| machine.end_stream(now))
     }
 
-    /// Writes the last offer to the socket, once, and takes the answer.
+    /// Writes the last offer to the socket, once, and takes the result.
     #[cfg(feature = "std")]
     fn write_socket(&mut self, now: Time, socket: &mut (impl std::io::Write + ?Sized)) {
         if self.pass().is(Pass::OFFERED) {
@@ -218,7 +218,7 @@ pub trait Single: Sized {
         }
     }
 
-    /// Takes the end of the transport. If a write has failed, nothing can be written either.
+    /// Takes the end of the transport. After a failed write nothing more can be written.
     fn take_end(&mut self, now: Time) {
         if self.pass_mut().clear(Pass::OFFERED) {
             self.end_stream(now);
@@ -283,7 +283,7 @@ mod tests {
         let signal = || Err(ErrorKind::Interrupted.into());
         let full = || Err(ErrorKind::WouldBlock.into());
         let gone = || Err(ErrorKind::ConnectionReset.into());
-        // What the socket answers, the outcome, and the number of answers that nobody asked for.
+        // What the socket does, the output, and how many times it was read or written too often.
         let rows: [(&str, Vec<Result<usize>>, &str, usize); 6] = [
             ("bytes", Vec::from([Ok(3), Ok(4)]), "3 bytes", 1),
             ("the end", Vec::from([Ok(0), Ok(4)]), "end", 1),

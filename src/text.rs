@@ -1,6 +1,6 @@
-//! The truncation of text at a character boundary.
+//! Truncates text at a character boundary.
 
-/// Returns the longest prefix of `text` that has at most `max` bytes and ends at a character boundary.
+/// Returns the longest prefix of at most `max` bytes that ends at a character boundary.
 pub(crate) fn truncate(text: &str, max: usize) -> &str {
     let mut end = max.min(text.len());
     while !text.is_char_boundary(end) {

@@ -1,31 +1,38 @@
-//! Time as an input. The core never reads a clock: the caller passes the time with the bytes and with
-//! `poll`.
+//! Time as an input: the core never reads a clock. You pass the time with the bytes and with `poll`.
 
 use core::time::Duration;
 
-/// A point in time: the [`Duration`] since a start that the caller chooses, once for all machines of a
-/// loop.
+/// A point in time: the [`Duration`] since a start that you choose, once for all machines of a loop.
 ///
-/// It counts nanoseconds up to some 584 years, the end of time. Tests write plain numbers
-/// (`Time::from_millis(400)`), programs use [`Clock`].
+/// Programs take it from a [`Clock`]; tests write plain numbers. It counts nanoseconds for some 584 years; after that
+/// comes the end of time, where a timer never fires.
+///
+/// ```
+/// use ide_mcp::Time;
+/// use std::time::Duration;
+///
+/// let now = Time::from_millis(400);
+/// let later = now.saturating_add(Duration::from_millis(100));
+/// assert_eq!(later, Time::from_millis(500));
+/// assert_eq!(later.saturating_since(now), Duration::from_millis(100));
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Time(u64);
 
 impl Time {
-    /// The start itself.
+    /// The start.
     pub const ZERO: Self = Self(0);
 
-    /// The end of time. A timer with this time never fires.
+    /// The end of time: a timer set to this never fires.
     pub(crate) const NEVER: Self = Self(u64::MAX);
 
-    /// Returns the point `since_start` after the start, or the end of time if that point is later.
+    /// Returns the point `since_start` after the start, at most the end of time.
     #[must_use]
     pub const fn new(since_start: Duration) -> Self {
         Self(nanos(since_start))
     }
 
-    /// Returns the point `millis` milliseconds after the start, or the end of time if that point is
-    /// later.
+    /// Returns the point `millis` milliseconds after the start, at most the end of time.
     #[must_use]
     pub const fn from_millis(millis: u64) -> Self {
         Self(millis.saturating_mul(1_000_000))
@@ -37,30 +44,30 @@ impl Time {
         Duration::from_nanos(self.0)
     }
 
-    /// Returns the point `span` after this one, or the end of time if the sum does not fit.
+    /// Returns the point `span` after this one, at most the end of time.
     #[must_use]
     pub const fn saturating_add(self, span: Duration) -> Self {
         Self(self.0.saturating_add(nanos(span)))
     }
 
-    /// Adds a span that is kept as a time since the start, which costs no conversion.
+    /// Adds a span given as a time since the start, which saves a conversion.
     #[inline]
     pub(crate) const fn later(self, by: Self) -> Self {
         Self(self.0.saturating_add(by.0))
     }
 
-    /// Returns true if a timer with this time fires at `now`.
+    /// Returns true if a timer set to this time fires at `now`.
     #[inline]
     pub(crate) const fn is_due(self, now: Self) -> bool {
         self.0 <= now.0 && self.0 != Self::NEVER.0
     }
 
-    /// Returns this point, or `None` if it is the end of time: what a machine tells of its next timer.
+    /// Returns this point, or `None` for the end of time: that is how a machine reports its next timer.
     pub(crate) fn finite(self) -> Option<Self> {
         (self != Self::NEVER).then_some(self)
     }
 
-    /// Returns the duration from `earlier` to this point, or zero if `earlier` is not earlier.
+    /// Returns the time from `earlier` to this point; zero if `earlier` is not earlier.
     #[must_use]
     pub const fn saturating_since(self, earlier: Self) -> Duration {
         Duration::from_nanos(self.0.saturating_sub(earlier.0))
@@ -71,10 +78,10 @@ const fn nanos(span: Duration) -> u64 {
     span.as_secs().saturating_mul(1_000_000_000).saturating_add(span.subsec_nanos() as u64)
 }
 
-/// A table of timers: one slot for each kind, where the kind is a small enum cast to its number.
+/// A table of timers with one slot for each kind. The kind is a small enum, cast to its number.
 ///
-/// A timer fires once: [`take_due`](Timers::take_due) clears it. Nearly always no timer is due, and one
-/// comparison with `due` shows this.
+/// A timer fires once: [`take_due`](Timers::take_due) clears it. Most of the time no timer is due, and one comparison
+/// with `due` shows that.
 #[derive(Clone, Debug)]
 pub(crate) struct Timers<const N: usize> {
     at: [Time; N],
@@ -105,7 +112,7 @@ impl<const N: usize> Timers<N> {
         matches!(self.at.get(timer), Some(at) if *at != Time::NEVER)
     }
 
-    /// Returns true, and clears the timer, if its time has come.
+    /// If this timer is due, clears it and returns true.
     pub(crate) fn take_due(&mut self, timer: usize, now: Time) -> bool {
         let due = self.due.is_due(now) && self.at.get(timer).is_some_and(|at| at.is_due(now));
         if due {
@@ -114,15 +121,22 @@ impl<const N: usize> Timers<N> {
         due
     }
 
-    /// Returns true if the time of this timer has come. The caller has set the timer. At the end of time
-    /// the result is always true.
+    /// Returns true if this timer is due. It must be set, and is always due at the end of time.
     pub(crate) fn has_come(&self, timer: usize, now: Time) -> bool {
         self.at.get(timer).is_some_and(|at| *at <= now)
     }
 }
 
-/// A source of [`Time`] from the monotonic clock of the system: its start is the moment of
-/// [`Clock::new`].
+/// Gives you [`Time`] from the system's monotonic clock, counted from [`Clock::new`].
+///
+/// ```
+/// use ide_mcp::Clock;
+///
+/// let clock = Clock::new(); // one for all machines of the loop
+/// let now = clock.now();
+/// assert_eq!(clock.until(None), None); // no timer: sleep until a socket is ready
+/// assert_eq!(clock.until(Some(now)), Some(std::time::Duration::ZERO)); // due already
+/// ```
 #[cfg(feature = "std")]
 #[derive(Clone, Copy, Debug)]
 pub struct Clock(std::time::Instant);
@@ -142,8 +156,7 @@ impl Clock {
         Time::new(self.0.elapsed())
     }
 
-    /// Returns the duration that a loop can sleep until `deadline`: zero if the deadline has passed,
-    /// `None` if there is no deadline.
+    /// Returns how long your loop may sleep before `deadline`: zero if it has passed, `None` if there is none.
     #[must_use]
     pub fn until(&self, deadline: Option<Time>) -> Option<Duration> {
         deadline.map(|at| at.saturating_since(self.now()))

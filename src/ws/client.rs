@@ -1,5 +1,4 @@
-//! The WebSocket client: sends the request of the opening handshake, checks the answer, and masks every
-//! frame that it sends.
+//! The WebSocket client: sends the opening request, checks the answer, and masks every frame it sends.
 
 use super::connection::{Connection, Side};
 use super::head::EndSearch;
@@ -11,7 +10,7 @@ use super::{Closed, Event, Limits, Sender};
 use crate::Time;
 use base64::{Engine as _, prelude::BASE64_STANDARD};
 
-/// The client's side of one connection. The first pass writes its request.
+/// The client's side of one WebSocket connection. Its first pass writes the opening request.
 ///
 /// If the source of its masking keys fails, the connection ends with [`Closed::Entropy`].
 pub type Client = Connection<Connecting>;
@@ -33,8 +32,9 @@ struct Opening {
 }
 
 impl Client {
-    /// Creates a client that requests to open a connection. `random` fills a slice with bytes that nobody can predict,
-    /// as `getrandom::fill` does: RFC 6455 section 5.3 demands such keys for masking, and the handshake has one too.
+    /// Creates a client that will open a connection with this request. `random` must fill a slice with unpredictable
+    /// bytes, as `getrandom::fill` does; they become the masking keys (RFC 6455 section 5.3) and the key of the
+    /// handshake.
     ///
     /// # Errors
     /// [`InvalidClientRequest`] if a part of the request is invalid, or a limit is 0.
@@ -62,8 +62,8 @@ impl Client {
         Ok(Self { stream, side: Connecting(Some(opening)) })
     }
 
-    /// Reads the answer. Once the answer is complete and valid, returns the index of the sub-protocol
-    /// that the server chose, if any.
+    /// Reads the answer. Once it is complete and valid, returns the index of the sub-protocol that the server chose, if
+    /// any.
     fn read_answer(&mut self) -> Option<Option<usize>> {
         if self.stream.output.phase != Phase::Handshake {
             // The event `Open` has been returned by now, or will never be returned.
@@ -83,8 +83,8 @@ impl Client {
             };
             let head = input.rx.bytes().get(..len).unwrap_or_default();
             match response::check(head, text(&opening.key), &opening.ask) {
-                // Any number of interim answers can precede the last one (RFC 9110 section 15.2). Together they have
-                // as many bytes as one head.
+                // Any number of interim answers may come first (RFC 9110 section 15.2). Together they may be as long as
+                // one head.
                 Err(NotAccepted::Status(100 | 102..=199, _)) => {
                     opening.interim = opening.interim.saturating_add(len);
                     if opening.interim > output.limits.head {

@@ -3,30 +3,29 @@
 use super::ProtocolError;
 use core::fmt;
 
-/// A close code that may be sent in a close frame.
+/// A close code that you may send in a close frame.
 ///
-/// 1005, 1006 and 1015 stand for local outcomes and cannot be created: 1005 is
-/// [`Closed::Remote`](super::Closed::Remote) without a code, 1006 is
-/// [`Closed::Abnormal`](super::Closed::Abnormal).
+/// 1005, 1006 and 1015 only describe what happened locally, so you cannot create them: 1005 is
+/// [`Closed::Remote`](super::Closed::Remote) without a code, 1006 is [`Closed::Abnormal`](super::Closed::Abnormal).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct CloseCode(u16);
 
 impl CloseCode {
-    /// 1000: the purpose is fulfilled.
+    /// 1000: done, nothing is wrong.
     pub const NORMAL: Self = Self(1000);
-    /// 1001: the endpoint goes away, such as an editor that exits.
+    /// 1001: this side goes away, as an editor that exits.
     pub const GOING_AWAY: Self = Self(1001);
-    /// 1002: the peer broke a rule of the protocol.
+    /// 1002: the peer broke the protocol.
     pub const PROTOCOL: Self = Self(1002);
-    /// 1003: a kind of data that this endpoint does not accept.
+    /// 1003: this endpoint does not accept data of this kind.
     pub const UNSUPPORTED: Self = Self(1003);
-    /// 1007: data that does not match its type, such as text that is not UTF-8.
+    /// 1007: the data does not match its type, such as text that is not UTF-8.
     pub const INVALID_PAYLOAD: Self = Self(1007);
     /// 1008: the peer violated a policy.
     pub const POLICY: Self = Self(1008);
     /// 1009: the message is too big.
     pub const TOO_BIG: Self = Self(1009);
-    /// 1011: an unexpected condition on this side.
+    /// 1011: something unexpected happened on this side.
     pub const INTERNAL: Self = Self(1011);
 
     /// Returns the code if it may be sent: 1000–1003, 1007–1014 (RFC 6455 section 7.4.1 and the IANA

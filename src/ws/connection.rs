@@ -1,4 +1,4 @@
-//! A connection from either side: the verbs that a server and a client share.
+//! One connection from either side: the verbs that server and client share.
 
 use super::mask::Masking;
 use super::output::Phase;
@@ -21,7 +21,7 @@ pub(crate) trait Side: Debug + Sized {
     /// How this side masks.
     type Mask: Masking + Debug;
 
-    /// Returns true if the handshake is waiting for bytes of its head.
+    /// Returns true while the handshake waits for bytes of its head.
     fn reads_head(&self) -> bool;
 
     /// Forgets the handshake.
@@ -39,10 +39,10 @@ pub(crate) trait Side: Debug + Sized {
 
 #[allow(private_bounds, reason = "a connection has these two sides and no other")]
 impl<S: Side> Connection<S> {
-    /// Feeds bytes from the socket. Their events come with the next [`poll`](Self::poll).
+    /// Feeds bytes from the socket. You get their events from [`poll`](Self::poll).
     ///
-    /// The connection ends ([`InputOverflow`](crate::ws::Closed::InputOverflow)) if bytes come while
-    /// [`wants_input`](Self::wants_input) is false, or a piece is larger than 256 KiB.
+    /// The connection ends ([`InputOverflow`](crate::ws::Closed::InputOverflow)) if you feed it while
+    /// [`wants_input`](Self::wants_input) is false, or more than 256 KiB at once.
     #[inline]
     pub fn feed(&mut self, now: Time, bytes: &[u8]) {
         if S::has_room(self) || bytes.is_empty() {
@@ -54,13 +54,13 @@ impl<S: Side> Connection<S> {
 
     /// Tells the connection that the peer's stream has ended, or that the last [`Write`](Output::Write) has failed.
     ///
-    /// What came before the end is still delivered and answered: a peer can close its side and read on. After a failed
-    /// write, or a second end, nothing more is written.
+    /// What came before the end is still delivered and answered, because a peer may close its side and read on. After a
+    /// failed write, or a second end, nothing more is written.
     pub fn feed_eof(&mut self, now: Time) {
         self.take_end(now);
     }
 
-    /// Returns the next thing to do: react to an event, write, close, or wait.
+    /// Returns what to do next: react to an event, write, close, or wait.
     pub fn poll(&mut self, now: Time) -> Output<'_, OwnedEvent> {
         self.next_output(now)
     }
@@ -72,43 +72,42 @@ impl<S: Side> Connection<S> {
         self.take_written(n);
     }
 
-    /// Reads from a socket that does not block, and feeds what has come, until the socket would block or
-    /// [`wants_input`](Self::wants_input) is false. An error is more than the end of the
-    /// stream: nothing is written after it either.
+    /// Reads a non-blocking socket and feeds what has come, until it would block or [`wants_input`](Self::wants_input)
+    /// is false. After an error, unlike the end of the stream, nothing more is written.
     ///
-    /// Returns true if the machine wanted no more, so that the socket can have more to read. A poller that tells you of
-    /// a socket only once (mio, epoll with EPOLLET) will not tell you again: read it once more after the pass.
+    /// Returns true if the machine wanted no more, so the socket may still have more. A poller that tells you of a
+    /// socket only once (mio, epoll with EPOLLET) will not tell you again: read it once more after the pass.
     #[cfg(feature = "std")]
     pub fn read_from(&mut self, now: Time, socket: &mut (impl std::io::Read + ?Sized)) -> bool {
         self.read_socket(now, socket)
     }
 
-    /// Answers the last [`Write`](Output::Write): writes its bytes to a socket that does not block, and reports with
-    /// [`written`](Self::written) or [`feed_eof`](Self::feed_eof) what came of it. A wrong count is the one mistake of
-    /// a loop that nobody here can see, and this method makes none.
+    /// Answers the last [`Write`](Output::Write): writes its bytes to a non-blocking socket, and calls
+    /// [`written`](Self::written) or [`feed_eof`](Self::feed_eof). Prefer this to doing it yourself: a wrong count is
+    /// the one mistake that no machine can detect.
     #[cfg(feature = "std")]
     pub fn write_to(&mut self, now: Time, socket: &mut (impl std::io::Write + ?Sized)) {
         self.write_socket(now, socket);
     }
 
-    /// Returns true if you may read more bytes from the socket. While it is false, the connection waits for a poll, or
-    /// for room in the send buffer.
+    /// Returns true while you may read more bytes from the socket. If not, the connection waits for a poll, or for room
+    /// in the send buffer.
     #[inline]
     #[must_use]
     pub fn wants_input(&self) -> bool {
         S::has_room(self) && self.stream.wants_input()
     }
 
-    /// Returns true if bytes wait for room in the socket: let your loop wake when the socket is writable.
+    /// Returns true while bytes wait for room in the socket: ask your poller to wake you when it is writable.
     #[inline]
     #[must_use]
     pub fn wants_output(&self) -> bool {
         !self.stream.output.outgoing().is_empty()
     }
 
-    /// Returns room for a read, to [feed](Self::feed) without a copy: read into it, then call
-    /// [`filled`](Self::filled). Empty exactly while [`wants_input`](Self::wants_input) is false, and valid until the
-    /// next poll, [`feed`](Self::feed) or [`trim`](Self::trim).
+    /// Returns room for a read, which saves the copy of [`feed`](Self::feed): read into it, then call
+    /// [`filled`](Self::filled). It is empty exactly while [`wants_input`](Self::wants_input) is false, and valid until
+    /// the next poll, [`feed`](Self::feed) or [`trim`](Self::trim).
     #[inline]
     pub fn space(&mut self) -> &mut [u8] {
         if matches!(self.stream.output.phase, Phase::Handshake) {
@@ -118,28 +117,28 @@ impl<S: Side> Connection<S> {
         }
     }
 
-    /// Feeds the first `n` bytes of [`space`](Self::space). An `n` beyond it ends the connection as too many bytes in
+    /// Feeds the first `n` bytes of [`space`](Self::space). A larger `n` ends the connection, as too many bytes in
     /// [`feed`](Self::feed) do.
     #[inline]
     pub fn filled(&mut self, now: Time, n: usize) {
         self.stream.filled(now, n);
     }
 
-    /// Frees the memory that an idle connection does not need. Nothing else changes.
+    /// Frees memory that an idle connection does not need. Nothing else changes.
     pub fn trim(&mut self) {
         self.stream.trim();
     }
 
-    /// Returns the time of the next pass, as the last [`Wait`](Output::Wait) did, but with what you have done since:
+    /// Returns when the next pass is due, taking into account what you have done since the last [`Wait`](Output::Wait):
     /// not in the future while there is something to do.
     #[must_use]
     pub fn deadline(&self) -> Option<Time> {
         self.next_pass()
     }
 
-    /// Returns the next event that the received bytes bring, lent instead of copied, together with the sender to answer
-    /// it. Call this until it returns `None`, and then run the pass: it writes and closes, and still brings the events
-    /// of timers.
+    /// Returns the next event of the received bytes without copying it, together with the sender to answer it. Use this
+    /// if copies cost you: call it until it returns `None`, then run the pass, which writes, closes, and brings the
+    /// events of timers.
     ///
     /// ```
     /// # use ide_mcp::ws;
@@ -162,21 +161,20 @@ impl<S: Side> Connection<S> {
         S::Mask::lend(&mut self.stream.output)
     }
 
-    /// Returns true if the send buffer is at or above [`Limits::outgoing`](super::Limits::outgoing). Then the
-    /// connection reads and keeps the input, and delivers it once there is room or the transport has ended.
+    /// Returns true if the send buffer is at or above [`Limits::outgoing`](super::Limits::outgoing). The connection
+    /// then keeps its input, and delivers it once there is room or the transport has ended.
     #[must_use]
     pub fn is_full(&self) -> bool {
         self.stream.output.tx.is_full()
     }
 
-    /// Returns true if the connection has ended, even if the end is not reported yet.
+    /// Returns true if the connection has ended, even if you have not polled the end yet.
     #[must_use]
     pub fn has_ended(&self) -> bool {
         self.stream.output.has_ended()
     }
 
-    /// Returns true if the opening handshake has succeeded and the connection has not begun to close or
-    /// end.
+    /// Returns true between a successful opening handshake and the beginning of any ending.
     #[must_use]
     pub fn is_open(&self) -> bool {
         self.stream.output.is_open()
@@ -189,16 +187,15 @@ impl<S: Side> Connection<S> {
         self.stream.output.end_abruptly(super::Closed::Local { clean: false });
     }
 
-    /// Ends the connection because the peer broke a rule of this layer or of a layer above. An open
-    /// connection sends a close frame with the code of
-    /// [`ProtocolError::close_code`](super::ProtocolError::close_code).
+    /// Ends the connection because the peer broke a rule of this or a higher layer. An open connection sends a close
+    /// frame with the code of [`ProtocolError::close_code`](super::ProtocolError::close_code).
     #[cfg(feature = "ide")]
     pub(crate) fn fail(&mut self, error: super::ProtocolError) {
         self.stream.output.fail(error);
     }
 
-    /// Ends the connection because the peer did not answer a layer above this one in time. An open connection
-    /// sends a close frame with 1001 and this reason, of which at most 123 bytes are written.
+    /// Ends the connection because the peer did not answer a higher layer in time. An open connection sends a close
+    /// frame with 1001 and the first 123 bytes of this reason.
     #[cfg(feature = "ide")]
     pub(crate) fn time_out(&mut self, reason: &str) {
         self.stream.output.time_out(reason);
@@ -249,7 +246,7 @@ impl<S: Side> Single for Connection<S> {
     }
 
     fn due(&self) -> Time {
-        // The next poll reads the bytes of a head that is not whole yet.
+        // The next poll reads the bytes of an incomplete head.
         let is_reading = self.stream.output.phase == Phase::Handshake && self.side.reads_head();
         if is_reading && self.stream.input.rx.has_fresh() { Time::ZERO } else { self.stream.due() }
     }

@@ -1,36 +1,35 @@
-//! The events of a WebSocket connection: lent, so that they cost no copy, or owned.
+//! What happens on a WebSocket connection: lent, which costs no copy, or owned.
 
 use super::{CloseCode, NotAccepted, ProtocolError, Refusal, Request};
 use alloc::{boxed::Box, string::String, vec::Vec};
 use core::fmt;
 
-/// An event of a connection, lent until the next call.
+/// What happened on a connection, lent until the next call.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Event<'a> {
-    /// A valid request to open, at a server only. The connection waits until
-    /// [`Server::accept`](super::Server::accept) or [`Server::reject`](super::Server::reject) has
-    /// decided the request.
+    /// A client asks to open the connection (server only). It waits until you call
+    /// [`Server::accept`](super::Server::accept) or [`Server::reject`](super::Server::reject).
     Upgrade(Request<'a>),
-    /// The acceptance by the server, at a client only.
+    /// The server has accepted (client only).
     Open {
-        /// The sub-protocol that the server chose from those offered, or `None`.
+        /// The sub-protocol that the server chose, if any.
         subprotocol: Option<&'a str>,
     },
     /// A whole text message.
     Text(&'a str),
     /// A whole binary message.
     Binary(&'a [u8]),
-    /// A ping of at most 125 bytes, which the machine has already answered.
+    /// A ping of at most 125 bytes. It is answered already.
     Ping(&'a [u8]),
     /// A pong of at most 125 bytes.
     Pong(&'a [u8]),
-    /// The end of the connection. It comes exactly once and last.
+    /// The connection has ended. Comes exactly once, and last.
     Closed(Closed),
 }
 
 impl Event<'_> {
-    /// Returns the event with its own data, independent of the connection.
+    /// Returns the event with its own data, so that you can keep it.
     #[must_use]
     pub fn into_owned(self) -> OwnedEvent {
         match self {
@@ -45,15 +44,15 @@ impl Event<'_> {
     }
 }
 
-/// An [`Event`] with its own data.
+/// An [`Event`] that you can keep.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum OwnedEvent {
-    /// A request to open, see [`Event::Upgrade`].
+    /// A client asks to open the connection, see [`Event::Upgrade`].
     Upgrade(Upgrade),
-    /// The acceptance by the server, see [`Event::Open`].
+    /// The server has accepted, see [`Event::Open`].
     Open {
-        /// The sub-protocol that the server chose from those offered, or `None`.
+        /// The sub-protocol that the server chose, if any.
         subprotocol: Option<Box<str>>,
     },
     /// A text message, see [`Event::Text`].
@@ -64,11 +63,11 @@ pub enum OwnedEvent {
     Ping(Box<[u8]>),
     /// A pong, see [`Event::Pong`].
     Pong(Box<[u8]>),
-    /// The end of the connection, see [`Event::Closed`].
+    /// The connection has ended, see [`Event::Closed`].
     Closed(Closed),
 }
 
-/// A request to open that owns its head.
+/// An opening request that owns its head.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Upgrade(Box<[u8]>);
 
@@ -86,45 +85,44 @@ impl fmt::Debug for Upgrade {
     }
 }
 
-/// The way in which a connection ended.
+/// How a connection ended.
 ///
 /// [Causes and reactions](crate::guide::errors#a-connection-ended).
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Closed {
-    /// A close frame of the peer, which this side has answered.
+    /// The peer sent a close frame, and this side answered it.
     Remote {
         /// The code, or `None` if the frame had none (RFC 6455 calls that 1005).
         code: Option<CloseCode>,
         /// The reason, often empty.
         reason: Box<str>,
     },
-    /// An ending by this side.
+    /// This side closed.
     Local {
         /// True if the peer answered with its own close frame in time.
         clean: bool,
     },
-    /// The end of the transport without a close frame (RFC 6455 calls that 1006): the process of the
-    /// peer is gone, or the network failed.
+    /// The transport ended without a close frame (RFC 6455 calls that 1006): the process of the peer is gone, or the
+    /// network failed.
     Abnormal,
-    /// A rule that the peer broke. An open connection sent the text of the rule in its close frame.
+    /// The peer broke this rule. An open connection sent its text in the close frame.
     ProtocolError(ProtocolError),
-    /// The refusal of the request to open, by a server.
+    /// The server refused the opening request.
     Refused(Refusal),
-    /// An answer that opens no WebSocket, at a client.
+    /// The answer of the server did not open a WebSocket.
     NotAccepted(NotAccepted),
-    /// A peer that was silent for too long ([`Limits::keepalive`](super::Limits::keepalive)).
+    /// The peer was silent for too long ([`Limits::keepalive`](super::Limits::keepalive)).
     TimedOut,
-    /// A peer that read less than [`Limits::outgoing`](super::Limits::outgoing) bytes within
-    /// [`Limits::stalled`](super::Limits::stalled), while at least
-    /// [`Limits::outgoing`](super::Limits::outgoing) bytes waited in the send buffer.
+    /// The peer read less than [`Limits::outgoing`](super::Limits::outgoing) bytes within
+    /// [`Limits::stalled`](super::Limits::stalled), while at least that many waited in the send buffer.
     Stalled,
-    /// A mistake of the caller: [`feed`](super::Server::feed) or [`filled`](super::Server::filled) received
-    /// more bytes than it accepts.
+    /// A mistake of the caller: it passed more bytes to [`feed`](super::Server::feed) or
+    /// [`filled`](super::Server::filled) than they accept.
     InputOverflow,
-    /// A failure of the source of randomness: a client cannot mask its frames.
+    /// The source of randomness failed, so a client cannot mask its frames.
     Entropy,
-    /// A limit of a server, with this name, that is 0: the server could receive or send nothing.
+    /// This limit of a server is 0, so it could receive or send nothing.
     ZeroLimit(&'static str),
 }
 

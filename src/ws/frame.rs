@@ -1,7 +1,7 @@
-//! The base framing of RFC 6455 section 5.2: frame headers in and out, and masking (5.3). The caller
-//! handles fragments (5.4), UTF-8 and the close handshake.
+//! Frame headers and masking of RFC 6455 (sections 5.2 and 5.3). Fragments (5.4), UTF-8 and the close handshake are up
+//! to the caller.
 //!
-//! A header is refused as soon as an invalid field is complete. No claimed length causes an allocation.
+//! A header is refused as soon as an invalid field is complete, and no claimed length causes an allocation.
 //!
 //! ```
 //! use ide_mcp::ws::frame::{self, Header, Opcode};
@@ -54,13 +54,13 @@ pub struct Header {
     pub opcode: Opcode,
     /// Length of the payload in bytes; below 2^63 in a header that was read.
     pub len: u64,
-    /// The masking key: the frames of a client have one, the frames of a server have none.
+    /// The masking key: clients mask their frames, servers do not.
     pub key: Option<[u8; 4]>,
 }
 
 impl Header {
-    /// Reads a header, and returns it with its number of bytes, or `None` if more bytes are needed.
-    /// `masked` is true if the peer has to mask its frames, as a client has to.
+    /// Reads a header and returns it with its length in bytes, or `None` if you need more bytes. Pass `masked` if the
+    /// peer must mask its frames, as clients must.
     ///
     /// # Errors
     /// [`ProtocolError`] as soon as the bytes break a rule.
@@ -73,7 +73,7 @@ impl Header {
         Ok(key.map(|key| (Self { fin, opcode, len, key: Some(key) }, size.saturating_add(4))))
     }
 
-    /// Returns the bytes of the header, with the length in the shortest form.
+    /// Writes the header, with the length in the shortest form.
     #[must_use]
     pub fn encode(&self) -> Encoded {
         let mut out = Encoded { bytes: [0; MAX_HEADER], size: 0 };
@@ -127,8 +127,8 @@ pub(crate) const fn opening(first: u8) -> Result<(bool, Opcode), ProtocolError> 
     Ok((fin, opcode))
 }
 
-/// Reads a header up to its masking key; returns `None` if more bytes are needed. `masked` is true if
-/// the peer has to mask its frames, and false if it must not.
+/// Reads a header up to its masking key; returns `None` if more bytes are needed. `masked`: whether the peer must mask
+/// its frames, or must not.
 pub(crate) fn prefix(bytes: &[u8], masked: bool) -> Result<Option<Prefix>, ProtocolError> {
     let [first, rest @ ..] = bytes else { return Ok(None) };
     let (fin, opcode) = opening(*first)?;
@@ -188,7 +188,7 @@ impl Encoded {
     }
 }
 
-/// Returns the byte of the key that masks the byte of the payload at `offset`.
+/// Returns the byte of the key for the byte of the payload at `offset`.
 #[inline]
 pub(crate) fn key_byte(key: [u8; 4], offset: usize) -> u8 {
     rotated(key, offset).to_le_bytes()[0]
@@ -196,15 +196,14 @@ pub(crate) fn key_byte(key: [u8; 4], offset: usize) -> u8 {
 
 #[inline]
 fn rotated(key: [u8; 4], offset: usize) -> u32 {
-    // The rotation is done in a word: rotating an array of bytes compiles to a call.
+    // Rotate in a word: rotating an array of bytes compiles to a call.
     let turn = u32::try_from(offset % 4).unwrap_or(0).wrapping_mul(8);
     u32::from_le_bytes(key).rotate_right(turn)
 }
 
-/// Masks or unmasks `data`, the part of a payload that begins at `offset` (RFC 6455 section 5.3).
+/// Masks or unmasks `data`, which is the part of a payload that begins at `offset` (RFC 6455 section 5.3).
 pub fn mask(key: [u8; 4], offset: usize, data: &mut [u8]) {
-    // With the key rotated once, the loop runs in words at every offset, and the compiler vectorizes the
-    // loop.
+    // With the key rotated once, the loop runs in words at every offset, and the compiler vectorizes it.
     mask_whole(rotated(key, offset).to_le_bytes(), data);
 }
 
@@ -214,7 +213,7 @@ pub(crate) fn mask_whole(key: [u8; 4], data: &mut [u8]) {
     let _ = unmask_whole(key, data);
 }
 
-/// Unmasks `data`, the part of a payload that begins at `offset`. Returns true if the result is ASCII.
+/// Unmasks `data`, which is the part of a payload that begins at `offset`. Returns true if the result is ASCII.
 pub(crate) fn unmask(key: [u8; 4], offset: usize, data: &mut [u8]) -> bool {
     unmask_whole(rotated(key, offset).to_le_bytes(), data)
 }
@@ -222,8 +221,7 @@ pub(crate) fn unmask(key: [u8; 4], offset: usize, data: &mut [u8]) -> bool {
 #[cfg(not(feature = "simd"))]
 use unmask_words as unmask_whole;
 
-/// Unmasks `data`, with the widest vectors of the processor if `data` is long enough to repay the cost
-/// of choosing them.
+/// Unmasks `data`. If it is long enough to repay the choice, uses the widest vectors of the processor.
 #[cfg(feature = "simd")]
 #[inline]
 fn unmask_whole(key: [u8; 4], data: &mut [u8]) -> bool {
@@ -234,8 +232,7 @@ fn unmask_whole(key: [u8; 4], data: &mut [u8]) -> bool {
     if data.len() < 512 { unmask_words(key, data) } else { long(key, data) }
 }
 
-/// Unmasks `data`, and returns true if the result is ASCII. If a caller ignores the result, the compiler
-/// removes that check.
+/// Unmasks `data`, and returns true if the result is ASCII. If the caller ignores that, the compiler removes the check.
 #[inline(always)]
 fn unmask_words(key: [u8; 4], data: &mut [u8]) -> bool {
     let key = u32::from_le_bytes(key);

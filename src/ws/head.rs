@@ -1,29 +1,27 @@
 //! The head of an HTTP/1.1 message: its end and its fields (RFC 9112 sections 2 and 5).
 //!
-//! httparse parses the grammar. The parser also accepts a bare line feed and any number of empty lines in front;
-//! [`EndSearch`] refuses the first, and more than one of the second (RFC 9112 section 2.2). The search and the
-//! parser read each byte once, even if the bytes arrive in many pieces.
+//! httparse parses it. Since httparse also accepts bare line feeds and any number of leading empty lines, [`EndSearch`]
+//! refuses the former, and more than one of the latter (RFC 9112 section 2.2). Both read each byte once, even if the
+//! bytes arrive in many pieces.
 
-/// A line that some clients send in front of the request line, after an earlier body.
+/// Some clients send an empty line before the request line, after an earlier body.
 pub(crate) const EMPTY_LINE: &[u8] = b"\r\n";
 
-/// The largest number of fields, more than any client or proxy sends; a server refuses a head with more
-/// (431).
+/// The most fields, more than any client or proxy sends; a server refuses more (431).
 pub(crate) const MAX_FIELDS: usize = 64;
 
-/// A search for the end of a head in bytes that arrive in pieces.
+/// Searches for the end of a head in bytes that arrive in pieces.
 #[derive(Debug, Default)]
 pub(crate) struct EndSearch {
-    /// The number of bytes that the search has read.
+    /// How many bytes the search has read.
     seen: usize,
-    /// The beginning of the line that contains the last byte read.
+    /// Where the line of the last byte begins.
     line: usize,
 }
 
 impl EndSearch {
-    /// Returns the length of the head with its final empty line, or `None` until the head is complete.
-    /// `bytes` contains the bytes of the last call and those that have arrived since. The error is the
-    /// reason why no further bytes can complete the head.
+    /// Returns the length of the head with its final empty line, or `None` until the head is complete. `bytes` starts
+    /// with the bytes of the last call. The error says why no further bytes can complete the head.
     pub(crate) fn end(&mut self, bytes: &[u8]) -> Result<Option<usize>, &'static str> {
         for at in line_feeds(bytes, self.seen) {
             if at.checked_sub(1).and_then(|before| bytes.get(before)) != Some(&b'\r') {
@@ -44,7 +42,7 @@ impl EndSearch {
     }
 }
 
-/// The fields of a head that the parser has accepted, so that splitting lines is enough.
+/// The fields of a head. The parser has accepted it, so splitting lines is enough.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Fields<'a>(pub(super) &'a [u8]);
 
@@ -82,8 +80,8 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// Returns the elements of a comma-separated list, which can be spread over several fields (RFC 9110
-    /// section 5.6.1).
+    /// Returns the elements of a comma-separated list, which may be spread over several fields (RFC 9110 section
+    /// 5.6.1).
     pub(crate) fn list(self, name: &str) -> impl Iterator<Item = &'a [u8]> {
         self.values(name).flat_map(elements)
     }
@@ -99,16 +97,15 @@ pub(crate) fn elements(list: &[u8]) -> impl Iterator<Item = &[u8]> {
     list.split(|byte| *byte == b',').map(<[u8]>::trim_ascii).filter(|element| !element.is_empty())
 }
 
-/// The fields with one name in a head, where at most one is allowed: none, one with its value, or
-/// several.
+/// A header field that may appear at most once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(clippy::exhaustive_enums, reason = "there is nothing beside none, one and several")]
 pub enum HeaderField<'a> {
-    /// No field with this name.
+    /// The head has no field with this name.
     Absent,
-    /// One field, with this value.
+    /// The head has one field with this name, and this is its value.
     One(&'a [u8]),
-    /// Several fields with this name.
+    /// The head has several fields with this name.
     Many,
 }
 
@@ -124,8 +121,7 @@ fn lines(head: &[u8]) -> impl Iterator<Item = &[u8]> {
 /// Returns the positions of the line feeds from `from` on. Each step reads eight bytes.
 fn line_feeds(bytes: &[u8], from: usize) -> impl Iterator<Item = usize> {
     const HIGH: u64 = u64::from_ne_bytes([0x80; 8]);
-    // `hits` refers to the eight bytes before `next`. It has the high bit of each byte that is a line
-    // feed and has not been returned yet.
+    // `hits` describes the eight bytes before `next`: the high bit of each line feed that was not returned yet is set.
     let (mut next, mut hits) = (from, 0_u64);
     core::iter::from_fn(move || {
         while hits == 0 {
@@ -136,8 +132,7 @@ fn line_feeds(bytes: &[u8], from: usize) -> impl Iterator<Item = usize> {
                 None => word.iter_mut().zip(rest).for_each(|(byte, last)| *byte = *last),
             }
             let differs = u64::from_le_bytes(word) ^ u64::from_ne_bytes([b'\n'; 8]);
-            // If a byte is not zero, its high bit is set, or adding 0x7f to its other bits sets the high
-            // bit.
+            // A byte is not zero if its high bit is set, or if adding 0x7f to its other bits sets it.
             hits = !((differs & !HIGH).wrapping_add(!HIGH) | differs) & HIGH;
             next = next.saturating_add(8);
         }

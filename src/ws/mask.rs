@@ -1,12 +1,11 @@
-//! The masking of frames: without keys at a server, with keys from a source of randomness at a client.
+//! Masking: none at a server, random keys at a client.
 
 use super::output::Output;
 use super::sender::{Half, Sender};
 use alloc::boxed::Box;
 use core::fmt;
 
-/// The masking of frames. The frames of a server are never masked, the frames of a client always (RFC
-/// 6455 section 5.1).
+/// How frames are masked: those of a server never, those of a client always (RFC 6455 section 5.1).
 pub(crate) trait Masking: Sized {
     /// True if the frames are masked.
     const MASKS: bool;
@@ -18,7 +17,7 @@ pub(crate) trait Masking: Sized {
     fn lend(output: &mut Output<Self>) -> Sender<'_>;
 }
 
-/// The failure of the source of randomness.
+/// The source of randomness has failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct NoEntropy;
 
@@ -39,10 +38,9 @@ impl Masking for Unmasked {
     }
 }
 
-/// The masking of a client: each frame has a fresh key that cannot be predicted (RFC 6455 section
-/// 5.3).
+/// The masking of a client: each frame has a fresh, unpredictable key (RFC 6455 section 5.3).
 ///
-/// It draws 64 keys at a time, so that it rarely calls a source behind a system call.
+/// It draws 64 keys at a time, so that it seldom makes a system call.
 pub(crate) struct Masked {
     /// Fills a slice with random bytes. Returns false if the source failed.
     fill: Box<dyn FnMut(&mut [u8]) -> bool + Send + Sync>,

@@ -1,5 +1,4 @@
-//! The message that the receiver assembles from fragments (RFC 6455 section 5.4), or from the pieces of
-//! one frame.
+//! Assembles a message from fragments (RFC 6455 section 5.4), or from the pieces of one frame.
 
 use super::frame::Opcode;
 use super::utf8::Carry;
@@ -15,11 +14,10 @@ pub(crate) enum Kind {
 
 #[derive(Debug, Default)]
 pub(crate) struct Message {
-    /// `None` until a part of the message has arrived, and once it was dropped.
+    /// `None` before any part of the message has arrived, and after it was dropped.
     pub(super) kind: Option<Kind>,
     content: Content,
-    /// The sum of the lengths of all fragments so far. The last fragment counts in full, even if it has
-    /// not arrived in full.
+    /// The length of all fragments so far. The last one counts in full, even if it has not arrived in full.
     len: usize,
     empty_fragments: u32,
     carry: Carry,
@@ -27,7 +25,7 @@ pub(crate) struct Message {
     lent: bool,
 }
 
-/// The content of a message. A new message reuses the memory of the old one, even if the kinds differ.
+/// The content of a message. A new message reuses the memory of the old one, whatever their kinds.
 #[derive(Debug)]
 enum Content {
     Text(String),
@@ -35,8 +33,8 @@ enum Content {
 }
 
 impl Message {
-    /// Returns the kind of message to which a frame with this opcode belongs, or `None` for a control
-    /// frame. The error is the rule that such a frame breaks now.
+    /// Returns the kind of message that a frame with this opcode belongs to, or `None` for a control frame. The error
+    /// is the rule that such a frame would break now.
     pub(crate) const fn admit(&self, opcode: Opcode) -> Result<Option<Kind>, ProtocolError> {
         match (opcode, self.kind) {
             (Opcode::Close | Opcode::Ping | Opcode::Pong, _) => Ok(None),
@@ -75,8 +73,7 @@ impl Message {
         Ok(())
     }
 
-    /// Appends a piece of a fragment of which `rest` bytes have not arrived; `fin` is true for the last
-    /// fragment.
+    /// Appends a piece of a fragment; `rest` bytes of it are still to come. `fin` is true for the last fragment.
     pub(crate) fn push(&mut self, piece: &[u8], rest: usize, fin: bool) -> Result<(), ProtocolError> {
         self.content.make_room(piece.len().saturating_add(self.carry.len()), rest, fin);
         match &mut self.content {
@@ -88,8 +85,7 @@ impl Message {
         }
     }
 
-    /// Ends the message after its last fragment, and lends the message until the next
-    /// [`Message::renew`].
+    /// Ends the message after its last fragment, and lends it until the next [`Message::renew`].
     pub(crate) fn finish(&mut self) -> Result<Option<Kind>, ProtocolError> {
         self.lent = true;
         self.carry.finish().map_err(|_| ProtocolError::InvalidUtf8)?;
@@ -112,7 +108,7 @@ impl Message {
         }
     }
 
-    /// Drops a message that was lent, and keeps its memory for the next message.
+    /// Drops a message that was lent, and keeps its memory for the next one.
     pub(crate) fn renew(&mut self) {
         if self.lent {
             let content = core::mem::take(&mut self.content);
@@ -135,7 +131,7 @@ impl Default for Content {
 }
 
 impl Content {
-    /// Begins new content in the memory of the old content.
+    /// Begins new content in the memory of the old.
     fn begin(&mut self, kind: Kind) {
         let mut memory = core::mem::take(self).into_memory();
         memory.clear();
@@ -152,8 +148,8 @@ impl Content {
         }
     }
 
-    /// Makes room for a piece and for missing bytes, but for no more missing bytes than have arrived.
-    /// So the capacity is at most twice the received bytes.
+    /// Makes room for a piece and for missing bytes, but for no more missing bytes than have arrived. So the capacity
+    /// is at most twice the received bytes.
     fn make_room(&mut self, piece: usize, rest: usize, fin: bool) {
         let (held, room) = match self {
             Self::Text(text) => (text.len(), text.capacity()),
@@ -163,8 +159,8 @@ impl Content {
             return;
         }
         let more = piece.saturating_add(rest.min(held.saturating_add(piece)));
-        // If this growth neither doubles the content nor completes it, more fragments of this size can
-        // follow, and the content grows ahead of them.
+        // If this neither doubles the content nor completes it, more fragments of this size may follow, so grow ahead
+        // of them.
         let exact = fin || more >= held;
         match (self, exact) {
             (Self::Text(text), true) => text.reserve_exact(more),

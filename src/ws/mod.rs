@@ -1,7 +1,7 @@
-//! The WebSocket layer: both roles of RFC 6455, strict, independent of the protocol above.
+//! WebSockets (RFC 6455), both roles: strict, and independent of the protocol above.
 //!
-//! A [`Server`] or a [`Client`] takes bytes, and reports [`Event`]s and the bytes to write. Neither role ever negotiates
-//! an extension. You decide which clients to accept.
+//! You feed a [`Server`] or a [`Client`] bytes, and it gives you [`Event`]s and bytes to write. You decide which
+//! clients to accept. Extensions are never negotiated.
 //!
 //! # States
 //!
@@ -20,7 +20,7 @@
 //!  Ended: `Closed` is reported once; done when everything is written, or after 2 s.
 //! ```
 //!
-//! In the state Closing the machine drops messages (RFC 6455 section 5.5.1) and does not answer pings.
+//! While Closing, the machine drops messages (RFC 6455 section 5.5.1) and does not answer pings.
 //!
 //! # Flow control
 //!
@@ -37,11 +37,11 @@
 //! | sends | yes | answers, pongs and the close frame; after the end of the transport no answers | as Full |
 //! | ends | | after 30 s in which less than the mark was written | as Full |
 //!
-//! The mark is the high-water mark of the send buffer ([`Limits::outgoing`]). The room is the space for
-//! one message ([`Limits::message`]) and one mark of bytes, behind the message in progress. A peer with
-//! the same limits has at most this many bytes unwritten, since it sends only answers at its own mark.
-//! So if both ends are Full, one of them can write its whole send buffer into the room of the other end.
-//! Then it is no longer Full, delivers the messages that it has read, and continues to read.
+//! The mark is the high-water mark of the send buffer ([`Limits::outgoing`]). The room is space for one message
+//! ([`Limits::message`]) and one mark of bytes, after the message in progress. A peer with the same limits has at most
+//! this many bytes unwritten, because at its own mark it sends only answers. So if both ends are Full, one of them can
+//! write its whole send buffer into the room of the other. Then it is no longer Full, delivers the messages it has
+//! read, and reads on.
 
 mod client;
 mod close;

@@ -1,5 +1,4 @@
-//! The send half of a connection: outgoing frames, the waiting pong, the close frame, the timers, and
-//! the end.
+//! The send half of a connection: frames, the waiting pong, the close frame, the timers, and the end.
 
 use super::close::{self, CloseCode};
 use super::frame::{self, Header, Opcode};
@@ -22,28 +21,27 @@ pub(crate) enum Phase {
     /// The opening handshake, until it succeeds.
     Handshake,
     Open,
-    /// The close handshake: this side has sent its close frame and has not received the peer's.
+    /// The close handshake: our close frame is sent, the peer's has not come.
     Closing,
-    /// The time after the end, before the end is reported.
+    /// The connection has ended, and the end is not reported yet.
     Ended,
-    /// The time after the end was reported.
+    /// The end was reported.
     Reported,
 }
 
 /// The timers of a connection, beside its pulse.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Timer {
-    /// The end of the phase, see [`Output::time_phase`].
+    /// The phase is over, see [`Output::time_phase`].
     Phase,
-    /// The time by which the peer has to read as many bytes as the high-water mark, counted from the
-    /// setting of the timer. The timer runs while the send buffer is above the high-water mark, and
-    /// while our close frame waits in the send buffer.
+    /// The peer must have read one high-water mark of bytes since this was set. Runs while the send buffer is above its
+    /// mark, and while our close frame waits in it.
     Stalled,
 }
 
 const TIMERS: usize = 2;
 
-/// The send half, with the phase, the clock and the timers that sending and ending need.
+/// The send half, with the phase, clock and timers that sending and ending need.
 #[derive(Debug)]
 pub(crate) struct Output<M> {
     pub(crate) tx: Tx,
@@ -55,39 +53,37 @@ pub(crate) struct Output<M> {
     pub(crate) limits: Limits,
     /// The end, until it is reported.
     closed: Option<Closed>,
-    /// The pong that waits while [`MAX_PONGS`] pongs lie unwritten.
+    /// The pong that waits while [`MAX_PONGS`] others lie unwritten.
     waiting_pong: Option<Box<[u8]>>,
-    /// The position in the outgoing stream at which the last pong ends, or our close frame, after which
-    /// no pong follows.
+    /// Where the last pong, or our close frame, ends in the outgoing stream. No pong follows a close frame.
     last_pong_ends: u64,
-    /// The number of pongs in the outgoing stream since the last moment at which every pong was written.
+    /// How many pongs were sent since all of them were last written.
     unwritten_pongs: u8,
     /// The kind of the fragmented message in progress.
     unfinished: Option<Kind>,
-    /// True if the peer's stream has ended. The earlier input is still delivered, and what answers it is
-    /// written, since a peer can end its stream and read on.
+    /// True once the peer's stream has ended. Earlier input is still delivered and answered, since a peer may end its
+    /// stream and read on.
     pub(crate) is_cut_off: bool,
     /// True if nothing more can be written either.
     pub(crate) is_severed: bool,
     pub(crate) pass: Pass,
-    /// The position in the outgoing stream at which [`Timer::Stalled`] is set anew.
+    /// Where in the outgoing stream [`Timer::Stalled`] is set again.
     extended_at: u64,
-    /// True while the connection waits for its reader, also if it may wait for ever: then no timer says so.
+    /// True while the connection waits for its reader, even if it may wait forever: then no timer shows it.
     is_watched: bool,
 }
 
-/// The largest number of pongs that lie unwritten in the send buffer. Pings that arrive in one read are
-/// answered before anything can be written; cases 2.10 and 2.11 of the Autobahn test suite send ten
-/// pings and expect ten answers.
+/// The most pongs that lie unwritten in the send buffer. Pings that arrive in one read are answered before anything can
+/// be written; cases 2.10 and 2.11 of the Autobahn test suite send ten and expect ten answers.
 ///
-/// While the peer reads, every ping gets its answer. If the peer does not read, [`MAX_PONGS`] pings get
-/// an answer, and the pong for the latest ping waits behind these answers. RFC 6455 section 5.5.3 allows
-/// an endpoint to leave out the other pongs. So a flood of pings cannot fill the buffer.
+/// While the peer reads, every ping gets its answer. If it does not, [`MAX_PONGS`] are answered, and the pong for the
+/// latest ping waits; RFC 6455 section 5.5.3 allows us to leave out the others. So a flood of pings cannot fill the
+/// buffer.
 const MAX_PONGS: u8 = 16;
 
 impl<M: Masking> Output<M> {
-    /// The length of the header of a message of 126 to 65,535 bytes, as most messages have. The buffer
-    /// reserves it, so that the text is written in place.
+    /// The length of the header of a message of 126 to 65,535 bytes, as most are. The buffer reserves it, so that the
+    /// text is written in place.
     #[cfg(feature = "mcp")]
     const RESERVED: usize = if M::MASKS { 8 } else { 4 };
 
@@ -126,34 +122,31 @@ impl<M: Masking> Output<M> {
         self.phase = Phase::Open;
         self.time_phase();
         self.pulse.on_activity(self.now);
-        // The answer to the handshake alone can reach the mark.
+        // The answer to the handshake alone may reach the mark.
         self.watch_fill();
     }
 
     /// Notes that a byte arrived from the peer.
     #[inline]
     pub(crate) fn on_activity(&mut self) {
-        // Above the high-water mark the connection can stop reading, so silence is no sign of a dead
-        // peer.
+        // Above the high-water mark we may stop reading, so silence does not mean that the peer is dead.
         if self.is_open() && !self.tx.is_full() {
             self.pulse.on_activity(self.now);
         }
     }
 
-    /// Returns true if the opening handshake has succeeded and the connection has not begun to close or
-    /// end.
+    /// Returns true between a successful opening handshake and the beginning of any ending.
     #[inline]
     pub(crate) fn is_open(&self) -> bool {
         matches!(self.phase, Phase::Open)
     }
 
-    /// Pings a silent peer, and ends the connection after the timeout of the keepalive. Returns true if
-    /// it did one of the two.
+    /// Pings a silent peer, and ends the connection after the keepalive timeout. Returns true if it did either.
     pub(crate) fn check(&mut self) -> bool {
         match self.pulse.check(self.now, self.limits.keepalive) {
             None => return false,
             Some(PulseEvent::Ping) => {
-                // The connection is open and has room, since the pulse is armed only then.
+                // The pulse is armed only while the connection is open and has room.
                 let _ = self.ping(&[]);
             }
             Some(PulseEvent::Timeout) => self.end_abruptly(Closed::TimedOut),
@@ -167,7 +160,7 @@ impl<M: Masking> Output<M> {
         self.now < self.timers.due && self.now < self.pulse.due
     }
 
-    /// Returns the time of the next timer.
+    /// Returns when the next timer is due.
     #[inline]
     pub(crate) fn due(&self) -> Time {
         self.timers.due.min(self.pulse.due)
@@ -193,7 +186,7 @@ impl<M: Masking> Output<M> {
     /// Sends a whole message, which cannot lie inside a fragmented message (RFC 6455 section 5.4).
     #[inline]
     pub(crate) fn send_whole(&mut self, kind: Kind, payload: &[u8]) -> Result<(), SendError> {
-        // Nearly every message of a server is short and fits the memory that the buffer already has.
+        // Nearly every message of a server is short and fits the memory that the buffer has.
         if let (false, Phase::Open, None, Ok(len @ 0..=125)) =
             (M::MASKS, self.phase, self.unfinished, u8::try_from(payload.len()))
         {
@@ -227,10 +220,9 @@ impl<M: Masking> Output<M> {
         self.frame(true, Opcode::Ping, payload)
     }
 
-    /// Begins a text message, whose length is known only after it is written, and returns the place of
-    /// its text in the buffer. A message above the high-water mark is an answer, and is sent as
-    /// well. After the end of the transport a message above the mark is refused, so that the input that
-    /// is still delivered cannot cause output without bound.
+    /// Begins a text message, whose length is known only once it is written, and returns where its text begins in the
+    /// buffer. Above the high-water mark a message is an answer, and is sent. After the end of the transport it is
+    /// refused there, because the input that is still delivered must not cause unbounded output.
     #[cfg(feature = "mcp")]
     pub(crate) fn begin_message(&mut self) -> Result<usize, NotSent> {
         let goes_nowhere = self.is_cut_off && self.tx.is_full();
@@ -243,7 +235,7 @@ impl<M: Masking> Output<M> {
         Ok(body)
     }
 
-    /// Ends the message whose text begins at `body`. Without a text there is no message.
+    /// Ends the message whose text begins at `body`. If there is no text, there is no message.
     #[cfg(feature = "mcp")]
     pub(crate) fn end_message(&mut self, body: usize) -> Result<(), NotSent> {
         let at = body.saturating_sub(Self::RESERVED);
@@ -253,7 +245,7 @@ impl<M: Masking> Output<M> {
             buf.truncate(at);
             return Ok(());
         }
-        // The key is drawn only if there is a message, so that a refused message costs no key.
+        // Draw the key only if there is a message, so that a refused one costs none.
         let Ok(key) = self.mask.key() else {
             buf.truncate(at);
             self.end(Closed::Entropy);
@@ -271,7 +263,7 @@ impl<M: Masking> Output<M> {
         Ok(())
     }
 
-    /// Answers a ping with a pong, which can wait for room.
+    /// Answers a ping with a pong, which may wait for room.
     pub(crate) fn pong(&mut self, payload: &[u8]) {
         if self.tx.written() >= self.last_pong_ends {
             self.unwritten_pongs = 0;
@@ -283,12 +275,10 @@ impl<M: Masking> Output<M> {
         }
     }
 
-    /// Begins the close handshake. The peer has [`Limits::close`] to answer, from the moment at which
-    /// the close frame was written.
+    /// Begins the close handshake. The peer has [`Limits::close`] to answer once the close frame is written.
     ///
-    /// Until that moment, the connection ends if nothing is written for [`Limits::close`], since the
-    /// peer then reads nothing. The connection also ends if less than the high-water mark is written in
-    /// [`Limits::stalled`], since the peer then reads slowly.
+    /// Before that, the connection ends if nothing is written for [`Limits::close`] (the peer reads nothing), or less
+    /// than the high-water mark in [`Limits::stalled`] (it reads too slowly).
     pub(crate) fn close(&mut self, code: CloseCode, reason: &str) -> Result<(), SendError> {
         self.may_send()?;
         self.close_frame(Some(code), reason)?;
@@ -317,8 +307,8 @@ impl<M: Masking> Output<M> {
         self.end_with(error.close_code(), error.rule(), Closed::ProtocolError(error));
     }
 
-    /// Ends the connection because the peer does not answer. An open connection sends a close frame
-    /// first, since the peer can still be reading.
+    /// Ends the connection because the peer does not answer. An open connection sends a close frame first, because the
+    /// peer may still be reading.
     #[cfg(feature = "ide")]
     pub(crate) fn time_out(&mut self, reason: &str) {
         self.end_with(CloseCode::GOING_AWAY, reason, Closed::TimedOut);
@@ -332,7 +322,7 @@ impl<M: Masking> Output<M> {
         self.end(closed);
     }
 
-    /// Notes the end of the peer's stream. A second end says that nothing can be written either.
+    /// Notes the end of the peer's stream. A second call means that nothing can be written either.
     pub(crate) fn cut_off(&mut self) {
         if core::mem::replace(&mut self.is_cut_off, true) {
             self.is_severed = true;
@@ -340,7 +330,7 @@ impl<M: Masking> Output<M> {
         }
     }
 
-    /// Ends the connection. The send buffer has the drain time to be written.
+    /// Ends the connection. What is in the send buffer may take the drain time to be written.
     pub(crate) fn end(&mut self, closed: Closed) {
         if matches!(self.phase, Phase::Ended | Phase::Reported) {
             return;
@@ -356,7 +346,7 @@ impl<M: Masking> Output<M> {
         self.time_phase();
     }
 
-    /// Ends the connection and drops the send buffer, since nothing more can be written.
+    /// Ends the connection and drops the send buffer, because nothing more can be written.
     pub(crate) fn end_abruptly(&mut self, closed: Closed) {
         self.tx.discard();
         self.end(closed);
@@ -389,7 +379,7 @@ impl<M: Masking> Output<M> {
         if self.has_ended() && self.drain_is_over() { &[] } else { self.tx.pending() }
     }
 
-    /// Notes that `n` pending bytes were written. Returns true if anything waited for that, or can have.
+    /// Notes that `n` pending bytes were written. Returns true if anything waited for that, or may have.
     #[inline]
     pub(crate) fn sent(&mut self, n: usize) -> bool {
         if n == 0 {
@@ -403,7 +393,7 @@ impl<M: Masking> Output<M> {
         has_waited || !self.is_open()
     }
 
-    /// Continues with the waiting pong and the timers, since the send buffer can have room now.
+    /// Continues with the waiting pong and the timers, because the send buffer may have room now.
     #[cold]
     fn has_room(&mut self) {
         if self.tx.written() >= self.last_pong_ends {
@@ -418,7 +408,7 @@ impl<M: Masking> Output<M> {
         self.watch_fill();
     }
 
-    /// Starts, extends or stops [`Timer::Stalled`], the timer for a peer that does not read.
+    /// Starts, extends or stops [`Timer::Stalled`], which watches a peer that does not read.
     #[inline]
     pub(crate) fn watch_fill(&mut self) {
         if self.is_watched || self.tx.is_full() {
@@ -458,9 +448,9 @@ impl<M: Masking> Output<M> {
         }
     }
 
-    /// Sets [`Timer::Phase`], counted from now. The timer limits the opening handshake, then the writing
-    /// of our close frame and the wait for its answer, then the writing of the last bytes. An open
-    /// connection has no such timer. A server clears the timer as soon as the head has arrived.
+    /// Sets [`Timer::Phase`], counted from now: for the opening handshake, then for writing our close frame and waiting
+    /// for its answer, then for writing the last bytes. An open connection has no such timer, and a server clears it as
+    /// soon as the head has arrived.
     fn time_phase(&mut self) {
         let limit = match self.phase {
             Phase::Open => return self.timers.clear(Timer::Phase as usize),
@@ -471,8 +461,7 @@ impl<M: Masking> Output<M> {
         self.timers.set(Timer::Phase as usize, self.now.saturating_add(limit));
     }
 
-    /// Returns true if the drain time is over. The caller has checked that the connection has ended, so
-    /// the timer is set.
+    /// Returns true if the drain time is over. The connection has ended, so the timer is set.
     fn drain_is_over(&self) -> bool {
         self.timers.has_come(Timer::Phase as usize, self.now)
     }
@@ -515,8 +504,8 @@ impl<M: Masking> Output<M> {
         Ok(())
     }
 
-    /// Returns the key for the next frame. Without a key the connection ends and can send nothing more,
-    /// not even a close frame.
+    /// Returns the key for the next frame. If the source fails, the connection ends and can send nothing more, not even
+    /// a close frame.
     fn key(&mut self) -> Result<Option<[u8; 4]>, SendError> {
         self.mask.key().map_err(|_| {
             self.end(Closed::Entropy);

@@ -1,49 +1,47 @@
-//! The rules that a peer can break on an open WebSocket, one variant for each, and the close code for
-//! each.
+//! The rules that a peer can break on an open WebSocket, each with its close code.
 
 use super::CloseCode;
 use core::fmt;
 
-/// A rule of RFC 6455, or a limit of this side, that the peer broke. Every violation ends the
-/// connection.
+/// What the peer did wrong: it broke a rule of RFC 6455, or a limit of this side. That always ends the connection.
 ///
 /// [Causes and reactions](crate::guide::errors#a-connection-ended).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ProtocolError {
-    /// A reserved bit that is set although no extension was negotiated (section 5.2).
+    /// A reserved bit is set although no extension was negotiated (section 5.2).
     ReservedBit,
-    /// An opcode of 3–7 or 11–15 (section 5.2).
+    /// The opcode is one of 3–7 or 11–15 (section 5.2).
     ReservedOpcode,
-    /// A ping, pong or close frame that claims more than 125 bytes (section 5.5).
+    /// A ping, pong or close frame claims more than 125 bytes (section 5.5).
     LongControlFrame,
-    /// A ping, pong or close frame that is fragmented (section 5.5).
+    /// A ping, pong or close frame is fragmented (section 5.5).
     FragmentedControlFrame,
-    /// A 64-bit length whose most significant bit is set (section 5.2).
+    /// A 64-bit length has its most significant bit set (section 5.2).
     LengthOutOfRange,
-    /// A length that is not written in the fewest possible bytes (section 5.2).
+    /// A length is not written in the fewest possible bytes (section 5.2).
     LengthNotMinimal,
-    /// A frame from a client that is not masked (section 5.1).
+    /// A client's frame is not masked (section 5.1).
     Unmasked,
-    /// A frame from a server that is masked (section 5.1).
+    /// A server's frame is masked (section 5.1).
     Masked,
-    /// A continuation frame without a message to continue (section 5.4).
+    /// A continuation frame has no message to continue (section 5.4).
     StrayContinuation,
-    /// A new message inside a fragmented one (section 5.4).
+    /// A new message begins inside a fragmented one (section 5.4).
     InterleavedMessage,
-    /// Text, or a reason in a close frame, that is not UTF-8 (sections 8.1 and 5.5.1).
+    /// Text, or the reason in a close frame, is not UTF-8 (sections 8.1 and 5.5.1).
     InvalidUtf8,
-    /// A body of a close frame that is a single byte (section 5.5.1).
+    /// The body of a close frame is a single byte (section 5.5.1).
     TruncatedCloseCode,
-    /// A close code that may not be sent (section 7.4).
+    /// This close code may not be sent (section 7.4).
     InvalidCloseCode(u16),
-    /// A message, or a sum of fragments, that is larger than the limit.
+    /// A message, with all its fragments, is larger than the limit.
     MessageTooBig,
-    /// A message with more empty fragments than the limit.
+    /// A message has more empty fragments than the limit.
     TooManyEmptyFragments,
-    /// A binary message on a connection that accepts only text; a layer above reports it.
+    /// A binary message came on a connection that accepts only text; reported by a layer above.
     UnexpectedBinary,
-    /// More texts that are no messages than a layer above tolerates; that layer reports it.
+    /// More texts were invalid than a layer above tolerates; reported by that layer.
     TooManyMalformedMessages,
 }
 

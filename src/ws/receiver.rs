@@ -1,13 +1,11 @@
 //! The receive half of an open connection: bytes in, whole messages and control frames out.
 //!
-//! A frame that lies whole in the receive buffer is unmasked in place and lent from there. A message of
-//! one frame that has arrived in part stays in the buffer until it is whole, if it is binary or ASCII so
-//! far. The bytes of every other frame that has arrived in part are unmasked, checked and moved into one
-//! contiguous message buffer, which also joins fragments.
+//! A frame that is complete in the receive buffer is unmasked in place and lent from there. A partial single-frame
+//! message stays in the buffer until it is complete, as long as it is binary or pure ASCII. The bytes of every other
+//! partial frame are unmasked, checked and moved into one contiguous message buffer, which also joins fragments.
 //!
-//! In both cases the receiver checks text as it arrives, and fails at the first invalid byte. The
-//! receiver reserves memory in proportion to the bytes that have arrived, even if a header claims a
-//! longer payload.
+//! Either way, text is checked as it arrives, and the first invalid byte fails. Memory is reserved in proportion to the
+//! bytes that have arrived, whatever length a header claims.
 //!
 //! ```text
 //!                ┌────────────────── whole: lent from the buffer ◀──┐
@@ -23,18 +21,18 @@ use super::message::{Kind, Message};
 use super::{Limits, ProtocolError};
 use crate::buf::Rx;
 
-/// A whole message or control frame. The receiver holds its content until the next call.
+/// A complete message or control frame. The receiver keeps its content until the next call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Item {
-    /// A message of one frame: the last `len` bytes consumed from the buffer; text is not yet checked.
+    /// A message of one frame: the last `len` bytes consumed from the buffer. Text is not checked yet.
     Whole { kind: Kind, len: usize },
-    /// A message in the message buffer; text is checked.
+    /// A message in the message buffer. Text is checked.
     Assembled(Kind),
     /// A control frame: the last `len` bytes consumed from the buffer.
     Control { opcode: Opcode, len: usize },
 }
 
-/// The position of a message in the receive buffer, if it has arrived whole in one masked frame, see
+/// Where a message lies in the receive buffer, if it has arrived complete in one masked frame, see
 /// [`Receiver::common`].
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Common {
@@ -47,7 +45,7 @@ pub(crate) struct Common {
 #[derive(Debug)]
 pub(crate) struct Receiver {
     pub(crate) rx: Rx,
-    /// True if the peer has to mask its frames: a client has to (RFC 6455 section 5.1).
+    /// True if the peer must mask its frames, as clients must (RFC 6455 section 5.1).
     masked: bool,
     /// The data frame that has arrived in part, without its header.
     part: Option<Part>,
@@ -58,26 +56,26 @@ pub(crate) struct Receiver {
 struct Part {
     /// Bytes of the payload of the frame.
     len: usize,
-    /// The number of bytes of the payload that are processed: the offset for the mask of the next byte.
+    /// How many bytes of the payload are processed: the offset for the mask of the next byte.
     done: usize,
     key: Key,
     place: Place,
 }
 
-/// A length of a held text. If the held part of a text is longer, and a byte that is not ASCII follows,
-/// the receive buffer releases its memory after the text has moved into the message buffer.
+/// Above this many held bytes, the receive buffer releases its memory once non-ASCII text forces a move to the message
+/// buffer.
 const LONG: usize = 16_384;
 
 /// The masking key of a frame; the frames of a server have none.
 type Key = Option<[u8; 4]>;
 
-/// The place of the payload of a frame.
+/// Where the payload of a frame is.
 #[derive(Clone, Copy, Debug)]
 enum Place {
-    /// The receive buffer, from its beginning; the frame is the only one of its message. The processed
-    /// bytes of a text are unmasked and ASCII; no bytes of a binary message are processed.
+    /// In the receive buffer, from its beginning; the frame is the only one of its message. If it is text, the
+    /// processed bytes are unmasked and ASCII; if binary, none are processed.
     Held(Kind),
-    /// The message buffer, for the processed bytes. `fin` is true if the frame ends its message.
+    /// In the message buffer, as far as processed. `fin` is true if the frame ends its message.
     Moved { fin: bool },
 }
 
@@ -86,9 +84,9 @@ impl Receiver {
         Self { rx: Rx::new(), masked, part: None, message: Message::default() }
     }
 
-    /// Continues until a message or a control frame is whole; returns `None` if more bytes are needed.
-    /// With `discard`, only the framing of messages is checked and their content is dropped (after our
-    /// own close frame, RFC 6455 section 5.5.1).
+    /// Continues until a message or a control frame is complete; returns `None` if more bytes are needed. With
+    /// `discard`, checks only the framing of messages and drops their content (after our own close frame, RFC 6455
+    /// section 5.5.1).
     pub(crate) fn next(&mut self, limits: &Limits, discard: bool) -> Result<Option<Item>, ProtocolError> {
         self.message.renew();
         loop {
@@ -107,9 +105,8 @@ impl Receiver {
         }
     }
 
-    /// Returns the position of the next message, if it has arrived whole in one masked frame of less
-    /// than 64 KiB and at most `limit` bytes. Nearly every client sends such messages.
-    /// [`Receiver::next`] handles and checks everything else.
+    /// Returns where the next message is, if it has arrived complete in one masked frame of less than 64 KiB and at
+    /// most `limit` bytes, as nearly every message does. [`Receiver::next`] handles and checks everything else.
     #[inline]
     pub(crate) fn common(&self, limit: usize) -> Option<Common> {
         if self.part.is_some() || self.message.kind.is_some() {
@@ -142,15 +139,14 @@ impl Receiver {
         payload
     }
 
-    /// Returns true if the frame that has arrived in part stays in the buffer.
+    /// Returns true if the partial frame stays in the buffer.
     #[inline]
     pub(crate) fn is_holding(&self) -> bool {
         matches!(self.part, Some(Part { place: Place::Held(_), .. }))
     }
 
-    /// Returns true if a frame that stays in the buffer is incomplete, and no rule is broken so far.
-    /// Bytes that arrive one at a time take this path, which therefore has to cost next to nothing.
-    /// [`Receiver::next`] handles everything else.
+    /// Returns true if a frame that stays in the buffer is incomplete, and no rule is broken so far. Bytes that arrive
+    /// one at a time come through here, so this must cost next to nothing. [`Receiver::next`] handles everything else.
     #[inline]
     pub(crate) fn awaits_more(&mut self) -> bool {
         let Some(Part { len, done, key, place: Place::Held(kind) }) = &mut self.part else { return false };
@@ -185,9 +181,9 @@ impl Receiver {
 
     /// Keeps the received bytes for later, because the send buffer is above its high-water mark.
     ///
-    /// Behind the frame in progress the receiver accepts one message and one high-water mark of bytes. A
-    /// peer with the same limits has at most that many bytes unwritten. So the peer can empty its send
-    /// buffer and read again, and then this side can empty its own.
+    /// After the frame in progress the receiver accepts one message and one high-water mark of bytes. A peer with the
+    /// same limits has at most that many bytes unwritten. So it can empty its send buffer and read again, and then this
+    /// side can empty its own.
     pub(crate) fn hold_back(&mut self, limits: &Limits) {
         let in_progress = self.part.map_or(0, |part| match part.place {
             Place::Held(_) => part.len,
@@ -209,8 +205,8 @@ impl Receiver {
         self.message.trim();
     }
 
-    /// Reads the next header. If the frame has arrived whole, and is a control frame or the only frame
-    /// of its message, takes the whole frame.
+    /// Reads the next header. If the frame has arrived complete and is a control frame or the only frame of its
+    /// message, takes all of it.
     fn header(&mut self, limits: &Limits) -> Result<Step, ProtocolError> {
         let bytes = self.rx.bytes();
         let Some(first) = bytes.first() else { return Ok(Step::NeedsMore) };
@@ -283,8 +279,8 @@ impl Receiver {
         self.message.begin_fragment(kind, len, true, limits)?;
         self.rx.await_up_to(0);
         if !discard {
-            // The message buffer gets no room for the missing bytes yet, because the received bytes
-            // exist twice for this moment.
+            // The message buffer gets no room for the missing bytes yet, because the received ones exist twice at this
+            // moment.
             self.message.push(self.rx.bytes(), 0, true)?;
         }
         self.rx.consume(self.rx.len());
@@ -295,7 +291,7 @@ impl Receiver {
         Ok(Step::NeedsMore)
     }
 
-    /// Takes the received bytes of a frame that is moved into the message buffer.
+    /// Takes the received bytes of a frame that goes into the message buffer.
     fn move_on(&mut self, fin: bool, part: Part, discard: bool) -> Result<Step, ProtocolError> {
         let rest = part.len.saturating_sub(part.done);
         let there = self.rx.len().min(rest);
@@ -334,7 +330,7 @@ impl Receiver {
 /// The result of one step of the receiver.
 enum Step {
     NeedsMore,
-    /// The end of a header or of a fragment.
+    /// A header or a fragment ended.
     On,
     Whole(Item),
 }
@@ -362,8 +358,7 @@ mod tests {
         receiver
     }
 
-    /// Returns the items, as text, of bytes that arrive in pieces of `cut`, in the steps of the
-    /// machines.
+    /// Returns, as texts, the items of bytes that arrive in pieces of `cut`, in the steps of the machines.
     fn received(bytes: &[u8], cut: usize, masked: bool, limit: usize, discard: bool) -> Vec<String> {
         let limits = Limits { message: limit, ..Limits::default() };
         let (mut receiver, mut found) = (Receiver::new(masked), Vec::new());
@@ -451,7 +446,7 @@ mod tests {
                 }
             }
         }
-        // After a beginning of this length the receiver releases its buffer.
+        // After this much, the receiver releases its buffer.
         let text = "x".repeat(LONG + 1) + "\u{e9}" + &"y".repeat(3000);
         for cut in [1, 7, 1000, LONG + 9, LONG + 10, 30_000] {
             let found = received(&frame(0x81, text.as_bytes(), true), cut, true, 1 << 20, false);
@@ -476,7 +471,7 @@ mod tests {
             frames.iter().flat_map(|(first, payload)| frame(*first, payload, true)).collect();
         for cut in 1..=bytes.len() {
             let mut found = received(&bytes, cut, true, 12, true);
-            // The machines drop the messages that lie in the buffer.
+            // The machines drop what lies in the buffer.
             found.retain(|item| !matches!(item.as_str(), "Text \\xff\\xfe" | "Binary bin"));
             assert_eq!(found, ["Close "], "cut every {cut}");
         }

@@ -1,9 +1,8 @@
-//! The server's side of the opening handshake: the client's request (RFC 6455 section 4.2.1), and the
-//! answers.
+//! The server's side of the opening handshake: the client's request (RFC 6455 section 4.2.1), and the answers.
 //!
-//! This module judges a request by RFC 6455 and RFC 9112 alone. The application decides which clients to
-//! accept (by `Host`, `Origin`, a token, the path) when it receives
-//! [`Event::Upgrade`](super::Event::Upgrade); [`ide`](crate::ide) decides it for editors.
+//! A request is judged here by RFC 6455 and RFC 9112 alone. Whether to accept the client (by `Host`, `Origin`, a token,
+//! the path) is up to the application, at [`Event::Upgrade`](super::Event::Upgrade); [`ide`](crate::ide) decides it for
+//! editors.
 
 use super::head::{Fields, MAX_FIELDS, elements};
 use super::{HeaderField, Status};
@@ -13,8 +12,8 @@ use core::fmt;
 use core::mem::MaybeUninit;
 use sha1::{Digest as _, Sha1};
 
-/// A request to open a WebSocket that obeys the protocol: a target in origin-form or absolute-form,
-/// version 13, one valid key.
+/// A valid request to open a WebSocket, for you to accept or reject. Its target is in origin-form or absolute-form, its
+/// version 13, and it has one valid key.
 #[derive(Clone, Copy)]
 pub struct Request<'a>(Fields<'a>);
 
@@ -24,19 +23,18 @@ impl<'a> Request<'a> {
         Self(Fields(head))
     }
 
-    /// Returns the path of the request target, with the query if there is one, in visible ASCII. It
-    /// begins with `/`. For a target in absolute-form (`http://127.0.0.1:41111/mcp`), that is the part
-    /// behind the authority, with `/` in place of an empty path (RFC 9110 section 4.2.3).
+    /// Returns the path and query of the request target. It begins with `/` and is visible ASCII. For a target in
+    /// absolute-form (`http://127.0.0.1:41111/mcp`), it is the part after the authority, with `/` for an empty path
+    /// (RFC 9110 section 4.2.3).
     #[must_use]
     pub fn target(&self) -> Cow<'a, str> {
         let target = self.whole_target();
         Target::of(target).map_or(Cow::Borrowed(target), |target| target.path)
     }
 
-    /// Returns the host and port that the request names. That is the value of the `Host` field. With a
-    /// target in absolute-form it is the authority of the target, and the value of the field is ignored
-    /// (RFC 9112 section 3.2.2); without exactly one such field the request is invalid all the same
-    /// (section 3.2).
+    /// Returns the host and port that the request names: the value of the `Host` field. If the target is in
+    /// absolute-form, its authority counts instead (RFC 9112 section 3.2.2); the request must still have exactly one
+    /// `Host` field (section 3.2).
     #[must_use]
     pub fn host(&self) -> HeaderField<'a> {
         let authority = Target::of(self.whole_target()).and_then(|target| target.authority);
@@ -51,14 +49,13 @@ impl<'a> Request<'a> {
         core::str::from_utf8(target).unwrap_or_default()
     }
 
-    /// Returns name and value of each header field, in order. A value can contain any byte except
-    /// control characters; the tab is allowed.
+    /// Returns name and value of each header field, in order. A value can contain any byte except control characters;
+    /// tabs are allowed.
     pub fn fields(&self) -> impl Iterator<Item = (&'a [u8], &'a [u8])> + use<'a> {
         self.0.iter()
     }
 
-    /// Returns the field with this name, with its value if the request contains exactly one. Names are
-    /// compared without case.
+    /// Returns the field with this name, ignoring case.
     #[must_use]
     pub fn single(&self, name: &str) -> HeaderField<'a> {
         self.0.single(name)
@@ -70,8 +67,7 @@ impl<'a> Request<'a> {
         self.0.values(name).next().is_some()
     }
 
-    /// Returns true if the client offers this sub-protocol, compared byte for byte (RFC 6455 section
-    /// 4.1).
+    /// Returns true if the client offers this sub-protocol. Case matters (RFC 6455 section 4.1).
     #[must_use]
     pub fn offers(&self, subprotocol: &str) -> bool {
         self.0.list("sec-websocket-protocol").any(|offered| offered == subprotocol.as_bytes())
@@ -84,7 +80,7 @@ impl<'a> Request<'a> {
 }
 
 impl fmt::Debug for Request<'_> {
-    /// Shows the target alone: a field can contain a secret.
+    /// Shows only the target: a field can contain a secret.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Request").field("target", &self.target()).finish_non_exhaustive()
     }
@@ -99,8 +95,8 @@ struct Target<'a> {
 }
 
 impl<'a> Target<'a> {
-    /// Returns the parts; `None` for another form. The scheme of a WebSocket without TLS is `http` here
-    /// (RFC 6455 section 4.1). User information is an error (RFC 9110 section 4.2.4).
+    /// Splits a target; `None` for another form. The scheme is `http`, that of a WebSocket without TLS (RFC 6455
+    /// section 4.1). User information is an error (RFC 9110 section 4.2.4).
     fn of(target: &'a str) -> Option<Self> {
         const SCHEME: &str = "http://";
         if !target.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'#') {
@@ -122,14 +118,14 @@ impl<'a> Target<'a> {
     }
 }
 
-/// The refusal of a request: its reason and the status of the answer.
+/// The answer that refuses an opening request: a status and a reason.
 ///
 /// [Causes and reactions](crate::guide::errors#the-editor-refuses-a-client).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Refusal {
     /// The status of the answer.
     pub status: Status,
-    /// The rule, in words; also the body of the answer.
+    /// What is wrong, in words; also the body of the answer.
     pub reason: &'static str,
 }
 
@@ -163,8 +159,8 @@ impl fmt::Display for Refusal {
 /// The key of a request: 16 random bytes in base64.
 pub(crate) type Key = [u8; 24];
 
-/// Checks a complete head. Returns its key, or the first broken rule in the order of the refusal table
-/// of [`ide`](crate::ide).
+/// Checks a complete head. Returns its key, or the first broken rule, in the order of the refusal table of
+/// [`ide`](crate::ide).
 pub(crate) fn check(head: &[u8]) -> Result<Key, Refusal> {
     let mut fields = [const { MaybeUninit::uninit() }; MAX_FIELDS];
     let mut request = httparse::Request::new(&mut []);
@@ -218,12 +214,12 @@ struct Needed<'a> {
 }
 
 impl<'a> Needed<'a> {
-    /// Collects the fields, and refuses a field that a request to upgrade must not have.
+    /// Collects the fields, and refuses one that an opening request must not have.
     fn of(fields: &[httparse::Header<'a>]) -> Result<Self, Refusal> {
         let mut found = Self::default();
         for field in fields {
             let is = |name: &str| field.name.eq_ignore_ascii_case(name);
-            // The length alone distinguishes nearly all names before a byte is compared.
+            // The length alone tells nearly all names apart, before a byte is compared.
             match field.name.len() {
                 6 if is("expect") => return Err(bad("Expect is not accepted")),
                 7 if is("upgrade") => found.upgrade |= names(field.value, "websocket"),
@@ -263,7 +259,7 @@ const WRONG_HTTP_VERSION: Refusal = Refusal::new(Status::VersionNotSupported, "t
 
 /// Appends the answer that opens the WebSocket (RFC 6455 section 4.2.2).
 pub(crate) fn write_acceptance(key: &Key, subprotocol: Option<&str>, out: &mut Vec<u8>) {
-    // This reservation fits the whole answer; 129 bytes and the sub-protocol are usual.
+    // Fits the whole answer, which is usually 129 bytes and the sub-protocol.
     out.reserve(160_usize.saturating_add(subprotocol.map_or(0, str::len)));
     push(out, &["HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"]);
     push(out, &["Sec-WebSocket-Accept: "]);

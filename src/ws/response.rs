@@ -7,8 +7,13 @@ use alloc::{boxed::Box, string::String, vec::Vec};
 use core::fmt;
 use core::mem::MaybeUninit;
 
-/// The request of a client to open a WebSocket: the host, the target, the offered sub-protocols, and
-/// further header fields.
+/// The opening request of a client: host, target, sub-protocols to offer, and further header fields.
+///
+/// ```
+/// use ide_mcp::ws::ClientRequest;
+///
+/// let request = ClientRequest::new("127.0.0.1:41111").subprotocol("mcp").field("X-Agent", "mine");
+/// ```
 #[derive(Clone)]
 pub struct ClientRequest {
     host: String,
@@ -18,21 +23,20 @@ pub struct ClientRequest {
 }
 
 impl ClientRequest {
-    /// Creates a request to `host` for the target `/`. `host` is written as in the `Host` field
-    /// (`127.0.0.1:41111`).
+    /// Creates a request to `host` for the target `/`. Write `host` as in the `Host` field (`127.0.0.1:41111`).
     #[must_use]
     pub fn new(host: impl Into<String>) -> Self {
         Self { host: host.into(), target: "/".into(), subprotocols: Vec::new(), fields: Vec::new() }
     }
 
-    /// Replaces the target `/` by this path, with a query if there is one.
+    /// Requests this path, with a query if there is one, instead of `/`.
     #[must_use]
     pub fn target(mut self, target: impl Into<String>) -> Self {
         self.target = target.into();
         self
     }
 
-    /// Offers a sub-protocol, after those offered before.
+    /// Offers another sub-protocol.
     #[must_use]
     pub fn subprotocol(mut self, name: impl Into<String>) -> Self {
         self.subprotocols.push(name.into());
@@ -82,7 +86,7 @@ impl ClientRequest {
 }
 
 impl fmt::Debug for ClientRequest {
-    /// Shows the names of the fields alone: a value can be a secret.
+    /// Shows only the names of the fields: a value can be a secret.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let names: Vec<&str> = self.fields.iter().map(|field| field.0.as_str()).collect();
         f.debug_struct("ClientRequest")
@@ -94,21 +98,21 @@ impl fmt::Debug for ClientRequest {
     }
 }
 
-/// The mistake in a [`ClientRequest`]. Nothing was sent.
+/// What is wrong with a [`ClientRequest`]. Nothing was sent.
 ///
 /// [Causes and reactions](crate::guide::errors#the-agent-cannot-attach).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum InvalidClientRequest {
-    /// A host that is empty or has a character that is not visible ASCII.
+    /// The host is empty, or has a character that is not visible ASCII.
     Server,
-    /// A target that is not a path of visible ASCII beginning with `/`.
+    /// The target is not a path of visible ASCII that begins with `/`.
     Target,
-    /// A sub-protocol that is not a token (RFC 9110 section 5.6.2).
+    /// The sub-protocol is not a token (RFC 9110 section 5.6.2).
     Subprotocol,
-    /// A field whose name is not a token, or whose value has a control character other than a tab.
+    /// The name of a field is not a token, or its value has a control character other than a tab.
     Field,
-    /// A limit, with this name, that is 0: the client could receive or send nothing.
+    /// This limit is 0, so the client could receive or send nothing.
     ZeroLimit(&'static str),
 }
 
@@ -126,29 +130,28 @@ impl fmt::Display for InvalidClientRequest {
 
 impl core::error::Error for InvalidClientRequest {}
 
-/// The reason why an answer of the server opened no WebSocket: [`Closed::NotAccepted`](super::Closed::NotAccepted).
+/// Why the answer of the server did not open a WebSocket: [`Closed::NotAccepted`](super::Closed::NotAccepted).
 ///
 /// [Causes and reactions](crate::guide::errors#the-agent-cannot-attach).
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum NotAccepted {
-    /// An answer that did not arrive in time.
+    /// No answer arrived in time.
     TimedOut,
-    /// An answer that is not HTTP/1.1.
+    /// The answer is not HTTP/1.1.
     Malformed,
-    /// An answer whose head is longer than [`Limits::head`](super::Limits::head), or whose interim answers (100, 103)
-    /// are together.
+    /// The head of the answer, or of the interim answers (100, 103) together, is longer than
+    /// [`Limits::head`](super::Limits::head).
     TooLong,
-    /// An answer with another status than 101: the number, and the phrase beside it.
+    /// The status is not 101: the number, and the phrase beside it.
     Status(u16, Box<str>),
-    /// An answer whose `Upgrade` or `Connection` field does not name the change of protocol (RFC 6455
-    /// section 4.1).
+    /// The `Upgrade` or `Connection` field does not name the change of protocol (RFC 6455 section 4.1).
     NotUpgraded,
-    /// A `Sec-WebSocket-Accept` that does not match the key (section 4.1).
+    /// `Sec-WebSocket-Accept` does not match the key (section 4.1).
     WrongAccept,
-    /// A sub-protocol that the client did not offer (section 4.1).
+    /// The server chose a sub-protocol that the client did not offer (section 4.1).
     UnknownSubprotocol,
-    /// An extension, although the client offered none (section 4.1).
+    /// The server chose an extension, although the client offered none (section 4.1).
     UnknownExtension,
 }
 
@@ -171,8 +174,8 @@ impl fmt::Display for NotAccepted {
     }
 }
 
-/// Checks the complete head of an answer. Returns the index, in `ask`, of the sub-protocol that the
-/// server chose, if any.
+/// Checks the complete head of an answer. Returns the index, in `request`, of the sub-protocol that the server chose,
+/// if any.
 pub(crate) fn check(head: &[u8], key: &str, ask: &ClientRequest) -> Result<Option<usize>, NotAccepted> {
     let mut fields = [const { MaybeUninit::uninit() }; MAX_FIELDS];
     let mut response = httparse::Response::new(&mut []);

@@ -1,29 +1,29 @@
-//! The reasons for which a connection does not send what it is asked to.
+//! Why a connection did not send.
 
 use core::fmt;
 
-/// The reason why a frame, or the answer to an opening handshake, was not sent. Nothing has changed, unless the reason
-/// is [`SendError::Entropy`].
+/// Why a frame, or the answer to an opening handshake, was not sent. Nothing has changed, except after
+/// [`SendError::Entropy`].
 ///
 /// [Causes and reactions](crate::guide::errors#a-method-of-yours-was-refused).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum SendError {
-    /// An opening handshake that has not succeeded yet.
+    /// The opening handshake has not succeeded yet.
     NotOpen,
-    /// A connection that has sent a close frame or has ended.
+    /// The connection has sent a close frame or has ended.
     Closed,
-    /// A send buffer at the high-water mark ([`Limits::outgoing`](super::Limits::outgoing)).
+    /// The send buffer is at the high-water mark ([`Limits::outgoing`](super::Limits::outgoing)).
     Full,
-    /// A fragmented message in progress.
+    /// A fragmented message is in progress: end it first.
     Unfinished,
-    /// A payload of a control frame with more than 125 bytes.
+    /// The payload of a control frame may have at most 125 bytes.
     TooLong,
-    /// A failure of the source of randomness; the connection ends.
+    /// The source of randomness failed; the connection ends.
     Entropy,
     /// No opening handshake waits for [`accept`](super::Server::accept) or [`reject`](super::Server::reject).
     NoPendingRequest,
-    /// The client did not offer this sub-protocol; it would end the connection (RFC 6455 section 4.1).
+    /// The client did not offer this sub-protocol, and would end the connection (RFC 6455 section 4.1).
     NotOffered,
 }
 

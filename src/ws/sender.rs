@@ -1,4 +1,4 @@
-//! The sender of an open connection.
+//! Sends on an open connection.
 
 use super::SendError;
 use super::close::CloseCode;
@@ -20,7 +20,7 @@ pub enum Part {
     Last,
 }
 
-/// A sender on a connection, usable while an event of the connection is lent.
+/// Sends on a connection, even while an event of it is lent.
 ///
 /// `poll_lent` returns it beside the event: the two borrow different fields.
 #[derive(Debug)]
@@ -64,23 +64,20 @@ impl Sender<'_> {
         half!(&mut self.0, half => half.send_whole(Kind::Binary, bytes))
     }
 
-    /// Sends a part of a text message, as one fragment (RFC 6455 section 5.4); [`Part::Last`] ends the message.
-    /// Until then the connection can send no other message, not even through the `Outbox`; it can send
-    /// pings.
+    /// Sends a part of a text message, as one fragment (RFC 6455 section 5.4); [`Part::Last`] ends the message. Until
+    /// then the connection cannot send other messages, not even through the `Outbox`, only pings.
     ///
     /// # Errors
-    /// [`SendError`] as for [`text`](Sender::text), but [`SendError::Unfinished`] only if a binary
-    /// message has begun.
+    /// [`SendError`] as for [`text`](Sender::text), but [`SendError::Unfinished`] only if a binary message has begun.
     pub fn text_part(&mut self, text: &str, part: Part) -> Result<(), SendError> {
         half!(&mut self.0, half => half.send(Kind::Text, text.as_bytes(), part == Part::Last))
     }
 
-    /// Sends a part of a binary message, as [`text_part`](Sender::text_part) sends a part of a text
-    /// message.
+    /// Sends a part of a binary message, as [`text_part`](Sender::text_part) does for text.
     ///
     /// # Errors
-    /// [`SendError`] as for [`text`](Sender::text), but [`SendError::Unfinished`] only if a text message
-    /// has begun.
+    ///
+    /// [`SendError`] as for [`text`](Sender::text), but [`SendError::Unfinished`] only if a text message has begun.
     pub fn binary_part(&mut self, bytes: &[u8], part: Part) -> Result<(), SendError> {
         half!(&mut self.0, half => half.send(Kind::Binary, bytes, part == Part::Last))
     }
@@ -94,8 +91,8 @@ impl Sender<'_> {
         half!(&mut self.0, half => half.ping(payload))
     }
 
-    /// Begins the close handshake with a close frame, the last frame that this side sends. A reason
-    /// above 123 bytes is truncated at a character boundary.
+    /// Begins the close handshake. The close frame is the last one that this side sends. A reason above 123 bytes is
+    /// truncated at a character boundary.
     ///
     /// # Errors
     /// [`SendError`] if the connection is not open.

@@ -1,5 +1,4 @@
-//! The WebSocket server: reads the request of the opening handshake, lets the application accept or
-//! reject the request, and serves the connection.
+//! The WebSocket server: reads the opening request, lets you accept or reject it, and serves the connection.
 
 use super::connection::{Connection, Side};
 use super::head::{EMPTY_LINE, EndSearch};
@@ -10,10 +9,9 @@ use super::stream::{Head, Stream};
 use super::{Closed, Event, Limits, SendError, Sender};
 use crate::Time;
 
-/// The server's side of one accepted connection. The states are drawn in the documentation of
-/// [`ws`](super).
+/// The server's side of one accepted socket. [`ws`](super) has a drawing of its states.
 ///
-/// Feed it what the socket reads, and poll it until it waits; [`Output`](crate::Output) has the rules of the loop.
+/// Feed it what you read, and poll it until it waits; [`Output`](crate::Output) has the rules of the loop.
 ///
 /// ```
 /// use ide_mcp::{Output, Time, ws};
@@ -50,14 +48,14 @@ pub struct Accepting(Opening);
 #[derive(Debug)]
 enum Opening {
     Reading(EndSearch),
-    /// The wait for the decision of the application on the head with this length and this key.
+    /// The head with this length and this key waits for the decision of the application.
     Deciding(usize, Key),
     Over,
 }
 
 impl Server {
-    /// Creates the server's side of a connection that was accepted at `now`. If a limit is 0, the
-    /// connection ends at once ([`Closed::ZeroLimit`]).
+    /// Creates the server's side of a connection that you accepted at `now`. If a limit is 0, it ends at once
+    /// ([`Closed::ZeroLimit`]).
     #[must_use]
     pub fn new(limits: Limits, now: Time) -> Self {
         let zero = limits.first_zero();
@@ -71,18 +69,16 @@ impl Server {
         server
     }
 
-    /// Ends the connection because this limit, of this layer or of a layer above, is 0.
+    /// Ends the connection because this limit, of this or a higher layer, is 0.
     pub(crate) fn end_misconfigured(&mut self, limit: &'static str) {
         self.side.give_up();
         self.stream.output.end_abruptly(Closed::ZeroLimit(limit));
     }
 
-    /// Accepts the request of [`Event::Upgrade`], with a sub-protocol that the client offered, or with
-    /// none.
+    /// Accepts the request of [`Event::Upgrade`], with one of the sub-protocols that the client offered, or with none.
     ///
     /// # Errors
-    /// [`SendError`] if no request is pending, or the client did not offer the sub-protocol; then
-    /// nothing has changed.
+    /// [`SendError`] if no request is pending, or the client did not offer the sub-protocol; then nothing has changed.
     pub fn accept(&mut self, subprotocol: Option<&str>) -> Result<(), SendError> {
         let (head, key) = self.deciding().ok_or(SendError::NoPendingRequest)?;
         let request = Request::new(self.stream.input.rx.bytes().get(..head).unwrap_or_default());
@@ -96,8 +92,8 @@ impl Server {
         Ok(())
     }
 
-    /// Refuses the request of [`Event::Upgrade`] with this answer, and ends the connection
-    /// ([`Closed::Refused`]). Bytes behind the request are dropped unread.
+    /// Refuses the request of [`Event::Upgrade`] with this answer, and ends the connection ([`Closed::Refused`]). Bytes
+    /// after the request are dropped unread.
     ///
     /// # Errors
     /// [`SendError::NoPendingRequest`] if no request is pending.
@@ -194,7 +190,7 @@ mod tests {
     #[cfg(feature = "ide")]
     use crate::{Output, ws::OwnedEvent};
 
-    /// The close frame of 1001 has the reason, and the application hears of the time.
+    /// The close frame with 1001 has the reason, and the application learns that time ran out.
     #[cfg(feature = "ide")]
     #[test]
     fn time_out_goes_away_with_the_reason() {

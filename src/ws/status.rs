@@ -1,6 +1,6 @@
-//! The HTTP statuses with which a server refuses a request to open a WebSocket.
+//! The HTTP statuses that refuse a request to open a WebSocket.
 
-/// An HTTP status (RFC 9110 section 15) of a refusal.
+/// The HTTP status (RFC 9110 section 15) of a refusal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Status {
@@ -8,7 +8,7 @@ pub enum Status {
     BadRequest = 400,
     /// 401: the credentials are missing or wrong.
     Unauthorized = 401,
-    /// 403: the server accepts no request of this kind.
+    /// 403: the server does not accept requests of this kind.
     Forbidden = 403,
     /// 404: the server has no resource at this path.
     NotFound = 404,
@@ -18,7 +18,7 @@ pub enum Status {
     UpgradeRequired = 426,
     /// 431: the head of the request is too large.
     HeadTooLarge = 431,
-    /// 503: the server has no room now.
+    /// 503: the server has no room at the moment.
     Unavailable = 503,
     /// 505: the server needs another version of HTTP.
     VersionNotSupported = 505,

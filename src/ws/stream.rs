@@ -1,5 +1,4 @@
-//! The code that both roles share: the connection after the opening handshake, and an end during the
-//! handshake.
+//! What both roles share: the connection after the opening handshake, and an end during it.
 
 use super::close::{self, CloseCode};
 use super::frame::Opcode;
@@ -12,30 +11,29 @@ use super::sender::Sender;
 use super::{Closed, Event, Limits, ProtocolError, utf8};
 use crate::Time;
 
-/// A connection. Its two halves are different fields, so that one half can be lent while the other is
-/// used.
+/// A connection. Its halves are two fields, so that one can be lent while you use the other.
 #[derive(Debug)]
 pub(crate) struct Stream<M> {
     pub(crate) input: Receiver,
     pub(crate) output: Output<M>,
 }
 
-/// The progress of reading the head of the opening handshake.
+/// How far the head of the opening handshake was read.
 pub(crate) enum Head {
     /// A complete head of this length.
     Whole(usize),
-    /// An incomplete head: more bytes are needed, or the transport has ended.
+    /// The head is incomplete: more bytes are needed, or the transport has ended.
     Awaited,
-    /// Bytes that cannot become a head, for this reason.
+    /// These bytes cannot become a head, for this reason.
     Malformed(&'static str),
     TooLong,
     TooSlow,
 }
 
-/// The result of a poll, before anything is lent.
+/// What a poll found, before anything is lent.
 enum Found {
     Item(Item),
-    /// The end of the connection, which is not reported yet.
+    /// The end of the connection, not reported yet.
     End,
 }
 
@@ -48,7 +46,7 @@ impl<M: Masking> Stream<M> {
     pub(crate) fn read_head(&mut self, search: &mut EndSearch) -> Head {
         let Self { input, output } = self;
         let (held, limit) = (input.rx.bytes().len(), output.limits.head);
-        // The search ends at the limit, so that its result does not depend on how the bytes were cut.
+        // The search ends at the limit, so its result does not depend on how the bytes were cut.
         match search.end(input.rx.bytes().get(..held.min(limit)).unwrap_or_default()) {
             Err(reason) => Head::Malformed(reason),
             Ok(Some(len)) => Head::Whole(len),
@@ -67,7 +65,7 @@ impl<M: Masking> Stream<M> {
     }
 
     /// Returns true if a quick check shows that only more bytes can bring an event.
-    // This and the functions below run for each byte of a frame that comes byte by byte, where a call would show.
+    // This and the functions below run for every byte of a frame that comes byte by byte, where a call would show.
     #[inline(always)]
     pub(crate) fn awaits_more(&mut self) -> bool {
         if self.input.is_holding() {
@@ -90,8 +88,8 @@ impl<M: Masking> Stream<M> {
         self.next_event_of_any_kind()
     }
 
-    /// Returns true if the connection is open, its transport has not ended, and its send buffer is not
-    /// full. This is nearly always so.
+    /// Returns true if the connection is open, its transport has not ended, and its send buffer is not full, as is
+    /// nearly always so.
     #[inline]
     pub(crate) fn flows(&self) -> bool {
         self.output.is_open() && !self.output.is_cut_off && !self.output.tx.is_full()
@@ -119,7 +117,7 @@ impl<M: Masking> Stream<M> {
         Some((event, M::lend(&mut self.output)))
     }
 
-    /// Finds the next event: first in the bytes, then in the end of the transport, then in the timers.
+    /// Finds the next event: first in the bytes, then the end of the transport, then the timers.
     #[inline(always)]
     fn find(&mut self) -> Option<Found> {
         loop {
@@ -136,9 +134,9 @@ impl<M: Masking> Stream<M> {
                     return None;
                 }
             };
-            // Above the high-water mark no message is parsed, since a message can cause more output.
-            // There are two exceptions: after our close frame no message causes output, and after the
-            // end of the transport no message is added to the send buffer above the mark.
+            // Above the high-water mark no message is parsed, because it may cause more output. There are two
+            // exceptions: after our close frame no message causes output, and after the end of the transport no message
+            // is added to the send buffer above the mark.
             if self.output.tx.is_full() && !discard && !self.output.is_cut_off {
                 self.input.hold_back(&self.output.limits);
                 self.end_of_input_or_time()?;
@@ -167,8 +165,8 @@ impl<M: Masking> Stream<M> {
         }
     }
 
-    /// Handles the end of the transport and the timers, once the bytes bring no event. Returns `None` if
-    /// neither changes anything.
+    /// Handles the end of the transport and the timers, once the bytes bring no more events. Returns `None` if neither
+    /// changes anything.
     fn end_of_input_or_time(&mut self) -> Option<()> {
         let now = self.output.now;
         // Nearly always there is nothing to handle.
@@ -196,7 +194,7 @@ impl<M: Masking> Stream<M> {
         Some(())
     }
 
-    /// Returns the time of the next event; [`Time::ZERO`] while an event can be polled.
+    /// Returns when the next event is due; [`Time::ZERO`] while one can be polled.
     #[inline]
     pub(crate) fn due(&self) -> Time {
         let output = &self.output;
@@ -213,7 +211,7 @@ impl<M: Masking> Stream<M> {
         }
     }
 
-    /// Ends the connection because more bytes arrived than the machine accepts.
+    /// Ends the connection because more bytes arrived than it accepts.
     pub(crate) fn overfeed(&mut self, now: Time) {
         self.output.set_now(now);
         if self.output.is_reading() {

@@ -1,13 +1,13 @@
-//! The check of UTF-8 that arrives in pieces: each byte is checked once, as it arrives, and the check
-//! fails at the first byte that cannot be part of any text (RFC 6455 section 8.1).
+//! Checks UTF-8 that arrives in pieces: each byte once, as it arrives, failing at the first byte that cannot be part of
+//! any text (RFC 6455 section 8.1).
 
 use alloc::string::String;
 
-/// The error of a piece that continues no valid UTF-8.
+/// The piece does not continue valid UTF-8.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct InvalidUtf8;
 
-/// Checks a whole text, with vectors if the text is long enough to repay them.
+/// Checks a whole text, with vectors if it is long enough to repay them.
 #[inline]
 pub(crate) fn check(bytes: &[u8]) -> Result<&str, InvalidUtf8> {
     #[cfg(feature = "simd")]
@@ -17,7 +17,7 @@ pub(crate) fn check(bytes: &[u8]) -> Result<&str, InvalidUtf8> {
     core::str::from_utf8(bytes).map_err(|_| InvalidUtf8)
 }
 
-/// The beginning of a character with which the last piece ended: at most three bytes.
+/// The incomplete character at the end of the last piece: at most three bytes.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Carry {
     bytes: [u8; 4],
@@ -25,10 +25,9 @@ pub(crate) struct Carry {
 }
 
 impl Carry {
-    /// Appends the characters that `piece` completes to `text`, and keeps the beginning of an incomplete
-    /// character.
+    /// Appends the characters that `piece` completes to `text`, and keeps the incomplete one at its end.
     pub(crate) fn push(&mut self, mut piece: &[u8], text: &mut String) -> Result<(), InvalidUtf8> {
-        // A single ASCII byte takes this path, so that bytes that arrive one at a time stay cheap.
+        // A single ASCII byte comes this way, so that bytes that arrive one at a time stay cheap.
         if let ([byte @ 0..=0x7f], 0) = (piece, self.len) {
             text.push(char::from(*byte));
             return Ok(());
@@ -49,8 +48,7 @@ impl Carry {
         let (whole, begun) = piece.split_at(piece.len().saturating_sub(begun_character(piece)));
         text.push_str(check(whole)?);
         self.keep(begun);
-        // `e0 80` begins no character although `e0` does: the kept bytes have to be the beginning of a
-        // character.
+        // `e0 80` begins no character although `e0` does: the kept bytes must be the beginning of one.
         match core::str::from_utf8(self.held()) {
             Err(error) if error.error_len().is_some() => Err(InvalidUtf8),
             Ok(_) | Err(_) => Ok(()),
@@ -83,8 +81,7 @@ impl Carry {
     }
 }
 
-/// Returns the number of bytes at the end of `piece` that are the beginning of an incomplete character:
-/// at most three.
+/// Returns how many bytes at the end of `piece` belong to an incomplete character: at most three.
 fn begun_character(piece: &[u8]) -> usize {
     for (behind, byte) in piece.iter().rev().take(3).enumerate() {
         let needs = match byte {
