@@ -1,5 +1,5 @@
-//! Keepalive: detects a peer that is gone without notice, for example because its process was suspended
-//! or the network failed.
+//! Keepalive: notices that a peer is gone although it did not say so, for example because its process was suspended or
+//! the network failed.
 //!
 //! ```text
 //!  Off ──armed──▶ Quiet ──interval of silence──▶ Pinged ──timeout of silence──▶ Timeout
@@ -7,34 +7,43 @@
 //!                   └────── anything received ─────┘  └─┘ the check comes late, once: another ping
 //! ```
 //!
-//! Any input counts as activity, not only the answer to a ping: every byte to `ws`, every message to
-//! `mcp`.
+//! Any input counts as activity, not only the answer to a ping: every byte to `ws`, every message to `mcp`.
 //!
-//! The computer of the driver can be suspended. Then the machine has received nothing for hours although
-//! the peer is present. So a check that comes more than an interval after the timeout first sends
-//! another ping. A late check does this only once in a silence, so that a loop that is always late
-//! detects a dead peer as well.
+//! If this computer was suspended, the machine has received nothing for hours although the peer is there. So a check
+//! that comes more than an interval after the timeout sends another ping first, but only once in a silence: a loop that
+//! is always late must still notice a dead peer.
 
 use crate::Time;
 use core::time::Duration;
 
-/// The durations by which a connection or a session detects that its peer is gone without notice.
+/// When to ping a silent peer, and when to give it up.
 ///
-/// A silence costs one ping, or two if the check after the first ping is late.
+/// A silence costs one ping, or two if the check after the first one is late.
+///
+/// ```
+/// use ide_mcp::{Keepalive, ws};
+/// use std::time::Duration;
+///
+/// // Ping after 10 s of silence; without an answer the connection ends 5 s later.
+/// let limits = ws::Limits {
+///     keepalive: Some(Keepalive::new(Duration::from_secs(10), Duration::from_secs(5))),
+///     ..ws::Limits::default()
+/// };
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Keepalive {
-    /// The silence after which a ping is sent.
+    /// How long a silence lasts before a ping is sent.
     pub interval: Duration,
-    /// The silence after the ping at which the connection ends.
+    /// How long after the ping the connection ends, if the silence lasts.
     pub timeout: Duration,
 }
 
 impl Keepalive {
-    /// The durations of the JetBrains plugin for JSON-RPC pings: a ping after 5 s, with 3 s to answer.
+    /// What the JetBrains plugin uses for JSON-RPC pings: a ping after 5 s, with 3 s to answer.
     pub const JSON_RPC: Self = Self::new(Duration::from_secs(5), Duration::from_secs(3));
 
-    /// Creates a keepalive that pings after `interval` of silence, and gives up after another `timeout`.
+    /// Pings after `interval` of silence, and gives up after another `timeout`.
     #[must_use]
     pub const fn new(interval: Duration, timeout: Duration) -> Self {
         Self { interval, timeout }
@@ -42,22 +51,22 @@ impl Keepalive {
 }
 
 impl Default for Keepalive {
-    /// Returns 30 s and 30 s: a peer is gone after a minute of silence.
+    /// Returns 30 s and 30 s: a peer counts as gone after a minute of silence.
     fn default() -> Self {
         Self::new(Duration::from_secs(30), Duration::from_secs(30))
     }
 }
 
-/// The least interval and the least timeout. With zero, the next check would be due at the time of the
-/// last one, and the deadline would not be later than that time (law 4 of [`Machine`](crate::Machine)).
+/// The shortest interval and timeout. With zero, the next check would be due at the time of the last one, which law 4
+/// of [`Machine`](crate::Machine) forbids.
 const SHORTEST: Duration = Duration::from_millis(1);
 
 /// The state of one keepalive.
 #[derive(Debug)]
 pub(crate) struct Pulse {
-    /// The time of the next check; never while silence cannot time out.
+    /// When the next check is due; never while silence cannot time out.
     pub(crate) due: Time,
-    /// The span of silence before a ping; never if the keepalive is off.
+    /// The silence before a ping; never if the keepalive is off.
     interval: Time,
     /// True if a ping was sent in this silence.
     has_pinged: bool,
@@ -65,12 +74,12 @@ pub(crate) struct Pulse {
     has_repeated: bool,
 }
 
-/// The action that is due.
+/// What is due.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum PulseEvent {
-    /// A ping to send. It replaces a ping that still waits for its answer.
+    /// Send a ping. It replaces one that still waits for its answer.
     Ping,
-    /// The timeout: the peer is gone.
+    /// The peer is gone.
     Timeout,
 }
 
@@ -88,7 +97,7 @@ impl Pulse {
         self.has_repeated = false;
     }
 
-    /// Disarms the keepalive: silence cannot time out until the next activity.
+    /// Disarms the keepalive until the next activity.
     pub(crate) const fn stop(&mut self) {
         self.due = Time::NEVER;
     }
@@ -101,12 +110,12 @@ impl Pulse {
         self.has_pinged = false;
     }
 
-    /// Returns the action that is due now. The caller has processed all input before.
+    /// Returns what is due now. The caller has processed all input first.
     pub(crate) fn check(&mut self, now: Time, keepalive: Option<Keepalive>) -> Option<PulseEvent> {
         let due = self.due;
         let keepalive = keepalive.filter(|_| due.is_due(now))?;
         if self.has_pinged {
-            // A check that is so late shows that this side was suspended; the peer can still be alive.
+            // So late a check means that this side was suspended, and the peer may still be alive.
             let is_late = now.saturating_since(due) > keepalive.interval.max(SHORTEST);
             if !is_late || self.has_repeated {
                 return Some(PulseEvent::Timeout);
@@ -222,7 +231,7 @@ mod tests {
         assert_eq!(pulse.due.finite(), Some(Time::from_millis(1)));
         assert_eq!(pulse.check(Time::from_millis(1), none), PING);
         assert_eq!((pulse.check(Time::from_millis(2), none), pulse.has_repeated), (TIMEOUT, false));
-        // A check that is late by less than the least interval is no sign of a suspension.
+        // A check that is late by less than the shortest interval does not mean that we were suspended.
         pulse.on_activity(Time::from_millis(2));
         assert_eq!(pulse.check(Time::from_millis(3), none), PING);
         let late = Time::new(Duration::from_micros(4_500));

@@ -1,8 +1,7 @@
-//! Batches, which only version 2025-03-26 has. A batch is an array of messages, whose answers go
-//! back as one array.
+//! Batches, which only version 2025-03-26 has: an array of messages whose answers go back as one array.
 //!
-//! The session gathers the answers that it gives at once. An answer that the application gives
-//! later is sent alone, as JSON-RPC permits. This crate never sends a batch of its own.
+//! The session gathers the answers that it gives at once. What the application answers later is sent alone, as JSON-RPC
+//! permits. We never send batches ourselves.
 
 use alloc::vec::Vec;
 use core::fmt;
@@ -13,11 +12,10 @@ use serde_json::value::RawValue;
 use crate::rpc::{Id, NotSent};
 use crate::{Outbox, To};
 
-/// The maximum number of messages in a batch. No peer is known to send batches, so a larger number
-/// has no use.
+/// The most messages in a batch. No known peer sends batches, so a larger number has no use.
 pub(super) const MOST: usize = 64;
 
-/// Returns the messages of a batch. Returns `None` if there are none, or too many.
+/// Returns the messages of a batch; `None` if there are none, or too many.
 pub(super) fn elements(array: &RawValue) -> Option<Vec<&RawValue>> {
     struct UpTo;
 
@@ -31,7 +29,7 @@ pub(super) fn elements(array: &RawValue) -> Option<Vec<&RawValue>> {
         fn visit_seq<A: SeqAccess<'de>>(self, mut array: A) -> Result<Self::Value, A::Error> {
             let mut elements = Vec::new();
             while let Some(element) = array.next_element()? {
-                // The reading stops here, so that a longer batch takes no more memory.
+                // Stop reading here, so that a longer batch takes no more memory.
                 if elements.len() == MOST {
                     return Err(de::Error::invalid_length(MOST.saturating_add(1), &self));
                 }
@@ -45,8 +43,8 @@ pub(super) fn elements(array: &RawValue) -> Option<Vec<&RawValue>> {
     deserializer.deserialize_seq(UpTo).ok().filter(|elements| !elements.is_empty())
 }
 
-/// An outbox that passes messages on, or gathers them into one array. It is one type, so that the
-/// treatment of a message is compiled once.
+/// An outbox that passes messages on, or gathers them into one array. It is one type, so that the handling of a message
+/// is compiled once.
 pub(super) struct Gather<'o, O> {
     out: &'o mut O,
     /// The array without its end; `None` if messages are passed on.
@@ -64,7 +62,7 @@ impl<'o, O: Outbox> Gather<'o, O> {
         Self { out, array: Some(Vec::new()), first: None }
     }
 
-    /// Returns the outbox behind the array, for messages that do not belong in the array.
+    /// Returns the outbox itself, for messages that do not belong in the array.
     pub(super) const fn direct(&mut self) -> &mut O {
         self.out
     }

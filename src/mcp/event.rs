@@ -1,24 +1,24 @@
-//! The events of a session, for each role those that it can have.
+//! What a session reports, for each role what can happen to it.
 
 use alloc::boxed::Box;
 
 use super::{CallEnd, Failure, Form, GetPrompt, Outcome, PeerFault, Progress, ReadResource};
 use crate::rpc::{CallId, ErrorObject, Json, RequestId};
 
-/// What a [`Server`](super::Server) reports to its application. `C` is the type of a decoded tool call,
-/// [`Tools::Call`](super::Tools::Call).
+/// What happened in a session: [`Server::poll`](super::Server::poll) returns it. `C` is the type of a decoded tool
+/// call, [`Tools::Call`](super::Tools::Call).
 #[derive(Debug, PartialEq)]
 #[non_exhaustive]
 pub enum ServerEvent<C> {
-    /// The handshake has succeeded: the client has sent `notifications/initialized`. You can send
-    /// notifications and requests from now on.
+    /// The handshake has succeeded: the client has sent `notifications/initialized`. From now on you can send
+    /// notifications and requests.
     Ready,
     /// The client has asked for the list of tools, and the session has answered.
     ToolsListed,
     /// The client calls a tool. Answer with `respond`, `respond_with` or `fail`, unless a
     /// [`CallEnded`](Self::CallEnded) comes first.
     Call {
-        /// The name by which you answer the call.
+        /// Answer the call with this id.
         call: CallId,
         /// The decoded call.
         tool: C,
@@ -27,7 +27,7 @@ pub enum ServerEvent<C> {
     /// `respond_with` and a [`PromptResult`](super::PromptResult), or with `fail`, unless a
     /// [`CallEnded`](Self::CallEnded) comes first.
     GetPrompt {
-        /// The name by which you answer the request.
+        /// Answer the request with this id.
         call: CallId,
         /// The prompt and its arguments. All required arguments are there.
         prompt: GetPrompt,
@@ -37,32 +37,31 @@ pub enum ServerEvent<C> {
     /// [`CallEnded`](Self::CallEnded) comes first. A resource that a tool reads comes as a
     /// [`Call`](Self::Call) of the tool instead.
     ReadResource {
-        /// The name by which you answer the request.
+        /// Answer the request with this id.
         call: CallId,
         /// The URI of the resource.
         resource: ReadResource,
     },
-    /// The client makes a request that [`ServerConfig::forward`](super::ServerConfig::forward) leaves to
-    /// you. Answer with `respond_with` or `fail`, unless a [`CallEnded`](Self::CallEnded) comes first.
+    /// The client makes a request that you [forward](super::ServerConfig::forward) to yourself. Answer with
+    /// `respond_with` or `fail`, unless a [`CallEnded`](Self::CallEnded) comes first.
     Request {
-        /// The name by which you answer the request.
+        /// Answer the request with this id.
         call: CallId,
         /// The method.
         method: Box<str>,
-        /// The parameters: an object; `None` if absent. A progress token in their `_meta` is valid
-        /// in this session only. If you send the request to another peer, use
-        /// [`Timeout::Progress`](super::Timeout::Progress), which replaces the token.
+        /// The parameters: an object; `None` if absent or null. A progress token in their `_meta` is valid only in this
+        /// session: to pass the request on to another peer, use [`Timeout::Progress`](super::Timeout::Progress), which
+        /// replaces it.
         params: Option<Json>,
     },
-    /// A call or request of the client has ended without your answer. The end of an answered call is not
-    /// reported.
+    /// A call or request of the client has ended without your answer. If you answered it, you hear nothing more of it.
     CallEnded {
         /// The call.
         call: CallId,
-        /// The way in which the call ended.
+        /// How it ended.
         reason: CallEnd,
     },
-    /// The client has sent a notification that the session does not handle itself.
+    /// The client sent a notification that the session does not handle itself.
     Notification {
         /// The method.
         method: Box<str>,
@@ -84,25 +83,22 @@ pub enum ServerEvent<C> {
         /// The progress that the client reports.
         progress: Progress<'static>,
     },
-    /// The client could not read a message. Its error belongs to no request.
+    /// The client could not read one of our messages. Its error belongs to no request.
     PeerError(ErrorObject),
     /// The client broke a rule. The session goes on.
     PeerFault(PeerFault),
-    /// More texts that are no message than the session tolerates. Reported once. Close the connection (in
-    /// WebSocket, with 1008).
+    /// More texts were invalid than the session tolerates. Reported once. Close the connection (a WebSocket with 1008).
     TooManyFaults,
-    /// A ping of the [`Keepalive`](crate::Keepalive) was not answered in time. Reported once. Close the
-    /// connection.
+    /// A ping of the [`Keepalive`](crate::Keepalive) was not answered in time. Reported once. Close the connection.
     PingTimeout,
 }
 
-/// What a [`Client`](super::Client) reports to its application.
+/// What happened in a session: [`Client::poll`](super::Client::poll) returns it.
 #[derive(Debug, PartialEq)]
 #[non_exhaustive]
 pub enum ClientEvent {
-    /// The handshake has succeeded: `notifications/initialized` was sent, and
-    /// [`Client::server`](super::Client::server) returns the answer of the server. You can send
-    /// notifications and requests from now on.
+    /// The handshake has succeeded: `notifications/initialized` was sent, and [`Client::server`](super::Client::server)
+    /// returns the answer of the server. From now on you can send notifications and requests.
     Ready,
     /// The handshake has failed. Close the connection.
     Failed(Failure),
@@ -110,32 +106,31 @@ pub enum ClientEvent {
     /// [`FormAnswer`](super::FormAnswer), or with `fail`, unless a [`CallEnded`](Self::CallEnded) comes
     /// first, after which the form should close.
     Form {
-        /// The name by which you answer the form.
+        /// Answer the form with this id.
         call: CallId,
         /// The form.
         form: Form,
     },
-    /// The server makes a request that [`ClientConfig::forward`](super::ClientConfig::forward) leaves to
-    /// you. Answer with `respond_with` or `fail`, unless a [`CallEnded`](Self::CallEnded) comes first.
+    /// The server makes a request that you [forward](super::ClientConfig::forward) to yourself. Answer with
+    /// `respond_with` or `fail`, unless a [`CallEnded`](Self::CallEnded) comes first.
     Request {
-        /// The name by which you answer the request.
+        /// Answer the request with this id.
         call: CallId,
         /// The method.
         method: Box<str>,
-        /// The parameters: an object; `None` if absent. A progress token in their `_meta` is valid
-        /// in this session only. If you send the request to another peer, use
-        /// [`Timeout::Progress`](super::Timeout::Progress), which replaces the token.
+        /// The parameters: an object; `None` if absent or null. A progress token in their `_meta` is valid only in this
+        /// session: to pass the request on to another peer, use [`Timeout::Progress`](super::Timeout::Progress), which
+        /// replaces it.
         params: Option<Json>,
     },
-    /// A form or request of the server has ended without your answer. The end of an answered one is not
-    /// reported.
+    /// A form or request of the server has ended without your answer. If you answered it, you hear nothing more of it.
     CallEnded {
         /// The form or request.
         call: CallId,
-        /// The way in which it ended.
+        /// How it ended.
         reason: CallEnd,
     },
-    /// The server has sent a notification that the session does not handle itself.
+    /// The server sent a notification that the session does not handle itself.
     Notification {
         /// The method.
         method: Box<str>,
@@ -157,19 +152,18 @@ pub enum ClientEvent {
         /// The progress that the server reports.
         progress: Progress<'static>,
     },
-    /// The server could not read a message. Its error belongs to no request.
+    /// The server could not read one of our messages. Its error belongs to no request.
     PeerError(ErrorObject),
     /// The server broke a rule. The session goes on.
     PeerFault(PeerFault),
-    /// More texts that are no message than the session tolerates. Reported once. Close the connection (in
-    /// WebSocket, with 1008).
+    /// More texts were invalid than the session tolerates. Reported once. Close the connection (a WebSocket with 1008).
     TooManyFaults,
     /// A ping of the [`Keepalive`](crate::Keepalive) was not answered in time. Reported once. Close the
     /// connection.
     PingTimeout,
 }
 
-/// The events that both roles have, for the code that both roles run.
+/// What both roles report, for the code that both roles run.
 pub(crate) enum SessionEvent {
     Request { call: CallId, method: Box<str>, params: Option<Json> },
     CallEnded { call: CallId, reason: CallEnd },
@@ -182,7 +176,7 @@ pub(crate) enum SessionEvent {
     PingTimeout,
 }
 
-/// Turns the events of both roles into those of one role.
+/// Turns what both roles report into the events of one role.
 macro_rules! from_session_event {
     ($($role:ident $(<$call:ident>)?),*) => { $(
         impl$(<$call>)? From<SessionEvent> for $role$(<$call>)? {

@@ -1,11 +1,10 @@
-//! The choice of the requests of the peer that go to the application as they are.
+//! Which requests of the peer you answer yourself.
 
 use alloc::{borrow::Cow, vec::Vec};
 
-/// The choice of the requests of the peer that go to the application, as method and raw parameters.
+/// Which requests of the peer come to you as method and raw parameters, for you to answer.
 ///
-/// The modelled requests are those for which a session has an implementation of its own. A server has
-/// one for:
+/// A request is *modelled* if the session implements it. A server implements:
 ///
 /// | requests | condition |
 /// | --- | --- |
@@ -14,36 +13,32 @@ use alloc::{borrow::Cow, vec::Vec};
 /// | `prompts/list`, `prompts/get` | [`ServerConfig::context`](super::ServerConfig::context) declares prompts |
 /// | `resources/list`, `resources/templates/list`, `resources/read` | the context declares resources |
 ///
-/// A client has one for `roots/list` and for `elicitation/create`, if
-/// [`roots`](super::ClientConfig::roots) and [`elicitation`](super::ClientConfig::elicitation) declare
-/// them.
+/// A client implements `roots/list` and `elicitation/create`, if [`roots`](super::ClientConfig::roots) and
+/// [`elicitation`](super::ClientConfig::elicitation) declare them.
 ///
-/// The session answers every other request that is not forwarded at once. A server answers a request
-/// for the resources, the resource templates or the prompts with an empty list, and any other with
-/// -32601. A client answers all of them with -32601.
+/// The session answers everything else that you do not forward at once: a server with an empty list if the client wants
+/// resources, resource templates or prompts, and with -32601 otherwise; a client with -32601.
 ///
-/// `initialize`, `ping` and `server/discover` are never forwarded. The capability of a forwarded
-/// request should also be declared.
+/// `initialize`, `ping` and `server/discover` are never forwarded. Remember to declare the capability of what you
+/// forward.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Forward {
     /// No requests.
     #[default]
     Nothing,
-    /// The requests with these methods, modelled or not. `tools/list` is forwarded too if it is in
-    /// this list.
+    /// The requests with these methods, modelled or not: with `tools/list` in the list, you answer that too.
     Methods(Vec<Cow<'static, str>>),
-    /// All requests that are not modelled, also the lists of prompts and resources that the context
-    /// does not declare. For an application that serves these requests itself.
+    /// All requests that are not modelled, including lists of prompts and resources that the context does not declare.
+    /// Choose this if you serve these requests yourself.
     Unmodelled,
-    /// All requests, including those that are modelled. For a bridge: the tools and their list
-    /// belong to another program.
+    /// All requests, modelled ones included. Choose this for a bridge, whose tools belong to another program.
     All,
 }
 
 impl Forward {
-    /// Returns true if this method goes to the application. `modelled` is true if the session has
-    /// its own implementation of the method, and not only a default answer.
+    /// Returns true if this method goes to the application. `modelled` is true if the session implements it, and does
+    /// not only have a default answer.
     pub(crate) fn takes(&self, method: &str, modelled: bool) -> bool {
         match self {
             Self::Nothing => false,

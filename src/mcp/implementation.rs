@@ -1,10 +1,16 @@
-//! The name and version of the program at one end of a session.
+//! Who is at one end of a session.
 
 use alloc::string::String;
 
 use serde::{Deserialize, Serialize};
 
-/// The name and version of a program, as both sides send them in `initialize`. For display only.
+/// Name and version of a program, as both sides send them in `initialize`. Only for display: anybody can claim any
+/// name.
+///
+/// ```
+/// let agent = ide_mcp::mcp::Implementation::new("my-agent", "1.0");
+/// assert_eq!((agent.name.as_str(), agent.version.as_str()), ("my-agent", "1.0"));
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Implementation {

@@ -1,5 +1,5 @@
-//! The path of a text through a session, for both roles. This module classifies the text, answers
-//! it at once if possible, or passes it to the part of the session that it is for.
+//! What happens to a text in a session, for both roles: it is classified, and then answered at once or passed to the
+//! part of the session that it is for.
 
 use alloc::vec::Vec;
 
@@ -19,8 +19,8 @@ use crate::{
     rpc::{Answer, Id, Message, NotSent, RequestId, classify, code},
 };
 
-/// The methods of requests, in any version of MCP. A message with one of these methods but without
-/// an id is neither executed nor passed on.
+/// All methods of requests, in any version of MCP. A message with one of these methods but without an id is neither
+/// executed nor passed on.
 const REQUESTS: &[&str] = &[
     "initialize",
     "ping",
@@ -53,12 +53,12 @@ pub(super) struct Request<'t> {
     pub(super) params: Option<&'t RawValue>,
 }
 
-/// The differences between the two roles.
+/// What differs between the two roles.
 pub(super) trait Role: Sized {
     /// What the role reports to the application.
     type Event: From<SessionEvent>;
 
-    /// Returns the part that both roles have in common.
+    /// Returns what both roles have in common.
     fn session(&mut self) -> &mut Session<Self::Event>;
 
     /// Takes one text of the peer.
@@ -66,15 +66,14 @@ pub(super) trait Role: Sized {
         receive(self, text, out);
     }
 
-    /// Takes a request that is neither a ping nor `server/discover`, in a session that is not
-    /// drained, failed or closed. No open call has the id of the request.
+    /// Takes a request that is neither a ping nor `server/discover`, in a session that is not drained, failed or
+    /// closed. No open call has its id.
     fn on_request(&mut self, request: Request<'_>, out: &mut impl Outbox);
 
     /// Takes a notification that is neither a cancellation nor a report of progress.
     fn on_notification(&mut self, method: &str, params: Option<&RawValue>);
 
-    /// Takes the outcome of a request whose result the role reads: the handshake, a page of a list, or
-    /// a form.
+    /// Takes the outcome of a request whose result the role reads itself: the handshake, a page of a list, or a form.
     fn on_own_outcome(
         &mut self,
         request: RequestId,
@@ -97,8 +96,7 @@ pub(super) fn receive<R: Role>(role: &mut R, text: &str, out: &mut impl Outbox) 
 
 fn receive_batch<R: Role>(role: &mut R, array: &RawValue, out: &mut Gather<'_, impl Outbox>) {
     let Some(elements) = batch::elements(array) else {
-        // Nothing is sent: the answer that JSON-RPC demands here has no id, and peers end a session
-        // at such an answer.
+        // Send nothing: the answer that JSON-RPC demands here has no id, and peers end a session over it.
         return role.session().tolerate(PeerFault::BatchLength);
     };
     let mut gather = Gather::gathering(out.direct());
@@ -109,7 +107,7 @@ fn receive_batch<R: Role>(role: &mut R, array: &RawValue, out: &mut Gather<'_, i
         if matches!(message, Message::Batch(_)) {
             role.session().tolerate(PeerFault::NestedBatch);
         } else if matches!(message, Message::Response { .. }) {
-            // A response can lead to a request, which does not belong in an array of answers.
+            // A response may lead to a request, which does not belong in an array of answers.
             take(role, message, &mut Gather::passing(gather.direct()));
         } else {
             take(role, message, &mut gather);
@@ -144,8 +142,8 @@ fn take_request<R: Role>(role: &mut R, request: Request<'_>, out: &mut impl Outb
     }
     match (session.state, request.method) {
         (_, "ping") => answer(id, &Empty {}, out),
-        // The answer comes at once and in every state: a client that probes for a newer protocol
-        // falls back to `initialize` on this error. Without an answer it hangs.
+        // Answered at once and in every state: a client that probes for a newer protocol falls back to `initialize`
+        // after this error, and hangs without an answer.
         (_, "server/discover") => not_found(id, request.method, out),
         (State::Draining | State::Failed | State::Closed, _) => {
             refuse(id, code::INVALID_REQUEST, "shutting down", out);
@@ -158,7 +156,7 @@ fn take_notification<R: Role>(role: &mut R, method: &str, params: Option<&RawVal
     let session = role.session();
     match (session.state, method) {
         (_, method) if REQUESTS.contains(&method) => session.report(PeerFault::RequestWithoutId),
-        // No call of the client is open before `initialize`, so these notifications are ignored.
+        // No call can be open before `initialize`, so these mean nothing.
         (State::Awaiting, "notifications/cancelled" | "notifications/progress") => {}
         (_, "notifications/cancelled") => session.on_cancelled(params),
         (_, "notifications/progress") => session.on_progress(params),
@@ -193,8 +191,7 @@ fn ended<R: Role>(
 ) {
     match purpose {
         Purpose::Application => role.session().push(SessionEvent::Outcome { request, outcome }),
-        // The answer to a ping needs no treatment of its own: every message shows that the peer is
-        // alive.
+        // Nothing to do: every message shows that the peer is alive.
         Purpose::Ping => {}
         Purpose::Initialize | Purpose::Page(_) | Purpose::Form(_) => {
             role.on_own_outcome(request, purpose, outcome, out)
@@ -202,7 +199,7 @@ fn ended<R: Role>(
     }
 }
 
-/// Processes one call, ping or request that is due. Its event is queued. Returns true if there was one.
+/// Processes one call, ping or request that is due, and queues its event. Returns true if there was one.
 pub(super) fn keep_time<R: Role>(role: &mut R, out: &mut impl Outbox) -> bool {
     let session = role.session();
     if !session.due().is_due(session.now) {
@@ -216,7 +213,7 @@ pub(super) fn keep_time<R: Role>(role: &mut R, out: &mut impl Outbox) -> bool {
     true
 }
 
-/// Ends the session. Every call and every request except a keepalive ping ends with an event.
+/// Ends the session. Every call and every request ends with an event, except keepalive pings.
 pub(super) fn close<R: Role>(role: &mut R) {
     role.session().close();
     while let Some((request, purpose)) = role.session().outgoing.close_one() {
@@ -224,7 +221,7 @@ pub(super) fn close<R: Role>(role: &mut R) {
     }
 }
 
-/// A closed outbox, for the messages that are written after the end of the session.
+/// A closed outbox, for messages written after the end of the session.
 struct Nowhere;
 
 impl Outbox for Nowhere {

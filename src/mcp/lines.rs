@@ -5,11 +5,10 @@ use alloc::vec::Vec;
 use crate::rpc::NotSent;
 use crate::{Outbox, To, buf::Tx};
 
-/// The send buffer of a session over pipes: each line is one message, as the stdio transport of MCP
-/// requires (2025-11-25, transports).
+/// The outbox for MCP over pipes: each line is one message, as MCP's stdio transport requires (2025-11-25, transports).
 ///
-/// Write [`outgoing`](Self::outgoing) to the pipe after each pass of polls, and report what the pipe took
-/// with [`written`](Self::written). The loop is in the documentation of the [module](super).
+/// After each pass of polls, write [`outgoing`](Self::outgoing) to the pipe, and report with [`written`](Self::written)
+/// what it took. The [module](super) shows the loop.
 ///
 /// ```
 /// use ide_mcp::{Outbox as _, To, mcp::Lines};
@@ -25,8 +24,8 @@ use crate::{Outbox, To, buf::Tx};
 pub struct Lines(Tx);
 
 impl Lines {
-    /// The high-water mark: from 1 MiB on [`is_full`](Outbox::is_full) returns true. This is room for
-    /// some large answers, or thousands of small ones.
+    /// The high-water mark: from 1 MiB on, [`is_full`](Outbox::is_full) returns true. That is room for some large
+    /// answers, or thousands of small ones.
     pub const HIGH_WATER_MARK: usize = 1 << 20;
 
     /// Creates an empty send buffer.
@@ -41,8 +40,8 @@ impl Lines {
         self.0.pending()
     }
 
-    /// Reports that the pipe took the first `n` bytes of [`outgoing`](Self::outgoing), which leave the
-    /// buffer. A larger `n` counts as all of them.
+    /// Removes the first `n` bytes of [`outgoing`](Self::outgoing), which the pipe took. A larger `n` counts as all of
+    /// them.
     pub fn written(&mut self, n: usize) {
         self.0.sent(n);
     }
@@ -60,8 +59,7 @@ impl Outbox for Lines {
         let start = buf.len();
         write(buf);
         let Some(message @ [_, ..]) = buf.get_mut(start..) else { return Ok(()) };
-        // Raw JSON of the application can have line breaks, but only between its tokens, where a
-        // space means the same.
+        // Raw JSON of the application may have line breaks, but only between its tokens, where a space means the same.
         message.iter_mut().filter(|byte| matches!(byte, b'\n' | b'\r')).for_each(|byte| *byte = b' ');
         buf.push(b'\n');
         Ok(())

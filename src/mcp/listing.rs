@@ -1,8 +1,8 @@
-//! Lists that come in pages. The client requests page after page, and the application receives one
-//! list, as if it had come in one page.
+//! Lists that come in pages. The client requests page after page, and the application gets one list, as if it had come
+//! in one page.
 //!
-//! A server can send a cursor twice, or pages without end. So the list is limited in pages and
-//! bytes, and no cursor is followed twice.
+//! A server may send a cursor twice, or pages without end. So lists are limited in pages and bytes, and no cursor is
+//! followed twice.
 
 use alloc::{borrow::Cow, borrow::ToOwned, boxed::Box, format, string::String, vec::Vec};
 
@@ -12,7 +12,7 @@ use serde_json::value::RawValue;
 use super::{PeerFault, Timeout};
 use crate::rpc::{Json, RequestId, each_member, is_object, name_of, text_of};
 
-/// A list of a server.
+/// Which list of a server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum List {
@@ -47,7 +47,7 @@ impl List {
         }
     }
 
-    /// Reads the items of a result. Returns `None` if `raw` has no list of items, or if an item is no `T`.
+    /// Reads the items of a result. Returns `None` if `raw` has no list of items, or if an item is not a `T`.
     #[cfg(feature = "ide")]
     pub(crate) fn read<T: serde::de::DeserializeOwned>(self, raw: &RawValue) -> Option<Vec<T>> {
         let mut items = None;
@@ -64,7 +64,7 @@ impl List {
 pub(super) fn text_or_empty<'de, D: Deserializer<'de>>(
     deserializer: D,
 ) -> Result<Cow<'static, str>, D::Error> {
-    // Owned: a value that is read from a stream or from a `serde_json::Value` lends nothing.
+    // Owned, because a value that is read from a stream or a `serde_json::Value` cannot be borrowed.
     let raw = Box::<RawValue>::deserialize(deserializer)?;
     Ok(text_of(&raw).map_or(Cow::Borrowed(""), |text| Cow::Owned(text.into_owned())))
 }
@@ -78,7 +78,7 @@ pub(super) fn object_or_empty<'de, D: Deserializer<'de>>(
     Ok(if is_object(&raw) { Cow::Owned(raw.get().to_owned()) } else { Cow::Borrowed("") })
 }
 
-/// The maximum size of a list, in pages and bytes.
+/// The most pages and bytes of a list.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct PageLimits {
     pub(super) pages: usize,
@@ -90,11 +90,10 @@ pub(super) struct PageLimits {
 pub(super) struct Listing {
     pub(super) list: List,
     pub(super) timeout: Timeout,
-    /// The first request, which is the handle of the list for the application. `None` while the
-    /// first request itself waits for its answer.
+    /// The first request, which is the application's handle for the list. `None` while it waits for its own answer.
     pub(super) handle: Option<RequestId>,
-    /// The greatest progress of the list that was reported. The peer reports the progress of each
-    /// page from the start, but the application has one request, whose progress has to grow.
+    /// The greatest progress reported. The peer counts each page from the start, but to the application it is one
+    /// request, whose progress must grow.
     pub(super) reached: f64,
     /// The items so far, with commas between them.
     items: String,
@@ -102,16 +101,16 @@ pub(super) struct Listing {
     followed: Vec<Json>,
 }
 
-/// The result of adding a page.
+/// What came of adding a page.
 #[derive(Debug)]
 pub(super) enum Turn {
-    /// The list so far. Its [`cursor`](Listing::cursor) leads to the next page.
+    /// More to come: [`cursor`](Listing::cursor) leads to the next page.
     Next(Listing),
-    /// The whole list: the page was the last one.
+    /// The whole list: this page was the last one.
     Whole(Json),
     /// The list so far: the page leads nowhere, for this reason.
     Cut(Json, PeerFault),
-    /// The fault of a page that cannot be read, or of a list that has no end within the limits.
+    /// The page cannot be read, or the list does not end within the limits.
     Fault(PeerFault),
 }
 
@@ -136,7 +135,7 @@ impl Listing {
     pub(super) fn add(mut self, page: Json, limits: PageLimits) -> Turn {
         let (mut items, mut next) = (None, None);
         let all = each_member(&page, |name, value| match name_of(name).as_deref() {
-            // Of two members with one name the last counts, as in JavaScript.
+            // If a name comes twice, the last one counts, as in JavaScript.
             Some("nextCursor") => next = Some(value),
             Some(name) if name == self.list.member() => items = Some(value.get()),
             Some(_) | None => {}
@@ -148,7 +147,7 @@ impl Listing {
         if next.is_none() && self.followed.is_empty() {
             return Turn::Whole(page);
         }
-        // The cursors count too, since they are stored to recognize a repeated cursor.
+        // The cursors count too, because they are kept to recognize a repeated one.
         let cursors =
             self.followed.iter().map(|cursor| &**cursor).chain(next).map(|cursor| cursor.get().len());
         let held = cursors.fold(self.items.len().saturating_add(items.len()), usize::saturating_add);
@@ -299,7 +298,7 @@ mod tests {
         }
     }
 
-    /// Checks that an item does not have to be lent: an application can keep a list as a value.
+    /// An item need not be lent: an application can keep a list as a value.
     #[test]
     fn items_are_read_from_owned_values() {
         fn read<T: serde::de::DeserializeOwned + PartialEq + core::fmt::Debug>(text: &str) {
@@ -313,7 +312,7 @@ mod tests {
         read::<ResourceTemplate>(r#"{"uriTemplate":"a:{b}","name":"c","description":"d"}"#);
     }
 
-    /// Checks that the members beside the items and the cursor are read, but not gathered.
+    /// The members beside items and cursor are read, but not gathered.
     #[test]
     fn page_memory_is_bounded_by_its_items() {
         let others = "\"x\":0,".repeat(1_000_000);

@@ -1,8 +1,8 @@
-//! The severity of a log message.
+//! How severe a log message is.
 
 use core::fmt;
 
-/// The levels of `notifications/message`: those of syslog (RFC 5424 section 6.2.1), the least severe first.
+/// The levels of `notifications/message`, least severe first; those of syslog (RFC 5424 section 6.2.1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum LogLevel {

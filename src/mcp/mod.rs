@@ -1,11 +1,10 @@
-//! Sessions of the Model Context Protocol, both roles: text in, text out, over any framing.
+//! Sessions of the Model Context Protocol (MCP), both roles: text in, text out, over any framing.
 //!
-//! The supported versions are those with a handshake, 2024-11-05 to 2025-11-25. [`Server`] and
-//! [`Client`] take the messages of the peer with `receive`, write their own through an
-//! [`Outbox`](crate::Outbox), and report events to the application with `poll`. They read no clock and
-//! own no socket.
+//! You pass what the peer sends to a [`Server`] or a [`Client`] with `receive`, and get events from `poll`. The session
+//! writes its own messages through an [`Outbox`](crate::Outbox). It reads no clock and owns no socket. The supported
+//! versions are those with a handshake, 2024-11-05 to 2025-11-25.
 //!
-//! Over pipes, as MCP's stdio transport has them, the outbox is [`Lines`], and this is the loop:
+//! Over pipes (MCP's stdio transport) the outbox is [`Lines`], and this is the loop:
 //!
 //! ```no_run
 //! use ide_mcp::mcp::{Implementation, Lines, RawTools, Server, ServerConfig, ServerEvent, ToolResult, ToolSpec};
@@ -33,8 +32,8 @@
 //! # }
 //! ```
 //!
-//! It answers every call at once, so it waits for lines alone. The examples `stdio_server` and
-//! `stdio_client` wait for the [`deadline`](Server::deadline) too.
+//! This server answers every call at once, so it only waits for lines. The examples `stdio_server` and `stdio_client`
+//! also wait for the [`deadline`](Server::deadline).
 //!
 //! ```text
 //! Server                                            Client
@@ -52,20 +51,19 @@
 //!    └── close, in any state ──▶ Closed ◀──────────────┘
 //! ```
 //!
-//! Both roles send and receive requests: either side sends `ping`, cancels, and reports progress. A
-//! notification that the session does not handle itself reaches the application as method and raw
-//! parameters. So does a request that the configuration forwards ([`Forward`]), with the handle by
-//! which the application answers it. Version 2026-07-28, which has no session, is not supported:
-//! `server/discover` is refused at once, so that a client that tries it falls back.
+//! Either side may send requests, `ping`, cancel, and report progress. If the session does not handle a notification
+//! itself, you get its method and raw parameters; the same goes for requests that you [`Forward`] to yourself, with an
+//! id to answer them. Version 2026-07-28 has no sessions and is not supported: `server/discover` is refused at once, so
+//! that a client that tries it falls back.
 //!
 //! | to do | call |
 //! | --- | --- |
-//! | pass a received text | `receive` |
-//! | receive the events, and let the timers run | `poll`, until it returns `None` |
+//! | pass on what the peer sent | `receive` |
+//! | get the events, and let the timers run | `poll`, until it returns `None` |
 //! | answer a call | `respond`, `respond_with`, `fail`; meanwhile `progress`, `set_call_timeout` |
 //! | offer prompts and resources | [`ServerConfig::context`], `set_context`; answer with `respond_with` |
 //! | ask the person at the client | `Server::elicit`; `respond_with` with a [`FormAnswer`] |
-//! | send a message unasked | `notify`, `request`, `cancel` |
+//! | send a message of your own | `notify`, `request`, `cancel` |
 //! | wait | until `deadline`, then `poll` |
 //! | end the session | `drain`, `shutdown`, `close` |
 

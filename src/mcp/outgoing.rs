@@ -1,5 +1,5 @@
-//! The requests of this side, in either role. Each request ends with exactly one outcome. If a
-//! request of the application is cancelled or expires, the peer receives a notification.
+//! Our requests, in either role. Each ends with exactly one outcome. If the application cancels one, or it expires, the
+//! peer is notified.
 //!
 //! ```text
 //! request ──▶ waiting ──resolve───▶ the peer answered
@@ -8,10 +8,9 @@
 //!                     ──close_one─▶ the session ended
 //! ```
 //!
-//! The ids are the integers from 1 on, each used once. So no memory is needed to recognize an id of
-//! this side. A response is late if its id has been issued and no request waits under it. A response
-//! with an id that was never issued is unknown. Some peers cannot represent integers beyond 2^53. At
-//! a million requests a second, the ids stay below 2^53 for 285 years.
+//! Ids count up from 1 and are never reused, so it takes no memory to recognize one of ours. A response is late if its
+//! id was issued and no request waits under it, and unknown if it was never issued. Some peers cannot represent
+//! integers beyond 2^53; at a million requests a second, that takes 285 years.
 
 use alloc::boxed::Box;
 use core::time::Duration;
@@ -32,48 +31,47 @@ use crate::{
     text::truncate,
 };
 
-/// The end of a request of ours. Each request has exactly one outcome.
+/// How one of your requests ended. Each has exactly one outcome.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Outcome {
-    /// The result: the peer served the request.
+    /// The peer served the request; this is the result.
     Result(Json),
-    /// The error: the peer refused the request, or failed.
+    /// The peer refused the request, or failed.
     Error(ErrorObject),
-    /// A timeout without an answer. This side has notified the peer that it expects no answer any
-    /// more.
+    /// No answer came in time. The peer was notified that we no longer expect one.
     TimedOut,
-    /// A cancellation by this side.
+    /// You cancelled the request.
     Cancelled,
-    /// An answer that is neither a result nor an error, a list that cannot be read or has no end, or
-    /// an answer to a form that does not fit the form.
+    /// The answer is neither a result nor an error, the list cannot be read or has no end, or the answer to a form does
+    /// not fit it.
     Malformed,
-    /// The end of the session before the answer. The peer receives no cancellation. For a list in
-    /// pages also: the session was drained before the last page was requested.
+    /// The session ended before the answer came. The peer is not notified. For a list in pages also: the session was
+    /// drained before the last page was requested.
     Closed,
 }
 
-/// The origin of a request.
+/// Where a request comes from.
 #[derive(Debug)]
 pub(super) enum Purpose {
-    /// The application. The end of the request is reported as an outcome.
+    /// The application. It gets an outcome.
     Application,
-    /// The handshake of a client. The request is never cancelled.
+    /// The handshake of a client. Never cancelled.
     Initialize,
     /// The keepalive, which sends a ping.
     Ping,
-    /// A page of a list that the application asked for.
+    /// A page of a list that the application wants.
     Page(Box<Listing>),
-    /// A form for the person at the client. The answer has to fit the form.
+    /// A form for the person at the client. The answer must fit it.
     Form(Box<Form>),
 }
 
-/// The requests of this side.
+/// Our requests.
 #[derive(Debug)]
 pub(super) struct Outgoing {
     session: SessionId,
     pub(super) requests: Table<PendingRequest>,
-    /// The maximum number of requests that wait, beside the ping.
+    /// How many requests may wait, not counting the ping.
     limit: usize,
     /// The latest ping of the keepalive. There is never a second one in flight.
     ping: Option<u64>,
@@ -146,8 +144,8 @@ impl Outgoing {
         Ok(RequestId::new(self.session, id))
     }
 
-    /// Sends a ping of the keepalive, in place of one that was not answered. The limit on requests
-    /// does not apply to this ping. Returns false if the outbox is closed.
+    /// Sends a ping of the keepalive, replacing one that was not answered. The limit on requests does not apply.
+    /// Returns false if the outbox is closed.
     pub(super) fn ping(&mut self, out: &mut impl Outbox) -> bool {
         self.forget_ping();
         let id = self.requests.next();
@@ -160,8 +158,7 @@ impl Outgoing {
         sent.is_ok()
     }
 
-    /// Ends the ping that waits, if there is one, without a message to the peer. The answer to this
-    /// ping does not matter any more.
+    /// Ends the ping that waits, if any, without telling the peer. Its answer no longer matters.
     pub(super) fn forget_ping(&mut self) {
         if let Some(ping) = self.ping.take() {
             self.requests.end(ping);
@@ -174,8 +171,7 @@ impl Outgoing {
         self.len().saturating_sub(pings) >= self.limit
     }
 
-    /// Ends the request that a response answers. This method and the methods below return the
-    /// handle that the application has.
+    /// Ends the request that a response answers. This and the methods below return the handle that the application has.
     pub(super) fn resolve(&mut self, id: &Id) -> Result<(RequestId, Purpose), PeerFault> {
         let issued = 1..self.requests.next();
         let number =
@@ -216,8 +212,8 @@ impl Outgoing {
         Ok(is_news.then_some((request, progress)))
     }
 
-    /// Cancels a request by the handle that the application has, and notifies the peer. Returns
-    /// false if the request does not wait.
+    /// Cancels a request by the handle that the application has, and notifies the peer. Returns false if the request is
+    /// not waiting.
     pub(super) fn cancel(&mut self, named: RequestId, reason: Option<&str>, out: &mut impl Outbox) -> bool {
         let later_page = |(number, request): (u64, &PendingRequest)| match &request.purpose {
             Purpose::Page(listing) => (listing.handle == Some(named)).then_some(number),
@@ -226,8 +222,7 @@ impl Outgoing {
         if named.session() != self.session {
             return false;
         }
-        // The application never has the handle of a handshake or a ping, so a request that is found
-        // here can be cancelled.
+        // The application never has the handle of a handshake or a ping, so what is found here can be cancelled.
         let number = match self.requests.get(named.serial()) {
             Some(_) => Some(named.serial()),
             None => self.requests.iter().find_map(later_page),
@@ -238,8 +233,7 @@ impl Outgoing {
         true
     }
 
-    /// Ends one request that is due, and notifies the peer unless the request is a handshake or a
-    /// ping.
+    /// Ends one request that is due, and notifies the peer unless it is a handshake or a ping.
     pub(super) fn expire(&mut self, now: Time, out: &mut impl Outbox) -> Option<(RequestId, Purpose)> {
         let (number, PendingRequest { purpose, .. }) = self.requests.expire(now)?;
         match purpose {
@@ -268,8 +262,7 @@ impl Outgoing {
     }
 }
 
-/// Returns the handle that the application has for a request. For a later page of a list, this is
-/// the handle of the first page.
+/// Returns the application's handle for a request. For a later page of a list, it is that of the first page.
 fn handle(session: SessionId, number: u64, purpose: &Purpose) -> RequestId {
     let first = match purpose {
         Purpose::Page(listing) => listing.handle,
@@ -285,7 +278,7 @@ pub(super) fn send(
     write: impl FnOnce(&mut alloc::vec::Vec<u8>) -> Result<(), write::Unserializable>,
 ) -> Result<(), NotSent> {
     let mut written = Ok(());
-    // Whatever an outbox of another crate says, it did not send.
+    // Whatever the outbox reports, it did not send.
     out.message(to, |buf| written = write(buf)).map_err(|_| NotSent::Closed)?;
     written.map_err(|write::Unserializable| NotSent::Unserializable)
 }

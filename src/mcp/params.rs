@@ -1,5 +1,5 @@
-//! The parameters and results of the methods that this module handles itself. They are read
-//! tolerantly and borrowed from the text, and written without absent members.
+//! Parameters and results of the methods that a session handles itself. Reading is tolerant and borrows from the text;
+//! writing leaves absent members out.
 
 use alloc::{borrow::Cow, boxed::Box};
 
@@ -10,15 +10,14 @@ use super::{ClientConfig, Implementation, LogLevel, ProtocolVersion, ServerConfi
 use crate::rpc::{each_member, is_object, name_of, read_object, read_owned, text_of};
 use crate::text::truncate;
 
-/// An object without members. Arguments that a peer left out are read as this object.
+/// What arguments are read as if the peer left them out.
 pub(super) const NO_ARGUMENTS: &str = "{}";
 
 /// An object without members, for writing.
 #[derive(Serialize)]
 pub(super) struct Empty {}
 
-/// The capabilities of a client, for writing: roots and elicitation if they are on, and those that
-/// the configuration adds.
+/// The capabilities of a client, for writing: roots and elicitation if they are on, and what the configuration adds.
 pub(super) struct ClientCapabilitiesOut<'a> {
     pub(super) config: &'a ClientConfig,
 }
@@ -35,7 +34,7 @@ impl Serialize for ClientCapabilitiesOut<'_> {
         }
         let mut written = Ok(());
         if let Some(added) = self.config.capabilities.as_deref() {
-            // Capabilities that are no object are left out.
+            // Capabilities that are not objects are left out.
             let _ = each_member(added, |name, value| {
                 let name = name_of(name).unwrap_or_default();
                 let is_modelled = match name.as_ref() {
@@ -53,7 +52,7 @@ impl Serialize for ClientCapabilitiesOut<'_> {
     }
 }
 
-/// The questions that a client answers, by its capabilities.
+/// What a client can answer, by its capabilities.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct ClientCapabilities {
     /// True if the client answers `roots/list`.
@@ -80,14 +79,14 @@ impl ClientCapabilities {
         let modes = declared.elicitation.and_then(read_object::<Modes<'_>>);
         Self {
             roots: declared.roots.is_some_and(is_object),
-            // In MCP 2025-11-25 an object without members stands for forms alone.
+            // In MCP 2025-11-25 an object without members means forms only.
             forms: modes.is_some_and(|modes| modes.form.is_some() || modes.url.is_none()),
         }
     }
 }
 
-/// The parameters of `initialize`, for reading. Every member is read on its own, so that a fault in
-/// one member does not affect another: the negotiation always has an answer.
+/// The parameters of `initialize`, for reading. Each member is read on its own, so that a fault in one does not affect
+/// another: the negotiation always has an answer.
 #[derive(Default, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Initialize<'a> {
@@ -127,8 +126,8 @@ pub(super) struct InitializeResultOut<'a> {
     pub(super) instructions: Option<&'a str>,
 }
 
-/// The capabilities of a server: tools, the log if it is on, the declared prompts and resources, and
-/// those that the configuration adds.
+/// The capabilities of a server: tools, the log if it is on, the declared prompts and resources, and what the
+/// configuration adds.
 pub(super) struct Capabilities<'a> {
     pub(super) config: &'a ServerConfig,
 }
@@ -171,7 +170,7 @@ struct ListCapability {
     list_changed: bool,
 }
 
-/// The answer to `initialize`, for reading. Only the version has to be readable.
+/// The answer to `initialize`, for reading. Only the version must be readable.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct InitializeResult<'a> {
@@ -215,9 +214,8 @@ pub(super) struct LogOut<'a, D: ?Sized> {
     pub(super) data: &'a D,
 }
 
-/// Returns true if a request for a list has a cursor. Our own lists have no second page, so no
-/// cursor is valid. Null and the empty string, which some clients send for the first page, count as
-/// no cursor.
+/// Returns true if a request for a list has a cursor. Our own lists have no second page, so no cursor is valid. Null
+/// and the empty string, which some clients send for the first page, do not count.
 pub(super) fn has_cursor(params: Option<&RawValue>) -> bool {
     #[derive(Deserialize)]
     struct ListParams<'a> {

@@ -1,47 +1,43 @@
-//! The faults in the messages of a peer, as a session finds them.
+//! What can be wrong with the messages of a peer, as a session finds it.
 
 use core::fmt;
 
 use super::batch;
 use crate::rpc;
 
-/// A rule that a message of the peer broke. The session goes on; the application can log the fault.
+/// The rule that a message of the peer broke. The session goes on; log the fault if you like.
 ///
 /// [Causes and reactions](crate::guide::errors#errors-for-the-peer-and-faults-of-the-peer).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum PeerFault {
-    /// A text that is no message, or a message that breaks a rule of JSON-RPC.
+    /// The text is not a message, or breaks a rule of JSON-RPC.
     Message(rpc::InvalidMessage),
-    /// An array of messages, which the negotiated version does not have. None of the messages was
-    /// processed.
+    /// An array of messages, which the negotiated version does not have. None was processed.
     Batch,
-    /// An array of messages within another array, which no version has. None of the inner messages
-    /// was processed.
+    /// An array of messages within another one, which no version has. None of the inner messages was processed.
     NestedBatch,
-    /// An array of messages that is empty or has more than 64 elements. None of the messages was
-    /// processed.
+    /// An array of messages is empty or has more than 64. None was processed.
     BatchLength,
-    /// A response to a request that has already ended: a second answer, an answer that crossed our
-    /// cancellation, or an answer after our timeout. In the last two cases no side is at fault.
+    /// A response came after its request had ended: a second answer, or an answer that crossed our cancellation or came
+    /// after our timeout. In the last two cases nobody is at fault.
     LateResponse,
-    /// A response to a request that was never sent.
+    /// A response answers a request that was never sent.
     UnknownResponse,
-    /// A method of a request, in a message without an id. The request is not executed.
+    /// A message has the method of a request but no id. It is not executed.
     RequestWithoutId,
-    /// A notification before the session was opened. The session drops it.
+    /// A notification came before the session was opened, and was dropped.
     Premature,
-    /// Progress without a number, or with a token that belongs to no open request of ours. The
-    /// request has ended, was sent without a token, or never existed.
+    /// Progress has no number, or its token belongs to no open request of ours: the request has ended, was sent without
+    /// a token, or never existed.
     UnknownProgress,
-    /// Progress that is not greater than the progress reported before. The session drops it.
+    /// Progress is not greater than what was reported before, and was dropped.
     StaleProgress,
-    /// A list with a page whose items are no array. The request for the list has ended.
+    /// The items of a page of a list are not an array. The request for the list has ended.
     UnreadableList,
-    /// A list with a cursor that comes twice, or that is not a string. The request for the list has ended
-    /// with the items up to there.
+    /// The cursor of a list comes twice, or is not a string. The request for the list has ended with the items so far.
     BrokenCursor,
-    /// A list with more pages or bytes than the limits allow. The request for the list has ended.
+    /// A list has more pages or bytes than the limits allow. The request for it has ended.
     EndlessList,
 }
 

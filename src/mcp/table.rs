@@ -1,10 +1,9 @@
-//! A table of entries that wait for their end. Each entry has a number that is never reused, ends
-//! once, and can have a deadline.
+//! A table of entries that wait for their end. Each has a number that is never reused, ends once, and may have a
+//! deadline.
 //!
-//! The calls of the peer are one table, and the requests of this side are another. The memory of an
-//! entry that has ended is used for the next one. So a session that sends and answers requests one
-//! by one allocates nothing here. A look-up is a binary search. A removal moves pairs of numbers
-//! only.
+//! The calls of the peer are one table, our requests another. An ended entry's memory is used for the next one, so a
+//! session that sends and answers requests one by one allocates nothing here. Looking up is a binary search; removing
+//! moves only pairs of numbers.
 
 use alloc::vec::Vec;
 use core::cmp::Ordering;
@@ -21,7 +20,7 @@ pub(super) struct Table<T> {
     order: Vec<(u64, usize)>,
     /// The deadline and number of every entry that has a deadline, in the order of the deadlines.
     deadlines: Vec<(Time, u64)>,
-    /// The first of the deadlines: the time at which the next entry is due.
+    /// The first of the deadlines: when the next entry is due.
     pub(super) due: Time,
 }
 
@@ -76,7 +75,7 @@ impl<T> Table<T> {
         serial
     }
 
-    /// Removes an entry. Returns `None` if the entry has ended before, or never existed.
+    /// Removes an entry. Returns `None` if it has ended before, or never existed.
     pub(super) fn end(&mut self, serial: u64) -> Option<T> {
         let (place, slot) = self.find(serial)?;
         self.order.remove(place);
@@ -154,8 +153,8 @@ impl<T> Table<T> {
     }
 }
 
-// The functions below are for sorted lists. Most items are added at the end, and many are removed there, since
-// numbers and deadlines grow. A search first compares the last two items, so the length of the list hardly matters.
+// For sorted lists. Most items are added at the end and many are removed there, because numbers and deadlines grow. A
+// search compares the last two items first, so the length hardly matters.
 
 /// Returns the number of items that are less than `item`.
 pub(super) fn place<T: Ord>(sorted: &[T], item: &T) -> usize {

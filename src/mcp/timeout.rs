@@ -1,57 +1,57 @@
-//! The time to wait for an answer from the peer or from the application.
+//! How long to wait for an answer from the peer or from the application.
 
 use core::time::Duration;
 
 use crate::Time;
 
-/// The time to wait for an answer: from the peer (to a request of ours) or from the application (to
-/// a call of the peer).
+/// How long to wait for an answer: from the peer (to a request of yours) or from you (to a call of the peer).
 ///
-/// | | a request of ours | a call of the peer |
+/// Use [`Never`](Self::Never) where a person decides.
+///
+/// | | your request | a call of the peer |
 /// | --- | --- | --- |
 /// | is set by | `request`, `list`, `call_tool` | [`Tools::timeout`](super::Tools::timeout), `set_call_timeout` |
 /// | begins | when the request is put into the outbox | when the call comes, or with `set_call_timeout` |
-/// | at its end | the outcome is [`TimedOut`](super::Outcome::TimedOut), and the peer receives a cancellation | the session answers the call in place of the application, and the call ends as [`Expired`](super::CallEnd::Expired) |
+/// | at its end | the outcome is [`TimedOut`](super::Outcome::TimedOut), and the peer receives a cancellation | the session answers the call for you, and it ends as [`Expired`](super::CallEnd::Expired) |
 ///
-/// The clock of a session is the latest time that was passed to `receive` or `poll`. A timeout that
-/// would end at or after the largest [`Time`] never ends.
+/// The clock of a session is the latest time that you passed to `receive` or `poll`. A timeout that would end at or
+/// after the largest [`Time`] never ends.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Timeout {
-    /// The time in the configuration: `request_timeout` for a request; `call_deadline` for a call.
-    /// Each `progress` extends the time of a call, up to `longest_call` in all.
+    /// The time from the configuration: `request_timeout` for a request, `call_deadline` for a call. Each `progress`
+    /// extends that of a call, up to `longest_call` in all.
     #[default]
     Default,
-    /// No timeout: the wait lasts at most as long as the session. For an answer that depends on a
-    /// person.
+    /// No timeout: at most until the session ends. For answers that depend on a person.
     Never,
-    /// A fixed time, which progress does not extend.
+    /// A fixed time, whatever progress is reported.
     After(Duration),
-    /// A time that restarts with each report of progress. With this timeout, a request of ours asks
-    /// the peer for reports, and the application receives them. For a call of the peer, the
-    /// application reports with `progress`, even if the peer did not ask for reports.
+    /// A time that restarts with each report of progress. A request with this timeout asks the peer for reports, and
+    /// you get them. For a call of the peer, you report with `progress`, even if the peer wants no reports.
     Progress {
-        /// The maximum time without an answer and without progress.
+        /// The longest time without an answer or progress.
         idle: Duration,
-        /// The maximum time from the beginning on.
+        /// The longest time in all.
         total: Duration,
     },
 }
 
 impl Timeout {
-    /// The time after which a session answers a call for its application, unless the configuration or the tool says
-    /// otherwise: 30 s. The real client waits without end.
+    /// How long you may take to answer a call before the session answers it for you, unless the configuration or the
+    /// tool sets another time: 30 s. The real client would wait without end.
     pub const CALL: Duration = Duration::from_secs(30);
-    /// The time up to which progress puts the end of a call off, unless the configuration says otherwise: 10 minutes.
+    /// How long a call may last in all, however often you report progress, unless the configuration sets another time:
+    /// 10 minutes.
     pub const LONGEST_CALL: Duration = Duration::from_secs(600);
-    /// The time that a peer has for a request of ours, unless the configuration says otherwise: 60 s, as in most
+    /// How long a peer may take to answer a request, unless the configuration sets another time: 60 s, as in most
     /// implementations.
     pub const REQUEST: Duration = Duration::from_secs(60);
-    /// The time that a server has for `initialize`, unless the configuration says otherwise: 30 s, as in the real
-    /// client.
+    /// How long a server may take to answer `initialize`, unless the configuration sets another time: 30 s, as in the
+    /// real client.
     pub const INITIALIZE: Duration = Duration::from_secs(30);
 
-    /// Returns the time to wait for an answer to a request that is written only after `delay`; `default` is that of
+    /// Returns how long to wait for an answer to a request that is written only after `delay`; `default` is that of
     /// [`Timeout::Default`].
     #[cfg(feature = "ide")]
     pub(crate) fn after(self, delay: Duration, default: Duration) -> Self {
@@ -78,24 +78,24 @@ impl Timeout {
     }
 }
 
-/// The times to wait for an answer without a timeout of its own.
+/// How long to wait for an answer without a timeout of its own.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Waits {
     pub(super) usual: Duration,
-    /// The longest time to which progress can extend the wait.
+    /// The longest that progress can extend the wait.
     pub(super) longest: Duration,
 }
 
 /// A wait that has begun.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Wait {
-    /// The maximum time from one report of progress to the next.
+    /// The longest time from one report of progress to the next.
     pub(super) idle: Duration,
     latest: Time,
 }
 
 impl Wait {
-    /// Returns the end of the wait if no more progress is reported after `now`.
+    /// Returns when the wait ends if no more progress is reported after `now`.
     pub(super) fn deadline(self, now: Time) -> Time {
         now.saturating_add(self.idle).min(self.latest)
     }

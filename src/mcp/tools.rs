@@ -1,5 +1,4 @@
-//! The tools that a server offers: their list, and the decoding of a call into a value of the
-//! application.
+//! The tools that a server offers: their list, and how a call is decoded into a value of the application.
 
 use alloc::{borrow::Cow, boxed::Box, format, vec::Vec};
 
@@ -10,21 +9,22 @@ use super::Timeout;
 use super::listing::{object_or_empty, text_or_empty};
 use crate::rpc::{self, ErrorObject, Json};
 
-/// The tools that a [`Server`](super::Server) offers. [`RawTools`] is a ready-made implementation.
+/// The tools of your [`Server`](super::Server), and how their calls are decoded. If you read the arguments yourself,
+/// [`RawTools`] is all you need.
 pub trait Tools {
     /// One call, decoded.
     type Call;
 
-    /// Returns the list for `tools/list`. Tools that are served without being listed are not in it.
+    /// Returns the list for `tools/list`. You may serve tools that are not in it.
     fn specs(&self) -> &[ToolSpec];
 
-    /// Checks if calls of this name are served, listed or not. By default the listed ones are, and the application
-    /// answers [in its own time](Served::Later).
+    /// Returns whether you serve calls of this name, listed or not. By default you serve what you list, and answer [in
+    /// your own time](Served::Later).
     ///
     /// # Errors
     ///
-    /// The error that answers the call if the name is not served: by default -32602 for every name
-    /// that is not listed.
+    /// The error that answers the call if you do not serve the name: by default -32602 for every name that is not
+    /// listed.
     fn check(&self, name: &str) -> Result<Served, ErrorObject> {
         if self.specs().iter().any(|spec| spec.name == name) {
             return Ok(Served::Later);
@@ -32,81 +32,81 @@ pub trait Tools {
         Err(ErrorObject::invalid_params(format!("tool {name} not found")))
     }
 
-    /// Decodes a call from its arguments, which are an object: `{}` if the peer sent none. The
-    /// server calls this method only with a name that passed [`check`](Tools::check).
+    /// Decodes a call from its arguments, an object: `{}` if the peer sent none. The name has passed
+    /// [`check`](Tools::check).
     ///
     /// # Errors
     ///
-    /// If the arguments do not fit. The peer receives the text of the error, with -32602 and the id
-    /// of the call.
+    /// If the arguments do not fit. The peer gets the text of the error, with -32602 and the id of the call.
     fn decode<'de, D: Deserializer<'de>>(&self, name: &str, arguments: D) -> Result<Self::Call, D::Error>;
 
-    /// Takes the `_meta` of a call, which can be any JSON value. The server calls this method after
-    /// [`decode`](Tools::decode), unless the peer sent no `_meta`. The default returns the call
-    /// unchanged.
+    /// Adds the `_meta` of a call, which may be any JSON value. Called after [`decode`](Tools::decode), if the peer
+    /// sent a `_meta`. By default the call stays as it is.
     fn with_meta(&self, call: Self::Call, meta: &RawValue) -> Self::Call {
         let _ = meta;
         call
     }
 
-    /// Takes the call of a tool by which the server answers a request for a resource (see
-    /// [`ResourceSpec::tool`](crate::mcp::ResourceSpec::tool)). The server calls this method after
-    /// [`decode`](Tools::decode), in place of [`with_meta`](Tools::with_meta). The default returns the
-    /// call unchanged.
+    /// Marks a call that reads a resource (see [`ResourceSpec::tool`](crate::mcp::ResourceSpec::tool)). Called after
+    /// [`decode`](Tools::decode), instead of [`with_meta`](Tools::with_meta). By default the call stays as it is.
     fn as_resource(&self, call: Self::Call) -> Self::Call {
         call
     }
 
-    /// Returns the time that this call can wait before the session answers it for the application.
-    /// The server calls this method once, when the call arrives. The default is the time in the
-    /// configuration.
+    /// Returns how long this call may wait before the session answers it for you. Called once, when the call arrives.
+    /// By default it is the time in the configuration.
     ///
-    /// The real client waits for ever on the socket of an editor, so a forgotten call makes its
-    /// user wait for ever.
+    /// The real client waits forever on the socket of an editor, so without a timeout a forgotten call makes its user
+    /// wait forever.
     fn timeout(&self, call: &Self::Call) -> Timeout {
         let _ = call;
         Timeout::Default
     }
 
-    /// Returns the result for a call whose time is over: a JSON object. The server calls this
-    /// method once, when the call arrives. The default is `None`, which stands for a result with
-    /// `isError` and a text about the timeout. A text that is no JSON object counts as `None`.
+    /// Returns the result of a call that you did not answer in time: a JSON object. Called once, when the call arrives.
+    /// The default, and anything but an object, means a result with `isError` and a text about the timeout.
     fn result_when_late(&self, call: &Self::Call) -> Option<&'static str> {
         let _ = call;
         None
     }
 }
 
-/// When the application answers the calls of a tool: what [`Tools::check`] returns for a name that is served.
+/// When you answer the calls of a tool: what [`Tools::check`] returns for a name that you serve.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(clippy::exhaustive_enums, reason = "there is no third time")]
 pub enum Served {
-    /// In its own time.
+    /// In your own time.
     Later,
-    /// As soon as the call is polled. Such a call is accepted even while
-    /// [`SessionLimits::open_calls`](crate::rpc::SessionLimits::open_calls) other calls wait, since its answer can end
-    /// those calls. If the application does not answer it at once, it ends at its deadline. At most 64 such calls are
-    /// open at a time.
+    /// As soon as you poll the call. Such a call is accepted even while
+    /// [`SessionLimits::open_calls`](crate::rpc::SessionLimits::open_calls) others wait, because its answer can end
+    /// those. If you do not answer at once, it ends at its deadline. At most 64 such calls are open at a time.
     AtOnce,
 }
 
-/// The description of one tool in `tools/list`.
+/// Describes one tool in `tools/list`.
+///
+/// ```
+/// use ide_mcp::mcp::ToolSpec;
+///
+/// let schema = r#"{"type":"object","properties":{"path":{"type":"string"}},"required":["path"]}"#;
+/// let tool = ToolSpec::new("reveal", "Shows a file in the tree of the editor.", schema).title("Reveal in tree");
+/// assert_eq!((&*tool.name, &*tool.title), ("reveal", "Reveal in tree"));
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ToolSpec {
     /// The name of the tool.
     pub name: Cow<'static, str>,
-    /// The name that a client shows in place of [`name`](Self::name) (MCP 2025-06-18). Left out if empty.
+    /// What a client shows instead of [`name`](Self::name) (MCP 2025-06-18). Left out if empty.
     #[serde(default, deserialize_with = "text_or_empty", skip_serializing_if = "str::is_empty")]
     pub title: Cow<'static, str>,
-    /// A description of the tool, for the model that chooses it. Left out if empty.
+    /// What the tool does, for the model that chooses it. Left out if empty.
     #[serde(default, deserialize_with = "text_or_empty", skip_serializing_if = "str::is_empty")]
     pub description: Cow<'static, str>,
     /// The JSON Schema of the arguments, as JSON.
     ///
-    /// If the schema is not a JSON object, the list has the schema of any object in its place
-    /// (`{"type":"object"}`). So one faulty schema does not cost the peer the whole list. In a list that
-    /// a client has read, the text is empty if the tool has no such object.
+    /// If this is not a JSON object, the list has `{"type":"object"}` instead, so that one faulty schema does not cost
+    /// the peer the whole list. In a list that a client has read, it is empty if the tool has no schema.
     #[serde(
         rename = "inputSchema",
         default,
@@ -126,7 +126,7 @@ pub struct ToolSpec {
 }
 
 impl ToolSpec {
-    /// Returns the description of a tool.
+    /// Describes a tool. `input_schema` is JSON.
     pub fn new(
         name: impl Into<Cow<'static, str>>,
         description: impl Into<Cow<'static, str>>,
@@ -149,7 +149,7 @@ impl ToolSpec {
     }
 }
 
-/// Writes a schema. If the schema is no object, writes the schema of any object.
+/// Writes a schema; that of any object if it is not an object.
 fn schema<S: Serializer>(text: &str, serializer: S) -> Result<S::Ok, S::Error> {
     match object(text) {
         Some(schema) => schema.serialize(serializer),
@@ -165,17 +165,17 @@ fn object(text: &str) -> Option<&RawValue> {
     serde_json::from_str::<&RawValue>(text).ok().filter(|raw| rpc::is_object(raw))
 }
 
-/// Returns a digest: equal lists have equal digests, and different lists almost never do.
+/// Returns a digest: equal lists have equal digests, different lists almost never.
 pub(super) fn digest(specs: &[ToolSpec]) -> u64 {
     let texts = specs
         .iter()
         .flat_map(|spec| [&spec.name, &spec.title, &spec.description, &spec.input_schema, &spec.annotations]);
-    // Each text is followed by a byte that occurs in no text.
+    // Each text is followed by a byte that no text contains.
     rpc::digest(texts.flat_map(|text| text.bytes().chain([0xff])))
 }
 
-/// Tools whose arguments the application reads itself, by their list. Every listed name is served. After a change of
-/// the list, call [`Server::tools_list_changed`](super::Server::tools_list_changed).
+/// Tools whose arguments you read yourself, given by their list. Every listed name is served. After you change the
+/// list, call [`Server::tools_list_changed`](super::Server::tools_list_changed).
 #[derive(Clone, Debug, Default)]
 #[allow(clippy::exhaustive_structs, reason = "a list is all that it is")]
 pub struct RawTools(pub Vec<ToolSpec>);

@@ -1,9 +1,8 @@
-//! The versions of the protocol that have a handshake, and the choice among them.
+//! The versions of MCP that have a handshake, and how one of them is chosen.
 
 use core::fmt;
 
-/// A version of MCP that this crate supports. The names are dates, but their order as text has no
-/// meaning. The values are in the order of publication.
+/// A version of MCP that this crate supports. The variants are in the order of publication.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum ProtocolVersion {
@@ -18,11 +17,11 @@ pub enum ProtocolVersion {
 }
 
 impl ProtocolVersion {
-    /// The newest version. A client offers it by default. A server answers with it if the offered
-    /// version is unknown.
+    /// The newest version. A client offers it by default, and a server answers with it if it does not know the offered
+    /// version.
     pub const NEWEST: Self = Self::V2025_11_25;
 
-    /// Returns the version with this name; `None` if the version is unknown.
+    /// Returns the version with this name; `None` if it is unknown.
     #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {
         [Self::V2024_11_05, Self::V2025_03_26, Self::V2025_06_18, Self::V2025_11_25]
@@ -41,8 +40,7 @@ impl ProtocolVersion {
         }
     }
 
-    /// Returns the answer of a server to an offer: the offered version if it is known, else the
-    /// newest. There is always an answer.
+    /// Returns how a server answers an offer: with the offered version if it is known, else with the newest.
     pub(super) fn negotiate(offer: Option<&str>) -> Self {
         offer.and_then(Self::from_name).unwrap_or(Self::NEWEST)
     }

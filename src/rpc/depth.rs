@@ -1,21 +1,19 @@
-//! The nesting depth of a JSON text, found without recursion and without building anything.
+//! How deep a JSON text nests, found without recursion and without building anything.
 //!
-//! serde_json limits the depth of the values that it builds, but not of those that it skips or
-//! keeps raw. Without this check, a raw value that nests too deeply could exhaust the stack of the
-//! code that parses it later. The scan checks nothing else in the text.
+//! serde_json limits the depth of the values it builds, but not of those it skips or keeps raw. Without this check, a
+//! raw value that nests too deeply could exhaust the stack of whoever parses it later. Nothing else in the text is
+//! checked.
 
 /// Returns true if objects and arrays nest more than `limit` deep anywhere in `text`.
 pub(super) fn exceeds(text: &str, limit: usize) -> bool {
     let bytes = text.as_bytes();
-    // A text with at most `limit` opening brackets, in strings or not, cannot nest deeper. Most
-    // texts end here.
+    // A text with at most `limit` opening brackets, in strings or not, cannot nest deeper. Most texts end here.
     brackets(bytes) > limit && nests(bytes, limit)
 }
 
 /// Counts the opening brackets of both kinds.
 fn brackets(bytes: &[u8]) -> usize {
-    // Each block is counted in a `u8`, so that the compiler vectorizes the loop. `[` and `{` differ
-    // in one bit.
+    // Each block is counted in a `u8`, so that the compiler vectorizes the loop. `[` and `{` differ in one bit.
     let mut all = 0_usize;
     for block in bytes.chunks(128) {
         let here = block.iter().fold(0_u8, |n, byte| n.wrapping_add(u8::from(byte | 0x20 == b'{')));
@@ -44,7 +42,7 @@ fn nests(bytes: &[u8], limit: usize) -> bool {
     false
 }
 
-/// Returns the bytes behind the string whose opening quote lies in front of `bytes`.
+/// Returns what follows the string whose opening quote comes right before `bytes`.
 fn behind_string(mut bytes: &[u8]) -> &[u8] {
     loop {
         // Skips eight bytes at a time while none of them is a quote or a backslash.

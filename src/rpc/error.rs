@@ -10,16 +10,22 @@ use super::{code, from_json, members, text_of};
 
 /// The error that answers a request instead of a result.
 ///
+/// ```
+/// use ide_mcp::rpc::{ErrorObject, code};
+///
+/// let error = ErrorObject::invalid_params("`line` must be at least 1");
+/// assert_eq!(error.code, code::INVALID_PARAMS);
+/// ```
+///
 /// [Causes and reactions](crate::guide::errors#errors-for-the-peer-and-faults-of-the-peer).
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ErrorObject {
-    /// The error code: one of [`code`](crate::rpc::code), or any other integer. Peers use 0, -1 and
-    /// codes of their own.
+    /// The code: one of [`code`](crate::rpc::code), or any other integer. Peers use 0, -1 and codes of their own.
     pub code: i64,
-    /// A sentence that describes the error.
+    /// What went wrong, in a sentence.
     pub message: String,
-    /// The data that the sender adds, as it was written.
+    /// What the sender adds, as it was written.
     pub data: Option<Json>,
 }
 
@@ -29,23 +35,24 @@ impl ErrorObject {
         Self { code, message: message.into(), data: None }
     }
 
-    /// Returns the error for a method or tool that this side does not have: -32601.
+    /// Returns the error for a method or tool that you do not have: -32601.
     pub fn method_not_found(reason: impl Into<String>) -> Self {
         Self::new(code::METHOD_NOT_FOUND, reason)
     }
 
-    /// Returns the error for parameters that cannot be used: -32602. The text says why, and reaches the model of the peer.
+    /// Returns the error for parameters that you cannot use: -32602. The model of the peer reads the text, so say what
+    /// is wrong.
     pub fn invalid_params(reason: impl Into<String>) -> Self {
         Self::new(code::INVALID_PARAMS, reason)
     }
 
-    /// Returns the error for a resource that this side does not have: -32002.
+    /// Returns the error for a resource that you do not have: -32002.
     pub fn resource_not_found(reason: impl Into<String>) -> Self {
         Self::new(code::RESOURCE_NOT_FOUND, reason)
     }
 
-    /// Reads the `error` member of a response. Returns `None` if the member is not an object with
-    /// an integer `code`, in any spelling. A message that is missing or unreadable becomes the empty string.
+    /// Reads the `error` member of a response. Returns `None` unless it is an object with an integer `code`, in any
+    /// spelling. A missing or unreadable message becomes the empty string.
     pub(crate) fn read(raw: &RawValue) -> Option<Self> {
         let [code, message, data] = members(raw, ["code", "message", "data"])?;
         let code = from_json(code?.get()).ok()?;

@@ -1,17 +1,16 @@
-//! The names by which an application refers to sessions, calls and requests: plain numbers that are
-//! never reused.
+//! How you refer to sessions, calls and requests: by plain numbers that are never reused.
 
-/// The name of one session of a program. The code that creates sessions numbers them and does not
-/// reuse a number. So a handle of one session is not valid in another session.
+/// Identifies one session of your program. Whoever creates sessions numbers them and never reuses a number, so a handle
+/// of one session is not valid in another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct SessionId {
     number: u64,
-    /// The index of the session in a table of sessions, which can be reused.
+    /// The index of the session in a table; may be reused.
     pub(crate) place: u32,
 }
 
 impl SessionId {
-    /// Returns the name of the session with this number.
+    /// Returns the id of the session with this number.
     #[must_use]
     pub const fn new(number: u64) -> Self {
         Self { number, place: 0 }
@@ -23,20 +22,18 @@ impl SessionId {
         self.number
     }
 
-    /// Returns the name of the session with this number at this place. The place is an index into
-    /// the table of sessions of the code that creates them. A place can be reused; a number must not
-    /// be reused.
+    /// Returns the id of the session with this number at this place. The place is an index into the table of sessions
+    /// of the code that creates them. A place may be reused, a number must not.
     #[cfg(feature = "ide")]
     pub(crate) const fn at_place(number: u64, place: u32) -> Self {
         Self { number, place }
     }
 }
 
-/// The name of one request of the peer that waits for our answer.
+/// Identifies one request of the peer, for you to answer.
 ///
-/// A `CallId` never names another call. If the call has ended or belongs to another session, the
-/// session refuses the `CallId` with a [`NotAnswered`](crate::rpc::NotAnswered), which contains the reason.
-/// This is also true if the peer uses the id of an earlier call again.
+/// A `CallId` never names another call, even if the peer uses an id again. Once the call has ended, or in another
+/// session, it is refused with a [`NotAnswered`](crate::rpc::NotAnswered) that says why.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct CallId {
     session: SessionId,
@@ -54,15 +51,15 @@ impl CallId {
         self.session
     }
 
-    /// Returns the number of the call. The calls of a session are numbered from 1, in the order of
-    /// their arrival. The number is for display, and for bindings to other languages.
+    /// Returns the number of the call, counted from 1 in each session in the order of arrival: for display, and for
+    /// bindings to other languages.
     #[must_use]
     pub const fn number(self) -> u64 {
         self.serial
     }
 }
 
-/// The name of one request of ours that waits for the answer of the peer.
+/// Identifies one request of ours that waits for the answer of the peer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct RequestId {
     session: SessionId,

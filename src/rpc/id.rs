@@ -1,9 +1,8 @@
 //! The id of a request. An answer echoes the spelling of the id; a comparison uses its meaning.
 //!
-//! An answer repeats the id byte for byte, because each peer looks its ids up in its own way. A peer
-//! that has sent `7.0`, `"\u0041"` or 9007199254740993 perhaps does not recognize another spelling.
-//! Two ids are equal if they have the same meaning: integers are compared by value and strings by
-//! decoded content, and a number never equals a string.
+//! An answer repeats the id byte for byte, because each peer looks its ids up in its own way: one that sent `7.0`,
+//! `"\u0041"` or 9007199254740993 may not recognize another spelling. Ids are equal if they mean the same: integers are
+//! compared by value and strings by decoded content, and a number never equals a string.
 
 use alloc::{boxed::Box, vec::Vec};
 use core::{cmp::Ordering, fmt, hash};
@@ -15,7 +14,7 @@ use super::{SessionLimits, digest, write::write_json};
 
 /// The id of a request, as MCP allows it: a string or an integer.
 ///
-/// Equality, order and hash depend on the meaning alone. [`write`](Id::write) writes the spelling.
+/// Equality, order and hash depend only on the meaning; [`write`](Id::write) writes the spelling.
 #[derive(Clone)]
 pub struct Id {
     key: Key,
@@ -37,11 +36,11 @@ enum Key {
 }
 
 impl Id {
-    /// Reads the `id` member of an envelope. Returns `None` if the member is neither a string nor
-    /// an integer, or is longer than [`SessionLimits::id`].
+    /// Reads the `id` member of an envelope. Returns `None` if it is neither a string nor an integer, or is longer than
+    /// [`SessionLimits::id`].
     ///
-    /// `7.0` and `1e2` are integers in another spelling; `1.5` is not an integer. A string with
-    /// half a surrogate pair has no content to compare and is refused.
+    /// `7.0` and `1e2` are integers in another spelling; `1.5` is not an integer. A string with half a surrogate pair
+    /// has no content to compare and is refused.
     #[must_use]
     pub fn read(token: &RawValue, limits: &SessionLimits) -> Option<Self> {
         let token = token.get();
@@ -65,7 +64,7 @@ impl Id {
         Some(Self { key, spelling: (!plain).then(|| token.into()) })
     }
 
-    /// Appends the id to `buf` in the spelling in which it was read.
+    /// Appends the id to `buf` as it was read.
     pub fn write(&self, buf: &mut Vec<u8>) {
         if let Some(token) = &self.spelling {
             return buf.extend_from_slice(token.as_bytes());
@@ -74,7 +73,7 @@ impl Id {
         debug_assert!(written.is_ok(), "ids are always JSON");
     }
 
-    /// Returns a digest: equal ids have equal digests, and different ids almost never do.
+    /// Returns a digest: equal ids have equal digests, different ids almost never.
     pub(crate) fn digest(&self) -> u64 {
         match &self.key {
             Key::Int(value) => u64::from_ne_bytes(value.to_ne_bytes()),
@@ -83,9 +82,8 @@ impl Id {
         }
     }
 
-    /// Returns the number of the request of ours that this id can name. A string of digits without
-    /// a leading zero counts as its number: some peers turn all ids into strings, and our ids are
-    /// always numbers.
+    /// Returns the number of our request that this id can mean. A string of digits without a leading zero counts as its
+    /// number, because some peers turn all ids into strings, and ours are always numbers.
     pub(crate) fn own_serial(&self) -> Option<u64> {
         match &self.key {
             Key::Int(value) => u64::try_from(*value).ok(),

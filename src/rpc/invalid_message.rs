@@ -1,45 +1,42 @@
-//! The faults of a text that is not a valid message, and the error code of the answer to each.
+//! What can be wrong with a text from the peer, and the error code that answers it.
 
 use core::fmt;
 
 use super::code;
 
-/// A rule of JSON-RPC that a text of the peer broke, as [`classify`](crate::rpc::classify) finds
-/// it. A fault that only a session can find is a [`mcp::PeerFault`](crate::mcp::PeerFault).
+/// The rule of JSON-RPC that a text of the peer breaks, as [`classify`](crate::rpc::classify) finds it. What only a
+/// session can find is a [`mcp::PeerFault`](crate::mcp::PeerFault).
 ///
 /// [Causes and reactions](crate::guide::errors#errors-for-the-peer-and-faults-of-the-peer).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum InvalidMessage {
-    /// A text that is not JSON.
+    /// The text is not JSON.
     NotJson,
-    /// JSON, but neither an object that is a message nor an array.
+    /// It is JSON, but neither an array nor an object that is a message.
     NotAMessage,
-    /// An `id` that is null, neither a string nor an integer, too long, present twice, or missing
-    /// in a response.
+    /// `id` is null, neither a string nor an integer, too long, present twice, or missing in a response.
     InvalidId,
-    /// A `method` that is not a string.
+    /// `method` is not a string.
     InvalidMethod,
-    /// A method name that is longer than the limit.
+    /// The method name is longer than the limit.
     MethodTooLong,
-    /// A `method` beside a `result` or an `error`.
+    /// There is a `method` beside a `result` or an `error`.
     MixedMembers,
-    /// A `jsonrpc` member that is missing or is not `"2.0"`.
+    /// `jsonrpc` is missing or is not `"2.0"`.
     WrongVersion,
-    /// A `params` member that is neither an object nor null.
+    /// `params` is neither an object nor null.
     InvalidParams,
-    /// A member of the envelope that is present twice.
+    /// A member of the envelope is present twice.
     DuplicateMember,
-    /// A message that nests deeper than the limit.
+    /// The message nests deeper than the limit.
     TooDeep,
-    /// A response with both or neither of `result` and `error`, or with an `error` that is not an
-    /// error object.
+    /// A response has both or neither of `result` and `error`, or its `error` is not an error object.
     MalformedResponse,
 }
 
 impl InvalidMessage {
-    /// Returns the error code of the answer. The session can send this answer only if the id could
-    /// be read.
+    /// Returns the error code of the answer. The session can answer only if it could read the id.
     #[must_use]
     pub const fn code(self) -> i64 {
         match self {

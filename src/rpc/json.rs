@@ -11,7 +11,7 @@ use serde_json::value::RawValue;
 
 /// A JSON value as its sender wrote it: parameters, a result, the data of an error.
 ///
-/// It dereferences to a [`RawValue`], and is equal to another one if the two texts are.
+/// It dereferences to a [`RawValue`]. Two of them are equal if their texts are.
 ///
 /// ```
 /// use ide_mcp::rpc::Json;
@@ -30,7 +30,7 @@ use serde_json::value::RawValue;
 pub struct Json(Box<RawValue>);
 
 impl Json {
-    /// Reads the value as a type; `None` if it is of another shape.
+    /// Reads the value as a type; `None` if it has another shape.
     #[must_use]
     pub fn read<T: DeserializeOwned>(&self) -> Option<T> {
         from_json(self.0.get()).ok()

@@ -1,8 +1,8 @@
 //! JSON as JavaScript writes it, for readers of Rust.
 //!
-//! Two things that `JSON.parse` reads are refused by a reader whose texts are UTF-8 and whose lines are integers:
-//! half of a surrogate pair, which `JSON.stringify` writes as an escape, and a whole number with a decimal point or
-//! an exponent. Nearly no message has either, so a text is read as it is first.
+//! serde_json refuses two things that `JSON.parse` reads: half of a surrogate pair, which `JSON.stringify` writes as an
+//! escape, and a whole number with a decimal point or an exponent where Rust wants an integer. Hardly any message has
+//! either, so a text is first read as it is.
 
 use super::id::whole;
 use alloc::{borrow::Cow, format, string::String};
@@ -20,12 +20,12 @@ use serde_json::value::RawValue;
 ///
 /// # Errors
 ///
-/// The error of `serde_json` for a text that is no JSON, or does not fit.
+/// The error of `serde_json`, if the text is not JSON or does not fit.
 pub fn from_json<T: DeserializeOwned>(json: &str) -> serde_json::Result<T> {
     leniently(json, |json| serde_json::from_str(json))
 }
 
-/// Reads a text as [`from_json`] does, by a reader of the caller.
+/// Reads a text as [`from_json`] does, with the caller's reader.
 pub(crate) fn leniently<T>(
     json: &str,
     read: impl Fn(&str) -> serde_json::Result<T>,
@@ -37,8 +37,7 @@ pub(crate) fn leniently<T>(
 }
 
 /// Returns the same JSON for a reader that knows only whole characters and plain integers: each escape of half a
-/// surrogate pair becomes `\ufffd`, and each whole number of at most 64 bits becomes its digits. Borrowed if there
-/// is nothing to change.
+/// surrogate pair becomes `\ufffd`, and each whole number of at most 64 bits its digits. Borrowed if nothing changes.
 #[must_use]
 pub fn normalized(json: &str) -> Cow<'_, str> {
     let mut normal = Normal { json, written: String::new(), end: 0 };
@@ -59,13 +58,13 @@ pub fn normalized(json: &str) -> Cow<'_, str> {
 
 struct Normal<'a> {
     json: &'a str,
-    /// The normal form of the first `end` bytes of the text, if `end` is not 0.
+    /// The normal form of the first `end` bytes, if `end` is not 0.
     written: String,
     end: usize,
 }
 
 impl Normal<'_> {
-    /// Reads a string from its first character, and returns the place behind it.
+    /// Reads a string from its first character. Returns where it ends.
     fn text(&mut self, mut at: usize) -> usize {
         loop {
             let rest = self.json.as_bytes().get(at..).unwrap_or_default();
@@ -90,13 +89,13 @@ impl Normal<'_> {
         }
     }
 
-    /// Returns the code unit that is written as `\uXXXX` at this place.
+    /// Returns the code unit that is written here as `\uXXXX`.
     fn escape(&self, at: usize) -> Option<u16> {
         let digits = self.json.get(at..at.saturating_add(ESCAPE))?.strip_prefix("\\u")?;
         u16::from_str_radix(digits, 16).ok()
     }
 
-    /// Reads a number from its first character, and returns the place behind it.
+    /// Reads a number from its first character. Returns where it ends.
     fn number(&mut self, at: usize) -> usize {
         let rest = self.json.get(at..).unwrap_or_default();
         let is_other = |byte: char| !matches!(byte, '-' | '+' | '.' | 'e' | 'E' | '0'..='9');
@@ -105,14 +104,14 @@ impl Normal<'_> {
         if !token.contains(['.', 'e', 'E']) {
             return end;
         }
-        // What is no number of JSON must not become one.
+        // What is not a JSON number must not become one.
         match whole(token).filter(|_| serde_json::from_str::<&RawValue>(token).is_ok()) {
             Some(value) => self.replace(at, end, &format!("{value}")),
             None => end,
         }
     }
 
-    /// Writes `normal` in place of these bytes, and returns the place behind them.
+    /// Writes `normal` instead of these bytes. Returns where they end.
     fn replace(&mut self, at: usize, end: usize, normal: &str) -> usize {
         self.written.push_str(self.json.get(self.end..at).unwrap_or_default());
         self.written.push_str(normal);
@@ -122,7 +121,7 @@ impl Normal<'_> {
 }
 
 const REPLACEMENT: &str = "\\ufffd";
-/// The length of the escape of a code unit, `\uXXXX`.
+/// The length of an escape, `\uXXXX`.
 const ESCAPE: usize = REPLACEMENT.len();
 
 #[cfg(test)]

@@ -1,38 +1,33 @@
 //! The limits of one session.
 
-/// The limits of a session. The real peers stay far below the defaults.
+/// The limits of a session. Real peers stay far below the defaults.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SessionLimits {
-    /// The maximum nesting depth of objects and arrays, the outermost counted. Default 128: the
-    /// limit of serde_json for typed values. The limit applies to raw values too, so that a later
-    /// parser accepts them as well.
+    /// How deep objects and arrays may nest, the outermost counted. Default 128, the limit of serde_json for typed
+    /// values. It applies to raw values too, so that a later parser accepts them.
     pub depth: usize,
-    /// The maximum size of an id as it was written, in bytes. The quotes of a string do not count.
-    /// Default 1 KiB.
+    /// The most bytes of an id as it was written, without the quotes of a string. Default 1 KiB.
     pub id: usize,
-    /// The maximum size of a method name, in bytes. Default 256.
+    /// The most bytes of a method name. Default 256.
     pub method: usize,
-    /// The maximum number of requests of the peer that wait for their answer. Default 256.
+    /// How many requests of the peer may wait for their answer. Default 256.
     pub open_calls: usize,
-    /// The maximum total size of the messages of the open requests of the peer, in bytes. Default
-    /// 32 MiB: a few proposed files of the largest size that an editor accepts. One request alone
-    /// can be larger.
+    /// The most bytes of the messages of all open requests of the peer. Default 32 MiB: a few proposed files of the
+    /// largest size that an editor accepts. A single request may be larger.
     pub open_bytes: usize,
-    /// The maximum number of requests of our own that wait for their answer. Default 256. The
-    /// keepalive pings of a session do not count. The question of an editor for the folders of its
-    /// client counts.
+    /// How many requests of ours may wait for their answer. Default 256. Keepalive pings do not count; an editor's
+    /// question for the folders of its client does.
     pub requests: usize,
-    /// The maximum number of received texts that can be neither used nor answered. After one more,
-    /// the session reports [`TooManyFaults`](crate::mcp::ServerEvent::TooManyFaults). Default 8.
+    /// How many received texts may be unusable and unanswerable. After one more, the session reports
+    /// [`TooManyFaults`](crate::mcp::ServerEvent::TooManyFaults). Default 8.
     pub faults: usize,
-    /// The maximum size of a reason that is passed on, in bytes. A longer reason is truncated at a
-    /// character boundary. Default 4 KiB.
+    /// The most bytes of a reason that is passed on. A longer one is truncated at a character boundary. Default 4 KiB.
     pub reason: usize,
 }
 
 impl SessionLimits {
-    /// Returns the name of the first limit that is 0 but has to be larger to open a session.
+    /// Returns the name of the first limit that must not be 0 and is.
     #[cfg(feature = "ide")]
     pub(crate) fn first_zero(&self) -> Option<&'static str> {
         let needed = [

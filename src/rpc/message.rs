@@ -1,13 +1,12 @@
-//! The classification of a text: it is a request, a notification or a response, or it breaks a
-//! rule. Every text has exactly one classification.
+//! Classifies a text: it is a request, a notification or a response, or it breaks a rule. Every text is exactly one of
+//! these.
 //!
-//! The numbers C1–C20 in the tests name the rules of the classification. In the cases that JSON-RPC
-//! leaves open, the rule is: never answer a message without a readable id, always answer a request
-//! with a readable id, and never deliver content that is only half understood.
+//! The tests number the rules C1–C20. Where JSON-RPC leaves a case open, we never answer a message without a readable
+//! id, always answer a request with one, and never deliver what is only half understood.
 //!
-//! Every member of the envelope is first kept as it is written. So a member of the wrong type does
-//! not hide the id beside it, and `"id":null` differs from an absent id. The content of `params`,
-//! `result` and `error.data` is never built into values.
+//! Every member of the envelope is first kept as it is written. So a member of the wrong type does not hide the id
+//! beside it, and `"id":null` differs from an absent id. The content of `params`, `result` and `error.data` is never
+//! built into values.
 
 use alloc::borrow::Cow;
 use core::{fmt, marker::PhantomData};
@@ -17,7 +16,7 @@ use serde_json::value::RawValue;
 
 use super::{ErrorObject, Id, InvalidMessage, SessionLimits, depth, is_object, name_of};
 
-/// A classified text. It borrows from the text.
+/// What a text is. Borrows from the text.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum Message<'a> {
@@ -44,13 +43,13 @@ pub enum Message<'a> {
         /// The content of the response.
         answer: Answer<'a>,
     },
-    /// An error that names no request: the peer could not read a message of ours.
+    /// The peer could not read a message of ours, and its error names no request.
     PeerError(ErrorObject),
-    /// An array of messages, none of which is classified yet.
+    /// An array of messages, not classified yet.
     Batch(&'a RawValue),
-    /// A text that is not a message, or a message that breaks a rule.
+    /// Not a message, or one that breaks a rule.
     Invalid {
-        /// The id and the code of the error to answer with, if an answer is possible.
+        /// The id and the code of the error to answer with, if we can answer.
         answer: Option<(Id, i64)>,
         /// The rule that the text breaks.
         error: InvalidMessage,
@@ -65,12 +64,11 @@ pub enum Answer<'a> {
     Result(&'a RawValue),
     /// The error: the peer did not serve the request.
     Error(ErrorObject),
-    /// An answer that cannot be read although its id can be read. The answer still ends its
-    /// request.
+    /// The answer cannot be read, but its id can: it still ends its request.
     Malformed(InvalidMessage),
 }
 
-/// Classifies `text`. Ignores a byte order mark in front of the text.
+/// Classifies `text`. A byte order mark at its beginning is ignored.
 #[must_use]
 pub fn classify<'a>(text: &'a str, limits: &SessionLimits) -> Message<'a> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
@@ -105,9 +103,9 @@ struct Envelope<'a> {
     params: Option<&'a RawValue>,
     result: Option<&'a RawValue>,
     error: Option<&'a RawValue>,
-    /// True if a known member is present twice.
+    /// True if a known member comes twice.
     repeated: bool,
-    /// True if `id` is present twice, so that no id can be read.
+    /// True if `id` comes twice, so that no id can be read.
     repeated_id: bool,
 }
 
@@ -174,7 +172,7 @@ impl<'a> Envelope<'a> {
             };
             return Message::Response { id, answer };
         }
-        // An error can arrive without an id, or with the id null if the peer could not read the id.
+        // An error may come without an id, or with null if the peer could not read our id.
         if self.id.is_none_or(is_null) {
             if let Some(error) = error.filter(|_| fault.is_none()).and_then(ErrorObject::read) {
                 return Message::PeerError(error);
@@ -192,8 +190,8 @@ fn is_null(raw: &RawValue) -> bool {
 }
 
 impl<'a> Envelope<'a> {
-    /// Reads the members of `text`. The first attempt accepts only names without escapes, since no
-    /// known peer escapes them. If the first attempt fails, the second one unescapes the names.
+    /// Reads the members of `text`. The first attempt accepts only names without escapes, because no known peer escapes
+    /// them. If it fails, the second one unescapes the names.
     fn read(text: &'a str) -> serde_json::Result<Self> {
         fn names<'a, N: Deserialize<'a> + Into<Member>>(text: &'a str) -> serde_json::Result<Envelope<'a>> {
             let mut deserializer = serde_json::Deserializer::from_str(text);
@@ -240,8 +238,7 @@ impl<'de, N: Deserialize<'de> + Into<Member>> Visitor<'de> for Members<N> {
     }
 }
 
-/// A member of the envelope, by its name. The deserialization of a `Member` fails if its name is
-/// written with escapes.
+/// A member of the envelope, by its name. Deserializing it fails if the name has escapes.
 #[derive(Clone, Copy)]
 pub(super) enum Member {
     Jsonrpc,
@@ -293,8 +290,7 @@ impl<'de> Deserialize<'de> for Member {
     }
 }
 
-/// A member whose name is written with or without escapes. The name is unescaped first, and then
-/// compared byte for byte.
+/// A member whose name may have escapes. The name is unescaped first, then compared byte for byte.
 struct Written(Member);
 
 impl From<Written> for Member {

@@ -1,8 +1,7 @@
-//! JSON-RPC 2.0 between two equal peers: the envelope, ids, and the names of calls and requests.
+//! JSON-RPC 2.0 between two equal peers: envelopes, ids, and handles for calls and requests.
 //!
-//! The rules are those of <https://www.jsonrpc.org/specification>, with the restrictions of MCP: an
-//! id is a string or an integer and never null, and `params` is an object. This crate never sends a
-//! member that the specification does not name.
+//! The rules are those of <https://www.jsonrpc.org/specification>, as MCP restricts them: an id is a string or an
+//! integer and never null, and `params` is an object. We never send a member that the specification does not name.
 //!
 //! ```text
 //! text ──classify──▶ Message ──▶ Request       a call of the peer: one answer each, named by its CallId
@@ -10,8 +9,8 @@
 //!                            ──▶ Notification, Batch, PeerError, Invalid
 //! ```
 //!
-//! This module contains no method names, no session state and no framing. The cancellation of
-//! calls, and the notification for it, belong to [`mcp`](crate::mcp).
+//! Method names, session state and framing are elsewhere. So is the cancellation of calls, which belongs to
+//! [`mcp`](crate::mcp).
 
 pub mod code;
 mod depth;

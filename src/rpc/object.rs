@@ -1,5 +1,5 @@
-//! The reading of raw values: objects and strings. Structs with serde's derived `Deserialize`
-//! accept arrays as well as objects, so the functions here check the kind.
+//! Reads raw values: objects and strings. Structs with serde's derived `Deserialize` accept arrays as well as objects,
+//! so the functions here check the kind.
 
 use alloc::{borrow::Cow, string::String};
 use core::fmt;
@@ -16,24 +16,24 @@ pub(crate) fn is_object(raw: &RawValue) -> bool {
     raw.get().starts_with('{')
 }
 
-/// Reads an object. Returns `None` if `raw` is no object, or does not fit `T`.
+/// Reads an object. Returns `None` if `raw` is not an object, or does not fit `T`.
 pub(crate) fn read_object<'a, T: Deserialize<'a>>(raw: &'a RawValue) -> Option<T> {
     if is_object(raw) { serde_json::from_str(raw.get()).ok() } else { None }
 }
 
-/// Reads an object as JavaScript writes it ([`from_json`]). Returns `None` if `raw` is no object, or does not fit
+/// Reads an object as JavaScript writes it ([`from_json`]). Returns `None` if `raw` is not an object, or does not fit
 /// `T`.
 pub(crate) fn read_owned<T: DeserializeOwned>(raw: &RawValue) -> Option<T> {
     if is_object(raw) { from_json(raw.get()).ok() } else { None }
 }
 
-/// Returns the values of the members with these names: of a name that comes twice the last one, as JavaScript reads
-/// it, and none for null. Returns `None` if `object` is no object.
+/// Returns the values of the members with these names. If a name comes twice, the last one counts, as in JavaScript;
+/// null counts as absent. Returns `None` if `object` is not an object.
 pub(crate) fn members<'a, const N: usize>(
     object: &'a RawValue,
     names: [&str; N],
 ) -> Option<[Option<&'a RawValue>; N]> {
-    // The error of a reader would cost more than the look.
+    // The error of a reader would cost more than this look.
     if !is_object(object) {
         return None;
     }
@@ -47,8 +47,8 @@ pub(crate) fn members<'a, const N: usize>(
     Some(found)
 }
 
-/// Passes the name and the value of each member to `see`, one member after the other and as they
-/// are written. Stores no members. Returns `None` if `object` is no object.
+/// Passes the name and value of each member to `see`, in order and as they are written, without storing any. Returns
+/// `None` if `object` is not an object.
 pub(crate) fn each_member<'a>(
     object: &'a RawValue,
     see: impl FnMut(&'a RawValue, &'a RawValue),
@@ -73,14 +73,14 @@ pub(crate) fn each_member<'a>(
     serde_json::Deserializer::from_str(object.get()).deserialize_map(Each(see)).ok()
 }
 
-/// Returns the content of a JSON string that is shown, written or returned, borrowed unless an escape has to be
-/// undone. Half of a surrogate pair becomes U+FFFD. Returns `None` if `raw` is no string.
+/// Returns the content of a JSON string that is shown, written or returned, borrowed unless it has escapes. Half of a
+/// surrogate pair becomes U+FFFD. Returns `None` if `raw` is not a string.
 pub(crate) fn text_of(raw: &RawValue) -> Option<Cow<'_, str>> {
     content(raw, from_json)
 }
 
-/// Returns the content of a JSON string that is compared with other names. Otherwise as [`text_of`], but `None` for
-/// a name that is not Unicode: two such names must not become equal.
+/// Returns the content of a JSON string that is compared with other names. Like [`text_of`], but `None` if it is not
+/// Unicode: two such names must not become equal.
 pub(crate) fn name_of(raw: &RawValue) -> Option<Cow<'_, str>> {
     content(raw, |token| serde_json::from_str(token))
 }

@@ -1,25 +1,25 @@
-//! The refusals that a session returns to its caller. A refused operation changes nothing.
+//! Why a session refuses what its caller wants. A refused operation changes nothing.
 
 use core::fmt;
 
-/// The reason for which a message was not sent.
+/// Why a message was not sent.
 ///
 /// [Causes and reactions](crate::guide::errors#a-method-of-yours-was-refused).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum NotSent {
-    /// A session that is not yet, or no longer, in a state in which the peer takes this message.
+    /// The session is not ready yet, or no longer, so the peer would not take this message.
     NotReady,
-    /// A full send buffer, which takes only answers. Try again when there is room.
+    /// The send buffer is full and takes only answers. Try again when there is room.
     Full,
-    /// As many requests without an answer as the limit allows.
+    /// As many requests wait for their answer as the limit allows.
     TooManyInFlight,
-    /// A session that has ended.
+    /// The session has ended.
     Closed,
-    /// A message whose capability was not declared when the session was opened: by this side, or, for
-    /// a form, by the peer that would show it.
+    /// The capability of the message was not declared when the session was opened: by this side or, for a form, by the
+    /// peer that would show it.
     Undeclared,
-    /// Parameters that cannot be written as JSON, or are no object.
+    /// The parameters cannot be written as JSON, or are not an object.
     Unserializable,
 }
 
@@ -40,7 +40,7 @@ impl fmt::Display for NotSent {
 
 impl core::error::Error for NotSent {}
 
-/// The reason for which a call was not answered. Nothing was sent.
+/// Why a call was not answered. Nothing was sent.
 ///
 /// [Causes and reactions](crate::guide::errors#a-method-of-yours-was-refused).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

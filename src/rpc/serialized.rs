@@ -4,12 +4,12 @@ use super::{NotSent, write};
 use alloc::{sync::Arc, vec::Vec};
 use serde::Serialize;
 
-/// A notification that is written once and sent to any number of peers. A clone shares the text.
+/// A notification that is written once and sent to any number of peers. Clones share the text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct SerializedNotification(Arc<[u8]>);
 
 impl SerializedNotification {
-    /// Writes a notification; `params` are an object.
+    /// Writes a notification. `params` must be an object.
     ///
     /// # Errors
     ///

@@ -1,10 +1,9 @@
-//! The decoding of a request in one pass: the parameters are decoded while the envelope around them
-//! is read. [`classify`](super::classify) and a decoder behind it need three passes.
+//! Decodes a request in one pass: the parameters are decoded while the envelope around them is read.
+//! [`classify`](super::classify) followed by a decoder needs three passes.
 //!
-//! This decoder accepts only the straight form: the method stands before the parameters, as every
-//! observed sender writes it, and the text has no fault. Every other text is left to `classify`. So
-//! the two never disagree: a request that is found here is the request that `classify` would have
-//! found, and every refusal is written in one place.
+//! Only the straight form is accepted: the method comes before the parameters, as every observed sender writes it, and
+//! the text has no fault. Every other text is left to `classify`. So the two never disagree: a request found here is
+//! the one that `classify` would have found, and every refusal is written in one place.
 
 use core::fmt;
 
@@ -16,8 +15,8 @@ use serde_json::value::RawValue;
 
 use super::{Id, SessionLimits, depth, message::Member};
 
-/// Returns the id and the decoded parameters, if `text` is a flawless request of this method.
-/// `None` implies nothing about the text.
+/// Returns the id and the decoded parameters, if `text` is a flawless request of this method. `None` says nothing about
+/// the text.
 ///
 /// `params` decodes the parameters from the members of their object. It fails if they do not fit, or if it does not
 /// read them in one pass: a member is out of order, or comes twice.
@@ -95,19 +94,19 @@ impl<'t, P: Visitor<'t>> Visitor<'t> for Envelope<'_, P> {
     }
 }
 
-/// Returns the error that ends an attempt. No code reads its text.
+/// Returns the error that ends an attempt. Nobody reads its text.
 pub(crate) fn use_slow_path<E: Error>() -> E {
     E::custom("")
 }
 
-/// Returns true if the value of a member in `text` is an object; false if that cannot be seen. Such a value can be
-/// decoded without being kept raw first. `name` is the name of the member as a slice of the text, so the value begins
-/// behind it; a [`Deserializer`] does not report its kind.
+/// Returns true if the value of a member in `text` is an object; false if we cannot tell. Such a value can be decoded
+/// without being kept raw first. `name` must be a slice of the text, so that the value begins after it; a
+/// [`Deserializer`] does not report the kind of a value.
 pub(crate) fn precedes_object(name: &str, text: &str) -> bool {
     let behind = name.as_ptr().addr().wrapping_add(name.len()).checked_sub(text.as_ptr().addr());
     let Some(mut rest) = text.get(behind.unwrap_or(usize::MAX)..) else { return false };
-    // `trim_ascii_start` skips a form feed as well. A text with a form feed between tokens is
-    // not JSON, so the result does not matter.
+    // `trim_ascii_start` also skips form feeds. A text with a form feed between tokens is not JSON, so the result does
+    // not matter.
     for wanted in ['"', ':', '{'] {
         let Some(behind) = rest.trim_ascii_start().strip_prefix(wanted) else { return false };
         rest = behind;

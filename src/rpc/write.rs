@@ -1,9 +1,7 @@
-//! The writing of the four envelopes, straight into a buffer. The members stand in the order that
-//! every peer accepts. No member is written that the specification does not name, and no `null`
-//! stands for an absent member.
+//! Writes the four envelopes, straight into a buffer, with the members in the order that every peer accepts. We write
+//! no member that the specification does not name, and no `null` for an absent member.
 //!
-//! The buffer never holds half a message: if a value of the caller cannot be written, the buffer is
-//! as it was before.
+//! The buffer never holds half a message: if a value of the caller cannot be written, the buffer is as it was.
 
 use alloc::vec::Vec;
 
@@ -12,16 +10,15 @@ use serde_json::value::RawValue;
 
 use super::Id;
 
-/// A value of the caller that cannot be written as JSON, or is no object.
+/// The caller's value cannot be written as JSON, or is not an object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Unserializable;
 
-/// Writes `{"jsonrpc":"2.0","id":…,"result":…}`. The result is an object, as all results of MCP
-/// are.
+/// Writes `{"jsonrpc":"2.0","id":…,"result":…}`. The result must be an object, as all results of MCP are.
 ///
 /// # Errors
 ///
-/// If the result cannot be written or is no object. The buffer is then as it was before.
+/// If the result cannot be written or is not an object. The buffer is then as it was before.
 pub(crate) fn result<R: Serialize + ?Sized>(
     buf: &mut Vec<u8>,
     id: &Id,
@@ -30,7 +27,7 @@ pub(crate) fn result<R: Serialize + ?Sized>(
     let start = buf.len();
     begin_result(buf, id);
     let value = buf.len();
-    // The written value is JSON, so its first byte shows its kind.
+    // What was written is JSON, so its first byte shows its kind.
     if write_json(buf, result).is_err() || buf.get(value) != Some(&b'{') {
         buf.truncate(start);
         return Err(Unserializable);
@@ -39,7 +36,7 @@ pub(crate) fn result<R: Serialize + ?Sized>(
     Ok(())
 }
 
-/// Writes a response whose result can be any value, for methods that are not of MCP.
+/// Writes a response whose result may be any value, for methods outside MCP.
 #[cfg(any(test, feature = "ide"))]
 pub(crate) fn any_result(buf: &mut Vec<u8>, id: &Id, result: &RawValue) {
     begin_result(buf, id);
@@ -69,12 +66,11 @@ pub(crate) fn error(buf: &mut Vec<u8>, id: &Id, code: i64, message: &str, data: 
     buf.extend_from_slice(b"}}");
 }
 
-/// Writes `{"jsonrpc":"2.0","id":…,"method":…,"params":…}`, without `params` if they are absent or
-/// are written as `null`.
+/// Writes `{"jsonrpc":"2.0","id":…,"method":…,"params":…}`, without `params` if they are absent or written as `null`.
 ///
 /// # Errors
 ///
-/// If the parameters cannot be written or are no object. The buffer is then as it was before.
+/// If the parameters cannot be written or are not an object. The buffer is then as it was before.
 pub(crate) fn request<P: Serialize + ?Sized>(
     buf: &mut Vec<u8>,
     id: u64,
@@ -88,12 +84,11 @@ pub(crate) fn request<P: Serialize + ?Sized>(
     finish(buf, start, method, params)
 }
 
-/// Writes `{"jsonrpc":"2.0","method":…,"params":…}`, without `params` if they are absent or are
-/// written as `null`.
+/// Writes `{"jsonrpc":"2.0","method":…,"params":…}`, without `params` if they are absent or written as `null`.
 ///
 /// # Errors
 ///
-/// If the parameters cannot be written or are no object. The buffer is then as it was before.
+/// If the parameters cannot be written or are not an object. The buffer is then as it was before.
 pub(crate) fn notification<P: Serialize + ?Sized>(
     buf: &mut Vec<u8>,
     method: &str,
@@ -142,7 +137,7 @@ fn write_plain<T: Serialize + ?Sized>(buf: &mut Vec<u8>, value: &T) {
     debug_assert!(written.is_ok(), "numbers and strings are always JSON");
 }
 
-/// Appends `value` as JSON. After an error, the caller has to remove the bytes that were appended.
+/// Appends `value` as JSON. After an error, the caller must remove what was appended.
 pub(crate) fn write_json<T: Serialize + ?Sized>(
     buf: &mut Vec<u8>,
     value: &T,
@@ -159,8 +154,8 @@ mod tests {
     use super::*;
     use alloc::{collections::BTreeMap, string::String};
 
-    /// Returns a map whose keys are no strings. The map cannot be written as JSON, and the
-    /// serializer finds this only after the opening brace.
+    /// Returns a map whose keys are not strings. It cannot be written as JSON, which the serializer finds only after
+    /// the opening brace.
     fn unserializable() -> BTreeMap<(u8, u8), u8> {
         BTreeMap::from([((1, 2), 3)])
     }

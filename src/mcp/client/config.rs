@@ -9,7 +9,19 @@ use crate::{
     rpc::{Json, SessionLimits},
 };
 
-/// The settings of a [`Client`](super::Client).
+/// How a [`Client`](super::Client) introduces itself, and how long it waits.
+///
+/// ```
+/// use ide_mcp::mcp::{ClientConfig, Implementation};
+/// use std::time::Duration;
+///
+/// let config = ClientConfig {
+///     request_timeout: Duration::from_secs(20),
+///     elicitation: true, // this client shows forms
+///     ..ClientConfig::new(Implementation::new("my-agent", "1.0"))
+/// };
+/// assert_eq!(config.initialize_timeout, Duration::from_secs(30));
+/// ```
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct ClientConfig {
@@ -18,37 +30,34 @@ pub struct ClientConfig {
     /// The version to offer. Default: the newest. An answer with any [`ProtocolVersion`] is
     /// accepted.
     pub version: ProtocolVersion,
-    /// The folders in which the client works. With a list, the client declares roots and answers
-    /// `roots/list` itself; [`Client::set_roots`](super::Client::set_roots) changes the list. Default
-    /// none: roots are not declared.
+    /// The folders that the client works in. With a list, the client declares roots and answers `roots/list` itself;
+    /// [`Client::set_roots`](super::Client::set_roots) changes it. Default none: roots are not declared.
     pub roots: Option<Vec<Root>>,
-    /// True if the client shows forms to its person. The client declares elicitation then, and each
-    /// `elicitation/create` becomes an [`ClientEvent::Form`](crate::mcp::ClientEvent::Form). Default false.
+    /// Set this if you show forms to the person. The client then declares elicitation, and each `elicitation/create`
+    /// becomes a [`ClientEvent::Form`](crate::mcp::ClientEvent::Form). Default false.
     pub elicitation: bool,
     /// Further capabilities to declare: a JSON object. Default none.
     pub capabilities: Option<Json>,
-    /// The time that the server has to answer `initialize`. Default [`Timeout::INITIALIZE`].
+    /// How long the server may take to answer `initialize`. Default [`Timeout::INITIALIZE`].
     pub initialize_timeout: Duration,
-    /// The time that the server has to answer a request without a timeout of its own. Default [`Timeout::REQUEST`].
+    /// How long the server may take to answer a request without a timeout of its own. Default [`Timeout::REQUEST`].
     pub request_timeout: Duration,
-    /// The requests of the server that go to the application as they are. Default none. The
-    /// capability of a forwarded request should also be declared.
+    /// Which requests of the server you answer yourself. Default none. Declare their capabilities as well.
     pub forward: Forward,
-    /// The time after which a request of the server is answered for the application, with an error.
-    /// Default [`Timeout::CALL`].
+    /// How long you may take to answer a request of the server before the client answers it with an error. Default
+    /// [`Timeout::CALL`].
     pub call_deadline: Duration,
-    /// The time up to which [`progress`](super::Client::progress) can put off the deadline of a
-    /// request of the server, and the time for which a form waits for the person. Default
-    /// [`Timeout::LONGEST_CALL`].
+    /// The longest a request of the server may last, however often you report [`progress`](super::Client::progress),
+    /// and how long a form waits for the person. Default [`Timeout::LONGEST_CALL`].
     pub longest_call: Duration,
-    /// The keepalive by JSON-RPC pings, for example [`Keepalive::JSON_RPC`]. Default none: the
-    /// pings of WebSocket have the same effect and are invisible to MCP. A ping does not count
-    /// against [`SessionLimits::requests`]. No ping is sent while the [`Outbox`](crate::Outbox) is
-    /// full, so the owner of the transport has to end a connection whose peer does not read.
+    /// When to send JSON-RPC pings, for example [`Keepalive::JSON_RPC`]. Default none, because the pings of WebSocket
+    /// have the same effect and are invisible to MCP. Pings do not count against [`SessionLimits::requests`]. None is
+    /// sent while the [`Outbox`](crate::Outbox) is full, so whoever owns the transport must end a connection whose peer
+    /// does not read.
     pub keepalive: Option<Keepalive>,
-    /// The maximum number of pages of a list. Default 64: real lists have one.
+    /// The most pages of a list. Default 64; real lists have one.
     pub list_pages: usize,
-    /// The maximum size of a list that comes in several pages, in bytes. Default 16 MiB.
+    /// The most bytes of a list that comes in several pages. Default 16 MiB.
     pub list_bytes: usize,
     /// The limits of the session.
     pub limits: SessionLimits,

@@ -28,12 +28,12 @@ mod server_info;
 pub use config::ClientConfig;
 pub use server_info::{Failure, ServerInfo};
 
-/// One session, as a client: the agent's side.
+/// One session of MCP as a client: the agent's side.
 ///
-/// [`start`](Client::start) begins the handshake; [`ClientEvent::Ready`] or [`ClientEvent::Failed`] ends it.
-/// Then the application sends requests, and each request ends with one outcome. The session answers
-/// the requests of the server: `ping` with `{}`, `roots/list` with the configured roots, and all
-/// others with -32601, except forms and those that the configuration forwards.
+/// [`start`](Client::start) begins the handshake; [`ClientEvent::Ready`] or [`ClientEvent::Failed`] ends it. Then you
+/// send requests, and each ends with one outcome. The session itself answers the requests of the server: `ping` with
+/// `{}`, `roots/list` with the configured roots, and all others with -32601, except forms and what you forward to
+/// yourself.
 pub type Client = Endpoint<ClientRole, ClientEvent>;
 
 /// The role of a client.
@@ -45,9 +45,8 @@ pub struct ClientRole {
 }
 
 impl Client {
-    /// Creates a session that has not started. `session` is part of all handles of the session. So
-    /// two sessions of a program must not have the same `SessionId` if the same code uses the
-    /// handles of both.
+    /// Creates a session that has not started. `session` becomes part of all its handles: give each session of your
+    /// program another one, so that you cannot mix them up.
     #[must_use]
     pub fn new(config: ClientConfig, session: SessionId) -> Self {
         let waits = Waits { usual: config.call_deadline, longest: config.longest_call };
@@ -99,11 +98,11 @@ impl Client {
         self.role.server.as_ref()
     }
 
-    /// Requests a list of the server, page by page to the end. The `timeout` applies to each page.
-    /// The application receives one [`Outcome`], with the list as if it had come in one page.
+    /// Requests a list of the server, page by page to the end. The `timeout` applies to each page. You get one
+    /// [`Outcome`], with the list as if it had come in one page.
     ///
-    /// The outcome is `Malformed` if a page cannot be read, if a cursor comes twice, or if the list
-    /// exceeds [`ClientConfig::list_pages`] or [`ClientConfig::list_bytes`].
+    /// The outcome is `Malformed` if a page cannot be read, if a cursor comes twice, or if the list exceeds
+    /// [`ClientConfig::list_pages`] or [`ClientConfig::list_bytes`].
     ///
     /// # Errors
     ///
@@ -118,9 +117,8 @@ impl Client {
         self.session.request((list.method(), None::<&()>), timeout, purpose, out)
     }
 
-    /// Calls a tool. `arguments` are an object; arguments that are written as `null` are left out.
-    /// The result can be read with [`ToolResult::read`](super::ToolResult::read). For a tool that
-    /// waits for a person, use [`Timeout::Never`].
+    /// Calls a tool. `arguments` must be an object, or `null` for none. Read the result with
+    /// [`ToolResult::read`](super::ToolResult::read). For a tool that waits for a person, use [`Timeout::Never`].
     ///
     /// # Errors
     ///
@@ -140,20 +138,20 @@ impl Client {
         self.request("tools/call", Some(&CallOut { name, arguments }), timeout, out)
     }
 
-    /// Returns the folders in which the client works, if roots are declared.
+    /// Returns the folders that the client works in, if roots are declared.
     #[must_use]
     pub fn roots(&self) -> Option<&[Root]> {
         self.role.config.roots.as_deref()
     }
 
-    /// Replaces the folders in which the client works, and notifies the server if the list has
-    /// changed. A server whose session is not ready yet needs no notification.
+    /// Replaces the folders that the client works in, and notifies the server if the list has changed. A server whose
+    /// session is not ready yet needs no notification.
     ///
     /// # Errors
     ///
     /// [`Undeclared`](NotSent::Undeclared) if [`ClientConfig::roots`] is `None`. Otherwise as for
-    /// [`notify`](Client::notify), except that a session that is being opened is no error. After an
-    /// error the list is as before.
+    /// [`notify`](Client::notify), except that you may do so while the session is being opened. After an error the list
+    /// is as before.
     pub fn set_roots(&mut self, roots: Vec<Root>, out: &mut impl Outbox) -> Result<(), NotSent> {
         let known = self.role.config.roots.as_ref().ok_or(NotSent::Undeclared)?;
         if *known == roots {

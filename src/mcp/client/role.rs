@@ -1,4 +1,4 @@
-//! The treatment of the server's messages by a client, in each state:
+//! What a client does with the server's messages, in each state:
 //!
 //! | | negotiating | ready | draining, failed |
 //! | --- | --- | --- | --- |
@@ -10,7 +10,7 @@
 //! | `notifications/progress` | dropped, reported | updates our request | updates our request |
 //! | other notifications | passed to the application | passed to the application | dropped |
 //!
-//! "Reported" means that the application receives an [`ClientEvent::PeerFault`].
+//! "Reported" means that the application gets a [`ClientEvent::PeerFault`].
 
 use alloc::{borrow::ToOwned, boxed::Box};
 
@@ -32,7 +32,7 @@ use crate::{
 };
 
 impl Client {
-    /// Returns true if the client serves this method itself under `Forward::Unmodelled`.
+    /// Returns true if the client implements this method, which matters under `Forward::Unmodelled`.
     fn models(&self, method: &str) -> bool {
         match method {
             "roots/list" => self.role.config.roots.is_some(),
@@ -49,8 +49,7 @@ impl Client {
         }
     }
 
-    /// Opens a form for the person. The person has more time than the application has for other
-    /// requests.
+    /// Opens a form for the person, who gets more time than the application has for other requests.
     fn open_form(&mut self, request: Request<'_>, out: &mut impl Outbox) {
         match Form::read(request.params.unwrap_or(RawValue::NULL)) {
             Ok(form) => {
@@ -90,9 +89,8 @@ impl Client {
         Some(Outcome::Malformed)
     }
 
-    /// Requests the next page of a list. The limit on requests has room, because the request for
-    /// the previous page has ended. The request is sent even if the outbox is full, since it is one
-    /// small message.
+    /// Requests the next page of a list. There is room in the limit on requests, because the request for the previous
+    /// page has ended. It is sent even if the outbox is full, because it is one small message.
     fn ask_for_page(&mut self, listing: Listing, out: &mut impl Outbox) -> Option<Outcome> {
         // A drained session sends no more requests.
         if self.session.state != State::Ready {

@@ -1,4 +1,4 @@
-//! The outcomes of the handshake of a client.
+//! How the handshake of a client ends.
 
 use alloc::{boxed::Box, string::String};
 use core::fmt;
@@ -12,11 +12,11 @@ use crate::{
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ServerInfo {
-    /// The name and version of the server; `None` if the answer has none that can be read.
+    /// Name and version of the server; `None` if its answer has none that can be read.
     pub info: Option<Implementation>,
     /// The negotiated version.
     pub protocol_version: ProtocolVersion,
-    /// A text about the server for a model.
+    /// What the server says about itself, for a model.
     pub instructions: Option<String>,
     /// The capabilities that the server declares, as they are written.
     pub capabilities: Option<Json>,
@@ -33,21 +33,21 @@ impl ServerInfo {
     }
 }
 
-/// The reason for which a handshake failed.
+/// Why a handshake failed.
 ///
 /// [Causes and reactions](crate::guide::errors#the-agent-cannot-attach).
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Failure {
-    /// A timeout without an answer.
+    /// The server did not answer in time.
     TimedOut,
-    /// An error as the answer of the server.
+    /// The server answered with an error.
     Refused(ErrorObject),
-    /// A version that this crate does not support.
+    /// The server wants a version that this crate does not support.
     UnknownVersion(Box<str>),
-    /// An answer that cannot be read.
+    /// The answer cannot be read.
     Malformed,
-    /// The end of the session before the answer. Draining the session counts too.
+    /// The session ended, or was drained, before the answer came.
     Closed,
 }
 

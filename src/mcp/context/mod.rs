@@ -1,5 +1,4 @@
-//! The context that a server offers beside its tools: prompts and resources (MCP 2025-11-25, server
-//! features).
+//! What a server offers beside its tools: prompts and resources (MCP 2025-11-25, server features).
 
 mod prompt;
 mod resource;
@@ -13,13 +12,14 @@ use alloc::{format, vec::Vec};
 
 use crate::rpc::ErrorObject;
 
-/// The prompts, the resources and the templates of resources that a server offers.
+/// The prompts and resources that you offer.
 ///
-/// A server declares prompts if [`prompt`](Context::prompt) or [`prompts`](Context::prompts) was
-/// called, and resources if [`resource`](Context::resource), [`resources`](Context::resources) or
-/// [`template`](Context::template) was called. It declares both when the session begins; a later
-/// declaration in the same session reaches no client. The real client shows a prompt as a command to its
-/// user, and a resource as a completion to its user and to its model (measured, see docs/protocol.md).
+/// The real client shows a prompt as a command to its user, and a resource as a completion to its user and its model
+/// (measured, see docs/evidence.md).
+///
+/// What you declare, you declare when the session begins: prompts with [`prompt`](Context::prompt) or
+/// [`prompts`](Context::prompts), resources with [`resource`](Context::resource), [`resources`](Context::resources) or
+/// [`template`](Context::template). A later declaration in the same session reaches no client.
 ///
 /// ```
 /// use ide_mcp::mcp::{Context, PromptArgument, PromptSpec, ResourceSpec};
@@ -39,13 +39,13 @@ pub struct Context {
 }
 
 impl Context {
-    /// Creates a context without prompts and resources. Neither is declared.
+    /// Creates a context that declares neither prompts nor resources.
     #[must_use]
     pub const fn new() -> Self {
         Self { prompts: None, resources: None }
     }
 
-    /// Declares prompts, and adds these. An empty list declares prompts that can come later, by
+    /// Declares prompts, and adds these. Pass an empty list if they come later, with
     /// [`Server::set_context`](super::Server::set_context).
     #[must_use]
     pub fn prompts(mut self, specs: impl IntoIterator<Item = PromptSpec>) -> Self {
@@ -54,13 +54,13 @@ impl Context {
         self
     }
 
-    /// Adds a prompt. The prompt replaces an earlier prompt with the same name.
+    /// Adds a prompt. It replaces an earlier one with the same name.
     #[must_use]
     pub fn prompt(self, spec: PromptSpec) -> Self {
         self.prompts([spec])
     }
 
-    /// Declares resources, and adds these. An empty list declares resources that can come later, by
+    /// Declares resources, and adds these. Pass an empty list if they come later, with
     /// [`Server::set_context`](super::Server::set_context).
     #[must_use]
     pub fn resources(mut self, specs: impl IntoIterator<Item = ResourceSpec>) -> Self {
@@ -69,14 +69,14 @@ impl Context {
         self
     }
 
-    /// Adds a resource. The resource replaces an earlier resource with the same URI.
+    /// Adds a resource. It replaces an earlier one with the same URI.
     #[must_use]
     pub fn resource(self, spec: ResourceSpec) -> Self {
         self.resources([spec])
     }
 
-    /// Adds a template of resources. With a template every URI that is not in the list of resources
-    /// reaches the application, which decides if the resource exists.
+    /// Adds a template of resources. Then every URI that is not in the list of resources comes to you, and you decide
+    /// whether the resource exists.
     #[must_use]
     pub fn template(mut self, template: ResourceTemplate) -> Self {
         self.resources.get_or_insert_default().1.push(template);
@@ -137,8 +137,7 @@ impl Context {
         }
     }
 
-    /// Returns the listed resource with this URI. Returns `None` for a resource that only a template
-    /// can cover.
+    /// Returns the listed resource with this URI; `None` if only a template can cover it.
     ///
     /// # Errors
     ///
@@ -168,7 +167,7 @@ pub(super) fn resource_not_found(uri: &str) -> ErrorObject {
     ErrorObject::resource_not_found(format!("resource {uri} not found"))
 }
 
-/// Puts an item in the place of the item with the same key, or at the end.
+/// Replaces the item with the same key, or adds the item at the end.
 pub(crate) fn put<T, K: PartialEq + ?Sized>(list: &mut Vec<T>, item: T, key: impl Fn(&T) -> &K) {
     match list.iter_mut().find(|known| key(known) == key(&item)) {
         Some(known) => *known = item,

@@ -1,4 +1,4 @@
-//! Prompts: templates of messages that a person chooses in the client (MCP 2025-11-25, prompts).
+//! Prompts: templates of messages that a person picks in the client (MCP 2025-11-25, prompts).
 
 use alloc::{borrow::Cow, collections::BTreeMap, string::String, vec, vec::Vec};
 
@@ -10,25 +10,33 @@ use crate::{
     rpc::{ErrorObject, from_json, read_object, text_of},
 };
 
-/// The description of one prompt in `prompts/list`.
+/// Describes one prompt in `prompts/list`.
+///
+/// ```
+/// use ide_mcp::mcp::{PromptArgument, PromptSpec};
+///
+/// let review = PromptSpec::new("review", "Reviews the changes of this branch.")
+///     .argument(PromptArgument::optional("base", "The branch to compare with."));
+/// assert!(!review.arguments[0].required);
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct PromptSpec {
     /// The name of the prompt. The real client offers it as `/ide:NAME`.
     pub name: Cow<'static, str>,
-    /// The name that a client shows in place of [`name`](Self::name) (MCP 2025-06-18). Left out if empty.
+    /// What a client shows instead of [`name`](Self::name) (MCP 2025-06-18). Left out if empty.
     #[serde(default, deserialize_with = "text_or_empty", skip_serializing_if = "str::is_empty")]
     pub title: Cow<'static, str>,
-    /// A description of the prompt, for the person who chooses it. Left out if empty.
+    /// What the prompt is for, for the person who picks it. Left out if empty.
     #[serde(default, deserialize_with = "text_or_empty", skip_serializing_if = "str::is_empty")]
     pub description: Cow<'static, str>,
-    /// The arguments, in the order in which the client asks the person for them.
+    /// The arguments, in the order that the client asks the person for them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub arguments: Vec<PromptArgument>,
 }
 
 impl PromptSpec {
-    /// Returns the description of a prompt without arguments.
+    /// Describes a prompt without arguments.
     pub fn new(name: impl Into<Cow<'static, str>>, description: impl Into<Cow<'static, str>>) -> Self {
         Self {
             name: name.into(),
@@ -53,13 +61,13 @@ impl PromptSpec {
     }
 }
 
-/// The description of an argument of a prompt. Its value is a text.
+/// Describes an argument of a prompt. Its value is a text.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct PromptArgument {
     /// The name of the argument.
     pub name: Cow<'static, str>,
-    /// A description of the argument, for the person. Left out if empty.
+    /// What the argument is for, for the person. Left out if empty.
     #[serde(default, deserialize_with = "text_or_empty", skip_serializing_if = "str::is_empty")]
     pub description: Cow<'static, str>,
     /// True if a request without this argument is refused.
@@ -68,18 +76,18 @@ pub struct PromptArgument {
 }
 
 impl PromptArgument {
-    /// Returns the description of an argument that a request can leave out.
+    /// Describes an argument that may be left out.
     pub fn optional(name: impl Into<Cow<'static, str>>, description: impl Into<Cow<'static, str>>) -> Self {
         Self { name: name.into(), description: description.into(), required: false }
     }
 
-    /// Returns the description of an argument that each request must have.
+    /// Describes an argument that every request must have.
     pub fn required(name: impl Into<Cow<'static, str>>, description: impl Into<Cow<'static, str>>) -> Self {
         Self { required: true, ..Self::optional(name, description) }
     }
 }
 
-/// The parameters of `prompts/get`: the request for the messages of a prompt.
+/// A client asks for the messages of a prompt: the parameters of `prompts/get`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct GetPrompt {
@@ -91,7 +99,7 @@ pub struct GetPrompt {
 }
 
 impl GetPrompt {
-    /// Returns the request for a prompt, without arguments.
+    /// Asks for a prompt, without arguments.
     pub fn new(name: impl Into<String>) -> Self {
         Self { name: name.into(), arguments: BTreeMap::new() }
     }
@@ -103,7 +111,7 @@ impl GetPrompt {
         self
     }
 
-    /// Reads the parameters. Arguments that are null count as absent.
+    /// Reads the parameters. Null arguments count as absent.
     pub(in crate::mcp) fn read(params: Option<&RawValue>) -> Result<Self, ErrorObject> {
         #[derive(Deserialize)]
         struct Params<'a> {
@@ -145,17 +153,17 @@ pub struct PromptResult<'a> {
     pub messages: Vec<PromptMessage<'a>>,
 }
 
-/// A message of a prompt.
+/// One message of a prompt.
 #[derive(Clone, Debug, Serialize)]
 #[non_exhaustive]
 pub struct PromptMessage<'a> {
-    /// The author of the message.
+    /// Who says it.
     pub role: PromptRole,
     /// The content of the message.
     pub content: Content<'a>,
 }
 
-/// The author of a message of a prompt.
+/// Who says a message of a prompt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
@@ -181,13 +189,13 @@ impl<'a> PromptResult<'a> {
         Self { description: None, messages }
     }
 
-    /// Returns a result with one message of the person, a text.
+    /// Returns a result with one message, a text of the person.
     pub fn text(text: impl Into<Cow<'a, str>>) -> Self {
         Self::new(vec![PromptMessage::new(PromptRole::User, Content::text(text))])
     }
 
-    /// Reads the result of a `prompts/get`. Returns `None` if `raw` has no list of messages, or if a
-    /// message has no role or no content.
+    /// Reads the result of a `prompts/get`. Returns `None` if `raw` has no list of messages, or if a message lacks a
+    /// role or content.
     #[must_use]
     pub fn read(raw: &'a RawValue) -> Option<Self> {
         #[derive(Deserialize)]

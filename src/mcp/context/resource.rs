@@ -9,35 +9,41 @@ use serde_json::value::RawValue;
 use crate::mcp::listing::text_or_empty;
 use crate::rpc::{ErrorObject, members, read_object, text_of};
 
-/// The description of one resource in `resources/list`.
+/// Describes one resource in `resources/list`.
+///
+/// ```
+/// use ide_mcp::mcp::{Context, ResourceSpec};
+///
+/// let log = ResourceSpec::new("ide://build-log", "build log").mime_type("text/plain");
+/// let context = Context::new().resource(log);
+/// assert_eq!(context.listed_resources().map(<[_]>::len), Some(1));
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct ResourceSpec {
-    /// The URI by which the resource is read, compared byte for byte.
+    /// The URI that a client reads it by, compared byte for byte.
     pub uri: Cow<'static, str>,
-    /// The name, which a client shows if there is no title.
+    /// What a client shows if there is no title.
     pub name: Cow<'static, str>,
-    /// The name that a client shows in place of [`name`](Self::name) (MCP 2025-06-18). Left out if empty.
+    /// What a client shows instead of [`name`](Self::name) (MCP 2025-06-18). Left out if empty.
     #[serde(default, deserialize_with = "text_or_empty", skip_serializing_if = "str::is_empty")]
     pub title: Cow<'static, str>,
-    /// A description of the resource, for the model that chooses it. Left out if empty.
+    /// What the resource is, for the model that chooses it. Left out if empty.
     #[serde(default, deserialize_with = "text_or_empty", skip_serializing_if = "str::is_empty")]
     pub description: Cow<'static, str>,
     /// The media type. Left out if empty.
     #[serde(default, deserialize_with = "text_or_empty", skip_serializing_if = "str::is_empty")]
     pub mime_type: Cow<'static, str>,
-    /// The tool that reads this resource. A request for the resource becomes a call of this tool
-    /// without arguments, and the texts of the answer become the contents of the resource. The resource
-    /// is not found while this tool is not offered. `None` if the application answers the request
-    /// itself.
+    /// The tool that reads this resource: a request for the resource becomes a call of this tool without arguments, and
+    /// the texts of your answer become the contents. While you do not offer the tool, the resource is not found. `None`
+    /// if you answer the request yourself.
     #[serde(skip)]
     pub tool: Option<Cow<'static, str>>,
 }
 
 impl ResourceSpec {
-    /// Returns the description of a resource that the application reads itself, without title,
-    /// description and media type.
+    /// Describes a resource that you read yourself, without title, description and media type.
     pub fn new(uri: impl Into<Cow<'static, str>>, name: impl Into<Cow<'static, str>>) -> Self {
         Self {
             uri: uri.into(),
@@ -78,19 +84,19 @@ impl ResourceSpec {
     }
 }
 
-/// The description of resources whose URIs follow a template, in `resources/templates/list`.
+/// Describes resources whose URIs follow a template, in `resources/templates/list`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct ResourceTemplate {
-    /// The template (RFC 6570), for example `ide://buffer/{path}`. The server does not evaluate it.
+    /// The template (RFC 6570), for example `ide://buffer/{path}`. It is not evaluated here.
     pub uri_template: Cow<'static, str>,
-    /// The name, which a client shows if there is no title.
+    /// What a client shows if there is no title.
     pub name: Cow<'static, str>,
-    /// The name that a client shows in place of [`name`](Self::name) (MCP 2025-06-18). Left out if empty.
+    /// What a client shows instead of [`name`](Self::name) (MCP 2025-06-18). Left out if empty.
     #[serde(default, deserialize_with = "text_or_empty", skip_serializing_if = "str::is_empty")]
     pub title: Cow<'static, str>,
-    /// A description of the resources, for the model that chooses them. Left out if empty.
+    /// What the resources are, for the model that chooses them. Left out if empty.
     #[serde(default, deserialize_with = "text_or_empty", skip_serializing_if = "str::is_empty")]
     pub description: Cow<'static, str>,
     /// The media type of all these resources. Left out if empty.
@@ -99,7 +105,7 @@ pub struct ResourceTemplate {
 }
 
 impl ResourceTemplate {
-    /// Returns the description of resources, without title, description and media type.
+    /// Describes resources, without title, description and media type.
     pub fn new(uri_template: impl Into<Cow<'static, str>>, name: impl Into<Cow<'static, str>>) -> Self {
         Self {
             uri_template: uri_template.into(),
@@ -132,7 +138,7 @@ impl ResourceTemplate {
     }
 }
 
-/// The parameters of `resources/read`: the request for the contents of a resource.
+/// A client asks for the contents of a resource: the parameters of `resources/read`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct ReadResource {
@@ -141,7 +147,7 @@ pub struct ReadResource {
 }
 
 impl ReadResource {
-    /// Returns the request for a resource.
+    /// Asks for a resource.
     pub fn new(uri: impl Into<String>) -> Self {
         Self { uri: uri.into() }
     }
@@ -172,7 +178,7 @@ impl ReadResource {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct ResourceResult<'a> {
-    /// The documents: most often one, which has the requested URI.
+    /// The documents: usually one, with the requested URI.
     pub contents: Vec<ResourceContents<'a>>,
 }
 
@@ -194,7 +200,7 @@ pub struct ResourceContents<'a> {
 pub enum ResourceBody<'a> {
     /// Text.
     Text(Cow<'a, str>),
-    /// Bytes, which are written in Base64.
+    /// Bytes, written in base64.
     Blob(Cow<'a, [u8]>),
 }
 
@@ -256,8 +262,8 @@ impl<'a> ResourceResult<'a> {
         Self::new(vec![ResourceContents::new(uri, mime_type, ResourceBody::Text(text.into()))])
     }
 
-    /// Reads the result of a `resources/read`. Returns `None` if `raw` has no list of documents, or if
-    /// a document has no URI or no body.
+    /// Reads the result of a `resources/read`. Returns `None` if `raw` has no list of documents, or if a document lacks
+    /// a URI or a body.
     #[must_use]
     pub fn read(raw: &'a RawValue) -> Option<Self> {
         #[derive(Deserialize)]

@@ -1,4 +1,4 @@
-//! The answer of a person to a form.
+//! What a person answers to a form.
 
 use alloc::{borrow::Cow, collections::BTreeMap, string::String, vec::Vec};
 use core::fmt;
@@ -8,15 +8,24 @@ use serde_json::{Number, value::RawValue};
 
 use crate::rpc::{each_member, from_json, name_of, read_object, text_of};
 
-/// The answer of a person to a [`Form`](super::Form).
+/// What a person answers to a [`Form`](super::Form).
+///
+/// ```
+/// use ide_mcp::mcp::{FieldValue, Form, FormAnswer, FormField};
+///
+/// let form = Form::new("Deploy?").field(FormField::text("target").required());
+/// let answer = FormAnswer::Accepted([("target".to_owned(), FieldValue::from("staging"))].into());
+/// assert!(form.check(&answer).is_ok());
+/// assert_eq!(answer.text("target"), Some("staging"));
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum FormAnswer {
-    /// The person gave these values, by the names of the fields.
+    /// The person gave these values, by field name.
     Accepted(BTreeMap<String, FieldValue>),
-    /// The person declined to answer.
+    /// The person declined.
     Declined,
-    /// The person closed the form without a decision.
+    /// The person closed the form without deciding.
     Cancelled,
 }
 
@@ -45,7 +54,7 @@ impl FormAnswer {
         }
     }
 
-    /// Returns the text or the choice in this field, if the person gave one.
+    /// Returns the text or choice in this field, if the person gave one.
     #[must_use]
     pub fn text(&self, field: &str) -> Option<&str> {
         match self.value(field)? {
@@ -63,7 +72,7 @@ impl FormAnswer {
         }
     }
 
-    /// Returns true or false from this field, if the person gave it.
+    /// Returns the truth value in this field, if the person gave one.
     #[must_use]
     pub fn boolean(&self, field: &str) -> Option<bool> {
         match self.value(field)? {
@@ -72,7 +81,7 @@ impl FormAnswer {
         }
     }
 
-    /// Returns the choices in this field, if the person could choose several.
+    /// Returns the choices in this field, if the person could pick several.
     #[must_use]
     pub fn texts(&self, field: &str) -> Option<&[String]> {
         match self.value(field)? {
@@ -81,14 +90,14 @@ impl FormAnswer {
         }
     }
 
-    /// Reads the result of `elicitation/create`. A field that is null counts as absent. Returns `None`
-    /// if the action is not known, or if a value is none that a form can have.
+    /// Reads the result of `elicitation/create`. A null field counts as absent. Returns `None` if the action is
+    /// unknown, or a value is of a kind that no form has.
     #[must_use]
     pub fn read(raw: &RawValue) -> Option<Self> {
         Self::read_fields(raw, |_| true)
     }
 
-    /// Reads the fields for whose name `is_field` returns true.
+    /// Reads the fields whose names `is_field` accepts.
     pub(super) fn read_fields(raw: &RawValue, is_field: impl Fn(&str) -> bool) -> Option<Self> {
         #[derive(Deserialize)]
         struct Members<'a> {
@@ -97,7 +106,7 @@ impl FormAnswer {
             content: Option<&'a RawValue>,
         }
         let read: Members<'_> = read_object(raw)?;
-        // The content of an answer that is not accepted has no meaning.
+        // Unless it is accepted, the content of an answer means nothing.
         let content = match read.action.as_ref() {
             "accept" => read.content,
             "decline" => return Some(Self::Declined),
@@ -119,7 +128,7 @@ impl FormAnswer {
     }
 }
 
-/// The greatest size of a list of choices in an answer, in bytes, like that of a form.
+/// The most bytes of a list of choices in an answer, like that of a form.
 const MAX_LIST: usize = 64 * 1024;
 
 impl Serialize for FormAnswer {
@@ -138,8 +147,7 @@ impl Serialize for FormAnswer {
 }
 
 impl FieldValue {
-    /// Returns a number; `None` if it is not finite. A number without a fraction is written without
-    /// one.
+    /// Returns a number, without a fraction if it has none; `None` if it is not finite.
     #[must_use]
     pub fn number(value: f64) -> Option<Self> {
         super::field::number(value).map(Self::Number)
@@ -147,7 +155,7 @@ impl FieldValue {
 }
 
 impl FieldValue {
-    /// Reads a value; `None` if it is none that a form can have. A list or an object is not stored.
+    /// Reads a value; `None` if no form has such a value. Lists and objects are not stored.
     pub(super) fn read(raw: &RawValue) -> Option<Self> {
         match raw.get().as_bytes().first()? {
             b'"' => text_of(raw).map(|text| Self::Text(text.into_owned())),
@@ -190,7 +198,7 @@ impl From<bool> for FieldValue {
     }
 }
 
-/// A field of a form without a value that fits.
+/// Which field of a form has no value that fits, and why.
 ///
 /// [Causes and reactions](crate::guide::errors#an-answer-does-not-fit-its-form).
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -198,21 +206,21 @@ impl From<bool> for FieldValue {
 pub struct FieldError {
     /// The name of the field, as the editor wrote it.
     pub field: String,
-    /// The fault of the value.
+    /// What is wrong with its value.
     pub fault: FieldFault,
 }
 
-/// The fault of a value of a field.
+/// What is wrong with the value of a field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum FieldFault {
-    /// A required field without a value.
+    /// The field is required and has no value.
     Missing,
-    /// A value of another kind.
+    /// The value is of another kind.
     WrongKind,
-    /// A number or the length of a text outside the bounds of the field.
+    /// The number, or the length of the text, is out of bounds.
     OutOfBounds,
-    /// A text that is none of the choices.
+    /// The text is not one of the choices.
     NoChoice,
 }
 

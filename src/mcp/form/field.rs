@@ -15,11 +15,11 @@ use crate::rpc::{from_json, read_owned, text_of};
 pub struct FormField {
     /// The name of the value in the answer.
     pub name: Cow<'static, str>,
-    /// The title of the field, for the person. Left out if empty: the client shows the name then.
+    /// The title, for the person. If empty it is left out, and the client shows the name.
     pub title: Cow<'static, str>,
-    /// A description of the field, for the person. Left out if empty.
+    /// What the field is for, for the person. Left out if empty.
     pub description: Cow<'static, str>,
-    /// True if the person has to give a value.
+    /// True if the person must give a value.
     pub required: bool,
     /// The kind of the value.
     pub kind: FieldKind,
@@ -27,23 +27,23 @@ pub struct FormField {
     pub default: Option<FieldValue>,
 }
 
-/// The kind of the value of a field, and the bounds of the value.
+/// The kind of the value of a field, and its bounds.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum FieldKind {
     /// A text.
     Text {
-        /// The smallest number of characters.
+        /// The fewest characters.
         min_length: Option<u32>,
-        /// The greatest number of characters.
+        /// The most characters.
         max_length: Option<u32>,
-        /// The format: `email`, `uri`, `date` or `date-time`. The client checks the format;
-        /// [`Form::check`](super::Form::check) does not.
+        /// The format: `email`, `uri`, `date` or `date-time`. The client checks it; [`Form::check`](super::Form::check)
+        /// does not.
         format: Option<Cow<'static, str>>,
     },
     /// A number.
     Number {
-        /// True if the number has no fraction.
+        /// True for integers.
         is_integer: bool,
         /// The smallest number.
         minimum: Option<Number>,
@@ -58,14 +58,14 @@ pub enum FieldKind {
     Choices {
         /// The texts.
         choices: Vec<FieldChoice>,
-        /// The smallest number of texts.
+        /// The fewest texts.
         min_items: Option<u32>,
-        /// The greatest number of texts.
+        /// The most texts.
         max_items: Option<u32>,
     },
 }
 
-/// A text that a person can choose.
+/// A text that a person can pick.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct FieldChoice {
@@ -88,14 +88,14 @@ impl From<String> for FieldChoice {
 }
 
 impl<V: Into<Cow<'static, str>>, T: Into<Cow<'static, str>>> From<(V, T)> for FieldChoice {
-    /// Returns a choice of a value and its title.
+    /// Makes a choice of a value and its title.
     fn from((value, title): (V, T)) -> Self {
         Self { value: value.into(), title: Some(title.into()) }
     }
 }
 
 impl FormField {
-    /// Returns a field for a text.
+    /// Returns a field for text.
     pub fn text(name: impl Into<Cow<'static, str>>) -> Self {
         Self::new(name, FieldKind::Text { min_length: None, max_length: None, format: None })
     }
@@ -105,7 +105,7 @@ impl FormField {
         Self::new(name, FieldKind::Number { is_integer: false, minimum: None, maximum: None })
     }
 
-    /// Returns a field for a number without a fraction.
+    /// Returns a field for an integer.
     pub fn integer(name: impl Into<Cow<'static, str>>) -> Self {
         Self::new(name, FieldKind::Number { is_integer: true, minimum: None, maximum: None })
     }
@@ -115,7 +115,7 @@ impl FormField {
         Self::new(name, FieldKind::Boolean)
     }
 
-    /// Returns a field for one of these texts, each with or without a title.
+    /// Returns a field for one of these texts, with or without titles.
     pub fn choice<C: Into<FieldChoice>>(
         name: impl Into<Cow<'static, str>>,
         choices: impl IntoIterator<Item = C>,
@@ -123,7 +123,7 @@ impl FormField {
         Self::new(name, FieldKind::Choice(choices.into_iter().map(Into::into).collect()))
     }
 
-    /// Returns a field for several of these texts (MCP 2025-11-25), each with or without a title.
+    /// Returns a field for several of these texts (MCP 2025-11-25), with or without titles.
     pub fn choices<C: Into<FieldChoice>>(
         name: impl Into<Cow<'static, str>>,
         choices: impl IntoIterator<Item = C>,
@@ -161,7 +161,7 @@ impl FormField {
         Self { default: Some(value.into()), ..self }
     }
 
-    /// Sets the smallest number of characters of a text. Does nothing for another kind.
+    /// Sets the fewest characters of a text. Other kinds stay as they are.
     #[must_use]
     pub fn min_length(mut self, length: u32) -> Self {
         if let FieldKind::Text { min_length, .. } = &mut self.kind {
@@ -170,7 +170,7 @@ impl FormField {
         self
     }
 
-    /// Sets the greatest number of characters of a text. Does nothing for another kind.
+    /// Sets the most characters of a text. Other kinds stay as they are.
     #[must_use]
     pub fn max_length(mut self, length: u32) -> Self {
         if let FieldKind::Text { max_length, .. } = &mut self.kind {
@@ -179,8 +179,7 @@ impl FormField {
         self
     }
 
-    /// Sets the format of a text: `email`, `uri`, `date` or `date-time`. Does nothing for another
-    /// kind.
+    /// Sets the format of a text: `email`, `uri`, `date` or `date-time`. Other kinds stay as they are.
     #[must_use]
     pub fn format(mut self, name: impl Into<Cow<'static, str>>) -> Self {
         if let FieldKind::Text { format, .. } = &mut self.kind {
@@ -189,7 +188,7 @@ impl FormField {
         self
     }
 
-    /// Sets the smallest number. Does nothing for another kind, or if the value is not finite.
+    /// Sets the smallest number, if it is finite. Other kinds stay as they are.
     #[must_use]
     pub fn minimum(mut self, value: f64) -> Self {
         if let (FieldKind::Number { minimum, .. }, Some(value)) = (&mut self.kind, number(value)) {
@@ -198,7 +197,7 @@ impl FormField {
         self
     }
 
-    /// Sets the greatest number. Does nothing for another kind, or if the value is not finite.
+    /// Sets the greatest number, if it is finite. Other kinds stay as they are.
     #[must_use]
     pub fn maximum(mut self, value: f64) -> Self {
         if let (FieldKind::Number { maximum, .. }, Some(value)) = (&mut self.kind, number(value)) {
@@ -207,7 +206,7 @@ impl FormField {
         self
     }
 
-    /// Sets the smallest number of texts of [`choices`](Self::choices). Does nothing for another kind.
+    /// Sets the fewest texts of [`choices`](Self::choices). Other kinds stay as they are.
     #[must_use]
     pub fn min_items(mut self, count: u32) -> Self {
         if let FieldKind::Choices { min_items, .. } = &mut self.kind {
@@ -216,7 +215,7 @@ impl FormField {
         self
     }
 
-    /// Sets the greatest number of texts of [`choices`](Self::choices). Does nothing for another kind.
+    /// Sets the most texts of [`choices`](Self::choices). Other kinds stay as they are.
     #[must_use]
     pub fn max_items(mut self, count: u32) -> Self {
         if let FieldKind::Choices { max_items, .. } = &mut self.kind {
@@ -261,8 +260,7 @@ impl FormField {
         fault.map_or(Ok(()), |fault| Err(FieldError { field: self.name.as_ref().into(), fault }))
     }
 
-    /// Returns the description of the field as JSON Schema. `is_newest` is false for versions of MCP
-    /// before 2025-11-25.
+    /// Writes the field as JSON Schema. `is_newest` is false for versions of MCP before 2025-11-25.
     pub(super) fn schema(&self, is_newest: bool) -> impl Serialize {
         let text = |text| Some(text).filter(|text: &&Cow<'static, str>| !text.is_empty()).cloned();
         let mut schema = Schema {
@@ -307,7 +305,7 @@ impl FormField {
         schema
     }
 
-    /// Reads the description of a field; `None` if the field is of no kind that a form can have.
+    /// Reads a field; `None` if no form has a field of this kind.
     pub(super) fn read(name: String, required: bool, raw: &RawValue) -> Option<Self> {
         let schema: Schema = read_owned(raw)?;
         let plain = |value| FieldChoice { value, title: None };
@@ -352,7 +350,7 @@ fn values(choices: &[FieldChoice]) -> Vec<Cow<'static, str>> {
     choices.iter().map(|choice| choice.value.clone()).collect()
 }
 
-/// Returns the choices with titles, if one of them has a title. The title of the others is the value.
+/// Returns the choices with titles, if any has one. The others have their value as title.
 fn titled(choices: &[FieldChoice]) -> Option<Vec<Titled>> {
     let has_titles = choices.iter().any(|choice| choice.title.is_some());
     let titled = |FieldChoice { value, title }: &FieldChoice| Titled {
@@ -363,7 +361,7 @@ fn titled(choices: &[FieldChoice]) -> Option<Vec<Titled>> {
 }
 
 impl FieldKind {
-    /// Returns the fault of a value of this kind, if it has one.
+    /// Returns what is wrong with a value for this kind, if anything.
     fn fault(&self, value: &FieldValue) -> Option<FieldFault> {
         let is_in = |is_in: bool| if is_in { None } else { Some(FieldFault::OutOfBounds) };
         let counts = |count: usize, min: Option<u32>, max: Option<u32>| {
@@ -416,8 +414,8 @@ pub(super) fn number(value: f64) -> Option<Number> {
     whole.map(Number::from).or_else(|| Number::from_f64(value))
 }
 
-/// A field as JSON Schema. A bound, a default or a text for the person that cannot be read is left out;
-/// another member that cannot be read makes the field unreadable.
+/// A field as JSON Schema. A bound, a default or a text for the person that cannot be read is left out; anything else
+/// that cannot be read makes the field unreadable.
 #[derive(Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Schema {
@@ -455,7 +453,7 @@ struct Schema {
     default: Option<FieldValue>,
 }
 
-/// The texts of which several can be chosen.
+/// Texts, several of which can be picked.
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Items {
@@ -490,7 +488,7 @@ fn bound<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Number>, D
     Ok(from_json(raw.get()).ok())
 }
 
-/// Reads a number of characters or of texts. A greater number than a `u32` can have is the greatest.
+/// Reads a number of characters or texts. What exceeds a `u32` counts as its maximum.
 fn count<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u32>, D::Error> {
     let number = bound(deserializer)?.and_then(|number| number.as_f64());
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the cast saturates")]

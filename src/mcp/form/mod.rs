@@ -1,4 +1,4 @@
-//! Forms: questions of a server to the person at the client (MCP 2025-11-25, elicitation, form mode).
+//! Forms: a server asks the person at the client (MCP 2025-11-25, elicitation, form mode).
 
 mod answer;
 mod field;
@@ -14,10 +14,10 @@ use serde_json::value::RawValue;
 use super::{ProtocolVersion, context::put};
 use crate::rpc::{ErrorObject, each_member, name_of, read_object, text_of};
 
-/// A form that the client shows to its person: a message and fields.
+/// Asks the person at the client something: a message and fields to fill in.
 ///
-/// The real client shows the form in its terminal, with the name of the editor (measured, see
-/// docs/protocol.md). MCP forbids questions for passwords and other secrets in forms.
+/// The real client shows the form in its terminal, with the name of the editor (measured, see docs/evidence.md). MCP
+/// forbids asking for passwords and other secrets in forms.
 ///
 /// ```
 /// use ide_mcp::mcp::{Form, FormField};
@@ -38,24 +38,24 @@ pub struct Form {
     fields: Vec<FormField>,
 }
 
-/// The greatest size of the schema of a received form, in bytes: more than a person can answer. With
-/// this limit the memory of a form, and the time to read it, are limited too.
+/// The most bytes of the schema of a received form: more than a person can answer. This also bounds the memory of a
+/// form and the time to read it.
 const MAX_SCHEMA: usize = 64 * 1024;
 
 impl Form {
-    /// Returns a form without fields, which asks for consent alone.
+    /// Returns a form without fields, which only asks for consent.
     pub fn new(message: impl Into<String>) -> Self {
         Self { message: message.into(), fields: Vec::new() }
     }
 
-    /// Adds a field. The field replaces an earlier field with the same name.
+    /// Adds a field. It replaces an earlier one with the same name.
     #[must_use]
     pub fn field(mut self, field: FormField) -> Self {
         put(&mut self.fields, field, |field| &field.name);
         self
     }
 
-    /// Returns the fields, in the order in which a client shows them.
+    /// Returns the fields, in the order that a client shows them.
     #[must_use]
     pub fn fields(&self) -> &[FormField] {
         &self.fields
@@ -67,32 +67,31 @@ impl Form {
         self.fields.iter().fold(self.message.len(), |sum, field| sum.saturating_add(field.content_len()))
     }
 
-    /// Checks that an accepted answer fits the form: every required field has a value, and every
-    /// value is of the kind of its field and within its bounds. The format of a text is not checked.
-    /// Values of other names are ignored. An answer that is not accepted fits every form.
+    /// Checks that an accepted answer fits the form: every required field has a value, and every value is of the kind
+    /// of its field and within its bounds. The format of a text is not checked. Values of other names are ignored. An
+    /// answer that declines or cancels fits every form.
     ///
     /// # Errors
     ///
-    /// The first field without a value that fits.
+    /// The first field whose value does not fit.
     pub fn check(&self, answer: &FormAnswer) -> Result<(), FieldError> {
         let FormAnswer::Accepted(values) = answer else { return Ok(()) };
         self.fields.iter().try_for_each(|field| field.check(values.get(field.name.as_ref())))
     }
 
-    /// Reads the result of `elicitation/create`, without values of other names. Returns `None` if the
-    /// result cannot be read or does not fit the form.
+    /// Reads the result of `elicitation/create`, ignoring values of other names. Returns `None` if it cannot be read or
+    /// does not fit the form.
     pub(super) fn read_answer(&self, raw: &RawValue) -> Option<FormAnswer> {
         let names: BTreeSet<&str> = self.fields.iter().map(|field| field.name.as_ref()).collect();
         FormAnswer::read_fields(raw, |name| names.contains(name)).filter(|answer| self.check(answer).is_ok())
     }
 
-    /// Reads the parameters of `elicitation/create`, as [`Form`] writes them or as a later version of
-    /// MCP does.
+    /// Reads the parameters of `elicitation/create`, as [`Form`] writes them or as a later version of MCP does.
     ///
     /// # Errors
     ///
-    /// An error with [`INVALID_PARAMS`](crate::rpc::code::INVALID_PARAMS) for the server, if a member is missing, if
-    /// the mode is another one, if a field is of no [`FieldKind`], or if the schema has more than 64 KiB.
+    /// An error with [`INVALID_PARAMS`](crate::rpc::code::INVALID_PARAMS) for the server, if a member is missing, the
+    /// mode is another one, a field is of no known [`FieldKind`], or the schema has more than 64 KiB.
     pub fn read(params: &RawValue) -> Result<Self, ErrorObject> {
         #[derive(Deserialize)]
         #[serde(rename_all = "camelCase")]
@@ -146,7 +145,7 @@ impl Form {
 }
 
 impl Serialize for Form {
-    /// Writes the parameters of `elicitation/create` as MCP 2025-11-25 has them.
+    /// Writes the parameters of `elicitation/create` as in MCP 2025-11-25.
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         FormOut { form: self, version: None }.serialize(serializer)
     }
@@ -168,7 +167,7 @@ impl Serialize for FormOut<'_> {
             #[serde(skip_serializing_if = "Vec::is_empty")]
             required: Vec<&'a str>,
         }
-        // The titles of choices have another form in the versions before.
+        // Before the newest version, titles of choices have another form.
         let is_newest = self.version.is_none_or(|version| version == ProtocolVersion::NEWEST);
         let required = self.form.fields.iter().filter(|field| field.required);
         let schema = Schema {

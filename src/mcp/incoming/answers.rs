@@ -1,5 +1,4 @@
-//! The answers to the calls of the peer: those of the application, and those that the session sends
-//! in its place.
+//! How the calls of the peer are answered: by the application, or by the session for it.
 
 use alloc::{borrow::Cow, format, vec::Vec};
 use core::time::Duration;
@@ -19,8 +18,8 @@ use crate::{
 };
 
 impl Incoming {
-    /// Answers a call with the result of a tool. A prompt, a resource that no tool reads, or a form has
-    /// another answer, and stays open.
+    /// Answers a call with the result of a tool. A prompt, a form, or a resource that no tool reads needs another
+    /// answer and stays open.
     pub(in crate::mcp) fn respond(
         &mut self,
         call: CallId,
@@ -44,8 +43,8 @@ impl Incoming {
         self.finish_sent(call, is_sent)
     }
 
-    /// Ends an open call if its answer was sent. If a closed outbox did not take the answer, the
-    /// call stays open and ends with the session.
+    /// Ends an open call if its answer was sent. If the outbox was closed, the call stays open and ends with the
+    /// session.
     fn finish_sent(&mut self, call: CallId, is_sent: bool) -> Result<(), NotAnswered> {
         if !is_sent {
             return Err(NotAnswered::Closed);
@@ -54,8 +53,7 @@ impl Incoming {
         Ok(())
     }
 
-    /// Answers a call with a value that is written as an object. With any other value the call
-    /// stays open.
+    /// Answers a call with a value that is written as an object. With any other value the call stays open.
     pub(in crate::mcp) fn respond_with<R: Serialize + ?Sized>(
         &mut self,
         call: CallId,
@@ -76,7 +74,7 @@ impl Incoming {
         self.finish_sent(call, sent.is_ok())
     }
 
-    /// Answers a forwarded request with any value, for methods that are not of MCP.
+    /// Answers a forwarded request with any value, for methods outside MCP.
     #[cfg(any(test, feature = "ide"))]
     pub(in crate::mcp) fn respond_with_any(
         &mut self,
@@ -102,7 +100,7 @@ impl Incoming {
         self.finish_sent(call, is_sent)
     }
 
-    /// Answers a request with an error that describes its fault.
+    /// Answers a request with an error about what is wrong with it.
     #[cfg(any(test, feature = "ide"))]
     pub(in crate::mcp) fn fail_invalid(
         &mut self,
@@ -145,8 +143,7 @@ impl Incoming {
         Ok(is_sent)
     }
 
-    /// Answers one call that is due. Returns the call, and true if the answer was sent: a closed
-    /// outbox takes no answer.
+    /// Answers one call that is due. Returns it, and whether the answer was sent: a closed outbox takes none.
     pub(in crate::mcp) fn expire(&mut self, now: Time, out: &mut impl Outbox) -> Option<(CallId, bool)> {
         let (number, open) = self.calls.expire(now)?;
         self.note(number, &open, NotAnswered::Expired);
@@ -161,7 +158,7 @@ impl Incoming {
         Some((CallId::new(self.session, number), is_answered))
     }
 
-    /// Answers the oldest call as failed. Returns the call, and true if the answer was sent.
+    /// Answers the oldest call as failed. Returns it, and whether the answer was sent.
     pub(in crate::mcp) fn fail_one(&mut self, text: &str, out: &mut impl Outbox) -> Option<(CallId, bool)> {
         let number = self.calls.first()?;
         let open = self.end(number, NotAnswered::Answered)?;
@@ -169,8 +166,8 @@ impl Incoming {
     }
 }
 
-/// Answers a call for the application. The failure of a tool is for the model to read, so the
-/// answer to a tool call is a result. Returns true if the answer was sent.
+/// Answers a call for the application. A model must be able to read why a tool failed, so the answer to a tool call is
+/// a result. Returns true if it was sent.
 fn give_up(call: &Call, text: &str, out: &mut impl Outbox) -> bool {
     match call.kind {
         AnswerKind::Tool => send_result(&call.id, &ToolResult::error(text), out),
@@ -210,8 +207,8 @@ fn send_result<R: Serialize + ?Sized>(id: &Id, result: &R, out: &mut impl Outbox
 
 /// Answers with an error. Returns true if the answer was sent.
 ///
-/// A code of MCP 2026-07-28 would tell the peer that this session speaks that version, and the peer
-/// would not open one of ours (measured: the real client falls back on any other code), so no answer has such a code.
+/// No answer has a code that MCP 2026-07-28 reserves: it would mean that we speak that version, and the peer would not
+/// open a session of ours (measured: the real client falls back on any other code).
 fn send_error(id: &Id, (code, message, data): (i64, &str, Option<&RawValue>), out: &mut impl Outbox) -> bool {
     let is_of_later = RESERVED.contains(&code) && code != URL_NEEDED;
     let code = if is_of_later { code::INTERNAL_ERROR } else { code };
@@ -221,17 +218,17 @@ fn send_error(id: &Id, (code, message, data): (i64, &str, Option<&RawValue>), ou
 /// The codes that MCP 2026-07-28 reserves for itself.
 const RESERVED: core::ops::RangeInclusive<i64> = -32099..=-32020;
 
-/// The code of MCP 2025-11-25 for a person who has to open a page first. An editor behind a bridge can send it.
+/// The code of MCP 2025-11-25 for "the person must open a page first". An editor behind a bridge may send it.
 const URL_NEEDED: i64 = -32042;
 
-/// Returns the parts of an error to send. The message is truncated, since it can repeat the text of
-/// the peer at any length.
+/// Returns the parts of an error to send. The message is truncated, because it may repeat text of the peer at any
+/// length.
 fn limited<'a>(error: &'a ErrorObject, limits: &SessionLimits) -> (i64, &'a str, Option<&'a RawValue>) {
     (error.code, truncate(&error.message, limits.reason), error.data.as_deref())
 }
 
-// The functions below answer requests that the application never receives. If the outbox is closed,
-// the answer is lost, and there is nothing to undo.
+// These answer requests that the application never sees. If the outbox is closed, the answer is lost, and there is
+// nothing to undo.
 
 /// Answers with a value that is known to be an object.
 pub(in crate::mcp) fn answer<R: Serialize + ?Sized>(id: &Id, result: &R, out: &mut impl Outbox) {
@@ -242,7 +239,7 @@ pub(in crate::mcp) fn refuse(id: &Id, code: i64, message: &str, out: &mut impl O
     send_error(id, (code, message, None), out);
 }
 
-/// Answers a request with an error that describes its fault.
+/// Answers a request with an error about what is wrong with it.
 pub(in crate::mcp) fn refuse_invalid(
     id: &Id,
     error: &ErrorObject,

@@ -1,5 +1,5 @@
-//! The calls of the peer that wait for the application, in either role. Each call is answered once,
-//! or ends with an event that contains the reason.
+//! The calls of the peer that wait for the application, in either role. Each is answered once, or ends with an event
+//! that says why.
 //!
 //! ```text
 //! open ──▶ waiting ──respond───▶ answered      or fail
@@ -10,7 +10,7 @@
 //!                  ──close_one─▶ closed
 //! ```
 //!
-//! The ends of the last calls are kept, so that a late answer is refused with the reason.
+//! We remember how the last calls ended, so that a late answer is refused with the reason.
 
 mod answers;
 
@@ -28,38 +28,38 @@ use crate::{
     rpc::{CallId, Id, NotAnswered, SessionId, SessionLimits},
 };
 
-/// The way in which a call ended without an answer of the application.
+/// How a call ended without your answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum CallEnd {
-    /// A cancellation by the peer. No answer was sent, and none will be.
+    /// The peer cancelled the call. No answer was sent, and none will be.
     Cancelled {
         /// The reason that the peer gave, truncated to
         /// [`SessionLimits::reason`](crate::rpc::SessionLimits::reason).
         reason: Option<Box<str>>,
     },
-    /// A deadline that passed. The session answered the call for the application.
+    /// The deadline passed. The session answered the call for you.
     Expired,
-    /// A shutdown of this side. The session answered the call as failed.
+    /// You shut the session down, and it answered the call as failed.
     ShutDown,
-    /// The end of the session or of its outbox. The call was not answered.
+    /// The session or its outbox ended. The call was not answered.
     Closed,
 }
 
-/// The terms on which a call waits for the application.
+/// How long a call waits for the application, and what happens then.
 #[derive(Debug)]
 pub(super) struct Terms {
     pub(super) timeout: Timeout,
     /// The result if the application does not answer in time, as JSON.
     pub(super) when_late: Option<&'static str>,
-    /// True if the application answers the call before anything else is read. Such a call is
-    /// accepted even if the limit on waiting calls is reached.
+    /// True if the application answers the call before anything else is read. Such a call is accepted even if too many
+    /// others wait.
     pub(super) at_once: bool,
     pub(super) kind: AnswerKind,
 }
 
 impl Terms {
-    /// Returns the terms of a request that is no call of a tool.
+    /// Returns the terms of a request other than a tool call.
     pub(super) const fn request() -> Self {
         Self { timeout: Timeout::Default, when_late: None, at_once: false, kind: AnswerKind::Request }
     }
@@ -70,51 +70,48 @@ impl Terms {
     }
 }
 
-/// The kind of the answer to a call.
+/// What kind of answer a call needs.
 #[derive(Clone, Debug)]
 pub(super) enum AnswerKind {
     /// The result of a tool. A failure is a result too.
     Tool,
     /// Any object. A failure is an error.
     Request,
-    /// Any value: the request was forwarded, and can be of another protocol. A failure is an error.
+    /// Any value: the request was forwarded, and may be of another protocol. A failure is an error.
     Forwarded,
-    /// The contents of a resource, which the application answers as the result of a tool. The fields
-    /// are the URI and the media type. A failure is an error.
+    /// The contents of a resource, which the application gives as the result of a tool. The fields are the URI and the
+    /// media type. A failure is an error.
     Resource(Box<(Cow<'static, str>, Cow<'static, str>)>),
 }
 
-/// The smallest number of [`Ended`] entries that are remembered. If more calls can be open, one entry is
-/// remembered for each of them, so that closing a session forgets none.
+/// The fewest [`Ended`] entries to remember. If more calls may be open, one is remembered for each of them, so that
+/// closing a session forgets none.
 const REMEMBERED: usize = 256;
 
-/// The maximum number of open calls that are answered at once, beside those that wait. One text can
-/// open at most as many calls as a batch has messages, and the calls of a text are answered before
-/// the next text is read.
+/// The most open calls that are answered at once, in addition to those that wait. One text opens at most as many calls
+/// as a batch has messages, and they are answered before the next text is read.
 const AT_ONCE: usize = 64;
 
 /// The calls of the peer that wait for the application.
 ///
-/// Over all `calls`, `bytes` is the sum of `Call::bytes`, and `at_once` the number of calls with
-/// `Call::at_once`. A call that waits is accepted while `bytes`, its own message included, is at most
-/// `most_bytes` (one call alone can be larger) and at most `quota`. The decision depends on open
-/// calls only, so it is the same for every division of the stream into reads.
+/// Over all `calls`, `bytes` is the sum of `Call::bytes`, and `at_once` counts those with `Call::at_once`. A call that
+/// waits is accepted while `bytes`, its own message included, is at most `most_bytes` (a single call may be larger) and
+/// at most `quota`. This depends only on open calls, so it does not matter how the stream is cut into reads.
 #[derive(Debug)]
 pub(crate) struct Incoming {
     session: SessionId,
     pub(super) calls: Table<Call>,
-    /// A pair for each open call, sorted: the digest of its id, and its number. The list is used only
-    /// for searches.
+    /// The digest of the id and the number of each open call, sorted, for searches.
     by_id: Vec<(u64, u64)>,
     /// The last calls that ended.
     ended: VecDeque<Ended>,
     waits: Waits,
-    /// The maximum number of calls that wait, beside those that are answered at once.
+    /// How many calls may wait, not counting those that are answered at once.
     most: usize,
     at_once: usize,
     most_bytes: usize,
     pub(crate) bytes: usize,
-    /// The share of this session in a limit on several sessions together, in bytes. Calls that are open stay open.
+    /// This session's share, in bytes, of a limit on several sessions together. Calls that are open stay open.
     pub(crate) quota: usize,
     /// The size of the message, or of the element of a batch, that opens the next call.
     pub(super) message: usize,
@@ -136,8 +133,7 @@ pub(super) struct Call {
     reached: f64,
 }
 
-/// Calls with consecutive numbers that ended in this order and in the same way. Nearly always, these are
-/// all calls of a session.
+/// Calls with consecutive numbers that ended in this order and in the same way, as nearly all calls of a session do.
 #[derive(Debug)]
 struct Ended {
     first: u64,
@@ -174,13 +170,12 @@ impl Incoming {
         self.calls.len()
     }
 
-    /// Returns true if there is no room for one more call of this kind: a call that is answered at
-    /// once if `at_once` is true, otherwise a call that waits.
+    /// Returns true if there is no room for one more call that is answered at once (`at_once`), or one that waits.
     pub(super) fn is_full(&self, at_once: bool) -> bool {
         if at_once { self.at_once >= AT_ONCE } else { !self.has_room_for(self.message) }
     }
 
-    /// Returns true if there is room for one more call that waits, whose message has this size.
+    /// Returns true if there is room for one more waiting call whose message has this size.
     fn has_room_for(&self, bytes: usize) -> bool {
         let sum = self.bytes.saturating_add(bytes);
         let waiting = self.calls.len().saturating_sub(self.at_once);
@@ -191,8 +186,8 @@ impl Incoming {
         self.get(call).is_ok()
     }
 
-    /// Lets a call wait that was accepted to be answered at once. If too many calls wait, answers
-    /// this call with an error and returns false.
+    /// Lets a call wait that was accepted to be answered at once. If too many calls wait already, answers it with an
+    /// error and returns false.
     #[cfg(any(test, feature = "ide"))]
     pub(super) fn defer(&mut self, call: CallId, out: &mut impl Outbox) -> bool {
         // The message of this call is counted already.
@@ -229,16 +224,14 @@ impl Incoming {
         Some(CallId::new(self.session, number))
     }
 
-    /// Ends the oldest call because the session ends. The caller repeats this until the result is
-    /// `None`.
+    /// Ends the oldest call because the session ends. Repeat until the result is `None`.
     pub(super) fn close_one(&mut self) -> Option<CallId> {
         let number = self.calls.first()?;
         self.end(number, NotAnswered::Closed)?;
         Some(CallId::new(self.session, number))
     }
 
-    /// Opens a call, or answers that too many calls are open. The caller has checked that no call
-    /// with its id is in flight.
+    /// Opens a call, or answers that too many are open. The caller has checked that no call with its id is in flight.
     pub(super) fn open(
         &mut self,
         now: Time,
@@ -265,7 +258,7 @@ impl Incoming {
         Some(CallId::new(self.session, number))
     }
 
-    /// Returns an open call, or the way in which it ended.
+    /// Returns an open call, or how it ended.
     fn get(&self, call: CallId) -> Result<&Call, NotAnswered> {
         if call.session() != self.session {
             return Err(NotAnswered::Unknown);
@@ -420,7 +413,7 @@ mod tests {
         assert!(open.iter().all(|call| calls.fail(*call) == Err(NotAnswered::Closed)));
     }
 
-    /// Checks that the digests of ids can collide, and that only the id itself counts.
+    /// Digests of ids may collide: only the id itself counts.
     #[test]
     fn calls_are_found_by_their_id_alone() {
         const TOKENS: &[&str] =
@@ -491,7 +484,7 @@ mod tests {
         }
     }
 
-    /// Checks a waiting call whose message is larger than the limits, and a call that has ended.
+    /// A waiting call whose message is larger than the limits, and a call that has ended.
     #[test]
     fn waiting_call_is_never_refused_by_defer() {
         for quota in [usize::MAX, 1] {

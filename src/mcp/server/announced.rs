@@ -1,17 +1,17 @@
-//! The lists of a server as the client has them, to notify the client of each change once.
+//! What the client knows of a server's lists, to announce each change once.
 
 /// A list as the client has it; `L` is the list, or a digest of it.
 #[derive(Clone, Debug)]
 pub(super) struct Announced<L> {
-    /// The list that was last sent or announced to the client.
+    /// What was last sent or announced to the client.
     list: L,
     /// True if a change was announced, and the client has not requested the list since.
     is_pending: bool,
 }
 
 impl<L> Announced<L> {
-    /// Creates the state of a session in which no list was sent. A client requests each list at the
-    /// beginning, so the first list counts as known.
+    /// Creates the state of a session where nothing was sent yet. Clients request each list at the beginning, so the
+    /// first one counts as known.
     pub(super) const fn new(list: L) -> Self {
         Self { list, is_pending: false }
     }
@@ -31,7 +31,7 @@ impl<L> Announced<L> {
         *self = Self { list, is_pending: true };
     }
 
-    /// Returns true if the client needs a notification, because `is_other` returns true for its list.
+    /// Returns true if the client needs a notification: `is_other` is true for the list it has.
     pub(super) fn is_change(&self, is_other: impl FnOnce(&L) -> bool) -> bool {
         !self.is_pending && is_other(&self.list)
     }

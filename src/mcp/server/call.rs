@@ -1,8 +1,7 @@
-//! Tool calls: a call is decoded while its message is read, if that is possible, else from its raw
-//! parameters.
+//! Tool calls: decoded while the message is read if possible, else from the raw parameters.
 //!
-//! Both ways return the same values. The first way accepts only the spelling that senders use. The
-//! second way takes all other texts, and reports their faults.
+//! Both ways return the same values. The first one accepts only the spelling that senders use; the second one takes
+//! everything else, and reports what is wrong.
 
 use alloc::{boxed::Box, format, string::String};
 use core::fmt;
@@ -50,7 +49,7 @@ impl<T: Tools> Server<T> {
         single_pass::request(text, limits, "tools/call", CallParams { tools: &self.role.tools, limits, text })
     }
 
-    /// Opens a call. A call that cannot be opened is answered with an error under its id.
+    /// Opens a call. If that is not possible, answers it with an error under its id.
     pub(super) fn call(&mut self, id: Id, params: Option<&RawValue>, out: &mut impl Outbox) {
         if self.session.incoming.is_full(self.is_answered_at_once(params)) {
             return refuse_busy(&id, out);
@@ -65,8 +64,8 @@ impl<T: Tools> Server<T> {
         }
     }
 
-    /// Returns true if wrong arguments are answered by a result with `isError`, which a model reads and corrects, and not
-    /// by an error, which it never sees (MCP 2025-11-25, tools, error handling).
+    /// Returns true if wrong arguments are answered with an `isError` result, which a model reads and corrects, instead
+    /// of an error, which it never sees (MCP 2025-11-25, tools, error handling).
     fn models_read_results(&self) -> bool {
         self.session.version >= Some(ProtocolVersion::V2025_11_25)
     }
@@ -91,7 +90,7 @@ impl<T: Tools> Server<T> {
         }
     }
 
-    /// Opens a request for a prompt. A request that cannot be opened is answered with an error.
+    /// Opens a request for a prompt, or answers it with an error.
     pub(super) fn get_prompt(&mut self, id: Id, params: Option<&RawValue>, out: &mut impl Outbox) {
         let prompt = GetPrompt::read(params)
             .and_then(|prompt| self.role.context.check_prompt(&prompt).map(|()| prompt));
@@ -105,8 +104,8 @@ impl<T: Tools> Server<T> {
         }
     }
 
-    /// Opens a request for a resource: a call of the tool that reads the resource, if it has one. A
-    /// request that cannot be opened is answered with an error.
+    /// Opens a request for a resource: a call of the tool that reads it, if it has one. If that is not possible,
+    /// answers with an error.
     pub(super) fn read_resource(&mut self, id: Id, params: Option<&RawValue>, out: &mut impl Outbox) {
         let resource = ReadResource::read(params).and_then(|resource| {
             let spec = self.role.context.find_resource(&resource.uri)?;
@@ -115,7 +114,7 @@ impl<T: Tools> Server<T> {
             };
             let kind = AnswerKind::Resource(Box::new((spec.uri.clone(), spec.mime_type.clone())));
             let token = progress::token_of(params, &self.session.limits);
-            // The client asked for a resource, so the code is not that of an unknown tool.
+            // The client wants a resource, so do not answer with the code for an unknown tool.
             self.role.tools.check(tool).map_err(|_| resource_not_found(&spec.uri))?;
             let (tool, _) = self.decode_arguments(tool, params::NO_ARGUMENTS)?;
             let tool = self.role.tools.as_resource(tool);
@@ -132,8 +131,8 @@ impl<T: Tools> Server<T> {
         }
     }
 
-    /// Returns true if too many calls wait, and the application answers this call at once. If there
-    /// is room, the second condition does not matter and is not checked.
+    /// Returns true if too many calls wait, but the application answers this one at once. If there is room, this does
+    /// not matter and is not checked.
     pub(super) fn is_answered_at_once(&self, params: Option<&RawValue>) -> bool {
         self.session.incoming.is_full(false)
             && params
@@ -155,8 +154,8 @@ impl<T: Tools> Server<T> {
         Ok(Decoded { tool, token, at_once: matches!(served, Served::AtOnce) })
     }
 
-    /// Decodes a call of the tool with this name, if the name is served. Arguments that do not fit as they are
-    /// written are read in their normal form.
+    /// Decodes a call of the tool with this name, if it is served. Arguments that do not fit as written are read in
+    /// their normal form.
     fn decode_arguments(&self, name: &str, arguments: &str) -> Result<(T::Call, Served), InvalidCall> {
         let served = self.role.tools.check(name)?;
         let tool = leniently(arguments, |arguments| {
@@ -168,9 +167,9 @@ impl<T: Tools> Server<T> {
     }
 }
 
-/// The reason why a call is not opened.
+/// Why a call is not opened.
 enum InvalidCall {
-    /// There is no such tool, or the parameters are none of a call.
+    /// There is no such tool, or these are not the parameters of a call.
     Call(ErrorObject),
     /// The arguments do not fit the tool, for this reason.
     Arguments(String),
@@ -191,7 +190,7 @@ impl From<InvalidCall> for ErrorObject {
     }
 }
 
-/// Returns the call with its `_meta`, if it has one, and the token for reports of progress in it.
+/// Returns the call with its `_meta`, if any, and the token for progress in it.
 fn with_meta<T: Tools>(
     tools: &T,
     limits: &SessionLimits,
@@ -204,8 +203,8 @@ fn with_meta<T: Tools>(
     }
 }
 
-/// Returns why a text does not fit, without the place: it counts from the beginning of the arguments, which the peer did
-/// not write as a text of their own.
+/// Returns why a text does not fit, without the position: it counts from the beginning of the arguments, which the peer
+/// did not write as a text of their own.
 fn reason(error: &serde_json::Error) -> String {
     let text = format!("{error}");
     match text.rsplit_once(" at line ") {
@@ -223,7 +222,7 @@ impl<'t, T: Tools> Visitor<'t> for CallParams<'_, 't, T> {
 
     fn visit_map<A: MapAccess<'t>>(self, mut members: A) -> Result<Self::Value, A::Error> {
         let (mut name, mut tool, mut meta) = (None, None, None);
-        // A name that is written with escapes is left to the slow path.
+        // A name with escapes is left to the slow path.
         while let Some(member) = members.next_key::<&'t str>()? {
             match (member, name) {
                 ("name", None) => {

@@ -9,52 +9,54 @@ use crate::{
     rpc::SessionLimits,
 };
 
-/// The settings of a [`Server`](super::Server).
+/// How a [`Server`](super::Server) introduces itself, what it offers, and how long it waits.
+///
+/// ```
+/// use ide_mcp::mcp::{Context, Implementation, PromptSpec, ServerConfig};
+///
+/// let context = Context::new().prompt(PromptSpec::new("review", "Reviews the changes."));
+/// let config = ServerConfig { context: context.into(), ..ServerConfig::new(Implementation::new("demo", "1.0")) };
+/// assert_eq!(config.call_deadline.as_secs(), 30);
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ServerConfig {
     /// The name and version of this server.
     pub info: Implementation,
-    /// A text about this server, which a client can pass to its model. Absent by default.
+    /// What this server is, for a client to pass to its model. Absent by default.
     pub instructions: Option<String>,
-    /// True if the list of tools can change while the session lasts. Declared to the client;
-    /// default true.
+    /// True if the list of tools may change during the session. Declared to the client; default true.
     pub tools_list_changed: bool,
-    /// The level from which on the log is sent, until the client sets another one. Declared to the
-    /// client; default `None`: no log is offered.
+    /// The least severe level that is sent, until the client sets another one. Declared to the client; default `None`:
+    /// there is no log.
     pub logging: Option<LogLevel>,
-    /// The prompts and resources of this server, whose capabilities are declared to the client.
-    /// Default none.
+    /// The prompts and resources of this server, declared to the client. Default none.
     pub context: Arc<Context>,
-    /// The other capabilities to declare: the name of each, and an object as JSON. If the text is
-    /// no object, `{}` is declared. Default none. The application serves them through
-    /// [`forward`](ServerConfig::forward).
+    /// Other capabilities to declare: the name of each, and a JSON object (`{}` if the text is not one). Serve them
+    /// through [`forward`](ServerConfig::forward). Default none.
     pub capabilities: BTreeMap<Cow<'static, str>, Cow<'static, str>>,
-    /// The requests of the client that go to the application as they are. Default none.
+    /// Which requests of the client you answer yourself. Default none.
     pub forward: Forward,
-    /// The forwarded methods whose requests the application answers as soon as they are polled.
-    /// Such a request is accepted for any number of waiting calls. `tools/call` need not be in this
-    /// list, because [`Tools::check`](crate::mcp::Tools::check) decides
-    /// for each tool, also if the call is forwarded. Default none.
+    /// The forwarded methods that you answer as soon as you poll the request. Such requests are accepted however many
+    /// calls wait. Leave `tools/call` out: [`Tools::check`](crate::mcp::Tools::check) decides for each tool, even if
+    /// the call is forwarded. Default none.
     pub at_once: Vec<Cow<'static, str>>,
-    /// The forwarded methods that a client can also request before `initialize`. For clients of a protocol
-    /// that has no session. The application receives such a [`Request`](crate::mcp::ServerEvent::Request) before
-    /// [`Ready`](crate::mcp::ServerEvent::Ready), which possibly never comes. Default none.
+    /// The forwarded methods that a client may request before `initialize`, for clients of a protocol without sessions.
+    /// You get such a [`Request`](crate::mcp::ServerEvent::Request) before [`Ready`](crate::mcp::ServerEvent::Ready),
+    /// which may never come. Default none.
     pub without_session: Vec<Cow<'static, str>>,
-    /// The time after which a call is answered for the application, unless
-    /// [`Tools::timeout`](crate::mcp::Tools::timeout) returns another. Default
-    /// [`Timeout::CALL`].
+    /// How long you may take to answer a call before the server answers it for you, unless
+    /// [`Tools::timeout`](crate::mcp::Tools::timeout) returns another time. Default [`Timeout::CALL`].
     pub call_deadline: Duration,
-    /// The time up to which [`progress`](super::Server::progress) can put off the deadline of a
-    /// call. Default [`Timeout::LONGEST_CALL`].
+    /// Hard limit on a call, however often you report [`progress`](super::Server::progress). Default
+    /// [`Timeout::LONGEST_CALL`].
     pub longest_call: Duration,
-    /// The time that the client has to answer a request without a timeout of its own. Default
-    /// [`Timeout::REQUEST`].
+    /// How long the client may take to answer a request without a timeout of its own. Default [`Timeout::REQUEST`].
     pub request_timeout: Duration,
-    /// The keepalive by JSON-RPC pings, for example [`Keepalive::JSON_RPC`]. Default none: the
-    /// pings of WebSocket have the same effect and are invisible to MCP. A ping does not count
-    /// against [`SessionLimits::requests`]. No ping is sent while the [`Outbox`](crate::Outbox) is
-    /// full, so the owner of the transport has to end a connection whose peer does not read.
+    /// When to send JSON-RPC pings, for example [`Keepalive::JSON_RPC`]. Default none, because the pings of WebSocket
+    /// have the same effect and are invisible to MCP. Pings do not count against [`SessionLimits::requests`]. None is
+    /// sent while the [`Outbox`](crate::Outbox) is full, so whoever owns the transport must end a connection whose peer
+    /// does not read.
     pub keepalive: Option<Keepalive>,
     /// The limits of the session.
     pub limits: SessionLimits,

@@ -1,5 +1,4 @@
-//! The server's side of a session: the editor. The module `role` has the messages that are
-//! permitted in each state.
+//! The server's side of a session: the editor. The module `role` shows which messages are permitted in each state.
 
 use alloc::{boxed::Box, sync::Arc};
 
@@ -29,11 +28,10 @@ mod role;
 use announced::Announced;
 pub use config::ServerConfig;
 
-/// One session, as a server: the editor's side.
+/// One session of MCP as a server: the editor's side.
 ///
-/// Within [`receive`](Server::receive), the server answers the handshake, `ping`, the lists, and
-/// every request that it does not support. Tool calls go to the application as events. The
-/// application can answer a call at once or later; a forgotten call is answered at its deadline.
+/// The session itself answers the handshake, `ping`, the lists, and what it does not support. Tool calls come to you as
+/// events; answer them at once or later. A call that you forget is answered at its deadline.
 ///
 /// ```
 /// use ide_mcp::mcp::{
@@ -73,7 +71,7 @@ pub struct ServerRole<T> {
     log_level: Option<LogLevel>,
     context: Arc<Context>,
     announced: AnnouncedLists,
-    /// True if calls of tools are decoded, and not forwarded.
+    /// True if tool calls are decoded, not forwarded.
     decodes_calls: bool,
 }
 
@@ -99,9 +97,8 @@ impl AnnouncedLists {
 }
 
 impl<T: Tools> Server<T> {
-    /// Creates a session that waits for `initialize`. `session` is part of all handles of the
-    /// session. So two sessions of a program must not have the same `SessionId` if the same code
-    /// uses the handles of both. Sessions can share their settings.
+    /// Creates a session that waits for `initialize`. `session` becomes part of all its handles: give each session of
+    /// your program another one, so that you cannot mix them up. Sessions can share their settings.
     pub fn new(config: impl Into<Arc<ServerConfig>>, tools: T, session: SessionId) -> Self {
         let config = config.into();
         let waits = Waits { usual: config.call_deadline, longest: config.longest_call };
@@ -127,8 +124,8 @@ impl<T: Tools> Server<T> {
         }
     }
 
-    /// Replaces the tools, and changes the other parts of the offer: the context, the capabilities and
-    /// the forwarded methods. Only before the first message of the client, which has no list yet.
+    /// Replaces the tools and the rest of the offer: the context, the capabilities and the forwarded methods. Only
+    /// before the first message of the client, which has no list yet.
     #[cfg(feature = "ide")]
     pub(crate) fn replace_offer(&mut self, tools: T, change: impl FnOnce(&mut ServerConfig)) {
         change(Arc::make_mut(&mut self.role.config));
@@ -145,15 +142,14 @@ impl<T: Tools> Server<T> {
         self.session.stop_keepalive();
     }
 
-    /// Answers a call of a tool with its result.
+    /// Answers a tool call with its result.
     ///
     /// # Errors
     ///
-    /// If the call is not open, [`NotAnswered`] has the way in which the call ended. If the
-    /// outbox is closed, that way is [`NotAnswered::Closed`], and the call stays open until the session is
-    /// closed. [`NotAnswered::NotAnAnswer`] for a [prompt](ServerEvent::GetPrompt) or a
-    /// [resource](ServerEvent::ReadResource), which [`respond_with`](Server::respond_with) answers; the call
-    /// is still open then. Nothing is sent.
+    /// Nothing is sent, and [`NotAnswered`] says how the call ended, if it is not open. If the outbox is closed, that
+    /// is [`NotAnswered::Closed`], and the call stays open until the session is closed. [`NotAnswered::NotAnAnswer`]
+    /// for a [prompt](ServerEvent::GetPrompt) or a [resource](ServerEvent::ReadResource): use
+    /// [`respond_with`](Server::respond_with) for these; they are still open.
     pub fn respond(
         &mut self,
         call: CallId,
@@ -163,13 +159,12 @@ impl<T: Tools> Server<T> {
         self.session.incoming.respond(call, result, out)
     }
 
-    /// Answers a forwarded request that is not of MCP, whose result can be any JSON value.
+    /// Answers a forwarded request outside MCP, whose result may be any JSON value.
     ///
     /// # Errors
     ///
-    /// [`NotAnswered::NotAnAnswer`] for a call of a tool, a prompt or a resource, whose results are
-    /// objects of MCP; the call is still open then. Otherwise as for [`respond`](Server::respond).
-    /// Nothing is sent.
+    /// [`NotAnswered::NotAnAnswer`] for a call of a tool, a prompt or a resource, whose results are objects of MCP; the
+    /// call is still open then. Otherwise as for [`respond`](Server::respond). Nothing is sent.
     #[cfg(feature = "ide")]
     pub(crate) fn respond_with_any(
         &mut self,
@@ -180,24 +175,22 @@ impl<T: Tools> Server<T> {
         self.session.incoming.respond_with_any(call, result, out)
     }
 
-    /// Lets a call wait that was [accepted to be answered at once](super::Served::AtOnce), because
-    /// the application cannot answer it yet. If too many calls wait, answers this call with an error
-    /// instead, and returns false. Does nothing and returns true if the call waits already, or is not
-    /// open.
+    /// Lets a call wait that was [accepted to be answered at once](super::Served::AtOnce), because the application
+    /// cannot answer it yet. If too many calls wait, answers it with an error instead, and returns false. Does nothing
+    /// and returns true if the call waits already, or is not open.
     #[cfg(feature = "ide")]
     pub(crate) fn defer(&mut self, call: CallId, out: &mut impl Outbox) -> bool {
         self.session.incoming.defer(call, out)
     }
 
-    /// Answers a request whose content cannot be read with this error. The message of the error is
-    /// truncated to [`SessionLimits::reason`](crate::rpc::SessionLimits::reason), since the message can
-    /// repeat the request at any length. The data of the error is sent unchanged.
+    /// Answers a request whose content cannot be read with this error. Its message is truncated to
+    /// [`SessionLimits::reason`](crate::rpc::SessionLimits::reason), because it may repeat the request at any length;
+    /// its data is sent unchanged.
     ///
     /// # Errors
     ///
-    /// If the call is not open, the error is the way in which the call ended. If the outbox is
-    /// closed, the error is [`NotAnswered::Closed`], and the call stays open until the session is
-    /// closed. In both cases nothing is sent.
+    /// If the call is not open, the error says how it ended. If the outbox is closed, the error is
+    /// [`NotAnswered::Closed`], and the call stays open until the session is closed. In both cases nothing is sent.
     #[cfg(feature = "ide")]
     pub(crate) fn fail_invalid(
         &mut self,
@@ -208,20 +201,18 @@ impl<T: Tools> Server<T> {
         self.session.incoming.fail_invalid(call, error, &self.session.limits, out)
     }
 
-    /// Notifies the client that the list of tools has changed, if it has. Returns true if the
-    /// notification is sent. Returns false if the client has the current list, or has not requested
-    /// the list since the last notification. After an error the call can be repeated: a change
-    /// counts as announced only after the notification was sent.
+    /// Notifies the client that the list of tools has changed, if it has. Returns true if it sent the notification, and
+    /// false if the client has the current list, or has not requested it since the last notification. After an error,
+    /// just call this again: a change counts as announced only once the notification is sent.
     ///
-    /// Do not use this notification as a sign of life. The real client lists the tools again and
-    /// forgets the selection of the editor whenever it receives this notification (measured, see
-    /// docs/protocol.md).
+    /// Do not use this as a sign of life: whenever the real client gets this notification, it lists the tools again and
+    /// forgets the selection of the editor (measured, see docs/evidence.md).
     ///
     /// # Errors
     ///
-    /// [`Undeclared`](NotSent::Undeclared) if [`ServerConfig::tools_list_changed`] is off. Otherwise as
-    /// for [`notify`](Server::notify), even if there is no change to announce. The exception is
-    /// [`Full`](NotSent::Full), which is returned only if there is a change.
+    /// [`Undeclared`](NotSent::Undeclared) if [`ServerConfig::tools_list_changed`] is off. Otherwise as for
+    /// [`notify`](Server::notify), even if there is no change to announce. The exception is [`Full`](NotSent::Full),
+    /// which is returned only if there is a change.
     pub fn tools_list_changed(&mut self, out: &mut impl Outbox) -> Result<bool, NotSent> {
         if !self.role.config.tools_list_changed {
             return Err(NotSent::Undeclared);
@@ -275,15 +266,15 @@ impl<T: Tools> Server<T> {
         Ok(is_sent)
     }
 
-    /// Sends a log message; `logger` names its source, and `data` is any value. Returns true if the
-    /// message is sent, and false if it is less severe than [`log_level`](Server::log_level).
+    /// Sends a log message; `logger` names its source, and `data` is any value. Returns true if the message is sent,
+    /// and false if it is less severe than [`log_level`](Server::log_level).
     ///
     /// # Errors
     ///
     /// [`Undeclared`](NotSent::Undeclared) if [`ServerConfig::logging`] is off. Otherwise as for
-    /// [`notify`](Server::notify), at any level, with two exceptions. The log is permitted as soon as
-    /// `initialize` was answered. [`Full`](NotSent::Full) and
-    /// [`Unserializable`](NotSent::Unserializable) are returned only if the message is severe enough.
+    /// [`notify`](Server::notify), at any level, with two exceptions. You may log as soon as `initialize` was answered.
+    /// [`Full`](NotSent::Full) and [`Unserializable`](NotSent::Unserializable) are returned only if the message is
+    /// severe enough.
     pub fn log<D: Serialize + ?Sized>(
         &mut self,
         level: LogLevel,
@@ -302,19 +293,18 @@ impl<T: Tools> Server<T> {
         Ok(true)
     }
 
-    /// Returns the level from which on the log is sent; `None` if no log is offered.
+    /// Returns the least severe level that is sent; `None` if there is no log.
     #[must_use]
     pub const fn log_level(&self) -> Option<LogLevel> {
         self.role.log_level
     }
 
     /// Shows a form to the person at the client, with `elicitation/create` (MCP 2025-06-18). One
-    /// [`Outcome`](ServerEvent::Outcome) follows. Its result can be read with
-    /// [`FormAnswer::read`](super::FormAnswer::read), fits the form, and has values of the form alone.
-    /// A result that does not fit becomes [`Outcome::Malformed`](super::Outcome::Malformed).
+    /// [`Outcome`](ServerEvent::Outcome) follows. Read its result with [`FormAnswer::read`](super::FormAnswer::read):
+    /// it fits the form, and has no other values. What does not fit becomes
+    /// [`Outcome::Malformed`](super::Outcome::Malformed).
     ///
-    /// A person takes minutes, so a `timeout` of [`Default`](Timeout::Default), 60 s, is too short for
-    /// most forms.
+    /// People take minutes, so the [default](Timeout::Default) of 60 s is too short for most forms.
     ///
     /// # Errors
     ///
@@ -335,8 +325,8 @@ impl<T: Tools> Server<T> {
         self.session.request(("elicitation/create", Some(&params)), timeout, purpose, out)
     }
 
-    /// Returns true if the client has declared that it answers `roots/list`, the question for the
-    /// folders in which it works.
+    /// Returns true if the client has declared that it answers `roots/list`, so you can ask for the folders that it
+    /// works in.
     #[must_use]
     pub const fn client_has_roots(&self) -> bool {
         self.role.declared.roots
@@ -348,21 +338,20 @@ impl<T: Tools> Server<T> {
         self.role.client.as_ref()
     }
 
-    /// Returns the capabilities of the client as they were written, once it has declared them.
+    /// Returns the capabilities of the client as it wrote them, once it has declared them.
     #[must_use]
     pub fn client_capabilities(&self) -> Option<&RawValue> {
         self.role.capabilities.as_deref()
     }
 
-    /// Returns the prompts and resources of the server.
+    /// Returns your prompts and resources.
     #[must_use]
     pub fn context(&self) -> &Context {
         &self.role.context
     }
 
-    /// Offers other prompts and resources from now on. To notify the client, call
-    /// [`context_changed`](Server::context_changed). Prompts or resources that
-    /// [`ServerConfig::context`] does not declare are left out. Requests that are open stay open.
+    /// Offers other prompts and resources from now on; call [`context_changed`](Server::context_changed) to notify the
+    /// client. What [`ServerConfig::context`] does not declare is left out. Open requests stay open.
     pub fn set_context(&mut self, context: impl Into<Arc<Context>>) {
         let context = context.into();
         let declared = &self.role.config.context;
@@ -372,13 +361,13 @@ impl<T: Tools> Server<T> {
             if is_more { Arc::new(Context::clone(&context).declared_by(declared)) } else { context };
     }
 
-    /// Returns the tools of the server.
+    /// Returns your tools.
     #[must_use]
     pub const fn tools(&self) -> &T {
         &self.role.tools
     }
 
-    /// Returns the tools of the server, to change them.
+    /// Returns your tools, to change them.
     pub const fn tools_mut(&mut self) -> &mut T {
         &mut self.role.tools
     }

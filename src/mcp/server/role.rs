@@ -1,4 +1,4 @@
-//! The treatment of the client's messages by a server, in each state:
+//! What a server does with the client's messages, in each state:
 //!
 //! | | awaiting initialize | initializing | ready | draining |
 //! | --- | --- | --- | --- | --- |
@@ -12,9 +12,9 @@
 //! | `notifications/progress` | ignored | updates our request | updates our request | updates our request |
 //! | other notifications | dropped, reported | passed to the application | passed to the application | dropped |
 //!
-//! "Reported" means that the application receives an [`ServerEvent::PeerFault`]. A request with the id of
-//! an open call is refused, for any method. Between the answer to `initialize` and
-//! `notifications/initialized` all requests are served, since clients do not wait.
+//! "Reported" means that the application gets a [`ServerEvent::PeerFault`]. A request with the id of an open call is
+//! refused, whatever its method. Between the answer to `initialize` and `notifications/initialized` all requests are
+//! served, because clients do not wait.
 
 use alloc::borrow::ToOwned;
 
@@ -104,13 +104,13 @@ impl<T: Tools> Server<T> {
         }
     }
 
-    /// Returns true if a client can request this method before `initialize`.
+    /// Returns true if a client may request this method before `initialize`.
     fn needs_no_session(&self, method: &str) -> bool {
         self.role.config.without_session.iter().any(|name| name == method)
             && self.role.config.forward.takes(method, self.models(method))
     }
 
-    /// Returns true if the server serves this method itself under `Forward::Unmodelled`.
+    /// Returns true if the server implements this method, which matters under `Forward::Unmodelled`.
     fn models(&self, method: &str) -> bool {
         match method {
             "tools/list" | "tools/call" => true,
@@ -131,7 +131,7 @@ impl<T: Tools> Role for Server<T> {
         &mut self.session
     }
 
-    /// Reads a call of a tool and its arguments in one go, and leaves every other text to the slow path.
+    /// Reads a tool call and its arguments in one go, and leaves every other text to the slow path.
     fn take_text(&mut self, text: &str, out: &mut impl Outbox) {
         if self.role.decodes_calls && matches!(self.session.state, State::Opening | State::Ready) {
             self.session.incoming.message = text.len();
@@ -150,8 +150,7 @@ impl<T: Tools> Role for Server<T> {
             }
             (_, "initialize") => refuse(&request.id, code::INVALID_REQUEST, "already initialized", out),
             (_, method) if self.role.config.forward.takes(method, self.models(method)) => {
-                // The application answers with its own list, so no announced change is pending any
-                // more.
+                // The application answers with its own list, so no announced change is pending any more.
                 match method {
                     "tools/list" => self.role.announced.tools.on_forwarded(),
                     "prompts/list" => self.role.announced.prompts.on_forwarded(),
@@ -188,7 +187,7 @@ impl<T: Tools> Role for Server<T> {
     ) {
         let Purpose::Form(form) = purpose else { return };
         if let Outcome::Result(result) = outcome {
-            // The application receives the values of the form alone.
+            // The application gets only the values of the form.
             let fits = form.read_answer(&result).and_then(|answer| to_raw_value(&answer).ok());
             outcome = fits.map_or(Outcome::Malformed, |answer| Outcome::Result(answer.into()));
         }
