@@ -11,17 +11,17 @@ use core::fmt;
 use core::marker::PhantomData;
 use serde_json::value::RawValue;
 
-/// A request whose result is an `A`. The agent calls a tool, or asks for a list, a prompt or a resource; the
-/// editor asks the person at the agent with a form. The outcome of the request
-/// ([agent](super::ClientEvent::Outcome), [editor](super::ServerEvent::Outcome)) has the same
-/// [name](Pending::id).
+/// A request that waits for its answer, which will be an `A`. You get one from each method that sends a request: of an
+/// agent that calls a tool or asks for a list, a prompt or a resource, and of an editor that asks the person at the
+/// agent with a form. Keep it; when the outcome with the same [id](Pending::id) comes
+/// ([agent](super::ClientEvent::Outcome), [editor](super::ServerEvent::Outcome)), [`answer`](Pending::answer) reads it.
 pub struct Pending<A> {
     id: RequestId,
     answer: PhantomData<fn() -> A>,
 }
 
-/// A result that a [`Pending`] request can have: the [`Answer`](crate::ide::tool::Answer) of a tool, a list, the
-/// messages of a prompt, the contents of a resource, or the answer to a form. No other type can implement it.
+/// What a [`Pending`] request can return: the [`Answer`](crate::ide::tool::Answer) of a tool, a list, the messages of a
+/// prompt, the contents of a resource, or the answer to a form. No other type can implement it.
 pub trait FromResult: ReadResult {}
 
 impl<A: ReadResult> FromResult for A {}
@@ -99,7 +99,7 @@ impl<A: FromResult> Pending<A> {
         Self { id, answer: PhantomData }
     }
 
-    /// Returns the name of the request.
+    /// Returns the id of the request.
     #[must_use]
     pub const fn id(&self) -> RequestId {
         self.id
@@ -130,7 +130,7 @@ impl<A> fmt::Debug for Pending<A> {
     }
 }
 
-/// The reason for which a request has no answer of its kind.
+/// Why a request did not get the answer it asked for.
 ///
 /// [Causes and reactions](crate::guide::errors#a-request-has-no-answer).
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -138,15 +138,15 @@ impl<A> fmt::Debug for Pending<A> {
 pub enum RequestError {
     /// The peer refused the request.
     Refused(ErrorObject),
-    /// The tool failed. The text gives the reason.
+    /// The tool failed. The text says why.
     Failed(String),
     /// No answer came in time.
     TimedOut,
     /// This side cancelled the request.
     Cancelled,
-    /// The result is of another kind than the request asks for, or does not fit the form.
+    /// The result is not what the request asks for, or does not fit the form.
     Unreadable,
-    /// The session ended before the answer.
+    /// The session ended before the answer came.
     Closed,
 }
 
@@ -238,7 +238,7 @@ mod tests {
         assert_eq!(error::<Done>(FAILED), Some("the tool failed: a\nb".into()));
         assert_eq!(error::<Diagnostics>(DONE), unreadable, "no diagnostics");
         assert_eq!(error::<Done>("[]"), unreadable, "no result");
-        // The own tools of an application have both: the text of a failure is for the model.
+        // Tools of the application's own have both: the text of a failure is for the model.
         for (text, is_error) in [(DONE, false), (FAILED, true)] {
             let result = ToolResult::from_result(serde_json::from_str(text).unwrap()).unwrap();
             assert_eq!((result.is_error, result.texts().count()), (is_error, if is_error { 2 } else { 1 }));

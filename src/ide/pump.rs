@@ -1,4 +1,4 @@
-//! The pump of a connection, the same for an editor and for an agent: it turns bytes and time into events, one at a time.
+//! Turns the bytes and the time of a connection into events, one at a time; the same for editor and agent.
 //!
 //! ```text
 //!        ┌──▶ an event waits ─────────────────────▶ it is returned
@@ -17,14 +17,14 @@
 use crate::Time;
 use crate::ws::{Masking, Output};
 
-/// An end of a connection, as the pump drives it: the editor's or the agent's.
+/// One end of a connection, as the pump drives it: the editor's or the agent's.
 pub(super) trait Pumped {
     /// The event of the end.
     type Event;
     /// How its WebSocket masks.
     type Mask: Masking;
 
-    /// Returns the send half below the session, with the one clock of the connection.
+    /// Returns the send half below the session. It has the one clock of the connection.
     fn output(&self) -> &Output<Self::Mask>;
 
     /// Returns true if an event waits to be polled.
@@ -39,10 +39,10 @@ pub(super) trait Pumped {
     /// Handles one event of the WebSocket. Returns false if there is none.
     fn take_bytes(&mut self) -> bool;
 
-    /// Returns the time of the next event of the WebSocket.
+    /// Returns when the next event of the WebSocket is due.
     fn transport_due(&self) -> Time;
 
-    /// Returns the time of the next timer of the session and of the end.
+    /// Returns when the next timer of the session and of this end is due.
     fn session_due(&self) -> Time;
 
     /// Handles one timer of the session or of this end that is due.
@@ -66,13 +66,13 @@ pub(super) fn poll<P: Pumped>(end: &mut P) -> Option<P::Event> {
     }
 }
 
-/// Returns the time of the next event; [`Time::ZERO`] while an event can be polled.
+/// Returns when the next event is due; [`Time::ZERO`] while one can be polled.
 pub(super) fn due<P: Pumped>(end: &P) -> Time {
     if end.has_event() { Time::ZERO } else { end.transport_due().min(due_above(end)) }
 }
 
-/// Returns the time of the next timer above the WebSocket. Above the high-water mark some received bytes are not delivered
-/// yet. They can prevent a timeout, so no such timer runs.
+/// Returns when the next timer above the WebSocket is due. Above the high-water mark, some received bytes are not
+/// delivered yet; they may prevent a timeout, so no such timer runs.
 #[inline]
 fn due_above<P: Pumped>(end: &P) -> Time {
     let output = end.output();

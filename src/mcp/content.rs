@@ -1,4 +1,4 @@
-//! The result of a tool: blocks of content, which a server writes and a client reads.
+//! What a tool returns: blocks of content, which a server writes and a client reads.
 
 use alloc::{borrow::Cow, vec, vec::Vec};
 
@@ -13,7 +13,7 @@ use crate::rpc::{members, text_of};
 pub enum Content<'a> {
     /// A block of text: `{"type":"text","text":…}`.
     Text(Cow<'a, str>),
-    /// A block of another kind, or one that cannot be read, as it is written.
+    /// A block of another kind, or an unreadable one, as it was written.
     Raw(Cow<'a, RawValue>),
 }
 
@@ -65,8 +65,17 @@ impl Serialize for Content<'_> {
 
 /// The result of a tool: `{"content":[…]}`, and `"isError":true` only if it failed.
 ///
-/// A tool that failed has a result too, since the model is to read the cause of the failure. A
-/// JSON-RPC error is for calls that never reached a tool.
+/// If your tool fails, answer with [`error`](Self::error), so that the model can read what went wrong. A JSON-RPC error
+/// is only for calls that never reached a tool.
+///
+/// ```
+/// use ide_mcp::mcp::ToolResult;
+///
+/// let done = ToolResult::text("formatted 3 files");
+/// let failed = ToolResult::error("rustfmt is not installed");
+/// assert!(!done.is_error && failed.is_error);
+/// assert_eq!(failed.texts().collect::<Vec<_>>(), ["rustfmt is not installed"]);
+/// ```
 #[derive(Clone, Debug, Default, Serialize, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ToolResult<'a> {
@@ -89,17 +98,17 @@ impl<'a> ToolResult<'a> {
         Self::new(vec![Content::Text(text.into())])
     }
 
-    /// Returns the result of a tool that failed, with one block of text that describes the failure.
+    /// Returns the result of a failed tool; the text says what went wrong.
     pub fn error(text: impl Into<Cow<'a, str>>) -> Self {
         Self { content: vec![Content::Text(text.into())], is_error: true }
     }
 
-    /// Reads the result of a `tools/call`. Returns `None` if `raw` is not an object, or has a
-    /// `content` that is not a list.
+    /// Reads the result of a `tools/call`. Returns `None` if `raw` is not an object, or has a `content` that is not a
+    /// list.
     ///
-    /// The reading is tolerant. A `content` that is null or absent counts as empty. An `isError` that is
-    /// null or absent, or what JavaScript takes for false, counts as false, and every other one as true, since
-    /// a failure must not count as a success. A block that is no readable text is kept as it is.
+    /// Reading is tolerant: a null or absent `content` counts as empty, and a block that is not a readable text is kept
+    /// as it is. `isError` counts as false if it is absent or JavaScript would treat it as false, and as true
+    /// otherwise, because a failure must not pass for a success.
     #[must_use]
     pub fn read(raw: &'a RawValue) -> Option<Self> {
         let [content, is_error] = members(raw, ["content", "isError"])?;
@@ -115,8 +124,8 @@ impl<'a> ToolResult<'a> {
         Some(Self { content: blocks.into_iter().map(read_block).collect(), is_error })
     }
 
-    /// Reads a result that has all that MCP requires: a list of blocks, each with a type. Otherwise as
-    /// [`read`](Self::read), which reads a missing list as an empty one.
+    /// Reads a result that has all that MCP requires: a list of blocks, each with a type. [`read`](Self::read) is more
+    /// tolerant.
     pub(crate) fn read_whole(raw: &'a RawValue) -> Option<Self> {
         let [content] = members(raw, ["content"])?;
         let blocks: Vec<&RawValue> = serde_json::from_str(content?.get()).ok()?;
@@ -138,7 +147,7 @@ impl<'a> ToolResult<'a> {
     }
 }
 
-/// Reads a block. A block that is no readable text is kept as it is.
+/// Reads a block. If it is not a readable text, keeps it as it is.
 pub(super) fn read_block(raw: &RawValue) -> Content<'_> {
     let text = members(raw, ["type", "text"]).and_then(|[kind, text]| {
         let is_text = text_of(kind?)? == "text";

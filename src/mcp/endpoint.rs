@@ -1,4 +1,4 @@
-//! What both roles of a session have for the application.
+//! What both roles of a session offer the application.
 
 use serde::Serialize;
 
@@ -14,8 +14,7 @@ use crate::{
     rpc::{CallId, ErrorObject, NotAnswered, NotSent, RequestId},
 };
 
-/// One side of a session: [`Server`](super::Server) or [`Client`](super::Client). `R` is that role, and `E` is its
-/// event.
+/// One side of a session: [`Server`](super::Server) or [`Client`](super::Client). `R` is the role and `E` its event.
 #[derive(Debug)]
 pub struct Endpoint<R, E> {
     pub(super) role: R,
@@ -28,22 +27,19 @@ where
     Self: Role<Event = E>,
     E: From<SessionEvent>,
 {
-    /// Takes one message of the peer. An answer that needs no application is written to `out`
-    /// at once.
+    /// Takes one message of the peer. What needs no answer from you is answered to `out` at once.
     pub fn receive(&mut self, now: Time, text: &str, out: &mut impl Outbox) {
         if self.session.on_message(now) {
             self.take_text(text, out);
         }
     }
 
-    /// Returns the next event: first those of the received messages, then those of the calls,
-    /// requests and pings that are due at `now`. It writes to `out` what a timer demands: a ping,
-    /// a cancellation, or the answer to a call that you forgot.
+    /// Returns the next event: first those of received messages, then those of calls, requests and pings that are due
+    /// at `now`. Timers write to `out`: a ping, a cancellation, or the answer to a call that you forgot.
     ///
-    /// Poll until `None`. Then nothing more happens before the next message or the
-    /// [`deadline`](Self::deadline). Before you poll, pass every message that has arrived to
-    /// [`receive`](Self::receive), with the same `now`: so a timeout never overtakes an answer that
-    /// waits to be read.
+    /// Poll until `None`; then nothing more happens before the next message or the [`deadline`](Self::deadline). Before
+    /// you poll, pass every message that has arrived to [`receive`](Self::receive), with the same `now`. Otherwise a
+    /// timeout could overtake an answer that has already arrived.
     pub fn poll(&mut self, now: Time, out: &mut impl Outbox) -> Option<E> {
         self.session.set_now(now);
         loop {
@@ -56,40 +52,38 @@ where
         }
     }
 
-    /// Tells the time for a message that is sent between two polls.
+    /// Sets the time for a message that is sent between two polls.
     #[cfg(feature = "ide")]
     pub(crate) fn set_now(&mut self, now: Time) {
         self.session.set_now(now);
     }
 
-    /// Processes what is due first, if its time has come. Its event is queued.
+    /// Processes what is due next, and queues its event.
     #[cfg(feature = "ide")]
     pub(crate) fn keep_time(&mut self, now: Time, out: &mut impl Outbox) {
         self.session.set_now(now);
         inbound::keep_time(self, out);
     }
 
-    /// Releases memory that is not in use. Never changes the observable behavior.
+    /// Releases memory that is not in use. Nothing else changes.
     pub fn trim(&mut self) {
         self.session.trim();
     }
 
-    /// Returns the time of the next [`poll`](Self::poll): not in the future while an event is
-    /// queued, and `None` if only a message can bring an event.
+    /// Returns when to [`poll`](Self::poll) next: not in the future while an event is queued, and `None` if only a
+    /// message can bring one.
     #[must_use]
     pub fn deadline(&self) -> Option<Time> {
         let has_event = !self.session.events.is_empty();
         if has_event { Some(self.session.now) } else { self.session.due().finite() }
     }
 
-    /// Answers a call with a result of any type that is written as an object, as all results of
-    /// MCP are.
+    /// Answers a call with any value that is written as an object, as all results of MCP are.
     ///
     /// # Errors
     ///
-    /// If the call is not open; the error contains the way in which the call ended. If the
-    /// outbox is closed, or if the result cannot be written as JSON or is no object; in these
-    /// cases the call stays open. After an error nothing was sent.
+    /// If the call is not open, the error says how it ended. If the outbox is closed, or the result cannot be written
+    /// as a JSON object, the call stays open. Either way nothing was sent.
     pub fn respond_with<A: Serialize + ?Sized>(
         &mut self,
         call: CallId,
@@ -99,15 +93,14 @@ where
         self.session.incoming.respond_with(call, result, out)
     }
 
-    /// Answers a call with a JSON-RPC error: a text is a failure of this side (-32603), and
-    /// [`ErrorObject`] has the other codes, and data. A tool that failed has a result with `isError` instead, see
-    /// [`ToolResult`](crate::mcp::ToolResult).
+    /// Answers a call with a JSON-RPC error. A plain text means that this side failed (-32603); pass an [`ErrorObject`]
+    /// for another code, or data. If a tool failed, use [`ToolResult::error`](crate::mcp::ToolResult::error) instead,
+    /// which the model can read.
     ///
     /// # Errors
     ///
-    /// If the call is not open, the error is the way in which the call ended. If the outbox is
-    /// closed, the error is [`NotAnswered::Closed`], and the call stays open until the session is
-    /// closed. In both cases nothing is sent.
+    /// If the call is not open, the error says how it ended. If the outbox is closed, it is [`NotAnswered::Closed`],
+    /// and the call stays open until the session is closed. Either way nothing was sent.
     pub fn fail(
         &mut self,
         call: CallId,
@@ -118,22 +111,19 @@ where
         self.session.incoming.fail(call, (error.code, &error.message, error.data.as_deref()), out)
     }
 
-    /// Reports the progress of an open call. The number has to be finite, and greater than the
-    /// number of the last report; otherwise nothing happens.
+    /// Reports the progress of an open call. The number must be finite and greater than in the last report; otherwise
+    /// nothing happens.
     ///
-    /// The timeout of the call starts again at the latest time that the session has received,
-    /// as far as the [`Timeout`](crate::mcp::Timeout) of the call permits. With `Default`,
-    /// reports extend the wait up to the longest time that a call can wait. With `After`,
-    /// reports do not extend the wait. The timeout starts again even if the peer receives no
-    /// report.
+    /// This also restarts the timeout of the call, at the latest time that the session has seen, as far as its
+    /// [`Timeout`](crate::mcp::Timeout) permits: with `Default` up to the longest time that a call may wait, with
+    /// `After` not at all. It does so even if the peer gets no report.
     ///
-    /// Returns true if the report is sent to the peer. Returns false if nothing happens, if the
-    /// peer did not ask for reports, or if the outbox is full or closed. A report that is not
-    /// sent is not sent later either.
+    /// Returns true if the report was sent, and false if nothing happened, the peer wants no reports, or the outbox is
+    /// full or closed. A report that was not sent is not sent later either.
     ///
     /// # Errors
     ///
-    /// If the call is not open; the error is the way in which it ended. Nothing is sent.
+    /// If the call is not open, the error says how it ended.
     pub fn progress(
         &mut self,
         call: CallId,
@@ -144,25 +134,23 @@ where
         incoming.progress(*now, call, report, *version, out)
     }
 
-    /// Gives an open call another timeout in place of the earlier one, counted from the latest
-    /// time that the session has received. The answer at the end of the timeout stays the same.
+    /// Gives an open call another timeout, counted from the latest time that the session has seen. What is answered
+    /// when it is over stays the same.
     ///
     /// # Errors
     ///
-    /// If the call is not open; the error is the way in which it ended.
+    /// If the call is not open, the error says how it ended.
     pub fn set_call_timeout(&mut self, call: CallId, timeout: Timeout) -> Result<(), NotAnswered> {
         self.session.incoming.set_call_timeout(self.session.now, call, timeout)
     }
 
-    /// Sends a notification; `params` are an object.
+    /// Sends a notification. `params` must be an object.
     ///
     /// # Errors
     ///
-    /// [`Closed`](NotSent::Closed) once the session is closed. [`NotReady`](NotSent::NotReady)
-    /// before the session is ready, when the peer would lose the notification, and once the
-    /// session is drained. [`Full`](NotSent::Full) if the outbox is full.
-    /// [`Unserializable`](NotSent::Unserializable) if the parameters cannot be written as an
-    /// object.
+    /// [`Closed`](NotSent::Closed) once the session is closed. [`NotReady`](NotSent::NotReady) before the session is
+    /// ready, because the peer would ignore the notification, and once it is drained. [`Full`](NotSent::Full) if the
+    /// outbox is full. [`Unserializable`](NotSent::Unserializable) if the parameters cannot be written as an object.
     pub fn notify<P: Serialize + ?Sized>(
         &mut self,
         method: &str,
@@ -188,15 +176,13 @@ where
         self.session.notify_serialized(notification, out)
     }
 
-    /// Sends a request; `params` are an object. Exactly one [`Outcome`](crate::mcp::Outcome)
-    /// event follows.
+    /// Sends a request. `params` must be an object. Exactly one [`Outcome`](crate::mcp::Outcome) event follows.
     ///
     /// # Errors
     ///
-    /// As for [`notify`](Self::notify), but `ping` is also permitted while the session is being
-    /// opened. A server can send `ping` from the beginning, a client as soon as it has started.
-    /// [`TooManyInFlight`](NotSent::TooManyInFlight) if as many requests wait as the limit
-    /// allows.
+    /// As for [`notify`](Self::notify), but `ping` is also permitted while the session is being opened. A server may
+    /// send `ping` from the beginning, a client once it has started. [`TooManyInFlight`](NotSent::TooManyInFlight) if
+    /// as many requests wait as the limit allows.
     pub fn request<P: Serialize + ?Sized>(
         &mut self,
         method: &str,
@@ -207,30 +193,26 @@ where
         self.session.request((method, params), timeout, Purpose::Application, out)
     }
 
-    /// Cancels a request. The outcome of the request is `Cancelled`, the peer receives a
-    /// notification, and a late answer is dropped. Returns false, and does nothing, if the
-    /// request does not wait any more.
+    /// Cancels a request: its outcome is `Cancelled`, the peer is notified, and a late answer is dropped. Returns
+    /// false, and does nothing, if the request is no longer waiting.
     pub fn cancel(&mut self, request: RequestId, reason: Option<&str>, out: &mut impl Outbox) -> bool {
         self.session.cancel(request, reason, out)
     }
 
-    /// Stops taking requests of the peer except `ping`, and stops sending requests except the
-    /// pings of the [`Keepalive`](crate::Keepalive). Open calls and requests can still be
-    /// answered, on both sides. The peer receives no notification. Does nothing if the session
-    /// is closed.
+    /// Winds the session down without telling the peer: it takes no more requests except `ping`, and sends none except
+    /// the pings of the [`Keepalive`](crate::Keepalive). What is open can still be answered, on both sides. Does
+    /// nothing if the session is closed.
     pub fn drain(&mut self) {
         self.session.drain();
     }
 
-    /// Drains the session like [`drain`](Self::drain), and answers the open calls as failed,
-    /// with this text. Each call ends with an event.
+    /// Like [`drain`](Self::drain), and answers all open calls as failed, with this text. Each ends with an event.
     pub fn shutdown(&mut self, text: &str, out: &mut impl Outbox) {
         self.session.shutdown(text, out);
     }
 
-    /// Ends the session. Every open call and every request of ours except a keepalive ping ends
-    /// with an event. Nothing is taken or sent any more, not even an answer. Events that were
-    /// not polled yet still come out of `poll`.
+    /// Ends the session. Every open call and every request ends with an event, except keepalive pings. From now on
+    /// nothing is taken or sent, not even an answer; events that you have not polled yet still come out of `poll`.
     pub fn close(&mut self) {
         inbound::close(self);
     }
@@ -241,8 +223,7 @@ where
         self.session.state == State::Ready
     }
 
-    /// Returns true if the session was closed by [`close`](Self::close). A session never closes
-    /// itself.
+    /// Returns true if you have [closed](Self::close) the session. It never closes itself.
     #[must_use]
     pub fn is_closed(&self) -> bool {
         self.session.state == State::Closed
@@ -254,19 +235,19 @@ where
         self.session.version
     }
 
-    /// Returns the number of calls of the peer that wait for their answer.
+    /// Returns how many calls of the peer wait for their answer.
     #[must_use]
     pub fn open_calls(&self) -> usize {
         self.session.incoming.len()
     }
 
-    /// Returns the total size of the messages of the open calls, in bytes.
+    /// Returns how many bytes the messages of the open calls have.
     #[must_use]
     pub const fn open_bytes(&self) -> usize {
         self.session.incoming.bytes
     }
 
-    /// Returns the number of requests of this side that wait for their answer, pings included.
+    /// Returns how many of your requests wait for their answer, pings included.
     #[must_use]
     pub fn open_requests(&self) -> usize {
         self.session.outgoing.len()
@@ -285,7 +266,7 @@ mod tests {
     use crate::mcp::{Client, ClientConfig, Implementation, Lines, RawTools, Server, ServerConfig};
     use crate::rpc::{SerializedNotification, SessionId};
 
-    /// Checks that a notification that was written for several peers is sent when any other is, with the same text.
+    /// A notification written for several peers is sent whenever any other is, with the same text.
     fn check<R, E: From<SessionEvent>>(
         side: &mut Endpoint<R, E>,
         mut outs: [Lines; 2],

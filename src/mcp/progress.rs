@@ -1,10 +1,8 @@
-//! Progress: the reports on a request that is still open, and the token that connects a report with
-//! its request.
+//! Progress: reports on a request that is still open, and the token that connects them with it.
 //!
-//! The side that sends a request puts a token into `params._meta.progressToken`. The side that
-//! serves the request may then send `notifications/progress` with this token until the answer, each
-//! time with a greater number. Peers drop connections on which a token is made up or outlives its
-//! request. This module makes both impossible.
+//! Whoever sends a request puts a token into `params._meta.progressToken`. Whoever serves it may then send
+//! `notifications/progress` with this token until the answer, each time with a greater number. Peers drop connections
+//! where a token is made up or outlives its request; here neither can happen.
 
 use alloc::{borrow::Cow, boxed::Box, format, string::String};
 
@@ -17,16 +15,20 @@ use crate::{
     text::truncate,
 };
 
-/// The progress of a request.
+/// How far a request has come.
+///
+/// ```
+/// let progress = ide_mcp::mcp::Progress::new(3.0).total(10.0).message("3 of 10 files");
+/// assert_eq!(progress.total, Some(10.0));
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Progress<'a> {
-    /// A number in any unit. It grows from one message to the next.
+    /// A number in any unit that grows from one report to the next.
     pub progress: f64,
-    /// The value of `progress` at the end, if it is known.
+    /// What `progress` will be at the end, if you know.
     pub total: Option<f64>,
-    /// A description of the current work, for a person. Version 2024-11-05 does not have this
-    /// member.
+    /// What is being done, for a person. Version 2024-11-05 does not have this member.
     pub message: Option<Cow<'a, str>>,
 }
 
@@ -103,8 +105,7 @@ impl Serialize for ProgressOut<'_> {
     }
 }
 
-/// Returns the token of a request, from its `_meta`. Returns `None` if there is no token that can
-/// be echoed.
+/// Returns the token in the `_meta` of a request; `None` if there is none that can be echoed.
 pub(super) fn token(meta: &RawValue, limits: &SessionLimits) -> Option<Id> {
     #[derive(Deserialize)]
     #[serde(rename_all = "camelCase")]
@@ -127,8 +128,8 @@ pub(super) fn token_of(params: Option<&RawValue>, limits: &SessionLimits) -> Opt
     token(params.meta?, limits)
 }
 
-/// Returns the parameters with this token in their `_meta`, in place of any other token. Returns
-/// `None` if the parameters cannot be written as an object.
+/// Returns the parameters with this token in their `_meta`, replacing any other. Returns `None` if they cannot be
+/// written as an object.
 pub(super) fn with_token<P: Serialize + ?Sized>(params: Option<&P>, token: u64) -> Option<Box<RawValue>> {
     let params = to_raw_value(&params).ok()?;
     let mut text = String::from("{");
@@ -139,16 +140,15 @@ pub(super) fn with_token<P: Serialize + ?Sized>(params: Option<&P>, token: u64) 
     text.push_str("\"_meta\":{");
     let before = text.len();
     if meta.is_some_and(|meta| copy_members(meta, "progressToken", &mut text).is_none()) {
-        // The `_meta` was no object, so none of it is kept.
+        // The `_meta` was not an object, so nothing of it is kept.
         text.truncate(before);
     }
     text.push_str(&format!("\"progressToken\":{token}}}}}"));
     RawValue::from_string(text).ok()
 }
 
-/// Appends the members of an object as they are written, each with a comma behind it. Leaves out
-/// the members with the name `but`, and returns the first of them. Returns `None` if `object` is no
-/// object.
+/// Appends the members of an object as they are written, each followed by a comma. Leaves out those with the name
+/// `but`, and returns the first of them. Returns `None` if `object` is not an object.
 fn copy_members<'a>(object: &'a RawValue, but: &str, into: &mut String) -> Option<Option<&'a RawValue>> {
     let mut left_out = None;
     each_member(object, |name, value| {

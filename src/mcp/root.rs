@@ -1,4 +1,4 @@
-//! Roots: the folders in which a client works (MCP 2025-11-25, roots).
+//! Roots: the folders that a client works in (MCP 2025-11-25, roots).
 
 use alloc::{string::String, vec::Vec};
 use core::fmt;
@@ -14,7 +14,7 @@ use crate::{
     text::truncate,
 };
 
-/// A folder in which a client works.
+/// A folder that a client works in.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Root {
@@ -37,9 +37,8 @@ impl Root {
         Self { name: Some(name.into()), ..self }
     }
 
-    /// Reads the result of `roots/list`: the first 64 roots. An entry without a readable URI, or with a
-    /// URI of more than 4 KiB, is left out, and a name is truncated to 256 bytes. Returns `None` if
-    /// `raw` has no list of roots.
+    /// Reads the result of `roots/list`: the first 64 roots. Entries whose URI is unreadable or longer than 4 KiB are
+    /// left out, and names are truncated to 256 bytes. Returns `None` if `raw` has no list of roots.
     #[must_use]
     pub fn read_list(raw: &RawValue) -> Option<Vec<Self>> {
         #[derive(Deserialize)]
@@ -64,13 +63,13 @@ impl Root {
     }
 }
 
-/// The greatest number of roots of a client: one for each directory that its person has added.
+/// The most roots of a client: one for each directory that its person has added.
 const MAX_ROOTS: usize = 64;
 
-/// The greatest size of the URI of a root, in bytes: the longest path of common systems.
+/// The most bytes of the URI of a root: the longest path of common systems.
 const MAX_URI: usize = 4096;
 
-/// The greatest size of the name of a root, in bytes: more than fits a line of a screen.
+/// The most bytes of the name of a root: more than fits a line of a screen.
 const MAX_NAME: usize = 256;
 
 /// The first roots of a list. The others are not stored.

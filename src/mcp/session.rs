@@ -1,5 +1,5 @@
-//! The common part of both roles. A session has the requests of this side, the calls of the peer,
-//! the state of the handshake, and the events that are still to be reported.
+//! What both roles have in common: our requests, the calls of the peer, the state of the handshake, and the events that
+//! are still to be reported.
 
 use alloc::collections::VecDeque;
 
@@ -48,7 +48,7 @@ pub(crate) struct Session<E> {
     keepalive: Option<Keepalive>,
     /// The timer of the keepalive, armed once the session is ready.
     pulse: Pulse,
-    /// The latest time that the session has received.
+    /// The latest time seen.
     pub(super) now: Time,
     faults: usize,
     /// The events that were not polled yet.
@@ -86,7 +86,7 @@ impl<E: From<SessionEvent>> Session<E> {
         self.events.push_back(event.into());
     }
 
-    /// Returns the time at which the next call, request or ping is due.
+    /// Returns when the next call, request or ping is due.
     #[inline]
     pub(crate) fn due(&self) -> Time {
         self.incoming.calls.due.min(self.outgoing.requests.due).min(self.pulse.due)
@@ -111,7 +111,7 @@ impl<E: From<SessionEvent>> Session<E> {
         self.pulse.stop();
     }
 
-    /// Notes that a message arrived. Returns false if the session takes none any more.
+    /// Notes that a message arrived. Returns false if the session no longer takes any.
     pub(super) fn on_message(&mut self, now: Time) -> bool {
         self.now = self.now.max(now);
         // The timer is not armed before the session is ready.
@@ -149,7 +149,7 @@ impl<E: From<SessionEvent>> Session<E> {
         }
     }
 
-    /// Opens a request that is no call of a tool, or answers that too many calls are open.
+    /// Opens a request other than a tool call, or answers that too many calls are open.
     pub(super) fn open_request(
         &mut self,
         id: Id,
@@ -195,7 +195,7 @@ impl<E: From<SessionEvent>> Session<E> {
         }
         match self.pulse.check(self.now, self.keepalive) {
             None => return false,
-            // A ping behind messages that the peer does not read would prove nothing.
+            // A ping after messages that the peer does not read would prove nothing.
             Some(PulseEvent::Ping) if out.is_full() || !self.outgoing.ping(out) => {
                 self.pulse.put_off(self.now);
             }
@@ -228,8 +228,7 @@ impl<E: From<SessionEvent>> Session<E> {
         debug_assert_ne!(sent, Err(NotSent::Unserializable), "nothing but a name is written");
     }
 
-    // The methods below serve the application, in either role. `Endpoint` has their
-    // documentation.
+    // For the application, in either role. Documented at `Endpoint`.
 
     pub(super) fn request<P: Serialize + ?Sized>(
         &mut self,
@@ -290,8 +289,7 @@ impl<E: From<SessionEvent>> Session<E> {
         }
     }
 
-    /// Ends the session and every call. The role ends the requests, since one of them can be the
-    /// handshake of the role.
+    /// Ends the session and every call. The role ends the requests, because one of them may be its handshake.
     pub(super) fn close(&mut self) {
         self.state = State::Closed;
         self.stop_keepalive();
@@ -300,8 +298,8 @@ impl<E: From<SessionEvent>> Session<E> {
         }
     }
 
-    /// Checks if the state permits a message. A ready session permits every message. A session that
-    /// is being opened permits the message only if `early` is true.
+    /// Returns whether the state permits a message: always in a ready session, and only if `early` while it is being
+    /// opened.
     pub(super) const fn may_send(&self, early: bool) -> Result<(), NotSent> {
         match self.state {
             State::Ready => Ok(()),

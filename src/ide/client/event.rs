@@ -1,4 +1,4 @@
-//! The events of the agent's side of a connection.
+//! What happens to an agent.
 
 use crate::ide::Push;
 use crate::mcp::{self, CallEnd, Form, Outcome, Progress, ServerInfo};
@@ -7,20 +7,19 @@ use crate::ws::Closed;
 use alloc::boxed::Box;
 use serde_json::value::RawValue;
 
-/// An event of a [`Client`](super::Client), and of the `Agent` of an adapter (`ide_mcp_blocking`, `ide_mcp_smol`,
-/// `ide_mcp_mio`), so that a program for one of them fits the other.
+/// What happened to your [`Client`](super::Client), or to the `Agent` of an adapter (`ide_mcp_blocking`,
+/// `ide_mcp_smol`, `ide_mcp_mio`): they share this type, so that you can change from one to the other.
 ///
-/// A client is one connection. An agent can attach again, and has one [`Ready`](Self::Ready) and then one
-/// [`Closed`](Self::Closed) for each session. If no session can be opened, the error of the agent has the reason: an
-/// agent never returns [`SubprotocolMissing`](Self::SubprotocolMissing) or [`Failed`](Self::Failed).
+/// A client is one connection. An agent may attach again, and reports one [`Ready`](Self::Ready) and then one
+/// [`Closed`](Self::Closed) for each session. If it cannot open a session, its error says why; it never reports
+/// [`SubprotocolMissing`](Self::SubprotocolMissing) or [`Failed`](Self::Failed).
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum ClientEvent {
-    /// The client is attached: the session is initialized, and `ide_connected` is sent if the
-    /// configuration has a pid. If an agent had a session before, the editor has none of its requests any more.
+    /// The client is attached: the session is initialized, and `ide_connected` is sent if you configured a pid. If an
+    /// agent had a session before, the editor has forgotten its requests.
     Ready(ServerInfo),
-    /// The editor did not choose the sub-protocol `mcp`, so the client sends no message. The connection
-    /// closes.
+    /// The editor did not choose the sub-protocol `mcp`, so the client sends nothing, and the connection closes.
     SubprotocolMissing,
     /// The session could not be opened. The connection closes.
     Failed(mcp::Failure),
@@ -28,7 +27,7 @@ pub enum ClientEvent {
     Outcome {
         /// The request.
         request: RequestId,
-        /// The end of the request.
+        /// How it ended.
         outcome: Outcome,
     },
     /// The editor reports the progress of a request.
@@ -38,52 +37,50 @@ pub enum ClientEvent {
         /// The progress of the request.
         progress: Progress<'static>,
     },
-    /// The editor asks the person a question, with a form
-    /// ([`elicitation`](crate::mcp::ClientConfig::elicitation)). Answer it with
-    /// [`answer_form`](super::Client::answer_form) or `fail`. After a
-    /// [`CallEnded`](ClientEvent::CallEnded) the form should close. At its deadline,
+    /// The editor asks the person a question, with a form ([`elicitation`](crate::mcp::ClientConfig::elicitation)).
+    /// Answer with [`answer_form`](super::Client::answer_form) or `fail`; close the form after a
+    /// [`CallEnded`](ClientEvent::CallEnded). At its deadline,
     /// [`longest_call`](crate::mcp::ClientConfig::longest_call), this crate answers with an error.
     Form {
-        /// The name by which the form is answered.
+        /// Answer the form with this id.
         call: CallId,
         /// The form.
         form: Form,
     },
-    /// The editor sends a request that [`mcp::ClientConfig::forward`](crate::mcp::ClientConfig::forward) leaves to you.
-    /// By default it leaves none, and the session answers -32601. Answer the request with `respond_raw` or `fail`. At
-    /// its deadline this crate answers it with an error.
+    /// The editor sends a request that you [forward](crate::mcp::ClientConfig::forward) to yourself; by default there
+    /// are none, and the session answers -32601. Answer with `respond_raw` or `fail`; at its deadline this crate
+    /// answers with an error.
     Request {
-        /// The name by which the request is answered.
+        /// Answer the request with this id.
         call: CallId,
         /// The method.
         method: Box<str>,
-        /// An object; `None` if absent.
+        /// The parameters: an object; `None` if absent or null.
         params: Option<Json>,
     },
     /// A request of the editor ended without your answer.
     CallEnded {
         /// The call.
         call: CallId,
-        /// The end of the call.
+        /// How it ended.
         reason: CallEnd,
     },
-    /// The editor pushed a notification of the protocol: a selection, a mention, changed diagnostics,
-    /// or another active editor.
+    /// The editor pushed a selection, a mention, changed diagnostics, or another active editor.
     Pushed(Push),
     /// The editor offers other tools. List them again.
     ToolsChanged,
-    /// The editor sent another notification.
+    /// The editor sent a notification that this crate does not know.
     Notification {
         /// The method.
         method: Box<str>,
-        /// An object; `None` if absent.
+        /// The parameters: an object; `None` if absent or null.
         params: Option<Json>,
     },
     /// The editor reports an error that belongs to no request.
     PeerError(ErrorObject),
     /// The editor broke a rule of JSON-RPC or MCP; the session goes on. For logs.
     PeerFault(mcp::PeerFault),
-    /// The end of the connection. Every request has had its outcome.
+    /// The connection has ended. Every request has had its outcome.
     ///
     /// From a client this event comes exactly once and last. From an agent it comes once for each
     /// [`Ready`](Self::Ready); then the next `Ready` follows, or the end of the agent.
@@ -91,9 +88,9 @@ pub enum ClientEvent {
 }
 
 impl ClientEvent {
-    /// Returns the number of bytes of the texts and the JSON in this event, for a queue that is bounded in
-    /// sum. A request or a form counts too: the session bounds it only while it is open, and an editor can
-    /// cancel what still waits in your queue.
+    /// Returns how many bytes of text and JSON are in this event, for a queue that is bounded by their sum. Requests
+    /// and forms count too: the session bounds them only while they are open, and an editor may cancel what still waits
+    /// in your queue.
     #[must_use]
     pub fn content_len(&self) -> usize {
         let raw = |json: &RawValue| json.get().len();

@@ -1,4 +1,4 @@
-//! The agent's side of a connection: for tests, bridges, and agents other than the real client.
+//! The agent's side of a connection: for agents other than the real client, bridges and tests.
 
 mod config;
 mod event;
@@ -22,9 +22,9 @@ use alloc::{boxed::Box, collections::VecDeque, format, vec::Vec};
 use serde::Serialize;
 use serde_json::value::RawValue;
 
-/// The agent's side of one connection. The `Agent` of an adapter (`ide_mcp_blocking`, `ide_mcp_smol`,
-/// `ide_mcp_mio`) also has the search for the editor, the socket, the randomness, and the next connection
-/// after a lost one.
+/// The agent's side of one connection. If you do not need your own loop, take the `Agent` of an adapter
+/// (`ide_mcp_blocking`, `ide_mcp_smol`, `ide_mcp_mio`), which also finds the editor, has the socket and the randomness,
+/// and connects again.
 ///
 /// ```text
 ///  Asking ──101 with mcp──▶ Negotiating ──known version──▶ Ready ── list, call, cancel
@@ -33,8 +33,8 @@ use serde_json::value::RawValue;
 ///  Ended ◀──────────────────────────────────────────────────┘ every request: one Outcome; then Closed, once
 /// ```
 ///
-/// This is the whole turn of an agent's loop, over a socket that does not block. It goes on with the time of the next
-/// turn, if the socket is not ready before, and breaks once the connection is over.
+/// This is one whole turn of an agent's loop, over a non-blocking socket. It returns when the next turn is due if the
+/// socket is not ready before, and breaks once the connection is over.
 ///
 /// ```
 /// use ide_mcp::ide::{Client, ClientEvent};
@@ -67,24 +67,24 @@ use serde_json::value::RawValue;
 pub struct Client {
     ws: ws::Client,
     mcp: mcp::Client,
-    /// The process id for `ide_connected`, until the notification is sent.
+    /// The process id for `ide_connected`, until it is sent.
     pid: Option<u32>,
     dialect: Dialect,
     raw_notifications: bool,
-    /// The events of this layer that were not polled yet.
+    /// Events of this layer, not polled yet.
     events: VecDeque<ClientEvent>,
 }
 
 impl Client {
-    /// Creates an agent's connection; the first pass writes its opening handshake. `session` is a part of the names of its
-    /// calls and requests, so each connection of a program needs a `session` of its own. `random` fills a slice
-    /// with bytes that nobody can predict, as `getrandom::fill` does; RFC 6455 demands such keys of a client.
+    /// Creates an agent's connection. Its first pass writes the opening handshake. `session` becomes part of the ids of
+    /// its calls and requests: give each connection of your program another one. `random` must fill a slice with
+    /// unpredictable bytes, as `getrandom::fill` does; RFC 6455 demands such masking keys.
     ///
     /// # Errors
     ///
-    /// [`InvalidClientRequest`] if the host, the [target](ClientConfig::target), a
-    /// [field](ClientConfig::fields) or the `User-Agent` is not valid in an opening handshake, or if a
-    /// limit is 0. The `User-Agent` is the name and version of the agent.
+    /// [`InvalidClientRequest`] if the host, the [target](ClientConfig::target), a [field](ClientConfig::fields) or the
+    /// `User-Agent` is not valid in an opening handshake, or a limit is 0. The `User-Agent` is the name and version of
+    /// the agent.
     pub fn new<E>(
         config: ClientConfig,
         random: impl FnMut(&mut [u8]) -> Result<(), E> + Send + Sync + 'static,
@@ -113,23 +113,23 @@ impl Client {
         })
     }
 
-    /// Feeds bytes from the socket. Their events come with the next [`poll`](Self::poll).
+    /// Feeds bytes from the socket. You get their events from [`poll`](Self::poll).
     ///
-    /// The connection ends ([`InputOverflow`](crate::ws::Closed::InputOverflow)) if bytes come while
-    /// [`wants_input`](Self::wants_input) is false, or a piece is larger than 256 KiB.
+    /// The connection ends ([`InputOverflow`](crate::ws::Closed::InputOverflow)) if you feed it while
+    /// [`wants_input`](Self::wants_input) is false, or more than 256 KiB at once.
     pub fn feed(&mut self, now: Time, bytes: &[u8]) {
         self.ws.feed(now, bytes);
     }
 
     /// Tells the client that the editor's stream has ended, or that the last [`Write`](Output::Write) has failed.
     ///
-    /// What came before the end is still delivered and answered: an editor can close its side and read on. After a failed
-    /// write, or a second end, nothing more is written.
+    /// What came before the end is still delivered and answered, because an editor may close its side and read on.
+    /// After a failed write, or a second end, nothing more is written.
     pub fn feed_eof(&mut self, now: Time) {
         self.take_end(now);
     }
 
-    /// Returns the next thing to do: react to an event, write, close, or wait.
+    /// Returns what to do next: react to an event, write, close, or wait.
     pub fn poll(&mut self, now: Time) -> Output<'_, ClientEvent> {
         self.next_output(now)
     }
@@ -140,141 +140,136 @@ impl Client {
         self.take_written(n);
     }
 
-    /// Reads from a socket that does not block, and feeds what has come, until the socket would block or
-    /// [`wants_input`](Self::wants_input) is false. An error is more than the end of the
-    /// stream: nothing is written after it either.
+    /// Reads a non-blocking socket and feeds what has come, until it would block or [`wants_input`](Self::wants_input)
+    /// is false. After an error, unlike the end of the stream, nothing more is written.
     ///
-    /// Returns true if the machine wanted no more, so that the socket can have more to read. A poller that tells you of a
+    /// Returns true if the machine wanted no more, so the socket may still have more. A poller that tells you of a
     /// socket only once (mio, epoll with EPOLLET) will not tell you again: read it once more after the pass.
     #[cfg(feature = "std")]
     pub fn read_from(&mut self, now: Time, socket: &mut (impl std::io::Read + ?Sized)) -> bool {
         self.read_socket(now, socket)
     }
 
-    /// Answers the last [`Write`](Output::Write): writes its bytes to a socket that does not block, and reports with
-    /// [`written`](Self::written) or [`feed_eof`](Self::feed_eof) what came of it. A wrong count is the one mistake of a
-    /// loop that nobody here can see, and this method makes none.
+    /// Answers the last [`Write`](Output::Write): writes its bytes to a non-blocking socket, and calls
+    /// [`written`](Self::written) or [`feed_eof`](Self::feed_eof). Prefer this to doing it yourself: a wrong count is
+    /// the one mistake that no machine can detect.
     #[cfg(feature = "std")]
     pub fn write_to(&mut self, now: Time, socket: &mut (impl std::io::Write + ?Sized)) {
         self.write_socket(now, socket);
     }
 
-    /// Returns true if you may read more bytes from the socket. While it is false, the client waits for a poll, or for
-    /// room in the send buffer.
+    /// Returns true while you may read more bytes from the socket. If not, the client waits for a poll, or for room in
+    /// the send buffer.
     #[must_use]
     pub fn wants_input(&self) -> bool {
         self.ws.wants_input()
     }
 
-    /// Returns true if bytes wait for room in the socket: let your loop wake when the socket is writable.
+    /// Returns true while bytes wait for room in the socket: ask your poller to wake you when it is writable.
     #[must_use]
     pub fn wants_output(&self) -> bool {
         self.ws.wants_output()
     }
 
-    /// Returns room for a read, to [feed](Self::feed) without a copy: read into it, then call
-    /// [`filled`](Self::filled). Empty exactly while [`wants_input`](Self::wants_input) is false, and valid until the
-    /// next poll, [`feed`](Self::feed) or [`trim`](Self::trim).
+    /// Returns room for a read, which saves the copy of [`feed`](Self::feed): read into it, then call
+    /// [`filled`](Self::filled). It is empty exactly while [`wants_input`](Self::wants_input) is false, and valid until
+    /// the next poll, [`feed`](Self::feed) or [`trim`](Self::trim).
     pub fn space(&mut self) -> &mut [u8] {
         self.ws.space()
     }
 
-    /// Feeds the first `n` bytes of [`space`](Self::space). An `n` beyond it ends the connection as too many bytes in
+    /// Feeds the first `n` bytes of [`space`](Self::space). A larger `n` ends the connection, as too many bytes in
     /// [`feed`](Self::feed) do.
     pub fn filled(&mut self, now: Time, n: usize) {
         self.ws.filled(now, n);
     }
 
-    /// Frees the memory that an idle connection does not need. Nothing else changes.
+    /// Frees memory that an idle connection does not need. Nothing else changes.
     pub fn trim(&mut self) {
         self.ws.trim();
         self.mcp.trim();
         self.events.shrink_to_fit();
     }
 
-    /// Returns the time of the next pass, as the last [`Wait`](Output::Wait) did, but with what you have done since:
+    /// Returns when the next pass is due, taking into account what you have done since the last [`Wait`](Output::Wait):
     /// not in the future while there is something to do.
     #[must_use]
     pub fn deadline(&self) -> Option<Time> {
         self.next_pass()
     }
 
-    /// Requests the list of the tools of the editor. [`Pending::answer`] reads the
-    /// [outcome](ClientEvent::Outcome).
+    /// Lists the tools of the editor. [`Pending::answer`] reads the [outcome](ClientEvent::Outcome).
     ///
     /// # Errors
     ///
-    /// [`NotSent`] if the session is not ready or has ended, if the send buffer is full, or if too many
-    /// requests have no answer yet.
+    /// [`NotSent`] if the session is not ready or has ended, if the send buffer is full, or if too many requests have
+    /// no answer yet.
     pub fn list_tools(&mut self) -> Result<Pending<Vec<ToolSpec>>, NotSent> {
         self.list(List::Tools, Timeout::Default).map(Pending::new)
     }
 
-    /// Requests the list of the prompts of the editor. [`Pending::answer`] reads the
-    /// [outcome](ClientEvent::Outcome).
+    /// Lists the prompts of the editor. [`Pending::answer`] reads the [outcome](ClientEvent::Outcome).
     ///
     /// # Errors
     ///
-    /// [`NotSent`] if the session is not ready or has ended, if the send buffer is full, or if too many
-    /// requests have no answer yet.
+    /// [`NotSent`] if the session is not ready or has ended, if the send buffer is full, or if too many requests have
+    /// no answer yet.
     pub fn list_prompts(&mut self) -> Result<Pending<Vec<PromptSpec>>, NotSent> {
         self.list(List::Prompts, Timeout::Default).map(Pending::new)
     }
 
-    /// Requests the list of the resources of the editor. [`Pending::answer`] reads the
-    /// [outcome](ClientEvent::Outcome).
+    /// Lists the resources of the editor. [`Pending::answer`] reads the [outcome](ClientEvent::Outcome).
     ///
     /// # Errors
     ///
-    /// [`NotSent`] if the session is not ready or has ended, if the send buffer is full, or if too many
-    /// requests have no answer yet.
+    /// [`NotSent`] if the session is not ready or has ended, if the send buffer is full, or if too many requests have
+    /// no answer yet.
     pub fn list_resources(&mut self) -> Result<Pending<Vec<ResourceSpec>>, NotSent> {
         self.list(List::Resources, Timeout::Default).map(Pending::new)
     }
 
-    /// Requests the list of the templates of resources of the editor. [`Pending::answer`] reads the
-    /// [outcome](ClientEvent::Outcome).
+    /// Lists the resource templates of the editor. [`Pending::answer`] reads the [outcome](ClientEvent::Outcome).
     ///
     /// # Errors
     ///
-    /// [`NotSent`] if the session is not ready or has ended, if the send buffer is full, or if too many
-    /// requests have no answer yet.
+    /// [`NotSent`] if the session is not ready or has ended, if the send buffer is full, or if too many requests have
+    /// no answer yet.
     pub fn list_resource_templates(&mut self) -> Result<Pending<Vec<ResourceTemplate>>, NotSent> {
         self.list(List::ResourceTemplates, Timeout::Default).map(Pending::new)
     }
 
-    /// Requests all pages of a list of the editor, for a caller that reads the JSON of the result itself. The
-    /// timeout applies to each page. One [`Outcome`](ClientEvent::Outcome) follows: the list as if it had come in one page.
+    /// Requests all pages of a list of the editor, for you to read the JSON yourself. The timeout applies to each page.
+    /// One [`Outcome`](ClientEvent::Outcome) follows, with the list as if it had come in one page.
     ///
     /// # Errors
     ///
-    /// [`NotSent`] if the session is not ready or has ended, if the send buffer is full, or if too many
-    /// requests have no answer yet.
+    /// [`NotSent`] if the session is not ready or has ended, if the send buffer is full, or if too many requests have
+    /// no answer yet.
     pub fn list(&mut self, list: List, timeout: Timeout) -> Result<RequestId, NotSent> {
         let (session, mut out) = self.speak()?;
         session.list(list, timeout, &mut out)
     }
 
-    /// Calls a tool. An `openDiff` or `executeCode` waits for the person without a timeout. Every other
-    /// call has the configured timeout. [`Pending::answer`] reads the [outcome](ClientEvent::Outcome).
+    /// Calls a tool. `openDiff` and `executeCode` wait for the person without a timeout, every other call has the
+    /// configured one. [`Pending::answer`] reads the [outcome](ClientEvent::Outcome).
     ///
     /// # Errors
     ///
-    /// [`NotSent`] if the session is not ready or has ended, if the send buffer is full, if too many
-    /// requests have no answer yet, or if the parameters cannot be written as a JSON object.
+    /// [`NotSent`] if the session is not ready or has ended, if the send buffer is full, if too many requests have no
+    /// answer yet, or if the parameters cannot be written as a JSON object.
     pub fn call_tool<T: ToolArguments>(&mut self, arguments: &T) -> Result<Pending<T::Answer>, NotSent> {
         let tool = Tool::from_name(arguments.name_in(self.dialect));
         let waits = matches!(tool, Some(Tool::OpenDiff | Tool::ExecuteCode));
         self.call_tool_within(arguments, if waits { Timeout::Never } else { Timeout::Default })
     }
 
-    /// Calls a tool and waits this long. With [`Timeout::Progress`] the editor reports the progress of
-    /// the call, as [`Progress`](ClientEvent::Progress), and each report starts the timeout again.
+    /// Calls a tool and waits this long. With [`Timeout::Progress`] the editor reports how far the call has come
+    /// ([`Progress`](ClientEvent::Progress)), and each report restarts the timeout.
     ///
     /// # Errors
     ///
-    /// [`NotSent`] if the session is not ready or has ended, if the send buffer is full, if too many
-    /// requests have no answer yet, or if the parameters cannot be written as a JSON object.
+    /// [`NotSent`] if the session is not ready or has ended, if the send buffer is full, if too many requests have no
+    /// answer yet, or if the parameters cannot be written as a JSON object.
     pub fn call_tool_within<T: ToolArguments>(
         &mut self,
         arguments: &T,
@@ -287,13 +282,12 @@ impl Client {
         Ok(Pending::new(request))
     }
 
-    /// Requests the messages of a prompt of the editor. [`Pending::answer`] reads the
-    /// [outcome](ClientEvent::Outcome).
+    /// Gets the messages of a prompt of the editor. [`Pending::answer`] reads the [outcome](ClientEvent::Outcome).
     ///
     /// # Errors
     ///
-    /// [`NotSent`] if the session is not ready or has ended, if the send buffer is full, or if too many
-    /// requests have no answer yet.
+    /// [`NotSent`] if the session is not ready or has ended, if the send buffer is full, or if too many requests have
+    /// no answer yet.
     pub fn get_prompt(&mut self, prompt: &GetPrompt) -> Result<Pending<PromptResult<'static>>, NotSent> {
         self.request("prompts/get", Some(prompt), Timeout::Default).map(Pending::new)
     }
@@ -342,70 +336,67 @@ impl Client {
         self.mcp.cancel(request, reason, &mut self.ws.sender())
     }
 
-    /// Replaces the folders in which the agent works, and notifies the editor if the list has changed.
-    /// An editor whose session is not ready yet asks for the list later.
+    /// Replaces the folders that the agent works in, and notifies the editor if the list has changed. An editor whose
+    /// session is not ready yet asks for the list later.
     ///
     /// # Errors
     ///
-    /// [`NotSent::Undeclared`] if [`mcp::ClientConfig::roots`] is `None`, and [`NotSent::Full`] or
-    /// [`NotSent::Closed`] as for [`notify`](Client::notify). After an error the list is as before.
+    /// [`NotSent::Undeclared`] if [`mcp::ClientConfig::roots`] is `None`, and [`NotSent::Full`] or [`NotSent::Closed`]
+    /// as for [`notify`](Client::notify). After an error the list is as before.
     pub fn set_roots(&mut self, roots: Vec<Root>) -> Result<(), NotSent> {
         let (session, mut out) = self.session();
         session.set_roots(roots, &mut out)
     }
 
-    /// Answers a [form](ClientEvent::Form) of the editor. The editor takes an answer that does not fit
-    /// the form as no answer, so check it with [`Form::check`](crate::mcp::Form::check) first.
+    /// Answers a [form](ClientEvent::Form) of the editor. Check it with [`Form::check`](crate::mcp::Form::check) first:
+    /// an editor ignores an answer that does not fit.
     ///
     /// # Errors
     ///
-    /// [`NotAnswered`], which names the end of the call if it is not open. Nothing is sent.
+    /// [`NotAnswered`] says how the call ended, if it is not open. Nothing is sent.
     pub fn answer_form(&mut self, call: CallId, answer: &FormAnswer) -> Result<(), NotAnswered> {
         let (session, mut out) = self.reply()?;
         session.respond_with(call, answer, &mut out)
     }
 
-    /// Answers a request of the editor with its result, an object.
+    /// Answers a request of the editor. The result must be an object.
     ///
     /// # Errors
     ///
-    /// [`NotAnswered`], which names the end of the call if it is not open.
-    /// [`NotAnswered::Unserializable`] if the result isn't an object, in which case the call is still
-    /// open. Nothing is sent.
+    /// [`NotAnswered`] says how the call ended, if it is not open. [`NotAnswered::Unserializable`] if the result isn't
+    /// an object; the call is still open then. Nothing is sent.
     pub fn respond_raw(&mut self, call: CallId, result: &RawValue) -> Result<(), NotAnswered> {
         let (session, mut out) = self.reply()?;
         session.respond_with(call, result, &mut out)
     }
 
-    /// Answers a request of the editor with an error: a text is a failure of this side (-32603), and
-    /// [`ErrorObject`] has the other codes, and data.
+    /// Answers a request of the editor with an error. A plain text means that this side failed (-32603); pass an
+    /// [`ErrorObject`] for another code, or data.
     ///
     /// # Errors
     ///
-    /// [`NotAnswered`], which names the end of the call if it is not open. Nothing is sent.
+    /// [`NotAnswered`] says how the call ended, if it is not open. Nothing is sent.
     pub fn fail(&mut self, call: CallId, error: impl Into<ErrorObject>) -> Result<(), NotAnswered> {
         let (session, mut out) = self.reply()?;
         session.fail(call, error, &mut out)
     }
 
-    /// Reports the progress of a request of the editor, and puts its deadline off as far as its
-    /// [`Timeout`] permits. Returns true if the editor receives the report: it asked for reports, and
-    /// the send buffer is not full.
+    /// Reports the progress of a request of the editor, and extends its deadline as far as its [`Timeout`] permits.
+    /// Returns true if the report was sent: the editor wants reports, and the send buffer is not full.
     ///
     /// # Errors
     ///
-    /// [`NotAnswered`], which names the end of the call if it is not open. Nothing is sent.
+    /// [`NotAnswered`] says how the call ended, if it is not open. Nothing is sent.
     pub fn progress(&mut self, call: CallId, said: &Progress<'_>) -> Result<bool, NotAnswered> {
         let (session, mut out) = self.reply()?;
         session.progress(call, said, &mut out)
     }
 
-    /// Sets the time for which a request of the editor waits from now on, in place of the configured
-    /// one.
+    /// Sets how long a request of the editor may wait from now on, instead of the configured time.
     ///
     /// # Errors
     ///
-    /// [`NotAnswered`], which names the end of the call if it is not open.
+    /// [`NotAnswered`] says how the call ended, if it is not open.
     pub fn set_call_timeout(&mut self, call: CallId, timeout: Timeout) -> Result<(), NotAnswered> {
         self.reply()?.0.set_call_timeout(call, timeout)
     }
@@ -421,16 +412,16 @@ impl Client {
         session.notify(method, params, &mut out)
     }
 
-    /// Detaches, as the real client does: a close frame with 1000. An opening handshake without its answer
-    /// is given up at once.
+    /// Detaches as the real client does, with a close frame of 1000. An unanswered opening handshake is given up at
+    /// once.
     pub fn close(&mut self) {
         if self.ws.sender().close(CloseCode::NORMAL, "") == Err(SendError::NotOpen) {
             self.ws.abort();
         }
     }
 
-    /// Returns true if the send buffer is at its mark ([`ws::Limits::outgoing`]), because the editor reads too slowly. Calls
-    /// and notifications are refused until there is room.
+    /// Returns true if the send buffer is at its mark ([`ws::Limits::outgoing`]), because the editor reads too slowly.
+    /// Until there is room, calls and notifications are refused.
     #[must_use]
     pub fn is_full(&self) -> bool {
         self.ws.is_full()
@@ -442,15 +433,15 @@ impl Client {
         self.mcp.is_ready()
     }
 
-    /// Returns the session and the sender for its messages. Brings the session to the latest time seen,
-    /// since time that came with bytes has not reached the session.
+    /// Returns the session and the sender for its messages. Time that came with bytes has not reached the session yet,
+    /// so this brings it up to date.
     fn session(&mut self) -> (&mut mcp::Client, ws::Sender<'_>) {
         self.mcp.set_now(self.ws.stream.output.now);
         (&mut self.mcp, self.ws.sender())
     }
 
-    /// Returns the session and its sender for a message that is no answer. Refuses messages that would
-    /// be lost without an error: before the connection is open, and after our close frame.
+    /// Returns the session and its sender for anything but an answer. Refuses what would be lost without an error:
+    /// before the connection is open, and after our close frame.
     fn speak(&mut self) -> Result<(&mut mcp::Client, ws::Sender<'_>), NotSent> {
         match self.ws.is_open() {
             true => Ok(self.session()),
@@ -459,13 +450,13 @@ impl Client {
         }
     }
 
-    /// Returns the session and its sender for an answer. Refuses the answer once the connection has
-    /// ended, even before the poll of its end. Until that poll the session still has the calls as open.
+    /// Returns the session and its sender for an answer. Refuses it once the connection has ended, even if that was not
+    /// polled yet: until then the session still thinks the calls are open.
     fn reply(&mut self) -> Result<(&mut mcp::Client, ws::Sender<'_>), NotAnswered> {
         if self.ws.is_open() { Ok(self.session()) } else { Err(NotAnswered::Closed) }
     }
 
-    /// Sends `ide_connected`, with the process id of the client, as soon as the send buffer has room.
+    /// Sends `ide_connected` with our process id, as soon as the send buffer has room.
     fn say_connected(&mut self) {
         if let Some(pid) = self.pid.filter(|_| self.mcp.is_ready()) {
             if self.notify("ide_connected", Some(&Connected { pid })).is_ok() {
@@ -514,8 +505,8 @@ struct Connected {
     pid: u32,
 }
 
-/// Reads a push of the editor by its name in any dialect. A notification that cannot be read as a push
-/// becomes a [`ClientEvent::Notification`], unchanged.
+/// Reads a push of the editor by its name in any dialect. What cannot be read becomes a [`ClientEvent::Notification`],
+/// unchanged.
 fn notified(method: Box<str>, params: Option<Json>) -> ClientEvent {
     if &*method == "notifications/tools/list_changed" {
         return ClientEvent::ToolsChanged;
@@ -559,17 +550,17 @@ impl Pumped for Client {
         let Some((event, mut sender)) = self.ws.poll_lent() else { return false };
         match event {
             ws::Event::Open { subprotocol: Some(_) } => {
-                // The session starts once, before any other message, so the send buffer is not full,
-                // with one exception: the transport has ended, and the high-water mark is below the
-                // length of the opening handshake. The session never begins then.
+                // The session starts once, before any other message, so the send buffer is not full. The exception: the
+                // transport has ended, and the high-water mark is below the length of the opening handshake. Then the
+                // session never begins.
                 let started = self.mcp.start(now, &mut sender);
                 debug_assert!(
                     matches!(started, Ok(()) | Err(NotSent::Full | NotSent::Closed)),
                     "{started:?}"
                 );
             }
-            // The real client drops the connection and sends nothing (measured). This client sends a
-            // close frame with the reason, for the author of the editor.
+            // The real client drops the connection and sends nothing (measured). We send a close frame with the reason,
+            // for the author of the editor.
             ws::Event::Open { subprotocol: None } => {
                 self.events.push_back(ClientEvent::SubprotocolMissing);
                 let _ = sender.close(CloseCode::PROTOCOL, "the sub-protocol mcp was not chosen");

@@ -1,4 +1,4 @@
-//! One agent of an editor: what the editor knows of it, and messages to it alone.
+//! One agent of an editor: what we know of it, and messages to it alone.
 
 use super::{AgentId, Server};
 use crate::Time;
@@ -9,8 +9,8 @@ use crate::mcp::{Form, FormAnswer, Implementation, Root, Timeout};
 use crate::rpc::{CallId, NotSent, RequestId};
 use serde::Serialize;
 
-/// What the editor knows of an agent: its name, its process, its folders, its open diffs.
-/// [`Server::agents`](super::Server::agents) lists the agents, and [`Server::agent`](super::Server::agent) finds one.
+/// What we know of an agent: its name, its process, its folders, its open diffs.
+/// [`Server::agents`](super::Server::agents) lists all of them, and [`Server::agent`](super::Server::agent) finds one.
 #[derive(Clone, Copy, Debug)]
 pub struct Agent<'a> {
     id: AgentId,
@@ -22,7 +22,7 @@ impl<'a> Agent<'a> {
         Self { id, connection }
     }
 
-    /// Returns the id by which the editor answers, asks and mentions.
+    /// Returns the id of the agent, for everything that you send to it.
     #[must_use]
     pub const fn id(self) -> AgentId {
         self.id
@@ -41,8 +41,8 @@ impl<'a> Agent<'a> {
         self.connection.pid()
     }
 
-    /// Returns the folders in which the agent works, as it wrote them in its answer to `roots/list`: at most 64. Empty
-    /// before the answer, and for an agent that the editor does not ask.
+    /// Returns the folders that the agent works in, as it wrote them in its answer to `roots/list`: at most 64. Empty
+    /// before the answer, and if we did not ask.
     #[must_use]
     pub fn roots(self) -> &'a [Root] {
         self.connection.roots()
@@ -54,8 +54,8 @@ impl<'a> Agent<'a> {
         self.connection.folders()
     }
 
-    /// Returns the index of the window in which to show a call of this agent, by its folders and the file of the call:
-    /// see [`closest_window`](crate::ide::paths::closest_window).
+    /// Returns the index of the window where you should show a call of this agent, by its folders and the file of the
+    /// call: see [`closest_window`](crate::ide::paths::closest_window).
     #[must_use]
     pub fn closest_window<W: AsRef<[LocalPath]>>(
         self,
@@ -65,13 +65,13 @@ impl<'a> Agent<'a> {
         self.connection.closest_window(windows, file)
     }
 
-    /// Returns true until the end of its connection begins. Until then messages to the agent can be sent.
+    /// Returns true while you can send to the agent: until its connection begins to end.
     #[must_use]
     pub fn is_open(self) -> bool {
         self.connection.is_open()
     }
 
-    /// Returns the diffs that wait for the person: each call, and the name of its tab.
+    /// Returns the diffs that wait for the person: the call of each, and the name of its tab.
     pub fn open_diffs(self) -> impl Iterator<Item = (CallId, &'a str)> {
         self.connection.open_diffs()
     }
@@ -83,29 +83,29 @@ impl<'a> Agent<'a> {
     }
 
     /// Returns true if this is the connection [for the model](crate::ide::MODELS_TARGET) of an agent, which calls the
-    /// tools for models and receives no pushes.
+    /// tools for models and gets no pushes.
     #[must_use]
     pub fn is_for_models(self) -> bool {
         self.connection.is_for_models()
     }
 
-    /// Returns true if the agent waits for the [consent](crate::ide::ServerConfig::asks_for_consent) of the person, by
-    /// [`AgentMut::allow`].
+    /// Returns true while the agent waits for the [consent](crate::ide::ServerConfig::asks_for_consent) of the person:
+    /// [`AgentMut::allow`] gives it.
     #[must_use]
     pub fn waits_for_consent(self) -> bool {
         self.connection.waits_for_consent()
     }
 
-    /// Returns true if the agent accepts pushes, as far as can be known: its
-    /// [settle time](crate::ide::ServerConfig::settle) is over. Mentions wait for this.
+    /// Returns true if the agent accepts pushes, as far as we can know: its [settle
+    /// time](crate::ide::ServerConfig::settle) is over. Mentions wait for this.
     #[must_use]
     pub fn accepts_pushes(self) -> bool {
         self.connection.accepts_pushes()
     }
 }
 
-/// An agent to speak to: for notifications and requests to this agent alone, for the consent, and to disconnect it.
-/// [`Server::agent_mut`](super::Server::agent_mut) returns it.
+/// Sends notifications and requests to one agent, gives it the person's consent, or disconnects it. You get it from
+/// [`Server::agent_mut`](super::Server::agent_mut).
 #[derive(Debug)]
 #[must_use = "nothing is sent yet"]
 pub struct AgentMut<'a> {
@@ -145,14 +145,12 @@ impl<'a> AgentMut<'a> {
     }
 
     /// Asks the person at the client, with a form in the client's terminal. [`Pending::answer`] reads the
-    /// [outcome](crate::ide::ServerEvent::Outcome) and returns only an answer that [fits](Form::check)
-    /// the form. The form waits for the person without a timeout;
-    /// [`Server::cancel`](crate::ide::Server::cancel) ends it.
+    /// [outcome](crate::ide::ServerEvent::Outcome), and only returns an answer that [fits](Form::check) the form. The
+    /// form waits for the person without a timeout, until you [cancel](crate::ide::Server::cancel) it.
     ///
     /// # Errors
     ///
-    /// [`NotSent::Undeclared`] if the client does not show forms. Otherwise the errors of
-    /// [`request`](Self::request).
+    /// [`NotSent::Undeclared`] if the client does not show forms. Otherwise the errors of [`request`](Self::request).
     pub fn elicit(self, form: Form) -> Result<Pending<FormAnswer>, NotSent> {
         self.with(|connection| connection.elicit(form))
     }
@@ -166,9 +164,8 @@ impl<'a> AgentMut<'a> {
         self.with(|connection| connection.elicit_within(form, timeout))
     }
 
-    /// Allows a client that waits for the consent of the person, even if the server
-    /// has [not asked](crate::ide::ServerConfig::asks_for_consent) about it yet. Returns false if the client
-    /// does not wait.
+    /// Gives a client that waits for it the consent of the person, even if the server has [not
+    /// asked](crate::ide::ServerConfig::asks_for_consent) about it yet. Returns false if the client does not wait.
     pub fn allow(self) -> bool {
         let is_allowed = self.server.with(self.agent, Connection::allow).unwrap_or(false);
         if is_allowed {
@@ -177,9 +174,9 @@ impl<'a> AgentMut<'a> {
         is_allowed
     }
 
-    /// Ends the connection of the client in good order. The other clients stay.
-    /// The server still reports the events of the end. Another call has no effect. For a client about which the
-    /// server [asks](crate::ide::ServerConfig::asks_for_consent) this is a refusal.
+    /// Ends the connection of this client properly; the other clients stay. You still get the events of its end.
+    /// Calling this again does nothing. If the server [asks](crate::ide::ServerConfig::asks_for_consent) about the
+    /// client, this refuses it.
     pub fn disconnect(self, now: Time) {
         self.server.connections.set_now(now);
         self.server.questions.on_disconnected(self.server.connections.now, self.agent);

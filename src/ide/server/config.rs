@@ -1,4 +1,4 @@
-//! The description of an editor.
+//! How you describe an editor.
 
 use super::Filter;
 use crate::Keepalive;
@@ -29,92 +29,84 @@ use core::time::Duration;
 #[non_exhaustive]
 #[must_use = "a server starts from the description"]
 pub struct ServerConfig {
-    /// The open folders. An agent finds the editor when it works in one of them or below. They are only
-    /// [published](Self::lock_file): the answer to `getWorkspaceFolders` is yours.
+    /// The open folders. Agents that work in one of them, or below, find the editor. They are only
+    /// [published](Self::lock_file): answer `getWorkspaceFolders` yourself.
     pub folders: Vec<String>,
-    /// The decision about each client that wants to attach.
+    /// Who gets in.
     pub policy: Policy,
     /// The tools that the editor offers.
     pub tools: Arc<ToolSet>,
-    /// True if each of the tools `getCurrentSelection`, `getOpenEditors`, `getDiagnostics` and
-    /// `getWorkspaceFolders` that the editor handles can also be read as a
-    /// [resource](crate::ide::tool::Tool::resource). A request for the resource comes as a call of the tool,
-    /// and the text of the answer is the text of the resource. Default true: the real client lets its
-    /// model read resources by itself, and shows its model only `getDiagnostics` of these tools
-    /// (measured).
+    /// Whether an agent can also read `getCurrentSelection`, `getOpenEditors`, `getDiagnostics` and
+    /// `getWorkspaceFolders`, as far as you handle them, as [resources](crate::ide::tool::Tool::resource). You get a
+    /// call of the tool, and the text of your answer becomes the text of the resource. Default true: of these tools the
+    /// real client shows its model only `getDiagnostics`, but it lets the model read resources by itself (measured).
     ///
-    /// Other resources and prompts are part of [`mcp::ServerConfig::context`]. There are no resources of
-    /// tools if the application answers `resources/list` or `resources/read` itself: it
-    /// [forwards](mcp::Forward) one of them, or has `resources` in
+    /// Other resources, and prompts, go into [`mcp::ServerConfig::context`]. The tools are not resources if you answer
+    /// `resources/list` or `resources/read` yourself: you [forward](mcp::Forward) one of them, or have `resources` in
     /// [`mcp::ServerConfig::capabilities`] and none in the context.
     pub tool_resources: bool,
-    /// True if the editor asks each client that declares roots for the folders in which it works:
+    /// Whether to ask each client that declares roots which folders it works in:
     /// [`ServerEvent::RootsChanged`](crate::ide::ServerEvent::RootsChanged). Default true.
     pub ask_for_roots: bool,
-    /// True if a person decides about each client that has introduced itself:
+    /// Set this if a person should decide about each client that has introduced itself:
     /// [`ServerEvent::ConsentPending`](crate::ide::ServerEvent::ConsentPending). Default false.
     ///
-    /// The handshake and the lists go on while the client waits. It receives no push, and its calls wait: their
-    /// deadlines, cancellations and limits apply, and the events of the remaining calls follow the consent. The
-    /// process id and the folders of the client can come before the consent
-    /// ([`IdeConnected`](crate::ide::ServerEvent::IdeConnected),
-    /// [`RootsChanged`](crate::ide::ServerEvent::RootsChanged)). This consent is apart from
+    /// While the client waits, handshake and lists go on. It gets no pushes, and its calls wait: their deadlines,
+    /// cancellations and limits apply, and you get what is left of them after the consent. The process id and the
+    /// folders of the client may come before ([`IdeConnected`](crate::ide::ServerEvent::IdeConnected),
+    /// [`RootsChanged`](crate::ide::ServerEvent::RootsChanged)). Do not confuse this with
     /// [`AdmissionPending`](crate::ide::ServerEvent::AdmissionPending), which comes before the connection opens.
     ///
-    /// So that no program can ask until the person gives in, a [`Server`](crate::ide::Server) reports this event for
-    /// one client at a time. While a question is open, the other clients wait as if it had come. After a
-    /// refusal, which is a [`disconnect`](crate::ide::AgentMut::disconnect) of the client in question, no
-    /// question comes for 10 s; each further refusal doubles this time, up to 5 min, and
-    /// [`allow`](crate::ide::AgentMut::allow) ends it. A client that leaves before the answer starts the time
-    /// once more, of at least 10 s and not doubled: a person who starts an agent again has refused nothing.
-    /// The application can allow a client that [waits](crate::ide::Agent::waits_for_consent) without its event.
+    /// No program can nag until the person gives in: you get this event for one client at a time, and the others wait.
+    /// If you refuse a client with [`disconnect`](crate::ide::AgentMut::disconnect), no question comes for 10 s; each
+    /// further refusal doubles this, up to 5 min, until [`allow`](crate::ide::AgentMut::allow) ends it. If a client
+    /// leaves before the answer, the same time starts over, at least 10 s and not doubled, because a person who
+    /// restarts an agent has refused nothing. You may allow a [waiting](crate::ide::Agent::waits_for_consent) client
+    /// before its event comes.
     pub asks_for_consent: bool,
-    /// The dialect of the sessions. Default [`Dialect::VsCode`], which the real client understands.
-    /// [`with_dialect`](ServerConfig::with_dialect) sets another dialect together with its pings, and
-    /// [`for_dialect`](ServerConfig::for_dialect) its rules for clients too.
+    /// The dialect of the sessions. Default [`Dialect::VsCode`], which the real client understands. Set another one
+    /// with [`with_dialect`](ServerConfig::with_dialect), which also sets its pings, or with
+    /// [`for_dialect`](ServerConfig::for_dialect), which also sets its rules for clients.
     pub dialect: Dialect,
-    /// The identity of the editor, the timeouts of calls, and the limits of a session.
+    /// Who the editor is, the timeouts of calls, and the limits of a session.
     pub mcp: mcp::ServerConfig,
     /// The limits of the contents of answers and pushes.
     pub content_limits: ContentLimits,
-    /// The settle time: the longest time for which a client ignores pushes after the latest of
-    /// `initialized`, the answer to its `tools/list` and our `tools/list_changed`. Mentions wait for
-    /// the settle time, and the selection is sent again at its end. Default `None`: the value known for
-    /// the client, or 1.6 s for an unknown client.
+    /// How long at most a client ignores pushes after the latest of `initialized`, the answer to its `tools/list` and
+    /// our `tools/list_changed`: the *settle time*. Mentions wait for it, and the selection is sent again at its end.
+    /// Default `None`: what is known for the client, or 1.6 s for an unknown one.
     pub settle: Option<Duration>,
-    /// The limits of a connection. Default those of [`ws::Limits`], but 16 MiB for a message: four
-    /// times the largest file that a person would review as a change.
+    /// The limits of a connection. Default those of [`ws::Limits`], but 16 MiB for a message: four times the largest
+    /// file that a person would review as a change.
     pub ws: ws::Limits,
-    /// The greatest number of attached clients, connections [for models](crate::ide::MODELS_TARGET)
-    /// included: each of them can hold as much memory as an agent. Default 16: editors have one to five
-    /// agents, and each can have a model. At this number, a further client with the token receives 503.
+    /// The most attached clients. Connections [for models](crate::ide::MODELS_TARGET) count, because each may hold as
+    /// much memory as an agent. Default 16: editors have one to five agents, and each may have a model. One more client
+    /// with the token gets a 503.
     pub max_clients: usize,
-    /// The greatest number of pending connections: those that have not been let in. They do not count
-    /// towards [`max_clients`](ServerConfig::max_clients). Default 8. For one more connection, the server
-    /// closes the oldest pending connection without an HTTP answer, however young it is: a flood of 2,400
-    /// connections a second leaves each of them 3 ms for its request.
+    /// The most connections that are not accepted yet. They do not count towards
+    /// [`max_clients`](ServerConfig::max_clients). Default 8. For one more, the server closes the oldest of them
+    /// without an HTTP answer, however young it is: a flood of 2,400 connections a second leaves each 3 ms for its
+    /// request.
     ///
     /// A connection that has ended counts towards neither limit, even while its last bytes are written.
     pub max_pending_connections: usize,
-    /// The maximum total size of the messages of all open calls of all clients, in bytes. Default 128
-    /// MiB: four times the limit of one client ([`open_bytes`](crate::rpc::SessionLimits::open_bytes)).
-    /// The server answers a call beyond this limit with the error -32603. A call beyond
-    /// [`open_calls`](crate::rpc::SessionLimits::open_calls), the limit of each client (256), receives
-    /// this error too.
+    /// The most bytes that the messages of all open calls of all clients have together. Default 128 MiB: four times the
+    /// limit of one client ([`open_bytes`](crate::rpc::SessionLimits::open_bytes)). A call beyond this is answered with
+    /// -32603, and so is one beyond [`open_calls`](crate::rpc::SessionLimits::open_calls), the limit of each client
+    /// (256).
     ///
-    /// One half is reserved in equal shares for [`max_clients`](ServerConfig::max_clients) clients (4 MiB
-    /// each by default), so that no client can use up the bytes that another client needs. The other
-    /// half is shared: first come, first served.
+    /// Half of it is reserved in equal shares for [`max_clients`](ServerConfig::max_clients) clients (4 MiB each by
+    /// default), so that no client can use up what another needs. The other half is first come, first served.
     pub open_bytes: usize,
-    /// The time for which the selection has to stay unchanged before it is sent. Default 50 ms; with
-    /// zero, each selection is sent at once.
+    /// How long the selection must stay unchanged before it is sent. Default 50 ms; with zero, each selection is sent
+    /// at once.
     pub debounce: Duration,
-    /// The longest time for which a selection that keeps changing is held back. Default 200 ms.
+    /// How long a selection that keeps changing is held back at most. Default 200 ms.
     pub debounce_max: Duration,
-    /// The time for which a mention waits for a client that accepts it. Default 30 s: clients take up
-    /// to 20 s to start (measured).
+    /// How long a mention waits for a client that accepts it. Default 30 s: clients take up to 20 s to start
+    /// (measured).
     pub mention_timeout: Duration,
-    /// The filter for pushes and answers. By default everything passes.
+    /// Hides files from agents. By default everything passes.
     pub filter: Filter,
 }
 
@@ -122,17 +114,17 @@ pub struct ServerConfig {
 const MESSAGE: usize = 16 * 1024 * 1024;
 
 impl ServerConfig {
-    /// Returns the size of the send buffer from which on an answer is replaced by an error: the bytes
-    /// that the open calls of a client can have, but no less than [`ws::Limits::outgoing`]. So the
-    /// answers to 256 calls are bounded as the calls are, even if the application writes long answers.
+    /// Returns from which size of the send buffer on answers are replaced by errors: as many bytes as the open calls of
+    /// a client may have, but no less than [`ws::Limits::outgoing`]. So the answers to 256 calls are bounded as the
+    /// calls are, even if the application writes long ones.
     #[must_use]
     pub const fn max_unwritten(&self) -> usize {
         let (open, mark) = (self.mcp.limits.open_bytes, self.ws.outgoing);
         if open > mark { open } else { mark }
     }
 
-    /// Returns the greatest number of bytes that a server with these settings holds for its clients,
-    /// apart from one answer for each client and the constant costs of a connection.
+    /// Returns the most bytes that a server with these settings holds for its clients, apart from one answer for each
+    /// client and the constant costs of a connection.
     ///
     /// | held | one client | 16 clients |
     /// | --- | --: | --: |
@@ -140,10 +132,10 @@ impl ServerConfig {
     /// | the messages of open calls: [`rpc::SessionLimits::open_bytes`](crate::rpc::SessionLimits::open_bytes), [`ServerConfig::open_bytes`] | 32 MiB | 128 MiB |
     /// | unwritten output: [`ServerConfig::max_unwritten`] | 32 MiB | 512 MiB |
     ///
-    /// This counts the bytes. A buffer that grows reserves room for up to twice as many.
+    /// A growing buffer may reserve up to twice as many.
     ///
-    /// A client that has gone is not counted: what it has not read is held for at most
-    /// [`drain`](crate::ws::Limits::drain) longer, beside its successor's.
+    /// A client that is gone does not count: what it has not read is kept for at most
+    /// [`drain`](crate::ws::Limits::drain) longer, in addition to its successor's.
     #[must_use]
     pub const fn max_held(&self) -> usize {
         let each = self.ws.max_received().saturating_add(self.max_unwritten());
@@ -152,9 +144,9 @@ impl ServerConfig {
 
     /// Describes an editor with this name and version, which agents show to a person.
     ///
-    /// It has no folder, offers no tools, and lets nobody in yet. Over an adapter, [`folder`](Self::folder) and
-    /// [`tools`](Self::tools) come next: the server chooses the port and generates the token. Without one,
-    /// [`listening`](Self::listening) says both.
+    /// So far it has no folder, offers no tools, and accepts nobody. With an adapter, go on with
+    /// [`folder`](Self::folder) and [`tools`](Self::tools): the server chooses the port and generates the token.
+    /// Without one, pass both to [`listening`](Self::listening).
     pub fn new(name: impl Into<String>, version: impl Into<String>) -> Self {
         Self {
             folders: Vec::new(),
@@ -178,11 +170,11 @@ impl ServerConfig {
         }
     }
 
-    /// Adds an open folder. An agent finds the editor when it works in this folder or below.
+    /// Adds an open folder. Agents that work in it, or below, find the editor.
     ///
     /// The `start` of an adapter resolves the folder, so `"."` is the working directory, and publishes the forms that
-    /// `ide_mcp_lockfile::workspace_folders` describes. Otherwise it is published as it stands here: pass what that
-    /// function returns.
+    /// `ide_mcp_lockfile::workspace_folders` describes. Without an adapter it is published as you write it: pass what
+    /// that function returns.
     pub fn folder(mut self, folder: impl Into<String>) -> Self {
         self.folders.push(folder.into());
         self
@@ -194,78 +186,78 @@ impl ServerConfig {
         self
     }
 
-    /// Lets in the clients that come to this port of 127.0.0.1, where your listener is, with this token. The other rules
-    /// of the [policy](Self::policy) stay. An adapter sets the port of its listener itself.
+    /// Accepts clients that come to this port of 127.0.0.1, where you listen, with this token. The other rules of the
+    /// [policy](Self::policy) stay. An adapter sets the port of its listener itself.
     pub fn listening(mut self, port: u16, token: AuthToken) -> Self {
         self.policy.port = port;
         self.auth(Auth::Token(token))
     }
 
-    /// Requires this proof of a client, in place of the token that an adapter generates. No earlier process may have
-    /// published an [`Auth::Token`]: what it published is [`Auth::Resumed`], mostly to listen on its port again. An
-    /// adapter then admits only clients of our own user, and generates a fresh token where it cannot tell.
+    /// Demands this proof of a client, instead of the token that an adapter generates. If an earlier process has
+    /// published the token, mostly because you listen on its port again, it must be [`Auth::Resumed`]: an adapter then
+    /// accepts only clients of our own user, and generates a fresh token where it cannot tell.
     pub fn auth(mut self, auth: Auth) -> Self {
         self.policy.auth = auth;
         self
     }
 
-    /// Lets in the clients that this policy accepts. It replaces the rules that [`for_dialect`](Self::for_dialect) has
-    /// set, so call this first.
+    /// Accepts the clients that this policy accepts. This replaces the rules that [`for_dialect`](Self::for_dialect)
+    /// has set, so call it first.
     pub fn policy(mut self, policy: Policy) -> Self {
         self.policy = policy;
         self
     }
 
-    /// Offers these tools. Default none.
+    /// Offers these tools. By default there are none.
     pub fn tools(mut self, tools: impl Into<ToolSet>) -> Self {
         self.tools = Arc::new(tools.into());
         self
     }
 
-    /// Offers these prompts and resources. Default none, beside the [resources of the tools](Self::tool_resources).
+    /// Offers these prompts and resources. By default there are only the [resources of the
+    /// tools](Self::tool_resources).
     pub fn context(mut self, context: impl Into<Arc<Context>>) -> Self {
         self.mcp.context = context.into();
         self
     }
 
-    /// Gives the model these instructions, which the real client passes on (measured). Default none.
+    /// Gives the model these instructions, which the real client passes on (measured). By default there are none.
     pub fn instructions(mut self, instructions: impl Into<String>) -> Self {
         self.mcp.instructions = Some(instructions.into());
         self
     }
 
-    /// Filters all content that leaves the editor. Default: everything passes.
+    /// Filters all content that leaves the editor. By default everything passes.
     pub fn filter(mut self, filter: Filter) -> Self {
         self.filter = filter;
         self
     }
 
-    /// Makes each agent wait for a person's [consent](Self::asks_for_consent). Default: an agent with the token is
+    /// Makes each agent wait for a person's [consent](Self::asks_for_consent). By default an agent with the token is
     /// attached at once.
     pub const fn ask_for_consent(mut self) -> Self {
         self.asks_for_consent = true;
         self
     }
 
-    /// Returns the lock file by which agents find this editor: its [folders](Self::folders), its name and its token.
+    /// Returns the lock file that agents find this editor by, with its [folders](Self::folders), name and token.
     ///
-    /// `pid` is the process that agents take for the editor: when it ends, they delete the file. The
-    /// `start` of an adapter writes it; otherwise `ide_mcp_lockfile::LockDir::publish` writes it for you.
+    /// `pid` is the process of the editor: when it ends, agents delete the file. The `start` of an adapter writes the
+    /// file; otherwise `ide_mcp_lockfile::LockDir::publish` does it for you.
     ///
-    /// The file has the token in it. If you write it yourself, give it mode 0600 in a directory of mode 0700, write it
-    /// beside its place and rename it, and do so after you have begun to listen.
+    /// The file contains the token. If you write it yourself, listen first; then write it beside its place with mode
+    /// 0600, in a directory of mode 0700, and rename it.
     #[must_use]
     pub fn lock_file(&self, pid: u32) -> LockFile {
         let token = self.policy.auth.token().cloned();
         LockFile::new(pid, self.folders.clone(), self.mcp.info.name.clone(), token)
     }
 
-    /// Sets the dialect of the sessions as [`with_dialect`](Self::with_dialect) does, and lets clients in as
-    /// the editors of this dialect do. Two rules of the policy change: the demand for the sub-protocol, and
-    /// the answer to a wrong token. The table of [`Dialect`] has the values. They are stricter than the
-    /// default for [`Dialect::JetBrains`] and [`Dialect::SnakeCase`]; opencode offers no sub-protocol
-    /// (measured), so these editors refuse it. A demand for the sub-protocol that the policy has already
-    /// stays.
+    /// Sets the dialect of the sessions as [`with_dialect`](Self::with_dialect) does, and accepts clients as the
+    /// editors of this dialect do. This changes two rules of the policy: whether the sub-protocol is required (if it
+    /// already is, it stays so), and how a wrong token is answered. The table of [`Dialect`] has the values.
+    /// [`Dialect::JetBrains`] and [`Dialect::SnakeCase`] are stricter than the default, and refuse opencode, which
+    /// offers no sub-protocol (measured).
     pub fn for_dialect(mut self, dialect: Dialect) -> Self {
         let (rules, policy) = (dialect.rules(), &mut self.policy);
         policy.subprotocol_required |= rules.subprotocol_required;
@@ -273,8 +265,8 @@ impl ServerConfig {
         self.with_dialect(dialect)
     }
 
-    /// Sets the dialect of the sessions, and [JSON-RPC pings](Keepalive::JSON_RPC) if the dialect has
-    /// them and no others are configured.
+    /// Sets the dialect of the sessions, and its [JSON-RPC pings](Keepalive::JSON_RPC) if it has them and you have
+    /// configured none.
     pub fn with_dialect(mut self, dialect: Dialect) -> Self {
         self.dialect = dialect;
         if dialect.rules().rpc_ping {

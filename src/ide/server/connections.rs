@@ -1,5 +1,5 @@
-//! The connections of a server: the table of their places, the order in which they are polled, and the
-//! queue of those with new output. A place is an index of the table; a free place is reused.
+//! The connections of a server: the table of their places, the order they are polled in, and the queue of those with
+//! new output. A place is an index of the table; a free place is reused.
 //!
 //! ```text
 //!           fed, its deadline has come, an operation that causes an event
@@ -15,13 +15,12 @@
 //!                          └────────── next pass ───────────┘
 //! ```
 //!
-//! Queues hold places, each place at most once in each. So no search is necessary: a poll for one of a thousand
-//! connections examines only that connection.
+//! Queues hold places, each at most once. So nothing is searched: a poll for one of a thousand connections looks only
+//! at that one.
 //!
-//! The open calls of all connections together hold at most `share * max_open + pool` bytes. Every
-//! connection can hold its share, and the bytes above the share come from the pool. `excess` is the
-//! number of bytes taken from the pool, and never exceeds the pool. So no client can use up the share
-//! of another client.
+//! The open calls of all connections together hold at most `share * max_open + pool` bytes. Each connection has its
+//! share; what exceeds the share comes from the pool. `excess` counts the bytes taken from the pool, and never exceeds
+//! it. So no client can use up the share of another.
 
 use super::deadlines::Deadlines;
 use super::{ConnId, Unauthenticated};
@@ -33,19 +32,19 @@ use alloc::{collections::VecDeque, vec::Vec};
 #[derive(Debug, Default)]
 pub(super) struct Connections {
     slots: Vec<Slot>,
-    /// The number of connections that were ever accepted.
+    /// How many connections were ever accepted.
     accepted: u64,
-    /// The places whose connection can have an event, in the order in which they are polled.
+    /// The places whose connection may have an event, in the order they are polled in.
     pub(super) eventful: VecDeque<usize>,
-    /// The places whose connection is done and not closed yet.
+    /// The places whose connection is done but not closed yet.
     pub(super) done: VecDeque<usize>,
     pub(super) offers: Offers,
-    /// The deadlines of the connections. That of an eventful place is the one that came when the place was queued; a
-    /// write for which nothing waited changes none, so a deadline can come too early. Then its poll notes the next.
+    /// The deadlines of the connections. That of an eventful place is from when it was queued, and a write that nothing
+    /// waited for changes none, so a deadline may come too early. Then its poll notes the next one.
     pub(super) deadlines: Deadlines,
-    /// The number of open connections.
+    /// How many connections are open.
     open: usize,
-    /// The number of connections that can be open at once: 0 from the shutdown on.
+    /// How many connections may be open at once: 0 after the shutdown.
     pub(super) max_open: usize,
     share: usize,
     pool: usize,
@@ -56,15 +55,15 @@ pub(super) struct Connections {
     pub(super) now: Time,
 }
 
-/// The connections with unwritten output, by their places. Each is in one of the two queues, and no other is.
+/// The connections with unwritten output, by place. Each is in one of the two queues.
 #[derive(Debug, Default)]
 pub(super) struct Offers {
     pub(super) queue: VecDeque<usize>,
     /// Those whose socket took nothing in this pass.
     pub(super) full: VecDeque<usize>,
-    /// The offer to the first of the queue that waits for its answer: the connection, and the number of bytes.
+    /// The offer to the first of the queue, if it was not answered yet: the connection, and how many bytes.
     pub(super) offered: Option<(ConnId, usize)>,
-    /// True from the first poll of a pass to its `Wait`: a pass that was left is due.
+    /// True from the first poll of a pass to its `Wait`. A pass that was abandoned is due.
     pub(super) in_pass: bool,
 }
 
@@ -88,25 +87,25 @@ struct Slot {
     is_queued: bool,
     /// True if `Connections::open` counts the connection.
     is_open: bool,
-    /// The bytes that the open calls of the connection hold beyond its share.
+    /// How many bytes the open calls of the connection hold beyond its share.
     excess: usize,
 }
 
 impl Connections {
-    /// Creates an empty set. The open calls of up to `max_open` connections can hold `bytes` together:
-    /// one half is divided into shares, the other half is the pool.
+    /// Creates an empty set. The open calls of up to `max_open` connections may hold `bytes` together: half of it is
+    /// divided into shares, the other half is the pool.
     pub(super) fn new(bytes: usize, max_open: usize) -> Self {
         let pool = bytes / 2;
         let share = bytes.saturating_sub(pool).checked_div(max_open).unwrap_or_default();
         Self { max_open, share, pool, ..Self::default() }
     }
 
-    /// Takes the time of an operation.
+    /// Sets the clock.
     pub(super) fn set_now(&mut self, now: Time) {
         self.now = self.now.max(now);
     }
 
-    /// Ends the oldest pending connection if there are at least `limit` pending connections.
+    /// Ends the oldest pending connection if there are `limit` of them.
     pub(super) fn evict_oldest_pending(&mut self, limit: usize) {
         let is_pending =
             |connection: &&Connection| connection.admission != Admission::LetIn && !connection.has_ended();
@@ -145,7 +144,7 @@ impl Connections {
         }
     }
 
-    /// Returns a connection; `None` if it is over. An operation that can cause an event, output or the end goes through
+    /// Returns a connection; `None` if it is over. What may cause an event, output or the end goes through
     /// [`with`](Self::with).
     pub(super) fn get_mut(&mut self, conn: ConnId) -> Option<&mut Connection> {
         match &mut self.slots.get_mut(conn.index())?.connection {
@@ -154,13 +153,13 @@ impl Connections {
         }
     }
 
-    /// Returns true if the connection was let in and has not ended.
+    /// Returns true if the connection was accepted and has not ended.
     pub(super) fn is_attached(&self, conn: ConnId) -> bool {
         self.get(conn).is_some_and(Connection::is_attached)
     }
 
-    /// Runs `act` on a connection at the latest time seen, and works out what follows from it: events, output, the end,
-    /// and the counts. Returns `None` if the connection is over.
+    /// Runs `act` on a connection at the latest time seen, and works out what follows: events, output, the end, and the
+    /// counts. Returns `None` if the connection is over.
     pub(super) fn with<T>(&mut self, conn: ConnId, act: impl FnOnce(&mut Connection) -> T) -> Option<T> {
         let now = self.now;
         let connection = self.get_mut(conn)?;
@@ -182,8 +181,8 @@ impl Connections {
         }
     }
 
-    /// Returns a connection to feed, and queues it for a poll, which finds what has come: a client that sends a message in
-    /// a thousand pieces costs a thousand appends.
+    /// Returns a connection to feed, and queues it for a poll, which finds what has come: a client that sends a message
+    /// in a thousand pieces costs a thousand appends.
     pub(super) fn input(&mut self, now: Time, conn: ConnId) -> Option<&mut Connection> {
         self.set_now(now);
         let Slot { connection, is_eventful, .. } = self.slots.get_mut(conn.index())?;
@@ -198,7 +197,7 @@ impl Connections {
         Some(connection)
     }
 
-    /// Begins a pass at this time, and queues each connection whose deadline has come.
+    /// Begins a pass at this time, and queues each connection whose deadline has passed.
     pub(super) fn begin_pass(&mut self, now: Time) {
         self.offers.in_pass = true;
         self.offers.queue.append(&mut self.offers.full);
@@ -222,7 +221,7 @@ impl Connections {
 
     /// Works out what follows from an operation on a connection.
     pub(super) fn work_out(&mut self, index: usize) {
-        // At the end of time nothing is due that is set to it.
+        // At the end of time, nothing that is set to it is due.
         if self.note(index).is_due(self.now) {
             self.poll_next(index);
         }
@@ -235,7 +234,7 @@ impl Connections {
         connections.into_iter().map(|connection| (connection.conn, connection))
     }
 
-    /// Removes the next connection that is done, and returns its name.
+    /// Removes the next connection that is done, and returns its id.
     #[inline]
     pub(super) fn next_done(&mut self) -> Option<ConnId> {
         let index = self.done.pop_front()?;
@@ -244,10 +243,9 @@ impl Connections {
         Some(over.conn)
     }
 
-    /// Returns one event of the first connection in the queue that has one, and puts this connection at
-    /// the end of the queue. So a connection that always has events does not delay the others. While
-    /// all places are taken, a client with the token is refused with 503. The end of a connection that was
-    /// never let in is counted and not returned.
+    /// Returns one event of the first connection in the queue that has one, and moves that connection to the end of the
+    /// queue, so that a busy connection does not delay the others. While all places are taken, a client with the token
+    /// is refused with 503. The end of a connection that was never accepted is counted, not returned.
     pub(super) fn next_event(&mut self) -> Option<ServerEvent> {
         while let Some(index) = self.eventful.pop_front() {
             let full = self.is_full();
@@ -259,8 +257,8 @@ impl Connections {
                 self.note(index);
                 continue;
             };
-            // Brings the connection to the time at which its deadline was due. Otherwise the connection would
-            // have no event, and its place would be queued again for ever.
+            // Brings the connection to the time when its deadline was due. Otherwise it would have no event, and would
+            // be queued again forever.
             connection.set_now(self.now);
             let event = connection.poll(quota, full);
             let admission = connection.admission;
@@ -268,9 +266,8 @@ impl Connections {
                 slot.is_eventful = true;
                 self.eventful.push_back(index);
             }
-            // A connection without an event has none until something is done with it, so the place is not queued
-            // again here. At `Time::NEVER` every deadline is due, and the place would be queued for
-            // ever.
+            // Without an event now, the connection has none until something is done with it, so do not queue it again.
+            // At `Time::NEVER` every deadline is due, and it would be queued forever.
             self.note(index);
             match event {
                 Some(ServerEvent::Closed { .. }) if admission != Admission::LetIn => {
@@ -291,8 +288,8 @@ impl Connections {
         Some((connection.conn, bytes))
     }
 
-    /// Takes the answer to the last offer: the socket took `n` bytes. If it took any, the connection takes its next
-    /// turn at the end of the queue. Returns false if it took none.
+    /// Takes the answer to the last offer: the socket took `n` bytes. If it took any, the connection goes to the end of
+    /// the queue. Returns false if it took none.
     pub(super) fn written(&mut self, conn: ConnId, n: usize) -> bool {
         let taken = match self.offers.offered {
             Some((offered, len)) if offered == conn => n.min(len),
@@ -325,9 +322,8 @@ impl Connections {
         self.open >= self.max_open
     }
 
-    /// Queues a connection that has new output or has become done, and updates the counts. Notes and
-    /// returns its deadline. Returns [`Time::NEVER`] if the place is queued for its events: the poll of these
-    /// events notes the deadline.
+    /// Queues a connection that has new output or has become done, and updates the counts. Notes and returns its
+    /// deadline; [`Time::NEVER`] if the place is queued for its events, whose poll notes the deadline.
     fn note(&mut self, index: usize) -> Time {
         let Some(slot) = self.slots.get_mut(index) else { return Time::NEVER };
         let status = match &slot.connection {
@@ -357,7 +353,7 @@ impl Connections {
                 slot.is_queued = true;
                 self.offers.queue.push_back(index);
             }
-            // What was unwritten has been dropped, or the connection is gone.
+            // What was unwritten was dropped, or the connection is gone.
             (true, false) => {
                 slot.is_queued = false;
                 self.offers.forget(index);

@@ -1,15 +1,15 @@
-//! The deadlines of the connections of a server, by their places in its table: the earliest deadline, and
-//! the places whose deadline has come. Neither needs a search through all places.
+//! The deadlines of the connections of a server by place: the earliest one, and the places where it has passed. Neither
+//! needs a search through all places.
 
 use crate::Time;
 use alloc::vec::Vec;
 
-/// The number of places that share one earliest deadline. It is about the square root of a thousand:
-/// for a thousand places, neither a change nor the earliest deadline of all takes more than some thirty
-/// comparisons. An editor with its 16 agents has one such block.
+/// How many places share one earliest deadline: about the square root of a thousand. With a thousand places, neither a
+/// change nor the earliest of all takes more than some thirty comparisons. An editor with its 16 agents has one such
+/// block.
 const BLOCK: usize = 32;
 
-/// The deadline of each place. `Time::NEVER` means no deadline.
+/// The deadline of each place; `Time::NEVER` for none.
 #[derive(Debug)]
 pub(super) struct Deadlines {
     /// The deadlines by place.
@@ -42,8 +42,8 @@ impl Deadlines {
         self.first = self.earliest.iter().copied().min().unwrap_or(Time::NEVER);
     }
 
-    /// Returns the first place, from `from` on, whose deadline has come. At `Time::NEVER` every place
-    /// is due, even a place without a deadline.
+    /// Returns the first place, from `from` on, whose deadline has passed. At `Time::NEVER` every place is due, even
+    /// without a deadline.
     pub(super) fn next_due(&self, from: usize, now: Time) -> Option<usize> {
         let blocks = self.earliest.iter().zip(self.all.chunks(BLOCK)).enumerate().skip(from / BLOCK);
         for (block, (_, places)) in blocks.filter(|(_, (earliest, _))| **earliest <= now) {

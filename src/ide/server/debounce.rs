@@ -1,14 +1,13 @@
-//! The debounce of selections. An editor reports a selection for each key press; the debounce sends the
-//! latest one when the person pauses.
+//! Debounces selections: an editor reports one for each key press, and the latest one is sent when the person pauses.
 
 use crate::Time;
 use crate::ide::Selection;
 use alloc::sync::Arc;
 use core::time::Duration;
 
-/// The pause after which a selection equal to the last one is sent again. An editor that reports its
-/// selection with each screen frame makes no such pause, so the selection is sent once. If a person
-/// selects the same text again later, the selection is sent again.
+/// How long a pause must be before an equal selection is sent again. An editor that reports its selection with each
+/// frame of the screen never pauses, so its selection is sent once; if a person selects the same text again later, it
+/// is sent again.
 const PAUSE_FOR_EQUAL: Duration = Duration::from_secs(1);
 
 /// The latest selection, held until the person pauses, or until `at_most` has passed since the first
@@ -18,7 +17,7 @@ pub(super) struct Debounce {
     pause: Duration,
     at_most: Duration,
     held: Option<Held>,
-    /// The time at which the held selection is released.
+    /// When the held selection is released.
     pub(super) due: Time,
     last: Option<Last>,
 }
@@ -27,7 +26,7 @@ pub(super) struct Debounce {
 #[derive(Debug)]
 struct Last {
     selection: Arc<Selection>,
-    /// The time at which an equal selection was last reported.
+    /// When an equal selection was last reported.
     reported: Time,
 }
 
@@ -43,7 +42,7 @@ impl Debounce {
     }
 
     pub(super) fn hold(&mut self, now: Time, selection: Selection) {
-        // A selection that is only reported again has not changed, so its pause does not begin anew.
+        // A selection that is reported again has not changed, so its pause goes on.
         if self.held.as_ref().is_some_and(|held| *held.selection == selection) {
             return;
         }
@@ -61,7 +60,7 @@ impl Debounce {
         self.held = Some(Held { selection: Arc::new(selection), since });
     }
 
-    /// Takes the held selection if its time has come.
+    /// Takes the held selection if it is due.
     pub(super) fn release(&mut self, now: Time) -> Option<Arc<Selection>> {
         if !self.due.is_due(now) {
             return None;
@@ -72,16 +71,15 @@ impl Debounce {
         Some(held.selection)
     }
 
-    /// Releases a selection at once, in place of the held one. Returns false if it is equal to the one
-    /// that was released last.
+    /// Releases a selection at once, replacing the held one. Returns false if it equals the last one released.
     pub(super) fn replace(&mut self, now: Time, selection: Arc<Selection>) -> bool {
         (self.held, self.due) = (None, Time::NEVER);
         let last = self.last.replace(Last { selection: selection.clone(), reported: now });
         last.is_none_or(|last| last.selection != selection)
     }
 
-    /// Clears the selection that was released last if `is_hidden` is true for it. The held selection stays.
-    /// Returns false if nothing has changed.
+    /// Clears the last selection released if `is_hidden` is true for it. The held one stays. Returns false if nothing
+    /// has changed.
     pub(super) fn clear_last(&mut self, now: Time, is_hidden: impl FnOnce(&Selection) -> bool) -> bool {
         let cleared = Selection::cleared();
         let last = self.last.as_mut().filter(|last| *last.selection != cleared && is_hidden(&last.selection));
@@ -103,7 +101,7 @@ mod tests {
     use crate::ide::kit::Range;
     use alloc::{string::String, vec::Vec};
 
-    /// Holds each selection at its time, and returns the released selections with their times.
+    /// Holds each selection at its time, and returns those released, with their times.
     fn run(pause: u64, at_most: u64, held: &[(u64, &str)]) -> Vec<(u64, String)> {
         let millis = Duration::from_millis;
         let mut debounce = Debounce::new(millis(pause), millis(at_most));

@@ -1,5 +1,5 @@
-//! The filter for pushes and answers. An agent puts the selection and mentions into a prompt, and sends
-//! the prompt to a service, without asking the person again.
+//! The filter for pushes and answers. An agent puts the selection and mentions into a prompt, and sends that to a
+//! service, without asking the person again.
 
 use crate::ide::kit::secret_reason;
 use crate::ide::paths::{LocalPath, Platform, as_written, lenient};
@@ -7,30 +7,26 @@ use crate::ide::{ContentLimits, DiagnosticsChanged, Selection};
 use alloc::sync::Arc;
 use core::fmt;
 
-/// A filter for pushes and answers: the files that they can name, and the length of a selected text. By
-/// default everything passes.
+/// Keeps files from agents: decides which files pushes and answers may name, and how much of a selected text they
+/// contain. By default everything passes.
 ///
-/// The filter applies to the pushes of a [`Server`](super::Server), and to the answers of the tools of the
-/// protocol, by [`Server::answer`](super::Server::answer) and by every method of
-/// [`Server::call`](super::Server::call): no selection and no cursor in a hidden file, no problems, no tabs
-/// and no paths of hidden files. An answer with the path of a hidden file becomes the answer
-/// for a missing file. The resources that these tools read, and the requests of the Obsidian dialect,
-/// are filtered in the same way.
+/// The filter applies to the pushes of a [`Server`](super::Server), and to the answers of the tools of the protocol, by
+/// [`Server::answer`](super::Server::answer) and by every method of [`Server::call`](super::Server::call): no selection
+/// and no cursor in a hidden file, no problems, no tabs and no paths of hidden files. An answer about a hidden file
+/// becomes the one for a missing file. The resources that these tools read, and the requests of the Obsidian dialect,
+/// are filtered too.
 ///
-/// The filter cannot determine the files in the following parts, so the application itself decides
-/// about them:
+/// The filter cannot tell which files the following are about, so they are up to you:
 ///
 /// - the texts of failures and of JSON-RPC errors, and the reports of progress,
-/// - [`Done`](crate::ide::tool::Done) in place of a failure, or a failure in place of an answer: each can
-///   reveal that a hidden file exists, so an application fails all calls about hidden files with one
-///   text, before it looks for the file,
+/// - [`Done`](crate::ide::tool::Done) in place of a failure, or a failure in place of an answer: each can reveal that a
+///   hidden file exists, so fail all calls about hidden files with the same text, before you look for the file,
 /// - links to hidden files, which only their real paths show,
-/// - the answers of its own tools, prompts and resources, and of forwarded requests,
+/// - the answers of your own tools, prompts and resources, and of forwarded requests,
 /// - the notifications and requests of [`notify_all`](super::Server::notify_all) and
 ///   [`agent_mut`](super::Server::agent_mut),
 /// - the output of `executeCode`, which is code of the agent,
-/// - the messages and other texts within the answers, such as the text of a problem in a visible file
-///   that names a hidden file.
+/// - messages and other texts within answers, such as a problem in a visible file whose text names a hidden one.
 #[derive(Clone)]
 pub struct Filter {
     hides: Option<Arc<dyn Fn(&str) -> bool + Send + Sync>>,
@@ -49,9 +45,8 @@ impl Filter {
         Self::new().hide(|_| true)
     }
 
-    /// Hides the files that usually contain secrets, as [`secret_reason`] decides: `.env`, private keys,
-    /// stores of passwords, the files of `.ssh` and `.aws`, and others. [`hide`](Self::hide) adds more
-    /// files.
+    /// Hides files that usually contain secrets, as [`secret_reason`] decides: `.env`, private keys, password stores,
+    /// the files of `.ssh` and `.aws`, and others. Add more with [`hide`](Self::hide).
     ///
     /// ```
     /// use ide_mcp::ide::Filter;
@@ -62,13 +57,11 @@ impl Filter {
         Self::new().hide(|path| secret_reason(path).is_some())
     }
 
-    /// Hides each file for whose path `hides` returns true, in addition to the files that are hidden
-    /// already: ignored files, buffers that are no files.
+    /// Also hides the files that `hides` returns true for, such as ignored files, or buffers that are not files.
     ///
-    /// The filter calls `hides` for every selection and connection, so `hides` has to be quick. It calls `hides`
-    /// with each reading of a text as a path, among them the text itself and the decoded path of a URI.
-    /// One path for which `hides` returns true is enough. In the Obsidian dialect the paths are relative
-    /// to the workspace.
+    /// `hides` is called for every selection and connection, so it must be quick. A text is tried as a path in several
+    /// ways, among them as it is and as the decoded path of a URI; one of them is enough to hide it. In the Obsidian
+    /// dialect, paths are relative to the workspace.
     #[must_use]
     pub fn hide(mut self, hides: impl Fn(&str) -> bool + Send + Sync + 'static) -> Self {
         self.hides = Some(match self.hides.take() {
@@ -78,7 +71,7 @@ impl Filter {
         self
     }
 
-    /// Cuts the text of a selection to this many bytes, at a character.
+    /// Cuts the text of a selection to this many bytes, at a character boundary.
     /// [`ContentLimits::selection`](crate::ide::ContentLimits::selection) stays the upper limit.
     #[must_use]
     pub const fn max_text(mut self, bytes: usize) -> Self {
@@ -88,17 +81,17 @@ impl Filter {
         self
     }
 
-    /// Changes the selection into the selection to send, and returns the kind of the change.
+    /// Changes the selection into what may be sent, and returns what was done to it.
     pub(super) fn selection(&self, selection: &mut Selection, limits: &ContentLimits) -> Selected {
         if selection.is_hidden(&|text| self.hides(text)) {
-            // Without a cleared selection the client would continue to show the previous selection.
+            // Without a cleared selection the client would go on showing the previous one.
             *selection = Selection::cleared();
             return Selected::Hidden;
         }
         if selection.cut(self.most.min(limits.selection)) { Selected::Truncated } else { Selected::Whole }
     }
 
-    /// Returns the part of the change that can be sent; `None` if nothing can be sent.
+    /// Returns what may be sent of the change, if anything.
     pub(super) fn diagnostics(&self, mut changed: DiagnosticsChanged) -> Option<DiagnosticsChanged> {
         let is_visible = match &mut changed {
             DiagnosticsChanged::Stale { uris } => {
@@ -110,15 +103,14 @@ impl Filter {
         is_visible.then_some(changed)
     }
 
-    /// Returns true if the filter hides the file that this text names. The text can be a path or a URI,
-    /// percent-encoded or not, with or without a position in the file behind it (after `?` or `#`). The
-    /// text does not show which of these forms it has, so one reading for which `hides` returns true is
-    /// enough.
+    /// Returns true if the filter hides the file that this text names: a path or a URI, percent-encoded or not, perhaps
+    /// followed by a position in the file (after `?` or `#`). The text does not show which of these it is, so one
+    /// reading that `hides` returns true for is enough.
     pub(super) fn hides(&self, text: &str) -> bool {
         let Some(hides) = &self.hides else { return false };
         let without_place = text.split(['?', '#']).next().unwrap_or(text);
         let places = if without_place.len() == text.len() { &[text][..] } else { &[text, without_place] };
-        // An editor can show files of another system: those of WSL on Windows, or those of a machine far away.
+        // An editor may show files of another system: those of WSL on Windows, or of a remote machine.
         let systems = [Platform::Posix, Platform::Windows];
         places.iter().any(|text| {
             let normal = systems.map(|system| LocalPath::parse(text, system).ok());
@@ -143,16 +135,15 @@ impl fmt::Debug for Filter {
     }
 }
 
-/// The effect of the [`Filter`] and the limits on a selection.
+/// What the [`Filter`] and the limits did to a selection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Selected {
     /// The selection is sent unchanged.
     Whole,
-    /// The beginning of the text is sent: the text is longer than the filter and the
-    /// [limits](ContentLimits) allow.
+    /// Only the beginning of the text is sent: it is longer than the filter and the [limits](ContentLimits) allow.
     Truncated,
-    /// The selection is not sent, because the filter hides its file, or because the server is
-    /// [paused](super::Server::pause). The clients receive an empty selection.
+    /// Nothing is sent, because the filter hides the file, or the server is [paused](super::Server::pause). The clients
+    /// get an empty selection.
     Hidden,
 }

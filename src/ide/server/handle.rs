@@ -1,11 +1,9 @@
-//! The names of agents and connections for an application. A name has a number that is never reused,
-//! and the index of a table entry that is reused.
+//! Ids of agents and connections. Each has a number that is never reused, and the index of a table entry, which is.
 
 use crate::rpc::{CallId, RequestId, SessionId};
 use core::fmt;
 
-/// The name of one agent that is attached to a [`Server`](super::Server), for ever: an agent that attaches
-/// again has another name.
+/// Identifies an agent of a [`Server`](super::Server). Never reused: an agent that attaches again has another id.
 ///
 /// In this version every agent has one connection, and both have the same number.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -24,8 +22,8 @@ impl AgentId {
         Self(ConnId(request.session()))
     }
 
-    /// Returns the number of the agent, in the order in which the connections were accepted, from 1:
-    /// for people, and for other languages. [`Server::agent`](super::Server::agent) finds the agent again.
+    /// Returns the number of the agent: agents are numbered from 1, in the order that their connections were accepted.
+    /// For display, and for bindings to other languages; [`Server::agent`](super::Server::agent) finds the agent again.
     #[must_use]
     pub const fn number(self) -> u64 {
         self.0.number()
@@ -52,46 +50,46 @@ impl From<ConnId> for AgentId {
     }
 }
 
-/// The name of one connection of a [`Server`](super::Server), for ever: a later connection with the same
-/// [index](Self::index) has another name.
+/// Identifies a connection of a [`Server`](super::Server). Never reused: a later connection with the same
+/// [index](Self::index) has another id.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ConnId(pub(super) SessionId);
 
 impl ConnId {
-    /// Creates the name of the connection at this index of the table. The number is never reused: at
-    /// 100,000 connections a second the numbers last for 5 million years.
+    /// Creates the id of the connection at this index of the table. The number is never reused: at 100,000 connections
+    /// a second the numbers last for 5 million years.
     pub(crate) const fn new(index: u32, number: u64) -> Self {
         Self(SessionId::at_place(number, index))
     }
 
-    /// Returns the name of the session on this connection.
+    /// Returns the session on this connection.
     pub(crate) const fn session(self) -> SessionId {
         self.0
     }
 
-    /// Returns a small number that no other connection has at the same time. A later connection can
-    /// have it again. For tables and tokens of an event loop.
+    /// Returns a small number that no other connection has at the same time, for the tables and tokens of an event
+    /// loop. A later connection may get it again.
     #[must_use]
     pub const fn index(self) -> usize {
         self.0.place as usize
     }
 
-    /// Returns the number of the connection, in the order in which connections were accepted, from 1.
-    /// For people.
+    /// Returns the number of the connection: they are numbered from 1, in the order that they were accepted. For
+    /// display.
     #[must_use]
     pub const fn number(self) -> u64 {
         self.0.number()
     }
 }
 
-/// The number alone, as `AgentId(3)`: it is in every event.
+/// Only the number, as `AgentId(3)`, because this is in every event.
 impl fmt::Debug for AgentId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("AgentId").field(&self.number()).finish()
     }
 }
 
-/// The number alone, as for an [`AgentId`].
+/// Only the number, as for an [`AgentId`].
 impl fmt::Debug for ConnId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("ConnId").field(&self.number()).finish()

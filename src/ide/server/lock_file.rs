@@ -1,19 +1,18 @@
-//! What becomes of the lock file of an editor.
+//! What happens to the lock file of an editor.
 
 use alloc::string::String;
 
-/// A change of the lock file of an editor, to show to a person: without the lock file no agent finds
-/// the editor.
+/// What happened to the lock file of your editor. Show it to the person: without the file no agent finds the editor.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum LockFileEvent {
-    /// The file is gone, and the guard is restoring it.
+    /// The file is gone. The guard is restoring it.
     Lost,
-    /// The file exists again.
+    /// The file is back.
     Restored,
-    /// Another file has the name of the lock file. The guard left that file alone.
+    /// Another file has the name of the lock file. The guard left it alone.
     Taken,
-    /// The guard could not check, restore, change or remove the file. The guard tries again.
+    /// The guard could not check, restore, change or remove the file. It will try again.
     Failed {
         /// The error, as text.
         error: String,

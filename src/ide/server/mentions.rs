@@ -1,6 +1,6 @@
-//! Mentions that wait for a client that accepts them, and mentions in a send buffer. They keep their
-//! order, and no mention is lost without an event. If a client ends before its mention was written, the
-//! mention waits for another client. A mention that was addressed to the ended client expires instead.
+//! Mentions that wait for a client that accepts them, and mentions in a send buffer. They keep their order, and none is
+//! lost without an event. If a client ends before its mention was written, the mention waits for another client, unless
+//! it was addressed to this one: then it expires.
 
 use super::AgentId;
 use crate::Time;
@@ -9,8 +9,8 @@ use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 use core::fmt;
 
-/// The number of mentions that can wait: far more than a person mentions within the 30 s for which they
-/// are kept. At 100 ms each, all of them can be sent in that time.
+/// How many mentions may wait: far more than a person makes within the 30 s that they are kept. At 100 ms each, all of
+/// them can be sent in that time.
 pub(super) const MAX_WAITING: usize = 256;
 
 #[derive(Debug)]
@@ -18,7 +18,7 @@ pub(super) struct Mentions {
     waiting: VecDeque<Waiting>,
     /// The mention that lies in the send buffer of each agent.
     unwritten: Vec<(AgentId, Waiting)>,
-    /// The time at which the first waiting mention expires.
+    /// When the first waiting mention expires.
     pub(super) due: Time,
 }
 
@@ -56,7 +56,7 @@ impl Mentions {
         self.waiting.get(index)
     }
 
-    /// Ends the waiting of the mention at this index: it expires with the next event.
+    /// Stops waiting with the mention at this index: it expires with the next event.
     pub(super) fn end_at(&mut self, index: usize, now: Time) {
         if let Some(waiting) = self.waiting.get_mut(index) {
             waiting.until = waiting.until.min(now);
@@ -71,7 +71,7 @@ impl Mentions {
         self.note_due();
     }
 
-    /// Notes that the send buffer of `agent` has no mention any more.
+    /// Notes that the send buffer of `agent` no longer has a mention.
     pub(super) fn on_written(&mut self, agent: AgentId) {
         self.unwritten.retain(|unwritten| unwritten.0 != agent);
     }
@@ -84,13 +84,13 @@ impl Mentions {
         }
     }
 
-    /// Returns the agents for which mentions wait.
+    /// Returns the agents that mentions wait for.
     pub(super) fn addressees(&self) -> impl Iterator<Item = AgentId> {
         self.waiting.iter().filter_map(|waiting| waiting.to)
     }
 
-    /// Removes and returns the first mention that has waited too long, or is addressed to `ended`, an
-    /// agent that has ended.
+    /// Removes and returns the first mention that has waited too long, or is addressed to `ended`, an agent that has
+    /// ended.
     pub(super) fn expire(&mut self, now: Time, ended: Option<AgentId>) -> Option<Mention> {
         let over = |waiting: &Waiting| waiting.until.is_due(now) || (ended.is_some() && waiting.to == ended);
         let index = self.waiting.iter().position(over)?;
@@ -103,13 +103,13 @@ impl Mentions {
         self.due = self.waiting.iter().map(|waiting| waiting.until).min().unwrap_or(Time::NEVER);
     }
 
-    /// Returns true if no mention waits, and none lies in a send buffer.
+    /// Returns true if no mention waits, and none is in a send buffer.
     pub(super) fn is_idle(&self) -> bool {
         self.waiting.is_empty() && self.unwritten.is_empty()
     }
 }
 
-/// The reason for which a mention was refused. Nothing has changed.
+/// Why a mention was refused. Nothing has changed.
 ///
 /// [Causes and reactions](crate::guide::errors#a-method-of-yours-was-refused).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -117,7 +117,7 @@ impl Mentions {
 pub enum MentionError {
     /// There is no such agent, or it has ended.
     NoSuchAgent,
-    /// 256 mentions wait for a client already.
+    /// 256 mentions are already waiting.
     TooMany,
     /// The filter hides the file.
     Hidden,

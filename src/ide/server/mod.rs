@@ -1,4 +1,4 @@
-//! An editor: all its connections, and the state that they share.
+//! An editor: all its connections, and what they share.
 
 mod agent;
 mod config;
@@ -39,11 +39,11 @@ use pause::Paused;
 use questions::Questions;
 use serde::Serialize;
 
-/// An editor: the agents that are attached to it, and the selection, the mentions and the limits that they share.
+/// An editor with all its agents. You answer their calls, and send them the selection, mentions of files, and changes.
 ///
-/// A server uses no sockets. Your loop accepts a connection and calls [`connect`](Server::connect), feeds what each
-/// socket reads, and polls until there is nothing to do. This is the whole turn of a loop, over any sockets that do not
-/// block:
+/// A server has no sockets of its own. Your loop calls [`connect`](Server::connect) for each connection it accepts,
+/// feeds what each socket reads, and polls until there is nothing to do. This is one whole turn, over any non-blocking
+/// sockets:
 ///
 /// ```
 /// use ide_mcp::ide::{ConnId, Server, ServerEvent};
@@ -75,29 +75,28 @@ use serde::Serialize;
 /// }
 /// ```
 ///
-/// [`Output`](crate::Output) has the six rules that such a loop keeps. An agent is known by its [`AgentId`]:
-/// [`agent`](Server::agent) tells what the editor knows of it, [`agent_mut`](Server::agent_mut) speaks to it, and
-/// [`call`](Server::call) or [`answer`](Server::answer) end what it has asked.
+/// [`Output`](crate::Output) has the six rules of such a loop. Each agent has an [`AgentId`]: [`agent`](Server::agent)
+/// returns what we know of it, [`agent_mut`](Server::agent_mut) sends to it, and [`answer`](Server::answer) or
+/// [`call`](Server::call) answers its calls.
 #[derive(Debug)]
 pub struct Server {
-    /// All connections share the settings.
+    /// Shared by all connections.
     config: Arc<ServerConfig>,
-    /// Another one while the server is paused.
+    /// The configured filter, or the one of a pause.
     filter: Filter,
     /// The settings of the sessions, which follow from `config`. All connections share them.
     session: Arc<mcp::ServerConfig>,
     connections: Connections,
     debounce: Debounce,
-    /// The selection that was sent last, in the dialect of all connections. A client that attaches
-    /// receives it.
+    /// The last selection sent, in the dialect of all connections. A client that attaches gets it too.
     selection: Option<SerializedNotification>,
     mentions: Mentions,
     questions: Questions,
-    /// The agents in the order in which they became ready.
+    /// The agents, in the order that they became ready.
     ready: Vec<AgentId>,
-    /// The state before the pause; `None` if the server is not paused.
+    /// What the pause has replaced; `None` if the server is not paused.
     paused: Option<Paused>,
-    /// The reports of the guard of the lock file that have not been polled.
+    /// Reports of the guard of the lock file, not polled yet.
     lock_file: VecDeque<LockFileEvent>,
 }
 
@@ -120,8 +119,9 @@ impl Server {
         }
     }
 
-    /// Adds an accepted connection. At [`max_pending_connections`](ServerConfig::max_pending_connections)
-    /// the oldest pending connection ends without an answer.
+    /// Adds a connection that your listener has accepted. If there are
+    /// [`max_pending_connections`](ServerConfig::max_pending_connections), the oldest pending one ends without an
+    /// answer.
     pub fn connect(&mut self, now: Time) -> ConnId {
         self.connections.set_now(now);
         self.connections.evict_oldest_pending(self.config.max_pending_connections);
@@ -136,9 +136,9 @@ impl Server {
         })
     }
 
-    /// Lets in a client that waits after an [`AdmissionPending`](ServerEvent::AdmissionPending). It receives 503 if
-    /// [`max_clients`](ServerConfig::max_clients) clients are attached by now. Returns false if no client waits on this
-    /// connection.
+    /// Accepts a client that waits after an [`AdmissionPending`](ServerEvent::AdmissionPending). If
+    /// [`max_clients`](ServerConfig::max_clients) are attached by now, it gets a 503. Returns false if no client waits
+    /// on this connection.
     pub fn admit(&mut self, conn: ConnId) -> bool {
         let is_full = self.connections.is_full();
         self.connections.with(conn, |connection| connection.admit(is_full)).unwrap_or(false)
@@ -150,15 +150,15 @@ impl Server {
         self.connections.with(conn, Connection::refuse).unwrap_or(false)
     }
 
-    /// Answers a call with the answer of its tool, in the dialect of the session.
+    /// Answers a tool call, in the dialect of the session. This is what you do with nearly every
+    /// [`Call`](ServerEvent::Call).
     ///
-    /// After the answer to an `openDiff` the agent closes its tab with `close_tab`. An editor that
-    /// keeps the view until then handles [`Tool::CloseTab`](crate::ide::tool::Tool::CloseTab) as well. **Do not
-    /// write the file** of an accepted diff: the agent writes it.
+    /// **Do not write the file** of an accepted diff: the agent does. Afterwards it calls `close_tab`; if you want to
+    /// keep the view until then, handle [`Tool::CloseTab`](crate::ide::tool::Tool::CloseTab) as well.
     ///
     /// # Errors
     ///
-    /// [`NotAnswered`], which names the end of the call, if the call is not open any more. Nothing is sent.
+    /// [`NotAnswered`] says how the call ended, if it is no longer open. Nothing is sent.
     pub fn answer<T: ToolArguments>(
         &mut self,
         call: Call<T>,
@@ -172,30 +172,29 @@ impl Server {
         answered.unwrap_or(Err(NotAnswered::Closed))
     }
 
-    /// Returns the call with this name: to fail it, to report its progress, to change its deadline, or
-    /// to answer it by its name alone.
+    /// Returns a call, for what [`answer`](Server::answer) does not do: fail it, report its progress, change its
+    /// deadline, or answer it by its id alone.
     pub fn call(&mut self, call: impl Into<CallId>) -> OpenCall<'_> {
         OpenCall::new(self, call.into())
     }
 
-    /// Returns what the editor knows of an agent; `None` once it has gone. A connection
-    /// [for models](crate::ide::MODELS_TARGET) is found too.
+    /// Returns what we know of an agent; `None` once it is gone. Also finds a connection [for
+    /// models](crate::ide::MODELS_TARGET).
     #[must_use]
     pub fn agent(&self, id: AgentId) -> Option<Agent<'_>> {
         let connection = self.connections.get(id.conn()?)?;
         connection.is_let_in().then(|| Agent::new(id, connection))
     }
 
-    /// Returns an agent to speak to it alone. If it has gone, each message to it is refused as
+    /// Returns an agent, to send something to it alone. If it is gone, every message is refused with
     /// [`NotSent::Closed`].
     pub fn agent_mut(&mut self, id: AgentId) -> AgentMut<'_> {
         AgentMut::new(self, id)
     }
 
-    /// Takes a new selection: the person selected something, or moved the cursor. Call this method for
-    /// every change. All clients receive the selection once the person pauses, and so do clients that
-    /// attach later. The [`Filter`] decides which part of the selection is sent. If the filter hides the file
-    /// at a later [`connect`](Server::connect), all clients receive an empty selection.
+    /// Call this whenever the person selects something or moves the cursor, as often as it happens. All clients get the
+    /// selection once the person pauses, and those that attach later get it too. The [`Filter`] decides what of it is
+    /// sent; if it hides the file at a later [`connect`](Server::connect), all clients get an empty selection.
     pub fn select(&mut self, now: Time, mut selection: Selection) -> Selected {
         self.connections.set_now(now);
         if let Some(paused) = &mut self.paused {
@@ -206,15 +205,15 @@ impl Server {
         selected
     }
 
-    /// Mentions a file to this agent, or to the agent that became ready last. The mention is sent once,
-    /// when the client [accepts it](super::Agent::accepts_pushes). If no client accepts it within 30 s
-    /// ([`ServerConfig::mention_timeout`](super::ServerConfig::mention_timeout)), the server emits
+    /// Mentions a file to this agent, or to the one that became ready last: it appears in the prompt. The mention is
+    /// sent once the client [accepts it](super::Agent::accepts_pushes). If none does within 30 s
+    /// ([`ServerConfig::mention_timeout`](super::ServerConfig::mention_timeout)), you get a
     /// [`MentionExpired`](ServerEvent::MentionExpired).
     ///
     /// # Errors
     ///
-    /// [`MentionError`] if there is no such agent, too many mentions wait, the [`Filter`] hides the file,
-    /// or the server is [paused](Server::pause).
+    /// [`MentionError`] if there is no such agent, too many mentions wait, the [`Filter`] hides the file, or the server
+    /// is [paused](Server::pause).
     pub fn mention(&mut self, now: Time, mention: Mention, to: Option<AgentId>) -> Result<(), MentionError> {
         self.connections.set_now(now);
         if self.is_paused() {
@@ -232,29 +231,27 @@ impl Server {
         Ok(())
     }
 
-    /// Notifies every ready client that the problems of files have changed, as far as the [`Filter`]
-    /// lets the change through. Returns the clients that the notification did not reach, as
-    /// [`notify_all`](Server::notify_all) does.
+    /// Tells every ready client that the problems of files have changed, as far as the [`Filter`] permits. Returns the
+    /// clients that did not get it, as [`notify_all`](Server::notify_all) does.
     pub fn diagnostics_changed(&mut self, changed: DiagnosticsChanged) -> Vec<AgentId> {
         let Some(changed) = self.filter.diagnostics(changed) else { return Vec::new() };
         self.push_to_all(|connection| connection.diagnostics_changed(&changed).map(|_| ()))
     }
 
-    /// Notifies every ready client that another file has the focus. The [`Filter`] applies as for
-    /// [`select`](Server::select). Returns the clients that the notification did not reach, as
-    /// [`notify_all`](Server::notify_all) does.
+    /// Tells every ready client that another file has the focus. The [`Filter`] applies as for
+    /// [`select`](Server::select). Returns the clients that did not get it, as [`notify_all`](Server::notify_all) does.
     pub fn active_editor_changed(&mut self, mut selection: Selection) -> Vec<AgentId> {
         self.filter.selection(&mut selection, &self.config.content_limits);
         self.push_to_all(|connection| connection.active_editor_changed(selection.clone()).map(|_| ()))
     }
 
-    /// Sends a notification to every client that is ready. Returns the clients that the notification
-    /// did not reach: they read too slowly, and their send buffers are full.
+    /// Sends a notification to every ready client. Returns those that did not get it, because they read too slowly and
+    /// their send buffers are full.
     ///
     /// # Errors
     ///
-    /// [`NotSent::Unserializable`] if the parameters cannot be written or are no object, and at least
-    /// one client is ready. No client receives anything then.
+    /// [`NotSent::Unserializable`] if the parameters cannot be written as an object, and at least one client is ready.
+    /// No client gets anything then.
     pub fn notify_all<P: Serialize + ?Sized>(
         &mut self,
         method: &str,
@@ -263,28 +260,27 @@ impl Server {
         self.send_to_all(|connection| connection.notify(method, params))
     }
 
-    /// Cancels a request of the editor and notifies the client. Returns false if the request has ended.
+    /// Cancels one of your requests and notifies the client. Returns false if it has ended.
     pub fn cancel(&mut self, request: RequestId, reason: Option<&str>) -> bool {
         let cancelled =
             self.with(AgentId::of_request(request), |connection| connection.cancel(request, reason));
         cancelled.unwrap_or(false)
     }
 
-    /// Offers other tools from now on, and notifies every client that is ready.
+    /// Offers other tools from now on, and notifies every ready client.
     pub fn set_tools(&mut self, tools: ToolSet) {
         Arc::make_mut(&mut self.config).tools = Arc::new(tools);
         self.session = session_settings(&self.config);
         let (config, context) = (&self.config, &self.session.context);
-        // A client that is not ready yet has not listed the old tools, or receives the change once it
-        // is ready.
+        // A client that is not ready has not listed the old tools, or gets the change once it is ready.
         self.connections.with_each(|connection| {
             let _ = connection.offer_tools(config.clone(), context.clone());
         });
     }
 
-    /// Offers other prompts and resources from now on, beside the resources that the tools read, and
-    /// notifies every client. What [`mcp::ServerConfig::context`](crate::mcp::ServerConfig::context)
-    /// did not declare at the beginning of a session stays unknown to its client.
+    /// Offers other prompts and resources from now on, beside the resources that the tools read, and notifies every
+    /// client. A client never learns of what [`mcp::ServerConfig::context`](crate::mcp::ServerConfig::context) did not
+    /// declare when its session began.
     pub fn set_context(&mut self, context: impl Into<Arc<Context>>) {
         Arc::make_mut(&mut self.config).mcp.context = context.into();
         self.session = session_settings(&self.config);
@@ -292,51 +288,49 @@ impl Server {
         self.connections.with_each(|connection| connection.offer_context(config.clone(), context.clone()));
     }
 
-    /// Closes every connection in good order, and admits no more clients. Open diffs are answered as
-    /// rejected, other calls as failed. Poll, write and wait as before until every connection is done.
+    /// Closes every connection properly, and accepts no more clients. Open diffs are answered as rejected, other calls
+    /// as failed. Keep your loop running until every connection is done.
     ///
-    /// A client that reads nothing has 4 s: 2 s for the answer to our close frame
-    /// ([`close`](crate::ws::Limits::close)) and 2 s for the last bytes
-    /// ([`drain`](crate::ws::Limits::drain)). The first 2 s begin anew with each write, so a client
-    /// that reads slowly can take longer.
+    /// A client that reads nothing gets 4 s: 2 s to answer our close frame ([`close`](crate::ws::Limits::close)) and 2
+    /// s for the last bytes ([`drain`](crate::ws::Limits::drain)). The first 2 s start over with each write, so a slow
+    /// client may take longer.
     pub fn shutdown(&mut self, now: Time) {
         self.connections.set_now(now);
         self.connections.max_open = 0;
         self.connections.with_each(Connection::shutdown);
     }
 
-    /// Returns true if there is no connection, and no event about the lock file.
+    /// Returns true if there are no connections, and no events about the lock file.
     #[must_use]
     pub fn is_idle(&self) -> bool {
         self.lock_file.is_empty() && self.connections.iter().next().is_none()
     }
 
-    /// Takes a report of the guard of the lock file. The report becomes an event.
+    /// Takes a report of the guard of the lock file, which becomes an event.
     pub fn on_lock_file(&mut self, event: LockFileEvent) {
         self.lock_file.push_back(event);
     }
 
-    /// Returns the number of connections that ended without having been let in, by reason. Their ends
-    /// are no events.
+    /// Returns how many connections ended without being accepted, by reason. You get no events for them.
     #[must_use]
     pub const fn unauthenticated(&self) -> Unauthenticated {
         self.connections.unauthenticated
     }
 
-    /// Returns the connections, oldest first, including those that were not let in. A connection is listed until
+    /// Returns all connections, oldest first, even those not accepted yet. A connection is listed until
     /// [`Close`](crate::Output::Close) has named it.
     pub fn connections(&self) -> impl Iterator<Item = ConnId> {
         self.connections.iter().map(|(conn, _)| conn)
     }
 
-    /// Returns the attached agents, in the order in which they connected: those that were let in and have not gone.
-    /// Connections [for models](crate::ide::MODELS_TARGET) are no agents.
+    /// Returns the attached agents, in the order that they connected. Connections [for
+    /// models](crate::ide::MODELS_TARGET) are not agents.
     pub fn agents(&self) -> impl Iterator<Item = Agent<'_>> {
         let attached = self.connections.iter().filter(|(_, connection)| connection.is_attached());
         attached.map(|(conn, connection)| Agent::new(conn.into(), connection))
     }
 
-    /// Runs `send` on every client that is ready, and returns the clients whose send buffer is full.
+    /// Runs `send` on every ready client, and returns those whose send buffer is full.
     fn send_to_all(
         &mut self,
         mut send: impl FnMut(&mut Connection) -> Result<(), NotSent>,
@@ -344,7 +338,7 @@ impl Server {
         let mut full = Vec::new();
         for agent in self.ready.clone() {
             match self.with(agent, &mut send).unwrap_or(Err(NotSent::Closed)) {
-                // The end of this client was not polled yet.
+                // The client has ended, which was not polled yet.
                 Ok(()) | Err(NotSent::Closed | NotSent::NotReady) => {}
                 Err(NotSent::Full) => full.push(agent),
                 Err(error) => return Err(error),
@@ -353,8 +347,8 @@ impl Server {
         Ok(full)
     }
 
-    /// Runs `send` on every client that is ready, and returns the clients whose send buffer is full.
-    /// The message of `send` can always be written as JSON, so there is no error.
+    /// Runs `send` on every ready client, and returns those whose send buffer is full. The message of `send` can always
+    /// be written as JSON, so there is no error.
     fn push_to_all(&mut self, send: impl FnMut(&mut Connection) -> Result<(), NotSent>) -> Vec<AgentId> {
         let full = self.send_to_all(send);
         debug_assert!(full.is_ok());
@@ -389,9 +383,8 @@ impl Server {
                 }
                 _ => {}
             }
-            // From this event on the client can accept mentions. The waiting mentions go out before any
-            // further answer to this client. Otherwise the order would depend on the chunks in which the
-            // bytes were read.
+            // From this event on the client may accept mentions. They go out before any further answer to this client;
+            // otherwise the order would depend on how the bytes were cut.
             if !self.mentions.is_idle() {
                 self.send_mentions();
             }
@@ -399,7 +392,7 @@ impl Server {
         }
     }
 
-    /// Returns the question about the next client that waits for one, if its time has come.
+    /// Returns the question about the next client that waits for one, if it is time.
     fn next_question(&mut self) -> Option<ServerEvent> {
         let Connections { now, .. } = self.connections;
         let connection = |agent: AgentId| self.connections.get(agent.conn()?);
@@ -416,8 +409,7 @@ impl Server {
         }
     }
 
-    /// Clears the selection that was sent last if the filter hides its file by now: an ignore file has
-    /// changed.
+    /// Clears the selection that was sent last if the filter hides its file by now, because an ignore file has changed.
     fn clear_hidden_selection(&mut self) {
         let filter = &self.filter;
         let is_hidden = |last: &Selection| last.is_hidden(&|text| filter.hides(text));
@@ -426,21 +418,20 @@ impl Server {
         }
     }
 
-    /// Sends the waiting mentions whose client accepts them by now and whose send buffer is not full.
+    /// Sends the waiting mentions whose client accepts them by now and has room in its send buffer.
     fn send_mentions(&mut self) {
         if self.is_paused() {
             return;
         }
         let mut index = 0;
-        // If one mention for a client has to wait, all further mentions for this client wait as well.
-        // Otherwise their order is lost.
+        // If one mention for a client must wait, all later ones for it wait too, to keep their order.
         let mut waits = Vec::new();
         while let Some(waiting) = self.mentions.at(index) {
             let to = waiting.to.or_else(|| self.ready.last().copied());
             let mention = waiting.mention.clone();
             let conn = to.filter(|to| !waits.contains(to)).and_then(AgentId::conn);
             let conn = conn.filter(|conn| self.connections.get(*conn).is_some());
-            // The filter can decide otherwise by now: an ignore file has changed.
+            // By now the filter may decide otherwise, because an ignore file has changed.
             if conn.is_some() && self.filter.hides(&mention.file_path) {
                 self.mentions.end_at(index, self.connections.now);
                 index = index.saturating_add(1);
@@ -458,7 +449,7 @@ impl Server {
         }
     }
 
-    /// Returns the connection of a call; `None` once the connection is gone.
+    /// Returns the connection of a call; `None` once it is gone.
     pub(crate) fn connection_of(&self, call: CallId) -> Option<&Connection> {
         self.connections.get(AgentId::of_call(call).conn()?)
     }

@@ -1,4 +1,4 @@
-//! The passes over an editor: what [`Server::poll`] returns, and the answers to it.
+//! How an editor is driven: what [`Server::poll`] returns, and how you report back.
 
 use super::connections::Connections;
 use super::{ConnId, Server, ServerEvent};
@@ -8,11 +8,11 @@ use crate::pass::{moved, read_all, report};
 use crate::{Machine, Output, Time};
 
 impl Server {
-    /// Feeds bytes from the socket of a connection. Their events come with the next [`poll`](Server::poll).
+    /// Feeds bytes from the socket of a connection. You get their events from [`poll`](Server::poll).
     ///
-    /// The connection ends ([`InputOverflow`](crate::ws::Closed::InputOverflow)) if bytes come while
-    /// [`wants_input`](Server::wants_input) is false, or a piece is larger than 256 KiB. Bytes for a connection that
-    /// is over are dropped.
+    /// The connection ends ([`InputOverflow`](crate::ws::Closed::InputOverflow)) if you feed it while
+    /// [`wants_input`](Server::wants_input) is false, or more than 256 KiB at once. Bytes for a connection that is over
+    /// are dropped.
     pub fn feed(&mut self, now: Time, conn: ConnId, bytes: &[u8]) {
         if let Some(connection) = self.connections.input(now, conn) {
             connection.feed(now, bytes);
@@ -21,8 +21,8 @@ impl Server {
 
     /// Tells the server that the client's stream has ended, or that the last [`Write`](Output::Write) to it has failed.
     ///
-    /// What came before the end is still delivered and answered: a client can close its side and read on. After a failed
-    /// write, or a second end, nothing more is written to it.
+    /// What came before the end is still delivered and answered, because a client may close its side and read on. After
+    /// a failed write, or a second end, nothing more is written to it.
     pub fn feed_eof(&mut self, now: Time, conn: ConnId) {
         if self.connections.offers.offered.is_some_and(|(offered, _)| offered == conn) {
             self.connections.written(conn, 0);
@@ -36,7 +36,7 @@ impl Server {
         self.connections.with(conn, Connection::end_stream);
     }
 
-    /// Returns the next thing to do for all connections: react to an event, write, close a socket, or wait.
+    /// Returns what to do next for all connections: react to an event, write, close a socket, or wait.
     pub fn poll(&mut self, now: Time) -> Output<'_, ServerEvent, ConnId> {
         if !self.connections.offers.in_pass {
             self.connections.begin_pass(now);
@@ -92,8 +92,8 @@ impl Server {
     }
 
     /// Reports how many bytes of the last [`Write`](Output::Write) to this connection its socket took; 0 if it would
-    /// block. The rest is offered again: at once after a short write, in the next pass after 0. A number above the length
-    /// of the offer counts as the whole offer, and a number without an offer as nothing.
+    /// block. The rest is offered again: at once after a short write, in the next pass after 0. A number above the
+    /// length of the offer counts as the whole offer; without an offer it is ignored.
     pub fn written(&mut self, conn: ConnId, n: usize) {
         if !self.connections.written(conn, n) || self.mentions.is_idle() {
             return;
@@ -104,53 +104,53 @@ impl Server {
         self.send_mentions();
     }
 
-    /// Reads from the socket of a connection, which does not block, and feeds what has come, until the socket would block
-    /// or [`wants_input`](Server::wants_input) is false. An error is more than the end of the stream: nothing is
-    /// written after it either.
+    /// Reads the non-blocking socket of a connection and feeds what has come, until it would block or
+    /// [`wants_input`](Server::wants_input) is false. After an error, unlike the end of the stream, nothing more is
+    /// written.
     ///
-    /// Returns true if the machine wanted no more, so that the socket can have more to read. A poller that tells you of a
+    /// Returns true if the machine wanted no more, so the socket may still have more. A poller that tells you of a
     /// socket only once (mio, epoll with EPOLLET) will not tell you again: read it once more after the pass.
     #[cfg(feature = "std")]
     pub fn read_from(&mut self, now: Time, conn: ConnId, socket: &mut (impl std::io::Read + ?Sized)) -> bool {
-        // The end of the input is no answer to an offer.
+        // The end of the input says nothing about an offer.
         read_all(self, now, conn, socket, |server| server.end_stream(now, conn))
     }
 
-    /// Answers the last [`Write`](Output::Write): writes its bytes to the socket of the connection, which does not block,
-    /// and reports with [`written`](Server::written) or [`feed_eof`](Server::feed_eof) what came of it. A wrong count is the
-    /// one mistake of a loop that nobody here can see, and this method makes none.
+    /// Answers the last [`Write`](Output::Write): writes its bytes to the non-blocking socket of the connection, and
+    /// calls [`written`](Server::written) or [`feed_eof`](Server::feed_eof). Prefer this to doing it yourself: a wrong
+    /// count is the one mistake that no machine can detect.
     #[cfg(feature = "std")]
     pub fn write_to(&mut self, now: Time, conn: ConnId, socket: &mut (impl std::io::Write + ?Sized)) {
         let Some((_, len)) = self.connections.offers.offered.filter(|(offered, _)| *offered == conn) else {
             return;
         };
-        // More can have come since.
+        // More may have been added since.
         let moved = moved(|| socket.write(self.outgoing(conn).get(..len).unwrap_or_default()));
         report(self, now, conn, moved);
     }
 
-    /// Returns true if you may read more bytes from the socket of the connection. While it is false, the connection waits
-    /// for a poll, or for room in its send buffer.
+    /// Returns true while you may read more bytes from the socket of the connection. If not, the connection waits for a
+    /// poll, or for room in its send buffer.
     #[must_use]
     pub fn wants_input(&self, conn: ConnId) -> bool {
         self.connections.get(conn).is_some_and(Connection::wants_input)
     }
 
-    /// Returns true if bytes of the connection wait for room in its socket: let your loop wake when the socket is
+    /// Returns true while bytes of the connection wait for room in its socket: ask your poller to wake you when it is
     /// writable.
     #[must_use]
     pub fn wants_output(&self, conn: ConnId) -> bool {
         !self.outgoing(conn).is_empty()
     }
 
-    /// Returns room for a read, to [feed](Server::feed) without a copy: read into it, then call [`filled`](Server::filled).
-    /// Empty exactly while [`wants_input`](Server::wants_input) is false, and valid until the next poll,
-    /// [`feed`](Server::feed) or [`trim`](Server::trim).
+    /// Returns room for a read, which saves the copy of [`feed`](Server::feed): read into it, then call
+    /// [`filled`](Server::filled). It is empty exactly while [`wants_input`](Server::wants_input) is false, and valid
+    /// until the next poll, [`feed`](Server::feed) or [`trim`](Server::trim).
     pub fn space(&mut self, conn: ConnId) -> &mut [u8] {
         self.connections.get_mut(conn).map(Connection::space).unwrap_or_default()
     }
 
-    /// Feeds the first `n` bytes of [`space`](Server::space). An `n` beyond it ends the connection as too many bytes in
+    /// Feeds the first `n` bytes of [`space`](Server::space). A larger `n` ends the connection, as too many bytes in
     /// [`feed`](Server::feed) do.
     pub fn filled(&mut self, now: Time, conn: ConnId, n: usize) {
         if let Some(connection) = self.connections.input(now, conn) {
@@ -158,8 +158,8 @@ impl Server {
         }
     }
 
-    /// Returns the time of the next pass, as the last [`Wait`](Output::Wait) did, but with what you have done since: not
-    /// in the future while there is something to do.
+    /// Returns when the next pass is due, taking into account what you have done since the last [`Wait`](Output::Wait):
+    /// not in the future while there is something to do.
     #[must_use]
     pub fn deadline(&self) -> Option<Time> {
         let Connections { eventful, done, offers, deadlines, now, .. } = &self.connections;
@@ -171,12 +171,12 @@ impl Server {
         deadlines.first.min(self.due()).finite()
     }
 
-    /// Returns the time at which something is due that the agents share: a selection, a mention or a question.
+    /// Returns when something is due that the agents share: a selection, a mention or a question.
     fn due(&self) -> Time {
         self.debounce.due.min(self.mentions.due).min(self.questions.due)
     }
 
-    /// Frees the memory that an idle connection does not need. Nothing else changes.
+    /// Frees memory that an idle connection does not need. Nothing else changes.
     pub fn trim(&mut self, conn: ConnId) {
         if let Some(connection) = self.connections.get_mut(conn) {
             connection.trim();

@@ -1,4 +1,4 @@
-//! The pause of a server: a filter that hides everything, until the person ends it.
+//! Pauses a server: a filter hides everything until the person ends it.
 
 use super::{Filter, Selected, Server};
 use crate::Time;
@@ -6,30 +6,30 @@ use crate::ide::{ContentLimits, Selection};
 use alloc::sync::Arc;
 use core::mem;
 
-/// The state that a pause replaces.
+/// What a pause replaces.
 #[derive(Debug)]
 pub(super) struct Paused {
     /// The filter of the configuration.
     filter: Filter,
-    /// The latest selection that this filter let through, which is sent when the pause ends.
+    /// The latest selection that this filter let through, to be sent when the pause ends.
     selection: Option<Arc<Selection>>,
 }
 
 impl Server {
-    /// Hides everything until [`resume`](Server::resume), as a [`Filter`] that hides every file does:
+    /// Hides everything until [`resume`](Server::resume), like a [`Filter`] that hides every file. Bind this to a key
+    /// for a person who opens something private:
     ///
-    /// - Each client receives an empty selection at once, and so does each client that attaches.
-    /// - [`mention`](Server::mention) is refused. Mentions that wait already go on waiting, and can
+    /// - Each client gets an empty selection at once, and so does each that attaches.
+    /// - [`mention`](Server::mention) is refused. Mentions that already wait go on waiting, and may
     ///   [expire](super::ServerEvent::MentionExpired).
     /// - [`diagnostics_changed`](Server::diagnostics_changed) sends nothing.
-    /// - The answers of the tools name no file and contain no text, also if a client reads them as
-    ///   resources. The open folders stay in the answer of `getWorkspaceFolders`: the lock file, which
-    ///   each client has read, names them too.
+    /// - The answers of the tools name no file and contain no text, also if a client reads them as resources. The open
+    ///   folders stay in the answer of `getWorkspaceFolders`: the lock file, which each client has read, names them
+    ///   too.
     ///
-    /// Diffs go on, since their text is the agent's own. So do `executeCode`, and the answers and
-    /// notifications that the application writes itself, about which [`Filter`] has a list: the
-    /// application checks [`is_paused`](Server::is_paused) for those. The bytes that are in a send buffer
-    /// already are sent. A second pause has no effect.
+    /// Diffs go on, because their text is the agent's own. So does `executeCode`, and so do the answers and
+    /// notifications that you write yourself (listed at [`Filter`]): check [`is_paused`](Server::is_paused) for those.
+    /// What is already in a send buffer is sent. A second pause has no effect.
     pub fn pause(&mut self, now: Time) {
         self.connections.set_now(now);
         if self.is_paused() {
@@ -40,15 +40,15 @@ impl Server {
         self.replace_selection(Arc::new(Selection::cleared()));
     }
 
-    /// Ends a [`pause`](Server::pause): the clients receive the latest selection at once, and the waiting
-    /// mentions, as far as the filter lets them through by now. The server does not repeat changes of
-    /// diagnostics. Without a pause nothing happens.
+    /// Ends a [`pause`](Server::pause): the clients get the latest selection at once, and the waiting mentions, as far
+    /// as the filter lets them through by now. Changes of diagnostics are not repeated. Without a pause nothing
+    /// happens.
     pub fn resume(&mut self, now: Time) {
         self.connections.set_now(now);
         let Some(Paused { filter, selection }) = self.paused.take() else { return };
         self.filter = filter;
         if let Some(mut selection) = selection {
-            // The filter can decide otherwise by now: an ignore file has changed.
+            // By now the filter may decide otherwise, because an ignore file has changed.
             self.filter.selection(Arc::make_mut(&mut selection), &self.config.content_limits);
             self.replace_selection(selection);
         }
@@ -61,7 +61,7 @@ impl Server {
         self.paused.is_some()
     }
 
-    /// Sends this selection to every client without the pause of the debounce.
+    /// Sends this selection to every client at once, without debouncing.
     fn replace_selection(&mut self, selection: Arc<Selection>) {
         if self.debounce.replace(self.connections.now, selection.clone()) {
             self.send_selection(&selection);

@@ -1,6 +1,5 @@
-//! The questions of a server about its clients: one at a time, and none for a while after a refusal.
-//! Otherwise a program that a person refuses could connect again and ask at once, until the person gives
-//! in.
+//! When to ask the person about a client: one at a time, and not for a while after a refusal. Otherwise a refused
+//! program could connect again and ask at once, until the person gives in.
 //!
 //! ```text
 //!  Free ──a client waits──▶ Asked ──allow──▶ Free, the refusals are forgotten
@@ -14,28 +13,26 @@ use crate::Time;
 use alloc::collections::VecDeque;
 use core::time::Duration;
 
-/// The quiet time after the first refusal: a person who has answered can read what became of it, and go
-/// back to their work, before the next question.
+/// How long it is quiet after the first refusal, so that the person can see the result and get back to work before the
+/// next question.
 const FIRST: Duration = Duration::from_secs(10);
 
-/// The longest quiet time. A program that never gives up asks twelve times an hour. A person who starts
-/// an agent beside it waits for the question no longer than this.
+/// The longest quiet time. A program that never gives up asks twelve times an hour, and a person who starts another
+/// agent waits no longer than this for the question.
 const LONGEST: Duration = Duration::from_secs(5 * 60);
 
 /// The questions about the clients that wait for consent.
 #[derive(Debug)]
 pub(super) struct Questions {
-    /// The client about which the person is asked.
+    /// The client that the person is being asked about.
     open: Option<AgentId>,
-    /// The clients about which the person is not asked yet, in the order in which they introduced
-    /// themselves.
+    /// The clients that the person was not asked about yet, in the order that they introduced themselves.
     waiting: VecDeque<AgentId>,
-    /// The end of the latest quiet time.
+    /// When the latest quiet time ends.
     quiet_until: Time,
-    /// The length of the quiet time after the latest refusal; zero without a refusal since the latest
-    /// consent.
+    /// The length of the latest quiet time; zero if nobody was refused since the last consent.
     quiet: Duration,
-    /// The time of the next question; [`Time::NEVER`] if no client waits for one, or if one is open.
+    /// When the next question is due; [`Time::NEVER`] if nobody waits for one, or one is open.
     pub(super) due: Time,
 }
 
@@ -47,8 +44,7 @@ impl Default for Questions {
 }
 
 impl Questions {
-    /// Takes a client that has introduced itself. Returns true if the person can be asked about it now;
-    /// otherwise it waits.
+    /// Takes a client that has introduced itself. Returns true if you can ask about it now; otherwise it waits.
     pub(super) fn add(&mut self, now: Time, agent: AgentId) -> bool {
         let is_next = self.is_free(now) && self.waiting.is_empty();
         if is_next {
@@ -60,7 +56,7 @@ impl Questions {
         is_next
     }
 
-    /// Returns the waiting client to ask about now. `waits` is false for a client whose end has begun.
+    /// Returns the waiting client to ask about now. `waits` is false for a client that is ending.
     pub(super) fn next(&mut self, now: Time, waits: impl Fn(AgentId) -> bool) -> Option<AgentId> {
         if !self.is_free(now) {
             return None;
@@ -82,8 +78,7 @@ impl Questions {
         self.note_due();
     }
 
-    /// Notes that the application disconnects a client. This refuses the client if the person is asked
-    /// about it.
+    /// Notes that the application disconnects a client. If the person is being asked about it, that refuses it.
     pub(super) fn on_disconnected(&mut self, now: Time, agent: AgentId) {
         if self.forget(agent) {
             self.quiet = self.quiet.saturating_mul(2).clamp(FIRST, LONGEST);
@@ -92,8 +87,8 @@ impl Questions {
         self.note_due();
     }
 
-    /// Notes the end of a client. If the person is asked about it, the question flickered, so a quiet
-    /// time follows. It does not grow: a person who starts their agent again has refused nothing.
+    /// Notes the end of a client. If the person was being asked about it, the question flickered, so a quiet time
+    /// follows. It does not grow, because a person who restarts an agent has refused nothing.
     pub(super) fn on_closed(&mut self, now: Time, agent: AgentId) {
         if self.forget(agent) {
             self.quiet_until = now.saturating_add(self.quiet.max(FIRST));
@@ -105,7 +100,7 @@ impl Questions {
         self.open.is_none() && self.quiet_until.is_due(now)
     }
 
-    /// Forgets a client. Returns true if the person is asked about it.
+    /// Forgets a client. Returns true if the person is being asked about it.
     fn forget(&mut self, agent: AgentId) -> bool {
         self.waiting.retain(|waiting| *waiting != agent);
         self.open.take_if(|open| *open == agent).is_some()

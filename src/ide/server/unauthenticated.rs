@@ -1,28 +1,27 @@
-//! Counts of the connections that were never let in.
+//! Counts of connections that were never accepted.
 
 use crate::ide::connection::Admission;
 
-/// Counts of the connections of a [`Server`](super::Server) that ended without having been let in.
+/// How many connections of a [`Server`](super::Server) ended without being accepted.
 ///
-/// The end of such a connection is no event: every program that reaches the port can cause thousands of
-/// them a second. The counts only grow.
+/// You get no events for these, because every program that reaches the port can cause thousands of them a second. The
+/// counts only grow.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Unauthenticated {
-    /// Opening handshakes that were answered with a refusal, those with a wrong token or without one
-    /// included.
+    /// Opening handshakes that were refused, including those with a wrong token or none.
     pub refused: u64,
-    /// Opening handshakes whose token was wrong, or whose client the application did not admit: sent by
-    /// an agent of another editor, or by an attacker who guesses tokens. A client that sends no token, as
-    /// `ide-mcp doctor` once in each run, guesses none and counts as refused only.
+    /// Opening handshakes whose token was wrong, or whose client you did not admit: from an agent of another editor, or
+    /// from an attacker who guesses tokens. A client that sends no token guesses none, and counts only as refused;
+    /// `ide-mcp doctor` does so once in each run.
     pub wrong_tokens: u64,
-    /// Connections that ended before their opening handshake was answered: the peer left, or the server
-    /// closed the connection for a later one.
+    /// Connections that ended before their opening handshake was answered: the peer left, or the server needed the
+    /// place for a later one.
     pub ended: u64,
 }
 
 impl Unauthenticated {
-    /// Returns the number of connections that ended without having been let in.
+    /// Returns how many connections ended without being accepted.
     #[must_use]
     pub const fn total(self) -> u64 {
         self.refused.saturating_add(self.ended)
