@@ -1,4 +1,4 @@
-//! The consent of a person to a client, and the calls that wait for it.
+//! A person's consent to a client, and the calls that wait for it.
 //!
 //! ```text
 //!              no consent required
@@ -12,7 +12,7 @@
 //!
 //! - A call is held from the beginning of the connection on: a client can call before it is initialized.
 //! - A held call is open in the session, so its deadline, its cancellation and the limits apply.
-//! - The application has not received a held call, so the end of a held call is not reported.
+//! - The application has not seen a held call, so its end is not reported.
 
 use crate::ide::tool::ToolRequest;
 use crate::ide::tool::toolset::ReceivedCall;
@@ -26,7 +26,7 @@ use alloc::vec::Vec;
 #[derive(Debug)]
 pub(super) struct Consent {
     state: State,
-    /// The events of calls, in the order in which they came.
+    /// The events of calls, in the order they came.
     held: VecDeque<ServerEvent<ReceivedCall>>,
 }
 
@@ -47,7 +47,7 @@ impl Consent {
         !matches!(self.state, State::Given)
     }
 
-    /// Returns true if the application was asked and has not allowed the client.
+    /// Returns true if the application was asked and has not allowed the client yet.
     pub(super) fn is_asked(&self) -> bool {
         self.state == State::Asked
     }
@@ -99,7 +99,7 @@ impl Consent {
     }
 }
 
-/// Returns the call that an event announces to the application. Such an event waits for the consent.
+/// Returns the call that an event brings to the application. Such an event waits for the consent.
 pub(super) const fn call_of(event: &ServerEvent<ReceivedCall>) -> Option<CallId> {
     match event {
         ServerEvent::Call { call, .. }

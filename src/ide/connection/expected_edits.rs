@@ -1,9 +1,8 @@
 //! The edits that one client has announced and that have not ended.
 //!
-//! Before the real client writes a file, it asks for the problems of this file. It asks for the
-//! problems of all files once the tools of a turn are done (measured). Its model can ask for both too,
-//! and a mark in `_meta` shows this in the newest version. A resource can be read at any time, so a call
-//! that reads a resource announces and ends nothing.
+//! Before the real client writes a file, it asks for the problems of that file, and once the tools of a turn are done,
+//! for those of all files (measured). Its model may ask for both too; in the newest version, a mark in `_meta` shows
+//! that. A resource may be read at any time, so a call that reads one announces and ends nothing.
 
 use crate::Time;
 use crate::ide::paths::{MAX_PATH, as_written, is_absolute};
@@ -13,16 +12,16 @@ use alloc::collections::VecDeque;
 use alloc::sync::Arc;
 use core::time::Duration;
 
-/// The end of an expected edit.
+/// Why an expected edit is over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum EditEnd {
     /// The client asked for the problems of all files: the tools of its turn are done.
     TurnDone,
-    /// The client announced the next edit of this file, so the file has been written.
+    /// The client announced the next edit of this file, so this one was written.
     NextEdit,
-    /// 5 s have passed. The client does not ask for the problems of all files if the answer for the one
-    /// file failed or came too late (measured). The file has been written by then.
+    /// 5 s have passed. If the answer for the one file failed or came too late, the client does not ask for the
+    /// problems of all files (measured). The file is written by then.
     Expired,
     /// The client announced 256 further edits since then.
     TooMany,
@@ -31,8 +30,8 @@ pub enum EditEnd {
 }
 
 impl EditEnd {
-    /// Returns the reason as a word: `turn_done`, `next_edit`, `expired`, `too_many` or `disconnected`. Programs that
-    /// report events as JSON have one spelling by this.
+    /// Returns the reason as a word: `turn_done`, `next_edit`, `expired`, `too_many` or `disconnected`, so that all
+    /// programs that report events as JSON spell it the same.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -45,13 +44,11 @@ impl EditEnd {
     }
 }
 
-/// The time after which an expected edit ends by itself. The client waits up to 0.5 s for the answer,
-/// and wrote the file up to 0.5 s after the answer (measured on a loaded machine). This is five times
-/// the sum, for slower machines.
+/// When an expected edit ends by itself. The client waits up to 0.5 s for the answer, and wrote the file up to 0.5 s
+/// after it (measured on a loaded machine). This is five times the sum, for slower machines.
 const EDIT_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// The greatest number of expected edits of a client: as many as the calls that it can have open. With
-/// the longest paths this is 1 MiB.
+/// The most expected edits of a client: as many as the calls it may have open. With the longest paths this is 1 MiB.
 const MAX_EXPECTED: usize = 256;
 
 /// The expected edits of one connection.
@@ -59,7 +56,7 @@ const MAX_EXPECTED: usize = 256;
 pub(super) struct ExpectedEdits {
     /// Oldest first.
     edits: VecDeque<ExpectedEdit>,
-    /// The time at which the first of them ends by itself.
+    /// When the first of them ends by itself.
     pub(super) due: Time,
 }
 
@@ -75,9 +72,9 @@ impl ExpectedEdits {
         Self { edits: VecDeque::new(), due: Time::NEVER }
     }
 
-    /// Takes a `getDiagnostics`, which is a step of a turn, before the application receives it. Adds to `events` the edit
-    /// that the call announces, after the ends of the edits that the call ends. Returns the path in the URI of such an
-    /// edit, which is the end of the URI.
+    /// Takes a `getDiagnostics`, which is a step of a turn, before the application gets it. Adds to `events` the ends
+    /// of the edits that it ends, then the edit that it announces. Returns the path in the URI of such an edit, which
+    /// is the end of the URI.
     pub(super) fn on_diagnostics(
         &mut self,
         now: Time,

@@ -1,8 +1,8 @@
 //! Forms that wait until the client shows them.
 //!
-//! Until about 20 ms after `initialized`, and later on a slow machine, the real client answers each form itself, with
-//! `cancel`: nobody sees it (measured, 2.1.330 and 2.1.332). So a form of this time is a request of the session from the
-//! beginning, but its message is written at the end of the settle time, and the person has the whole time from then on.
+//! Until about 20 ms after `initialized`, and longer on a slow machine, the real client answers each form with
+//! `cancel`, and nobody sees it (measured, 2.1.330 and 2.1.332). So a form in this time is a request of the session at
+//! once, but its message is written at the end of the settle time, and the person has the whole time from then on.
 
 use crate::rpc::{NotSent, RequestId};
 use crate::{Outbox, Time, To};
@@ -12,10 +12,10 @@ use core::time::Duration;
 /// The forms of one connection that are not written yet.
 #[derive(Debug)]
 pub(crate) struct Forms {
-    /// The time from which the client shows forms; `None` before the session is ready.
+    /// When the client begins to show forms; `None` before the session is ready.
     since: Option<Time>,
     held: Vec<(RequestId, Vec<u8>)>,
-    /// The time at which the held forms are written.
+    /// When the held forms are written.
     pub(super) due: Time,
 }
 
@@ -24,12 +24,12 @@ impl Forms {
         Self { since: None, held: Vec::new(), due: Time::NEVER }
     }
 
-    /// Notes the time from which the client shows forms.
+    /// Notes when the client begins to show forms.
     pub(crate) fn begin(&mut self, since: Time) {
         self.since = Some(since);
     }
 
-    /// Returns the time until the client shows forms; `None` if it does.
+    /// Returns how long it is until the client shows forms; `None` if it does.
     pub(crate) fn delay(&self, now: Time) -> Option<Duration> {
         self.since.filter(|since| now < *since).map(|since| since.saturating_since(now))
     }
@@ -40,7 +40,7 @@ impl Forms {
         self.due = self.since.unwrap_or(Time::NEVER);
     }
 
-    /// Drops the message of a form that has ended. Returns false if the form was written, or is none.
+    /// Drops the message of a form that has ended. Returns false if it was written already, or is not a form.
     pub(crate) fn forget(&mut self, request: RequestId) -> bool {
         let at = self.held.iter().position(|(held, _)| *held == request);
         let was_held = at.map(|at| self.held.remove(at)).is_some();
@@ -57,7 +57,7 @@ impl Forms {
     }
 }
 
-/// An outbox that keeps one message in place of sending it.
+/// An outbox that keeps one message instead of sending it.
 #[derive(Debug, Default)]
 pub(crate) struct Held(Vec<u8>);
 

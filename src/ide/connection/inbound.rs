@@ -1,5 +1,5 @@
-//! The input of an editor's connection, as the pump takes it. The policy judges the opening handshake, and the session
-//! receives the texts. An event of the session becomes an event of the connection, or is handled here.
+//! What comes in on an editor's connection. The policy judges the opening handshake, and the session gets the texts. An
+//! event of the session becomes one of the connection, or is handled here.
 
 use super::consent::call_of;
 use super::open_calls::CallKind;
@@ -47,8 +47,8 @@ impl Pumped for Connection {
         }
     }
 
-    /// Sends the messages that wait for the session or for room in the send buffer: the changes of the
-    /// tools and of the context, the question for the folders and the forms, then the selection.
+    /// Sends what waits for the session or for room in the send buffer: changes of the tools and the context, the
+    /// question for the folders and the forms, then the selection.
     fn flush(&mut self) {
         if self.has_unsent_beside_selection() {
             self.flush_rest();
@@ -67,12 +67,12 @@ impl Pumped for Connection {
             ws::Event::Upgrade(request) => {
                 let verdict = self.config.policy.judge(&request, self.full);
                 let guesses = request.has(TOKEN_FIELD);
-                // An opening handshake is pending, and the policy chooses `mcp` only if the client
-                // offered it. So the WebSocket accepts every verdict.
+                // An opening handshake is pending, and the policy chooses `mcp` only if the client offered it. So the
+                // WebSocket accepts every verdict.
                 let decided = self.execute(verdict);
                 debug_assert!(decided);
-                // A client without a token guesses none: opencode in a terminal that names a port, or
-                // the doctor. On the wire both refusals are the same.
+                // A client without a token guesses none: opencode in a terminal that names a port, or the doctor. On
+                // the wire both refusals are the same.
                 if self.admission == Admission::WrongToken && !guesses {
                     self.admission = Admission::Refused;
                 }
@@ -114,7 +114,7 @@ impl Pumped for Connection {
 }
 
 impl Connection {
-    /// Queues the ends of all that is open, and the end of the connection behind them. No other event waits.
+    /// Queues the ends of everything open, and then the end of the connection. No other event waits.
     fn end_session(&mut self, reason: ws::Closed) {
         self.mcp.close();
         while let Some(event) = self.mcp.session.events.pop_front() {
@@ -148,7 +148,7 @@ impl Connection {
             Verdict::Close { subprotocol } => {
                 self.admission = Admission::WrongToken;
                 let accepted = self.ws.accept(subprotocol);
-                // After our close frame no received message is delivered.
+                // After our close frame, no received message is delivered.
                 let _ = self.ws.sender().close(CloseCode::POLICY, UNAUTHORIZED);
                 accepted
             }
@@ -242,8 +242,8 @@ impl Connection {
         })
     }
 
-    /// Holds the event of a call until the consent. The call waits from now on, so the limits of waiting calls
-    /// apply; a call beyond them is answered with an error and dropped.
+    /// Holds the event of a call until the consent. From now on the call waits, so the limits of waiting calls apply; a
+    /// call beyond them is answered with an error and dropped.
     fn hold(&mut self, event: mcp::ServerEvent<ReceivedCall>) {
         if let mcp::ServerEvent::Call { call, .. } = &event {
             if !self.mcp.defer(*call, &mut self.ws.sender()) {
@@ -308,7 +308,7 @@ impl Connection {
             }
             ToolRequest::GetDiagnostics(asked) => {
                 let uri = asked.uri.as_deref();
-                // The agent of a model announces the edits. The model can call the tool at any time.
+                // The agent announces its edits. A model may call the tool at any time.
                 let is_step = self.peer == Peer::Agent && !is_outside_turn;
                 let now = self.now();
                 let edited = match is_step {
@@ -326,12 +326,12 @@ impl Connection {
             }
         }
         self.events.push_back(ServerEvent::Call { agent: self.agent(), call: ToolCall::new(call, request) });
-        // The call follows the edits that it announces or ends.
+        // The call comes after the edits that it announces or ends.
         self.events.pop_front()
     }
 
-    /// Handles a request that is no call of a tool: a request of the dialect, a notification that came
-    /// as a request, or a request for the application.
+    /// Handles a request other than a tool call: a request of the dialect, a notification that came as a request, or a
+    /// request for the application.
     fn on_request(&mut self, call: CallId, method: Box<str>, params: Option<Json>) -> Option<ServerEvent> {
         if is_ide_connected(&method) {
             let answered = self.mcp.respond_with(call, &Nothing {}, &mut self.ws.sender());
@@ -354,8 +354,7 @@ impl Connection {
             }
             None => {
                 if method.as_ref() == "tools/list" {
-                    // The application answers this request, most often at once, so the settle time
-                    // begins here.
+                    // The application answers this, most often at once, so the settle time begins here.
                     self.pushes.on_tools_listed(self.now(), self.stream_pos());
                 }
                 self.open_calls.open(call, CallKind::Request, None);
@@ -375,12 +374,11 @@ impl Connection {
         ServerEvent::IdeConnected { agent: self.agent(), pid, is_version_unsupported }
     }
 
-    /// Answers the open diffs with these tabs as rejected, and reports their ends, except for the diffs that
-    /// wait for the consent: the application has not received them. The answer does no harm if a diff was
-    /// decided elsewhere. Returns the number of the diffs.
+    /// Answers the open diffs with these tabs as rejected, and reports their ends, except those that wait for the
+    /// consent, which the application has not seen. The answer does no harm if a diff was decided elsewhere. Returns
+    /// how many there were.
     pub(super) fn end_diffs(&mut self, why: DiffEnd, which: impl Fn(&str) -> bool) -> usize {
-        // A diff that was cancelled in the same batch has ended already, and the session reports its
-        // end later.
+        // A diff that was cancelled in the same batch has already ended, and the session reports its end later.
         let open = |(call, tab): (CallId, &str)| (which(tab) && self.mcp.is_open(call)).then_some(call);
         let calls: Vec<CallId> = self.open_calls.diffs().filter_map(open).collect();
         let held = self.consent.diffs().into_iter();
@@ -403,16 +401,15 @@ impl Connection {
         calls.len().saturating_add(held.len())
     }
 
-    /// Answers a call that the application does not receive.
+    /// Answers a call that the application does not get.
     fn say(&mut self, call: CallId, answer: &impl Shape) {
         let result = answer.result_within(self.config.dialect, &self.config.content_limits);
         let answered = self.mcp.session.incoming.respond_to_tool(call, &result, &mut self.ws.sender());
         self.settle(call, answered);
     }
 
-    /// Suppresses the end of a call that this layer answers itself, if the answer came too late: the
-    /// call was cancelled in the same batch, or the session was shut down. The application did not
-    /// receive the call, so the end is not reported.
+    /// If this layer's own answer came too late, because the call was cancelled in the same batch or the session was
+    /// shut down, suppresses the end of the call: the application has not seen it.
     fn settle<E>(&mut self, call: CallId, answered: Result<(), E>) {
         if answered.is_err() {
             self.suppressed_ends.push(call);
@@ -423,11 +420,11 @@ impl Connection {
 /// The reason of the close frame with 1008, as the JetBrains plugin is described to write it.
 const UNAUTHORIZED: &str = "Invalid or missing authentication token";
 
-/// The lists of MCP, which a client requests in its handshake. An application can answer them itself.
+/// The lists of MCP, which a client requests in its handshake. An application may answer them itself.
 const LISTS: [&str; 4] = ["tools/list", "prompts/list", "resources/list", "resources/templates/list"];
 
-/// Returns true for the calls that do not wait for the consent: those that end diffs, since this layer
-/// answers them and the real client sends one before each prompt, and those of the handshake.
+/// Returns true for calls that do not wait for the consent: those that end diffs, because this layer answers them and
+/// the real client sends one before each prompt, and those of the handshake.
 #[allow(clippy::wildcard_enum_match_arm, reason = "every other event can wait")]
 fn needs_no_consent(event: &mcp::ServerEvent<ReceivedCall>) -> bool {
     match event {
@@ -439,15 +436,15 @@ fn needs_no_consent(event: &mcp::ServerEvent<ReceivedCall>) -> bool {
     }
 }
 
-/// The methods that this layer serves as requests, beside those of the dialect: some clients send the
-/// notification with an id.
+/// What this layer serves as requests, in addition to those of the dialect: some clients send the notification with an
+/// id.
 pub(super) const IDE_CONNECTED: [&str; 2] = ["ide_connected", "notifications/ide_connected"];
 
 fn is_ide_connected(method: &str) -> bool {
     IDE_CONNECTED.contains(&method)
 }
 
-/// The parameters of `ide_connected`. Each member is read independently of the other.
+/// The parameters of `ide_connected`. Each member is read on its own.
 #[derive(Default, Deserialize)]
 struct Connected<'a> {
     #[serde(borrow)]

@@ -1,5 +1,4 @@
-//! One accepted connection, the editor's side: the WebSocket, the session, the diffs and the selection
-//! of one client, joined.
+//! One accepted connection, the editor's side: WebSocket, session, diffs and selection of one client.
 
 mod consent;
 mod expected_edits;
@@ -53,35 +52,34 @@ use roots::Roots;
 ///  Settled ──tools/list answered, our list_changed──▶ Ready
 /// ```
 ///
-/// `close_tab`, `closeAllDiffTabs` and the end of the connection end the diffs of this client only. The
-/// connection itself answers `closeAllDiffTabs`, and each `close_tab` that ends a diff. No message of a
-/// client marks the moment from which it accepts pushes. So the selection is sent more than once, and
-/// mentions wait for the settle time ([`accepts_pushes`](Connection::accepts_pushes)).
+/// `close_tab`, `closeAllDiffTabs` and the end of the connection only end the diffs of this client. The connection
+/// itself answers `closeAllDiffTabs`, and each `close_tab` that ends a diff. No message tells when a client begins to
+/// accept pushes. So the selection is sent more than once, and mentions wait for the settle time
+/// ([`accepts_pushes`](Connection::accepts_pushes)).
 #[derive(Debug)]
 pub(crate) struct Connection {
     /// The id of the connection, which is that of its session too.
     pub(super) conn: ConnId,
     ws: ws::Server,
     mcp: mcp::Server<SharedTools>,
-    /// The settings, with the current tools and the current context of the application.
+    /// The settings, with the current tools and context of the application.
     config: Arc<ServerConfig>,
     open_calls: OpenCalls,
     expected_edits: ExpectedEdits,
     pushes: PushSchedule,
-    /// The events of this layer that were not polled yet.
+    /// Events of this layer, not polled yet.
     events: VecDeque<ServerEvent>,
     hangup: Hangup,
-    /// True if no further client can attach. A client with the token receives 503 then.
+    /// True if no more clients may attach. A client with the token then gets a 503.
     pub(super) full: bool,
-    /// The decision about the opening handshake, even if the connection has ended since.
+    /// What was decided about the opening handshake, even if the connection has ended since.
     pub(super) admission: Admission,
     /// The connection to open for a client that waits for [`admit`](Connection::admit); `None` if no client
     /// waits.
     pending: Option<Entry>,
-    /// The kind of the connection. An agent until the client is let in.
+    /// The kind of the connection: an agent, until the client is accepted.
     peer: Peer,
-    /// Calls that the application did not receive and that ended before they were answered. Their ends
-    /// are not reported.
+    /// Calls that ended before they were answered, and that the application has not seen. Their ends are not reported.
     suppressed_ends: Vec<CallId>,
     consent: Consent,
     /// True if the client has listed the tools.
@@ -96,8 +94,8 @@ pub(crate) struct Connection {
     context_changed_pending: bool,
 }
 
-/// The end of the client's stream. A client that ends its stream behind a call still reads the answer, so the
-/// WebSocket learns of the end once the calls are answered.
+/// The end of the client's stream. A client that ends its stream after a call still reads the answer, so the WebSocket
+/// is told only once the calls are answered.
 ///
 /// ```text
 ///  No ──end_stream──▶ Heard ──no call is open, the drain time is over, or end_stream again──▶ Over
@@ -105,20 +103,20 @@ pub(crate) struct Connection {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Hangup {
     No,
-    /// The stream has ended. The time limits the wait for answers, once all bytes are read.
+    /// The stream has ended. Once all bytes are read, the time limits the wait for answers.
     Heard(Option<Time>),
     /// The WebSocket knows.
     Over,
 }
 
-/// The decision about the opening handshake.
+/// What was decided about the opening handshake.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Admission {
-    /// No decision yet.
+    /// Nothing yet.
     Pending,
-    /// The client was let in.
+    /// The client was accepted.
     LetIn,
-    /// The opening handshake was answered with a refusal.
+    /// The opening handshake was refused.
     Refused,
     /// The token was wrong, or the application did not admit the client.
     WrongToken,
@@ -166,22 +164,22 @@ impl Connection {
         }
     }
 
-    /// Returns true if the opening handshake is over, the client was let in, and no ending has begun.
+    /// Returns true if the opening handshake is over, the client was accepted, and no ending has begun.
     #[must_use]
     pub(crate) fn is_open(&self) -> bool {
         self.can_hear() && self.ws.is_open()
     }
 
-    /// Returns true if the client accepts pushes, as far as can be known: its settle time has passed
-    /// since the latest of `initialized`, the answer to its `tools/list` and our `tools/list_changed`.
-    /// The time is [`ServerConfig::settle`], by default 1.6 s. A client that lists its tools over and
-    /// over is treated as settled after 10 s.
+    /// Returns true if the client accepts pushes, as far as we can know: its settle time has passed since the latest of
+    /// `initialized`, the answer to its `tools/list` and our `tools/list_changed`. The time is
+    /// [`ServerConfig::settle`], by default 1.6 s. A client that lists its tools over and over is treated as settled
+    /// after 10 s.
     #[must_use]
     pub(crate) fn accepts_pushes(&self) -> bool {
         self.pushes.is_settled(self.now()) && self.mcp.is_ready()
     }
 
-    /// Lets in a client that waits after an [`AdmissionPending`](ServerEvent::AdmissionPending). It receives 503 if
+    /// Accepts a client that waits after an [`AdmissionPending`](ServerEvent::AdmissionPending), or answers it 503 if
     /// `full` is true. Returns false if no client waits.
     pub(crate) fn admit(&mut self, full: bool) -> bool {
         let Some(entry) = self.pending.take() else { return false };
@@ -246,7 +244,7 @@ impl Connection {
         self.flush();
     }
 
-    /// Ends a connection that is not let in, without an answer.
+    /// Ends a connection that is not accepted, without an answer.
     pub(crate) fn drop_unanswered(&mut self) {
         self.ws.abort();
     }
@@ -271,21 +269,20 @@ impl Connection {
         (&mut self.mcp, self.ws.sender())
     }
 
-    /// Returns the end of the outgoing stream, and the position up to which the stream has been
-    /// written.
+    /// Returns the end of the outgoing stream, and up to where it was written.
     fn stream_pos(&self) -> StreamPos {
         let tx = &self.ws.stream.output.tx;
         StreamPos { end: tx.position(), written: tx.written() }
     }
 
-    /// Returns true if the client has ended its stream and calls of it are still open that a program answers: the
-    /// decision of a person on a diff can take for ever.
+    /// Returns true if the client has ended its stream and calls are open that a program answers. A person who decides
+    /// on a diff may take forever.
     fn owes_answers(&self) -> bool {
         self.ws.is_open() && self.open_calls.has_any_but_diffs()
     }
 
-    /// Passes the end of the client's stream on, once its calls are answered or the time for that is over.
-    /// Returns false if there is nothing to pass on yet.
+    /// Passes the end of the client's stream on, once its calls are answered or the time for that is up. Returns false
+    /// if there is nothing to pass on yet.
     fn hang_up(&mut self) -> bool {
         let Hangup::Heard(limit) = self.hangup else { return false };
         let now = self.now();
@@ -307,38 +304,38 @@ impl Connection {
         matches!(self.hangup, Hangup::No)
     }
 
-    /// Returns true if the client was let in, as an agent or for a model, and the connection has not ended.
+    /// Returns true if the client was accepted, as an agent or for a model, and the connection has not ended.
     pub(crate) fn is_let_in(&self) -> bool {
         self.admission == Admission::LetIn && !self.has_ended()
     }
 
-    /// Returns true if the client was let in as an agent and the connection has not ended.
+    /// Returns true if the client was accepted as an agent and the connection has not ended.
     pub(crate) fn is_attached(&self) -> bool {
         self.peer == Peer::Agent && self.is_let_in()
     }
 
-    /// Returns true if the connection has ended, even if the end is not reported yet.
+    /// Returns true if the connection has ended, even if that was not reported yet.
     pub(crate) fn has_ended(&self) -> bool {
         self.ws.stream.output.has_ended()
     }
 }
 
-/// Returns the settings of the sessions of these connections: those of the application, together with
-/// the requests and resources that this layer serves.
+/// Returns the settings of the sessions of these connections: those of the application, plus the requests and resources
+/// that this layer serves.
 pub(super) fn session_settings(config: &ServerConfig) -> Arc<mcp::ServerConfig> {
     let mut settings = config.mcp.clone();
     settings.forward = forwarded(settings.forward, config.dialect);
     settings.context = context_with_tools(config);
     settings.at_once.extend(inbound::IDE_CONNECTED.map(Cow::Borrowed));
-    // A person who is asked for consent needs the name that `initialize` has.
+    // A person who is asked for consent needs the name in `initialize`.
     if config.dialect.rules().direct_methods && !config.asks_for_consent {
         settings.without_session.extend(direct::METHODS.map(Cow::Borrowed));
     }
     Arc::new(settings)
 }
 
-/// Returns the context of the application together with the resources that its tools read. A resource
-/// of the application with the URI of a tool takes precedence.
+/// Returns the context of the application, plus the resources that its tools read. If both have the same URI, the
+/// application's wins.
 pub(super) fn context_with_tools(config: &ServerConfig) -> Arc<Context> {
     let own = &config.mcp.context;
     if !config.tool_resources || has_resources_of_its_own(&config.mcp) {
@@ -349,8 +346,7 @@ pub(super) fn context_with_tools(config: &ServerConfig) -> Arc<Context> {
     if tools.is_empty() { own.clone() } else { Arc::new(Context::clone(own).resources(tools)) }
 }
 
-/// Returns true if the application answers the requests for resources itself. A session serves them, or
-/// forwards them: it cannot do both.
+/// Returns true if the application answers the requests for resources itself. A session either serves or forwards them.
 fn has_resources_of_its_own(config: &mcp::ServerConfig) -> bool {
     let is_served = config.context.declares_resources();
     let is_forwarded = |method| config.forward.takes(method, is_served);
@@ -372,7 +368,7 @@ fn forwarded(forward: Forward, dialect: Dialect) -> Forward {
     Forward::Methods(methods)
 }
 
-/// The verbs by which the server drives the connection.
+/// How the server drives the connection.
 impl Connection {
     #[inline]
     pub(crate) fn filled(&mut self, now: Time, n: usize) {
@@ -412,8 +408,8 @@ impl Connection {
         self.can_hear() && self.ws.wants_input()
     }
 
-    /// Notes that `n` more bytes of the output were written. Returns true if anything waited for that, or can have: then
-    /// more can follow than less output.
+    /// Notes that `n` more bytes of the output were written. Returns true if anything waited for that, or may have:
+    /// then more may follow than less output.
     #[inline]
     pub(crate) fn sent(&mut self, n: usize) -> bool {
         let output = &mut self.ws.stream.output;
@@ -423,7 +419,7 @@ impl Connection {
             self.pushes.on_written(output.now, output.tx.written());
             has_waited |= due != self.pushes.due;
         }
-        // A client that keeps the buffer full whenever it is polled would otherwise never get the selection again.
+        // Otherwise a client that keeps the buffer full whenever it is polled would never get the selection again.
         if has_waited && self.pushes.due.is_due(output.now) && !output.tx.is_full() {
             self.pushes.tick(output.now);
         }
@@ -460,8 +456,8 @@ impl Connection {
         self.ws.stream.output.set_now(now);
     }
 
-    /// Returns the next event. The open calls are limited to `quota` bytes, in addition to the limit of the session. If
-    /// `full` is true, no further client can attach.
+    /// Returns the next event. The open calls may have `quota` bytes, in addition to the limit of the session. If
+    /// `full` is true, no more clients may attach.
     pub(crate) fn poll(&mut self, quota: usize, full: bool) -> Option<ServerEvent> {
         self.full = full;
         self.mcp.session.incoming.quota = quota;
@@ -476,7 +472,7 @@ impl Connection {
             due: pump::due(self),
             has_output: !output.outgoing().is_empty(),
             is_done: output.is_done() && !self.has_event(),
-            // A client that has ended its stream and waits for answers counts as well.
+            // A client that has ended its stream and waits for answers counts too.
             is_open: output.is_open(),
             open_bytes: self.mcp.session.incoming.bytes,
         }
@@ -486,11 +482,11 @@ impl Connection {
 /// What a server must know of a connection after each operation on it.
 #[derive(Debug)]
 pub(crate) struct Status {
-    /// The time of the next event; [`Time::ZERO`] while an event can be polled.
+    /// When the next event is due; [`Time::ZERO`] while one can be polled.
     pub(crate) due: Time,
     /// True if bytes wait to be written.
     pub(crate) has_output: bool,
-    /// True if all events were polled, and the output was written or the time for that is over.
+    /// True if all events were polled, and the output was written or the time for that is up.
     pub(crate) is_done: bool,
     /// True if the connection counts among the open ones of a server.
     pub(crate) is_open: bool,
@@ -508,7 +504,7 @@ impl Status {
 mod tests {
     use super::*;
 
-    /// A server only counts the end of a connection that was never let in.
+    /// A server only counts the end of a connection that was never accepted.
     #[test]
     fn limit_of_zero_is_named() {
         let mut config = ServerConfig::new("editor", "1").policy(Policy::new(1, Auth::Disabled));

@@ -12,27 +12,34 @@ use core::time::Duration;
 use serde::Serialize;
 use serde_json::value::RawValue;
 
-/// The message of the error in place of the text of a hidden file.
+/// The error instead of the text of a hidden file.
 const HIDDEN: &str = "failed to read file: the file may not leave the editor";
 
-/// The time after which Claude Code gives up on a call of its model, which no message says (measured).
+/// When Claude Code gives up on a call of its model, without telling us (measured).
 const GIVES_UP: Timeout = Timeout::Progress { idle: Duration::from_secs(300), total: Duration::MAX };
 
-/// An open call by its name, as [`Server::call`] returns it.
-/// This type answers the call with something else than [the answer of its tool](Server::answer),
-/// reports its progress and changes its deadline. An application that cannot keep a
-/// [`Call`](crate::ide::tool::Call), such as one in another language, answers its calls by this type.
+/// A call, for what [`Server::answer`] does not do: fail it, report its progress, change its deadline, or answer it if
+/// you cannot keep a [`Call`](crate::ide::tool::Call), as a program in another language. [`Server::call`] returns it.
 ///
-/// If the send buffer has [`max_unwritten`](crate::ide::ServerConfig::max_unwritten) bytes or more, the
-/// client receives a short error in place of any answer.
+/// ```
+/// use ide_mcp::ide::{Server, tool::ToolCall};
+///
+/// /// Refuses a call that this editor cannot serve. The model reads the reason.
+/// fn refuse(server: &mut Server, call: &ToolCall) {
+///     // An error means that the agent no longer waits.
+///     let _ = server.call(call.id()).respond(&ide_mcp::mcp::ToolResult::error("no file is open"));
+/// }
+/// ```
+///
+/// If the send buffer has [`max_unwritten`](crate::ide::ServerConfig::max_unwritten) bytes or more, the client gets a
+/// short error instead of any answer.
 #[must_use = "nothing is sent yet"]
 pub struct OpenCall<'a> {
     server: &'a mut Server,
     call: CallId,
 }
 
-/// The output has the call alone. With the server, every program that answers a call by its name would contain
-/// the `Debug` of a whole server.
+/// Only the call. With the server, every program that answers by id would contain the `Debug` of a whole server.
 impl fmt::Debug for OpenCall<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("OpenCall").field("call", &self.call).finish_non_exhaustive()
@@ -44,8 +51,8 @@ impl<'a> OpenCall<'a> {
         Self { server, call }
     }
 
-    /// Returns the tool of the protocol that is called. `None` for a tool of the application's own, for
-    /// a request that is no call of a tool, and for a call that is not open.
+    /// Returns the tool of the protocol that is called. `None` for a tool of your own, for a request other than a tool
+    /// call, and for a call that is not open.
     #[must_use]
     pub fn tool(&self) -> Option<Tool> {
         match self.kind()? {
@@ -54,34 +61,31 @@ impl<'a> OpenCall<'a> {
         }
     }
 
-    /// Answers with a result, which is sent unchanged: the [`Answer`](crate::ide::tool::Answer) of a tool of
-    /// the protocol in any dialect, or a [failure](ToolResult::error). Problems as LSP has them are sent in the
-    /// dialect of the session. If the
-    /// [`Filter`](crate::ide::Filter) of a server hides a file of the answer, the client receives the rest
-    /// of the answer in the dialect of its session.
+    /// Answers with a result, which is sent unchanged: the [`Answer`](crate::ide::tool::Answer) of a tool of the
+    /// protocol in any dialect, or a [failure](ToolResult::error). Problems as LSP writes them are sent in the dialect
+    /// of the session. If the [`Filter`](crate::ide::Filter) hides a file of the answer, the client gets the rest of it
+    /// in the dialect of its session.
     ///
     /// # Errors
     ///
-    /// [`NotAnswered`], which names the end of the call if it is not open.
-    /// [`NotAnswered::NotAnAnswer`] for the answer of another tool, and for a prompt or a resource that
-    /// no tool reads; the call is still open then. Nothing is sent.
+    /// [`NotAnswered`] says how the call ended, if it is not open. [`NotAnswered::NotAnAnswer`] for the answer of
+    /// another tool, and for a prompt or a resource that no tool reads; the call is still open then. Nothing is sent.
     pub fn respond(self, result: &ToolResult<'_>) -> Result<(), NotAnswered> {
         let shown = self.shown(result, false)?;
         self.send(shown.as_ref().unwrap_or(result))
     }
 
-    /// Answers a call of a tool with the text that VS Code answers with, which is JSON for most tools:
-    /// `{"tabs":[]}` for `getOpenEditors`, `OK` for `setSelection`. An answer of several blocks is
-    /// given as the whole result, `{"content":[{"type":"text","text":…},…]}`. For `getDiagnostics` the text
-    /// can be what a language server wrote ([`Diagnostics`](crate::ide::tool::Diagnostics) has the shapes). The client
-    /// receives the answer in the dialect of its session.
+    /// Answers a tool call with the text that VS Code would answer, which is JSON for most tools: `{"tabs":[]}` for
+    /// `getOpenEditors`, `OK` for `setSelection`. An answer of several blocks is given as the whole result,
+    /// `{"content":[{"type":"text","text":…},…]}`. For `getDiagnostics` you may pass what a language server wrote
+    /// ([`Diagnostics`](crate::ide::tool::Diagnostics) has the shapes). The client gets the answer in the dialect of
+    /// its session.
     ///
     /// # Errors
     ///
-    /// [`NotAnswered`], which names the end of the call if it is not open.
-    /// [`NotAnswered::NotAnAnswer`] if the text isn't an answer of the tool, or has a member that the
-    /// answer does not have, and for a prompt or a resource that no tool reads; the call is still open
-    /// then. Nothing is sent.
+    /// [`NotAnswered`] says how the call ended, if it is not open. [`NotAnswered::NotAnAnswer`] if the text isn't an
+    /// answer of the tool, or has a member that the answer does not have, and for a prompt or a resource that no tool
+    /// reads; the call is still open then. Nothing is sent.
     pub fn answer_json(self, text: &str) -> Result<(), NotAnswered> {
         let raw = serde_json::from_str::<&RawValue>(text).ok();
         let result = raw.and_then(ToolResult::read_whole).unwrap_or_else(|| ToolResult::text(text));
@@ -89,13 +93,13 @@ impl<'a> OpenCall<'a> {
         self.send(shown.as_ref().unwrap_or(&result))
     }
 
-    /// Answers with a JSON object: a [`Request`](crate::ide::ServerEvent::Request) with its result, a
-    /// call of a tool with the object of a [`ToolResult`].
+    /// Answers with a JSON object: the result of a [`Request`](crate::ide::ServerEvent::Request), or the object of a
+    /// [`ToolResult`] for a tool call.
     ///
     /// # Errors
     ///
-    /// The errors of [`respond`](Self::respond), and [`NotAnswered::Unserializable`] if the result
-    /// isn't an object, in which case the call is still open.
+    /// The errors of [`respond`](Self::respond), and [`NotAnswered::Unserializable`] if the result isn't an object; the
+    /// call is still open then.
     pub fn respond_raw(self, result: &RawValue) -> Result<(), NotAnswered> {
         let is_answer = match self.kind().filter(|_| is_object(result)) {
             Some(CallKind::Tool(_) | CallKind::OwnTool) => {
@@ -119,32 +123,29 @@ impl<'a> OpenCall<'a> {
     ///
     /// # Errors
     ///
-    /// [`NotAnswered`], which names the end of the call if it is not open.
-    /// [`NotAnswered::NotAnAnswer`] for any other call; the call is still open then. Nothing is sent.
+    /// [`NotAnswered`] says how the call ended, if it is not open. [`NotAnswered::NotAnAnswer`] for any other call; the
+    /// call is still open then. Nothing is sent.
     pub fn respond_prompt(self, result: &PromptResult<'_>) -> Result<(), NotAnswered> {
         self.respond_to(CallKind::Prompt, result)
     }
 
-    /// Answers a [`ReadResource`](crate::ide::ServerEvent::ReadResource) with the contents of the
-    /// resource.
+    /// Answers a [`ReadResource`](crate::ide::ServerEvent::ReadResource) with the contents of the resource.
     ///
     /// # Errors
     ///
-    /// [`NotAnswered`], which names the end of the call if it is not open.
-    /// [`NotAnswered::NotAnAnswer`] for any other call; the call is still open then. Nothing is sent.
+    /// [`NotAnswered`] says how the call ended, if it is not open. [`NotAnswered::NotAnAnswer`] for any other call; the
+    /// call is still open then. Nothing is sent.
     pub fn respond_resource(self, result: &ResourceResult<'_>) -> Result<(), NotAnswered> {
         self.respond_to(CallKind::Resource, result)
     }
 
-    /// Answers a [`Direct`](crate::ide::ServerEvent::Direct) request. If the
-    /// [`Filter`](crate::ide::Filter) of a server hides a file of the answer, the client receives the rest
-    /// of the answer, and the error -32603 in place of the text of a hidden file.
+    /// Answers a [`Direct`](crate::ide::ServerEvent::Direct) request. If the [`Filter`](crate::ide::Filter) hides a
+    /// file of the answer, the client gets the rest of it, and the error -32603 instead of the text of a hidden file.
     ///
     /// # Errors
     ///
-    /// [`NotAnswered`], which names the end of the call if it is not open.
-    /// [`NotAnswered::NotAnAnswer`] for a call of a tool, a prompt or a resource; the call is still
-    /// open then. Nothing is sent.
+    /// [`NotAnswered`] says how the call ended, if it is not open. [`NotAnswered::NotAnAnswer`] for a call of a tool, a
+    /// prompt or a resource; the call is still open then. Nothing is sent.
     pub fn respond_direct(self, answer: &DirectAnswer) -> Result<(), NotAnswered> {
         if self.kind().is_some_and(|kind| kind != CallKind::Request) {
             return Err(NotAnswered::NotAnAnswer);
@@ -157,25 +158,24 @@ impl<'a> OpenCall<'a> {
         self.with(|server, call| server.end(call, |mcp, out| mcp.respond_with_any(call, &raw, out)))
     }
 
-    /// Answers with a JSON-RPC error: a text is a failure of the editor (-32603), and [`ErrorObject`] has the other
-    /// codes, and data. A tool that failed answers [`ToolResult::error`]. The codes from -32020 to -32099, but for
-    /// -32042, belong to a later version of MCP, and are sent as
-    /// [`INTERNAL_ERROR`](crate::rpc::code::INTERNAL_ERROR).
+    /// Answers with a JSON-RPC error. A plain text means that the editor failed (-32603); pass an [`ErrorObject`] for
+    /// another code, or data. If a tool failed, [respond](Self::respond) with a [`ToolResult::error`] instead, which
+    /// the model can read. The codes from -32020 to -32099, except -32042, belong to a later version of MCP, and are
+    /// sent as [`INTERNAL_ERROR`](crate::rpc::code::INTERNAL_ERROR).
     ///
     /// # Errors
     ///
-    /// [`NotAnswered`], which names the end of the call if it is not open. Nothing is sent.
+    /// [`NotAnswered`] says how the call ended, if it is not open. Nothing is sent.
     pub fn fail(self, error: impl Into<ErrorObject>) -> Result<(), NotAnswered> {
         self.with(|server, call| server.end(call, |mcp, out| mcp.fail(call, error, out)))
     }
 
-    /// Reports the progress of the call, and puts its deadline off as far as its [`Timeout`] permits.
-    /// Returns true if the client receives the report: it asked for reports, and the send buffer is not
-    /// full.
+    /// Reports the progress of the call, and extends its deadline as far as its [`Timeout`] permits. Returns true if
+    /// the report was sent: the client wants reports, and the send buffer is not full.
     ///
     /// # Errors
     ///
-    /// [`NotAnswered`], which names the end of the call if it is not open. Nothing is sent.
+    /// [`NotAnswered`] says how the call ended, if it is not open. Nothing is sent.
     pub fn progress(self, said: &Progress<'_>) -> Result<bool, NotAnswered> {
         self.with(|server, call| {
             let (session, mut out) = server.session();
@@ -183,16 +183,16 @@ impl<'a> OpenCall<'a> {
         })
     }
 
-    /// Sets the time for which the call waits from now on. So a `getDiagnostics` can wait for more than
-    /// its 400 ms or 1.9 s, and an `openDiff` can get a deadline.
+    /// Sets how long the call may wait from now on: a `getDiagnostics` longer than its 400 ms or 1.9 s, for example, or
+    /// an `openDiff` that should have a deadline.
     ///
-    /// Claude Code fails a call of its model after 300 s without an answer or [`progress`](Self::progress), and says
-    /// nothing to the editor (measured). So on a connection [for models](crate::ide::MODELS_TARGET) a call without a timeout
-    /// ends 300 s after its last progress. A tool that waits for a person should report progress, say each minute.
+    /// Claude Code fails a call of its model after 300 s without an answer or [`progress`](Self::progress), without
+    /// telling the editor (measured). So on a connection [for models](crate::ide::MODELS_TARGET), a call without a
+    /// timeout ends 300 s after its last progress. If your tool waits for a person, report progress, say, every minute.
     ///
     /// # Errors
     ///
-    /// [`NotAnswered`], which names the end of the call if it is not open.
+    /// [`NotAnswered`] says how the call ended, if it is not open.
     pub fn set_timeout(self, timeout: Timeout) -> Result<(), NotAnswered> {
         self.with(|server, call| {
             let waits_for_ever = timeout == Timeout::Never && server.is_for_models();
@@ -216,9 +216,8 @@ impl<'a> OpenCall<'a> {
         server.open_calls.kind(self.call).filter(|_| server.mcp.is_open(self.call))
     }
 
-    /// Returns the answer without the hidden files, in the dialect of the session; `None` if the result
-    /// can be sent: no file is hidden, and `translates` is false. Refuses the answer of another tool. A
-    /// failure is an answer of every tool.
+    /// Returns the answer without the hidden files, in the dialect of the session; `None` if the result can be sent as
+    /// it is: no file is hidden, and `translates` is false. Refuses the answer of another tool. Every tool may fail.
     fn shown(
         &self,
         result: &ToolResult<'_>,
@@ -233,7 +232,7 @@ impl<'a> OpenCall<'a> {
         shown.ok_or(NotAnswered::NotAnAnswer)
     }
 
-    /// Answers with the result of a tool, without a check of which tool.
+    /// Answers with the result of a tool, without checking which tool.
     fn send(self, result: &ToolResult<'_>) -> Result<(), NotAnswered> {
         self.with(|server, call| server.end(call, |mcp, out| mcp.respond(call, result, out)))
     }

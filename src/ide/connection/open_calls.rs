@@ -1,19 +1,17 @@
-//! The open calls of one client that the application has received: the tool of each call, and the tab
-//! that an `openDiff` opened.
+//! The open calls of one client that the application has got: the tool of each, and the tab that an `openDiff` opened.
 //!
-//! There is one registry for each connection, so that a client can end only its own diffs. The client
-//! never cancels an `openDiff` that was decided in its terminal (measured): `close_tab` is the only
-//! sign.
+//! Each connection has its own list, so that a client can only end its own diffs. A client never cancels an `openDiff`
+//! that was decided in its terminal (measured): `close_tab` is the only sign.
 
 use crate::ide::tool::{DirectRequest, Tool};
 use crate::rpc::CallId;
 use alloc::{format, string::String, sync::Arc, vec::Vec};
 
-/// The end of a diff that the application did not answer.
+/// Why a diff ended without your answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum DiffEnd {
-    /// The client closed the tab of the diff, which was decided elsewhere. The call has been answered.
+    /// The client closed the tab of the diff, because it was decided elsewhere. The call has been answered.
     TabClosed,
     /// The client closed all its tabs. The call has been answered.
     AllClosed,
@@ -21,8 +19,7 @@ pub enum DiffEnd {
     ShutDown,
     /// The client cancelled the call. The call is not answered.
     Cancelled,
-    /// The deadline that the application set has passed
-    /// ([`OpenCall::set_timeout`](crate::ide::OpenCall::set_timeout)). The call has been answered.
+    /// The deadline that you [set](crate::ide::OpenCall::set_timeout) has passed. The call has been answered.
     Expired,
     /// The connection ended. The call cannot be answered.
     Disconnected,
@@ -30,7 +27,7 @@ pub enum DiffEnd {
 
 impl DiffEnd {
     /// Returns the reason as a word: the method of the agent (`close_tab`, `closeAllDiffTabs`), or `shutdown`,
-    /// `cancelled`, `expired` or `disconnected`. Programs that report events as JSON have one spelling by this.
+    /// `cancelled`, `expired` or `disconnected`, so that all programs that report events as JSON spell it the same.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -44,7 +41,7 @@ impl DiffEnd {
     }
 }
 
-/// The open calls of one connection, in the order in which they came, which is the order of their ids.
+/// The open calls of one connection, in the order they came, which is the order of their ids.
 #[derive(Debug, Default)]
 pub(crate) struct OpenCalls(Vec<Entry>);
 
@@ -61,14 +58,15 @@ struct Entry {
 /// A file as the client spells it.
 #[derive(Debug)]
 struct AskedFile {
-    /// The length of what stands before the path.
+    /// How much comes before the path.
     prefix: u8,
-    /// The path, which the event about an expected edit shares: nearly every call costs no copy of its own.
+    /// The path, which is shared with the event about an expected edit: nearly every call costs no copy of its own.
     path: Arc<str>,
 }
 
 impl AskedFile {
-    /// `path` is the end of `file`, behind nothing, a slash or the scheme; otherwise the file is copied.
+    /// If `path` is the end of `file`, after nothing, a slash or the scheme, it is shared; otherwise the file is
+    /// copied.
     fn new(file: &str, path: Option<Arc<str>>) -> Self {
         let shared = path.and_then(|path| {
             let prefix = file.strip_suffix(&*path)?;
@@ -92,21 +90,21 @@ impl AskedFile {
     }
 }
 
-/// What can stand before the path in the spelling of a file; no two have the same length.
+/// What may come before the path in the spelling of a file; no two have the same length.
 const PREFIXES: [&str; 4] = ["", "/", "file://", "file:///"];
 
-/// The kind of a call, which decides what can answer it.
+/// What kind of call it is, which decides what can answer it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum CallKind {
     /// A call of a tool of the protocol.
     Tool(Tool),
-    /// A call of a tool of the application's own.
+    /// A call of one of the application's own tools.
     OwnTool,
     /// A request for a prompt.
     Prompt,
     /// A request for a resource that no tool reads.
     Resource,
-    /// Any other request that is no call of a tool.
+    /// Any other request.
     Request,
 }
 
@@ -137,14 +135,13 @@ impl OpenCalls {
         entry.file.as_ref().map(AskedFile::spelling)
     }
 
-    /// Returns the file for which a call asks, if `text` is not its spelling.
+    /// Returns the file that a call asks for, if `text` does not spell it the same.
     pub(crate) fn other_spelling(&self, call: CallId, text: &str) -> Option<String> {
         let file = self.place(call).and_then(|place| self.0.get(place))?.file.as_ref()?;
         (!file.is(text)).then(|| file.spelling())
     }
 
-    /// Returns the kind of a call; `None` if the application has not received the call, or the call has
-    /// ended.
+    /// Returns the kind of a call; `None` if the application has not got the call, or it has ended.
     pub(crate) fn kind(&self, call: CallId) -> Option<CallKind> {
         self.place(call).and_then(|place| self.0.get(place)).map(|entry| entry.kind)
     }
@@ -159,7 +156,7 @@ impl OpenCalls {
         self.0.iter().filter_map(|entry| Some((entry.call, entry.tab_name.as_deref()?)))
     }
 
-    /// Returns true if any other call than an `openDiff` is open.
+    /// Returns true if anything but `openDiff`s is open.
     pub(crate) fn has_any_but_diffs(&self) -> bool {
         self.0.iter().any(|entry| entry.tab_name.is_none())
     }
@@ -170,7 +167,7 @@ impl OpenCalls {
     }
 
     fn place(&self, call: CallId) -> Option<usize> {
-        // Most often the latest call is answered first.
+        // Usually the latest call is answered first.
         match self.0.split_last() {
             Some((last, others)) if last.call == call => Some(others.len()),
             _ => self.0.binary_search_by_key(&call, |entry| entry.call).ok(),

@@ -1,5 +1,5 @@
-//! The output of an editor's connection: the answers, notifications and requests of the application,
-//! and the pushes that wait until the client accepts them.
+//! What goes out on an editor's connection: the answers, notifications and requests of the application, and the pushes
+//! that wait until the client accepts them.
 
 use super::Connection;
 use super::forms::Held;
@@ -16,28 +16,26 @@ use crate::{Outbox, To};
 use alloc::sync::Arc;
 use serde::Serialize;
 
-/// The largest size of the send buffer, in bytes, at which a selection is added. Above this size the
-/// selection waits, and a newer selection replaces the waiting one.
+/// While the send buffer is at most this many bytes, a selection is added. Above it the selection waits, and a newer
+/// one replaces it.
 const SELECTION_ROOM: usize = 64 * 1024;
 
-/// The notifications after which a client forgets the selection and lists anew (measured).
+/// The notifications that make a client forget the selection and list again (measured).
 const LISTS_CHANGED: [&str; 3] = [
     "notifications/tools/list_changed",
     "notifications/prompts/list_changed",
     "notifications/resources/list_changed",
 ];
 
-/// The message of the error in place of an answer for which the send buffer has no room.
+/// The error instead of an answer that the send buffer has no room for.
 const UNREAD: &str = "busy: too many bytes wait to be written";
 
 impl Connection {
-    /// Answers a call with the answer of its tool, in the dialect of the session. After the answer to
-    /// an `openDiff` the client closes its tab with `close_tab`. An editor that keeps the view until
-    /// then handles [`Tool::CloseTab`](crate::ide::tool::Tool::CloseTab) as well.
+    /// Answers a tool call, in the dialect of the session.
     ///
     /// # Errors
     ///
-    /// [`NotAnswered`], which names the end of the call, if the call is not open any more. Nothing is sent.
+    /// [`NotAnswered`] says how the call ended, if it is no longer open. Nothing is sent.
     pub(crate) fn answer<T: ToolArguments>(
         &mut self,
         call: Call<T>,
@@ -50,16 +48,16 @@ impl Connection {
         self.end(call, |mcp, out| mcp.session.incoming.respond_to_tool(call, &result, out))
     }
 
-    /// Sends a mention of a file, or of lines of it, for the prompt of the client. A mention is sent
-    /// only once, so call this method when the client [accepts pushes](Connection::accepts_pushes).
+    /// Sends a mention of a file, or of lines of it, for the prompt of the client. A mention is sent only once, so call
+    /// this method when the client [accepts pushes](Connection::accepts_pushes).
     /// [`Server::mention`](crate::ide::Server::mention) waits for that moment.
     ///
     /// # Errors
     ///
-    /// [`NotSent::NotReady`] until the client [accepts pushes](Connection::accepts_pushes), and until 100
-    /// ms after the previous mention was written: clients drop mentions that follow each other faster
-    /// (measured). [`NotSent::NotReady`] for ever if the connection [is for models](Connection::is_for_models).
-    /// [`NotSent::Full`] while the send buffer is full.
+    /// [`NotSent::NotReady`] until the client [accepts pushes](Connection::accepts_pushes), and until 100 ms after the
+    /// previous mention was written: clients drop mentions that follow each other faster (measured).
+    /// [`NotSent::NotReady`] forever if the connection [is for models](Connection::is_for_models). [`NotSent::Full`]
+    /// while the send buffer is full.
     pub(crate) fn mention(&mut self, mention: &Mention) -> Result<(), NotSent> {
         self.may_send()?;
         if !self.mcp.is_ready() || !self.pushes.can_mention(self.now()) {
@@ -91,14 +89,13 @@ impl Connection {
         Ok(cut.is_some())
     }
 
-    /// Notifies the client that another file has the focus. The real client does not use this
-    /// notification. Returns true if the text was longer than
-    /// [`ContentLimits::selection`](crate::ide::ContentLimits::selection) and was cut.
+    /// Notifies the client that another file has the focus. The real client ignores this. Returns true if the text was
+    /// longer than [`ContentLimits::selection`](crate::ide::ContentLimits::selection) and was cut.
     ///
     /// # Errors
     ///
-    /// [`NotSent`] if the session is not ready or has ended, if the connection
-    /// [is for models](Connection::is_for_models), or if the send buffer is full.
+    /// [`NotSent`] if the session is not ready or has ended, if the connection [is for
+    /// models](Connection::is_for_models), or if the send buffer is full.
     pub(crate) fn active_editor_changed(&mut self, mut selection: Selection) -> Result<bool, NotSent> {
         self.may_push()?;
         let cut = selection.cut(self.config.content_limits.selection);
@@ -139,23 +136,22 @@ impl Connection {
         timeout: Timeout,
     ) -> Result<RequestId, NotSent> {
         self.may_send()?;
-        // An idle connection is not polled, so its session is first brought to the latest time seen.
+        // An idle connection is not polled, so bring its session to the latest time seen first.
         let (session, mut out) = self.session();
         session.request(method, params, timeout, &mut out)
     }
 
-    /// Asks the person at the client, with a form in the client's terminal (`elicitation/create`, MCP
-    /// 2025-06-18). [`Pending::answer`] reads the [outcome](crate::ide::ServerEvent::Outcome) and
-    /// returns only an answer that [fits](Form::check) the form. The person can decline, or close the
-    /// form. The form waits for the person without a timeout; [`cancel`](Self::cancel) ends it.
+    /// Asks the person at the client, with a form in the client's terminal (`elicitation/create`, MCP 2025-06-18).
+    /// [`Pending::answer`] reads the [outcome](crate::ide::ServerEvent::Outcome) and returns only an answer that
+    /// [fits](Form::check) the form. The person may decline, or close the form. It waits for the person without a
+    /// timeout, until you [cancel](Self::cancel) it.
     ///
-    /// The real client cancels the forms of its first moments without a look at them. A form before the end of the
-    /// settle time ([`ServerConfig::settle`](crate::ide::ServerConfig::settle)) after `initialized` is sent at its end.
+    /// The real client cancels forms in its first moments without showing them, so a form that comes within the settle
+    /// time ([`ServerConfig::settle`](crate::ide::ServerConfig::settle)) after `initialized` is sent at its end.
     ///
     /// # Errors
     ///
-    /// [`NotSent::Undeclared`] if the client does not show forms. Otherwise as for
-    /// [`request`](Self::request).
+    /// [`NotSent::Undeclared`] if the client does not show forms. Otherwise as for [`request`](Self::request).
     pub(crate) fn elicit(&mut self, form: Form) -> Result<Pending<FormAnswer>, NotSent> {
         self.elicit_within(form, Timeout::Never)
     }
@@ -223,8 +219,8 @@ impl Connection {
         self.announce_context();
     }
 
-    /// Notifies the client that the prompts or resources have changed. The notification is sent later
-    /// if the session is not ready, or if the send buffer has no room.
+    /// Notifies the client that the prompts or resources have changed: later, if the session is not ready or the send
+    /// buffer has no room.
     fn announce_context(&mut self) {
         let announced = self.mcp.context_changed(&mut self.ws.sender());
         self.context_changed_pending = matches!(announced, Err(NotSent::Full | NotSent::NotReady));
@@ -233,16 +229,16 @@ impl Connection {
         }
     }
 
-    /// Closes the connection in good order: open diffs are answered as rejected, other calls as failed,
-    /// then the close frame is sent (1001).
+    /// Closes the connection properly: open diffs are answered as rejected, other calls as failed, then the close frame
+    /// is sent (1001).
     pub(crate) fn shutdown(&mut self) {
         self.close(CloseCode::GOING_AWAY, "the editor shuts down");
     }
 
-    /// Ends the connection in good order, as [`shutdown`](Self::shutdown) does, with the close code 1008.
-    /// [`Reconnect`](crate::ide::discovery::Reconnect), and so the agents of this crate, do not connect again after this
-    /// code. The real client connects again after the end of its editor (measured), so an editor that wants a
-    /// client to stay away [asks before it allows](ServerConfig::asks_for_consent) each client.
+    /// Ends the connection properly, as [`shutdown`](Self::shutdown) does, but with the close code 1008, after which
+    /// [`Reconnect`](crate::ide::discovery::Reconnect), and so the agents of this crate, do not connect again. The real
+    /// client connects again after its editor ends (measured), so an editor that wants a client to stay away [asks
+    /// before it allows](ServerConfig::asks_for_consent) each client.
     pub(crate) fn disconnect(&mut self) {
         self.close(CloseCode::POLICY, "the editor disconnects this client");
     }
@@ -264,8 +260,8 @@ impl Connection {
         answer: impl FnOnce(&mut mcp::Server<SharedTools>, &mut ws::Sender<'_>) -> Result<(), NotAnswered>,
     ) -> Result<(), NotAnswered> {
         self.may_reply()?;
-        // Every open call can be answered above the high-water mark, and answers are much larger than
-        // calls. So a second limit applies to the send buffer here.
+        // Every open call can be answered above the high-water mark, and answers are much larger than calls. So a
+        // second limit applies to the send buffer here.
         if self.outgoing().len() >= self.config.max_unwritten() {
             self.mcp.fail(call, UNREAD, &mut self.ws.sender())?;
         } else {
@@ -275,14 +271,14 @@ impl Connection {
         Ok(())
     }
 
-    /// Refuses every answer once the connection has ended, even before the poll of its end. Until that
-    /// poll the session still has the calls as open.
+    /// Refuses every answer once the connection has ended, even if that was not polled yet: until then the session
+    /// still thinks the calls are open.
     fn may_reply(&self) -> Result<(), NotAnswered> {
         if self.ws.stream.output.is_reading() { Ok(()) } else { Err(NotAnswered::Closed) }
     }
 
-    /// Refuses every answer once the connection has ended, and the answer to a call whose event was not
-    /// polled yet: the application can only have guessed its name.
+    /// Refuses every answer once the connection has ended, and the answer to a call whose event was not polled yet: the
+    /// application can only have guessed its id.
     pub(super) fn may_answer(&self, call: CallId) -> Result<(), NotAnswered> {
         self.may_reply()?;
         let is_unknown = self.open_calls.kind(call).is_none() && self.mcp.is_open(call);
@@ -298,16 +294,15 @@ impl Connection {
         if self.ws.is_open() { Ok(()) } else { Err(NotSent::NotReady) }
     }
 
-    /// Refuses pushes to a client that waits for [`allow`](Connection::allow), beside those that would be lost.
+    /// Refuses pushes to a client that waits for [`allow`](Connection::allow), as well as those that would be lost.
     fn may_push(&self) -> Result<(), NotSent> {
         self.may_send()?;
         if self.consent.is_missing() { Err(NotSent::NotReady) } else { Ok(()) }
     }
 
-    /// Notifies the client that the tools have changed. The notification is sent later if the send
-    /// buffer has no room, or if the client listed the tools before its session was ready. Without the
-    /// notification such a client would go on with the old tools. A client that has not listed any
-    /// tools needs no notification.
+    /// Notifies the client that the tools have changed: later, if the send buffer has no room, or if the client listed
+    /// the tools before its session was ready, because it would go on with the old ones. A client that has not listed
+    /// any tools needs no notification.
     fn announce_tools(&mut self) -> Result<(), NotSent> {
         let sent = self.mcp.tools_list_changed(&mut self.ws.sender());
         let early = sent == Err(NotSent::NotReady) && self.listed;
@@ -328,11 +323,11 @@ impl Connection {
         }
     }
 
-    /// Sends what waits beside the selection, which is seldom anything.
+    /// Sends what waits besides the selection, which is seldom anything.
     #[cold]
     pub(super) fn flush_rest(&mut self) {
         if self.tools_changed_pending {
-            // The change cannot be sent any more if the session has ended since.
+            // Too late if the session has ended since.
             let _ = self.announce_tools();
         }
         if self.context_changed_pending {
@@ -341,7 +336,7 @@ impl Connection {
         self.ask_for_roots();
         if self.forms.due.is_due(self.now()) && !self.ws.is_full() {
             for message in self.forms.release() {
-                // An outbox that is closed ends the request too.
+                // If the outbox is closed, the request ends too.
                 let _ = self.ws.sender().message(To::Unasked, |buf| buf.extend_from_slice(&message));
             }
         }

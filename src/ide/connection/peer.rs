@@ -1,10 +1,9 @@
-//! The kind of a connection, which the request target of its opening handshake decides: an agent, or the
-//! model of an agent.
+//! What kind of connection this is, as the request target of its opening handshake decides: an agent, or the model of
+//! an agent.
 //!
-//! The real client does not give an editor's own tools to its model over the connection of `--ide`. A
-//! server that is named in `--mcp-config` gives all its tools to the model (measured). So a client can
-//! connect a second time, at [`MODELS_TARGET`], and that connection has the tools for models and nothing
-//! else of the dialect.
+//! Over the connection of `--ide`, the real client does not give an editor's own tools to its model. But of a server
+//! named in `--mcp-config`, it gives the model all tools (measured). So a client may connect a second time, at
+//! [`MODELS_TARGET`], and that connection has the tools for models and nothing else of the dialect.
 
 use super::Connection;
 use crate::ide::tool::ToolSet;
@@ -13,28 +12,27 @@ use crate::mcp::Forward;
 use crate::ws::Request;
 use alloc::sync::Arc;
 
-/// The request target at which a client connects to give tools of the editor to its model. The target
-/// is compared byte for byte, and what resembles it, such as `/models/`, is no door at all (404).
-/// [`McpConfig`](crate::ide::discovery::McpConfig) writes it into the configuration of a client.
+/// Where a client connects to give tools of your editor to its model. [`McpConfig`](crate::ide::discovery::McpConfig)
+/// writes this target into the configuration of a client. It is compared byte for byte; anything similar, such as
+/// `/models/`, is answered with 404.
 ///
-/// The [`Policy`](crate::ide::Policy) requires the token here as at every target, and accepts this target
-/// even if [`Policy::paths`](crate::ide::Policy::paths) does not list it. The real client offers the
-/// sub-protocol `mcp` here too (measured).
+/// The [`Policy`](crate::ide::Policy) demands the token here as everywhere, and accepts this target even if
+/// [`Policy::paths`](crate::ide::Policy::paths) does not list it. The real client offers the sub-protocol `mcp` here
+/// too (measured).
 ///
-/// A connection at this target belongs to a model and not to an agent:
+/// A connection here belongs to a model, not to an agent:
 ///
-/// - Its `tools/list` has the tools [for models](crate::ide::tool::ToolSet::offer_to_models). A call of another
-///   tool is refused as a call of an unknown tool, also of `openDiff`, `close_tab`, `closeAllDiffTabs` and
-///   `set_permission_mode`.
-/// - It receives no selection, no mention and no other push. [`Server::agents`](crate::ide::Server::agents)
-///   does not list it.
-/// - It has no prompts, no resources and no instructions, because the connection of the agent has them:
-///   the model would find each resource twice. It has no methods that the application forwards or that a dialect adds.
-/// - Its calls are events as those of agents are, so one handler answers both. Its session begins with
-///   [`ModelReady`](crate::ide::ServerEvent::ModelReady) in place of
-///   [`Ready`](crate::ide::ServerEvent::Ready), and `ide_connected` is an unknown notification.
-/// - It counts towards [`ServerConfig::max_clients`](crate::ide::ServerConfig::max_clients), because it can
-///   hold as much memory as an agent.
+/// - Its `tools/list` has the tools [for models](crate::ide::tool::ToolSet::offer_to_models). Every other tool is
+///   unknown to it, `openDiff`, `close_tab`, `closeAllDiffTabs` and `set_permission_mode` included.
+/// - It gets no selection, no mention and no other push. [`Server::agents`](crate::ide::Server::agents) does not list
+///   it.
+/// - It has no prompts, no resources and no instructions, because the agent's connection has them, and the model would
+///   find each resource twice. It has no methods that you forward or that a dialect adds.
+/// - Its calls are the same events as those of agents, so one handler answers both. Its session begins with
+///   [`ModelReady`](crate::ide::ServerEvent::ModelReady) instead of [`Ready`](crate::ide::ServerEvent::Ready), and
+///   `ide_connected` is an unknown notification.
+/// - It counts towards [`ServerConfig::max_clients`](crate::ide::ServerConfig::max_clients), because it may hold as
+///   much memory as an agent.
 pub const MODELS_TARGET: &str = "/models";
 
 /// The kind of a connection.
@@ -47,12 +45,12 @@ pub(crate) enum Peer {
 }
 
 impl Peer {
-    /// Returns the kind of the connection that this opening handshake asks for.
+    /// Returns the kind of connection that this opening handshake wants.
     pub(super) fn of(request: &Request<'_>) -> Self {
         if request.target() == MODELS_TARGET { Self::Model } else { Self::Agent }
     }
 
-    /// Returns the part of these tools that the connection has.
+    /// Returns those of these tools that the connection has.
     pub(super) fn tools(self, tools: Arc<ToolSet>) -> Arc<ToolSet> {
         match self {
             Self::Agent => tools,
@@ -62,14 +60,14 @@ impl Peer {
 }
 
 impl Connection {
-    /// Returns true if the connection belongs to the model of a client: the client connected at
-    /// [`MODELS_TARGET`]. False until the client is let in.
+    /// Returns true if the connection belongs to the model of a client, which connected at [`MODELS_TARGET`]. False
+    /// until the client is accepted.
     #[must_use]
     pub(crate) fn is_for_models(&self) -> bool {
         self.peer == Peer::Model
     }
 
-    /// Makes this connection one of a model. Only before its first message.
+    /// Makes this a connection for a model. Only before its first message.
     pub(super) fn serve_model(&mut self) {
         self.peer = Peer::Model;
         self.pushes.stop();

@@ -1,17 +1,17 @@
-//! The decision about each opening handshake, before any 101.
+//! Who gets in: decides about each opening handshake, before any 101.
 //!
-//! A browser sends `Origin` and cannot set the header field of the token, so neither a web page nor DNS
-//! rebinding gets in (CVE-2025-52882 and similar attacks). Another user of the machine cannot read the
-//! lock file. The first broken rule of this table decides the answer:
+//! A browser sends `Origin` and cannot set the header field of the token, so neither a web page nor DNS rebinding gets
+//! in (CVE-2025-52882 and similar attacks). Other users of the machine cannot read the lock file. The first broken rule
+//! in this table decides the answer:
 //!
 //! | finding | answer |
 //! | --- | --- |
 //! | the request breaks HTTP or RFC 6455 (decided by [`ws`](crate::ws)) | 408 431 400 505 426 |
-//! | `Host` missing, repeated, or not one of localhost, `[::1]` and 127.0.0.0/8, each with our port, and the [extra hosts](Policy::extra_hosts); the authority of a target in absolute-form takes the place of `Host` (RFC 9112 3.2.2) | 403 |
+//! | `Host` missing, repeated, or not one of localhost, `[::1]` and 127.0.0.0/8, each with our port, and the [extra hosts](Policy::extra_hosts); the authority of a target in absolute-form counts instead of `Host` (RFC 9112 3.2.2) | 403 |
 //! | `Origin` or `Sec-Fetch-Site` present, the origin not allowed | 403 |
-//! | a target that is no door: neither [`MODELS_TARGET`] nor in the [list of paths](Policy::paths), nor, if the list is empty, `/` or `/mcp` with any query | 404 |
+//! | an unknown target: neither [`MODELS_TARGET`] nor in the [list of paths](Policy::paths), nor, if the list is empty, `/` or `/mcp` with any query | 404 |
 //! | token missing, repeated or wrong; the three answers are byte-identical and take the same work | 401, or by [`AuthFailure`] 101 and 1008 |
-//! | the sub-protocol `mcp` demanded and not offered | 400 |
+//! | the sub-protocol `mcp` required and not offered | 400 |
 //! | the maximum number of clients is attached | 503 |
 //! | a resumed token ([`Auth::Resumed`]), and the application does not admit the client: as a wrong token | 401 |
 
@@ -21,37 +21,35 @@ use crate::ws::{HeaderField, Refusal, Request, Status};
 use alloc::{string::String, vec::Vec};
 use core::net::Ipv4Addr;
 
-/// The sub-protocol of the real client. If the 101 does not contain this sub-protocol, the client drops
-/// the connection (measured).
+/// The sub-protocol of the real client, which drops the connection if it is not in the 101 (measured).
 pub(crate) const SUBPROTOCOL: &str = "mcp";
 
 /// The header field of the opening handshake that carries the token of the lock file (measured).
 pub const TOKEN_FIELD: &str = "X-Claude-Code-Ide-Authorization";
 
-/// The proof that a client needs to attach.
+/// What a client must show to attach.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum Auth {
-    /// The client sends a token that the server of an adapter generates when it binds its listener. The
-    /// server then replaces this value by [`Token`](Self::Token). Without such a server there is no token,
-    /// and no client gets in.
+    /// A token that the server of an adapter generates when it binds its listener, and puts here as a
+    /// [`Token`](Self::Token). Without such a server there is no token, and no client gets in.
     Generated,
-    /// The client sends the token of the lock file.
+    /// The token of the lock file.
     Token(AuthToken),
-    /// The client sends a token that an earlier process of the editor has published, and
-    /// [`Server::admit`](crate::ide::Server::admit) lets the client in.
+    /// A token that an earlier process of the editor has published; [`Server::admit`](crate::ide::Server::admit) then
+    /// accepts the client.
     ///
-    /// While no editor listened, every user of the machine could take its port, and clients that
-    /// reconnected sent the token there. So the token alone proves nothing: each client that sends it
-    /// becomes an [`AdmissionPending`](crate::ide::ServerEvent::AdmissionPending), and the application
-    /// lets the client in if its socket belongs to the user of the editor.
+    /// While no editor listened, any user of the machine could take its port, and clients that reconnected sent the
+    /// token there. So the token alone proves nothing: each client that sends it becomes an
+    /// [`AdmissionPending`](crate::ide::ServerEvent::AdmissionPending), and you should admit it only if its socket
+    /// belongs to the user of the editor.
     Resumed(AuthToken),
-    /// No proof: every program that reaches the port on this machine attaches, browsers excepted.
+    /// Nothing: every program that reaches the port on this machine attaches, except browsers.
     Disabled,
 }
 
 impl Auth {
-    /// Returns the token that clients have to send.
+    /// Returns the token that clients must send.
     #[must_use]
     pub const fn token(&self) -> Option<&AuthToken> {
         match self {
@@ -75,12 +73,11 @@ impl Auth {
     }
 }
 
-/// The answer to a client whose token is missing or wrong. The real client treats both answers alike
-/// (measured).
+/// How to answer a client whose token is missing or wrong. To the real client both answers are the same (measured).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum AuthFailure {
-    /// 401 in place of the 101: no frame is sent or read.
+    /// 401 instead of the 101: no frame is sent or read.
     #[default]
     Unauthorized,
     /// 101 and then a close frame with 1008 and the reason "Invalid or missing authentication token", as
@@ -88,37 +85,49 @@ pub enum AuthFailure {
     CloseAfterUpgrade,
 }
 
-/// The rules by which a client is let in or refused.
+/// Decides which clients may attach.
+///
+/// You seldom need one of your own: [`ServerConfig::listening`](crate::ide::ServerConfig::listening) and the adapters
+/// make it. To also accept clients in a container:
+///
+/// ```
+/// use ide_mcp::ide::discovery::AuthToken;
+/// use ide_mcp::ide::{Auth, Policy, ServerConfig};
+///
+/// let token = AuthToken::from_text("550e8400-e29b-41d4-a716-446655440000").unwrap();
+/// let mut policy = Policy::new(41111, Auth::Token(token));
+/// policy.extra_hosts.push("host.docker.internal".into());
+/// let editor = ServerConfig::new("my editor", "1.0").policy(policy);
+/// ```
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Policy {
-    /// The proof that a client needs.
+    /// What a client must show.
     pub auth: Auth,
-    /// The refusal of a client without this proof. Default 401.
+    /// How to refuse a client that does not. Default 401.
     pub auth_failure: AuthFailure,
-    /// The port on which the editor listens: the `Host` field has to name it.
+    /// The port that you listen on: the `Host` field must name it.
     pub port: u16,
-    /// Further accepted values of the `Host` field, for clients in a container or on the other side of
-    /// WSL: `host.docker.internal` (our port) or `host.docker.internal:8080`. Default none.
+    /// Other values of the `Host` field to accept, for clients in a container or on the other side of WSL:
+    /// `host.docker.internal` (our port) or `host.docker.internal:8080`. Default none.
     ///
-    /// A client sends the value of its `CLAUDE_CODE_IDE_HOST_OVERRIDE` and the port (measured). Addresses of
-    /// 127.0.0.0/8 are always accepted: a DNS rebinding attack sends a name, not an address.
+    /// Clients send their `CLAUDE_CODE_IDE_HOST_OVERRIDE` and the port (measured). Addresses of 127.0.0.0/8 are always
+    /// accepted: a DNS rebinding attack sends a name, not an address.
     pub extra_hosts: Vec<String>,
-    /// Origins of pages that can attach, compared byte for byte. Default none: the real client sends no
-    /// `Origin`, and every browser does.
+    /// Origins of pages that may attach, compared byte for byte. Default none: the real client sends no `Origin`, and
+    /// every browser does.
     pub allowed_origins: Vec<String>,
-    /// The request targets at which agents attach, path and query, compared byte for byte. Default empty:
-    /// `/`, for which the real client asks (measured), and `/mcp`, each with any query. At
-    /// [`MODELS_TARGET`] a model attaches in any case. Every other target is refused: were `/models/` a
-    /// door for agents, a slash too many in a configuration would give a model the rights of an agent.
+    /// The request targets where agents may attach, path and query, compared byte for byte. Default empty, which means
+    /// `/`, as the real client has it (measured), and `/mcp`, each with any query. A model always attaches at
+    /// [`MODELS_TARGET`]. Every other target is refused: if agents could attach at `/models/`, one slash too many in a
+    /// configuration would give a model the rights of an agent.
     pub paths: Vec<String>,
-    /// True if a client has to offer the sub-protocol `mcp`. Default false.
+    /// Set this to require that clients offer the sub-protocol `mcp`. Default false.
     pub subprotocol_required: bool,
 }
 
 impl Policy {
-    /// Creates a policy that lets in the clients that come to this port with this proof. The server of an adapter sets
-    /// the port itself.
+    /// Accepts clients that come to this port and show this. The server of an adapter sets the port itself.
     #[must_use]
     pub const fn new(port: u16, auth: Auth) -> Self {
         Self {
@@ -190,7 +199,7 @@ impl Policy {
             found.eq_ignore_ascii_case(name.as_bytes()) && self.is_our_port(port)
         };
         let is_extra = |extra: &String| {
-            // The colons of an IPv6 address stand in brackets.
+            // The colons of an IPv6 address are in brackets.
             let has_port = extra.rsplit(']').next().is_some_and(|behind| behind.contains(':'));
             if has_port { host.eq_ignore_ascii_case(extra.as_bytes()) } else { with_our_port(extra) }
         };
@@ -220,19 +229,19 @@ impl Policy {
     }
 }
 
-/// A connection that a verdict can open.
+/// What kind of connection a verdict may open.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Entry {
     pub(crate) subprotocol: Option<&'static str>,
     pub(crate) peer: Peer,
 }
 
-/// The answer to an opening handshake.
+/// How an opening handshake is answered.
 pub(crate) enum Verdict {
     LetIn(Entry),
     /// The application decides.
     Decide(Entry),
-    /// The connection is opened and closed at once.
+    /// Open the connection, and close it at once.
     Close {
         subprotocol: Option<&'static str>,
     },

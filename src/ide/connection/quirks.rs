@@ -1,35 +1,35 @@
-//! The differences between the known clients, as data, by the name that they send in `initialize`.
+//! How the known clients differ, as data, by the name they send in `initialize`.
 //!
 //! | | default | `opencode` |
 //! | --- | --- | --- |
-//! | sub-protocol | `mcp`, which has to be chosen | none offered |
-//! | settle time | 1.6 s after its list of tools | none: it accepts pushes from `initialized` on, and lists no tools |
+//! | sub-protocol | `mcp`, which must be chosen | none offered |
+//! | settle time | 1.6 s after its list of tools | none: it accepts pushes after `initialized`, and lists no tools |
 //! | lines of a mention | from 0, none for the whole file | from 1, and always: a mention without lines is dropped |
 //! | requests of the editor | answered | never answered, so the editor sends no JSON-RPC pings |
 //!
-//! The default holds for the real client, `claude-code` 1.0.51 to 2.1.332, and for every client that is
-//! not known. `claude-code` alone reads a path with a blank only between quotation marks: the prompt would show the
-//! mention, and the model would not get the file. It alone announces its edits by `getDiagnostics`; another client may
-//! ask for the problems of a file because its model wants to know them. The settle time of 1.6 s is chosen with a
-//! margin; everything else was measured (docs/protocol.md).
+//! The default holds for the real client, `claude-code` 1.0.51 to 2.1.332, and for every client that is not known. Only
+//! `claude-code` needs quotation marks around a path with a space: without them the prompt would show the mention, but
+//! the model would not get the file. Only `claude-code` announces its edits with `getDiagnostics`; another client may
+//! ask for the problems of a file because its model wants to know them. The settle time of 1.6 s includes a margin;
+//! everything else was measured (docs/evidence.md).
 
 use crate::mcp::Implementation;
 use core::time::Duration;
 
-/// The differences of one client.
+/// How one client differs.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Quirks {
     /// The name in `clientInfo`.
     name: &'static str,
-    /// The time for which the client ignores pushes after the latest of `initialized`, the answer to
-    /// its `tools/list` and our `tools/list_changed`.
+    /// How long the client ignores pushes after the latest of `initialized`, the answer to its `tools/list` and our
+    /// `tools/list_changed`.
     pub(crate) settle: Duration,
     /// True if the client counts the lines of a mention from 1, and drops a mention without lines.
     pub(crate) lines_from_one: bool,
-    /// True if the client needs quotation marks around the path of a mention that has white space.
+    /// True if the client needs quotation marks around a path with white space in a mention.
     pub(crate) quotes_paths: bool,
-    /// True if the client asks for the problems of a file before it writes the file, and for those of all files after
-    /// it, unless the first answer failed.
+    /// True if the client asks for the problems of a file before it writes it, and for those of all files afterwards,
+    /// unless the first answer failed.
     pub(crate) announces_edits: bool,
     /// True if the client answers requests of the editor.
     pub(crate) answers_requests: bool,
@@ -43,7 +43,7 @@ impl Quirks {
     }
 }
 
-/// Three times the longest measured time on a loaded machine, 500 ms, and a margin of 100 ms.
+/// Three times the longest time measured on a loaded machine, 500 ms, plus 100 ms.
 const SETTLE: Duration = Duration::from_millis(1_600);
 
 static DEFAULT: Quirks = Quirks {

@@ -1,5 +1,5 @@
-//! The folders in which the client works. The editor asks for them with `roots/list` as soon as the
-//! session is ready, and again after each `notifications/roots/list_changed`.
+//! The folders that the client works in. The editor requests `roots/list` as soon as the session is ready, and again
+//! after each `notifications/roots/list_changed`.
 //!
 //! ```text
 //! Idle ──Ready, list_changed──▶ Due ──room in the send buffer──▶ Asked ──answer, error, 10 s──▶ Idle
@@ -7,9 +7,9 @@
 //!                                └───────── the end of this request ◀┘
 //! ```
 //!
-//! The editor sends `roots/list` only if `ServerConfig::ask_for_roots` is true, and only to an agent that has
-//! declared roots and answers requests (see [`Quirks`](super::quirks::Quirks)). After an error or a timeout
-//! the known folders stay.
+//! The editor sends `roots/list` only if `ServerConfig::ask_for_roots` is true, and only to an agent that has declared
+//! roots and answers requests (see [`Quirks`](super::quirks::Quirks)). After an error or a timeout the known folders
+//! stay.
 
 use super::Connection;
 use crate::ide::ServerEvent;
@@ -19,16 +19,15 @@ use crate::rpc::RequestId;
 use alloc::vec::Vec;
 use core::time::Duration;
 
-/// The time that the client has to answer. Nothing in the editor waits for the folders, so the time can be
-/// long enough for a slow client.
+/// How long the client may take. Nothing in the editor waits for the folders, so this is long enough for a slow client.
 const TIMEOUT: Duration = Duration::from_secs(10);
 
-/// The notification by which a client reports that its folders have changed.
+/// How a client reports that its folders have changed.
 pub(super) const LIST_CHANGED: &str = "notifications/roots/list_changed";
 
 #[derive(Debug, Default)]
 pub(super) struct Roots {
-    /// True if the editor has to send `roots/list`.
+    /// True if `roots/list` must be sent.
     pub(super) is_due: bool,
     /// The `roots/list` that waits for its answer.
     pub(super) asked: Option<RequestId>,
@@ -38,9 +37,8 @@ pub(super) struct Roots {
 }
 
 impl Connection {
-    /// Returns the folders in which the client works, as the client wrote them in its answer to
-    /// `roots/list`: at most 64. The list is empty before the answer, and for a client that the editor does
-    /// not ask.
+    /// Returns the folders that the client works in, as it wrote them in its answer to `roots/list`: at most 64. Empty
+    /// before the answer, and for a client that the editor does not ask.
     #[must_use]
     pub(crate) fn roots(&self) -> &[Root] {
         self.roots.list.as_deref().unwrap_or_default()
@@ -52,8 +50,8 @@ impl Connection {
         &self.roots.folders
     }
 
-    /// Returns the index of the window for a call of this client, as [`closest_window`] does with the folders of
-    /// the client. `file` is the file of the call, such as that of a diff.
+    /// Returns the index of the window for a call of this client, as [`closest_window`] finds it by the folders of the
+    /// client. `file` is the file of the call, such as that of a diff.
     #[must_use]
     pub(crate) fn closest_window<W: AsRef<[LocalPath]>>(
         &self,
@@ -63,8 +61,8 @@ impl Connection {
         closest_window(windows, file, self.folders())
     }
 
-    /// Returns true if the editor asks the client for its folders. Only agents have folders, so the editor
-    /// does not ask over a connection for models.
+    /// Returns true if the editor asks the client for its folders. Only agents have folders, so connections for models
+    /// are not asked.
     pub(super) fn asks_for_roots(&self) -> bool {
         self.config.ask_for_roots
             && !self.is_for_models()

@@ -9,7 +9,7 @@ use super::AuthFailure;
 use super::paths::posix_form;
 use alloc::borrow::Cow;
 
-/// Defines [`Dialect`] with a variant for each listed dialect.
+/// Defines [`Dialect`] with a variant for each dialect in the list.
 macro_rules! dialects {
     (
         $(#[$meta:meta])*
@@ -36,11 +36,11 @@ macro_rules! dialects {
 }
 
 dialects! {
-    /// The names of an editor's tools and notifications, and the shapes of its messages.
+    /// How an editor spells the protocol: the names of its tools and notifications, and the shapes of its messages.
     ///
-    /// The real client was written for [`VsCode`](Self::VsCode). Use another dialect only for a
-    /// client that needs it. Tools, arguments, answers and notifications are *read* in all dialects
-    /// at once: `open_file` is `openFile`, and `notifications/ide_connected` is `ide_connected`.
+    /// The real client was written for [`VsCode`](Self::VsCode). Use another dialect only for a client that needs it.
+    /// What comes in is always *read* in all dialects at once: `open_file` is `openFile`, and
+    /// `notifications/ide_connected` is `ide_connected`.
     ///
     /// | | [`VsCode`](Self::VsCode) (default) | [`JetBrains`](Self::JetBrains) | [`SnakeCase`](Self::SnakeCase) | [`Obsidian`](Self::Obsidian) |
     /// | --- | --- | --- | --- | --- |
@@ -68,13 +68,12 @@ dialects! {
     ///
     /// [^1]: only with [`ServerConfig::for_dialect`](super::ServerConfig::for_dialect).
     ///
-    /// [^2]: only with [`ClientConfig::for_dialect`](super::ClientConfig::for_dialect). An editor accepts `/`
-    /// and `/mcp` in every dialect.
+    /// [^2]: only with [`ClientConfig::for_dialect`](super::ClientConfig::for_dialect). An editor accepts `/` and
+    /// `/mcp` in every dialect.
     ///
-    /// `VsCode` was measured and recorded (docs/protocol.md). `JetBrains` follows a description of
-    /// the plugin. `SnakeCase` follows a decompiled plugin; the real client ignores its prefixed
-    /// notifications (measured). `Obsidian` follows the description of one plugin; no client is
-    /// known to send its methods.
+    /// `VsCode` was measured and recorded (docs/evidence.md). `JetBrains` follows a description of the plugin.
+    /// `SnakeCase` follows a decompiled plugin; the real client ignores its prefixed notifications (measured).
+    /// `Obsidian` follows the description of one plugin; no client is known to send its methods.
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
     #[non_exhaustive]
     pub enum Dialect {
@@ -101,20 +100,19 @@ impl Dialect {
 /// The data of one dialect.
 #[derive(Debug)]
 pub(crate) struct Rules {
-    /// True if tools, their arguments, and the members of a mention are spelled like `open_file`
-    /// and not like `openFile`.
+    /// True if tools, their arguments, and the members of a mention are spelled like `open_file` instead of `openFile`.
     pub(crate) snake_case: bool,
     /// True if the names of notifications begin with `notifications/`.
     pub(crate) notification_prefix: bool,
     /// True if the tab follows `DIFF_REJECTED`.
     pub(crate) reject_includes_tab: bool,
-    /// The answers of `close_tab`, `openFile` and `reformat_file`.
+    /// What `close_tab`, `openFile` and `reformat_file` answer.
     pub(crate) wording: Wording,
-    /// The answer of `getDiagnostics`.
+    /// What `getDiagnostics` answers.
     pub(crate) diagnostics: DiagnosticsForm,
-    /// The answers of `getCurrentSelection` and `getLatestSelection`.
+    /// What `getCurrentSelection` and `getLatestSelection` answer.
     pub(crate) selection_answer: SelectionAnswerForm,
-    /// True if severities are spelled like `ERROR` and not like `Error`.
+    /// True if severities are spelled like `ERROR` instead of `Error`.
     pub(crate) uppercase_severity: bool,
     /// The members of `selection_changed`.
     pub(crate) selection: SelectionForm,
@@ -124,11 +122,11 @@ pub(crate) struct Rules {
     pub(crate) rpc_ping: bool,
     /// The request target of a client. An editor accepts those of every dialect.
     pub(crate) target: &'static str,
-    /// True if a client has to offer the sub-protocol `mcp`.
+    /// True if a client must offer the sub-protocol `mcp`.
     pub(crate) subprotocol_required: bool,
-    /// The refusal of a client without the token.
+    /// How a client without the token is refused.
     pub(crate) auth_failure: AuthFailure,
-    /// True if a path of Windows is written as `/c/w` and not as `C:\w`.
+    /// True if a path of Windows is written as `/c/w` instead of `C:\w`.
     pub(crate) posix_paths: bool,
     /// True if the schema of `openDiff` requires only the old path and the text.
     pub(crate) short_diff: bool,
@@ -146,12 +144,12 @@ pub(crate) enum SelectionForm {
     Ranged,
 }
 
-/// The words of an answer that reports what was done.
+/// How an answer says what was done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Wording {
-    /// A text for each tool; an error for a file that was not found.
+    /// A text for each tool; an error if a file was not found.
     VsCode,
-    /// `OK`; a text for a file or a tab that was not found.
+    /// `OK`; a text if a file or a tab was not found.
     JetBrains,
 }
 

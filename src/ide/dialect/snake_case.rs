@@ -8,9 +8,9 @@ pub(super) const RULES: Rules = Rules {
     selection: SelectionForm::Ranged,
     diagnostics: DiagnosticsForm::Flat,
     selection_answer: SelectionAnswerForm::Ranged,
-    // As described. The real client asks for `/` (measured).
+    // As described. The real client requests `/` (measured).
     target: "/mcp",
-    // The description has paths of POSIX alone.
+    // The description has only POSIX paths.
     posix_paths: false,
     short_diff: true,
     ..jetbrains::RULES

@@ -1,11 +1,11 @@
-//! Texts of a peer for a terminal or a title: tab names, names of clients and editors, folders,
-//! messages. A terminal executes some characters as commands instead of showing them.
+//! Makes texts of a peer safe for a terminal or a title: tab names, names of clients and editors, folders, messages. A
+//! terminal executes some characters as commands instead of showing them.
 
 use alloc::borrow::Cow;
 
-/// Returns a text of a peer with each dangerous character replaced by U+FFFD: control characters,
-/// line separators, and characters that set the direction of writing. Such characters let a text
-/// write over the screen or change its own order.
+/// Call this before you show a text of a peer. Replaces each dangerous character by U+FFFD: control characters, line
+/// separators, and characters that set the direction of writing. With these a text could write over the screen or
+/// change its own order.
 ///
 /// ```
 /// assert_eq!(ide_mcp::ide::kit::display_safe("\u{1b}]0;pwn\u{7}"), "\u{fffd}]0;pwn\u{fffd}");
@@ -15,14 +15,13 @@ pub fn display_safe(text: &str) -> Cow<'_, str> {
     replace(text, is_display_unsafe)
 }
 
-/// Returns a text as [`display_safe`] does, but keeps line feeds and tabs.
+/// Like [`display_safe`], but keeps line feeds and tabs.
 #[must_use]
 pub fn display_safe_lines(text: &str) -> Cow<'_, str> {
     replace(text, |character| is_display_unsafe(character) && !matches!(character, '\n' | '\t'))
 }
 
-/// Returns a text of a peer as one line of at most `most` characters, made safe as by [`display_safe`]. A longer text
-/// ends in `…`.
+/// Returns a text of a peer as one safe line of at most `most` characters. A longer text ends in `…`.
 ///
 /// ```
 /// assert_eq!(ide_mcp::ide::kit::display_line("attach?\n1: no", 12), "attach?\u{fffd}1: …");

@@ -1,4 +1,4 @@
-//! The files that agents wrote, with the texts before and after, to show and to undo.
+//! The files that agents wrote, with their texts before and after, to show and to undo.
 
 use crate::Time;
 use crate::rpc::{CallId, digest};
@@ -8,13 +8,12 @@ use alloc::vec::Vec;
 use core::fmt;
 use core::mem;
 
-/// The edits that agents made, oldest first: those without a question to the editor, and those of
-/// accepted diffs, which the client announces and writes in the same way.
+/// Remembers what agents wrote, oldest first, so that a person can look at it and undo it: both accepted diffs and
+/// edits that the editor was not asked about. The client announces and writes both in the same way.
 ///
-/// The application reads the files: at an [`EditExpected`](crate::ide::ServerEvent::EditExpected)
-/// for [`expect`](Self::expect), before it answers the call, and at the
-/// [`EditEnded`](crate::ide::ServerEvent::EditEnded) for [`end`](Self::end). An edit is confirmed, and
-/// listed, only if the two states differ.
+/// You read the files: at an [`EditExpected`](crate::ide::ServerEvent::EditExpected), before you answer the call, for
+/// [`expect`](Self::expect), and at the [`EditEnded`](crate::ide::ServerEvent::EditEnded) for [`end`](Self::end). If
+/// the two states differ, the edit is confirmed and listed.
 ///
 /// ```
 /// use ide_mcp::Time;
@@ -40,25 +39,25 @@ use core::mem;
 ///
 /// A state that several edits share counts once.
 ///
-/// A state above `MAX_TEXT`, and the oldest states above `MAX_BYTES`, are dropped. Their edits are
-/// still confirmed, by a digest, and listed without this text.
+/// A state above `MAX_TEXT`, and the oldest states above `MAX_BYTES`, are dropped. Their edits are still confirmed, by
+/// a digest, and listed without this text.
 #[derive(Debug, Default)]
 pub struct EditLog {
     expected: VecDeque<Expected>,
     edits: VecDeque<Edit>,
-    /// The bytes of all states. A state that several edits share counts once.
+    /// The bytes of all states. One that several edits share counts once.
     bytes: usize,
 }
 
 impl EditLog {
-    /// The greatest number of confirmed edits.
+    /// The most confirmed edits.
     pub const MAX_EDITS: usize = 1_000;
-    /// The greatest number of expected edits.
+    /// The most expected edits.
     pub const MAX_EXPECTED: usize = 4_096;
-    /// The greatest size of a state, in bytes. A reader of a file can stop above this size and pass
-    /// [`FileState::Unknown`], at the price that the edit is not confirmed.
+    /// The most bytes of a state. You may stop reading a file there and pass [`FileState::Unknown`]; the edit is then
+    /// not confirmed.
     pub const MAX_TEXT: usize = 4 * 1024 * 1024;
-    /// The greatest sum of the sizes of all states, in bytes.
+    /// The most bytes of all states together.
     pub const MAX_BYTES: usize = 64 * 1024 * 1024;
 
     /// Creates an empty log.
@@ -78,11 +77,11 @@ impl EditLog {
         self.drop_oldest_states();
     }
 
-    /// Takes the state of the file after an expected edit. Returns the edit if it is confirmed: both
-    /// states are known, and they differ.
+    /// Takes the state of the file after an expected edit. Returns the edit if it is confirmed: both states are known,
+    /// and they differ.
     ///
-    /// From then on, other edits that are expected of this path begin with this state. So the edit of
-    /// one agent is not confirmed a second time as that of another agent.
+    /// Other edits expected of this path begin with this state from now on, so that the edit of one agent is not
+    /// confirmed again as that of another.
     pub fn end(&mut self, now: Time, edit: CallId, after: FileState) -> Option<&Edit> {
         let at = self.expected.iter().position(|expected| expected.edit == edit)?;
         let Expected { path, before, .. } = self.expected.remove(at)?;
@@ -92,7 +91,7 @@ impl EditLog {
             return None;
         }
         for other in self.expected.iter_mut().filter(|other| other.path == path) {
-            // The contents are shared: one edit can have 4,095 others.
+            // The contents are shared, because one edit may have 4,095 others.
             let replaced = mem::replace(&mut other.before, after.clone());
             self.bytes = self.bytes.saturating_sub(replaced.unshared_len());
         }
@@ -111,26 +110,26 @@ impl EditLog {
         self.edits.iter()
     }
 
-    /// Returns the confirmed edit with this name.
+    /// Returns the confirmed edit with this id.
     #[must_use]
     pub fn get(&self, edit: CallId) -> Option<&Edit> {
         self.edits.iter().find(|known| known.id == edit)
     }
 
-    /// Returns the state that undoes an edit, for a file whose state is `present`. Undo several edits
-    /// of one file in reverse order. Call [`remove`](Self::remove) once the file is restored.
+    /// Returns what to restore to undo an edit, if the file is now `present`. Undo several edits of one file in reverse
+    /// order, and call [`remove`](Self::remove) once the file is restored.
     ///
     /// # Errors
     ///
-    /// [`UndoError::Changed`] if `present` is not the state that the agent left. [`UndoError::NoEdit`]
-    /// if there is no such confirmed edit, [`UndoError::Dropped`] if one of its states was dropped.
+    /// [`UndoError::Changed`] if `present` is not the state that the agent left. [`UndoError::NoEdit`] if there is no
+    /// such confirmed edit, [`UndoError::Dropped`] if one of its states was dropped.
     pub fn undo(&self, edit: CallId, present: &FileState) -> Result<&FileState, UndoError> {
         let edit = self.get(edit).ok_or(UndoError::NoEdit)?;
         let (before, after) = edit.before().zip(edit.after()).ok_or(UndoError::Dropped)?;
         if after == present { Ok(before) } else { Err(UndoError::Changed) }
     }
 
-    /// Removes an edit from the list: the person has undone it, or does not want to see it any more.
+    /// Removes an edit from the list, because the person has undone it or no longer wants to see it.
     pub fn remove(&mut self, edit: CallId) -> Option<Edit> {
         let at = self.edits.iter().position(|known| known.id == edit)?;
         let mut removed = self.edits.remove(at)?;
@@ -142,7 +141,7 @@ impl EditLog {
         Some(removed)
     }
 
-    /// Forgets everything about the edit with this name.
+    /// Forgets everything about the edit with this id.
     fn forget(&mut self, edit: CallId) {
         if let Some(at) = self.expected.iter().position(|known| known.edit == edit) {
             let dropped = self.expected.remove(at);
@@ -156,22 +155,22 @@ impl EditLog {
         self.release(first.map(|first| first.before));
     }
 
-    /// Counts the bytes of a state. Drops the state if it is too large.
+    /// Counts the bytes of a state, or drops it if it is too large.
     fn keep(&mut self, state: FileState) -> Kept {
         let kept = Kept::new(state);
         self.bytes = self.bytes.saturating_add(kept.len());
         kept
     }
 
-    /// Subtracts the bytes of these states, and drops the states.
+    /// Drops these states, and subtracts their bytes.
     fn release(&mut self, states: impl IntoIterator<Item = Kept>) {
         for state in states {
             self.bytes = self.bytes.saturating_sub(state.unshared_len());
         }
     }
 
-    /// Drops the oldest states until the others fit, those of confirmed edits first: the text before an
-    /// expected edit is the one that a person is most likely to need.
+    /// Drops the oldest states until the others fit, those of confirmed edits first: a person most likely needs the
+    /// text before an expected edit.
     fn drop_oldest_states(&mut self) {
         let of_edits = self.edits.iter_mut().flat_map(|edit| [&mut edit.before, &mut edit.after]);
         let of_expected = self.expected.iter_mut().map(|expected| &mut expected.before);
@@ -190,7 +189,7 @@ impl EditLog {
     }
 }
 
-/// The state of a file at one time.
+/// What is in a file at one time.
 #[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum FileState {
@@ -203,7 +202,7 @@ pub enum FileState {
 }
 
 impl fmt::Debug for FileState {
-    /// Writes the size of the contents only.
+    /// Shows only the size of the contents.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Absent => f.write_str("Absent"),
@@ -217,12 +216,11 @@ impl fmt::Debug for FileState {
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Edit {
-    /// The name of the edit, as the events have it. It names the agent too, see
-    /// [`AgentId::of_call`](crate::ide::AgentId::of_call).
+    /// Identifies the edit, as in the events, and the agent too: [`AgentId::of_call`](crate::ide::AgentId::of_call).
     pub id: CallId,
     /// The path of the file.
     pub path: Arc<str>,
-    /// The time at which the edit was confirmed.
+    /// When the edit was confirmed.
     pub at: Time,
     before: Kept,
     after: Kept,
@@ -242,15 +240,15 @@ impl Edit {
     }
 }
 
-/// The reason for which an edit cannot be undone.
+/// Why an edit cannot be undone.
 ///
 /// [Causes and reactions](crate::guide::errors#a-method-of-yours-was-refused).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum UndoError {
-    /// There is no confirmed edit with this name.
+    /// There is no confirmed edit with this id.
     NoEdit,
-    /// A state of the file was dropped: the file, or all of them together, are too large.
+    /// A state of the file was dropped, because the file, or all of them together, are too large.
     Dropped,
     /// The file is not as the agent left it.
     Changed,
@@ -268,7 +266,7 @@ impl fmt::Display for UndoError {
 
 impl core::error::Error for UndoError {}
 
-/// An edit whose end is not known.
+/// An edit that has not ended yet.
 #[derive(Debug)]
 struct Expected {
     edit: CallId,
@@ -276,7 +274,7 @@ struct Expected {
     before: Kept,
 }
 
-/// A state, which several edits can share, or its digest once its contents were dropped.
+/// A state, which several edits may share, or its digest once its contents were dropped.
 #[derive(Clone, Debug)]
 enum Kept {
     Whole(Arc<FileState>),
@@ -337,7 +335,7 @@ impl Kept {
         }
     }
 
-    /// Returns the number of bytes that are freed if this state is dropped.
+    /// Returns how many bytes are freed if this state is dropped.
     fn unshared_len(&self) -> usize {
         match self {
             Self::Whole(state) if Arc::strong_count(state) == 1 => self.len(),
@@ -528,7 +526,7 @@ mod tests {
             assert_bytes(&log);
             let shared = log.expected.back().unwrap().before.clone();
             let Kept::Whole(shared) = shared else { panic!("the state was dropped") };
-            // All the other edits, the confirmed edit, and the variable above.
+            // All the other edits, the confirmed one, and the variable above.
             assert_eq!(Arc::strong_count(&shared) as u64, all + 1, "{round}");
             drop(shared);
             // The removed edit has a copy, so the log counts without it.

@@ -1,5 +1,4 @@
-//! What an editor or an agent does with the texts and files of the other side, when it wants to: nothing here is needed
-//! to run a machine, and no machine keeps any of it for you.
+//! Helpers for the texts and files of the other side. No machine needs them, and none keeps anything of them for you.
 //!
 //! ```
 //! use ide_mcp::ide::kit::{Encoding, Position, display_line};
@@ -14,11 +13,11 @@
 //! assert_eq!(display_line("\u{1b}[2Ja.txt", 20), "\u{fffd}[2Ja.txt");
 //! ```
 //!
-//! - **Positions.** [`Position`] and [`Range`] in a text, and the way from and to bytes or the columns of a language
-//!   server ([`Encoding`]). [`Text`] lets a rope or a gap buffer stand for a string.
-//! - **Safe to show.** [`display_line`], [`display_safe`] and [`display_safe_lines`] replace the characters with which a
-//!   text of a peer could command a terminal.
-//! - **Secrets.** [`secret_reason`] knows the names of files that usually hold one.
+//! - **Positions.** [`Position`] and [`Range`] in a text, converted from and to bytes or the columns of a language
+//!   server ([`Encoding`]). Implement [`Text`] for your rope or gap buffer.
+//! - **Safe to show.** [`display_line`], [`display_safe`] and [`display_safe_lines`] replace the characters that a
+//!   terminal would execute as commands.
+//! - **Secrets.** [`secret_reason`] knows the names of files that usually contain one.
 //! - **Edits.** [`EditLog`] keeps what agents wrote, so that a person can look at it and undo it.
 
 mod display;

@@ -1,5 +1,5 @@
-//! Positions in a text as the protocol counts them (lines and columns from 0, columns in UTF-16
-//! code units), and their conversion from and to byte offsets and the columns of other encodings.
+//! Positions in a text as the protocol counts them (lines and columns from 0, columns in UTF-16 code units), converted
+//! from and to byte offsets and the columns of other encodings.
 
 use super::text::{self, Text};
 use crate::text::truncate;
@@ -7,6 +7,14 @@ use alloc::string::String;
 use serde::{Deserialize, Serialize};
 
 /// A position between two characters of a text.
+///
+/// ```
+/// use ide_mcp::ide::kit::Position;
+///
+/// let text = "let é = 1;\n";
+/// assert_eq!(Position::at(text, 6), Position::new(0, 5)); // é has two bytes, and is one code unit
+/// assert_eq!(Position::new(0, 5).offset(text), Some(6));
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[allow(clippy::exhaustive_structs, reason = "a place has a line and a column and nothing else")]
 pub struct Position {
@@ -23,9 +31,8 @@ impl Position {
         Self { line, character }
     }
 
-    /// Returns the position `offset` bytes into `text`. An offset inside a character counts as the
-    /// beginning of the character, and an offset behind the end of the text as its end. Lines end
-    /// with `\n`. The text behind the offset is not read.
+    /// Returns the position `offset` bytes into `text`. An offset inside a character counts as its beginning, and one
+    /// past the end of the text as its end. Lines end with `\n`. The text after the offset is not read.
     ///
     /// ```
     /// use ide_mcp::ide::kit::Position;
@@ -37,20 +44,19 @@ impl Position {
         Self { line, character: column }
     }
 
-    /// Returns the byte offset of this position in `text`; `None` if the text has no such line. The text
-    /// behind the position is not read, but for the next character.
+    /// Returns the byte offset of this position in `text`; `None` if the text has no such line. The text after the
+    /// position is not read, except the next character.
     ///
-    /// A column behind the end of its line counts as the end of the line, as in LSP. A column
-    /// inside a surrogate pair counts as the beginning of the pair. A carriage return before the
-    /// line feed belongs to the end of the line.
+    /// A column past the end of its line counts as the end, as in LSP. A column inside a surrogate pair counts as the
+    /// beginning of the pair. A carriage return before the line feed belongs to the end of the line.
     #[must_use]
     pub fn to_byte_offset<T: Text + ?Sized>(self, text: &T) -> Option<usize> {
         Encoding::Utf16.offset(text, self.line, self.character)
     }
 }
 
-/// The unit in which an editor or a language server counts columns. The protocol counts in UTF-16, as LSP
-/// does unless client and server agree on another encoding.
+/// The unit in which an editor or a language server counts columns. The protocol uses UTF-16, as LSP does unless client
+/// and server agree on another one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[allow(clippy::exhaustive_enums, reason = "Unicode has these three encodings")]
 pub enum Encoding {
@@ -64,7 +70,7 @@ pub enum Encoding {
 }
 
 impl Encoding {
-    /// Returns the encoding by its name in LSP (`positionEncoding`): `utf-8`, `utf-16` or `utf-32`.
+    /// Returns the encoding with this name in LSP (`positionEncoding`): `utf-8`, `utf-16` or `utf-32`.
     #[must_use]
     pub fn from_lsp(name: &str) -> Option<Self> {
         match name {
@@ -75,9 +81,8 @@ impl Encoding {
         }
     }
 
-    /// Returns the position at this line and column, the column in this encoding; `None` if the text has no
-    /// such line. A column inside a character counts as its beginning, and one behind the end of the line as
-    /// the end of the line.
+    /// Returns the position at this line and column, the column in this encoding; `None` if the text has no such line.
+    /// A column inside a character counts as its beginning, and one past the end of the line as the end.
     ///
     /// ```
     /// use ide_mcp::ide::kit::{Encoding, Position};
@@ -132,7 +137,7 @@ impl Encoding {
     fn offset<T: Text + ?Sized>(self, text: &T, line: u32, column: u32) -> Option<usize> {
         let wanted = usize::try_from(column).unwrap_or(usize::MAX);
         let (mut lines, mut at, mut units) = (line, 0_usize, 0_usize);
-        // True if a carriage return stands at `at`. It can belong to the end of the line.
+        // True if there is a carriage return at `at`, which may belong to the end of the line.
         let mut is_carriage = false;
         for chunk in text.chunks() {
             let mut rest = chunk;
@@ -167,7 +172,7 @@ impl Encoding {
                 at = at.saturating_add(character.len_utf8());
             }
         }
-        // A carriage return at the end of the text ends no line.
+        // A carriage return at the end of the text does not end a line.
         let is_in_line = is_carriage && units < wanted;
         (lines == 0).then_some(at.saturating_add(usize::from(is_in_line)))
     }
@@ -181,9 +186,9 @@ fn saturate(count: usize) -> u32 {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[allow(clippy::exhaustive_structs, reason = "a range has two ends and nothing else")]
 pub struct Range {
-    /// The position at which the range begins.
+    /// Where the range begins.
     pub start: Position,
-    /// The position at which the range ends.
+    /// Where the range ends.
     pub end: Position,
 }
 
@@ -194,21 +199,20 @@ impl Range {
         Self { start, end }
     }
 
-    /// Returns true if nothing lies between the two ends: the range is a cursor.
+    /// Returns true if the range is empty, which means that it is a cursor.
     #[must_use]
     pub fn is_empty(self) -> bool {
         self.start == self.end
     }
 
-    /// Returns the part of `text` in this range; `None` if the text has no such lines, or the end
-    /// is before the start.
+    /// Returns this part of `text`; `None` if the text has no such lines, or the end is before the start.
     #[must_use]
     pub fn slice(self, text: &str) -> Option<&str> {
         text.get(self.start.to_byte_offset(text)?..self.end.to_byte_offset(text)?)
     }
 
-    /// Returns a copy of the part of `text` in this range, as [`slice`](Self::slice) returns it. Nothing else
-    /// of the text is copied.
+    /// Returns a copy of this part of `text`, for texts that [`slice`](Self::slice) cannot borrow from. Nothing else of
+    /// the text is copied.
     ///
     /// ```
     /// use ide_mcp::ide::kit::{Position, Range, Text};

@@ -8,17 +8,17 @@ struct Secret {
     reason: &'static str,
 }
 
-/// The part of a path by which a file is recognized. All comparisons ignore the case of letters.
+/// How a file is recognized by a part of its path. Case is always ignored.
 enum Name {
     /// The name of the file.
     Is(&'static str),
-    /// The beginning of the name of the file.
+    /// How the name of the file begins.
     Begins(&'static str),
-    /// The end of the name of the file.
+    /// How the name of the file ends.
     Ends(&'static str),
-    /// The name of a directory on the way to the file.
+    /// A directory on the way to the file.
     In(&'static str),
-    /// The name of the directory of the file, and the name of the file.
+    /// The directory of the file, and its name.
     At(&'static str, &'static str),
 }
 
@@ -83,7 +83,7 @@ const SECRETS: &[Secret] = &[
     secret(Name::At(".claude", ".credentials.json"), "the credentials of the agent"),
 ];
 
-/// The names that a pattern of [`SECRETS`] covers although the files are made to be published.
+/// Names that a pattern of [`SECRETS`] covers although these files are made to be published.
 const PUBLIC: &[Name] = &[
     Name::Ends(".env.example"),
     Name::Ends(".env.sample"),
@@ -92,21 +92,18 @@ const PUBLIC: &[Name] = &[
     Name::Ends(".pub"),
 ];
 
-/// The ends that editors add to the name of a file for a copy of it.
+/// What editors append to the name of a file for a copy of it.
 const COPIES: &[&str] = &["~", ".bak", ".orig", ".old", ".tmp"];
 
-/// Returns the reason for which the file with this path usually contains a secret; `None` if its name
-/// is none that is known. The decision depends on the path alone: names of files such as `.env` and
-/// `id_rsa`, and of directories such as `.ssh` and `.aws`. A copy of such a file (`.env~`, `.env.bak`)
-/// counts as well, and a file that is made to be published (`.env.example`, `id_rsa.pub`) does not.
+/// Returns why the file with this path probably contains a secret; `None` if its name says nothing of the kind. Only
+/// the path counts: names of files such as `.env` and `id_rsa`, and of directories such as `.ssh` and `.aws`. Copies
+/// (`.env~`, `.env.bak`) count too, files made to be published (`.env.example`, `id_rsa.pub`) do not.
 /// [`Filter::secrets`](crate::ide::Filter::secrets) hides these files.
 ///
-/// A system can open a file under another name than its own. These names are recognized: another case
-/// of the letters, by the rules of Unicode (`.\u{17f}sh` for `.ssh`), characters that macOS ignores, a
-/// dot, a space or a stream at the end, and a short name of Windows that is made from the long name
-/// (`SSH~1` for `.ssh`). A short name that Windows makes from a hash, after four files with the same
-/// beginning, cannot be recognized, and neither can a link. A program that receives paths of others
-/// resolves them first.
+/// Systems open some files under other names than their own. We recognize another case, by the rules of Unicode
+/// (`.\u{17f}sh` for `.ssh`), characters that macOS ignores, a dot, a space or a stream at the end, and a short name
+/// that Windows makes from the long one (`SSH~1` for `.ssh`). We cannot recognize a short name that Windows makes from
+/// a hash, after four files with the same beginning, or a link. If you get paths from others, resolve them first.
 ///
 /// ```
 /// use ide_mcp::ide::kit::secret_reason;
@@ -121,21 +118,21 @@ pub fn secret_reason(path: &str) -> Option<&'static str> {
     let file = parts.find(|part| !part.is_empty())?;
     names(file).find_map(|file| {
         let original = original(file);
-        // The file of Vim's `.id_rsa.swp` is `id_rsa`. The same name can be a copy of `.id_rsa`.
+        // `.id_rsa.swp` of Vim is the swap file of `id_rsa`, but may also be a copy of `.id_rsa`.
         let of_vim = original.strip_prefix('.').filter(|_| original.len() < file.len());
         core::iter::once(original).chain(of_vim).find_map(|file| reason_of(file, parts.clone()))
     })
 }
 
-/// Returns the names that a part of a path can have: its whole text, and each piece between colons. Windows
-/// reads the text behind a colon as the name of a stream, of a directory as well (`.ssh::$INDEX_ALLOCATION`).
-/// A scheme or a drive can stand before a colon.
+/// Returns the names that a part of a path may have: all of it, and each piece between colons. Windows reads what
+/// follows a colon as the name of a stream, even of a directory (`.ssh::$INDEX_ALLOCATION`). A scheme or a drive may
+/// come before a colon.
 fn names(part: &str) -> impl Iterator<Item = &str> {
     core::iter::once(part).chain(part.split(':').filter(|piece| piece.len() < part.len()))
 }
 
-/// Returns the path as a system compares it that folds the case of letters and ignores characters. ASCII keeps
-/// its case, and so do the letters that fold to no letter of ASCII.
+/// Returns the path as a system compares it that folds case and ignores characters. ASCII keeps its case, and so do
+/// letters that do not fold to ASCII.
 fn folded(path: &str) -> Cow<'_, str> {
     if path.is_ascii() {
         return Cow::Borrowed(path);
@@ -152,8 +149,8 @@ fn folded(path: &str) -> Cow<'_, str> {
     Cow::Owned(folded)
 }
 
-/// Returns the folded form of a letter beyond ASCII that contains a letter of ASCII; `None` for any other
-/// character. The tables of `char::to_lowercase` and `char::to_uppercase` have 24 KB.
+/// Returns the folded form of a letter beyond ASCII that contains an ASCII letter; `None` for any other character. The
+/// tables of `char::to_lowercase` and `char::to_uppercase` have 24 KB.
 const fn folded_to_ascii(c: char) -> Option<&'static str> {
     Some(match c {
         '\u{df}' | '\u{1e9e}' => "ss",
@@ -178,7 +175,7 @@ const fn folded_to_ascii(c: char) -> Option<&'static str> {
     })
 }
 
-/// Returns the name of the file of which a file with this name is a copy, or the name itself.
+/// Returns the name of the file that this one is a copy of, or the name itself.
 fn original(mut file: &str) -> &str {
     // `#.env#` and `.#.env` of Emacs.
     file = file.strip_prefix(".#").unwrap_or(file).trim_matches('#');
@@ -188,14 +185,14 @@ fn original(mut file: &str) -> &str {
     file
 }
 
-/// Returns the name without the end of a swap file of Vim, which is `.swp`, then `.swo`, up to `.swa`.
+/// Returns the name without the end of a swap file of Vim: `.swp`, then `.swo`, up to `.swa`.
 fn of_swap(file: &str) -> Option<&str> {
     let (start, last) = file.split_at_checked(file.len().checked_sub(1)?)?;
     let is_swap = matches!(last.as_bytes(), [b'a'..=b'p' | b'A'..=b'P']);
     without_end(start, ".sw").filter(|_| is_swap)
 }
 
-/// Returns the reason for a file with this name in these directories, the innermost first.
+/// Returns why a file with this name in these directories, the innermost first, probably contains a secret.
 fn reason_of<'a>(file: &str, directories: impl Iterator<Item = &'a str> + Clone) -> Option<&'static str> {
     let fits = |name: &Name| match *name {
         Name::Is(name) => is_named(file, name),
@@ -223,8 +220,8 @@ fn is_named(file: &str, name: &str) -> bool {
     file.eq_ignore_ascii_case(name) || Short::of(file).is_some_and(|short| short.is_of(name))
 }
 
-/// A short name of Windows: at most six characters of the beginning of the long name without its
-/// leading dots, `~` and a number, then a dot and the first three characters after the last dot.
+/// A short name of Windows: up to six characters of the beginning of the long name without its leading dots, `~` and a
+/// number, then a dot and the first three characters after the last dot.
 struct Short<'a> {
     stem: &'a str,
     extension: &'a str,
@@ -244,7 +241,7 @@ impl<'a> Short<'a> {
             && self.extension.eq_ignore_ascii_case(first(extension, 3))
     }
 
-    /// Returns true if the long name can begin with `start`.
+    /// Returns true if the long name may begin with `start`.
     fn can_begin(&self, start: &str) -> bool {
         let (base, extension) = in_parts(start);
         let base = first(base, 6);
@@ -252,13 +249,13 @@ impl<'a> Short<'a> {
             && (extension.is_empty() || self.extension.eq_ignore_ascii_case(first(extension, 3)))
     }
 
-    /// Returns true if the long name can end with `end`, an extension with its dot.
+    /// Returns true if the long name may end with `end`, an extension with its dot.
     fn can_end(&self, end: &str) -> bool {
         end.strip_prefix('.').is_some_and(|end| self.extension.eq_ignore_ascii_case(first(end, 3)))
     }
 }
 
-/// Returns a name without its leading dots in two parts: up to its last dot, and the extension.
+/// Splits a name, without its leading dots, at its last dot.
 fn in_parts(name: &str) -> (&str, &str) {
     let name = name.trim_start_matches('.');
     name.rsplit_once('.').unwrap_or((name, ""))
@@ -269,7 +266,7 @@ fn first(name: &str, most: usize) -> &str {
     name.get(..most).unwrap_or(name)
 }
 
-/// Returns the name without this end, if it has the end.
+/// Returns the name without this end, if it has it.
 fn without_end<'a>(name: &'a str, end: &str) -> Option<&'a str> {
     let (start, last) = name.split_at_checked(name.len().checked_sub(end.len())?)?;
     last.eq_ignore_ascii_case(end).then_some(start)
@@ -361,7 +358,7 @@ mod tests {
     #[test]
     fn letters_fold_as_in_std() {
         for c in '\u{80}'..=char::MAX {
-            // The capital sharp s has only a lower case, and the small one only an upper case.
+            // The capital sharp s only has a lower case, the small one only an upper case.
             let upper = c.to_lowercase().flat_map(char::to_uppercase);
             let expected: String = upper.flat_map(char::to_lowercase).collect();
             let expected = expected.contains(|c: char| c.is_ascii()).then_some(&*expected);
@@ -403,7 +400,7 @@ mod tests {
             let (directory, file) = sample(name);
             for of_file in of_files {
                 for of_directory in of_directories {
-                    // A drive or a scheme can stand before the first name.
+                    // A drive or a scheme may come before the first name.
                     for (start, copy) in [("C:\\h\\", ""), ("C:\\h\\", "~"), ("C:", ""), ("x:", ".bak")] {
                         let path = format!("{start}{directory}{of_directory}\\{file}{copy}{of_file}");
                         assert_eq!(secret_reason(&path), Some(*reason), "{path}");

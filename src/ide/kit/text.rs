@@ -1,10 +1,10 @@
-//! Texts in chunks, as editors keep them in ropes, and the search in them. No function copies a text.
+//! Texts in chunks, as editors keep them in ropes, and how to search them. Nothing copies a text.
 
 use alloc::vec::Vec;
 
-/// A text in chunks. A character lies in one chunk; a line ending `\r\n` can lie in two.
+/// A text in chunks. Each character is in one chunk; a line ending `\r\n` may be split over two.
 ///
-/// An application implements this trait for a type of its own around its rope:
+/// Implement it for a type of your own around your rope:
 ///
 /// ```
 /// # use ropey::Rope;
@@ -22,7 +22,7 @@ use alloc::vec::Vec;
 /// assert_eq!(Position::from_byte_offset(&buffer, 5), Position::new(1, 1));
 /// ```
 pub trait Text {
-    /// Returns the chunks in order. Chunks can be empty.
+    /// Returns the chunks in order. They may be empty.
     fn chunks(&self) -> impl Iterator<Item = &str>;
 }
 
@@ -38,8 +38,8 @@ pub(crate) fn len<T: Text + ?Sized>(text: &T) -> usize {
     text.chunks().map(str::len).fold(0, usize::saturating_add)
 }
 
-/// Returns the parts of the chunks from this byte on, each with its offset. An offset inside of a character
-/// counts as the beginning of the next one.
+/// Returns the chunks from this byte on, each with its offset. An offset inside a character counts as the beginning of
+/// the next one.
 pub(super) fn from<T: Text + ?Sized>(text: &T, from: usize) -> impl Iterator<Item = (usize, &str)> {
     let mut at = 0_usize;
     text.chunks().filter_map(move |chunk| {
@@ -51,15 +51,14 @@ pub(super) fn from<T: Text + ?Sized>(text: &T, from: usize) -> impl Iterator<Ite
     })
 }
 
-/// Returns the offset of the first occurrence of `wanted` that begins at byte `begin` or later. The text behind
-/// the occurrence is not read.
+/// Returns where `wanted` first occurs at byte `begin` or later. The text after it is not read.
 pub(crate) fn find<T: Text + ?Sized>(text: &T, wanted: &str, begin: usize) -> Option<usize> {
     let mut parts = from(text, begin).peekable();
     let (at, first) = parts.next()?;
     if parts.peek().is_none() || wanted.is_empty() {
         return first.find(wanted).map(|found| at.saturating_add(found));
     }
-    // Without this limit, the table of a long `wanted` could be longer than the text.
+    // Otherwise the table of a long `wanted` could be longer than the text.
     if wanted.len() > first.len() && wanted.len() > len(text) {
         return None;
     }
@@ -69,7 +68,7 @@ pub(crate) fn find<T: Text + ?Sized>(text: &T, wanted: &str, begin: usize) -> Op
     last.saturating_add(1).checked_sub(wanted.len())
 }
 
-/// Returns the offset at which the line of byte `begin` ends, before its `\n` or `\r\n`.
+/// Returns where the line of byte `begin` ends, before its `\n` or `\r\n`.
 pub(crate) fn line_end<T: Text + ?Sized>(text: &T, begin: usize) -> usize {
     let mut end = begin;
     let mut is_after_carriage = false;
@@ -88,7 +87,7 @@ struct Search<'a> {
     wanted: &'a [u8],
     /// For each prefix of `wanted`, the length of its longest proper suffix that is also a prefix.
     borders: Vec<u32>,
-    /// The number of bytes that match now.
+    /// How many bytes match so far.
     matched: usize,
 }
 
@@ -134,7 +133,7 @@ mod tests {
 
     #[test]
     fn occurrences_over_borders_are_found() {
-        // The text, the wanted text, the first byte, and the offset of the occurrence.
+        // The text, the wanted text, the first byte, and where it occurs.
         let cases: &[(&str, &[&str], &str, usize, Option<usize>)] = &[
             ("in one chunk", &["abc"], "bc", 0, Some(1)),
             ("over a border", &["ab", "cd"], "bc", 0, Some(1)),

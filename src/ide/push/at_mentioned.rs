@@ -10,24 +10,33 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 pub(super) const NAMES: [&str; 2] = ["at_mentioned", "notifications/at_mentioned"];
 
-/// A file, or lines of it, that the editor puts into the prompt: the parameters of `at_mentioned`.
+/// A file, or some lines of it, to put into the prompt of an agent: the parameters of `at_mentioned`.
+///
+/// ```
+/// use ide_mcp::ide::{Mention, MentionError, Server};
+/// use ide_mcp::Time;
+///
+/// /// The person pressed the key for "mention these lines". Lines count from 0; the last one is included.
+/// fn mention(server: &mut Server, now: Time, file: &str, first: u32, last: u32) -> Result<(), MentionError> {
+///     server.mention(now, Mention::new(file, Some((first, last))), None)
+/// }
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Mention {
-    /// The absolute path of the file. Claude Code reads a path with a blank only between quotation marks, which an editor
-    /// of this crate adds for it; it passes over the lines then, and the model gets the whole file (measured).
+    /// The absolute path of the file. If it has a space, Claude Code needs quotation marks around it, which we add; it
+    /// then ignores the lines, and the model gets the whole file (measured).
     pub file_path: String,
-    /// The first and the last line, counted from 0, the last line included; `None` for the whole
-    /// file.
+    /// The first and the last line, both from 0 and included; `None` for the whole file.
     pub lines: Option<(u32, u32)>,
-    /// The number of lines of the file, if known. Used for opencode only, which ignores a mention
-    /// of a whole file without a line range (measured).
+    /// How many lines the file has, if you know. Only for opencode, which ignores a mention of a whole file without a
+    /// line range (measured).
     pub line_count: Option<u32>,
 }
 
 impl Mention {
-    /// Creates a mention of the file with this absolute path. `lines` are the first and the last
-    /// line, counted from 0, the last line included; `None` mentions the whole file.
+    /// Mentions the file with this absolute path. `lines` are the first and the last line, both from 0 and included;
+    /// `None` mentions the whole file.
     #[must_use]
     pub fn new(file_path: impl Into<String>, lines: Option<(u32, u32)>) -> Self {
         Self { file_path: file_path.into(), lines, line_count: None }
@@ -38,7 +47,7 @@ impl Mention {
         self.file_path.len()
     }
 
-    /// Sets the number of lines of the file.
+    /// Sets how many lines the file has.
     #[must_use]
     pub const fn with_line_count(mut self, lines: u32) -> Self {
         self.line_count = Some(lines);
@@ -46,16 +55,16 @@ impl Mention {
     }
 
     /// Returns the mention with its path between quotation marks, for a client that would end the path at the first
-    /// blank; `None` without a blank, and for a path with a quotation mark, which no such client reads. The client
-    /// passes over the lines then, and reads the whole file (measured).
+    /// space. `None` if there is no space, or a quotation mark, which no such client reads. The client then ignores the
+    /// lines, and reads the whole file (measured).
     pub(crate) fn quoted(&self, dialect: Dialect) -> Option<Self> {
         let path = &self.file_path;
         (path.contains(char::is_whitespace) && !path.contains('"'))
             .then(|| Self { file_path: format!("\"{}\"", dialect.path(path)), ..self.clone() })
     }
 
-    /// Returns the mention with lines counted from 1, for a client that requires lines. opencode reads
-    /// the whole file for the lines 0 to 0 (measured), so these stand for a file of unknown length.
+    /// Returns the mention with lines counted from 1, for a client that requires lines. For the lines 0 to 0, opencode
+    /// reads the whole file (measured), so that is what we write for a file of unknown length.
     pub(crate) fn with_lines_from_one(&self) -> Self {
         let lines = match (self.lines, self.line_count) {
             (Some((first, last)), _) => (first.saturating_add(1), last.saturating_add(1)),
@@ -74,7 +83,7 @@ impl Serialize for Mention {
 }
 
 impl Serialize for InDialect<'_, Mention> {
-    /// Writes both lines or none, because a client can depend on both.
+    /// Writes both lines or neither, because a client may depend on both.
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let Mention { file_path, lines, .. } = self.0;
         let [path, first, last] = match self.1.rules().snake_case {

@@ -10,19 +10,19 @@ use serde_json::value::RawValue;
 
 pub(super) const NAMES: [&str; 2] = ["diagnostics_changed", "notifications/diagnostics_changed"];
 
-/// A change in the problems of files: the parameters of `diagnostics_changed`. The real client does
-/// not show the change (measured).
+/// The problems of files have changed: the parameters of `diagnostics_changed`. The real client shows nothing of it
+/// (measured).
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum DiagnosticsChanged {
-    /// The files whose problems have changed, without the problems: `{"uris":[…]}`. A client that
-    /// needs the problems has to ask for them again.
+    /// The files whose problems have changed, without the problems: `{"uris":[…]}`. A client that needs them must ask
+    /// again.
     Stale {
         /// The files, as `file:` URIs.
         uris: Vec<String>,
     },
-    /// The problems of one file: `{"uri":…,"diagnostics":[…]}`. An editor sends at most
-    /// [`ContentLimits::diagnostics`](crate::ide::ContentLimits::diagnostics) of them.
+    /// The problems of one file: `{"uri":…,"diagnostics":[…]}`. At most
+    /// [`ContentLimits::diagnostics`](crate::ide::ContentLimits::diagnostics) of them are sent.
     Now(FileDiagnostics),
 }
 
@@ -41,8 +41,7 @@ impl DiagnosticsChanged {
         }
     }
 
-    /// Returns the notification cut to its first `most` problems; `None` if it has no more problems
-    /// than that.
+    /// Returns the notification with its first `most` problems; `None` if it has no more than that.
     pub(crate) fn cut(&self, most: usize) -> Option<Self> {
         match self {
             Self::Now(file) if file.diagnostics.len() > most => {

@@ -1,17 +1,14 @@
-//! The limits of the contents that an editor sends.
+//! How much content an editor sends.
 
-/// The limits of the contents of one answer or push of an editor, for contents that have no other
-/// bound. Every byte of them has a cost for the agent's model.
+/// How much content one answer or push may have, where nothing else bounds it. Every byte costs the agent's model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ContentLimits {
-    /// The largest number of bytes of a selected text in an answer or a push. The rest is cut off,
-    /// between two characters. Default 256 KiB: the text goes into a prompt, where a longer text
-    /// does harm.
+    /// The most bytes of a selected text in an answer or a push. The rest is cut off, between two characters. Default
+    /// 256 KiB: the text goes into a prompt, where more would do harm.
     pub selection: usize,
-    /// The largest number of problems in an answer or a notification, those of all its files
-    /// together. An answer also contains the number of the problems that it leaves out. Default
-    /// 1,000: more than a model can use.
+    /// The most problems in an answer or a notification, over all its files. An answer also says how many it leaves
+    /// out. Default 1,000: more than a model can use.
     pub diagnostics: usize,
 }
 

@@ -1,8 +1,8 @@
-//! The notifications that an editor pushes to an agent: the selection, mentions, and changes.
+//! What an editor pushes to an agent: the selection, mentions, and changes.
 //!
-//! Each file declares one notification: its names, and the type of its parameters, which is read
-//! tolerantly and written in the shape of each dialect. The list below is the only list of
-//! notifications: [`EditorNotification`] and [`Push`] follow from it.
+//! Each file declares one notification: its names, and the type of its parameters, which is read tolerantly and written
+//! in the shape of each dialect. There is only one list of them, below: [`EditorNotification`] and [`Push`] are made
+//! from it.
 
 mod active_editor_changed;
 mod at_mentioned;
@@ -23,11 +23,10 @@ use super::Dialect;
 use crate::rpc::from_json;
 use serde::Serialize;
 
-/// Defines [`EditorNotification`] and [`Push`] with a variant for each listed notification, and its
-/// parameters.
+/// Defines [`EditorNotification`] and [`Push`] with a variant for each notification in the list.
 macro_rules! pushes {
     ($($file:ident::$notification:ident($params:ty)),* $(,)?) => {
-        /// A notification that an editor pushes, by its name.
+        /// The name of something that an editor pushes.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         #[non_exhaustive]
         pub enum EditorNotification {
@@ -49,8 +48,7 @@ macro_rules! pushes {
             }
         }
 
-        /// A notification that an editor pushed, with its parameters. It serializes as its
-        /// parameters, in the shape of VS Code.
+        /// What an editor pushed, with its parameters. It serializes as its parameters, in the shape of VS Code.
         #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
         #[serde(untagged)]
         #[non_exhaustive]
@@ -62,7 +60,7 @@ macro_rules! pushes {
         }
 
         impl Push {
-            /// Returns the notification that was pushed, without its parameters.
+            /// Returns which notification it was, without its parameters.
             #[must_use]
             pub const fn notification(&self) -> EditorNotification {
                 match self {
@@ -77,8 +75,8 @@ macro_rules! pushes {
                 }
             }
 
-            /// Reads a notification by its name in any dialect. Returns `None` for another name,
-            /// and for parameters that cannot be read. `params` is a JSON object.
+            /// Reads a notification by its name in any dialect. Returns `None` for another name, or parameters that
+            /// cannot be read. `params` must be a JSON object.
             pub(crate) fn read(method: &str, params: &str) -> Option<Self> {
                 match EditorNotification::from_name(method)? {
                     $(

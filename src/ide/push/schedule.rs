@@ -1,4 +1,4 @@
-//! The times at which one client accepts pushes, and the selection to send to it.
+//! When one client accepts pushes, and which selection to send it.
 //!
 //! ```text
 //!            initialized               settle time, or 10 s of lists
@@ -9,68 +9,62 @@
 //!                  (the time starts again)
 //! ```
 //!
-//! No message marks the moment from which a client accepts pushes. The real client accepts them 40 to
-//! 500 ms after the answer to `tools/list`; opencode, which never lists tools, accepts them from
-//! `initialized` on (measured). A client that receives `tools/list_changed`, or that the prompts or
-//! resources have changed, forgets the selection, lists them again, and again ignores pushes that
-//! arrive too early (measured). The settle time begins when
-//! the send buffer up to the answer or the notification has been written, because the client cannot act
-//! on bytes that it has not received.
+//! No message tells when a client begins to accept pushes. The real client accepts them 40 to 500 ms after the answer
+//! to `tools/list`; opencode, which never lists tools, after `initialized` (measured). When a client is told that the
+//! tools, prompts or resources have changed, it forgets the selection, lists them again, and again ignores pushes that
+//! come too early (measured). The settle time begins once the answer or the notification was written, because a client
+//! cannot act on bytes that it does not have.
 //!
-//! A repeated selection does no harm. The latest selection is sent
+//! Repeating a selection does no harm. The latest one is sent
 //!
 //! 1. at once in `Settling` and `Settled`, and after each list;
 //! 2. again when the settle time is over;
 //! 3. once more 5 s after that, unless a newer one was sent meanwhile.
 //!
-//! A selection that is due waits while the previous one lies in the send buffer. Then the selection is
-//! sent, also behind a list or a notification that entered the send buffer meanwhile.
+//! A selection that is due waits while the previous one is in the send buffer. Then it is sent, even after a list or a
+//! notification that came in between.
 //!
-//! A repeated mention is a second mention, so mentions wait for `Settled`. Each mention also waits
-//! until 100 ms after the previous mention was written: two versions of the real client drop
-//! mentions that follow faster (measured).
+//! Repeating a mention would mention the file twice, so mentions wait for `Settled`. Each also waits until 100 ms after
+//! the previous one was written: two versions of the real client drop faster ones (measured).
 
 use crate::Time;
 use crate::rpc::SerializedNotification;
 use core::time::Duration;
 
-/// The longest time for which a client that lists its tools over and over can keep mentions waiting,
-/// unless the settle time itself is longer. The server keeps a mention for 30 s by default, so the
-/// mention is sent before it expires.
+/// How long a client that lists its tools over and over may keep mentions waiting, unless the settle time itself is
+/// longer. The server keeps a mention for 30 s by default, so it is sent before it expires.
 const LONGEST_SETTLING: Duration = Duration::from_secs(10);
 
-/// The time from the end of the settle time until the selection is sent once more, for a client
-/// that is slower than all measured clients.
+/// When to send the selection once more after the settle time, for a client that is slower than all that were measured.
 const REPEAT: Duration = Duration::from_secs(5);
 
-/// The least time between two mentions.
+/// The shortest time between two mentions.
 const MENTION_GAP: Duration = Duration::from_millis(100);
 
 /// The pushes of one connection.
 #[derive(Debug)]
 pub(crate) struct PushSchedule {
     latest: Option<SerializedNotification>,
-    /// True if the latest selection is to be sent as soon as the send buffer has room.
+    /// True if the latest selection should be sent as soon as the send buffer has room.
     pub(crate) wants_to_send: bool,
     state: State,
     settle: Duration,
-    /// The ends of the last selection and the last mention in the outgoing stream, until they are written;
-    /// [`WRITTEN`] from then on.
+    /// Where the last selection and the last mention end in the outgoing stream, until they are written; [`WRITTEN`]
+    /// afterwards.
     selection_ends: u64,
     mention_ends: u64,
-    /// The time from which the next mention can be sent; [`Time::NEVER`] once it has passed.
+    /// When the next mention may be sent; [`Time::NEVER`] once that has passed.
     next_mention: Time,
-    /// The time of the next [`tick`](Self::tick).
+    /// When the next [`tick`](Self::tick) is due.
     pub(crate) due: Time,
-    /// The position of the outgoing stream whose writing changes anything here.
+    /// The position in the outgoing stream whose writing changes anything here.
     pub(crate) awaits: u64,
 }
 
-/// The position of the outgoing stream that stands for "nothing waits to be written".
+/// A position in the outgoing stream that means "nothing waits to be written".
 const WRITTEN: u64 = u64::MAX;
 
-/// The progress of the outgoing stream: the position of its end, and the position up to which it
-/// has been written.
+/// How far the outgoing stream has come: where it ends, and up to where it was written.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct StreamPos {
     pub(crate) end: u64,
@@ -81,14 +75,14 @@ pub(crate) struct StreamPos {
 enum State {
     Attaching,
     Settling {
-        /// The moment at which the settle time first began.
+        /// When the settle time first began.
         since: Option<Time>,
-        /// The position up to which the outgoing stream has to be written before the settle time
-        /// begins; [`WRITTEN`] once it has begun.
+        /// Up to where the outgoing stream must be written before the settle time begins; [`WRITTEN`] once it has
+        /// begun.
         behind: u64,
         until: Time,
     },
-    /// The state after the settle time. The selection is sent once more at the time `repeat`.
+    /// The settle time is over. The selection is sent once more at `repeat`.
     Settled {
         repeat: Time,
     },
@@ -128,7 +122,7 @@ impl PushSchedule {
         }
     }
 
-    /// Begins to settle anew: the client receives the answer to its `tools/list`.
+    /// Begins to settle again: the client gets the answer to its `tools/list`.
     pub(crate) fn on_tools_listed(&mut self, now: Time, out: StreamPos) {
         match self.state {
             State::Attaching => return,
@@ -138,15 +132,15 @@ impl PushSchedule {
         self.wants_to_send = self.latest.is_some();
     }
 
-    /// Begins to settle anew: the client receives that the tools, the prompts or the resources have
-    /// changed, and lists them again.
+    /// Begins to settle again: the client learns that the tools, the prompts or the resources have changed, and lists
+    /// them again.
     pub(crate) fn on_list_changed(&mut self, now: Time, out: StreamPos) {
         if self.state != State::Attaching {
             self.settle_from(None, now, out);
         }
     }
 
-    /// Ends all pushes: the connection shuts down. The mention in the send buffer can still be written.
+    /// Ends all pushes: the connection shuts down. The mention in the send buffer may still be written.
     pub(crate) fn stop(&mut self) {
         *self = Self { mention_ends: self.mention_ends, awaits: self.mention_ends, ..Self::new() };
     }
@@ -157,7 +151,7 @@ impl PushSchedule {
         self.tick(now);
     }
 
-    /// Notes that the outgoing stream has been written up to `written`.
+    /// Notes up to where the outgoing stream was written.
     pub(crate) fn on_written(&mut self, now: Time, written: u64) {
         if self.selection_ends <= written {
             self.selection_ends = WRITTEN;
@@ -180,7 +174,7 @@ impl PushSchedule {
         }
     }
 
-    /// Advances the clock to `now`, and notes when that is due again.
+    /// Advances the clock to `now`, and notes when to do so again.
     pub(crate) fn tick(&mut self, now: Time) {
         match &mut self.state {
             State::Settling { until, .. } if until.is_due(now) => {
@@ -206,8 +200,7 @@ impl PushSchedule {
         self.due = at.min(self.next_mention);
     }
 
-    /// Returns true if the settle time is over at `now`: the client is then expected to accept
-    /// pushes.
+    /// Returns true if the settle time is over at `now`: we then expect the client to accept pushes.
     pub(crate) fn is_settled(&self, now: Time) -> bool {
         match self.state {
             State::Attaching => false,
@@ -216,32 +209,31 @@ impl PushSchedule {
         }
     }
 
-    /// Returns true if a mention can be sent at `now`.
+    /// Returns true if a mention may be sent at `now`.
     pub(crate) fn can_mention(&self, now: Time) -> bool {
         let is_free = self.next_mention == Time::NEVER || self.next_mention <= now;
         self.is_settled(now) && is_free && !self.has_unwritten_mention()
     }
 
-    /// Returns true if the last mention lies in the send buffer.
+    /// Returns true if the last mention is in the send buffer.
     pub(crate) const fn has_unwritten_mention(&self) -> bool {
         self.mention_ends != WRITTEN
     }
 
-    /// Notes that a mention was sent, which ends at this position of the outgoing stream.
+    /// Notes that a mention was sent, and where it ends in the outgoing stream.
     pub(crate) fn on_mention_sent(&mut self, end: u64) {
         self.mention_ends = end;
         self.awaits = self.awaits.min(end);
     }
 
-    /// Returns the selection to send now, if there is one. While the previous selection lies in the
-    /// send buffer, the latest selection waits in the schedule, so that a newer selection can
-    /// replace it.
+    /// Returns the selection to send now, if any. While the previous one is in the send buffer, the latest one waits
+    /// here, so that a newer one can replace it.
     pub(crate) fn selection_to_send(&self) -> Option<&SerializedNotification> {
         let is_attached = !matches!(self.state, State::Attaching);
         self.latest.as_ref().filter(|_| self.wants_to_send && is_attached && self.selection_ends == WRITTEN)
     }
 
-    /// Notes that the selection was sent, which ends at this position of the outgoing stream.
+    /// Notes that the selection was sent, and where it ends in the outgoing stream.
     pub(crate) fn on_selection_sent(&mut self, end: u64) {
         self.wants_to_send = false;
         self.selection_ends = end;
@@ -278,8 +270,7 @@ mod tests {
 
     use Step::{Changed, Initialized, Listed, Select};
 
-    /// Runs the steps at their milliseconds. Returns the times at which a selection was sent, and
-    /// the time from which the schedule is settled.
+    /// Runs the steps at their milliseconds. Returns when a selection was sent, and when the schedule has settled.
     fn run(steps: &[(u64, Step)]) -> (Vec<u64>, Option<u64>) {
         let (mut schedule, mut sent, mut settled) = (PushSchedule::new(), Vec::new(), None);
         for millis in 0..40_000 {
@@ -305,8 +296,7 @@ mod tests {
 
     #[test]
     fn selections_are_sent_early_settled_and_late() {
-        /// The columns: a name, the steps, the times at which the selection is sent, and the time at
-        /// which the client has settled.
+        /// A name, the steps, when the selection is sent, and when the client has settled.
         type Row<'a> = (&'a str, &'a [(u64, Step)], &'a [u64], Option<u64>);
         let rows: &[Row<'_>] = &[
             ("never initialized", &[(1, Select), (2, Listed), (3, Changed)], &[], None),

@@ -14,12 +14,22 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 pub(super) const NAMES: [&str; 2] = ["selection_changed", "notifications/selection_changed"];
 
-/// The selection of the editor, or its cursor if nothing is selected: the parameters of
-/// `selection_changed`.
+/// What is selected in the editor, or where its cursor is if nothing is: the parameters of `selection_changed`.
 ///
-/// The client keeps one selection: the last that it received. The client puts the text of that
-/// selection into the next prompt without asking the person (measured), so leave out text that is
-/// not meant for the agent.
+/// A client keeps the last selection it got, and puts its text into the next prompt without asking the person
+/// (measured). So leave out text that is not meant for the agent.
+///
+/// ```
+/// use ide_mcp::ide::kit::{Position, Range};
+/// use ide_mcp::ide::{Selection, Server};
+/// use ide_mcp::Time;
+///
+/// /// The person has selected something, or moved the cursor.
+/// fn selected(server: &mut Server, now: Time) {
+///     let range = Range::new(Position::new(0, 3), Position::new(0, 7));
+///     server.select(now, Selection::new("/w/src/main.rs", "main", range));
+/// }
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Selection {
@@ -27,8 +37,7 @@ pub struct Selection {
     pub text: String,
     /// The absolute path of the file; empty if no file has the focus.
     pub file_path: String,
-    /// The file as a `file:` URI. If it is `None`, the URI is made from the path; it is empty if the
-    /// path is not absolute.
+    /// The file as a `file:` URI. If `None`, it is made from the path; empty if the path is not absolute.
     pub file_url: Option<String>,
     /// The range of the selection.
     pub range: Range,
@@ -47,10 +56,9 @@ impl Selection {
         self.text.len().saturating_add(self.file_path.len()).saturating_add(url)
     }
 
-    /// Returns the selection of an editor in which no file has the focus: nothing is selected, and
-    /// there is no cursor. Sending this selection clears the selection in the client: an empty text
-    /// and an empty range work with every version of the real client (measured). Every version
-    /// ignores a notification with a null `text`, `filePath` or `selection`.
+    /// Returns the selection of an editor where no file has the focus: no text, and no cursor. Send this to clear the
+    /// selection in the client: an empty text and an empty range work with every version of the real client, which
+    /// ignores a notification with a null `text`, `filePath` or `selection` (measured).
     #[must_use]
     pub fn cleared() -> Self {
         Self::default()
@@ -61,8 +69,7 @@ impl Selection {
         hides(&self.file_path) || self.file_url.as_deref().is_some_and(hides)
     }
 
-    /// Cuts the text to at most `max` bytes, between two characters. Returns true if the text was
-    /// longer.
+    /// Cuts the text to at most `max` bytes, between two characters. Returns true if it was longer.
     pub(crate) fn cut(&mut self, max: usize) -> bool {
         let len = truncate(&self.text, max).len();
         let cut = len < self.text.len();
@@ -70,7 +77,7 @@ impl Selection {
         cut
     }
 
-    /// Writes the notification of this selection, for all clients of a dialect.
+    /// Writes this selection as a notification, for all clients of a dialect.
     pub(crate) fn serialized(&self, dialect: Dialect) -> Option<SerializedNotification> {
         let method = dialect.notification(EditorNotification::SelectionChanged);
         let written = SerializedNotification::new(method, Some(&InDialect(self, dialect)));
@@ -150,7 +157,7 @@ struct Ends {
 impl Said for Ends {}
 
 impl<'de> Deserialize<'de> for Selection {
-    /// Reads the parameters tolerantly: each member can be missing or null.
+    /// Reads the parameters tolerantly: any member may be missing or null.
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let params = SelectionIn::read(deserializer)?;
         let ends = params.ends.unwrap_or_default();
