@@ -25,10 +25,8 @@ use core::time::Duration;
 /// use std::time::Duration;
 ///
 /// // Ping after 10 s of silence; without an answer the connection ends 5 s later.
-/// let limits = ws::Limits {
-///     keepalive: Some(Keepalive::new(Duration::from_secs(10), Duration::from_secs(5))),
-///     ..ws::Limits::default()
-/// };
+/// let mut limits = ws::Limits::default();
+/// limits.keepalive = Some(Keepalive::new(Duration::from_secs(10), Duration::from_secs(5)));
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]

@@ -1,5 +1,5 @@
-//! Let coding agents such as Claude Code attach to your editor. You feed bytes in and get events out; the sockets and the
-//! loop stay yours. (The program `ide-mcp` is the crate [`ide-mcp-cli`](https://docs.rs/crate/ide-mcp-cli).)
+//! Let coding agents such as Claude Code attach to your editor. You feed bytes in and get events out; the sockets and
+//! the loop stay yours. (The program `ide-mcp` is the crate [`ide-mcp-cli`](https://docs.rs/crate/ide-mcp-cli).)
 //!
 //! # An editor
 //!
@@ -69,8 +69,8 @@
 //!
 //! # Bytes in, events and bytes out
 //!
-//! Below every adapter is a machine that knows no socket, no clock and no thread. You feed it bytes, and poll it for what
-//! to do next. Here an agent connects and proposes a change, and the editor accepts it:
+//! Below every adapter is a machine that knows no socket, no clock and no thread. You feed it bytes, and poll it for
+//! what to do next. Here an agent connects and proposes a change, and the editor accepts it:
 //!
 //! ```
 //! use ide_mcp::ide::discovery::AuthToken;
@@ -109,9 +109,9 @@
 //! assert!(matches!(server.poll(now), Output::Wait(Some(_))));
 //! ```
 //!
-//! [`ide::Server`] shows the loop that does this with real sockets, in 20 lines. Every machine of this crate is driven in
-//! the same way: [`Output`] is what a loop has to do next and has the six rules that it keeps, and [`Machine`] has the
-//! eleven laws that every machine keeps.
+//! [`ide::Server`] shows the loop that does this with real sockets, in 20 lines. You drive every machine of this crate
+//! in the same way: [`Output`] says what to do next, with the six rules of a loop, and [`Machine`] has the eleven laws
+//! that you can rely on.
 //!
 //! | machine | what it is | what you feed it |
 //! | --- | --- | --- |
@@ -120,25 +120,24 @@
 //! | [`mcp::Server`], [`mcp::Client`] | one session of MCP over WebSocket or any [`Outbox`]: handshake, calls, cancellation, progress, deadlines | texts |
 //! | [`ws::Server`], [`ws::Client`] | RFC 6455 alone, without serde: handshake, frames, ping, close | bytes |
 //!
-//! [`rpc`] reads and writes JSON-RPC, for the sessions. No machine uses a file or an environment variable; a client draws
+//! [`rpc`] reads and writes JSON-RPC for the sessions. No machine uses a file or an environment variable; clients draw
 //! random bytes from a source that you pass in.
 //!
-//! [`guide`] goes on from here: [your first editor](guide::first_editor), [diffs](guide::diffs),
-//! [selections](guide::selections), [problems](guide::problems), [prompts, resources, forms](guide::context),
-//! [tests](guide::testing), [errors and what to do then](guide::errors), and [the protocol](guide::protocol) as real
-//! clients speak it.
+//! [`guide`] has the pages beside the reference: [embedding](guide::embedding), [prompts, resources and
+//! forms](guide::agent), [language servers](guide::lsp), [errors and the reactions to them](guide::errors),
+//! [questions](guide::questions), [the evidence](guide::evidence), and [the protocol row by row](guide::conformance).
 //!
 //! # Features
 //!
 //! - `std` (default): [`Clock`]; sessions write JSON straight into the send buffer.
 //! - `ide` (default): module [`ide`]; implies `mcp`.
-//! - `simd`: unmasks frames and checks UTF-8 with the widest vectors of the processor, chosen at run
-//!   time; brings fearless_simd and simdutf8, needs `std` and Rust 1.89.
+//! - `simd`: unmasks frames and checks UTF-8 with the widest vectors of the processor, chosen at run time; brings
+//!   fearless_simd and simdutf8, needs `std` and Rust 1.89.
 //! - `mcp`: modules [`mcp`] and [`rpc`]; brings serde and serde_json.
-//! - `testing`: module `testing`, the tools with which this crate is tested, for tests of other crates;
-//!   brings arbitrary, and needs `std`.
+//! - `testing`: module `testing`, what this crate is tested with, for tests of your own; brings arbitrary, and needs
+//!   `std`.
 //!
-//! A feature adds API and never changes behavior. The crate is `no_std` and needs `alloc`.
+//! Features add API and never change behavior. The crate is `no_std` and needs `alloc`.
 #![no_std]
 #![cfg_attr(docsrs, feature(doc_cfg))]
 #![warn(clippy::std_instead_of_core, clippy::std_instead_of_alloc, clippy::alloc_instead_of_core)]

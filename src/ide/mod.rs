@@ -1,87 +1,78 @@
 //! How a coding agent's command line attaches to an editor: both sides, from the lock file to the last byte.
 //!
-//! The editor publishes a lock file with its port and a token. The agent finds the file and opens a WebSocket with the
-//! sub-protocol `mcp`. Over the WebSocket runs a session of MCP in which the editor is the server: the agent calls tools
-//! and waits for the answers, and the editor pushes its selection, mentions of files, and changes.
+//! The editor publishes a lock file with its port and a token. The agent finds the file and opens a WebSocket. Over it
+//! they speak MCP, with the editor as the server: the agent calls tools and waits for the answers, and the editor
+//! pushes its selection, mentions of files, and changes.
 //!
 //! | you write | begin with |
 //! | --- | --- |
-//! | an editor | [`Server`], [`ServerConfig`], [`ServerEvent`]; then [`Agent`] and [`OpenCall`] for what you do more rarely |
+//! | an editor | [`Server`], [`ServerConfig`], [`ServerEvent`]; then [`Agent`] and [`OpenCall`] for what you need less often |
 //! | an agent | [`Client`], [`ClientConfig`], [`ClientEvent`], [`Pending`] |
 //!
 //! | module | what you find there |
 //! | --- | --- |
 //! | [`tool`] | the tools of the protocol: the arguments and the answer of each, and [`ToolSet`](tool::ToolSet), the list that an editor offers |
-//! | [`discovery`] | the lock file and its token, where it lies, which editor an agent takes, and when it tries again |
+//! | [`discovery`] | the lock file and its token, where it is, which editor an agent takes, and when it tries again |
 //! | [`paths`] | what a path of a peer means, before anything is opened |
-//! | [`kit`] | positions in texts, texts that are safe to show, names of secret files, a log of edits: nothing of it is needed |
+//! | [`kit`] | optional helpers: positions in texts, texts that are safe to show, names of secret files, a log of edits |
 //!
-//! Editors of different families spell the protocol in different ways. A [`Dialect`] names the family in which yours
-//! writes; what arrives is read in all of them. A [`Policy`] decides who gets in, and a [`Filter`] what leaves the
-//! editor. Nothing here reads a file, an environment variable or a clock: `ide-mcp-lockfile` does that.
+//! Editor families spell the protocol differently. A [`Dialect`] names the family that you write like; what comes in is
+//! read in all of them. A [`Policy`] decides who gets in, and a [`Filter`] what leaves the editor. Nothing here reads a
+//! file, an environment variable or a clock: `ide-mcp-lockfile` does that.
 //!
 //! # From lock file to closed socket
 //!
-//! No specification of the protocol exists, so each claim is followed by its evidence. *Measured*: the
-//! real client was run against an editor that did exactly this (docs/protocol.md in the repository).
-//! *Recorded*: a session of the real client, which the tests replay, shows it. *Documented*: the makers
-//! of the client document it. *Described*: several independent editors agree, and this project has not
-//! observed it.
+//! The protocol has no specification, so each claim comes with its evidence. *Measured*: we ran the real client against
+//! an editor that did exactly this (docs/evidence.md in the repository). *Recorded*: it is in a session of the real
+//! client that our tests replay. *Documented*: the makers of the client say so. *Described*: several independent
+//! editors agree, but we have not seen it ourselves.
 //!
 //! 1. **The lock file.** The editor listens on 127.0.0.1 and then writes its [`LockFile`](discovery::LockFile),
-//!    `<port>.lock`, below `CLAUDE_CONFIG_DIR` or else `~/.claude` (*documented*; the client never
-//!    finds a file below `~/.config`: *measured*). [`locate`](discovery::locate) returns these directories. A client
-//!    deletes the file of a process that it takes for dead (*measured*), so the guard in
-//!    `ide-mcp-lockfile` restores the file.
-//! 2. **The choice.** The client accepts a file if one of its folders is or contains the working
-//!    directory of the client. A file without a folder or without `transport` is never accepted. Among
-//!    several accepted files, the client takes the file whose port `CLAUDE_CODE_SSE_PORT` names. If the
-//!    variable names none of them, the client takes no file (*measured*). [`matching`](discovery::matching) follows these
-//!    rules and gives the reason for each refusal. [`client_env`](discovery::client_env) has the variables of a client,
+//!    `<port>.lock`, below `CLAUDE_CONFIG_DIR` or else `~/.claude` (*documented*; the client never finds a file below
+//!    `~/.config`: *measured*). [`locate`](discovery::locate) returns these directories. A client deletes the file of a
+//!    process that it believes dead (*measured*), so the guard in `ide-mcp-lockfile` restores it.
+//! 2. **The choice.** The client accepts a file if one of its folders is or contains the working directory of the
+//!    client. A file without a folder or without `transport` is never accepted. Of several accepted files, it takes the
+//!    one whose port is in `CLAUDE_CODE_SSE_PORT`, or else none (*measured*). [`matching`](discovery::matching) follows
+//!    these rules and says why it refuses a file. [`client_env`](discovery::client_env) has the variables of a client,
 //!    [`launch_env`](discovery::launch_env) sets those of a terminal of the editor.
-//! 3. **The opening handshake.** The client sends `GET /` with the sub-protocol `mcp` and the token in
-//!    a header field, and never an `Origin` (*measured*). [`Policy`] answers 101, or refuses before any
-//!    message is read. A client that is refused does not try again. A client whose 101 lacks `mcp`
-//!    drops the connection and sends nothing (*measured*).
-//! 4. **The session.** `initialize`, `notifications/initialized`, `ide_connected {pid}`, `tools/list`
-//!    (*recorded*): [`ServerEvent::Ready`], then [`ServerEvent::IdeConnected`]. No message marks the
-//!    moment from which the client accepts pushes. That moment comes up to 500 ms after the answer to
-//!    its list of tools (*measured*). So the selection is sent at once, again 1.6 s after that answer
-//!    and once more 5 s later; mentions wait until the 1.6 s are over.
-//! 5. **The tools.** The client lists the [`ToolSet`](tool::ToolSet). The model of the client sees only
-//!    `getDiagnostics` and `executeCode`, and the tools for models if the client has an
-//!    [`McpConfig`](discovery::McpConfig) of the editor (*measured*): it then connects a second time, at
-//!    [`MODELS_TARGET`]. Even if nothing is listed, the client calls `closeAllDiffTabs` (*measured*),
-//!    `close_tab` and `set_permission_mode` (*described*). [`Server`]
-//!    answers these three calls itself, with one exception: if the [`ToolSet`](tool::ToolSet) handles `close_tab` and
-//!    no open diff has the tab, the application answers.
-//! 6. **The selection.** Call [`Server::select`] at each change of the selection, and [`Server::mention`]
-//!    for files. The client puts the selection into its next prompt without asking the person
-//!    (*measured*), so a [`Filter`] is applied to each selection before it is sent. After each change
-//!    of the tools the client lists them again and forgets the selection (*measured*), so the times of
-//!    step 4 begin anew with each answer to `tools/list`.
-//! 7. **A prompt** begins with `closeAllDiffTabs` (*measured*). The call ends the diffs of this client
-//!    only.
+//! 3. **The opening handshake.** The client sends `GET /` with the sub-protocol `mcp` and the token in a header field,
+//!    and never an `Origin` (*measured*). [`Policy`] answers 101, or refuses before any message is read. A refused
+//!    client does not try again. If the 101 lacks `mcp`, the client drops the connection and sends nothing
+//!    (*measured*).
+//! 4. **The session.** `initialize`, `notifications/initialized`, `ide_connected {pid}`, `tools/list` (*recorded*):
+//!    [`ServerEvent::Ready`], then [`ServerEvent::IdeConnected`]. No message tells when the client begins to accept
+//!    pushes; it takes up to 500 ms after the answer to its list of tools (*measured*). So the selection is sent at
+//!    once, again 1.6 s after that answer and once more 5 s later; mentions wait until the 1.6 s are over.
+//! 5. **The tools.** The client lists the [`ToolSet`](tool::ToolSet). The client's model only sees `getDiagnostics` and
+//!    `executeCode`, and your tools for models if the client has an [`McpConfig`](discovery::McpConfig) of the editor:
+//!    then it connects a second time, at [`MODELS_TARGET`] (*measured*). Even if nothing is listed, the client calls
+//!    `closeAllDiffTabs` (*measured*), `close_tab` and `set_permission_mode` (*described*). [`Server`] answers these
+//!    three for you, except a `close_tab` for a tab that no open diff has, if your [`ToolSet`](tool::ToolSet) handles
+//!    it.
+//! 6. **The selection.** Call [`Server::select`] whenever the selection changes, and [`Server::mention`] for files. The
+//!    client puts the selection into its next prompt without asking the person (*measured*), so the [`Filter`] looks at
+//!    each selection first. After each change of the tools the client lists them again and forgets the selection
+//!    (*measured*), so the times of step 4 start over with each answer to `tools/list`.
+//! 7. **A prompt** begins with `closeAllDiffTabs` (*measured*). It only ends the diffs of this client.
 //! 8. **An edit** comes as [`ToolCall::OpenDiff`](tool::ToolCall::OpenDiff) and waits for a person. The answer is a
-//!    [`DiffOutcome`](tool::DiffOutcome), which is two blocks of text: the client does not understand an answer of one
-//!    block. The client writes the text of the answer into the file (*measured*). If the person decides
-//!    in the terminal, the client never cancels the call: `close_tab` is the only sign (*measured*).
-//!    [`Server`] answers the `openDiff` then, and [`ServerEvent::DiffClosed`] reports that the
-//!    application can close the view.
+//!    [`DiffOutcome`](tool::DiffOutcome), two blocks of text; the client does not understand one block. It then writes
+//!    the text of the answer into the file (*measured*). If the person decides in the terminal, the client never
+//!    cancels the call: `close_tab` is the only sign (*measured*). [`Server`] then answers the `openDiff`, and
+//!    [`ServerEvent::DiffClosed`] tells you to close the view.
 //! 9. **Around the edit** the client calls `close_tab` twice. It also calls
-//!    [`ToolCall::GetDiagnostics`](tool::ToolCall::GetDiagnostics) twice: for the file before it writes the
-//!    file, and for all files afterwards. The client waits 500 ms for the first answer and 2 s for the second
-//!    (*measured*), so their deadlines are 400 ms and 1.9 s. At the first one the answer is an empty list, at the
-//!    second one "unknown" ([the reasons](crate::guide::problems#when-to-answer)). The client waits without end for the
-//!    answers to other calls (*described*), so each of them has a deadline, except `openDiff` and `executeCode`, which
-//!    wait for a person.
-//! 10. **The end.** The client sends a close frame with 1000, or its transport ends without one
-//!     (*measured*). Every open diff ends, then comes [`ServerEvent::Closed`]. If the editor comes back
-//!     on the same port with the same token, the client connects again within some 12 s (*measured*).
-//!     [`Reconnect`](discovery::Reconnect) gives the times for an agent to do so.
+//!    [`ToolCall::GetDiagnostics`](tool::ToolCall::GetDiagnostics) twice: for the file before it writes it, and for all
+//!    files afterwards. The client waits 500 ms for the first answer and 2 s for the second (*measured*), so their
+//!    deadlines are 400 ms and 1.9 s. At the first one we answer with an empty list, at the second one with "unknown"
+//!    (see docs/faq.md). For other answers the client waits forever (*described*), so each call has a deadline, except
+//!    `openDiff` and `executeCode`, which wait for a person.
+//! 10. **The end.** The client sends a close frame with 1000, or its transport ends without one (*measured*). Every
+//!     open diff ends, then you get [`ServerEvent::Closed`]. If the editor comes back on the same port with the same
+//!     token, the client connects again within some 12 s (*measured*). [`Reconnect`](discovery::Reconnect) tells an
+//!     agent when to do so.
 //!
-//! The tests write docs/conformance.md in the repository, which has the messages of each case. The
-//! following program is both sides without a socket, from the lock file to the end of the connection:
+//! docs/conformance.md in the repository, which the tests write, has the messages of each case. This program is both
+//! sides without a socket, from the lock file to the end of the connection:
 //!
 //! ```
 //! use ide_mcp::ide::discovery::matching::{AgentContext, Candidate, choose};
@@ -107,15 +98,15 @@
 //! let mut agent = Client::new(config, random, SessionId::new(1), now)?;
 //! let conn = editor.connect(now); // for the socket that it accepted
 //!
-//! let (mut asked, mut verdict, mut is_over) = (None, None, false);
+//! let (mut pending, mut verdict, mut is_over) = (None, None, false);
 //! while !is_over {
 //!     loop {
 //!         match agent.poll(now) {
 //!             Output::Event(ClientEvent::Ready(_)) => {
-//!                 asked = Some(agent.call_tool(&OpenDiff::new("/w/a.txt", "proposed", "a.txt"))?);
+//!                 pending = Some(agent.call_tool(&OpenDiff::new("/w/a.txt", "proposed", "a.txt"))?);
 //!             }
 //!             Output::Event(ClientEvent::Outcome { outcome, .. }) => {
-//!                 verdict = asked.take().map(|asked| asked.answer(outcome));
+//!                 verdict = pending.take().map(|pending| pending.answer(outcome));
 //!                 agent.close();
 //!             }
 //!             Output::Event(_) => {}

@@ -18,7 +18,7 @@ use crate::{
 /// How far a request has come.
 ///
 /// ```
-/// let progress = ide_mcp::mcp::Progress::new(3.0).total(10.0).message("3 of 10 files");
+/// let progress = ide_mcp::mcp::Progress::new(3.0).of(10.0).message("3 of 10 files");
 /// assert_eq!(progress.total, Some(10.0));
 /// ```
 #[derive(Clone, Debug, PartialEq)]

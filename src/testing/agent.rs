@@ -1,4 +1,4 @@
-//! The acts of an agent, for scripts.
+//! What an agent does, for scripts.
 
 use alloc::{format, string::String, vec::Vec};
 
@@ -11,43 +11,41 @@ use crate::{
     rpc::{NotSent, RequestId},
 };
 
-/// An act of an agent on its own initiative. The session refuses an act that its state does not
-/// permit, and then nothing happens.
+/// What an agent does on its own initiative. If its session does not permit it, nothing happens.
 #[derive(Arbitrary, Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum AgentAct {
-    /// A request for the tools.
+    /// It lists the tools.
     ListTools,
-    /// A proposal of a text in one of a few tabs.
+    /// It proposes a text in one of a few tabs.
     OpenDiff {
         /// The number of the tab.
         tab: u8,
-        /// The number of lines of the text.
+        /// How many lines the text has.
         lines: u8,
     },
-    /// A request to close a tab.
+    /// It closes a tab.
     CloseTab(u8),
-    /// A request to close all diffs.
+    /// It closes all diffs.
     CloseAllDiffTabs,
-    /// A request for diagnostics.
+    /// It asks for diagnostics.
     GetDiagnostics,
-    /// A request to show a file.
+    /// It shows a file.
     OpenFile,
-    /// A ping.
+    /// It pings.
     Ping,
-    /// A request with a method that no editor implements.
+    /// It sends a request with a method that no editor implements.
     AskUnknown,
-    /// A notification with a method that no editor implements.
+    /// It sends a notification with a method that no editor implements.
     NotifyUnknown,
-    /// The cancellation of one of the requests that the agent made.
+    /// It cancels one of its requests.
     Cancel(u8),
-    /// The end of the connection.
+    /// It ends the connection.
     Close,
 }
 
 impl AgentAct {
-    /// Does the act on `client`. A new request is added to `asked`; a request to cancel is chosen
-    /// from `asked`.
+    /// Does this on `client`. A new request is added to `requests`; one to cancel is picked from them.
     pub fn on(&self, client: &mut Client, asked: &mut Vec<RequestId>) {
         let tab = |number: &u8| -> String { format!("tab {}", number & 3) };
         let request = match self {

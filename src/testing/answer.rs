@@ -1,11 +1,11 @@
-//! Answers of tools as the wire has them.
+//! Answers of tools, as they are on the wire.
 
 use crate::ide::tool::Answer;
 use crate::ide::{Dialect, FromResult, RequestError};
 use crate::mcp::ToolResult;
 use serde_json::value::RawValue;
 
-/// Returns the answer of a tool as an editor of this dialect writes it.
+/// Returns an answer as an editor of this dialect writes it.
 ///
 /// ```
 /// use ide_mcp::ide::Dialect;

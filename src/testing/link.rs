@@ -6,11 +6,11 @@ use core::time::Duration;
 use super::Change;
 use crate::{Machine, Time};
 
-/// The capacity of a link, in bytes: about as many as a socket takes before its reader has read any.
+/// How many bytes a link holds: about as many as a socket takes before its reader has read any.
 const CAPACITY: usize = 64 * 1024;
 
-/// The bytes that travel in one direction, with the delays and the end of that direction: the socket of two machines, of
-/// which one [writes](Link::write) and the other [reads](Link::deliver).
+/// One direction between two machines, in place of a socket: one machine [writes](Link::write), the other
+/// [reads](Link::deliver). Bytes can be cut, delayed or lost on the way.
 ///
 /// ```text
 ///  Open ──finish, or the writer closes──▶ Finishing ──all has arrived──▶ Ended
@@ -18,13 +18,13 @@ const CAPACITY: usize = 64 * 1024;
 /// ```
 #[derive(Debug)]
 pub struct Link {
-    /// The maximum number of bytes that arrive at a time. Default: no bound.
+    /// The most bytes that arrive at a time. Default: no bound.
     pub piece: usize,
-    /// The time that bytes are on the way. Default zero. Bytes never overtake earlier bytes.
+    /// How long bytes are on the way. Default zero. Bytes never overtake earlier ones.
     pub delay: Duration,
-    /// The minimum time from one piece to the next, for a slow reader. Default zero.
+    /// The shortest time from one piece to the next, for a slow reader. Default zero.
     pub pace: Duration,
-    /// The time before which nothing arrives.
+    /// Nothing arrives before this time.
     stalled: Time,
     on_the_way: VecDeque<Portion>,
     held: usize,
@@ -37,10 +37,10 @@ pub struct Link {
 /// The bytes of one write.
 #[derive(Debug)]
 struct Portion {
-    /// The time at which the bytes arrive.
+    /// When the bytes arrive.
     at: Time,
     bytes: Vec<u8>,
-    /// The number of bytes that the reader has read.
+    /// How many bytes the reader has read.
     read: usize,
 }
 
@@ -70,20 +70,19 @@ impl Default for Link {
 }
 
 impl Link {
-    /// Holds all bytes back until the time `until`. Bytes that are written meanwhile wait, up to 64
-    /// KiB of them.
+    /// Holds all bytes back until the time `until`. What is written meanwhile waits, up to 64 KiB of it.
     pub fn stall(&mut self, until: Time) {
         self.stalled = self.stalled.max(until);
     }
 
-    /// Takes no more bytes. The bytes on the way arrive, and then the end.
+    /// Takes no more bytes. Those on the way arrive, and then the end.
     pub fn finish(&mut self) {
         if self.state == State::Open {
             self.state = State::Finishing;
         }
     }
 
-    /// Drops the bytes on the way. The end comes to the reader with the next [`deliver`](Link::deliver), without a delay.
+    /// Drops the bytes on the way. The reader gets the end with the next [`deliver`](Link::deliver), without delay.
     pub fn cut(&mut self) {
         if self.state != State::Ended {
             self.state = State::Cut;
@@ -91,8 +90,8 @@ impl Link {
         }
     }
 
-    /// Says that nobody reads any more: the bytes on the way are lost, and all that is written from now on. Call it when
-    /// the machine that reads is [closed](crate::Output::Close).
+    /// Says that nobody reads any more: what is on the way, or written from now on, is lost. Call it when the reading
+    /// machine is [closed](crate::Output::Close).
     pub fn abandon(&mut self) {
         self.is_abandoned = true;
         self.drop_all();
@@ -136,19 +135,19 @@ impl Link {
         self.on_the_way.is_empty()
     }
 
-    /// Returns the bytes that have arrived, since the start or since [`forget`](Link::forget).
+    /// Returns the bytes that have arrived so far, or since [`forget`](Link::forget).
     #[must_use]
     pub fn carried(&self) -> &[u8] {
         &self.carried
     }
 
-    /// Drops the record of the bytes that have arrived, for long runs.
+    /// Forgets the bytes that have arrived, for long runs.
     pub fn forget(&mut self) {
         self.carried = Vec::new();
     }
 
-    /// Takes the bytes of a write, as far as there is room: up to 64 KiB are on the way. Returns how many it took. A link
-    /// that is finished, cut or abandoned takes all of them, and they are lost.
+    /// Takes the bytes of a write, as far as there is room: up to 64 KiB are on the way. Returns how many it took. A
+    /// link that is finished, cut or abandoned takes all of them, and they are lost.
     pub fn write(&mut self, now: Time, bytes: &[u8]) -> usize {
         if self.state != State::Open || self.is_abandoned {
             return bytes.len();
@@ -184,16 +183,15 @@ impl Link {
         ends || room < self.piece
     }
 
-    /// Returns the time at which the next bytes on the way arrive, if that time is later than
-    /// `now`.
+    /// Returns when the next bytes arrive, if that is later than `now`.
     #[must_use]
     pub fn next_arrival(&self, now: Time) -> Option<Time> {
         let at = self.on_the_way.front()?.at.max(self.stalled);
         Some(at).filter(|at| *at > now)
     }
 
-    /// Reads one piece of what has arrived by now into `space`, for a reader that is no machine. Returns how many bytes it
-    /// has read.
+    /// Reads one piece of what has arrived by now into `space`, for a reader that is not a machine. Returns how many
+    /// bytes it has read.
     pub fn read(&mut self, now: Time, space: &mut [u8]) -> usize {
         let (mut n, mut room) = (0, self.piece);
         while let Some(rest) = space.get_mut(n..) {
@@ -208,7 +206,7 @@ impl Link {
         n
     }
 
-    /// Returns true, once, if the end has arrived, for a reader that is no machine.
+    /// Returns true, once, if the end has arrived, for a reader that is not a machine.
     pub fn take_end(&mut self) -> bool {
         let has_arrived = match self.state {
             State::Finishing => self.on_the_way.is_empty(),
@@ -221,7 +219,7 @@ impl Link {
         has_arrived
     }
 
-    /// Takes bytes of one write that have arrived: at most `room`, and at most as many as `space` holds.
+    /// Takes bytes of one write that have arrived: at most `room`, and no more than `space` holds.
     fn take(&mut self, now: Time, room: usize, space: &mut [u8]) -> usize {
         if now < self.stalled || room == 0 {
             return 0;
@@ -241,7 +239,7 @@ impl Link {
         taken
     }
 
-    /// Waits for the pace of the link, if a piece has arrived and left only this room.
+    /// Pauses as the pace of the link demands, if a piece has arrived and left only this room.
     fn rest_after(&mut self, now: Time, room: usize) {
         if room < self.piece {
             self.stalled = self.stalled.max(now.saturating_add(self.pace));

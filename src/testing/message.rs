@@ -9,11 +9,11 @@ use alloc::{
 
 use arbitrary::{Arbitrary, Result, Unstructured};
 
-/// A text from a peer: a request, a notification, a response or a batch, often with a fault,
-/// sometimes no message.
+/// A text from a peer: a request, a notification, a response or a batch, often with a fault, sometimes no message at
+/// all.
 ///
-/// Ids, methods and tools come from short lists, so that messages refer to each other: two requests
-/// with one id, a cancellation of an open call.
+/// Ids, methods and tools come from short lists, so that messages refer to each other: two requests with one id, a
+/// cancellation of an open call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Said(String);
 
@@ -25,7 +25,7 @@ impl Said {
     }
 }
 
-/// The ids. Some of them are equal, and some are not valid.
+/// The ids. Some of them are equal, some are not valid.
 const IDS: &[&str] = &[
     "1",
     "2",

@@ -5,12 +5,11 @@ use alloc::{string::String, vec::Vec};
 use crate::rpc::NotSent;
 use crate::{Outbox, To};
 
-/// The messages of a session, for tests of [`mcp`](crate::mcp) without any framing.
+/// Keeps the messages of a session, for tests of [`mcp`](crate::mcp) without any framing.
 ///
 /// # Panics
 ///
-/// [`message`](Outbox::message) panics if the message is not UTF-8. A session never writes such a
-/// message.
+/// [`message`](Outbox::message) panics if the message is not UTF-8. A session never writes such a message.
 #[derive(Debug, Default)]
 #[allow(clippy::exhaustive_structs, reason = "its owner takes it apart")]
 pub struct Messages {

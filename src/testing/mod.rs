@@ -1,6 +1,5 @@
-//! The test tools of this crate, for the tests of programs that build on it: two machines joined in
-//! virtual time, numbers that look random, and scripts that a fuzzer can write. Enable the feature
-//! `testing` for tests alone.
+//! Test your editor or agent without sockets: two machines joined in virtual time, numbers that look random, and
+//! scripts that a fuzzer can write. Enable the feature `testing` only for tests.
 //!
 //! ```text
 //!            ┌───────── to_server: Link ◀────────┐
@@ -14,15 +13,13 @@
 //!       ── Wait, Sleep, Due: the time moves on
 //! ```
 //!
-//! A [`Pair`] owns both machines and the time. Nothing happens by itself: [`settle`](Pair::settle)
-//! moves bytes and events until both are idle, and [`advance`](Pair::advance) lets time pass,
-//! deadline by deadline. So a virtual day takes at most a second, and equal seeds, or equal bytes of
-//! a script, give equal runs. For a single machine, [`pass`] takes the place of the loop: it returns the
-//! events, the bytes and the wait of one pass.
+//! A [`Pair`] owns both machines and the time. Nothing happens by itself: [`settle`](Pair::settle) moves bytes and
+//! events until both are idle, and [`advance`](Pair::advance) lets time pass, deadline by deadline. So a virtual day
+//! takes at most a second, and equal seeds, or equal bytes of a script, give equal runs. For a single machine, [`pass`]
+//! is your loop: it returns the events, the bytes and the wait of one pass.
 //!
-//! A [`Net`] owns a server, any number of agents, and programs that send any bytes. It is for tests and
-//! fuzz targets of an editor, and has an example of a fuzz target. A [`Tracer`] shows what passes
-//! through a machine.
+//! A [`Net`] owns a server, any number of agents, and programs that send any bytes. Use it for tests and fuzz targets
+//! of an editor; it has an example of a fuzz target. A [`Tracer`] shows what passes through a machine.
 
 #[cfg(feature = "ide")]
 mod agent;

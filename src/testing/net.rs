@@ -14,7 +14,7 @@ use crate::{
     rpc::{RequestId, SessionId},
 };
 
-/// The number of connections that a script opens at most. Further ones are not opened.
+/// The most connections that a script opens.
 const MAX_CONNECTIONS: usize = 64;
 
 /// A [`Server`] with any number of agents, and with programs that send any bytes.
@@ -26,18 +26,18 @@ const MAX_CONNECTIONS: usize = 64;
 ///   └──▶ ServerEvent ──▶ the application under test
 /// ```
 ///
-/// A net passes each event of the server to the application, which is an argument of its methods. Time
-/// passes only by [`advance`](Net::advance) and by the steps of a script.
+/// A net passes each event of the server to the application, which is an argument of its methods. Time passes only by
+/// [`advance`](Net::advance) and by the steps of a script.
 ///
 /// To test one answer, or the arguments of one call, use a [`Pair`](crate::testing::Pair) of a [`Server`] and a
-/// [`Client`](crate::ide::Client) instead: a net shows what the editor is told, and not what the agents receive. Events
-/// can be compared, but a [`Call`](crate::ide::tool::Call) cannot be made outside of a server: compare its id with
-/// [`AgentId::call`](crate::ide::AgentId::call), whose calls count from 1.
+/// [`Client`](crate::ide::Client) instead: a net shows what the editor gets, not what the agents get. You can compare
+/// events, but you cannot make a [`Call`](crate::ide::tool::Call): compare its id with
+/// [`AgentId::call`](crate::ide::AgentId::call), which counts from 1.
 ///
 /// # A fuzz target for an editor
 ///
-/// The application is the function that handles the events of your editor. One line makes the
-/// function `fuzz` a target: `libfuzzer_sys::fuzz_target!(|data: &[u8]| fuzz(data));`
+/// The application is the function that handles the events of your editor. One line makes `fuzz` a target:
+/// `libfuzzer_sys::fuzz_target!(|data: &[u8]| fuzz(data));`
 ///
 /// ```
 /// use ide_mcp::ide::tool::{Diagnostics, Tool, ToolCall};
@@ -71,23 +71,23 @@ pub struct Net {
     connections: Vec<Connection>,
 }
 
-/// An act of a script for a [`Net`].
+/// A step of a script for a [`Net`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum NetAct {
-    /// The attachment of another agent.
+    /// Another agent attaches.
     Attach,
-    /// An act of the agent with this number, modulo the number of agents that have not ended. If all
-    /// have ended, another agent attaches.
+    /// The agent with this number does this; the number counts modulo the agents that have not ended. If all have
+    /// ended, another one attaches.
     Agent(u8, AgentAct),
-    /// A change of a link of the connection with this number, modulo the number of connections.
+    /// A link of the connection with this number, modulo the number of connections, changes.
     Link(u8, Way, Change),
-    /// The connection of a program that is no agent, sends these bytes, and then only reads.
+    /// A program that is not an agent connects, sends these bytes, and then only reads.
     Bytes(Vec<u8>),
 }
 
 impl<'a> Arbitrary<'a> for NetAct {
-    /// Returns an act. Three of four are acts of agents.
+    /// Returns a step. Three of four are acts of agents.
     fn arbitrary(u: &mut Unstructured<'a>) -> arbitrary::Result<Self> {
         Ok(match u.int_in_range(0..=15)? {
             0 => Self::Attach,
@@ -130,7 +130,7 @@ impl Net {
         Self { server: Server::new(config), now: Time::ZERO, agent, connections: Vec::new() }
     }
 
-    /// Returns the server, for the actions that the editor takes on its own initiative.
+    /// Returns the server, for what the editor does on its own initiative.
     pub const fn server(&mut self) -> &mut Server {
         &mut self.server
     }
@@ -172,15 +172,14 @@ impl Net {
         self.connections.len().saturating_sub(1)
     }
 
-    /// Lets the agent of a connection act. Nothing happens if the connection has no agent.
+    /// Lets the agent of a connection do this. Nothing happens if the connection has no agent.
     pub fn act(&mut self, number: usize, act: &AgentAct) {
         if let Some(Peer::Agent { client, open }) = self.connections.get_mut(number).map(|c| &mut c.peer) {
             act.on(client, open);
         }
     }
 
-    /// Moves bytes and events until nothing happens any more at this time. Each event of the server
-    /// goes to `app`.
+    /// Moves bytes and events until nothing more happens at this time. Each event of the server goes to `app`.
     ///
     /// # Panics
     ///
@@ -203,7 +202,7 @@ impl Net {
         let mut moved = false;
         for _ in 0..NEVER_IDLE {
             match self.server.poll(self.now) {
-                // An adapter looks up the owner of the socket. All sockets here are ours.
+                // An adapter looks up who owns the socket. All sockets here are ours.
                 Output::Event(ServerEvent::AdmissionPending { conn }) => _ = self.server.admit(conn),
                 Output::Event(event) => app(&mut self.server, event),
                 Output::Write { conn, bytes } => {
@@ -323,7 +322,7 @@ impl Net {
         assert!(self.server.is_idle(), "the server was shut down and still has a connection");
     }
 
-    /// Returns the time of the next timer or of the next arrival of bytes.
+    /// Returns when the next timer is due or the next bytes arrive.
     #[must_use]
     pub fn deadline(&self) -> Option<Time> {
         self.connections.iter().fold(self.server.deadline(), |at, connection| {
@@ -337,8 +336,7 @@ impl Net {
         })
     }
 
-    /// Returns the number of the `nth` connection whose agent has not ended. `nth` is taken modulo
-    /// the number of these connections.
+    /// Returns the number of the `nth` connection whose agent has not ended, modulo the number of these connections.
     fn living_agent(&self, nth: usize) -> Option<usize> {
         let is_living = |c: &Connection| matches!(c.peer, Peer::Agent { .. }) && !c.to_peer.is_abandoned();
         let living = || self.connections.iter().enumerate().filter(|(_, c)| is_living(c));

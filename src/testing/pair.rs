@@ -7,19 +7,18 @@ use core::time::Duration;
 use super::{Change, Link, Step, Way};
 use crate::{Machine, Output, Time};
 
-/// The number of rounds after which machines count as never idle. Machines that come to rest need
-/// far fewer rounds, even if each round moves one byte.
+/// After this many rounds, machines count as never idle. Those that come to rest need far fewer, even if each round
+/// moves one byte.
 pub(super) const NEVER_IDLE: usize = 1_000_000;
 
-/// The time that machines get to end by themselves: longer than every timeout of this crate.
+/// How long machines may take to end by themselves: longer than every timeout of this crate.
 pub(super) const PATIENCE: Duration = Duration::from_secs(600);
 
-/// A server and a client, joined by two [`Link`]s: each side reads the bytes that the other side
-/// writes.
+/// A server and a client, joined by two [`Link`]s: each reads what the other writes.
 #[derive(Debug)]
 #[allow(clippy::exhaustive_structs, reason = "its owner takes it apart")]
 pub struct Pair<S: Machine, C: Machine> {
-    /// The machine to which the client attaches.
+    /// The machine that the client attaches to.
     pub server: S,
     /// The connection of the client, as the server names it.
     pub conn: S::Conn,
@@ -60,20 +59,20 @@ impl<S: Machine<Conn: Debug + PartialEq>, C: Machine<Conn = ()>> Pair<S, C> {
         }
     }
 
-    /// Limits the pieces in which bytes arrive to `piece` bytes from now on, in both directions.
+    /// From now on, bytes arrive in pieces of at most `piece`, in both directions.
     pub const fn cut_into(&mut self, piece: usize) {
         self.to_server.piece = piece;
         self.to_client.piece = piece;
     }
 
-    /// Breaks the connection: the bytes on the way are lost, and both machines receive the end.
+    /// Breaks the connection: what is on the way is lost, and both machines get the end.
     pub fn cut(&mut self) {
         self.to_server.cut();
         self.to_client.cut();
     }
 
     /// Lets both machines pass, and moves their bytes, until both are idle at this time. The applications answer
-    /// through `on_server` and `on_client`. Returns the number of rounds in which bytes moved or events came.
+    /// through `on_server` and `on_client`. Returns how many rounds it took.
     ///
     /// # Panics
     ///
@@ -156,16 +155,16 @@ impl<S: Machine<Conn: Debug + PartialEq>, C: Machine<Conn = ()>> Pair<S, C> {
         self.advance_with(span, |_, _| {}, |_, _| {});
     }
 
-    /// Returns the time of the next timer or of the next arrival of bytes. `None` means that
-    /// nothing happens without an application.
+    /// Returns when the next timer is due or the next bytes arrive. `None` means that nothing happens unless an
+    /// application does something.
     pub fn deadline(&self) -> Option<Time> {
         let machines = earlier(self.server.deadline(), self.client.deadline());
         let links = earlier(self.to_server.next_arrival(self.now), self.to_client.next_arrival(self.now));
         earlier(machines, links)
     }
 
-    /// Plays a step, and returns the act that an application has to do. Call
-    /// [`settle_with`](Pair::settle_with) after it, or leave that to a later step.
+    /// Plays a step, and returns the act for you to do, if it is one. Call [`settle_with`](Pair::settle_with) after it,
+    /// or leave that to a later step.
     ///
     /// # Panics
     ///
@@ -181,7 +180,7 @@ impl<S: Machine<Conn: Debug + PartialEq>, C: Machine<Conn = ()>> Pair<S, C> {
             Step::Wait(span) => self.advance_with(span.duration(), on_server, on_client),
             Step::Sleep(span) => {
                 self.now = self.now.saturating_add(span.duration());
-                // What an application does next, it does at this time.
+                // What the application does next, it does at this time.
                 self.server.feed(self.now, self.conn, &[]);
                 self.client.feed(self.now, (), &[]);
             }
@@ -222,7 +221,7 @@ impl<S: Machine<Conn: Debug + PartialEq>, C: Machine<Conn = ()>> Pair<S, C> {
     }
 }
 
-/// Lets a machine pass, which reads from one link and writes into the other. Returns true if it did anything.
+/// Lets a machine pass. It reads from one link and writes into the other. Returns true if it did anything.
 pub(super) fn turn<M: Machine<Conn: Debug + PartialEq>>(
     machine: &mut M,
     conn: M::Conn,
@@ -272,7 +271,7 @@ pub(super) fn earlier(a: Option<Time>, b: Option<Time>) -> Option<Time> {
     }
 }
 
-/// Checks that the deadline of a machine has shown what it has just returned.
+/// Checks that the deadline of a machine announced what it has just returned.
 pub(super) fn assert_is_due(due: Option<Time>, now: Time, output: &dyn Debug) {
     assert!(
         due.is_some_and(|due| due <= now),

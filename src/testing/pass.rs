@@ -11,13 +11,13 @@ use crate::{Machine, Output, Time};
 pub struct Passed<E, C = ()> {
     /// The events, in their order.
     pub events: Vec<E>,
-    /// The bytes that the sockets took, write by write.
+    /// What the sockets took, write by write.
     pub written: Vec<(C, Vec<u8>)>,
-    /// The bytes that found no room, for each connection that has any. They are still in the machine.
+    /// What found no room, for each connection that has any. It is still in the machine.
     pub unwritten: Vec<(C, Vec<u8>)>,
     /// The connections that were closed.
     pub closed: Vec<C>,
-    /// The time until which the machine has nothing to do.
+    /// Until when the machine has nothing to do.
     pub wait: Option<Time>,
 }
 
@@ -35,10 +35,10 @@ impl<E, C> Passed<E, C> {
     }
 }
 
-/// Polls a machine until it waits, in the place of your loop, and returns all that it did. Each socket has room for
-/// `room` bytes: 0 shows what the machine would write without taking it, and `usize::MAX` takes everything.
+/// Polls a machine until it waits, as your loop would, and returns all that it did. Each socket has room for `room`
+/// bytes: 0 shows what the machine would write without taking it, and `usize::MAX` takes everything.
 ///
-/// `now` is the time of the pass, as in your loop. The laws are checked against it, so give none that is older than what
+/// `now` is the time of the pass, as in your loop. The laws are checked against it, so it must not be older than what
 /// the machine has seen.
 ///
 /// ```
@@ -55,8 +55,8 @@ impl<E, C> Passed<E, C> {
 ///
 /// # Panics
 ///
-/// Panics if the machine breaks the fourth or the fifth law of [`Machine`], if it never waits, or if its outputs come in
-/// another order than events, closings, writes.
+/// Panics if the machine breaks the fourth or the fifth law of [`Machine`], if it never waits, or if its outputs come
+/// in another order than events, closings, writes.
 pub fn pass<M: Machine<Conn: PartialEq>>(
     machine: &mut M,
     now: Time,

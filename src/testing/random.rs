@@ -1,18 +1,17 @@
-//! Numbers that look random and repeat in every run: the seed of a failure repeats the failure.
+//! Numbers that look random and are the same in every run: the seed of a failure repeats it.
 
 use alloc::vec::Vec;
 use core::convert::Infallible;
 
-/// A generator of numbers from a seed: SplitMix64 (Steele, Lea and Flood 2014), tiny, and good
-/// enough to pick test cases.
+/// Numbers from a seed: SplitMix64 (Steele, Lea and Flood 2014), tiny, and good enough to pick test cases.
 ///
-/// The generator also serves as the [randomness](Random::source) of a client under test, whose keys are then equal in
-/// every run. One number determines all further numbers, so use the generator in tests only.
+/// It is also the [randomness](Random::source) of a client under test, whose keys are then the same in every run. One
+/// number determines all the following ones, so use it only in tests.
 #[derive(Clone, Debug)]
 pub struct Random(u64);
 
 impl Random {
-    /// Creates a generator with this seed.
+    /// Starts from this seed.
     #[must_use]
     pub const fn new(seed: u64) -> Self {
         Self(seed)
@@ -43,7 +42,7 @@ impl Random {
         (0..len).map(|_| self.byte()).collect()
     }
 
-    /// Returns a source of bytes for a client.
+    /// Returns the randomness of a client.
     pub fn source(mut self) -> impl FnMut(&mut [u8]) -> Result<(), Infallible> + Send + Sync + 'static {
         move |bytes| {
             bytes.fill_with(|| self.byte());

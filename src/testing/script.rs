@@ -4,20 +4,20 @@ use core::{num::NonZeroU8, time::Duration};
 
 use arbitrary::{Arbitrary, Unstructured};
 
-/// A step. `A` is the act of an application: an enum of your own, or [`AgentAct`](super::AgentAct).
+/// A step. `A` is what an application does: an enum of your own, or [`AgentAct`](super::AgentAct).
 #[derive(Arbitrary, Clone, Debug, PartialEq, Eq)]
 #[allow(clippy::exhaustive_enums, reason = "a script is written by hand as well")]
 pub enum Step<A> {
-    /// An act of an application.
+    /// An application does this.
     Act(A),
-    /// A change of the link in this direction.
+    /// The link in this direction changes.
     Link(Way, Change),
-    /// The passing of this span. Everything that is due within the span happens at its time.
+    /// This span passes. Everything that is due within it happens at its time.
     Wait(Span),
-    /// The passing of this span in one step, as when a laptop was suspended: the machines are not
-    /// polled at the deadlines within the span.
+    /// This span passes in one step, as when a laptop was suspended: the machines are not polled at the deadlines
+    /// within it.
     Sleep(Span),
-    /// The passing of time until the next timer or arrival is due.
+    /// Time passes until the next timer is due or the next bytes arrive.
     Due,
 }
 
@@ -31,27 +31,26 @@ pub enum Way {
     ToClient,
 }
 
-/// A change of a link, from this step on.
+/// How a link changes, from this step on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Change {
-    /// Arrival in pieces of at most this many bytes.
+    /// Bytes arrive in pieces of at most this many.
     Piece(NonZeroU8),
-    /// A delay of this span for further bytes.
+    /// Further bytes are delayed by this span.
     Delay(Span),
-    /// A stall: nothing arrives for this span.
+    /// Nothing arrives for this span.
     Stall(Span),
-    /// Arrival in one piece and without delay.
+    /// Everything arrives in one piece and without delay.
     Clear,
-    /// The end of the link after the bytes on the way. The link takes no more bytes.
+    /// The link takes no more bytes. Those on the way arrive, and then the end.
     Finish,
-    /// The end of both directions at once. The bytes on the way are lost.
+    /// Both directions end at once. The bytes on the way are lost.
     Cut,
 }
 
 impl<'a> Arbitrary<'a> for Change {
-    /// Returns a change. One change in sixteen ends the connection, so that most steps of a script
-    /// happen on an open connection.
+    /// Returns a change. One in sixteen ends the connection, so that most steps of a script happen on an open one.
     fn arbitrary(u: &mut Unstructured<'a>) -> arbitrary::Result<Self> {
         Ok(match u.int_in_range(0..=31)? {
             0 => Self::Finish,
@@ -64,7 +63,7 @@ impl<'a> Arbitrary<'a> for Change {
     }
 }
 
-/// A span of time, from zero to half an hour. Short spans are as likely as long spans.
+/// A span of time, from zero to half an hour. Short spans are as likely as long ones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Span(u64);
 

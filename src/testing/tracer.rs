@@ -8,16 +8,14 @@ use crate::{
     ws::frame::{self, Header},
 };
 
-/// Shows what passes through a machine as lines of text: the heads of the opening handshake, each frame, and each event.
-/// It wraps the machine, and is [`Machine`] in its place. It follows the bytes of one connection: an
-/// [`ide::Server`](crate::ide::Server) that you trace has one.
+/// Shows what passes through a machine as lines of text: the heads of the opening handshake, each frame, and each
+/// event. Wrap your machine in it; the tracer is a [`Machine`] too. It follows the bytes of one connection, so an
+/// [`ide::Server`](crate::ide::Server) that you trace may have only one.
 ///
-/// The machines themselves have no logging. A tracer takes the place of its machine in an adapter's
-/// `Conn`, in a [`Pair`](crate::testing::Pair), or in any other loop. Each line begins with `◀` for
-/// input, `▶` for output, and two spaces for an event. A line contains no line breaks and no
-/// characters that control a terminal. The value of a header field that can contain a token is not
-/// shown; the contents of messages are shown. A tracer keeps a copy of each frame until the frame is
-/// whole.
+/// The machines themselves do not log. Put a tracer in the place of its machine in an adapter's `Conn`, in a
+/// [`Pair`](crate::testing::Pair), or in any other loop. Each line begins with `◀` for input, `▶` for output, or two
+/// spaces for an event, and has no line breaks and nothing that controls a terminal. Header fields that may contain a
+/// token are masked; the contents of messages are shown. A tracer keeps a copy of each frame until it is complete.
 ///
 /// ```
 /// use ide_mcp::testing::Tracer;
@@ -108,12 +106,11 @@ impl<M: Machine, F: FnMut(&str)> Machine for Tracer<M, F> {
     }
 }
 
-/// The bytes of one direction: first the head of the opening handshake, then frames. The head and
-/// each frame are shown as soon as they are whole.
+/// The bytes of one direction: first the head of the opening handshake, then frames. Each is shown once it is complete.
 #[derive(Debug)]
 struct Direction {
     arrow: &'static str,
-    /// True for the frames of a client, and those of a server are not masked (RFC 6455 section 5.3).
+    /// True for the frames of a client; those of a server are not masked (RFC 6455 section 5.3).
     masked: bool,
     part: Part,
     /// The beginning of a head or of a frame.
@@ -124,12 +121,11 @@ struct Direction {
 enum Part {
     Head,
     Frames,
-    /// Bytes that are neither a head nor frames. The machine reports their fault, and the tracer
-    /// does not show them.
+    /// Neither a head nor frames. The machine reports the fault, and the tracer shows nothing.
     Neither,
 }
 
-/// The greatest head that is shown, in bytes. A machine accepts at most 8 KiB by default
+/// The longest head that is shown, in bytes. By default a machine accepts 8 KiB
 /// ([`Limits::head`](crate::ws::Limits::head)).
 const MAX_HEAD: usize = 64 * 1024;
 
@@ -161,7 +157,7 @@ impl Direction {
                 _ if at == 0 => line.into(),
                 Some((name, _)) if !is_secret(name) => line.into(),
                 Some((name, _)) => format!("{name}: …"),
-                // The line can continue the value of the field before it, so it is not shown.
+                // The line may continue the value of the field before it, so it is not shown.
                 None => "…".into(),
             };
             show(&format!("{} {}", self.arrow, display_safe(&shown)));
@@ -188,7 +184,7 @@ impl Direction {
     }
 }
 
-/// Returns true if the field can contain a token, or continues the value of another field.
+/// Returns true if the field may contain a token, or continues the value of another field.
 fn is_secret(name: &str) -> bool {
     let name = name.to_ascii_lowercase();
     name.starts_with([' ', '\t']) || ["auth", "cookie", "token"].iter().any(|word| name.contains(word))

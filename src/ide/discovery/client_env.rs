@@ -1,5 +1,5 @@
-//! The environment variables by which a client chooses the editor to attach to. An editor sets some of
-//! them for its terminals by [`launch_env`](crate::ide::discovery::launch_env). This module does no I/O;
+//! The environment variables that tell a client which editor to attach to. An editor sets some of them for its
+//! terminals, with [`launch_env`](crate::ide::discovery::launch_env). There is no I/O here;
 //! `ide_mcp_lockfile::client_env` reads the variables.
 //!
 //! | variable | 2.1.332 | 1.0.51 |
@@ -9,45 +9,44 @@
 //! | `CLAUDE_CODE_IDE_HOST_OVERRIDE=127.0.0.2` | connects there, and sends that host in `Host` | |
 //! | `CLAUDE_CODE_IDE_SKIP_VALID_CHECK=1`, an editor with another folder | attaches | does not attach |
 //!
-//! The two columns are versions of the real client. All cells but the empty one are measured
-//! (docs/protocol.md in the repository). Where versions differ, this crate follows the newest. Of the
-//! accepted words for true and false, only `1` and `false` were measured. The directory of lock files
-//! depends on other variables: [`locate`](crate::ide::discovery::locate).
+//! The two columns are versions of the real client. All cells except the empty one were measured (docs/evidence.md in
+//! the repository). Where versions differ, we follow the newest. Of the accepted words for true and false, only `1` and
+//! `false` were measured. The directory of lock files depends on other variables:
+//! [`locate`](crate::ide::discovery::locate).
 
 use super::LockFile;
 use alloc::borrow::Cow;
 use alloc::format;
 use alloc::string::String;
 
-/// The variable that determines whether a client attaches by itself.
+/// Whether a client attaches by itself.
 pub const AUTO_CONNECT_VARIABLE: &str = "CLAUDE_CODE_AUTO_CONNECT_IDE";
 
-/// The variable that names the port to a client. The name is older than the WebSocket transport.
+/// The port of the editor. The name is older than the WebSocket transport.
 pub const PORT_VARIABLE: &str = "CLAUDE_CODE_SSE_PORT";
 
-/// The variable that names the host on which the editor is reached.
+/// The host where the editor is reached.
 pub const HOST_VARIABLE: &str = "CLAUDE_CODE_IDE_HOST_OVERRIDE";
 
-/// The variable that switches off the folder check: the rule that a folder of the lock file has to
-/// contain the working directory of the client.
+/// Switches off the folder check: the rule that a folder of the lock file must contain the working directory of the
+/// client.
 pub const SKIP_CHECK_VARIABLE: &str = "CLAUDE_CODE_IDE_SKIP_VALID_CHECK";
 
-/// The variable by which a terminal names the port of its editor to opencode alone. opencode sends no
-/// token to that port (measured with 1.18.33), so an editor that requires a token refuses such a
-/// connection.
+/// The port of the editor, for opencode only. opencode sends no token to that port (measured with 1.18.33), so an
+/// editor that requires a token refuses it.
 pub const OPENCODE_PORT_VARIABLE: &str = "OPENCODE_EDITOR_SSE_PORT";
 
-/// The variable by which a terminal names the port of its editor to Kilo Code alone, a fork of opencode
-/// that sends no token there either (measured with 7.7.9).
+/// The port of the editor, for Kilo Code only: a fork of opencode that sends no token there either (measured with
+/// 7.7.9).
 pub const KILO_PORT_VARIABLE: &str = "KILO_EDITOR_SSE_PORT";
 
-/// The variable in which WSL names the Linux distribution.
+/// Where WSL names the Linux distribution.
 pub const DISTRIBUTION_VARIABLE: &str = "WSL_DISTRO_NAME";
 
-/// The host of an editor if no variable names another host.
+/// The host of an editor, if no variable names another one.
 pub const LOOPBACK: &str = "127.0.0.1";
 
-/// The variables of a client, as they were set. A variable that is not set is `None`.
+/// The variables of a client as they were set; `None` if not set.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ClientEnv {
@@ -68,7 +67,7 @@ pub struct ClientEnv {
 }
 
 impl ClientEnv {
-    /// Reads each variable once with `value`, which returns `None` for a variable that is not set.
+    /// Reads each variable once with `value`, which returns `None` if it is not set.
     pub fn read(mut value: impl FnMut(&'static str) -> Option<String>) -> Self {
         Self {
             port: value(PORT_VARIABLE),
@@ -81,28 +80,27 @@ impl ClientEnv {
         }
     }
 
-    /// Returns the port in [`PORT_VARIABLE`], set by the editor that opened this terminal; `None`
-    /// if the variable is missing or not a port.
+    /// Returns the port in [`PORT_VARIABLE`], set by the editor that opened this terminal; `None` if it is missing or
+    /// not a port.
     #[must_use]
     pub fn port(&self) -> Option<u16> {
         self.port.as_deref().and_then(LockFile::parse_port)
     }
 
-    /// Returns false if [`AUTO_CONNECT_VARIABLE`] forbids the client to attach by itself. The
-    /// variable does not affect an editor that the person names.
+    /// Returns false if [`AUTO_CONNECT_VARIABLE`] forbids the client to attach by itself. It still may attach to an
+    /// editor that the person names.
     #[must_use]
     pub fn auto_connects(&self) -> bool {
         !self.auto_connect.as_deref().is_some_and(is_no)
     }
 
-    /// Returns true if [`SKIP_CHECK_VARIABLE`] switches the folder check off.
+    /// Returns true if [`SKIP_CHECK_VARIABLE`] switches off the folder check.
     #[must_use]
     pub fn skips_folder_check(&self) -> bool {
         self.skip_check.as_deref().is_some_and(is_yes)
     }
 
-    /// Returns the host on which the editor is reached, a name or an address without brackets;
-    /// [`LOOPBACK`] by default.
+    /// Returns the host where the editor is reached, a name or an address without brackets; [`LOOPBACK`] by default.
     #[must_use]
     pub fn host(&self) -> &str {
         let host = self.host.as_deref().filter(|host| !host.is_empty()).unwrap_or(LOOPBACK);
@@ -110,7 +108,7 @@ impl ClientEnv {
     }
 }
 
-/// Returns host and port in the form of the `Host` field: `127.0.0.1:41111`, `[::1]:41111`.
+/// Returns host and port as in the `Host` field: `127.0.0.1:41111`, `[::1]:41111`.
 #[must_use]
 pub fn authority(host: &str, port: u16) -> String {
     let host = if host.contains(':') { Cow::Owned(format!("[{host}]")) } else { Cow::Borrowed(host) };

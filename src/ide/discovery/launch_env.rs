@@ -1,27 +1,26 @@
-//! The environment of a terminal or a client that the editor starts. This module does no I/O: it
-//! takes the inherited variables and returns the variables to set and to remove.
+//! The environment of a terminal or a client that your editor starts. There is no I/O here: you pass the inherited
+//! variables, and get those to set and to remove.
 
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 use super::client_env::{KILO_PORT_VARIABLE, OPENCODE_PORT_VARIABLE, PORT_VARIABLE};
 
-/// Returns the changes to the environment of a child process of an editor that listens on `port`,
-/// or on no port.
+/// Returns what to change in the environment of a process that your editor starts. `port` is where the editor listens,
+/// if it does.
 ///
-/// With a port, the child connects to this editor without a folder check and without a proxy: the
-/// real client sends even loopback connections to a proxy. `no_proxy` and `NO_PROXY` get the same
-/// value: the entries of both, and then the missing ones of `localhost,127.0.0.1,::1`. The two
-/// names are one variable on Windows, and it is not known which of the two the client reads.
+/// With a port, the child connects to this editor without a folder check and without a proxy, because the real client
+/// sends even loopback connections to a proxy. `no_proxy` and `NO_PROXY` get the same value: the entries of both, then
+/// those of `localhost,127.0.0.1,::1` that are missing. On Windows they are one variable, and we do not know which of
+/// them the client reads.
 ///
-/// Without a port, the variables of another editor are removed: an editor that was started in a
-/// terminal of another editor inherits them. Otherwise the child would connect to the other editor, or
-/// wait for a port that was closed long ago.
+/// Without a port, the variables of another editor are removed, which your editor inherits if it was started in a
+/// terminal of that one. Otherwise the child would connect to the other editor, or wait for a port that was closed long
+/// ago.
 ///
-/// Start opencode and Kilo Code with `launch_env(None, …)`. If a variable names a port, they connect there
-/// without a token, and the editor always refuses them. If no variable names a port, they read the lock
-/// files and their tokens (measured with 1.18.33 and 7.7.9). [`OPENCODE_PORT_VARIABLE`] and
-/// [`KILO_PORT_VARIABLE`] are always removed.
+/// Start opencode and Kilo Code with `launch_env(None, …)`: if a variable names a port, they connect there without a
+/// token, and the editor always refuses them; otherwise they read the lock files and their tokens (measured with
+/// 1.18.33 and 7.7.9). [`OPENCODE_PORT_VARIABLE`] and [`KILO_PORT_VARIABLE`] are always removed.
 pub fn launch_env<'a>(
     port: Option<u16>,
     inherited: impl IntoIterator<Item = (&'a str, &'a str)>,
@@ -44,13 +43,13 @@ pub fn launch_env<'a>(
     LaunchEnv { set, remove }
 }
 
-/// The changes to the environment of a child process.
+/// What to change in the environment of a child process.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct LaunchEnv {
     /// Names and values to set.
     pub set: Vec<(String, String)>,
-    /// Names to remove. Each of them was inherited, and none of them is in [`set`](Self::set).
+    /// Names to remove. Each was inherited, and none is in [`set`](Self::set).
     pub remove: Vec<String>,
 }
 
@@ -58,15 +57,15 @@ const INTEGRATION: &str = "ENABLE_IDE_INTEGRATION";
 const NO_PROXY: &str = "no_proxy";
 const LOOPBACK: [&str; 3] = ["localhost", "127.0.0.1", "::1"];
 
-/// The variable by which VS Code marks its own terminals. An editor that was started in such a terminal
-/// inherits the variable, which would be wrong for the terminals of that editor.
+/// Where VS Code marks its own terminals. An editor started in such a terminal inherits the mark, which would be wrong
+/// for its own terminals.
 const FORCE_CODE_TERMINAL: &str = "FORCE_CODE_TERMINAL";
 const STALE_ALWAYS: &[&str] = &[FORCE_CODE_TERMINAL, OPENCODE_PORT_VARIABLE, KILO_PORT_VARIABLE];
 const STALE_WITHOUT_PORT: &[&str] =
     &[FORCE_CODE_TERMINAL, OPENCODE_PORT_VARIABLE, KILO_PORT_VARIABLE, PORT_VARIABLE, INTEGRATION];
 
 fn variables(port: u16, excluded: Vec<(&str, &str)>) -> Vec<(String, String)> {
-    // The lower-case name comes first, independent of the order of the environment.
+    // The lower-case name comes first, whatever the order of the environment.
     let (lower, other): (Vec<_>, Vec<_>) = excluded.into_iter().partition(|(name, _)| *name == NO_PROXY);
     let mut hosts: Vec<&str> = Vec::new();
     for host in

@@ -1,19 +1,18 @@
-//! Lock files that an editor left behind when it was killed, and the conditions for their removal.
+//! Lock files that an editor left behind when it was killed, and when they may be removed.
 //!
-//! A living process can be invisible from here: a process of Windows from within WSL, or a process of
-//! another container. So a file counts as left over only if all facts show it. A file of another
-//! editor, or a file that could not be read, never counts as left over.
+//! A living process may be invisible from here: one of Windows from within WSL, or one of another container. So a file
+//! is left over only if everything shows it. A file of another editor, or one that could not be read, never is.
 
 use super::matching::Candidate;
 use core::fmt;
 
-/// Checks that our own editor left this file behind, so that the file can be removed.
+/// Checks that your own editor left this file behind, so that you may remove it.
 ///
-/// `ide_name` is the name of our editor, byte for byte. `listening` is true if a process accepts
-/// connections on the port of the file; `None` if that is not known.
+/// `ide_name` is the name of your editor, byte for byte. `listening` is true if a process accepts connections on the
+/// port of the file; `None` if you do not know.
 ///
 /// # Errors
-/// The reason for which the file has to stay.
+/// Why the file must stay.
 pub fn is_left_over<E>(
     candidate: &Candidate<E>,
     ide_name: &str,
@@ -32,26 +31,25 @@ pub fn is_left_over<E>(
     }
 }
 
-/// The reason for which a lock file has to stay.
+/// Why a lock file must stay.
 ///
 /// [Causes and reactions](crate::guide::errors#lock-files-tokens-paths).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum NotStaleReason {
-    /// A file that could not be read, so that its editor is not known.
+    /// The file could not be read, so we do not know whose it is.
     NotUnderstood,
-    /// An editor name in the file that differs from ours, or an empty name on our side.
+    /// The name of the editor in the file is not ours, or ours is empty.
     OfAnother,
-    /// A process that is alive.
+    /// The process is alive.
     Alive,
-    /// A process that is not visible from here and possibly alive.
+    /// The process is not visible from here, and may be alive.
     PerhapsAlive,
-    /// A port that accepts connections.
+    /// The port accepts connections.
     Listening,
-    /// A port that possibly accepts connections: `listening` was `None`.
+    /// The port may accept connections: `listening` was `None`.
     PerhapsListening,
-    /// Another file that has this name by now. [`is_left_over`] never returns this reason, since it
-    /// takes one file.
+    /// Another file has this name by now. [`is_left_over`] never returns this, because it takes one file.
     Replaced,
 }
 

@@ -1,6 +1,5 @@
-//! The candidate directories of lock files, computed from variables that the caller passes (measured,
-//! see docs/protocol.md). This module reads neither the environment nor the disk. It does not guess: an
-//! invalid variable is an error whose text contains the remedy.
+//! Where lock files are, computed from variables that you pass (measured, see docs/evidence.md). Nothing here reads the
+//! environment or the disk, and nothing guesses: an invalid variable is an error that says what to do.
 
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -10,14 +9,14 @@ use core::fmt;
 use super::LockForm;
 use crate::ide::paths::{is_absolute, is_windows};
 
-/// Returns the candidate directories in order. An editor publishes in the first one; a client reads
-/// all of them.
+/// Returns the directories where lock files may be, in order. An editor publishes in the first one; a client reads all
+/// of them.
 ///
-/// The real client reads `$CLAUDE_CONFIG_DIR/ide` if that variable is set, otherwise
-/// `~/.claude/ide`, and no other directory. The directories of [`Extras`] come after this one.
+/// The real client reads `$CLAUDE_CONFIG_DIR/ide` if that variable is set, otherwise `~/.claude/ide`, and nothing else.
+/// The directories of [`Extras`] come after this one.
 ///
 /// # Errors
-/// [`LocateError`] if a needed variable is unset, empty or not an absolute path.
+/// [`LocateError`] if a variable is needed and unset, empty or not an absolute path.
 pub fn locate(environment: &Environment<'_>, extras: Extras) -> Result<Vec<LockDirCandidate>, LocateError> {
     let config_dir = environment.claude_config_dir;
     let home = || absolute(HOME_VARIABLE, environment.home.ok_or(LocateError::NoHome)?);
@@ -30,7 +29,7 @@ pub fn locate(environment: &Environment<'_>, extras: Extras) -> Result<Vec<LockD
         found.push(LockDirCandidate { dir: join(home()?, &[".claude", "ide"]), source: Source::Home });
     }
     if extras.xdg {
-        // The XDG specification: an empty variable counts as unset.
+        // XDG: an empty variable counts as unset.
         let dir = match environment.xdg_config_home.filter(|dir| !dir.is_empty()) {
             Some(dir) => join(absolute("XDG_CONFIG_HOME", dir)?, &["claude", "ide"]),
             None => join(home()?, &[".config", "claude", "ide"]),
@@ -43,11 +42,11 @@ pub fn locate(environment: &Environment<'_>, extras: Extras) -> Result<Vec<LockD
     Ok(found)
 }
 
-/// The variable that names the home directory on the system for which this crate was compiled:
-/// `HOME`, or `USERPROFILE` on Windows.
+/// The variable that names the home directory on the system this crate was compiled for: `HOME`, or `USERPROFILE` on
+/// Windows.
 pub const HOME_VARIABLE: &str = if cfg!(windows) { "USERPROFILE" } else { "HOME" };
 
-/// The variables that determine the directories. A variable that is not set is `None`.
+/// The variables that determine the directories; `None` if not set.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Environment<'a> {
     /// `CLAUDE_CONFIG_DIR`.
@@ -58,7 +57,7 @@ pub struct Environment<'a> {
     pub xdg_config_home: Option<&'a str>,
 }
 
-/// The directories beside those of the real client. Default: none.
+/// Directories in addition to those of the real client. Default none.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Extras {
     /// `~/.claude/ide`, even if `CLAUDE_CONFIG_DIR` is set, for editors that do not read that
@@ -67,20 +66,18 @@ pub struct Extras {
     /// `$XDG_CONFIG_HOME/claude/ide`, or `~/.config/claude/ide`. The real client never reads this
     /// directory.
     pub xdg: bool,
-    /// `~/.claude-code`, with files for
-    /// [`LockForm::Project`]. A search for an editor looks
-    /// also in the directory `.claude-code` of each project around its working directory, which [`locate`] does
-    /// not know.
+    /// `~/.claude-code`, with files for [`LockForm::Project`]. When you search for an editor, also look in the
+    /// directory `.claude-code` of each project around your working directory, which [`locate`] does not know.
     pub claude_code: bool,
 }
 
-/// A directory that can contain lock files. It need not exist.
+/// A directory that may contain lock files. It need not exist.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct LockDirCandidate {
     /// The absolute path of the directory.
     pub dir: String,
-    /// The reason for which the directory is a candidate.
+    /// Why the directory is a candidate.
     pub source: Source,
 }
 
@@ -94,16 +91,16 @@ impl LockDirCandidate {
         }
     }
 
-    /// Returns the directory of an editor on Windows, for a client in WSL. `home` is the home directory of a user of
+    /// Returns where an editor on Windows publishes, for a client in WSL. `home` is the home directory of a user of
     /// Windows as WSL shows it, such as `/mnt/c/Users/me`. The real client reads this directory of each user after its
-    /// own, by its program; it was not run there.
+    /// own, as its program shows; it was not run there.
     #[must_use]
     pub fn on_windows(home: &str) -> Self {
         Self { dir: join(home, &[".claude", "ide"]), source: Source::WindowsHome }
     }
 }
 
-/// The reason for which a directory is a candidate.
+/// Why a directory is a candidate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Source {
@@ -119,20 +116,20 @@ pub enum Source {
     WindowsHome,
 }
 
-/// The reason for which [`locate`] can name no directory.
+/// Why [`locate`] cannot name a directory.
 ///
 /// [Causes and reactions](crate::guide::errors#lock-files-tokens-paths).
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum LocateError {
-    /// A home directory that is needed and not known.
+    /// The home directory is needed and not known.
     NoHome,
-    /// A variable that is set and empty.
+    /// A variable is set and empty.
     Empty {
         /// The name of the variable.
         variable: &'static str,
     },
-    /// A variable that is not an absolute path.
+    /// A variable is not an absolute path.
     Relative {
         /// The name of the variable.
         variable: &'static str,

@@ -1,4 +1,4 @@
-//! The configuration by which a client gives tools of the editor to its model. This module does no I/O:
+//! The configuration that makes a client give your editor's tools to its model. There is no I/O here:
 //! `ide-mcp-lockfile` writes the file.
 
 use super::AuthToken;
@@ -6,15 +6,15 @@ use crate::ide::{MODELS_TARGET, TOKEN_FIELD};
 use alloc::{collections::BTreeMap, format, string::String};
 use serde::Serialize;
 
-/// The configuration of an MCP client with one server: the tools for models of an editor.
+/// Makes an MCP client give your editor's tools to its model: a configuration with one server, your editor.
 ///
-/// The real client does not give an editor's own tools to its model over the connection of `--ide`. It
-/// gives the model all tools of a server that is named by `--mcp-config FILE`, as `mcp__NAME__tool`, beside
-/// `--ide` (measured with 2.1.332). That connection goes to [`MODELS_TARGET`] on the port of the editor.
+/// Over the connection of `--ide`, the real client does not give an editor's own tools to its model. But of a server in
+/// `--mcp-config FILE`, it gives the model all tools, as `mcp__NAME__tool`, in addition to `--ide` (measured with
+/// 2.1.332). That connection goes to [`MODELS_TARGET`] on the port of the editor.
 ///
-/// The configuration contains the token. So it belongs into a file that only its user can read, as
-/// `ide_mcp_lockfile::write_private` writes it, and not onto a command line, although the client
-/// accepts the JSON itself there: other users can read the arguments of a process.
+/// The configuration contains the token. So put it into a file that only its user can read, with
+/// `ide_mcp_lockfile::write_private`. Do not put it on a command line, although the client accepts that: other users
+/// can read the arguments of a process.
 ///
 /// ```
 /// use ide_mcp::ide::discovery::{AuthToken, McpConfig};
@@ -32,8 +32,8 @@ use serde::Serialize;
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct McpConfig {
-    /// The name of the server, which is a part of the names of its tools. Use letters, digits, `_` and `-`.
-    /// The client has the name `ide` for the connection of `--ide`.
+    /// The name of the server, which becomes part of the names of its tools. Use letters, digits, `_` and `-`, but not
+    /// `ide`, which the client uses for the connection of `--ide`.
     pub name: String,
     /// The host of the editor: an address, or a name that the [`Policy`](crate::ide::Policy) accepts.
     /// Default 127.0.0.1.

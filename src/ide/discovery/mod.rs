@@ -1,8 +1,9 @@
 //! How an agent finds an editor: the lock file, its token, and the choice among several.
 //!
-//! The editor writes its [`LockFile`] into a directory that both sides know ([`locate`]); its name is the port, and in it
-//! stand the folders, the process and an [`AuthToken`]. The agent lists the directory and takes the file that its working
-//! directory belongs to ([`matching`]). Everything here is a value: `ide-mcp-lockfile` reads and writes the files.
+//! The editor writes its [`LockFile`] into a directory that both sides know ([`locate`]). The name of the file is the
+//! port; it contains the folders, the process and an [`AuthToken`]. The agent lists the directory and takes the file
+//! that its working directory belongs to ([`matching`]). Everything here is a value: `ide-mcp-lockfile` reads and
+//! writes the files.
 //!
 //! ```
 //! use ide_mcp::ide::ServerConfig;
@@ -23,9 +24,9 @@
 //! # }
 //! ```
 //!
-//! - [`client_env`] reads the variables that an agent obeys, [`launch_env`] sets those of a terminal of the editor.
-//! - [`is_left_over`] judges a file whose editor may be gone.
-//! - [`Reconnect`] says when an agent tries again, and when it gives up.
+//! - [`client_env`] reads the variables that an agent obeys; [`launch_env`] sets those of your editor's terminals.
+//! - [`is_left_over`] tells whether the editor of a file is gone.
+//! - [`Reconnect`] tells an agent when to try again, and when to give up.
 //! - [`McpConfig`] lets the model of a client call your tools: a second connection, from a file of the client.
 
 pub mod client_env;

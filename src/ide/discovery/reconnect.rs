@@ -1,4 +1,4 @@
-//! The times at which an agent tries again to reach an editor that it has lost or not reached.
+//! When an agent tries again to reach an editor that it has lost or not reached.
 //!
 //! ```text
 //!            ┌──────── lost, 1 s ────────┐
@@ -8,33 +8,30 @@
 //!          └─2 s, 4 s, 8 s┘  └─ refused, closed by us, 60 s since it was lost ──▶ GaveUp
 //! ```
 //!
-//! This module accesses neither lock files nor sockets. While the editor is away, another user can
-//! take its port. So read the lock file again before each attempt, and check the owner of the
-//! server before the first byte (`ide_mcp_lockfile::check_server`).
+//! There are no lock files and no sockets here. While the editor is away, another user can take its port. So read the
+//! lock file again before each attempt, and check who owns the server before you send the first byte
+//! (`ide_mcp_lockfile::check_server`).
 //!
-//! Measured: if an editor is stopped and started again on the same port with the same token, its
-//! client reconnects by itself within about 12 s. A client that the editor refuses makes one
-//! attempt and no second one.
+//! Measured: if an editor is stopped and started again on the same port with the same token, its client reconnects by
+//! itself within about 12 s. If the editor refuses it, it does not try again.
 
 use crate::Time;
 use crate::ws::{CloseCode, Closed, NotAccepted};
 use core::fmt;
 use core::time::Duration;
 
-/// The pauses between attempts, and the time after which no attempt begins.
+/// The pauses between attempts, and when to give up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Backoff {
-    /// The first pause. Default 1 s. Each further pause is twice as long as the pause before it, up
-    /// to [`max`](Self::max). A pause shorter than 1 ms counts as 1 ms, so that the attempts to reach
-    /// an editor that is gone do not occupy a processor.
+    /// The first pause. Default 1 s. Each further one is twice as long, up to [`max`](Self::max). A pause below 1 ms
+    /// counts as 1 ms, so that an editor that is gone does not keep a processor busy.
     pub first: Duration,
     /// The longest pause. Default 8 s, so that the client finds a restarted editor within the 12 s
     /// of the real client.
     pub max: Duration,
-    /// The time after the loss of the connection, or after the first search, after which no
-    /// attempt begins. Default 60 s: an editor that is started again is back by then, and an editor
-    /// that is not back has been closed.
+    /// When to give up, counted from the loss of the connection or from the first search. Default 60 s: an editor that
+    /// was restarted is back by then, and any other has been closed.
     pub timeout: Duration,
 }
 
@@ -47,8 +44,8 @@ impl Default for Backoff {
 /// The shortest pause.
 const SHORTEST: Duration = Duration::from_millis(1);
 
-/// The schedule of the attempts to connect to one editor, from the first attempt on. Each attempt is a
-/// new [`Client`](crate::ide::Client) with the same configuration.
+/// Tells when to try to connect to one editor, from the first attempt on. Each attempt is a new
+/// [`Client`](crate::ide::Client) with the same configuration.
 ///
 /// ```
 /// use ide_mcp::ide::discovery::{Backoff, Reconnect};
@@ -66,9 +63,9 @@ const SHORTEST: Duration = Duration::from_millis(1);
 #[derive(Clone, Debug)]
 pub struct Reconnect {
     backoff: Backoff,
-    /// The pause after the running attempt, if that attempt fails.
+    /// The pause after the running attempt, if it fails.
     pause: Duration,
-    /// The beginning of the time without a connection; `None` while there is a connection.
+    /// Since when there is no connection; `None` while there is one.
     without_since: Option<Time>,
     due: Option<Time>,
 }
@@ -80,8 +77,8 @@ impl Reconnect {
         Self { backoff, pause: backoff.first, without_since: Some(now), due: Some(now) }
     }
 
-    /// Returns the time of the next attempt; `None` while an attempt runs, while the connection
-    /// exists, and if no attempt follows.
+    /// Returns when the next attempt is due; `None` during an attempt, while there is a connection, and if no attempt
+    /// follows.
     #[must_use]
     pub const fn next_attempt(&self) -> Option<Time> {
         self.due
@@ -99,11 +96,12 @@ impl Reconnect {
         self.due = None;
     }
 
-    /// Notes that the attempt failed or that the connection ended, for the reason `closed`. Pass
-    /// [`Closed::Abnormal`] for a socket that could not be connected. Returns the time of the next
-    /// attempt, as [`next_attempt`](Self::next_attempt) does.
+    /// Notes that the attempt failed or the connection ended, for the reason `closed`. If you could not connect the
+    /// socket, pass [`Closed::Abnormal`]. Returns when the next attempt is due, as [`next_attempt`](Self::next_attempt)
+    /// does.
     ///
     /// # Errors
+    ///
     /// [`GaveUp`] if no attempt follows.
     pub fn on_disconnected(&mut self, now: Time, closed: &Closed) -> Result<Time, GaveUp> {
         self.due = None;
@@ -121,23 +119,22 @@ impl Reconnect {
     }
 }
 
-/// The reason for which no attempt follows.
+/// Why no attempt follows.
 ///
 /// [Causes and reactions](crate::guide::errors#the-agent-cannot-attach).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum GaveUp {
-    /// An ending by this side: the application closed the connection, this side failed (such as
-    /// [`Closed::Entropy`]), or no session could be opened, which
-    /// [`Failed`](crate::ide::ClientEvent::Failed) or
+    /// This side ended it: you closed the connection, this side failed (such as [`Closed::Entropy`]), or no session
+    /// could be opened, as [`Failed`](crate::ide::ClientEvent::Failed) or
     /// [`SubprotocolMissing`](crate::ide::ClientEvent::SubprotocolMissing) reported.
     Closed,
-    /// A refusal by the editor that would repeat at the next attempt: the token, the host or the
-    /// path is not the right one. Read the lock files again.
+    /// The editor refused us, and would do so again: the token, the host or the path is wrong. Read the lock files
+    /// again.
     Refused,
-    /// A peer whose protocol is not that of an editor.
+    /// The peer speaks another protocol than an editor.
     Incompatible,
-    /// The end of the time for attempts.
+    /// The time for attempts is up.
     TooLong,
 }
 
@@ -154,15 +151,14 @@ impl fmt::Display for GaveUp {
 
 impl core::error::Error for GaveUp {}
 
-/// Returns the reason to give up if a further attempt would end in the same way; `None` if a
-/// further attempt can succeed.
+/// Returns why to give up, if another attempt would end in the same way; `None` if it could succeed.
 fn for_good(closed: &Closed) -> Option<GaveUp> {
     match closed {
         Closed::Local { .. } | Closed::InputOverflow | Closed::Entropy | Closed::ZeroLimit(_) => {
             Some(GaveUp::Closed)
         }
         Closed::Remote { code: Some(CloseCode::POLICY), .. } => Some(GaveUp::Refused),
-        // An editor that is full answers 503. An editor that was busy answers 408.
+        // An editor that is full answers 503, one that was busy 408.
         Closed::NotAccepted(NotAccepted::Status(408 | 500..=599, _) | NotAccepted::TimedOut) => None,
         Closed::NotAccepted(NotAccepted::Status(401 | 403 | 404, _)) => Some(GaveUp::Refused),
         Closed::NotAccepted(_) | Closed::ProtocolError(_) | Closed::Refused(_) => Some(GaveUp::Incompatible),
@@ -179,8 +175,7 @@ mod tests {
         Time::from_millis(seconds.saturating_mul(1000))
     }
 
-    /// Returns the times of the attempts, in seconds after a loss at second 100, if every attempt
-    /// fails at once.
+    /// Returns when attempts are made, in seconds after a loss at second 100, if every attempt fails at once.
     fn attempts(backoff: Backoff) -> Vec<u64> {
         let mut reconnect = Reconnect::new(backoff, at(0));
         reconnect.on_attempt();

@@ -1,34 +1,45 @@
-//! The token by which a client proves that it could read the lock file. This crate treats the token
-//! as opaque text: the sources contain UUIDs, hexadecimal and base64url forms. `Debug` never shows
-//! the token, there is no `Display`, and the time of a comparison does not reveal where two tokens
-//! differ.
+//! The token that proves that a client could read the lock file. It is opaque text: editors use UUIDs, hexadecimal and
+//! base64url. `Debug` never shows it, there is no `Display`, and the time of a comparison does not reveal where two
+//! tokens differ.
 
 use alloc::string::String;
 use core::fmt;
 use subtle::{Choice, ConstantTimeEq};
 
-/// A secret that the lock file contains, and that the opening handshake repeats in
-/// `X-Claude-Code-Ide-Authorization`.
+/// The secret in the lock file, which a client must send in its opening handshake (`X-Claude-Code-Ide-Authorization`).
 ///
-/// A token has 1 to 1024 visible ASCII bytes, so that it fits into a header field. `==` takes the
-/// same time for all tokens of one length.
+/// ```
+/// use ide_mcp::ide::discovery::AuthToken;
+///
+/// # fn random(bytes: &mut [u8]) -> Result<(), std::convert::Infallible> {
+/// #     bytes.fill(7);
+/// #     Ok(())
+/// # }
+/// let token = AuthToken::generate(random)?; // `getrandom::fill` in your program
+/// assert!(token.matches(Some(token.as_bytes())));
+/// assert!(!token.matches(None));
+/// assert!(!format!("{token:?}").contains(token.as_str()));
+/// # Ok::<(), std::convert::Infallible>(())
+/// ```
+///
+/// A token has 1 to 1024 visible ASCII bytes, so that it fits into a header field. `==` takes the same time for all
+/// tokens of one length.
 #[derive(Clone)]
 pub struct AuthToken(String);
 
 impl AuthToken {
-    /// The maximum length of a token in bytes. The longest known tokens have 88 bytes; a request
-    /// head can have 8 KiB in all.
+    /// The most bytes of a token. The longest known tokens have 88; a request head may have 8 KiB in all.
     pub const MAX_LEN: usize = 1024;
 
-    /// The minimum length of a published token in bytes: 16 random bytes cannot be guessed. A
-    /// shorter token of another editor is still read.
+    /// The fewest bytes of a token that you publish: 16 random bytes cannot be guessed. A shorter token of another
+    /// editor is still read.
     pub const MIN_PUBLISHED_LEN: usize = 16;
 
-    /// Draws 32 random bytes and writes them as 64 lower-case hexadecimal characters. `random` fills a slice with bytes
-    /// that nobody can predict, as `getrandom::fill` does.
+    /// Draws 32 random bytes and writes them as 64 lower-case hexadecimal characters. `random` must fill a slice with
+    /// unpredictable bytes, as `getrandom::fill` does.
     ///
     /// # Errors
-    /// The error of `random`. There is no weaker source as a fallback.
+    /// The error of `random`. There is no weaker fallback.
     pub fn generate<E>(random: impl FnOnce(&mut [u8]) -> Result<(), E>) -> Result<Self, E> {
         let mut bytes = [0_u8; 32];
         random(&mut bytes)?;
@@ -55,7 +66,7 @@ impl AuthToken {
         }
     }
 
-    /// Returns the secret, for the lock file or the header field of a client.
+    /// Returns the secret, for a lock file or a header field.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
@@ -67,22 +78,20 @@ impl AuthToken {
         self.0.as_bytes()
     }
 
-    /// Returns true if `offered` is this token. `offered` is the value of the header field, `None`
-    /// if the field is missing.
+    /// Returns true if `offered`, the value of the header field, is this token. `None` means that the field is missing.
     ///
-    /// The work depends only on the length of this token. A missing value and a value of another
-    /// length take as many comparisons as the right value.
+    /// The work depends only on the length of this token: a missing value, or one of another length, takes as many
+    /// comparisons as the right one.
     #[must_use]
     pub fn matches(&self, offered: Option<&[u8]>) -> bool {
         self.matches_by(offered, |own, theirs| own.ct_eq(&theirs))
     }
 
-    /// Compares as [`matches`](Self::matches) does, with `compare` for each pair of bytes, so that a
-    /// test can count the comparisons.
+    /// Compares like [`matches`](Self::matches), with `compare` for each pair of bytes, so that a test can count.
     fn matches_by(&self, offered: Option<&[u8]>, mut compare: impl FnMut(u8, u8) -> Choice) -> bool {
         let own = self.as_bytes();
-        // Without a value of the right length, the token is compared with itself, and the result is
-        // false from the start.
+        // Without a value of the right length, the token is compared with itself, and the result is false from the
+        // start.
         let (theirs, comparable) = match offered {
             Some(bytes) if bytes.len() == own.len() => (bytes, 1),
             _ => (own, 0),
@@ -109,21 +118,20 @@ impl fmt::Debug for AuthToken {
     }
 }
 
-/// The reason for which a text is not a token. The error contains the position of a byte, never a
-/// byte of the text.
+/// Why a text is not a token. The error contains the position of a byte, never a byte of the text.
 ///
 /// [Causes and reactions](crate::guide::errors#lock-files-tokens-paths).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum InvalidToken {
-    /// An empty text, which everybody could guess.
+    /// The text is empty, which everybody could guess.
     Empty,
-    /// A text of more than [`AuthToken::MAX_LEN`] bytes.
+    /// The text has more than [`AuthToken::MAX_LEN`] bytes.
     TooLong {
         /// The length of the text in bytes.
         len: usize,
     },
-    /// A byte that cannot stand unchanged in a header field.
+    /// A byte cannot be sent unchanged in a header field.
     NotVisibleAscii {
         /// The offset of the first such byte.
         at: usize,

@@ -12,8 +12,8 @@ use serde::{Deserialize, Serialize};
 /// use ide_mcp::ide::kit::Position;
 ///
 /// let text = "let é = 1;\n";
-/// assert_eq!(Position::at(text, 6), Position::new(0, 5)); // é has two bytes, and is one code unit
-/// assert_eq!(Position::new(0, 5).offset(text), Some(6));
+/// assert_eq!(Position::from_byte_offset(text, 6), Position::new(0, 5)); // é has two bytes, and is one code unit
+/// assert_eq!(Position::new(0, 5).to_byte_offset(text), Some(6));
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[allow(clippy::exhaustive_structs, reason = "a place has a line and a column and nothing else")]

@@ -4,8 +4,7 @@ use alloc::borrow::Cow;
 use alloc::format;
 use alloc::vec::Vec;
 
-/// Returns true if a path is absolute, in the form of either family of systems: `/x`, `C:\x`,
-/// `C:/x` or `\\server\x`.
+/// Returns true if a path is absolute on either family of systems: `/x`, `C:\x`, `C:/x` or `\\server\x`.
 pub(in crate::ide) fn is_absolute(path: &str) -> bool {
     path.starts_with('/') || is_windows(path)
 }
@@ -19,7 +18,7 @@ pub(in crate::ide) fn is_windows(path: &str) -> bool {
     }
 }
 
-/// Returns true if `path` is `folder` or lies below it. Both are in normal form.
+/// Returns true if `path` is `folder` or below it. Both are in normal form.
 pub(super) fn is_below(path: &[u8], folder: &[u8], windows: bool) -> bool {
     let separator = separator(windows);
     match path.strip_prefix(folder) {
@@ -29,8 +28,8 @@ pub(super) fn is_below(path: &[u8], folder: &[u8], windows: bool) -> bool {
     }
 }
 
-/// Returns the normal form of an absolute path; `None` if the path is not absolute. `..` is
-/// resolved as text and does not lead above the root.
+/// Returns the normal form of an absolute path; `None` if it is not absolute. `..` is resolved as text and does not
+/// lead above the root.
 pub(super) fn normal(given: &[u8], windows: bool) -> Option<Vec<u8>> {
     let (mut normal, names) = root(given, windows)?;
     let root_len = normal.len();
@@ -53,7 +52,7 @@ pub(super) fn normal(given: &[u8], windows: bool) -> Option<Vec<u8>> {
     Some(normal)
 }
 
-/// Returns the root in normal form, and the text behind the root.
+/// Returns the root in normal form, and what follows it.
 fn root(given: &[u8], windows: bool) -> Option<(Vec<u8>, &[u8])> {
     match given {
         [b'/', rest @ ..] if !windows => Some((Vec::from(*b"/"), rest)),
@@ -66,7 +65,7 @@ fn root(given: &[u8], windows: bool) -> Option<(Vec<u8>, &[u8])> {
     }
 }
 
-/// Returns the letter of a drive in the form `/c/x` of POSIX tools or `/mnt/c/x` of WSL, and the text behind it.
+/// Returns the letter of a drive in the form `/c/x` of POSIX tools or `/mnt/c/x` of WSL, and what follows it.
 pub(super) fn posix_drive(given: &[u8]) -> Option<(u8, &[u8])> {
     match given.strip_prefix(b"/mnt").unwrap_or(given) {
         [b'/', letter, rest @ ..] if letter.is_ascii_alphabetic() => {
@@ -76,9 +75,9 @@ pub(super) fn posix_drive(given: &[u8]) -> Option<(u8, &[u8])> {
     }
 }
 
-/// Returns a path of Windows without the `\\?\` that lifts its limits. Programs get it when they resolve a path; neither
-/// people nor clients write it. In front of anything but a drive or a share it stays: `\\?\Volume{0}\x` has no other
-/// form.
+/// Returns a path of Windows without the `\\?\` that lifts its limits. Programs get this prefix when they resolve a
+/// path; neither people nor clients write it. It stays before anything but a drive or a share: `\\?\Volume{0}\x` has no
+/// other form.
 ///
 /// ```
 /// use ide_mcp::ide::paths::without_verbatim;
@@ -103,14 +102,14 @@ pub fn without_verbatim(path: &str) -> Cow<'_, str> {
     }
 }
 
-/// Returns the root of a drive, and the text behind it. The letter becomes upper case, since peers
-/// write it in either case.
+/// Returns the root of a drive, and what follows it. The letter becomes upper case, because peers write it in either
+/// case.
 fn drive(letter: u8, rest: &[u8]) -> (Vec<u8>, &[u8]) {
     (Vec::from([letter.to_ascii_uppercase(), b':', b'\\']), rest)
 }
 
-/// Returns the root of a share, and the text behind it. The root contains the server and the share.
-/// The name of a server becomes lower case, since its case has no meaning.
+/// Returns the root of a share, with server and share, and what follows it. The name of a server becomes lower case,
+/// because its case means nothing.
 fn share(given: &[u8]) -> (Vec<u8>, &[u8]) {
     let mut root = Vec::from(*b"\\\\");
     let (server, rest) = first_name(given);

@@ -1,4 +1,4 @@
-//! The meaning of a path or a `file:` URI of a peer, before a program opens it.
+//! What a path or a `file:` URI of a peer means, before you open it.
 //!
 //! ```text
 //!  text ──`file:`?──▶ decoded once ──▶ checked name by name ──▶ LocalPath, without `.` and `..` ──▶ Inside | Outside
@@ -6,11 +6,10 @@
 //!   └────────────────────┴────────────────────┴──▶ Suspicious(why)
 //! ```
 //!
-//! The decision depends on the text alone, for the paths of both families of systems on every
-//! system. The disk is not read, so symbolic links are not detected. Open the [`LocalPath`] and not
-//! the text from which it was made. If the path has to stay inside the folders, resolve it first
-//! (`ide_mcp_lockfile::resolve`). Nothing is expanded: `~`, `$HOME`, `%TEMP%` and `*` are ordinary
-//! names.
+//! Only the text counts, and the paths of both families of systems are understood on every system. The disk is not
+//! read, so links go unnoticed. Open the [`LocalPath`], not the text that it was made from. If it must stay inside the
+//! folders, resolve it first (`ide_mcp_lockfile::resolve`). Nothing is expanded: `~`, `$HOME`, `%TEMP%` and `*` are
+//! ordinary names.
 //!
 //! | given | on POSIX | on Windows |
 //! | --- | --- | --- |
@@ -29,8 +28,7 @@
 //! In WSL ([`System::Wsl`]) a path of Windows is judged by the rules of Windows, and then becomes the path of the same
 //! file in the distribution: `C:\w` becomes `/mnt/c/w`, and `\\wsl.localhost\Ubuntu\w` in Ubuntu becomes `/w`.
 //!
-//! [`spellings`] returns the other spellings of an open folder, which clients on the far side of
-//! WSL use.
+//! [`spellings`] returns the other spellings of an open folder, for clients on the far side of WSL.
 
 mod lexical;
 mod spelling;
@@ -53,10 +51,10 @@ pub(super) use spelling::{Fit, fit, resolved};
 pub(super) use suspicion::check_relative;
 pub(super) use uri::{Unencoded, as_written, lenient, of_file, unescaped};
 
-/// The maximum length of a path in bytes: `PATH_MAX` of Linux, which cannot open a longer path.
+/// The most bytes of a path: `PATH_MAX` of Linux, which cannot open a longer one.
 pub const MAX_PATH: usize = 4096;
 
-/// The family of systems whose rules a path follows.
+/// Which family of systems a path is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Platform {
@@ -67,28 +65,28 @@ pub enum Platform {
 }
 
 impl Platform {
-    /// Returns the platform for which this crate was compiled.
+    /// Returns the platform this crate was compiled for.
     #[must_use]
     pub const fn native() -> Self {
         if cfg!(windows) { Self::Windows } else { Self::Posix }
     }
 }
 
-/// The class of a path of a peer, for an editor.
+/// Whether an editor may open a path of a peer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum PathClass {
-    /// A path in one of the open folders, as far as the text shows.
+    /// In one of the open folders, as far as the text shows.
     Inside(LocalPath),
-    /// An ordinary path outside of the folders, such as the plans and settings of an agent. Ask the
-    /// person, or follow the settings.
+    /// An ordinary path outside the folders, such as the plans and settings of an agent. Ask the person, or follow your
+    /// settings.
     Outside(LocalPath),
-    /// A path that is not to be opened, with the reason.
+    /// Do not open this path, for this reason.
     Suspicious(Suspicion),
 }
 
-/// Classifies `given`, a path or a `file:` URI of a peer, for an editor with these folders on this [`Platform`] or
-/// [`System`].
+/// Call this before you open a path or a `file:` URI of a peer. `folders` are those of your editor, and the system is a
+/// [`Platform`] or a [`System`].
 ///
 /// ```
 /// use ide_mcp::ide::paths::{LocalPath, PathClass, Platform::Posix, classify};
@@ -108,10 +106,17 @@ pub fn classify<'s>(given: &str, folders: &[LocalPath], system: impl Into<System
     }
 }
 
-/// An absolute path in its normal form: no `.`, no `..`, no doubled and no trailing separator, a
-/// drive in upper case.
+/// An absolute path in its normal form: no `.`, no `..`, no doubled and no trailing separator, a drive in upper case.
 ///
-/// On POSIX the path consists of bytes and need not be Unicode. On Windows the path is Unicode.
+/// On POSIX it consists of bytes and need not be Unicode; on Windows it is Unicode.
+///
+/// ```
+/// use ide_mcp::ide::paths::{LocalPath, Platform};
+///
+/// let path = LocalPath::parse("file:///home/a/../b/%C3%A9.txt", Platform::Posix).unwrap();
+/// assert_eq!(path.to_str(), Some("/home/b/é.txt"));
+/// assert!(LocalPath::parse("notes.txt", Platform::Posix).is_err()); // relative to what?
+/// ```
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct LocalPath {
     bytes: Vec<u8>,
@@ -144,6 +149,7 @@ impl LocalPath {
     /// Takes an absolute path, which need not be Unicode on POSIX.
     ///
     /// # Errors
+    ///
     /// The first [`Suspicion`] that the path raises.
     pub fn from_bytes(given: &[u8], platform: Platform) -> Result<Self, Suspicion> {
         let windows = platform == Platform::Windows;
@@ -164,44 +170,44 @@ impl LocalPath {
         &self.bytes
     }
 
-    /// Returns the text of the path; `None` if the path is not Unicode.
+    /// Returns the path as text; `None` if it is not Unicode.
     #[must_use]
     pub fn to_str(&self) -> Option<&str> {
         core::str::from_utf8(&self.bytes).ok()
     }
 
-    /// Returns true if the path is `folder` or lies below it, name by name. Names are compared byte for
-    /// byte, even if the file system ignores a difference, such as case. A path that counts as outside
-    /// because of such a difference only causes a question to the person.
+    /// Returns true if the path is `folder` or below it, name by name. Names are compared byte for byte, even if the
+    /// file system ignores a difference such as case. If that makes a path count as outside, the worst that happens is
+    /// a question to the person.
     #[must_use]
     pub fn is_within(&self, folder: &Self) -> bool {
         self.windows == folder.windows && lexical::is_below(&self.bytes, &folder.bytes, self.windows)
     }
 
-    /// Returns the number of names, with a drive as one.
+    /// Returns how many names it has; a drive counts as one.
     fn depth(&self) -> usize {
         let separator = if self.windows { b'\\' } else { b'/' };
         self.bytes.split(|byte| *byte == separator).filter(|name| !name.is_empty()).count()
     }
 
-    /// Returns the path as a `file:` URI (RFC 8089). Everything is percent-encoded except the
-    /// characters that RFC 3986 calls unreserved, the separators, and the colon of a drive. A share
-    /// begins with four slashes, so that no reader takes its server for an authority.
+    /// Returns the path as a `file:` URI (RFC 8089). Everything is percent-encoded except the characters that RFC 3986
+    /// calls unreserved, the separators, and the colon of a drive. A share begins with four slashes, so that nobody
+    /// reads its server as an authority.
     #[must_use]
     pub fn to_uri(&self) -> String {
         uri::of(&self.bytes, self.windows)
     }
 
-    /// Returns the form that POSIX tools on Windows use, and that one plugin writes into its lock
-    /// file: `C:\w\p` as `/c/w/p`, a share with slashes. `None` if the path is not Unicode.
+    /// Returns the path as POSIX tools on Windows write it, and one plugin in its lock file: `C:\w\p` as `/c/w/p`, a
+    /// share with slashes. `None` if it is not Unicode.
     #[must_use]
     pub fn to_posix_form(&self) -> Option<String> {
         Some(posix_form(self.to_str()?).into_owned())
     }
 }
 
-/// Returns an absolute path of Windows in the form that POSIX tools use there: `C:\w\p` as `/c/w/p`, a
-/// share with slashes, both without `\\?\`. Returns any other path unchanged.
+/// Returns an absolute path of Windows as POSIX tools there write it: `C:\w\p` as `/c/w/p`, a share with slashes, both
+/// without `\\?\`. Returns any other path unchanged.
 pub(super) fn posix_form(path: &str) -> Cow<'_, str> {
     if !is_windows(path) {
         return Cow::Borrowed(path);

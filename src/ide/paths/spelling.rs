@@ -1,6 +1,5 @@
-//! The spellings of a folder: the paths that programs use for one directory on two sides of a
-//! border (Windows and its Linux distributions, POSIX tools on Windows), or on a file system that
-//! ignores case.
+//! How programs spell one folder on two sides of a border (Windows and its Linux distributions, POSIX tools on
+//! Windows), or on a file system that ignores case.
 
 use super::lexical::{is_below, is_windows, normal, without_verbatim};
 use super::{LocalPath, Platform, suspicion};
@@ -10,11 +9,11 @@ use alloc::vec::Vec;
 use alloc::{format, vec};
 use unicode_normalization::UnicodeNormalization;
 
-/// The system on which a path is used. It determines the spellings.
+/// The system where a path is used. It determines the spellings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum System<'a> {
-    /// Linux and every other system on which a path has one spelling.
+    /// Linux, and every other system where a path has one spelling.
     Linux,
     /// macOS, whose file systems ignore case by default.
     MacOs,
@@ -22,15 +21,15 @@ pub enum System<'a> {
     Windows,
     /// Linux on Windows (the Windows Subsystem for Linux).
     Wsl {
-        /// `WSL_DISTRO_NAME`; `None` if the variable is not set, as in a service or under `sudo`.
-        /// Then the paths outside of the drives have no known spelling on Windows.
+        /// `WSL_DISTRO_NAME`; `None` if it is not set, as in a service or under `sudo`. Then only paths on drives have
+        /// a known spelling on Windows.
         distribution: Option<&'a str>,
     },
 }
 
 impl<'a> System<'a> {
-    /// Returns the system for which this crate was compiled. The compiler cannot detect that a
-    /// Linux program runs on Windows: [`on_kernel`](Self::on_kernel) detects that.
+    /// Returns the system this crate was compiled for. That a Linux program runs on Windows, only
+    /// [`on_kernel`](Self::on_kernel) can detect.
     #[must_use]
     pub const fn native() -> Self {
         if cfg!(windows) {
@@ -42,9 +41,8 @@ impl<'a> System<'a> {
         }
     }
 
-    /// Returns the system of a Linux program, from the text of `/proc/version` or
-    /// `/proc/sys/kernel/osrelease` (which contains `microsoft` under WSL) and from
-    /// `WSL_DISTRO_NAME`. A name that cannot be part of a path is ignored.
+    /// Returns the system of a Linux program, from the text of `/proc/version` or `/proc/sys/kernel/osrelease` (which
+    /// contains `microsoft` under WSL) and from `WSL_DISTRO_NAME`, which is ignored if it cannot be part of a path.
     #[must_use]
     pub fn on_kernel(version: &str, distribution: Option<&'a str>) -> Self {
         if !version.to_ascii_lowercase().contains("microsoft") {
@@ -58,7 +56,7 @@ impl<'a> System<'a> {
 }
 
 impl From<Platform> for System<'_> {
-    /// Returns Windows, or a system with the paths of POSIX and no others.
+    /// Returns Windows, or a system with POSIX paths only.
     fn from(platform: Platform) -> Self {
         match platform {
             Platform::Posix => Self::Linux,
@@ -74,8 +72,8 @@ impl Default for System<'_> {
     }
 }
 
-/// Returns the spellings under which an editor publishes an absolute folder: the given spelling
-/// first, then those in the table, without duplicates.
+/// Returns the spellings that an editor should publish for an absolute folder: the given one first, then those in the
+/// table, without duplicates.
 ///
 /// | system | folder | further spellings |
 /// | --- | --- | --- |
@@ -86,10 +84,10 @@ impl Default for System<'_> {
 /// | WSL | `/mnt/c/w/p` | `C:\w\p` |
 /// | WSL, distribution D | `/home/p` | `\\wsl.localhost\D\home\p`, `\\wsl$\D\home\p` |
 ///
-/// An editor on Windows does not publish a folder of a distribution as `/home/p`, and an editor in
-/// WSL does not publish a drive as `/c/w`: in a distribution, such a path is another folder. A name
-/// that Windows does not allow has no spelling on Windows. Drives are expected below `/mnt`, where
-/// distributions mount them unless `/etc/wsl.conf` names another directory.
+/// An editor on Windows does not publish a folder of a distribution as `/home/p`, and an editor in WSL does not publish
+/// a drive as `/c/w`: in a distribution, such a path is another folder. A name that Windows does not allow has no
+/// spelling there. Drives are expected below `/mnt`, where distributions mount them unless `/etc/wsl.conf` says
+/// otherwise.
 #[must_use]
 pub fn spellings(folder: &str, system: System<'_>) -> Vec<String> {
     let mut all = vec![folder.to_string()];
@@ -122,7 +120,7 @@ pub fn spellings(folder: &str, system: System<'_>) -> Vec<String> {
     all
 }
 
-/// The way in which a folder contains a path. The variants are ordered from the best to the worst.
+/// How a folder contains a path, best first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(in crate::ide) enum Fit {
     /// The spelling that the real client compares.
@@ -131,14 +129,12 @@ pub(in crate::ide) enum Fit {
     Spelled,
 }
 
-/// Returns the way in which `folder`, which an editor published, contains `path` of a client on
-/// `system`; `None` if `folder` does not contain `path`.
+/// Returns how `folder`, which an editor published, contains `path` of a client on `system`; `None` if it does not.
 ///
-/// A letter with an accent is the same letter as one character and as two (Unicode NFC and NFD), as for
-/// the real client (measured): macOS and some archives write two where a keyboard writes one.
+/// A letter with an accent is the same letter as one character and as two (Unicode NFC and NFD), as for the real client
+/// (measured): macOS and some archives write two where a keyboard writes one.
 ///
-/// `of_windows` is `runningInWindows` of the lock file. If it is true, a client in WSL translates
-/// the folder.
+/// `of_windows` is `runningInWindows` of the lock file. If it is true, a client in WSL translates the folder.
 pub(in crate::ide) fn fit(folder: &str, path: &str, system: System<'_>, of_windows: bool) -> Option<Fit> {
     let (folder, path) = (&*decomposed(folder), &*decomposed(path));
     if is_exact(folder, path, system, of_windows) {
@@ -147,21 +143,19 @@ pub(in crate::ide) fn fit(folder: &str, path: &str, system: System<'_>, of_windo
     let path = Location::of(path, system)?;
     let contains = |folder: Option<Location>| folder.is_some_and(|folder| folder.contains(&path, system));
     let spelled = contains(Location::of(folder, system))
-        // POSIX tools on Windows write drives at the root; in a distribution that path is another
-        // folder.
+        // POSIX tools on Windows write drives at the root; in a distribution that path is another folder.
         || (of_windows && matches!(system, System::Wsl { .. }) && contains(Location::of(folder, System::Windows)));
     spelled.then_some(Fit::Spelled)
 }
 
-/// Returns a path in NFD. Two paths are equal in NFD exactly if they are equal in NFC, and no character
-/// decomposes into a separator.
+/// Returns a path in NFD. Two paths are equal in NFD exactly if they are in NFC, and no character decomposes into a
+/// separator.
 fn decomposed(path: &str) -> Cow<'_, str> {
     if path.is_ascii() { Cow::Borrowed(path) } else { Cow::Owned(path.nfd().collect()) }
 }
 
-/// Returns `folder` as an absolute path, resolved against the working directory of the client, as
-/// the real client does (measured for `.`). An empty folder, or one relative to a current drive, is
-/// returned unchanged and contains no path.
+/// Returns `folder` as an absolute path, resolved against the working directory of the client, as the real client does
+/// (measured for `.`). An empty folder, or one relative to a current drive, is returned unchanged and contains nothing.
 pub(in crate::ide) fn resolved<'a>(folder: &'a str, cwd: &str, system: System<'_>) -> Cow<'a, str> {
     let windows = system == System::Windows;
     let bytes = folder.as_bytes();
@@ -183,7 +177,7 @@ fn is_exact(folder: &str, path: &str, system: System<'_>, of_windows: bool) -> b
         System::Wsl { distribution } if of_windows && is_windows(folder) => {
             let folder = match Location::of(folder, system) {
                 Some(Location { root: Root::Drive(letter), names }) => posix(&["mnt", &letter], &names),
-                // The distribution in which the client runs.
+                // The distribution that the client runs in.
                 Some(Location { root: Root::Distribution(name), names })
                     if distribution.is_some_and(|ours| same(&name, ours)) =>
                 {
@@ -197,8 +191,8 @@ fn is_exact(folder: &str, path: &str, system: System<'_>, of_windows: bool) -> b
     }
 }
 
-/// Returns the path in the distribution of this name for a path of Windows; `None` if it lies on no drive and not in
-/// this distribution.
+/// Returns the path in this distribution for a path of Windows; `None` if it is neither on a drive nor in this
+/// distribution.
 pub(super) fn in_distribution(path: &LocalPath, distribution: Option<&str>) -> Option<String> {
     let Location { root, names } = Location::of_windows(path.to_str()?)?;
     match root {
@@ -216,7 +210,7 @@ pub(super) fn in_distribution(path: &LocalPath, distribution: Option<&str>) -> O
 const LOCALHOST: &str = "wsl.localhost";
 const DOLLAR: &str = "wsl$";
 
-/// A directory without regard to its spelling.
+/// A directory, whatever its spelling.
 #[derive(Debug, PartialEq, Eq)]
 struct Location {
     root: Root,
@@ -236,8 +230,7 @@ enum Root {
 }
 
 impl Location {
-    /// Returns the directory that an absolute path names on `system`; `None` if the path names no
-    /// directory there.
+    /// Returns the directory that an absolute path names on `system`, if any.
     fn of(path: &str, system: System<'_>) -> Option<Self> {
         let path = without_verbatim(path);
         let on_windows_side = matches!(system, System::Windows | System::Wsl { .. });
@@ -310,8 +303,7 @@ fn is_letter(name: &str) -> bool {
     matches!(name.as_bytes(), [letter] if letter.is_ascii_alphabetic())
 }
 
-/// Returns true if two names differ only in case or not at all, by the Unicode rules for single
-/// characters.
+/// Returns true if two names are equal, apart from case by the Unicode rules for single characters.
 fn same(one: &str, other: &str) -> bool {
     let lower = |name: &str| name.chars().flat_map(char::to_lowercase).collect::<String>();
     lower(one) == lower(other)
@@ -523,7 +515,7 @@ mod tests {
         }
     }
 
-    /// Checks folders that an editor on Windows published and that a client in WSL reads.
+    /// Folders that an editor on Windows published and that a client in WSL reads.
     #[test]
     fn folder_of_windows_is_translated_in_wsl() {
         let cases: &[(&str, &str, Option<Fit>)] = &[
@@ -610,7 +602,7 @@ mod tests {
             assert_eq!(all.first(), Some(&folder));
             let meant = Location::of(&folder, system);
             for spelling in &all {
-                // The spelling of a drive at the root has a meaning on Windows alone.
+                // A drive at the root means something only on Windows.
                 let read_by = if spelling.starts_with("/mnt/") || spelling.starts_with('\\') {
                     system
                 } else {

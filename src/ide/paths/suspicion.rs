@@ -1,47 +1,47 @@
-//! The checks that a path of a peer is safe to open, name by name.
+//! Checks that a path of a peer is safe to open, name by name.
 
 use super::MAX_PATH;
 use super::lexical::is_separator;
 use core::fmt;
 
-/// The reason for which a path is not to be opened.
+/// Why a path should not be opened.
 ///
 /// [Causes and reactions](crate::guide::errors#a-path-is-not-opened).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Suspicion {
-    /// An empty path.
+    /// The path is empty.
     Empty,
-    /// A path of more than [`MAX_PATH`] bytes.
+    /// The path has more than [`MAX_PATH`] bytes.
     TooLong {
         /// The length of the path in bytes.
         len: usize,
     },
-    /// A control character. At a NUL, for example, a name ends for some programs and not for others.
+    /// It has a control character. At a NUL, for example, a name ends for some programs and not for others.
     ControlCharacter,
-    /// A path that depends on the current directory: it has no root, or on Windows no drive.
+    /// It depends on the current directory: it has no root, or on Windows no drive.
     NotAbsolute,
-    /// A URI of another scheme.
+    /// It is a URI of another scheme.
     OtherScheme,
-    /// A URI that names a user, another machine or a port.
+    /// It is a URI that names a user, another machine or a port.
     Authority,
-    /// A URI with a query or a fragment.
+    /// It is a URI with a query or a fragment.
     QueryOrFragment,
-    /// A `%` in a URI without two hexadecimal digits behind it.
+    /// A `%` in a URI is not followed by two hexadecimal digits.
     BadEscape,
-    /// A path that is not Unicode, for Windows, whose paths are Unicode.
+    /// It is not Unicode, as paths of Windows are.
     NotUnicode,
-    /// A path that bypasses the rules of names: `\\.\` on Windows, or `\\?\` in front of anything but a drive or a share.
+    /// It bypasses the rules for names: `\\.\` on Windows, or `\\?\` before anything but a drive or a share.
     DevicePath,
-    /// A path that begins like a share, and lacks the server or the share.
+    /// It begins like a share, but lacks the server or the share.
     IncompleteShare,
-    /// A name of a device on Windows: `NUL`, `CON.txt`.
+    /// It names a device of Windows: `NUL`, `CON.txt`.
     DeviceName,
-    /// A colon in a name, which on Windows means a stream beside the file.
+    /// It has a colon in a name, which on Windows means a stream beside the file.
     Stream,
-    /// A dot or a space at the end of a name, which Windows drops.
+    /// A name ends in a dot or a space, which Windows drops.
     TrailingDotOrSpace,
-    /// A character of `<>"|?*`, which no name has on Windows.
+    /// It has one of `<>"|?*`, which no name has on Windows.
     IllegalCharacter,
 }
 
@@ -71,14 +71,14 @@ impl fmt::Display for Suspicion {
 
 impl core::error::Error for Suspicion {}
 
-/// Checks every name as it was given, including the names that a later `..` removes.
+/// Checks every name as it was given, even those that a later `..` removes.
 pub(super) fn check(given: &[u8], windows: bool) -> Result<(), Suspicion> {
     check_bytes(given)?;
     if windows { check_windows(given) } else { Ok(()) }
 }
 
-/// Checks a path that is relative to a folder on any system. The path can be a pattern, so the
-/// characters of patterns are accepted.
+/// Checks a path that is relative to a folder, on any system. It may be a pattern, so the characters of patterns are
+/// accepted.
 pub(in crate::ide) fn check_relative(given: &str) -> Result<(), Suspicion> {
     check_bytes(given.as_bytes())?;
     names(given).try_for_each(check_meaning)
@@ -138,8 +138,7 @@ fn check_meaning(name: &str) -> Result<(), Suspicion> {
     if name.ends_with(['.', ' ']) {
         return Err(Suspicion::TrailingDotOrSpace);
     }
-    // Windows ignores the part of a device name behind the first dot, and the spaces before that
-    // dot.
+    // Windows ignores what follows the first dot of a device name, and spaces before that dot.
     let stem = name.split('.').next().unwrap_or_default().trim_end_matches(' ');
     if is_device(stem) { Err(Suspicion::DeviceName) } else { Ok(()) }
 }

@@ -1,11 +1,11 @@
-//! Tests of the rows P1 and P4 to P7 of the threats. The tests that need a disk are in the adapter.
+//! Tests of the rows P1 and P4 to P7 of tests/it/threats.rs. Those that need a disk are in ide-mcp-lockfile.
 
 use super::Platform::{Posix, Windows};
 use super::*;
 use Suspicion::*;
 use alloc::string::ToString;
 
-/// The expected class of a path.
+/// What class the path has.
 enum Is {
     Inside(&'static str),
     Outside(&'static str),
@@ -408,7 +408,7 @@ fn p07_long_or_invisible_path_is_suspicious() {
     let of_len = |len: usize| alloc::format!("/{}", "x".repeat(len - 1));
     assert_eq!(LocalPath::parse(&of_len(4096), Posix).unwrap().as_bytes().len(), 4096);
     assert_eq!(LocalPath::parse(&of_len(4097), Posix), Err(TooLong { len: 4097 }));
-    // The limit applies to the path and not to its URI, and to the normal form, which is opened.
+    // The limit applies to the normal form of the path, which is opened, not to its URI.
     let escaped = alloc::format!("file:///{}", "%78".repeat(4095));
     assert_eq!(LocalPath::parse(&escaped, Posix).unwrap().as_bytes(), of_len(4096).as_bytes());
     let short = alloc::format!("/c/{}", "x".repeat(4093));
@@ -458,8 +458,8 @@ fn path_of_another_family_is_never_within() {
 
 #[test]
 fn forms_differ_by_their_roots() {
-    // The columns: the path; true if it is absolute; true if it has the form of Windows; true if it
-    // begins with a drive in the form of POSIX tools.
+    // The path; whether it is absolute; whether it has the form of Windows; whether it begins with a drive in the form
+    // of POSIX tools.
     for (path, absolute, windows, drive) in [
         ("/w", true, false, true),
         ("/w/x", true, false, true),

@@ -4,10 +4,9 @@
 //! file-URI = "file:" ( "//" [ "localhost" ] path-absolute / path-absolute )
 //! ```
 //!
-//! Characters that RFC 3986 requires to be percent-encoded are also accepted unencoded, since editors
-//! write them so. VS Code names the two sides of a proposed change by schemes of their own, such as
-//! `_claude_fs_right:/w/a`. Agents send these names in requests, so they are read as the path of the
-//! file.
+//! Characters that RFC 3986 wants percent-encoded are accepted unencoded too, because editors write them so. VS Code
+//! names the two sides of a proposed change by schemes of their own, such as `_claude_fs_right:/w/a`. Agents send these
+//! names in requests, so they are read as the path of the file.
 
 use super::Suspicion;
 use super::lexical::{is_absolute, is_separator, is_windows, without_verbatim};
@@ -20,11 +19,11 @@ use core::fmt;
 const SIDES: [&str; 4] =
     ["_claude_fs_left", "_claude_fs_right", "_claude_vscode_fs_left", "_claude_vscode_fs_right"];
 
-/// The servers under whose name Windows shows the Linux distributions of the same machine, as a URI names them.
+/// The servers under which Windows shows the Linux distributions of the same machine, as a URI names them.
 const DISTRIBUTIONS: [&str; 3] = ["wsl.localhost", "wsl$", "wsl%24"];
 
-/// Returns the path of a `file:` URI, decoded once; `None` if the text is not a URI but a path. Where paths of
-/// Windows are read, neither a drive nor a distribution is another machine.
+/// Returns the path of a `file:` URI, decoded once; `None` if the text is a path and not a URI. Where paths of Windows
+/// are read, neither a drive nor a distribution is another machine.
 pub(super) fn path_of(given: &str, reads_windows: bool) -> Result<Option<Vec<u8>>, Suspicion> {
     let Some((scheme, rest)) = given.split_once(':').filter(|(scheme, _)| is_scheme(scheme)) else {
         return Ok(None);
@@ -58,19 +57,18 @@ pub(super) fn path_of(given: &str, reads_windows: bool) -> Result<Option<Vec<u8>
     decode(path).map(Some)
 }
 
-/// Returns the path of Windows that stands behind `file://` where a URI has its host. The real client puts
-/// `file://` before a path (measured on Linux), and no host is named like a drive or begins with `\`.
+/// Returns the path of Windows that follows `file://`, where a URI has its host. The real client puts `file://` before
+/// a path (measured on Linux), and no host is named like a drive or begins with `\`.
 fn behind_file(rest: &str) -> Option<&str> {
     rest.strip_prefix("//").filter(|path| is_windows(path))
 }
 
-/// Returns true for a path that no program has encoded: it has the separator of Windows.
+/// Returns true for a path that nobody has encoded: it has the separator of Windows.
 fn is_as_written(path: &str) -> bool {
     path.contains('\\')
 }
 
-/// Returns true for a scheme (RFC 3986 section 3.1) and for one of `SIDES`. A single letter is not a
-/// scheme but a drive.
+/// Returns true for a scheme (RFC 3986 section 3.1) and for one of `SIDES`. A single letter is a drive, not a scheme.
 fn is_scheme(text: &str) -> bool {
     let is_plain = text.len() > 1
         && text.starts_with(|first: char| first.is_ascii_alphabetic())
@@ -90,8 +88,7 @@ fn decode(path: &str) -> Result<Vec<u8>, Suspicion> {
     Ok(decoded)
 }
 
-/// Returns the bytes of a path with all escapes decoded. A `%` without two hexadecimal digits
-/// behind it stands for itself.
+/// Returns the bytes of a path with all escapes decoded. A `%` that two hexadecimal digits do not follow is kept.
 pub(in crate::ide) fn unescaped(path: &str) -> impl Iterator<Item = u8> {
     let mut bytes = path.bytes();
     core::iter::from_fn(move || {
@@ -138,8 +135,8 @@ pub(super) fn of(path: &[u8], windows: bool) -> String {
     uri
 }
 
-/// The URI of an absolute path in either form, as VS Code writes it: nothing is percent-encoded. Any
-/// other path has no URI, and nothing is written: in `file://src/main.ts`, `src` would be a host.
+/// The URI of an absolute path in either form, as VS Code writes it: nothing is percent-encoded. For any other path
+/// nothing is written, because it has no URI: in `file://src/main.ts`, `src` would be a host.
 pub(in crate::ide) struct Unencoded<'a>(pub(in crate::ide) &'a str);
 
 impl fmt::Display for Unencoded<'_> {
@@ -160,15 +157,13 @@ impl fmt::Display for Unencoded<'_> {
     }
 }
 
-/// Returns the path in a URI that [`Unencoded`] writes. A text that is not such a URI counts as the
-/// path.
+/// Returns the path in a URI that [`Unencoded`] writes. Any other text counts as the path itself.
 pub(in crate::ide) fn as_written(uri: &str) -> &str {
     drive_first(uri.strip_prefix("file://").unwrap_or(uri))
 }
 
-/// Returns the path that a program without any checks can read in a text. For a URI of any scheme,
-/// that is the path of the URI. Every valid escape is decoded, and bytes that are not Unicode
-/// become U+FFFD.
+/// Returns the path that a careless program might read in a text: for a URI of any scheme, the path of the URI. Every
+/// valid escape is decoded, and bytes that are not Unicode become U+FFFD.
 pub(in crate::ide) fn lenient(given: &str) -> String {
     let of_uri = given.split_once(':').filter(|(scheme, _)| is_scheme(scheme)).map(|(_, rest)| rest);
     let path = match of_uri.map(|rest| (rest, behind_file(rest), rest.strip_prefix("//"))) {
@@ -182,9 +177,9 @@ pub(in crate::ide) fn lenient(given: &str) -> String {
     drive_first(&String::from_utf8_lossy(&decoded)).into()
 }
 
-/// Returns the path of a file that a `file:` URI or a path names, for a client that expects a path. A
-/// share keeps its server: `file://server/share/x` and `file:////server/share/x` become
-/// `//server/share/x`. No escape of a path is decoded.
+/// Returns the path of a file that a `file:` URI or a path names, for a client that wants a path. A share keeps its
+/// server: `file://server/share/x` and `file:////server/share/x` become `//server/share/x`. No escape of a path is
+/// decoded.
 pub(in crate::ide) fn of_file(given: &str) -> Cow<'_, str> {
     let Some((_, rest)) = given.split_once(':').filter(|(scheme, _)| scheme.eq_ignore_ascii_case("file"))
     else {

@@ -1,14 +1,14 @@
-//! The window of an editor to which a file or an agent belongs.
+//! Which window of an editor a file or an agent belongs to.
 
 use super::LocalPath;
 
-/// Returns the index of the window for a call: the window of the file, if a window has it open in a folder,
-/// and otherwise the window of the agent. `windows` has the folders of each window.
+/// Returns the index of the window where you should show a call: that of the file, if a window has a folder around it,
+/// and otherwise that of the agent. `windows` has the folders of each window.
 ///
-/// A file belongs to the window with the innermost folder around it. The folders of an agent are tried in
-/// their order. The first one that lies in a folder of a window decides: the innermost such folder. If there
-/// is none, the first folder of the agent that contains a folder of a window decides: the outermost such
-/// folder. Among equal folders the first window counts. Without a match the result is `None`.
+/// A file belongs to the window with the innermost folder around it. The folders of an agent are tried in order. The
+/// first one inside a folder of a window decides, by the innermost such folder; if there is none, the first one around
+/// a folder of a window does, by the outermost such folder. Of equal folders, the first window wins. Without a match
+/// the result is `None`.
 ///
 /// ```
 /// use ide_mcp::ide::paths::{LocalPath, Platform, closest_window};
@@ -35,7 +35,7 @@ pub fn closest_window<W: AsRef<[LocalPath]>>(
 /// Returns the window with the innermost folder around a path.
 fn around<W: AsRef<[LocalPath]>>(windows: &[W], path: &LocalPath) -> Option<usize> {
     let around = folders(windows).filter(|(_, folder)| path.is_within(folder));
-    // The last of several maxima would be returned, so the order is reversed.
+    // `max_by_key` would return the last of several maxima.
     around.min_by_key(|(_, folder)| core::cmp::Reverse(folder.depth())).map(|(window, _)| window)
 }
 
@@ -60,7 +60,7 @@ mod tests {
     #[test]
     fn calls_go_to_their_windows() {
         let local = |path: &str| LocalPath::parse(path, Platform::Posix).unwrap();
-        // The windows, the file, the folders of the agent, and the chosen window.
+        // The windows, the file, the folders of the agent, and the window that is chosen.
         let rows: &[(&str, &[&[&str]], Option<&str>, &[&str], Option<usize>)] = &[
             ("the file decides", &[&["/a"], &["/b"]], Some("/b/x"), &["/a"], Some(1)),
             ("second folder of a window", &[&["/a", "/b"], &["/c"]], Some("/b/x"), &[], Some(0)),

@@ -27,7 +27,7 @@ pub(super) const NAMES: [&str; 2] = ["selection_changed", "notifications/selecti
 /// /// The person has selected something, or moved the cursor.
 /// fn selected(server: &mut Server, now: Time) {
 ///     let range = Range::new(Position::new(0, 3), Position::new(0, 7));
-///     server.select(now, Selection::new("/w/src/main.rs", "main", range));
+///     server.select(now, Selection::new("/w/src/main.rs", range, "main"));
 /// }
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -1,4 +1,4 @@
-//! The trait of all answers of tools, and functions to read and write them.
+//! What all answers of tools have in common, and how to read and write them.
 
 use crate::ide::{ContentLimits, Dialect};
 use crate::mcp::{Content, ToolResult};
@@ -6,11 +6,11 @@ use crate::rpc::from_json;
 use alloc::{borrow::Cow, format, string::String, vec::Vec};
 use serde::{Serialize, de::DeserializeOwned};
 
-/// The answer of a tool: what [`Server::answer`](crate::ide::Server::answer) takes, and what an agent reads from the
-/// outcome of a call with [`Pending::answer`](crate::ide::Pending::answer).
+/// The answer of a tool: an editor passes it to [`Server::answer`](crate::ide::Server::answer), and an agent gets it
+/// from [`Pending::answer`](crate::ide::Pending::answer).
 ///
-/// Each dialect writes it in its own shape, and every shape is read. The answer of each tool of the protocol implements
-/// this trait, and so does [`ToolResult`], the answer of a tool of your own. No other type can implement it.
+/// Each dialect writes it in its own shape, and every shape is read. The answers of all tools of the protocol implement
+/// this, and so does [`ToolResult`], the answer of a tool of your own. No other type can.
 pub trait Answer: Shape {}
 
 impl<A: Shape> Answer for A {}
@@ -21,35 +21,33 @@ pub trait Shape: Sized {
     /// Returns the result, in the exact shape of this dialect.
     fn result(&self, dialect: Dialect) -> ToolResult<'_>;
 
-    /// Returns the result, in the exact shape of this dialect, within these limits.
-    /// [`result`](Shape::result) uses the default limits. The limits have an effect only on answers
-    /// whose size has no other bound.
+    /// Returns the result, in the exact shape of this dialect, within these limits. [`result`](Shape::result) uses the
+    /// default ones. They only affect answers that nothing else bounds.
     fn result_within(&self, dialect: Dialect, limits: &ContentLimits) -> ToolResult<'_> {
         let _ = limits;
         self.result(dialect)
     }
 
-    /// Returns the part of the answer that can be sent if the files for which `hides` returns true are
-    /// hidden; `None` if the whole answer can be sent, which is the default.
-    /// The [`Server`](crate::ide::Server) applies its [`Filter`](crate::ide::Filter) by this method.
+    /// Returns what may be sent if `hides` hides files; `None` if all of it may, as by default. The
+    /// [`Server`](crate::ide::Server) applies its [`Filter`](crate::ide::Filter) with this.
     fn without_hidden(&self, hides: &dyn Fn(&str) -> bool) -> Option<Self> {
         let _ = hides;
         None
     }
 
-    /// Returns the answer with the file that was asked for in the spelling of the call; `None` if it can be sent as it is,
-    /// which is the default. `asked` returns that spelling, unless its argument is it already.
+    /// Returns the answer with the file spelled as in the call; `None` if it can be sent as it is, as by default.
+    /// `spelling` returns the spelling of the call, unless its argument has it already.
     fn spelled_as(&self, asked: impl Fn(&str) -> Option<String>) -> Option<Self> {
         let _ = asked;
         None
     }
 
-    /// Reads a result in the shape of any dialect. Returns `None` for a failure, and for a result
-    /// that is no answer of this type.
+    /// Reads a result in the shape of any dialect. Returns `None` for a failure, and for anything that is not an answer
+    /// of this type.
     fn read(result: &ToolResult<'_>) -> Option<Self>;
 }
 
-/// The answer of a tool that was successful and returns no value: `OK`.
+/// Says that the tool has done its work: `OK`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[allow(clippy::exhaustive_structs, reason = "it says nothing else")]
 pub struct Done;
@@ -80,7 +78,7 @@ impl Shape for ToolResult<'static> {
         borrowed(self)
     }
 
-    /// Reads a failure too, since its text is for the model.
+    /// Reads a failure too, because its text is for the model.
     fn read(result: &ToolResult<'_>) -> Option<Self> {
         Some(borrowed(result).into_owned())
     }
@@ -97,9 +95,8 @@ impl Shape for Done {
 }
 
 impl ToolResult<'_> {
-    /// Returns a result with one block of text that contains a value as JSON, the form of most
-    /// answers. A value that JSON cannot represent (such as a map whose keys are lists) makes an
-    /// error result.
+    /// Returns a result with a value as JSON in one block of text, the form of most answers. If JSON cannot represent
+    /// the value (such as a map whose keys are lists), the result is an error.
     #[must_use]
     pub fn json<T: Serialize + ?Sized>(value: &T) -> Self {
         match serde_json::to_string(value) {
@@ -109,12 +106,12 @@ impl ToolResult<'_> {
     }
 }
 
-/// Reads a value from the JSON in the first block of text of a result that is no failure.
+/// Reads a value from the JSON in the first block of text of a successful result.
 pub(crate) fn read_json<T: DeserializeOwned>(result: &ToolResult<'_>) -> Option<T> {
     from_json(first_text(result)?).ok()
 }
 
-/// Returns the first block of text of a result that is no failure.
+/// Returns the first block of text of a successful result.
 pub(crate) fn first_text<'a>(result: &'a ToolResult<'_>) -> Option<&'a str> {
     result.texts().next().filter(|_| !result.is_error)
 }
@@ -210,7 +207,7 @@ mod tests {
         assert_eq!(OpenedFile::unfocused(hidden, "text", 7).without_hidden(&hides), Some(missing.clone()));
         assert_eq!(OpenedFile::NotFound { path: hidden.into() }.without_hidden(&hides), Some(missing));
         assert_eq!(OpenedFile::focused(shown, None).without_hidden(&hides), None);
-        // The note of an answer that was read from its text is part of its path.
+        // If an answer was read from its text, its note is part of its path.
         let by_end = |path: &str| path.ends_with(".key");
         assert!(OpenedFile::focused("/w/s.key (x)", None).without_hidden(&by_end).is_some());
         let state = |file_path: &str| DocumentState::NotOpen { file_path: file_path.into() };

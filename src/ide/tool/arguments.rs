@@ -1,9 +1,8 @@
-//! Arguments as clients spell them: several names for one argument, null or an empty text for an
-//! absent argument, and unknown arguments.
+//! Arguments as clients spell them: several names for one argument, null or an empty text for an absent one, and
+//! unknown arguments.
 //!
-//! A call can contain two spellings of one argument if their values agree; a file can be a path in
-//! one spelling and a `file:` URI in the other. If the values contradict each other, the intended
-//! value is unknown, and the call is refused with -32602.
+//! A call may contain two spellings of one argument if their values agree; a file may be a path in one and a `file:`
+//! URI in the other. If they contradict each other, we cannot know which is meant, and the call is refused with -32602.
 
 use crate::ide::kit::Range;
 use crate::ide::paths::unescaped;
@@ -11,12 +10,11 @@ use crate::rpc::leniently;
 use alloc::{borrow::Cow, format, string::String, vec::Vec};
 use serde::{Deserialize, Deserializer, de};
 
-/// Defines a struct of arguments that is read tolerantly and written in the first spelling of each
-/// argument.
+/// Defines a struct of arguments that is read tolerantly and written in the first spelling of each argument.
 ///
-/// Each field has three parts behind its type: the function of [`kind`] that reads it, its spellings,
-/// and its description in the JSON Schema. A field without a description is not in the schema. A struct
-/// without fields belongs to a tool without arguments, and is read from any object.
+/// After its type, each field has three parts: the function of [`kind`] that reads it, its spellings, and its
+/// description in the JSON Schema. Without a description it is not in the schema. A struct without fields is for a tool
+/// without arguments, and is read from any object.
 macro_rules! arguments {
     (
         $(#[$meta:meta])*
@@ -134,10 +132,9 @@ pub(crate) struct Argument {
     pub(crate) kind: Kind,
     /// True if the schema requires the argument.
     pub(crate) is_needed: bool,
-    /// True if the schema does not require the argument in a dialect with a
-    /// [short schema](crate::ide::dialect::Rules::short_diff).
+    /// True if a dialect with a [short schema](crate::ide::dialect::Rules::short_diff) does not require the argument.
     pub(crate) can_be_left_out: bool,
-    /// The meaning of the argument; `None` for an argument that is read and is not in the schema.
+    /// What the argument means; `None` if it is read but not in the schema.
     pub(crate) description: Option<&'static str>,
 }
 
@@ -151,7 +148,7 @@ pub(crate) enum Kind {
 }
 
 impl Kind {
-    /// Returns the members of the schema that give the type.
+    /// Returns the type as members of the schema.
     pub(crate) const fn schema(&self) -> &'static str {
         match self {
             Self::Text => r#""type":"string""#,
@@ -174,8 +171,8 @@ pub(crate) const fn first(texts: &[&'static str]) -> Option<&'static str> {
     }
 }
 
-/// The functions that make the entry of an argument in the schema. Each has the name of the
-/// function of [`kind`] that reads the argument.
+/// Makes the entry of an argument in the schema. Each function is named like the one in [`kind`] that reads the
+/// argument.
 pub(crate) mod schema {
     use super::{Argument, Kind};
 
@@ -220,9 +217,8 @@ pub(crate) mod schema {
 #[derive(Deserialize)]
 pub(crate) struct Spelling<'a>(#[serde(borrow)] pub(crate) Cow<'a, str>);
 
-/// Merges the value under one spelling into the value of the argument, and returns an error if the two
-/// contradict each other. The value under the `first` spelling takes precedence. If neither value has
-/// that spelling, the earlier value stays.
+/// Merges the value under one spelling into the value of the argument; an error if the two contradict each other. The
+/// value under the `first` spelling wins. If neither has that spelling, the earlier one stays.
 pub(crate) fn merge<T: Said, E: de::Error>(
     slot: &mut Option<T>,
     said: Option<T>,
@@ -241,10 +237,10 @@ pub(crate) fn merge<T: Said, E: de::Error>(
     Ok(())
 }
 
-/// A value that a client can send as an argument.
+/// A value that a client may send as an argument.
 pub(crate) trait Said: PartialEq {
-    /// Returns true if the value has content. The real client sends `""` for an absent value, so an
-    /// empty text has none.
+    /// Returns true if the value has content. The real client sends `""` for an absent value, so an empty text has
+    /// none.
     fn is_something(&self) -> bool {
         true
     }
@@ -269,22 +265,22 @@ impl Said for u32 {}
 impl Said for Vec<String> {}
 impl Said for Range {}
 
-/// The text of a file, which can be empty.
+/// The text of a file, which may be empty.
 #[derive(Deserialize, PartialEq)]
 #[serde(transparent)]
 pub(crate) struct Contents(String);
 
 impl Said for Contents {}
 
-/// Returns the bytes of a path, which is written as a `file:` URI or as a path. The bytes only
-/// serve for comparison: the file that they name is determined later.
+/// Returns the bytes of a path, written as a `file:` URI or as a path. They are only compared: which file they name is
+/// determined later.
 fn path_of(file: &str) -> impl Iterator<Item = u8> {
     // Either `uri` or `path` is empty.
     let (uri, path) = file.strip_prefix("file://").map_or(("", file), |path| (path, ""));
     unescaped(uri).chain(path.bytes())
 }
 
-/// The functions that turn an argument, present or absent, into the value of a field.
+/// Turns an argument, present or absent, into the value of a field.
 pub(crate) mod kind {
     use super::{Contents, Said};
     use alloc::{format, string::String};

@@ -1,4 +1,4 @@
-//! `checkDocumentDirty`: the check of a file for unsaved changes.
+//! `checkDocumentDirty`: whether a file has unsaved changes.
 
 use super::ToolDef;
 use super::answer::{HIDDEN, Shape, read_json};
@@ -9,7 +9,7 @@ use crate::mcp::ToolResult;
 use alloc::string::String;
 
 arguments! {
-    /// `checkDocumentDirty`: asks whether a file has changes that are not saved. Answer: [`DocumentState`].
+    /// `checkDocumentDirty`: asks whether a file has unsaved changes. Answer: [`DocumentState`].
     #[derive(Clone, Debug, PartialEq, Eq)]
     #[non_exhaustive]
     pub struct CheckDocumentDirty {
@@ -37,22 +37,22 @@ impl CheckDocumentDirty {
     }
 }
 
-/// The answer of `checkDocumentDirty`.
+/// What `checkDocumentDirty` answers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum DocumentState {
-    /// A file that is open.
+    /// The file is open.
     Open {
         /// The path of the file.
         file_path: String,
-        /// True if the file has changes that are not saved.
+        /// True if the file has unsaved changes.
         is_dirty: bool,
         /// True if the file has never been saved.
         is_untitled: bool,
     },
-    /// A file that is not open.
+    /// The file is not open.
     NotOpen {
-        /// The path that the client asked for.
+        /// The path as the client wrote it.
         file_path: String,
     },
 }
@@ -71,7 +71,7 @@ impl Shape for DocumentState {
         })
     }
 
-    /// Returns the answer for a file that is not open if the file is hidden.
+    /// A hidden file is answered as one that is not open.
     fn without_hidden(&self, hides: &dyn Fn(&str) -> bool) -> Option<Self> {
         let (Self::Open { file_path, .. } | Self::NotOpen { file_path }) = self;
         hides(file_path).then(|| Self::NotOpen { file_path: HIDDEN.into() })

@@ -10,8 +10,8 @@ use alloc::format;
 use serde::Deserialize;
 
 arguments! {
-    /// `closeAllDiffTabs`: closes all diffs of this client. [`Server`](crate::ide::Server) ends the
-    /// diffs and sends the answer. Answer: [`ClosedDiffTabs`].
+    /// `closeAllDiffTabs`: closes all diffs of this client. [`Server`](crate::ide::Server) ends them and answers for
+    /// you. Answer: [`ClosedDiffTabs`].
     pub struct CloseAllDiffTabs;
 }
 
@@ -22,11 +22,11 @@ impl ToolDef for CloseAllDiffTabs {
     const IS_BUILT_IN: bool = true;
 }
 
-/// The answer of `closeAllDiffTabs`.
+/// What `closeAllDiffTabs` answers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(clippy::exhaustive_structs, reason = "the answer of every client and editor has this one part")]
 pub struct ClosedDiffTabs {
-    /// The number of diffs that were open.
+    /// How many diffs were open.
     pub count: usize,
 }
 
@@ -35,7 +35,7 @@ impl Shape for ClosedDiffTabs {
         ToolResult::text(format!("CLOSED_{}_DIFF_TABS", self.count))
     }
 
-    /// Reads the answers of other editors too: a bare number, and `{"closed":1}`.
+    /// Also reads what other editors answer: a bare number, and `{"closed":1}`.
     fn read(result: &ToolResult<'_>) -> Option<Self> {
         #[derive(Deserialize)]
         struct Closed {

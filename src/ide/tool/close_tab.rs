@@ -1,4 +1,4 @@
-//! `close_tab`: closes a tab, mainly the tab of a diff.
+//! `close_tab`: closes a tab, mainly that of a diff.
 
 use super::ToolDef;
 use super::answer::{Shape, first_text};
@@ -9,8 +9,8 @@ use crate::mcp::ToolResult;
 use alloc::string::String;
 
 arguments! {
-    /// `close_tab`: closes a tab. [`Server`](crate::ide::Server) ends the open diffs with this tab and
-    /// sends the answer. A call for another tab reaches the application if the application handles
+    /// `close_tab`: closes a tab. If it is that of an open diff, [`Server`](crate::ide::Server) ends the diff and
+    /// answers for you. You get the call for any other tab if you handle
     /// [`Tool::CloseTab`](crate::ide::tool::Tool::CloseTab). Answer: [`TabClosed`].
     #[derive(Clone, Debug, PartialEq, Eq)]
     #[non_exhaustive]
@@ -35,12 +35,12 @@ impl CloseTab {
     }
 }
 
-/// The answer of `close_tab`.
+/// What `close_tab` answers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(clippy::exhaustive_structs, reason = "the answer of every client and editor has this one part")]
 pub struct TabClosed {
-    /// True if the tab was open. In the dialects of VS Code and Obsidian, the result does not depend on
-    /// this field: the client closes each tab twice, so the second call finds no tab.
+    /// True if the tab was open. In the dialects of VS Code and Obsidian this makes no difference: the client closes
+    /// each tab twice, so the second call finds none.
     pub found: bool,
 }
 

@@ -1,5 +1,5 @@
-//! The declaration of a tool, and all that follows from it: the names of the tool, its entry in
-//! `tools/list`, and the JSON Schema (draft-07) of its arguments.
+//! How a tool is declared, and what follows: its names, its entry in `tools/list`, and the JSON Schema (draft-07) of
+//! its arguments.
 
 use super::arguments::{Argument, Described};
 use super::request::snake_case;
@@ -8,35 +8,34 @@ use crate::ide::Dialect;
 use crate::mcp::{ResourceSpec, Timeout, ToolResult, ToolSpec};
 use alloc::{borrow::Cow, format, string::String};
 
-/// A tool of the protocol, declared by the type of its arguments. No text of the constants needs an
-/// escape in JSON, so the texts are put into the schema unchanged.
+/// A tool of the protocol, declared by the type of its arguments. These strings must not need JSON escaping; they go
+/// into the schema verbatim.
 pub(crate) trait ToolDef: ToolArguments + Described {
     /// The name, as VS Code spells it.
     const NAME: &'static str;
-    /// The description of the tool, for the model that chooses it.
+    /// What the tool does, for the model that chooses it.
     const DESCRIPTION: &'static str;
     /// The name in a dialect with snake case.
     const SNAKE_NAME: &'static str = Self::NAME;
-    /// The other names by which clients call the tool.
+    /// Other names that clients use for it.
     const OTHER_NAMES: &'static [&'static str] = &[];
-    /// The tools that are listed together with this tool.
+    /// Tools that are always listed with this one.
     const LISTED_WITH: &'static [Tool] = &[];
-    /// True if [`Server`](crate::ide::Server) answers the calls itself, even if the application does
-    /// not handle the tool.
+    /// True if [`Server`](crate::ide::Server) answers the calls itself, even if the application does not handle the
+    /// tool.
     const IS_BUILT_IN: bool = false;
-    /// The URI of the resource that a client can read in place of a call; `None` if there is none. The
-    /// tool needs no arguments and changes nothing.
+    /// The URI of the resource that a client may read instead of calling, if there is one. Such a tool needs no
+    /// arguments and changes nothing.
     const RESOURCE: Option<&'static str> = None;
-    /// True if a call changes nothing: no file, no setting, and nothing that the person sees. Models are
-    /// offered such a tool [by default](crate::ide::tool::ToolSet::offer_to_models).
+    /// True if a call changes nothing: no file, no setting, and nothing that the person sees. Models get such a tool
+    /// [by default](crate::ide::tool::ToolSet::offer_to_models).
     const IS_READ_ONLY: bool = false;
-    /// The timeout of a call.
+    /// How long a call waits.
     const TIMEOUT: Timeout = Timeout::Default;
-    /// The code of the error for a call that the editor does not handle; `None` for the code of the
-    /// dialect.
+    /// The code of the error if the editor does not handle the tool; `None` for that of the dialect.
     const REFUSAL: Option<i64> = None;
 
-    /// The constants above as one value. No tool overrides this constant.
+    /// The constants above as one value. No tool overrides it.
     const DECLARATION: Declaration = Declaration {
         name: Self::NAME,
         snake_name: Self::SNAKE_NAME,
@@ -50,7 +49,7 @@ pub(crate) trait ToolDef: ToolArguments + Described {
         refusal: Self::REFUSAL,
     };
 
-    /// Returns the timeout of this call.
+    /// Returns how long this call waits.
     fn timeout(&self) -> Timeout {
         Self::TIMEOUT
     }
@@ -60,8 +59,8 @@ pub(crate) trait ToolDef: ToolArguments + Described {
         None
     }
 
-    /// Reads an answer of the application that is no answer of a dialect, but has the same meaning. `asked` is the
-    /// file that the call names. Returns `None` for a tool without such answers.
+    /// Reads an answer of the application that no dialect has, but that means the same. `file` is the file of the call.
+    /// Returns `None` for a tool without such answers.
     fn read_given(result: &ToolResult<'_>, asked: Option<&str>) -> Option<Self::Answer> {
         let _ = (result, asked);
         None
@@ -97,8 +96,7 @@ impl Tool {
             let declaration = tool.declaration();
             declaration.snake_name == name || declaration.other_names.contains(&name)
         };
-        // Every call is looked up here, and nearly all calls have the name of VS Code, so these names are
-        // compared first.
+        // Every call is looked up here, and nearly all have the name of VS Code, so compare these first.
         let place = Self::FIRST_NAMES.iter().position(|first| *first == name);
         let tool = place.and_then(|place| Self::ALL.get(place).copied());
         tool.or_else(|| Self::ALL.into_iter().find(is_named_otherwise))
@@ -111,16 +109,15 @@ impl Tool {
         ToolSpec::new(self.name(dialect), declaration.description, schema(declaration.arguments, dialect))
     }
 
-    /// Returns the URI of the resource that this tool reads, such as `ide://open-editors` for
-    /// `getOpenEditors`; `None` if the tool reads no resource. See
-    /// [`ServerConfig::tool_resources`](crate::ide::ServerConfig::tool_resources).
+    /// Returns the URI of the resource that this tool reads, such as `ide://open-editors` for `getOpenEditors`; `None`
+    /// if it reads none. See [`ServerConfig::tool_resources`](crate::ide::ServerConfig::tool_resources).
     #[must_use]
     pub const fn resource(self) -> Option<&'static str> {
         self.declaration().resource
     }
 
-    /// Returns true if a model connection can have this tool. The other tools open and end the diffs of an
-    /// agent, or set its mode.
+    /// Returns true if a connection for a model may have this tool. The others open and end the diffs of an agent, or
+    /// set its mode.
     pub(crate) fn can_be_for_models(self) -> bool {
         self != Self::OpenDiff && !self.declaration().is_built_in
     }
@@ -164,7 +161,7 @@ mod tests {
     use alloc::vec::Vec;
     use serde_json::{Map, Value, json};
 
-    /// Returns a value of the type in a schema.
+    /// Returns some value of a type in a schema.
     fn sample(property: &Value) -> Value {
         match property["type"].as_str().unwrap() {
             "string" => "x".into(),
@@ -189,13 +186,13 @@ mod tests {
             let properties = schema["properties"].as_object().unwrap();
             let full: Map<_, _> =
                 properties.iter().map(|(name, property)| (name.clone(), sample(property))).collect();
-            // Every argument of the schema is read, kept and written again, and nothing else is.
+            // Every argument in the schema is read, kept and written again, and nothing else is.
             let request = ToolRequest::read(tool, Value::Object(full.clone())).unwrap();
             assert_eq!(request.tool(), Some(tool));
             let written = request.written(dialect);
             assert_eq!(written, Value::Object(full.clone()), "{tool:?} {dialect:?}");
-            // The required arguments are enough, and none can be missing, except in `openDiff`:
-            // there one path stands for both paths, and for the tab. The short schema requires one path.
+            // The required arguments are enough, and none may be missing, except in `openDiff`: there one path stands
+            // for both, and for the tab. The short schema requires one path.
             let required: Vec<&str> = schema["required"]
                 .as_array()
                 .into_iter()
@@ -237,7 +234,7 @@ mod tests {
                 let value = if property["type"] == "string" { text.into() } else { sample(property) };
                 arguments.insert(name.clone(), value);
             }
-            // Some texts are empty, and then a required argument can be missing.
+            // Some texts are empty, and then a required argument may be missing.
             if let Ok(request) = ToolRequest::read(tool, Value::Object(arguments)) {
                 let written = request.written(dialect);
                 let again = ToolRequest::read(tool, written.clone()).unwrap();
@@ -256,7 +253,7 @@ mod tests {
             let mut spellings: Vec<_> =
                 [*name, *snake_name].into_iter().chain(other_names.iter().copied()).collect();
             spellings.dedup();
-            // Clients call this one so in every dialect.
+            // Clients call this one the same in every dialect.
             assert!(tool == Tool::OpenDiff || !snake_name.contains(char::is_uppercase), "{snake_name}");
             for spelling in spellings {
                 assert_eq!(Tool::from_name(spelling), Some(tool), "{spelling}");

@@ -1,4 +1,4 @@
-//! The problems of a file, as `getDiagnostics` and `diagnostics_changed` contain them.
+//! The problems of a file, as in `getDiagnostics` and `diagnostics_changed`.
 
 use super::problems;
 use crate::ide::Dialect;
@@ -8,26 +8,25 @@ use alloc::{boxed::Box, format, string::String, vec::Vec};
 use serde::{Deserialize, Deserializer, Serialize, de::Error};
 use serde_json::value::RawValue;
 
-/// The severity of a problem.
+/// How severe a problem is.
 ///
-/// A severity is read in every known spelling: the words of VS Code, JetBrains and Neovim in any case,
-/// and the numbers of LSP. It is written in the words of VS Code, which are the names of the
-/// variants.
+/// Every known spelling is read: the words of VS Code, JetBrains and Neovim in any case, and the numbers of LSP. It is
+/// written in the words of VS Code, which are the names of the variants.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub enum Severity {
-    /// A fault: the code does not work. `Error`, `ERROR`, 1.
+    /// The code does not work. `Error`, `ERROR`, 1.
     Error,
-    /// A risk: the code possibly does not do what was intended. `Warning`, `WARNING`, `WARN`, 2.
+    /// The code may not do what was intended. `Warning`, `WARNING`, `WARN`, 2.
     Warning,
-    /// A fact worth knowing. `Information`, `INFO`, 3.
+    /// Worth knowing. `Information`, `INFO`, 3.
     Information,
     /// A suggestion. `Hint`, `WEAK_WARNING`, 4.
     Hint,
 }
 
 impl Severity {
-    /// Returns the name of the severity in a dialect.
+    /// Returns the name in a dialect.
     #[must_use]
     pub const fn name(self, dialect: Dialect) -> &'static str {
         let (word, shout) = match self {
@@ -70,24 +69,40 @@ impl<'de> Deserialize<'de> for Severity {
     }
 }
 
-/// A problem of a file.
+/// A problem in a file.
 ///
-/// It is read from JSON as editors write it, and as language servers do (LSP 3.17): a severity in every spelling,
-/// [`Error`](Severity::Error) if there is none that is known; a code as a text, a number, or an object with a `value`.
-/// Every other member that the protocol does not have is passed over.
+/// ```
+/// use ide_mcp::ide::kit::{Position, Range};
+/// use ide_mcp::ide::tool::{Diagnostic, FileDiagnostics, Severity};
+///
+/// let range = Range::new(Position::new(2, 4), Position::new(2, 9));
+/// let mut unused = Diagnostic::new(Severity::Warning, range, "unused variable: `count`");
+/// unused.source = Some("rustc".into());
+/// let file = FileDiagnostics::new("file:///w/src/main.rs", vec![unused]);
+///
+/// // Or as a language server writes it:
+/// let json = r#"{"message":"unused","severity":2,
+///     "range":{"start":{"line":2,"character":4},"end":{"line":2,"character":9}}}"#;
+/// assert_eq!(serde_json::from_str::<Diagnostic>(json)?.range, file.diagnostics[0].range);
+/// # Ok::<(), serde_json::Error>(())
+/// ```
+///
+/// It is read from JSON as editors and language servers (LSP 3.17) write it: a severity in every spelling,
+/// [`Error`](Severity::Error) if there is no known one; a code as a text, a number, or an object with a `value`. Other
+/// members are ignored.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Diagnostic {
-    /// The text that describes the problem.
+    /// What is wrong.
     pub message: String,
     /// The severity of the problem.
     pub severity: Severity,
-    /// The range of the problem in the file.
+    /// Where in the file it is.
     pub range: Range,
-    /// The source of the problem, such as the name of a linter.
+    /// Who found it, such as the name of a linter.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub source: Option<String>,
-    /// The code of the problem, as its source names it.
+    /// Its code, as its source names it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub code: Option<String>,
 }
@@ -108,15 +123,15 @@ impl<'de> Deserialize<'de> for Diagnostic {
 
 /// The problems of one file.
 ///
-/// They are read from JSON as [`Diagnostics`](super::Diagnostics) reads one file. An error names the member that cannot
+/// They are read from JSON like one file of [`Diagnostics`](super::Diagnostics). The error names the member that cannot
 /// be used.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct FileDiagnostics {
-    /// The file, in the spelling in which the client asked for it; a `file:` URI if it asked for
-    /// all files. Empty in the answer of an editor that leaves the file out: it is the file of the call.
+    /// The file as the client spelled it; a `file:` URI if the client wants all files. Empty if an editor leaves it out
+    /// of its answer: it is the file of the call.
     pub uri: String,
-    /// The number of lines of the file, if the answer is to contain it.
+    /// How many lines the file has, if the answer should say so.
     #[serde(rename = "linesInFile", skip_serializing_if = "Option::is_none")]
     pub lines_in_file: Option<u32>,
     /// The problems of the file.

@@ -1,17 +1,13 @@
-//! The methods of the Obsidian dialect: requests instead of tool calls, for the files of one folder,
-//! the workspace.
+//! The methods of the Obsidian dialect: requests instead of tool calls, for the files of one folder, the workspace.
 //!
-//! The description of the plugin has no session, so the server accepts these requests also from a client
-//! that sends no `initialize`. An editor that asks for
-//! [consent](crate::ide::ServerConfig::asks_for_consent) refuses them with -32600 until `initialize`, which
-//! has the name for the question.
+//! The description of the plugin has no session, so the server also accepts these requests from a client that sends no
+//! `initialize`. An editor that asks for [consent](crate::ide::ServerConfig::asks_for_consent) refuses them with -32600
+//! until `initialize`, which has the name for the question.
 //!
-//! The paths in the requests are relative to the workspace, with or without a leading slash. Paths are
-//! checked here by their text alone, component by component: `..`, a leading `~` and every
-//! [suspicious](crate::ide::paths::Suspicion) path are refused with -32603. `a..b` and `foo~` are
-//! accepted, and nothing is expanded. **Links are not resolved here**: an application that reads or
-//! writes a file resolves the path, or its deepest existing folder, and checks again that the result
-//! lies in the workspace.
+//! The paths in the requests are relative to the workspace, with or without a leading slash. They are checked as text,
+//! component by component: `..`, a leading `~` and every [suspicious](crate::ide::paths::Suspicion) path are refused
+//! with -32603. `a..b` and `foo~` are accepted, and nothing is expanded. **Links are not resolved here**: before you
+//! read or write a file, resolve the path, or its deepest existing folder, and check again that it is in the workspace.
 
 use super::answer::shown;
 use super::arguments::{Described, arguments, from_text};
@@ -23,11 +19,10 @@ use core::fmt;
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::value::RawValue;
 
-/// A request of the Obsidian dialect. It arrives only on a connection with
-/// [`Dialect::Obsidian`](crate::ide::Dialect::Obsidian), possibly before
-/// [`Ready`](crate::ide::ServerEvent::Ready) and without it. On such a connection all six methods reach
-/// the application, which refuses a method that it does not serve with `fail(call, -32601, …)`. The
-/// request serializes as its parameters alone.
+/// A request of the Obsidian dialect. You get it only on a connection with
+/// [`Dialect::Obsidian`](crate::ide::Dialect::Obsidian), perhaps before [`Ready`](crate::ide::ServerEvent::Ready) or
+/// without it. You get all six methods there; if you do not serve one, [fail](crate::ide::OpenCall::fail) it with
+/// [`method_not_found`](crate::rpc::ErrorObject::method_not_found). The request serializes as its parameters.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(untagged)]
 #[non_exhaustive]
@@ -80,8 +75,7 @@ arguments! {
     #[derive(Clone, Debug, Default, PartialEq, Eq)]
     #[non_exhaustive]
     pub struct ListFiles {
-        /// The pattern of the files, such as `*.js`, in the syntax of the editor; `None` for all
-        /// files.
+        /// Which files, such as `*.js`, in the syntax of the editor; `None` for all.
         pub pattern: Option<String> = optional["pattern"],
     }
 }
@@ -156,12 +150,11 @@ fn read<T: Described>(params: Option<&RawValue>) -> Result<T, ErrorObject> {
         .map_err(|error| ErrorObject::invalid_params(format!("{error}")))
 }
 
-/// The largest number of bytes of a path that an error message repeats.
+/// The most bytes of a path that an error message repeats.
 const SHOWN: usize = 256;
 
-/// Returns the path without its leading slashes, if it stays within the folder that it is relative
-/// to. The names are checked by the rules of Windows on every system, because such a folder moves
-/// between systems.
+/// Returns the path without its leading slashes, if it stays within its folder. Names are checked by the rules of
+/// Windows on every system, because such a folder moves between systems.
 fn within(path: &str) -> Result<&str, ErrorObject> {
     let relative = path.trim_start_matches('/');
     let refused = |fault: &dyn fmt::Display| {
@@ -180,15 +173,15 @@ fn within(path: &str) -> Result<&str, ErrorObject> {
     }
 }
 
-/// The answer to a [`DirectRequest`]. The application answers a request that failed with
-/// `fail(call, -32603, "failed to read file: …")` instead.
+/// The answer to a [`DirectRequest`]. If it failed, [fail](crate::ide::OpenCall::fail) the request instead, with a text
+/// such as `failed to read file: …`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(untagged)]
 #[non_exhaustive]
 pub enum DirectAnswer {
     /// The text of a file: a JSON string.
     Contents(String),
-    /// The success of a write: `{"success":true}`.
+    /// The file was written: `{"success":true}`.
     #[serde(serialize_with = "success")]
     Written,
     /// Paths within the workspace: a JSON array.
@@ -205,8 +198,7 @@ impl DirectAnswer {
         serde_json::value::to_raw_value(self).unwrap_or_default()
     }
 
-    /// Returns the part of the answer that can be sent if the files for which `hides` returns true are
-    /// hidden; `None` if the whole answer can be sent. `asked` is the file that a `readFile` asks for.
+    /// Returns what may be sent if `hides` hides files; `None` if all of it may. `file` is the file of a `readFile`.
     /// Returns an error for the text of a hidden file.
     pub(crate) fn without_hidden(
         &self,
@@ -239,7 +231,7 @@ pub struct WorkspaceInfo {
     pub name: String,
     /// The absolute path of the workspace.
     pub path: String,
-    /// The number of files in the workspace.
+    /// How many files the workspace has.
     pub file_count: usize,
     /// The kind of the workspace: `obsidian-vault`.
     #[serde(rename = "type")]

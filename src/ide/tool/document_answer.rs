@@ -1,9 +1,9 @@
-//! The answers about a document: the form that `checkDocumentDirty` and `saveDocument` share.
+//! What the answers of `checkDocumentDirty` and `saveDocument` have in common.
 
 use alloc::{format, string::String};
 use serde::{Deserialize, Serialize};
 
-/// The members of all answers about a file. Members that an answer does not have are left out.
+/// The members of all answers about a file. Those that an answer does not have are left out.
 #[derive(Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub(super) struct Said {
@@ -27,7 +27,7 @@ impl Said {
         Self { message: Some(format!("{NOT_OPEN}{path}")), ..Self::default() }
     }
 
-    /// Returns the path, if the answer reports that the file is not open.
+    /// Returns the path, if the answer says that the file is not open.
     pub(super) fn is_not_open(&self) -> Option<String> {
         self.message.as_deref().filter(|_| !self.success)?.strip_prefix(NOT_OPEN).map(String::from)
     }

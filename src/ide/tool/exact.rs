@@ -1,21 +1,21 @@
-//! The strict reading of answers that an application gives as text instead of as a type: the typed
-//! answer has to contain everything that the text contains.
+//! Strict reading, for answers that an application gives as text instead of as a type: the typed answer must contain
+//! everything in the text.
 
 use super::Shape;
 use crate::ide::{ContentLimits, Dialect};
 use crate::mcp::{Content, ToolResult};
 use serde_json::Value;
 
-/// Reads an answer from a result in any dialect, if the answer leaves out nothing of the result. Each
-/// text of the result has to be a text of the answer in that dialect, and JSON in the result can have
-/// no member that the answer does not have. An agent reads by [`Shape::read`], which is more tolerant.
+/// Reads an answer from a result in any dialect, if nothing of the result is lost. Each text of the result must be a
+/// text of the answer in that dialect, and JSON in it must not have a member that the answer does not have. An agent
+/// reads with [`Shape::read`], which is more tolerant.
 pub(super) fn read_exactly<A: Shape>(result: &ToolResult<'_>) -> Option<A> {
     let answer = A::read(result)?;
     let limits = ContentLimits { selection: usize::MAX, diagnostics: usize::MAX };
     is_written(result, &|dialect| answer.result_within(dialect, &limits)).then_some(answer)
 }
 
-/// Returns true if `write` writes everything that is in the result, in one of the dialects.
+/// Returns true if `write` writes everything in the result, in one of the dialects.
 fn is_written<'a>(result: &ToolResult<'_>, write: &dyn Fn(Dialect) -> ToolResult<'a>) -> bool {
     Dialect::ALL.into_iter().map(write).any(|written| {
         written.content.len() == result.content.len()
@@ -23,7 +23,7 @@ fn is_written<'a>(result: &ToolResult<'_>, write: &dyn Fn(Dialect) -> ToolResult
     })
 }
 
-/// Returns true if the first block contains nothing that the second block does not contain.
+/// Returns true if everything in the first block is in the second.
 fn is_said(said: &Content<'_>, written: &Content<'_>) -> bool {
     match (said, written) {
         (Content::Text(said), Content::Text(written)) => said == written || is_within(said, written),
@@ -32,8 +32,7 @@ fn is_said(said: &Content<'_>, written: &Content<'_>) -> bool {
     }
 }
 
-/// Returns true if both texts are JSON, and every member of the first is in the second. A member
-/// that the second does not have can be null in the first.
+/// Returns true if both texts are JSON, and every member of the first is in the second, or null.
 fn is_within(said: &str, written: &str) -> bool {
     match (serde_json::from_str(said), serde_json::from_str(written)) {
         (Ok(said), Ok(written)) => is_part(&said, &written),

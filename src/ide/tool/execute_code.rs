@@ -10,8 +10,8 @@ use alloc::{borrow::Cow, string::String, vec::Vec};
 use serde::Serialize;
 
 arguments! {
-    /// `executeCode`: runs code in a notebook, **once a person has agreed**, because the model can
-    /// send any code. Answer: [`CodeOutput`].
+    /// `executeCode`: runs code in a notebook. **Ask a person first**, because the model can send any code. Answer:
+    /// [`CodeOutput`].
     #[derive(Clone, Debug, PartialEq, Eq)]
     #[non_exhaustive]
     pub struct ExecuteCode {
@@ -36,7 +36,7 @@ impl ExecuteCode {
     }
 }
 
-/// The answer of `executeCode`: the texts and images that the code produced, in order.
+/// What the code printed: texts and images, in order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[allow(clippy::exhaustive_structs, reason = "the answer of every client and editor has this one part")]
 pub struct CodeOutput {
@@ -87,7 +87,7 @@ impl Shape for CodeOutput {
         ToolResult::new(self.blocks.iter().map(OutputBlock::content).collect())
     }
 
-    /// Reads texts and images. Blocks of another kind are left out.
+    /// Reads texts and images. Other blocks are left out.
     fn read(result: &ToolResult<'_>) -> Option<Self> {
         let block = |block: &Content<'_>| match block {
             Content::Text(text) => Some(OutputBlock::Text(text.as_ref().into())),

@@ -21,7 +21,7 @@ impl ToolDef for GetAllOpenedFilePaths {
     const IS_READ_ONLY: bool = true;
 }
 
-/// The answer of `get_all_opened_file_paths`: absolute paths, one on each line.
+/// What `get_all_opened_file_paths` answers: absolute paths, one on each line.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[allow(clippy::exhaustive_structs, reason = "the answer of every client and editor has this one part")]
 pub struct FilePaths {

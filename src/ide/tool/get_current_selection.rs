@@ -1,4 +1,4 @@
-//! `getCurrentSelection`: the selection of the editor that has the focus.
+//! `getCurrentSelection`: the selection in the editor that has the focus.
 
 use super::ToolDef;
 use super::answer::Shape;
@@ -8,8 +8,7 @@ use crate::ide::{ContentLimits, Dialect, Selection};
 use crate::mcp::ToolResult;
 
 arguments! {
-    /// `getCurrentSelection`: asks for the selection of the editor that has the focus. Answer:
-    /// [`CurrentSelection`].
+    /// `getCurrentSelection`: asks for the selection in the editor that has the focus. Answer: [`CurrentSelection`].
     pub struct GetCurrentSelection;
 }
 
@@ -22,8 +21,7 @@ impl ToolDef for GetCurrentSelection {
     const IS_READ_ONLY: bool = true;
 }
 
-/// The answer of `getCurrentSelection`: the selection or the cursor; `None` if no editor has the
-/// focus.
+/// What `getCurrentSelection` answers: the selection or the cursor; `None` if no editor has the focus.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[allow(clippy::exhaustive_structs, reason = "there is a selection or there is none")]
 pub struct CurrentSelection(pub Option<Selection>);
@@ -33,13 +31,13 @@ impl Shape for CurrentSelection {
         self.result_within(dialect, &ContentLimits::default())
     }
 
-    /// Cuts the text at [`ContentLimits::selection`], between two characters. A second block
-    /// contains the number of missing bytes.
+    /// Cuts the text at [`ContentLimits::selection`], between two characters. A second block says how many bytes are
+    /// missing.
     fn result_within(&self, dialect: Dialect, limits: &ContentLimits) -> ToolResult<'_> {
         written(self.0.as_ref(), "No active editor found", dialect, limits)
     }
 
-    /// Returns no selection in place of one in a hidden file.
+    /// A selection in a hidden file is answered as none.
     fn without_hidden(&self, hides: &dyn Fn(&str) -> bool) -> Option<Self> {
         self.0.as_ref().is_some_and(|selection| selection.is_hidden(hides)).then_some(Self(None))
     }

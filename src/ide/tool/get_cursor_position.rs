@@ -22,7 +22,7 @@ impl ToolDef for GetCursorPosition {
     const IS_READ_ONLY: bool = true;
 }
 
-/// The answer of `get_cursor_position`.
+/// What `get_cursor_position` answers.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct CursorPosition {
@@ -50,7 +50,7 @@ impl Shape for CursorPosition {
         ToolResult::json(&Self { file_path, ..self.clone() })
     }
 
-    /// Returns the start of a file without a path if the file is hidden.
+    /// A cursor in a hidden file is answered as the start of a file without a path.
     fn without_hidden(&self, hides: &dyn Fn(&str) -> bool) -> Option<Self> {
         hides(&self.file_path).then(Self::default)
     }

@@ -16,18 +16,17 @@ use serde_json::value::RawValue;
 arguments! {
     /// `getDiagnostics`: asks for the problems of a file, or of all files. Answer: [`Diagnostics`].
     ///
-    /// The model receives the answer, so offer this tool only if the editor really has diagnostics to
-    /// report.
+    /// The model gets the answer, so offer this tool only if you really have diagnostics to report.
     #[derive(Clone, Debug, Default, PartialEq, Eq)]
     #[non_exhaustive]
     pub struct GetDiagnostics {
-        /// The file in the spelling of the client: a `file:` URI, encoded or not, or a path. Old clients refuse every
-        /// other spelling (protocol quirk Q30), so an answer about the same file is sent in this one.
+        /// The file as the client spells it: a `file:` URI, encoded or not, or a path. Old clients refuse every other
+        /// spelling (row Q30 of docs/conformance.md), so the answer is sent in this one.
         ///
-        /// `None` means all files. The real client asks so after it has written a file, in every dialect
-        /// (measured). In the description of [`Dialect::JetBrains`](crate::ide::Dialect::JetBrains) it means
-        /// the file that has the focus, so an editor for a client of that description answers with that file
-        /// alone. The other descriptions say nothing.
+        /// `None` means all files, as the real client wants after it has written a file, in every dialect (measured).
+        /// In the description of [`Dialect::JetBrains`](crate::ide::Dialect::JetBrains) it means the file that has the
+        /// focus, so if your client follows that description, answer with that file only. The other descriptions do not
+        /// mention it.
         pub uri: Option<String> = optional["uri", "filePath", "file_path", "path", "documentUri"]
             "URI of the file; without it, all files",
     }
@@ -44,10 +43,9 @@ impl ToolDef for GetDiagnostics {
         Timeout::After(if self.uri.is_some() { DEADLINE_OF_ONE } else { DEADLINE_OF_ALL })
     }
 
-    /// Reads the shapes that are no answer of a dialect too. A file gets the spelling of the call, or else the URI that
-    /// clients expect.
+    /// Also reads shapes that no dialect has. A file is spelled as in the call, or else as the URI that clients expect.
     fn read_given(result: &ToolResult<'_>, asked: Option<&str>) -> Option<Diagnostics> {
-        // What stands in further blocks would be lost.
+        // Further blocks would be lost.
         let [Content::Text(text)] = result.content.as_slice() else { return None };
         let raw: &RawValue = serde_json::from_str(text).ok()?;
         let mut files = problems::files(raw, asked).ok()?;
@@ -66,14 +64,14 @@ impl ToolDef for GetDiagnostics {
     }
 }
 
-/// The timeout for one file. The client waits 500 ms for the problems of the file that it is about
-/// to write (measured).
+/// How long a call for one file waits. The client waits 500 ms for the problems of the file it is about to write
+/// (measured).
 const DEADLINE_OF_ONE: Duration = Duration::from_millis(400);
-/// The timeout for all files. The client waits 2 s for the problems of all files after it has
-/// written a file (measured). The language server needs that time.
+/// How long a call for all files waits. The client waits 2 s for them after it has written a file (measured), and the
+/// language server needs that time.
 const DEADLINE_OF_ALL: Duration = Duration::from_millis(1_900);
-/// The answer at the deadline to who wants to know the problems: a model must not take silence for "no problems", and
-/// the real client goes on as after an empty list (measured).
+/// What we answer at the deadline to a caller who wants to know the problems: a model must not read silence as "no
+/// problems", and the real client goes on as after an empty list (measured).
 const UNKNOWN: &str = r#"{"content":[{"type":"text","text":"unknown: the editor has not reported the problems in time"}],"isError":true}"#;
 const NONE_PER_FILE: &str = r#"{"content":[{"type":"text","text":"[]"}]}"#;
 const NONE_FLAT: &str = r#"{"content":[{"type":"text","text":"{\"diagnostics\":[]}"}]}"#;
@@ -88,9 +86,9 @@ impl GetDiagnostics {
     /// Returns the result that answers this call at its deadline. `is_step` is true for a step of an edit, by a client
     /// that announces its edits.
     ///
-    /// The problems before an edit are no news for a model: the client keeps them, and reports those that are not among
-    /// them after the edit. If it got `isError`, it would not ask after the edit (measured), so the model would not
-    /// learn of the problems that it has caused.
+    /// The client only keeps the problems before an edit, to report to its model what is new afterwards. If it got
+    /// `isError`, it would not ask after the edit (measured), and the model would not learn of the problems it has
+    /// caused.
     pub(crate) fn result_when_late(&self, dialect: Dialect, is_step: bool) -> &'static str {
         match dialect.rules().diagnostics {
             _ if self.uri.is_none() || !is_step => UNKNOWN,
@@ -100,11 +98,22 @@ impl GetDiagnostics {
     }
 }
 
-/// The answer of `getDiagnostics`.
+/// What `getDiagnostics` answers.
 ///
-/// The answer contains at most [`ContentLimits::diagnostics`] problems; a second block contains the
-/// number of missing problems. An answer without files is valid even for a client that asks for one
-/// file, and means that the editor has nothing to report.
+/// ```
+/// use ide_mcp::ide::tool::{Diagnostics, FileDiagnostics};
+///
+/// // What your language server published, as LSP writes it.
+/// let published = r#"{"uri":"file:///w/a.rs","diagnostics":[{"message":"expected `;`","severity":1,
+///     "range":{"start":{"line":0,"character":9},"end":{"line":0,"character":9}}}]}"#;
+/// let file: FileDiagnostics = serde_json::from_str(published)?;
+/// let answer = Diagnostics { files: vec![file], ..Diagnostics::default() };
+/// assert_eq!(answer.files[0].diagnostics[0].message, "expected `;`");
+/// # Ok::<(), serde_json::Error>(())
+/// ```
+///
+/// At most [`ContentLimits::diagnostics`] problems are sent; a second block says how many are missing. An answer
+/// without files means that you have nothing to report, even if the client asks for one file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[allow(clippy::exhaustive_structs, reason = "the answer of every client and editor has this one part")]
 pub struct Diagnostics {
@@ -126,7 +135,7 @@ impl Shape for Diagnostics {
         shown(&self.files, |file| hides(&file.uri)).map(|files| Self { files })
     }
 
-    /// Old clients take the problems of a file only under the URI that they asked for (described).
+    /// Old clients accept the problems of a file only under the URI that they sent (described).
     fn spelled_as(&self, asked: impl Fn(&str) -> Option<String>) -> Option<Self> {
         let is_same = |file: &FileDiagnostics, asked: &str| of_file(asked) == of_file(&file.uri);
         let other = |file: &FileDiagnostics| asked(&file.uri).filter(|asked| is_same(file, asked));
@@ -139,7 +148,7 @@ impl Shape for Diagnostics {
 
     fn read(result: &ToolResult<'_>) -> Option<Self> {
         let raw: &RawValue = serde_json::from_str(first_text(result)?).ok()?;
-        // An agent knows the file that it asked for.
+        // An agent knows which file it named.
         problems::files(raw, Some("")).ok().map(|files| Self { files })
     }
 }

@@ -20,7 +20,7 @@ impl ToolDef for GetLatestSelection {
     const IS_READ_ONLY: bool = true;
 }
 
-/// The answer of `getLatestSelection`: the last selection; `None` if there was none yet.
+/// What `getLatestSelection` answers: the last selection; `None` if there was none yet.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[allow(clippy::exhaustive_structs, reason = "there is a selection or there is none")]
 pub struct LatestSelection(pub Option<Selection>);
@@ -30,13 +30,13 @@ impl Shape for LatestSelection {
         self.result_within(dialect, &ContentLimits::default())
     }
 
-    /// Cuts the text at [`ContentLimits::selection`], between two characters. A second block
-    /// contains the number of missing bytes.
+    /// Cuts the text at [`ContentLimits::selection`], between two characters. A second block says how many bytes are
+    /// missing.
     fn result_within(&self, dialect: Dialect, limits: &ContentLimits) -> ToolResult<'_> {
         written(self.0.as_ref(), "No selection available", dialect, limits)
     }
 
-    /// Returns no selection in place of one in a hidden file.
+    /// A selection in a hidden file is answered as none.
     fn without_hidden(&self, hides: &dyn Fn(&str) -> bool) -> Option<Self> {
         self.0.as_ref().is_some_and(|selection| selection.is_hidden(hides)).then_some(Self(None))
     }

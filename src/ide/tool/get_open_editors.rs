@@ -21,21 +21,21 @@ impl ToolDef for GetOpenEditors {
     const IS_READ_ONLY: bool = true;
 }
 
-/// The answer of `getOpenEditors`.
+/// What `getOpenEditors` answers.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[allow(clippy::exhaustive_structs, reason = "the answer of every client and editor has this one part")]
 pub struct OpenEditors {
-    /// The tabs, in their order. The views of proposed changes do not belong here.
+    /// The tabs, in order. Leave out the views of proposed changes.
     #[serde(alias = "editors", alias = "openEditors")]
     pub tabs: Vec<EditorTab>,
 }
 
-/// A tab of the editor. A field that is `None` is left out of the answer.
+/// A tab of the editor. Fields that are `None` are left out.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 #[non_exhaustive]
 pub struct EditorTab {
-    /// The file, as a `file:` URI, which [`LocalPath::to_uri`](crate::ide::paths::LocalPath::to_uri) returns.
+    /// The file as a `file:` URI: [`LocalPath::to_uri`](crate::ide::paths::LocalPath::to_uri) makes it.
     #[serde(alias = "fileUrl")]
     pub uri: String,
     /// True if the tab has the focus.
@@ -45,12 +45,12 @@ pub struct EditorTab {
     pub label: String,
     /// The language of the file, by its name in VS Code.
     pub language_id: String,
-    /// True if the file has changes that are not saved.
+    /// True if the file has unsaved changes.
     pub is_dirty: bool,
     /// True if the tab stays open when other tabs are closed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub is_pinned: Option<bool>,
-    /// True if the next tab can replace this tab.
+    /// True if the next tab may replace this one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub is_preview: Option<bool>,
     /// True if the file has never been saved.
@@ -62,10 +62,10 @@ pub struct EditorTab {
     /// The number of lines of the file.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub line_count: Option<u32>,
-    /// The number of the group of tabs to which the tab belongs, from 0.
+    /// The group of tabs that this one belongs to, from 0.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub group_index: Option<u32>,
-    /// The number of the column of the window in which the tab is, from 1.
+    /// The column of the window that the tab is in, from 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub view_column: Option<u32>,
     /// True if the group of the tab has the focus.

@@ -28,15 +28,15 @@ impl ToolDef for GetWorkspaceFolders {
     const IS_READ_ONLY: bool = true;
 }
 
-/// The answer of `getWorkspaceFolders`.
+/// What `getWorkspaceFolders` answers.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[allow(clippy::exhaustive_structs, reason = "the answer of every client and editor has this one part")]
 pub struct WorkspaceFolders {
-    /// The folders, the first of which is the root.
+    /// The folders; the first one is the root.
     pub folders: Vec<WorkspaceFolder>,
 }
 
-/// A folder that is open.
+/// An open folder.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct WorkspaceFolder {

@@ -1,8 +1,8 @@
-//! The tools of the protocol: what an agent can ask of an editor, and what the editor answers.
+//! The tools of the protocol: what an agent can call, and what an editor answers.
 //!
-//! Each tool has a type for its arguments and one for its answer. The one with the arguments has the name of the tool:
-//! `openDiff` is [`OpenDiff`], answered by a [`DiffOutcome`]. The other type follows from it ([`ToolArguments::Answer`]),
-//! so you cannot give the answer of another tool:
+//! Each tool has a type for its arguments, with the name of the tool, and one for its answer: `openDiff` is
+//! [`OpenDiff`], answered by a [`DiffOutcome`]. The one determines the other ([`ToolArguments::Answer`]), so you cannot
+//! give the answer of another tool:
 //!
 //! ```
 //! use ide_mcp::ide::tool::{Diagnostic, Diagnostics, FileDiagnostics, Severity, ToolCall};
@@ -18,14 +18,16 @@
 //! }
 //! ```
 //!
-//! - [`Tool`] is the name of a tool, [`ToolSet`] what an editor offers: tools of the protocol, and its own.
-//! - [`ToolCall`] is a call that arrived, with a [`Call`] to answer it and its arguments. Arguments are read in the
-//!   spelling of every editor family. What cannot be used is refused with `-32602` and the reason, and never reaches you.
+//! - [`Tool`] is the name of a tool, and [`ToolSet`] what your editor offers: tools of the protocol, and tools of your
+//!   own.
+//! - [`ToolCall`] is a call that came in: a [`Call`] to answer it with, and its arguments. Arguments are read in the
+//!   spelling of every editor family. What cannot be used is refused with `-32602` and the reason, and never reaches
+//!   you.
 //! - [`OtherTool`] is a call of a tool of your own.
-//! - [`DirectRequest`] is what Obsidian's family asks without a tool.
+//! - [`DirectRequest`] is what agents of Obsidian's family request without a tool.
 
 // One file declares one tool (`ToolDef`): its names, its arguments, their schema, its timeout and its answer in each
-// dialect. The list below is the only list of tools; everything else follows from it.
+// dialect. There is only one list of tools, below; everything else is made from it.
 mod answer;
 pub(super) mod arguments;
 mod check_document_dirty;

@@ -1,4 +1,4 @@
-//! `openDiff`: a proposed change, and the verdict of a person about it.
+//! `openDiff`: a proposed change, and what the person decides.
 
 use super::answer::{Shape, first_text};
 use super::arguments::{Argument, Described, arguments};
@@ -9,23 +9,33 @@ use crate::rpc::code;
 use alloc::{string::String, vec};
 use serde::{Deserialize, Deserializer, Serialize, de::Error as _};
 
-/// `openDiff`: shows a proposed change and waits for the verdict of a person, without a deadline.
-/// Answer: [`DiffOutcome`].
+/// `openDiff`: shows a proposed change to a person, and waits for the decision without a deadline. Answer:
+/// [`DiffOutcome`].
 ///
-/// A tool set that lists `openDiff` also lists `close_tab` and `closeAllDiffTabs`, because older
-/// clients do not use `openDiff` without them.
+/// ```
+/// use ide_mcp::ide::tool::{DiffOutcome, OpenDiff};
+///
+/// let diff = OpenDiff::new("/w/a.txt", "proposed\n", "a.txt");
+/// // Show `diff.new_file_contents` beside the file, and then one of:
+/// let as_proposed = diff.clone().accept();
+/// let edited = DiffOutcome::Accepted { contents: "better\n".into() };
+/// let rejected = diff.reject();
+/// assert_eq!(as_proposed, DiffOutcome::Accepted { contents: "proposed\n".into() });
+/// ```
+///
+/// If you offer `openDiff`, `close_tab` and `closeAllDiffTabs` are listed too, because older clients do not use it
+/// without them.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct OpenDiff {
-    /// The absolute path of the file before the change. For a new file, both paths are equal, and
-    /// no file exists there.
+    /// The absolute path of the file before the change. For a new file both paths are equal, and there is no file yet.
     pub old_file_path: String,
     /// The absolute path of the file after the change.
     pub new_file_path: String,
     /// The whole proposed text.
     pub new_file_contents: String,
-    /// The client's name for the tab, such as `✻ [Claude Code] new.txt (c5bbaf) ⧉`. Names are
-    /// compared byte for byte, once each half of a surrogate pair is U+FFFD.
+    /// The client's name for the tab, such as `✻ [Claude Code] new.txt (c5bbaf) ⧉`. Names are compared byte for byte,
+    /// after each half of a surrogate pair has become U+FFFD.
     pub tab_name: String,
 }
 
@@ -35,8 +45,8 @@ impl ToolDef for OpenDiff {
         "Show a proposed change of a file and wait until it is accepted or rejected";
     const OTHER_NAMES: &'static [&'static str] = &["open_diff"];
     const LISTED_WITH: &'static [Tool] = &[Tool::CloseTab, Tool::CloseAllDiffTabs];
-    // After this error the client goes on without a diff (measured). A verdict would be false, since no
-    // person has given one.
+    // After this error the client goes on without a diff (measured). We must not answer with a decision that nobody has
+    // made.
     const REFUSAL: Option<i64> = Some(code::METHOD_NOT_FOUND);
     const TIMEOUT: Timeout = Timeout::Never;
 
@@ -46,7 +56,7 @@ impl ToolDef for OpenDiff {
 }
 
 impl OpenDiff {
-    /// Creates the arguments that propose this text for this file, in a tab with this name.
+    /// Proposes this text for this file, in a tab with this name.
     #[must_use]
     pub fn new(path: impl Into<String>, contents: impl Into<String>, tab_name: impl Into<String>) -> Self {
         let path = path.into();
@@ -58,14 +68,13 @@ impl OpenDiff {
         }
     }
 
-    /// Returns the verdict that accepts the text as it was proposed. If the person has edited the
-    /// text before, use [`DiffOutcome::Accepted`] with the edited text.
+    /// Accepts the text as proposed. If the person has edited it, use [`DiffOutcome::Accepted`] with the edited text.
     #[must_use]
     pub fn accept(self) -> DiffOutcome {
         DiffOutcome::Accepted { contents: self.new_file_contents }
     }
 
-    /// Returns the verdict that rejects the change. Closing the view has this verdict too.
+    /// Rejects the change. Use this also if the person closes the view.
     #[must_use]
     pub fn reject(self) -> DiffOutcome {
         DiffOutcome::Rejected { tab_name: self.tab_name }
@@ -87,8 +96,8 @@ arguments! {
 impl Described for OpenDiff {
     const ARGUMENTS: &'static [Argument] = OpenDiffIn::ARGUMENTS;
 
-    /// Completes the arguments, because clients differ in the names that they leave out. One path
-    /// is enough, and a tab without a name gets the path of the file.
+    /// Fills in what is missing, because clients leave out different names. One path is enough, and a tab without a
+    /// name gets the path of the file.
     fn read<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let arguments = OpenDiffIn::read(deserializer)?;
         let new = arguments.new_file_path.or_else(|| arguments.old_file_path.clone());
@@ -109,26 +118,25 @@ impl<'de> Deserialize<'de> for OpenDiff {
     }
 }
 
-/// The verdict of a person about a proposed change: the answer of `openDiff`.
+/// What the person decided about a proposed change: the answer of `openDiff`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum DiffOutcome {
-    /// The change was accepted. **The client writes the file**, with this text, which can differ
-    /// from the proposed text. An editor that also writes the file makes the client's next edit
-    /// fail.
+    /// The change is accepted. **The client writes the file**, with this text, which may differ from the proposed one.
+    /// Do not write it yourself: the client's next edit would fail.
     Accepted {
         /// The whole text of the file after the change.
         contents: String,
     },
-    /// The change was rejected, or the view was closed.
+    /// The change is rejected, or the view was closed.
     Rejected {
-        /// The tab of the call; empty in a verdict that was read from an answer without the tab.
+        /// The tab of the call; empty if it was read from an answer without the tab.
         tab_name: String,
     },
 }
 
 impl Shape for DiffOutcome {
-    /// Returns two blocks, or one block for a rejection in a dialect that leaves out the tab.
+    /// Returns two blocks, or one for a rejection in a dialect without the tab.
     fn result(&self, dialect: Dialect) -> ToolResult<'_> {
         match self {
             Self::Accepted { contents } => {
@@ -141,8 +149,8 @@ impl Shape for DiffOutcome {
         }
     }
 
-    /// Reads a verdict. `FILE_SAVED` without a text is no verdict: the real client does not
-    /// understand it either (measured).
+    /// Reads the decision. `FILE_SAVED` without a text is not one: the real client does not understand it either
+    /// (measured).
     fn read(result: &ToolResult<'_>) -> Option<Self> {
         let mut texts = result.texts();
         match (first_text(result)?, texts.nth(1)) {

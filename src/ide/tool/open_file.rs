@@ -19,19 +19,18 @@ arguments! {
     pub struct OpenFile {
         /// The path of the file, or its `file:` URI.
         pub file_path: String = needed["filePath", "file_path", "path", "uri", "documentUri"] "Path of the file",
-        /// True if the next file can replace this one in its tab. Default false.
+        /// True if the next file may replace this one in its tab. Default false.
         pub preview: bool = flag(false)["preview"] "Whether the tab may be replaced by the next one",
-        /// The text at whose first occurrence the selection begins.
+        /// The selection begins where this text first occurs.
         pub start_text: Option<String> = optional["startText", "start_text"]
             "Select from the first occurrence of this text",
-        /// The text whose next occurrence ends the selection, and is part of it.
+        /// The selection ends where this text next occurs, and includes it.
         pub end_text: Option<String> = optional["endText", "end_text"]
             "Select to the end of the next occurrence of this text",
-        /// True if the selection extends to the end of its last line. Default false.
+        /// True if the selection goes to the end of its last line. Default false.
         pub select_to_end_of_line: bool = flag(false)["selectToEndOfLine", "select_to_end_of_line"]
             "Extend the selection to the end of its line",
-        /// True if the file takes the focus. Default true. If it is false, answer with
-        /// [`OpenedFile::InBackground`].
+        /// True if the file should take the focus. Default true. If false, answer with [`OpenedFile::InBackground`].
         pub make_frontmost: bool = flag(true)["makeFrontmost", "make_frontmost"] "Whether to take the focus",
         /// The first line of the selection, **counted from 1**. Some clients send lines instead of
         /// texts.
@@ -52,7 +51,7 @@ impl ToolDef for OpenFile {
 }
 
 impl OpenFile {
-    /// Creates the arguments that show this file, in front, without a selection.
+    /// Shows this file, in front, without a selection.
     #[must_use]
     pub fn new(file_path: impl Into<String>) -> Self {
         Self {
@@ -68,18 +67,18 @@ impl OpenFile {
     }
 }
 
-/// The answer of `openFile`.
+/// What `openFile` answers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum OpenedFile {
-    /// A file that is shown and has the focus.
+    /// The file is shown and has the focus.
     InFront {
         /// The path of the file.
         path: String,
-        /// A further remark, such as that a text to select is not in the file.
+        /// A remark, such as that a text to select is not in the file.
         note: Option<String>,
     },
-    /// A file that is open and did not take the focus.
+    /// The file is open but did not take the focus.
     InBackground {
         /// The path of the file.
         path: String,
@@ -88,21 +87,21 @@ pub enum OpenedFile {
         /// The number of lines of the file.
         line_count: usize,
     },
-    /// A file that does not exist, or is not in a folder of this editor.
+    /// The file does not exist, or is not in a folder of this editor.
     NotFound {
-        /// The path that the client asked for.
+        /// The path as the client wrote it.
         path: String,
     },
 }
 
 impl OpenedFile {
-    /// Creates the answer for a file that is shown and has the focus.
+    /// Says that the file is shown and has the focus.
     #[must_use]
     pub fn focused(path: impl Into<String>, note: Option<String>) -> Self {
         Self::InFront { path: path.into(), note }
     }
 
-    /// Creates the answer for a file that is open and did not take the focus.
+    /// Says that the file is open but did not take the focus.
     #[must_use]
     pub fn unfocused(path: impl Into<String>, language_id: impl Into<String>, line_count: usize) -> Self {
         Self::InBackground { path: path.into(), language_id: language_id.into(), line_count }
@@ -120,11 +119,11 @@ struct Opened {
     line_count: usize,
 }
 
-/// The greatest number of places at which the note of an answer can begin, far more than paths and notes
-/// have. An answer with more places counts as hidden, because the filter is called for each place.
+/// How many places a note in an answer may begin at: far more than paths and notes have. An answer with more counts as
+/// hidden, because the filter is called for each.
 const MAX_NOTES: usize = 16;
 
-/// The answer of JetBrains for a file that does not exist.
+/// What JetBrains answers for a file that does not exist.
 const NOT_THERE: &str = "Project is closed or directory not found";
 
 impl Shape for OpenedFile {
@@ -147,8 +146,8 @@ impl Shape for OpenedFile {
         }
     }
 
-    /// Returns the answer for a file that does not exist if the file is hidden. The number of lines, and
-    /// the note that a text is not in the file, would reveal contents.
+    /// A hidden file is answered as one that does not exist. The number of lines, or the note that a text is not in the
+    /// file, would reveal contents.
     fn without_hidden(&self, hides: &dyn Fn(&str) -> bool) -> Option<Self> {
         let (Self::InFront { path, .. } | Self::InBackground { path, .. } | Self::NotFound { path }) = self;
         let is_hidden =
@@ -156,7 +155,7 @@ impl Shape for OpenedFile {
         is_hidden.then(|| Self::NotFound { path: HIDDEN.into() })
     }
 
-    /// Reads an answer. A note is read as part of the path, because nothing separates the two.
+    /// Reads an answer. A note is read as part of the path, because nothing separates them.
     fn read(result: &ToolResult<'_>) -> Option<Self> {
         let text = first_text(result)?;
         if text == NOT_THERE {
@@ -174,9 +173,8 @@ impl Shape for OpenedFile {
     }
 }
 
-/// Returns true if the path without a note at its end is hidden, or if there are more than [`MAX_NOTES`]
-/// places at which the note can begin. An answer that was read from its text has the note as a part of
-/// the path.
+/// Returns true if the path without a note at its end is hidden, or if the note may begin at more than [`MAX_NOTES`]
+/// places. If an answer was read from its text, its note is part of the path.
 fn hides_without_note(path: &str, hides: &dyn Fn(&str) -> bool) -> bool {
     let mut paths = path.match_indices(" (").filter_map(|(end, _)| path.get(..end));
     path.ends_with(')') && (paths.by_ref().take(MAX_NOTES).any(hides) || paths.next().is_some())

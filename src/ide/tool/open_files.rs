@@ -32,7 +32,7 @@ impl OpenFiles {
     }
 }
 
-/// The answer of `open_files`: the files that were opened.
+/// What `open_files` answers: the files that were opened.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[allow(clippy::exhaustive_structs, reason = "the answer of every client and editor has this one part")]
 pub struct OpenedFiles {

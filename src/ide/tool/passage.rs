@@ -1,27 +1,26 @@
-//! The passage of a file that a call of `openFile` selects, by the texts or lines with which the
-//! passage begins and ends.
+//! The part of a file that a call of `openFile` selects, given by the texts or lines where it begins and ends.
 
 use super::OpenFile;
 use crate::ide::kit::text::{self, Text};
 use crate::ide::kit::{Position, Range};
 
-/// A range to select, and the text that was not found.
+/// What to select, and which text was not found.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Passage {
     /// The range to select; empty, at the beginning of the file, if there is nothing to select.
     pub range: Range,
-    /// The text of the call that is not in the file.
+    /// Which text of the call is not in the file.
     pub missing: Option<MissingText>,
 }
 
-/// A text of the call that is not in the file.
+/// Which text of the call is not in the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum MissingText {
     /// `startText`.
     Start,
-    /// `endText`, which is searched behind `startText`.
+    /// `endText`, which is searched after `startText`.
     End,
 }
 
@@ -39,13 +38,11 @@ impl MissingText {
 impl OpenFile {
     /// Returns the range to select in the text of the file.
     ///
-    /// The range goes from the first occurrence of `startText` to the end of the next occurrence of
-    /// `endText`. A call without `startText` selects from the beginning of the file; a call without
-    /// `endText` selects to the end of `startText`. If `startText` is not in the file, the range is
-    /// empty, at the beginning of the file, and `endText` is not searched. If `endText` is not
-    /// found, the range is that of a call without `endText`. Lines are used only if the call has
-    /// neither text. `selectToEndOfLine` extends a range to the end of its last line; a call with
-    /// neither a text nor a first line has no range to extend.
+    /// The range goes from the first occurrence of `startText` to the end of the next occurrence of `endText`. Without
+    /// `startText` it begins at the beginning of the file; without `endText`, or if that is not found, it ends with
+    /// `startText`. If `startText` is not in the file, the range is empty, at the beginning of the file, and `endText`
+    /// is not searched. Lines count only if the call has neither text. `selectToEndOfLine` extends the range to the end
+    /// of its last line; a call with neither a text nor a first line has no range to extend.
     ///
     /// ```
     /// use ide_mcp::ide::kit::{Position, Range};
@@ -84,9 +81,8 @@ impl OpenFile {
         }
     }
 
-    /// Returns the byte offsets at which the lines of the call begin and end. A line that the text
-    /// does not have counts as the end of the text. Without a last line, both offsets are equal: a
-    /// cursor.
+    /// Returns where the lines of the call begin and end, in bytes. A line that the text does not have counts as its
+    /// end. Without a last line both are equal: a cursor.
     fn lines<T: Text + ?Sized>(&self, text: &T) -> (usize, usize) {
         let offset = |line: u32, column| {
             let position = Position::new(line.saturating_sub(1), column);

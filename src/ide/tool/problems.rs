@@ -1,9 +1,8 @@
-//! The reading of problems as editors and language servers write them: the answers of `getDiagnostics` in every
-//! dialect, and the diagnostics and reports of LSP 3.17. Both roles read by this module.
+//! Reads problems as editors and language servers write them: the answers of `getDiagnostics` in every dialect, and the
+//! diagnostics and reports of LSP 3.17. Both roles use this.
 //!
-//! A member that is not needed costs nothing: what is unknown, null or of another kind is left out. A member that
-//! is needed and cannot be used is an error with its name, since an answer without it would report fewer problems
-//! than there are.
+//! A member that is not needed does no harm: what is unknown, null or of another kind is left out. A needed member that
+//! cannot be used is an error with its name, because an answer without it would report fewer problems than there are.
 
 use super::{Diagnostic, FileDiagnostics, Severity};
 use crate::ide::kit::{Position, Range};
@@ -13,7 +12,7 @@ use core::fmt;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-/// A member that is needed and cannot be used.
+/// A needed member that cannot be used.
 #[derive(Debug)]
 pub(super) struct Unusable {
     /// The path of the member, such as `[0].diagnostics[2].range`; empty for the whole value.
@@ -49,7 +48,7 @@ const NO_TEXT: &str = "must be a string";
 const NO_LINE: &str = "must be a whole number from 0";
 const NO_RANGE: &str = "must be a start and an end, each with a line and a character, whole numbers from 0";
 
-/// Reads the problems of files. A file without a name is the file that was asked for, if there is one.
+/// Reads the problems of files. A file without a name is the file of the call, if it names one.
 ///
 /// | shape | of |
 /// | --- | --- |
@@ -78,7 +77,7 @@ pub(super) fn files(raw: &RawValue, asked: Option<&str>) -> Result<Vec<FileDiagn
     }
 }
 
-/// Reads the form that nearly every answer has, in one pass: a third of the instructions of the passes below. Returns
+/// Reads the form that nearly every answer has in one pass: a third of the instructions of the passes below. Returns
 /// `None` for every other form.
 fn plain(raw: &RawValue) -> Option<Vec<FileDiagnostics>> {
     #[derive(Deserialize)]
@@ -99,7 +98,7 @@ fn plain(raw: &RawValue) -> Option<Vec<FileDiagnostics>> {
         #[serde(borrow)]
         code: Option<&'a RawValue>,
     }
-    // Derived code would also read lists of values in place of objects.
+    // Derived code would also read lists of values instead of objects.
     raw.get().strip_prefix('[')?.trim_start().strip_prefix('{')?;
     let read: Vec<File<'_>> = serde_json::from_str(raw.get()).ok()?;
     let problem = |read: Problem<'_>| {
@@ -111,7 +110,7 @@ fn plain(raw: &RawValue) -> Option<Vec<FileDiagnostics>> {
         FileDiagnostics { lines_in_file: read.lines_in_file, ..file }
     };
     let files: Vec<FileDiagnostics> = read.into_iter().map(file).collect();
-    // A file without a name is the one that was asked for.
+    // A file without a name is the one of the call.
     files.iter().all(|file| !file.uri.is_empty()).then_some(files)
 }
 
@@ -180,7 +179,7 @@ fn by_file(raw: &RawValue) -> Result<Vec<FileDiagnostics>, Unusable> {
     Ok(files)
 }
 
-/// Returns true if the first problem of a list has a range, as those of one file have.
+/// Returns true if the first problem of a list has a range, as the problems of one file have.
 fn has_ranges(list: &RawValue) -> bool {
     let items: Vec<&RawValue> = serde_json::from_str(list.get()).unwrap_or_default();
     items.first().and_then(|first| members(first, ["range"])).is_some_and(|[range]| range.is_some())
@@ -197,14 +196,14 @@ fn each<'a, T>(
     items.into_iter().enumerate().map(read).collect()
 }
 
-/// Reads a message. In LSP 3.18 it can be an object with the text in `value`.
+/// Reads a message. In LSP 3.18 it may be an object with the text in `value`.
 fn text(message: Option<&RawValue>) -> Result<Cow<'_, str>, Unusable> {
     let plain =
         |message| text_of(message).or_else(|| members(message, ["value"]).and_then(|[text]| text_of(text?)));
     message.and_then(plain).ok_or_else(|| Unusable::value(NO_TEXT).of(".message"))
 }
 
-/// Returns the severity. LSP leaves the meaning of an absent severity to the client: an error, as VS Code takes it.
+/// Returns the severity. LSP leaves an absent one to the client: an error, as in VS Code.
 fn severity_of(severity: Option<&RawValue>) -> Severity {
     severity.and_then(Severity::read).unwrap_or(Severity::Error)
 }
@@ -219,7 +218,7 @@ fn position(raw: &RawValue) -> Option<Position> {
     Some(Position::new(count(line?)?, count(character?)?))
 }
 
-/// Reads a line or a column. Some servers write the greatest number that they have for the end of a line.
+/// Reads a line or a column. For the end of a line, some servers write the greatest number they have.
 fn count(raw: &RawValue) -> Option<u32> {
     let count: u64 = from_json(raw.get()).ok()?;
     Some(u32::try_from(count).unwrap_or(u32::MAX))
@@ -231,8 +230,8 @@ fn with_details(mut found: Diagnostic, source: Option<&RawValue>, code: Option<&
     found
 }
 
-/// Reads a code: a text, or a number, since compilers number their codes. Some servers write an object with the code
-/// in `value`, and the page about it in `target`.
+/// Reads a code: a text, or a number, as compilers have it. Some servers write an object with the code in `value`, and
+/// the page about it in `target`.
 fn code_of(raw: &RawValue) -> Option<String> {
     let plain = |raw: &RawValue| match raw.get().as_bytes().first()? {
         b'"' => text_of(raw).map(Cow::into_owned),
@@ -249,7 +248,7 @@ mod tests {
 
     const RANGE: &str = r#""range":{"start":{"line":1,"character":2},"end":{"line":1,"character":3}}"#;
 
-    /// Returns the problem with this severity and this code.
+    /// Returns a problem with this severity and this code.
     fn one(severity: Severity, code: Option<&str>) -> Diagnostic {
         let range = Range::new(Position::new(1, 2), Position::new(1, 3));
         let mut one = Diagnostic::new(severity, range, "m");
@@ -260,7 +259,7 @@ mod tests {
     #[test]
     fn problems_are_read_as_language_servers_write_them() {
         use Severity::{Error, Hint, Information, Warning};
-        // The name, the members beside the message and the range, and the severity and the code.
+        // The name, the members besides message and range, and the severity and the code.
         let rows = [
             ("no severity", "", Error, None),
             ("a null severity", r#","severity":null"#, Error, None),
@@ -331,7 +330,7 @@ mod tests {
         let list = alloc::format!(r#"[{{"message":"m",{RANGE}}}]"#);
         let flat =
             r#"{"diagnostics":[{"file_path":"/a","line":1.0,"column":2,"severity":1,"message":"m","x":1}]}"#;
-        // The name, the text, the file that was asked for, and the files.
+        // The name, the text, the file of the call, and the files.
         let rows: &[(&str, &str, Option<&str>, &[&str])] = &[
             ("no file", "[]", None, &[]),
             ("a file", r#"[{"uri":"file:///a","diagnostics":LIST}]"#, None, &["file:///a"]),

@@ -36,7 +36,7 @@ impl ReformatFile {
     }
 }
 
-/// The answer of `reformat_file`.
+/// What `reformat_file` answers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(clippy::exhaustive_structs, reason = "the answer of every client and editor has this one part")]
 pub struct Reformatted {

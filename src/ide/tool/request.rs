@@ -1,5 +1,4 @@
-//! The arguments of a tool call in the names of a dialect, and the calls of tools that only the
-//! application defines.
+//! The arguments of a tool call in the names of a dialect, and calls of the application's own tools.
 
 use super::ToolArguments;
 use super::tools::sealed;
@@ -13,8 +12,22 @@ use core::fmt;
 use serde::{Deserializer, Serialize, Serializer, de::DeserializeOwned, ser::Error};
 use serde_json::{Map, Value, value::RawValue};
 
-/// A call of a tool that only the application defines; on the side of the agent, a call of any tool
-/// by its name.
+/// A call of a tool of your own; on the side of the agent, a call of any tool by its name.
+///
+/// ```
+/// use ide_mcp::ide::tool::OtherTool;
+///
+/// #[derive(serde::Deserialize)]
+/// struct Reveal {
+///     path: String,
+/// }
+///
+/// // In an editor it comes as `ToolCall::Other(call, other)`.
+/// let other = OtherTool::new("reveal", serde_json::from_str(r#"{"path":"/w/a.rs"}"#)?);
+/// let reveal: Reveal = other.into_arguments().expect("the arguments fit");
+/// assert_eq!(reveal.path, "/w/a.rs");
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 #[non_exhaustive]
 pub struct OtherTool {
     /// The name of the tool.
@@ -28,7 +41,7 @@ enum OtherArguments {
     Typed(Box<dyn Any + Send + Sync>),
 }
 
-/// Arguments of a [type](crate::ide::tool::ToolSet::custom_typed) are equal to nothing, since only you know the type.
+/// Arguments of a [type](crate::ide::tool::ToolSet::custom_typed) equal nothing, because only you know the type.
 impl PartialEq for OtherTool {
     fn eq(&self, other: &Self) -> bool {
         let is_same = |(raw, other): (&RawValue, &RawValue)| raw.get() == other.get();
@@ -37,7 +50,7 @@ impl PartialEq for OtherTool {
 }
 
 impl OtherTool {
-    /// Creates a call of the tool with this name. The arguments are a JSON object.
+    /// Creates a call of the tool with this name. The arguments must be a JSON object.
     #[must_use]
     pub fn new(name: impl Into<Box<str>>, arguments: Box<RawValue>) -> Self {
         Self { name: name.into(), arguments: OtherArguments::Raw(arguments) }
@@ -53,9 +66,8 @@ impl OtherTool {
         Ok(Self { name: name.into(), arguments })
     }
 
-    /// Returns the arguments as they were written: a JSON object, nested at most as deeply as the
-    /// limit allows. Returns `None` for a tool that was offered with a
-    /// [type](crate::ide::tool::ToolSet::custom_typed) for its arguments.
+    /// Returns the arguments as they were written: a JSON object, nested at most as deep as the limit allows. Returns
+    /// `None` if you offered the tool with a [type](crate::ide::tool::ToolSet::custom_typed).
     #[must_use]
     pub const fn raw(&self) -> Option<&RawValue> {
         match &self.arguments {
@@ -64,14 +76,13 @@ impl OtherTool {
         }
     }
 
-    /// Returns the arguments as a `T`. If the tool was offered with this
-    /// [type](crate::ide::tool::ToolSet::custom_typed), the arguments are already decoded; otherwise they
-    /// are decoded here.
+    /// Returns the arguments as a `T`. They are decoded here, unless you offered the tool with this
+    /// [type](crate::ide::tool::ToolSet::custom_typed): then they already are.
     ///
     /// # Errors
     ///
-    /// The code is -32602 if the arguments do not fit the type, and -32603 if the tool was offered
-    /// with another type. [Fail](crate::ide::OpenCall::fail) the call with this error.
+    /// -32602 if the arguments do not fit the type, and -32603 if you offered the tool with another type.
+    /// [Fail](crate::ide::OpenCall::fail) the call with this error.
     pub fn into_arguments<T: DeserializeOwned + 'static>(self) -> Result<T, ErrorObject> {
         match self.arguments {
             OtherArguments::Raw(raw) => {

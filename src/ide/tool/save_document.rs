@@ -36,22 +36,22 @@ impl SaveDocument {
     }
 }
 
-/// The answer of `saveDocument`.
+/// What `saveDocument` answers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum DocumentSaved {
-    /// A file that is open.
+    /// The file is open.
     Open {
         /// The path of the file.
         file_path: String,
         /// True if the file was saved.
         saved: bool,
-        /// A text about the result.
+        /// What happened, in words.
         message: String,
     },
-    /// A file that is not open.
+    /// The file is not open.
     NotOpen {
-        /// The path that the client asked for.
+        /// The path as the client wrote it.
         file_path: String,
     },
 }
@@ -70,7 +70,7 @@ impl Shape for DocumentSaved {
         })
     }
 
-    /// Returns the answer for a file that is not open if the file is hidden.
+    /// A hidden file is answered as one that is not open.
     fn without_hidden(&self, hides: &dyn Fn(&str) -> bool) -> Option<Self> {
         let (Self::Open { file_path, .. } | Self::NotOpen { file_path }) = self;
         hides(file_path).then(|| Self::NotOpen { file_path: HIDDEN.into() })

@@ -1,4 +1,4 @@
-//! A selection as an answer: the form that `getCurrentSelection` and `getLatestSelection` share.
+//! What the answers of `getCurrentSelection` and `getLatestSelection` have in common.
 
 use super::answer::read_json;
 use crate::ide::dialect::SelectionAnswerForm;
@@ -61,8 +61,7 @@ pub(super) fn read(result: &ToolResult<'_>) -> Option<Option<Selection>> {
     if said.success == Some(false) {
         return Some(None);
     }
-    // Some editors leave `success` out. A selection without a path then means that there is no
-    // selection.
+    // Some editors leave `success` out. Then a selection without a path means that there is none.
     let selection: Selection = read_json(result)?;
     Some(Some(selection).filter(|selection| !selection.file_path.is_empty()))
 }

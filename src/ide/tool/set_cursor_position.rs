@@ -31,13 +31,13 @@ impl ToolDef for SetCursorPosition {
 }
 
 impl SetCursorPosition {
-    /// Creates the arguments that move the cursor to this position, in the file that has the focus.
+    /// Moves the cursor to this position, in the file that has the focus.
     #[must_use]
     pub const fn new(position: Position) -> Self {
         Self { file_path: None, line: position.line, column: position.character }
     }
 
-    /// Returns the position to which the cursor moves.
+    /// Returns where the cursor should go.
     #[must_use]
     pub const fn position(&self) -> Position {
         Position::new(self.line, self.column)

@@ -1,18 +1,16 @@
-//! `set_permission_mode`: the mode in which the client asks for permission.
+//! `set_permission_mode`: when the client asks for permission.
 
 use super::ToolDef;
 use super::arguments::arguments;
 use alloc::string::String;
 
 arguments! {
-    /// `set_permission_mode`: reports the mode in which the client asks for permission.
-    /// [`Server`](crate::ide::Server) answers the call; the tool is not meant to be listed. Answer:
-    /// [`Done`](crate::ide::tool::Done).
+    /// `set_permission_mode`: the client reports when it asks for permission. [`Server`](crate::ide::Server) answers
+    /// for you; do not list this tool. Answer: [`Done`](crate::ide::tool::Done).
     #[derive(Clone, Debug, PartialEq, Eq)]
     #[non_exhaustive]
     pub struct SetPermissionMode {
-        /// The name of the mode: `default`, `acceptEdits`, `plan`, `bypassPermissions`, or any
-        /// other name.
+        /// The name of the mode: `default`, `acceptEdits`, `plan`, `bypassPermissions`, or any other.
         pub mode: String = needed["mode"] "Name of the mode",
     }
 }

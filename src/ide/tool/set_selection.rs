@@ -29,7 +29,7 @@ impl ToolDef for SetSelection {
 }
 
 impl SetSelection {
-    /// Creates the arguments that select this range, in the file that has the focus.
+    /// Selects this range, in the file that has the focus.
     #[must_use]
     pub const fn new(range: Range) -> Self {
         Self { file_path: None, range }

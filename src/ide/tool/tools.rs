@@ -1,4 +1,4 @@
-//! The types of a call, and the macro that turns the list of tools into types with one variant for each tool.
+//! The types of a call, and the macro that makes types with one variant for each tool in the list.
 
 use super::{Answer, Tool};
 use crate::ide::Dialect;
@@ -7,10 +7,10 @@ use core::fmt;
 use core::marker::PhantomData;
 use serde::Serialize;
 
-/// The arguments of a tool. Their type determines the type of the answer.
+/// The arguments of a tool. Their type determines that of the answer.
 ///
-/// The arguments of every tool of the protocol implement this trait, and so does
-/// [`OtherTool`](crate::ide::tool::OtherTool). No other type can implement it.
+/// The arguments of every tool of the protocol implement this, and so does [`OtherTool`](crate::ide::tool::OtherTool).
+/// No other type can.
 pub trait ToolArguments: Serialize + sealed::Sealed {
     /// The answer of the tool.
     type Answer: Answer;
@@ -24,15 +24,15 @@ pub trait ToolArguments: Serialize + sealed::Sealed {
     fn name_in(&self, dialect: Dialect) -> &str;
 }
 
-/// A call of the tool `T` that waits for its answer.
+/// A call of the tool `T` that waits for your answer.
 ///
-/// [`Server::answer`](crate::ide::Server::answer) consumes the call, and takes only the answer of the
-/// tool `T`. All other operations on an open call use its [id](Call::id), with
+/// Pass it to [`Server::answer`](crate::ide::Server::answer), which takes only the answer of the tool `T`. For
+/// everything else that you can do with an open call, pass its [id](Call::id) to
 /// [`Server::call`](crate::ide::Server::call).
 ///
-/// [`Server`](crate::ide::Server) answers a dropped call at its deadline. Calls of `openDiff` and
-/// `executeCode` have no deadline. A call of `openDiff` ends when the client closes its tab. Calls of
-/// both tools end when the client cancels them or the connection ends.
+/// If you drop it, [`Server`](crate::ide::Server) answers the call at its deadline. `openDiff` and `executeCode` have
+/// no deadline: they end when the client cancels them or the connection ends, and an `openDiff` also when the client
+/// closes its tab.
 ///
 /// ```compile_fail,E0277
 /// # use ide_mcp::ide::tool::{Call, OpenDiff, OpenEditors};
@@ -93,18 +93,17 @@ pub(super) mod sealed {
     pub trait Sealed {}
 }
 
-/// Defines [`Tool`](super::Tool), `ToolRequest` and [`ToolCall`](super::ToolCall) with a variant
-/// for each listed tool, and exports the items of its file. A test refuses a tool that is declared
-/// and not listed.
+/// Defines [`Tool`](super::Tool), `ToolRequest` and [`ToolCall`](super::ToolCall) with a variant for each tool in the
+/// list, and exports the items of its file. A test fails for a tool that is declared and not listed.
 macro_rules! tools {
     ($($file:ident::$tool:ident -> $answer:ident),* $(,)?) => {
         $(pub use $file::*;)*
 
-        /// A tool of the protocol, by its name.
+        /// The name of a tool of the protocol.
         ///
-        /// The real client calls `openDiff`, `close_tab`, `closeAllDiffTabs` and `getDiagnostics`, and
-        /// shows `getDiagnostics` and `executeCode` to its model (measured). According to reports, some
-        /// versions call `openFile` and `set_permission_mode`. The other tools are for other clients.
+        /// The real client calls `openDiff`, `close_tab`, `closeAllDiffTabs` and `getDiagnostics`, and shows
+        /// `getDiagnostics` and `executeCode` to its model (measured). Some versions are said to call `openFile` and
+        /// `set_permission_mode`. The other tools are for other clients.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
         #[non_exhaustive]
         pub enum Tool {
@@ -128,11 +127,11 @@ macro_rules! tools {
                 }
             }
 
-            /// Reads an answer of this tool in any dialect, or in another shape that the tool reads. `asked` is the
-            /// file that the call names. Returns the answer to send, in `dialect` and without the files for which
-            /// `hides` returns true; the inner `None` if the result can be sent: it names no such file, it is in a
-            /// dialect, and `translates` is false. Returns the outer `None` for a result that isn't an answer of this
-            /// tool, or contains anything else.
+            /// Reads an answer of this tool in any dialect, or in another shape that the tool reads. `file` is the file
+            /// of the call. Returns the answer to send, in `dialect` and without the files that `hides` hides; the
+            /// inner `None` if the result can be sent as it is: it names no such file, it is in a dialect, and
+            /// `translates` is false. Returns the outer `None` for a result that isn't an answer of this tool, or
+            /// contains anything else.
             pub(crate) fn shown(
                 self,
                 result: &$crate::mcp::ToolResult<'_>,
@@ -164,7 +163,7 @@ macro_rules! tools {
         }
 
         impl ToolRequest {
-            /// Returns the tool that is called; `None` for a tool of the application's own.
+            /// Returns which tool is called; `None` for a tool of the application's own.
             pub(crate) const fn tool(&self) -> Option<Tool> {
                 match self {
                     $(Self::$tool(_) => Some(Tool::$tool),)*
@@ -172,8 +171,8 @@ macro_rules! tools {
                 }
             }
 
-            /// Reads the arguments of a tool from an object. The error names the argument that is
-            /// missing, the spellings that contradict each other, or the type that was expected.
+            /// Reads the arguments of a tool from an object. The error names the argument that is missing, the
+            /// spellings that contradict each other, or the expected type.
             pub(crate) fn read<'de, D: serde::Deserializer<'de>>(
                 tool: Tool,
                 arguments: D,
@@ -200,7 +199,7 @@ macro_rules! tools {
                 #[doc = concat!("A call of the tool of [`", stringify!($tool), "`].")]
                 $tool(Call<$tool>, $tool),
             )*
-            /// A call of a tool of the application's own.
+            /// A call of a tool of your own.
             Other(Call<OtherTool>, OtherTool),
         }
 
@@ -221,7 +220,7 @@ macro_rules! tools {
                 }
             }
 
-            /// Returns the tool that is called; `None` for a tool of the application's own.
+            /// Returns which tool is called; `None` for a tool of your own.
             #[must_use]
             pub const fn tool(&self) -> Option<Tool> {
                 match self {
@@ -239,8 +238,8 @@ macro_rules! tools {
                 }
             }
 
-            /// Returns the file that the call is about, a path or a URI as the agent wrote it; `None` if the
-            /// arguments name none. A diff is about the file that the agent writes.
+            /// Returns the file that the call is about, a path or a URI as the agent wrote it; `None` if the arguments
+            /// name none. For a diff, it is the file that the agent will write.
             #[must_use]
             pub fn file(&self) -> Option<&str> {
                 match self {
@@ -251,8 +250,8 @@ macro_rules! tools {
         }
 
         impl serde::Serialize for ToolCall {
-            /// Writes the arguments in the form of the real client. Returns an error for arguments
-            /// that were decoded as a type of the application.
+            /// Writes the arguments as the real client does. Fails for arguments that were decoded as a type of the
+            /// application.
             fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
                 match self {
                     $(Self::$tool(_, arguments) => arguments.serialize(serializer),)*

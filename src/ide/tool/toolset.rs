@@ -1,4 +1,4 @@
-//! The tools that an editor offers, and the decoding of a call into a [`ToolRequest`].
+//! What an editor offers, and how a call is decoded into a [`ToolRequest`].
 
 use super::{OtherTool, Tool, ToolRequest};
 use crate::ide::Dialect;
@@ -11,14 +11,12 @@ use serde::{
 };
 use serde_json::value::RawValue;
 
-/// The tools of an editor: the tools of the protocol that it handles, and its own tools. Each
-/// session lists them in its dialect.
+/// What your editor offers: tools of the protocol that you handle, and tools of your own. Each session lists them in
+/// its dialect.
 ///
-/// [`Server`](crate::ide::Server) always handles `close_tab`, `closeAllDiffTabs` and
-/// `set_permission_mode`, listed or not. The real client calls `closeAllDiffTabs` even if no tool is
-/// listed (measured). According to reports, the client also calls the other two if they are not listed.
-/// If the editor does not handle `openDiff`, a call of `openDiff` is refused with -32601 and never gets
-/// a verdict.
+/// [`Server`](crate::ide::Server) always handles `close_tab`, `closeAllDiffTabs` and `set_permission_mode`, listed or
+/// not: the real client calls `closeAllDiffTabs` even if no tool is listed (measured), and is said to do so with the
+/// other two. If you do not handle `openDiff`, its calls are refused with -32601.
 ///
 /// ```
 /// use ide_mcp::ide::tool::{Tool, ToolSet};
@@ -34,10 +32,9 @@ pub struct ToolSet {
     specs: [Vec<ToolSpec>; 2],
     handled: Vec<Tool>,
     own: Vec<OwnTool>,
-    /// The decisions of the application: the name of a tool, and true if models are offered the tool.
+    /// What the application decided: the name of a tool, and whether models get it.
     model_marks: Vec<(Cow<'static, str>, bool)>,
-    /// True for a set of [tools for models](Self::for_models). Such a set lacks the tools that the server
-    /// answers itself.
+    /// True for a set of [tools for models](Self::for_models), which lacks the tools that the server answers itself.
     is_for_models: bool,
 }
 
@@ -47,7 +44,7 @@ struct OwnTool {
     name: Cow<'static, str>,
     /// The tool of the protocol that has this name in any spelling.
     replaced: Option<Tool>,
-    /// The function that decodes the arguments into the type with which the tool was offered.
+    /// Decodes the arguments into the type that the tool was offered with.
     decode: Option<Decode>,
 }
 
@@ -57,14 +54,13 @@ type Decode =
 /// One dialect for each of the two spellings of names, such as `openFile` and `open_file`.
 const SPELLINGS: [Dialect; 2] = [Dialect::VsCode, Dialect::SnakeCase];
 
-/// Returns the index of the spelling of a dialect. The entries of `tools/list` depend on the
-/// spelling alone.
+/// Returns the index of the spelling of a dialect, on which alone the entries of `tools/list` depend.
 fn spelling(dialect: Dialect) -> usize {
     usize::from(dialect.rules().snake_case)
 }
 
 impl<const N: usize> From<[Tool; N]> for ToolSet {
-    /// Returns the set that offers these tools, as [`handle`](ToolSet::handle) adds them.
+    /// Offers these tools, as [`handle`](ToolSet::handle) does.
     fn from(tools: [Tool; N]) -> Self {
         tools.into_iter().fold(Self::new(), Self::handle)
     }
@@ -96,8 +92,8 @@ impl ToolSet {
         self.handle_unlisted(tool)
     }
 
-    /// Handles this tool without listing it, for clients that call unlisted tools. A client does
-    /// not show an unlisted tool to its model.
+    /// Handles this tool without listing it, for clients that call unlisted tools. A client does not show such a tool
+    /// to its model.
     #[must_use]
     pub fn handle_unlisted(mut self, tool: Tool) -> Self {
         if !self.handles(tool) {
@@ -106,19 +102,16 @@ impl ToolSet {
         self
     }
 
-    /// Offers a tool of the application's own, whose calls arrive as
-    /// [`ToolCall::Other`](crate::ide::tool::ToolCall::Other). `schema` is the JSON Schema of its arguments.
-    /// A new entry replaces an earlier entry with the same name.
+    /// Offers a tool of your own; its calls come as [`ToolCall::Other`](crate::ide::tool::ToolCall::Other). `schema` is
+    /// the JSON Schema of its arguments. A new entry replaces an earlier one with the same name.
     ///
-    /// The tool can have the name of a tool of the protocol in any spelling, and then takes the place of
-    /// that tool in every dialect: it is listed under the name in the dialect of the session, and a call
-    /// in any spelling arrives with the name that was given here. The exceptions are `openDiff` and the
-    /// tools that [`Server`](crate::ide::Server) handles: they are listed with the new description and
-    /// schema, but their calls are handled as calls of the tool of the protocol.
+    /// If it has the name of a tool of the protocol in any spelling, it replaces that tool in every dialect: it is
+    /// listed under the name in the dialect of the session, and you get every call with the name that you pass here.
+    /// The exceptions are `openDiff` and the tools that [`Server`](crate::ide::Server) handles: they are listed with
+    /// your description and schema, but called as the tool of the protocol.
     ///
-    /// The real client shows its model only `getDiagnostics` and `executeCode` of these tools
-    /// (measured), and all tools that the editor [offers to models](Self::offer_to_models). Other clients
-    /// show all tools.
+    /// The real client shows its model only `getDiagnostics` and `executeCode` of these tools (measured), and all tools
+    /// that the editor [offers to models](Self::offer_to_models). Other clients show all tools.
     #[must_use]
     pub fn custom(
         self,
@@ -129,11 +122,9 @@ impl ToolSet {
         self.offer(ToolSpec::new(name, description, schema), None)
     }
 
-    /// Offers a tool of the application's own, as [`custom`](Self::custom) does. The arguments are
-    /// decoded as a `T` while the message is read, and
-    /// [`into_arguments`](OtherTool::into_arguments) returns the `T`. A call whose arguments do not
-    /// fit is answered with -32602 and the reason. The text of the arguments is not kept, so the
-    /// call cannot be serialized.
+    /// Offers a tool of your own, as [`custom`](Self::custom) does, whose arguments are decoded as a `T` while the
+    /// message is read: [`into_arguments`](OtherTool::into_arguments) returns the `T`. If they do not fit, the call is
+    /// answered with -32602 and the reason. Their text is not kept, so the call cannot be serialized.
     ///
     /// ```
     /// # use ide_mcp::ide::tool::{OtherTool, ToolSet};
@@ -164,14 +155,13 @@ impl ToolSet {
 
     /// Offers the listed tool with this name, in the spelling of any dialect, to models: on connections at
     /// [`MODELS_TARGET`](crate::ide::MODELS_TARGET). [`withhold_from_models`](Self::withhold_from_models) does the
-    /// opposite. A later decision replaces an earlier one, and the tool can be added to the set later.
+    /// opposite. The last decision counts, and you may add the tool to the set afterwards.
     ///
-    /// By default models are offered the listed tools of the protocol that change nothing: `getDiagnostics`,
-    /// `getOpenEditors`, `get_all_opened_file_paths`, `getWorkspaceFolders`, `getCurrentSelection`,
-    /// `getLatestSelection`, `get_cursor_position` and `checkDocumentDirty`. By default models are offered
-    /// neither `executeCode` nor a tool that moves the view of the person or changes a file, and no tool of
-    /// the application's own, whose effect is unknown to the crate. `openDiff`, `close_tab`,
-    /// `closeAllDiffTabs` and `set_permission_mode` are never offered to models: they belong to agents.
+    /// By default models get the listed tools of the protocol that change nothing: `getDiagnostics`, `getOpenEditors`,
+    /// `get_all_opened_file_paths`, `getWorkspaceFolders`, `getCurrentSelection`, `getLatestSelection`,
+    /// `get_cursor_position` and `checkDocumentDirty`. They get neither `executeCode` nor a tool that moves the view of
+    /// the person or changes a file, nor any tool of your own, because we cannot know what it does. `openDiff`,
+    /// `close_tab`, `closeAllDiffTabs` and `set_permission_mode` belong to agents, and models never get them.
     ///
     /// ```
     /// use ide_mcp::ide::tool::{Tool, ToolSet};
@@ -188,7 +178,7 @@ impl ToolSet {
         self
     }
 
-    /// Hides the tool with this name from models, as [`offer_to_models`](Self::offer_to_models) shows it.
+    /// Hides the tool with this name from models, the opposite of [`offer_to_models`](Self::offer_to_models).
     #[must_use]
     pub fn withhold_from_models(mut self, name: impl Into<Cow<'static, str>>) -> Self {
         self.model_marks.push((name.into(), false));
@@ -224,7 +214,7 @@ impl ToolSet {
         self.handled.iter().filter_map(move |tool| tool.resource_spec(dialect))
     }
 
-    /// Returns the listed tools that models are offered.
+    /// Returns the listed tools that models get.
     pub(crate) fn for_models(&self) -> Self {
         let mut offered = self.clone();
         offered.is_for_models = true;
@@ -261,21 +251,20 @@ impl ToolSet {
         tool.declaration().is_built_in && !self.is_for_models
     }
 
-    /// Returns the tool that a call with this name reaches; `None` for a tool that is not handled.
+    /// Returns the tool that a call with this name reaches; `None` if it is not handled.
     fn called(&self, name: &str) -> Option<Called<'_>> {
         let known = Tool::from_name(name);
         let own = self.own.iter().find(|own| own.is_called(name, known)).map(Called::Own);
         let Some(tool) = known else { return own };
-        // A tool of the application's own takes the place of the tool of the protocol with its name,
-        // except for `openDiff` and for the tools that the server handles itself.
+        // A tool of the application's own replaces the tool of the protocol with its name, except `openDiff` and the
+        // tools that the server handles itself.
         let is_handled = if own.is_some() { tool == Tool::OpenDiff } else { self.handles(tool) };
         if is_handled || self.has_built_in(tool) { Some(Called::Known(tool)) } else { own }
     }
 }
 
 impl OwnTool {
-    /// Returns true if a call with this name is a call of this tool. `known` is the tool of the protocol
-    /// with the name.
+    /// Returns true if a call with this name is a call of this tool. `known` is the tool of the protocol with the name.
     fn is_called(&self, name: &str, known: Option<Tool>) -> bool {
         self.name == name || known.is_some() && self.replaced == known
     }
@@ -291,7 +280,7 @@ enum Called<'a> {
 pub(crate) struct SharedTools {
     pub(crate) tools: Arc<ToolSet>,
     pub(crate) dialect: Dialect,
-    /// True once the client is known as one that asks for the problems of a file before it writes the file.
+    /// True once we know that the client asks for the problems of a file before it writes the file.
     pub(crate) announces_edits: bool,
 }
 
@@ -299,13 +288,12 @@ pub(crate) struct SharedTools {
 #[derive(Debug)]
 pub(crate) struct ReceivedCall {
     pub(crate) request: ToolRequest,
-    /// True if the client can make the call at any time: it reads a resource, or its `_meta` marks it as a
+    /// True if the client may make this call at any time, because it reads a resource, or its `_meta` marks it as a
     /// call of the model. All other calls are steps of a turn of the client.
     pub(crate) is_outside_turn: bool,
 }
 
-/// The member of `_meta` that the real client adds to the calls of its model, and to no calls of its
-/// own (measured with 2.1.332).
+/// What the real client adds to the `_meta` of its model's calls, and never to its own (measured with 2.1.332).
 #[derive(Deserialize)]
 struct ModelMeta {
     #[serde(rename = "claudecode/toolUseId")]
@@ -321,7 +309,7 @@ impl Tools for SharedTools {
 
     fn check(&self, name: &str) -> Result<Served, ErrorObject> {
         match self.tools.called(name) {
-            // Such a call can end diffs, so it is accepted even if the calls of these diffs fill the table.
+            // Such a call may end diffs, so it is accepted even if the calls of these diffs fill the table.
             Some(Called::Known(tool)) if self.tools.has_built_in(tool) => return Ok(Served::AtOnce),
             Some(_) => return Ok(Served::Later),
             None => {}
@@ -346,7 +334,7 @@ impl Tools for SharedTools {
         Ok(ReceivedCall { request, is_outside_turn: false })
     }
 
-    /// Notes if the model makes the call. Only for `getDiagnostics` the sender makes a difference.
+    /// Notes whether the model makes the call. Who makes it matters only for `getDiagnostics`.
     fn with_meta(&self, mut call: ReceivedCall, meta: &RawValue) -> ReceivedCall {
         if matches!(call.request, ToolRequest::GetDiagnostics(_)) {
             call.is_outside_turn = read_object::<ModelMeta>(meta).is_some_and(|meta| meta.tool_use.is_some());
@@ -354,7 +342,7 @@ impl Tools for SharedTools {
         call
     }
 
-    /// Notes that the person or the model reads a resource, at any time.
+    /// Notes that the person or the model reads a resource, which they may at any time.
     fn as_resource(&self, call: ReceivedCall) -> ReceivedCall {
         ReceivedCall { is_outside_turn: true, ..call }
     }

@@ -15,11 +15,9 @@ use crate::{
 /// use ide_mcp::mcp::{ClientConfig, Implementation};
 /// use std::time::Duration;
 ///
-/// let config = ClientConfig {
-///     request_timeout: Duration::from_secs(20),
-///     elicitation: true, // this client shows forms
-///     ..ClientConfig::new(Implementation::new("my-agent", "1.0"))
-/// };
+/// let mut config = ClientConfig::new(Implementation::new("my-agent", "1.0"));
+/// config.request_timeout = Duration::from_secs(20);
+/// config.elicitation = true; // this client shows forms
 /// assert_eq!(config.initialize_timeout, Duration::from_secs(30));
 /// ```
 #[derive(Clone, Debug)]

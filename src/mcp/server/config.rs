@@ -15,7 +15,8 @@ use crate::{
 /// use ide_mcp::mcp::{Context, Implementation, PromptSpec, ServerConfig};
 ///
 /// let context = Context::new().prompt(PromptSpec::new("review", "Reviews the changes."));
-/// let config = ServerConfig { context: context.into(), ..ServerConfig::new(Implementation::new("demo", "1.0")) };
+/// let mut config = ServerConfig::new(Implementation::new("demo", "1.0"));
+/// config.context = context.into();
 /// assert_eq!(config.call_deadline.as_secs(), 30);
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,15 +1,13 @@
-//! The two kinds of files in which editors publish the ports on which they listen, with the names
-//! of the files in their directories.
+//! The two kinds of files where editors publish their ports, with their names.
 
 use super::{LockFile, LockFileError};
 use alloc::{format, string::String};
 
-/// A kind of file: its name, its content and, by [`Source`](crate::ide::discovery::locate::Source), its
-/// directory.
+/// A kind of file: its name, its content and, by [`Source`](crate::ide::discovery::locate::Source), its directory.
 ///
-/// The checks of a client are in [`matching`](crate::ide::discovery::matching). [`parse`](Self::parse) takes the
-/// name and the text, and [`write`](Self::write) takes the port and the [`LockFile`], because some
-/// editor families name a file after the process, or have the port only in the text.
+/// [`parse`](Self::parse) takes the name and the text, and [`write`](Self::write) the port and the [`LockFile`],
+/// because some editor families name a file after the process, or have the port only in the text.
+/// [`matching`](crate::ide::discovery::matching) has the checks of a client.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum LockForm {
@@ -25,13 +23,13 @@ impl LockForm {
     /// Returns the name of the file for `port`.
     #[must_use]
     pub fn file_name(self, port: u16, file: &LockFile) -> String {
-        // Both names depend on the port alone.
+        // Both names depend only on the port.
         let _ = file;
         format!("{port}{}", self.suffix())
     }
 
-    /// Returns the port in a file name: `[1-9][0-9]{0,4}`, at most 65535, then
-    /// [`suffix`](Self::suffix). `None` if the name is not of this kind.
+    /// Returns the port in a file name: `[1-9][0-9]{0,4}`, at most 65535, then [`suffix`](Self::suffix). Returns `None`
+    /// if the name is not of this kind.
     #[must_use]
     pub fn port_of(self, file_name: &str) -> Option<u16> {
         LockFile::parse_port(file_name.strip_suffix(self.suffix())?)
@@ -61,12 +59,11 @@ impl LockForm {
         }
     }
 
-    /// Writes the text of the file for `port`. Fields for which this kind of file has no member are
-    /// left out.
+    /// Writes the text of the file for `port`. Fields that this kind of file does not have are left out.
     ///
     /// # Errors
-    /// [`LockFileError::TooLong`] above [`LockFile::MAX_LEN`] bytes, and [`LockFileError::Field`]
-    /// if a project has no folder.
+    /// [`LockFileError::TooLong`] above [`LockFile::MAX_LEN`] bytes, and [`LockFileError::Field`] if a project has no
+    /// folder.
     pub fn write(self, port: u16, file: &LockFile) -> Result<String, LockFileError> {
         let text = match self {
             Self::Lock => file.to_json(),

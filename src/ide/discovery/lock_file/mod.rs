@@ -1,7 +1,7 @@
-//! The lock file, in which an editor publishes its port and its token: its fields, its forms as
-//! text, and the kinds of files that contain them. The crate `ide-mcp-lockfile` accesses the disk.
+//! The lock file, where an editor publishes its port and its token: its fields, its forms as text, and the kinds of
+//! files that contain them. The crate `ide-mcp-lockfile` accesses the disk.
 //!
-//! [`matching`](crate::ide::discovery::matching) has the rules by which a client uses a lock file.
+//! [`matching`](crate::ide::discovery::matching) decides which of them a client uses.
 
 mod form;
 mod text;
@@ -14,43 +14,47 @@ use core::fmt;
 
 use super::{AuthToken, InvalidToken};
 
-/// The content of a lock file.
+/// What a lock file says.
+///
+/// ```
+/// use ide_mcp::ide::discovery::LockFile;
+///
+/// let file = LockFile::parse(r#"{"pid":4711,"workspaceFolders":["/w"],"ideName":"Editor","transport":"ws"}"#)?;
+/// assert_eq!((file.pid, file.workspace_folders), (Some(4711), vec!["/w".to_owned()]));
+/// # Ok::<(), ide_mcp::ide::discovery::LockFileError>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct LockFile {
     /// The id of the editor process. In some editors another process listens on the port.
     pub pid: Option<u32>,
-    /// Absolute paths of the open folders, by which [`matching`](crate::ide::discovery::matching) chooses the
-    /// file for a client.
+    /// Absolute paths of the open folders. [`matching`](crate::ide::discovery::matching) chooses the file for a client
+    /// by them.
     pub workspace_folders: Vec<String>,
-    /// The name that the client shows to a person. Empty if the file contains no name.
+    /// The name that the client shows to a person. Empty if the file has none.
     pub ide_name: String,
-    /// The transport by which a client connects; [`Transport::Missing`] if the file has no such
-    /// member.
+    /// How a client connects; [`Transport::Missing`] if the file does not say.
     pub transport: Transport,
     /// True if the editor runs on Windows. A client in WSL then cannot check the process of the
     /// editor, and translates the folders.
     pub running_in_windows: bool,
     /// The token. A few editors write no token and check none.
     pub auth_token: Option<AuthToken>,
-    /// The scope in which `pid` is valid, such as one boot of a machine and one pid namespace of that
-    /// boot. Only editors of this library write the scope, as the member `ideMcpScope`, which
-    /// other programs ignore. `ide-mcp-lockfile` sets the scope.
+    /// Where `pid` is valid, such as one boot of a machine and one pid namespace of that boot. Only editors of this
+    /// library write it, as the member `ideMcpScope`, which other programs ignore. `ide-mcp-lockfile` sets it.
     pub scope: Option<String>,
 }
 
 impl LockFile {
-    /// The maximum size of a text that is read as a lock file, in bytes. Real lock files have a few
-    /// hundred bytes.
+    /// The most bytes that are read as a lock file. Real ones have a few hundred.
     pub const MAX_LEN: usize = 64 * 1024;
 
-    /// The recommended maximum for the folders that an editor publishes, in bytes of JSON: three
-    /// quarters of [`MAX_LEN`](Self::MAX_LEN), so that a name and a token of any usual length fit
-    /// beside them.
+    /// How many bytes of JSON the folders that you publish should have at most: three quarters of
+    /// [`MAX_LEN`](Self::MAX_LEN), so that a name and a token of any usual length fit too.
     pub const MAX_FOLDERS_LEN: usize = Self::MAX_LEN / 4 * 3;
 
-    /// Creates the lock file of an editor on the system for which this crate was compiled. Without a token,
-    /// the server of an adapter adds the token that it requires. The caller can change the fields.
+    /// Creates the lock file of an editor on the system this crate was compiled for. If you pass no token, the server
+    /// of an adapter adds the one that it requires. Change the fields as you like.
     #[must_use]
     pub fn new(
         pid: u32,
@@ -69,8 +73,8 @@ impl LockFile {
         }
     }
 
-    /// Parses a port as names of lock files and the variable `CLAUDE_CODE_SSE_PORT` contain it:
-    /// `[1-9][0-9]{0,4}`, at most 65535. Returns `None` for every other text.
+    /// Reads a port as in names of lock files and in `CLAUDE_CODE_SSE_PORT`: `[1-9][0-9]{0,4}`, at most 65535. Returns
+    /// `None` for anything else.
     #[must_use]
     pub fn parse_port(digits: &str) -> Option<u16> {
         let canonical = digits.bytes().all(|byte| byte.is_ascii_digit()) && !digits.starts_with('0');
@@ -78,18 +82,17 @@ impl LockFile {
     }
 }
 
-/// The transport by which a client reaches the editor of a lock file.
+/// How a client reaches the editor of a lock file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Transport {
     /// `ws`, the transport of this crate.
     WebSocket,
-    /// `sse`, the transport that editors used before WebSocket. Every lock file in the legacy form (a
-    /// list of folders) has this transport.
+    /// `sse`, which editors used before WebSocket. Every lock file in the legacy form (a list of folders) has this
+    /// transport.
     Sse,
-    /// No transport: the member `transport` is missing or null. The real client treats such a
-    /// file as one for the transport before WebSocket and does not attach (measured, see
-    /// docs/protocol.md).
+    /// The member `transport` is missing or null. The real client then assumes the transport before WebSocket and does
+    /// not attach (measured, see docs/evidence.md).
     Missing,
     /// Any other text.
     Other(String),
@@ -116,41 +119,38 @@ impl Transport {
     }
 }
 
-/// The reason for which a text is not a lock file. The error quotes nothing of the text, which can
-/// contain a token.
+/// Why a text is not a lock file. The error quotes nothing of the text, which may contain a token.
 ///
 /// [Causes and reactions](crate::guide::errors#lock-files-tokens-paths).
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum LockFileError {
-    /// A text of more than [`LockFile::MAX_LEN`] bytes.
+    /// The text has more than [`LockFile::MAX_LEN`] bytes.
     TooLong {
         /// The length of the text in bytes.
         len: usize,
     },
-    /// A text without content. An editor that does not write by renaming leaves an empty file for a
-    /// moment.
+    /// The text is empty. An editor that does not write by renaming leaves an empty file for a moment.
     Empty,
-    /// A text that begins with `{` and is not JSON, such as half a file.
+    /// The text begins with `{` and is not JSON, such as half a file.
     NotJson {
         /// The line, from 1.
         line: usize,
         /// The column in bytes, from 1.
         column: usize,
     },
-    /// A text that begins with `[`. For a file of the kind [`Project`](LockForm::Project), every text
-    /// that does not begin with `{`.
+    /// The text begins with `[` or, for a file of the kind [`Project`](LockForm::Project), does not begin with `{`.
     NotAnObject,
-    /// A text that is neither JSON nor a list of absolute folders.
+    /// The text is neither JSON nor a list of absolute folders.
     NotALockFile,
-    /// A field of the wrong type or value, or a required field that is missing.
+    /// A field has the wrong type or value, or is required and missing.
     Field {
         /// The name of the field.
         name: &'static str,
-        /// The expected type or value of the field.
+        /// The type or value that it should have.
         expected: &'static str,
     },
-    /// A text in `authToken` that cannot be a token.
+    /// The text in `authToken` cannot be a token.
     Token(InvalidToken),
 }
 

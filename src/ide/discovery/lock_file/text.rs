@@ -1,9 +1,7 @@
-//! The forms of a lock file as text: JSON, the legacy list of folders, and the JSON of one
-//! decompiled plugin.
+//! The forms of a lock file as text: JSON, the legacy list of folders, and the JSON of one decompiled plugin.
 //!
-//! The parser reads a file as the real client does: missing, `null` and unknown members cost nothing, a
-//! number counts by its value, and of a member that occurs twice the last one counts. The writer writes
-//! every field that has a value.
+//! A file is read as the real client reads it: missing, `null` and unknown members do no harm, a number counts by its
+//! value, and if a member comes twice, the last one counts. Every field that has a value is written.
 
 use alloc::borrow::ToOwned;
 use alloc::format;
@@ -18,11 +16,10 @@ use crate::ide::paths::is_absolute;
 use crate::rpc::members;
 
 impl LockFile {
-    /// Returns the file as compact JSON in the member order of VS Code's extension, without a line
-    /// end.
+    /// Returns the file as compact JSON in the member order of VS Code's extension, without a line end.
     ///
-    /// `pid`, `transport`, `authToken` and `ideMcpScope` are left out if they have no value. The text has the token in
-    /// it: see [`ServerConfig::lock_file`](crate::ide::ServerConfig::lock_file) before you write it to a disk.
+    /// `pid`, `transport`, `authToken` and `ideMcpScope` are left out if they have no value. The text contains the
+    /// token: see [`ServerConfig::lock_file`](crate::ide::ServerConfig::lock_file) before you write it to a disk.
     #[must_use]
     pub fn to_json(&self) -> String {
         let fields = Written {
@@ -54,17 +51,16 @@ impl LockFile {
 
     /// Reads the text of a `<port>.lock`.
     ///
-    /// A text that is not JSON and lists absolute folders, one on each line, is the legacy form
-    /// with the transport [`Sse`](Transport::Sse) (measured, see docs/protocol.md).
+    /// A text that is not JSON and lists absolute folders, one on each line, is the legacy form with the transport
+    /// [`Sse`](Transport::Sse) (measured, see docs/evidence.md).
     ///
-    /// A member costs the file only if an agent needs it and cannot use it. So `1234.0` is the process
-    /// 1234, a number in `authToken` is its digits, a folder that is not a text is skipped, a `pid` that
-    /// names no process counts as missing, and the last of two members with one name counts. The real
-    /// client attaches to such files (measured).
+    /// A bad member makes the file unusable only if an agent needs it. So `1234.0` is the process 1234, a number in
+    /// `authToken` is its digits, a folder that is not a text is skipped, a `pid` that names no process counts as
+    /// missing, and the last of two members with one name counts. The real client attaches to such files (measured).
     ///
     /// # Errors
-    /// [`LockFileError`] if the text is too long or has neither form, or if `workspaceFolders`,
-    /// `ideName`, `transport` or `authToken` has the wrong type.
+    /// [`LockFileError`] if the text is too long or has neither form, or if `workspaceFolders`, `ideName`, `transport`
+    /// or `authToken` has the wrong type.
     pub fn parse(text: &str) -> Result<Self, LockFileError> {
         let text = within_limit(text)?;
         if !text.starts_with(['{', '[']) {
@@ -88,8 +84,7 @@ impl LockFile {
                 .map_or(Transport::Missing, |text| Transport::from_text(&text)),
             running_in_windows: in_windows.is_some_and(|raw| raw.get() == "true"),
             auth_token: token(auth_token)?,
-            // Only this library writes this member. A member of another type comes from another
-            // program and is ignored.
+            // Only we write this member. If it has another type, another program wrote it, and it is ignored.
             scope: field("ideMcpScope", scope).unwrap_or_default(),
         })
     }
@@ -136,8 +131,7 @@ impl LockFile {
     }
 }
 
-/// The written members, in the order of the real writer. Only this type and `WrittenProject` write
-/// the token.
+/// The members in the order that the real writer has. Only this type and `WrittenProject` write the token.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Written<'a> {
@@ -165,7 +159,7 @@ struct WrittenProject<'a> {
 
 const NO_PROJECT_PATH: LockFileError = LockFileError::Field { name: "projectPath", expected: "a text" };
 
-/// Returns the values of the members with these names, each as it is written, so that it is judged by itself.
+/// Returns the values of the members with these names as they are written, so that each is judged on its own.
 fn object<'a, const N: usize>(
     text: &'a str,
     names: [&str; N],
@@ -186,14 +180,14 @@ fn within_limit(text: &str) -> Result<&str, LockFileError> {
     if trimmed.is_empty() { Err(LockFileError::Empty) } else { Ok(trimmed) }
 }
 
-/// Reads a member that is a text. The error of serde_json is dropped, since its message can quote the value.
+/// Reads a text member. The error of serde_json is dropped, because its message can quote the value.
 fn field(name: &'static str, raw: Option<&RawValue>) -> Result<Option<String>, LockFileError> {
     let read = |raw: &RawValue| serde_json::from_str(raw.get());
     raw.map(read).transpose().map_err(|_| LockFileError::Field { name, expected: "a text" })
 }
 
-/// Reads the folders, without those that are not texts. A text in place of the list is one folder; the
-/// real client attaches to it, but only because it takes each character of it for a folder (measured).
+/// Reads the folders, without those that are not texts. A text instead of the list is one folder; the real client
+/// attaches to it, but only because it reads each character as a folder (measured).
 fn folders(raw: Option<&RawValue>) -> Result<Vec<String>, LockFileError> {
     let wrong = |_| LockFileError::Field { name: "workspaceFolders", expected: "a list of texts" };
     let Some(raw) = raw else { return Ok(Vec::new()) };
@@ -204,7 +198,7 @@ fn folders(raw: Option<&RawValue>) -> Result<Vec<String>, LockFileError> {
     Ok(listed.into_iter().filter_map(|folder| serde_json::from_str(folder.get()).ok()).collect())
 }
 
-/// Reads the name. A text that Rust cannot hold is no reason to lose the file; a number is, as the real
+/// Reads the name. A text that Rust cannot represent does not make the file unusable; a number does, because the real
 /// client does not attach to it (measured).
 fn ide_name(raw: Option<&RawValue>) -> Result<String, LockFileError> {
     match raw {
@@ -214,8 +208,7 @@ fn ide_name(raw: Option<&RawValue>) -> Result<String, LockFileError> {
     }
 }
 
-/// Reads a process id: a number, or a string of digits. `None` if it is neither, so that the file is one
-/// that names no process.
+/// Reads a process id: a number, or a string of digits. Anything else is `None`: the file names no process.
 fn pid(raw: &RawValue) -> Option<u32> {
     if !raw.get().starts_with('"') {
         return whole(raw);
@@ -245,10 +238,10 @@ fn whole(raw: &RawValue) -> Option<u32> {
     if is_number(raw) { number(raw).parse().ok() } else { None }
 }
 
-/// Returns a number as text: the digits of a whole one, however it is written (`7`, `7.0`, `7e0`), and
-/// any other as it is written.
+/// Returns a number as text: the digits of a whole one, however it is written (`7`, `7.0`, `7e0`), and any other as
+/// written.
 fn number(raw: &RawValue) -> String {
-    // From 10^21 on JavaScript writes an exponent, also for a whole number.
+    // From 10^21 on, JavaScript writes an exponent even for a whole number.
     const MOST: usize = 21;
     let written = raw.get();
     if is_digits(written) {

@@ -1,11 +1,9 @@
-//! The choice of a client among lock files (measured, see docs/protocol.md), with a reason for each
-//! refused file. This module does no I/O: the caller passes the facts from the disk and the process
-//! table.
+//! Which lock file a client takes (measured, see docs/evidence.md), and why it refuses the others. There is no I/O
+//! here: you pass the facts from the disk and the process table.
 //!
-//! Paths are compared as text, component by component. The real client compares one spelling of a
-//! folder. This module also accepts the other [spellings](crate::ide::paths::spellings);
-//! [`MatchReason`] distinguishes the two cases. The caller resolves symbolic links, so [`AgentContext`]
-//! has two forms of the working directory.
+//! Paths are compared as text, component by component. The real client compares one spelling of a folder; we also
+//! accept the other [spellings](crate::ide::paths::spellings), and [`MatchReason`] tells which it was. Resolving
+//! symbolic links is up to you, so [`AgentContext`] has two forms of the working directory.
 
 mod refusal;
 
@@ -20,15 +18,14 @@ use core::time::Duration;
 use super::{LockFile, Transport};
 use crate::ide::paths::{Fit, System, fit, resolved};
 
-/// Returns the files to which a client in `context` can connect, and the refused files.
+/// Returns the files that a client in `context` can connect to, and the refused ones.
 ///
-/// A file is usable if it can be read, its transport is WebSocket, and its process is not dead. Other
-/// files are never accepted. If [`AgentContext::port`] names a usable file, only that file is accepted,
-/// and its folders are not compared. If the port names no usable file, the port is ignored, and the
-/// folders decide: a usable file is accepted if one of its folders is the working directory or contains
-/// it. A relative folder is resolved against the working directory. With [`AgentContext::any_folder`],
-/// usable files without such a folder are accepted too. Of the accepted files, only the best matches
-/// stay: the variants of [`MatchReason`] are ordered from the best to the worst.
+/// A file is usable if it can be read, its transport is WebSocket, and its process is not dead. Nothing else is ever
+/// accepted. If [`AgentContext::port`] names a usable file, only that one is accepted, whatever its folders. Otherwise
+/// the port is ignored and the folders decide: one of them must be the working directory or contain it. A relative
+/// folder is resolved against the working directory. With [`AgentContext::any_folder`], usable files without such a
+/// folder are accepted too. Of the accepted files only the best matches stay; the variants of [`MatchReason`] are
+/// ordered from best to worst.
 #[must_use]
 pub fn choose<E: fmt::Display>(files: &[Candidate<E>], context: &AgentContext<'_>) -> Matching {
     let mut newest_first: Vec<(usize, &Candidate<E>)> = files.iter().enumerate().collect();
@@ -58,54 +55,51 @@ pub fn choose<E: fmt::Display>(files: &[Candidate<E>], context: &AgentContext<'_
     matching
 }
 
-/// A lock file with the facts about its process and its age. `E` is the reason for which the file
-/// could not be read.
+/// A lock file, with what you know about its process and its age. `E` says why the file could not be read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Candidate<E = super::LockFileError> {
     /// The port in the name of the file ([`LockForm::port_of`](crate::ide::discovery::LockForm::port_of)).
     pub port: u16,
     /// The content of the file.
     pub file: Result<LockFile, E>,
-    /// True if the process of the file is alive; `None` if that cannot be known, as for a process
-    /// of Windows seen from WSL.
+    /// True if the process of the file is alive; `None` if you cannot know, as for a process of Windows seen from WSL.
     pub pid_alive: Option<bool>,
-    /// The time of the last write, since any start that is common to all candidates. `None` counts
-    /// as oldest.
+    /// When the file was last written, since any start that is common to all candidates. `None` counts as oldest.
     pub modified: Option<Duration>,
 }
 
-/// The facts about the client on which the choice depends. [`ClientEnv`](crate::ide::discovery::client_env::ClientEnv)
-/// contains the values of the variables.
+/// What the choice depends on. [`ClientEnv`](crate::ide::discovery::client_env::ClientEnv) has the values of the
+/// variables.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct AgentContext<'a> {
     /// The working directory as the person sees it.
     pub cwd: &'a str,
-    /// The working directory without symbolic links, the only form that the real client compares;
-    /// `None` if it is not known. A folder that contains either form matches.
+    /// The working directory without symbolic links, the only form that the real client compares; `None` if you do not
+    /// know it. A folder that contains either form matches.
     pub canonical: Option<&'a str>,
     /// The port in `CLAUDE_CODE_SSE_PORT`: [`ClientEnv::port`](crate::ide::discovery::client_env::ClientEnv::port).
     pub port: Option<u16>,
     /// True if the folder check is off, as with `CLAUDE_CODE_IDE_SKIP_VALID_CHECK`:
     /// [`ClientEnv::skips_folder_check`](crate::ide::discovery::client_env::ClientEnv::skips_folder_check).
     pub any_folder: bool,
-    /// The system of the client, which determines the spellings. Default [`System::native`];
-    /// `ide_mcp_lockfile::system` detects WSL.
+    /// The system of the client, which determines the spellings. Default [`System::native`]; `ide_mcp_lockfile::system`
+    /// detects WSL.
     pub system: System<'a>,
 }
 
-/// The outcome of [`choose`]: each lock file is in one of the two lists.
+/// What [`choose`] decided: each lock file is in one of the two lists.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Matching {
-    /// The files to which a client can connect, one for each port, newest first.
+    /// The files that a client can connect to, one for each port, newest first.
     pub accepted: Vec<Accepted>,
     /// The other files, newest first. Files with [`Refusal::BetterMatch`] come last.
     pub refused: Vec<Refused>,
 }
 
 impl Matching {
-    /// Keeps the files that fit best. The spelling that the real client compares comes before
-    /// another spelling, and both come before a folder that was not checked.
+    /// Keeps the files that fit best: the spelling that the real client compares, then another spelling, then a folder
+    /// that was not checked.
     fn keep_best(&mut self) {
         let Some(best) = self.accepted.iter().min_by_key(|accepted| accepted.reason.rank()) else { return };
         let (rank, reason) = (best.reason.rank(), Refusal::BetterMatch { port: best.port });
@@ -115,8 +109,7 @@ impl Matching {
         self.refused.extend(Vec::into_iter(worse).map(refuse));
     }
 
-    /// Returns the only accepted file; `None` if there is no accepted file, or if a person has to
-    /// choose among several.
+    /// Returns the only accepted file; `None` if there is none, or if a person must choose among several.
     #[must_use]
     pub fn unique(&self) -> Option<&Accepted> {
         match self.accepted.as_slice() {
@@ -134,24 +127,22 @@ pub struct Accepted {
     pub index: usize,
     /// The port of the file.
     pub port: u16,
-    /// The reason for which the file fits.
+    /// Why the file fits.
     pub reason: MatchReason,
 }
 
-/// The reason for which a lock file fits.
+/// Why a lock file fits.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum MatchReason {
-    /// The port of the file, which the environment names.
+    /// The environment names its port.
     Port,
-    /// A folder of the file that contains the working directory.
+    /// This folder contains the working directory.
     Folder(String),
-    /// A folder of the file that contains the working directory in another spelling: in another
-    /// case, or as the other side of WSL writes it. The real client possibly does not recognise the
-    /// folder.
+    /// This folder contains the working directory in another spelling: in another case, or as the other side of WSL
+    /// writes it. The real client may not recognize it.
     Spelling(String),
-    /// The option [`AgentContext::any_folder`], although no folder of the file contains the working
-    /// directory.
+    /// No folder contains the working directory, but [`AgentContext::any_folder`] is set.
     Unchecked,
 }
 
@@ -173,13 +164,14 @@ pub struct Refused {
     pub index: usize,
     /// The port of the file.
     pub port: u16,
-    /// The reason for which the file does not fit.
+    /// Why the file does not fit.
     pub reason: Refusal,
 }
 
-/// Checks that the transport of an editor is WebSocket, as a client does before every other check.
+/// Checks that the transport of an editor is WebSocket, as a client does before anything else.
 ///
 /// # Errors
+///
 /// [`Refusal::Transport`] or [`Refusal::NoTransport`].
 pub fn check_transport(file: &LockFile) -> Result<(), Refusal> {
     match &file.transport {

@@ -1,70 +1,67 @@
-//! The reasons for which a client refuses a lock file, each with a remedy for the person.
+//! Why a client refuses a lock file, each with a remedy for the person.
 
 use alloc::{string::String, vec::Vec};
 use core::fmt;
 
-/// The reason for which a lock file does not fit. The text of the reason contains the remedy.
+/// Why a lock file does not fit. Shown as text, it says what to do.
 ///
 /// [Causes and reactions](crate::guide::errors#an-agent-finds-no-editor).
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Refusal {
-    /// A file that could not be read.
+    /// The file could not be read.
     Unreadable {
         /// The error as text.
         reason: String,
     },
-    /// A transport that is not WebSocket.
+    /// The transport is not WebSocket.
     Transport {
         /// The transport in the file.
         transport: String,
     },
-    /// A lock file without `transport`. The real client then assumes the older transport and does
-    /// not attach (measured).
+    /// There is no `transport`. The real client then assumes the older transport and does not attach (measured).
     NoTransport,
-    /// A process that has ended. The real client deletes such a file.
+    /// The process has ended. The real client deletes such a file.
     Dead {
-        /// The process, if the file contains it.
+        /// The process, if the file names it.
         pid: Option<u32>,
     },
-    /// A port that refuses connections, of a process of which it is not known whether it runs. [`choose`](super::choose)
-    /// never returns this reason, since it does no I/O.
+    /// The port refuses connections, and we cannot tell whether the process runs. [`choose`](super::choose), which does
+    /// no I/O, never returns this.
     NobodyListens {
         /// The port of the file.
         port: u16,
         /// True if the editor runs on Windows, and the client in WSL.
         is_across_wsl: bool,
     },
-    /// A lock file without folders. Only a client whose `CLAUDE_CODE_SSE_PORT` is the port of the file
-    /// finds the file.
+    /// There are no folders. Only a client whose `CLAUDE_CODE_SSE_PORT` is this port accepts the file.
     NoFolders {
         /// The port of the file.
         port: u16,
     },
-    /// A list of folders, none of which contains the working directory.
+    /// None of the folders contains the working directory.
     Elsewhere {
         /// The folders of the file.
         folders: Vec<String>,
     },
-    /// Another port in the environment.
+    /// The environment names another port.
     OtherPort {
         /// The port in the environment.
         port: u16,
     },
-    /// A newer file for the same port, which was accepted instead.
+    /// A newer file for the same port was accepted instead.
     Superseded,
-    /// Another editor that fits better, while this file fits in another spelling or was not
-    /// checked.
+    /// Another editor fits better; this file fits in another spelling, or was not checked.
     BetterMatch {
         /// The port of the editor that fits better.
         port: u16,
     },
 }
 
-/// The number of folders of a lock file that the text of a [`Refusal`] shows.
+/// How many folders of a lock file the text of a [`Refusal`] shows.
 const MAX_FOLDERS: usize = 3;
-/// The number of characters, once they are escaped, of a text of a lock file that is shown. A path is rarely longer; that
-/// of a hostile file can be.
+/// How many characters of a text of a lock file are shown, once escaped. A path is rarely longer; that of a hostile
+/// file can be.
 const MAX_SHOWN: usize = 200;
 
 /// A text of a lock file, shortened and with its control characters escaped.
@@ -100,7 +97,7 @@ impl fmt::Display for Folders<'_> {
 }
 
 impl fmt::Display for Refusal {
-    // Control characters in a text from the file are escaped, since terminals show this text.
+    // Terminals show this text, so control characters from the file are escaped.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Unreadable { reason } => {

@@ -1,17 +1,17 @@
-//! Tests of [`choose`]: the accepted files, and the reasons for the refused files.
+//! Tests of [`choose`]: which files are accepted, and why the others are refused.
 
 use super::*;
 use crate::ide::discovery::{AuthToken, LockFileError};
 use alloc::format;
 
-/// Returns a candidate with this port and these folders, which a test can change.
+/// Returns a candidate with this port and these folders, for a test to change.
 fn listed(port: u16, folders: &[&str]) -> Candidate {
     let token = AuthToken::from_text("QZQZ").unwrap();
     let folders = folders.iter().map(ToString::to_string).collect();
     let file = LockFile::new(u32::from(port), folders, "editor", token);
     Candidate {
         port,
-        // The paths of these tests are those of POSIX, also where the tests run on Windows.
+        // The paths of these tests are POSIX, even if the tests run on Windows.
         file: Ok(LockFile { running_in_windows: false, ..file }),
         pid_alive: Some(true),
         modified: Some(Duration::from_secs(100)),
@@ -204,8 +204,7 @@ fn rules_decide_as_the_real_client() {
     }
 }
 
-/// Checks the choice among spellings; the tests in `paths/spelling.rs` check which folders contain
-/// which paths.
+/// The choice among spellings. The tests in `paths/spelling.rs` check which folders contain which paths.
 #[test]
 fn folder_in_another_spelling_is_accepted() {
     const WSL: System<'_> = System::Wsl { distribution: Some("Ubuntu") };
