@@ -63,5 +63,5 @@ pub enum To<'a> {
     /// Answers the request with this id. An array of answers to a batch has the id of the first one.
     Answer(&'a Id),
     /// A request or a notification of this side.
-    Unasked,
+    Unsolicited,
 }

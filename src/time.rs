@@ -122,7 +122,7 @@ impl<const N: usize> Timers<N> {
     }
 
     /// Returns true if this timer is due. It must be set, and is always due at the end of time.
-    pub(crate) fn has_come(&self, timer: usize, now: Time) -> bool {
+    pub(crate) fn is_due(&self, timer: usize, now: Time) -> bool {
         self.at.get(timer).is_some_and(|at| *at <= now)
     }
 }
@@ -202,7 +202,7 @@ mod tests {
         assert_eq!((timers.due, timers.is_set(0)), (Time::NEVER, false));
         assert!(!Time::NEVER.is_due(Time::NEVER));
         assert!(!timers.take_due(0, Time::new(Duration::MAX)));
-        assert!(timers.has_come(0, Time::new(Duration::MAX)), "unless the wait must have an end");
+        assert!(timers.is_due(0, Time::new(Duration::MAX)), "unless the wait must have an end");
     }
 
     #[cfg(feature = "std")]

@@ -1,4 +1,4 @@
-//! This crate, driven as an application drives it: through `space`, `filled`, `poll_lent`, and passes that write.
+//! This crate, driven as an application drives it: through `space`, `filled`, `poll_borrowed`, and passes that write.
 
 use crate::floor::accept_key;
 use crate::tally::Tally;
@@ -36,7 +36,7 @@ pub fn open_client() -> Client {
     answer.extend(accept_key(key.as_bytes()));
     answer.extend(b"\r\n\r\n");
     client.feed(NOW, &answer);
-    assert!(matches!(client.poll_lent(), Some((Event::Open { .. }, _))));
+    assert!(matches!(client.poll_borrowed(), Some((Event::Open { .. }, _))));
     client
 }
 
@@ -46,7 +46,7 @@ pub fn decode(workload: &'static Workload, limit: usize) -> impl FnMut(&mut Tall
     let mut server = open_server();
     move |tally, until| {
         while tally.messages() < until {
-            match server.poll_lent() {
+            match server.poll_borrowed() {
                 Some((Event::Text(text), _)) => tally.take(text),
                 Some((other, _)) => panic!("{other:?}"),
                 None => {
@@ -108,7 +108,7 @@ pub fn echo(workload: &'static Workload) -> impl FnMut(usize) {
         while echoed < times {
             let n = source.read(server.space());
             server.filled(NOW, n);
-            while let Some((event, mut sender)) = server.poll_lent() {
+            while let Some((event, mut sender)) = server.poll_borrowed() {
                 if let Event::Text(text) = event {
                     sender.text(text).expect("it is open");
                     echoed += 1;
@@ -156,7 +156,7 @@ pub fn drive(server: &mut Server, mut bytes: &[u8], limit: usize) {
         let n = bytes.len().min(space.len()).min(limit);
         space[..n].copy_from_slice(&bytes[..n]);
         server.filled(NOW, n);
-        while server.poll_lent().is_some() {}
+        while server.poll_borrowed().is_some() {}
         bytes = &bytes[n..];
     }
 }
@@ -164,7 +164,7 @@ pub fn drive(server: &mut Server, mut bytes: &[u8], limit: usize) {
 fn accept(server: &mut Server, request: &[u8]) {
     server.space()[..request.len()].copy_from_slice(request);
     server.filled(NOW, request.len());
-    let is_upgrade = matches!(server.poll_lent(), Some((Event::Upgrade(_), _)));
-    assert!(is_upgrade, "the request is good");
+    let asked = matches!(server.poll_borrowed(), Some((Event::Upgrade(_), _)));
+    assert!(asked, "the request is good");
     server.accept(Some("mcp")).expect("it was offered");
 }

@@ -71,7 +71,7 @@ impl<'o, O: Outbox> Gather<'o, O> {
     pub(super) fn send(self) {
         let Some(mut array) = self.array.filter(|array| !array.is_empty()) else { return };
         array.push(b']');
-        let to = self.first.as_ref().map_or(To::Unasked, To::Answer);
+        let to = self.first.as_ref().map_or(To::Unsolicited, To::Answer);
         // If the outbox is closed, the answers are lost, and the session usually ends soon.
         let _ = self.out.message(to, |buf| buf.extend_from_slice(&array));
     }

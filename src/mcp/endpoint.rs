@@ -303,7 +303,7 @@ mod tests {
         check(&mut server, empty(), Ok(()), "ready");
         let mut full = empty();
         for out in &mut full {
-            out.message(crate::To::Unasked, |buf| buf.resize(Lines::HIGH_WATER_MARK, b' ')).unwrap();
+            out.message(crate::To::Unsolicited, |buf| buf.resize(Lines::HIGH_WATER_MARK, b' ')).unwrap();
         }
         check(&mut server, full, Err(NotSent::Full), "full");
         server.drain();

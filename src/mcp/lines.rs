@@ -14,7 +14,7 @@ use crate::{Outbox, To, buf::Tx};
 /// use ide_mcp::{Outbox as _, To, mcp::Lines};
 ///
 /// let mut out = Lines::new();
-/// out.message(To::Unasked, |text| text.extend_from_slice(b"{\"jsonrpc\":\"2.0\"}"))?;
+/// out.message(To::Unsolicited, |text| text.extend_from_slice(b"{\"jsonrpc\":\"2.0\"}"))?;
 /// assert_eq!(out.outgoing(), b"{\"jsonrpc\":\"2.0\"}\n");
 /// out.written(18);
 /// assert_eq!(out.outgoing(), b"");
@@ -77,14 +77,14 @@ mod tests {
     #[test]
     fn each_message_is_one_line() {
         let mut out = Lines::new();
-        out.message(To::Unasked, |_| {}).unwrap();
+        out.message(To::Unsolicited, |_| {}).unwrap();
         assert_eq!(out.outgoing(), b"");
-        out.message(To::Unasked, |buf| buf.extend(b"{\r\n\"a\":1\n}")).unwrap();
-        out.message(To::Unasked, |buf| buf.extend(b"2")).unwrap();
+        out.message(To::Unsolicited, |buf| buf.extend(b"{\r\n\"a\":1\n}")).unwrap();
+        out.message(To::Unsolicited, |buf| buf.extend(b"2")).unwrap();
         assert_eq!(out.outgoing(), b"{  \"a\":1 }\n2\n");
         out.written(11);
         assert_eq!(out.outgoing(), b"2\n");
-        out.message(To::Unasked, |buf| buf.extend(b"3")).unwrap();
+        out.message(To::Unsolicited, |buf| buf.extend(b"3")).unwrap();
         assert_eq!(out.outgoing(), b"2\n3\n");
         out.written(usize::MAX);
         assert_eq!(out.outgoing(), b"");
@@ -93,9 +93,9 @@ mod tests {
     #[test]
     fn outbox_is_full_from_the_mark_on() {
         let mut out = Lines::new();
-        out.message(To::Unasked, |buf| buf.resize(Lines::HIGH_WATER_MARK - 2, b'x')).unwrap();
+        out.message(To::Unsolicited, |buf| buf.resize(Lines::HIGH_WATER_MARK - 2, b'x')).unwrap();
         assert!(!out.is_full());
-        out.message(To::Unasked, |buf| buf.push(b'x')).unwrap();
+        out.message(To::Unsolicited, |buf| buf.push(b'x')).unwrap();
         assert!(out.is_full());
         out.written(2);
         assert!(!out.is_full());

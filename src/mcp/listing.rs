@@ -302,9 +302,9 @@ mod tests {
     #[test]
     fn items_are_read_from_owned_values() {
         fn read<T: serde::de::DeserializeOwned + PartialEq + core::fmt::Debug>(text: &str) {
-            let lent: T = serde_json::from_str(text).unwrap();
+            let borrowed: T = serde_json::from_str(text).unwrap();
             let value: serde_json::Value = serde_json::from_str(text).unwrap();
-            assert_eq!(serde_json::from_value::<T>(value).unwrap(), lent, "{text}");
+            assert_eq!(serde_json::from_value::<T>(value).unwrap(), borrowed, "{text}");
         }
         read::<ToolSpec>(r#"{"name":"a","title":1,"description":"\u0064","inputSchema":{"type":"object"}}"#);
         read::<PromptSpec>(r#"{"name":"a","description":"d","arguments":[{"name":"b","required":true}]}"#);

@@ -127,15 +127,15 @@ impl Outgoing {
             return Err(NotSent::TooManyInFlight);
         }
         let id = self.requests.next();
-        let wait = timeout.begin(now, Waits { usual: self.timeout, longest: self.timeout });
+        let wait = timeout.begin(now, Waits { default: self.timeout, longest: self.timeout });
         let pace = match (timeout, wait) {
             (Timeout::Progress { .. }, Some(wait)) => {
                 let params = with_token(params, id).ok_or(NotSent::Unserializable)?;
-                send(out, To::Unasked, |buf| write::request(buf, id, method, Some(&params)))?;
+                send(out, To::Unsolicited, |buf| write::request(buf, id, method, Some(&params)))?;
                 Some(Pace { wait, reached: f64::NEG_INFINITY })
             }
             _ => {
-                send(out, To::Unasked, |buf| write::request(buf, id, method, params))?;
+                send(out, To::Unsolicited, |buf| write::request(buf, id, method, params))?;
                 None
             }
         };
@@ -149,7 +149,7 @@ impl Outgoing {
     pub(super) fn ping(&mut self, out: &mut impl Outbox) -> bool {
         self.forget_ping();
         let id = self.requests.next();
-        let sent = send(out, To::Unasked, |buf| write::request(buf, id, "ping", None::<&()>));
+        let sent = send(out, To::Unsolicited, |buf| write::request(buf, id, "ping", None::<&()>));
         debug_assert_ne!(sent, Err(NotSent::Unserializable), "nothing but a name and a number is written");
         if sent.is_ok() {
             self.ping =
@@ -176,8 +176,8 @@ impl Outgoing {
         let issued = 1..self.requests.next();
         let number =
             id.own_serial().filter(|number| issued.contains(number)).ok_or(PeerFault::UnknownResponse)?;
-        let asked = self.requests.end(number).ok_or(PeerFault::LateResponse)?;
-        Ok((handle(self.session, number, &asked.purpose), asked.purpose))
+        let request = self.requests.end(number).ok_or(PeerFault::LateResponse)?;
+        Ok((handle(self.session, number, &request.purpose), request.purpose))
     }
 
     /// Takes a report of progress, and restarts the timeout of its request. Returns the request and
@@ -200,7 +200,7 @@ impl Outgoing {
         }
         pace.reached = progress.progress;
         let (deadline, request) = (pace.wait.deadline(now), handle(self.session, number, purpose));
-        let is_news = match purpose {
+        let has_grown = match purpose {
             Purpose::Page(listing) if progress.progress <= listing.reached => false,
             Purpose::Page(listing) => {
                 listing.reached = progress.progress;
@@ -209,7 +209,7 @@ impl Outgoing {
             Purpose::Application | Purpose::Form(_) | Purpose::Initialize | Purpose::Ping => true,
         };
         self.requests.set_deadline(number, deadline);
-        Ok(is_news.then_some((request, progress)))
+        Ok(has_grown.then_some((request, progress)))
     }
 
     /// Cancels a request by the handle that the application has, and notifies the peer. Returns false if the request is
@@ -256,8 +256,9 @@ impl Outgoing {
     fn send_cancelled(&self, number: u64, reason: Option<&str>, out: &mut impl Outbox) {
         let reason = reason.map(|reason| truncate(reason, self.reason));
         let params = CancelledOut { request_id: number, reason };
-        let sent =
-            send(out, To::Unasked, |buf| write::notification(buf, "notifications/cancelled", Some(&params)));
+        let sent = send(out, To::Unsolicited, |buf| {
+            write::notification(buf, "notifications/cancelled", Some(&params))
+        });
         debug_assert_ne!(sent, Err(NotSent::Unserializable), "a number and a string are always JSON");
     }
 }

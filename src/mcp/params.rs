@@ -200,8 +200,8 @@ pub(super) struct SetLevel<'a> {
 
 impl<'a> SetLevel<'a> {
     pub(super) fn read(params: Option<&'a RawValue>) -> Option<LogLevel> {
-        let asked: Self = serde_json::from_str(params?.get()).ok()?;
-        LogLevel::from_name(&asked.level)
+        let params: Self = serde_json::from_str(params?.get()).ok()?;
+        LogLevel::from_name(&params.level)
     }
 }
 

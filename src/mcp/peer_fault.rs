@@ -60,13 +60,13 @@ impl fmt::Display for PeerFault {
             Self::UnknownResponse => f.write_str("a response to a request that was never sent"),
             Self::RequestWithoutId => f.write_str("a request without an id"),
             Self::Premature => f.write_str("a notification before the session was opened"),
-            Self::UnknownProgress => f.write_str("progress of no open request"),
-            Self::StaleProgress => f.write_str("progress that does not go on"),
+            Self::UnknownProgress => f.write_str("progress for a request that is not open"),
+            Self::StaleProgress => f.write_str("progress that does not increase"),
             Self::UnreadableList => f.write_str("a page of a list has no array of items"),
             Self::BrokenCursor => {
-                f.write_str("the cursor of a page came before, or is no string: the list ends there")
+                f.write_str("the cursor of a page came before, or is not a string: the list ends there")
             }
-            Self::EndlessList => f.write_str("a list without end"),
+            Self::EndlessList => f.write_str("a list that does not end"),
         }
     }
 }

@@ -210,7 +210,7 @@ impl<E: From<SessionEvent>> Session<E> {
     }
 
     /// Sends a request in any state, and even if the outbox is full.
-    pub(super) fn ask<P: Serialize + ?Sized>(
+    pub(super) fn send_request<P: Serialize + ?Sized>(
         &mut self,
         what: (&str, Option<&P>),
         timeout: Timeout,
@@ -224,7 +224,7 @@ impl<E: From<SessionEvent>> Session<E> {
     /// outbox is full.
     pub(super) fn announce(&self, method: &str, out: &mut impl Outbox) {
         // If the outbox is closed, the notification is lost, and the session usually ends soon.
-        let sent = send(out, To::Unasked, |buf| write::notification(buf, method, None::<&()>));
+        let sent = send(out, To::Unsolicited, |buf| write::notification(buf, method, None::<&()>));
         debug_assert_ne!(sent, Err(NotSent::Unserializable), "nothing but a name is written");
     }
 
@@ -239,7 +239,7 @@ impl<E: From<SessionEvent>> Session<E> {
     ) -> Result<RequestId, NotSent> {
         self.may_send(method == "ping")?;
         has_room(out)?;
-        self.ask((method, params), timeout, purpose, out)
+        self.send_request((method, params), timeout, purpose, out)
     }
 
     /// Sends a notification. The caller has checked that the state permits it.
@@ -250,7 +250,7 @@ impl<E: From<SessionEvent>> Session<E> {
         out: &mut impl Outbox,
     ) -> Result<(), NotSent> {
         has_room(out)?;
-        send(out, To::Unasked, |buf| write::notification(buf, method, params))
+        send(out, To::Unsolicited, |buf| write::notification(buf, method, params))
     }
 
     /// Sends a serialized notification. The caller has checked that the state permits it.
@@ -261,7 +261,7 @@ impl<E: From<SessionEvent>> Session<E> {
         out: &mut impl Outbox,
     ) -> Result<(), NotSent> {
         has_room(out)?;
-        send(out, To::Unasked, |buf| {
+        send(out, To::Unsolicited, |buf| {
             buf.extend_from_slice(notification.as_bytes());
             Ok(())
         })

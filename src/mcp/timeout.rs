@@ -69,7 +69,7 @@ impl Timeout {
     /// `None` if the wait has no end.
     pub(super) fn begin(self, now: Time, default: Waits) -> Option<Wait> {
         let (idle, total) = match self {
-            Self::Default => (default.usual, default.usual.max(default.longest)),
+            Self::Default => (default.default, default.default.max(default.longest)),
             Self::Never => return None,
             Self::After(span) => (span, span),
             Self::Progress { idle, total } => (idle, total),
@@ -81,7 +81,7 @@ impl Timeout {
 /// How long to wait for an answer without a timeout of its own.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Waits {
-    pub(super) usual: Duration,
+    pub(super) default: Duration,
     /// The longest that progress can extend the wait.
     pub(super) longest: Duration,
 }
@@ -108,7 +108,7 @@ mod tests {
     #[test]
     fn progress_extends_wait_up_to_its_limit() {
         let (millis, at) = (Duration::from_millis, Time::from_millis);
-        let default = Waits { usual: millis(50), longest: millis(80) };
+        let default = Waits { default: millis(50), longest: millis(80) };
         let paced = |idle, total| Timeout::Progress { idle: millis(idle), total: millis(total) };
         // Each row has three deadlines of a wait that began at 100: without progress, after progress
         // at 120, and after progress at 170.

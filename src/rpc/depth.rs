@@ -25,10 +25,10 @@ fn brackets(bytes: &[u8]) -> usize {
 fn nests(bytes: &[u8], limit: usize) -> bool {
     let mut depth = 0_usize;
     let mut rest = bytes;
-    while let [first, behind @ ..] = rest {
-        rest = behind;
+    while let [first, after @ ..] = rest {
+        rest = after;
         match first {
-            b'"' => rest = behind_string(behind),
+            b'"' => rest = after_string(after),
             b'[' | b'{' => {
                 depth = depth.saturating_add(1);
                 if depth > limit {
@@ -43,20 +43,20 @@ fn nests(bytes: &[u8], limit: usize) -> bool {
 }
 
 /// Returns what follows the string whose opening quote comes right before `bytes`.
-fn behind_string(mut bytes: &[u8]) -> &[u8] {
+fn after_string(mut bytes: &[u8]) -> &[u8] {
     loop {
         // Skips eight bytes at a time while none of them is a quote or a backslash.
-        while let Some((word, behind)) = bytes.split_first_chunk::<8>() {
+        while let Some((word, after)) = bytes.split_first_chunk::<8>() {
             let word = u64::from_le_bytes(*word);
             if has(word, b'"') || has(word, b'\\') {
                 break;
             }
-            bytes = behind;
+            bytes = after;
         }
         match bytes {
-            [b'"', behind @ ..] => return behind,
-            [b'\\', _, behind @ ..] => bytes = behind,
-            [_, behind @ ..] => bytes = behind,
+            [b'"', after @ ..] => return after,
+            [b'\\', _, after @ ..] => bytes = after,
+            [_, after @ ..] => bytes = after,
             [] => return bytes,
         }
     }

@@ -30,14 +30,14 @@ impl SessionLimits {
     /// Returns the name of the first limit that must not be 0 and is.
     #[cfg(feature = "ide")]
     pub(crate) fn first_zero(&self) -> Option<&'static str> {
-        let needed = [
+        let required = [
             ("depth", self.depth),
             ("id", self.id),
             ("method", self.method),
             ("open_calls", self.open_calls),
             ("requests", self.requests),
         ];
-        needed.into_iter().find(|(_, limit)| *limit == 0).map(|(name, _)| name)
+        required.into_iter().find(|(_, limit)| *limit == 0).map(|(name, _)| name)
     }
 }
 

@@ -75,12 +75,12 @@ impl fmt::Display for NotAnswered {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Answered => "the call has been answered",
-            Self::Cancelled => "the call was cancelled by the peer, which waits for no answer",
+            Self::Cancelled => "the peer cancelled the call and expects no answer",
             Self::Expired => "the deadline of the call has passed, and the session has answered: answer sooner, or set a timeout",
             Self::Closed => "the session ended before the call was answered",
             Self::Unknown => "no such call in this session",
             Self::Unserializable => "the result cannot be written as a JSON object, and the call is still open: answer with one",
-            Self::NotAnAnswer => "the result is no answer to this kind of call, which is still open: answer as its tool does, or fail it",
+            Self::NotAnAnswer => "this result does not answer this kind of call, which is still open: answer as its tool does, or fail it",
         })
     }
 }

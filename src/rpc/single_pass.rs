@@ -103,13 +103,13 @@ pub(crate) fn use_slow_path<E: Error>() -> E {
 /// without being kept raw first. `name` must be a slice of the text, so that the value begins after it; a
 /// [`Deserializer`] does not report the kind of a value.
 pub(crate) fn precedes_object(name: &str, text: &str) -> bool {
-    let behind = name.as_ptr().addr().wrapping_add(name.len()).checked_sub(text.as_ptr().addr());
-    let Some(mut rest) = text.get(behind.unwrap_or(usize::MAX)..) else { return false };
+    let after = name.as_ptr().addr().wrapping_add(name.len()).checked_sub(text.as_ptr().addr());
+    let Some(mut rest) = text.get(after.unwrap_or(usize::MAX)..) else { return false };
     // `trim_ascii_start` also skips form feeds. A text with a form feed between tokens is not JSON, so the result does
     // not matter.
     for wanted in ['"', ':', '{'] {
-        let Some(behind) = rest.trim_ascii_start().strip_prefix(wanted) else { return false };
-        rest = behind;
+        let Some(after) = rest.trim_ascii_start().strip_prefix(wanted) else { return false };
+        rest = after;
     }
     true
 }
@@ -243,7 +243,7 @@ mod tests {
                 false,
             ),
             ("an id twice", r#"{"method":"count","params":{"n":1},"jsonrpc":"2.0","id":7,"id":7}"#, false),
-            ("text behind it", r#"{"method":"count","params":{"n":1},"jsonrpc":"2.0","id":7}{}"#, false),
+            ("text after it", r#"{"method":"count","params":{"n":1},"jsonrpc":"2.0","id":7}{}"#, false),
         ];
         for (name, text, want) in CASES {
             assert_eq!(found(text).is_some(), *want, "{name}");

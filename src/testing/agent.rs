@@ -46,10 +46,10 @@ pub enum AgentAct {
 
 impl AgentAct {
     /// Does this on `client`. A new request is added to `requests`; one to cancel is picked from them.
-    pub fn on(&self, client: &mut Client, asked: &mut Vec<RequestId>) {
+    pub fn on(&self, client: &mut Client, requests: &mut Vec<RequestId>) {
         let tab = |number: &u8| -> String { format!("tab {}", number & 3) };
         let request = match self {
-            Self::ListTools => client.list_tools().map(|asked| asked.id()),
+            Self::ListTools => client.list_tools().map(|requests| requests.id()),
             Self::OpenDiff { tab: number, lines } => {
                 let text = "a line of text\n".repeat(usize::from(*lines));
                 call(client, &OpenDiff::new("/w/a", text, tab(number)))
@@ -66,7 +66,7 @@ impl AgentAct {
                 return;
             }
             Self::Cancel(which) => {
-                let which = usize::from(*which).checked_rem(asked.len()).and_then(|at| asked.get(at));
+                let which = usize::from(*which).checked_rem(requests.len()).and_then(|at| requests.get(at));
                 if let Some(request) = which {
                     client.cancel(*request, Some("never mind"));
                 }
@@ -74,7 +74,7 @@ impl AgentAct {
             }
             Self::Close => return client.close(),
         };
-        asked.extend(request);
+        requests.extend(request);
     }
 }
 

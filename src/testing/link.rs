@@ -9,7 +9,7 @@ use crate::{Machine, Time};
 /// How many bytes a link holds: about as many as a socket takes before its reader has read any.
 const CAPACITY: usize = 64 * 1024;
 
-/// One direction between two machines, in place of a socket: one machine [writes](Link::write), the other
+/// One direction between two machines, instead of a socket: one machine [writes](Link::write), the other
 /// [reads](Link::deliver). Bytes can be cut, delayed or lost on the way.
 ///
 /// ```text

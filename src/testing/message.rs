@@ -15,9 +15,9 @@ use arbitrary::{Arbitrary, Result, Unstructured};
 /// Ids, methods and tools come from short lists, so that messages refer to each other: two requests with one id, a
 /// cancellation of an open call.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Said(String);
+pub struct PeerText(String);
 
-impl Said {
+impl PeerText {
     /// Returns the text.
     #[must_use]
     pub fn text(&self) -> &str {
@@ -82,7 +82,7 @@ const VERSIONS: &[&str] = &["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-2
 /// The names of tools in tests.
 const TOOLS: &[&str] = &["plain", "typed", "never", "soon", "openDiff", "nobody"];
 
-impl<'a> Arbitrary<'a> for Said {
+impl<'a> Arbitrary<'a> for PeerText {
     fn arbitrary(u: &mut Unstructured<'a>) -> Result<Self> {
         Ok(Self(match u.int_in_range(0..=15)? {
             0 => u.arbitrary::<&str>()?.to_owned(),
@@ -203,8 +203,8 @@ mod tests {
         let mut seen = [0_usize; 6];
         for _ in 0..2000 {
             let bytes = random.bytes(64);
-            let said = Said::arbitrary(&mut Unstructured::new(&bytes)).unwrap();
-            seen[match classify(said.text(), &SessionLimits::default()) {
+            let text = PeerText::arbitrary(&mut Unstructured::new(&bytes)).unwrap();
+            seen[match classify(text.text(), &SessionLimits::default()) {
                 Message::Request { .. } => 0,
                 Message::Notification { .. } => 1,
                 Message::Response { .. } => 2,

@@ -57,7 +57,7 @@ mod tests {
     fn messages_are_kept_as_sent() {
         let mut out = Messages::default();
         for text in ["é\u{fffd}", "", " "] {
-            out.message(To::Unasked, |buf| buf.extend_from_slice(text.as_bytes())).unwrap();
+            out.message(To::Unsolicited, |buf| buf.extend_from_slice(text.as_bytes())).unwrap();
         }
         assert_eq!(out.take(), ["é\u{fffd}", " "], "where nothing is written, there is no message");
         assert_eq!(out.take(), [""; 0]);
@@ -66,6 +66,6 @@ mod tests {
     #[test]
     #[should_panic(expected = r"a\xff")]
     fn message_that_is_no_text_fails() {
-        let _ = Messages::default().message(To::Unasked, |buf| buf.extend_from_slice(b"a\xff"));
+        let _ = Messages::default().message(To::Unsolicited, |buf| buf.extend_from_slice(b"a\xff"));
     }
 }

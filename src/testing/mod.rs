@@ -46,7 +46,7 @@ pub use answer::{read_answer, written_answer};
 pub use arbitrary;
 pub use link::Link;
 #[cfg(feature = "mcp")]
-pub use message::Said;
+pub use message::PeerText;
 #[cfg(feature = "mcp")]
 pub use messages::Messages;
 #[cfg(feature = "ide")]

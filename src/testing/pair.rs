@@ -88,13 +88,13 @@ impl<S: Machine<Conn: Debug + PartialEq>, C: Machine<Conn = ()>> Pair<S, C> {
                 on_server(server, &event);
                 server_events.push(event);
             });
-            let asked = turn(client, (), *now, to_client, to_server, |client, event| {
+            let acted = turn(client, (), *now, to_client, to_server, |client, event| {
                 on_client(client, &event);
                 client_events.push(event);
             });
             let there = to_server.deliver(*now, server, *conn);
             let back = to_client.deliver(*now, client, ());
-            if !(served || asked || there || back) {
+            if !(served || acted || there || back) {
                 return round;
             }
         }

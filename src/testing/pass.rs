@@ -85,13 +85,13 @@ pub fn pass_with<M: Machine<Conn: PartialEq>>(
         let due = machine.deadline();
         match machine.poll(now) {
             Output::Event(event) => {
-                assert!(!only_writes_follow, "an event comes behind a write: {event:?}");
+                assert!(!only_writes_follow, "an event comes after a write: {event:?}");
                 assert_is_due(due, now, &event);
                 react(machine, &event);
                 events.push(event);
             }
             Output::Close(conn) => {
-                assert!(!only_writes_follow, "a closing comes behind a write");
+                assert!(!only_writes_follow, "a closing comes after a write");
                 assert_is_due(due, now, &"a closing");
                 unwritten.retain(|(of, _)| *of != conn);
                 closed.push(conn);

@@ -24,7 +24,7 @@ pub struct Connecting(Option<Opening>);
 #[derive(Debug)]
 struct Opening {
     search: EndSearch,
-    ask: ClientRequest,
+    request: ClientRequest,
     /// The bytes of the interim answers so far.
     interim: usize,
     /// The key of the handshake: 16 random bytes in base64.
@@ -39,12 +39,12 @@ impl Client {
     /// # Errors
     /// [`InvalidClientRequest`] if a part of the request is invalid, or a limit is 0.
     pub fn new<E>(
-        ask: ClientRequest,
+        request: ClientRequest,
         random: impl FnMut(&mut [u8]) -> Result<(), E> + Send + Sync + 'static,
         limits: Limits,
         now: Time,
     ) -> Result<Self, InvalidClientRequest> {
-        ask.check()?;
+        request.check()?;
         if let Some(limit) = limits.first_zero() {
             return Err(InvalidClientRequest::ZeroLimit(limit));
         }
@@ -54,11 +54,11 @@ impl Client {
         if let Some(nonce) = nonce {
             // 16 bytes are 24 characters, so they always fit.
             let _ = BASE64_STANDARD.encode_slice(nonce, &mut key);
-            ask.write(text(&key), stream.output.tx.buffer());
+            request.write(text(&key), stream.output.tx.buffer());
         } else {
             stream.output.end(Closed::Entropy);
         }
-        let opening = Opening { search: EndSearch::default(), ask, interim: 0, key };
+        let opening = Opening { search: EndSearch::default(), request, interim: 0, key };
         Ok(Self { stream, side: Connecting(Some(opening)) })
     }
 
@@ -82,7 +82,7 @@ impl Client {
                 Head::TooSlow => break Err(NotAccepted::TimedOut),
             };
             let head = input.rx.bytes().get(..len).unwrap_or_default();
-            match response::check(head, text(&opening.key), &opening.ask) {
+            match response::check(head, text(&opening.key), &opening.request) {
                 // Any number of interim answers may come first (RFC 9110 section 15.2). Together they may be as long as
                 // one head.
                 Err(NotAccepted::Status(100 | 102..=199, _)) => {
@@ -128,14 +128,14 @@ impl Side for Connecting {
         client.stream.space()
     }
 
-    fn poll_lent(client: &mut Client) -> Option<(Event<'_>, Sender<'_>)> {
+    fn poll_borrowed(client: &mut Client) -> Option<(Event<'_>, Sender<'_>)> {
         if client.side.0.is_some() {
             if let Some(chosen) = client.read_answer() {
-                let offered = client.side.0.as_ref().map(|opening| &opening.ask.subprotocols);
+                let offered = client.side.0.as_ref().map(|opening| &opening.request.subprotocols);
                 let subprotocol = chosen.and_then(|index| Some(offered?.get(index)?.as_str()));
                 return Some((Event::Open { subprotocol }, Masked::lend(&mut client.stream.output)));
             }
         }
-        client.stream.poll_lent()
+        client.stream.poll_borrowed()
     }
 }

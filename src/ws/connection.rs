@@ -34,7 +34,7 @@ pub(crate) trait Side: Debug + Sized {
     fn head_space(connection: &mut Connection<Self>) -> &mut [u8];
 
     /// Returns the next event, lent.
-    fn poll_lent(connection: &mut Connection<Self>) -> Option<(Event<'_>, Sender<'_>)>;
+    fn poll_borrowed(connection: &mut Connection<Self>) -> Option<(Event<'_>, Sender<'_>)>;
 }
 
 #[allow(private_bounds, reason = "a connection has these two sides and no other")]
@@ -143,7 +143,7 @@ impl<S: Side> Connection<S> {
     /// ```
     /// # use ide_mcp::ws;
     /// fn echo(server: &mut ws::Server) {
-    ///     while let Some((event, mut sender)) = server.poll_lent() {
+    ///     while let Some((event, mut sender)) = server.poll_borrowed() {
     ///         if let ws::Event::Text(text) = event {
     ///             let _ = sender.text(text);
     ///         }
@@ -151,8 +151,8 @@ impl<S: Side> Connection<S> {
     /// }
     /// ```
     #[inline]
-    pub fn poll_lent(&mut self) -> Option<(Event<'_>, Sender<'_>)> {
-        S::poll_lent(self)
+    pub fn poll_borrowed(&mut self) -> Option<(Event<'_>, Sender<'_>)> {
+        S::poll_borrowed(self)
     }
 
     /// Returns the sender of the connection.
@@ -242,7 +242,7 @@ impl<S: Side> Single for Connection<S> {
     }
 
     fn poll_event(&mut self) -> Option<OwnedEvent> {
-        self.poll_lent().map(|(event, _)| event.into_owned())
+        self.poll_borrowed().map(|(event, _)| event.into_owned())
     }
 
     fn due(&self) -> Time {

@@ -153,7 +153,7 @@ mod tests {
             ("one line", b"GET / HTTP/1.1\r\n", Ok(None)),
             ("a field, no end", b"G\r\na: b\r\n\r", Ok(None)),
             ("an end", b"G\r\na: b\r\n\r\n", Ok(Some(11))),
-            ("bytes behind the end", b"G\r\n\r\n\x81\n\n", Ok(Some(5))),
+            ("bytes after the end", b"G\r\n\r\n\x81\n\n", Ok(Some(5))),
             ("bare line feed", b"G\na: b", Err("a line must end in CR LF")),
             ("bare line feed at once", b"\n", Err("a line must end in CR LF")),
             ("empty line in front", b"\r\nG\r\na: b\r\n\r\n", Ok(Some(13))),

@@ -48,21 +48,22 @@ pub struct Limits {
 impl Limits {
     /// Returns the name of the first limit that must not be 0 and is.
     pub(crate) fn first_zero(&self) -> Option<&'static str> {
-        let needed = [("head", self.head), ("message", self.message), ("outgoing", self.outgoing)];
-        needed.into_iter().find(|(_, limit)| *limit == 0).map(|(name, _)| name)
+        let required = [("head", self.head), ("message", self.message), ("outgoing", self.outgoing)];
+        required.into_iter().find(|(_, limit)| *limit == 0).map(|(name, _)| name)
     }
 
     /// Returns the most bytes that a connection may have received and not delivered: the message in progress, what may
     /// follow it at the high-water mark or between two polls, and the piece that exceeds that.
     #[cfg(feature = "ide")]
     pub(crate) const fn max_received(&self) -> usize {
-        let (at_the_mark, unpolled) = (self.behind(), Rx::UNPOLLED_LIMIT.saturating_add(frame::MAX_HEADER));
-        let behind = if at_the_mark > unpolled { at_the_mark } else { unpolled };
-        self.message.saturating_add(behind).saturating_add(Rx::UNPOLLED_LIMIT - 1)
+        let (at_the_mark, unpolled) =
+            (self.read_ahead(), Rx::UNPOLLED_LIMIT.saturating_add(frame::MAX_HEADER));
+        let ahead = if at_the_mark > unpolled { at_the_mark } else { unpolled };
+        self.message.saturating_add(ahead).saturating_add(Rx::UNPOLLED_LIMIT - 1)
     }
 
     /// Returns how many bytes a connection at its high-water mark accepts after the message in progress.
-    pub(super) const fn behind(&self) -> usize {
+    pub(super) const fn read_ahead(&self) -> usize {
         self.message.saturating_add(self.outgoing).saturating_add(frame::MAX_HEADER)
     }
 }

@@ -463,7 +463,7 @@ impl<M: Masking> Output<M> {
 
     /// Returns true if the drain time is over. The connection has ended, so the timer is set.
     fn drain_is_over(&self) -> bool {
-        self.timers.has_come(Timer::Phase as usize, self.now)
+        self.timers.is_due(Timer::Phase as usize, self.now)
     }
 
     fn may_send(&self) -> Result<(), SendError> {

@@ -189,7 +189,7 @@ impl Receiver {
             Place::Held(_) => part.len,
             Place::Moved { .. } => part.len.saturating_sub(part.done),
         });
-        self.rx.hold_back(in_progress.saturating_add(limits.behind()));
+        self.rx.hold_back(in_progress.saturating_add(limits.read_ahead()));
     }
 
     /// Drops everything that was received, because the connection has ended.
@@ -403,7 +403,7 @@ mod tests {
             &["Text a\\xc3\\xa9\\xe2\\x82\\xac\\xf0\\x9d\\x84\\x9ebc"],
         ),
         (
-            "binary, and one behind it",
+            "binary, and one after it",
             &[(0x82, b"\xff\x80a\0"), (0x81, b"b")],
             &["Binary \\xff\\x80a\\x00", "Text b"],
         ),

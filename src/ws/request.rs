@@ -400,7 +400,7 @@ mod tests {
             let found = check(head(line, without, with).as_bytes());
             assert_eq!(found.map_or_else(|refusal| refusal.status.code(), |_| 101), *expected, "{name}");
         }
-        assert!(check((head(GET, "", &[]) + "x").as_bytes()).is_err(), "bytes behind it");
+        assert!(check((head(GET, "", &[]) + "x").as_bytes()).is_err(), "bytes after it");
     }
 
     #[test]

@@ -158,7 +158,7 @@ pub enum NotAccepted {
 impl fmt::Display for NotAccepted {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::TimedOut => f.write_str("the server did not answer in time: it is no editor, or hangs"),
+            Self::TimedOut => f.write_str("the server did not answer in time: it is not an editor, or hangs"),
             Self::Malformed => f.write_str("the answer is not HTTP/1.1: another program listens there"),
             Self::TooLong => f.write_str("the head of the answer is too long: another program listens there"),
             Self::Status(code, phrase) => write!(f, "the server answered {code} {phrase}"),
@@ -176,7 +176,7 @@ impl fmt::Display for NotAccepted {
 
 /// Checks the complete head of an answer. Returns the index, in `request`, of the sub-protocol that the server chose,
 /// if any.
-pub(crate) fn check(head: &[u8], key: &str, ask: &ClientRequest) -> Result<Option<usize>, NotAccepted> {
+pub(crate) fn check(head: &[u8], key: &str, request: &ClientRequest) -> Result<Option<usize>, NotAccepted> {
     let mut fields = [const { MaybeUninit::uninit() }; MAX_FIELDS];
     let mut response = httparse::Response::new(&mut []);
     let parsed = httparse::ParserConfig::default().parse_response_with_uninit_headers(
@@ -207,7 +207,7 @@ pub(crate) fn check(head: &[u8], key: &str, ask: &ClientRequest) -> Result<Optio
         HeaderField::Absent => Ok(None),
         HeaderField::Many => Err(NotAccepted::UnknownSubprotocol),
         HeaderField::One(chosen) => {
-            let index = ask.subprotocols.iter().position(|offered| offered.as_bytes() == chosen);
+            let index = request.subprotocols.iter().position(|offered| offered.as_bytes() == chosen);
             index.map(Some).ok_or(NotAccepted::UnknownSubprotocol)
         }
     }
@@ -226,22 +226,22 @@ mod tests {
 
     #[test]
     fn written_request_is_accepted_by_a_server() {
-        let ask =
+        let request =
             ClientRequest::new("localhost:1").subprotocol("a").subprotocol("mcp").field("X-Token", "secret");
-        assert_eq!(ask.check(), Ok(()));
+        assert_eq!(request.check(), Ok(()));
         let mut out = Vec::new();
-        ask.write("dGhlIHNhbXBsZSBub25jZQ==", &mut out);
+        request.write("dGhlIHNhbXBsZSBub25jZQ==", &mut out);
         assert!(super::super::request::check(&out).is_ok());
         assert!(super::super::Request::new(&out).offers("mcp"));
         assert_eq!(super::super::Request::new(&out).single("x-token"), HeaderField::One(b"secret"));
         let shown = r#"ClientRequest { host: "localhost:1", target: "/", subprotocols: ["a", "mcp"], fields: ["X-Token"] }"#;
-        assert_eq!(format!("{ask:?}"), shown);
+        assert_eq!(format!("{request:?}"), shown);
     }
 
     #[test]
     fn invalid_part_of_request_is_refused() {
         let good = || ClientRequest::new("h");
-        for (name, ask, expected) in [
+        for (name, request, expected) in [
             ("empty host", ClientRequest::new(""), InvalidClientRequest::Server),
             ("host with a line break", ClientRequest::new("h\r\nX: y"), InvalidClientRequest::Server),
             ("empty target", good().target(""), InvalidClientRequest::Target),
@@ -253,7 +253,7 @@ mod tests {
             ("field name with a colon", good().field("a:", "b"), InvalidClientRequest::Field),
             ("field value with a line break", good().field("a", "b\r\nc: d"), InvalidClientRequest::Field),
         ] {
-            assert_eq!(ask.check(), Err(expected), "{name}");
+            assert_eq!(request.check(), Err(expected), "{name}");
             assert!(!format!("{expected}").is_empty());
         }
         assert_eq!(good().subprotocol("a.b").field("a", "b\tc").check(), Ok(()));
@@ -264,7 +264,7 @@ mod tests {
         const ACCEPT: &str = "Sec-WebSocket-Accept: s3pPLMBiTxaQ9kYGzzhZRbK+xOo=\r\n";
         const UPGRADE: &str = "Upgrade: websocket\r\nConnection: Upgrade\r\n";
         const LINE: &str = "HTTP/1.1 101 Switching Protocols\r\n";
-        let ask = ClientRequest::new("h").subprotocol("x").subprotocol("mcp");
+        let request = ClientRequest::new("h").subprotocol("x").subprotocol("mcp");
         let cases: &[(&str, &[&str], Result<Option<usize>, NotAccepted>)] = &[
             ("no sub-protocol", &[LINE, UPGRADE, ACCEPT], Ok(None)),
             ("the second", &[LINE, UPGRADE, ACCEPT, "Sec-WebSocket-Protocol: mcp\r\n"], Ok(Some(1))),
@@ -302,16 +302,16 @@ mod tests {
         ];
         for (name, parts, expected) in cases {
             let head = parts.concat() + "\r\n";
-            assert_eq!(check(head.as_bytes(), "dGhlIHNhbXBsZSBub25jZQ==", &ask), *expected, "{name}");
+            assert_eq!(check(head.as_bytes(), "dGhlIHNhbXBsZSBub25jZQ==", &request), *expected, "{name}");
             if let Err(error) = expected {
                 assert!(!format!("{error}").is_empty(), "{name}");
             }
         }
-        let behind = [LINE, UPGRADE, ACCEPT, "\r\nx"].concat();
+        let after = [LINE, UPGRADE, ACCEPT, "\r\nx"].concat();
         assert_eq!(
-            check(behind.as_bytes(), "dGhlIHNhbXBsZSBub25jZQ==", &ask),
+            check(after.as_bytes(), "dGhlIHNhbXBsZSBub25jZQ==", &request),
             Err(NotAccepted::Malformed),
-            "bytes behind it"
+            "bytes after it"
         );
     }
 }

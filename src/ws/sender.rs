@@ -22,7 +22,7 @@ pub enum Part {
 
 /// Sends on a connection, even while an event of it is lent.
 ///
-/// `poll_lent` returns it beside the event: the two borrow different fields.
+/// `poll_borrowed` returns it beside the event: the two borrow different fields.
 #[derive(Debug)]
 pub struct Sender<'a>(pub(super) Half<'a>);
 

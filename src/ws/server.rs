@@ -179,7 +179,7 @@ impl Side for Accepting {
     }
 
     #[inline]
-    fn poll_lent(server: &mut Server) -> Option<(Event<'_>, Sender<'_>)> {
+    fn poll_borrowed(server: &mut Server) -> Option<(Event<'_>, Sender<'_>)> {
         if server.stream.awaits_more() { None } else { server.next_event() }
     }
 }

@@ -60,7 +60,7 @@ impl<M: Masking> Stream<M> {
     }
 
     #[inline]
-    pub(crate) fn poll_lent(&mut self) -> Option<(Event<'_>, Sender<'_>)> {
+    pub(crate) fn poll_borrowed(&mut self) -> Option<(Event<'_>, Sender<'_>)> {
         if self.awaits_more() { None } else { self.next_event() }
     }
 

@@ -83,7 +83,7 @@ impl Carry {
 
 /// Returns how many bytes at the end of `piece` belong to an incomplete character: at most three.
 fn begun_character(piece: &[u8]) -> usize {
-    for (behind, byte) in piece.iter().rev().take(3).enumerate() {
+    for (after, byte) in piece.iter().rev().take(3).enumerate() {
         let needs = match byte {
             0x80..=0xbf => continue,
             0xc0..=0xdf => 2,
@@ -91,7 +91,7 @@ fn begun_character(piece: &[u8]) -> usize {
             0xf0..=0xff => 4,
             _ => 1,
         };
-        let has = behind.saturating_add(1);
+        let has = after.saturating_add(1);
         return if needs > has { has } else { 0 };
     }
     0

@@ -19,7 +19,7 @@ impl Outbox for Places {
         write(&mut text);
         match to {
             To::Answer(id) => id.write(&mut place),
-            To::Unasked | _ => place.push(b'-'),
+            To::Unsolicited | _ => place.push(b'-'),
         }
         if !text.is_empty() {
             self.0.push(String::from_utf8(place).unwrap());

@@ -156,7 +156,7 @@ impl Editor {
 
     /// Returns the next event. Every message that has arrived is received before the session looks at its timers.
     fn poll(&mut self) -> Option<EditorEvent> {
-        while let Some((event, mut sender)) = self.ws.poll_lent() {
+        while let Some((event, mut sender)) = self.ws.poll_borrowed() {
             match event {
                 Event::Upgrade(request) => {
                     let is_welcome = matches!(
@@ -245,7 +245,7 @@ impl Agent {
     }
 
     fn poll(&mut self) -> Option<AgentEvent> {
-        while let Some((event, mut sender)) = self.ws.poll_lent() {
+        while let Some((event, mut sender)) = self.ws.poll_borrowed() {
             match event {
                 Event::Open { .. } => self.mcp.start(NOW, &mut sender).unwrap(),
                 Event::Text(text) => self.mcp.receive(NOW, text, &mut sender),

@@ -291,7 +291,7 @@ impl World {
         end.unanswered -= 1;
         let answer = [b'a'; MARK + 8];
         let is_sent = with!(&mut end.machine, machine => {
-            machine.sender().message(To::Unasked, |buf| buf.extend_from_slice(&answer)).is_ok()
+            machine.sender().message(To::Unsolicited, |buf| buf.extend_from_slice(&answer)).is_ok()
         });
         if is_sent {
             let position = end.queue(answer.len());

@@ -134,7 +134,7 @@ fn our_close_frame_ends_sending_and_delivery() {
     assert_eq!(server.sender().text("x"), Err(SendError::Closed));
     assert_eq!(server.sender().ping(b""), Err(SendError::Closed));
     assert_eq!(server.sender().close(CloseCode::NORMAL, ""), Err(SendError::Closed));
-    assert_eq!(server.sender().message(To::Unasked, |out| out.extend(b"x")), Err(NotSent::Closed));
+    assert_eq!(server.sender().message(To::Unsolicited, |out| out.extend(b"x")), Err(NotSent::Closed));
     let bytes = [masked(0x81, b"Hi"), masked(0x89, b"x"), masked(0x02, b"a"), masked(0x80, b"b")].concat();
     server.feed(Time::ZERO, &bytes);
     assert_eq!(drain(&mut server), []);
@@ -251,7 +251,7 @@ fn above_the_mark_only_answers_are_sent() {
     assert_eq!(server.sender().text("x"), Err(SendError::Full));
     assert_eq!(server.sender().ping(b""), Err(SendError::Full));
     assert_eq!(drain(&mut server), [], "nothing is parsed above the mark");
-    server.sender().message(To::Unasked, |out| out.extend(b"an answer")).unwrap();
+    server.sender().message(To::Unsolicited, |out| out.extend(b"an answer")).unwrap();
     assert_eq!(waiting(&mut server).len(), 1011);
     assert_eq!(pass(&mut server, Time::ZERO, 11).events, []);
     let delivered = pass(&mut server, Time::ZERO, 1).events;
@@ -509,7 +509,7 @@ fn a_client_without_randomness_ends() {
         let masked = waiting(&mut pair.client);
         let mut sender = pair.client.sender();
         if is_answer {
-            let answered = sender.message(To::Unasked, |out| out.extend(b"not any more"));
+            let answered = sender.message(To::Unsolicited, |out| out.extend(b"not any more"));
             assert_eq!(answered, Err(NotSent::Closed));
         } else {
             assert_eq!(sender.text("not any more"), Err(SendError::Entropy));

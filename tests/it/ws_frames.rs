@@ -481,7 +481,7 @@ fn tiny_fragments_cost_only_their_payload() {
     let cost = cost::of(|| {
         for piece in all.chunks(4096) {
             server.feed(Time::ZERO, piece);
-            while let Some((event, _)) = server.poll_lent() {
+            while let Some((event, _)) = server.poll_borrowed() {
                 assert!(matches!(event, ws::Event::Text(text) if text.len() == 100_000));
                 events += 1;
             }
@@ -537,7 +537,7 @@ fn a_server_never_masks() {
     sender.text("text").unwrap();
     sender.binary(&[1; 70_000]).unwrap();
     sender.ping(b"ping").unwrap();
-    sender.message(To::Unasked, |out| out.extend(b"written in place")).unwrap();
+    sender.message(To::Unsolicited, |out| out.extend(b"written in place")).unwrap();
     server.feed(Time::ZERO, &masked(0x89, b"answered"));
     assert_eq!(drain(&mut server), [ping(b"answered")]);
     server.sender().close(ws::CloseCode::NORMAL, "bye").unwrap();
@@ -561,7 +561,7 @@ fn client_always_masks_with_a_fresh_key() {
     let mut client = client(5);
     for _ in 0..300 {
         client.sender().text("the same").unwrap();
-        client.sender().message(To::Unasked, |out| out.extend(b"the same")).unwrap();
+        client.sender().message(To::Unsolicited, |out| out.extend(b"the same")).unwrap();
     }
     client.feed(Time::ZERO, &plain(0x89, b"answered"));
     assert_eq!(drain(&mut client), [ping(b"answered")]);
@@ -583,12 +583,12 @@ fn messages_in_place_have_the_right_header() {
         let payload = vec![b'x'; len];
         let mut server = server(ws::Limits::default());
         server.sender().text("in front").unwrap();
-        server.sender().message(To::Unasked, |out| out.extend(&payload)).unwrap();
+        server.sender().message(To::Unsolicited, |out| out.extend(&payload)).unwrap();
         server.sender().text("behind").unwrap();
         let expected = bytes(&[&plain(0x81, b"in front"), &plain(0x81, &payload), &plain(0x81, b"behind")]);
         assert_eq!(waiting(&mut server), expected, "{len} bytes");
         let mut client = client(9);
-        client.sender().message(To::Unasked, |out| out.extend(&payload)).unwrap();
+        client.sender().message(To::Unsolicited, |out| out.extend(&payload)).unwrap();
         assert_eq!(frames::read(&waiting(&mut client))[0].payload, payload, "{len} bytes");
     }
 }
@@ -596,10 +596,10 @@ fn messages_in_place_have_the_right_header() {
 #[test]
 fn empty_message_in_place_sends_nothing() {
     let mut server = server(ws::Limits::default());
-    server.sender().message(To::Unasked, |_| {}).unwrap();
+    server.sender().message(To::Unsolicited, |_| {}).unwrap();
     assert_eq!(waiting(&mut server), b"");
     let mut client = client(9);
-    client.sender().message(To::Unasked, |_| {}).unwrap();
+    client.sender().message(To::Unsolicited, |_| {}).unwrap();
     assert_eq!(waiting(&mut client), b"");
 }
 
@@ -609,7 +609,7 @@ fn echo_allocates_no_memory() {
     let frame = masked(0x81, &[b'x'; 1000]);
     let mut round = || {
         server.feed(Time::ZERO, &frame);
-        while let Some((event, mut sender)) = server.poll_lent() {
+        while let Some((event, mut sender)) = server.poll_borrowed() {
             if let ws::Event::Text(text) = event {
                 sender.text(text).unwrap();
             }
@@ -647,7 +647,7 @@ fn a_message_can_be_sent_in_parts() {
     assert_eq!(sender.text("whole"), Err(SendError::Unfinished));
     assert_eq!(sender.binary(b"whole"), Err(SendError::Unfinished));
     assert_eq!(sender.binary_part(b"other", Part::Last), Err(SendError::Unfinished));
-    assert!(sender.message(To::Unasked, |out| out.extend(b"refused")).is_err());
+    assert!(sender.message(To::Unsolicited, |out| out.extend(b"refused")).is_err());
     sender.text_part("b", Part::Last).unwrap();
     sender.binary_part(b"c", Part::Last).unwrap();
     sender.text("d").unwrap();

@@ -40,7 +40,7 @@ pub(crate) fn ended(other: &str, closed: &Closed) -> String {
         Closed::ProtocolError(error) => format!("{other} broke a rule: {error}"),
         Closed::TimedOut => format!("{other} has been silent for too long"),
         Closed::Stalled => format!("{other} read too little for too long"),
-        Closed::Local { .. } => "the connection was closed from here".into(),
+        Closed::Local { .. } => "this side closed the connection".into(),
         closed => closed.to_string(),
     };
     display_safe(&text).into_owned()
@@ -81,7 +81,7 @@ mod tests {
                 "the connection broke off without a goodbye, as if the editor was killed or crashed",
             ),
             ("silent", Closed::TimedOut, "the editor has been silent for too long"),
-            ("from here", Closed::Local { clean: true }, "the connection was closed from here"),
+            ("from here", Closed::Local { clean: true }, "this side closed the connection"),
         ];
         for (name, closed, expected) in rows {
             assert_eq!(ended("the editor", &closed), expected, "{name}");

@@ -142,7 +142,7 @@ mod tests {
         let mut out = mcp::Lines::default();
         // Neither message fits into one chunk.
         for letter in [b'a', b'b'] {
-            out.message(To::Unasked, |buf| buf.resize(buf.len() + 100_000, letter)).unwrap();
+            out.message(To::Unsolicited, |buf| buf.resize(buf.len() + 100_000, letter)).unwrap();
         }
         writer.write(&out);
         writer.write(&out);
@@ -166,7 +166,7 @@ mod tests {
         let (results, notes) = mpsc::channel();
         let mut writer = PipeWriter::new(pipe, move |written| results.send(written).is_ok());
         let mut out = mcp::Lines::default();
-        out.message(To::Unasked, |buf| buf.push(b'x')).unwrap();
+        out.message(To::Unsolicited, |buf| buf.push(b'x')).unwrap();
         writer.write(&out);
         assert!(writer.broken().is_none());
         writer.written(notes.recv().unwrap(), &mut out);

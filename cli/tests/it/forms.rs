@@ -96,7 +96,7 @@ fn script_with_wrong_answer_fails() {
         (
             "{\"expect\":{\"event\":\"form\"}}\n{\"answer\":{\"action\":\"accept\",\"content\":{\"suite\":\"some\"}}}",
             1,
-            "s:2: the answer does not fit the form: the field \"suite\" has a value that is none of its choices",
+            "s:2: the answer does not fit the form: the field \"suite\" has a value that is not one of its choices",
         ),
         (r#"{"answer":{"action":"later"}}"#, 2, "s:1: this is not an answer to a form"),
     ];

@@ -11,7 +11,7 @@ use ide_mcp::mcp::{
 };
 use ide_mcp::rpc::{CallId, ErrorObject, NotAnswered, RequestId, SessionId};
 use ide_mcp::testing::arbitrary::{self, Arbitrary, Unstructured};
-use ide_mcp::testing::{Messages, Random, Said, Span};
+use ide_mcp::testing::{Messages, PeerText, Random, Span};
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use std::fmt::Debug;
@@ -50,7 +50,7 @@ pub enum What {
 /// requests count back from the last one.
 #[derive(Arbitrary, Debug)]
 pub enum Peer {
-    Batch(Said, Said),
+    Batch(PeerText, PeerText),
     /// A request: its id, its method, and true if it asks for progress.
     Ask(u8, u8, bool),
     List(u8, bool),

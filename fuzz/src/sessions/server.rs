@@ -10,7 +10,7 @@ use ide_mcp::mcp::{
 };
 use ide_mcp::rpc::{ErrorObject, NotSent, SessionId};
 use ide_mcp::testing::arbitrary::{self, Arbitrary, Unstructured};
-use ide_mcp::testing::{Random, Said, Span};
+use ide_mcp::testing::{PeerText, Random, Span};
 use serde::{Deserialize, Deserializer};
 use serde_json::json;
 use serde_json::value::RawValue;
@@ -18,7 +18,7 @@ use std::time::Duration;
 
 #[derive(Arbitrary, Debug)]
 enum Act {
-    Receive(Said),
+    Receive(PeerText),
     Open,
     Wait(Span),
     Due,

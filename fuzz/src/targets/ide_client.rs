@@ -786,7 +786,7 @@ impl Play<'_> {
                     1 => DirectRequest::WriteFile(WriteFile::new("a", "b")),
                     _ => DirectRequest::GetCurrentFile,
                 };
-                self.request(false, |client| client.ask_direct(&sent).map(bare));
+                self.request(false, |client| client.request_direct(&sent).map(bare));
             }
             Ask::Own(true, pace) => {
                 let arguments = RawValue::from_string("{}".into()).expect("it is JSON");

@@ -62,7 +62,7 @@ impl Send<'_> {
             Self::Text(text) => sender.text(text),
             Self::Message(text) => {
                 let full = sender.is_full();
-                let _ = sender.message(To::Unasked, |buf| buf.extend_from_slice(text.as_bytes()));
+                let _ = sender.message(To::Unsolicited, |buf| buf.extend_from_slice(text.as_bytes()));
                 assert!(!full || sender.is_full(), "a message never shrinks the send buffer");
                 Ok(())
             }

@@ -94,17 +94,17 @@ impl Client {
         if let Some(limit) = config.mcp.limits.first_zero() {
             return Err(InvalidClientRequest::ZeroLimit(limit));
         }
-        let mut ask = ClientRequest::new(config.host).target(config.target).subprotocol(SUBPROTOCOL);
+        let mut request = ClientRequest::new(config.host).target(config.target).subprotocol(SUBPROTOCOL);
         if let Some(token) = &config.token {
-            ask = ask.field(TOKEN_FIELD, token.as_str());
+            request = request.field(TOKEN_FIELD, token.as_str());
         }
         let agent = &config.mcp.info;
-        ask = ask.field("User-Agent", format!("{}/{}", agent.name, agent.version));
+        request = request.field("User-Agent", format!("{}/{}", agent.name, agent.version));
         for (name, value) in config.fields {
-            ask = ask.field(name, value);
+            request = request.field(name, value);
         }
         Ok(Self {
-            ws: ws::Client::new(ask, random, config.ws, now)?,
+            ws: ws::Client::new(request, random, config.ws, now)?,
             mcp: mcp::Client::new(config.mcp, session),
             pid: config.pid,
             dialect: config.dialect,
@@ -246,7 +246,7 @@ impl Client {
     /// [`NotSent`] if the session is not ready or has ended, if the send buffer is full, or if too many requests have
     /// no answer yet.
     pub fn list(&mut self, list: List, timeout: Timeout) -> Result<RequestId, NotSent> {
-        let (session, mut out) = self.speak()?;
+        let (session, mut out) = self.sender_if_open()?;
         session.list(list, timeout, &mut out)
     }
 
@@ -276,7 +276,7 @@ impl Client {
         timeout: Timeout,
     ) -> Result<Pending<T::Answer>, NotSent> {
         let dialect = self.dialect;
-        let (session, mut out) = self.speak()?;
+        let (session, mut out) = self.sender_if_open()?;
         let (name, arguments) = (arguments.name_in(dialect), Arguments { arguments, dialect });
         let request = session.call_tool(name, &arguments, timeout, &mut out)?;
         Ok(Pending::new(request))
@@ -311,7 +311,7 @@ impl Client {
     ///
     /// [`NotSent`] if the session is not ready or has ended, if the send buffer is full, if too many
     /// requests have no answer yet, or if the parameters cannot be written as a JSON object.
-    pub fn ask_direct(&mut self, request: &DirectRequest) -> Result<RequestId, NotSent> {
+    pub fn request_direct(&mut self, request: &DirectRequest) -> Result<RequestId, NotSent> {
         self.request(request.method(), Some(request), Timeout::Default)
     }
 
@@ -327,7 +327,7 @@ impl Client {
         params: Option<&P>,
         timeout: Timeout,
     ) -> Result<RequestId, NotSent> {
-        let (session, mut out) = self.speak()?;
+        let (session, mut out) = self.sender_if_open()?;
         session.request(method, params, timeout, &mut out)
     }
 
@@ -355,7 +355,7 @@ impl Client {
     ///
     /// [`NotAnswered`] says how the call ended, if it is not open. Nothing is sent.
     pub fn answer_form(&mut self, call: CallId, answer: &FormAnswer) -> Result<(), NotAnswered> {
-        let (session, mut out) = self.reply()?;
+        let (session, mut out) = self.answer_sender()?;
         session.respond_with(call, answer, &mut out)
     }
 
@@ -366,7 +366,7 @@ impl Client {
     /// [`NotAnswered`] says how the call ended, if it is not open. [`NotAnswered::Unserializable`] if the result isn't
     /// an object; the call is still open then. Nothing is sent.
     pub fn respond_raw(&mut self, call: CallId, result: &RawValue) -> Result<(), NotAnswered> {
-        let (session, mut out) = self.reply()?;
+        let (session, mut out) = self.answer_sender()?;
         session.respond_with(call, result, &mut out)
     }
 
@@ -377,7 +377,7 @@ impl Client {
     ///
     /// [`NotAnswered`] says how the call ended, if it is not open. Nothing is sent.
     pub fn fail(&mut self, call: CallId, error: impl Into<ErrorObject>) -> Result<(), NotAnswered> {
-        let (session, mut out) = self.reply()?;
+        let (session, mut out) = self.answer_sender()?;
         session.fail(call, error, &mut out)
     }
 
@@ -387,9 +387,9 @@ impl Client {
     /// # Errors
     ///
     /// [`NotAnswered`] says how the call ended, if it is not open. Nothing is sent.
-    pub fn progress(&mut self, call: CallId, said: &Progress<'_>) -> Result<bool, NotAnswered> {
-        let (session, mut out) = self.reply()?;
-        session.progress(call, said, &mut out)
+    pub fn progress(&mut self, call: CallId, progress: &Progress<'_>) -> Result<bool, NotAnswered> {
+        let (session, mut out) = self.answer_sender()?;
+        session.progress(call, progress, &mut out)
     }
 
     /// Sets how long a request of the editor may wait from now on, instead of the configured time.
@@ -398,7 +398,7 @@ impl Client {
     ///
     /// [`NotAnswered`] says how the call ended, if it is not open.
     pub fn set_call_timeout(&mut self, call: CallId, timeout: Timeout) -> Result<(), NotAnswered> {
-        self.reply()?.0.set_call_timeout(call, timeout)
+        self.answer_sender()?.0.set_call_timeout(call, timeout)
     }
 
     /// Sends a notification.
@@ -408,7 +408,7 @@ impl Client {
     /// [`NotSent`] if the session is not ready or has ended, if the send buffer is full, or if the
     /// parameters cannot be written as a JSON object.
     pub fn notify<P: Serialize + ?Sized>(&mut self, method: &str, params: Option<&P>) -> Result<(), NotSent> {
-        let (session, mut out) = self.speak()?;
+        let (session, mut out) = self.sender_if_open()?;
         session.notify(method, params, &mut out)
     }
 
@@ -442,7 +442,7 @@ impl Client {
 
     /// Returns the session and its sender for anything but an answer. Refuses what would be lost without an error:
     /// before the connection is open, and after our close frame.
-    fn speak(&mut self) -> Result<(&mut mcp::Client, ws::Sender<'_>), NotSent> {
+    fn sender_if_open(&mut self) -> Result<(&mut mcp::Client, ws::Sender<'_>), NotSent> {
         match self.ws.is_open() {
             true => Ok(self.session()),
             false if self.ws.has_ended() || self.mcp.has_started() => Err(NotSent::Closed),
@@ -452,12 +452,12 @@ impl Client {
 
     /// Returns the session and its sender for an answer. Refuses it once the connection has ended, even if that was not
     /// polled yet: until then the session still thinks the calls are open.
-    fn reply(&mut self) -> Result<(&mut mcp::Client, ws::Sender<'_>), NotAnswered> {
+    fn answer_sender(&mut self) -> Result<(&mut mcp::Client, ws::Sender<'_>), NotAnswered> {
         if self.ws.is_open() { Ok(self.session()) } else { Err(NotAnswered::Closed) }
     }
 
     /// Sends `ide_connected` with our process id, as soon as the send buffer has room.
-    fn say_connected(&mut self) {
+    fn send_ide_connected(&mut self) {
         if let Some(pid) = self.pid.filter(|_| self.mcp.is_ready()) {
             if self.notify("ide_connected", Some(&Connected { pid })).is_ok() {
                 self.pid = None;
@@ -468,7 +468,7 @@ impl Client {
     fn translate(&mut self, event: mcp::ClientEvent) -> Option<ClientEvent> {
         Some(match event {
             mcp::ClientEvent::Ready => {
-                self.say_connected();
+                self.send_ide_connected();
                 ClientEvent::Ready(self.mcp.server().cloned()?)
             }
             mcp::ClientEvent::Failed(failure) => {
@@ -541,13 +541,13 @@ impl Pumped for Client {
 
     fn flush(&mut self) {
         if self.pid.is_some() {
-            self.say_connected();
+            self.send_ide_connected();
         }
     }
 
     fn take_bytes(&mut self) -> bool {
         let now = self.ws.stream.output.now;
-        let Some((event, mut sender)) = self.ws.poll_lent() else { return false };
+        let Some((event, mut sender)) = self.ws.poll_borrowed() else { return false };
         match event {
             ws::Event::Open { subprotocol: Some(_) } => {
                 // The session starts once, before any other message, so the send buffer is not full. The exception: the

@@ -32,14 +32,14 @@ pub(super) struct Consent {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
-    Unasked,
+    NotAsked,
     Asked,
     Given,
 }
 
 impl Consent {
     pub(super) const fn new(is_required: bool) -> Self {
-        Self { state: if is_required { State::Unasked } else { State::Given }, held: VecDeque::new() }
+        Self { state: if is_required { State::NotAsked } else { State::Given }, held: VecDeque::new() }
     }
 
     /// Returns true until the consent is given.

@@ -60,8 +60,8 @@ impl Pumped for Connection {
 
     fn take_bytes(&mut self) -> bool {
         let now = self.ws.stream.output.now;
-        let Some((event, mut sender)) = self.ws.poll_lent() else {
-            return matches!(self.hangup, Hangup::Heard(_)) && self.hang_up();
+        let Some((event, mut sender)) = self.ws.poll_borrowed() else {
+            return matches!(self.hangup, Hangup::Received(_)) && self.hang_up();
         };
         match event {
             ws::Event::Upgrade(request) => {
@@ -93,7 +93,7 @@ impl Pumped for Connection {
 
     #[inline]
     fn transport_due(&self) -> Time {
-        let Hangup::Heard(limit) = self.hangup else { return self.ws.due() };
+        let Hangup::Received(limit) = self.hangup else { return self.ws.due() };
         self.ws.due().min(limit.filter(|_| self.owes_answers()).unwrap_or(Time::ZERO))
     }
 
@@ -222,7 +222,7 @@ impl Connection {
             mcp::ServerEvent::Progress { request, progress } => {
                 ServerEvent::Progress { agent, request, progress }
             }
-            mcp::ServerEvent::Outcome { request, outcome } if self.roots.asked == Some(request) => {
+            mcp::ServerEvent::Outcome { request, outcome } if self.roots.pending == Some(request) => {
                 return self.on_roots(&outcome);
             }
             mcp::ServerEvent::Outcome { request, outcome } => {
@@ -284,7 +284,7 @@ impl Connection {
                 // The application has no view of a client that waits for the consent.
                 let is_viewed = self.mcp.tools().tools.handles(Tool::CloseTab) && !self.consent.is_missing();
                 if found || !is_viewed {
-                    self.say(call, &TabClosed { found });
+                    self.answer_internally(call, &TabClosed { found });
                     return None;
                 }
                 if !self.mcp.defer(call, &mut self.ws.sender()) {
@@ -294,20 +294,20 @@ impl Connection {
             }
             ToolRequest::CloseAllDiffTabs(_) => {
                 let count = self.end_diffs(DiffEnd::AllClosed, |_| true);
-                self.say(call, &ClosedDiffTabs { count });
+                self.answer_internally(call, &ClosedDiffTabs { count });
                 return None;
             }
-            ToolRequest::SetPermissionMode(asked) => {
-                let mode = asked.mode.clone();
-                self.say(call, &Done);
+            ToolRequest::SetPermissionMode(arguments) => {
+                let mode = arguments.mode.clone();
+                self.answer_internally(call, &Done);
                 return Some(ServerEvent::PermissionMode { agent: self.agent(), mode });
             }
             ToolRequest::OpenDiff(diff) => {
                 let tab_name = Some(diff.tab_name.clone());
                 self.open_calls.open(call, CallKind::Tool(Tool::OpenDiff), tab_name);
             }
-            ToolRequest::GetDiagnostics(asked) => {
-                let uri = asked.uri.as_deref();
+            ToolRequest::GetDiagnostics(arguments) => {
+                let uri = arguments.uri.as_deref();
                 // The agent announces its edits. A model may call the tool at any time.
                 let is_step = self.peer == Peer::Agent && !is_outside_turn;
                 let now = self.now();
@@ -367,10 +367,11 @@ impl Connection {
         if !is_ide_connected(&method) || self.peer == Peer::Model {
             return ServerEvent::Notification { agent: self.agent(), method, params };
         }
-        let said: Connected<'_> = params.as_deref().and_then(read_object).unwrap_or_default();
-        let pid = said.pid.and_then(|pid| from_json(pid.get()).ok());
+        let connected: Connected<'_> = params.as_deref().and_then(read_object).unwrap_or_default();
+        let pid = connected.pid.and_then(|pid| from_json(pid.get()).ok());
         self.pid = pid.or(self.pid);
-        let is_version_unsupported = said.is_version_unsupported.is_some_and(|flag| flag.get() == "true");
+        let is_version_unsupported =
+            connected.is_version_unsupported.is_some_and(|flag| flag.get() == "true");
         ServerEvent::IdeConnected { agent: self.agent(), pid, is_version_unsupported }
     }
 
@@ -386,11 +387,11 @@ impl Connection {
             held.filter(|(call, tab_name)| which(tab_name) && self.mcp.is_open(*call)).collect();
         for (call, tab_name) in &held {
             self.consent.forget(*call);
-            self.say(*call, &DiffOutcome::Rejected { tab_name: tab_name.clone() });
+            self.answer_internally(*call, &DiffOutcome::Rejected { tab_name: tab_name.clone() });
         }
         for call in &calls {
             let Some(tab_name) = self.open_calls.remove(*call) else { continue };
-            self.say(*call, &DiffOutcome::Rejected { tab_name: tab_name.clone() });
+            self.answer_internally(*call, &DiffOutcome::Rejected { tab_name: tab_name.clone() });
             self.events.push_back(ServerEvent::DiffClosed {
                 agent: self.agent(),
                 call: *call,
@@ -402,7 +403,7 @@ impl Connection {
     }
 
     /// Answers a call that the application does not get.
-    fn say(&mut self, call: CallId, answer: &impl Shape) {
+    fn answer_internally(&mut self, call: CallId, answer: &impl Shape) {
         let result = answer.result_within(self.config.dialect, &self.config.content_limits);
         let answered = self.mcp.session.incoming.respond_to_tool(call, &result, &mut self.ws.sender());
         self.settle(call, answered);

@@ -104,7 +104,7 @@ pub(crate) struct Connection {
 enum Hangup {
     No,
     /// The stream has ended. Once all bytes are read, the time limits the wait for answers.
-    Heard(Option<Time>),
+    Received(Option<Time>),
     /// The WebSocket knows.
     Over,
 }
@@ -167,7 +167,7 @@ impl Connection {
     /// Returns true if the opening handshake is over, the client was accepted, and no ending has begun.
     #[must_use]
     pub(crate) fn is_open(&self) -> bool {
-        self.can_hear() && self.ws.is_open()
+        self.is_reading() && self.ws.is_open()
     }
 
     /// Returns true if the client accepts pushes, as far as we can know: its settle time has passed since the latest of
@@ -284,11 +284,11 @@ impl Connection {
     /// Passes the end of the client's stream on, once its calls are answered or the time for that is up. Returns false
     /// if there is nothing to pass on yet.
     fn hang_up(&mut self) -> bool {
-        let Hangup::Heard(limit) = self.hangup else { return false };
+        let Hangup::Received(limit) = self.hangup else { return false };
         let now = self.now();
         if self.owes_answers() {
             let limit = limit.unwrap_or_else(|| now.saturating_add(self.config.ws.drain));
-            self.hangup = Hangup::Heard(Some(limit));
+            self.hangup = Hangup::Received(Some(limit));
             if now < limit {
                 return false;
             }
@@ -300,7 +300,7 @@ impl Connection {
 
     /// Returns true until the client ends its stream.
     #[inline]
-    const fn can_hear(&self) -> bool {
+    const fn is_reading(&self) -> bool {
         matches!(self.hangup, Hangup::No)
     }
 
@@ -383,18 +383,18 @@ impl Connection {
 
     #[inline]
     pub(crate) fn space(&mut self) -> &mut [u8] {
-        if self.can_hear() { self.ws.space() } else { &mut [] }
+        if self.is_reading() { self.ws.space() } else { &mut [] }
     }
 
     pub(crate) fn feed(&mut self, now: Time, bytes: &[u8]) {
-        if self.can_hear() {
+        if self.is_reading() {
             self.ws.feed(now, bytes);
         }
     }
 
     pub(crate) fn end_stream(&mut self) {
-        if self.can_hear() {
-            self.hangup = Hangup::Heard(None);
+        if self.is_reading() {
+            self.hangup = Hangup::Received(None);
             return;
         }
         if self.hangup != Hangup::Over {
@@ -405,7 +405,7 @@ impl Connection {
     }
 
     pub(crate) fn wants_input(&self) -> bool {
-        self.can_hear() && self.ws.wants_input()
+        self.is_reading() && self.ws.wants_input()
     }
 
     /// Notes that `n` more bytes of the output were written. Returns true if anything waited for that, or may have:

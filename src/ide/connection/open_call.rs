@@ -150,8 +150,9 @@ impl<'a> OpenCall<'a> {
         if self.kind().is_some_and(|kind| kind != CallKind::Request) {
             return Err(NotAnswered::NotAnAnswer);
         }
-        let asked = self.server.connection_of(self.call).and_then(|server| server.open_calls.file(self.call));
-        let Ok(shown) = answer.without_hidden(asked.as_deref(), &|text| self.server.hides(text)) else {
+        let call_file =
+            self.server.connection_of(self.call).and_then(|server| server.open_calls.file(self.call));
+        let Ok(shown) = answer.without_hidden(call_file.as_deref(), &|text| self.server.hides(text)) else {
             return self.fail(HIDDEN);
         };
         let raw = shown.as_ref().unwrap_or(answer).to_raw();
@@ -176,10 +177,10 @@ impl<'a> OpenCall<'a> {
     /// # Errors
     ///
     /// [`NotAnswered`] says how the call ended, if it is not open. Nothing is sent.
-    pub fn progress(self, said: &Progress<'_>) -> Result<bool, NotAnswered> {
+    pub fn progress(self, progress: &Progress<'_>) -> Result<bool, NotAnswered> {
         self.with(|server, call| {
             let (session, mut out) = server.session();
-            session.progress(call, said, &mut out)
+            session.progress(call, progress, &mut out)
         })
     }
 
@@ -227,8 +228,9 @@ impl<'a> OpenCall<'a> {
         let server = self.server.connection_of(self.call);
         let (Some(tool), Some(Connection { config, .. })) = (tool, server) else { return Ok(None) };
         let form = (config.dialect, &config.content_limits);
-        let asked = server.and_then(|server| server.open_calls.file(self.call));
-        let shown = tool.shown(result, asked.as_deref(), form, &|text| self.server.hides(text), translates);
+        let call_file = server.and_then(|server| server.open_calls.file(self.call));
+        let shown =
+            tool.shown(result, call_file.as_deref(), form, &|text| self.server.hides(text), translates);
         shown.ok_or(NotAnswered::NotAnAnswer)
     }
 

@@ -52,19 +52,19 @@ struct Entry {
     /// The tab that an `openDiff` opened.
     tab_name: Option<String>,
     /// The file that a `getDiagnostics`, or a `readFile` of the Obsidian dialect, asks for.
-    file: Option<AskedFile>,
+    file: Option<CallFile>,
 }
 
 /// A file as the client spells it.
 #[derive(Debug)]
-struct AskedFile {
+struct CallFile {
     /// How much comes before the path.
     prefix: u8,
     /// The path, which is shared with the event about an expected edit: nearly every call costs no copy of its own.
     path: Arc<str>,
 }
 
-impl AskedFile {
+impl CallFile {
     /// If `path` is the end of `file`, after nothing, a slash or the scheme, it is shared; otherwise the file is
     /// copied.
     fn new(file: &str, path: Option<Arc<str>>) -> Self {
@@ -115,14 +115,14 @@ impl OpenCalls {
 
     /// Adds a call of `getDiagnostics`, for this file or all files. `path` is the path in the file, if it is at hand.
     pub(crate) fn open_diagnostics(&mut self, call: CallId, file: Option<&str>, path: Option<Arc<str>>) {
-        let file = file.map(|file| AskedFile::new(file, path));
+        let file = file.map(|file| CallFile::new(file, path));
         self.0.push(Entry { call, kind: CallKind::Tool(Tool::GetDiagnostics), tab_name: None, file });
     }
 
     /// Adds a request of the Obsidian dialect.
     pub(crate) fn open_direct(&mut self, call: CallId, request: &DirectRequest) {
-        let file = if let DirectRequest::ReadFile(asked) = request {
-            Some(AskedFile::new(&asked.path, None))
+        let file = if let DirectRequest::ReadFile(params) = request {
+            Some(CallFile::new(&params.path, None))
         } else {
             None
         };
@@ -132,7 +132,7 @@ impl OpenCalls {
     /// Returns the file that an open `getDiagnostics` or `readFile` asks for.
     pub(crate) fn file(&self, call: CallId) -> Option<String> {
         let entry = self.place(call).and_then(|place| self.0.get(place))?;
-        entry.file.as_ref().map(AskedFile::spelling)
+        entry.file.as_ref().map(CallFile::spelling)
     }
 
     /// Returns the file that a call asks for, if `text` does not spell it the same.
@@ -190,7 +190,7 @@ mod tests {
             ("file://localhost/w/a", Some("/w/a")),
             ("", None),
         ] {
-            assert_eq!(AskedFile::new(file, path.map(Into::into)).spelling(), file);
+            assert_eq!(CallFile::new(file, path.map(Into::into)).spelling(), file);
         }
     }
 

@@ -288,7 +288,7 @@ impl Connection {
     /// Refuses messages that would be lost without an error: before the connection is open, and after
     /// its end.
     fn may_send(&self) -> Result<(), NotSent> {
-        if self.has_ended() || !self.can_hear() {
+        if self.has_ended() || !self.is_reading() {
             return Err(NotSent::Closed);
         }
         if self.ws.is_open() { Ok(()) } else { Err(NotSent::NotReady) }
@@ -337,7 +337,7 @@ impl Connection {
         if self.forms.due.is_due(self.now()) && !self.ws.is_full() {
             for message in self.forms.release() {
                 // If the outbox is closed, the request ends too.
-                let _ = self.ws.sender().message(To::Unasked, |buf| buf.extend_from_slice(&message));
+                let _ = self.ws.sender().message(To::Unsolicited, |buf| buf.extend_from_slice(&message));
             }
         }
     }
@@ -347,7 +347,7 @@ impl Connection {
         Quirks::of(self.mcp.client())
     }
 
-    fn push_notification<T>(&mut self, notification: EditorNotification, said: &T) -> Result<(), NotSent>
+    fn push_notification<T>(&mut self, notification: EditorNotification, params: &T) -> Result<(), NotSent>
     where
         for<'a> InDialect<'a, T>: Serialize,
     {
@@ -355,7 +355,7 @@ impl Connection {
             return Err(NotSent::NotReady);
         }
         let dialect = self.config.dialect;
-        let params = InDialect(said, dialect);
+        let params = InDialect(params, dialect);
         self.mcp.notify(dialect.notification(notification), Some(&params), &mut self.ws.sender())
     }
 }

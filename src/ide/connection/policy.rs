@@ -200,7 +200,7 @@ impl Policy {
         };
         let is_extra = |extra: &String| {
             // The colons of an IPv6 address are in brackets.
-            let has_port = extra.rsplit(']').next().is_some_and(|behind| behind.contains(':'));
+            let has_port = extra.rsplit(']').next().is_some_and(|after| after.contains(':'));
             if has_port { host.eq_ignore_ascii_case(extra.as_bytes()) } else { with_our_port(extra) }
         };
         ["localhost", "[::1]"].into_iter().any(with_our_port)

@@ -30,7 +30,7 @@ pub(super) struct Roots {
     /// True if `roots/list` must be sent.
     pub(super) is_due: bool,
     /// The `roots/list` that waits for its answer.
-    pub(super) asked: Option<RequestId>,
+    pub(super) pending: Option<RequestId>,
     /// The latest answer; `None` before the first.
     list: Option<Vec<Root>>,
     folders: Vec<LocalPath>,
@@ -72,18 +72,18 @@ impl Connection {
 
     /// Sends `roots/list` if it is due and no earlier one is open. If it cannot be sent yet, it stays due.
     pub(super) fn ask_for_roots(&mut self) {
-        if !self.roots.is_due || self.roots.asked.is_some() {
+        if !self.roots.is_due || self.roots.pending.is_some() {
             return;
         }
         if let Ok(request) = self.request("roots/list", None::<&()>, Timeout::After(TIMEOUT)) {
             self.roots.is_due = false;
-            self.roots.asked = Some(request);
+            self.roots.pending = Some(request);
         }
     }
 
     /// Takes the outcome of `roots/list`. Returns an event if the list has changed.
     pub(super) fn on_roots(&mut self, outcome: &Outcome) -> Option<ServerEvent> {
-        self.roots.asked = None;
+        self.roots.pending = None;
         let Outcome::Result(result) = outcome else { return None };
         let list = Root::read_list(result)?;
         if self.roots.list.as_ref() == Some(&list) {

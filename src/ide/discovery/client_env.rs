@@ -129,7 +129,7 @@ mod tests {
     use alloc::string::ToString;
 
     fn with(name: &str, value: &str) -> ClientEnv {
-        ClientEnv::read(|asked| (asked == name).then(|| value.to_string()))
+        ClientEnv::read(|variable| (variable == name).then(|| value.to_string()))
     }
 
     #[test]

@@ -58,10 +58,10 @@ impl fmt::Display for NotStaleReason {
         f.write_str(match self {
             Self::NotUnderstood => "it could not be read, so its editor is unknown",
             Self::OfAnother => "it belongs to another editor",
-            Self::Alive => "its process lives",
-            Self::PerhapsAlive => "its process is not visible from here, and possibly lives",
+            Self::Alive => "its process is alive",
+            Self::PerhapsAlive => "its process is not visible from here and may be alive",
             Self::Listening => "a program listens on its port",
-            Self::PerhapsListening => "a program possibly listens on its port",
+            Self::PerhapsListening => "a program may be listening on its port",
             Self::Replaced => "it was written again meanwhile",
         })
     }
@@ -106,10 +106,10 @@ mod tests {
         let texts = [
             (NotStaleReason::NotUnderstood, "it could not be read, so its editor is unknown"),
             (NotStaleReason::OfAnother, "it belongs to another editor"),
-            (NotStaleReason::Alive, "its process lives"),
-            (NotStaleReason::PerhapsAlive, "its process is not visible from here, and possibly lives"),
+            (NotStaleReason::Alive, "its process is alive"),
+            (NotStaleReason::PerhapsAlive, "its process is not visible from here and may be alive"),
             (NotStaleReason::Listening, "a program listens on its port"),
-            (NotStaleReason::PerhapsListening, "a program possibly listens on its port"),
+            (NotStaleReason::PerhapsListening, "a program may be listening on its port"),
             (NotStaleReason::Replaced, "it was written again meanwhile"),
         ];
         for (reason, text) in texts {

@@ -141,7 +141,7 @@ pub enum GaveUp {
 impl fmt::Display for GaveUp {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::Closed => "the connection was closed from here",
+            Self::Closed => "this side closed the connection",
             Self::Refused => "the editor refuses: look for its lock file again",
             Self::Incompatible => "the peer is not a compatible editor: look for another lock file",
             Self::TooLong => "the editor has not come back in time: attach again once it is there",
@@ -271,7 +271,7 @@ mod tests {
     #[test]
     fn reasons_have_texts() {
         let texts = [
-            (GaveUp::Closed, "the connection was closed from here"),
+            (GaveUp::Closed, "this side closed the connection"),
             (GaveUp::Refused, "the editor refuses: look for its lock file again"),
             (GaveUp::Incompatible, "the peer is not a compatible editor: look for another lock file"),
             (GaveUp::TooLong, "the editor has not come back in time: attach again once it is there"),

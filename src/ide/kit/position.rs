@@ -249,9 +249,9 @@ mod tests {
     fn places_and_bytes_agree() {
         let cases = [
             ("start", 0, Position::new(0, 0)),
-            ("behind é", 3, Position::new(0, 2)),
+            ("after é", 3, Position::new(0, 2)),
             ("second line", 8, Position::new(1, 0)),
-            ("behind the pair", 12, Position::new(1, 2)),
+            ("after the pair", 12, Position::new(1, 2)),
             ("empty line", 14, Position::new(2, 0)),
             ("end", 18, Position::new(3, 3)),
         ];
@@ -264,9 +264,9 @@ mod tests {
     #[test]
     fn invalid_position_is_clamped_or_refused() {
         assert_eq!(Position::from_byte_offset(TEXT, 2), Position::new(0, 1), "inside a character");
-        assert_eq!(Position::from_byte_offset(TEXT, 999), Position::new(3, 3), "behind the end");
+        assert_eq!(Position::from_byte_offset(TEXT, 999), Position::new(3, 3), "after the end");
         assert_eq!(Position::new(1, 1).to_byte_offset(TEXT), Some(8), "inside a surrogate pair");
-        assert_eq!(Position::new(0, 99).to_byte_offset(TEXT), Some(6), "behind the line, before its CR");
+        assert_eq!(Position::new(0, 99).to_byte_offset(TEXT), Some(6), "after the line, before its CR");
         assert_eq!(Position::new(4, 0).to_byte_offset(TEXT), None, "no such line");
         assert_eq!(
             Position::new(0, 99).to_byte_offset("ab\r"),

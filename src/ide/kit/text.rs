@@ -139,14 +139,14 @@ mod tests {
             ("over a border", &["ab", "cd"], "bc", 0, Some(1)),
             ("over three chunks", &["a", "b", "", "c"], "abc", 0, Some(0)),
             ("with a repeated beginning", &["aa", "ab", "aac"], "aac", 0, Some(4)),
-            ("behind the first", &["ab", "ab"], "ab", 1, Some(2)),
+            ("after the first", &["ab", "ab"], "ab", 1, Some(2)),
             ("from inside of a chunk", &["xab", "ab"], "b", 3, Some(4)),
             ("of several bytes", &["ü", "ß"], "üß", 0, Some(0)),
             ("none", &["ab", "cd"], "ac", 0, None),
             ("longer than the text", &["ab", "cd"], "abcde", 0, None),
             ("empty", &["ab", "cd"], "", 3, Some(3)),
             ("in nothing", &[], "a", 0, None),
-            ("behind the end", &["ab", "cd"], "d", 9, None),
+            ("after the end", &["ab", "cd"], "d", 9, None),
         ];
         for (name, text, wanted, begin, found) in cases {
             assert_eq!(find(&Cut(text), wanted, *begin), *found, "{name}");

@@ -507,7 +507,7 @@ mod tests {
             ("Hangul", LINUX, "/\u{1112}\u{1161}\u{11ab}".into(), "/\u{d55c}".into(), EXACT),
             ("no accent", LINUX, format!("/w/{TWO}"), "/w/Cafe".into(), None),
             ("a name that goes on", LINUX, "/w/Cafe".into(), format!("/w/{TWO}"), None),
-            ("a mark behind a separator", LINUX, "/w/".into(), "/w/\u{301}".into(), EXACT),
+            ("a mark after a separator", LINUX, "/w/".into(), "/w/\u{301}".into(), EXACT),
             ("a compatible letter is another one", LINUX, "/w/\u{fb01}".into(), "/w/fi".into(), None),
         ];
         for (name, system, folder, path, expected) in cases {

@@ -31,14 +31,14 @@ pub(super) fn path_of(given: &str, reads_windows: bool) -> Result<Option<Vec<u8>
     if !scheme.eq_ignore_ascii_case("file") && !SIDES.contains(&scheme) {
         return Err(Suspicion::OtherScheme);
     }
-    let behind = behind_file(rest).filter(|_| reads_windows);
-    if let Some(written) = behind.filter(|path| is_as_written(path)) {
+    let after = after_file(rest).filter(|_| reads_windows);
+    if let Some(written) = after.filter(|path| is_as_written(path)) {
         return Ok(Some(written.into()));
     }
     if rest.contains(['?', '#']) {
         return Err(Suspicion::QueryOrFragment);
     }
-    let path = match (behind, rest.strip_prefix("//")) {
+    let path = match (after, rest.strip_prefix("//")) {
         (Some(path), _) => path,
         (None, None) => rest,
         (None, Some(named)) => {
@@ -59,7 +59,7 @@ pub(super) fn path_of(given: &str, reads_windows: bool) -> Result<Option<Vec<u8>
 
 /// Returns the path of Windows that follows `file://`, where a URI has its host. The real client puts `file://` before
 /// a path (measured on Linux), and no host is named like a drive or begins with `\`.
-fn behind_file(rest: &str) -> Option<&str> {
+fn after_file(rest: &str) -> Option<&str> {
     rest.strip_prefix("//").filter(|path| is_windows(path))
 }
 
@@ -93,10 +93,10 @@ pub(in crate::ide) fn unescaped(path: &str) -> impl Iterator<Item = u8> {
     let mut bytes = path.bytes();
     core::iter::from_fn(move || {
         let byte = bytes.next()?;
-        let mut behind = bytes.clone();
-        let escaped = if byte == b'%' { escape(&mut behind).ok() } else { None };
+        let mut after = bytes.clone();
+        let escaped = if byte == b'%' { escape(&mut after).ok() } else { None };
         if escaped.is_some() {
-            bytes = behind;
+            bytes = after;
         }
         escaped.or(Some(byte))
     })
@@ -166,7 +166,7 @@ pub(in crate::ide) fn as_written(uri: &str) -> &str {
 /// valid escape is decoded, and bytes that are not Unicode become U+FFFD.
 pub(in crate::ide) fn lenient(given: &str) -> String {
     let of_uri = given.split_once(':').filter(|(scheme, _)| is_scheme(scheme)).map(|(_, rest)| rest);
-    let path = match of_uri.map(|rest| (rest, behind_file(rest), rest.strip_prefix("//"))) {
+    let path = match of_uri.map(|rest| (rest, after_file(rest), rest.strip_prefix("//"))) {
         Some((_, Some(path), _)) => path,
         Some((_, None, Some(rest))) => rest.find('/').and_then(|at| rest.get(at..)).unwrap_or_default(),
         Some((rest, None, None)) => rest,
@@ -185,11 +185,11 @@ pub(in crate::ide) fn of_file(given: &str) -> Cow<'_, str> {
     else {
         return Cow::Borrowed(given);
     };
-    let behind = behind_file(rest);
-    if let Some(written) = behind.filter(|path| is_as_written(path)) {
+    let after = after_file(rest);
+    if let Some(written) = after.filter(|path| is_as_written(path)) {
         return Cow::Borrowed(written);
     }
-    let named = rest.strip_prefix("//").filter(|_| behind.is_none());
+    let named = rest.strip_prefix("//").filter(|_| after.is_none());
     let server = named.map(|rest| rest.split('/').next().unwrap_or_default());
     let server = server.filter(|name| !name.is_empty() && !name.eq_ignore_ascii_case("localhost"));
     Cow::Owned(match server {

@@ -102,9 +102,9 @@ impl Serialize for InDialect<'_, Mention> {
 
 arguments! {
     struct MentionIn {
-        file_path: String = needed["filePath", "file_path"],
-        first: Option<u32> = maybe["lineStart", "startLine", "line_start", "start_line"],
-        last: Option<u32> = maybe["lineEnd", "endLine", "line_end", "end_line"],
+        file_path: String = required["filePath", "file_path"],
+        first: Option<u32> = optional_value["lineStart", "startLine", "line_start", "start_line"],
+        last: Option<u32> = optional_value["lineEnd", "endLine", "line_end", "end_line"],
     }
 }
 

@@ -79,7 +79,7 @@ enum State {
         since: Option<Time>,
         /// Up to where the outgoing stream must be written before the settle time begins; [`WRITTEN`] once it has
         /// begun.
-        behind: u64,
+        awaits_written: u64,
         until: Time,
     },
     /// The settle time is over. The selection is sent once more at `repeat`.
@@ -146,7 +146,7 @@ impl PushSchedule {
     }
 
     fn settle_from(&mut self, since: Option<Time>, now: Time, out: StreamPos) {
-        self.state = State::Settling { since, behind: out.end, until: Time::NEVER };
+        self.state = State::Settling { since, awaits_written: out.end, until: Time::NEVER };
         self.on_written(now, out.written);
         self.tick(now);
     }
@@ -162,14 +162,14 @@ impl PushSchedule {
             self.tick(now);
         }
         self.awaits = self.selection_ends.min(self.mention_ends);
-        if let State::Settling { since, behind, until } = &mut self.state {
-            if *behind <= written {
+        if let State::Settling { since, awaits_written, until } = &mut self.state {
+            if *awaits_written <= written {
                 let latest = since.get_or_insert(now).saturating_add(self.settle.max(LONGEST_SETTLING));
-                (*behind, *until) = (WRITTEN, now.saturating_add(self.settle).min(latest));
+                (*awaits_written, *until) = (WRITTEN, now.saturating_add(self.settle).min(latest));
                 // A settle time of zero is over at once.
                 self.tick(now);
             } else {
-                self.awaits = self.awaits.min(*behind);
+                self.awaits = self.awaits.min(*awaits_written);
             }
         }
     }

@@ -5,7 +5,7 @@ use crate::ide::Dialect;
 use crate::ide::dialect::SelectionForm;
 use crate::ide::kit::{Position, Range};
 use crate::ide::paths::Unencoded;
-use crate::ide::tool::arguments::{Described as _, Said, arguments};
+use crate::ide::tool::arguments::{ArgumentValue, Described as _, arguments};
 use crate::rpc::SerializedNotification;
 use crate::text::truncate;
 use alloc::string::String;
@@ -143,7 +143,7 @@ arguments! {
         text: Option<String> = optional["text"],
         file_path: Option<String> = optional["filePath", "file_path"],
         file_url: Option<String> = optional["fileUrl", "file_url"],
-        ends: Option<Ends> = maybe["selection", "range"],
+        ends: Option<Ends> = optional_value["selection", "range"],
     }
 }
 
@@ -154,7 +154,7 @@ struct Ends {
     end: Position,
 }
 
-impl Said for Ends {}
+impl ArgumentValue for Ends {}
 
 impl<'de> Deserialize<'de> for Selection {
     /// Reads the parameters tolerantly: any member may be missing or null.

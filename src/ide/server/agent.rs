@@ -122,9 +122,8 @@ impl<'a> AgentMut<'a> {
     ///
     /// # Errors
     ///
-    /// [`NotSent`] if the session is not ready or has ended, if the send buffer is full, or if the
-    /// parameters cannot be written as a JSON object; [`NotSent::Closed`] also if there is no such
-    /// agent.
+    /// [`NotSent`] if the session is not ready or has ended, if the send buffer is full, or if the parameters cannot be
+    /// written as a JSON object; [`NotSent::Closed`] also if there is no such agent.
     pub fn notify<P: Serialize + ?Sized>(self, method: &str, params: Option<&P>) -> Result<(), NotSent> {
         self.with(|connection| connection.notify(method, params))
     }

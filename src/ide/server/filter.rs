@@ -19,7 +19,7 @@ use core::fmt;
 /// The filter cannot tell which files the following are about, so they are up to you:
 ///
 /// - the texts of failures and of JSON-RPC errors, and the reports of progress,
-/// - [`Done`](crate::ide::tool::Done) in place of a failure, or a failure in place of an answer: each can reveal that a
+/// - [`Done`](crate::ide::tool::Done) instead of a failure, or a failure instead of an answer: each can reveal that a
 ///   hidden file exists, so fail all calls about hidden files with the same text, before you look for the file,
 /// - links to hidden files, which only their real paths show,
 /// - the answers of your own tools, prompts and resources, and of forwarded requests,

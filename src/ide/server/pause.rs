@@ -23,7 +23,7 @@ impl Server {
     /// - [`mention`](Server::mention) is refused. Mentions that already wait go on waiting, and may
     ///   [expire](super::ServerEvent::MentionExpired).
     /// - [`diagnostics_changed`](Server::diagnostics_changed) sends nothing.
-    /// - The answers of the tools name no file and contain no text, also if a client reads them as resources. The open
+    /// - The answers of the tools name no file and contain no text, even if a client reads them as resources. The open
     ///   folders stay in the answer of `getWorkspaceFolders`: the lock file, which each client has read, names them
     ///   too.
     ///

@@ -37,8 +37,8 @@ pub trait Shape: Sized {
 
     /// Returns the answer with the file spelled as in the call; `None` if it can be sent as it is, as by default.
     /// `spelling` returns the spelling of the call, unless its argument has it already.
-    fn spelled_as(&self, asked: impl Fn(&str) -> Option<String>) -> Option<Self> {
-        let _ = asked;
+    fn spelled_as(&self, spelling: impl Fn(&str) -> Option<String>) -> Option<Self> {
+        let _ = spelling;
         None
     }
 
@@ -63,11 +63,11 @@ pub(super) fn shown<T: Clone>(items: &[T], is_hidden: impl Fn(&T) -> bool) -> Op
 
 /// Returns an equal result that borrows the blocks of `result`.
 fn borrowed<'a>(result: &'a ToolResult<'_>) -> ToolResult<'a> {
-    let lent = |block: &'a Content<'_>| match block {
+    let borrowed_block = |block: &'a Content<'_>| match block {
         Content::Text(text) => Content::Text(Cow::Borrowed(&**text)),
         Content::Raw(raw) => Content::Raw(Cow::Borrowed(&**raw)),
     };
-    let mut same = ToolResult::new(result.content.iter().map(lent).collect());
+    let mut same = ToolResult::new(result.content.iter().map(borrowed_block).collect());
     same.is_error = result.is_error;
     same
 }
@@ -101,7 +101,7 @@ impl ToolResult<'_> {
     pub fn json<T: Serialize + ?Sized>(value: &T) -> Self {
         match serde_json::to_string(value) {
             Ok(text) => Self::text(Cow::Owned(text)),
-            Err(error) => Self::error(format!("the answer is no JSON: {error}")),
+            Err(error) => Self::error(format!("the answer is not JSON: {error}")),
         }
     }
 }
@@ -130,7 +130,7 @@ mod tests {
     use alloc::vec;
     use core::fmt::Debug;
 
-    fn comes_back<A: Shape + PartialEq + Debug>(answer: A, dialects: &[Dialect]) {
+    fn round_trips<A: Shape + PartialEq + Debug>(answer: A, dialects: &[Dialect]) {
         for dialect in dialects {
             let result = answer.result(*dialect);
             assert_eq!(A::read(&result).as_ref(), Some(&answer), "{dialect:?}");
@@ -144,56 +144,56 @@ mod tests {
         let all = &Dialect::ALL;
         let range = Range::new(Position::new(1, 2), Position::new(3, 4));
         let mut selection = Selection::new("/a", range, "é\n");
-        comes_back(CurrentSelection(Some(selection.clone())), all);
-        comes_back(CurrentSelection(None), all);
+        round_trips(CurrentSelection(Some(selection.clone())), all);
+        round_trips(CurrentSelection(None), all);
         selection.text.clear();
-        comes_back(LatestSelection(Some(selection)), all);
-        comes_back(LatestSelection(None), all);
-        comes_back(DiffOutcome::Accepted { contents: "a\r\n".into() }, all);
-        comes_back(DiffOutcome::Rejected { tab_name: "✻ t ⧉".into() }, &[VsCode]);
-        comes_back(DiffOutcome::Rejected { tab_name: "".into() }, &[JetBrains, SnakeCase]);
-        comes_back(TabClosed { found: true }, all);
-        comes_back(TabClosed { found: false }, &[JetBrains, SnakeCase]);
-        comes_back(ClosedDiffTabs { count: 3 }, all);
-        comes_back(OpenedFile::focused("/a b", None), &[VsCode]);
-        comes_back(OpenedFile::unfocused("/a b", "rust", 3), &[VsCode]);
-        comes_back(OpenedFile::NotFound { path: "".into() }, &[JetBrains, SnakeCase]);
-        comes_back(OpenedFiles { opened_files: vec!["/a".into(), "/b".into()] }, all);
-        comes_back(FilePaths { paths: vec!["/a".into(), "/b".into()] }, all);
-        comes_back(FilePaths::default(), all);
-        comes_back(Reformatted { found: true }, all);
-        comes_back(Reformatted { found: false }, &[JetBrains, SnakeCase]);
-        comes_back(CursorPosition::new("/a", Position::new(1, 2)), all);
-        comes_back(Done, all);
+        round_trips(LatestSelection(Some(selection)), all);
+        round_trips(LatestSelection(None), all);
+        round_trips(DiffOutcome::Accepted { contents: "a\r\n".into() }, all);
+        round_trips(DiffOutcome::Rejected { tab_name: "✻ t ⧉".into() }, &[VsCode]);
+        round_trips(DiffOutcome::Rejected { tab_name: "".into() }, &[JetBrains, SnakeCase]);
+        round_trips(TabClosed { found: true }, all);
+        round_trips(TabClosed { found: false }, &[JetBrains, SnakeCase]);
+        round_trips(ClosedDiffTabs { count: 3 }, all);
+        round_trips(OpenedFile::focused("/a b", None), &[VsCode]);
+        round_trips(OpenedFile::unfocused("/a b", "rust", 3), &[VsCode]);
+        round_trips(OpenedFile::NotFound { path: "".into() }, &[JetBrains, SnakeCase]);
+        round_trips(OpenedFiles { opened_files: vec!["/a".into(), "/b".into()] }, all);
+        round_trips(FilePaths { paths: vec!["/a".into(), "/b".into()] }, all);
+        round_trips(FilePaths::default(), all);
+        round_trips(Reformatted { found: true }, all);
+        round_trips(Reformatted { found: false }, &[JetBrains, SnakeCase]);
+        round_trips(CursorPosition::new("/a", Position::new(1, 2)), all);
+        round_trips(Done, all);
         let mut tab = EditorTab::new("file:///a", "a", "rust");
         (tab.is_active, tab.file_name, tab.view_column) = (true, Some("/a".into()), Some(1));
-        comes_back(OpenEditors { tabs: vec![tab, EditorTab::default()] }, all);
-        comes_back(
+        round_trips(OpenEditors { tabs: vec![tab, EditorTab::default()] }, all);
+        round_trips(
             WorkspaceFolders { folders: vec![WorkspaceFolder::new("/w/p"), WorkspaceFolder::new("/q")] },
             all,
         );
-        comes_back(WorkspaceFolders::default(), all);
+        round_trips(WorkspaceFolders::default(), all);
         let file_path = || "/a".into();
-        comes_back(DocumentState::Open { file_path: file_path(), is_dirty: true, is_untitled: false }, all);
-        comes_back(DocumentState::NotOpen { file_path: file_path() }, all);
-        comes_back(
+        round_trips(DocumentState::Open { file_path: file_path(), is_dirty: true, is_untitled: false }, all);
+        round_trips(DocumentState::NotOpen { file_path: file_path() }, all);
+        round_trips(
             DocumentSaved::Open { file_path: file_path(), saved: false, message: "read-only".into() },
             all,
         );
-        comes_back(DocumentSaved::NotOpen { file_path: file_path() }, all);
+        round_trips(DocumentSaved::NotOpen { file_path: file_path() }, all);
         let image = OutputBlock::Image { data: "AA==".into(), mime_type: "image/png".into() };
-        comes_back(CodeOutput { blocks: vec![OutputBlock::Text("1".into()), image] }, all);
+        round_trips(CodeOutput { blocks: vec![OutputBlock::Text("1".into()), image] }, all);
         let mut problem = Diagnostic::new(Severity::Hint, range, "m\"");
         (problem.source, problem.code) = (Some("s".into()), Some("7".into()));
         let mut file = FileDiagnostics::new("file:///a", vec![problem]);
         file.lines_in_file = Some(9);
-        comes_back(
+        round_trips(
             Diagnostics { files: vec![file, FileDiagnostics::new("b", vec![])] },
             &[VsCode, JetBrains],
         );
         let place = Range::new(Position::new(1, 2), Position::new(1, 2));
         let flat = FileDiagnostics::new("/a", vec![Diagnostic::new(Severity::Information, place, "m")]);
-        comes_back(Diagnostics { files: vec![flat] }, all);
+        round_trips(Diagnostics { files: vec![flat] }, all);
     }
 
     #[test]

@@ -86,8 +86,8 @@ macro_rules! arguments {
                             let spelled = &*member.0;
                             match spelled {
                                 $($first $(| $more)* => {
-                                    let said = members.next_value().map_err(|error| invalid_value(spelled, &error))?;
-                                    merge(&mut $field, said, spelled, $first)?;
+                                    let value = members.next_value().map_err(|error| invalid_value(spelled, &error))?;
+                                    merge(&mut $field, value, spelled, $first)?;
                                 })*
                                 _ => {
                                     members.next_value::<serde::de::IgnoredAny>()?;
@@ -131,7 +131,7 @@ pub(crate) struct Argument {
     pub(crate) name: &'static str,
     pub(crate) kind: Kind,
     /// True if the schema requires the argument.
-    pub(crate) is_needed: bool,
+    pub(crate) is_required: bool,
     /// True if a dialect with a [short schema](crate::ide::dialect::Rules::short_diff) does not require the argument.
     pub(crate) can_be_left_out: bool,
     /// What the argument means; `None` if it is read but not in the schema.
@@ -176,40 +176,40 @@ pub(crate) const fn first(texts: &[&'static str]) -> Option<&'static str> {
 pub(crate) mod schema {
     use super::{Argument, Kind};
 
-    pub(crate) use self::{needed as contents, needed as expected};
+    pub(crate) use self::{required as contents, required as schema_required};
 
     type Text = &'static str;
 
-    pub(crate) const fn needed(name: Text, description: Option<Text>) -> Argument {
-        Argument { name, kind: Kind::Text, is_needed: true, can_be_left_out: false, description }
+    pub(crate) const fn required(name: Text, description: Option<Text>) -> Argument {
+        Argument { name, kind: Kind::Text, is_required: true, can_be_left_out: false, description }
     }
 
-    pub(crate) const fn usual(name: Text, description: Option<Text>) -> Argument {
-        Argument { name, kind: Kind::Text, is_needed: true, can_be_left_out: true, description }
+    pub(crate) const fn usually_required(name: Text, description: Option<Text>) -> Argument {
+        Argument { name, kind: Kind::Text, is_required: true, can_be_left_out: true, description }
     }
 
     pub(crate) const fn optional(name: Text, description: Option<Text>) -> Argument {
-        Argument { name, kind: Kind::Text, is_needed: false, can_be_left_out: false, description }
+        Argument { name, kind: Kind::Text, is_required: false, can_be_left_out: false, description }
     }
 
     pub(crate) const fn flag(name: Text, description: Option<Text>, default: bool) -> Argument {
-        Argument { name, kind: Kind::Flag(default), is_needed: false, can_be_left_out: false, description }
+        Argument { name, kind: Kind::Flag(default), is_required: false, can_be_left_out: false, description }
     }
 
     pub(crate) const fn count(name: Text, description: Option<Text>) -> Argument {
-        Argument { name, kind: Kind::Count, is_needed: true, can_be_left_out: false, description }
+        Argument { name, kind: Kind::Count, is_required: true, can_be_left_out: false, description }
     }
 
-    pub(crate) const fn maybe(name: Text, description: Option<Text>) -> Argument {
-        Argument { name, kind: Kind::Count, is_needed: false, can_be_left_out: false, description }
+    pub(crate) const fn optional_value(name: Text, description: Option<Text>) -> Argument {
+        Argument { name, kind: Kind::Count, is_required: false, can_be_left_out: false, description }
     }
 
     pub(crate) const fn texts(name: Text, description: Option<Text>) -> Argument {
-        Argument { name, kind: Kind::Texts, is_needed: true, can_be_left_out: false, description }
+        Argument { name, kind: Kind::Texts, is_required: true, can_be_left_out: false, description }
     }
 
     pub(crate) const fn range(name: Text, description: Option<Text>) -> Argument {
-        Argument { name, kind: Kind::Range, is_needed: true, can_be_left_out: false, description }
+        Argument { name, kind: Kind::Range, is_required: true, can_be_left_out: false, description }
     }
 }
 
@@ -219,26 +219,26 @@ pub(crate) struct Spelling<'a>(#[serde(borrow)] pub(crate) Cow<'a, str>);
 
 /// Merges the value under one spelling into the value of the argument; an error if the two contradict each other. The
 /// value under the `first` spelling wins. If neither has that spelling, the earlier one stays.
-pub(crate) fn merge<T: Said, E: de::Error>(
+pub(crate) fn merge<T: ArgumentValue, E: de::Error>(
     slot: &mut Option<T>,
-    said: Option<T>,
+    value: Option<T>,
     spelled: &str,
     first: &str,
 ) -> Result<(), E> {
-    let Some(said) = said else { return Ok(()) };
+    let Some(value) = value else { return Ok(()) };
     match slot.as_ref().filter(|before| before.is_something()) {
-        Some(_) if !said.is_something() => {}
-        Some(before) if !before.agrees(&said) => {
+        Some(_) if !value.is_something() => {}
+        Some(before) if !before.agrees(&value) => {
             return Err(E::custom(format!("{spelled} contradicts the earlier value of {first}")));
         }
         Some(_) if spelled != first => {}
-        Some(_) | None => *slot = Some(said),
+        Some(_) | None => *slot = Some(value),
     }
     Ok(())
 }
 
 /// A value that a client may send as an argument.
-pub(crate) trait Said: PartialEq {
+pub(crate) trait ArgumentValue: PartialEq {
     /// Returns true if the value has content. The real client sends `""` for an absent value, so an empty text has
     /// none.
     fn is_something(&self) -> bool {
@@ -250,7 +250,7 @@ pub(crate) trait Said: PartialEq {
     }
 }
 
-impl Said for String {
+impl ArgumentValue for String {
     fn is_something(&self) -> bool {
         !self.is_empty()
     }
@@ -260,17 +260,17 @@ impl Said for String {
     }
 }
 
-impl Said for bool {}
-impl Said for u32 {}
-impl Said for Vec<String> {}
-impl Said for Range {}
+impl ArgumentValue for bool {}
+impl ArgumentValue for u32 {}
+impl ArgumentValue for Vec<String> {}
+impl ArgumentValue for Range {}
 
 /// The text of a file, which may be empty.
 #[derive(Deserialize, PartialEq)]
 #[serde(transparent)]
 pub(crate) struct Contents(String);
 
-impl Said for Contents {}
+impl ArgumentValue for Contents {}
 
 /// Returns the bytes of a path, written as a `file:` URI or as a path. They are only compared: which file they name is
 /// determined later.
@@ -282,46 +282,46 @@ fn path_of(file: &str) -> impl Iterator<Item = u8> {
 
 /// Turns an argument, present or absent, into the value of a field.
 pub(crate) mod kind {
-    use super::{Contents, Said};
+    use super::{ArgumentValue, Contents};
     use alloc::{format, string::String};
     use serde::de::Error;
 
     /// Takes a text that the schema requires, but accepts a call without it.
-    pub(crate) use self::optional as expected;
+    pub(crate) use self::optional as schema_required;
     /// Takes a text that the schema requires in most dialects, but accepts a call without it.
-    pub(crate) use self::optional as usual;
+    pub(crate) use self::optional as usually_required;
     /// `count` takes a line or a column, `range` a range, and `texts` a list of texts, which can be
     /// empty.
-    pub(crate) use self::{there as count, there as range, there as texts};
+    pub(crate) use self::{required_value as count, required_value as range, required_value as texts};
 
     /// Takes a required text. An empty text counts as absent.
-    pub(crate) fn needed<E: Error>(said: Option<String>, name: &str) -> Result<String, E> {
-        there(said.filter(Said::is_something), name)
+    pub(crate) fn required<E: Error>(value: Option<String>, name: &str) -> Result<String, E> {
+        required_value(value.filter(ArgumentValue::is_something), name)
     }
 
     /// Takes a required text, which can be empty.
-    pub(crate) fn contents<E: Error>(said: Option<Contents>, name: &str) -> Result<String, E> {
-        there(said, name).map(|contents| contents.0)
+    pub(crate) fn contents<E: Error>(value: Option<Contents>, name: &str) -> Result<String, E> {
+        required_value(value, name).map(|contents| contents.0)
     }
 
     /// Takes an optional text. An empty text counts as absent.
-    pub(crate) fn optional<E: Error>(said: Option<String>, _: &str) -> Result<Option<String>, E> {
-        Ok(said.filter(Said::is_something))
+    pub(crate) fn optional<E: Error>(value: Option<String>, _: &str) -> Result<Option<String>, E> {
+        Ok(value.filter(ArgumentValue::is_something))
     }
 
     /// Takes a boolean; an absent boolean has the default.
-    pub(crate) fn flag<E: Error>(said: Option<bool>, _: &str, default: bool) -> Result<bool, E> {
-        Ok(said.unwrap_or(default))
+    pub(crate) fn flag<E: Error>(value: Option<bool>, _: &str, default: bool) -> Result<bool, E> {
+        Ok(value.unwrap_or(default))
     }
 
     /// Takes an optional value.
-    pub(crate) fn maybe<T, E: Error>(said: Option<T>, _: &str) -> Result<Option<T>, E> {
-        Ok(said)
+    pub(crate) fn optional_value<T, E: Error>(value: Option<T>, _: &str) -> Result<Option<T>, E> {
+        Ok(value)
     }
 
     /// Takes a required value.
-    pub(crate) fn there<T, E: Error>(said: Option<T>, name: &str) -> Result<T, E> {
-        said.ok_or_else(|| E::custom(format!("the argument {name} is missing")))
+    pub(crate) fn required_value<T, E: Error>(value: Option<T>, name: &str) -> Result<T, E> {
+        value.ok_or_else(|| E::custom(format!("the argument {name} is missing")))
     }
 }
 
@@ -332,7 +332,7 @@ pub(crate) trait Member {
     }
 }
 
-impl<T: Said> Member for T {}
+impl<T: ArgumentValue> Member for T {}
 
 impl<T> Member for Option<T> {
     fn is_absent(&self) -> bool {
@@ -384,8 +384,8 @@ mod tests {
             ),
             ("contents that agree", r#"{"text":"x","contents":"x"}"#, Ok(None)),
             ("empty contents are something", r#"{"text":"","contents":"x"}"#, Err("contents contradicts")),
-            ("needed and not there", r#"{"path":"/a"}"#, Err("text is missing")),
-            ("needed and null", r#"{"text":null}"#, Err("text is missing")),
+            ("required and not required_value", r#"{"path":"/a"}"#, Err("text is missing")),
+            ("required and null", r#"{"text":null}"#, Err("text is missing")),
             ("nothing else", r#"{"text":"","uri":"","other":[{}]}"#, Ok(None)),
             ("of another type", r#"{"text":1}"#, Err("invalid type")),
             (
@@ -397,7 +397,7 @@ mod tests {
         for (name, text, expected) in cases {
             match (from_text::<Sample>(text), expected) {
                 (Ok(read), Ok(file)) => assert_eq!(read.file.as_deref(), *file, "{name}"),
-                (Err(error), Err(said)) => assert!(error.to_string().contains(said), "{name}: {error}"),
+                (Err(error), Err(value)) => assert!(error.to_string().contains(value), "{name}: {error}"),
                 (other, _) => panic!("{name}: {other:?}"),
             }
         }

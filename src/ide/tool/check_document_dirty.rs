@@ -3,7 +3,7 @@
 use super::ToolDef;
 use super::answer::{HIDDEN, Shape, read_json};
 use super::arguments::arguments;
-use super::document_answer::Said;
+use super::document_answer::DocumentReply;
 use crate::ide::Dialect;
 use crate::mcp::ToolResult;
 use alloc::string::String;
@@ -14,7 +14,7 @@ arguments! {
     #[non_exhaustive]
     pub struct CheckDocumentDirty {
         /// The path of the file, or its `file:` URI.
-        pub file_path: String = needed["filePath", "file_path", "path", "uri", "documentUri"] "Path of the file",
+        pub file_path: String = required["filePath", "file_path", "path", "uri", "documentUri"] "Path of the file",
     }
 }
 
@@ -60,13 +60,13 @@ pub enum DocumentState {
 impl Shape for DocumentState {
     fn result(&self, _: Dialect) -> ToolResult<'_> {
         ToolResult::json(&match self {
-            Self::NotOpen { file_path } => Said::not_open(file_path),
-            Self::Open { file_path, is_dirty, is_untitled } => Said {
+            Self::NotOpen { file_path } => DocumentReply::not_open(file_path),
+            Self::Open { file_path, is_dirty, is_untitled } => DocumentReply {
                 success: true,
                 file_path: Some(file_path.clone()),
                 is_dirty: Some(*is_dirty),
                 is_untitled: Some(*is_untitled),
-                ..Said::default()
+                ..DocumentReply::default()
             },
         })
     }
@@ -78,14 +78,14 @@ impl Shape for DocumentState {
     }
 
     fn read(result: &ToolResult<'_>) -> Option<Self> {
-        let said: Said = read_json(result)?;
-        if let Some(file_path) = said.is_not_open() {
+        let reply: DocumentReply = read_json(result)?;
+        if let Some(file_path) = reply.is_not_open() {
             return Some(Self::NotOpen { file_path });
         }
-        let is_untitled = said.is_untitled.unwrap_or_default();
+        let is_untitled = reply.is_untitled.unwrap_or_default();
         Some(Self::Open {
-            file_path: said.file_path.unwrap_or_default(),
-            is_dirty: said.is_dirty?,
+            file_path: reply.file_path.unwrap_or_default(),
+            is_dirty: reply.is_dirty?,
             is_untitled,
         })
     }

@@ -16,7 +16,7 @@ arguments! {
     #[non_exhaustive]
     pub struct CloseTab {
         /// The name of the tab, as `openDiff` gave it, or a path.
-        pub tab_name: String = needed["tab_name", "tabName", "path"] "Name of the tab",
+        pub tab_name: String = required["tab_name", "tabName", "path"] "Name of the tab",
     }
 }
 

@@ -59,10 +59,10 @@ pub(crate) trait ToolDef: ToolArguments + Described {
         None
     }
 
-    /// Reads an answer of the application that no dialect has, but that means the same. `file` is the file of the call.
+    /// Reads an answer of the application that no dialect has, but that means the same. `call_file` is the file of the call.
     /// Returns `None` for a tool without such answers.
-    fn read_given(result: &ToolResult<'_>, asked: Option<&str>) -> Option<Self::Answer> {
-        let _ = (result, asked);
+    fn read_given(result: &ToolResult<'_>, call_file: Option<&str>) -> Option<Self::Answer> {
+        let _ = (result, call_file);
         None
     }
 }
@@ -145,10 +145,10 @@ fn schema(arguments: &[Argument], dialect: Dialect) -> Cow<'static, str> {
         format!(r#""{}":{{{},"description":"{description}"}}"#, name(argument), argument.kind.schema())
     }));
     let is_short = dialect.rules().short_diff;
-    let is_needed = |argument: &&Argument| argument.is_needed && !(is_short && argument.can_be_left_out);
-    let needed = described().map(|(argument, _)| argument).filter(is_needed);
-    let needed = list(&mut needed.map(|argument| format!(r#""{}""#, name(argument))));
-    let required = if needed.is_empty() { needed } else { format!(r#""required":[{needed}],"#) };
+    let is_required = |argument: &&Argument| argument.is_required && !(is_short && argument.can_be_left_out);
+    let required = described().map(|(argument, _)| argument).filter(is_required);
+    let required = list(&mut required.map(|argument| format!(r#""{}""#, name(argument))));
+    let required = if required.is_empty() { required } else { format!(r#""required":[{required}],"#) };
     Cow::Owned(format!(
         r#"{{"type":"object","properties":{{{properties}}},{required}"additionalProperties":false,"$schema":"http://json-schema.org/draft-07/schema#"}}"#
     ))

@@ -65,7 +65,7 @@ impl Severity {
 impl<'de> Deserialize<'de> for Severity {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let raw = Box::<RawValue>::deserialize(deserializer)?;
-        Self::read(&raw).ok_or_else(|| D::Error::custom(format!("{raw} is no severity")))
+        Self::read(&raw).ok_or_else(|| D::Error::custom(format!("{raw} is not a severity")))
     }
 }
 

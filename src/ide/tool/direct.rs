@@ -54,7 +54,7 @@ arguments! {
     #[non_exhaustive]
     pub struct ReadFile {
         /// The path within the workspace, without a leading slash.
-        pub path: String = needed["path", "filePath", "file_path"],
+        pub path: String = required["path", "filePath", "file_path"],
     }
 }
 
@@ -64,7 +64,7 @@ arguments! {
     #[non_exhaustive]
     pub struct WriteFile {
         /// The path within the workspace, without a leading slash.
-        pub path: String = needed["path", "filePath", "file_path"],
+        pub path: String = required["path", "filePath", "file_path"],
         /// The whole text of the file.
         pub content: String = contents["content", "contents"],
     }
@@ -121,17 +121,17 @@ impl DirectRequest {
     /// Reads a request of the dialect. Returns `None` for another method.
     pub(crate) fn read(method: &str, params: Option<&RawValue>) -> Option<Result<Self, ErrorObject>> {
         Some(match method {
-            "readFile" => read(params).and_then(|mut asked: ReadFile| {
-                asked.path = within(&asked.path)?.into();
-                Ok(Self::ReadFile(asked))
+            "readFile" => read(params).and_then(|mut params: ReadFile| {
+                params.path = within(&params.path)?.into();
+                Ok(Self::ReadFile(params))
             }),
-            "writeFile" => read(params).and_then(|mut asked: WriteFile| {
-                asked.path = within(&asked.path)?.into();
-                Ok(Self::WriteFile(asked))
+            "writeFile" => read(params).and_then(|mut params: WriteFile| {
+                params.path = within(&params.path)?.into();
+                Ok(Self::WriteFile(params))
             }),
-            "listFiles" => read(params).and_then(|mut asked: ListFiles| {
-                asked.pattern = asked.pattern.as_deref().map(within).transpose()?.map(Into::into);
-                Ok(Self::ListFiles(asked))
+            "listFiles" => read(params).and_then(|mut params: ListFiles| {
+                params.pattern = params.pattern.as_deref().map(within).transpose()?.map(Into::into);
+                Ok(Self::ListFiles(params))
             }),
             "getWorkspaceInfo" => Ok(Self::GetWorkspaceInfo),
             "getOpenFiles" => Ok(Self::GetOpenFiles),
@@ -198,15 +198,15 @@ impl DirectAnswer {
         serde_json::value::to_raw_value(self).unwrap_or_default()
     }
 
-    /// Returns what may be sent if `hides` hides files; `None` if all of it may. `file` is the file of a `readFile`.
+    /// Returns what may be sent if `hides` hides files; `None` if all of it may. `call_file` is the file of a `readFile`.
     /// Returns an error for the text of a hidden file.
     pub(crate) fn without_hidden(
         &self,
-        asked: Option<&str>,
+        call_file: Option<&str>,
         hides: &dyn Fn(&str) -> bool,
     ) -> Result<Option<Self>, HiddenText> {
         match self {
-            Self::Contents(_) if hides(asked.unwrap_or_default()) => Err(HiddenText),
+            Self::Contents(_) if hides(call_file.unwrap_or_default()) => Err(HiddenText),
             Self::Files(paths) => Ok(shown(paths, |path| hides(path)).map(Self::Files)),
             Self::CurrentFile(Some(path)) if hides(path) => Ok(Some(Self::CurrentFile(None))),
             Self::Contents(_) | Self::Written | Self::Workspace(_) | Self::CurrentFile(_) => Ok(None),
@@ -274,9 +274,9 @@ mod tests {
             ("up, as Windows reads it", ".. /q", Err("..")),
             ("home", "~/q", Err("~")),
             ("home of another", "~root", Err("~")),
-            ("home behind a slash", "/~/q", Err("~")),
+            ("home after a slash", "/~/q", Err("~")),
             ("a drive", r"C:\q", Err("not relative")),
-            ("a drive behind a slash", "/C:/q", Err("not relative")),
+            ("a drive after a slash", "/C:/q", Err("not relative")),
             ("a share", r"\\host\share", Err("not relative")),
             ("NUL", "a\0b", Err("control character")),
             ("an escape of terminals", "\x1b]0;x", Err("control character")),

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 /// The members of all answers about a file. Those that an answer does not have are left out.
 #[derive(Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
-pub(super) struct Said {
+pub(super) struct DocumentReply {
     pub(super) success: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) file_path: Option<String>,
@@ -22,7 +22,7 @@ pub(super) struct Said {
 
 const NOT_OPEN: &str = "Document not open: ";
 
-impl Said {
+impl DocumentReply {
     pub(super) fn not_open(path: &str) -> Self {
         Self { message: Some(format!("{NOT_OPEN}{path}")), ..Self::default() }
     }

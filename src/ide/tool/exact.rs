@@ -19,37 +19,37 @@ pub(super) fn read_exactly<A: Shape>(result: &ToolResult<'_>) -> Option<A> {
 fn is_written<'a>(result: &ToolResult<'_>, write: &dyn Fn(Dialect) -> ToolResult<'a>) -> bool {
     Dialect::ALL.into_iter().map(write).any(|written| {
         written.content.len() == result.content.len()
-            && result.content.iter().zip(&written.content).all(|(said, written)| is_said(said, written))
+            && result.content.iter().zip(&written.content).all(|(given, written)| is_included(given, written))
     })
 }
 
 /// Returns true if everything in the first block is in the second.
-fn is_said(said: &Content<'_>, written: &Content<'_>) -> bool {
-    match (said, written) {
-        (Content::Text(said), Content::Text(written)) => said == written || is_within(said, written),
-        (Content::Raw(said), Content::Raw(written)) => is_within(said.get(), written.get()),
+fn is_included(given: &Content<'_>, written: &Content<'_>) -> bool {
+    match (given, written) {
+        (Content::Text(given), Content::Text(written)) => given == written || is_within(given, written),
+        (Content::Raw(given), Content::Raw(written)) => is_within(given.get(), written.get()),
         (Content::Text(_), Content::Raw(_)) | (Content::Raw(_), Content::Text(_)) => false,
     }
 }
 
 /// Returns true if both texts are JSON, and every member of the first is in the second, or null.
-fn is_within(said: &str, written: &str) -> bool {
-    match (serde_json::from_str(said), serde_json::from_str(written)) {
-        (Ok(said), Ok(written)) => is_part(&said, &written),
+fn is_within(given: &str, written: &str) -> bool {
+    match (serde_json::from_str(given), serde_json::from_str(written)) {
+        (Ok(given), Ok(written)) => is_part(&given, &written),
         _ => false,
     }
 }
 
-fn is_part(said: &Value, written: &Value) -> bool {
-    match (said, written) {
-        (Value::Object(said), Value::Object(written)) => said.iter().all(|(name, said)| {
-            written.get(name).map_or_else(|| said.is_null(), |written| is_part(said, written))
+fn is_part(given: &Value, written: &Value) -> bool {
+    match (given, written) {
+        (Value::Object(given), Value::Object(written)) => given.iter().all(|(name, given)| {
+            written.get(name).map_or_else(|| given.is_null(), |written| is_part(given, written))
         }),
-        (Value::Array(said), Value::Array(written)) => {
-            said.len() == written.len()
-                && said.iter().zip(written).all(|(said, written)| is_part(said, written))
+        (Value::Array(given), Value::Array(written)) => {
+            given.len() == written.len()
+                && given.iter().zip(written).all(|(given, written)| is_part(given, written))
         }
-        (said, written) => said == written,
+        (given, written) => given == written,
     }
 }
 
@@ -71,8 +71,8 @@ mod tests {
             ("members of members", r#"{"a":[{"b":1}]}"#, r#"{"a":[{"b":1,"c":2}]}"#, true),
             ("no JSON", "x", "x", false),
         ];
-        for (name, said, written, expected) in rows {
-            assert_eq!(is_within(said, written), expected, "{name}");
+        for (name, given, written, expected) in rows {
+            assert_eq!(is_within(given, written), expected, "{name}");
         }
     }
 }

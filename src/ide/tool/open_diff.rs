@@ -74,7 +74,7 @@ impl OpenDiff {
         DiffOutcome::Accepted { contents: self.new_file_contents }
     }
 
-    /// Rejects the change. Use this also if the person closes the view.
+    /// Rejects the change. Use this too if the person closes the view.
     #[must_use]
     pub fn reject(self) -> DiffOutcome {
         DiffOutcome::Rejected { tab_name: self.tab_name }
@@ -84,12 +84,12 @@ impl OpenDiff {
 arguments! {
     struct OpenDiffIn {
         old_file_path: Option<String> =
-            expected["old_file_path", "oldFilePath", "file_path", "filePath"] "Path of the file as it is",
+            schema_required["old_file_path", "oldFilePath", "file_path", "filePath"] "Path of the file as it is",
         new_file_path: Option<String> =
-            usual["new_file_path", "newFilePath"] "Path of the file as it shall be",
+            usually_required["new_file_path", "newFilePath"] "Path of the file as it shall be",
         new_file_contents: String =
             contents["new_file_contents", "newFileContents"] "The whole proposed text",
-        tab_name: Option<String> = usual["tab_name", "tabName"] "Name of the tab",
+        tab_name: Option<String> = usually_required["tab_name", "tabName"] "Name of the tab",
     }
 }
 
@@ -101,8 +101,8 @@ impl Described for OpenDiff {
     fn read<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let arguments = OpenDiffIn::read(deserializer)?;
         let new = arguments.new_file_path.or_else(|| arguments.old_file_path.clone());
-        let needed = || D::Error::custom("one of old_file_path and new_file_path is needed");
-        let new_file_path = new.ok_or_else(needed)?;
+        let missing = || D::Error::custom("one of old_file_path and new_file_path is needed");
+        let new_file_path = new.ok_or_else(missing)?;
         Ok(Self {
             old_file_path: arguments.old_file_path.unwrap_or_else(|| new_file_path.clone()),
             tab_name: arguments.tab_name.unwrap_or_else(|| new_file_path.clone()),
@@ -197,8 +197,8 @@ mod tests {
 
     #[test]
     fn verdicts_are_read() {
-        let verdict = |said: &[&str]| {
-            DiffOutcome::read(&ToolResult::new(said.iter().map(|text| Content::text(*text)).collect()))
+        let verdict = |texts: &[&str]| {
+            DiffOutcome::read(&ToolResult::new(texts.iter().map(|text| Content::text(*text)).collect()))
         };
         assert_eq!(verdict(&["FILE_SAVED", ""]), Some(DiffOutcome::Accepted { contents: "".into() }));
         assert_eq!(verdict(&["FILE_SAVED"]), None);

@@ -18,7 +18,7 @@ arguments! {
     #[non_exhaustive]
     pub struct OpenFile {
         /// The path of the file, or its `file:` URI.
-        pub file_path: String = needed["filePath", "file_path", "path", "uri", "documentUri"] "Path of the file",
+        pub file_path: String = required["filePath", "file_path", "path", "uri", "documentUri"] "Path of the file",
         /// True if the next file may replace this one in its tab. Default false.
         pub preview: bool = flag(false)["preview"] "Whether the tab may be replaced by the next one",
         /// The selection begins where this text first occurs.
@@ -34,9 +34,9 @@ arguments! {
         pub make_frontmost: bool = flag(true)["makeFrontmost", "make_frontmost"] "Whether to take the focus",
         /// The first line of the selection, **counted from 1**. Some clients send lines instead of
         /// texts.
-        pub start_line: Option<u32> = maybe["startLine", "start_line", "line"],
+        pub start_line: Option<u32> = optional_value["startLine", "start_line", "line"],
         /// The last line of the selection, included, counted from 1.
-        pub end_line: Option<u32> = maybe["endLine", "end_line"],
+        pub end_line: Option<u32> = optional_value["endLine", "end_line"],
     }
 }
 

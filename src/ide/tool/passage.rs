@@ -124,11 +124,11 @@ mod tests {
             ("no such end", Some("fn ü"), Some("fn b"), false, Some("fn ü"), Some(End)),
         ];
         for (name, start, end, to_end, selected, missing) in cases {
-            let mut asked = OpenFile::new("/a");
-            asked.start_text = start.map(Into::into);
-            asked.end_text = end.map(Into::into);
-            asked.select_to_end_of_line = to_end;
-            let passage = asked.passage(TEXT);
+            let mut call = OpenFile::new("/a");
+            call.start_text = start.map(Into::into);
+            call.end_text = end.map(Into::into);
+            call.select_to_end_of_line = to_end;
+            let passage = call.passage(TEXT);
             assert_eq!((passage.range.slice(TEXT), passage.missing), (selected, missing), "{name}");
         }
         assert_eq!([Start, End].map(MissingText::argument), ["startText", "endText"]);
@@ -146,9 +146,9 @@ mod tests {
             ("no such line", Some(99), Some(u32::MAX), Some("")),
         ];
         for (name, start, end, selected) in cases {
-            let mut asked = OpenFile::new("/a");
-            (asked.start_line, asked.end_line) = (start, end);
-            assert_eq!(asked.passage(TEXT).range.slice(TEXT), selected, "{name}");
+            let mut call = OpenFile::new("/a");
+            (call.start_line, call.end_line) = (start, end);
+            assert_eq!(call.passage(TEXT).range.slice(TEXT), selected, "{name}");
         }
     }
 
@@ -157,9 +157,9 @@ mod tests {
         let cases =
             [("no line", None, ""), ("the first line", Some(1), "fn a() {"), ("another", Some(2), "  1")];
         for (name, start, selected) in cases {
-            let mut asked = OpenFile::new("/a");
-            (asked.start_line, asked.select_to_end_of_line) = (start, true);
-            assert_eq!(asked.passage(TEXT).range.slice(TEXT), Some(selected), "{name}");
+            let mut call = OpenFile::new("/a");
+            (call.start_line, call.select_to_end_of_line) = (start, true);
+            assert_eq!(call.passage(TEXT).range.slice(TEXT), Some(selected), "{name}");
         }
     }
 }

@@ -44,7 +44,7 @@ const NO_FILES: &str = "must be a list of files, each with `uri` and `diagnostic
 const NO_LIST: &str = "must be a list of diagnostics";
 const NO_FILE: &str = "must be the file, as a URI or a path";
 const NO_OBJECT: &str = "must be an object";
-const NO_TEXT: &str = "must be a string";
+const NO_TEXT: &str = "must be a text";
 const NO_LINE: &str = "must be a whole number from 0";
 const NO_RANGE: &str = "must be a start and an end, each with a line and a character, whole numbers from 0";
 
@@ -57,11 +57,11 @@ const NO_RANGE: &str = "must be a start and an end, each with a line and a chara
 /// | `{"uri":…,"diagnostics":[…]}` | `textDocument/publishDiagnostics` |
 /// | `{"kind":"full","items":[…]}` | `textDocument/diagnostic` |
 /// | `{"items":[{"uri":…,"kind":"full","items":[…]}]}` | `workspace/diagnostic` |
-pub(super) fn files(raw: &RawValue, asked: Option<&str>) -> Result<Vec<FileDiagnostics>, Unusable> {
+pub(super) fn files(raw: &RawValue, call_file: Option<&str>) -> Result<Vec<FileDiagnostics>, Unusable> {
     if !is_object(raw) {
         return match plain(raw) {
             Some(files) => Ok(files),
-            None => each(raw, NO_FILES, |item| file(item, asked)),
+            None => each(raw, NO_FILES, |item| file(item, call_file)),
         };
     }
     let names = ["uri", "filePath", "file_path", "kind", "items", "diagnostics"];
@@ -69,11 +69,11 @@ pub(super) fn files(raw: &RawValue, asked: Option<&str>) -> Result<Vec<FileDiagn
     let is_named = uri.or(path).or(snake).is_some();
     match (items, diagnostics) {
         (Some(items), None) if !is_named && kind.is_none() => {
-            each(items, NO_FILES, |item| file(item, asked)).map_err(|wrong| wrong.of(".items"))
+            each(items, NO_FILES, |item| file(item, call_file)).map_err(|wrong| wrong.of(".items"))
         }
         (None, Some(flat)) if !is_named && !has_ranges(flat) => by_file(flat),
         (None, None) => Err(Unusable::value(NO_FILES)),
-        _ => file(raw, asked).map(|file| Vec::from([file])),
+        _ => file(raw, call_file).map(|file| Vec::from([file])),
     }
 }
 
@@ -115,7 +115,7 @@ fn plain(raw: &RawValue) -> Option<Vec<FileDiagnostics>> {
 }
 
 /// Reads the problems of one file: a list of diagnostics, or the report of LSP.
-pub(super) fn file(raw: &RawValue, asked: Option<&str>) -> Result<FileDiagnostics, Unusable> {
+pub(super) fn file(raw: &RawValue, call_file: Option<&str>) -> Result<FileDiagnostics, Unusable> {
     let names = ["uri", "filePath", "file_path", "linesInFile", "diagnostics", "items"];
     let [uri, path, snake, lines, diagnostics, items] =
         members(raw, names).ok_or(Unusable::value(NO_OBJECT))?;
@@ -126,7 +126,8 @@ pub(super) fn file(raw: &RawValue, asked: Option<&str>) -> Result<FileDiagnostic
     let found = list.ok_or(Unusable::value(NO_LIST)).and_then(|list| each(list, NO_LIST, problem));
     let found = found.map_err(|wrong| wrong.of(member))?;
     let name = [uri, path, snake].into_iter().flatten().find_map(text_of);
-    let name = name.filter(|name| !name.is_empty() || asked.is_none()).or_else(|| asked.map(Cow::Borrowed));
+    let name =
+        name.filter(|name| !name.is_empty() || call_file.is_none()).or_else(|| call_file.map(Cow::Borrowed));
     let name = name.ok_or_else(|| Unusable::value(NO_FILE).of(".uri"))?;
     let mut file = FileDiagnostics::new(name, found);
     file.lines_in_file = lines.and_then(|lines| from_json(lines.get()).ok());
@@ -357,10 +358,10 @@ mod tests {
             ("a flat list", flat, None, &["/a"]),
             ("a flat list without problems", r#"{"diagnostics":[]}"#, None, &[]),
         ];
-        for (name, text, asked, files) in rows {
+        for (name, text, call_file, files) in rows {
             let text = text.replace("LIST", &list);
-            let read =
-                super::files(serde_json::from_str(&text).unwrap(), *asked).map_err(|wrong| wrong.to_string());
+            let read = super::files(serde_json::from_str(&text).unwrap(), *call_file)
+                .map_err(|wrong| wrong.to_string());
             let read = read.unwrap_or_else(|wrong| panic!("{name}: {wrong}"));
             assert!(read.iter().map(|file| file.uri.as_str()).eq(files.iter().copied()), "{name}: {read:?}");
             assert!(read.iter().all(|file| file.diagnostics[0].message == "m"), "{name}: {read:?}");

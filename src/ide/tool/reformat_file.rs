@@ -14,7 +14,7 @@ arguments! {
     #[non_exhaustive]
     pub struct ReformatFile {
         /// The path of the file, or its `file:` URI.
-        pub file_path: String = needed["file_path", "filePath", "path", "uri", "documentUri"] "Path of the file",
+        pub file_path: String = required["file_path", "filePath", "path", "uri", "documentUri"] "Path of the file",
     }
 }
 

@@ -3,7 +3,7 @@
 use super::ToolDef;
 use super::answer::{HIDDEN, Shape, read_json};
 use super::arguments::arguments;
-use super::document_answer::Said;
+use super::document_answer::DocumentReply;
 use crate::ide::Dialect;
 use crate::mcp::ToolResult;
 use alloc::string::String;
@@ -14,7 +14,7 @@ arguments! {
     #[non_exhaustive]
     pub struct SaveDocument {
         /// The path of the file, or its `file:` URI.
-        pub file_path: String = needed["filePath", "file_path", "path", "uri", "documentUri"] "Path of the file",
+        pub file_path: String = required["filePath", "file_path", "path", "uri", "documentUri"] "Path of the file",
     }
 }
 
@@ -59,13 +59,13 @@ pub enum DocumentSaved {
 impl Shape for DocumentSaved {
     fn result(&self, _: Dialect) -> ToolResult<'_> {
         ToolResult::json(&match self {
-            Self::NotOpen { file_path } => Said::not_open(file_path),
-            Self::Open { file_path, saved, message } => Said {
+            Self::NotOpen { file_path } => DocumentReply::not_open(file_path),
+            Self::Open { file_path, saved, message } => DocumentReply {
                 success: true,
                 file_path: Some(file_path.clone()),
                 saved: Some(*saved),
                 message: Some(message.clone()),
-                ..Said::default()
+                ..DocumentReply::default()
             },
         })
     }
@@ -77,14 +77,14 @@ impl Shape for DocumentSaved {
     }
 
     fn read(result: &ToolResult<'_>) -> Option<Self> {
-        let said: Said = read_json(result)?;
-        if let Some(file_path) = said.is_not_open() {
+        let reply: DocumentReply = read_json(result)?;
+        if let Some(file_path) = reply.is_not_open() {
             return Some(Self::NotOpen { file_path });
         }
         Some(Self::Open {
-            saved: said.saved?,
-            file_path: said.file_path.unwrap_or_default(),
-            message: said.message.unwrap_or_default(),
+            saved: reply.saved?,
+            file_path: reply.file_path.unwrap_or_default(),
+            message: reply.message.unwrap_or_default(),
         })
     }
 }

@@ -54,11 +54,11 @@ pub(super) fn written(
 
 pub(super) fn read(result: &ToolResult<'_>) -> Option<Option<Selection>> {
     #[derive(Deserialize)]
-    struct Said {
+    struct SelectionReply {
         success: Option<bool>,
     }
-    let said: Said = read_json(result)?;
-    if said.success == Some(false) {
+    let reply: SelectionReply = read_json(result)?;
+    if reply.success == Some(false) {
         return Some(None);
     }
     // Some editors leave `success` out. Then a selection without a path means that there is none.

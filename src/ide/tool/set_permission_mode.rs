@@ -11,7 +11,7 @@ arguments! {
     #[non_exhaustive]
     pub struct SetPermissionMode {
         /// The name of the mode: `default`, `acceptEdits`, `plan`, `bypassPermissions`, or any other.
-        pub mode: String = needed["mode"] "Name of the mode",
+        pub mode: String = required["mode"] "Name of the mode",
     }
 }
 

@@ -135,7 +135,7 @@ macro_rules! tools {
             pub(crate) fn shown(
                 self,
                 result: &$crate::mcp::ToolResult<'_>,
-                asked: Option<&str>,
+                call_file: Option<&str>,
                 (dialect, limits): ($crate::ide::Dialect, &$crate::ide::ContentLimits),
                 hides: &dyn Fn(&str) -> bool,
                 translates: bool,
@@ -144,7 +144,7 @@ macro_rules! tools {
                     $(Self::$tool => {
                         let exact = || read_exactly::<$answer>(result).map(|answer| (answer, translates));
                         let given =
-                            || <$tool as ToolDef>::read_given(result, asked).map(|answer| (answer, true));
+                            || <$tool as ToolDef>::read_given(result, call_file).map(|answer| (answer, true));
                         let (answer, translates) =
                             if translates { given().or_else(exact) } else { exact().or_else(given) }?;
                         let shown = answer.without_hidden(hides);

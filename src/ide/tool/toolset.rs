@@ -352,8 +352,8 @@ impl Tools for SharedTools {
     }
 
     fn result_when_late(&self, call: &ReceivedCall) -> Option<&'static str> {
-        let ToolRequest::GetDiagnostics(asked) = &call.request else { return None };
-        Some(asked.result_when_late(self.dialect, self.announces_edits && !call.is_outside_turn))
+        let ToolRequest::GetDiagnostics(arguments) = &call.request else { return None };
+        Some(arguments.result_when_late(self.dialect, self.announces_edits && !call.is_outside_turn))
     }
 }
 

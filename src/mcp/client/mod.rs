@@ -49,7 +49,7 @@ impl Client {
     /// program another one, so that you cannot mix them up.
     #[must_use]
     pub fn new(config: ClientConfig, session: SessionId) -> Self {
-        let waits = Waits { usual: config.call_deadline, longest: config.longest_call };
+        let waits = Waits { default: config.call_deadline, longest: config.longest_call };
         let session = Session::new(
             State::Idle,
             config.limits.clone(),
@@ -81,7 +81,7 @@ impl Client {
             client_info: &self.role.config.info,
         };
         let timeout = Timeout::After(self.role.config.initialize_timeout);
-        self.session.ask(("initialize", Some(&params)), timeout, Purpose::Initialize, out)?;
+        self.session.send_request(("initialize", Some(&params)), timeout, Purpose::Initialize, out)?;
         self.session.state = State::Opening;
         Ok(())
     }

@@ -83,7 +83,7 @@ impl Client {
             Turn::Fault(fault) => self.session.report(fault),
             Turn::Next(mut listing) => {
                 listing.handle = Some(request);
-                return self.ask_for_page(listing, out);
+                return self.request_page(listing, out);
             }
         }
         Some(Outcome::Malformed)
@@ -91,7 +91,7 @@ impl Client {
 
     /// Requests the next page of a list. There is room in the limit on requests, because the request for the previous
     /// page has ended. It is sent even if the outbox is full, because it is one small message.
-    fn ask_for_page(&mut self, listing: Listing, out: &mut impl Outbox) -> Option<Outcome> {
+    fn request_page(&mut self, listing: Listing, out: &mut impl Outbox) -> Option<Outcome> {
         // A drained session sends no more requests.
         if self.session.state != State::Ready {
             return Some(Outcome::Closed);
@@ -100,9 +100,9 @@ impl Client {
         let cursor = listing.cursor().map(ToOwned::to_owned);
         let params = cursor.as_deref().map(|cursor| Cursor { cursor });
         let purpose = Purpose::Page(Box::new(listing));
-        let asked = self.session.ask((method, params.as_ref()), timeout, purpose, out);
+        let sent = self.session.send_request((method, params.as_ref()), timeout, purpose, out);
         let failed = |error| if error == NotSent::Closed { Outcome::Closed } else { Outcome::Malformed };
-        asked.err().map(failed)
+        sent.err().map(failed)
     }
 }
 

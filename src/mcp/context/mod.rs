@@ -119,14 +119,14 @@ impl Context {
     }
 
     /// Checks that a prompt is listed and has its required arguments.
-    pub(super) fn check_prompt(&self, asked: &GetPrompt) -> Result<(), ErrorObject> {
-        let name = &asked.name;
+    pub(super) fn check_prompt(&self, request: &GetPrompt) -> Result<(), ErrorObject> {
+        let name = &request.name;
         let Some(spec) = self.listed_prompts().unwrap_or_default().iter().find(|spec| spec.name == *name)
         else {
             return Err(ErrorObject::invalid_params(format!("prompt {name} not found")));
         };
         let is_missing = |argument: &&PromptArgument| {
-            argument.required && !asked.arguments.contains_key(argument.name.as_ref())
+            argument.required && !request.arguments.contains_key(argument.name.as_ref())
         };
         match spec.arguments.iter().find(is_missing) {
             Some(PromptArgument { name: missing, .. }) => {
@@ -223,18 +223,18 @@ mod tests {
             .argument(PromptArgument::required("a", ""))
             .argument(PromptArgument::optional("b", ""));
         let context = Context::new().prompt(spec);
-        let asked = |name: &str, arguments: &[&str]| GetPrompt {
+        let request = |name: &str, arguments: &[&str]| GetPrompt {
             name: name.to_string(),
             arguments: arguments.iter().map(|name| (name.to_string(), "1".to_string())).collect(),
         };
         let rows = [
-            ("complete", asked("p", &["a"]), Ok(())),
-            ("with more", asked("p", &["a", "b", "c"]), Ok(())),
-            ("required is missing", asked("p", &["b"]), Err("prompt p requires the argument a")),
-            ("unknown", asked("q", &["a"]), Err("prompt q not found")),
+            ("complete", request("p", &["a"]), Ok(())),
+            ("with more", request("p", &["a", "b", "c"]), Ok(())),
+            ("required is missing", request("p", &["b"]), Err("prompt p requires the argument a")),
+            ("unknown", request("q", &["a"]), Err("prompt q not found")),
         ];
-        for (name, asked, want) in rows {
-            let got = context.check_prompt(&asked).map_err(|error| (error.code, error.message));
+        for (name, request, want) in rows {
+            let got = context.check_prompt(&request).map_err(|error| (error.code, error.message));
             assert_eq!(got, want.map_err(|text| (-32602, text.to_string())), "{name}");
         }
     }

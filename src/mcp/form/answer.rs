@@ -230,7 +230,7 @@ impl fmt::Display for FieldError {
             FieldFault::Missing => "needs a value",
             FieldFault::WrongKind => "has a value of another kind",
             FieldFault::OutOfBounds => "has a value outside its bounds",
-            FieldFault::NoChoice => "has a value that is none of its choices",
+            FieldFault::NoChoice => "has a value that is not one of its choices",
         };
         write!(f, "the field {:?} {fault}", self.field)
     }
@@ -335,7 +335,7 @@ mod tests {
             (FieldFault::Missing, "the field \"a\" needs a value"),
             (FieldFault::WrongKind, "the field \"a\" has a value of another kind"),
             (FieldFault::OutOfBounds, "the field \"a\" has a value outside its bounds"),
-            (FieldFault::NoChoice, "the field \"a\" has a value that is none of its choices"),
+            (FieldFault::NoChoice, "the field \"a\" has a value that is not one of its choices"),
         ];
         for (fault, text) in rows {
             assert_eq!(FieldError { field: "a".into(), fault }.to_string(), text);

@@ -128,7 +128,7 @@ impl Incoming {
         let is_sent = match &open.token {
             Some(token) if !out.is_full() => {
                 let params = ProgressOut { token, report, version };
-                let sent = send(out, To::Unasked, |buf| {
+                let sent = send(out, To::Unsolicited, |buf| {
                     write::notification(buf, "notifications/progress", Some(&params))
                 });
                 debug_assert_ne!(sent, Err(NotSent::Unserializable), "numbers and strings are always JSON");
@@ -210,7 +210,7 @@ fn send_result<R: Serialize + ?Sized>(id: &Id, result: &R, out: &mut impl Outbox
 /// No answer has a code that MCP 2026-07-28 reserves: it would mean that we speak that version, and the peer would not
 /// open a session of ours (measured: the real client falls back on any other code).
 fn send_error(id: &Id, (code, message, data): (i64, &str, Option<&RawValue>), out: &mut impl Outbox) -> bool {
-    let is_of_later = RESERVED.contains(&code) && code != URL_NEEDED;
+    let is_of_later = RESERVED.contains(&code) && code != URL_REQUIRED;
     let code = if is_of_later { code::INTERNAL_ERROR } else { code };
     out.message(To::Answer(id), |buf| write::error(buf, id, code, message, data)).is_ok()
 }
@@ -219,7 +219,7 @@ fn send_error(id: &Id, (code, message, data): (i64, &str, Option<&RawValue>), ou
 const RESERVED: core::ops::RangeInclusive<i64> = -32099..=-32020;
 
 /// The code of MCP 2025-11-25 for "the person must open a page first". An editor behind a bridge may send it.
-const URL_NEEDED: i64 = -32042;
+const URL_REQUIRED: i64 = -32042;
 
 /// Returns the parts of an error to send. The message is truncated, because it may repeat text of the peer at any
 /// length.

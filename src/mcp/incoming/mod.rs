@@ -349,7 +349,7 @@ mod tests {
         fn new(most: usize) -> Self {
             let limits = SessionLimits { open_calls: most, ..SessionLimits::default() };
             let wait = Duration::from_millis(10);
-            let waits = Waits { usual: wait, longest: wait };
+            let waits = Waits { default: wait, longest: wait };
             Self { incoming: Incoming::new(SessionId::new(1), &limits, waits), out: Sent::default() }
         }
 

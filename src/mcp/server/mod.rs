@@ -101,7 +101,7 @@ impl<T: Tools> Server<T> {
     /// your program another one, so that you cannot mix them up. Sessions can share their settings.
     pub fn new(config: impl Into<Arc<ServerConfig>>, tools: T, session: SessionId) -> Self {
         let config = config.into();
-        let waits = Waits { usual: config.call_deadline, longest: config.longest_call };
+        let waits = Waits { default: config.call_deadline, longest: config.longest_call };
         Self {
             session: Session::new(
                 State::Awaiting,

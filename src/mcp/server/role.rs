@@ -42,11 +42,11 @@ const BARE_INITIALIZED: &str = "initialized";
 
 impl<T: Tools> Server<T> {
     fn initialize(&mut self, id: &Id, params: Option<&RawValue>, out: &mut impl Outbox) {
-        let asked = params.and_then(read_object::<Initialize<'_>>).unwrap_or_default();
-        let version = asked.version();
-        self.role.client = asked.client();
-        self.role.capabilities = asked.capabilities.map(ToOwned::to_owned);
-        self.role.declared = ClientCapabilities::read(asked.capabilities);
+        let params = params.and_then(read_object::<Initialize<'_>>).unwrap_or_default();
+        let version = params.version();
+        self.role.client = params.client();
+        self.role.capabilities = params.capabilities.map(ToOwned::to_owned);
+        self.role.declared = ClientCapabilities::read(params.capabilities);
         self.session.version = Some(version);
         self.session.state = State::Opening;
         let result = params::InitializeResultOut {

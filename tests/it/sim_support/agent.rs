@@ -485,7 +485,10 @@ impl Agent {
                 let resource = ReadResource::new(format!("mark:{mark}"));
                 (client.read_resource(&resource).map(|asked| asked.id()), default)
             }
-            16 => (client.ask_direct(&DirectRequest::ReadFile(ReadFile::new(format!("/w/{mark}")))), default),
+            16 => (
+                client.request_direct(&DirectRequest::ReadFile(ReadFile::new(format!("/w/{mark}")))),
+                default,
+            ),
             17 if self.folders != Folders::Undeclared && self.random.one_in(2) => {
                 let folder = Root::new(format!("file:///w/{}-{serial}", self.index));
                 let changed = match self.folders {

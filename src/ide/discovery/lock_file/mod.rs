@@ -169,7 +169,7 @@ impl fmt::Display for LockFileError {
             Self::Field { name, expected } => {
                 write!(f, "the field {name} of the lock file is not {expected}")
             }
-            Self::Token(error) => write!(f, "the field authToken of the lock file is no token: {error}"),
+            Self::Token(error) => write!(f, "the field authToken of the lock file is not a token: {error}"),
         }
     }
 }

@@ -147,7 +147,7 @@ impl fmt::Display for Refusal {
             Self::BetterMatch { port } => {
                 write!(f, "the editor on port {port} fits better: name this one's port to choose it")
             }
-            Self::Superseded => f.write_str("a newer lock file for the same port was taken: remove this one"),
+            Self::Superseded => f.write_str("a newer lock file for the same port was used instead: remove this one"),
         }
     }
 }

@@ -75,7 +75,7 @@ fn consent() -> Vec<Value> {
 fn vault() -> Vec<Value> {
     let mut room = Room::new(r#","dialect":"obsidian""#);
     room.attach();
-    room.client(0).ask_direct(&DirectRequest::GetOpenFiles).unwrap();
+    room.client(0).request_direct(&DirectRequest::GetOpenFiles).unwrap();
     let mut events = room.settle();
     events.extend(room.cut(0));
     events

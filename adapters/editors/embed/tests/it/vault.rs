@@ -54,8 +54,8 @@ fn each_method_is_an_event_and_has_its_answer() {
     for (request, expected, result, answer) in requests() {
         let mut room = room();
         room.attach();
-        let send = |room: &mut Room| {
-            room.client(0).ask_direct(&request).unwrap();
+        let ask = |room: &mut Room| {
+            room.client(0).request_direct(&request).unwrap();
             room.settle().pop().unwrap()
         };
         let mut event = send(&mut room);
@@ -80,7 +80,7 @@ fn each_method_is_an_event_and_has_its_answer() {
         assert!(room.outcome(0).contains("-32603"), "{}", room.outcome(0));
         // During a pause nobody asks.
         room.one(r#"{"cmd":"pause"}"#);
-        room.client(0).ask_direct(&request).unwrap();
+        room.client(0).request_direct(&request).unwrap();
         assert_eq!(names(&room.settle()), [""; 0]);
         assert!(room.outcome(0).contains("the person has paused the editor"), "{}", room.outcome(0));
     }
@@ -109,7 +109,7 @@ fn methods_need_no_session() {
 fn other_dialects_have_no_such_method() {
     let mut room = Room::new("");
     room.attach();
-    room.client(0).ask_direct(&DirectRequest::GetOpenFiles).unwrap();
+    room.client(0).request_direct(&DirectRequest::GetOpenFiles).unwrap();
     assert_eq!(names(&room.settle()), [""; 0]);
     assert!(room.outcome(0).contains("-32601"), "{}", room.outcome(0));
 }
