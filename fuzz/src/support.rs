@@ -5,6 +5,8 @@
 pub mod agents;
 #[path = "../../tests/it/support/calls.rs"]
 pub mod calls;
+#[path = "../../tests/it/support/client_messages.rs"]
+pub mod client_messages;
 #[path = "../../tests/it/support/editors.rs"]
 pub mod editors;
 #[path = "../../tests/it/support/frames.rs"]
@@ -13,8 +15,6 @@ pub mod frames;
 pub mod law;
 #[path = "../../tests/it/support/run.rs"]
 pub mod run;
-#[path = "../../tests/it/support/said.rs"]
-pub mod said;
 #[path = "../../tests/it/support/servers.rs"]
 pub mod servers;
 #[path = "../../tests/it/support/sockets.rs"]

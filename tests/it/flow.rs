@@ -58,10 +58,10 @@ fn joined_sockets_rest_at_any_size() {
         let mut pair = joined::open(&limits, Time::ZERO);
         pair.to_server.piece = 1 + random.below(100);
         pair.to_client.piece = 1 + random.below(100);
-        let mut said = [Vec::new(), Vec::new()];
+        let mut input = [Vec::new(), Vec::new()];
         for _ in 0..6 {
             // Each side sends until it is refused: never more than the mark and one message.
-            for (to, said) in said.iter_mut().enumerate() {
+            for (to, input) in input.iter_mut().enumerate() {
                 loop {
                     let bytes = vec![7; limits.message - random.below(limits.message.min(9))];
                     let sent = match to {
@@ -69,7 +69,7 @@ fn joined_sockets_rest_at_any_size() {
                         _ => pair.server.sender().binary(&bytes),
                     };
                     match sent {
-                        Ok(()) => said.push(bytes.len()),
+                        Ok(()) => input.push(bytes.len()),
                         Err(error) => break assert_eq!(error, SendError::Full),
                     }
                 }
@@ -78,7 +78,7 @@ fn joined_sockets_rest_at_any_size() {
             assert!(pair.is_at_rest(), "seed {seed}, {limits:?}");
         }
         let reported = [binary_lens(&pair.server_events), binary_lens(&pair.client_events)];
-        assert_eq!(reported, said, "seed {seed}, {limits:?}");
+        assert_eq!(reported, input, "seed {seed}, {limits:?}");
     }
 }
 
@@ -238,13 +238,13 @@ fn pieces_above_the_mark_do_not_end_the_connection() {
     (config.ws.outgoing, config.ws.message) = (64 * 1024, 1 << 20);
     let mut server = Server::new(config);
     let conn = server.connect(Time::ZERO);
-    let mut said = [HEAD.as_bytes(), &text(INITIALIZE), &text(INITIALIZED)].concat();
+    let mut input = [HEAD.as_bytes(), &text(INITIALIZE), &text(INITIALIZED)].concat();
     let mut taken = 0;
     while server.wants_input(conn) && taken < 1 << 20 {
-        server.feed(Time::ZERO, conn, &said);
-        taken += said.len();
+        server.feed(Time::ZERO, conn, &input);
+        taken += input.len();
         pass(&mut server, Time::ZERO, 0);
-        said = text(&request(7, "tools/list")).repeat(200);
+        input = text(&request(7, "tools/list")).repeat(200);
     }
     assert!(server.agent(conn.into()).is_some() && taken > 1 << 20, "{taken} bytes were taken");
 }

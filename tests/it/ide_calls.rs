@@ -287,7 +287,7 @@ fn own_tool_is_decoded_as_its_type() {
     let tools = ToolSet::new().custom_typed::<CountLines>("countLines", "", "{}").custom("raw", "", "{}");
     config.tools = tools.into();
     let mut editor = Editor::attached(config);
-    let mut asked = |text: &str| {
+    let mut pending = |text: &str| {
         let mut events = editor.say(text);
         match events.pop() {
             Some(ServerEvent::Call { call: ToolCall::Other(call, own), .. }) => {
@@ -304,21 +304,21 @@ fn own_tool_is_decoded_as_its_type() {
     for text in
         [call(1, "countLines", arguments), call(2, "countLines", arguments).replace("name", r"n\u0061me")]
     {
-        let (own, said) = asked(&text);
+        let (own, message) = pending(&text);
         let own = own.unwrap();
         assert_eq!((&*own.name, own.raw().is_none(), own.tool()), ("countLines", true, None));
         assert_eq!(own.into_arguments::<CountLines>().unwrap(), expected, "{text}");
-        assert!(said.contains("done"), "{said}");
+        assert!(message.contains("done"), "{message}");
     }
-    let (own, _) = asked(&call(3, "countLines", arguments));
+    let (own, _) = pending(&call(3, "countLines", arguments));
     assert_eq!(own.unwrap().into_arguments::<Vec<u8>>().unwrap_err().code, -32603, "another type");
-    let (own, said) = asked(&call(4, "countLines", r#"{"path":"a"}"#));
-    assert!(own.is_none() && said.contains("isError") && said.contains("blank"), "{said}");
-    let (own, _) = asked(&call(5, "raw", arguments));
+    let (own, message) = pending(&call(4, "countLines", r#"{"path":"a"}"#));
+    assert!(own.is_none() && message.contains("isError") && message.contains("blank"), "{message}");
+    let (own, _) = pending(&call(5, "raw", arguments));
     let own = own.unwrap();
     assert_eq!(own.raw().map(|raw| raw.get()), Some(arguments));
     assert_eq!(own.into_arguments::<CountLines>().unwrap(), expected);
-    let (own, _) = asked(&call(6, "raw", "{}"));
+    let (own, _) = pending(&call(6, "raw", "{}"));
     assert_eq!(own.unwrap().into_arguments::<CountLines>().unwrap_err().code, -32602);
 }
 
@@ -327,21 +327,21 @@ fn own_tool_is_decoded_as_its_type() {
 fn agents_and_calls_are_found_by_number() {
     let mut server = Server::new(config());
     let now = at(0);
-    let mut asked = Vec::new();
+    let mut pending = Vec::new();
     for id in 1..=2 {
         let conn = server.connect(now);
-        let said = [INITIALIZE, INITIALIZED, CONNECTED].map(text).concat();
-        let bytes = [HEAD.as_bytes(), &said, &text(&open_diff(id, "t"))].concat();
+        let message = [INITIALIZE, INITIALIZED, CONNECTED].map(text).concat();
+        let bytes = [HEAD.as_bytes(), &message, &text(&open_diff(id, "t"))].concat();
         server.feed(now, conn, &bytes);
         for event in pass(&mut server, now, usize::MAX).events {
             if let ServerEvent::Call { agent, call } = event {
                 assert_eq!(agent.conn(), Some(conn));
-                asked.push((conn, agent.number(), call.id().number()));
+                pending.push((conn, agent.number(), call.id().number()));
             }
         }
     }
     assert_eq!(server.agents().count(), 2);
-    for (conn, agent, number) in asked {
+    for (conn, agent, number) in pending {
         let agent = server.agents().map(|known| known.id()).find(|known| known.number() == agent).unwrap();
         assert_eq!(agent, AgentId::from(conn));
         let call = agent.call(number);
@@ -349,8 +349,8 @@ fn agents_and_calls_are_found_by_number() {
         assert_eq!(server.call(call).tool(), Some(Tool::OpenDiff));
         server.call(call).set_timeout(Timeout::Never).unwrap();
         server.call(call).answer_json("DIFF_REJECTED").unwrap();
-        let said = texts(&pass(&mut server, now, usize::MAX).written_bytes());
-        assert!(said.len() == 1 && said[0].contains("DIFF_REJECTED"), "{said:?}");
+        let message = texts(&pass(&mut server, now, usize::MAX).written_bytes());
+        assert!(message.len() == 1 && message[0].contains("DIFF_REJECTED"), "{message:?}");
         assert_eq!(server.call(agent.call(99)).fail(ErrorObject::new(-1, "")), Err(NotAnswered::Unknown));
         assert_eq!(server.agent_mut(agent).notify("x", None::<&()>), Ok(()));
         for _ in 0..2 {
@@ -372,9 +372,9 @@ fn problems_of_a_file_come_back_in_the_spelling_of_the_call() {
         ("not encoded", "file:///w/a b", SAME, "file:///w/a b"),
         ("another file stays", "/w/a b", "file:///w/other", "file:///w/other"),
     ];
-    for (name, asked, given, written) in rows {
+    for (name, pending, given, written) in rows {
         let mut editor = attached(Dialect::VsCode);
-        let events = editor.say(&call(5, "getDiagnostics", &format!(r#"{{"uri":"{asked}"}}"#)));
+        let events = editor.say(&call(5, "getDiagnostics", &format!(r#"{{"uri":"{pending}"}}"#)));
         let Some(ToolCall::GetDiagnostics(call, _)) = events.into_iter().find_map(ServerEvent::into_call)
         else {
             panic!("{name}: no call")

@@ -46,9 +46,9 @@ fn read_notes(id: u32) -> String {
 #[test]
 fn n07_calls_follow_the_consent_in_order() {
     let mut editor = waiting();
-    for said in [open_diff(1, "tab"), read_notes(2), call(3, "countLines", "{}"), open_diff(4, "other")] {
-        assert_eq!(shown(&editor.say(&said)), NOTHING, "{said}");
-        assert_eq!(editor.texts(), NOTHING, "{said}");
+    for message in [open_diff(1, "tab"), read_notes(2), call(3, "countLines", "{}"), open_diff(4, "other")] {
+        assert_eq!(shown(&editor.say(&message)), NOTHING, "{message}");
+        assert_eq!(editor.texts(), NOTHING, "{message}");
     }
     assert!(editor.agent().waits_for_consent());
     // The handshake goes on, and no content of the editor is in these answers.
@@ -248,9 +248,9 @@ fn forwarded_handshake_does_not_wait() {
     assert_eq!(shown(&editor.say(INITIALIZED)).len(), 1);
     let as_request = CONNECTED.replacen('{', r#"{"id":2,"#, 1);
     let lists = ["tools/list", "prompts/list", "resources/list", "resources/templates/list"];
-    for said in lists.map(|method| request(3, method)) {
-        let events = editor.say(&said);
-        let [ServerEvent::Request { call, .. }] = &events[..] else { panic!("{said}: {events:?}") };
+    for message in lists.map(|method| request(3, method)) {
+        let events = editor.say(&message);
+        let [ServerEvent::Request { call, .. }] = &events[..] else { panic!("{message}: {events:?}") };
         editor.server.call(*call).fail("no").unwrap();
         editor.texts();
     }
@@ -265,8 +265,9 @@ fn forwarded_handshake_does_not_wait() {
 fn n07_early_calls_wait_too() {
     let mut editor = Editor::open(asking());
     editor.say(INITIALIZE);
-    for said in [open_diff(1, "tab"), call(2, "getDiagnostics", r#"{"uri":"file:///w/a"}"#), read_notes(3)] {
-        assert_eq!(shown(&editor.say(&said)), NOTHING, "{said}");
+    for message in [open_diff(1, "tab"), call(2, "getDiagnostics", r#"{"uri":"file:///w/a"}"#), read_notes(3)]
+    {
+        assert_eq!(shown(&editor.say(&message)), NOTHING, "{message}");
     }
     assert!(!editor.agent_mut().allow() && !editor.agent().waits_for_consent(), "no consent was asked");
     assert_eq!(shown(&editor.say(INITIALIZED)).len(), 1);

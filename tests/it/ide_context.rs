@@ -219,15 +219,15 @@ fn own_prompt_and_resource_are_answered() {
     let mut other = called(&editor.say(&call(1, "getOpenEditors", "{}")));
     for _ in 0..2 {
         let events = editor.say(&request_with(7, "prompts/get", r#"{"name":"review"}"#));
-        let [ServerEvent::GetPrompt { call: prompt, prompt: asked, .. }] = &events[..] else {
+        let [ServerEvent::GetPrompt { call: prompt, prompt: request, .. }] = &events[..] else {
             panic!("{events:?}")
         };
-        assert_eq!(asked, &GetPrompt::new("review"));
+        assert_eq!(request, &GetPrompt::new("review"));
         let events = editor.say(&request_with(8, "resources/read", r#"{"uri":"notes://today"}"#));
-        let [ServerEvent::ReadResource { call: resource, resource: asked, .. }] = &events[..] else {
+        let [ServerEvent::ReadResource { call: resource, resource: request, .. }] = &events[..] else {
             panic!("{events:?}")
         };
-        assert_eq!(asked, &ReadResource::new("notes://today"));
+        assert_eq!(request, &ReadResource::new("notes://today"));
 
         let (messages, contents) =
             (PromptResult::text("Review."), ResourceResult::text("notes://today", "", "x"));

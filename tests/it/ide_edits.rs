@@ -87,14 +87,14 @@ fn calls_of_the_model_announce_nothing() {
     for (name, tool, meta, is_hint) in cases {
         let mut editor = Editor::attached(config());
         let params = |arguments: &str| format!(r#"{{{tool},"arguments":{arguments},"_meta":{meta}}}"#);
-        let said = |id: u32, arguments: &str| {
+        let message = |id: u32, arguments: &str| {
             format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"tools/call","params":{}}}"#, params(arguments))
         };
         let expected: &[&str] = if is_hint { &["expected /w/a", "call"] } else { &["call"] };
-        assert_eq!(short(&editor.say(&said(1, &one("a")))), expected, "{name}");
+        assert_eq!(short(&editor.say(&message(1, &one("a")))), expected, "{name}");
         assert_eq!(asks(&mut editor, 2, &one("b")), ["expected /w/b", "call"], "{name}");
         let ends: &[&str] = if is_hint { &["TurnDone /w/a", "TurnDone /w/b", "call"] } else { &["call"] };
-        assert_eq!(short(&editor.say(&said(3, ALL))), ends, "{name}");
+        assert_eq!(short(&editor.say(&message(3, ALL))), ends, "{name}");
     }
 }
 

@@ -269,10 +269,10 @@ fn model_is_not_asked_for_folders() {
         editor.say(&roots);
         editor.written();
         // The second time is after a change of the folders.
-        for said in [INITIALIZED, r#"{"jsonrpc":"2.0","method":"notifications/roots/list_changed"}"#] {
-            editor.say(said);
+        for input in [INITIALIZED, r#"{"jsonrpc":"2.0","method":"notifications/roots/list_changed"}"#] {
+            editor.say(input);
             let request = editor.texts().into_iter().find(|text| text.contains("roots/list"));
-            assert_eq!(request.is_some(), expected, "{said}");
+            assert_eq!(request.is_some(), expected, "{input}");
             let Some(request) = request else { continue };
             let id = serde_json::from_str::<Value>(&request).unwrap()["id"].clone();
             editor.say(&format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{{"roots":[]}}}}"#));

@@ -88,33 +88,33 @@ impl Pair {
         self.advance(at(millis).saturating_since(now));
     }
 
-    fn said(&mut self) -> Vec<String> {
+    fn client_log(&mut self) -> Vec<String> {
         std::mem::take(&mut self.client_events).iter().map(|event| format!("{event:?}")).collect()
     }
 
-    fn heard(&mut self) -> Vec<String> {
+    fn editor_log(&mut self) -> Vec<String> {
         std::mem::take(&mut self.server_events).iter().map(show).collect()
     }
 
-    /// Returns the outcome of this request, which must be the only event of the client.
-    fn outcome(&mut self, asked: RequestId) -> Outcome {
+    /// Returns the outcome of this request, which has to be the only event of the client.
+    fn outcome(&mut self, pending: RequestId) -> Outcome {
         match &std::mem::take(&mut self.client_events)[..] {
-            [ClientEvent::Outcome { request, outcome }] if *request == asked => outcome.clone(),
+            [ClientEvent::Outcome { request, outcome }] if *request == pending => outcome.clone(),
             other => panic!("{other:?}"),
         }
     }
 
     /// Returns the texts in the result of this call.
-    fn result(&mut self, asked: RequestId) -> Vec<String> {
-        let Outcome::Result(result) = self.outcome(asked) else { panic!("no result") };
+    fn result(&mut self, pending: RequestId) -> Vec<String> {
+        let Outcome::Result(result) = self.outcome(pending) else { panic!("no result") };
         ToolResult::read(&result).unwrap().texts().map(str::to_owned).collect()
     }
 
     /// Opens a diff from the client. Returns its ids on both sides.
     fn diff(&mut self, tab: &str) -> (RequestId, ide_mcp::rpc::CallId) {
-        let asked = self.client.call_tool(&OpenDiff::new("/w/a", "new", tab)).unwrap().id();
+        let pending = self.client.call_tool(&OpenDiff::new("/w/a", "new", tab)).unwrap().id();
         self.settle();
-        (asked, called(&std::mem::take(&mut self.server_events)))
+        (pending, called(&std::mem::take(&mut self.server_events)))
     }
 }
 
@@ -139,21 +139,24 @@ fn client_attaches_at_every_piece_size() {
         pair.cut_into(piece);
         pair.server.select(Time::ZERO, selection("sel"));
         pair.settle();
-        let (said, heard) = (pair.said(), pair.heard());
-        assert!(said[0].starts_with("Ready(") && said[0].contains(r#"name: "editor""#), "{said:?}");
+        let (client_log, editor_log) = (pair.client_log(), pair.editor_log());
         assert!(
-            said[1].starts_with("Pushed(SelectionChanged(") && said[1].contains(r#"text: "sel""#),
-            "{said:?}"
+            client_log[0].starts_with("Ready(") && client_log[0].contains(r#"name: "editor""#),
+            "{client_log:?}"
         );
-        assert_eq!(said.len(), 2, "{said:?}");
-        assert!(heard[0].contains(r#"name: "agent""#), "{heard:?}");
+        assert!(
+            client_log[1].starts_with("Pushed(SelectionChanged(") && client_log[1].contains(r#"text: "sel""#),
+            "{client_log:?}"
+        );
+        assert_eq!(client_log.len(), 2, "{client_log:?}");
+        assert!(editor_log[0].contains(r#"name: "agent""#), "{editor_log:?}");
         assert_eq!(
-            heard[1..],
+            editor_log[1..],
             ["IdeConnected { pid: Some(4711), is_version_unsupported: false }"],
-            "{heard:?}"
+            "{editor_log:?}"
         );
         assert!(pair.client.is_ready() && pair.server.agent(pair.conn.into()).is_some());
-        seen.push((said, heard));
+        seen.push((client_log, editor_log));
     }
     assert!(seen.windows(2).all(|two| two[0] == two[1]));
 }
@@ -161,30 +164,30 @@ fn client_attaches_at_every_piece_size() {
 #[test]
 fn tools_are_listed_and_called() {
     let mut pair = Pair::attached();
-    let asked = pair.client.list_tools().unwrap();
+    let pending = pair.client.list_tools().unwrap();
     pair.settle();
-    let outcome = pair.outcome(asked.id());
-    let tools = asked.answer(outcome).unwrap();
+    let outcome = pair.outcome(pending.id());
+    let tools = pending.answer(outcome).unwrap();
     for name in ["openDiff", "close_tab", "closeAllDiffTabs", "getDiagnostics", "openFile", "countLines"] {
         assert!(tools.iter().any(|tool| tool.name == name), "{name}");
     }
     assert!(tools.iter().all(|tool| tool.input_schema.starts_with('{')), "{tools:?}");
 
-    let asked = pair.client.call_tool(&CloseAllDiffTabs).unwrap().id();
+    let pending = pair.client.call_tool(&CloseAllDiffTabs).unwrap().id();
     pair.settle();
-    assert_eq!(pair.result(asked), ["CLOSED_0_DIFF_TABS"]);
+    assert_eq!(pair.result(pending), ["CLOSED_0_DIFF_TABS"]);
     assert!(pair.server_events.is_empty());
 
-    let asked = pair.client.call_tool(&GetDiagnostics::new(None)).unwrap().id();
+    let pending = pair.client.call_tool(&GetDiagnostics::new(None)).unwrap().id();
     pair.settle();
     let call = called(&std::mem::take(&mut pair.server_events));
     pair.server.call(call).respond(&ToolResult::text("[]")).unwrap();
     pair.settle();
-    assert_eq!(pair.result(asked), ["[]"]);
+    assert_eq!(pair.result(pending), ["[]"]);
 
-    let asked = pair.client.request("fly", None::<&()>, Timeout::Default).unwrap();
+    let pending = pair.client.request("fly", None::<&()>, Timeout::Default).unwrap();
     pair.settle();
-    assert!(matches!(pair.outcome(asked), Outcome::Error(error) if error.code == -32601));
+    assert!(matches!(pair.outcome(pending), Outcome::Error(error) if error.code == -32601));
 }
 
 #[test]
@@ -197,14 +200,14 @@ fn a_diff_is_accepted_edited_or_rejected() {
         (saved("edited\n\u{1f600}"), ["FILE_SAVED", "edited\n\u{1f600}"]),
         (rejected, ["DIFF_REJECTED", "✻ t ⧉"]),
     ] {
-        let (asked, call) = pair.diff("✻ t ⧉");
+        let (pending, call) = pair.diff("✻ t ⧉");
         // A person takes a day.
         let day = u64::try_from(pair.now.since_start().as_millis()).unwrap() + 86_400_000;
         pair.at(day);
-        assert_eq!((pair.said(), pair.heard()), (vec![], vec![]));
+        assert_eq!((pair.client_log(), pair.editor_log()), (vec![], vec![]));
         pair.server.call(call).respond(&crate::support::ide::vs_code(&outcome)).unwrap();
         pair.settle();
-        assert_eq!(pair.result(asked), expected);
+        assert_eq!(pair.result(pending), expected);
         let closed = pair.client.call_tool(&CloseTab::new("✻ t ⧉")).unwrap().id();
         pair.settle();
         assert_eq!(pair.result(closed), ["TAB_CLOSED"]);
@@ -215,12 +218,12 @@ fn a_diff_is_accepted_edited_or_rejected() {
 #[test]
 fn diff_decided_in_terminal_ends_with_tab() {
     let mut pair = Pair::attached();
-    let (asked, call) = pair.diff("t");
+    let (pending, call) = pair.diff("t");
     let closed = pair.client.call_tool(&CloseTab::new("t")).unwrap().id();
     pair.settle();
-    assert_eq!(pair.heard(), ["diff t TabClosed"]);
-    let said = std::mem::take(&mut pair.client_events);
-    let ended: Vec<RequestId> = said
+    assert_eq!(pair.editor_log(), ["diff t TabClosed"]);
+    let client_log = std::mem::take(&mut pair.client_events);
+    let ended: Vec<RequestId> = client_log
         .iter()
         .filter_map(|event| {
             if let ClientEvent::Outcome { request, outcome: Outcome::Result(_) } = event {
@@ -230,30 +233,33 @@ fn diff_decided_in_terminal_ends_with_tab() {
             }
         })
         .collect();
-    assert_eq!(ended, [asked, closed]);
+    assert_eq!(ended, [pending, closed]);
     assert_eq!(save(&mut pair.server, call, "x"), Err(NotAnswered::Answered));
 }
 
 #[test]
 fn cancelled_call_ends_once_on_both_sides() {
     let mut pair = Pair::attached();
-    let (asked, call) = pair.diff("t");
-    assert!(pair.client.cancel(asked, Some("escape")));
+    let (pending, call) = pair.diff("t");
+    assert!(pair.client.cancel(pending, Some("escape")));
     assert_eq!(pair.client.deadline(), Some(pair.now), "law 5: the outcome waits");
-    assert!(!pair.client.cancel(asked, None));
+    assert!(!pair.client.cancel(pending, None));
     pair.settle();
-    assert!(matches!(pair.outcome(asked), Outcome::Cancelled));
-    assert_eq!(pair.heard(), ["diff t Cancelled"]);
+    assert!(matches!(pair.outcome(pending), Outcome::Cancelled));
+    assert_eq!(pair.editor_log(), ["diff t Cancelled"]);
     assert_eq!(save(&mut pair.server, call, "x"), Err(NotAnswered::Cancelled));
 
     // The answer crosses the cancellation.
-    let (asked, call) = pair.diff("u");
-    pair.client.cancel(asked, None);
+    let (pending, call) = pair.diff("u");
+    pair.client.cancel(pending, None);
     save(&mut pair.server, call, "x").unwrap();
     pair.settle();
-    let said = pair.said();
-    assert!(said[0].contains("Cancelled") && said[1] == "PeerFault(LateResponse)", "{said:?}");
-    assert_eq!((said.len(), pair.heard()), (2, vec![]));
+    let client_log = pair.client_log();
+    assert!(
+        client_log[0].contains("Cancelled") && client_log[1] == "PeerFault(LateResponse)",
+        "{client_log:?}"
+    );
+    assert_eq!((client_log.len(), pair.editor_log()), (2, vec![]));
 }
 
 #[test]
@@ -262,13 +268,13 @@ fn unanswered_diagnostics_call_is_answered_as_unknown() {
     let mut begin = 0;
     let rows = [(Some("file:///w/a".into()), 400, "edit of /w/a"), (None, 1_900, "edit of /w/a TurnDone")];
     for (uri, millis, edit) in rows {
-        let asked = pair.client.call_tool(&GetDiagnostics::new(uri)).unwrap().id();
+        let pending = pair.client.call_tool(&GetDiagnostics::new(uri)).unwrap().id();
         pair.at(begin + millis - 1);
         assert!(pair.client_events.is_empty(), "before {millis} ms");
         pair.at(begin + millis);
         let unknown = "unknown: the editor has not reported the problems in time";
-        assert_eq!(pair.result(asked), [unknown], "after {millis} ms");
-        assert_eq!(pair.heard(), [edit, "call getDiagnostics", "ended Expired"]);
+        assert_eq!(pair.result(pending), [unknown], "after {millis} ms");
+        assert_eq!(pair.editor_log(), [edit, "call getDiagnostics", "ended Expired"]);
         begin += millis;
     }
 }
@@ -285,28 +291,28 @@ fn pushes_arrive_typed() {
     pair.agent().notify("diagnostics_changed", None::<&()>).unwrap();
     pair.server.set_tools(ToolSet::new());
     pair.settle();
-    let said = std::mem::take(&mut pair.client_events);
+    let client_log = std::mem::take(&mut pair.client_events);
     let [
         ClientEvent::Pushed(Push::SelectionChanged(changed)),
         ClientEvent::Pushed(Push::AtMentioned(mention)),
-        ClientEvent::Pushed(Push::DiagnosticsChanged(told)),
+        ClientEvent::Pushed(Push::DiagnosticsChanged(record)),
         ClientEvent::Pushed(Push::ActiveEditorChanged(active)),
         ClientEvent::Notification { method, params: None },
         ClientEvent::ToolsChanged,
-    ] = &said[..]
+    ] = &client_log[..]
     else {
-        panic!("{said:?}")
+        panic!("{client_log:?}")
     };
     assert_eq!((changed.text.as_str(), changed.file_path.as_str()), ("sel", "/w/a.txt"));
     assert_eq!(changed.file_url.as_deref(), Some("file:///w/a.txt"));
     assert_eq!(*mention, Mention::new("/w/a", Some((3, 4))));
-    assert_eq!((told, active.file_url.as_deref()), (&stale, Some("file:///w/a.txt")));
+    assert_eq!((record, active.file_url.as_deref()), (&stale, Some("file:///w/a.txt")));
     assert_eq!(&**method, "diagnostics_changed", "a push that cannot be read is passed on raw");
     // The agent lists the tools again, and receives the selection again.
     pair.client.list_tools().unwrap();
     pair.settle();
-    let said = pair.said();
-    assert!(said.len() == 2 && said[1].starts_with("Pushed(SelectionChanged("), "{said:?}");
+    let client_log = pair.client_log();
+    assert!(client_log.len() == 2 && client_log[1].starts_with("Pushed(SelectionChanged("), "{client_log:?}");
 }
 
 #[test]
@@ -315,13 +321,13 @@ fn requests_of_the_editor_are_answered() {
     let ping = pair.agent().request("ping", None::<&()>, Timeout::Default).unwrap();
     let roots = pair.agent().request("roots/list", None::<&()>, Timeout::Default).unwrap();
     pair.settle();
-    let heard = std::mem::take(&mut pair.server_events);
+    let editor_log = std::mem::take(&mut pair.server_events);
     let [
         ServerEvent::Outcome { request: first, outcome: Outcome::Result(empty), .. },
         ServerEvent::Outcome { request: second, outcome: Outcome::Error(error), .. },
-    ] = &heard[..]
+    ] = &editor_log[..]
     else {
-        panic!("{heard:?}")
+        panic!("{editor_log:?}")
     };
     assert_eq!((*first, *second, empty.get(), error.code), (ping, roots, "{}", -32601));
     assert!(pair.client_events.is_empty());
@@ -338,7 +344,7 @@ fn raw_requests_go_both_ways() {
     client.mcp.forward = Forward::Methods(vec!["roots/list".into()]);
     let mut pair = Pair::of(client, config).settled();
 
-    let asked = pair.client.request("x/raw", Some(&raw(r#"{"a":1}"#)), everything).unwrap();
+    let pending = pair.client.request("x/raw", Some(&raw(r#"{"a":1}"#)), everything).unwrap();
     pair.settle();
     let events = std::mem::take(&mut pair.server_events);
     let [ServerEvent::Request { call, method, params: Some(params), .. }] = &events[..] else {
@@ -351,12 +357,12 @@ fn raw_requests_go_both_ways() {
     pair.settle();
     assert!(matches!(
         &std::mem::take(&mut pair.client_events)[..],
-        [ClientEvent::Progress { request, progress }] if *request == asked && progress.progress == 1.0
+        [ClientEvent::Progress { request, progress }] if *request == pending && progress.progress == 1.0
     ));
     pair.server.call(*call).respond_raw(&raw(r#"{"b":2}"#)).unwrap();
     assert_eq!(pair.server.call(*call).respond_raw(&raw("{}")), Err(NotAnswered::Answered));
     pair.settle();
-    assert!(matches!(pair.outcome(asked), Outcome::Result(result) if result.get() == r#"{"b":2}"#));
+    assert!(matches!(pair.outcome(pending), Outcome::Result(result) if result.get() == r#"{"b":2}"#));
 
     for well in [true, false] {
         pair.agent().request("roots/list", None::<&()>, Timeout::Default).unwrap();
@@ -396,14 +402,14 @@ fn bridge_receives_and_answers_raw() {
     let mut pair = Pair::of(client, config()).settled();
 
     let odd = RawValue::from_string(r#"{"text":"t", "odd":1}"#.to_owned()).unwrap();
-    for said in ["selection_changed", "notifications/tools/list_changed"] {
-        pair.agent().notify(said, Some(&*odd)).unwrap();
+    for client_log in ["selection_changed", "notifications/tools/list_changed"] {
+        pair.agent().notify(client_log, Some(&*odd)).unwrap();
         pair.settle();
         let events = std::mem::take(&mut pair.client_events);
         let [ClientEvent::Notification { method, params: Some(params) }] = &events[..] else {
             panic!("{events:?}")
         };
-        assert_eq!((&**method, params.get()), (said, odd.get()));
+        assert_eq!((&**method, params.get()), (client_log, odd.get()));
     }
 
     let patient = Timeout::Progress { idle: Duration::from_secs(900), total: Duration::from_secs(900) };
@@ -425,11 +431,11 @@ fn bridge_receives_and_answers_raw() {
         assert_eq!(gone, Err(NotAnswered::Answered));
     }
     pair.settle();
-    let heard = std::mem::take(&mut pair.server_events);
+    let editor_log = std::mem::take(&mut pair.server_events);
     let [ServerEvent::Progress { .. }, ServerEvent::Outcome { outcome: Outcome::Error(error), .. }] =
-        &heard[..]
+        &editor_log[..]
     else {
-        panic!("{heard:?}")
+        panic!("{editor_log:?}")
     };
     assert_eq!((error.code, error.data.as_deref().unwrap().get()), (-7, odd.get()));
 }
@@ -448,8 +454,8 @@ fn refused_client_reads_the_status() {
     for (name, token, config, expected) in cases.drain(..) {
         let mut pair = Pair::joined(token, config);
         pair.settle();
-        assert_eq!(pair.said(), [format!("{:?}", ClientEvent::Closed(expected))], "{name}");
-        assert_eq!((pair.heard(), pair.server.unauthenticated().refused), (vec![], 1), "{name}");
+        assert_eq!(pair.client_log(), [format!("{:?}", ClientEvent::Closed(expected))], "{name}");
+        assert_eq!((pair.editor_log(), pair.server.unauthenticated().refused), (vec![], 1), "{name}");
         assert!(pair.is_over(), "{name}");
         assert_eq!(pair.client.list_tools().unwrap_err(), NotSent::Closed, "{name}");
     }
@@ -464,7 +470,8 @@ fn own_tool_arrives_as_the_agent_named_it() {
     let arguments = r#"{"path":"a"}"#;
     let request = pair.client.call_tool(&own("countLines", arguments)).unwrap();
     pair.settle();
-    let Some(ServerEvent::Call { call: ToolCall::Other(call, asked), .. }) = pair.server_events.pop() else {
+    let Some(ServerEvent::Call { call: ToolCall::Other(call, pending), .. }) = pair.server_events.pop()
+    else {
         panic!("{:?}", pair.server_events);
     };
     for (name, other, is_equal) in [
@@ -472,7 +479,7 @@ fn own_tool_arrives_as_the_agent_named_it() {
         ("another tool", own("countWords", arguments), false),
         ("other arguments", own("countLines", "{}"), false),
     ] {
-        assert_eq!(asked == other, is_equal, "{name}");
+        assert_eq!(pending == other, is_equal, "{name}");
     }
     pair.server.answer(call, ToolResult::text("1")).unwrap();
     pair.settle();
@@ -553,14 +560,14 @@ fn full_client_waits_for_send_buffer_room() {
     client.ws.outgoing = 2_000;
     let mut pair = Pair::of(client, config()).settled();
     let timeout = Timeout::After(Duration::from_secs(1));
-    let mut asked = Vec::new();
+    let mut pending = Vec::new();
     for _ in 0..2 {
-        asked.push(
+        pending.push(
             pair.client.call_tool_within(&OpenDiff::new("/w/a", "x".repeat(900), "t"), timeout).unwrap().id(),
         );
     }
     assert_eq!(pair.client.call_tool(&GetDiagnostics::default()).unwrap_err(), NotSent::Full);
-    let cancelled = asked.remove(0);
+    let cancelled = pending.remove(0);
     pair.client.cancel(cancelled, None);
     assert_eq!(pair.client.deadline(), Some(pair.now), "law 5: the outcome waits");
     assert!(matches!(
@@ -579,7 +586,7 @@ fn full_client_waits_for_send_buffer_room() {
             _ => None,
         })
         .collect();
-    assert_eq!(ended, asked, "{outcomes:?}");
+    assert_eq!(ended, pending, "{outcomes:?}");
 }
 
 #[test]
@@ -617,18 +624,18 @@ fn binary_messages_batches_and_nonsense_are_tolerated() {
     server.accept(Some("mcp")).unwrap();
     let oldest = r#"{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":"2024-11-05","capabilities":{},"serverInfo":{"name":"e","version":"1"}}}"#;
     server.sender().binary(oldest.as_bytes()).unwrap();
-    let said = [
+    let client_log = [
         r#"{"jsonrpc":"2.0","method":"selection_changed","params":{}}"#,
         r#"[{"jsonrpc":"2.0","id":1,"method":"ping"},{"jsonrpc":"2.0","id":2,"method":"ping"}]"#,
         "nonsense",
         r#"{"jsonrpc":"2.0","id":99,"result":{}}"#,
         r#"{"jsonrpc":"2.0","method":"at_mentioned","params":{"filePath":"/a"}}"#,
     ];
-    for text in said {
+    for text in client_log {
         server.sender().binary(text.as_bytes()).unwrap();
     }
     client.feed(at(0), &write(&mut server, usize::MAX));
-    let heard: Vec<String> = drain(&mut client).iter().map(|event| format!("{event:?}")).collect();
+    let editor_log: Vec<String> = drain(&mut client).iter().map(|event| format!("{event:?}")).collect();
     let expected = [
         "Ready(",
         "Pushed(SelectionChanged(",
@@ -637,8 +644,11 @@ fn binary_messages_batches_and_nonsense_are_tolerated() {
         "PeerFault(",
         "Pushed(AtMentioned(",
     ];
-    assert_eq!(heard.len(), expected.len(), "{heard:?}");
-    assert!(heard.iter().zip(expected).all(|(heard, expected)| heard.starts_with(expected)), "{heard:?}");
+    assert_eq!(editor_log.len(), expected.len(), "{editor_log:?}");
+    assert!(
+        editor_log.iter().zip(expected).all(|(editor_log, expected)| editor_log.starts_with(expected)),
+        "{editor_log:?}"
+    );
     assert!(client.is_ready());
     server.feed(at(0), &write(&mut client, usize::MAX));
     let answers = drain(&mut server).into_iter().filter(|event| format!("{event:?}").contains("result"));
@@ -718,30 +728,33 @@ fn pending_requests_end_once_with_the_connection() {
 #[test]
 fn leaving_agent_ends_its_diffs() {
     let mut pair = Pair::attached();
-    let (asked, _) = pair.diff("t");
+    let (pending, _) = pair.diff("t");
     pair.client.close();
-    // A message after the close frame would never arrive.
-    let late = pair.client.call_tool(&CloseAllDiffTabs).map(|asked| asked.id());
+    // A message behind the close frame would never arrive.
+    let late = pair.client.call_tool(&CloseAllDiffTabs).map(|pending| pending.id());
     assert_eq!(late, Err(NotSent::Closed));
     assert_eq!(pair.client.notify("x", None::<&()>), Err(NotSent::Closed));
     pair.settle();
     assert_eq!(
-        pair.heard(),
+        pair.editor_log(),
         ["diff t Disconnected", r#"Closed(Remote { code: Some(CloseCode(1000)), reason: "" })"#]
     );
-    let said = pair.said();
-    assert!(said[0].contains("outcome: Closed") && said[0].contains(&format!("{asked:?}")), "{said:?}");
-    assert_eq!(said[1..], ["Closed(Local { clean: true })"]);
+    let client_log = pair.client_log();
+    assert!(
+        client_log[0].contains("outcome: Closed") && client_log[0].contains(&format!("{pending:?}")),
+        "{client_log:?}"
+    );
+    assert_eq!(client_log[1..], ["Closed(Local { clean: true })"]);
 }
 
 #[test]
 fn request_timeout_starts_at_latest_time() {
     let mut pair = Pair::attached();
     joined::at(&mut pair.client, at(1_000_000));
-    let asked = pair.client.request("fly", None::<&()>, Timeout::After(Duration::from_secs(1))).unwrap();
+    let pending = pair.client.request("fly", None::<&()>, Timeout::After(Duration::from_secs(1))).unwrap();
     assert!(joined::at(&mut pair.client, at(1_000_999)).0.is_empty());
     pair.client_events = joined::at(&mut pair.client, at(1_001_000)).0;
-    assert!(matches!(pair.outcome(asked), Outcome::TimedOut));
+    assert!(matches!(pair.outcome(pending), Outcome::TimedOut));
 }
 
 /// Checks the timeout of a typed call, and its progress.
@@ -751,7 +764,7 @@ fn call_ends_after_its_own_timeout() {
     let mut pair = Pair::attached();
     let diff = OpenDiff::new("/w/a", "new", "t");
     let patient = Timeout::Progress { idle: second, total: Duration::from_secs(9) };
-    let asked = pair.client.call_tool_within(&diff, patient).unwrap().id();
+    let pending = pair.client.call_tool_within(&diff, patient).unwrap().id();
     pair.settle();
     let call = called(&std::mem::take(&mut pair.server_events));
     pair.at(900);
@@ -759,19 +772,19 @@ fn call_ends_after_its_own_timeout() {
     pair.at(1_800);
     assert!(matches!(
         &std::mem::take(&mut pair.client_events)[..],
-        [ClientEvent::Progress { request, .. }] if *request == asked
+        [ClientEvent::Progress { request, .. }] if *request == pending
     ));
     pair.at(1_901);
-    assert!(matches!(pair.outcome(asked), Outcome::TimedOut));
-    assert_eq!(pair.heard(), ["diff t Cancelled"]);
+    assert!(matches!(pair.outcome(pending), Outcome::TimedOut));
+    assert_eq!(pair.editor_log(), ["diff t Cancelled"]);
 
-    let asked = pair.client.call_tool_within(&diff, Timeout::After(second)).unwrap().id();
+    let pending = pair.client.call_tool_within(&diff, Timeout::After(second)).unwrap().id();
     pair.at(2_902);
-    assert!(matches!(pair.outcome(asked), Outcome::TimedOut));
+    assert!(matches!(pair.outcome(pending), Outcome::TimedOut));
 
-    let asked = pair.client.list(List::Prompts, Timeout::After(second)).unwrap();
+    let pending = pair.client.list(List::Prompts, Timeout::After(second)).unwrap();
     pair.settle();
-    assert!(matches!(pair.outcome(asked), Outcome::Result(list) if list.get() == r#"{"prompts":[]}"#));
+    assert!(matches!(pair.outcome(pending), Outcome::Result(list) if list.get() == r#"{"prompts":[]}"#));
 }
 
 /// Checks that the client sends `ClientConfig::fields`, with which a program (such as `doctor`)
@@ -784,8 +797,8 @@ fn client_sends_configured_header_fields() {
         Client::new(config, Random::new(1).source(), SessionId::new(2), at(0))
             .map(|mut client| String::from_utf8(write(&mut client, usize::MAX)).unwrap())
     };
-    let asked = ask(TOKEN_FIELD, "wrong").unwrap();
-    assert!(asked.contains("\r\nX-Claude-Code-Ide-Authorization: wrong\r\n"), "{asked}");
+    let pending = ask(TOKEN_FIELD, "wrong").unwrap();
+    assert!(pending.contains("\r\nX-Claude-Code-Ide-Authorization: wrong\r\n"), "{pending}");
     assert!(ask("Origin", "https://a.example").unwrap().contains("\r\nOrigin: https://a.example\r\n"));
     assert!(ask("Origin", "a\r\nb: c").is_err() && ask("a:b", "c").is_err());
 }
@@ -812,7 +825,7 @@ fn client_reconnects_to_restarted_editor() {
         pair.settle();
         assert!(matches!(&pair.client_events[..], [ClientEvent::Ready(_)]), "{:?}", pair.client_events);
         let connected = "IdeConnected { pid: Some(4711), is_version_unsupported: false }";
-        assert!(pair.heard().contains(&connected.to_owned()));
+        assert!(pair.editor_log().contains(&connected.to_owned()));
         reconnect.on_connected();
         assert_eq!(reconnect.next_attempt(), None);
         pair.server.shutdown(Time::ZERO);

@@ -274,22 +274,25 @@ fn chosen(suite: &str) -> FormAnswer {
 
 /// Sends a form, and returns the request and the form that the agent received.
 fn elicit(pair: &mut Pair<Server, Client>) -> (Pending<FormAnswer>, ide_mcp::rpc::CallId) {
-    let asked = pair.server.agent_mut(pair.conn.into()).elicit(form()).unwrap();
+    let pending = pair.server.agent_mut(pair.conn.into()).elicit(form()).unwrap();
     pair.settle();
     let events = mem::take(&mut pair.client_events);
     let [ClientEvent::Form { call, form: shown }] = &events[..] else { panic!("{events:?}") };
     assert_eq!(*shown, form());
     pair.server_events.clear();
-    (asked, *call)
+    (pending, *call)
 }
 
 /// Returns the answer to a form, as the editor reads it.
-fn outcome(pair: &mut Pair<Server, Client>, asked: Pending<FormAnswer>) -> Result<FormAnswer, RequestError> {
+fn outcome(
+    pair: &mut Pair<Server, Client>,
+    pending: Pending<FormAnswer>,
+) -> Result<FormAnswer, RequestError> {
     pair.settle();
     let mut events = mem::take(&mut pair.server_events);
     assert_eq!(events.len(), 1, "{events:?}");
     match events.remove(0) {
-        ServerEvent::Outcome { request, outcome, .. } if request == asked.id() => asked.answer(outcome),
+        ServerEvent::Outcome { request, outcome, .. } if request == pending.id() => pending.answer(outcome),
         other => panic!("{other:?}"),
     }
 }
@@ -306,18 +309,18 @@ fn form_returns_with_an_answer_that_fits() {
         ("accepted the second time", chosen("all"), true),
     ];
     for (name, answer, fits) in rows {
-        let (asked, call) = elicit(&mut pair);
+        let (pending, call) = elicit(&mut pair);
         assert_eq!(form().check(&answer).is_ok(), fits, "{name}");
         pair.client.answer_form(call, &answer).unwrap();
-        match outcome(&mut pair, asked) {
+        match outcome(&mut pair, pending) {
             Ok(read) => assert!(fits && read == answer, "{name}: {read:?}"),
             Err(error) => assert!(!fits && matches!(error, RequestError::Unreadable), "{name}: {error}"),
         }
     }
-    let (asked, call) = elicit(&mut pair);
+    let (pending, call) = elicit(&mut pair);
     pair.client.fail(call, "no terminal").unwrap();
     assert!(pair.client.answer_form(call, &FormAnswer::Declined).is_err(), "it has ended");
-    let refused = outcome(&mut pair, asked);
+    let refused = outcome(&mut pair, pending);
     assert!(
         matches!(&refused, Err(RequestError::Refused(error)) if error.message == "no terminal"),
         "{refused:?}"
@@ -328,8 +331,8 @@ fn form_returns_with_an_answer_that_fits() {
 fn every_form_ends_on_both_sides() {
     let open = || {
         let mut pair = pair(|config| config.mcp.elicitation = true);
-        let (asked, call) = elicit(&mut pair);
-        (pair, asked, call)
+        let (pending, call) = elicit(&mut pair);
+        (pair, pending, call)
     };
     let ends = |pair: &mut Pair<Server, Client>| {
         mem::take(&mut pair.client_events)
@@ -338,37 +341,39 @@ fn every_form_ends_on_both_sides() {
             .count()
     };
 
-    let (mut cancelled, asked, _) = open();
-    assert!(cancelled.server.cancel(asked.id(), None));
-    assert!(matches!(outcome(&mut cancelled, asked), Err(RequestError::Cancelled)));
+    let (mut cancelled, pending, _) = open();
+    assert!(cancelled.server.cancel(pending.id(), None));
+    assert!(matches!(outcome(&mut cancelled, pending), Err(RequestError::Cancelled)));
     assert_eq!(ends(&mut cancelled), 1);
 
     // The person has ten minutes.
-    let (mut late, asked, call) = open();
+    let (mut late, pending, call) = open();
     late.advance_with(Duration::from_millis(599_999), |_, _| {}, |_, _| {});
     assert_eq!(ends(&mut late), 0);
     late.server_events.clear();
     late.advance_with(Duration::from_millis(1), |_, _| {}, |_, _| {});
     assert_eq!(ends(&mut late), 1);
     assert!(late.client.answer_form(call, &FormAnswer::Declined).is_err());
-    assert!(matches!(outcome(&mut late, asked), Err(RequestError::Refused(error)) if error.code == -32_603));
+    assert!(
+        matches!(outcome(&mut late, pending), Err(RequestError::Refused(error)) if error.code == -32_603)
+    );
 
     let (mut short, _, _) = open();
-    let asked = short.server.agent_mut(short.conn.into());
-    let asked = asked.elicit_within(form(), Timeout::After(Duration::from_secs(1))).unwrap();
+    let pending = short.server.agent_mut(short.conn.into());
+    let pending = pending.elicit_within(form(), Timeout::After(Duration::from_secs(1))).unwrap();
     short.settle();
     short.client_events.clear();
     short.server_events.clear();
     short.advance_with(Duration::from_secs(1), |_, _| {}, |_, _| {});
-    assert!(matches!(outcome(&mut short, asked), Err(RequestError::TimedOut)));
+    assert!(matches!(outcome(&mut short, pending), Err(RequestError::TimedOut)));
     assert_eq!(ends(&mut short), 1, "the client closes the form");
 
-    let (mut gone, asked, _) = open();
+    let (mut gone, pending, _) = open();
     gone.client.close();
     gone.settle();
     let mut events = mem::take(&mut gone.server_events).into_iter();
     let Some(ServerEvent::Outcome { outcome, .. }) = events.next() else { panic!("no outcome") };
-    assert!(matches!(asked.answer(outcome), Err(RequestError::Closed)));
+    assert!(matches!(pending.answer(outcome), Err(RequestError::Closed)));
     assert!(matches!(events.next(), Some(ServerEvent::Closed { .. })));
     assert_eq!(ends(&mut gone), 1);
 }
@@ -378,10 +383,10 @@ fn every_form_ends_on_both_sides() {
 fn form_waits_until_the_client_shows_it() {
     let asking = || {
         let (mut editor, _) = attached_to(settling(), "claude-code", r#"{"elicitation":{}}"#);
-        let asked =
+        let pending =
             editor.agent_mut().elicit_within(form(), Timeout::After(Duration::from_secs(60))).unwrap();
         assert_eq!(editor.texts(), [""; 0]);
-        (editor, asked.id())
+        (editor, pending.id())
     };
     let forms = |editor: &mut Editor| {
         editor.texts().iter().filter(|text| text.contains("elicitation/create")).count()
@@ -392,9 +397,9 @@ fn form_waits_until_the_client_shows_it() {
         ("another form", |editor, _| editor.agent_mut().elicit(form()).map(|_| Vec::new()).unwrap(), 2, ""),
         (
             "it is cancelled",
-            |editor, asked| {
-                assert!(editor.server.cancel(asked, None));
-                assert!(!editor.server.cancel(asked, None), "once");
+            |editor, pending| {
+                assert!(editor.server.cancel(pending, None));
+                assert!(!editor.server.cancel(pending, None), "once");
                 editor.at(1)
             },
             0,
@@ -403,10 +408,10 @@ fn form_waits_until_the_client_shows_it() {
         ("the client leaves", |editor, _| editor.eof(), 0, "Closed"),
     ];
     for (name, act, written, outcome) in rows {
-        let (mut editor, asked) = asking();
-        let events = act(&mut editor, asked);
+        let (mut editor, pending) = asking();
+        let events = act(&mut editor, pending);
         let outcomes = events.iter().filter_map(|event| match event {
-            ServerEvent::Outcome { request, outcome, .. } if *request == asked => {
+            ServerEvent::Outcome { request, outcome, .. } if *request == pending => {
                 Some(format!("{outcome:?}"))
             }
             _ => None,
@@ -440,14 +445,14 @@ fn person_has_the_whole_time_for_a_form_that_waited() {
         config.mcp.request_timeout = span;
         let (mut editor, _) = attached_to(config, "claude-code", r#"{"elicitation":{}}"#);
         editor.at(600);
-        let asked = editor.agent_mut().elicit_within(form(), timeout).unwrap();
+        let pending = editor.agent_mut().elicit_within(form(), timeout).unwrap();
         assert!(editor.at(1_599).is_empty(), "{name}");
         assert_eq!(editor.texts(), [""; 0], "{name}");
         assert!(editor.at(1_600).is_empty(), "{name}");
         assert_eq!(editor.texts().len(), 1, "{name}");
         assert!(editor.at(1_899).is_empty(), "{name}");
         let events = editor.at(1_900);
-        let is_late = |event: &ServerEvent| matches!(event, ServerEvent::Outcome { request, outcome: Outcome::TimedOut, .. } if *request == asked.id());
+        let is_late = |event: &ServerEvent| matches!(event, ServerEvent::Outcome { request, outcome: Outcome::TimedOut, .. } if *request == pending.id());
         assert!(matches!(&events[..], [event] if is_late(event)), "{name}: {events:?}");
     }
 }
@@ -484,8 +489,8 @@ fn form_needs_a_client_with_forms() {
     ];
     for (name, client, capabilities, is_sent) in rows {
         let (mut editor, _) = attached(client, capabilities);
-        let asked = editor.agent_mut().elicit(form());
-        assert_eq!(asked.map(drop), if is_sent { Ok(()) } else { Err(NotSent::Undeclared) }, "{name}");
+        let pending = editor.agent_mut().elicit(form());
+        assert_eq!(pending.map(drop), if is_sent { Ok(()) } else { Err(NotSent::Undeclared) }, "{name}");
         assert_eq!(editor.texts().len(), usize::from(is_sent), "{name}");
     }
     let mut early = Editor::open(config());
@@ -535,12 +540,12 @@ fn host_asks_each_agent_by_itself() {
     let places: Vec<_> =
         agents.iter().map(|agent| server.agent(*agent).unwrap().closest_window(&windows, None)).collect();
     assert_eq!(places, [Some(1), Some(0)]);
-    let asked = server.agent_mut(agents[1]).elicit(form()).unwrap();
-    assert!(server.cancel(asked.id(), None));
+    let pending = server.agent_mut(agents[1]).elicit(form()).unwrap();
+    assert!(server.cancel(pending.id(), None));
     let events = pass(&mut server, Time::ZERO, usize::MAX).events;
     assert!(
         matches!(&events[..], [ServerEvent::Outcome { agent, request, .. }]
-            if *agent == agents[1] && *request == asked.id()),
+            if *agent == agents[1] && *request == pending.id()),
         "{events:?}"
     );
 }

@@ -31,10 +31,10 @@ const FULL: &str = "503 Service Unavailable: too many agents are attached: end o
 /// Returns the bytes of a refusal.
 fn full(refusal: &str) -> String {
     let (status, text) = refusal.split_once(": ").unwrap();
-    let needed =
+    let required =
         if refusal == WS_VERSION { "Upgrade: websocket\r\nSec-WebSocket-Version: 13\r\n" } else { "" };
     format!(
-        "HTTP/1.1 {status}\r\nConnection: close\r\n{needed}Content-Type: text/plain; charset=utf-8\r\n\
+        "HTTP/1.1 {status}\r\nConnection: close\r\n{required}Content-Type: text/plain; charset=utf-8\r\n\
          Content-Length: {}\r\n\r\n{text}\n",
         text.len() + 1
     )

@@ -211,8 +211,8 @@ fn error_message_obeys_the_reason_limit() {
         ),
         ("an unknown tool", call(9, &long, "{}"), r#""code":-32602,"#),
     ];
-    for (name, said, refused) in cases {
-        assert_eq!(shown(&editor.say(&said)), NOTHING, "{name}");
+    for (name, input, refused) in cases {
+        assert_eq!(shown(&editor.say(&input)), NOTHING, "{name}");
         let [answer] = editor.texts().try_into().unwrap();
         assert!(answer.contains(refused), "{name}: {answer:.100}");
         // An escape makes six characters of one.
@@ -241,11 +241,11 @@ fn direct_methods_need_no_session_but_consent_does() {
         ("with consent", Dialect::Obsidian, true, READ, Some(NOT_YET)),
         ("another dialect", Dialect::VsCode, false, READ, Some(NOT_YET)),
     ];
-    for (name, dialect, consent, said, refused) in cases {
+    for (name, dialect, consent, input, refused) in cases {
         let mut config = offering(ToolSet::new()).with_dialect(dialect);
         config.asks_for_consent = consent;
         let mut editor = Editor::open(config);
-        let events = editor.say(said);
+        let events = editor.say(input);
         if let Some(refused) = refused {
             assert_eq!((shown(&events), editor.texts()), (vec![], vec![refused.to_owned()]), "{name}");
             continue;
@@ -269,8 +269,8 @@ fn direct_methods_need_no_session_but_consent_does() {
 #[test]
 fn latest_pid_of_client_counts() {
     let mut editor = Editor::open(config());
-    for said in [INITIALIZE, INITIALIZED] {
-        editor.say(said);
+    for input in [INITIALIZE, INITIALIZED] {
+        editor.say(input);
     }
     assert_eq!(editor.agent().pid(), None, "before `ide_connected`");
     let cases = [
@@ -280,8 +280,8 @@ fn latest_pid_of_client_counts() {
         ("a pid of another type", r#""method":"ide_connected","params":{"pid":"3"}"#, None, Some(2)),
         ("as a request", r#""id":5,"method":"ide_connected","params":{"pid":4}"#, Some(4), Some(4)),
     ];
-    for (name, said, pid, kept) in cases {
-        let events = editor.say(&format!(r#"{{"jsonrpc":"2.0",{said}}}"#));
+    for (name, input, pid, kept) in cases {
+        let events = editor.say(&format!(r#"{{"jsonrpc":"2.0",{input}}}"#));
         let reported = format!("IdeConnected {{ pid: {pid:?}, is_version_unsupported: false }}");
         assert_eq!(shown(&events), [reported], "{name}");
         assert_eq!(editor.agent().pid(), kept, "{name}");
@@ -302,8 +302,8 @@ fn cancelled_diff_is_reported_and_never_answered() {
 /// Returns an editor with a client of protocol version 2025-03-26, which has batches.
 fn batching() -> Editor {
     let mut editor = Editor::open(config());
-    for said in [&INITIALIZE.replace("2025-11-25", "2025-03-26"), INITIALIZED, CONNECTED] {
-        editor.say(said);
+    for input in [&INITIALIZE.replace("2025-11-25", "2025-03-26"), INITIALIZED, CONNECTED] {
+        editor.say(input);
     }
     editor.written();
     editor
@@ -311,34 +311,34 @@ fn batching() -> Editor {
 
 #[test]
 fn call_cancelled_in_its_batch_is_unanswered() {
-    let asked = r#"{"jsonrpc":"2.0","id":5,"method":"ide_connected","params":{"pid":1}}"#.to_owned();
+    let pending = r#"{"jsonrpc":"2.0","id":5,"method":"ide_connected","params":{"pid":1}}"#.to_owned();
     let connected = "IdeConnected { pid: Some(1), is_version_unsupported: false }";
     let cases: &[(String, &[&str])] = &[
         (close_tab(5, "t"), &["diff t TabClosed"]),
         (call(5, "closeAllDiffTabs", "{}"), &["diff t AllClosed"]),
         (call(5, "set_permission_mode", r#"{"mode":"plan"}"#), &[r#"PermissionMode { mode: "plan" }"#]),
-        (asked, &[connected]),
+        (pending, &[connected]),
     ];
-    for (said, expected) in cases {
+    for (input, expected) in cases {
         let mut editor = batching();
         open(&mut editor, 3, "t");
-        assert_eq!(shown(&editor.say(&format!("[{said},{}]", cancelled(5)))), *expected, "{said}");
-        assert!(editor.texts().iter().all(|text| !text.contains(r#""id":5"#)), "{said}");
-        assert_eq!(editor.say(&request(6, "ping")).len(), 0, "{said}");
+        assert_eq!(shown(&editor.say(&format!("[{input},{}]", cancelled(5)))), *expected, "{input}");
+        assert!(editor.texts().iter().all(|text| !text.contains(r#""id":5"#)), "{input}");
+        assert_eq!(editor.say(&request(6, "ping")).len(), 0, "{input}");
     }
 }
 
 #[test]
 fn diff_cancelled_in_batch_ends_as_cancelled() {
-    for (said, answer) in [
+    for (input, answer) in [
         (close_tab(5, "t"), tab_closed(5)),
         (call(5, "closeAllDiffTabs", "{}"), answer(5, &["CLOSED_0_DIFF_TABS"])),
     ] {
         let mut editor = batching();
         let diff = open(&mut editor, 3, "t");
-        let events = editor.say(&format!("[{said},{}]", cancelled(3)));
-        assert_eq!(shown(&events), ["diff t Cancelled"], "{said}");
-        assert_eq!(editor.texts(), [answer], "{said}");
+        let events = editor.say(&format!("[{input},{}]", cancelled(3)));
+        assert_eq!(shown(&events), ["diff t Cancelled"], "{input}");
+        assert_eq!(editor.texts(), [answer], "{input}");
         assert_eq!(save(&mut editor.server, diff, ""), Err(NotAnswered::Cancelled));
     }
 }
@@ -359,9 +359,9 @@ fn shutdown_in_handler_ends_remaining_calls() {
 fn call_timeout_can_be_changed() {
     let mut editor = Editor::attached(without_keepalive(config()));
     let diff = open(&mut editor, 1, "t");
-    let asked = called(&editor.say(&call(2, "getDiagnostics", "{}")));
+    let pending = called(&editor.say(&call(2, "getDiagnostics", "{}")));
     editor.server.call(diff).set_timeout(Timeout::After(Duration::from_secs(60))).unwrap();
-    editor.server.call(asked).set_timeout(Timeout::After(Duration::from_secs(2))).unwrap();
+    editor.server.call(pending).set_timeout(Timeout::After(Duration::from_secs(2))).unwrap();
     assert_eq!(shown(&editor.at(1_999)), NOTHING);
     assert_eq!(shown(&editor.at(2_000)), ["ended Expired"]);
     let unknown = r#"{"content":[{"type":"text","text":"unknown: the editor has not reported the problems in time"}],"isError":true}"#;
@@ -389,10 +389,10 @@ fn requests_before_the_end_of_the_stream_are_answered() {
     editor.server.call(open).respond(&ToolResult::text("[]")).unwrap();
     assert_eq!(shown(&editor.events()), ["Closed(Abnormal)"]);
     assert!(!editor.is_over(), "the answers are not written");
-    let said = editor.texts();
+    let output = editor.texts();
     assert!(
-        matches!(&said[..], [pong, answer] if pong.contains(r#""id":5"#) && answer.contains(r#""id":6"#)),
-        "{said:?}"
+        matches!(&output[..], [pong, answer] if pong.contains(r#""id":5"#) && answer.contains(r#""id":6"#)),
+        "{output:?}"
     );
     assert!(editor.is_over());
 }
@@ -414,9 +414,9 @@ fn end_of_the_stream_waits_for_no_person_and_not_for_ever() {
         ("both, a diff", open_diff(5, "t"), gone, &[diff, closed], &[]),
         ("both, a call", file, gone, &[ended, closed], &[]),
     ];
-    for (name, said, end, at_once, later) in cases {
+    for (name, input, end, at_once, later) in cases {
         let mut editor = Editor::attached(config());
-        let events = editor.say(&said);
+        let events = editor.say(&input);
         assert_eq!(events.len(), 1, "{name}");
         assert_eq!(end(&mut editor), at_once, "{name}");
         assert_eq!(shown(&editor.at(1_999)), NOTHING, "{name}");
@@ -441,14 +441,14 @@ fn j08_connection_end_ends_every_call_once() {
         let mut editor = Editor::attached(config());
         let diff = open(&mut editor, 5, "t");
         let other = called(&editor.say(&call(6, "openFile", r#"{"filePath":"/w/a"}"#)));
-        let asked = editor.agent_mut().request("roots/list", None::<&()>, Timeout::Default).unwrap();
+        let pending = editor.agent_mut().request("roots/list", None::<&()>, Timeout::Default).unwrap();
         editor.written();
         let events = end(&mut editor);
         assert_eq!(shown(&events)[..2], ["diff t Disconnected", "ended Closed"], "{name}");
         let [_, _, ServerEvent::Outcome { request, outcome: Outcome::Closed, .. }, last] = &events[..] else {
             panic!("{name}: {events:?}")
         };
-        assert_eq!((*request, crate::support::ide::show(last)), (asked, (*closed).to_owned()), "{name}");
+        assert_eq!((*request, crate::support::ide::show(last)), (pending, (*closed).to_owned()), "{name}");
         assert!(read(&editor.written()).iter().all(|frame| frame.first == CLOSE), "{name}");
         for call in [diff, other] {
             assert_eq!(
@@ -567,8 +567,8 @@ fn calls_of_unavailable_tools_are_refused() {
         ("unlisted and handled", call(6, "closeAllDiffTabs", "{}"), answer(6, &["CLOSED_0_DIFF_TABS"])),
         ("unknown method", request(7, "fly"), error(7, -32601, "method not found: fly")),
     ];
-    for (name, said, expected) in cases {
-        assert_eq!(shown(&editor.say(&said)), NOTHING, "{name}");
+    for (name, input, expected) in cases {
+        assert_eq!(shown(&editor.say(&input)), NOTHING, "{name}");
         assert_eq!(editor.texts(), [expected], "{name}");
     }
 }
@@ -604,13 +604,13 @@ fn wrong_arguments_are_named_in_a_result() {
         editor.written();
         for (name, tool, arguments, reason) in rows {
             assert_eq!(shown(&editor.say(&call(1, tool, arguments))), NOTHING, "{name}");
-            let [said] = editor.texts().try_into().unwrap();
+            let [output] = editor.texts().try_into().unwrap();
             let refused = match is_result {
-                true => said.contains(r#""result":{"content":[{"type":"text","text":"Invalid arguments: "#),
-                false => said.contains(r#""id":1,"error":{"code":-32602,"#),
+                true => output.contains(r#""result":{"content":[{"type":"text","text":"Invalid arguments: "#),
+                false => output.contains(r#""id":1,"error":{"code":-32602,"#),
             };
-            let place = said.contains("at line");
-            assert!(refused && said.contains(reason) && !place, "{version}, {name}: {said}");
+            let place = output.contains("at line");
+            assert!(refused && output.contains(reason) && !place, "{version}, {name}: {output}");
         }
         assert_eq!(editor.open_diffs().len(), 0);
     }
@@ -630,7 +630,7 @@ fn calls_arrive_typed() {
     let mut editor = Editor::attached(config());
     let events = editor.say(&call(1, "getDiagnostics", r#"{"uri":"","_meta":{"progressToken":1}}"#));
     assert!(
-        matches!(&events[..], [ServerEvent::Call { call: ToolCall::GetDiagnostics(_, asked), .. }] if asked.uri.is_none())
+        matches!(&events[..], [ServerEvent::Call { call: ToolCall::GetDiagnostics(_, pending), .. }] if pending.uri.is_none())
     );
     let events = editor.say(&call(2, "countLines", r#"{"of": [1]}"#));
     assert!(
@@ -653,13 +653,13 @@ fn i38_selections_are_sent_early_settled_and_late() {
         ),
         ("tools listed first", &[(10, INITIALIZE), (15, LIST), (20, INITIALIZED)], &[20, 1_620, 6_620]),
     ];
-    for (name, said, expected) in rows {
+    for (name, input, expected) in rows {
         let mut editor = Editor::open(without_keepalive(settling()));
         editor.select(selection("early"));
         let mut sent = Vec::new();
         for millis in 1..=20_000 {
             editor.at(millis);
-            for (_, text) in said.iter().filter(|(at, _)| *at == millis) {
+            for (_, text) in input.iter().filter(|(at, _)| *at == millis) {
                 editor.say(text);
             }
             if millis == 15 {
@@ -789,7 +789,7 @@ fn tools_changed_before_ready_is_announced_later() {
     let other = || ToolSet::new().handle(Tool::GetDiagnostics);
     let rows =
         [(true, vec![CHANGED.to_owned(), selection_changed("x")]), (false, vec![selection_changed("x")])];
-    for (listed, told) in rows {
+    for (listed, record) in rows {
         for connected_first in [true, false] {
             let mut editor = Editor::open(config());
             editor.select(selection("x"));
@@ -801,12 +801,12 @@ fn tools_changed_before_ready_is_announced_later() {
                 true => (&[CONNECTED], &[INITIALIZED]),
                 false => (&[], &[INITIALIZED, CONNECTED]),
             };
-            before.iter().for_each(|said| drop(editor.say(said)));
+            before.iter().for_each(|input| drop(editor.say(input)));
             editor.texts();
             editor.server.set_tools(other());
             assert_eq!(editor.texts(), NOTHING, "not yet");
-            after.iter().for_each(|said| drop(editor.say(said)));
-            assert_eq!(editor.texts(), told, "listed: {listed}");
+            after.iter().for_each(|input| drop(editor.say(input)));
+            assert_eq!(editor.texts(), record, "listed: {listed}");
             editor.say(&request(2, "tools/list"));
             assert_eq!(editor.texts()[1..], [selection_changed("x")], "listed: {listed}");
             editor.server.set_tools(other());
@@ -896,9 +896,9 @@ fn mentions_keep_settle_time_and_gap() {
     assert_eq!(editor.mention(lines.clone()), Err(MentionError::NoSuchAgent), "it is not let in");
     let mut editor = Editor::open(settling());
     assert_eq!(editor.mention(lines.clone()), Ok(()));
-    for said in [INITIALIZE, INITIALIZED, CONNECTED] {
-        editor.say(said);
-        assert!(!editor.texts().concat().contains("at_mentioned"), "{said}");
+    for input in [INITIALIZE, INITIALIZED, CONNECTED] {
+        editor.say(input);
+        assert!(!editor.texts().concat().contains("at_mentioned"), "{input}");
     }
     assert_eq!(shown(&editor.at(1_599)), NOTHING);
     assert_eq!(editor.waiting(), 0);
@@ -1071,7 +1071,7 @@ fn binary_message_ends_every_call_once() {
 
 #[test]
 fn i26_cuts_do_not_matter() {
-    let said = [
+    let input = [
         request(1, "tools/list"),
         call(2, "countLines", "{}"),
         open_diff(3, "t"),
@@ -1081,7 +1081,7 @@ fn i26_cuts_do_not_matter() {
         close_tab(4, "t"),
         request("\"5\"", "ping"),
     ];
-    let bytes: Vec<u8> = said.iter().flat_map(|said| text(said)).collect();
+    let bytes: Vec<u8> = input.iter().flat_map(|input| text(input)).collect();
     let run = |cuts: &[usize]| {
         let mut editor = Editor::attached(config());
         editor.agent_mut().request("roots/list", None::<&()>, Timeout::Default).unwrap();
@@ -1125,15 +1125,18 @@ fn unanswered_json_rpc_ping_closes_connection() {
     let body = [CloseCode::GOING_AWAY.get().to_be_bytes().to_vec(), b"no answer to a ping".to_vec()].concat();
     assert_eq!(read(&editor.written()), [(CLOSE, body)]);
     events.extend(editor.at(15_000));
-    let told = shown(&events);
-    assert!(told.len() == 2 && told[0] == "diff t Disconnected" && told[1] == "Closed(TimedOut)", "{told:?}");
+    let record = shown(&events);
+    assert!(
+        record.len() == 2 && record[0] == "diff t Disconnected" && record[1] == "Closed(TimedOut)",
+        "{record:?}"
+    );
 }
 
 #[test]
 fn pings_between_fragments_are_answered() {
     let mut editor = Editor::attached(config());
-    let said = request(1, "ping");
-    let (first, last) = said.as_bytes().split_at(7);
+    let input = request(1, "ping");
+    let (first, last) = input.as_bytes().split_at(7);
     let mut bytes = masked(0x01, first);
     bytes.extend(masked(PING, b"?"));
     bytes.extend(masked(0x80, last));

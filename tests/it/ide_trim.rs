@@ -45,8 +45,8 @@ impl Editor {
         events(&mut self.server, Time::ZERO)
     }
 
-    fn say(&mut self, said: &str) -> Vec<ServerEvent> {
-        self.feed(&text(said))
+    fn say(&mut self, input: &str) -> Vec<ServerEvent> {
+        self.feed(&text(input))
     }
 
     fn write(&mut self) {

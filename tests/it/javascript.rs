@@ -130,7 +130,7 @@ fn diagnostics_of_language_servers_reach_the_agent() {
     ];
     for dialect in Dialect::ALL {
         for (name, shape, is_nameless) in rows {
-            for (arguments, asked) in calls {
+            for (arguments, pending) in calls {
                 let text = shape.replace("LIST", &list);
                 let answers: [fn(&mut Editor, _, &str) -> std::result::Result<(), NotAnswered>; 2] = [
                     |editor, call, text| editor.server.call(call).answer_json(text),
@@ -140,7 +140,7 @@ fn diagnostics_of_language_servers_reach_the_agent() {
                     let mut editor = attached(dialect);
                     let call = called(&editor.say(&call(5, "getDiagnostics", arguments)));
                     let done = answer(&mut editor, call, &text);
-                    if is_nameless && asked.is_none() {
+                    if is_nameless && pending.is_none() {
                         assert_eq!(done, Err(NotAnswered::NotAnAnswer), "{name}");
                         continue;
                     }
@@ -151,7 +151,7 @@ fn diagnostics_of_language_servers_reach_the_agent() {
                     assert_eq!((&*problem.message, problem.range.start.line), ("m", 1), "{dialect:?} {name}");
                     if !sent.to_string().contains("file_path") {
                         assert_eq!(problem.code.as_deref(), Some("2304"), "{dialect:?} {name}");
-                        assert_eq!(read.files[0].uri, asked.unwrap_or("file:///w/a"), "{dialect:?} {name}");
+                        assert_eq!(read.files[0].uri, pending.unwrap_or("file:///w/a"), "{dialect:?} {name}");
                         assert!(!sent.to_string().contains(r#"\"severity\":2"#), "{sent}");
                     }
                 }
@@ -237,9 +237,9 @@ fn members(u: &mut Unstructured<'_>, depth: u8, names: &[&str]) -> Result<Vec<St
 }
 
 /// Writes an object of these members in any order, and of those that nobody needs.
-fn object(u: &mut Unstructured<'_>, needed: &[String], names: &[&str]) -> Result<String> {
+fn object(u: &mut Unstructured<'_>, required: &[String], names: &[&str]) -> Result<String> {
     let mut all = members(u, 2, names)?;
-    for member in needed {
+    for member in required {
         let at = u.int_in_range(0..=all.len())?;
         all.insert(at, member.clone());
     }
@@ -283,20 +283,24 @@ fn diagnostics(u: &mut Unstructured<'_>) -> Result<Hits> {
         let message = units(u)?;
         let mut place = || -> Result<_> {
             let ((line, line_text), (column, column_text)) = (number(u)?, number(u)?);
-            let needed = [format!(r#""line":{line_text}"#), format!(r#""character":{column_text}"#)];
-            Ok(((line, column), object(u, &needed, &[])?))
+            let required = [format!(r#""line":{line_text}"#), format!(r#""character":{column_text}"#)];
+            Ok(((line, column), object(u, &required, &[])?))
         };
         let ((start, start_text), (_, end_text)) = (place()?, place()?);
         let range = object(u, &[format!(r#""start":{start_text}"#), format!(r#""end":{end_text}"#)], &[])?;
-        let needed = [format!(r#""message":{}"#, text_of(&message)), format!(r#""range":{range}"#)];
-        list.push(object(u, &needed, &["severity", "code", "source", "tags", "data", "relatedInformation"])?);
+        let required = [format!(r#""message":{}"#, text_of(&message)), format!(r#""range":{range}"#)];
+        list.push(object(
+            u,
+            &required,
+            &["severity", "code", "source", "tags", "data", "relatedInformation"],
+        )?);
         wanted.push((String::from_utf16_lossy(&message), start));
     }
     let list = format!("[{}]", list.join(","));
     let (uri, name) = (units(u)?, *u.choose(&["uri", "filePath"])?);
     let file = |u: &mut Unstructured<'_>, member: &str| {
-        let needed = [format!(r#""{name}":{}"#, text_of(&uri)), format!(r#""{member}":{list}"#)];
-        object(u, &needed, &["version", "resultId", "linesInFile"])
+        let required = [format!(r#""{name}":{}"#, text_of(&uri)), format!(r#""{member}":{list}"#)];
+        object(u, &required, &["version", "resultId", "linesInFile"])
     };
     let shape = u.int_in_range(0..=3)?;
     let text = match shape {
@@ -313,8 +317,8 @@ fn diagnostics(u: &mut Unstructured<'_>) -> Result<Hits> {
     let block =
         object(u, &[r#""type":"text""#.into(), format!(r#""text":{}"#, json!(text))], &["annotations"])?;
     let result = object(u, &[format!(r#""content":[{block}]"#)], &["structuredContent", "_meta"])?;
-    let heard: Diagnostics = read(&result).unwrap_or_else(|| panic!("{result}"));
-    assert_eq!(places(&heard), wanted, "{result}");
+    let received: Diagnostics = read(&result).unwrap_or_else(|| panic!("{result}"));
+    assert_eq!(places(&received), wanted, "{result}");
     // The same text as the answer of an application.
     let mut editor = attached(*u.choose(&[Dialect::VsCode, Dialect::JetBrains])?);
     let call = called(&editor.say(&call(5, "getDiagnostics", r#"{"uri":"file:///w/a"}"#)));
@@ -341,12 +345,12 @@ fn hundred_thousand_proposals_of_javascript() {
 fn proposal(u: &mut Unstructured<'_>) -> Result<Hits> {
     let mut editor = attached(Dialect::VsCode);
     let (tab, contents) = (units(u)?, units(u)?);
-    let needed = [
+    let required = [
         r#""old_file_path":"/w/a""#.to_owned(),
         format!(r#""new_file_contents":{}"#, text_of(&contents)),
         format!(r#""tab_name":"t{}"#, &text_of(&tab)[1..]),
     ];
-    let arguments = object(u, &needed, &[])?;
+    let arguments = object(u, &required, &[])?;
     let ToolCall::OpenDiff(open, diff) = only(editor.say(&call(5, "openDiff", &arguments))) else {
         panic!("{arguments}")
     };

@@ -92,13 +92,13 @@ mod server_agents;
 #[cfg(feature = "ide")]
 mod server_consent;
 #[cfg(feature = "ide")]
+mod server_pending;
+#[cfg(feature = "ide")]
 mod server_pressure;
 #[cfg(feature = "ide")]
 mod server_privacy;
 #[cfg(feature = "ide")]
 mod server_sending;
-#[cfg(feature = "ide")]
-mod server_strangers;
 #[cfg(feature = "mcp")]
 #[path = "../../fuzz/src/sessions/mod.rs"]
 mod sessions;

@@ -116,14 +116,14 @@ fn client_sends_only_pings_before_ready() {
         ("failed", failed, Err(NotSent::NotReady), Err(NotSent::NotReady)),
         ("closed", closed, Err(NotSent::Closed), Err(NotSent::Closed)),
     ];
-    for (state, mut agent, said, pinged) in rows {
+    for (state, mut agent, input, pinged) in rows {
         let (client, out) = (&mut agent.client, &mut agent.out);
-        assert_eq!(client.notify("n", None::<&()>, out), said, "{state}");
-        assert_eq!(out.take().len(), usize::from(said.is_ok()), "{state}");
-        assert_eq!(client.list(List::Tools, Timeout::Default, out).map(drop), said, "{state}");
-        assert_eq!(client.call_tool("t", &(), Timeout::Default, out).map(drop), said, "{state}");
+        assert_eq!(client.notify("n", None::<&()>, out), input, "{state}");
+        assert_eq!(out.take().len(), usize::from(input.is_ok()), "{state}");
+        assert_eq!(client.list(List::Tools, Timeout::Default, out).map(drop), input, "{state}");
+        assert_eq!(client.call_tool("t", &(), Timeout::Default, out).map(drop), input, "{state}");
         assert_eq!(client.request("ping", None::<&()>, Timeout::Default, out).map(drop), pinged, "{state}");
-        let sent = [said; 2].iter().chain([&pinged]).filter(|result| result.is_ok()).count();
+        let sent = [input; 2].iter().chain([&pinged]).filter(|result| result.is_ok()).count();
         assert_eq!(out.take().len(), sent, "{state}");
     }
 }

@@ -142,8 +142,8 @@ fn request_reaches_the_application_and_is_answered() {
     // The second time on the same session, with the same id.
     for _ in 0..2 {
         session.ask("prompts/get", r#"{"name":"review","arguments":{"file":"a.rs"}}"#);
-        let (call, asked) = session.call();
-        assert_eq!(asked, r#"GetPrompt { name: "review", arguments: {"file": "a.rs"} }"#);
+        let (call, pending) = session.call();
+        assert_eq!(pending, r#"GetPrompt { name: "review", arguments: {"file": "a.rs"} }"#);
         session.server.respond_with(call, &PromptResult::text("Review a.rs"), &mut session.out).unwrap();
         let want =
             r#""result":{"messages":[{"role":"user","content":{"type":"text","text":"Review a.rs"}}]}}"#;
@@ -345,9 +345,9 @@ fn client_reads_what_the_server_offers() {
     let outcome = |session: &mut Session, client: &mut Client, out: &mut Lines| {
         let mut last = None;
         loop {
-            let said = String::from_utf8(out.outgoing().to_vec()).unwrap();
-            out.written(said.len());
-            said.lines().for_each(|line| session.say(line));
+            let input = String::from_utf8(out.outgoing().to_vec()).unwrap();
+            out.written(input.len());
+            input.lines().for_each(|line| session.say(line));
             for event in session.events() {
                 match event {
                     ServerEvent::GetPrompt { call, prompt } => {
@@ -369,7 +369,7 @@ fn client_reads_what_the_server_offers() {
                     last = Some(raw);
                 }
             }
-            if said.is_empty() && answers.is_empty() {
+            if input.is_empty() && answers.is_empty() {
                 return last;
             }
         }

@@ -74,8 +74,8 @@ impl Bridge {
         while let Some(event) = self.server.poll(Time::ZERO, &mut self.to_agent) {
             match event {
                 ServerEvent::Request { call, method, params } => {
-                    let asked = self.client.request(&method, params.as_deref(), LONG, &mut self.to_editor);
-                    self.down.insert(asked.unwrap(), call);
+                    let pending = self.client.request(&method, params.as_deref(), LONG, &mut self.to_editor);
+                    self.down.insert(pending.unwrap(), call);
                 }
                 ServerEvent::CallEnded { call, reason: CallEnd::Cancelled { reason } } => {
                     let (request, _) = self.down.iter().find(|(_, waiting)| **waiting == call).unwrap();
@@ -103,9 +103,9 @@ impl Bridge {
         while let Some(event) = self.client.poll(Time::ZERO, &mut self.to_editor) {
             match event {
                 ClientEvent::Request { call, method, params } => {
-                    let asked =
+                    let pending =
                         self.server.request(&method, params.as_deref(), Timeout::Default, &mut self.to_agent);
-                    self.up.insert(asked.unwrap(), call);
+                    self.up.insert(pending.unwrap(), call);
                 }
                 ClientEvent::Progress { request, progress } => {
                     let call = self.down.get(&request).unwrap();
@@ -198,11 +198,11 @@ fn bridge_forwards_error_data_and_cancellations() {
 #[test]
 fn bridge_forwards_requests_of_the_editor() {
     let mut bridge = Bridge::open();
-    let asked = bridge.editor_says(
+    let pending = bridge.editor_says(
         r#"{"jsonrpc":"2.0","id":"s","method":"sampling/createMessage","params":{"maxTokens":1}}"#,
     );
     assert_eq!(
-        asked,
+        pending,
         (
             vec![
                 r#"{"jsonrpc":"2.0","id":1,"method":"sampling/createMessage","params":{"maxTokens":1}}"#
@@ -216,10 +216,10 @@ fn bridge_forwards_requests_of_the_editor() {
         answered,
         (nothing(), vec![r#"{"jsonrpc":"2.0","id":"s","error":{"code":-1,"message":"no"}}"#.into()])
     );
-    for (said, to_agent) in [("x/one", true), ("x/two", false)] {
-        let text = format!(r#"{{"jsonrpc":"2.0","method":"{said}","params":{{"a": 1}}}}"#);
-        let heard = if to_agent { bridge.editor_says(&text).0 } else { bridge.agent_says(&text).1 };
-        assert_eq!(heard, [text]);
+    for (input, to_agent) in [("x/one", true), ("x/two", false)] {
+        let text = format!(r#"{{"jsonrpc":"2.0","method":"{input}","params":{{"a": 1}}}}"#);
+        let received = if to_agent { bridge.editor_says(&text).0 } else { bridge.agent_says(&text).1 };
+        assert_eq!(received, [text]);
     }
 }
 
@@ -363,9 +363,9 @@ fn forwarded_instant_calls_fit_beside_waiting_calls() {
         }
         let mut events = std::iter::from_fn(|| server.poll(Time::ZERO, &mut out));
         let is_let_in = events.any(|event| matches!(event, ServerEvent::Request { .. }));
-        let said = out.take();
-        let is_refused = said.iter().any(|answer| answer.contains("-32603"));
-        assert_ne!(is_let_in, is_refused, "{name}: {said:?}");
+        let input = out.take();
+        let is_refused = input.iter().any(|answer| answer.contains("-32603"));
+        assert_ne!(is_let_in, is_refused, "{name}: {input:?}");
         is_let_in
     };
     assert!(ask_by("tools/call", 0, "wait") && ask_by("tools/call", 1, "end"));

@@ -60,8 +60,8 @@ fn open(bench: &mut Bench, id: &str, kind: (&str, &str)) -> CallId {
 
 /// Sends a request and returns it with its text.
 fn request(bench: &mut Bench, method: &str, timeout: Timeout) -> (RequestId, String) {
-    let asked = bench.server.request(method, None::<&()>, timeout, &mut bench.out).unwrap();
-    (asked, bench.out.take().concat())
+    let pending = bench.server.request(method, None::<&()>, timeout, &mut bench.out).unwrap();
+    (pending, bench.out.take().concat())
 }
 
 /// Returns the call that the next event reports.
@@ -327,8 +327,8 @@ fn i10_sent_messages_follow_their_protocol_version() {
         let mut bench = Bench::opened(config(), version);
         bench.hear(&call_text("5", "never", Some("\"p\"")));
         let call = called(&mut bench);
-        let said = Progress::new(1.0).of(f64::NAN).message("text");
-        bench.server.progress(call, &said, &mut bench.out).unwrap();
+        let input = Progress::new(1.0).of(f64::NAN).message("text");
+        bench.server.progress(call, &input, &mut bench.out).unwrap();
         let text = bench.out.take().concat();
         assert_eq!(text.contains(r#""message":"text""#), version != "2024-11-05", "{text}");
         assert!(!text.contains("total"), "{text}");
@@ -436,9 +436,9 @@ fn i16_ids_are_numbers_that_grow() {
     reach(&[("outcome", "Cancelled")]);
     let mut bench = Bench::ready();
     for id in 1..=1_000 {
-        let (asked, text) = request(&mut bench, "roots/list", Timeout::Never);
+        let (pending, text) = request(&mut bench, "roots/list", Timeout::Never);
         assert!(text.contains(&format!(r#""id":{id},"#)), "{text}");
-        assert!(bench.server.cancel(asked, None, &mut bench.out));
+        assert!(bench.server.cancel(pending, None, &mut bench.out));
         bench.out.take();
     }
 }
@@ -449,8 +449,8 @@ fn i17_abandoned_request_is_cancelled_once() {
     // A refused request was never sent, so it has no timeout and no cancellation.
     let mut bench = Bench::ready();
     bench.out.full = true;
-    let asked = bench.server.request("roots/list", None::<&()>, Timeout::Default, &mut bench.out);
-    assert_eq!(asked, Err(NotSent::Full));
+    let pending = bench.server.request("roots/list", None::<&()>, Timeout::Default, &mut bench.out);
+    assert_eq!(pending, Err(NotSent::Full));
     assert_eq!(bench.at(600_000), (vec![], vec![]));
 }
 
@@ -677,8 +677,8 @@ fn i29_messages_are_sent_in_call_order() {
 fn i31_tools_change_is_announced_only_once() {
     let mut bench = Bench::ready();
     let tell = |bench: &mut Bench| {
-        let told = bench.server.tools_list_changed(&mut bench.out);
-        (told, bench.out.take().len())
+        let record = bench.server.tools_list_changed(&mut bench.out);
+        (record, bench.out.take().len())
     };
     for _ in 0..3 {
         assert_eq!(tell(&mut bench), (Ok(false), 0), "nothing has changed");
@@ -772,9 +772,9 @@ fn i34_one_ping_with_its_own_deadline() {
     config.limits.requests = 2;
     let mut bench = Bench::opened(config, NEWEST);
     let ask = |bench: &mut Bench| {
-        let asked = bench.server.request("r", None::<&()>, Timeout::Never, &mut bench.out).map(drop);
+        let pending = bench.server.request("r", None::<&()>, Timeout::Never, &mut bench.out).map(drop);
         bench.out.take();
-        asked
+        pending
     };
     assert_eq!((ask(&mut bench), ask(&mut bench)), (Ok(()), Ok(())));
     let (events, sent) = bench.at(5_000);

@@ -82,8 +82,8 @@ fn closed_outbox_leaves_calls_open() {
     assert_eq!(raw, Err(NotAnswered::Closed));
     assert_eq!(bench.server.fail(plain, "late", &mut bench.out), Err(NotAnswered::Closed));
     assert!(bench.server.is_open(plain) && bench.server.is_open(never));
-    let asked = bench.server.request("roots/list", None::<&()>, Timeout::Default, &mut bench.out);
-    assert_eq!(asked, Err(NotSent::Closed));
+    let pending = bench.server.request("roots/list", None::<&()>, Timeout::Default, &mut bench.out);
+    assert_eq!(pending, Err(NotSent::Closed));
     assert_eq!(bench.server.notify("n", None::<&()>, &mut bench.out), Err(NotSent::Closed));
     assert_eq!(bench.server.open_requests(), 0);
     bench.server.close();

@@ -359,13 +359,13 @@ fn non_object_result_leaves_the_call_open() {
     let call = bench.call("7", "plain");
     let (server, out) = (&mut bench.server, &mut bench.out);
     let refused = Err(NotAnswered::Unserializable);
-    for (name, said) in [
+    for (name, input) in [
         ("no JSON", server.respond_with(call, &unserializable, out)),
         ("text", server.respond_with(call, "x", out)),
         ("a list", server.respond_with(call, &[1], out)),
         ("null", server.respond_with(call, &(), out)),
     ] {
-        assert_eq!((said, &out.sent[..]), (refused, &[][..]), "{name}");
+        assert_eq!((input, &out.sent[..]), (refused, &[][..]), "{name}");
         assert!(server.is_open(call), "{name}");
     }
     assert_eq!(server.deadline(), Some(Time::from_millis(CALL)), "its deadline runs on");
@@ -422,8 +422,8 @@ fn log_and_changed_tools_follow_notification_rules() {
             if changed {
                 bench.server.tools_mut().add("another");
             }
-            let told = bench.server.tools_list_changed(&mut bench.out);
-            assert_eq!(told, want, "{state}, changed: {changed}");
+            let record = bench.server.tools_list_changed(&mut bench.out);
+            assert_eq!(record, want, "{state}, changed: {changed}");
             assert_eq!(bench.out.take().len(), usize::from(want == Ok(true)), "{state}, changed: {changed}");
             // A refused notification can be sent later.
             bench.out.full = false;
@@ -456,14 +456,14 @@ fn server_sends_only_pings_before_ready() {
         ("draining", draining, Err(NotSent::NotReady), false),
         ("closed", closed, Err(NotSent::Closed), false),
     ];
-    for (state, mut bench, said, ping) in rows {
-        assert_eq!(bench.server.notify("n", None::<&()>, &mut bench.out), said, "{state}");
-        assert_eq!(bench.out.take().len(), usize::from(said.is_ok()), "{state}");
-        let asked = bench.server.request("roots/list", None::<&()>, Timeout::Default, &mut bench.out);
-        assert_eq!(asked.map(drop), said, "{state}");
+    for (state, mut bench, input, ping) in rows {
+        assert_eq!(bench.server.notify("n", None::<&()>, &mut bench.out), input, "{state}");
+        assert_eq!(bench.out.take().len(), usize::from(input.is_ok()), "{state}");
+        let pending = bench.server.request("roots/list", None::<&()>, Timeout::Default, &mut bench.out);
+        assert_eq!(pending.map(drop), input, "{state}");
         let pinged = bench.server.request("ping", None::<&()>, Timeout::Default, &mut bench.out);
         assert_eq!(pinged.is_ok(), ping, "{state}");
-        let sent = usize::from(said.is_ok()) + usize::from(ping);
+        let sent = usize::from(input.is_ok()) + usize::from(ping);
         assert_eq!(bench.out.take().len(), sent, "{state}");
     }
 }
@@ -517,13 +517,13 @@ mod requests {
         ];
         for (name, text, events) in CASES {
             let mut bench = Bench::ready();
-            let asked = bench.server.request(
+            let pending = bench.server.request(
                 "roots/list",
                 Some(&BTreeMap::from([("a", 1)])),
                 Timeout::Default,
                 &mut bench.out,
             );
-            assert!(asked.is_ok());
+            assert!(pending.is_ok());
             assert_eq!(
                 bench.out.take(),
                 [r#"{"jsonrpc":"2.0","id":1,"method":"roots/list","params":{"a":1}}"#]

@@ -134,14 +134,14 @@ fn nested_batch_differs_from_forbidden_batch() {
         ("2025-03-26", PeerFault::NestedBatch, within),
         ("2025-11-25", PeerFault::Batch, "a batch, which version 2025-03-26 alone has: send"),
     ];
-    for (version, want, said) in rows {
+    for (version, want, message) in rows {
         let mut bench = ready(version);
         assert_eq!(bench.hear(&nested), [""; 0], "{version}");
         let Some(ServerEvent::PeerFault(violation)) = bench.poll() else {
             unreachable!("{version}: no fault")
         };
         assert_eq!(violation, want, "{version}");
-        assert!(violation.to_string().starts_with(said), "{version}: {violation}");
+        assert!(violation.to_string().starts_with(message), "{version}: {violation}");
         assert!(bench.poll().is_none(), "{version}: the messages in it are not read");
     }
     let mut bench = ready("2025-03-26");

@@ -165,7 +165,7 @@ fn course(mistake: Mistake, capacity: usize, rate: usize, breaks: bool) -> Cours
     let conn = server.connect(now);
     let pipe = Pipe { input: Vec::new(), kernel: Vec::new(), capacity, is_broken: false, is_closed: false };
     let mut sockets = BTreeMap::from([(conn, pipe)]);
-    let (mut asked, mut answered, mut end, mut due) = (0, 0, String::new(), Some(now));
+    let (mut pending, mut answered, mut end, mut due) = (0, 0, String::new(), Some(now));
     for round in 0..4_000_u64 {
         now = now.saturating_add(Duration::from_millis(if round < 2_000 { 1 } else { 50 }));
         let socket = sockets.get_mut(&conn).unwrap();
@@ -196,8 +196,8 @@ fn course(mistake: Mistake, capacity: usize, rate: usize, breaks: bool) -> Cours
             agent.feed_eof(now);
         }
         socket.is_broken |= breaks && round == 1_000;
-        if agent.is_ready() && asked < 10 && round % 100 == 0 {
-            asked += usize::from(agent.call_tool(&GetOpenEditors).is_ok());
+        if agent.is_ready() && pending < 10 && round % 100 == 0 {
+            pending += usize::from(agent.call_tool(&GetOpenEditors).is_ok());
         }
         if round == 3_000 {
             agent.close();
@@ -283,8 +283,8 @@ fn input_that_ends_beside_an_offer_leaves_the_answer() {
 #[test]
 fn read_that_leaves_bytes_behind_says_so() {
     let count = 100;
-    let said = masked(TEXT, &[b'x'; 20_000]).repeat(count);
-    let (mut socket, now) = (io::Cursor::new(said), Time::ZERO);
+    let message = masked(TEXT, &[b'x'; 20_000]).repeat(count);
+    let (mut socket, now) = (io::Cursor::new(message), Time::ZERO);
     let mut server = joined::server(ws::Limits::default(), now);
     let (mut texts, mut rounds) = (0, 0);
     loop {
@@ -304,8 +304,8 @@ fn read_that_leaves_bytes_behind_says_so() {
 fn pieces_of_any_buffer_are_taken_while_input_is_wanted() {
     for size in [1000, 4000, 65_536, 100_000] {
         let (mut server, now) = (joined::server(ws::Limits::default(), Time::ZERO), Time::ZERO);
-        let said = masked(TEXT, &[b'x'; 60_000]).repeat(10);
-        let (mut rest, mut texts) = (&said[..], 0);
+        let message = masked(TEXT, &[b'x'; 60_000]).repeat(10);
+        let (mut rest, mut texts) = (&message[..], 0);
         while !rest.is_empty() {
             while server.wants_input() && !rest.is_empty() {
                 let (piece, behind) = rest.split_at(size.min(rest.len()));

@@ -85,12 +85,12 @@ fn dialect_brings_its_rules_for_clients() {
         assert_eq!(config.policy.subprotocol_required, subprotocol, "{dialect:?}");
         assert_eq!(config.mcp.keepalive, ping, "{dialect:?}");
         // The real client asks for `/`, and two descriptions have `/mcp`.
-        for asked in ["/", "/mcp"] {
+        for pending in ["/", "/mcp"] {
             let mut agent = ClientConfig::for_dialect(dialect, info(), PORT, Some(token()));
             assert_eq!((agent.dialect, agent.target.as_str()), (dialect, target));
-            agent.target = asked.into();
+            agent.target = pending.into();
             let pair = settled(config.clone(), client(agent).unwrap());
-            assert!(pair.client.is_ready(), "{dialect:?} {asked}");
+            assert!(pair.client.is_ready(), "{dialect:?} {pending}");
         }
         // A client without the token.
         let mut agent = client(ClientConfig::for_dialect(dialect, info(), PORT, None)).unwrap();

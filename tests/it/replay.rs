@@ -87,7 +87,7 @@ struct Line {
 struct Session {
     steps: Vec<(u64, Step)>,
     /// The ids of the client's requests, for each connection.
-    asked: Vec<Vec<String>>,
+    pending: Vec<Vec<String>>,
     /// The notifications that the recording editor pushed, with their times, for each connection.
     pushed: Vec<Vec<(u64, String)>>,
     /// When the client sent `initialized`, for each connection.
@@ -106,19 +106,19 @@ enum Step {
 impl Session {
     fn new(recording: &str) -> Self {
         let mut random = Random::new(7);
-        let mut session = Self { steps: vec![], asked: vec![], pushed: vec![], initialized: vec![] };
+        let mut session = Self { steps: vec![], pending: vec![], pushed: vec![], initialized: vec![] };
         let mut last = 0;
         for line in recording.lines() {
             let line: Line = serde_json::from_str(line).unwrap();
             last = line.ms;
             match (line.from.as_str(), line.http, line.text) {
                 ("client", Some(head), _) => {
-                    if !session.asked.is_empty() {
+                    if !session.pending.is_empty() {
                         session.steps.push((line.ms, Step::NotOpen));
                     }
                     session.steps.push((line.ms, Step::Connect));
                     session.steps.push((line.ms, Step::Bytes(head.into_bytes())));
-                    session.asked.push(vec![]);
+                    session.pending.push(vec![]);
                     session.pushed.push(vec![]);
                 }
                 ("client", _, Some(text)) => session.hear(line.ms, &text, &mut random),
@@ -130,9 +130,9 @@ impl Session {
     }
 
     fn hear(&mut self, ms: u64, text: &str, random: &mut Random) {
-        let said: Value = serde_json::from_str(text).unwrap();
-        match (said.get("id"), said.get("method")) {
-            (Some(id), Some(_)) => self.asked.last_mut().unwrap().push(id.to_string()),
+        let input: Value = serde_json::from_str(text).unwrap();
+        match (input.get("id"), input.get("method")) {
+            (Some(id), Some(_)) => self.pending.last_mut().unwrap().push(id.to_string()),
             (None, Some(method)) if method == "notifications/initialized" => self.initialized.push(ms),
             _ => {}
         }
@@ -145,9 +145,9 @@ impl Session {
     }
 
     fn push(&mut self, ms: u64, text: String) {
-        let said: Value = serde_json::from_str(&text).unwrap();
-        let params = said.get("params").cloned().unwrap_or_default();
-        let step = match said.get("method").and_then(Value::as_str) {
+        let input: Value = serde_json::from_str(&text).unwrap();
+        let params = input.get("params").cloned().unwrap_or_default();
+        let step = match input.get("method").and_then(Value::as_str) {
             Some("selection_changed") => {
                 let mut selection: Selection = serde_json::from_value(params).unwrap();
                 selection.file_url = None;
@@ -200,10 +200,10 @@ impl Session {
         let silent =
             run.log.matches("reason: Closed }").count() + run.log.matches("reason: Disconnected").count();
         let mut unanswered = 0;
-        for (conn, asked) in self.asked.iter().enumerate() {
+        for (conn, pending) in self.pending.iter().enumerate() {
             let texts = run.texts(conn);
             let (mut open, mut questions) = (Open::default(), 0);
-            asked.iter().for_each(|id| open.ask(id, ()));
+            pending.iter().for_each(|id| open.ask(id, ()));
             for (_, text) in &texts {
                 assert!(!has_null(&serde_json::from_str(text).unwrap()), "a member is null: {text}");
                 for message in Message::sent(text).unwrap() {
@@ -462,9 +462,9 @@ impl<'a> Player<'a> {
             (ToolCall::OpenDiff(call, diff), 2 | 3) => server.answer(call, accept(diff.new_file_contents)),
             (ToolCall::OpenDiff(call, _), 4) => server.answer(call, accept("edited \u{1f600}\n\"".into())),
             (ToolCall::OpenDiff(call, diff), _) => server.answer(call, diff.reject()),
-            (ToolCall::GetDiagnostics(call, asked), _) => {
+            (ToolCall::GetDiagnostics(call, pending), _) => {
                 let problem = Diagnostic::new(Severity::Warning, Range::default(), "unused");
-                let uri = asked.uri.unwrap_or_else(|| "file:///w/a.txt".into());
+                let uri = pending.uri.unwrap_or_else(|| "file:///w/a.txt".into());
                 let files = vec![FileDiagnostics::new(uri, vec![problem])];
                 server.answer(call, Diagnostics { files })
             }

@@ -61,8 +61,8 @@ impl Editors {
 
     /// Sends the messages of a client that accepts pushes, and drops the events.
     fn hello(&mut self, conn: ConnId) {
-        for said in [INITIALIZE, INITIALIZED, CONNECTED] {
-            self.say(conn, said);
+        for message in [INITIALIZE, INITIALIZED, CONNECTED] {
+            self.say(conn, message);
         }
     }
 
@@ -70,8 +70,8 @@ impl Editors {
         self.server.feed(self.now, conn, bytes);
     }
 
-    fn say(&mut self, conn: ConnId, said: &str) -> Vec<String> {
-        self.feed(conn, &text(said));
+    fn say(&mut self, conn: ConnId, message: &str) -> Vec<String> {
+        self.feed(conn, &text(message));
         self.poll()
     }
 
@@ -104,8 +104,8 @@ impl Editors {
         self.events().iter().map(shown).collect()
     }
 
-    fn call(&mut self, conn: ConnId, said: &str) -> CallId {
-        self.feed(conn, &text(said));
+    fn call(&mut self, conn: ConnId, message: &str) -> CallId {
+        self.feed(conn, &text(message));
         let events = self.events();
         let [ServerEvent::Call { call, .. }] = &events[..] else { panic!("{events:?}") };
         call.id()
@@ -293,15 +293,15 @@ fn i30_resting_selection_reaches_all_clients() {
 fn moving_selection_is_sent_after_200_ms() {
     let mut editors = Editors::new();
     let conn = editors.attach();
-    let mut heard = Vec::new();
+    let mut incoming = Vec::new();
     for millis in (1_000..2_000).step_by(20) {
         editors.at(millis);
         editors.server.select(editors.now, selection(&format!("{millis}")));
         editors.poll();
-        heard.extend(editors.selections(conn).into_iter().map(|text| (millis, text)));
+        incoming.extend(editors.selections(conn).into_iter().map(|text| (millis, text)));
     }
     let expected = [(1_200, "1180"), (1_400, "1380"), (1_600, "1580"), (1_800, "1780")];
-    assert_eq!(heard, expected.map(|(millis, text)| (millis, text.to_owned())));
+    assert_eq!(incoming, expected.map(|(millis, text)| (millis, text.to_owned())));
 }
 
 #[test]
@@ -500,8 +500,8 @@ impl Editors {
     /// Attaches a client that accepts pushes, and leaves them in its send buffer.
     fn attach_kept(&mut self) -> ConnId {
         let conn = self.open();
-        for said in [INITIALIZE, INITIALIZED] {
-            self.say(conn, said);
+        for message in [INITIALIZE, INITIALIZED] {
+            self.say(conn, message);
         }
         conn
     }
@@ -598,8 +598,8 @@ fn reused_slot_is_queued_once() {
     for number in 1..=3 {
         let conn = editors.connect();
         assert_eq!((conn.index(), conn.number()), (0, number), "the place is used again");
-        for said in [HEAD.into(), text(INITIALIZE), text(INITIALIZED)].iter().map(AsRef::<[u8]>::as_ref) {
-            editors.feed(conn, said);
+        for message in [HEAD.into(), text(INITIALIZE), text(INITIALIZED)].iter().map(AsRef::<[u8]>::as_ref) {
+            editors.feed(conn, message);
             while matches!(editors.server.poll(editors.now), Output::Event(_)) {}
         }
         editors.lose(conn);
@@ -868,15 +868,15 @@ fn request_to_idle_client_keeps_its_timeout() {
     editors.at(1_000_000);
     // Less than the timeout of the keepalive.
     let patience = Timeout::After(Duration::from_secs(10));
-    let asked = editors.server.agent_mut(conn.into()).request("roots/list", None::<&()>, patience).unwrap();
-    assert_eq!(AgentId::of_request(asked), conn.into());
+    let pending = editors.server.agent_mut(conn.into()).request("roots/list", None::<&()>, patience).unwrap();
+    assert_eq!(AgentId::of_request(pending), conn.into());
     assert_eq!(editors.at(1_009_999), NOTHING);
     editors.now = at(1_010_000);
     let events = editors.events();
     let [ServerEvent::Outcome { request, outcome: Outcome::TimedOut, .. }] = &events[..] else {
         panic!("{events:?}")
     };
-    assert_eq!(*request, asked);
+    assert_eq!(*request, pending);
 }
 
 #[test]
@@ -888,8 +888,8 @@ fn tools_change_is_announced_to_ready_clients() {
     assert_eq!(editors.offered(), [conn], "the client that is not ready has not listed the old tools");
     assert_eq!(editors.texts(conn), [r#"{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}"#]);
     let late = editors.attach();
-    for said in [INITIALIZE, INITIALIZED] {
-        editors.say(unready, said);
+    for message in [INITIALIZE, INITIALIZED] {
+        editors.say(unready, message);
     }
     editors.written(unready);
     for conn in [conn, unready, late] {
@@ -951,10 +951,10 @@ fn host_holds_the_laws_in_random_runs() {
         config.max_pending_connections = 2;
         let mut editors = Editors::with(config);
         let (mut conns, mut offered): (Vec<ConnId>, Vec<ConnId>) = (Vec::new(), Vec::new());
-        let (mut told, mut passing_since) = (Told::default(), None);
+        let (mut record, mut passing_since) = (Told::default(), None);
         for step in 0..200_u32 {
             let conn = conns.get(random.below(conns.len())).copied();
-            let wired = conn.filter(|conn| !told.closed.contains(conn));
+            let wired = conn.filter(|conn| !record.closed.contains(conn));
             match (random.below(13), wired) {
                 (0 | 1, _) => conns.push(editors.connect()),
                 (2, Some(conn)) => editors.lose(conn),
@@ -966,10 +966,10 @@ fn host_holds_the_laws_in_random_runs() {
                     let to = conn.filter(|_| random.one_in(2));
                     let _ = editors.server.mention(editors.now, mention("m"), to.map(AgentId::from));
                 }
-                (6, _) if !told.open.is_empty() => {
-                    let call = told.open[random.below(told.open.len())];
+                (6, _) if !record.open.is_empty() => {
+                    let call = record.open[random.below(record.open.len())];
                     if editors.server.call(call).respond(&ToolResult::text("done")) == Ok(()) {
-                        told.end(call);
+                        record.end(call);
                         assert_eq!(
                             editors.server.call(call).respond(&ToolResult::text("again")),
                             Err(NotAnswered::Answered)
@@ -982,7 +982,7 @@ fn host_holds_the_laws_in_random_runs() {
                     editors.now = due.unwrap_or(soon).max(editors.now);
                 }
                 (_, Some(conn)) => {
-                    let said = match random.below(10) {
+                    let message = match random.below(10) {
                         0..4 => HEAD.into(),
                         4 => text(INITIALIZE),
                         5 => text(INITIALIZED),
@@ -992,7 +992,7 @@ fn host_holds_the_laws_in_random_runs() {
                         _ => text(&close_tab(step, "t")),
                     };
                     if editors.server.wants_input(conn) {
-                        editors.feed(conn, &said);
+                        editors.feed(conn, &message);
                     }
                 }
                 _ => {}
@@ -1009,11 +1009,11 @@ fn host_holds_the_laws_in_random_runs() {
                 match editors.server.poll(editors.now) {
                     Output::Event(event) => {
                         assert!(is_due, "law 5, seed {seed}: {event:?}");
-                        told.hear(event);
+                        record.hear(event);
                     }
                     Output::Close(conn) => {
                         assert!(is_due, "law 5, seed {seed}: the closing of {conn:?}");
-                        told.close(conn);
+                        record.close(conn);
                     }
                     Output::Write { conn, bytes } => {
                         // What was left in an earlier pass waits for room in its socket, and not for a time.
@@ -1037,13 +1037,13 @@ fn host_holds_the_laws_in_random_runs() {
         for conn in &conns {
             editors.lose(*conn);
         }
-        editors.events().into_iter().for_each(|event| told.hear(event));
-        std::mem::take(&mut editors.closed).into_iter().for_each(|conn| told.close(conn));
+        editors.events().into_iter().for_each(|event| record.hear(event));
+        std::mem::take(&mut editors.closed).into_iter().for_each(|conn| record.close(conn));
         // Each connection ended once: with an event, or with a count if it was pending.
         let counted = usize::try_from(editors.server.unauthenticated().total()).unwrap();
-        assert!(told.closed.iter().all(|conn| conns.contains(conn)), "seed {seed}");
-        assert_eq!(told.closed.len(), conns.len(), "seed {seed}");
-        assert_eq!((told.ended.len() + counted, told.open), (conns.len(), vec![]), "seed {seed}");
+        assert!(record.closed.iter().all(|conn| conns.contains(conn)), "seed {seed}");
+        assert_eq!(record.closed.len(), conns.len(), "seed {seed}");
+        assert_eq!((record.ended.len() + counted, record.open), (conns.len(), vec![]), "seed {seed}");
         assert_eq!(editors.server.connections().count(), 0, "seed {seed}");
     }
 }
@@ -1102,8 +1102,9 @@ fn queued_mention_precedes_later_answers() {
         }
         editors.feed(conn, &text(&request(1, "ping")));
         editors.poll();
-        let said: Vec<bool> = editors.texts(conn).iter().map(|text| text.contains("at_mentioned")).collect();
-        assert_eq!(said, [true, false], "cut: {cut}");
+        let message: Vec<bool> =
+            editors.texts(conn).iter().map(|text| text.contains("at_mentioned")).collect();
+        assert_eq!(message, [true, false], "cut: {cut}");
     }
 }
 

@@ -81,17 +81,17 @@ impl Room {
             Refused => self.server.agent_mut(agent).disconnect(self.now),
             Leaves => {}
         }
-        let mut asked = self.questions();
+        let mut pending = self.questions();
         // An allowed client leaves too, so that the table has room.
         lose(&mut self.server, self.now, agent.conn().unwrap());
-        asked.extend(self.questions());
-        asked
+        pending.extend(self.questions());
+        pending
     }
 
     /// Brings a client about whom the person is asked at once.
     fn open(&mut self) -> AgentId {
-        let (agent, asked) = self.join();
-        assert_eq!(asked, [agent], "at {:?}", self.now);
+        let (agent, pending) = self.join();
+        assert_eq!(pending, [agent], "at {:?}", self.now);
         agent
     }
 }
@@ -104,10 +104,10 @@ fn is_question(event: &ServerEvent) -> bool {
 fn n07_one_client_at_a_time_is_asked_about() {
     let mut room = Room::new();
     let first = room.open();
-    let (second, asked) = room.join_at(MODELS_TARGET);
-    assert_eq!(asked, []);
-    let (third, asked) = room.join();
-    assert_eq!(asked, []);
+    let (second, pending) = room.join_at(MODELS_TARGET);
+    assert_eq!(pending, []);
+    let (third, pending) = room.join();
+    assert_eq!(pending, []);
     assert_eq!(room.server.deadline(), None, "no question is due while one is open");
     // Meanwhile the deadlines of the calls of a client apply, and its calls are held.
     read_by(&mut room.server, third.conn().unwrap());
@@ -120,16 +120,16 @@ fn n07_one_client_at_a_time_is_asked_about() {
     // In the order in which they introduced themselves.
     assert!(room.server.agent_mut(first).allow());
     let events = room.events();
-    let [(ready, ServerEvent::Ready { .. }), (asked, question)] = &events[..] else { panic!("{events:?}") };
-    assert!((*ready, *asked) == (first, second));
+    let [(ready, ServerEvent::Ready { .. }), (pending, question)] = &events[..] else { panic!("{events:?}") };
+    assert!((*ready, *pending) == (first, second));
     let ServerEvent::ConsentPending { client, is_for_models, .. } = question else { panic!("{question:?}") };
     assert!(*is_for_models && client.as_ref().is_some_and(|client| client.name == "claude-code"));
     assert_eq!(room.end(second, Allowed), [third]);
     // A client that introduces itself at the moment of an answer comes after those that wait.
     let (fourth, _) = room.join();
     assert!(room.server.agent_mut(third).allow());
-    let (fifth, asked) = room.join();
-    assert_eq!(asked, [fourth]);
+    let (fifth, pending) = room.join();
+    assert_eq!(pending, [fourth]);
     assert_eq!(room.end(fourth, Allowed), [fifth]);
 }
 
@@ -160,12 +160,12 @@ fn n07_quiet_time_doubles_with_each_refusal() {
     for (row, (fate, seconds)) in rows.into_iter().enumerate() {
         let named = format!("row {row}: {fate:?} at {end}");
         assert_eq!(room.end(agent, fate), [], "{named}");
-        let (next, asked) = room.join();
+        let (next, pending) = room.join();
         end += seconds * 1_000;
         if seconds == 0 {
-            assert_eq!(asked, [next], "{named}");
+            assert_eq!(pending, [next], "{named}");
         } else {
-            assert_eq!(asked, [], "{named}");
+            assert_eq!(pending, [], "{named}");
             assert_eq!(room.server.deadline(), Some(at(end)), "{named}");
             assert_eq!(room.at(at(end - 1)), [], "{named}");
             assert_eq!(room.server.deadline(), Some(at(end)), "{named}");
@@ -183,16 +183,16 @@ fn n07_nagging_client_asks_rarely() {
     for (fate, in_12_s, in_an_hour) in [(Refused, 2, 16), (Leaves, 2, 360)] {
         let mut room = Room::new();
         let mut counts = [0, 0];
-        let (mut client, mut asked) = room.join();
+        let (mut client, mut pending) = room.join();
         for now in (500..3_600_000).step_by(500) {
-            if asked == [client] {
+            if pending == [client] {
                 counts[0] += u32::from(now <= 12_000);
                 counts[1] += 1;
                 room.end(client, fate);
                 room.now = at(now);
-                (client, asked) = room.join();
+                (client, pending) = room.join();
             } else {
-                asked = room.at(at(now));
+                pending = room.at(at(now));
             }
         }
         assert_eq!(counts, [in_12_s, in_an_hour], "{fate:?}");
@@ -244,15 +244,15 @@ fn waiting_client_can_be_allowed() {
     let ((second, _), (third, _)) = (room.join(), room.join());
     assert!(room.server.agent_mut(second).allow());
     let events = room.events();
-    let [(ready, ServerEvent::Ready { .. }), (asked, question)] = &events[..] else { panic!("{events:?}") };
-    assert!((*ready, *asked) == (second, third) && is_question(question), "no quiet time is left");
+    let [(ready, ServerEvent::Ready { .. }), (pending, question)] = &events[..] else { panic!("{events:?}") };
+    assert!((*ready, *pending) == (second, third) && is_question(question), "no quiet time is left");
     // This question stays open.
-    let (fourth, asked) = room.join();
-    assert_eq!(asked, []);
+    let (fourth, pending) = room.join();
+    assert_eq!(pending, []);
     assert!(room.server.agent_mut(fourth).allow());
     assert_eq!(room.questions(), []);
-    let (fifth, asked) = room.join();
-    assert_eq!(asked, []);
+    let (fifth, pending) = room.join();
+    assert_eq!(pending, []);
     assert_eq!(room.end(third, Allowed), [fifth]);
 }
 
@@ -274,8 +274,8 @@ fn n07_refusal_counts_once() {
         lose(&mut room.server, room.now, conn);
         room.server.agent_mut(agent).disconnect(room.now);
         assert!(!room.server.agent_mut(agent).allow());
-        let (next, asked) = room.join();
-        assert_eq!((asked, room.at(at(9_999)), room.at(at(10_000))), (vec![], vec![], vec![next]));
+        let (next, pending) = room.join();
+        assert_eq!((pending, room.at(at(9_999)), room.at(at(10_000))), (vec![], vec![], vec![next]));
         room.end(next, Refused);
         let (next, _) = room.join();
         assert_eq!((room.at(at(29_999)), room.at(at(30_000))), (vec![], vec![next]), "the second refusal");

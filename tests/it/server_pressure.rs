@@ -85,9 +85,9 @@ fn e01_selections_to_a_stalled_client_stay_bounded() {
             read.extend_from_slice(&bytes[..some]);
             server.written(conn, some);
         }
-        let said = texts(&read);
-        assert!(said.len() < 100, "{} selections were kept", said.len());
-        assert!(said.last().unwrap().contains("\"999999 x"), "the last selection arrives");
+        let input = texts(&read);
+        assert!(input.len() < 100, "{} selections were kept", input.len());
+        assert!(input.last().unwrap().contains("\"999999 x"), "the last selection arrives");
     }
 }
 
@@ -129,9 +129,9 @@ fn e02_unpolled_host_reads_at_most_256_kib() {
     let used = measure(|| {
         for _ in 0..1_000_000 {
             let space = server.space(conn);
-            let said = &ping[taken % ping.len()..];
-            let some = said.len().min(space.len());
-            space[..some].copy_from_slice(&said[..some]);
+            let input = &ping[taken % ping.len()..];
+            let some = input.len().min(space.len());
+            space[..some].copy_from_slice(&input[..some]);
             if some > 0 {
                 server.filled(at(1), conn, some);
                 taken += some;
@@ -208,16 +208,16 @@ fn e09_received_bytes_reach_the_documented_number() {
         server.feed(at(1), conn, header);
         events(&mut server, at(1));
         while server.agent_mut(conn.into()).notify("x", None::<&()>).is_ok() {}
-        let said = [payload, &text(&request(7, "ping")).repeat(most / 40)].concat();
+        let input = [payload, &text(&request(7, "ping")).repeat(most / 40)].concat();
         let is_polled = message > PIECE;
         let before = if is_polled { most - PIECE } else { PIECE - 1 };
-        for piece in said[..before].chunks(PIECE) {
+        for piece in input[..before].chunks(PIECE) {
             server.feed(at(1), conn, piece);
             assert!(!is_polled || events(&mut server, at(1)).is_empty());
         }
         // A loop with a buffer of its own cannot know that one byte is left.
         assert_eq!(server.space(conn).len(), 1, "after {before} bytes");
-        server.feed(at(1), conn, &said[before..before + PIECE]);
+        server.feed(at(1), conn, &input[before..before + PIECE]);
         assert!(!server.wants_input(conn) && before + PIECE <= most, "{before} and {PIECE} of {most} bytes");
         // The client reads again, so what it has sent is delivered.
         let read = (0..100).map(|_| pass(&mut server, at(1), usize::MAX).events.len());
@@ -324,12 +324,12 @@ fn e10_deferred_answers_to_stalled_client_are_bounded() {
     for call in calls {
         assert_eq!(server.call(call).respond(&large), Ok(()));
     }
-    let said = texts(&read_by(&mut server, conn));
-    assert_eq!(said.len(), 100, "each is answered");
-    let busy = |said: &&String| {
-        said.contains(r#""code":-32603,"message":"busy: too many bytes wait to be written""#)
+    let input = texts(&read_by(&mut server, conn));
+    assert_eq!(input.len(), 100, "each is answered");
+    let busy = |input: &&String| {
+        input.contains(r#""code":-32603,"message":"busy: too many bytes wait to be written""#)
     };
-    let (sent, refused) = said.split_at(7);
+    let (sent, refused) = input.split_at(7);
     assert_eq!(sent.iter().filter(busy).count(), 0, "the seventh is the one that reaches 64 KiB");
     assert_eq!(refused.iter().filter(busy).count(), 93);
 }

@@ -1,7 +1,7 @@
 //! The privacy of an editor: its pause, the filter on every way of an answer, and the property that a
 //! hidden file leaks nowhere.
 
-use crate::server_sending::{attach, attach_and_read, said};
+use crate::server_sending::{attach, attach_and_read, messages_to};
 use crate::support::ide::{at, call, config, open_diff, text};
 use crate::support::passes::{events, lose};
 use ide_mcp::Time;
@@ -129,16 +129,16 @@ enum Asked {
 /// Feeds a request to the server, and returns the calls that reach the application.
 fn ask(server: &mut Server, now: Time, conn: ConnId, request: &str) -> Vec<Asked> {
     server.feed(now, conn, &text(request));
-    asked(events(server, now))
+    pending(events(server, now))
 }
 
-fn asked(events: Vec<ServerEvent>) -> Vec<Asked> {
-    let asked = |event| match event {
+fn pending(events: Vec<ServerEvent>) -> Vec<Asked> {
+    let pending = |event| match event {
         ServerEvent::Call { call, .. } => Some(Asked::Tool(call)),
         ServerEvent::Direct { call, request, .. } => Some(Asked::Direct(call, request)),
         _ => None,
     };
-    events.into_iter().filter_map(asked).collect()
+    events.into_iter().filter_map(pending).collect()
 }
 
 /// A way in which an application answers a call.
@@ -197,8 +197,8 @@ fn reply(server: &mut Server, call: ToolCall, (path, content): (&str, &str), by:
         ToolCall::GetWorkspaceFolders(call, _) => {
             give(server, call, &WorkspaceFolders { folders: vec![WorkspaceFolder::new("/w")] }, by);
         }
-        ToolCall::OpenFile(call, asked) => {
-            let opened = match asked.make_frontmost {
+        ToolCall::OpenFile(call, pending) => {
+            let opened = match pending.make_frontmost {
                 true => OpenedFile::focused(path, Some(format!("{content} is in it"))),
                 false => OpenedFile::unfocused(path, "text", 7),
             };
@@ -227,8 +227,8 @@ fn reply(server: &mut Server, call: ToolCall, (path, content): (&str, &str), by:
 fn reply_direct(server: &mut Server, call: CallId, request: &DirectRequest, path: &str) {
     let files = || DirectAnswer::Files(vec![path.into(), SHOWN.into()]);
     let answer = match request {
-        DirectRequest::ReadFile(asked) => {
-            DirectAnswer::Contents(if asked.path == SHOWN { OPEN.1 } else { HIDDEN.1 }.into())
+        DirectRequest::ReadFile(pending) => {
+            DirectAnswer::Contents(if pending.path == SHOWN { OPEN.1 } else { HIDDEN.1 }.into())
         }
         DirectRequest::WriteFile(_) => DirectAnswer::Written,
         DirectRequest::ListFiles(_) | DirectRequest::GetOpenFiles => files(),
@@ -250,7 +250,7 @@ fn filter_applies_to_every_way_of_answers() {
             let conn = attach(&mut server);
             if is_paused {
                 server.pause(at(0));
-                said(&mut server, conn);
+                messages_to(&mut server, conn);
             }
             let file = if is_paused { OPEN } else { (SPELLINGS[0], HIDDEN.1) };
             let requests = TOOLS.iter().enumerate().map(|(id, tool)| tool_call(id, *tool, dialect, "/w/x"));
@@ -262,7 +262,7 @@ fn filter_applies_to_every_way_of_answers() {
                     panic!("{name}")
                 };
                 reply(&mut server, call, file, by);
-                let sent = said(&mut server, conn).concat();
+                let sent = messages_to(&mut server, conn).concat();
                 assert!(sent.contains(r#""result""#), "{name}: {sent}");
                 for secret in [file.0, file.1, HIDDEN.0] {
                     assert!(!sent.contains(secret), "{name}: {sent}");
@@ -291,13 +291,13 @@ fn direct_answers_pass_the_filter() {
         let conn = attach(&mut server);
         if is_paused {
             server.pause(at(0));
-            said(&mut server, conn);
+            messages_to(&mut server, conn);
         }
         for (method, path, answer, expected) in &cases {
-            let asked = ask(&mut server, Time::ZERO, conn, &direct_request(1, method, path)).pop();
-            let Some(Asked::Direct(call, _)) = asked else { panic!("{method} {path}: {asked:?}") };
+            let pending = ask(&mut server, Time::ZERO, conn, &direct_request(1, method, path)).pop();
+            let Some(Asked::Direct(call, _)) = pending else { panic!("{method} {path}: {pending:?}") };
             server.call(call).respond_direct(answer).unwrap();
-            let sent = said(&mut server, conn).concat();
+            let sent = messages_to(&mut server, conn).concat();
             let name = format!("{method} {path} paused: {is_paused}: {sent}");
             assert!(!sent.contains("env") && !sent.contains("s3cret"), "{name}");
             assert_eq!(
@@ -319,12 +319,12 @@ fn select(server: &mut Server, millis: u64, text: &str) -> Selected {
 /// Returns the texts of the selections that a client received.
 fn selections(server: &mut Server, conn: ConnId, millis: u64) -> Vec<String> {
     events(server, at(millis));
-    texts_of_selections(&said(server, conn))
+    texts_of_selections(&messages_to(server, conn))
 }
 
-fn texts_of_selections(said: &[String]) -> Vec<String> {
-    let selections = said.iter().filter(|said| said.contains("selection_changed"));
-    let of = |said: &String| Some(said.split_once(r#""text":""#)?.1.split('"').next()?.to_owned());
+fn texts_of_selections(input: &[String]) -> Vec<String> {
+    let selections = input.iter().filter(|input| input.contains("selection_changed"));
+    let of = |input: &String| Some(input.split_once(r#""text":""#)?.1.split('"').next()?.to_owned());
     selections.filter_map(of).collect()
 }
 
@@ -368,13 +368,13 @@ fn resumed_selection_passes_the_filter_again() {
     let mut server = server(Dialect::VsCode);
     let conn = attach(&mut server);
     server.pause(at(0));
-    said(&mut server, conn);
+    messages_to(&mut server, conn);
     server.resume(at(1));
     assert_eq!(selections(&mut server, conn, 1), [""; 0], "nothing was ever selected");
     server.pause(at(2));
     let secret = Selection::new(SPELLINGS[0], Range::default(), HIDDEN.1);
     assert_eq!(server.select(at(3), secret), Selected::Hidden);
-    said(&mut server, conn);
+    messages_to(&mut server, conn);
     server.resume(at(4));
     assert_eq!(selections(&mut server, conn, 500), [""; 0], "the client has the empty selection");
 }
@@ -426,19 +426,19 @@ fn paused_host_pushes_nothing() {
     let mut server = server(Dialect::VsCode);
     let conn = attach(&mut server);
     server.pause(at(0));
-    said(&mut server, conn);
+    messages_to(&mut server, conn);
     let mention = || Mention::new(OPEN.0, None);
     assert_eq!(server.mention(at(0), mention(), None), Err(MentionError::Paused));
     let stale = || DiagnosticsChanged::Stale { uris: vec![OPEN.0.into()] };
     assert_eq!(server.diagnostics_changed(stale()), []);
     server.active_editor_changed(Selection::new(OPEN.0, Range::default(), OPEN.1));
     events(&mut server, Time::ZERO);
-    let sent = said(&mut server, conn).concat();
+    let sent = messages_to(&mut server, conn).concat();
     assert!(!sent.contains(OPEN.0) && !sent.contains(OPEN.1), "{sent}");
     server.resume(at(1));
     assert_eq!(server.mention(at(1), mention(), None), Ok(()));
     server.diagnostics_changed(stale());
-    assert_eq!(said(&mut server, conn).concat().matches(OPEN.0).count(), 2);
+    assert_eq!(messages_to(&mut server, conn).concat().matches(OPEN.0).count(), 2);
 }
 
 #[test]
@@ -450,10 +450,10 @@ fn waiting_mention_outlasts_a_pause() {
         let (conn, _) = attach_and_read(&mut server, at(1));
         let is_expired = |event: &ServerEvent| matches!(event, ServerEvent::MentionExpired { .. });
         assert_eq!(events(&mut server, at(resumed)).iter().any(is_expired), !is_sent, "{resumed}");
-        assert!(!said(&mut server, conn).concat().contains(OPEN.0), "{resumed}");
+        assert!(!messages_to(&mut server, conn).concat().contains(OPEN.0), "{resumed}");
         server.resume(at(resumed));
         events(&mut server, at(resumed));
-        assert_eq!(said(&mut server, conn).concat().contains(OPEN.0), is_sent, "{resumed}");
+        assert_eq!(messages_to(&mut server, conn).concat().contains(OPEN.0), is_sent, "{resumed}");
     }
 }
 
@@ -485,7 +485,7 @@ fn waiting_mention_passes_the_filter_again() {
                     ServerEvent::MentionExpired { mention } => Some(mention.file_path),
                     _ => None,
                 }));
-                received.push_str(&said(&mut server, conn).concat());
+                received.push_str(&messages_to(&mut server, conn).concat());
             }
             let name = format!("paused: {pauses}, at {begin}: {received}");
             assert_eq!(paths.map(|path| received.contains(path)), [true, !is_hidden, true], "{name}");
@@ -509,7 +509,7 @@ struct Life {
     current: Option<String>,
     /// The kinds of acts that were done.
     done: BTreeSet<&'static str>,
-    asked: usize,
+    pending: usize,
 }
 
 impl Life {
@@ -536,7 +536,7 @@ impl Life {
             held,
             current: None,
             done,
-            asked: 0,
+            pending: 0,
         }
     }
 
@@ -595,16 +595,16 @@ impl Life {
             5 | 6 if !self.agents.is_empty() => {
                 self.done.insert("request");
                 let agent = self.agents[self.random.below(self.agents.len())];
-                self.asked += 1;
+                self.pending += 1;
                 let tool = TOOLS[self.random.below(TOOLS.len())];
                 let is_direct = self.dialect == Dialect::Obsidian && self.random.one_in(2);
                 let request = match tool.resource().filter(|_| self.random.one_in(2)) {
                     _ if is_direct => {
                         let method = METHODS[self.random.below(METHODS.len())];
-                        direct_request(self.asked, method, self.relative())
+                        direct_request(self.pending, method, self.relative())
                     }
-                    Some(uri) => resource_read(self.asked, uri),
-                    None => tool_call(self.asked, tool, self.dialect, self.file().0),
+                    Some(uri) => resource_read(self.pending, uri),
+                    None => tool_call(self.pending, tool, self.dialect, self.file().0),
                 };
                 self.held.extend(ask(&mut self.server, now, agent, &request));
             }
@@ -643,7 +643,7 @@ impl Life {
             }
         }
         let events = events(&mut self.server, at(self.millis));
-        self.held.extend(asked(events));
+        self.held.extend(pending(events));
         // Now and then the agents read nothing for a while, so the pushes wait.
         if !self.random.one_in(4) {
             self.check();
@@ -657,7 +657,7 @@ impl Life {
         let received = self.check();
         if let Some(text) = &self.current {
             self.done.insert("restored selection");
-            assert!(received.iter().all(|said| said.contains(text.as_str())), "{text}: {received:?}");
+            assert!(received.iter().all(|input| input.contains(text.as_str())), "{text}: {received:?}");
         }
     }
 
@@ -665,18 +665,18 @@ impl Life {
     fn check(&mut self) -> Vec<String> {
         events(&mut self.server, at(self.millis));
         let received: Vec<String> =
-            self.agents.iter().map(|agent| said(&mut self.server, *agent).concat()).collect();
-        received.iter().for_each(|said| self.examine(said));
+            self.agents.iter().map(|agent| messages_to(&mut self.server, *agent).concat()).collect();
+        received.iter().for_each(|input| self.examine(input));
         received
     }
 
     /// Checks that these messages to an agent contain nothing that is hidden.
-    fn examine(&self, said: &str) {
-        let lower = said.to_lowercase();
+    fn examine(&self, input: &str) {
+        let lower = input.to_lowercase();
         let is_leak = lower.contains(HIDDEN.0) || lower.contains(HIDDEN.1);
-        assert!(!is_leak, "the hidden file leaks: {said}");
-        let is_shown = said.contains(SHOWN) || said.contains(OPEN.1);
-        assert!(!is_shown || !self.server.is_paused(), "the editor is paused: {said}");
+        assert!(!is_leak, "the hidden file leaks: {input}");
+        let is_shown = input.contains(SHOWN) || input.contains(OPEN.1);
+        assert!(!is_shown || !self.server.is_paused(), "the editor is paused: {input}");
     }
 }
 
@@ -694,7 +694,7 @@ fn hidden_file_leaks_nowhere() {
         select(&mut life.server, life.millis, "the end");
         events(&mut life.server, at(life.millis).saturating_add(Duration::from_millis(200)));
         let received = life.check();
-        assert!(received.iter().all(|said| said.contains("the end")), "{seed}: {received:?}");
+        assert!(received.iter().all(|input| input.contains("the end")), "{seed}: {received:?}");
         done.extend(life.done);
     }
     let acts = [

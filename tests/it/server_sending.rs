@@ -19,16 +19,16 @@ use ide_mcp::ide::{
 };
 use ide_mcp::rpc::NotSent;
 
-fn open(server: &mut Server, said: &[&str]) -> ConnId {
-    open_and_read(server, Time::ZERO, said).0
+fn open(server: &mut Server, input: &[&str]) -> ConnId {
+    open_and_read(server, Time::ZERO, input).0
 }
 
 /// Opens a connection whose client sends these messages, and returns the messages of the server.
-fn open_and_read(server: &mut Server, now: Time, said: &[&str]) -> (ConnId, Vec<String>) {
+fn open_and_read(server: &mut Server, now: Time, input: &[&str]) -> (ConnId, Vec<String>) {
     let conn = server.connect(now);
     server.feed(now, conn, HEAD.as_bytes());
-    for said in said {
-        server.feed(now, conn, &text(said));
+    for input in input {
+        server.feed(now, conn, &text(input));
     }
     events(server, now);
     let bytes = read_by(server, conn);
@@ -44,7 +44,7 @@ pub fn attach_and_read(server: &mut Server, now: Time) -> (ConnId, Vec<String>) 
     open_and_read(server, now, &[INITIALIZE, INITIALIZED, CONNECTED])
 }
 
-pub fn said(server: &mut Server, conn: ConnId) -> Vec<String> {
+pub fn messages_to(server: &mut Server, conn: ConnId) -> Vec<String> {
     texts(&read_by(server, conn))
 }
 
@@ -60,12 +60,12 @@ fn broadcast_returns_ready_clients_not_reached() {
     while server.agent_mut(full.into()).notify("diagnostics_other_", None::<&()>).is_ok() {}
     assert_eq!(server.notify_all("diagnostics_changed", None::<&()>), Ok(vec![full.into()]));
     let changed = r#"{"jsonrpc":"2.0","method":"diagnostics_changed"}"#;
-    assert_eq!(said(&mut server, one), [changed]);
-    assert!(said(&mut server, full).iter().all(|text| text != changed));
-    assert_eq!(said(&mut server, deaf), [""; 0]);
+    assert_eq!(messages_to(&mut server, one), [changed]);
+    assert!(messages_to(&mut server, full).iter().all(|text| text != changed));
+    assert_eq!(messages_to(&mut server, deaf), [""; 0]);
     assert_eq!(server.notify_all("diagnostics_changed", None::<&()>), Ok(vec![]));
     assert_eq!(
-        (said(&mut server, one), said(&mut server, full)),
+        (messages_to(&mut server, one), messages_to(&mut server, full)),
         (vec![changed.into()], vec![changed.into()])
     );
 }
@@ -76,7 +76,7 @@ fn unserializable_broadcast_is_refused() {
     assert_eq!(server.notify_all("x", Some(&[1])), Ok(vec![]), "no client is attached");
     let conn = attach(&mut server);
     assert_eq!(server.notify_all("x", Some(&[1])), Err(NotSent::Unserializable));
-    assert_eq!(said(&mut server, conn), [""; 0]);
+    assert_eq!(messages_to(&mut server, conn), [""; 0]);
     server.feed_eof(Time::ZERO, conn);
     assert_eq!(
         server.notify_all("x", Some(&[1])),
@@ -99,40 +99,47 @@ fn hidden_files_do_not_leave_the_editor() {
         events(&mut server, Time::ZERO);
         (selected, texts(&read_by(&mut server, conn)))
     };
-    let (selected, heard) = tell(of("/w/a", "12345678"));
-    assert!(selected == Selected::Whole && heard[0].contains(r#""text":"12345678""#), "{heard:?}");
-    let (selected, heard) = tell(of("/w/a", "1234567é"));
-    assert!(selected == Selected::Truncated && heard[0].contains(r#""text":"1234567""#), "{heard:?}");
+    let (selected, received) = tell(of("/w/a", "12345678"));
+    assert!(selected == Selected::Whole && received[0].contains(r#""text":"12345678""#), "{received:?}");
+    let (selected, received) = tell(of("/w/a", "1234567é"));
+    assert!(selected == Selected::Truncated && received[0].contains(r#""text":"1234567""#), "{received:?}");
     // The client receives an empty selection, and nothing of the file.
-    let (selected, heard) = tell(of("/w/.env", "secret"));
-    assert_eq!((selected, heard.len()), (Selected::Hidden, 1));
-    assert!(heard[0].contains(r#"{"text":"","filePath":"","fileUrl":"","#), "{heard:?}");
-    let (selected, heard) = tell(of("/w/.env", "secret too"));
-    assert_eq!((selected, heard.len()), (Selected::Hidden, 0), "the client has the empty selection already");
-    let (selected, heard) = tell(Selection::cleared());
-    assert_eq!((selected, heard.len()), (Selected::Whole, 0), "a cleared selection is the empty one");
+    let (selected, received) = tell(of("/w/.env", "secret"));
+    assert_eq!((selected, received.len()), (Selected::Hidden, 1));
+    assert!(received[0].contains(r#"{"text":"","filePath":"","fileUrl":"","#), "{received:?}");
+    let (selected, received) = tell(of("/w/.env", "secret too"));
+    assert_eq!(
+        (selected, received.len()),
+        (Selected::Hidden, 0),
+        "the client has the empty selection already"
+    );
+    let (selected, received) = tell(Selection::cleared());
+    assert_eq!((selected, received.len()), (Selected::Whole, 0), "a cleared selection is the empty one");
     let mention = |path: &str| Mention::new(path, None);
     assert_eq!(server.mention(Time::ZERO, mention("/w/.env"), None), Err(MentionError::Hidden));
     assert_eq!(server.mention(Time::ZERO, mention("/w/a"), None), Ok(()));
-    assert_eq!(said(&mut server, conn).len(), 1);
+    assert_eq!(messages_to(&mut server, conn).len(), 1);
     // Diagnostics and the active editor do not reveal the file either.
     let stale =
         |uris: &[&str]| DiagnosticsChanged::Stale { uris: uris.iter().map(|&uri| uri.into()).collect() };
     assert_eq!(server.diagnostics_changed(stale(&["file:///w/.env", "file:///w/a"])), []);
     assert_eq!(
-        said(&mut server, conn),
+        messages_to(&mut server, conn),
         [r#"{"jsonrpc":"2.0","method":"diagnostics_changed","params":{"uris":["file:///w/a"]}}"#]
     );
     server.diagnostics_changed(stale(&["file:///w/.env"]));
     server.diagnostics_changed(DiagnosticsChanged::Now(FileDiagnostics::new("file:///w/%2Eenv", vec![])));
-    assert_eq!(said(&mut server, conn), [""; 0]);
+    assert_eq!(messages_to(&mut server, conn), [""; 0]);
     // An editor can spell a URI in several ways, and a URI that cannot be decoded can be a plain path.
     let odd = ["file:///w/%2Eenv", "file:///w/100%/.env", "file:///w/a#b/.env", "/w/.env", "untitled:.env"];
     server.diagnostics_changed(stale(&odd));
-    assert_eq!(said(&mut server, conn), [""; 0]);
+    assert_eq!(messages_to(&mut server, conn), [""; 0]);
     assert_eq!(server.active_editor_changed(of("/w/.env", "secret")), []);
-    let heard = said(&mut server, conn);
-    assert!(heard.len() == 1 && !heard[0].contains("env") && !heard[0].contains("secret"), "{heard:?}");
+    let received = messages_to(&mut server, conn);
+    assert!(
+        received.len() == 1 && !received[0].contains("env") && !received[0].contains("secret"),
+        "{received:?}"
+    );
 }
 
 /// Checks paths whose normal form alone shows that they are hidden, for an editor on any system.
@@ -201,8 +208,8 @@ fn file_is_hidden_under_every_name() {
             assert_eq!(mention, Err(MentionError::Hidden), "{at}: {name}");
             server.diagnostics_changed(DiagnosticsChanged::Stale { uris: vec![name.into()] });
             events(&mut server, Time::ZERO);
-            for said in said(&mut server, conn) {
-                assert!(!said.contains("env") && !said.contains("secret"), "{at}: {name}: {said}");
+            for input in messages_to(&mut server, conn) {
+                assert!(!input.contains("env") && !input.contains("secret"), "{at}: {name}: {input}");
             }
         }
         for shown in ["/w/a", "file:///w/a%20b", "untitled:a"] {
@@ -229,15 +236,15 @@ fn answers_name_no_hidden_file() {
     let conn = attach(&mut server);
     let (hidden, shown) = ("/w/.env", "/w/a.rs");
     let reads = ["ide://selection", "ide://diagnostics", "ide://open-editors"];
-    let mut asked: Vec<String> = tools
+    let mut pending: Vec<String> = tools
         .iter()
         .map(|tool| {
             let name = tool.name(Dialect::VsCode);
             format!(r#""method":"tools/call","params":{{"name":"{name}","arguments":{{}}}}"#)
         })
         .collect();
-    asked.extend(reads.map(|uri| format!(r#""method":"resources/read","params":{{"uri":"{uri}"}}"#)));
-    for (id, ask) in asked.iter().enumerate() {
+    pending.extend(reads.map(|uri| format!(r#""method":"resources/read","params":{{"uri":"{uri}"}}"#)));
+    for (id, ask) in pending.iter().enumerate() {
         let message = text(&format!(r#"{{"jsonrpc":"2.0","id":{id},{ask}}}"#));
         server.feed(Time::ZERO, conn, &message);
         let call = events(&mut server, Time::ZERO).into_iter().find_map(|event| match event {
@@ -262,7 +269,7 @@ fn answers_name_no_hidden_file() {
             call => panic!("{call:?}"),
         };
         answered.unwrap();
-        let sent = said(&mut server, conn).concat();
+        let sent = messages_to(&mut server, conn).concat();
         assert!(!sent.contains(".env") && !sent.contains("token"), "{ask}: {sent}");
         let has_others = !ask.contains("election");
         assert_eq!(sent.contains(shown), has_others, "{ask}: {sent}");

@@ -87,9 +87,9 @@ fn i26_cuts_do_not_matter() {
 fn failure_shows_how_to_reproduce_it() {
     for (cuts, cut) in [(Cuts::Seeded, ""), (Cuts::Into(20), " --cut 20")] {
         let failure = (0..60).find_map(|seed| run_with(seed, cuts, Some(Bug::NeverAnswers)).failure).unwrap();
-        let said = failure.to_string();
+        let message = failure.to_string();
         let again = format!("cargo run --release --example sim -- --seed {}{cut} --trace", failure.seed);
-        assert!(said.contains("AnsweredOnce") && said.contains(&again), "{said}");
-        assert!(said.lines().count() > 10, "the failure has the last events: {said}");
+        assert!(message.contains("AnsweredOnce") && message.contains(&again), "{message}");
+        assert!(message.lines().count() > 10, "the failure has the last events: {message}");
     }
 }

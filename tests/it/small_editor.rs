@@ -16,14 +16,14 @@ fn every_call_has_one_answer() {
     for seed in 0..200 {
         let mut random = Random::new(seed);
         let (mut editor, mut agent) = (Editor::new(), Agent::new(TOKEN, seed));
-        let (mut asked, mut open, mut answered) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut pending, mut open, mut answered) = (Vec::new(), Vec::new(), Vec::new());
         let (mut pushed, mut seen) = (0, 0);
         while answered.len() < 20 {
             while let Some(event) = agent.poll() {
                 match event {
                     AgentEvent::Ready => {
                         for _ in 0..20 {
-                            asked.push(agent.call("ask").unwrap());
+                            pending.push(agent.call("ask").unwrap());
                         }
                     }
                     AgentEvent::Answer(request, text) => {
@@ -51,8 +51,8 @@ fn every_call_has_one_answer() {
             }
             transfer(&mut editor.ws, &mut agent.ws, random.below(50));
         }
-        assert_eq!(asked.len(), answered.len(), "seed {seed}");
-        assert!(asked.iter().all(|request| answered.contains(request)), "seed {seed}");
+        assert_eq!(pending.len(), answered.len(), "seed {seed}");
+        assert!(pending.iter().all(|request| answered.contains(request)), "seed {seed}");
         assert!(seen <= pushed && editor.mcp.open_calls() == 0, "seed {seed}");
     }
 }
@@ -60,11 +60,11 @@ fn every_call_has_one_answer() {
 #[test]
 fn open_calls_end_with_the_connection() {
     let (mut editor, mut agent) = (Editor::new(), Agent::new(TOKEN, 1));
-    let (mut call, mut asked) = (None, None);
+    let (mut call, mut pending) = (None, None);
     while call.is_none() {
         while let Some(event) = agent.poll() {
             if let AgentEvent::Ready = event {
-                asked = Some(agent.call("ask").unwrap());
+                pending = Some(agent.call("ask").unwrap());
             }
         }
         transfer(&mut agent.ws, &mut editor.ws, usize::MAX);
@@ -95,7 +95,7 @@ fn open_calls_end_with_the_connection() {
         }
         editor_is_over |= transfer(&mut editor.ws, &mut agent.ws, usize::MAX);
     }
-    assert_eq!(failed.map(|(request, _)| request), asked);
+    assert_eq!(failed.map(|(request, _)| request), pending);
     assert_eq!(editor_end, Some(Closed::Local { clean: true }));
     assert!(matches!(agent_end, Some(Closed::Remote { code: Some(CloseCode::GOING_AWAY), .. })));
     assert!(editor_is_over && agent_is_over);

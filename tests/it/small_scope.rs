@@ -161,7 +161,7 @@ struct End {
     /// The number of reported messages of the other end, and of those that await an answer.
     reported: usize,
     unanswered: usize,
-    asked: usize,
+    pending: usize,
     sent_long: usize,
     transport_ended: bool,
     closed: Option<Closed>,
@@ -182,7 +182,7 @@ impl End {
             taken: 0,
             reported: 0,
             unanswered: 0,
-            asked: 0,
+            pending: 0,
             sent_long: 0,
             transport_ended: false,
             closed: None,
@@ -247,8 +247,8 @@ impl World {
         let done = match action {
             Action::Ask(side) => {
                 let end = &mut self.ends[side];
-                end.asked += 1;
-                end.asked <= MOST && end.send(3)
+                end.pending += 1;
+                end.pending <= MOST && end.send(3)
             }
             Action::SendLong(side) => {
                 let end = &mut self.ends[side];

@@ -22,7 +22,7 @@ fn wait(pair: &mut Sockets, millis: u64) {
 }
 
 /// Returns the texts that the server has received, and a mark for the end of the transport.
-fn heard(pair: &Sockets) -> Vec<&str> {
+fn received(pair: &Sockets) -> Vec<&str> {
     let texts = pair.server_events.iter().filter_map(|event| match event {
         OwnedEvent::Text(text) => Some(text.as_str()),
         OwnedEvent::Closed(Closed::Abnormal) => Some("the end"),
@@ -41,9 +41,9 @@ fn delay_is_exact_and_keeps_the_order() {
     pair.to_server.delay = Duration::ZERO;
     pair.client.sender().text("fast").unwrap();
     wait(&mut pair, 99);
-    assert_eq!(heard(&pair), [""; 0]);
+    assert_eq!(received(&pair), [""; 0]);
     wait(&mut pair, 1);
-    assert_eq!(heard(&pair), ["slow", "fast"]);
+    assert_eq!(received(&pair), ["slow", "fast"]);
 }
 
 #[test]
@@ -53,11 +53,11 @@ fn stalled_link_holds_64_kib_then_resumes() {
     let text = "x".repeat(100_000);
     pair.client.sender().text(&text).unwrap();
     wait(&mut pair, 499);
-    assert_eq!(heard(&pair), [""; 0]);
+    assert_eq!(received(&pair), [""; 0]);
     let waiting = pass(&mut pair.client, pair.now, 0).unwritten_bytes().len();
     assert_eq!(waiting, 100_000 + 14 - 64 * 1024, "the link takes 64 KiB");
     wait(&mut pair, 1);
-    assert!(heard(&pair) == [text]);
+    assert!(received(&pair) == [text]);
 }
 
 #[test]
@@ -89,9 +89,9 @@ fn slow_reader_takes_one_piece_per_pace() {
     pair.settle();
     assert_eq!(pair.deadline(), Some(Time::from_millis(10)));
     wait(&mut pair, 19);
-    assert_eq!(heard(&pair), [""; 0]);
+    assert_eq!(received(&pair), [""; 0]);
     wait(&mut pair, 1);
-    assert_eq!(heard(&pair), ["hello"]);
+    assert_eq!(received(&pair), ["hello"]);
 }
 
 #[test]
@@ -109,7 +109,7 @@ fn finished_link_delivers_and_cut_link_drops() {
         end(&mut pair);
         let _ = pair.client.sender().text("behind");
         wait(&mut pair, 10);
-        assert_eq!(heard(&pair), *expected, "{name}");
+        assert_eq!(received(&pair), *expected, "{name}");
         assert!(!pair.to_server.is_open(), "{name}");
     }
 }
@@ -132,7 +132,7 @@ fn each_step_has_its_effect() {
         }
     }
     assert_eq!(pair.now, Time::from_millis(200));
-    assert_eq!(heard(&pair), ["first", "second"]);
+    assert_eq!(received(&pair), ["first", "second"]);
     // Keepalive pings once after a sleep of an hour, and 120 times during a wait of an hour.
     for (step, pings) in [
         (Step::<()>::Sleep(Span::from_millis(3_600_000)), 0..3),
@@ -142,11 +142,11 @@ fn each_step_has_its_effect() {
         let _ = pair.play(&step, |_, _| {}, |_, _| {});
         pair.settle();
         wait(&mut pair, 200);
-        let asked = crate::support::frames::read(pair.to_client.carried())
+        let pending = crate::support::frames::read(pair.to_client.carried())
             .iter()
             .filter(|frame| frame.first == 0x89)
             .count();
-        assert!(pings.contains(&asked), "{step:?}: {asked}");
+        assert!(pings.contains(&pending), "{step:?}: {pending}");
     }
     let _ = pair.play(&Step::<()>::Link(Way::ToClient, Change::Cut), |_, _| {}, |_, _| {});
     pair.finish_with(|_, _| {}, |_, _| {});

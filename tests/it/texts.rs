@@ -75,15 +75,15 @@ fn cuts_change_no_passage() {
     arbtest(|u| {
         let chunks = chunks(u)?;
         let whole = chunks.concat();
-        let mut asked = OpenFile::new("/a");
+        let mut pending = OpenFile::new("/a");
         let texts = ["", "a", "ab", "aab", "b\n", "\r\n", "😀", "üx", "abab"].map(String::from);
-        asked.start_text = if u.arbitrary()? { Some(u.choose(&texts)?.clone()) } else { None };
-        asked.end_text = if u.arbitrary()? { Some(u.choose(&texts)?.clone()) } else { None };
-        asked.start_line = if u.arbitrary()? { Some(u.int_in_range(0..=6)?) } else { None };
-        asked.end_line = if u.arbitrary()? { Some(u.int_in_range(0..=6)?) } else { None };
-        asked.select_to_end_of_line = u.arbitrary()?;
-        let passage = asked.passage(&Cut(&chunks));
-        assert_eq!(passage, asked.passage(&whole), "{chunks:?} {asked:?}");
+        pending.start_text = if u.arbitrary()? { Some(u.choose(&texts)?.clone()) } else { None };
+        pending.end_text = if u.arbitrary()? { Some(u.choose(&texts)?.clone()) } else { None };
+        pending.start_line = if u.arbitrary()? { Some(u.int_in_range(0..=6)?) } else { None };
+        pending.end_line = if u.arbitrary()? { Some(u.int_in_range(0..=6)?) } else { None };
+        pending.select_to_end_of_line = u.arbitrary()?;
+        let passage = pending.passage(&Cut(&chunks));
+        assert_eq!(passage, pending.passage(&whole), "{chunks:?} {pending:?}");
         assert_eq!(passage.range.copy_of(&Cut(&chunks)).as_deref(), passage.range.slice(&whole));
         Ok(())
     })
@@ -134,9 +134,9 @@ fn rope_is_read_up_to_the_place() {
     assert!(chunks > 100, "{chunks}");
     let place = Position::new(10_000, 7);
     let offset = place.to_byte_offset(text.as_str()).unwrap();
-    let mut asked = OpenFile::new("/a");
-    (asked.start_text, asked.end_text) = (Some("line 10000 ".into()), Some("line 10001".into()));
-    let passage = asked.passage(text.as_str());
+    let mut pending = OpenFile::new("/a");
+    (pending.start_text, pending.end_text) = (Some("line 10000 ".into()), Some("line 10001".into()));
+    let passage = pending.passage(text.as_str());
     let range = Range::new(place, Position::new(10_001, 2));
 
     let reads = |name: &str, most: usize, read: &dyn Fn()| {
@@ -149,5 +149,5 @@ fn rope_is_read_up_to_the_place() {
     reads("to bytes", half, &|| assert_eq!(place.to_byte_offset(&buffer), Some(offset)));
     reads("copy", 3 * half, &|| assert_eq!(range.copy_of(&buffer).as_deref(), range.slice(&text)));
     // Two searches and two positions.
-    reads("passage", 4 * half, &|| assert_eq!(asked.passage(&buffer), passage));
+    reads("passage", 4 * half, &|| assert_eq!(pending.passage(&buffer), passage));
 }

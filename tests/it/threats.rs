@@ -220,19 +220,19 @@ fn l14_resumed_token_alone_opens_nothing() {
     let first_line = |editor: &mut Editor| {
         String::from_utf8_lossy(&editor.written()).lines().next().unwrap_or_default().to_owned()
     };
-    let asked = || {
+    let query = || {
         let mut editor = Editor::new(config.clone());
         assert_eq!(shown(&editor.feed(HEAD.as_bytes())), ["AdmissionPending"]);
         assert_eq!(shown(&editor.say(INITIALIZE)), [""; 0], "the client waits");
         assert_eq!(editor.written(), b"", "the server sends nothing");
         editor
     };
-    let mut editor = asked();
+    let mut editor = query();
     assert!(editor.server.admit(editor.conn));
     assert_eq!(first_line(&mut editor), "HTTP/1.1 101 Switching Protocols");
     assert!(editor.is_attached() && !editor.server.refuse(editor.conn), "the decision is final");
 
-    let mut editor = asked();
+    let mut editor = query();
     assert!(editor.server.refuse(editor.conn));
     let refused = editor.written();
     let mut other = Editor::new(config.clone());

@@ -186,7 +186,7 @@ pub const ROWS: &[Row] = &[
     ),
     claim("Q40 null", "a request with the id null is reported and not answered")
         .test("tests/it/mcp_vectors.rs", "j11_notifications_and_responses_are_unanswered"),
-    row("Q41", "a false isError and null members are read", Reads(told, &["x"], "x")),
+    row("Q41", "a false isError and null members are read", Reads(texts_of, &["x"], "x")),
     claim("Q41 more", "and null for an absent value")
         .test("src/mcp/content.rs", "results_are_read_tolerantly"),
     claim("Q42", "another host is let in by configuration alone")
@@ -194,12 +194,12 @@ pub const ROWS: &[Row] = &[
 ];
 
 /// Returns the texts of the result after reading it from a form in which a peer omits no member.
-fn told(result: &ToolResult<'_>) -> String {
+fn texts_of(result: &ToolResult<'_>) -> String {
     let text = result.texts().next().unwrap_or_default();
-    let said = format!(
+    let input = format!(
         r#"{{"content":[{{"type":"text","text":"{text}"}}],"isError":false,"structuredContent":null}}"#
     );
-    let raw: Box<serde_json::value::RawValue> = serde_json::from_str(&said).unwrap();
+    let raw: Box<serde_json::value::RawValue> = serde_json::from_str(&input).unwrap();
     let read = ToolResult::read(&raw).unwrap();
     assert!(!read.is_error);
     read.texts().collect()

@@ -150,8 +150,8 @@ pub fn run(row: &Row) -> Vec<Line> {
         Proof::Agent(method, params, event) => {
             let received = read_by_an_agent(method, params);
             assert_eq!(received, *event, "{}", row.id);
-            let said = format!(r#"{{"jsonrpc":"2.0","method":"{method}","params":{params}}}"#);
-            vec![Line::In(said), Line::Event(received)]
+            let input = format!(r#"{{"jsonrpc":"2.0","method":"{method}","params":{params}}}"#);
+            vec![Line::In(input), Line::Event(received)]
         }
         Proof::Asked(method, params, answer) => {
             let lines = asked_of_an_agent(method, params);
@@ -282,11 +282,11 @@ impl Run {
             }
             Step::Hears(expected) => {
                 let event = self.events.pop_front().unwrap_or_else(|| panic!("{row}: no event came"));
-                let said = match event {
+                let input = match event {
                     ServerEvent::Call { call, .. } => {
-                        let said = request_of(&call);
+                        let input = request_of(&call);
                         self.last = Some(call);
-                        said
+                        input
                     }
                     ServerEvent::Direct { call, request, .. } => self.requested(call, &request),
                     ServerEvent::GetPrompt { call, prompt, .. } => self.requested(call, &prompt),
@@ -294,8 +294,8 @@ impl Run {
                     ServerEvent::Outcome { outcome, .. } => format!("{outcome:?}"),
                     event => shown(std::slice::from_ref(&event)).remove(0),
                 };
-                assert_eq!(said, *expected, "{row}");
-                self.lines.push(Line::Event(said));
+                assert_eq!(input, *expected, "{row}");
+                self.lines.push(Line::Event(input));
             }
             Step::Answers(answer) => {
                 answer(&mut self.editor.server, self.last.take().unwrap());
@@ -324,13 +324,13 @@ impl Run {
                 assert_eq!(written, self.result(texts, r#","isError":true"#), "{row}");
             }
             Step::Refused(code, reason) => {
-                let said: Value = serde_json::from_str(&self.wrote(row)).unwrap();
+                let input: Value = serde_json::from_str(&self.wrote(row)).unwrap();
                 assert_eq!(
-                    (&said["id"], &said["error"]["code"]),
+                    (&input["id"], &input["error"]["code"]),
                     (&self.id.into(), &(*code).into()),
                     "{row}"
                 );
-                let message = said["error"]["message"].as_str().unwrap();
+                let message = input["error"]["message"].as_str().unwrap();
                 assert!(message.contains(reason), "{row}: {message}");
             }
         }

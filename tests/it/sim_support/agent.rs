@@ -259,9 +259,9 @@ impl Agent {
             }
             ClientEvent::Request { call, method, .. } => {
                 let is_for_folders = &*method == "roots/list";
-                self.asked(call, if is_for_folders { Asked::Folders } else { Asked::Other }, oracle);
+                self.pending(call, if is_for_folders { Asked::Folders } else { Asked::Other }, oracle);
             }
-            ClientEvent::Form { call, form } => self.asked(call, Asked::Form(form.message), oracle),
+            ClientEvent::Form { call, form } => self.pending(call, Asked::Form(form.message), oracle),
             ClientEvent::CallEnded { call, .. } => {
                 let known = self.position(call).map(|at| self.calls.remove(at));
                 oracle.claim(known.is_some(), I::AnsweredOnce, || format!("{call:?} ends twice"));
@@ -378,8 +378,8 @@ impl Agent {
         });
     }
 
-    fn asked(&mut self, call: CallId, asked: Asked, oracle: &mut Oracle) {
-        self.calls.push((call, asked));
+    fn pending(&mut self, call: CallId, pending: Asked, oracle: &mut Oracle) {
+        self.calls.push((call, pending));
         if self.random.one_in(2) {
             self.respond(call, oracle);
         }
@@ -394,9 +394,9 @@ impl Agent {
     fn respond(&mut self, call: CallId, oracle: &mut Oracle) {
         let (open, dice) = (self.position(call), self.random.below(6));
         let Some(client) = &mut self.client else { return };
-        let asked = open.map_or(Asked::Other, |at| self.calls[at].1.clone());
+        let pending = open.map_or(Asked::Other, |at| self.calls[at].1.clone());
         let raw = |text: &str| RawValue::from_string(text.into()).unwrap();
-        let done = match (&asked, dice) {
+        let done = match (&pending, dice) {
             (Asked::Other, _) => client.respond_raw(call, &raw("{}")),
             (_, 0) => client.fail(call, ErrorObject::new(-7, "no")),
             (Asked::Folders, 1) => client.respond_raw(call, &raw(r#"{"roots":7}"#)),
@@ -435,24 +435,24 @@ impl Agent {
         let tab = TABS[self.random.below(3)];
         let default = Some(plan.request_timeout);
         let mut progress = None;
-        let (asked, span) = match self.random.below(22) {
+        let (pending, span) = match self.random.below(22) {
             0..=4 => {
                 let text = format!("{mark}{}", "x".repeat(plan.text_len(&mut self.random)));
-                (client.call_tool(&OpenDiff::new("/w/a", text, tab)).map(|asked| asked.id()), None)
+                (client.call_tool(&OpenDiff::new("/w/a", text, tab)).map(|pending| pending.id()), None)
             }
-            5 => (client.call_tool(&CloseTab::new(tab)).map(|asked| asked.id()), default),
-            6 => (client.call_tool(&CloseAllDiffTabs).map(|asked| asked.id()), default),
+            5 => (client.call_tool(&CloseTab::new(tab)).map(|pending| pending.id()), default),
+            6 => (client.call_tool(&CloseAllDiffTabs).map(|pending| pending.id()), default),
             7 | 8 => {
                 let ask = GetDiagnostics::new(Some(format!("file:///w/{mark}")));
-                (client.call_tool(&ask).map(|asked| asked.id()), default)
+                (client.call_tool(&ask).map(|pending| pending.id()), default)
             }
             9 | 10 => {
-                (client.call_tool(&OpenFile::new(format!("/w/{mark}"))).map(|asked| asked.id()), default)
+                (client.call_tool(&OpenFile::new(format!("/w/{mark}"))).map(|pending| pending.id()), default)
             }
             11 | 12 => {
                 let arguments = RawValue::from_string(format!(r#"{{"n":"{mark}"}}"#)).unwrap();
                 let name = if self.random.one_in(4) { "nobody" } else { "countLines" };
-                (client.call_tool(&OtherTool::new(name, arguments)).map(|asked| asked.id()), default)
+                (client.call_tool(&OtherTool::new(name, arguments)).map(|pending| pending.id()), default)
             }
             13 => {
                 let (idle, total) = (Duration::from_millis(1_500), Duration::from_secs(4));
@@ -469,7 +469,7 @@ impl Agent {
             }
             14 => {
                 self.listed_at = time;
-                (client.list_tools().map(|asked| asked.id()), default)
+                (client.list_tools().map(|pending| pending.id()), default)
             }
             15 => {
                 let method = ["ping", "resources/list", "prompts/list", "server/discover", "x/unknown"];
@@ -478,12 +478,12 @@ impl Agent {
             16 if self.random.one_in(3) => {
                 oracle.hit("agent gets prompt");
                 let prompt = GetPrompt::new("prompt").argument("mark", &*mark);
-                (client.get_prompt(&prompt).map(|asked| asked.id()), default)
+                (client.get_prompt(&prompt).map(|pending| pending.id()), default)
             }
             16 if self.random.one_in(2) => {
                 oracle.hit("agent reads resource");
                 let resource = ReadResource::new(format!("mark:{mark}"));
-                (client.read_resource(&resource).map(|asked| asked.id()), default)
+                (client.read_resource(&resource).map(|pending| pending.id()), default)
             }
             16 => (
                 client.request_direct(&DirectRequest::ReadFile(ReadFile::new(format!("/w/{mark}")))),
@@ -513,7 +513,7 @@ impl Agent {
                 return oracle.hit("agent closes");
             }
         };
-        match asked {
+        match pending {
             Ok(request) => {
                 oracle.note(|| format!("agent {} asks {mark} as {request:?}", self.index));
                 let (idle, total) = progress.unwrap_or((Duration::MAX, Duration::MAX));
@@ -557,7 +557,7 @@ impl Agent {
     pub fn relist(&mut self, plan: &Plan) {
         let time = self.clock.latest();
         let Some(client) = self.client.as_mut().filter(|_| self.relists) else { return };
-        if let Ok(request) = client.list_tools().map(|asked| asked.id()) {
+        if let Ok(request) = client.list_tools().map(|pending| pending.id()) {
             let deadline = Some(time.saturating_add(plan.request_timeout));
             let (idle, latest) = (Duration::MAX, time.saturating_add(Duration::MAX));
             self.requests.insert(request, Wanted { nonce: None, deadline, idle, latest, reached: 0.0 });

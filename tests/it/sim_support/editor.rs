@@ -27,11 +27,11 @@ use super::{
     plant::{Subject, conn_asked, conn_of},
     tap::nonce_in,
 };
-use calls::{Deed, Open, What, asked};
+use calls::{Deed, Open, What, pending};
 use consent::Question;
 
 /// The ledgers of all connections that are not over.
-pub type Books = BTreeMap<ConnId, Ledger>;
+pub type Ledgers = BTreeMap<ConnId, Ledger>;
 
 /// The longest time for which progress can extend a call.
 const LONGEST: Duration = Duration::from_secs(600);
@@ -133,17 +133,17 @@ impl Editor {
         conn: ConnId,
         event: ServerEvent,
         subject: &mut Subject,
-        book: &mut Ledger,
+        ledger: &mut Ledger,
         oracle: &mut Oracle,
     ) {
-        oracle.claim(!book.has_ended, I::OneEnding, || format!("{event:?} comes after Closed"));
-        oracle.claim(book.standing != Standing::Stranger, I::NoToken, || {
-            format!("a stranger causes {event:?}")
+        oracle.claim(!ledger.has_ended, I::OneEnding, || format!("{event:?} comes after Closed"));
+        oracle.claim(ledger.standing != Standing::Outsider, I::NoToken, || {
+            format!("an outsider causes {event:?}")
         });
         match event {
             ServerEvent::Call { call, .. } => {
                 let id = call.id();
-                let (nonce, what) = asked(call);
+                let (nonce, what) = pending(call);
                 // The client waits for diagnostics only this long, so progress does not extend
                 // their time.
                 let (span, longest) = match what {
@@ -151,7 +151,7 @@ impl Editor {
                     What::Diagnostics => (Some(DIAGNOSTICS), DIAGNOSTICS),
                     _ => (Some(self.call_deadline), LONGEST),
                 };
-                self.take((now, time), (id, conn), (nonce, what, span, longest), subject, book, oracle);
+                self.take((now, time), (id, conn), (nonce, what, span, longest), subject, ledger, oracle);
             }
             ServerEvent::Direct { call, request, .. } => {
                 let DirectRequest::ReadFile(file) = &request else { return };
@@ -162,40 +162,40 @@ impl Editor {
                     (call, conn),
                     (nonce, What::Raw, span, LONGEST),
                     subject,
-                    book,
+                    ledger,
                     oracle,
                 );
             }
             ServerEvent::GetPrompt { call, prompt, .. } => {
                 let nonce = prompt.arguments.get("mark").and_then(|mark| nonce_in(mark)).map(str::to_owned);
                 let terms = (nonce, What::Prompt, Some(self.call_deadline), LONGEST);
-                self.take((now, time), (call, conn), terms, subject, book, oracle);
+                self.take((now, time), (call, conn), terms, subject, ledger, oracle);
             }
             ServerEvent::ReadResource { call, resource, .. } => {
                 let nonce = nonce_in(&resource.uri).map(str::to_owned);
                 let terms = (nonce, What::Resource(resource.uri), Some(self.call_deadline), LONGEST);
-                self.take((now, time), (call, conn), terms, subject, book, oracle);
+                self.take((now, time), (call, conn), terms, subject, ledger, oracle);
             }
             ServerEvent::CallEnded { call, reason: how, .. } => {
-                self.call_ended(time, call, &how, subject, book, oracle)
+                self.call_ended(time, call, &how, subject, ledger, oracle)
             }
             ServerEvent::DiffClosed { call, reason: why, tab_name, .. } => {
-                self.diff_closed((call, &tab_name, why), subject, book, oracle)
+                self.diff_closed((call, &tab_name, why), subject, ledger, oracle)
             }
             ServerEvent::RootsChanged { roots, .. } => {
                 let answer: serde_json::Value =
-                    serde_json::from_str(&book.folders.take().unwrap_or_default()).unwrap_or_default();
+                    serde_json::from_str(&ledger.folders.take().unwrap_or_default()).unwrap_or_default();
                 let uris = roots.iter().map(|root| serde_json::json!({ "uri": root.uri }));
                 let is_answer = answer["roots"] == uris.collect::<serde_json::Value>();
                 oracle.claim(is_answer, I::Roots, || format!("{roots:?} after {answer}"));
                 oracle.hit("folders: reported");
             }
-            ServerEvent::ConsentPending { .. } => self.ask_for_consent((now, time), conn, book, oracle),
-            ServerEvent::Ready { .. } => oracle.claim(book.consent == Consent::Given, I::Consent, || {
-                format!("{conn:?} is ready: {:?}", book.consent)
+            ServerEvent::ConsentPending { .. } => self.ask_for_consent((now, time), conn, ledger, oracle),
+            ServerEvent::Ready { .. } => oracle.claim(ledger.consent == Consent::Given, I::Consent, || {
+                format!("{conn:?} is ready: {:?}", ledger.consent)
             }),
             ServerEvent::Outcome { request, outcome, .. } => self.outcome(time, request, &outcome, oracle),
-            ServerEvent::Closed { reason: closed, .. } => self.closed(time, conn, &closed, book, oracle),
+            ServerEvent::Closed { reason: closed, .. } => self.closed(time, conn, &closed, ledger, oracle),
             ServerEvent::PeerFault { fault: violation, .. } => oracle.hit(match violation {
                 PeerFault::LateResponse => "violation LateResponse",
                 PeerFault::UnknownResponse => "violation UnknownResponse",
@@ -207,8 +207,15 @@ impl Editor {
         }
     }
 
-    fn closed(&mut self, time: Time, conn: ConnId, closed: &Closed, book: &mut Ledger, oracle: &mut Oracle) {
-        (book.has_ended, book.moved_at) = (true, time);
+    fn closed(
+        &mut self,
+        time: Time,
+        conn: ConnId,
+        closed: &Closed,
+        ledger: &mut Ledger,
+        oracle: &mut Oracle,
+    ) {
+        (ledger.has_ended, ledger.moved_at) = (true, time);
         self.question.end(conn, time, false);
         self.waiting_mentions.values_mut().for_each(|of| of.is_doubtful = true);
         let calls = self.open.keys().filter(|call| conn_of(**call) == conn).count();

@@ -19,8 +19,8 @@ mod model;
 mod sim_support;
 #[path = "../support"]
 mod support {
+    pub mod client_messages;
     pub mod frames;
-    pub mod said;
 }
 
 use std::{
@@ -170,14 +170,14 @@ struct Found {
     hits: Hits,
     failures: Vec<Failure>,
     /// The time of the last progress report.
-    told: Duration,
+    record: Duration,
 }
 
 /// Runs many seeds, and prints their hits.
 fn many(seeds: Range<u64>, jobs: u64) -> ExitCode {
     let (begun, first) = (start(), seeds.start);
     let found =
-        Mutex::new(Found { seeds, done: 0, hits: Hits::new(), failures: Vec::new(), told: Duration::ZERO });
+        Mutex::new(Found { seeds, done: 0, hits: Hits::new(), failures: Vec::new(), record: Duration::ZERO });
     std::thread::scope(|scope| {
         for _ in 0..jobs {
             scope.spawn(|| work(begun, &found));
@@ -219,8 +219,8 @@ fn work(begun: Instant, found: &Mutex<Found>) {
             found.seeds = 0..0;
         }
         let elapsed = begun.elapsed();
-        if elapsed >= found.told + PACE {
-            found.told = elapsed;
+        if elapsed >= found.record + PACE {
+            found.record = elapsed;
             eprintln!("{} seeds after {elapsed:.0?}, {} failures", found.done, found.failures.len());
         }
     }

@@ -12,12 +12,12 @@ use ide_mcp::{
 mod threats;
 
 use super::{
+    client_messages::{CONNECTED, HEAD, INITIALIZE, INITIALIZED, text},
     ledger::{Owed, Standing},
     oracle::{Invariant as I, Oracle},
-    said::{CONNECTED, HEAD, INITIALIZE, INITIALIZED, text},
     tap::{Item, Tap},
 };
-use threats::{Due, INSIDERS, STRANGERS, Script};
+use threats::{Due, INSIDERS, OUTSIDERS, Script};
 
 pub use threats::names;
 
@@ -35,7 +35,7 @@ pub struct Hostile {
     out: Vec<u8>,
     sent: usize,
     room: Vec<u8>,
-    heard: Tap,
+    received: Tap,
     status: Option<u16>,
     code: Option<u16>,
     pub has_ended: bool,
@@ -46,10 +46,10 @@ pub struct Hostile {
 impl Hostile {
     /// Chooses a behavior, which begins now.
     pub fn new(now: Time, auth_failure: AuthFailure, random: &mut Random, serial: &mut u64) -> Self {
-        let at = random.below(STRANGERS.len() + INSIDERS.len());
-        let (standing, (name, due, act)) = match STRANGERS.get(at) {
-            Some(row) => (Standing::Stranger, *row),
-            None => (Standing::Insider, INSIDERS[at - STRANGERS.len()]),
+        let at = random.below(OUTSIDERS.len() + INSIDERS.len());
+        let (standing, (name, due, act)) = match OUTSIDERS.get(at) {
+            Some(row) => (Standing::Outsider, *row),
+            None => (Standing::Insider, INSIDERS[at - OUTSIDERS.len()]),
         };
         let mut script = Script {
             random,
@@ -67,8 +67,8 @@ impl Hostile {
         if standing == Standing::Insider {
             if opens {
                 let initialize = INITIALIZE.replace("2025-11-25", version);
-                for said in [CONNECTED, INITIALIZED, &initialize] {
-                    sends.push_front((Duration::ZERO, text(said)));
+                for message in [CONNECTED, INITIALIZED, &initialize] {
+                    sends.push_front((Duration::ZERO, text(message)));
                 }
             }
             sends.push_front((Duration::ZERO, HEAD.as_bytes().to_vec()));
@@ -126,7 +126,7 @@ impl Hostile {
             Due::Unauthorized => false,
         };
         let turned_away = status == Some(503) && self.standing == Standing::Insider;
-        let invariant = if self.standing == Standing::Stranger { I::NoToken } else { I::Refusal };
+        let invariant = if self.standing == Standing::Outsider { I::NoToken } else { I::Refusal };
         oracle.claim(right || turned_away, invariant, || {
             format!("{}: {:?} is due, and it got {status:?}, {code:?}", self.name, self.due)
         });
@@ -156,7 +156,7 @@ impl Hostile {
     /// Reads a piece of what has arrived. Returns true if that is anything.
     pub fn read(&mut self, now: Time, down: &mut Link) -> bool {
         let n = if self.reads && !self.is_over { down.read(now, &mut self.room) } else { 0 };
-        for item in self.heard.take(&self.room[..n]) {
+        for item in self.received.take(&self.room[..n]) {
             match item {
                 Item::Head(head) => self.status = head.get(9..12).and_then(|code| code.parse().ok()),
                 Item::Close(code) => self.code = code,

@@ -44,13 +44,13 @@ pub enum Standing {
     Honest,
     /// A peer that has the token and breaks rules.
     Insider,
-    /// A peer that is not to be accepted.
-    Stranger,
+    /// A peer that is not to be let in.
+    Outsider,
 }
 
 /// A request that has been delivered and has not ended.
 #[derive(Debug)]
-struct Asked {
+struct Request {
     id: String,
     /// When it was delivered.
     at: Time,
@@ -79,11 +79,11 @@ pub struct Ledger {
     pub consent: Consent,
     /// The latest time at which bytes were read, by the clock of the host.
     now: Time,
-    heard: Tap,
-    said: Tap,
-    pending: Vec<Asked>,
+    received: Tap,
+    input: Tap,
+    pending: Vec<Request>,
     /// The requests that ended without an answer since the output was last written completely.
-    echoes: Vec<Asked>,
+    echoes: Vec<Request>,
     /// The marks (nonces, see `tap::nonce_in`) of all calls on this connection.
     marks: BTreeSet<String>,
     /// The limits of open calls and of their bytes.
@@ -153,8 +153,8 @@ impl Ledger {
             standing,
             consent,
             requests,
-            heard: Tap::new(true),
-            said: Tap::new(false),
+            received: Tap::new(true),
+            input: Tap::new(false),
             room,
             changes_before: changes,
             digest: 0xcbf2_9ce4_8422_2325,
@@ -170,7 +170,7 @@ impl Ledger {
     /// Records bytes that the host read.
     pub fn hear(&mut self, now: Time, bytes: &[u8], oracle: &mut Oracle) {
         self.now = now;
-        for item in self.heard.take(bytes) {
+        for item in self.received.take(bytes) {
             let Item::Text(text) = item else {
                 oracle.note(|| format!("  heard {}", short(&format!("{item:?}"))));
                 continue;
@@ -246,7 +246,8 @@ impl Ledger {
             r#""closeAllDiffTabs""# | r#""close_all_diff_tabs""# => Some(None),
             _ => None,
         };
-        if closes.is_some() && self.pending.iter().filter(|asked| asked.call.is_some()).count() >= self.room.0
+        if closes.is_some()
+            && self.pending.iter().filter(|request| request.call.is_some()).count() >= self.room.0
         {
             oracle.hit("diffs closed beside a full table");
         }
@@ -266,7 +267,7 @@ impl Ledger {
         let wait = self.wait_of(text, closes.is_some()).filter(|_| code.is_none());
         self.ids.insert(id.to_owned());
         self.marks.extend(nonce_in(text).map(str::to_owned));
-        self.pending.push(Asked {
+        self.pending.push(Request {
             id: id.to_owned(),
             at: self.now,
             bytes: text.len(),
@@ -284,8 +285,8 @@ impl Ledger {
     }
 
     fn doom(&mut self, which: impl Fn(&str) -> bool) {
-        for asked in &mut self.pending {
-            asked.doomed |= asked.tab.as_deref().is_some_and(&which);
+        for request in &mut self.pending {
+            request.doomed |= request.tab.as_deref().is_some_and(&which);
         }
     }
 
@@ -293,14 +294,14 @@ impl Ledger {
     /// which the session can have begun the call.
     pub fn opened(&mut self, now: Time, call: CallId, nonce: Option<&str>, oracle: &mut Oracle) -> [Time; 2] {
         oracle.claim(!self.lacks_consent(), I::Consent, || format!("{call:?} comes at {:?}", self.consent));
-        let unbound = |asked: &&mut Asked| {
-            let is_refused = matches!(asked.expected, Expected::Error(_));
-            asked.call.is_none() && asked.nonce.as_deref() == nonce && !is_refused
+        let unbound = |request: &&mut Request| {
+            let is_refused = matches!(request.expected, Expected::Error(_));
+            request.call.is_none() && request.nonce.as_deref() == nonce && !is_refused
         };
         match self.pending.iter_mut().find(unbound) {
-            Some(asked) => {
-                asked.call = Some(call);
-                let wait = asked.wait.take();
+            Some(request) => {
+                request.call = Some(call);
+                let wait = request.wait.take();
                 oracle.hit(if wait.is_some() { "consent: waiting call opened" } else { "call opened" });
                 wait.map_or([now; 2], |wait| wait.begin(now))
             }
@@ -314,21 +315,21 @@ impl Ledger {
     /// Records that the application got the end of a call without an answer. Returns the id of the
     /// call.
     pub fn silenced(&mut self, call: CallId, by_client: bool, oracle: &mut Oracle) -> Option<String> {
-        let at = self.pending.iter().position(|asked| asked.call == Some(call));
+        let at = self.pending.iter().position(|request| request.call == Some(call));
         oracle.claim(at.is_some(), I::AnsweredOnce, || format!("{call:?} ends unanswered, and was answered"));
         let at = at?;
-        let asked = self.pending.remove(at);
-        let asked_for = !by_client || self.given_up.iter().any(|id| same(id, &asked.id));
-        oracle.claim(asked_for, I::CrossTalk, || format!("{} was cancelled by another client", asked.id));
-        let id = asked.id.clone();
+        let request = self.pending.remove(at);
+        let asked_for = !by_client || self.given_up.iter().any(|id| same(id, &request.id));
+        oracle.claim(asked_for, I::CrossTalk, || format!("{} was cancelled by another client", request.id));
+        let id = request.id.clone();
         self.silenced.insert(id.clone());
-        self.echoes.push(asked);
+        self.echoes.push(request);
         Some(id)
     }
 
     /// Returns true if the tab of this diff was closed since the diff was opened.
     pub fn is_doomed(&self, call: CallId) -> bool {
-        self.pending.iter().any(|asked| asked.call == Some(call) && asked.doomed)
+        self.pending.iter().any(|request| request.call == Some(call) && request.doomed)
     }
 
     /// Records bytes that the host wrote, after these actions of the person.
@@ -336,7 +337,7 @@ impl Ledger {
         if !bytes.is_empty() && !self.has_ended {
             self.moved_at = now;
         }
-        for item in self.said.take(bytes) {
+        for item in self.input.take(bytes) {
             // The digest takes whole items with their times, so that it does not depend on the
             // cuts.
             let seen = match &item {
@@ -358,15 +359,15 @@ impl Ledger {
                 }
                 Item::Text(text) => {
                     oracle.note(|| format!("  said {}", short(&text)));
-                    let let_in = self.standing != Standing::Stranger && self.status == Some(101);
-                    oracle.claim(let_in, I::NoToken, || format!("a stranger gets {text}"));
+                    let let_in = self.standing != Standing::Outsider && self.status == Some(101);
+                    oracle.claim(let_in, I::NoToken, || format!("an outsider gets {text}"));
                     self.say_text(now, &text, past, oracle);
                 }
                 Item::Ping | Item::Pong => oracle.note(|| format!("  said {item:?}")),
                 Item::Binary => oracle.claim(false, I::Envelope, || "a binary message is sent".into()),
             }
         }
-        oracle.claim(!self.said.is_broken, I::Envelope, || "what is sent is no frame".into());
+        oracle.claim(!self.input.is_broken, I::Envelope, || "what is sent is no frame".into());
     }
 
     fn say_text(&mut self, now: Time, text: &str, past: &Past, oracle: &mut Oracle) {
@@ -436,7 +437,7 @@ impl Ledger {
         let (id, code) = (answer.id.as_str(), answer.code);
         let mark = nonce_in(text);
         let of_mark =
-            |asked: &Asked| mark.is_none() || asked.nonce.is_none() || asked.nonce.as_deref() == mark;
+            |request: &Request| mark.is_none() || request.nonce.is_none() || request.nonce.as_deref() == mark;
         let waiting: Vec<usize> = (0..self.pending.len()).filter(|at| self.pending[*at].id == id).collect();
         let Some(first) = waiting.first() else {
             let invariant = match (self.silenced.contains(id), self.ids.contains(id)) {
@@ -459,14 +460,15 @@ impl Ledger {
         let at = waiting.iter().find(fits).or_else(marked);
         let at =
             *at.or_else(|| if code == Some(INVALID_REQUEST) { refused() } else { None }).unwrap_or(first);
-        let asked = self.pending.remove(at);
-        oracle.claim(of_mark(&asked), I::CrossTalk, || format!("{:?} is answered {text}", asked.nonce));
-        // An editor that shuts down refuses every request. So an honest client may also get -32600 instead of the
-        // answer of I20–I25; the ledger does not check that a shutdown is under way.
+        let request = self.pending.remove(at);
+        oracle.claim(of_mark(&request), I::CrossTalk, || format!("{:?} is answered {text}", request.nonce));
+        // An editor that shuts down refuses every request. So an honest client may also get -32600
+        // in place of the answer of I20–I25; the ledger does not check that a shutdown is under
+        // way.
         let is_honest = self.standing == Standing::Honest;
-        let holds = asked.expected.fits(answer) || is_honest && code == Some(INVALID_REQUEST);
+        let holds = request.expected.fits(answer) || is_honest && code == Some(INVALID_REQUEST);
         let rule = if is_honest { I::Negotiation } else { I::Refusal };
-        oracle.claim(holds, rule, || format!("{}: {:?} is due: {text}", asked.method, asked.expected));
+        oracle.claim(holds, rule, || format!("{}: {:?} is due: {text}", request.method, request.expected));
         oracle.hit(match code {
             None => "answer result",
             Some(-32600) => "answer -32600",
@@ -475,19 +477,19 @@ impl Ledger {
             Some(-32603) => "answer -32603",
             Some(_) => "answer of the application's own",
         });
-        if asked.closes && code.is_some() {
+        if request.closes && code.is_some() {
             // The call was refused, so its tabs stay open.
             self.pending.iter_mut().for_each(|of| of.doomed = false);
         }
         // A call whose answer is not written yet still counts as open in this ledger; see
         // `check_busy`.
         if code == Some(-32603) && text.contains("busy: too many calls") {
-            self.check_busy(&asked, oracle);
+            self.check_busy(&request, oracle);
         }
         if let Some(edition) = edition_in(text) {
             self.list_changed = false;
             self.edition = Some(edition);
-            self.listed(now, asked.at);
+            self.listed(now, request.at);
         }
     }
 
@@ -495,19 +497,19 @@ impl Ledger {
     /// never for a call that ends diffs, since such a call can free the room. The ledger can count
     /// more open calls than the host did at the refusal: calls that came after it, and calls whose
     /// answers are not written yet. So the check is lenient.
-    fn check_busy(&self, asked: &Asked, oracle: &mut Oracle) {
+    fn check_busy(&self, request: &Request, oracle: &mut Oracle) {
         let (calls, room) = self.room;
         let open = self.pending.len() + self.echoes.len();
         let others = self.pending.iter().chain(&self.echoes);
-        let bytes = others.map(|open| open.bytes).sum::<usize>() + asked.bytes;
+        let bytes = others.map(|open| open.bytes).sum::<usize>() + request.bytes;
         let full = open >= calls || bytes > room && open > 0;
         if bytes > room && open < calls {
             oracle.hit("busy: too many bytes");
         }
-        oracle.claim(full && !asked.closes, I::Refusal, || {
+        oracle.claim(full && !request.closes, I::Refusal, || {
             format!(
                 "{} is refused as one too many beside {open} of {calls}, {bytes} bytes of {room}",
-                asked.id
+                request.id
             )
         });
     }
@@ -522,8 +524,8 @@ impl Ledger {
         oracle: &mut Oracle,
     ) {
         self.echoes.clear();
-        // Bytes after our close frame are ignored.
-        if self.close_code.is_some() || self.standing == Standing::Stranger {
+        // Bytes behind our close frame are ignored.
+        if self.close_code.is_some() || self.standing == Standing::Outsider {
             return;
         }
         self.rest_waiting(now, oracle);
@@ -536,23 +538,23 @@ impl Ledger {
         oracle.claim(may_wait || self.has_hung_up, I::Roots, || {
             format!("roots/list is due, beside {:?}", self.own_open)
         });
-        for asked in &self.pending {
-            let waits = match asked.call {
+        for request in &self.pending {
+            let waits = match request.call {
                 Some(call) => is_open(call),
-                None => self.lacks_consent() && asked.wait.is_some(),
+                None => self.lacks_consent() && request.wait.is_some(),
             };
             oracle.claim(waits, I::AnsweredOnce, || {
-                format!("{} {} is neither answered nor open: {:?}", asked.method, asked.id, asked.nonce)
+                format!("{} {} is neither answered nor open: {:?}", request.method, request.id, request.nonce)
             });
-            oracle.claim(!asked.doomed, I::Diffs, || {
-                format!("{} is open, and {:?} was closed", asked.id, asked.tab)
+            oracle.claim(!request.doomed, I::Diffs, || {
+                format!("{} is open, and {:?} was closed", request.id, request.tab)
             });
         }
     }
 
     /// Returns true if a request that belongs to this call waits for its answer.
     pub fn awaits(&self, call: CallId) -> bool {
-        self.pending.iter().any(|asked| asked.call == Some(call))
+        self.pending.iter().any(|request| request.call == Some(call))
     }
 }
 

@@ -27,4 +27,4 @@ pub mod script;
 pub mod tap;
 pub mod world;
 
-pub use crate::support::{frames, said};
+pub use crate::support::{client_messages, frames};

@@ -14,7 +14,7 @@ use ide_mcp::{
     testing::Random,
 };
 
-use super::said::{PORT, TOKEN};
+use super::client_messages::{PORT, TOKEN};
 
 /// The quality of the network between the two ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,7 +46,7 @@ pub struct Plan {
     pub pings: bool,
     pub auth_failure: AuthFailure,
     pub connections: usize,
-    pub strangers: usize,
+    pub outsiders: usize,
     pub mark: usize,
     pub open_calls: usize,
     pub open_bytes: usize,
@@ -108,7 +108,7 @@ impl Plan {
                 false => AuthFailure::Unauthorized,
             },
             connections: if random.one_in(5) { 2 } else { 16 },
-            strangers: if small { 3 } else { 8 },
+            outsiders: if small { 3 } else { 8 },
             mark: if small { 16 * 1024 } else { 256 * 1024 },
             open_calls: if small { 3 } else { 256 },
             // Room for a few diffs, or for one that is big.
@@ -157,7 +157,7 @@ impl Plan {
         }
         let mut host = server;
         host.max_clients = self.connections;
-        host.max_pending_connections = self.strangers;
+        host.max_pending_connections = self.outsiders;
         host.debounce = self.debounce;
         host.debounce_max = self.debounce * 4;
         host

@@ -13,7 +13,7 @@ use ide_mcp::{
     rpc::{CallId, RequestId},
 };
 
-use super::{oracle::Invariant as I, said::PORT};
+use super::{client_messages::PORT, oracle::Invariant as I};
 
 macro_rules! bugs {
     ($($(#[$doc:meta])* $bug:ident => $invariant:ident,)+) => {
@@ -190,7 +190,7 @@ pub struct Subject {
     /// The client that was allowed last, until its events are polled.
     allowed: Option<ConnId>,
     /// The client about which the person was asked last.
-    asked: Option<ConnId>,
+    pending: Option<ConnId>,
 }
 
 impl Subject {
@@ -230,7 +230,7 @@ impl Subject {
             last: BTreeMap::new(),
             connected: 0,
             allowed: None,
-            asked: None,
+            pending: None,
         }
     }
 
@@ -381,14 +381,14 @@ impl Subject {
         let Some(bug) = self.bug else { return Some(event) };
         let Some(agent) = event.agent() else { return Some(event) };
         if matches!(event, ServerEvent::ConsentPending { .. }) {
-            self.asked = agent.conn();
+            self.pending = agent.conn();
         }
         match (bug, &event) {
             (Bug::ClosedTwice, ServerEvent::Closed { reason: closed, .. }) => {
                 self.extra.push(ServerEvent::Closed { agent, reason: closed.clone() });
             }
             (Bug::AsksAtOnce, ServerEvent::IdeConnected { .. })
-                if agent.conn() != self.asked
+                if agent.conn() != self.pending
                     && agent.conn().is_some_and(|conn| self.waits_for_consent(conn)) =>
             {
                 self.extra.push(ServerEvent::ConsentPending { agent, client: None, is_for_models: false });

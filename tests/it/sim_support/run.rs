@@ -83,12 +83,12 @@ pub fn run_traced(seed: u64, cuts: Cuts) -> Report {
 fn once(seed: u64, cuts: Cuts, bug: Option<Bug>, traced: bool) -> Report {
     let mut world = World::new(seed, cuts, bug, traced);
     let done = catch_unwind(AssertUnwindSafe(|| live(&mut world)));
-    world.books.values().for_each(|book| world.oracle.saw(book.digest));
+    world.ledgers.values().for_each(|ledger| world.oracle.saw(ledger.digest));
     let oracle = &mut world.oracle;
     if let Err(panic) = done {
-        let said = panic.downcast_ref::<String>().cloned();
-        let said = said.or_else(|| panic.downcast_ref::<&str>().map(|&text| text.into()));
-        oracle.claim(false, Invariant::Total, || format!("a panic: {}", said.unwrap_or_default()));
+        let message = panic.downcast_ref::<String>().cloned();
+        let message = message.or_else(|| panic.downcast_ref::<&str>().map(|&text| text.into()));
+        oracle.claim(false, Invariant::Total, || format!("a panic: {}", message.unwrap_or_default()));
     }
     let trace = oracle.trace().to_vec();
     let failure = oracle.fault().map(|fault| Failure {

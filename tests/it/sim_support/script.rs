@@ -53,10 +53,10 @@ impl World {
 
     /// Connects more strangers than the host has room for.
     fn crowd(&mut self) {
-        for _ in 0..self.plan.strangers + 2 {
+        for _ in 0..self.plan.outsiders + 2 {
             self.attack();
         }
-        self.oracle.hit("crowd of strangers");
+        self.oracle.hit("crowd of outsiders");
     }
 
     fn cable(&mut self) -> Option<&mut super::network::Cable> {
@@ -258,7 +258,7 @@ impl World {
         if left > 0 {
             // The host slept for too long, and is killed.
             self.cables.iter_mut().for_each(|cable| cable.conn = None);
-            self.books.clear();
+            self.ledgers.clear();
             self.drop_host();
             self.editor.kill();
         } else {

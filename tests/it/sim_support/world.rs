@@ -24,7 +24,7 @@ use ide_mcp::{
 
 use super::{
     agent::Agent,
-    editor::{Books, Editor},
+    editor::{Editor, Ledgers},
     hostile::Hostile,
     ledger::{Consent, Ledger, Standing},
     network::{Cable, Clock, Peer},
@@ -60,7 +60,7 @@ pub struct World {
     pub shut_down: Option<(Time, bool)>,
     pub is_listening: bool,
     pub editor: Editor,
-    pub books: Books,
+    pub ledgers: Ledgers,
     pub agents: Vec<Agent>,
     pub hostiles: Vec<Hostile>,
     pub cables: Vec<Cable>,
@@ -73,8 +73,8 @@ pub struct World {
     places: usize,
     /// The number of turns in which nothing happened, since the start.
     idle: u64,
-    /// The number of connections whose end was not an event, since this host began.
-    strangers: u64,
+    /// The number of connections whose end was no event, since this host began.
+    outsiders: u64,
 }
 
 impl World {
@@ -94,7 +94,7 @@ impl World {
             shut_down: None,
             is_listening: true,
             editor: Editor::new(&plan, random.number()),
-            books: Books::new(),
+            ledgers: Ledgers::new(),
             agents,
             hostiles: Vec::new(),
             cables: Vec::new(),
@@ -103,7 +103,7 @@ impl World {
             cuts,
             bug,
             idle: 0,
-            strangers: 0,
+            outsiders: 0,
             places: 0,
             plan,
             random,
@@ -178,7 +178,7 @@ impl World {
     }
 
     fn wake(&mut self) {
-        let Self { agents, host_asleep_until, now, cables, subject, host_clock, books, .. } = self;
+        let Self { agents, host_asleep_until, now, cables, subject, host_clock, ledgers, .. } = self;
         for agent in agents {
             agent.asleep_until.take_if(|until| *until <= *now);
         }
@@ -188,7 +188,7 @@ impl World {
                 let time = host_clock.read(*now);
                 let Some(conn) = cable.conn else { continue };
                 subject.feed_eof(time, conn);
-                books.get_mut(&conn).into_iter().for_each(|book| book.has_hung_up = true);
+                ledgers.get_mut(&conn).into_iter().for_each(|ledger| ledger.has_hung_up = true);
             }
         }
         for cable in self.cables.iter_mut().filter(|cable| cable.missed_by_peer) {
@@ -233,8 +233,8 @@ impl World {
         self.oracle.note(|| hostile.name.to_owned());
         self.hostiles.push(hostile);
         let conn = self.join(Peer::Hostile(self.hostiles.len() - 1), standing);
-        if let (Some(book), Some(hostile)) = (self.books.get_mut(&conn), self.hostiles.last()) {
-            book.meanings.extend(hostile.meanings.iter().cloned());
+        if let (Some(ledger), Some(hostile)) = (self.ledgers.get_mut(&conn), self.hostiles.last()) {
+            ledger.meanings.extend(hostile.meanings.iter().cloned());
         }
     }
 
@@ -245,8 +245,8 @@ impl World {
         self.places = self.places.max(conn.index() + 1);
         let (changes, plan) = (self.editor.past.changes.len(), &self.plan);
         let consent = if plan.asks { Consent::Unasked } else { Consent::Given };
-        let book = Ledger::new(standing, consent, changes, plan.room(), plan.requests);
-        let known = self.books.insert(conn, book);
+        let ledger = Ledger::new(standing, consent, changes, plan.room(), plan.requests);
+        let known = self.ledgers.insert(conn, ledger);
         self.oracle.claim(known.is_none(), I::CrossTalk, || format!("{conn:?} was there before"));
         let bulky = match peer {
             Peer::Hostile(at) => self.hostiles[at].is_bulky(),
@@ -265,8 +265,8 @@ impl World {
             if self.subject.now() < time {
                 any |= self.turn_host();
             }
-            let Self { editor, subject, oracle, now, books, .. } = self;
-            any |= editor.decide(*now, time, subject, books, oracle);
+            let Self { editor, subject, oracle, now, ledgers, .. } = self;
+            any |= editor.decide(*now, time, subject, ledgers, oracle);
             any |= editor.do_deeds(*now, time, subject, oracle);
             let due = self.subject.deadline();
             if due.is_some_and(|due| due <= time) {
@@ -332,16 +332,16 @@ impl World {
                         n = cable.down.write(self.now, bytes);
                         cable.down_is_full = n < bytes.len();
                     }
-                    let said = bytes[..n].to_vec();
+                    let message = bytes[..n].to_vec();
                     cable.unwritten = bytes.len() - n;
                     self.subject.written(conn, n);
                     self.oracle.claim(announced, I::NothingUnseen, || {
                         format!("output of {conn:?} was not announced")
                     });
                     any |= n > 0;
-                    if let Some(book) = self.books.get_mut(&conn) {
-                        book.say(self.host_clock.latest(), &said, &self.editor.past, &mut self.oracle);
-                        self.editor.mentioned(conn, book, &mut self.oracle);
+                    if let Some(ledger) = self.ledgers.get_mut(&conn) {
+                        ledger.say(self.host_clock.latest(), &message, &self.editor.past, &mut self.oracle);
+                        self.editor.mentioned(conn, ledger, &mut self.oracle);
                     }
                 }
                 Output::Close(conn) => {
@@ -367,21 +367,21 @@ impl World {
     fn hear(&mut self, time: Time, event: ServerEvent) {
         self.oracle.note(|| super::ledger::short(&format!("host: {event:?}")));
         if let Some(conn) = event.agent().map(|agent| agent.conn().unwrap()) {
-            let Self { editor, subject, oracle, books, now, .. } = self;
-            match books.get_mut(&conn) {
-                Some(book) => editor.hear((*now, time), conn, event, subject, book, oracle),
+            let Self { editor, subject, oracle, ledgers, now, .. } = self;
+            match ledgers.get_mut(&conn) {
+                Some(ledger) => editor.hear((*now, time), conn, event, subject, ledger, oracle),
                 None => oracle.claim(false, I::OneEnding, || format!("{conn:?} is no connection: {event:?}")),
             }
             return;
         }
         if let ServerEvent::MentionExpired { mention } = event {
-            let Self { editor, subject, oracle, books, .. } = self;
-            // The end of a connection that was never accepted is not an event.
+            let Self { editor, subject, oracle, ledgers, .. } = self;
+            // The end of a connection that was never let in is no event.
             let is_gone = |conn: ConnId| {
                 let ended = || !subject.wants_input(conn);
-                let stays = books.get(&conn).filter(|book| !book.has_ended);
-                let let_in = |book: &Ledger| book.status == Some(101) && book.close_code.is_none();
-                stays.is_none_or(|book| !let_in(book) && ended())
+                let stays = ledgers.get(&conn).filter(|ledger| !ledger.has_ended);
+                let let_in = |ledger: &Ledger| ledger.status == Some(101) && ledger.close_code.is_none();
+                stays.is_none_or(|ledger| !let_in(ledger) && ended())
             };
             editor.mention_expired(time, &mention, is_gone, oracle);
         }

@@ -1,10 +1,10 @@
 //! `ide::Client` as a subject of the laws (see `laws.rs`): an agent that sends requests.
 
 use super::calls;
+use super::client_messages::{BINARY, CLOSE, PORT, TEXT, token};
 use super::editors::{MARK, MESSAGE, Unwritable, foreign};
 use super::frames::plain;
 use super::laws::{Calls, Record, Subject};
-use super::said::{BINARY, CLOSE, PORT, TEXT, token};
 use super::servers::IdeServer;
 use super::sockets::limits;
 use super::subject::Refusals;
@@ -24,7 +24,7 @@ pub struct IdeClient;
 /// have reported it.
 pub struct Agent {
     random: Option<Random>,
-    asked: Vec<RequestId>,
+    pending: Vec<RequestId>,
     ended: Vec<RequestId>,
     /// True after `Ready`.
     ready: bool,
@@ -70,7 +70,7 @@ impl Subject for IdeClient {
     fn app(&self, seed: u64) -> Agent {
         Agent {
             random: (seed != 0).then(|| Random::new(seed)),
-            asked: Vec::new(),
+            pending: Vec::new(),
             ended: Vec::new(),
             ready: false,
             closing: false,
@@ -82,23 +82,23 @@ impl Subject for IdeClient {
         match event {
             ClientEvent::Ready(_) => {
                 app.ready = true;
-                app.asked.extend(machine.list_tools().map(|asked| asked.id()));
+                app.pending.extend(machine.list_tools().map(|pending| pending.id()));
             }
             ClientEvent::Outcome { request, .. } => {
-                app.asked.retain(|asked| asked != request);
+                app.pending.retain(|pending| pending != request);
                 app.ended.push(*request);
             }
             ClientEvent::Closed(_) => app.closed = true,
             _ => {}
         }
         let choice = app.random.as_mut().map_or(0, |random| random.below(8));
-        let asked = match choice {
-            1 => machine.call_tool(&OpenDiff::new("/a", "x", "t")).map(|asked| asked.id()),
-            2 => machine.call_tool(&GetDiagnostics::new(None)).map(|asked| asked.id()),
-            3 => machine.call_tool(&CloseTab::new("t")).map(|asked| asked.id()),
+        let pending = match choice {
+            1 => machine.call_tool(&OpenDiff::new("/a", "x", "t")).map(|pending| pending.id()),
+            2 => machine.call_tool(&GetDiagnostics::new(None)).map(|pending| pending.id()),
+            3 => machine.call_tool(&CloseTab::new("t")).map(|pending| pending.id()),
             4 => machine.request("ping", None::<&()>, Timeout::Never),
             5 => {
-                if let Some(request) = app.asked.pop() {
+                if let Some(request) = app.pending.pop() {
                     machine.cancel(request, Some("never mind"));
                 }
                 return;
@@ -111,7 +111,7 @@ impl Subject for IdeClient {
             }
             _ => return,
         };
-        app.asked.extend(asked);
+        app.pending.extend(pending);
     }
 
     fn is_closed(event: &ClientEvent) -> bool {
@@ -188,8 +188,8 @@ impl Subject for IdeClient {
             () => ("", &[NotSent::Unserializable, NotSent::Closed]),
         };
         refusals.expect_err("an unserializable value", machine.notify("x", Some(&Unwritable)), allowed);
-        let asked = machine.request("x", Some(&Unwritable), Timeout::Never);
-        refusals.expect_err("an unserializable value", asked, allowed);
+        let pending = machine.request("x", Some(&Unwritable), Timeout::Never);
+        refusals.expect_err("an unserializable value", pending, allowed);
         if !name.is_empty() {
             refusals.expect_err(name, machine.notify("x", None::<&()>), allowed);
             refusals.expect_err(name, machine.list_tools(), allowed);

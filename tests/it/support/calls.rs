@@ -3,9 +3,9 @@
 //! The text of its id identifies a request of the peer, so each id must be written in its own way in a script (`2` and
 //! `2.0` are the same id, written in two ways). Our own requests are numbered in the order that they were sent.
 
+use super::client_messages::TEXT;
 use super::frames::{self, Read};
 use super::laws::{Calls, Record};
-use super::said::TEXT;
 use crate::model::Message;
 use ide_mcp::ide::tool::ToolCall;
 use ide_mcp::ide::{ClientEvent, DiffEnd, ServerEvent};

@@ -1,7 +1,7 @@
 //! The application of an editor for the laws, which answers at once, later, or never.
 
+use super::client_messages::{PORT, attached, open_diff, text, token};
 use super::law::{Law, broken};
-use super::said::{PORT, attached, open_diff, text, token};
 use super::sockets::limits;
 use ide_mcp::Time;
 use ide_mcp::ide::kit::{Position, Range};
@@ -61,8 +61,8 @@ pub fn foreign() -> (CallId, RequestId) {
             ServerEvent::Call { call, .. } => Some(call.id()),
             _ => None,
         });
-        let asked = other.agent_mut(conn.into()).request("roots/list", None::<&()>, Timeout::Never);
-        (call.unwrap(), asked.unwrap())
+        let pending = other.agent_mut(conn.into()).request("roots/list", None::<&()>, Timeout::Never);
+        (call.unwrap(), pending.unwrap())
     })
 }
 
@@ -212,8 +212,8 @@ fn typed(call: &ToolCall, dialect: Dialect) -> ToolResult<'static> {
             encoded(&Diagnostics { files: ask.uri.as_ref().map(of).unwrap_or_default() }, dialect)
         }
         ToolCall::OpenFile(..) => encoded(&OpenedFile::unfocused("/a", "rust", 3), dialect),
-        ToolCall::OpenFiles(_, asked) => {
-            encoded(&OpenedFiles { opened_files: asked.file_paths.clone() }, dialect)
+        ToolCall::OpenFiles(_, pending) => {
+            encoded(&OpenedFiles { opened_files: pending.file_paths.clone() }, dialect)
         }
         ToolCall::GetAllOpenedFilePaths(..) => encoded(&FilePaths { paths: vec![path()] }, dialect),
         ToolCall::GetOpenEditors(..) => {
@@ -225,16 +225,16 @@ fn typed(call: &ToolCall, dialect: Dialect) -> ToolResult<'static> {
         ToolCall::GetCurrentSelection(..) => encoded(&CurrentSelection(Some(selection(9))), dialect),
         ToolCall::GetLatestSelection(..) => encoded(&LatestSelection(None), dialect),
         ToolCall::GetCursorPosition(..) => encoded(&CursorPosition::new("/a", Position::new(1, 2)), dialect),
-        ToolCall::CheckDocumentDirty(_, asked) => {
-            let file_path = asked.file_path.clone();
+        ToolCall::CheckDocumentDirty(_, pending) => {
+            let file_path = pending.file_path.clone();
             encoded(&DocumentState::Open { file_path, is_dirty: true, is_untitled: false }, dialect)
         }
-        ToolCall::SaveDocument(_, asked) => {
-            encoded(&DocumentSaved::NotOpen { file_path: asked.file_path.clone() }, dialect)
+        ToolCall::SaveDocument(_, pending) => {
+            encoded(&DocumentSaved::NotOpen { file_path: pending.file_path.clone() }, dialect)
         }
         ToolCall::ReformatFile(..) => encoded(&Reformatted { found: true }, dialect),
-        ToolCall::ExecuteCode(_, asked) => {
-            encoded(&CodeOutput { blocks: vec![OutputBlock::Text(asked.code.clone())] }, dialect)
+        ToolCall::ExecuteCode(_, pending) => {
+            encoded(&CodeOutput { blocks: vec![OutputBlock::Text(pending.code.clone())] }, dialect)
         }
         ToolCall::SetCursorPosition(..) | ToolCall::SetSelection(..) => encoded(&Done, dialect),
         _ => ToolResult::text("text"),
@@ -280,7 +280,7 @@ fn encoded<A: Answer>(answer: &A, dialect: Dialect) -> ToolResult<'static> {
 /// Returns the answer to a method of the Obsidian dialect.
 fn direct(request: &DirectRequest) -> DirectAnswer {
     match request {
-        DirectRequest::ReadFile(asked) => DirectAnswer::Contents(asked.path.clone()),
+        DirectRequest::ReadFile(pending) => DirectAnswer::Contents(pending.path.clone()),
         DirectRequest::WriteFile(_) => DirectAnswer::Written,
         DirectRequest::GetWorkspaceInfo => {
             DirectAnswer::Workspace(WorkspaceInfo::new("a", "/a", 1, "obsidian-vault"))

@@ -1,12 +1,12 @@
 //! The shared code of the tests of the IDE layer: messages of a client, written by hand, an editor
 //! with one connection, and the decoding of its output.
 
-pub use super::frames;
-pub use super::frames::{frame, masked, read};
-pub use super::said::{
+pub use super::client_messages::{
     ACCEPTED, BINARY, CLOSE, CONNECTED, HEAD, INITIALIZE, INITIALIZED, PING, PORT, TEXT, TOKEN, call,
     cancelled, close_tab, open_diff, request, text, token,
 };
+pub use super::frames;
+pub use super::frames::{frame, masked, read};
 
 use std::{fmt::Display, time::Duration};
 
@@ -184,8 +184,8 @@ impl Editor {
         self.events()
     }
 
-    pub fn say(&mut self, said: &str) -> Vec<ServerEvent> {
-        self.feed(&text(said))
+    pub fn say(&mut self, message: &str) -> Vec<ServerEvent> {
+        self.feed(&text(message))
     }
 
     /// Ends the client's stream. Its effects come with the next pass.

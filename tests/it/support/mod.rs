@@ -6,6 +6,8 @@ pub mod agents;
 pub mod bug;
 #[cfg(feature = "ide")]
 pub mod calls;
+#[cfg(feature = "ide")]
+pub mod client_messages;
 pub mod cost;
 pub mod cuts;
 #[cfg(feature = "ide")]
@@ -22,8 +24,6 @@ pub mod mutant;
 pub mod passes;
 pub mod plan;
 pub mod run;
-#[cfg(feature = "ide")]
-pub mod said;
 #[cfg(feature = "ide")]
 pub mod servers;
 pub mod sockets;

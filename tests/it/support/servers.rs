@@ -2,15 +2,15 @@
 //! never. A second connection acts on its own, and a third is over.
 
 use super::calls;
+use super::client_messages::{
+    BINARY, CLOSE, HEAD, PING, TOKEN, attached, call, cancelled, close_tab, open_diff, request, talk, text,
+};
 use super::editors::{
     Editor, MARK, MESSAGE, Standing, Unwritable, copied, foreign, respond, selection, server_config, tools,
 };
 use super::frames::{self, masked};
 use super::law::{Law, broken};
 use super::laws::{Calls, Record, Subject};
-use super::said::{
-    BINARY, CLOSE, HEAD, PING, TOKEN, attached, call, cancelled, close_tab, open_diff, request, talk, text,
-};
 use super::subject::Refusals;
 use ide_mcp::ide::tool::{Tool, ToolSet};
 use ide_mcp::ide::{ConnId, Dialect, Mention, MentionError, Server, ServerConfig, ServerEvent};
@@ -428,8 +428,8 @@ impl Subject for IdeServer {
             server.agent_mut(gone_agent).notify("x", None::<&()>),
             &[NotSent::Closed],
         );
-        let asked = server.agent_mut(gone_agent).request("x", None::<&()>, Timeout::Never);
-        refusals.expect_err(of_gone, asked, &[NotSent::Closed]);
+        let pending = server.agent_mut(gone_agent).request("x", None::<&()>, Timeout::Never);
+        refusals.expect_err(of_gone, pending, &[NotSent::Closed]);
         refusals.expect(of_gone, server.space(gone).is_empty() && !server.wants_output(gone));
         server.feed(Time::ZERO, gone, b"too late");
         server.feed_eof(Time::ZERO, gone);

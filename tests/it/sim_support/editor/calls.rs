@@ -68,11 +68,11 @@ impl Editor {
         (call, conn): (CallId, ConnId),
         (nonce, what, span, longest): (Option<String>, What, Option<Duration>, Duration),
         subject: &mut Subject,
-        book: &mut Ledger,
+        ledger: &mut Ledger,
         oracle: &mut Oracle,
     ) {
         oracle.claim(conn_of(call) == conn, I::CrossTalk, || format!("{call:?} comes from {conn:?}"));
-        let begun = book.opened(time, call, nonce.as_deref(), oracle);
+        let begun = ledger.opened(time, call, nonce.as_deref(), oracle);
         let is_diff = matches!(what, What::Diff { .. });
         let open = Open {
             nonce,
@@ -194,10 +194,10 @@ impl Editor {
         oracle: &mut Oracle,
     ) {
         let before = subject.snapshot(conn_of(call));
-        let said = Progress::new(reached).of(3.0).message("on its way");
-        let told = subject.host.call(call).progress(&said);
-        self.judge(call, before, told.map(drop), subject, oracle);
-        if let (Some(open), Ok(_)) = (self.open.get_mut(&call), told) {
+        let input = Progress::new(reached).of(3.0).message("on its way");
+        let record = subject.host.call(call).progress(&input);
+        self.judge(call, before, record.map(drop), subject, oracle);
+        if let (Some(open), Ok(_)) = (self.open.get_mut(&call), record) {
             if reached > open.reached {
                 open.reached = reached;
                 open.due = open.span.map(|span| open.longest.map(|last| time.saturating_add(span).min(last)));
@@ -256,7 +256,7 @@ impl Editor {
         call: CallId,
         how: &CallEnd,
         subject: &mut Subject,
-        book: &mut Ledger,
+        ledger: &mut Ledger,
         oracle: &mut Oracle,
     ) {
         let Some(open) = self.open.remove(&call) else {
@@ -265,7 +265,7 @@ impl Editor {
         };
         let gone = match how {
             CallEnd::Cancelled { .. } => {
-                subject.after_cancel(call, book.silenced(call, true, oracle));
+                subject.after_cancel(call, ledger.silenced(call, true, oracle));
                 oracle.hit("call cancelled");
                 NotAnswered::Cancelled
             }
@@ -276,7 +276,7 @@ impl Editor {
                 NotAnswered::Expired
             }
             CallEnd::Closed => {
-                book.silenced(call, false, oracle);
+                ledger.silenced(call, false, oracle);
                 oracle.hit("call abandoned");
                 NotAnswered::Closed
             }
@@ -293,7 +293,7 @@ impl Editor {
         &mut self,
         (call, tab, why): (CallId, &str, DiffEnd),
         subject: &mut Subject,
-        book: &mut Ledger,
+        ledger: &mut Ledger,
         oracle: &mut Oracle,
     ) {
         let open = self.open.remove(&call);
@@ -302,18 +302,19 @@ impl Editor {
         oracle.claim(fits, I::Diffs, || format!("{tab} closes by {why:?}: {open:?}"));
         let gone = match why {
             DiffEnd::TabClosed | DiffEnd::AllClosed => {
-                oracle
-                    .claim(book.is_doomed(call), I::Diffs, || format!("{tab} closes, and nobody closed it"));
+                oracle.claim(ledger.is_doomed(call), I::Diffs, || {
+                    format!("{tab} closes, and nobody closed it")
+                });
                 oracle.hit(if why == DiffEnd::TabClosed { "diff: tab closed" } else { "diff: all closed" });
                 NotAnswered::Answered
             }
             DiffEnd::Cancelled => {
-                subject.after_cancel(call, book.silenced(call, true, oracle));
+                subject.after_cancel(call, ledger.silenced(call, true, oracle));
                 oracle.hit("diff: cancelled");
                 NotAnswered::Cancelled
             }
             DiffEnd::Disconnected => {
-                book.silenced(call, false, oracle);
+                ledger.silenced(call, false, oracle);
                 oracle.hit("diff: disconnected");
                 NotAnswered::Closed
             }
@@ -327,7 +328,7 @@ impl Editor {
 }
 
 /// Returns the mark of a call, and its kind.
-pub(super) fn asked(call: ToolCall) -> (Option<String>, What) {
+pub(super) fn pending(call: ToolCall) -> (Option<String>, What) {
     let (text, what) = match call {
         ToolCall::OpenDiff(call, diff) => {
             (diff.new_file_contents, What::Diff { tab: diff.tab_name, call: Some(call) })

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use ide_mcp::{Time, ide::ConnId};
 
-use super::{Books, Editor};
+use super::{Editor, Ledgers};
 use crate::sim_support::{
     ledger::{Consent, Ledger, Standing},
     oracle::{Invariant as I, Oracle},
@@ -52,7 +52,7 @@ impl Editor {
         &mut self,
         (now, time): (Time, Time),
         conn: ConnId,
-        book: &mut Ledger,
+        ledger: &mut Ledger,
         oracle: &mut Oracle,
     ) {
         let Question { about, quiet_until, .. } = self.question;
@@ -60,12 +60,12 @@ impl Editor {
             format!("{conn:?} is asked about, beside {about:?} and before {quiet_until:?}")
         });
         self.question.about = Some(conn);
-        oracle.claim(book.consent == Consent::Unasked, I::Consent, || {
-            format!("the person is asked about {conn:?}: {:?}", book.consent)
+        oracle.claim(ledger.consent == Consent::Unasked, I::Consent, || {
+            format!("the person is asked about {conn:?}: {:?}", ledger.consent)
         });
-        book.consent = Consent::Asked;
+        ledger.consent = Consent::Asked;
         oracle.hit("consent: asked");
-        let allows = self.allows_all || book.standing != Standing::Honest || !self.random.one_in(4);
+        let allows = self.allows_all || ledger.standing != Standing::Honest || !self.random.one_in(4);
         let pause = Duration::from_millis([0, 50, 1_000, 6_000][self.random.below(4)]);
         self.serial += 1;
         self.decisions.insert((now.saturating_add(pause), self.serial), (conn, allows));
@@ -77,14 +77,14 @@ impl Editor {
         now: Time,
         time: Time,
         subject: &mut Subject,
-        books: &mut Books,
+        ledgers: &mut Ledgers,
         oracle: &mut Oracle,
     ) -> bool {
         let mut any = false;
         while let Some(entry) = self.decisions.first_entry().filter(|entry| entry.key().0 <= now) {
             let (conn, allows) = entry.remove();
             any = true;
-            let Some(book) = books.get_mut(&conn).filter(|_| subject.waits_for_consent(conn)) else {
+            let Some(ledger) = ledgers.get_mut(&conn).filter(|_| subject.waits_for_consent(conn)) else {
                 oracle.hit("consent: too late");
                 continue;
             };
@@ -92,12 +92,12 @@ impl Editor {
             if allows {
                 let allowed = subject.allow(conn);
                 oracle.claim(allowed, I::Consent, || format!("{conn:?} waits, and cannot be allowed"));
-                book.consent = Consent::Given;
+                ledger.consent = Consent::Given;
                 self.question = Question::default();
                 oracle.hit("consent: given");
             } else {
                 subject.host.agent_mut(conn.into()).disconnect(time);
-                book.consent = Consent::Refused;
+                ledger.consent = Consent::Refused;
                 self.question.end(conn, time, true);
                 oracle.hit("consent: refused");
             }

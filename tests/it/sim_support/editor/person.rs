@@ -73,8 +73,8 @@ impl Editor {
         let filler = if self.big && self.random.one_in(8) { 100_000 } else { 3 };
         let text = format!("{}{}", selected(self.selected), "s".repeat(filler));
         self.selected_len = self.selected_len.max(text.len());
-        let told = subject.host.select(time, Selection::new("/w/a.txt", Range::default(), text));
-        oracle.claim(told == Selected::Whole, I::Selection, || format!("{told:?}"));
+        let record = subject.host.select(time, Selection::new("/w/a.txt", Range::default(), text));
+        oracle.claim(record == Selected::Whole, I::Selection, || format!("{record:?}"));
     }
 
     fn mention(&mut self, time: Time, subject: &mut Subject, oracle: &mut Oracle) {
@@ -94,8 +94,8 @@ impl Editor {
     }
 
     /// Checks the mentions that the host wrote to this connection.
-    pub fn mentioned(&mut self, conn: ConnId, book: &mut Ledger, oracle: &mut Oracle) {
-        for number in std::mem::take(&mut book.mentions) {
+    pub fn mentioned(&mut self, conn: ConnId, ledger: &mut Ledger, oracle: &mut Oracle) {
+        for number in std::mem::take(&mut ledger.mentions) {
             let waiting = self.waiting_mentions.remove(&number);
             let right = waiting.as_ref().is_some_and(|of| of.to.is_none_or(|to| to == conn));
             oracle.claim(right, I::Mentions, || format!("{number} goes to {conn:?}: {waiting:?}"));
@@ -103,7 +103,7 @@ impl Editor {
             // can come after later mentions of the other.
             let for_any = waiting.as_ref().is_some_and(|of| of.to.is_none());
             let is_late = for_any && waiting.is_some_and(|of| of.is_doubtful);
-            let last = &mut book.last_mentions[usize::from(for_any)];
+            let last = &mut ledger.last_mentions[usize::from(for_any)];
             oracle.claim(*last < number || is_late, I::Mentions, || format!("{number} comes after {last}"));
             *last = number.max(*last);
             oracle.hit("mention sent");
@@ -161,11 +161,11 @@ impl Editor {
         self.forms += 1;
         let mark = self.random.one_in(2).then(|| nonce(self.forms));
         let client = subject.host.agent_mut(conn.into());
-        let asked = match &mark {
-            Some(mark) => client.elicit_within(form(mark), timeout).map(|asked| asked.id()),
+        let pending = match &mark {
+            Some(mark) => client.elicit_within(form(mark), timeout).map(|pending| pending.id()),
             None => client.request(method, None::<&()>, timeout),
         };
-        match asked {
+        match pending {
             Ok(request) => {
                 oracle.claim(conn_asked(request) == conn, I::CrossTalk, || format!("{request:?}"));
                 self.requests.insert(request, Wanted { deadline, form: mark });

@@ -5,10 +5,12 @@ use std::{collections::VecDeque, time::Duration};
 use ide_mcp::testing::Random;
 
 use crate::sim_support::{
+    client_messages::{
+        CONNECTED, HEAD, INITIALIZE, INITIALIZED, TOKEN, call, close_tab, open_diff, request, text,
+    },
     frames::{frame, masked},
     ledger::Owed,
     plan::MESSAGE,
-    said::{CONNECTED, HEAD, INITIALIZE, INITIALIZED, TOKEN, call, close_tab, open_diff, request, text},
     tap::nonce,
 };
 
@@ -29,58 +31,58 @@ pub enum Due {
     Stays,
 }
 
-/// The peers that are not accepted.
-pub const STRANGERS: &[Row] = &[
-    ("stranger: no token", Due::Unauthorized, |s| s.head(&[(&token_line(), "")])),
-    ("stranger: wrong token", Due::Unauthorized, |s| s.head(&[("tok-0123", "tok-0124")])),
-    ("stranger: token twice", Due::Unauthorized, |s| s.head(&[(&token_line(), &token_line().repeat(2))])),
-    ("stranger: wrong token, speaks all the same", Due::Unauthorized, |s| {
+/// The peers that are not let in.
+pub const OUTSIDERS: &[Row] = &[
+    ("outsider: no token", Due::Unauthorized, |s| s.head(&[(&token_line(), "")])),
+    ("outsider: wrong token", Due::Unauthorized, |s| s.head(&[("tok-0123", "tok-0124")])),
+    ("outsider: token twice", Due::Unauthorized, |s| s.head(&[(&token_line(), &token_line().repeat(2))])),
+    ("outsider: wrong token, speaks all the same", Due::Unauthorized, |s| {
         s.head(&[("tok-0123", "tok-0124")]);
         s.talk(&[INITIALIZE, INITIALIZED, CONNECTED]);
     }),
-    ("stranger: from a page", Due::Status(403), |s| {
+    ("outsider: from a page", Due::Status(403), |s| {
         s.head(&[("Upgrade: w", "Origin: https://evil.example\r\nUpgrade: w")])
     }),
-    ("stranger: from null", Due::Status(403), |s| s.head(&[("Upgrade: w", "Origin: null\r\nUpgrade: w")])),
-    ("stranger: fetched across sites", Due::Status(403), |s| {
+    ("outsider: from null", Due::Status(403), |s| s.head(&[("Upgrade: w", "Origin: null\r\nUpgrade: w")])),
+    ("outsider: fetched across sites", Due::Status(403), |s| {
         s.head(&[("Upgrade: w", "Sec-Fetch-Site: cross-site\r\nUpgrade: w")])
     }),
-    ("stranger: another host", Due::Status(403), |s| {
+    ("outsider: another host", Due::Status(403), |s| {
         s.head(&[("Host: 127.0.0.1", "Host: 127.0.0.1.evil.example")])
     }),
-    ("stranger: another port", Due::Status(403), |s| s.head(&[("127.0.0.1:41111", "127.0.0.1:41112")])),
-    ("stranger: absolute target", Due::Status(403), |s| s.head(&[("GET / ", "GET http://evil/ ")])),
-    ("stranger: another method", Due::Status(400), |s| s.head(&[("GET ", "POST ")])),
-    ("stranger: another version of HTTP", Due::Status(505), |s| s.head(&[("HTTP/1.1", "HTTP/1.0")])),
-    ("stranger: another version of WebSocket", Due::Status(426), |s| {
+    ("outsider: another port", Due::Status(403), |s| s.head(&[("127.0.0.1:41111", "127.0.0.1:41112")])),
+    ("outsider: absolute target", Due::Status(403), |s| s.head(&[("GET / ", "GET http://evil/ ")])),
+    ("outsider: another method", Due::Status(400), |s| s.head(&[("GET ", "POST ")])),
+    ("outsider: another version of HTTP", Due::Status(505), |s| s.head(&[("HTTP/1.1", "HTTP/1.0")])),
+    ("outsider: another version of WebSocket", Due::Status(426), |s| {
         s.head(&[("Version: 13", "Version: 12")])
     }),
-    ("stranger: no upgrade", Due::Status(400), |s| s.head(&[("Upgrade: websocket\r\n", "")])),
-    ("stranger: a body", Due::Status(400), |s| s.head(&[("Upgrade: w", "Content-Length: 5\r\nUpgrade: w")])),
-    ("stranger: smuggles", Due::Status(400), |s| {
+    ("outsider: no upgrade", Due::Status(400), |s| s.head(&[("Upgrade: websocket\r\n", "")])),
+    ("outsider: a body", Due::Status(400), |s| s.head(&[("Upgrade: w", "Content-Length: 5\r\nUpgrade: w")])),
+    ("outsider: smuggles", Due::Status(400), |s| {
         s.head(&[("Upgrade: w", "Transfer-Encoding: chunked\r\nUpgrade: w")])
     }),
-    ("stranger: two hosts", Due::Status(403), |s| {
+    ("outsider: two hosts", Due::Status(403), |s| {
         s.head(&[("Connection:", "Host: 127.0.0.1:41111\r\nConnection:")])
     }),
-    ("stranger: a head without end", Due::Status(431), |s| {
+    ("outsider: a head without end", Due::Status(431), |s| {
         s.send(&[b"GET / HTTP/1.1\r\nA: ".as_slice(), &[b'a'; 9_000]].concat())
     }),
-    ("stranger: too many fields", Due::Status(431), |s| {
+    ("outsider: too many fields", Due::Status(431), |s| {
         s.head(&[("Upgrade: w", &format!("{}Upgrade: w", "a: b\r\n".repeat(64)))])
     }),
-    ("stranger: garbage", Due::Status(400), |s| {
+    ("outsider: garbage", Due::Status(400), |s| {
         let garbage = s.random.bytes(200);
         s.send(&[b"\x16\x03\x01".as_slice(), &garbage, b"\r\n\r\n"].concat());
     }),
-    ("stranger: never finishes", Due::Status(408), |s| {
+    ("outsider: never finishes", Due::Status(408), |s| {
         for byte in HEAD.as_bytes().iter().take(60) {
             s.send(&[*byte]);
             s.pause(Duration::from_millis(200));
         }
     }),
-    ("stranger: says nothing", Due::Status(408), |_| {}),
-    ("stranger: leaves in the middle", Due::Status(408), |s| {
+    ("outsider: says nothing", Due::Status(408), |_| {}),
+    ("outsider: leaves in the middle", Due::Status(408), |s| {
         s.send(&HEAD.as_bytes()[..50]);
         s.pause(Duration::from_millis(50));
         s.leaves = true;
@@ -273,7 +275,7 @@ pub const INSIDERS: &[Row] = &[
 
 /// Returns the names of all behaviors.
 pub fn names() -> impl Iterator<Item = &'static str> {
-    STRANGERS.iter().chain(INSIDERS).map(|row| row.0)
+    OUTSIDERS.iter().chain(INSIDERS).map(|row| row.0)
 }
 
 fn token_line() -> String {
@@ -318,7 +320,7 @@ impl Script<'_> {
     }
 
     fn talk(&mut self, texts: &[&str]) {
-        texts.iter().for_each(|said| self.send(&text(said)));
+        texts.iter().for_each(|input| self.send(&text(input)));
     }
 
     fn raw(&mut self, bytes: &[u8]) {
@@ -326,10 +328,10 @@ impl Script<'_> {
     }
 
     /// Sends a text for which these answers are due.
-    fn say(&mut self, said: &str, owed: &[(&str, Option<i64>)]) {
+    fn say(&mut self, input: &str, owed: &[(&str, Option<i64>)]) {
         let owed = owed.iter().map(|(id, code)| Owed { id: (*id).to_owned(), code: *code }).collect();
-        self.meanings.push((said.to_owned(), owed));
-        self.send(&text(said));
+        self.meanings.push((input.to_owned(), owed));
+        self.send(&text(input));
     }
 
     fn cancel(&mut self, id: &str) {

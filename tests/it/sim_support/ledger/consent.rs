@@ -48,7 +48,7 @@ impl Ledger {
 
     /// Returns true if the client is initialized, and the person was not asked about it.
     pub fn waits_for_a_question(&self) -> bool {
-        let is_there = !self.has_ended && self.close_code.is_none() && self.standing != Standing::Stranger;
+        let is_there = !self.has_ended && self.close_code.is_none() && self.standing != Standing::Outsider;
         is_there && self.initialized && self.consent == Consent::Unasked
     }
 
@@ -71,8 +71,8 @@ impl Ledger {
 
     /// Records that the client cancelled a request, perhaps one that waits for the consent.
     pub(super) fn cancel_waiting(&mut self, id: &str) {
-        let all = self.pending.iter_mut().filter(|asked| same(id, &asked.id));
-        let mut waits = all.filter_map(|asked| asked.wait.as_mut());
+        let all = self.pending.iter_mut().filter(|request| same(id, &request.id));
+        let mut waits = all.filter_map(|request| request.wait.as_mut());
         if let Some(wait) = waits.find(|wait| !wait.is_cancelled) {
             wait.is_cancelled = true;
         }
@@ -82,15 +82,15 @@ impl Ledger {
     /// those that were cancelled.
     pub(super) fn rest_waiting(&mut self, now: Time, oracle: &mut Oracle) {
         let Self { pending, silenced, .. } = self;
-        pending.retain(|asked| {
-            let is_dropped = asked.call.is_none() && asked.wait.is_some_and(|wait| wait.is_cancelled);
+        pending.retain(|request| {
+            let is_dropped = request.call.is_none() && request.wait.is_some_and(|wait| wait.is_cancelled);
             if is_dropped {
-                silenced.insert(asked.id.clone());
+                silenced.insert(request.id.clone());
                 oracle.hit("consent: waiting call cancelled");
             }
             !is_dropped
         });
-        for wait in pending.iter_mut().filter_map(|asked| asked.wait.as_mut()) {
+        for wait in pending.iter_mut().filter_map(|request| request.wait.as_mut()) {
             wait.held_at.get_or_insert(now);
             oracle.hit("consent: call waits");
         }
@@ -104,7 +104,7 @@ impl Ledger {
         }
         oracle.claim(code == Some(1008), I::Consent, || format!("a refused client gets {code:?}"));
         let waits = |wait: Wait| wait.held_at.is_some() && !wait.is_cancelled;
-        let left = self.pending.iter().filter(|asked| asked.wait.is_some_and(waits)).count();
+        let left = self.pending.iter().filter(|request| request.wait.is_some_and(waits)).count();
         oracle.claim(left == 0, I::Consent, || format!("{left} calls of a refused client are not answered"));
     }
 }

@@ -53,21 +53,21 @@ impl Ledger {
                     member("progress").and_then(|text| text.parse::<f64>().ok()).unwrap_or(f64::NAN);
                 // Progress that was reported before a cancellation may be written after it.
                 let all = self.pending.iter_mut().chain(&mut self.echoes);
-                let asked = all.into_iter().find(|asked| asked.token.as_deref() == Some(token));
-                let before = asked.as_ref().map(|asked| asked.reached);
+                let request = all.into_iter().find(|request| request.token.as_deref() == Some(token));
+                let before = request.as_ref().map(|request| request.reached);
                 oracle.claim(before.is_some_and(|before| reached > before), I::Progress, || {
                     format!("{token} goes to {reached} from {before:?}")
                 });
-                if let Some(asked) = asked {
-                    asked.reached = reached;
+                if let Some(request) = request {
+                    request.reached = reached;
                 }
                 oracle.hit("progress sent");
             }
             "notifications/cancelled" => {
                 let id = member("requestId").unwrap_or_default();
-                let asked = id.parse().is_ok_and(|id| self.own_ids.contains(&id));
+                let request = id.parse().is_ok_and(|id| self.own_ids.contains(&id));
                 let fresh = self.own_given_up.insert(id.to_owned());
-                oracle.claim(asked && fresh, I::OneCancel, || format!("{id} is given up"));
+                oracle.claim(request && fresh, I::OneCancel, || format!("{id} is given up"));
                 if self.own_open.remove(id).is_some_and(|method| method == "roots/list") {
                     oracle.hit("folders: timed out");
                 }
@@ -102,9 +102,9 @@ impl Ledger {
 
     /// Records a list of the tools. With any list a client may forget the selection, and it ignores
     /// pushes for a while.
-    pub(super) fn listed(&mut self, now: Time, asked: Time) {
+    pub(super) fn listed(&mut self, now: Time, request: Time) {
         self.is_selection_known = false;
-        self.repeats.list(now, asked);
+        self.repeats.list(now, request);
     }
 
     /// I30: the same selection comes once, and again if the client may have ignored or forgotten

@@ -38,9 +38,9 @@ impl Repeats {
 
     /// Records a list of the tools, which the client asked for at `asked`. A repeat that waits comes at
     /// once, and so does the repeat of the list: they are one.
-    pub fn list(&mut self, now: Time, asked: Time) {
+    pub fn list(&mut self, now: Time, request: Time) {
         self.due = vec![now];
-        self.end_settling(asked.saturating_add(SETTLE).min(self.since.saturating_add(LONGEST_SETTLING)));
+        self.end_settling(request.saturating_add(SETTLE).min(self.since.saturating_add(LONGEST_SETTLING)));
     }
 
     fn end_settling(&mut self, end: Time) {

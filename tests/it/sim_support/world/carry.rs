@@ -30,15 +30,15 @@ impl World {
         let Self { cables, subject, now, .. } = self;
         let Cable { up, up_is_full, missed_by_host, conn, .. } = &mut cables[at];
         up.piece = piece;
-        let (mut heard, mut ended) = (Vec::new(), false);
+        let (mut received, mut ended) = (Vec::new(), false);
         if let Some(conn) = *conn {
             if awake && subject.wants_input(conn) {
                 let space = subject.space(conn);
                 let read = up.read(*now, space);
-                heard.extend_from_slice(&space[..read]);
+                received.extend_from_slice(&space[..read]);
             }
-            if !heard.is_empty() {
-                subject.filled(host_time, conn, heard.len());
+            if !received.is_empty() {
+                subject.filled(host_time, conn, received.len());
                 *up_is_full = false;
             }
             ended = up.take_end();
@@ -51,11 +51,11 @@ impl World {
         }
         self.bury(at);
         let conn = self.cables[at].conn;
-        if let Some(book) = conn.and_then(|conn| self.books.get_mut(&conn)) {
-            book.hear(self.host_clock.time_at(self.now), &heard, &mut self.oracle);
-            book.has_hung_up |= ended && awake;
+        if let Some(ledger) = conn.and_then(|conn| self.ledgers.get_mut(&conn)) {
+            ledger.hear(self.host_clock.time_at(self.now), &received, &mut self.oracle);
+            ledger.has_hung_up |= ended && awake;
         }
-        let heard_any = !heard.is_empty() || ended;
+        let heard_any = !received.is_empty() || ended;
         if heard_any && awake {
             self.turn_host();
         }
@@ -172,22 +172,22 @@ impl World {
             cable.up.abandon();
             cable.down.finish();
         }
-        self.stranger_ended(conn);
+        self.outsider_ended(conn);
     }
 
-    /// Records the end of a connection that the host has finished. If the host reported no end, the connection was
-    /// never accepted, and the host counts its end.
-    pub(super) fn stranger_ended(&mut self, conn: ConnId) {
-        let Some(book) = self.books.get_mut(&conn).filter(|book| !book.has_ended) else { return };
-        book.has_ended = true;
-        self.strangers += 1;
+    /// Records the end of a connection that the host has finished. If the host reported no end, the
+    /// connection was never let in, and the host counts its end.
+    pub(super) fn outsider_ended(&mut self, conn: ConnId) {
+        let Some(ledger) = self.ledgers.get_mut(&conn).filter(|ledger| !ledger.has_ended) else { return };
+        ledger.has_ended = true;
+        self.outsiders += 1;
         let counted = self.subject.host.unauthenticated().total();
-        self.oracle.claim(counted >= self.strangers, I::OneEnding, || {
+        self.oracle.claim(counted >= self.outsiders, I::OneEnding, || {
             format!("{conn:?} is done, and its end was neither an event nor counted")
         });
-        self.oracle.hit(match book.status {
-            Some(_) => "host: a stranger was refused",
-            None => "host: a stranger ended",
+        self.oracle.hit(match ledger.status {
+            Some(_) => "host: an outsider was refused",
+            None => "host: an outsider ended",
         });
     }
 }

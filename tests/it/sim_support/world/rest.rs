@@ -27,13 +27,13 @@ impl World {
         }
         let time = self.host_clock.latest();
         let mut blocked = Vec::new();
-        let Self { subject, editor, oracle, books, plan, cables, .. } = self;
-        let attached = books.values().filter(|book| book.is_attached()).count();
-        let strange = books.values().filter(|book| !book.has_ended && book.status.is_none()).count();
-        oracle.claim(attached <= plan.connections && strange <= plan.strangers, I::Bounded, || {
-            format!("{attached} are attached, {strange} are strangers")
+        let Self { subject, editor, oracle, ledgers, plan, cables, .. } = self;
+        let attached = ledgers.values().filter(|ledger| ledger.is_attached()).count();
+        let strange = ledgers.values().filter(|ledger| !ledger.has_ended && ledger.status.is_none()).count();
+        oracle.claim(attached <= plan.connections && strange <= plan.outsiders, I::Bounded, || {
+            format!("{attached} are attached, {strange} are outsiders")
         });
-        for (conn, book) in books.iter_mut() {
+        for (conn, ledger) in ledgers.iter_mut() {
             let open = editor.open_of(*conn).count();
             oracle
                 .claim(open <= plan.open_calls, I::Bounded, || format!("{open} calls are open at {conn:?}"));
@@ -44,7 +44,7 @@ impl World {
             // No honest agent sends as much as one message and the mark; some hostile peers do. Behind the end of
             // its stream there is nothing to read.
             let is_open = agent.is_none_or(|agent| agent.is_open());
-            let is_agent = book.standing == Standing::Honest && book.is_attached() && is_open;
+            let is_agent = ledger.standing == Standing::Honest && ledger.is_attached() && is_open;
             oracle.claim(reads || !is_agent, I::Rest, || {
                 format!("{conn:?} is not read while {waiting} bytes wait")
             });
@@ -55,14 +55,14 @@ impl World {
             oracle.claim(waiting <= plan.mark + 2_000_000, I::Bounded, || {
                 format!("{waiting} bytes wait at {conn:?}")
             });
-            if subject.wants_output(*conn) || book.has_ended {
+            if subject.wants_output(*conn) || ledger.has_ended {
                 blocked.push(*conn);
                 continue;
             }
-            book.check_settled(time, editor.edition, |call| editor.is_open(call), oracle);
+            ledger.check_settled(time, editor.edition, |call| editor.is_open(call), oracle);
             for call in editor.open_of(*conn) {
                 let rule = if editor.shows(call) { I::Diffs } else { I::AnsweredOnce };
-                oracle.claim(book.awaits(call), rule, || format!("{call:?} is open, and was answered"));
+                oracle.claim(ledger.awaits(call), rule, || format!("{call:?} is open, and was answered"));
             }
         }
         // A client that accepts pushes and has room has the selection, once the debounce is over.
@@ -70,28 +70,29 @@ impl World {
         let rested = selected_at.is_some_and(|at| time >= at.saturating_add(plan.debounce * 4));
         for agent in subject.host.agents().filter(|agent| rested && agent.accepts_pushes()) {
             let conn = agent.id().conn().unwrap();
-            let Some(book) = books.get(&conn).filter(|_| !blocked.contains(&conn)) else { continue };
-            let told = book.is_selection_known && book.last_selection == editor.selected;
-            oracle.claim(told || book.close_code.is_some(), I::Selection, || {
-                format!("{conn:?} got selection {} last, and not {}", book.last_selection, editor.selected)
+            let Some(ledger) = ledgers.get(&conn).filter(|_| !blocked.contains(&conn)) else { continue };
+            let record = ledger.is_selection_known && ledger.last_selection == editor.selected;
+            oracle.claim(record || ledger.close_code.is_some(), I::Selection, || {
+                format!("{conn:?} got selection {} last, and not {}", ledger.last_selection, editor.selected)
             });
         }
-        let waits = |(conn, book): (&ConnId, &Ledger)| !blocked.contains(conn) && book.waits_for_a_question();
-        editor.check_question(time, books.iter().any(waits), oracle);
+        let waits =
+            |(conn, ledger): (&ConnId, &Ledger)| !blocked.contains(conn) && ledger.waits_for_a_question();
+        editor.check_question(time, ledgers.iter().any(waits), oracle);
         editor.check(time, |conn| blocked.contains(&conn), blocked.is_empty(), oracle);
         self.check_shutdown(time);
         let there = |conn: &ConnId| self.cables.iter().any(|cable| cable.conn == Some(*conn));
-        let gone: Vec<ConnId> = self.books.keys().filter(|conn| !there(conn)).copied().collect();
-        gone.into_iter().for_each(|conn| self.stranger_ended(conn));
+        let gone: Vec<ConnId> = self.ledgers.keys().filter(|conn| !there(conn)).copied().collect();
+        gone.into_iter().for_each(|conn| self.outsider_ended(conn));
         // The ledger of a connection that is over is dropped with the connection.
-        let Self { books, cables, oracle, .. } = self;
-        books.retain(|conn, book| {
+        let Self { ledgers, cables, oracle, .. } = self;
+        ledgers.retain(|conn, ledger| {
             let there = cables.iter().any(|cable| cable.conn == Some(*conn));
-            oracle.claim(there || book.has_ended, I::OneEnding, || {
+            oracle.claim(there || ledger.has_ended, I::OneEnding, || {
                 format!("the end of {conn:?} is not reported")
             });
-            let kept = there || !book.has_ended;
-            oracle.saw(if kept { 0 } else { book.digest });
+            let kept = there || !ledger.has_ended;
+            oracle.saw(if kept { 0 } else { ledger.digest });
             kept
         });
     }
@@ -103,12 +104,12 @@ impl World {
         let Some((since, slept)) = self.shut_down else { return };
         let ws::Limits { close, drain, .. } = ws::Limits::default();
         for conn in self.subject.host.connections().filter(|_| !slept) {
-            let Some(book) = self.books.get(&conn) else { continue };
-            let was_let_in = book.standing != Standing::Stranger && book.status == Some(101);
-            let limit = match book.has_ended {
-                true => book.moved_at.saturating_add(drain),
-                false if was_let_in => since.max(book.moved_at).saturating_add(close),
-                false => since.max(book.moved_at).saturating_add(close + drain),
+            let Some(ledger) = self.ledgers.get(&conn) else { continue };
+            let was_let_in = ledger.standing != Standing::Outsider && ledger.status == Some(101);
+            let limit = match ledger.has_ended {
+                true => ledger.moved_at.saturating_add(drain),
+                false if was_let_in => since.max(ledger.moved_at).saturating_add(close),
+                false => since.max(ledger.moved_at).saturating_add(close + drain),
             };
             self.oracle.claim(time <= limit, I::Shutdown, || {
                 format!(
@@ -122,7 +123,7 @@ impl World {
     /// Replaces the host. Returns the number of bytes that the old host held.
     pub fn drop_host(&mut self) -> u64 {
         let fresh = Subject::new(self.plan.host(), self.bug);
-        self.strangers = 0;
+        self.outsiders = 0;
         let old = std::mem::replace(&mut self.subject, fresh).into_what_is_held();
         let freed = measure(|| drop(old));
         u64::try_from(freed.bytes_current.saturating_neg()).unwrap_or(0)

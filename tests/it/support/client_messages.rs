@@ -66,7 +66,7 @@ pub fn text(text: &str) -> Vec<u8> {
 
 /// Returns text messages of a client, one after the other.
 pub fn talk(texts: &[&str]) -> Vec<u8> {
-    texts.iter().flat_map(|said| text(said)).collect()
+    texts.iter().flat_map(|message| text(message)).collect()
 }
 
 /// Returns the bytes of a client from its head to `ide_connected`.
