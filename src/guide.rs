@@ -1,30 +1,55 @@
-//! The pages beside the reference, from `docs/` of the repository. The modules have no items; they are here so that
-//! docs.rs shows the pages and other crates can link to them.
+//! The chapters of the guide that have code, and the protocol, from `docs/` of the repository, which has the others too.
+//! Links between the chapters work there and in the book; here, choose the chapter below.
+//! The modules have no items, and exist outside of the documentation for the links of other crates.
 
-/// How to drive the machines in each kind of loop.
+/// Your first editor: a program to which an agent proposes changes, and in which a person decides.
+#[cfg_attr(doc, doc = include_str!("../docs/first-editor.md"))]
+pub mod first_editor {}
+
+/// Your first agent: a program that finds the editor of its folder and uses it.
+#[cfg_attr(doc, doc = include_str!("../docs/first-agent.md"))]
+pub mod first_agent {}
+
+/// The server in the loop that you have: threads, descriptors, frames, tokio, your own.
 #[cfg_attr(doc, doc = include_str!("../docs/embedding.md"))]
 pub mod embedding {}
 
-/// What an editor can offer beside tools: prompts, resources, forms and more.
-#[cfg_attr(doc, doc = include_str!("../docs/agent.md"))]
-pub mod agent {}
+/// Proposals, from the call to the verdict, and edits that nobody is asked about.
+#[cfg_attr(doc, doc = include_str!("../docs/diffs.md"))]
+pub mod diffs {}
 
-/// How to map diagnostics of language servers.
-#[cfg_attr(doc, doc = include_str!("../docs/lsp.md"))]
-pub mod lsp {}
+/// What the person looks at, for the agent.
+#[cfg_attr(doc, doc = include_str!("../docs/selections.md"))]
+pub mod selections {}
 
-/// Every message that this crate makes for you, your users or a peer, and what to do about it.
+/// Problems for the agent, and how those of language servers become them.
+#[cfg_attr(doc, doc = include_str!("../docs/problems.md"))]
+pub mod problems {}
+
+/// What an editor can offer beside tools: prompts, resources, forms, and tools for the model.
+#[cfg_attr(doc, doc = include_str!("../docs/context.md"))]
+pub mod context {}
+
+/// Several agents, several windows, and an editor that restarts.
+#[cfg_attr(doc, doc = include_str!("../docs/several.md"))]
+pub mod several {}
+
+/// Security in plain words, and a question before an agent attaches.
+#[cfg_attr(doc, doc = include_str!("../docs/safety.md"))]
+pub mod safety {}
+
+/// Tests of your editor: in memory, from a record, and by a fuzzer.
+#[cfg_attr(doc, doc = include_str!("../docs/testing.md"))]
+pub mod testing {}
+
+/// Which errors are worth a `match`, and what your program does then.
 #[cfg_attr(doc, doc = include_str!("../docs/errors.md"))]
 pub mod errors {}
 
-/// Frequent questions.
-#[cfg_attr(doc, doc = include_str!("../docs/faq.md"))]
-pub mod questions {}
+/// The protocol as real clients speak it, with the evidence for each statement.
+#[cfg_attr(doc, doc = include_str!("../docs/protocol.md"))]
+pub mod protocol {}
 
-/// What the real client does, measured.
-#[cfg_attr(doc, doc = include_str!("../docs/evidence.md"))]
-pub mod evidence {}
-
-/// The protocol row by row, each with the bytes or the test that shows it.
+/// The protocol row by row, with the bytes or the test that shows each row.
 #[cfg_attr(doc, doc = include_str!("../docs/conformance.md"))]
 pub mod conformance {}

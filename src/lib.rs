@@ -123,9 +123,10 @@
 //! [`rpc`] reads and writes JSON-RPC for the sessions. No machine uses a file or an environment variable; clients draw
 //! random bytes from a source that you pass in.
 //!
-//! [`guide`] has the pages beside the reference: [embedding](guide::embedding), [prompts, resources and
-//! forms](guide::agent), [language servers](guide::lsp), [errors and the reactions to them](guide::errors),
-//! [questions](guide::questions), [the evidence](guide::evidence), and [the protocol row by row](guide::conformance).
+//! [`guide`] goes on from here: [your first editor](guide::first_editor), [diffs](guide::diffs),
+//! [selections](guide::selections), [problems](guide::problems), [prompts, resources, forms](guide::context),
+//! [tests](guide::testing), [errors and what to do then](guide::errors), and [the protocol](guide::protocol) as real
+//! clients speak it.
 //!
 //! # Features
 //!

@@ -164,7 +164,7 @@ pub fn drive(server: &mut Server, mut bytes: &[u8], limit: usize) {
 fn accept(server: &mut Server, request: &[u8]) {
     server.space()[..request.len()].copy_from_slice(request);
     server.filled(NOW, request.len());
-    let asked = matches!(server.poll_borrowed(), Some((Event::Upgrade(_), _)));
-    assert!(asked, "the request is good");
+    let is_upgrade = matches!(server.poll_borrowed(), Some((Event::Upgrade(_), _)));
+    assert!(is_upgrade, "the request is good");
     server.accept(Some("mcp")).expect("it was offered");
 }

@@ -23,7 +23,7 @@
 //! # From lock file to closed socket
 //!
 //! The protocol has no specification, so each claim comes with its evidence. *Measured*: we ran the real client against
-//! an editor that did exactly this (docs/evidence.md in the repository). *Recorded*: it is in a session of the real
+//! an editor that did exactly this (docs/protocol.md in the repository). *Recorded*: it is in a session of the real
 //! client that our tests replay. *Documented*: the makers of the client say so. *Described*: several independent
 //! editors agree, but we have not seen it ourselves.
 //!
@@ -64,7 +64,7 @@
 //!    [`ToolCall::GetDiagnostics`](tool::ToolCall::GetDiagnostics) twice: for the file before it writes it, and for all
 //!    files afterwards. The client waits 500 ms for the first answer and 2 s for the second (*measured*), so their
 //!    deadlines are 400 ms and 1.9 s. At the first one we answer with an empty list, at the second one with "unknown"
-//!    (see docs/faq.md). For other answers the client waits forever (*described*), so each call has a deadline, except
+//!    ([why](crate::guide::problems#when-to-answer)). For other answers the client waits forever (*described*), so each call has a deadline, except
 //!    `openDiff` and `executeCode`, which wait for a person.
 //! 10. **The end.** The client sends a close frame with 1000, or its transport ends without one (*measured*). Every
 //!     open diff ends, then you get [`ServerEvent::Closed`]. If the editor comes back on the same port with the same

@@ -96,7 +96,7 @@ impl Pair {
         std::mem::take(&mut self.server_events).iter().map(show).collect()
     }
 
-    /// Returns the outcome of this request, which has to be the only event of the client.
+    /// Returns the outcome of this request, which must be the only event of the client.
     fn outcome(&mut self, pending: RequestId) -> Outcome {
         match &std::mem::take(&mut self.client_events)[..] {
             [ClientEvent::Outcome { request, outcome }] if *request == pending => outcome.clone(),
@@ -730,7 +730,7 @@ fn leaving_agent_ends_its_diffs() {
     let mut pair = Pair::attached();
     let (pending, _) = pair.diff("t");
     pair.client.close();
-    // A message behind the close frame would never arrive.
+    // A message after the close frame would never arrive.
     let late = pair.client.call_tool(&CloseAllDiffTabs).map(|pending| pending.id());
     assert_eq!(late, Err(NotSent::Closed));
     assert_eq!(pair.client.notify("x", None::<&()>), Err(NotSent::Closed));

@@ -11,7 +11,7 @@
 //! `claude-code` needs quotation marks around a path with a space: without them the prompt would show the mention, but
 //! the model would not get the file. Only `claude-code` announces its edits with `getDiagnostics`; another client may
 //! ask for the problems of a file because its model wants to know them. The settle time of 1.6 s includes a margin;
-//! everything else was measured (docs/evidence.md).
+//! everything else was measured (docs/protocol.md).
 
 use crate::mcp::Implementation;
 use core::time::Duration;

@@ -71,7 +71,7 @@ dialects! {
     /// [^2]: only with [`ClientConfig::for_dialect`](super::ClientConfig::for_dialect). An editor accepts `/` and
     /// `/mcp` in every dialect.
     ///
-    /// `VsCode` was measured and recorded (docs/evidence.md). `JetBrains` follows a description of the plugin.
+    /// `VsCode` was measured and recorded (docs/protocol.md). `JetBrains` follows a description of the plugin.
     /// `SnakeCase` follows a decompiled plugin; the real client ignores its prefixed notifications (measured).
     /// `Obsidian` follows the description of one plugin; no client is known to send its methods.
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]

@@ -9,7 +9,7 @@
 //! | `CLAUDE_CODE_IDE_HOST_OVERRIDE=127.0.0.2` | connects there, and sends that host in `Host` | |
 //! | `CLAUDE_CODE_IDE_SKIP_VALID_CHECK=1`, an editor with another folder | attaches | does not attach |
 //!
-//! The two columns are versions of the real client. All cells except the empty one were measured (docs/evidence.md in
+//! The two columns are versions of the real client. All cells except the empty one were measured (docs/protocol.md in
 //! the repository). Where versions differ, we follow the newest. Of the accepted words for true and false, only `1` and
 //! `false` were measured. The directory of lock files depends on other variables:
 //! [`locate`](crate::ide::discovery::locate).

@@ -1,4 +1,4 @@
-//! Where lock files are, computed from variables that you pass (measured, see docs/evidence.md). Nothing here reads the
+//! Where lock files are, computed from variables that you pass (measured, see docs/protocol.md). Nothing here reads the
 //! environment or the disk, and nothing guesses: an invalid variable is an error that says what to do.
 
 use alloc::format;

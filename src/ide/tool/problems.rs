@@ -44,7 +44,7 @@ const NO_FILES: &str = "must be a list of files, each with `uri` and `diagnostic
 const NO_LIST: &str = "must be a list of diagnostics";
 const NO_FILE: &str = "must be the file, as a URI or a path";
 const NO_OBJECT: &str = "must be an object";
-const NO_TEXT: &str = "must be a text";
+const NO_TEXT: &str = "must be a string";
 const NO_LINE: &str = "must be a whole number from 0";
 const NO_RANGE: &str = "must be a start and an end, each with a line and a character, whole numbers from 0";
 

@@ -16,7 +16,7 @@ use crate::rpc::{ErrorObject, each_member, name_of, read_object, text_of};
 
 /// Asks the person at the client something: a message and fields to fill in.
 ///
-/// The real client shows the form in its terminal, with the name of the editor (measured, see docs/evidence.md). MCP
+/// The real client shows the form in its terminal, with the name of the editor (measured, see docs/protocol.md). MCP
 /// forbids asking for passwords and other secrets in forms.
 ///
 /// ```

@@ -206,7 +206,7 @@ impl<T: Tools> Server<T> {
     /// just call this again: a change counts as announced only once the notification is sent.
     ///
     /// Do not use this as a sign of life: whenever the real client gets this notification, it lists the tools again and
-    /// forgets the selection of the editor (measured, see docs/evidence.md).
+    /// forgets the selection of the editor (measured, see docs/protocol.md).
     ///
     /// # Errors
     ///

@@ -44,7 +44,7 @@ pub enum Standing {
     Honest,
     /// A peer that has the token and breaks rules.
     Insider,
-    /// A peer that is not to be let in.
+    /// A peer that is not to be accepted.
     Outsider,
 }
 
@@ -462,9 +462,8 @@ impl Ledger {
             *at.or_else(|| if code == Some(INVALID_REQUEST) { refused() } else { None }).unwrap_or(first);
         let request = self.pending.remove(at);
         oracle.claim(of_mark(&request), I::CrossTalk, || format!("{:?} is answered {text}", request.nonce));
-        // An editor that shuts down refuses every request. So an honest client may also get -32600
-        // in place of the answer of I20–I25; the ledger does not check that a shutdown is under
-        // way.
+        // An editor that shuts down refuses every request. So an honest client may also get -32600 instead of the
+        // answer of I20–I25; the ledger does not check that a shutdown is under way.
         let is_honest = self.standing == Standing::Honest;
         let holds = request.expected.fits(answer) || is_honest && code == Some(INVALID_REQUEST);
         let rule = if is_honest { I::Negotiation } else { I::Refusal };
@@ -524,7 +523,7 @@ impl Ledger {
         oracle: &mut Oracle,
     ) {
         self.echoes.clear();
-        // Bytes behind our close frame are ignored.
+        // Bytes after our close frame are ignored.
         if self.close_code.is_some() || self.standing == Standing::Outsider {
             return;
         }

@@ -73,7 +73,7 @@ pub struct World {
     places: usize,
     /// The number of turns in which nothing happened, since the start.
     idle: u64,
-    /// The number of connections whose end was no event, since this host began.
+    /// The number of connections whose end was not an event, since this host began.
     outsiders: u64,
 }
 
@@ -376,7 +376,7 @@ impl World {
         }
         if let ServerEvent::MentionExpired { mention } = event {
             let Self { editor, subject, oracle, ledgers, .. } = self;
-            // The end of a connection that was never let in is no event.
+            // The end of a connection that was never accepted is not an event.
             let is_gone = |conn: ConnId| {
                 let ended = || !subject.wants_input(conn);
                 let stays = ledgers.get(&conn).filter(|ledger| !ledger.has_ended);

@@ -92,7 +92,7 @@ pub enum Transport {
     /// transport.
     Sse,
     /// The member `transport` is missing or null. The real client then assumes the transport before WebSocket and does
-    /// not attach (measured, see docs/evidence.md).
+    /// not attach (measured, see docs/protocol.md).
     Missing,
     /// Any other text.
     Other(String),

@@ -52,7 +52,7 @@ impl LockFile {
     /// Reads the text of a `<port>.lock`.
     ///
     /// A text that is not JSON and lists absolute folders, one on each line, is the legacy form with the transport
-    /// [`Sse`](Transport::Sse) (measured, see docs/evidence.md).
+    /// [`Sse`](Transport::Sse) (measured, see docs/protocol.md).
     ///
     /// A bad member makes the file unusable only if an agent needs it. So `1234.0` is the process 1234, a number in
     /// `authToken` is its digits, a folder that is not a text is skipped, a `pid` that names no process counts as

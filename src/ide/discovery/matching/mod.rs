@@ -1,4 +1,4 @@
-//! Which lock file a client takes (measured, see docs/evidence.md), and why it refuses the others. There is no I/O
+//! Which lock file a client takes (measured, see docs/protocol.md), and why it refuses the others. There is no I/O
 //! here: you pass the facts from the disk and the process table.
 //!
 //! Paths are compared as text, component by component. The real client compares one spelling of a folder; we also

@@ -31,7 +31,7 @@ pub enum Due {
     Stays,
 }
 
-/// The peers that are not let in.
+/// The peers that are not accepted.
 pub const OUTSIDERS: &[Row] = &[
     ("outsider: no token", Due::Unauthorized, |s| s.head(&[(&token_line(), "")])),
     ("outsider: wrong token", Due::Unauthorized, |s| s.head(&[("tok-0123", "tok-0124")])),

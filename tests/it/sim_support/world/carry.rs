@@ -175,8 +175,8 @@ impl World {
         self.outsider_ended(conn);
     }
 
-    /// Records the end of a connection that the host has finished. If the host reported no end, the
-    /// connection was never let in, and the host counts its end.
+    /// Records the end of a connection that the host has finished. If the host reported no end, the connection was
+    /// never accepted, and the host counts its end.
     pub(super) fn outsider_ended(&mut self, conn: ConnId) {
         let Some(ledger) = self.ledgers.get_mut(&conn).filter(|ledger| !ledger.has_ended) else { return };
         ledger.has_ended = true;

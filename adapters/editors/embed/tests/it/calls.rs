@@ -137,7 +137,7 @@ fn unusable_result_names_its_member_and_ends_the_call() {
         (
             "no message",
             list(&PROBLEM.replace("\"m\"", "7").replace("MORE", "")),
-            "`result[0].diagnostics[0].message` must be a text",
+            "`result[0].diagnostics[0].message` must be a string",
         ),
         (
             "no list",

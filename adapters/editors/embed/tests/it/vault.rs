@@ -54,7 +54,7 @@ fn each_method_is_an_event_and_has_its_answer() {
     for (request, expected, result, answer) in requests() {
         let mut room = room();
         room.attach();
-        let ask = |room: &mut Room| {
+        let send = |room: &mut Room| {
             room.client(0).request_direct(&request).unwrap();
             room.settle().pop().unwrap()
         };
