@@ -23,6 +23,24 @@ use core::fmt::Debug;
 /// 6. If you used the machine outside the loop, run the loop before you wait.
 ///
 /// `E` is the event type. `C` names a connection; a machine with a single connection has `()` here.
+///
+/// ```
+/// use ide_mcp::{Output, Time, ws};
+/// use std::io::{Read, Write};
+///
+/// /// One turn of a loop with a single connection. Returns when to wake up if the socket is not ready before.
+/// fn turn(server: &mut ws::Server, socket: &mut (impl Read + Write), now: Time) -> Option<Time> {
+///     server.read_from(now, socket);
+///     loop {
+///         match server.poll(now) {
+///             Output::Event(event) => println!("{event:?}"), // react here
+///             Output::Write { .. } => server.write_to(now, socket),
+///             Output::Close(()) => return None, // shut the socket down
+///             Output::Wait(until) => return until,
+///         }
+///     }
+/// }
+/// ```
 #[allow(clippy::exhaustive_enums, reason = "a loop that matches each output does all that a machine needs")]
 #[derive(Debug, PartialEq, Eq)]
 pub enum Output<'a, E, C = ()> {

@@ -15,6 +15,24 @@ use serde_json::value::RawValue;
 /// agent that calls a tool or asks for a list, a prompt or a resource, and of an editor that asks the person at the
 /// agent with a form. Keep it; when the outcome with the same [id](Pending::id) comes
 /// ([agent](super::ClientEvent::Outcome), [editor](super::ServerEvent::Outcome)), [`answer`](Pending::answer) reads it.
+///
+/// ```
+/// use ide_mcp::ide::tool::{GetOpenEditors, OpenEditors};
+/// use ide_mcp::ide::{Client, ClientEvent, Pending};
+///
+/// /// Asks for the open tabs once the agent is attached, and prints them when the answer comes.
+/// fn on_event(client: &mut Client, tabs: &mut Option<Pending<OpenEditors>>, event: ClientEvent) {
+///     match event {
+///         ClientEvent::Ready(_) => *tabs = client.call_tool(&GetOpenEditors).ok(),
+///         ClientEvent::Outcome { request, outcome } => {
+///             if let Some(pending) = tabs.take_if(|pending| pending.id() == request) {
+///                 println!("{:?}", pending.answer(outcome));
+///             }
+///         }
+///         _ => {}
+///     }
+/// }
+/// ```
 pub struct Pending<A> {
     id: RequestId,
     answer: PhantomData<fn() -> A>,

@@ -13,6 +13,19 @@ use base64::{Engine as _, prelude::BASE64_STANDARD};
 /// The client's side of one WebSocket connection. Its first pass writes the opening request.
 ///
 /// If the source of its masking keys fails, the connection ends with [`Closed::Entropy`].
+///
+/// ```
+/// use ide_mcp::ws::{Client, ClientRequest, Limits};
+/// use ide_mcp::{Output, Time};
+///
+/// # let random = ide_mcp::testing::Random::new(1).source();
+/// // `random` is `getrandom::fill` in your program.
+/// let request = ClientRequest::new("127.0.0.1:41111").subprotocol("mcp");
+/// let mut client = Client::new(request, random, Limits::default(), Time::ZERO)?;
+/// let Output::Write { bytes, .. } = client.poll(Time::ZERO) else { panic!("no request") };
+/// assert!(bytes.starts_with(b"GET / HTTP/1.1\r\n"));
+/// # Ok::<(), ide_mcp::ws::InvalidClientRequest>(())
+/// ```
 pub type Client = Connection<Connecting>;
 
 /// The side that opens the connection.

@@ -11,6 +11,11 @@ use core::time::Duration;
 /// None of `head`, `message` and `outgoing` may be 0: then [`Client::new`](super::Client::new) fails
 /// ([`InvalidClientRequest::ZeroLimit`](super::InvalidClientRequest::ZeroLimit)), and a server ends at once
 /// ([`Closed::ZeroLimit`](super::Closed::ZeroLimit)).
+///
+/// ```
+/// let mut limits = ide_mcp::ws::Limits::default();
+/// limits.message = 1024 * 1024; // a megabyte is enough here
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Limits {

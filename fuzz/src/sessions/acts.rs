@@ -11,7 +11,7 @@ use ide_mcp::mcp::{
 };
 use ide_mcp::rpc::{CallId, ErrorObject, NotAnswered, RequestId, SessionId};
 use ide_mcp::testing::arbitrary::{self, Arbitrary, Unstructured};
-use ide_mcp::testing::{Messages, Random, PeerText, Span};
+use ide_mcp::testing::{Messages, PeerText, Random, Span};
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use std::fmt::Debug;

@@ -8,7 +8,7 @@ use crate::model::roots;
 use ide_mcp::mcp::{Client, ClientConfig, Implementation, List, ProtocolVersion, Timeout};
 use ide_mcp::rpc::{NotSent, SessionId};
 use ide_mcp::testing::arbitrary::{self, Arbitrary, Unstructured};
-use ide_mcp::testing::{Random, PeerText, Span};
+use ide_mcp::testing::{PeerText, Random, Span};
 use serde_json::json;
 use std::time::Duration;
 

@@ -10,7 +10,7 @@ use ide_mcp::mcp::{
 };
 use ide_mcp::rpc::{ErrorObject, NotSent, SessionId};
 use ide_mcp::testing::arbitrary::{self, Arbitrary, Unstructured};
-use ide_mcp::testing::{Random, PeerText, Span};
+use ide_mcp::testing::{PeerText, Random, Span};
 use serde::{Deserialize, Deserializer};
 use serde_json::json;
 use serde_json::value::RawValue;

@@ -6,11 +6,11 @@ use super::foreign::{Change, PUSHES, Reader, call_tool, push, result_of_tool, to
 use crate::model::{Message, SERVED, is_served, roots};
 use crate::sessions::{Hits, Pace, name_of, random_script};
 use crate::support::agents;
+use crate::support::client_messages::{BINARY, CLOSE, PING, PORT, TEXT, TOKEN, token};
 use crate::support::editors::{MARK, MESSAGE, Unwritable};
 use crate::support::frames::{head_len, plain, whole};
 use crate::support::laws::{Record, Subject};
 use crate::support::run::Run;
-use crate::support::client_messages::{BINARY, CLOSE, PING, PORT, TEXT, TOKEN, token};
 use crate::support::sockets::limits;
 use crate::support::subject::Refusals;
 use ide_mcp::ide::tool::{DirectRequest, OtherTool, ReadFile, Tool, WriteFile};

@@ -3,13 +3,13 @@
 //! and answers with the results of these tools.
 
 use super::foreign::tool_index;
+use crate::support::client_messages::{
+    CONNECTED, HEAD, INITIALIZE, INITIALIZED, call, close_tab, open_diff, request, text,
+};
 use crate::support::editors::selection;
 use crate::support::frames::masked;
 use crate::support::laws::Subject as _;
 use crate::support::run::Run;
-use crate::support::client_messages::{
-    CONNECTED, HEAD, INITIALIZE, INITIALIZED, call, close_tab, open_diff, request, text,
-};
 use crate::support::servers::IdeServer;
 use ide_mcp::Time;
 use ide_mcp::ide::tool::{FileDiagnostics, Tool, ToolSet};

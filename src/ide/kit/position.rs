@@ -183,6 +183,13 @@ fn saturate(count: usize) -> u32 {
 }
 
 /// A range between two positions of a text; the end is exclusive.
+///
+/// ```
+/// use ide_mcp::ide::kit::{Position, Range};
+///
+/// let range = Range::new(Position::new(0, 4), Position::new(0, 7));
+/// assert_eq!(range.slice("let abc = 1;"), Some("abc"));
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[allow(clippy::exhaustive_structs, reason = "a range has two ends and nothing else")]
 pub struct Range {

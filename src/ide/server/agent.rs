@@ -11,6 +11,16 @@ use serde::Serialize;
 
 /// What we know of an agent: its name, its process, its folders, its open diffs.
 /// [`Server::agents`](super::Server::agents) lists all of them, and [`Server::agent`](super::Server::agent) finds one.
+///
+/// ```
+/// use ide_mcp::ide::Server;
+///
+/// /// What the status bar shows: the attached agents, each with its open diffs.
+/// fn status(server: &Server) -> Vec<String> {
+///     let name = |agent: ide_mcp::ide::Agent<'_>| agent.client().map_or("?".into(), |client| client.name.clone());
+///     server.agents().map(|agent| format!("{} ({})", name(agent), agent.open_diffs().count())).collect()
+/// }
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Agent<'a> {
     id: AgentId,

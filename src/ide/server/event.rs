@@ -15,6 +15,24 @@ use alloc::{boxed::Box, string::String, sync::Arc, vec::Vec};
 /// an agent here, because its calls are answered in the same way. For a connection that was never accepted the only
 /// event is [`AdmissionPending`](ServerEvent::AdmissionPending): the server just
 /// [counts](crate::ide::Server::unauthenticated) it.
+///
+/// ```
+/// use ide_mcp::ide::tool::ToolCall;
+/// use ide_mcp::ide::{Server, ServerEvent};
+///
+/// fn on_event(server: &mut Server, event: ServerEvent) {
+///     match event {
+///         ServerEvent::Ready { agent, client } => println!("{agent:?} is attached: {client:?}"),
+///         ServerEvent::Call { call: ToolCall::OpenDiff(call, diff), .. } => {
+///             // Show it to the person, keep both, and answer later. This editor rejects everything.
+///             let _ = server.answer(call, &diff.reject());
+///         }
+///         ServerEvent::DiffClosed { call, .. } => println!("close the view of {call:?}"),
+///         ServerEvent::Closed { agent, reason } => println!("{agent:?} is gone: {reason}"),
+///         _ => {}
+///     }
+/// }
+/// ```
 #[derive(Debug, PartialEq)]
 #[non_exhaustive]
 pub enum ServerEvent {

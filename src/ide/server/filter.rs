@@ -27,6 +27,13 @@ use core::fmt;
 ///   [`agent_mut`](super::Server::agent_mut),
 /// - the output of `executeCode`, which is code of the agent,
 /// - messages and other texts within answers, such as a problem in a visible file whose text names a hidden one.
+///
+/// ```
+/// use ide_mcp::ide::{Filter, ServerConfig};
+///
+/// let filter = Filter::secrets().hide(|path| path.contains("/private/"));
+/// let editor = ServerConfig::new("my editor", "1.0").filter(filter);
+/// ```
 #[derive(Clone)]
 pub struct Filter {
     hides: Option<Arc<dyn Fn(&str) -> bool + Send + Sync>>,

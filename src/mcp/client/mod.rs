@@ -34,6 +34,23 @@ pub use server_info::{Failure, ServerInfo};
 /// send requests, and each ends with one outcome. The session itself answers the requests of the server: `ping` with
 /// `{}`, `roots/list` with the configured roots, and all others with -32601, except forms and what you forward to
 /// yourself.
+///
+/// ```
+/// use ide_mcp::mcp::{Client, ClientConfig, ClientEvent, Implementation, Lines, Timeout};
+/// use ide_mcp::{Time, rpc::SessionId};
+///
+/// let (now, mut out) = (Time::ZERO, Lines::new());
+/// let mut client = Client::new(ClientConfig::new(Implementation::new("agent", "1.0")), SessionId::new(1));
+/// client.start(now, &mut out)?;
+/// let answer = r#"{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":"2025-11-25","capabilities":{},
+///     "serverInfo":{"name":"demo","version":"1.0"}}}"#;
+/// client.receive(now, answer, &mut out);
+/// assert!(matches!(client.poll(now, &mut out), Some(ClientEvent::Ready)));
+/// let request = client.call_tool("greet", &(), Timeout::Default, &mut out)?;
+/// // Later: `ClientEvent::Outcome` with this request.
+/// # let _ = request;
+/// # Ok::<(), ide_mcp::rpc::NotSent>(())
+/// ```
 pub type Client = Endpoint<ClientRole, ClientEvent>;
 
 /// The role of a client.
