@@ -92,7 +92,7 @@ impl Handle {
         })))
     }
 
-    /// Reports the person's selection, as [`Server::select`] does.
+    /// Reports what the person has selected, as [`Server::select`] does.
     ///
     /// # Errors
     /// The errors of [`with`](Self::with).
