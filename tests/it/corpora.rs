@@ -1,4 +1,4 @@
-//! The corpora of the fuzz targets, replayed by `cargo test`: regression tests that need no fuzzer.
+//! Replays the corpora of the fuzz targets: regression tests that need no fuzzer.
 
 #[path = "../../fuzz/src/seeds.rs"]
 mod seeds;
@@ -10,7 +10,7 @@ use crate::sessions::Hits;
 use ide_mcp::testing::Random;
 use std::path::Path;
 
-/// Runs the targets whose expectations follow from how an input is generated, on a random input.
+/// Runs, on a random input, the targets that know what to expect from how the input was made.
 fn random_input(random: &mut Random) -> Hits {
     let len = 16 + random.below(700);
     let bytes = random.bytes(len);
@@ -21,7 +21,7 @@ fn random_input(random: &mut Random) -> Hits {
     targets::rpc_script_hits(&bytes)
 }
 
-/// The expectations that random inputs must reach, each with the codes of its answers.
+/// What random inputs must reach, each with the codes of its answers.
 const MUST_HIT: Situations<'_> = &[
     ("Containing", "null"),
     ("Error", "-32002 -32600 -32601 -32602"),
@@ -45,7 +45,7 @@ fn hundred_thousand_inputs() {
     judge(&play(1_000_000..1_100_000, random_input), MUST_HIT);
 }
 
-/// The situations that random scripts of an agent beside a foreign editor must reach.
+/// What random scripts of an agent with a foreign editor must reach.
 const FOREIGN: Situations<'_> = &[
     ("event", "Ready SubprotocolMissing Failed Outcome Progress Form Request CallEnded Pushed ToolsChanged"),
     ("event", "Notification PeerError PeerFault Closed"),

@@ -1,4 +1,4 @@
-//! The defaults that pages name in words. A page that has no link to the constant would keep the old figure.
+//! The defaults that pages give in words: without this test, a page would keep an old figure.
 
 use ide_mcp::ide::ServerConfig;
 use ide_mcp::mcp::Timeout;

@@ -1,4 +1,4 @@
-//! The texts by which errors of the core name themselves to a person.
+//! How errors of the core read.
 
 use ide_mcp::rpc::{InvalidMessage, NotAnswered, NotSent, code};
 use ide_mcp::ws::{CloseCode, Closed, ProtocolError, SendError};

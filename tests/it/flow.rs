@@ -1,5 +1,5 @@
-//! Flow control of two joined machines: send buffers above the high-water mark, and bytes that
-//! arrive before the end of the transport.
+//! Flow control between two joined machines: send buffers above the high-water mark, and bytes that arrive before the
+//! transport ends.
 
 use std::time::Duration;
 

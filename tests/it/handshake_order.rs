@@ -1,5 +1,5 @@
-//! The order in which an editor checks a request to open: of two broken rules, the one of the earlier row decides the
-//! answer. docs/errors.md lists the rows for people.
+//! In which order an editor checks an opening request: of two broken rules, the one in the earlier row decides.
+//! docs/errors.md lists the rows for people.
 
 use crate::support::ide::{HEAD, at, config};
 use ide_mcp::ide::Server;

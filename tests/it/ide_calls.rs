@@ -1,5 +1,4 @@
-//! Typed calls, calls that the application answers by their number alone, and calls of the
-//! application's own tools.
+//! Typed calls, calls that the application answers by number, and calls of its own tools.
 
 use crate::conformance::tools::answered;
 use crate::support::ide::{

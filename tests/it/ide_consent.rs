@@ -1,4 +1,4 @@
-//! The consent of a person to each client, and the end of one client alone.
+//! A person's consent to each client, and disconnecting one of them.
 
 use crate::support::ide::{
     CLOSE, CONNECTED, Editor, HEAD, INITIALIZE, INITIALIZED, answer, at, call, cancelled, close_tab, config,

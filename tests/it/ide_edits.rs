@@ -1,5 +1,4 @@
-//! The edits that a client announces by `getDiagnostics`: each has a hint before the call, and exactly
-//! one end.
+//! Edits that a client announces with `getDiagnostics`: each has a hint before the call, and exactly one end.
 
 use crate::support::ide::{CLOSE, Editor, HEAD, INITIALIZE, INITIALIZED, call, config, masked, shown};
 use ide_mcp::ide::tool::{Tool, ToolSet};

@@ -1,4 +1,4 @@
-//! Connections for models: their tools, and all that belongs to agents and that a model does not get.
+//! Connections for models: what they get, and what only agents get.
 
 use crate::support::ide::{
     ACCEPTED, CONNECTED, Editor, HEAD, INITIALIZE, INITIALIZED, TOKEN, at, call, called, close_tab, config,

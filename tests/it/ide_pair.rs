@@ -1,5 +1,5 @@
-//! An agent and an editor joined by two pipes and a clock: the handshakes, calls, diffs,
-//! cancellation, refusals, and the ends of connections.
+//! An agent and an editor joined by two pipes and a clock: handshakes, calls, diffs, cancellation, refusals, and how
+//! connections end.
 
 use std::{
     ops::{Deref, DerefMut},

@@ -1,5 +1,4 @@
-//! The questions of an editor: the folders of a client (`roots/list`), and forms for its person
-//! (`elicitation/create`).
+//! What an editor asks: the folders of a client (`roots/list`), and forms for its person (`elicitation/create`).
 
 use crate::support::ide::{Editor, INITIALIZE, INITIALIZED, PORT, config, settling, shown, text, token};
 use ide_mcp::{

@@ -1,6 +1,5 @@
-//! The refusals of the opening handshake by the IDE layer, byte for byte: each row of the table,
-//! the order of the rows, and known attacks. The marks N1–N3, H1, H2, H4, H6, H8, H9 and H11 name
-//! rows of `tests/it/threats.rs`.
+//! How the IDE layer refuses opening handshakes, byte for byte: each row of the table, their order, and known attacks.
+//! The marks N1–N3, H1, H2, H4, H6, H8, H9 and H11 name rows of `tests/it/threats.rs`.
 
 use crate::support::ide::{ACCEPTED, Editor, HEAD, INITIALIZE, PORT, TOKEN, at, config, shown, text, token};
 use ide_mcp::ide::discovery::AuthToken;

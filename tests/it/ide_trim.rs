@@ -1,4 +1,4 @@
-//! The memory that `trim` releases: after a busy time, a connection holds about as much as before.
+//! What `trim` releases: after a busy time, a connection holds about as much memory as before.
 
 use crate::support::cost;
 use crate::support::ide::{HEAD, INITIALIZE, INITIALIZED, PORT, call, config, open_diff, text, token};

@@ -1,6 +1,6 @@
-//! What a JavaScript peer can write: halves of surrogate pairs, whole numbers with a decimal point, null, members that
-//! nobody knows, and the diagnostics of language servers. All of it is read, in both roles, and a member that is not
-//! needed costs nothing.
+//! What a JavaScript peer can write: halves of surrogate pairs, whole numbers with a decimal point, null, unknown
+//! members, and the diagnostics of language servers. Both roles read all of it, and a bad member that is not needed
+//! does no harm.
 
 use crate::mcp_scripts::{Situations, judge, play};
 use crate::sessions::Hits;

@@ -1,4 +1,4 @@
-//! The arrows between the modules of the crate: each module names only the modules below it.
+//! Which modules of the crate may use which: each names only those below it.
 //!
 //! ```text
 //!  time, text, buf, machine, keepalive ◀── ws ◀┐
@@ -7,8 +7,8 @@
 //!  all of them ◀── testing
 //! ```
 //!
-//! The test reads paths from the source as text: `crate::`, and each `super`. It skips comments, so
-//! documentation can link anywhere.
+//! The test reads paths from the source as text: `crate::`, and each `super`. It skips comments, so documentation can
+//! link anywhere.
 
 use crate::support::source::{rust_files, without_comments_and_text};
 use std::collections::BTreeSet;

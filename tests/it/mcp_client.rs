@@ -1,5 +1,4 @@
-//! A client session, tested from the outside: the handshake, requests and their outcomes, messages
-//! of the server.
+//! A client session from the outside: handshake, requests and their outcomes, messages of the server.
 
 use std::{collections::BTreeMap, time::Duration};
 

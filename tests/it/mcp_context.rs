@@ -1,4 +1,4 @@
-//! Prompts and resources of a session: the lists, the requests, and their ends.
+//! Prompts and resources of a session: lists, requests, and how they end.
 
 use ide_mcp::{
     Time,

@@ -1,5 +1,4 @@
-//! The messages that a session hands to its outbox: the request that each message answers, and the
-//! end of calls if the outbox is closed.
+//! What a session hands to its outbox: which request each message answers, and how calls end if the outbox is closed.
 
 use crate::mcp_support::{Bench, INITIALIZE, INITIALIZED, TestTools, config};
 use ide_mcp::{

@@ -1,5 +1,4 @@
-//! A server session, tested from the outside: the messages that each state permits, the answers,
-//! and the end of calls and requests.
+//! A server session from the outside: what each state permits, the answers, and how calls and requests end.
 
 use crate::support::CALL;
 use std::{collections::BTreeMap, time::Duration};

@@ -1,4 +1,4 @@
-//! A session whose peer does not read: the session sends no ping after unread bytes, and the connection still ends.
+//! A session whose peer does not read: it sends no ping after unread bytes, and the connection still ends.
 
 use crate::support::ide::{Editor, at, call, called, config, shown};
 use ide_mcp::Keepalive;

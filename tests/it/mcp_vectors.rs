@@ -1,6 +1,5 @@
-//! The frames with which other implementations were measured, with the behavior of this crate, and
-//! the JSON rows with their ids (J1 to J13). The rows J7 and J12 are in
-//! `mcp_server.rs`.
+//! The frames that other implementations were measured with, what this crate does with them, and the JSON rows (J1 to
+//! J13). The rows J7 and J12 are in `mcp_server.rs`.
 
 use crate::mcp_support::{Bench, INITIALIZE, config};
 use ide_mcp::{

@@ -1,5 +1,5 @@
-//! Mistakes in a loop over sockets that are short, slow or broken: each is either harmless or found at the first try. The
-//! eleventh law (`laws.rs`) is about a loop without mistakes.
+//! Mistakes in a user's loop, over sockets that are short, slow or broken: each is harmless, or shows at the first try.
+//! The eleventh law (`laws.rs`) is about a loop without mistakes.
 
 use crate::support::ide::{HEAD, PORT, TEXT, config, masked, token};
 use crate::support::joined;
@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 use std::io::{self, ErrorKind, Read, Write};
 use std::time::Duration;
 
-/// What a loop does otherwise than the six rules of `Output` say.
+/// What a loop does wrong, by the six rules of `Output`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Mistake {
     None,

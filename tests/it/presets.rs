@@ -1,4 +1,4 @@
-//! The settings that a dialect brings in one call, on both sides, and the request target of an agent.
+//! What a dialect sets in one call, on both sides, and the request target of an agent.
 
 use crate::support::ide::{PORT, config, token};
 use ide_mcp::{

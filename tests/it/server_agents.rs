@@ -1,5 +1,4 @@
-//! The connections of a server, their limits, and the state that they share: the selection, mentions,
-//! turns.
+//! The connections of a server: their limits, and what they share (the selection, mentions, turns).
 
 use std::time::Duration;
 

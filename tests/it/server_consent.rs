@@ -1,4 +1,4 @@
-//! The questions of a server about its clients: one at a time, and none for a while after a refusal.
+//! When a server asks about its clients: one at a time, and not for a while after a refusal.
 
 use crate::support::ide::{HEAD, INITIALIZE, INITIALIZED, answer, at, call, config, text, texts};
 use crate::support::passes::{lose, read_by};
@@ -12,7 +12,7 @@ struct Room {
     now: Time,
 }
 
-/// What becomes of a client about which the person is asked.
+/// What happens to a client that the person is asked about.
 #[derive(Clone, Copy, Debug)]
 enum Fate {
     Allowed,

@@ -1,5 +1,4 @@
-//! The privacy of an editor: its pause, the filter on every way of an answer, and the property that a
-//! hidden file leaks nowhere.
+//! What an editor keeps private: its pause, the filter on every kind of answer, and that a hidden file leaks nowhere.
 
 use crate::server_sending::{attach, attach_and_read, messages_to};
 use crate::support::ide::{at, call, config, open_diff, text};

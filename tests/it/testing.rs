@@ -1,5 +1,4 @@
-//! The test harness itself: the effect of a link on the bytes, and the end of scripts made of any
-//! bytes.
+//! The test harness itself: what a link does to bytes, and that scripts of any bytes end.
 
 use std::time::Duration;
 

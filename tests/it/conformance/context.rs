@@ -1,4 +1,4 @@
-//! The messages beside tools: prompts and resources of an editor, and its questions to the client.
+//! What there is besides tools: prompts and resources of an editor, and its questions to the client.
 
 use super::row::{
     Proof::{Agent, Asked, Asks},

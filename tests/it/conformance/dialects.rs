@@ -1,5 +1,4 @@
-//! The differences between editor families, the direct methods, and further forms that the crate
-//! reads although no dialect here uses them.
+//! How editor families differ, the direct methods, and forms that the crate reads although no dialect here uses them.
 
 use super::row::{
     Offers::{Nothing, These},

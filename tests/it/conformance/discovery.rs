@@ -1,4 +1,4 @@
-//! The discovery of an editor by the real client (docs/protocol.md), and its consequences for an agent and an editor.
+//! How the real client finds an editor (docs/protocol.md), and what follows for agents and editors.
 
 use super::row::{Proof::Test, Row, claim, row};
 

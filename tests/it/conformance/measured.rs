@@ -1,5 +1,4 @@
-//! The measured behavior of the real client (docs/protocol.md), and its consequences for an editor
-//! and an agent.
+//! What the real client does (docs/protocol.md), and what follows for editors and agents.
 
 use super::row::{
     Offers::These,

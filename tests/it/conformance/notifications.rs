@@ -1,4 +1,4 @@
-//! The notifications in both directions.
+//! Notifications, in both directions.
 
 use super::row::{
     Offers::Nothing,

@@ -1,4 +1,4 @@
-//! Q1 to Q42: the surprises of the protocol, and the behavior of this crate.
+//! Q1 to Q42: where the protocol surprises, and what this crate does.
 
 use super::row::{Proof::Reads, Row, Step::*, bare, claim, row, vs_code, with_diffs};
 use ide_mcp::mcp::ToolResult;

@@ -1,4 +1,4 @@
-//! Rows, and the code that runs them and records the bytes on the wire.
+//! Rows, and how they are run and their bytes recorded.
 
 use crate::support::ide::{CONNECTED, Editor, INITIALIZE, INITIALIZED, call, config, frames, shown};
 use ide_mcp::ide::tool::{Answer, Tool, ToolCall, ToolSet};
@@ -100,7 +100,7 @@ pub const fn with_context(steps: &'static [Step]) -> Proof {
     Proof::Editor(Dialect::VsCode, Offers::Context, steps)
 }
 
-/// The tools that the editor handles.
+/// What the editor handles.
 #[derive(Clone, Copy)]
 pub enum Offers {
     All,

@@ -1,5 +1,4 @@
-//! The common parts of the session tests: an outbox that keeps lines, tools with each kind of
-//! timeout, a server and a client.
+//! What the session tests share: an outbox that keeps lines, tools with each kind of timeout, a server and a client.
 
 use std::time::Duration;
 

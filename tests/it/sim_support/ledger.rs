@@ -1,4 +1,4 @@
-//! The ledger of one connection, kept by an observer of its wire: requests, answers and pushes.
+//! The ledger of one connection, kept by watching its wire: requests, answers and pushes.
 //!
 //! The ledger uses only the bytes on the wire and the events of the application.
 

@@ -1,5 +1,5 @@
-//! A simulation of a whole editor and all programs that attach to it. One seed is one run, and the same seed gives the
-//! same run.
+//! Simulates a whole editor and all programs that attach to it. One seed is one run, and the same seed gives the same
+//! run.
 //!
 //! Several agents and one host share a network that cuts, delays, stalls and loses bytes, on clocks that jump, beside
 //! peers that break rules, under an oracle. The simulation does not use the internals of the machines: it drives them

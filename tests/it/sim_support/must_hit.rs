@@ -1,4 +1,4 @@
-//! The events that a run of many seeds must reach: a rule proves nothing if no event ever tests it.
+//! What a run of many seeds must reach: a rule proves nothing if nothing ever tests it.
 
 use super::{hostile, oracle::Hits};
 

@@ -1,4 +1,4 @@
-//! The decisions of the seed before a run: the participants, the kind of network, and the limits.
+//! What the seed decides before a run: the participants, the kind of network, and the limits.
 
 use std::time::Duration;
 

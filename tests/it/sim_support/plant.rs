@@ -1,5 +1,5 @@
-//! The editor under test, and the faults that can be planted in it. They test the oracle, which must find each fault
-//! under its own invariant.
+//! The editor under test, and faults to plant in it. They test the oracle, which must find each under its own
+//! invariant.
 
 mod mangled;
 

@@ -1,4 +1,4 @@
-//! An observer of a wire that takes no part in it: frames and their texts.
+//! Watches a wire without taking part: frames and their texts.
 
 use ide_mcp::ws::frame::{Header, Opcode, mask};
 

@@ -1,4 +1,4 @@
-//! The world of a run, and its movement: bytes over cables, turns of loops, and the time.
+//! The world of a run, and what moves in it: bytes over cables, turns of loops, and time.
 //!
 //! ```text
 //!  agents ──┐                       ┌── Editor, the application
@@ -7,9 +7,9 @@
 //!                   └── recorded at the host's end
 //! ```
 //!
-//! Only `settle` and `advance` move anything: `settle` lets all events of one moment happen, and
-//! `advance` goes from one such moment to the next. The loop of the host does only the work that its
-//! documentation asks for: a pass when bytes came, a timer is due, or a socket with output has room again.
+//! Only `settle` and `advance` move anything: `settle` lets all events of one moment happen, and `advance` goes from
+//! one such moment to the next. The loop of the host does only the work that its documentation asks for: a pass when
+//! bytes came, a timer is due, or a socket with output has room again.
 
 mod carry;
 mod rest;

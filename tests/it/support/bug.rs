@@ -1,4 +1,4 @@
-//! The planted bugs, and the law that each bug breaks.
+//! The planted bugs, and which law each breaks.
 
 use super::law::Law;
 

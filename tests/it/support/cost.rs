@@ -1,4 +1,4 @@
-//! The measured cost of a piece of work, without other work on the computer.
+//! What a piece of work costs, without what else runs on the computer.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! The ways in which a test cuts its bytes.
+//! How a test cuts its bytes.
 
 use std::fmt;
 

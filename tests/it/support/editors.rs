@@ -1,4 +1,4 @@
-//! The application of an editor for the laws, which answers at once, later, or never.
+//! An editor's application for the laws: it answers at once, later, or never.
 
 use super::client_messages::{PORT, attached, open_diff, text, token};
 use super::law::{Law, broken};

@@ -1,5 +1,5 @@
-//! The shared code of the tests of the IDE layer: messages of a client, written by hand, an editor
-//! with one connection, and the decoding of its output.
+//! What the tests of the IDE layer share: messages of a client, written by hand, and an editor with one connection,
+//! whose output is decoded.
 
 pub use super::client_messages::{
     ACCEPTED, BINARY, CLOSE, CONNECTED, HEAD, INITIALIZE, INITIALIZED, PING, PORT, TEXT, TOKEN, call,

@@ -1,4 +1,4 @@
-//! The names of the laws, and the failure of a test that found a broken one.
+//! The laws by name, and how a test fails that found a broken one.
 
 use std::fmt;
 use std::panic::resume_unwind;

@@ -1,5 +1,4 @@
-//! The shared code of the tests: the eleven laws as one test, the machines to run it on, and two
-//! joined machines.
+//! What the tests share: the eleven laws as one test, the machines to run it on, and two joined machines.
 
 #[cfg(feature = "ide")]
 pub mod agents;

@@ -1,7 +1,7 @@
-//! Machines with one planted bug each, which show that the test of the laws can fail.
+//! Machines with one planted bug each, to show that the test of the laws can fail.
 //!
-//! A [`Mutant`] wraps a real machine and has an output of its own, so that it can lose, double and
-//! change the messages that pass through it. Each bug breaks one law.
+//! A [`Mutant`] wraps a real machine and has an output of its own, so that it can lose, double and change the messages
+//! that pass through it. Each bug breaks one law.
 
 use super::bug::Bug;
 use super::laws::{Calls, EventOf, Record, Subject};

@@ -1,4 +1,4 @@
-//! The subjects of the laws: machines, and the surroundings that the laws need.
+//! What the laws are tested on: machines, and what surrounds them.
 
 use ide_mcp::{Machine, Time};
 use std::collections::BTreeSet;
