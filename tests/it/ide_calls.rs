@@ -59,14 +59,14 @@ fn json_answers_equal_typed_answers() {
         for dialect in Dialect::ALL {
             // The typed answer of an editor in Rust, in the same dialect.
             let mut editor = attached(dialect);
-            let events = editor.say(&call(1, name, arguments)).into_iter();
+            let events = editor.receive(&call(1, name, arguments)).into_iter();
             let calls = events.filter_map(ServerEvent::into_call).collect::<Vec<_>>();
             let [call_to_answer] = <[_; 1]>::try_from(calls).unwrap();
             (row.answer)(&mut editor.server, call_to_answer);
             let typed = editor.texts();
             for form in &forms {
                 let mut editor = attached(dialect);
-                let events = editor.say(&call(1, name, arguments));
+                let events = editor.receive(&call(1, name, arguments));
                 let id = called(&events);
                 assert_eq!(editor.server.call(id).tool(), Some(row.tool), "{name}");
                 editor.server.call(id).answer_json(form).unwrap();
@@ -91,7 +91,7 @@ fn each_call_names_its_file() {
         let properties = schema["properties"].as_object().unwrap();
         let has_file = names.iter().any(|name| properties.contains_key(*name));
         let mut editor = attached(Dialect::VsCode);
-        let calls = editor.say(&request(1, tool)).into_iter().filter_map(ServerEvent::into_call);
+        let calls = editor.receive(&request(1, tool)).into_iter().filter_map(ServerEvent::into_call);
         for call in calls {
             assert_eq!(call.file(), has_file.then_some("/w/a"), "{tool:?}");
             with_file += usize::from(has_file);
@@ -106,7 +106,7 @@ fn wrong_answer_is_refused_at_run_time() {
     let raw = to_raw_value(&tabs).unwrap();
     let not_an_answer = Err(NotAnswered::NotAnAnswer);
     let mut editor = attached(Dialect::VsCode);
-    let diff = called(&editor.say(&open_diff(1, "t")));
+    let diff = called(&editor.receive(&open_diff(1, "t")));
     for _ in 0..2 {
         assert_eq!(editor.server.call(diff).respond(&tabs), not_an_answer);
         assert_eq!(editor.server.call(diff).respond_raw(&raw), not_an_answer);
@@ -116,7 +116,7 @@ fn wrong_answer_is_refused_at_run_time() {
     }
     editor.server.call(diff).respond(&ToolResult::error("no room")).unwrap();
     assert_eq!(editor.texts().len(), 1, "every tool can fail");
-    let second = called(&editor.say(&open_diff(2, "t")));
+    let second = called(&editor.receive(&open_diff(2, "t")));
     let failed = r#"{"content":[{"type":"text","text":"no room"}],"isError":true}"#;
     editor.server.call(second).answer_json(failed).unwrap();
     assert!(editor.texts()[0].contains(failed));
@@ -140,7 +140,7 @@ fn tool_refuses_the_answer_of_another() {
                 || matches!(tool, Tool::GetCurrentSelection | Tool::GetLatestSelection)
                     && matches!(other, Tool::GetCurrentSelection | Tool::GetLatestSelection);
             let mut editor = attached(Dialect::VsCode);
-            let call = called(&editor.say(&request(1, *tool)));
+            let call = called(&editor.receive(&request(1, *tool)));
             let before = editor.server.deadline();
             let refused = editor.server.call(call).respond(answer);
             assert_eq!(refused.is_ok(), is_same, "{tool:?} answered as {other:?}: {refused:?}");
@@ -176,7 +176,7 @@ fn json_answer_is_complete_or_refused() {
     ];
     for (name, tool, text, is_taken) in rows {
         let mut editor = attached(Dialect::VsCode);
-        let call = called(&editor.say(&request(1, tool)));
+        let call = called(&editor.receive(&request(1, tool)));
         assert_eq!(editor.server.call(call).answer_json(text).is_ok(), is_taken, "{name}");
     }
     // The text of the application's own tool is sent unchanged, even if it has a member `content`.
@@ -188,7 +188,7 @@ fn json_answer_is_complete_or_refused() {
         (r#"{"content":[{"type":"text","text":"t"}]}"#, r#"{"content":[{"type":"text","text":"t"}]}"#),
     ] {
         let mut editor = Editor::attached(config.clone());
-        let call = called(&editor.say(&call(1, "own", "{}")));
+        let call = called(&editor.receive(&call(1, "own", "{}")));
         let no_result = to_raw_value(&[("x", 1)].into_iter().collect::<BTreeMap<_, _>>()).unwrap();
         assert_eq!(editor.server.call(call).respond_raw(&no_result), Err(NotAnswered::NotAnAnswer));
         editor.server.call(call).answer_json(text).unwrap();
@@ -203,10 +203,10 @@ fn json_answer_is_complete_or_refused() {
 fn call_is_not_answered_before_its_event() {
     let mut editor = Editor::open(config());
     for text in [INITIALIZE.replace("2025-11-25", "2025-03-26"), INITIALIZED.to_owned()] {
-        editor.say(&text);
+        editor.receive(&text);
     }
     let batch = format!("[{},{}]", request(1, Tool::GetDiagnostics), open_diff(2, "t"));
-    editor.hear(&text(&batch));
+    editor.feed_unpolled(&text(&batch));
     let events = std::iter::from_fn(|| match editor.server.poll(Time::ZERO) {
         Output::Event(event) => Some(event),
         _ => None,
@@ -239,7 +239,7 @@ fn ended_call_has_no_tool() {
             |editor, call| editor.server.call(call).fail(ErrorObject::new(-1, "")).unwrap(),
             NotAnswered::Answered,
         ),
-        ("cancelled", |editor, _| drop(editor.say(&cancelled(1))), NotAnswered::Cancelled),
+        ("cancelled", |editor, _| drop(editor.receive(&cancelled(1))), NotAnswered::Cancelled),
         (
             "expired",
             |editor, call| {
@@ -251,12 +251,12 @@ fn ended_call_has_no_tool() {
         ),
         (
             "its tab closed",
-            |editor, _| drop(editor.say(&call(2, "close_tab", r#"{"tab_name":"t"}"#))),
+            |editor, _| drop(editor.receive(&call(2, "close_tab", r#"{"tab_name":"t"}"#))),
             NotAnswered::Answered,
         ),
         (
             "all tabs closed",
-            |editor, _| drop(editor.say(&call(2, "closeAllDiffTabs", "{}"))),
+            |editor, _| drop(editor.receive(&call(2, "closeAllDiffTabs", "{}"))),
             NotAnswered::Answered,
         ),
         ("shut down", |editor, _| editor.server.shutdown(Time::ZERO), NotAnswered::Answered),
@@ -264,7 +264,7 @@ fn ended_call_has_no_tool() {
     ];
     for (name, end, how) in rows {
         let mut editor = Editor::attached(config());
-        let call = called(&editor.say(&open_diff(1, "t")));
+        let call = called(&editor.receive(&open_diff(1, "t")));
         assert_eq!(editor.server.call(call).tool(), Some(Tool::OpenDiff), "{name}");
         end(&mut editor, call);
         assert_eq!(editor.server.call(call).tool(), None, "{name}");
@@ -287,7 +287,7 @@ fn own_tool_is_decoded_as_its_type() {
     config.tools = tools.into();
     let mut editor = Editor::attached(config);
     let mut pending = |text: &str| {
-        let mut events = editor.say(text);
+        let mut events = editor.receive(text);
         match events.pop() {
             Some(ServerEvent::Call { call: ToolCall::Other(call, own), .. }) => {
                 editor.server.answer(call, &ToolResult::text("done")).unwrap();
@@ -373,7 +373,7 @@ fn problems_of_a_file_come_back_in_the_spelling_of_the_call() {
     ];
     for (name, pending, given, written) in rows {
         let mut editor = attached(Dialect::VsCode);
-        let events = editor.say(&call(5, "getDiagnostics", &format!(r#"{{"uri":"{pending}"}}"#)));
+        let events = editor.receive(&call(5, "getDiagnostics", &format!(r#"{{"uri":"{pending}"}}"#)));
         let Some(ToolCall::GetDiagnostics(call, _)) = events.into_iter().find_map(ServerEvent::into_call)
         else {
             panic!("{name}: no call")

@@ -24,8 +24,8 @@ fn asking() -> ServerConfig {
 /// Returns an editor whose client has introduced itself and waits.
 fn waiting() -> Editor {
     let mut editor = Editor::open(asking());
-    editor.say(INITIALIZE);
-    let events = shown(&editor.say(INITIALIZED));
+    editor.receive(INITIALIZE);
+    let events = shown(&editor.receive(INITIALIZED));
     assert!(events.len() == 1 && events[0].starts_with(PENDING), "{events:?}");
     editor.written();
     editor
@@ -47,14 +47,14 @@ fn read_notes(id: u32) -> String {
 fn n07_calls_follow_the_consent_in_order() {
     let mut editor = waiting();
     for message in [open_diff(1, "tab"), read_notes(2), call(3, "countLines", "{}"), open_diff(4, "other")] {
-        assert_eq!(shown(&editor.say(&message)), NOTHING, "{message}");
+        assert_eq!(shown(&editor.receive(&message)), NOTHING, "{message}");
         assert_eq!(editor.texts(), NOTHING, "{message}");
     }
     assert!(editor.agent().waits_for_consent());
     // The handshake goes on, and no content of the editor is in these answers.
-    let lists = editor.say(&request(5, "tools/list"));
+    let lists = editor.receive(&request(5, "tools/list"));
     assert!(lists.is_empty() && editor.texts().concat().contains("openDiff"));
-    assert_eq!(shown(&editor.say(CONNECTED)).len(), 1, "the process id comes before the consent");
+    assert_eq!(shown(&editor.receive(CONNECTED)).len(), 1, "the process id comes before the consent");
     assert_eq!(editor.agent().client().map(|client| &*client.name), Some("claude-code"));
     assert!(editor.agent_mut().allow());
     assert!(!editor.agent_mut().allow() && !editor.agent().waits_for_consent());
@@ -76,21 +76,21 @@ fn n07_calls_follow_the_consent_in_order() {
     editor.server.answer(diff, proposal.accept()).unwrap();
     assert_eq!(editor.texts(), [answer(1, &["FILE_SAVED", "1"])]);
     // From now on no call waits.
-    assert_eq!(shown(&editor.say(&open_diff(7, "third"))), ["call openDiff"]);
+    assert_eq!(shown(&editor.receive(&open_diff(7, "third"))), ["call openDiff"]);
 }
 
 #[test]
 fn ends_of_waiting_calls_are_not_reported() {
     let mut editor = waiting();
-    editor.say(&open_diff(1, "cancelled"));
-    editor.say(&call(2, "getDiagnostics", r#"{"uri":"file:///w/a"}"#));
-    editor.say(&open_diff(3, "stays"));
-    assert_eq!(shown(&editor.say(&cancelled(1))), NOTHING);
+    editor.receive(&open_diff(1, "cancelled"));
+    editor.receive(&call(2, "getDiagnostics", r#"{"uri":"file:///w/a"}"#));
+    editor.receive(&open_diff(3, "stays"));
+    assert_eq!(shown(&editor.receive(&cancelled(1))), NOTHING);
     assert_eq!(shown(&editor.at(1_000)), NOTHING);
     assert_eq!(editor.texts(), [answer(2, &["[]"])], "the deadline of the call has answered it");
     assert!(editor.agent_mut().allow());
     assert_eq!(begin(&editor.events()), ["call openDiff"]);
-    assert_eq!(shown(&editor.say(&close_tab(4, "stays"))), ["diff stays TabClosed"]);
+    assert_eq!(shown(&editor.receive(&close_tab(4, "stays"))), ["diff stays TabClosed"]);
 }
 
 #[test]
@@ -119,8 +119,8 @@ fn n07_pushes_follow_the_consent() {
 #[test]
 fn n07_refused_client_gets_every_answer() {
     let mut editor = waiting();
-    editor.say(&open_diff(1, "tab"));
-    editor.say(&read_notes(2));
+    editor.receive(&open_diff(1, "tab"));
+    editor.receive(&read_notes(2));
     for _ in 0..2 {
         editor.agent_mut().disconnect(Time::ZERO);
         assert_eq!(shown(&editor.events()), NOTHING);
@@ -134,7 +134,7 @@ fn n07_refused_client_gets_every_answer() {
     assert!(!editor.agent().waits_for_consent());
     let last = read(&bytes).pop().unwrap();
     assert_eq!((last.first, last.payload.as_slice()), (CLOSE, [0x03, 0xf0].as_slice()), "1008, once");
-    assert_eq!(shown(&editor.say(&open_diff(3, "late"))), NOTHING);
+    assert_eq!(shown(&editor.receive(&open_diff(3, "late"))), NOTHING);
     assert_eq!(shown(&editor.eof()).len(), 1);
     assert!(!editor.agent_mut().allow(), "the client has gone");
     assert!(editor.events().is_empty() && editor.is_over());
@@ -145,8 +145,8 @@ fn connection_of_a_model_is_named() {
     for (target, want) in [("/", false), (MODELS_TARGET, true)] {
         let mut editor = Editor::new(asking());
         editor.feed(HEAD.replacen("GET / ", &format!("GET {target} "), 1).as_bytes());
-        editor.say(INITIALIZE);
-        let events = editor.say(INITIALIZED);
+        editor.receive(INITIALIZE);
+        let events = editor.receive(INITIALIZED);
         let [ServerEvent::ConsentPending { is_for_models, .. }] = &events[..] else { panic!("{events:?}") };
         assert_eq!(*is_for_models, want, "{target}");
     }
@@ -219,17 +219,17 @@ fn closed_tabs_end_their_waiting_diffs() {
     handles.tools = ToolSet::from([Tool::OpenDiff, Tool::CloseTab]).into();
     for config in [asking(), handles] {
         let mut editor = Editor::open(config);
-        editor.say(INITIALIZE);
-        editor.say(INITIALIZED);
+        editor.receive(INITIALIZE);
+        editor.receive(INITIALIZED);
         editor.written();
         for (id, tab) in [(1, "a"), (2, "b"), (3, "c")] {
-            editor.say(&open_diff(id, tab));
+            editor.receive(&open_diff(id, tab));
         }
-        assert_eq!(shown(&editor.say(&close_tab(4, "b"))), NOTHING);
+        assert_eq!(shown(&editor.receive(&close_tab(4, "b"))), NOTHING);
         assert_eq!(editor.texts(), [answer(2, &["DIFF_REJECTED", "b"]), answer(4, &["TAB_CLOSED"])]);
-        let unknown = editor.say(&close_tab(5, "b"));
+        let unknown = editor.receive(&close_tab(5, "b"));
         assert!(unknown.is_empty() && editor.texts().len() == 1, "the answer comes at once");
-        editor.say(&call(6, "closeAllDiffTabs", "{}"));
+        editor.receive(&call(6, "closeAllDiffTabs", "{}"));
         let texts = editor.texts();
         assert_eq!(texts[..2], [answer(1, &["DIFF_REJECTED", "a"]), answer(3, &["DIFF_REJECTED", "c"])]);
         assert!(texts[2].contains("CLOSED_2_DIFF_TABS"), "{texts:?}");
@@ -244,18 +244,18 @@ fn forwarded_handshake_does_not_wait() {
     let mut config = asking();
     config.mcp.forward = Forward::All;
     let mut editor = Editor::open(config);
-    editor.say(INITIALIZE);
-    assert_eq!(shown(&editor.say(INITIALIZED)).len(), 1);
+    editor.receive(INITIALIZE);
+    assert_eq!(shown(&editor.receive(INITIALIZED)).len(), 1);
     let as_request = CONNECTED.replacen('{', r#"{"id":2,"#, 1);
     let lists = ["tools/list", "prompts/list", "resources/list", "resources/templates/list"];
     for message in lists.map(|method| request(3, method)) {
-        let events = editor.say(&message);
+        let events = editor.receive(&message);
         let [ServerEvent::Request { call, .. }] = &events[..] else { panic!("{message}: {events:?}") };
         editor.server.call(*call).fail("no").unwrap();
         editor.texts();
     }
-    assert_eq!(shown(&editor.say(&as_request)).len(), 1);
-    assert_eq!(shown(&editor.say(&request(4, "x/own"))), NOTHING);
+    assert_eq!(shown(&editor.receive(&as_request)).len(), 1);
+    assert_eq!(shown(&editor.receive(&request(4, "x/own"))), NOTHING);
     assert!(editor.agent_mut().allow());
     assert_eq!(begin(&editor.events()).len(), 1, "the request of another method waited");
 }
@@ -264,13 +264,13 @@ fn forwarded_handshake_does_not_wait() {
 #[test]
 fn n07_early_calls_wait_too() {
     let mut editor = Editor::open(asking());
-    editor.say(INITIALIZE);
+    editor.receive(INITIALIZE);
     for message in [open_diff(1, "tab"), call(2, "getDiagnostics", r#"{"uri":"file:///w/a"}"#), read_notes(3)]
     {
-        assert_eq!(shown(&editor.say(&message)), NOTHING, "{message}");
+        assert_eq!(shown(&editor.receive(&message)), NOTHING, "{message}");
     }
     assert!(!editor.agent_mut().allow() && !editor.agent().waits_for_consent(), "no consent was asked");
-    assert_eq!(shown(&editor.say(INITIALIZED)).len(), 1);
+    assert_eq!(shown(&editor.receive(INITIALIZED)).len(), 1);
     assert!(editor.agent_mut().allow());
     let events = begin(&editor.events());
     assert!(events[0] == "call openDiff" && events[1].starts_with("edit of"), "{events:?}");
@@ -283,16 +283,16 @@ fn waiting_calls_have_their_limits() {
     let mut config = asking();
     config.mcp.limits.open_calls = 2;
     let mut editor = Editor::open(config);
-    editor.say(INITIALIZE);
-    editor.say(INITIALIZED);
+    editor.receive(INITIALIZE);
+    editor.receive(INITIALIZED);
     editor.written();
     for id in 1..=4 {
-        editor.say(&call(id, "set_permission_mode", r#"{"mode":"plan"}"#));
+        editor.receive(&call(id, "set_permission_mode", r#"{"mode":"plan"}"#));
     }
     let texts = editor.texts();
     assert_eq!(texts.len(), 2, "{texts:?}");
     assert!(texts.iter().all(|text| text.contains("busy: too many calls are open")), "{texts:?}");
-    editor.say(&call(5, "closeAllDiffTabs", "{}"));
+    editor.receive(&call(5, "closeAllDiffTabs", "{}"));
     assert!(editor.texts().concat().contains("CLOSED_0_DIFF_TABS"), "it is answered all the same");
     assert!(editor.agent_mut().allow());
     assert_eq!(begin(&editor.events()).len(), 2);

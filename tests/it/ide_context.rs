@@ -38,7 +38,8 @@ fn offering() -> ServerConfig {
 
 /// Sends a request with the id 7, and returns the messages that answer it.
 fn ask(editor: &mut Editor, method: &str, params: &str) -> Vec<String> {
-    let events = editor.say(&format!(r#"{{"jsonrpc":"2.0","id":7,"method":"{method}","params":{params}}}"#));
+    let events =
+        editor.receive(&format!(r#"{{"jsonrpc":"2.0","id":7,"method":"{method}","params":{params}}}"#));
     assert!(events.is_empty(), "{events:?}");
     texts(&editor.written())
 }
@@ -77,11 +78,11 @@ fn handled_tools_become_resources() {
     ];
     for (name, config, is_declared, want) in rows {
         let mut editor = Editor::open(config);
-        editor.say(INITIALIZE);
+        editor.receive(INITIALIZE);
         let answer = texts(&editor.written()).remove(0);
         assert_eq!(answer.contains(r#""resources":{"listChanged":true}"#), is_declared, "{name}");
         assert!(!answer.contains(r#""prompts""#), "{name}");
-        editor.say(INITIALIZED);
+        editor.receive(INITIALIZED);
         let list = ask(&mut editor, "resources/list", "{}").remove(0);
         assert_eq!(uris(&list), want, "{name}");
     }
@@ -116,14 +117,14 @@ fn editor_answers_its_own_resources() {
         }
         let is_served = context.listed_resources().is_some();
         let mut editor = Editor::open(config);
-        editor.say(INITIALIZE);
+        editor.receive(INITIALIZE);
         let answer = texts(&editor.written()).remove(0);
         assert_eq!(answer.contains(declared), has_capability && !is_served, "{name}: {answer}");
         assert_eq!(answer.contains(r#""resources":{"listChanged""#), want || is_served, "{name}: {answer}");
-        editor.say(INITIALIZED);
+        editor.receive(INITIALIZED);
         // The second time after a change of the tools and the context.
         for _ in 0..2 {
-            let events = editor.say(&read(URIS[1]));
+            let events = editor.receive(&read(URIS[1]));
             let is_call =
                 matches!(&events[..], [ServerEvent::Call { call: ToolCall::GetOpenEditors(..), .. }]);
             assert_eq!(is_call, want, "{name}: {events:?}");
@@ -146,7 +147,7 @@ fn resource_of_tool_has_its_answer() {
     for (dialect, name) in [(Dialect::VsCode, "getOpenEditors"), (Dialect::SnakeCase, "get_open_editors")] {
         let mut editor = Editor::attached(handling([Tool::GetOpenEditors]).with_dialect(dialect));
         for _ in 0..2 {
-            let events = editor.say(&read(URIS[1]));
+            let events = editor.receive(&read(URIS[1]));
             let [ServerEvent::Call { call: ToolCall::GetOpenEditors(call, _), .. }] =
                 <[_; 1]>::try_from(events).unwrap()
             else {
@@ -179,7 +180,7 @@ fn resource_without_its_tool_is_not_found() {
             editor.server.set_tools(tools);
             editor.written();
             if tool != "openDiff" {
-                let call = called(&editor.say(&read("a://b")));
+                let call = called(&editor.receive(&read("a://b")));
                 editor.server.call(call).fail(ErrorObject::new(-1, "")).unwrap();
             }
             editor.server.set_tools(ToolSet::new());
@@ -204,7 +205,7 @@ fn resource_of_tool_is_answered_by_number() {
     ];
     let mut editor = Editor::attached(handling([Tool::GetOpenEditors]));
     for (name, act, want) in rows {
-        let call = called(&editor.say(&read(URIS[1])));
+        let call = called(&editor.receive(&read(URIS[1])));
         let wrong = editor.server.call(call).respond_resource(&ResourceResult::default());
         assert_eq!(wrong, Err(NotAnswered::NotAnAnswer), "{name}");
         act(&mut editor.server, call).unwrap();
@@ -216,14 +217,14 @@ fn resource_of_tool_is_answered_by_number() {
 #[test]
 fn own_prompt_and_resource_are_answered() {
     let mut editor = Editor::attached(offering());
-    let mut other = called(&editor.say(&call(1, "getOpenEditors", "{}")));
+    let mut other = called(&editor.receive(&call(1, "getOpenEditors", "{}")));
     for _ in 0..2 {
-        let events = editor.say(&request_with(7, "prompts/get", r#"{"name":"review"}"#));
+        let events = editor.receive(&request_with(7, "prompts/get", r#"{"name":"review"}"#));
         let [ServerEvent::GetPrompt { call: prompt, prompt: request, .. }] = &events[..] else {
             panic!("{events:?}")
         };
         assert_eq!(request, &GetPrompt::new("review"));
-        let events = editor.say(&request_with(8, "resources/read", r#"{"uri":"notes://today"}"#));
+        let events = editor.receive(&request_with(8, "resources/read", r#"{"uri":"notes://today"}"#));
         let [ServerEvent::ReadResource { call: resource, resource: request, .. }] = &events[..] else {
             panic!("{events:?}")
         };
@@ -256,7 +257,7 @@ fn own_prompt_and_resource_are_answered() {
         assert_eq!(texts(&editor.written()), want);
         editor.server.call(other).fail(ErrorObject::new(-1, "")).unwrap();
         editor.written();
-        other = called(&editor.say(&call(1, "getOpenEditors", "{}")));
+        other = called(&editor.receive(&call(1, "getOpenEditors", "{}")));
     }
 }
 
@@ -280,11 +281,11 @@ fn changed_context_is_announced_when_possible() {
     assert_eq!(uris(&ask(&mut ready, "resources/list", "{}")[0]), [""; 0]);
 
     let mut early = Editor::open(offering());
-    early.say(INITIALIZE);
+    early.receive(INITIALIZE);
     early.written();
     early.server.set_context(changed());
     assert!(texts(&early.written()).is_empty(), "the session is not ready");
-    early.say(INITIALIZED);
+    early.receive(INITIALIZED);
     assert_eq!(texts(&early.written()), [prompts, resources]);
 
     let mut config = offering();

@@ -19,7 +19,7 @@ fn one(file: &str) -> String {
 
 /// Calls `getDiagnostics`, answers the call, and returns the events as short texts.
 fn asks(editor: &mut Editor, id: u32, arguments: &str) -> Vec<String> {
-    let events = editor.say(&call(id, "getDiagnostics", arguments));
+    let events = editor.receive(&call(id, "getDiagnostics", arguments));
     for event in &events {
         if let ServerEvent::Call { call, .. } = event {
             editor.server.call(call.id()).respond(&ToolResult::text("[]")).unwrap();
@@ -90,10 +90,10 @@ fn calls_of_the_model_announce_nothing() {
             format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"tools/call","params":{}}}"#, params(arguments))
         };
         let expected: &[&str] = if is_hint { &["expected /w/a", "call"] } else { &["call"] };
-        assert_eq!(short(&editor.say(&message(1, &one("a")))), expected, "{name}");
+        assert_eq!(short(&editor.receive(&message(1, &one("a")))), expected, "{name}");
         assert_eq!(asks(&mut editor, 2, &one("b")), ["expected /w/b", "call"], "{name}");
         let ends: &[&str] = if is_hint { &["TurnDone /w/a", "TurnDone /w/b", "call"] } else { &["call"] };
-        assert_eq!(short(&editor.say(&message(3, ALL))), ends, "{name}");
+        assert_eq!(short(&editor.receive(&message(3, ALL))), ends, "{name}");
     }
 }
 
@@ -116,10 +116,10 @@ fn late_problems_are_unknown_except_before_an_edit() {
         config.tools = Arc::new(ToolSet::from([Tool::GetDiagnostics]).offer_to_models("getDiagnostics"));
         let mut editor = Editor::new(config);
         editor.feed(HEAD.replace("GET / ", target).as_bytes());
-        editor.say(&INITIALIZE.replace("claude-code", client));
-        editor.say(INITIALIZED);
+        editor.receive(&INITIALIZE.replace("claude-code", client));
+        editor.receive(INITIALIZED);
         let params = format!(r#"{{"name":"getDiagnostics","arguments":{arguments},"_meta":{meta}}}"#);
-        editor.say(&format!(r#"{{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{params}}}"#));
+        editor.receive(&format!(r#"{{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{params}}}"#));
         editor.written();
         editor.at(1_900);
         assert_eq!(editor.texts(), [format!(r#"{{"jsonrpc":"2.0","id":7,"result":{late}}}"#)], "{name}");
@@ -151,7 +151,7 @@ fn resource_read_ends_no_edit() {
         let params = r#"{"uri":"ide://diagnostics"}"#;
         let read =
             format!(r#"{{"jsonrpc":"2.0","id":{},"method":"resources/read","params":{params}}}"#, id + 1);
-        assert_eq!(short(&editor.say(&read)), ["call"], "{id}");
+        assert_eq!(short(&editor.receive(&read)), ["call"], "{id}");
         assert_eq!(asks(&mut editor, id + 2, ALL), ["TurnDone /w/a", "call"], "{id}");
     }
 }
@@ -242,7 +242,7 @@ fn each_expected_edit_ends_once() {
                 0 => ALL.into(),
                 file => one(&file.to_string()),
             };
-            events.extend(editor.say(&call(id, "getDiagnostics", &arguments)));
+            events.extend(editor.receive(&call(id, "getDiagnostics", &arguments)));
             editor.written();
             check(&mut open, &events, now);
             events.clear();

@@ -30,8 +30,8 @@ fn model(config: ServerConfig) -> Editor {
     assert_eq!(shown(&editor.feed(head().as_bytes())), NOTHING);
     assert_eq!(String::from_utf8(editor.written()).unwrap(), ACCEPTED);
     assert!(editor.agent().is_for_models());
-    editor.say(INITIALIZE);
-    let events = editor.say(INITIALIZED);
+    editor.receive(INITIALIZE);
+    let events = editor.receive(INITIALIZED);
     let [ServerEvent::ModelReady { client: Some(client), .. }] = &events[..] else { panic!("{events:?}") };
     assert_eq!(client.name, "claude-code");
     editor.written();
@@ -46,7 +46,7 @@ fn offering(tools: ToolSet) -> ServerConfig {
 
 /// Returns the names in the answer to `tools/list`.
 fn listed(editor: &mut Editor) -> Vec<String> {
-    editor.say(&request(2, "tools/list"));
+    editor.receive(&request(2, "tools/list"));
     let texts = editor.texts();
     let answer: Value = serde_json::from_str(texts.last().unwrap()).unwrap();
     let tools = answer["result"]["tools"].as_array().unwrap();
@@ -152,7 +152,7 @@ fn model_calls_of_other_tools_are_refused() {
     ];
     for (name, code) in cases {
         let arguments = r#"{"tab_name":"t","old_file_path":"/a","new_file_path":"/a","new_file_contents":"x","mode":"plan"}"#;
-        assert_eq!(shown(&editor.say(&call(5, name, arguments))), NOTHING, "{name}");
+        assert_eq!(shown(&editor.receive(&call(5, name, arguments))), NOTHING, "{name}");
         let error = format!(
             r#"{{"jsonrpc":"2.0","id":5,"error":{{"code":{code},"message":"tool {name} not found"}}}}"#
         );
@@ -168,7 +168,7 @@ fn model_calls_custom_tool_by_its_spellings() {
             let mut editor = model(offering(tools));
             assert_eq!(listed(&mut editor), names[..1], "{custom} {mark}");
             for name in names {
-                let events = editor.say(&call(5, name, "{}"));
+                let events = editor.receive(&call(5, name, "{}"));
                 let [ServerEvent::Call { call: ToolCall::Other(_, tool), .. }] = &events[..] else {
                     panic!("{custom} {mark} {name}: {events:?}")
                 };
@@ -184,7 +184,7 @@ fn model_calls_custom_tool_by_its_spellings() {
 fn model_announces_no_edit() {
     let mut editor = model(offering(every_tool()));
     for (id, arguments) in [(5, r#"{"uri":"file:///w/a"}"#), (6, r#"{"uri":"file:///w/a"}"#), (7, "{}")] {
-        let events = editor.say(&call(id, "getDiagnostics", arguments));
+        let events = editor.receive(&call(id, "getDiagnostics", arguments));
         assert!(matches!(&events[..], [ServerEvent::Call { .. }]), "{id}: {events:?}");
     }
     assert_eq!(shown(&editor.eof()).last().map(String::as_str), Some("Closed(Abnormal)"));
@@ -193,7 +193,7 @@ fn model_announces_no_edit() {
 #[test]
 fn model_call_is_answered_as_others() {
     let mut editor = model(offering(every_tool()));
-    let events = editor.say(&call(5, "getCurrentSelection", "{}"));
+    let events = editor.receive(&call(5, "getCurrentSelection", "{}"));
     let Some(ServerEvent::Call { call: ToolCall::GetCurrentSelection(call, _), .. }) =
         events.into_iter().next()
     else {
@@ -201,7 +201,7 @@ fn model_call_is_answered_as_others() {
     };
     editor.server.answer(call, CurrentSelection(Some(selection("hello")))).unwrap();
     assert!(editor.texts()[0].contains("hello"));
-    let id = called(&editor.say(&crate::support::ide::call(6, "getDiagnostics", "{}")));
+    let id = called(&editor.receive(&crate::support::ide::call(6, "getDiagnostics", "{}")));
     let events = editor.eof();
     assert_eq!(shown(&events), ["ended Closed", "Closed(Abnormal)"], "{id:?}");
 }
@@ -217,11 +217,11 @@ fn model_has_nothing_else_of_the_dialect() {
     let mut editor = Editor::new(config);
     editor.feed(head().as_bytes());
     editor.written();
-    editor.say(INITIALIZE);
+    editor.receive(INITIALIZE);
     let greeting: Value = serde_json::from_str(&editor.texts()[0]).unwrap();
     assert_eq!(greeting["result"]["capabilities"], serde_json::json!({"tools": {"listChanged": true}}));
     assert_eq!(greeting["result"].get("instructions"), None);
-    editor.say(INITIALIZED);
+    editor.receive(INITIALIZED);
     let refused = "-32601";
     let cases = [
         ("resources/list", r#""resources":[]"#),
@@ -232,14 +232,14 @@ fn model_has_nothing_else_of_the_dialect() {
         ("x", refused),
     ];
     for (method, expected) in cases {
-        assert_eq!(shown(&editor.say(&request(3, method))), NOTHING, "{method}");
+        assert_eq!(shown(&editor.receive(&request(3, method))), NOTHING, "{method}");
         let answer = editor.texts().concat();
         assert!(answer.contains(expected), "{method}: {answer}");
     }
     let as_request = CONNECTED.replacen('{', r#"{"id":4,"#, 1);
-    assert_eq!(shown(&editor.say(&as_request)), NOTHING);
+    assert_eq!(shown(&editor.receive(&as_request)), NOTHING);
     assert!(editor.texts()[0].contains("-32601"));
-    let events = editor.say(CONNECTED);
+    let events = editor.receive(CONNECTED);
     assert!(matches!(&events[..], [ServerEvent::Notification { .. }]), "{events:?}");
 }
 
@@ -266,16 +266,16 @@ fn model_is_not_asked_for_folders() {
     for (head, expected) in [(HEAD.to_owned(), true), (head(), false)] {
         let mut editor = Editor::new(config());
         editor.feed(head.as_bytes());
-        editor.say(&roots);
+        editor.receive(&roots);
         editor.written();
         // The second time is after a change of the folders.
         for input in [INITIALIZED, r#"{"jsonrpc":"2.0","method":"notifications/roots/list_changed"}"#] {
-            editor.say(input);
+            editor.receive(input);
             let request = editor.texts().into_iter().find(|text| text.contains("roots/list"));
             assert_eq!(request.is_some(), expected, "{input}");
             let Some(request) = request else { continue };
             let id = serde_json::from_str::<Value>(&request).unwrap()["id"].clone();
-            editor.say(&format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{{"roots":[]}}}}"#));
+            editor.receive(&format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{{"roots":[]}}}}"#));
         }
     }
 }
@@ -300,8 +300,8 @@ fn model_is_notified_of_its_tools_only() {
     let mut early = Editor::new(config());
     early.server.set_tools(every_tool());
     early.feed(head().as_bytes());
-    early.say(INITIALIZE);
-    early.say(INITIALIZED);
+    early.receive(INITIALIZE);
+    early.receive(INITIALIZED);
     early.written();
     assert_eq!(listed(&mut early), READ_ONLY);
 }
@@ -328,15 +328,15 @@ fn door(mut config: ServerConfig, target: &str) -> Door {
     }
     editor.written();
     let is_model = editor.agent().is_for_models();
-    editor.say(INITIALIZE);
+    editor.receive(INITIALIZE);
     let greeting: Value = serde_json::from_str(&editor.texts()[0]).unwrap();
     assert_eq!(greeting["result"]["capabilities"].get("prompts").is_none(), is_model, "{target}");
-    editor.say(INITIALIZED);
+    editor.receive(INITIALIZED);
     assert_eq!(listed(&mut editor).contains(&"openDiff".to_owned()), !is_model, "{target}");
     editor.select(selection("hello"));
     editor.at(3_000);
     assert_eq!(editor.texts().iter().any(|text| text.contains("selection_changed")), !is_model, "{target}");
-    let events = editor.say(&open_diff(5, "t"));
+    let events = editor.receive(&open_diff(5, "t"));
     assert_eq!(
         matches!(&events[..], [ServerEvent::Call { call: ToolCall::OpenDiff(..), .. }]),
         !is_model,
@@ -560,7 +560,7 @@ fn call_that_waits_for_a_person_ends_with_its_client() {
     quiet.ws.keepalive = None;
     quiet.mcp.keepalive = None;
     let mut editor = model(quiet.clone());
-    let open = called(&editor.say(&call(5, "getDiagnostics", "{}")));
+    let open = called(&editor.receive(&call(5, "getDiagnostics", "{}")));
     editor.server.call(open).set_timeout(Timeout::Never).unwrap();
     assert_eq!(shown(&editor.at(299_999)), NOTHING);
     assert_eq!(editor.server.call(open).progress(&Progress::new(1.0)), Ok(false), "nobody asked for reports");
@@ -568,7 +568,7 @@ fn call_that_waits_for_a_person_ends_with_its_client() {
     assert_eq!(shown(&editor.at(599_999)), ["ended Expired"]);
 
     let mut agent = Editor::attached(quiet);
-    let open = called(&agent.say(&call(5, "getCurrentSelection", "{}")));
+    let open = called(&agent.receive(&call(5, "getCurrentSelection", "{}")));
     agent.server.call(open).set_timeout(Timeout::Never).unwrap();
     assert_eq!(shown(&agent.at(3_600_000)), NOTHING, "an agent has no such limit");
 }

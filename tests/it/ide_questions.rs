@@ -26,9 +26,9 @@ fn attached_to(config: ServerConfig, client: &str, capabilities: &str) -> (Edito
     let initialize = INITIALIZE
         .replace(r#""capabilities":{}"#, &format!(r#""capabilities":{capabilities}"#))
         .replace("claude-code", client);
-    editor.say(&initialize);
+    editor.receive(&initialize);
     editor.written();
-    editor.say(INITIALIZED);
+    editor.receive(INITIALIZED);
     let texts = editor.texts();
     (editor, texts)
 }
@@ -56,7 +56,7 @@ fn declared_roots_are_asked_once() {
         let (mut editor, texts) = attached(client, capabilities);
         let want: &[&str] = if is_asked { &[ASKED] } else { &[] };
         assert_eq!(texts, want, "{name}");
-        let events = editor.say(CHANGED);
+        let events = editor.receive(CHANGED);
         let is_passed_on = matches!(&events[..], [ServerEvent::Notification { .. }]);
         assert_eq!((events.len(), is_passed_on), if is_asked { (0, false) } else { (1, true) }, "{name}");
         assert_eq!(editor.texts(), [""; 0], "{name}: one question at a time");
@@ -69,7 +69,7 @@ fn switched_off_question_is_not_sent() {
     config.ask_for_roots = false;
     let (mut editor, texts) = attached_to(config, "claude-code", r#"{"roots":{}}"#);
     assert_eq!(texts, [""; 0]);
-    assert!(matches!(&editor.say(CHANGED)[..], [ServerEvent::Notification { .. }]));
+    assert!(matches!(&editor.receive(CHANGED)[..], [ServerEvent::Notification { .. }]));
     assert_eq!(editor.texts(), [""; 0]);
 }
 
@@ -77,7 +77,7 @@ fn switched_off_question_is_not_sent() {
 fn answer_gives_the_client_its_folders() {
     let (mut editor, _) = attached("claude-code", r#"{"roots":{}}"#);
     let answer = roots(1, &["file:///w/p/src", "https://x/y", "file:///w/q"]);
-    let events = editor.say(&answer);
+    let events = editor.receive(&answer);
     let [ServerEvent::RootsChanged { roots: named, .. }] = &events[..] else { panic!("{events:?}") };
     let want = [Root::new("file:///w/p/src"), Root::new("https://x/y"), Root::new("file:///w/q")];
     assert_eq!((&named[..], editor.agent().roots()), (&want[..], &want[..]));
@@ -104,8 +104,8 @@ fn answer_gives_the_client_its_folders() {
 fn empty_first_answer_is_an_event() {
     let (mut editor, _) = attached("claude-code", r#"{"roots":{}}"#);
     for (id, count) in [(1, 1), (2, 0)] {
-        assert_eq!(editor.say(&roots(id, &[])).len(), count);
-        editor.say(CHANGED);
+        assert_eq!(editor.receive(&roots(id, &[])).len(), count);
+        editor.receive(CHANGED);
         editor.written();
     }
 }
@@ -113,15 +113,15 @@ fn empty_first_answer_is_an_event() {
 #[test]
 fn changed_roots_are_asked_again() {
     let (mut editor, _) = attached("claude-code", r#"{"roots":{}}"#);
-    editor.say(CHANGED);
+    editor.receive(CHANGED);
     assert_eq!(editor.texts(), [""; 0], "the first question has no answer yet");
-    assert_eq!(editor.say(&roots(1, &["file:///a"])).len(), 1);
+    assert_eq!(editor.receive(&roots(1, &["file:///a"])).len(), 1);
     assert_eq!(editor.texts(), [ASKED.replace(":1,", ":2,")]);
-    assert_eq!(shown(&editor.say(&roots(2, &["file:///a"]))), [""; 0], "the list is the same");
+    assert_eq!(shown(&editor.receive(&roots(2, &["file:///a"]))), [""; 0], "the list is the same");
     for (id, uris) in [(3, vec!["file:///b"]), (4, vec![])] {
-        editor.say(CHANGED);
+        editor.receive(CHANGED);
         assert_eq!(editor.texts(), [ASKED.replace(":1,", &format!(":{id},"))]);
-        let events = editor.say(&roots(id, &uris));
+        let events = editor.receive(&roots(id, &uris));
         assert!(
             matches!(&events[..], [ServerEvent::RootsChanged { roots, .. }] if roots.len() == uris.len())
         );
@@ -141,12 +141,12 @@ fn failed_question_keeps_the_known_folders() {
     ];
     for (name, answer, count) in rows {
         let (mut editor, _) = attached("claude-code", r#"{"roots":{}}"#);
-        editor.say(&roots(1, &["file:///a"]));
-        editor.say(CHANGED);
+        editor.receive(&roots(1, &["file:///a"]));
+        editor.receive(CHANGED);
         // The list changes once more while the question waits.
-        editor.say(CHANGED);
+        editor.receive(CHANGED);
         editor.written();
-        let events = editor.say(&answer);
+        let events = editor.receive(&answer);
         assert_eq!(events.len(), usize::from(count > 1), "{name}: {events:?}");
         assert_eq!(editor.agent().folders().len(), count, "{name}");
         assert_eq!(editor.texts(), [ASKED.replace(":1,", ":3,")], "{name}");
@@ -161,9 +161,9 @@ fn unanswered_question_ends_after_ten_seconds() {
     assert_eq!(editor.texts(), [""; 0]);
     assert_eq!(shown(&editor.at(10_000)), [""; 0]);
     assert_eq!(editor.texts(), [CANCELLED]);
-    let late = editor.say(&roots(1, &["file:///a"]));
+    let late = editor.receive(&roots(1, &["file:///a"]));
     assert_eq!(shown(&late), ["PeerFault(LateResponse)"]);
-    editor.say(CHANGED);
+    editor.receive(CHANGED);
     assert_eq!(editor.texts(), [ASKED.replace(":1,", ":2,")]);
     assert!(matches!(&editor.eof()[..], [ServerEvent::Closed { .. }]), "the end of the question is no event");
 }
@@ -173,9 +173,9 @@ fn question_for_roots_waits_for_room() {
     let mut config = config();
     config.ws.outgoing = 256;
     let mut editor = Editor::open(config);
-    editor.say(&INITIALIZE.replace(r#""capabilities":{}"#, r#""capabilities":{"roots":{}}"#));
+    editor.receive(&INITIALIZE.replace(r#""capabilities":{}"#, r#""capabilities":{"roots":{}}"#));
     editor.written();
-    editor.hear(&text(INITIALIZED));
+    editor.feed_unpolled(&text(INITIALIZED));
     assert!(matches!(editor.server.poll(Time::ZERO), Output::Event(ServerEvent::Ready { .. })));
     let filler = serde_json::json!({"x": "x".repeat(256)});
     editor.agent_mut().notify("x/fill", Some(&filler)).unwrap();

@@ -164,7 +164,7 @@ fn h01_incomplete_head_is_refused_after_5_s() {
     // A head that is complete at the deadline is accepted.
     let mut editor = Editor::new(config());
     editor.at(4_999);
-    editor.hear(HEAD.as_bytes());
+    editor.feed_unpolled(HEAD.as_bytes());
     assert_eq!(shown(&editor.at(5_000)), [""; 0]);
     assert_eq!(editor.written(), ACCEPTED.as_bytes());
 }

@@ -30,7 +30,7 @@ fn tab_closed(id: u32) -> String {
 }
 
 fn open(editor: &mut Editor, id: u32, tab: &str) -> CallId {
-    let call = called(&editor.say(&open_diff(id, tab)));
+    let call = called(&editor.receive(&open_diff(id, tab)));
     assert_eq!(editor.texts(), NOTHING, "a diff waits for a person");
     call
 }
@@ -68,7 +68,7 @@ fn verdict_is_sent_once_and_ends_diff() {
         );
         // The next calls of the client change nothing.
         for id in [6, 7] {
-            assert_eq!(shown(&editor.say(&close_tab(id, "✻ t ⧉"))), NOTHING, "{name}");
+            assert_eq!(shown(&editor.receive(&close_tab(id, "✻ t ⧉"))), NOTHING, "{name}");
             assert_eq!(editor.texts(), [tab_closed(id)], "{name}");
         }
     }
@@ -97,16 +97,16 @@ fn i37_diff_ended_by_client_is_answered_once() {
 
     let mut editor = attached();
     let diff = open(&mut editor, 5, "t");
-    assert_eq!(shown(&editor.say(&close_tab(6, "t"))), ["diff t TabClosed"]);
+    assert_eq!(shown(&editor.receive(&close_tab(6, "t"))), ["diff t TabClosed"]);
     assert_eq!(editor.texts(), [rejected(5, "t"), tab_closed(6)]);
-    assert_eq!(shown(&editor.say(&close_tab(7, "t"))), NOTHING, "the client always closes a tab twice");
+    assert_eq!(shown(&editor.receive(&close_tab(7, "t"))), NOTHING, "the client always closes a tab twice");
     assert_eq!(editor.texts(), [tab_closed(7)]);
     assert_eq!(save(&mut editor.server, diff, "late"), Err(NotAnswered::Answered));
     assert_eq!(editor.texts(), NOTHING);
 
     let mut editor = attached();
     open(&mut editor, 5, "t");
-    assert_eq!(shown(&editor.say(&close_tab(6, "T"))), NOTHING, "an unknown tab");
+    assert_eq!(shown(&editor.receive(&close_tab(6, "T"))), NOTHING, "an unknown tab");
     assert_eq!(editor.texts(), [tab_closed(6)]);
     assert_eq!(editor.open_diffs().len(), 1);
 
@@ -114,18 +114,18 @@ fn i37_diff_ended_by_client_is_answered_once() {
     for (id, tab) in [(5, "t"), (6, "u"), (7, "t")] {
         open(&mut editor, id, tab);
     }
-    assert_eq!(shown(&editor.say(&close_tab(8, "t"))), ["diff t TabClosed", "diff t TabClosed"]);
+    assert_eq!(shown(&editor.receive(&close_tab(8, "t"))), ["diff t TabClosed", "diff t TabClosed"]);
     assert_eq!(editor.texts(), [rejected(5, "t"), rejected(7, "t"), tab_closed(8)], "both diffs of the tab");
-    assert_eq!(shown(&editor.say(&call(9, "closeAllDiffTabs", "{}"))), ["diff u AllClosed"]);
+    assert_eq!(shown(&editor.receive(&call(9, "closeAllDiffTabs", "{}"))), ["diff u AllClosed"]);
     assert_eq!(editor.texts(), [rejected(6, "u"), answer(9, &["CLOSED_1_DIFF_TABS"])]);
-    assert_eq!(shown(&editor.say(&call(10, "closeAllDiffTabs", "{}"))), NOTHING);
+    assert_eq!(shown(&editor.receive(&call(10, "closeAllDiffTabs", "{}"))), NOTHING);
     assert_eq!(editor.texts(), [answer(10, &["CLOSED_0_DIFF_TABS"])]);
 
     let mut editor = attached();
     for id in 5..8 {
         open(&mut editor, id, "same");
     }
-    let events = editor.say(&call(8, "closeAllDiffTabs", "{}"));
+    let events = editor.receive(&call(8, "closeAllDiffTabs", "{}"));
     assert_eq!(shown(&events), ["diff same AllClosed"; 3]);
     assert_eq!(editor.texts().last(), Some(&answer(8, &["CLOSED_3_DIFF_TABS"])));
 }
@@ -155,35 +155,39 @@ fn i11_i37_close_tab_frees_full_diff_table() {
     let offered = || ToolSet::new().handle(Tool::OpenDiff);
 
     let mut editor = attached(offered());
-    assert_eq!(shown(&editor.say(&open_diff(5, "t"))), NOTHING);
+    assert_eq!(shown(&editor.receive(&open_diff(5, "t"))), NOTHING);
     assert_eq!(editor.texts(), [busy(5)]);
-    assert_eq!(shown(&editor.say(&close_tab(6, "unknown"))), NOTHING);
+    assert_eq!(shown(&editor.receive(&close_tab(6, "unknown"))), NOTHING);
     assert_eq!(editor.texts(), [tab_closed(6)]);
     let mode = call(7, "set_permission_mode", r#"{"mode":"plan"}"#);
-    assert_eq!(shown(&editor.say(&mode)).len(), 1);
+    assert_eq!(shown(&editor.receive(&mode)).len(), 1);
     assert_eq!(editor.texts(), [answer(7, &["OK"])]);
     let connected = r#"{"jsonrpc":"2.0","id":8,"method":"ide_connected","params":{"pid":1}}"#;
-    assert_eq!(shown(&editor.say(connected)).len(), 1);
+    assert_eq!(shown(&editor.receive(connected)).len(), 1);
     assert_eq!(editor.texts(), [r#"{"jsonrpc":"2.0","id":8,"result":{}}"#]);
     // Another decoder reads members in this order.
     let close = r#"{"params":{"arguments":{"tab_name":"first"},"name":"close_tab"},"method":"tools/call","id":9,"jsonrpc":"2.0"}"#;
-    assert_eq!(shown(&editor.say(close)), ["diff first TabClosed"]);
+    assert_eq!(shown(&editor.receive(close)), ["diff first TabClosed"]);
     assert_eq!(editor.texts(), [rejected(1000, "first"), tab_closed(9)]);
     open(&mut editor, 10, "again");
-    assert_eq!(shown(&editor.say(&open_diff(11, "t"))), NOTHING);
+    assert_eq!(shown(&editor.receive(&open_diff(11, "t"))), NOTHING);
     assert_eq!(editor.texts(), [busy(11)]);
-    assert_eq!(shown(&editor.say(&call(12, "closeAllDiffTabs", "{}"))).len(), 256);
+    assert_eq!(shown(&editor.receive(&call(12, "closeAllDiffTabs", "{}"))).len(), 256);
     assert_eq!(editor.texts().last(), Some(&answer(12, &["CLOSED_256_DIFF_TABS"])));
     open(&mut editor, 13, "t");
 
     let mut editor = attached(offered().handle(Tool::CloseTab));
-    assert_eq!(shown(&editor.say(&close_tab(6, "unknown"))), NOTHING, "the application would have to answer");
+    assert_eq!(
+        shown(&editor.receive(&close_tab(6, "unknown"))),
+        NOTHING,
+        "the application would have to answer"
+    );
     assert_eq!(editor.texts(), [busy(6)]);
-    assert_eq!(shown(&editor.say(&close_tab(7, "first"))), ["diff first TabClosed"]);
+    assert_eq!(shown(&editor.receive(&close_tab(7, "first"))), ["diff first TabClosed"]);
     assert_eq!(editor.texts(), [rejected(1000, "first"), tab_closed(7)]);
-    called(&editor.say(&close_tab(8, "unknown")));
+    called(&editor.receive(&close_tab(8, "unknown")));
     assert_eq!(editor.texts(), NOTHING);
-    assert_eq!(shown(&editor.say(&open_diff(9, "t"))), NOTHING, "the call for the application counts");
+    assert_eq!(shown(&editor.receive(&open_diff(9, "t"))), NOTHING, "the call for the application counts");
     assert_eq!(editor.texts(), [busy(9)]);
 }
 
@@ -212,7 +216,7 @@ fn error_message_obeys_the_reason_limit() {
         ("an unknown tool", call(9, &long, "{}"), r#""code":-32602,"#),
     ];
     for (name, input, refused) in cases {
-        assert_eq!(shown(&editor.say(&input)), NOTHING, "{name}");
+        assert_eq!(shown(&editor.receive(&input)), NOTHING, "{name}");
         let [answer] = editor.texts().try_into().unwrap();
         assert!(answer.contains(refused), "{name}: {answer:.100}");
         // An escape makes six characters of one.
@@ -221,7 +225,7 @@ fn error_message_obeys_the_reason_limit() {
     let mut short = offering(ToolSet::new()).with_dialect(Dialect::Obsidian);
     short.mcp.limits.reason = 16;
     let mut editor = Editor::attached(short);
-    editor.say(&direct(5, r#"{"path":"../q"}"#));
+    editor.receive(&direct(5, r#"{"path":"../q"}"#));
     assert_eq!(
         editor.texts(),
         [r#"{"jsonrpc":"2.0","id":5,"error":{"code":-32603,"message":"the path is refu"}}"#]
@@ -245,7 +249,7 @@ fn direct_methods_need_no_session_but_consent_does() {
         let mut config = offering(ToolSet::new()).with_dialect(dialect);
         config.asks_for_consent = consent;
         let mut editor = Editor::open(config);
-        let events = editor.say(input);
+        let events = editor.receive(input);
         if let Some(refused) = refused {
             assert_eq!((shown(&events), editor.texts()), (vec![], vec![refused.to_owned()]), "{name}");
             continue;
@@ -255,9 +259,9 @@ fn direct_methods_need_no_session_but_consent_does() {
         editor.server.call(*call).respond_direct(&DirectAnswer::Contents("x".into())).unwrap();
         assert_eq!(editor.texts(), [r#"{"jsonrpc":"2.0","id":1,"result":"x"}"#], "{name}");
         // A session can follow, and the end of an open request is reported without one.
-        assert_eq!(editor.say(INITIALIZE).len() + editor.say(INITIALIZED).len(), 1, "{name}: ready");
+        assert_eq!(editor.receive(INITIALIZE).len() + editor.receive(INITIALIZED).len(), 1, "{name}: ready");
         let mut editor = Editor::open(offering(ToolSet::new()).with_dialect(dialect));
-        editor.say(READ);
+        editor.receive(READ);
         let events = editor.at(CALL);
         assert!(
             matches!(&events[..], [ServerEvent::CallEnded { reason: CallEnd::Expired, .. }]),
@@ -270,7 +274,7 @@ fn direct_methods_need_no_session_but_consent_does() {
 fn latest_pid_of_client_counts() {
     let mut editor = Editor::open(config());
     for input in [INITIALIZE, INITIALIZED] {
-        editor.say(input);
+        editor.receive(input);
     }
     assert_eq!(editor.agent().pid(), None, "before `ide_connected`");
     let cases = [
@@ -281,7 +285,7 @@ fn latest_pid_of_client_counts() {
         ("as a request", r#""id":5,"method":"ide_connected","params":{"pid":4}"#, Some(4), Some(4)),
     ];
     for (name, input, pid, kept) in cases {
-        let events = editor.say(&format!(r#"{{"jsonrpc":"2.0",{input}}}"#));
+        let events = editor.receive(&format!(r#"{{"jsonrpc":"2.0",{input}}}"#));
         let reported = format!("IdeConnected {{ pid: {pid:?}, is_version_unsupported: false }}");
         assert_eq!(shown(&events), [reported], "{name}");
         assert_eq!(editor.agent().pid(), kept, "{name}");
@@ -292,10 +296,10 @@ fn latest_pid_of_client_counts() {
 fn cancelled_diff_is_reported_and_never_answered() {
     let mut editor = Editor::attached(config());
     let diff = open(&mut editor, 5, "t");
-    assert_eq!(shown(&editor.say(&cancelled(5))), ["diff t Cancelled"]);
-    assert_eq!(shown(&editor.say(&cancelled(5))), NOTHING);
+    assert_eq!(shown(&editor.receive(&cancelled(5))), ["diff t Cancelled"]);
+    assert_eq!(shown(&editor.receive(&cancelled(5))), NOTHING);
     assert_eq!(save(&mut editor.server, diff, "x"), Err(NotAnswered::Cancelled));
-    assert_eq!(shown(&editor.say(&close_tab(6, "t"))), NOTHING);
+    assert_eq!(shown(&editor.receive(&close_tab(6, "t"))), NOTHING);
     assert_eq!(editor.texts(), [tab_closed(6)], "the cancelled diff has no answer");
 }
 
@@ -303,7 +307,7 @@ fn cancelled_diff_is_reported_and_never_answered() {
 fn batching() -> Editor {
     let mut editor = Editor::open(config());
     for input in [&INITIALIZE.replace("2025-11-25", "2025-03-26"), INITIALIZED, CONNECTED] {
-        editor.say(input);
+        editor.receive(input);
     }
     editor.written();
     editor
@@ -322,9 +326,9 @@ fn call_cancelled_in_its_batch_is_unanswered() {
     for (input, expected) in cases {
         let mut editor = batching();
         open(&mut editor, 3, "t");
-        assert_eq!(shown(&editor.say(&format!("[{input},{}]", cancelled(5)))), *expected, "{input}");
+        assert_eq!(shown(&editor.receive(&format!("[{input},{}]", cancelled(5)))), *expected, "{input}");
         assert!(editor.texts().iter().all(|text| !text.contains(r#""id":5"#)), "{input}");
-        assert_eq!(editor.say(&request(6, "ping")).len(), 0, "{input}");
+        assert_eq!(editor.receive(&request(6, "ping")).len(), 0, "{input}");
     }
 }
 
@@ -336,7 +340,7 @@ fn diff_cancelled_in_batch_ends_as_cancelled() {
     ] {
         let mut editor = batching();
         let diff = open(&mut editor, 3, "t");
-        let events = editor.say(&format!("[{input},{}]", cancelled(3)));
+        let events = editor.receive(&format!("[{input},{}]", cancelled(3)));
         assert_eq!(shown(&events), ["diff t Cancelled"], "{input}");
         assert_eq!(editor.texts(), [answer], "{input}");
         assert_eq!(save(&mut editor.server, diff, ""), Err(NotAnswered::Cancelled));
@@ -348,7 +352,7 @@ fn shutdown_in_handler_ends_remaining_calls() {
     let mut editor = batching();
     open(&mut editor, 3, "t");
     let batch = format!("[{},{}]", call(4, "countLines", "{}"), close_tab(5, "t"));
-    editor.hear(&text(&batch));
+    editor.feed_unpolled(&text(&batch));
     let first = editor.server.poll(Time::ZERO);
     assert!(matches!(first, Output::Event(ServerEvent::Call { .. })), "{first:?}");
     editor.server.shutdown(Time::ZERO);
@@ -359,7 +363,7 @@ fn shutdown_in_handler_ends_remaining_calls() {
 fn call_timeout_can_be_changed() {
     let mut editor = Editor::attached(without_keepalive(config()));
     let diff = open(&mut editor, 1, "t");
-    let pending = called(&editor.say(&call(2, "getDiagnostics", "{}")));
+    let pending = called(&editor.receive(&call(2, "getDiagnostics", "{}")));
     editor.server.call(diff).set_timeout(Timeout::After(Duration::from_secs(60))).unwrap();
     editor.server.call(pending).set_timeout(Timeout::After(Duration::from_secs(2))).unwrap();
     assert_eq!(shown(&editor.at(1_999)), NOTHING);
@@ -377,14 +381,14 @@ fn call_timeout_can_be_changed() {
 fn requests_before_the_end_of_the_stream_are_answered() {
     let mut editor = Editor::attached(config());
     let before = [text(&request(5, "ping")), text(&call(6, "getDiagnostics", "{}"))].concat();
-    editor.hear(&before);
+    editor.feed_unpolled(&before);
     editor.half_eof();
     assert!(!editor.server.wants_input(editor.conn) && editor.server.space(editor.conn).is_empty());
     let events = editor.events();
     let open = called(&events);
     assert_eq!(editor.agent_mut().request("roots/list", None::<&()>, Timeout::Default), Err(NotSent::Closed));
     // The application answers on another turn, and what comes after the end is not input.
-    assert_eq!(shown(&editor.say(&request(7, "ping"))), NOTHING);
+    assert_eq!(shown(&editor.receive(&request(7, "ping"))), NOTHING);
     assert_eq!(shown(&editor.at(500)), NOTHING);
     editor.server.call(open).respond(&ToolResult::text("[]")).unwrap();
     assert_eq!(shown(&editor.events()), ["Closed(Abnormal)"]);
@@ -416,7 +420,7 @@ fn end_of_the_stream_waits_for_no_person_and_not_for_ever() {
     ];
     for (name, input, end, at_once, later) in cases {
         let mut editor = Editor::attached(config());
-        let events = editor.say(&input);
+        let events = editor.receive(&input);
         assert_eq!(events.len(), 1, "{name}");
         assert_eq!(end(&mut editor), at_once, "{name}");
         assert_eq!(shown(&editor.at(1_999)), NOTHING, "{name}");
@@ -440,7 +444,7 @@ fn j08_connection_end_ends_every_call_once() {
     for (name, end, closed) in cases {
         let mut editor = Editor::attached(config());
         let diff = open(&mut editor, 5, "t");
-        let other = called(&editor.say(&call(6, "openFile", r#"{"filePath":"/w/a"}"#)));
+        let other = called(&editor.receive(&call(6, "openFile", r#"{"filePath":"/w/a"}"#)));
         let pending = editor.agent_mut().request("roots/list", None::<&()>, Timeout::Default).unwrap();
         editor.written();
         let events = end(&mut editor);
@@ -471,7 +475,7 @@ fn j08_connection_end_ends_every_call_once() {
 fn shutdown_answers_open_calls_first() {
     let mut editor = Editor::attached(config());
     let diff = open(&mut editor, 5, "t");
-    let other = called(&editor.say(&call(6, "openFile", r#"{"filePath":"/w/a"}"#)));
+    let other = called(&editor.receive(&call(6, "openFile", r#"{"filePath":"/w/a"}"#)));
     editor.server.shutdown(Time::ZERO);
     editor.server.shutdown(Time::ZERO);
     let passed = editor.pass(usize::MAX);
@@ -485,7 +489,7 @@ fn shutdown_answers_open_calls_first() {
         assert_eq!(editor.server.call(call).respond(&ToolResult::text("late")), Err(NotAnswered::Answered));
     }
     // The editor ignores further messages of the client.
-    assert_eq!(shown(&editor.say(&open_diff(7, "u"))), NOTHING);
+    assert_eq!(shown(&editor.receive(&open_diff(7, "u"))), NOTHING);
     assert_eq!(shown(&editor.feed(&masked(CLOSE, &[0x03, 0xe9]))), ["Closed(Local { clean: true })"]);
     assert!(editor.is_over());
 }
@@ -510,9 +514,9 @@ fn shutdown_waits_2_s_for_attached_clients() {
 fn calls_expire_after_their_default_timeouts() {
     let mut editor = Editor::attached(config());
     let diff = open(&mut editor, 1, "t");
-    let problems = called(&editor.say(&call(2, "getDiagnostics", r#"{"uri":"file:///w/a"}"#)));
-    let file = called(&editor.say(&call(3, "openFile", r#"{"filePath":"/w/a"}"#)));
-    let own = called(&editor.say(&call(4, "countLines", "{}")));
+    let problems = called(&editor.receive(&call(2, "getDiagnostics", r#"{"uri":"file:///w/a"}"#)));
+    let file = called(&editor.receive(&call(3, "openFile", r#"{"filePath":"/w/a"}"#)));
+    let own = called(&editor.receive(&call(4, "countLines", "{}")));
     assert_eq!(editor.server.deadline(), Some(at(400)));
 
     assert_eq!(shown(&editor.at(399)), NOTHING);
@@ -568,7 +572,7 @@ fn calls_of_unavailable_tools_are_refused() {
         ("unknown method", request(7, "fly"), error(7, -32601, "method not found: fly")),
     ];
     for (name, input, expected) in cases {
-        assert_eq!(shown(&editor.say(&input)), NOTHING, "{name}");
+        assert_eq!(shown(&editor.receive(&input)), NOTHING, "{name}");
         assert_eq!(editor.texts(), [expected], "{name}");
     }
 }
@@ -599,11 +603,11 @@ fn wrong_arguments_are_named_in_a_result() {
     for (version, is_result) in [("2025-11-25", true), ("2025-06-18", false), ("2024-11-05", false)] {
         let mut editor = Editor::open(config());
         let (_, before) = INITIALIZE.split_once("2025-").unwrap();
-        editor.say(&INITIALIZE.replace(&format!("2025-{}", &before[..5]), version));
-        editor.say(INITIALIZED);
+        editor.receive(&INITIALIZE.replace(&format!("2025-{}", &before[..5]), version));
+        editor.receive(INITIALIZED);
         editor.written();
         for (name, tool, arguments, reason) in rows {
-            assert_eq!(shown(&editor.say(&call(1, tool, arguments))), NOTHING, "{name}");
+            assert_eq!(shown(&editor.receive(&call(1, tool, arguments))), NOTHING, "{name}");
             let [output] = editor.texts().try_into().unwrap();
             let refused = match is_result {
                 true => output.contains(r#""result":{"content":[{"type":"text","text":"Invalid arguments: "#),
@@ -619,20 +623,20 @@ fn wrong_arguments_are_named_in_a_result() {
 #[test]
 fn initialized_without_prefix_is_accepted() {
     let mut editor = Editor::open(config());
-    editor.say(INITIALIZE);
-    let events = editor.say(r#"{"jsonrpc":"2.0","method":"initialized"}"#);
+    editor.receive(INITIALIZE);
+    let events = editor.receive(r#"{"jsonrpc":"2.0","method":"initialized"}"#);
     assert!(matches!(&events[..], [ServerEvent::Ready { client: Some(_), .. }]), "{events:?}");
-    assert_eq!(shown(&editor.say(INITIALIZED)), NOTHING, "a second `initialized` changes nothing");
+    assert_eq!(shown(&editor.receive(INITIALIZED)), NOTHING, "a second `initialized` changes nothing");
 }
 
 #[test]
 fn calls_arrive_typed() {
     let mut editor = Editor::attached(config());
-    let events = editor.say(&call(1, "getDiagnostics", r#"{"uri":"","_meta":{"progressToken":1}}"#));
+    let events = editor.receive(&call(1, "getDiagnostics", r#"{"uri":"","_meta":{"progressToken":1}}"#));
     assert!(
         matches!(&events[..], [ServerEvent::Call { call: ToolCall::GetDiagnostics(_, pending), .. }] if pending.uri.is_none())
     );
-    let events = editor.say(&call(2, "countLines", r#"{"of": [1]}"#));
+    let events = editor.receive(&call(2, "countLines", r#"{"of": [1]}"#));
     assert!(
         matches!(&events[..], [ServerEvent::Call { call: ToolCall::Other(_, own), .. }] if own.raw().unwrap().get() == r#"{"of": [1]}"#)
     );
@@ -660,7 +664,7 @@ fn i38_selections_are_sent_early_settled_and_late() {
         for millis in 1..=20_000 {
             editor.at(millis);
             for (_, text) in input.iter().filter(|(at, _)| *at == millis) {
-                editor.say(text);
+                editor.receive(text);
             }
             if millis == 15 {
                 editor.select(selection("latest"));
@@ -683,8 +687,8 @@ fn without_keepalive(mut config: ServerConfig) -> ServerConfig {
 fn the_settle_time_is_a_deadline() {
     let mut editor = Editor::open(without_keepalive(settling()));
     editor.at(10);
-    editor.say(INITIALIZE);
-    editor.say(INITIALIZED);
+    editor.receive(INITIALIZE);
+    editor.receive(INITIALIZED);
     assert_eq!(editor.server.deadline(), None, "the time runs once the client can have read the answer");
     editor.written();
     assert!(!editor.agent().accepts_pushes());
@@ -708,7 +712,7 @@ fn i38_selection_is_resent_after_tools_change() {
         assert!(!editor.agent().accepts_pushes());
         if let Some(after) = listed_after {
             editor.at(10_000 + after);
-            editor.say(&request(1, "tools/list"));
+            editor.receive(&request(1, "tools/list"));
             let list = r#"{"jsonrpc":"2.0","id":1,"result":{"tools":[]}}"#;
             assert_eq!(editor.texts(), [list.to_owned(), selection_changed("one")]);
         }
@@ -747,7 +751,7 @@ fn i38_selection_is_resent_after_context_change() {
             editor.at(at);
             change(&mut editor, round);
             assert_eq!(editor.texts().len(), 1, "{name}: the notification");
-            editor.say(&request(round, "prompts/list"));
+            editor.receive(&request(round, "prompts/list"));
             assert_eq!(editor.texts().len(), 1, "{name}: the list");
             editor.at(at + 1_599);
             assert_eq!((editor.agent().accepts_pushes(), editor.texts()), (false, vec![]), "{name}");
@@ -773,10 +777,10 @@ fn i38_selection_follows_every_list_after_change() {
             editor.at(5_000);
         } else {
             // The client sent this list before it received the change.
-            editor.say(&request(1, "tools/list"));
+            editor.receive(&request(1, "tools/list"));
         }
         assert_eq!(editor.texts().last(), Some(&selection_changed("x")), "late: {late}");
-        editor.say(&request(2, "tools/list"));
+        editor.receive(&request(2, "tools/list"));
         assert_eq!(editor.texts().last(), Some(&selection_changed("x")), "late: {late}");
     }
 }
@@ -793,21 +797,21 @@ fn tools_changed_before_ready_is_announced_later() {
         for connected_first in [true, false] {
             let mut editor = Editor::open(config());
             editor.select(selection("x"));
-            editor.say(INITIALIZE);
+            editor.receive(INITIALIZE);
             if listed {
-                editor.say(&request(1, "tools/list"));
+                editor.receive(&request(1, "tools/list"));
             }
             let (before, after): (&[&str], &[&str]) = match connected_first {
                 true => (&[CONNECTED], &[INITIALIZED]),
                 false => (&[], &[INITIALIZED, CONNECTED]),
             };
-            before.iter().for_each(|input| drop(editor.say(input)));
+            before.iter().for_each(|input| drop(editor.receive(input)));
             editor.texts();
             editor.server.set_tools(other());
             assert_eq!(editor.texts(), NOTHING, "not yet");
-            after.iter().for_each(|input| drop(editor.say(input)));
+            after.iter().for_each(|input| drop(editor.receive(input)));
             assert_eq!(editor.texts(), record, "listed: {listed}");
-            editor.say(&request(2, "tools/list"));
+            editor.receive(&request(2, "tools/list"));
             assert_eq!(editor.texts()[1..], [selection_changed("x")], "listed: {listed}");
             editor.server.set_tools(other());
             assert_eq!(editor.texts(), NOTHING, "nothing is new");
@@ -820,7 +824,7 @@ fn tools_change_waits_for_send_buffer_room() {
     let mut config = config();
     config.ws.outgoing = 1_000;
     let mut editor = Editor::attached(config);
-    let call = called(&editor.say(&call(1, "countLines", "{}")));
+    let call = called(&editor.receive(&call(1, "countLines", "{}")));
     editor.server.call(call).respond(&ToolResult::text("x".repeat(1_000))).unwrap();
     let full = editor.waiting();
     editor.select(selection("one"));
@@ -833,7 +837,7 @@ fn tools_change_waits_for_send_buffer_room() {
     let changed = plain(TEXT, br#"{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}"#);
     let expected = [changed, plain(TEXT, selection_changed("one").as_bytes())].concat();
     assert_eq!(rest[999..], expected, "each once");
-    editor.say(&request(2, "tools/list"));
+    editor.receive(&request(2, "tools/list"));
     let texts = editor.texts();
     assert!(texts[0].contains(r#"[{"name":"two","#) && texts[1] == selection_changed("one"), "{texts:?}");
 }
@@ -854,7 +858,7 @@ fn empty_selection_is_sent() {
 fn latest_selection_replaces_unsent_ones() {
     let mut editor = Editor::attached(config());
     let long = "x".repeat(64 * 1024);
-    let call = called(&editor.say(&call(1, "countLines", "{}")));
+    let call = called(&editor.receive(&call(1, "countLines", "{}")));
     editor.server.call(call).respond(&ToolResult::text(long.as_str())).unwrap();
     let before = editor.waiting();
     for index in 0..1_000 {
@@ -897,7 +901,7 @@ fn mentions_keep_settle_time_and_gap() {
     let mut editor = Editor::open(settling());
     assert_eq!(editor.mention(lines.clone()), Ok(()));
     for input in [INITIALIZE, INITIALIZED, CONNECTED] {
-        editor.say(input);
+        editor.receive(input);
         assert!(!editor.texts().concat().contains("at_mentioned"), "{input}");
     }
     assert_eq!(shown(&editor.at(1_599)), NOTHING);
@@ -927,7 +931,7 @@ fn mention_waits_for_a_late_list() {
     editor.at(2_000);
     editor.select(selection("x"));
     editor.written();
-    editor.say(&request(1, "tools/list"));
+    editor.receive(&request(1, "tools/list"));
     editor.at(11_000);
     assert_eq!(editor.mention(Mention::new("/w/a", None)), Ok(()));
     let texts = editor.texts();
@@ -951,7 +955,7 @@ fn forwarded_list_starts_the_settle_time() {
     let mut editor = Editor::attached(config);
     editor.at(2_000);
     assert!(editor.agent().accepts_pushes());
-    assert_eq!(editor.say(&request(1, "tools/list")).len(), 1);
+    assert_eq!(editor.receive(&request(1, "tools/list")).len(), 1);
     assert!(!editor.agent().accepts_pushes());
     editor.at(4_000);
     assert!(editor.agent().accepts_pushes());
@@ -981,8 +985,8 @@ fn opencode_receives_lines_in_every_mention() {
     ];
     for (mention, (first, last)) in rows {
         let mut editor = Editor::open(settling());
-        editor.say(&INITIALIZE.replace("claude-code", "opencode"));
-        editor.say(INITIALIZED);
+        editor.receive(&INITIALIZE.replace("claude-code", "opencode"));
+        editor.receive(INITIALIZED);
         editor.written();
         assert_eq!(editor.mention(mention.clone()), Ok(()), "opencode needs no settle time");
         let lines = format!(r#"{{"filePath":"/w/a","lineStart":{first},"lineEnd":{last}}}"#);
@@ -1001,8 +1005,8 @@ fn opencode_is_not_pinged_by_json_rpc() {
         let mut config = without_keepalive(config());
         config.mcp.keepalive = Some(Keepalive::JSON_RPC);
         let mut editor = Editor::open(config);
-        editor.say(&INITIALIZE.replace("claude-code", name));
-        editor.say(INITIALIZED);
+        editor.receive(&INITIALIZE.replace("claude-code", name));
+        editor.receive(INITIALIZED);
         editor.written();
         editor.at(5_000);
         let pings = editor.texts().iter().filter(|text| text.contains(r#""ping""#)).count();
@@ -1030,10 +1034,10 @@ fn close_frame_names_the_broken_rule() {
     let mut editor = Editor::attached(config());
     open(&mut editor, 5, "t");
     for _ in 0..8 {
-        assert_eq!(shown(&editor.say("not JSON")), ["PeerFault(Message(NotJson))"]);
+        assert_eq!(shown(&editor.receive("not JSON")), ["PeerFault(Message(NotJson))"]);
     }
     assert_eq!(editor.written(), b"", "eight are tolerated");
-    let events = editor.say("not JSON");
+    let events = editor.receive("not JSON");
     assert_eq!(
         shown(&events),
         [
@@ -1057,7 +1061,7 @@ fn binary_message_ends_every_call_once() {
             for (id, tab) in [(1, "a"), (2, "b"), (3, "c")] {
                 open(&mut editor, id, tab);
             }
-            assert_eq!(shown(&editor.say(&close_tab(4, "b"))), ["diff b TabClosed"]);
+            assert_eq!(shown(&editor.receive(&close_tab(4, "b"))), ["diff b TabClosed"]);
             // The connection ignores the call after the message.
             let bytes = [&message[..], &text(&call(5, "closeAllDiffTabs", "{}"))].concat();
             let events: Vec<_> = bytes.chunks(piece).flat_map(|piece| editor.feed(piece)).collect();
@@ -1117,7 +1121,7 @@ fn unanswered_json_rpc_ping_closes_connection() {
     open(&mut editor, 1, "t");
     editor.at(5_000);
     assert_eq!(editor.texts(), [r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#]);
-    editor.say(r#"{"jsonrpc":"2.0","id":1,"result":{}}"#);
+    editor.receive(r#"{"jsonrpc":"2.0","id":1,"result":{}}"#);
     editor.at(10_000);
     assert_eq!(editor.texts().len(), 1);
     assert_eq!(shown(&editor.at(12_999)), NOTHING);
@@ -1148,8 +1152,8 @@ fn pings_between_fragments_are_answered() {
 #[test]
 fn unpolled_input_precedes_timers() {
     let mut editor = Editor::attached(config());
-    let problems = called(&editor.say(&call(2, "getDiagnostics", "{}")));
-    editor.hear(&text(&cancelled(2)));
+    let problems = called(&editor.receive(&call(2, "getDiagnostics", "{}")));
+    editor.feed_unpolled(&text(&cancelled(2)));
     assert_eq!(shown(&editor.at(10_000)), ["ended Cancelled { reason: None }"]);
     assert_eq!(editor.server.call(problems).respond(&ToolResult::text("[]")), Err(NotAnswered::Cancelled));
     assert_eq!(editor.texts(), NOTHING);
@@ -1162,7 +1166,7 @@ fn sends_after_unpolled_end_are_refused() {
     // More bytes than the limit without a poll: the connection has ended, and the application has
     // not polled its end.
     for _ in 0..6 {
-        editor.hear(&masked(TEXT, &[b'x'; 60_000]));
+        editor.feed_unpolled(&masked(TEXT, &[b'x'; 60_000]));
     }
     assert_eq!(editor.mention(Mention::new("/w/a", None)), Err(MentionError::NoSuchAgent));
     assert_eq!(editor.agent_mut().notify("log", None::<&()>), Err(NotSent::Closed));

@@ -45,7 +45,7 @@ impl Editor {
         events(&mut self.server, Time::ZERO)
     }
 
-    fn say(&mut self, input: &str) -> Vec<ServerEvent> {
+    fn receive(&mut self, input: &str) -> Vec<ServerEvent> {
         self.feed(&text(input))
     }
 
@@ -57,22 +57,22 @@ impl Editor {
 /// Sends a large message.
 fn say_much(editor: &mut Editor) {
     let large = format!(r#"{{"x":"{}"}}"#, "x".repeat(16_000));
-    assert!(editor.say(&call(1, "x", &large)).is_empty(), "there is no such tool");
+    assert!(editor.receive(&call(1, "x", &large)).is_empty(), "there is no such tool");
 }
 
 /// Opens diffs, which the client then closes.
 fn open_diffs(editor: &mut Editor) {
     for id in 0..CALLS {
-        assert_eq!(editor.say(&open_diff(id, "tab")).len(), 1);
+        assert_eq!(editor.receive(&open_diff(id, "tab")).len(), 1);
     }
-    assert_eq!(editor.say(&call(CALLS, "closeAllDiffTabs", "{}")).len(), CALLS as usize);
+    assert_eq!(editor.receive(&call(CALLS, "closeAllDiffTabs", "{}")).len(), CALLS as usize);
 }
 
 /// Announces edits, and then ends them all.
 fn announce_edits(editor: &mut Editor) {
     let uris = (0..CALLS).map(|id| format!(r#"{{"uri":"file:///w/{id}"}}"#));
     for (id, arguments) in (0..).zip(uris.chain(["{}".into()])) {
-        for event in editor.say(&call(id, "getDiagnostics", &arguments)) {
+        for event in editor.receive(&call(id, "getDiagnostics", &arguments)) {
             if let ServerEvent::Call { call, .. } = event {
                 editor.server.call(call.id()).respond(&ToolResult::text("[]")).unwrap();
             }
@@ -84,11 +84,11 @@ fn announce_edits(editor: &mut Editor) {
 /// Holds calls until the consent.
 fn hold_calls(editor: &mut Editor) {
     for id in 0..CALLS {
-        assert!(editor.say(&open_diff(id, "tab")).is_empty());
+        assert!(editor.receive(&open_diff(id, "tab")).is_empty());
     }
     assert!(editor.server.agent_mut(editor.conn.into()).allow());
     assert_eq!(events(&mut editor.server, Time::ZERO).len(), 1 + CALLS as usize);
-    editor.say(&call(CALLS, "closeAllDiffTabs", "{}"));
+    editor.receive(&call(CALLS, "closeAllDiffTabs", "{}"));
 }
 
 #[test]

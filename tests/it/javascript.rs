@@ -40,7 +40,7 @@ fn read<A: FromResult>(result: &str) -> Option<A> {
 fn halves_of_pairs_in_a_proposal_are_replaced() {
     let mut editor = attached(Dialect::VsCode);
     let arguments = r#"{"old_file_path":"/w/\udc00","new_file_path":"/w/\udc00","new_file_contents":"x\ud800y😀\ud83d\ude00","tab_name":"t\udbff","\ud800":[1.0]}"#;
-    let ToolCall::OpenDiff(open, diff) = only(editor.say(&call(5, "openDiff", arguments))) else {
+    let ToolCall::OpenDiff(open, diff) = only(editor.receive(&call(5, "openDiff", arguments))) else {
         panic!("a diff")
     };
     assert_eq!(diff.new_file_path, "/w/\u{fffd}");
@@ -58,8 +58,8 @@ fn tab_is_closed_by_the_name_that_the_agent_chose() {
         ("another name", r"t\ud800", "t", false),
     ] {
         let mut editor = attached(Dialect::VsCode);
-        editor.say(&open_diff(5, open));
-        let events = shown(&editor.say(&close_tab(6, close)));
+        editor.receive(&open_diff(5, open));
+        let events = shown(&editor.receive(&close_tab(6, close)));
         assert_eq!(
             events.first().is_some_and(|event| event.ends_with("TabClosed")),
             is_closed,
@@ -79,7 +79,7 @@ fn numbers_are_judged_by_value() {
     ];
     for (name, arguments, want) in arguments {
         let mut editor = attached(Dialect::VsCode);
-        let events = editor.say(&call(5, "set_cursor_position", arguments));
+        let events = editor.receive(&call(5, "set_cursor_position", arguments));
         let at = events.into_iter().find_map(|event| match event {
             ServerEvent::Call { call: ToolCall::SetCursorPosition(_, at), .. } => Some(at),
             _ => None,
@@ -88,7 +88,7 @@ fn numbers_are_judged_by_value() {
     }
     let mut editor = attached(Dialect::VsCode);
     let shown =
-        only(editor.say(&call(5, "openFile", r#"{"filePath":"/w/a","startLine":2.0,"endLine":null}"#)));
+        only(editor.receive(&call(5, "openFile", r#"{"filePath":"/w/a","startLine":2.0,"endLine":null}"#)));
     assert!(
         matches!(shown, ToolCall::OpenFile(_, OpenFile { start_line: Some(2), end_line: None, .. })),
         "{shown:?}"
@@ -138,7 +138,7 @@ fn diagnostics_of_language_servers_reach_the_agent() {
                 ];
                 for answer in answers {
                     let mut editor = attached(dialect);
-                    let call = called(&editor.say(&call(5, "getDiagnostics", arguments)));
+                    let call = called(&editor.receive(&call(5, "getDiagnostics", arguments)));
                     let done = answer(&mut editor, call, &text);
                     if is_nameless && pending.is_none() {
                         assert_eq!(done, Err(NotAnswered::NotAnAnswer), "{name}");
@@ -173,7 +173,7 @@ fn unusable_diagnostics_are_never_an_empty_answer() {
         r#"[{"uri":"file:///w/a","diagnostics":[{"message":"m"}]}]"#,
     ] {
         let mut editor = attached(Dialect::VsCode);
-        let call = called(&editor.say(&call(5, "getDiagnostics", r#"{"uri":"file:///w/a"}"#)));
+        let call = called(&editor.receive(&call(5, "getDiagnostics", r#"{"uri":"file:///w/a"}"#)));
         assert_eq!(editor.server.call(call).answer_json(text), Err(NotAnswered::NotAnAnswer), "{text}");
         let result = serde_json::to_string(&ToolResult::text(text)).unwrap();
         assert_eq!(read::<Diagnostics>(&result), None, "{text}");
@@ -321,7 +321,7 @@ fn diagnostics(u: &mut Unstructured<'_>) -> Result<Hits> {
     assert_eq!(places(&received), wanted, "{result}");
     // The same text as the answer of an application.
     let mut editor = attached(*u.choose(&[Dialect::VsCode, Dialect::JetBrains])?);
-    let call = called(&editor.say(&call(5, "getDiagnostics", r#"{"uri":"file:///w/a"}"#)));
+    let call = called(&editor.receive(&call(5, "getDiagnostics", r#"{"uri":"file:///w/a"}"#)));
     editor.server.call(call).answer_json(&text).unwrap_or_else(|error| panic!("{text}: {error}"));
     let sent: Value = serde_json::from_str(&editor.texts()[0]).unwrap();
     assert_eq!(places(&read(&sent["result"].to_string()).unwrap()), wanted, "{text}");
@@ -351,7 +351,7 @@ fn proposal(u: &mut Unstructured<'_>) -> Result<Hits> {
         format!(r#""tab_name":"t{}"#, &text_of(&tab)[1..]),
     ];
     let arguments = object(u, &required, &[])?;
-    let ToolCall::OpenDiff(open, diff) = only(editor.say(&call(5, "openDiff", &arguments))) else {
+    let ToolCall::OpenDiff(open, diff) = only(editor.receive(&call(5, "openDiff", &arguments))) else {
         panic!("{arguments}")
     };
     assert_eq!(diff.new_file_contents, String::from_utf16_lossy(&contents), "{arguments}");

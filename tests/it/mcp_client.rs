@@ -23,7 +23,7 @@ fn the_handshake_is_three_messages() {
         ]
     );
     assert_eq!(agent.client.start(Time::ZERO, &mut agent.out), Err(NotSent::NotReady));
-    assert_eq!(agent.hear(HELLO), [r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#]);
+    assert_eq!(agent.receive(HELLO), [r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#]);
     let Some(ClientEvent::Ready) = agent.client.poll(agent.now, &mut agent.out) else { panic!("not ready") };
     let server = agent.client.server().unwrap();
     assert_eq!(server.instructions.as_deref(), Some("be kind"));
@@ -70,14 +70,14 @@ fn handshake_succeeds_or_reports_why() {
     ];
     for (name, answer, events) in CASES {
         let mut agent = Agent::negotiating();
-        let sent = agent.hear(&format!(r#"{{"jsonrpc":"2.0","id":1,{answer}}}"#));
+        let sent = agent.receive(&format!(r#"{{"jsonrpc":"2.0","id":1,{answer}}}"#));
         assert_eq!(agent.events(), *events, "{name}");
         assert_eq!(
             sent.len(),
             usize::from(agent.client.is_ready()),
             "{name}: initialized is sent only by a ready client"
         );
-        agent.hear(HELLO);
+        agent.receive(HELLO);
         assert_eq!(agent.events(), ["violation LateResponse"], "{name}: a second answer changes nothing");
     }
 }
@@ -90,7 +90,7 @@ fn handshake_deadline_sends_no_cancellation() {
     let failed = vec!["failed: the server did not answer in time".to_owned()];
     assert_eq!(agent.at(INITIALIZE), (failed, vec![]));
     assert_eq!(agent.client.deadline(), None);
-    agent.hear(HELLO);
+    agent.receive(HELLO);
     assert!(!agent.client.is_ready());
 
     let mut agent = Agent::negotiating();
@@ -161,7 +161,7 @@ fn received_answer_wins_over_its_timeout() {
     let timeout = Timeout::After(Duration::from_millis(5));
     agent.client.call_tool("t", &(), timeout, &mut agent.out).unwrap();
     agent.now = Time::from_millis(9);
-    agent.hear(r#"{"jsonrpc":"2.0","id":2,"result":{}}"#);
+    agent.receive(r#"{"jsonrpc":"2.0","id":2,"result":{}}"#);
     assert_eq!(agent.events(), ["result {}"]);
 }
 
@@ -169,14 +169,14 @@ fn received_answer_wins_over_its_timeout() {
 #[test]
 fn batch_of_answers_contains_no_request() {
     let mut agent = Agent::negotiating();
-    agent.hear(&HELLO.replace("2025-11-25", "2025-03-26"));
+    agent.receive(&HELLO.replace("2025-11-25", "2025-03-26"));
     agent.events();
     agent.client.list(List::Tools, Timeout::Default, &mut agent.out).unwrap();
     agent.out.take();
     let page = r#"{"jsonrpc":"2.0","id":2,"result":{"tools":[],"nextCursor":"a"}}"#;
     let ping = r#"{"jsonrpc":"2.0","id":"p","method":"ping"}"#;
     assert_eq!(
-        agent.hear(&format!("[{ping},{page}]")),
+        agent.receive(&format!("[{ping},{page}]")),
         [
             r#"{"jsonrpc":"2.0","id":3,"method":"tools/list","params":{"cursor":"a"}}"#,
             r#"[{"jsonrpc":"2.0","id":"p","result":{}}]"#,
@@ -188,7 +188,7 @@ fn batch_of_answers_contains_no_request() {
 fn draining_client_does_not_become_ready() {
     let mut agent = Agent::negotiating();
     agent.client.drain();
-    assert_eq!(agent.hear(HELLO), [""; 0]);
+    assert_eq!(agent.receive(HELLO), [""; 0]);
     assert_eq!(agent.events(), ["failed: the session ended first"]);
     assert!(!agent.client.is_ready());
 }
@@ -240,7 +240,7 @@ fn listing_within(timeout: Timeout) -> (Agent, RequestId) {
 /// Returns a client that has asked for the second page of a list, with the handle of the list.
 fn on_second_page(timeout: Timeout) -> (Agent, RequestId) {
     let (mut agent, request) = listing_within(timeout);
-    assert_eq!(agent.hear(&page_of(2, "", "a")).len(), 1);
+    assert_eq!(agent.receive(&page_of(2, "", "a")).len(), 1);
     (agent, request)
 }
 
@@ -248,12 +248,12 @@ fn on_second_page(timeout: Timeout) -> (Agent, RequestId) {
 fn a_list_in_pages_is_one_outcome() {
     let (mut agent, request) = listing_within(Timeout::Default);
     assert_eq!(
-        agent.hear(&page_of(2, "1,2", r"\u00e9")),
+        agent.receive(&page_of(2, "1,2", r"\u00e9")),
         [r#"{"jsonrpc":"2.0","id":3,"method":"prompts/list","params":{"cursor":"\u00e9"}}"#],
         "the cursor is returned as received"
     );
     assert_eq!(agent.events(), [""; 0]);
-    assert_eq!(agent.hear(&page_of(3, "3", "")), [""; 0]);
+    assert_eq!(agent.receive(&page_of(3, "3", "")), [""; 0]);
     let Some(ClientEvent::Outcome { request: ended, outcome: Outcome::Result(list) }) =
         agent.client.poll(agent.now, &mut agent.out)
     else {
@@ -277,14 +277,14 @@ fn a_list_in_pages_is_one_outcome() {
 
     let (mut agent, _) = listing_within(Timeout::Default);
     let mut pages = 0;
-    while !agent.hear(&page_of(2 + pages, "", &pages.to_string())).is_empty() {
+    while !agent.receive(&page_of(2 + pages, "", &pages.to_string())).is_empty() {
         pages += 1;
     }
     assert_eq!((pages, agent.events().len()), (63, 2), "64 pages at most");
 
     let (mut agent, _) = listing_within(Timeout::Default);
     let twice = page_of(2, "", "a").replace("}}", r#","nextCursor":"b"}}"#);
-    assert!(agent.hear(&twice)[0].contains(r#""cursor":"b""#), "the last of two cursors counts");
+    assert!(agent.receive(&twice)[0].contains(r#""cursor":"b""#), "the last of two cursors counts");
 
     let (mut agent, _) = on_second_page(Timeout::Default);
     agent.client.close();
@@ -292,12 +292,12 @@ fn a_list_in_pages_is_one_outcome() {
 
     let (mut agent, _) = listing_within(Timeout::Default);
     agent.out.closed = true;
-    agent.hear(&page_of(2, "", "a"));
+    agent.receive(&page_of(2, "", "a"));
     assert_eq!(agent.events(), ["outcome Closed"], "the next page cannot be requested");
 
     for (name, result) in [("items", r#"{"prompts":7}"#), ("none", "{}"), ("no object", "[]")] {
         let (mut agent, _) = listing_within(Timeout::Default);
-        agent.hear(&format!(r#"{{"jsonrpc":"2.0","id":2,"result":{result}}}"#));
+        agent.receive(&format!(r#"{{"jsonrpc":"2.0","id":2,"result":{result}}}"#));
         assert_eq!(agent.events(), ["violation UnreadableList", "outcome Malformed"], "{name}");
     }
 }
@@ -321,15 +321,15 @@ fn reported_progress(agent: &mut Agent) -> Vec<f64> {
 fn progress_of_a_list_never_goes_back() {
     let seconds = Duration::from_secs;
     let (mut agent, _) = listing_within(Timeout::Progress { idle: seconds(10), total: seconds(600) });
-    agent.hear(&progress_of(2, 0.5));
-    agent.hear(&progress_of(2, 0.9));
+    agent.receive(&progress_of(2, 0.5));
+    agent.receive(&progress_of(2, 0.9));
     assert_eq!(reported_progress(&mut agent), [0.5, 0.9]);
-    agent.hear(&page_of(2, "", "a"));
+    agent.receive(&page_of(2, "", "a"));
     assert_eq!(agent.at(9_000).0, [""; 0]);
     // The second page starts its progress anew: that is not a violation, extends the deadline, and is not reported.
-    agent.hear(&progress_of(3, 0.1));
+    agent.receive(&progress_of(3, 0.1));
     assert_eq!(reported_progress(&mut agent), [0.0; 0]);
-    agent.hear(&progress_of(3, 1.5));
+    agent.receive(&progress_of(3, 1.5));
     assert_eq!(reported_progress(&mut agent), [1.5]);
     assert_eq!(agent.at(18_999).0, [""; 0]);
     assert_eq!(agent.at(19_000).0, ["outcome TimedOut"]);
@@ -338,8 +338,8 @@ fn progress_of_a_list_never_goes_back() {
 #[test]
 fn cursor_cycle_of_two_ends_the_list() {
     let (mut agent, _) = on_second_page(Timeout::Default);
-    assert_eq!(agent.hear(&page_of(3, "", "b")).len(), 1);
-    assert_eq!(agent.hear(&page_of(4, "", "a")), [""; 0]);
+    assert_eq!(agent.receive(&page_of(3, "", "b")).len(), 1);
+    assert_eq!(agent.receive(&page_of(4, "", "a")), [""; 0]);
     let events = agent.events();
     assert!(
         matches!(&events[..], [fault, list] if fault == "violation BrokenCursor" && list.starts_with("result ")),
@@ -353,7 +353,7 @@ fn session_opens_although_no_request_may_wait() {
     config.limits.requests = 0;
     let mut agent = Agent::with(config);
     agent.client.start(agent.now, &mut agent.out).unwrap();
-    agent.hear(HELLO);
+    agent.receive(HELLO);
     assert_eq!(agent.events(), ["ready editor 2025-11-25"]);
     assert_eq!(
         agent.client.list(List::Tools, Timeout::Default, &mut agent.out),

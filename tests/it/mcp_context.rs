@@ -45,20 +45,20 @@ impl Session {
     /// Returns a session that is ready.
     fn ready(config: ServerConfig) -> Self {
         let mut session = Self::new(config);
-        session.say(INITIALIZE);
-        session.say(INITIALIZED);
+        session.receive(INITIALIZE);
+        session.receive(INITIALIZED);
         session.events();
         session.sent();
         session
     }
 
-    fn say(&mut self, text: &str) {
+    fn receive(&mut self, text: &str) {
         self.server.receive(self.now, text, &mut self.out);
     }
 
     /// Sends a request with the id 7.
     fn ask(&mut self, method: &str, params: &str) {
-        self.say(&format!(r#"{{"jsonrpc":"2.0","id":7,"method":"{method}","params":{params}}}"#));
+        self.receive(&format!(r#"{{"jsonrpc":"2.0","id":7,"method":"{method}","params":{params}}}"#));
     }
 
     fn events(&mut self) -> Vec<ServerEvent<RawCall>> {
@@ -97,14 +97,14 @@ fn declared_context_is_in_initialize() {
     ];
     for (name, context, want) in rows {
         let mut session = Session::new(config(context));
-        session.say(INITIALIZE);
+        session.receive(INITIALIZE);
         let sent = session.sent().remove(0);
         assert!(sent.contains(&format!(r#""capabilities":{want},"serverInfo""#)), "{name}: {sent}");
     }
     let mut twice = config(context());
     twice.capabilities.insert("prompts".into(), "{}".into());
     let mut session = Session::new(twice);
-    session.say(INITIALIZE);
+    session.receive(INITIALIZE);
     assert_eq!(session.sent().remove(0).matches(r#""prompts""#).count(), 1, "declared once");
 }
 
@@ -347,7 +347,7 @@ fn client_reads_what_the_server_offers() {
         loop {
             let input = String::from_utf8(out.outgoing().to_vec()).unwrap();
             out.written(input.len());
-            input.lines().for_each(|line| session.say(line));
+            input.lines().for_each(|line| session.receive(line));
             for event in session.events() {
                 match event {
                     ServerEvent::GetPrompt { call, prompt } => {

@@ -286,7 +286,7 @@ fn forwarded_call_of_a_known_tool_is_a_request() {
     for (forward, event) in [(Forward::All, "request tools/call"), (Forward::Nothing, "call Plain")] {
         let mut bench = forwarding(forward);
         for id in [5, 6] {
-            bench.hear(&format!(
+            bench.receive(&format!(
                 r#"{{"jsonrpc":"2.0","id":{id},"method":"tools/call","params":{{"name":"plain","arguments":{{}}}}}}"#
             ));
             assert_eq!(bench.events(), [event]);
@@ -300,7 +300,7 @@ fn level_of_the_log_is_not_forwarded_with_everything_else() {
     (config.forward, config.logging) = (Forward::Unmodelled, Some(LogLevel::Info));
     let mut bench = Bench::opened(config, NEWEST);
     let answers =
-        bench.hear(r#"{"jsonrpc":"2.0","id":5,"method":"logging/setLevel","params":{"level":"debug"}}"#);
+        bench.receive(r#"{"jsonrpc":"2.0","id":5,"method":"logging/setLevel","params":{"level":"debug"}}"#);
     assert_eq!((answers.len(), bench.events().len()), (1, 0), "{answers:?}");
     let mut bench = forwarding(Forward::Unmodelled);
     bench.ask("5", "logging/setLevel");

@@ -54,7 +54,7 @@ fn kind_text(id: &str, (method, params): (&str, &str)) -> String {
 
 /// Receives a call of this kind, which the server must accept.
 fn open(bench: &mut Bench, id: &str, kind: (&str, &str)) -> CallId {
-    assert_eq!(bench.hear(&kind_text(id, kind)), [""; 0], "{kind:?}");
+    assert_eq!(bench.receive(&kind_text(id, kind)), [""; 0], "{kind:?}");
     called(bench)
 }
 
@@ -99,7 +99,7 @@ fn forms() -> Agent {
     (config.roots, config.elicitation) = (Some(vec![]), true);
     let mut agent = Agent::with(config);
     agent.client.start(agent.now, &mut agent.out).unwrap();
-    agent.hear(HELLO);
+    agent.receive(HELLO);
     agent.events();
     agent
 }
@@ -107,7 +107,7 @@ fn forms() -> Agent {
 /// Receives a form with this id, a token. Returns the answers that the client sends at once.
 fn ask_form(agent: &mut Agent, id: &str) -> Vec<String> {
     let form = r#"{"message":"m","requestedSchema":{"type":"object","properties":{}}}"#;
-    agent.hear(&kind_text(id, ("elicitation/create", form)))
+    agent.receive(&kind_text(id, ("elicitation/create", form)))
 }
 
 /// Receives a form with this id, which the client must show.
@@ -145,7 +145,7 @@ fn i02_answer_repeats_the_id_as_written() {
         starts(&bench.ask(id, "tools/list"));
         bench.events();
         starts(&bench.ask(id, "nobody"));
-        starts(&bench.hear(&format!(r#"{{"jsonrpc":"2.0","id":{id},"method":7}}"#)));
+        starts(&bench.receive(&format!(r#"{{"jsonrpc":"2.0","id":{id},"method":7}}"#)));
         bench.events();
         for (at, kind) in (1..).zip(KINDS) {
             let call = open(&mut bench, id, kind);
@@ -168,7 +168,7 @@ fn i02_answer_to_a_form_repeats_the_id() {
             assert!(sent.len() == 1 && sent[0].starts_with(&want), "{id}: {sent:?}");
         };
         let mut agent = forms();
-        starts(&agent.hear(&kind_text(id, ("roots/list", "{}"))));
+        starts(&agent.receive(&kind_text(id, ("roots/list", "{}"))));
         let call = open_form(&mut agent, id);
         starts(&decline(&mut agent, call).1);
         let call = open_form(&mut agent, id);
@@ -185,7 +185,7 @@ fn i03_duplicate_of_an_open_id_is_refused() {
     // The rule holds within a batch too.
     let mut bench = Bench::opened(config(), "2025-03-26");
     let sent =
-        bench.hear(&format!("[{},{}]", call_text("7", "never", None), call_text("7.0", "plain", None)));
+        bench.receive(&format!("[{},{}]", call_text("7", "never", None), call_text("7.0", "plain", None)));
     assert_eq!(
         sent,
         [
@@ -195,7 +195,7 @@ fn i03_duplicate_of_an_open_id_is_refused() {
     for (kind, again) in KINDS.iter().flat_map(|kind| KINDS.map(|again| (*kind, again))) {
         let mut bench = Bench::opened(config(), NEWEST);
         let call = open(&mut bench, "7", kind);
-        assert!(bench.hear(&kind_text("7.0", again))[0].contains("-32600"), "{again:?} beside {kind:?}");
+        assert!(bench.receive(&kind_text("7.0", again))[0].contains("-32600"), "{again:?} beside {kind:?}");
         assert_eq!(
             (bench.events().len(), bench.server.is_open(call)),
             (0, true),
@@ -234,10 +234,10 @@ fn i07_initialize_is_never_cancelled() {
         format!(r#"{{"jsonrpc":"2.0","method":"notifications/cancelled","params":{{"requestId":{id}}}}}"#)
     };
     let mut bench = Bench::new();
-    bench.hear(&cancel("0"));
-    assert_eq!(bench.hear(INITIALIZE).len(), 1);
-    bench.hear(&cancel("0"));
-    bench.hear(INITIALIZED);
+    bench.receive(&cancel("0"));
+    assert_eq!(bench.receive(INITIALIZE).len(), 1);
+    bench.receive(&cancel("0"));
+    bench.receive(INITIALIZED);
     assert_eq!(bench.events(), ["ready"]);
 }
 
@@ -252,10 +252,10 @@ fn i08_a_notification_is_never_answered_nor_executed() {
     for method in METHODS.split(' ').chain([""]) {
         for params in &params {
             let mut initializing = Bench::with(config());
-            initializing.hear(INITIALIZE);
+            initializing.receive(INITIALIZE);
             for mut bench in [Bench::with(config()), initializing, Bench::opened(config(), NEWEST)] {
                 assert_eq!(
-                    bench.hear(&format!(r#"{{"jsonrpc":"2.0","method":"{method}"{params}}}"#)),
+                    bench.receive(&format!(r#"{{"jsonrpc":"2.0","method":"{method}"{params}}}"#)),
                     [""; 0],
                     "{method} {params}"
                 );
@@ -303,7 +303,7 @@ fn i09_garbage_without_a_readable_id_is_unanswered() {
             text.remove(at);
         }
         let mut bench = Bench::ready();
-        let sent = bench.hear(&text);
+        let sent = bench.receive(&text);
         assert!(sent.len() <= 1, "{text}: {sent:?}");
         if let [answer] = &sent[..] {
             *answered.borrow_mut() += 1;
@@ -325,7 +325,7 @@ fn i10_sent_messages_follow_their_protocol_version() {
     reach(&[("progress", "sent")]);
     for version in ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"] {
         let mut bench = Bench::opened(config(), version);
-        bench.hear(&call_text("5", "never", Some("\"p\"")));
+        bench.receive(&call_text("5", "never", Some("\"p\"")));
         let call = called(&mut bench);
         let input = Progress::new(1.0).of(f64::NAN).message("text");
         bench.server.progress(call, &input, &mut bench.out).unwrap();
@@ -348,7 +348,7 @@ fn i11_control_traffic_never_waits_for_the_application() {
         let sent = bench.ask("\"c\"", method);
         assert!(sent.len() == 1 && sent[0].contains(answer), "{method}: {sent:?}");
     }
-    bench.hear(r#"{"jsonrpc":"2.0","id":1,"result":{}}"#);
+    bench.receive(r#"{"jsonrpc":"2.0","id":1,"result":{}}"#);
     bench.cancel("9");
     assert_eq!(bench.events(), ["tools listed", "result {}", "ended Cancelled why"]);
     assert_eq!(bench.server.open_calls(), 255);
@@ -471,7 +471,7 @@ fn i18_progress_of_our_requests_is_matched() {
     request(&mut bench, "roots/list", Timeout::Never);
     let say = |bench: &mut Bench, at: u64, token: &str, progress: &str| {
         assert_eq!(bench.at(at).0, [""; 0]);
-        bench.hear(&format!(
+        bench.receive(&format!(
             r#"{{"jsonrpc":"2.0","method":"notifications/progress","params":{{"progressToken":{token},"progress":{progress}}}}}"#
         ));
         bench.events().concat()
@@ -514,7 +514,7 @@ fn i20_every_offer_gets_a_supported_version() {
     for (offer, params) in offers.chain([("", "null".into()), ("", "{}".into())]) {
         let mut bench = Bench::new();
         let text = format!(r#"{{"jsonrpc":"2.0","id":1,"method":"initialize","params":{params}}}"#);
-        let sent = bench.hear(&text).concat();
+        let sent = bench.receive(&text).concat();
         let version = bench.server.protocol_version().unwrap();
         let want = format!(r#"{{"jsonrpc":"2.0","id":1,"result":{{"protocolVersion":"{version}","#);
         assert!(sent.starts_with(&want), "{params}: {sent}");
@@ -538,7 +538,7 @@ fn i22_discover_is_answered_in_every_state() {
     // `j12_each_state_permits_its_messages` has the answer in each state. The session opens afterwards.
     let mut bench = Bench::new();
     assert!(bench.ask("\"probe\"", "server/discover")[0].contains("-32601"));
-    assert!(bench.hear(INITIALIZE)[0].contains("protocolVersion"));
+    assert!(bench.receive(INITIALIZE)[0].contains("protocolVersion"));
 }
 
 #[test]
@@ -546,7 +546,7 @@ fn i23_a_second_initialize_changes_nothing() {
     let mut bench = Bench::ready();
     let before = (bench.server.protocol_version(), bench.server.client().cloned());
     let again = INITIALIZE.replace("2025-11-25", "2024-11-05").replace("agent", "other");
-    assert!(bench.hear(&again)[0].contains("-32600"));
+    assert!(bench.receive(&again)[0].contains("-32600"));
     assert_eq!((bench.server.protocol_version(), bench.server.client().cloned()), before);
     assert_eq!(bench.events(), [""; 0]);
 }
@@ -562,7 +562,7 @@ fn i24_nothing_of_a_later_version_is_sent() {
     config.capabilities.insert("tools".into(), r#"{"of":"its own"}"#.into());
     config.capabilities.insert("logging".into(), "{}".into());
     let mut bench = Bench::with(config);
-    let mut sent = bench.hear(&INITIALIZE.replace("2025-11-25", "2026-07-28"));
+    let mut sent = bench.receive(&INITIALIZE.replace("2025-11-25", "2026-07-28"));
     let declared = r#""capabilities":{"tools":{"listChanged":true},"logging":{},"completions":{},"resources":{},"x-list":{}}"#;
     assert!(sent[0].contains("2025-11-25") && sent[0].contains(declared), "{sent:?}");
     for method in ["server/discover", "subscriptions/listen", "tools/list", "resources/list", "prompts/list"]
@@ -570,7 +570,7 @@ fn i24_nothing_of_a_later_version_is_sent() {
         let text = format!(
             r#"{{"jsonrpc":"2.0","id":1,"method":"{method}","params":{{"_meta":{{"io.modelcontextprotocol/protocolVersion":"2026-07-28"}}}}}}"#
         );
-        sent.extend(bench.hear(&text));
+        sent.extend(bench.receive(&text));
     }
     for later in
         ["resultType", "ttlMs", "cacheScope", "io.modelcontextprotocol/", "-32020", "-32021", "-32022"]
@@ -585,17 +585,17 @@ fn i25_lists_are_answered_unknown_tools_refused() {
     for method in ["tools/list", "resources/list", "resources/templates/list", "prompts/list"] {
         for params in ["", r#","params":null"#, r#","params":{"cursor":null}"#, r#","params":{"cursor":""}"#]
         {
-            let sent = bench.hear(&format!(r#"{{"jsonrpc":"2.0","id":1,"method":"{method}"{params}}}"#));
+            let sent = bench.receive(&format!(r#"{{"jsonrpc":"2.0","id":1,"method":"{method}"{params}}}"#));
             assert!(sent.len() == 1 && sent[0].contains("\"result\""), "{method}{params}: {sent:?}");
         }
-        let sent = bench.hear(&format!(
+        let sent = bench.receive(&format!(
             r#"{{"jsonrpc":"2.0","id":1,"method":"{method}","params":{{"cursor":"made up"}}}}"#
         ));
         assert!(sent[0].contains("-32602"), "{method}: {sent:?}");
     }
     bench.events();
     bench.call("5", "never");
-    assert!(bench.hear(&call_text("6", "nobody", None))[0].contains("-32602"));
+    assert!(bench.receive(&call_text("6", "nobody", None))[0].contains("-32602"));
 }
 
 #[test]
@@ -606,7 +606,7 @@ fn i27_ended_calls_and_requests_hold_no_memory() {
         bench.server.respond(call, &ToolResult::text("x"), &mut bench.out).unwrap();
         let request = bench.server.request("ping", None::<&()>, Timeout::Default, &mut bench.out).unwrap();
         bench.server.cancel(request, None, &mut bench.out);
-        bench.hear("{}");
+        bench.receive("{}");
         bench.events();
         bench.out = Messages::default();
     };
@@ -625,15 +625,15 @@ fn i28_call_above_the_limit_is_refused() {
     let mut bench = Bench::opened(config(), NEWEST);
     let text = |id: usize| kind_text(&id.to_string(), KINDS[id % KINDS.len()]);
     for id in 1..=256 {
-        assert_eq!(bench.hear(&text(id)), [""; 0]);
+        assert_eq!(bench.receive(&text(id)), [""; 0]);
     }
     let open = called(&mut bench);
     for id in 995..1_000 {
-        assert!(bench.hear(&text(id))[0].contains("-32603"), "{}", text(id));
+        assert!(bench.receive(&text(id))[0].contains("-32603"), "{}", text(id));
     }
     bench.server.fail(open, ErrorObject::new(-1, "no"), &mut bench.out).unwrap();
     bench.out.take();
-    assert_eq!(bench.hear(&text(998)), [""; 0]);
+    assert_eq!(bench.receive(&text(998)), [""; 0]);
     reach(&[("prompts/get", "-32603"), ("resources/read", "-32603"), ("elicitation/create", "-32603")]);
 }
 
@@ -647,7 +647,7 @@ fn i28_form_above_the_limit_is_refused() {
     assert!(ask_form(&mut agent, "257")[0].contains("-32603"));
     // The client answers other requests at the limit.
     for method in ["ping", "roots/list"] {
-        assert!(agent.hear(&kind_text("258", (method, "{}")))[0].contains("result"), "{method}");
+        assert!(agent.receive(&kind_text("258", (method, "{}")))[0].contains("result"), "{method}");
     }
     assert_eq!(decline(&mut agent, first).0, Ok(()));
     open_form(&mut agent, "257");
@@ -718,7 +718,7 @@ fn i34_one_ping_with_its_own_deadline() {
     let mut config = config();
     config.keepalive = Some(Keepalive::JSON_RPC);
     let mut bench = Bench::with(config);
-    bench.hear(INITIALIZE);
+    bench.receive(INITIALIZE);
     assert_eq!(bench.server.deadline(), None, "not before the session is open");
 
     let mut bench = Bench::pinging();
@@ -727,7 +727,8 @@ fn i34_one_ping_with_its_own_deadline() {
     assert_eq!(bench.at(5_000), (vec![], vec![PING.to_owned()]));
     assert_eq!((due(&bench), bench.server.open_requests()), (8_000, 1));
     bench.now = Time::from_millis(7_999);
-    bench.hear(r#"{"jsonrpc":"2.0","id":1,"error":{"code":-32601,"message":"an error is an answer too"}}"#);
+    bench
+        .receive(r#"{"jsonrpc":"2.0","id":1,"error":{"code":-32601,"message":"an error is an answer too"}}"#);
     assert_eq!(bench.events(), [""; 0]);
     assert_eq!((due(&bench), bench.server.open_requests()), (12_999, 0));
 
@@ -750,7 +751,7 @@ fn i34_one_ping_with_its_own_deadline() {
     bench.ask("9", "ping");
     assert_eq!(due(&bench), 11_000);
     // The late answer to the ping is not a violation, and there is never a second ping in flight.
-    bench.hear(r#"{"jsonrpc":"2.0","id":1,"result":{}}"#);
+    bench.receive(r#"{"jsonrpc":"2.0","id":1,"result":{}}"#);
     assert_eq!((bench.events(), bench.server.open_requests()), (vec![], 0));
     bench.at(11_000);
     bench.ask("9", "ping");
@@ -780,10 +781,10 @@ fn i34_one_ping_with_its_own_deadline() {
     let (events, sent) = bench.at(5_000);
     assert_eq!((events, sent), (vec![], vec![PING.replace(":1,", ":3,")]));
     assert_eq!((ask(&mut bench), bench.server.open_requests()), (Err(NotSent::TooManyInFlight), 3));
-    bench.hear(r#"{"jsonrpc":"2.0","id":1,"result":{}}"#);
+    bench.receive(r#"{"jsonrpc":"2.0","id":1,"result":{}}"#);
     assert_eq!(ask(&mut bench), Ok(()), "while the ping is in flight");
     assert_eq!(ask(&mut bench), Err(NotSent::TooManyInFlight));
-    bench.hear(r#"{"jsonrpc":"2.0","id":3,"result":{}}"#);
+    bench.receive(r#"{"jsonrpc":"2.0","id":3,"result":{}}"#);
     assert_eq!(ask(&mut bench), Err(NotSent::TooManyInFlight), "the end of the ping frees no place");
 
     // A poll to `None` terminates even at the last time that the clock can show, and even if the
@@ -835,7 +836,7 @@ fn both_ways_of_decoding_a_call_agree() {
     ];
     let result = |text: String| {
         let mut bench = Bench::ready();
-        let sent = bench.hear(&text);
+        let sent = bench.receive(&text);
         let tool = match bench.poll() {
             Some(ServerEvent::Call { call, tool }) => {
                 let progress = bench.server.progress(call, &Progress::new(1.0), &mut bench.out);

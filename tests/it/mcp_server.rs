@@ -53,7 +53,7 @@ fn j12_each_state_permits_its_messages() {
     for (method, params, answers) in requests {
         for ((state, mut bench), answer) in states().into_iter().zip(answers) {
             let sent =
-                bench.hear(&format!(r#"{{"jsonrpc":"2.0","id":5,"method":"{method}"{params}}}"#)).concat();
+                bench.receive(&format!(r#"{{"jsonrpc":"2.0","id":5,"method":"{method}"{params}}}"#)).concat();
             let event = match answer {
                 "" => "call Plain",
                 LIST => "tools listed",
@@ -98,12 +98,16 @@ fn j12_each_state_permits_its_messages() {
     ];
     for (name, members, events) in others {
         for ((state, mut bench), events) in states().into_iter().zip(events) {
-            assert_eq!(bench.hear(&format!(r#"{{"jsonrpc":"2.0",{members}}}"#)), [""; 0], "{name}, {state}");
+            assert_eq!(
+                bench.receive(&format!(r#"{{"jsonrpc":"2.0",{members}}}"#)),
+                [""; 0],
+                "{name}, {state}"
+            );
             assert_eq!(bench.events(), events, "{name}, {state}");
         }
     }
     for (state, mut bench) in states() {
-        assert_eq!(bench.hear(r#"[{"jsonrpc":"2.0","id":5,"method":"ping"}]"#), [""; 0], "{state}");
+        assert_eq!(bench.receive(r#"[{"jsonrpc":"2.0","id":5,"method":"ping"}]"#), [""; 0], "{state}");
         assert_eq!(bench.events(), ["violation Batch"], "{state}");
     }
 }
@@ -115,12 +119,12 @@ fn the_handshake_is_reported_and_configurable() {
     config.tools_list_changed = false;
     let mut bench = Bench::with(config);
     assert_eq!(
-        bench.hear(r#"{"jsonrpc":"2.0","id":"é\u0041","method":"initialize","params":{"protocolVersion":"2024-11-05","clientInfo":{"name":"agent","version":"2"}}}"#),
+        bench.receive(r#"{"jsonrpc":"2.0","id":"é\u0041","method":"initialize","params":{"protocolVersion":"2024-11-05","clientInfo":{"name":"agent","version":"2"}}}"#),
         [r#"{"jsonrpc":"2.0","id":"é\u0041","result":{"protocolVersion":"2024-11-05","capabilities":{"tools":{}},"serverInfo":{"name":"e","version":"1"},"instructions":"be kind"}}"#]
     );
     assert_eq!(bench.server.client().map(|client| client.name.as_str()), Some("agent"));
     assert_eq!(bench.server.protocol_version().map(|version| version.as_str()), Some("2024-11-05"));
-    bench.hear(INITIALIZED);
+    bench.receive(INITIALIZED);
     assert!(bench.server.is_ready());
     assert_eq!(bench.server.tools_list_changed(&mut bench.out), Err(NotSent::Undeclared));
 }
@@ -136,7 +140,7 @@ fn initialize_is_answered_despite_bad_parameters() {
     ] {
         let mut bench = Bench::new();
         let sent =
-            bench.hear(&format!(r#"{{"jsonrpc":"2.0","id":0,"method":"initialize","params":{params}}}"#));
+            bench.receive(&format!(r#"{{"jsonrpc":"2.0","id":0,"method":"initialize","params":{params}}}"#));
         assert!(sent[0].contains(r#""protocolVersion":"2025-11-25""#), "{params}: {sent:?}");
         assert_eq!(bench.server.client(), None, "{params}");
     }
@@ -162,7 +166,7 @@ fn invalid_call_is_refused_under_its_id() {
     ];
     for (name, params, message) in CASES {
         let mut bench = Bench::ready();
-        let sent = bench.hear(&format!(r#"{{"jsonrpc":"2.0","id":5,"method":"tools/call"{params}}}"#));
+        let sent = bench.receive(&format!(r#"{{"jsonrpc":"2.0","id":5,"method":"tools/call"{params}}}"#));
         let want = match message.starts_with("Invalid arguments") {
             true => format!(
                 r#"{{"jsonrpc":"2.0","id":5,"result":{{"content":[{{"type":"text","text":"{message}"}}],"isError":true}}}}"#
@@ -174,12 +178,12 @@ fn invalid_call_is_refused_under_its_id() {
         assert_eq!(bench.server.open_calls(), 0, "{name}");
     }
     let mut bench = Bench::ready();
-    let sent = bench.hear(
+    let sent = bench.receive(
         r#"{"jsonrpc":"2.0","id":5,"method":"tools/call","params":{"name":"typed","arguments":{"n":"\ud83d"}}}"#,
     );
     assert!(sent[0].contains(r#""isError":true"#), "{sent:?}");
     let mut bench = Bench::ready();
-    bench.hear(
+    bench.receive(
         r#"{"jsonrpc":"2.0","id":5,"method":"tools/call","params":{"name":"typed","arguments":{"\ud83d":1.5,"n":7.0}}}"#,
     );
     assert_eq!(bench.events(), ["call Typed(7)"]);
@@ -194,7 +198,7 @@ fn arguments_may_be_absent_or_null() {
     ] {
         let mut bench = Bench::ready();
         let sent =
-            bench.hear(&format!(r#"{{"jsonrpc":"2.0","id":5,"method":"tools/call","params":{params}}}"#));
+            bench.receive(&format!(r#"{{"jsonrpc":"2.0","id":5,"method":"tools/call","params":{params}}}"#));
         assert_eq!(sent, [""; 0], "{params}");
         assert_eq!(bench.events(), ["call Plain"], "{params}");
     }
@@ -209,7 +213,7 @@ fn member_that_stands_twice_is_refused() {
     ] {
         let mut bench = Bench::ready();
         let sent =
-            bench.hear(&format!(r#"{{"jsonrpc":"2.0","id":5,"method":"tools/call","params":{params}}}"#));
+            bench.receive(&format!(r#"{{"jsonrpc":"2.0","id":5,"method":"tools/call","params":{params}}}"#));
         assert!(sent.len() == 1 && sent[0].contains("-32602"), "{params}: {sent:?}");
         assert_eq!(bench.events(), [""; 0], "{params}");
     }
@@ -245,7 +249,7 @@ mod cancellation {
             let mut bench = Bench::ready();
             bench.call(id, "plain");
             let text = format!(r#"{{"jsonrpc":"2.0","method":"notifications/cancelled"{params}}}"#);
-            assert_eq!(bench.hear(&text), [""; 0], "{id}, {params}");
+            assert_eq!(bench.receive(&text), [""; 0], "{id}, {params}");
             assert_eq!(bench.server.open_calls() == 0, *hit, "{id}, {params}");
             assert_eq!(bench.events().len(), usize::from(*hit), "{id}, {params}");
         }
@@ -264,7 +268,7 @@ mod cancellation {
         for (name, reason, length) in cases {
             let mut bench = Bench::ready();
             bench.call("7", "plain");
-            bench.hear(&format!(
+            bench.receive(&format!(
                 r#"{{"jsonrpc":"2.0","method":"notifications/cancelled","params":{{"requestId":7,"reason":{reason}}}}}"#
             ));
             let Some(ServerEvent::CallEnded { reason: CallEnd::Cancelled { reason }, .. }) = bench.poll()
@@ -281,17 +285,17 @@ fn eight_invalid_messages_are_tolerated() {
     let mut bench = Bench::ready();
     // Violations that can be answered, or that are part of a race, are not counted.
     for _ in 0..20 {
-        bench.hear(r#"{"jsonrpc":"2.0","id":5,"method":"ping","params":[]}"#);
-        bench.hear(r#"{"jsonrpc":"2.0","id":5,"result":{}}"#);
+        bench.receive(r#"{"jsonrpc":"2.0","id":5,"method":"ping","params":[]}"#);
+        bench.receive(r#"{"jsonrpc":"2.0","id":5,"result":{}}"#);
     }
     assert_eq!(bench.events().iter().filter(|event| *event == "too many faults").count(), 0);
     for _ in 0..8 {
-        assert_eq!(bench.hear("garbage"), [""; 0]);
+        assert_eq!(bench.receive("garbage"), [""; 0]);
     }
     assert_eq!(bench.events(), ["violation NotJson"; 8]);
-    bench.hear("[]");
+    bench.receive("[]");
     assert_eq!(bench.events(), ["violation Batch", "too many faults"]);
-    bench.hear("garbage");
+    bench.receive("garbage");
     assert_eq!(bench.events(), ["violation NotJson"], "it is reported once");
 }
 
@@ -386,10 +390,10 @@ fn log_and_changed_tools_follow_notification_rules() {
     fn in_state(state: &str, declared: bool) -> Bench {
         let mut bench = Bench::with(config(declared));
         if state != "awaiting initialize" {
-            bench.hear(INITIALIZE);
+            bench.receive(INITIALIZE);
         }
         if !matches!(state, "awaiting initialize" | "initializing") {
-            bench.hear(INITIALIZED);
+            bench.receive(INITIALIZED);
         }
         match state {
             "draining" => bench.server.drain(),
@@ -485,21 +489,21 @@ fn log_is_sent_from_the_requested_level() {
     let mut config = config();
     config.logging = Some(LogLevel::Warning);
     let mut bench = Bench::with(config);
-    bench.hear(INITIALIZE);
+    bench.receive(INITIALIZE);
     let set = |level: &str| {
         format!(r#"{{"jsonrpc":"2.0","id":5,"method":"logging/setLevel","params":{{"level":{level}}}}}"#)
     };
-    assert_eq!(bench.hear(&set("\"debug\"")), [r#"{"jsonrpc":"2.0","id":5,"result":{}}"#]);
+    assert_eq!(bench.receive(&set("\"debug\"")), [r#"{"jsonrpc":"2.0","id":5,"result":{}}"#]);
     bench.server.log(LogLevel::Debug, None, "text", &mut bench.out).unwrap();
     assert_eq!(
         bench.out.take(),
         [r#"{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"debug","data":"text"}}"#]
     );
     for level in ["\"loud\"", "7", "null"] {
-        assert!(bench.hear(&set(level))[0].contains("-32602"), "{level}");
+        assert!(bench.receive(&set(level))[0].contains("-32602"), "{level}");
     }
     assert_eq!(bench.server.log_level(), Some(LogLevel::Debug));
-    assert!(Bench::ready().hear(&set("\"debug\""))[0].contains("-32601"), "a server without a log");
+    assert!(Bench::ready().receive(&set("\"debug\""))[0].contains("-32601"), "a server without a log");
 }
 
 /// The requests of the server.
@@ -527,9 +531,9 @@ mod requests {
                 bench.out.take(),
                 [r#"{"jsonrpc":"2.0","id":1,"method":"roots/list","params":{"a":1}}"#]
             );
-            assert_eq!(bench.hear(text), [""; 0], "{name}");
+            assert_eq!(bench.receive(text), [""; 0], "{name}");
             assert_eq!(bench.events(), *events, "{name}");
-            assert_eq!(bench.hear(text), [""; 0], "{name}, again");
+            assert_eq!(bench.receive(text), [""; 0], "{name}, again");
             assert_eq!(bench.events(), ["violation LateResponse"], "{name}, again");
             assert_eq!(bench.at(100_000), (vec![], vec![]), "{name}: its timer is gone");
         }
@@ -564,7 +568,7 @@ mod requests {
                     r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1,"reason":"timed out"}}"#
                 ]
             );
-            bench.hear(r#"{"jsonrpc":"2.0","id":1,"result":{}}"#);
+            bench.receive(r#"{"jsonrpc":"2.0","id":1,"result":{}}"#);
             assert_eq!(bench.events(), ["violation LateResponse"], "{timeout:?}");
         }
     }
@@ -579,7 +583,7 @@ mod requests {
         let one_more = bench.server.request("r", None::<&()>, Timeout::Never, &mut bench.out);
         assert_eq!(one_more, Err(NotSent::TooManyInFlight));
         assert_eq!(bench.out.take(), [""; 0]);
-        bench.hear(r#"{"jsonrpc":"2.0","id":1,"result":{}}"#);
+        bench.receive(r#"{"jsonrpc":"2.0","id":1,"result":{}}"#);
         assert!(bench.server.request("r", None::<&()>, Timeout::Never, &mut bench.out).is_ok());
         assert_eq!(bench.out.take(), [r#"{"jsonrpc":"2.0","id":257,"method":"r"}"#]);
     }
@@ -612,7 +616,7 @@ fn calls_beyond_the_byte_limit_are_refused() {
         ("a byte above it", &[400, 601, 600], &[true, false, true]),
     ] {
         let mut bench = limited(NEWEST);
-        let answers = sizes.iter().zip(1..).map(|(size, id)| bench.hear(&sized(id, *size)));
+        let answers = sizes.iter().zip(1..).map(|(size, id)| bench.receive(&sized(id, *size)));
         let answers: Vec<Vec<String>> = answers.collect();
         for ((taken, answers), id) in taken.iter().zip(answers).zip(1..) {
             assert_eq!(answers, if *taken { vec![] } else { vec![busy(id)] }, "{name}: {id}");
@@ -626,13 +630,13 @@ fn calls_beyond_the_byte_limit_are_refused() {
 fn batch_elements_count_separately_against_the_limit() {
     let mut old = limited("2025-03-26");
     let batch = format!("[{},{},{}]", sized(1, 400), sized(2, 601), sized(3, 600));
-    assert_eq!(old.hear(&batch), [format!("[{}]", busy(2))]);
+    assert_eq!(old.receive(&batch), [format!("[{}]", busy(2))]);
     assert_eq!(old.server.open_bytes(), 1000);
     old.server.close();
     assert_eq!(old.server.open_bytes(), 0);
     // A large message that opens no call leaves nothing counted.
     let mut bench = limited(NEWEST);
-    assert_eq!(bench.hear(&format!("{}{}", INITIALIZED, " ".repeat(5000))), [""; 0]);
-    assert_eq!(bench.hear(&sized(1, 100)), [""; 0]);
+    assert_eq!(bench.receive(&format!("{}{}", INITIALIZED, " ".repeat(5000))), [""; 0]);
+    assert_eq!(bench.receive(&sized(1, 100)), [""; 0]);
     assert_eq!(bench.server.open_bytes(), 100);
 }

@@ -11,7 +11,7 @@ fn with_unread_answer() -> Editor {
     config.ws.keepalive = None;
     config.mcp.keepalive = Some(Keepalive::JSON_RPC);
     let mut editor = Editor::attached(config);
-    let pending = called(&editor.say(&call(1, "countLines", "{}")));
+    let pending = called(&editor.receive(&call(1, "countLines", "{}")));
     editor.at(1_000);
     editor.server.call(pending).respond(&ToolResult::text("x".repeat(1_000))).unwrap();
     editor

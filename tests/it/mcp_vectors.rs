@@ -15,7 +15,7 @@ fn ready(version: &str) -> Bench {
 /// Sends a text, and checks the beginning of each text that the server returns.
 #[track_caller]
 fn probe(name: &str, bench: &mut Bench, text: &str, want: &[&str]) {
-    let sent = bench.hear(text);
+    let sent = bench.receive(text);
     bench.events();
     let alike = sent.len() == want.len() && sent.iter().zip(want).all(|(sent, want)| sent.starts_with(want));
     assert!(alike, "{name}: {sent:?}, not {want:?}");
@@ -102,10 +102,10 @@ fn batches_of_version_2025_03_26() {
     ];
     for (name, text, want) in rows {
         let mut bench = ready("2025-03-26");
-        assert_eq!(bench.hear(&text), want, "{name}");
+        assert_eq!(bench.receive(&text), want, "{name}");
     }
     let mut bench = ready("2025-03-26");
-    bench.hear(&format!("[{call},{ping}]"));
+    bench.receive(&format!("[{call},{ping}]"));
     let Some(ServerEvent::Call { call, .. }) = bench.poll() else { unreachable!("no call") };
     bench.server.respond(call, &ToolResult::text("x"), &mut bench.out).unwrap();
     assert!(bench.out.take()[0].starts_with(&result("2")), "alone");
@@ -135,7 +135,7 @@ fn nested_batch_differs_from_forbidden_batch() {
     ];
     for (version, want, message) in rows {
         let mut bench = ready(version);
-        assert_eq!(bench.hear(&nested), [""; 0], "{version}");
+        assert_eq!(bench.receive(&nested), [""; 0], "{version}");
         let Some(ServerEvent::PeerFault(violation)) = bench.poll() else {
             unreachable!("{version}: no fault")
         };
@@ -144,7 +144,7 @@ fn nested_batch_differs_from_forbidden_batch() {
         assert!(bench.poll().is_none(), "{version}: the messages in it are not read");
     }
     let mut bench = ready("2025-03-26");
-    bench.hear(&format!("[{}]", vec!["1"; 65].join(",")));
+    bench.receive(&format!("[{}]", vec!["1"; 65].join(",")));
     let Some(ServerEvent::PeerFault(violation)) = bench.poll() else { unreachable!("no fault") };
     assert!(violation.to_string().contains("more than 64"), "{violation}");
 }
@@ -157,7 +157,7 @@ fn j02_raw_arguments_are_copied_only_once() {
         ask("5", "tools/call", &format!(r#","params":{{"name":"plain","arguments":{{"x":[{zeros}0]}}}}"#));
     let mut bench = Bench::ready();
     let measured = allocation_counter::measure(|| {
-        bench.hear(&text);
+        bench.receive(&text);
     });
     let most = u64::try_from(text.len()).unwrap() * 2 + 64 * 1024;
     assert!(measured.bytes_max < most, "{} bytes for {}", measured.bytes_max, text.len());
@@ -233,7 +233,7 @@ fn j09_handle_of_the_previous_session_is_unknown() {
     let old = before.call("7", "plain");
     before.server.close();
     let mut after = Bench::numbered(config(), 2);
-    after.hear(INITIALIZE);
+    after.receive(INITIALIZE);
     let new = after.call("7", "plain");
     assert_eq!(after.server.respond(old, &ToolResult::text("x"), &mut after.out), Err(NotAnswered::Unknown));
     assert_eq!(before.server.respond(old, &ToolResult::text("x"), &mut before.out), Err(NotAnswered::Closed));
@@ -244,7 +244,7 @@ fn j09_handle_of_the_previous_session_is_unknown() {
 fn j10_a_batch_has_64_messages_at_most() {
     let batch = |count: usize| format!("[{}]", vec![ask("1", "ping", ""); count].join(","));
     for (count, answers) in [(0, 0), (1, 1), (64, 64), (65, 0)] {
-        let sent = ready("2025-03-26").hear(&batch(count));
+        let sent = ready("2025-03-26").receive(&batch(count));
         assert_eq!(
             sent.iter().map(|text| text.matches("\"result\"").count()).sum::<usize>(),
             answers,

@@ -121,7 +121,7 @@ impl Session {
                     session.pending.push(vec![]);
                     session.pushed.push(vec![]);
                 }
-                ("client", _, Some(text)) => session.hear(line.ms, &text, &mut random),
+                ("client", _, Some(text)) => session.add_message(line.ms, &text, &mut random),
                 (_, _, text) => session.push(line.ms, text.unwrap()),
             }
         }
@@ -129,7 +129,7 @@ impl Session {
         session
     }
 
-    fn hear(&mut self, ms: u64, text: &str, random: &mut Random) {
+    fn add_message(&mut self, ms: u64, text: &str, random: &mut Random) {
         let input: Value = serde_json::from_str(text).unwrap();
         match (input.get("id"), input.get("method")) {
             (Some(id), Some(_)) => self.pending.last_mut().unwrap().push(id.to_string()),
@@ -403,7 +403,7 @@ impl<'a> Player<'a> {
             match server.poll(at(self.now)) {
                 Output::Event(event) => {
                     writeln!(self.run.log, "{} {event:?}", self.now).unwrap();
-                    self.hear(event);
+                    self.on_event(event);
                 }
                 Output::Write { conn, bytes } => {
                     let n = if has_room { bytes.len() } else { 0 };
@@ -416,7 +416,7 @@ impl<'a> Player<'a> {
         }
     }
 
-    fn hear(&mut self, event: ServerEvent) {
+    fn on_event(&mut self, event: ServerEvent) {
         match event {
             ServerEvent::Call { call, .. } => {
                 self.open.push(call.id());

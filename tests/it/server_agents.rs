@@ -61,7 +61,7 @@ impl Editors {
     /// Sends the messages of a client that accepts pushes, and drops the events.
     fn hello(&mut self, conn: ConnId) {
         for message in [INITIALIZE, INITIALIZED, CONNECTED] {
-            self.say(conn, message);
+            self.receive(conn, message);
         }
     }
 
@@ -69,7 +69,7 @@ impl Editors {
         self.server.feed(self.now, conn, bytes);
     }
 
-    fn say(&mut self, conn: ConnId, message: &str) -> Vec<String> {
+    fn receive(&mut self, conn: ConnId, message: &str) -> Vec<String> {
         self.feed(conn, &text(message));
         self.poll()
     }
@@ -350,8 +350,8 @@ fn mentions_wait_for_settle_time_in_order() {
     editors.at(1_000);
     let conn = editors.open();
     editors.server.mention(editors.now, mention("1"), Some(conn.into())).unwrap();
-    editors.say(conn, INITIALIZE);
-    editors.say(conn, INITIALIZED);
+    editors.receive(conn, INITIALIZE);
+    editors.receive(conn, INITIALIZED);
     editors.server.mention(editors.now, mention("2"), None).unwrap();
     editors.server.mention(editors.now, mention("3"), Some(conn.into())).unwrap();
     assert_eq!(editors.mentions(conn), NOTHING);
@@ -383,7 +383,7 @@ fn mentions_wait_for_send_buffer_room() {
 fn mentions_expire_by_time_or_with_addressee() {
     let mut editors = Editors::new();
     let deaf = editors.open();
-    editors.say(deaf, INITIALIZE);
+    editors.receive(deaf, INITIALIZE);
     editors.written(deaf);
     editors.at(1_000);
     editors.server.mention(editors.now, mention("nobody"), None).unwrap();
@@ -500,7 +500,7 @@ impl Editors {
     fn attach_kept(&mut self) -> ConnId {
         let conn = self.open();
         for message in [INITIALIZE, INITIALIZED] {
-            self.say(conn, message);
+            self.receive(conn, message);
         }
         conn
     }
@@ -526,18 +526,18 @@ fn pass_offers_connections_with_output() {
     let mut editors = Editors::new();
     let (one, two, three) = (editors.attach(), editors.attach(), editors.attach());
     assert_eq!(editors.offered(), []);
-    editors.say(two, &request(1, "ping"));
+    editors.receive(two, &request(1, "ping"));
     for _ in 0..2 {
         assert_eq!(editors.offered(), [two], "in each pass, until it is written");
     }
-    editors.say(two, &request(2, "ping"));
-    editors.say(one, &request(2, "ping"));
-    editors.say(two, &request(3, "ping"));
+    editors.receive(two, &request(2, "ping"));
+    editors.receive(one, &request(2, "ping"));
+    editors.receive(two, &request(3, "ping"));
     let passed = pass(&mut editors.server, editors.now, usize::MAX);
     let answers: Vec<_> = passed.written.iter().map(|(conn, bytes)| (*conn, texts(bytes).len())).collect();
     assert_eq!(answers, [(two, 3), (one, 1)], "one write for each, in the order of their first output");
     // Neither a notification nor `trim` makes output.
-    editors.say(three, r#"{"jsonrpc":"2.0","method":"notifications/anything"}"#);
+    editors.receive(three, r#"{"jsonrpc":"2.0","method":"notifications/anything"}"#);
     editors.server.trim(three);
     editors.at(1_000);
     assert_eq!(editors.offered(), []);
@@ -672,7 +672,7 @@ fn connection_is_lost_in_any_state() {
             "in the middle of a diff",
             |editors, conn| {
                 attach(editors, conn);
-                editors.say(conn, &open_diff(1, "t"));
+                editors.receive(conn, &open_diff(1, "t"));
             },
             &["2: diff t Disconnected", "2: Closed(Abnormal)"],
         ),
@@ -716,7 +716,7 @@ fn connection_is_lost_in_any_state() {
             "{name}"
         );
         assert!(!editors.server.wants_input(conn) && editors.server.wants_input(next), "{name}");
-        assert_eq!(editors.say(other, &request(9, "ping")), NOTHING, "{name}");
+        assert_eq!(editors.receive(other, &request(9, "ping")), NOTHING, "{name}");
         assert_eq!(editors.texts(other).len(), 1, "{name}");
     }
 }
@@ -734,7 +734,7 @@ fn i35_answer_goes_to_the_calling_client() {
     assert_ne!(first, second);
     assert_eq!((AgentId::of_call(first), AgentId::of_call(second)), (one.into(), two.into()));
     // A client closes only its own diffs.
-    assert_eq!(editors.say(one, &close_tab(2, "t")), ["1: diff t TabClosed"]);
+    assert_eq!(editors.receive(one, &close_tab(2, "t")), ["1: diff t TabClosed"]);
     assert_eq!(
         editors.server.call(first).respond(&crate::support::ide::vs_code(&saved("x"))),
         Err(NotAnswered::Answered)
@@ -768,7 +768,7 @@ fn close_all_diff_tabs_spares_other_clients() {
         editors.call(one, &open_diff(1, tab));
         editors.texts(one);
         let kept = editors.call(two, &open_diff(1, tab));
-        let ended = editors.say(one, &call(2, "closeAllDiffTabs", "{}"));
+        let ended = editors.receive(one, &call(2, "closeAllDiffTabs", "{}"));
         assert_eq!(ended, [format!("1: diff {tab} AllClosed")]);
         let texts = [answer(1, &["DIFF_REJECTED", tab]), answer(2, &["CLOSED_1_DIFF_TABS"])];
         assert_eq!(editors.texts(one), texts);
@@ -888,11 +888,11 @@ fn tools_change_is_announced_to_ready_clients() {
     assert_eq!(editors.texts(conn), [r#"{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}"#]);
     let late = editors.attach();
     for message in [INITIALIZE, INITIALIZED] {
-        editors.say(unready, message);
+        editors.receive(unready, message);
     }
     editors.written(unready);
     for conn in [conn, unready, late] {
-        editors.say(conn, &request(1, "tools/list"));
+        editors.receive(conn, &request(1, "tools/list"));
         let texts = editors.texts(conn);
         assert!(texts[0].contains("getDiagnostics") && !texts[0].contains("openDiff"), "{texts:?}");
     }
@@ -909,7 +909,7 @@ struct Told {
 impl Told {
     /// Takes an event. Checks laws 3 and 7: no event comes after `Closed`, and a call that ends was
     /// open.
-    fn hear(&mut self, event: ServerEvent) {
+    fn on_event(&mut self, event: ServerEvent) {
         let Some(agent) = event.agent() else { return };
         let conn = agent.conn().unwrap();
         assert!(!self.ended.contains(&conn) && !self.closed.contains(&conn), "law 3: {event:?}");
@@ -1008,7 +1008,7 @@ fn host_holds_the_laws_in_random_runs() {
                 match editors.server.poll(editors.now) {
                     Output::Event(event) => {
                         assert!(is_due, "law 5, seed {seed}: {event:?}");
-                        record.hear(event);
+                        record.on_event(event);
                     }
                     Output::Close(conn) => {
                         assert!(is_due, "law 5, seed {seed}: the closing of {conn:?}");
@@ -1036,7 +1036,7 @@ fn host_holds_the_laws_in_random_runs() {
         for conn in &conns {
             editors.lose(*conn);
         }
-        editors.events().into_iter().for_each(|event| record.hear(event));
+        editors.events().into_iter().for_each(|event| record.on_event(event));
         std::mem::take(&mut editors.closed).into_iter().for_each(|conn| record.close(conn));
         // Each connection ended once: with an event, or with a count if it was pending.
         let counted = usize::try_from(editors.server.unauthenticated().total()).unwrap();
@@ -1082,7 +1082,7 @@ fn polling_terminates_at_the_end_of_time() {
     editors.now = Time::new(Duration::MAX);
     for _ in 0..3 {
         assert!((0..100).any(|_| matches!(editors.server.poll(editors.now), Output::Wait(_))));
-        assert_eq!(editors.say(conn, &request(1, "ping")), NOTHING);
+        assert_eq!(editors.receive(conn, &request(1, "ping")), NOTHING);
     }
     assert_eq!(editors.texts(conn).len(), 3);
 }
@@ -1092,7 +1092,7 @@ fn queued_mention_precedes_later_answers() {
     for cut in [false, true] {
         let mut editors = Editors::new();
         let conn = editors.open();
-        editors.say(conn, INITIALIZE);
+        editors.receive(conn, INITIALIZE);
         editors.written(conn);
         editors.server.mention(editors.now, mention("waits"), None).unwrap();
         editors.feed(conn, &text(INITIALIZED));

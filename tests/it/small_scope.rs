@@ -387,11 +387,11 @@ impl World {
                 Output::Close(()) => continue,
                 Output::Wait(_) => return taken,
             });
-            self.hear(side, event);
+            self.on_event(side, event);
         }
     }
 
-    fn hear(&mut self, side: usize, event: OwnedEvent) {
+    fn on_event(&mut self, side: usize, event: OwnedEvent) {
         let end = &mut self.ends[side];
         if end.closed.is_some() {
             self.faults.push((Fault::Ending, format!("{event:?} after the ending")));

@@ -179,7 +179,7 @@ fn h09_closing_after_upgrade_delivers_no_message() {
         let mut bytes = head.into_bytes();
         bytes.extend(text(INITIALIZE));
         assert_eq!(shown(&editor.feed(&bytes)), [""; 0], "{name}");
-        assert_eq!(shown(&editor.say(INITIALIZE)), [""; 0], "{name}");
+        assert_eq!(shown(&editor.receive(INITIALIZE)), [""; 0], "{name}");
         let answer = editor.written();
         let frames = answer.strip_prefix(ACCEPTED.as_bytes()).unwrap();
         let frames = read(frames);
@@ -223,7 +223,7 @@ fn l14_resumed_token_alone_opens_nothing() {
     let query = || {
         let mut editor = Editor::new(config.clone());
         assert_eq!(shown(&editor.feed(HEAD.as_bytes())), ["AdmissionPending"]);
-        assert_eq!(shown(&editor.say(INITIALIZE)), [""; 0], "the client waits");
+        assert_eq!(shown(&editor.receive(INITIALIZE)), [""; 0], "the client waits");
         assert_eq!(editor.written(), b"", "the server sends nothing");
         editor
     };

@@ -4,7 +4,7 @@
 //!              no consent required
 //!  connected ────────────────────────────────────────────────────────────▶ Given
 //!      │ consent required         initialized                 allow         ▲
-//!      └─────────────────▶ Unasked ───────────▶ Asked ──────────────────────┘
+//!      └─────────────────▶ NotAsked ──────────▶ Asked ──────────────────────┘
 //!                          holds each call      holds each call       each held call becomes an event
 //! ```
 //!

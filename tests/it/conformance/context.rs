@@ -1,7 +1,7 @@
 //! What there is besides tools: prompts and resources of an editor, and its questions to the client.
 
 use super::row::{
-    Proof::{Agent, Asked, Asks},
+    Proof::{Agent, AgentAnswers, AgentSends},
     Row,
     Step::*,
     answers, row, with_context,
@@ -21,14 +21,14 @@ pub const ROWS: &[Row] = &[
         "initialize",
         "declares what the editor offers, with its instructions; the editor then asks a client with roots for them",
         with_context(&[
-            Says(
+            ClientSends(
                 r#"{"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{"roots":{"listChanged":true}},"clientInfo":{"name":"claude-code","version":"2.1.330"}},"jsonrpc":"2.0","id":0}"#,
             ),
             Wrote(
                 r#"{"jsonrpc":"2.0","id":0,"result":{"protocolVersion":"2025-11-25","capabilities":{"tools":{"listChanged":true},"prompts":{"listChanged":true},"resources":{"listChanged":true}},"serverInfo":{"name":"editor","version":"1.0"},"instructions":"The editor has notes."}}"#,
             ),
-            Says(r#"{"method":"notifications/initialized","jsonrpc":"2.0"}"#),
-            Hears(r#"Ready { client: Some(Implementation { name: "claude-code", version: "2.1.330" }) }"#),
+            ClientSends(r#"{"method":"notifications/initialized","jsonrpc":"2.0"}"#),
+            AppGets(r#"Ready { client: Some(Implementation { name: "claude-code", version: "2.1.330" }) }"#),
             Wrote(r#"{"jsonrpc":"2.0","id":1,"method":"roots/list"}"#),
         ]),
     ),
@@ -36,18 +36,18 @@ pub const ROWS: &[Row] = &[
         "prompts/list",
         "one page, which the session answers itself",
         with_context(&[
-            Says(r#"{"method":"prompts/list","jsonrpc":"2.0","id":1}"#),
+            ClientSends(r#"{"method":"prompts/list","jsonrpc":"2.0","id":1}"#),
             Wrote(
                 r#"{"jsonrpc":"2.0","id":1,"result":{"prompts":[{"name":"review","description":"Reviews a file","arguments":[{"name":"path","description":"The file","required":true}]}]}}"#,
             ),
-            Says(r#"{"method":"prompts/list","params":{"cursor":"x"},"jsonrpc":"2.0","id":2}"#),
+            ClientSends(r#"{"method":"prompts/list","params":{"cursor":"x"},"jsonrpc":"2.0","id":2}"#),
             Wrote(r#"{"jsonrpc":"2.0","id":2,"error":{"code":-32602,"message":"unknown cursor"}}"#),
         ]),
     ),
     row(
         "prompts/list, an agent",
         "asks page by page, and gets one list",
-        Asks(
+        AgentSends(
             |client| {
                 client.list(List::Prompts, Timeout::Never).unwrap();
             },
@@ -60,26 +60,26 @@ pub const ROWS: &[Row] = &[
         "prompts/get",
         "the application answers with messages; an unknown name or a missing argument is -32602",
         with_context(&[
-            Says(
+            ClientSends(
                 r#"{"method":"prompts/get","params":{"name":"review","arguments":{"path":"/w/a"}},"jsonrpc":"2.0","id":1}"#,
             ),
-            Hears(r#"GetPrompt { name: "review", arguments: {"path": "/w/a"} }"#),
+            AppGets(r#"GetPrompt { name: "review", arguments: {"path": "/w/a"} }"#),
             AnswersRequest(|call| call.respond_prompt(&PromptResult::text("Review /w/a.")).unwrap()),
             Wrote(
                 r#"{"jsonrpc":"2.0","id":1,"result":{"messages":[{"role":"user","content":{"type":"text","text":"Review /w/a."}}]}}"#,
             ),
-            Says(r#"{"method":"prompts/get","params":{"name":"review"},"jsonrpc":"2.0","id":2}"#),
+            ClientSends(r#"{"method":"prompts/get","params":{"name":"review"},"jsonrpc":"2.0","id":2}"#),
             Wrote(
                 r#"{"jsonrpc":"2.0","id":2,"error":{"code":-32602,"message":"prompt review requires the argument path"}}"#,
             ),
-            Says(r#"{"method":"prompts/get","params":{"name":"x"},"jsonrpc":"2.0","id":3}"#),
+            ClientSends(r#"{"method":"prompts/get","params":{"name":"x"},"jsonrpc":"2.0","id":3}"#),
             Wrote(r#"{"jsonrpc":"2.0","id":3,"error":{"code":-32602,"message":"prompt x not found"}}"#),
         ]),
     ),
     row(
         "prompts/get, an agent",
         "gives the name and the arguments",
-        Asks(
+        AgentSends(
             |client| {
                 client.get_prompt(&GetPrompt::new("review").argument("path", "/w/a")).unwrap();
             },
@@ -92,11 +92,11 @@ pub const ROWS: &[Row] = &[
         "resources/list",
         "the resources of the editor, then those that its tools read; templates apart",
         with_context(&[
-            Says(r#"{"method":"resources/list","jsonrpc":"2.0","id":1}"#),
+            ClientSends(r#"{"method":"resources/list","jsonrpc":"2.0","id":1}"#),
             Wrote(
                 r#"{"jsonrpc":"2.0","id":1,"result":{"resources":[{"uri":"notes://today","name":"today","mimeType":"text/plain"},{"uri":"ide://open-editors","name":"open-editors","description":"Get the tabs that are open","mimeType":"application/json"}]}}"#,
             ),
-            Says(r#"{"method":"resources/templates/list","jsonrpc":"2.0","id":2}"#),
+            ClientSends(r#"{"method":"resources/templates/list","jsonrpc":"2.0","id":2}"#),
             Wrote(
                 r#"{"jsonrpc":"2.0","id":2,"result":{"resourceTemplates":[{"uriTemplate":"notes://{day}","name":"notes of a day"}]}}"#,
             ),
@@ -105,7 +105,7 @@ pub const ROWS: &[Row] = &[
     row(
         "resources/list, an agent",
         "asks page by page, and gets one list",
-        Asks(
+        AgentSends(
             |client| {
                 client.list(List::Resources, Timeout::Never).unwrap();
             },
@@ -117,7 +117,7 @@ pub const ROWS: &[Row] = &[
     row(
         "resources/templates/list, an agent",
         "asks page by page, and gets one list",
-        Asks(
+        AgentSends(
             |client| {
                 client.list(List::ResourceTemplates, Timeout::Never).unwrap();
             },
@@ -130,16 +130,20 @@ pub const ROWS: &[Row] = &[
         "resources/read",
         "the application answers with contents, or with -32002 for a resource that only a template can cover",
         with_context(&[
-            Says(r#"{"method":"resources/read","params":{"uri":"notes://today"},"jsonrpc":"2.0","id":1}"#),
-            Hears(r#"ReadResource { uri: "notes://today" }"#),
+            ClientSends(
+                r#"{"method":"resources/read","params":{"uri":"notes://today"},"jsonrpc":"2.0","id":1}"#,
+            ),
+            AppGets(r#"ReadResource { uri: "notes://today" }"#),
             AnswersRequest(|call| {
                 call.respond_resource(&ResourceResult::text("notes://today", "text/plain", "milk")).unwrap();
             }),
             Wrote(
                 r#"{"jsonrpc":"2.0","id":1,"result":{"contents":[{"uri":"notes://today","mimeType":"text/plain","text":"milk"}]}}"#,
             ),
-            Says(r#"{"method":"resources/read","params":{"uri":"notes://monday"},"jsonrpc":"2.0","id":2}"#),
-            Hears(r#"ReadResource { uri: "notes://monday" }"#),
+            ClientSends(
+                r#"{"method":"resources/read","params":{"uri":"notes://monday"},"jsonrpc":"2.0","id":2}"#,
+            ),
+            AppGets(r#"ReadResource { uri: "notes://monday" }"#),
             AnswersRequest(|call| {
                 call.fail(ErrorObject::resource_not_found("no notes of this day")).unwrap()
             }),
@@ -149,7 +153,7 @@ pub const ROWS: &[Row] = &[
     row(
         "resources/read, an agent",
         "gives the URI",
-        Asks(
+        AgentSends(
             |client| {
                 client.read_resource(&ReadResource::new("notes://today")).unwrap();
             },
@@ -162,10 +166,10 @@ pub const ROWS: &[Row] = &[
         "resources/read, of a tool",
         "is a call of the tool, whose answer becomes the contents",
         with_context(&[
-            Says(
+            ClientSends(
                 r#"{"method":"resources/read","params":{"uri":"ide://open-editors"},"jsonrpc":"2.0","id":1}"#,
             ),
-            Hears("GetOpenEditors(GetOpenEditors)"),
+            AppGets("GetOpenEditors(GetOpenEditors)"),
             answers!(GetOpenEditors, OpenEditors::default()),
             Wrote(
                 r#"{"jsonrpc":"2.0","id":1,"result":{"contents":[{"uri":"ide://open-editors","mimeType":"application/json","text":"{\"tabs\":[]}"}]}}"#,
@@ -179,7 +183,7 @@ pub const ROWS: &[Row] = &[
             Does(|editor| editor.server.set_context(Context::new().prompts([]).resources([]))),
             Wrote(r#"{"jsonrpc":"2.0","method":"notifications/prompts/list_changed"}"#),
             Wrote(r#"{"jsonrpc":"2.0","method":"notifications/resources/list_changed"}"#),
-            Says(r#"{"method":"prompts/list","jsonrpc":"2.0","id":1}"#),
+            ClientSends(r#"{"method":"prompts/list","jsonrpc":"2.0","id":1}"#),
             Wrote(r#"{"jsonrpc":"2.0","id":1,"result":{"prompts":[]}}"#),
         ]),
     ),
@@ -205,21 +209,25 @@ pub const ROWS: &[Row] = &[
         "roots/list",
         "the folders of the client; the editor asks again after each change",
         with_context(&[
-            Says(r#"{"result":{"roots":[{"uri":"file:///w"}]},"jsonrpc":"2.0","id":1}"#),
-            Hears(r#"RootsChanged { roots: [Root { uri: "file:///w", name: None }] }"#),
-            Says(r#"{"method":"notifications/roots/list_changed","jsonrpc":"2.0"}"#),
+            ClientSends(r#"{"result":{"roots":[{"uri":"file:///w"}]},"jsonrpc":"2.0","id":1}"#),
+            AppGets(r#"RootsChanged { roots: [Root { uri: "file:///w", name: None }] }"#),
+            ClientSends(r#"{"method":"notifications/roots/list_changed","jsonrpc":"2.0"}"#),
             Wrote(r#"{"jsonrpc":"2.0","id":2,"method":"roots/list"}"#),
         ]),
     ),
     row(
         "roots/list, an agent",
         "answers with its folders",
-        Asked("roots/list", "{}", r#"{"jsonrpc":"2.0","id":2,"result":{"roots":[{"uri":"file:///w"}]}}"#),
+        AgentAnswers(
+            "roots/list",
+            "{}",
+            r#"{"jsonrpc":"2.0","id":2,"result":{"roots":[{"uri":"file:///w"}]}}"#,
+        ),
     ),
     row(
         "roots/list_changed, an agent",
         "is sent once its folders have changed",
-        Asks(
+        AgentSends(
             |client| client.set_roots(vec![Root::new("file:///x")]).unwrap(),
             r#"{"jsonrpc":"2.0","method":"notifications/roots/list_changed"}"#,
             "",
@@ -236,22 +244,22 @@ pub const ROWS: &[Row] = &[
             Wrote(
                 r#"{"jsonrpc":"2.0","id":2,"method":"elicitation/create","params":{"message":"Run the tests?","requestedSchema":{"type":"object","properties":{"all":{"type":"boolean"}},"required":["all"]}}}"#,
             ),
-            Says(r#"{"result":{"action":"accept","content":{"all":true}},"jsonrpc":"2.0","id":2}"#),
-            Hears(r#"Result(RawValue({"action":"accept","content":{"all":true}}))"#),
+            ClientSends(r#"{"result":{"action":"accept","content":{"all":true}},"jsonrpc":"2.0","id":2}"#),
+            AppGets(r#"Result(RawValue({"action":"accept","content":{"all":true}}))"#),
             Does(|editor| {
                 editor.agent_mut().elicit(form()).unwrap();
             }),
             Wrote(
                 r#"{"jsonrpc":"2.0","id":3,"method":"elicitation/create","params":{"message":"Run the tests?","requestedSchema":{"type":"object","properties":{"all":{"type":"boolean"}},"required":["all"]}}}"#,
             ),
-            Says(r#"{"result":{"action":"accept","content":{"all":"yes"}},"jsonrpc":"2.0","id":3}"#),
-            Hears("Malformed"),
+            ClientSends(r#"{"result":{"action":"accept","content":{"all":"yes"}},"jsonrpc":"2.0","id":3}"#),
+            AppGets("Malformed"),
         ]),
     ),
     row(
         "elicitation/create, an agent",
         "shows the form to its person, who declines here",
-        Asked(
+        AgentAnswers(
             "elicitation/create",
             r#"{"message":"Run the tests?","requestedSchema":{"type":"object","properties":{"all":{"type":"boolean"}},"required":["all"]}}"#,
             r#"{"jsonrpc":"2.0","id":2,"result":{"action":"decline"}}"#,
@@ -260,7 +268,7 @@ pub const ROWS: &[Row] = &[
     row(
         "elicitation/create, an agent, a page",
         "is -32602: only forms are supported, as in the real client (measured)",
-        Asked(
+        AgentAnswers(
             "elicitation/create",
             r#"{"mode":"url","message":"m","url":"https://x","elicitationId":"1"}"#,
             r#"{"jsonrpc":"2.0","id":2,"error":{"code":-32602,"message":"only forms are supported, not other modes"}}"#,

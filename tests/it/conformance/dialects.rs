@@ -28,7 +28,7 @@ pub const ROWS: &[Row] = &[
         "one block",
         jet_brains(&[
             Calls("openDiff", r#"{"old_file_path":"/w/a","new_file_contents":"","tab_name":"t"}"#),
-            Hears(
+            AppGets(
                 r#"OpenDiff(OpenDiff { old_file_path: "/w/a", new_file_path: "/w/a", new_file_contents: "", tab_name: "t" })"#,
             ),
             answers!(OpenDiff, DiffOutcome::Rejected { tab_name: "t".into() }),
@@ -40,7 +40,7 @@ pub const ROWS: &[Row] = &[
         "two blocks",
         jet_brains(&[
             Calls("openDiff", r#"{"old_file_path":"/w/a","new_file_contents":"","tab_name":"t"}"#),
-            Hears(
+            AppGets(
                 r#"OpenDiff(OpenDiff { old_file_path: "/w/a", new_file_path: "/w/a", new_file_contents: "", tab_name: "t" })"#,
             ),
             answers!(OpenDiff, DiffOutcome::Accepted { contents: "x".into() }),
@@ -55,11 +55,11 @@ pub const ROWS: &[Row] = &[
             These(&[Tool::OpenDiff]),
             &[
                 Calls("openDiff", r#"{"old_file_path":"/w/a","new_file_contents":"","tab_name":"t"}"#),
-                Hears(
+                AppGets(
                     r#"OpenDiff(OpenDiff { old_file_path: "/w/a", new_file_path: "/w/a", new_file_contents: "", tab_name: "t" })"#,
                 ),
                 Calls("close_tab", r#"{"tab_name":"t"}"#),
-                Hears("diff t TabClosed"),
+                AppGets("diff t TabClosed"),
                 Wrote(
                     r#"{"jsonrpc":"2.0","id":5,"result":{"content":[{"type":"text","text":"DIFF_REJECTED"}]}}"#,
                 ),
@@ -74,13 +74,13 @@ pub const ROWS: &[Row] = &[
         "OK, or the text for a missing file",
         jet_brains(&[
             Calls("openFile", r#"{"filePath":"/w/a","makeFrontmost":true}"#),
-            Hears(
+            AppGets(
                 r#"OpenFile(OpenFile { file_path: "/w/a", preview: false, start_text: None, end_text: None, select_to_end_of_line: false, make_frontmost: true, start_line: None, end_line: None })"#,
             ),
             answers!(OpenFile, OpenedFile::focused("/w/a", None)),
             Result(&["OK"]),
             Calls("openFile", r#"{"filePath":"/w/b","makeFrontmost":true}"#),
-            Hears(
+            AppGets(
                 r#"OpenFile(OpenFile { file_path: "/w/b", preview: false, start_text: None, end_text: None, select_to_end_of_line: false, make_frontmost: true, start_line: None, end_line: None })"#,
             ),
             answers!(OpenFile, OpenedFile::NotFound { path: "/w/b".into() }),
@@ -92,7 +92,7 @@ pub const ROWS: &[Row] = &[
         "in capitals",
         jet_brains(&[
             Calls("getDiagnostics", "{}"),
-            Hears("GetDiagnostics(GetDiagnostics { uri: None })"),
+            AppGets("GetDiagnostics(GetDiagnostics { uri: None })"),
             answers!(GetDiagnostics, problems()),
             Result(&[
                 r#"[{"uri":"file:///w/a","diagnostics":[{"message":"m","severity":"WEAK_WARNING","range":{"start":{"line":10,"character":5},"end":{"line":10,"character":8}}}]}]"#,
@@ -113,7 +113,7 @@ pub const ROWS: &[Row] = &[
             &[
                 At(5_000),
                 Wrote(r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#),
-                Says(r#"{"jsonrpc":"2.0","id":1,"result":{}}"#),
+                ClientSends(r#"{"jsonrpc":"2.0","id":1,"result":{}}"#),
             ],
         ),
     ),
@@ -139,7 +139,7 @@ pub const ROWS: &[Row] = &[
             SnakeCase,
             These(&[Tool::CheckDocumentDirty]),
             &[
-                Says(r#"{"jsonrpc":"2.0","id":9,"method":"tools/list"}"#),
+                ClientSends(r#"{"jsonrpc":"2.0","id":9,"method":"tools/list"}"#),
                 Wrote(
                     r##"{"jsonrpc":"2.0","id":9,"result":{"tools":[{"name":"check_document_dirty","description":"Check whether a file has changes that are not saved","inputSchema":{"type":"object","properties":{"file_path":{"type":"string","description":"Path of the file"}},"required":["file_path"],"additionalProperties":false,"$schema":"http://json-schema.org/draft-07/schema#"}}]}}"##,
                 ),
@@ -151,7 +151,7 @@ pub const ROWS: &[Row] = &[
         "one path a line",
         snake_case(&[
             Calls("list_opened_files", "{}"),
-            Hears("GetAllOpenedFilePaths(GetAllOpenedFilePaths)"),
+            AppGets("GetAllOpenedFilePaths(GetAllOpenedFilePaths)"),
             answers!(GetAllOpenedFilePaths, FilePaths { paths: vec!["/w/a".into()] }),
             Result(&["/w/a"]),
         ]),
@@ -161,7 +161,7 @@ pub const ROWS: &[Row] = &[
         "a range",
         snake_case(&[
             Calls("get_selection", "{}"),
-            Hears("GetCurrentSelection(GetCurrentSelection)"),
+            AppGets("GetCurrentSelection(GetCurrentSelection)"),
             answers!(GetCurrentSelection, CurrentSelection(Some(selected()))),
             Result(&[
                 r#"{"file_path":"/w/a.rs","text":"ab","range":{"start":{"line":1,"character":2},"end":{"line":1,"character":4}}}"#,
@@ -173,8 +173,8 @@ pub const ROWS: &[Row] = &[
         "one flat list",
         snake_case(&[
             Calls("get_diagnostics", r#"{"file_path":"/w/a"}"#),
-            Hears("edit of /w/a"),
-            Hears(r#"GetDiagnostics(GetDiagnostics { uri: Some("/w/a") })"#),
+            AppGets("edit of /w/a"),
+            AppGets(r#"GetDiagnostics(GetDiagnostics { uri: Some("/w/a") })"#),
             answers!(GetDiagnostics, problems()),
             Result(&[
                 r#"{"diagnostics":[{"file_path":"/w/a","line":10,"column":5,"severity":"WEAK_WARNING","message":"m"}]}"#,
@@ -186,19 +186,19 @@ pub const ROWS: &[Row] = &[
         "open_file at an editor with the name openFile",
         vs_code(&[
             Calls("open_file", r#"{"file_path":"/w/a"}"#),
-            Hears(
+            AppGets(
                 r#"OpenFile(OpenFile { file_path: "/w/a", preview: false, start_text: None, end_text: None, select_to_end_of_line: false, make_frontmost: true, start_line: None, end_line: None })"#,
             ),
             Calls("get_workspace_folders", "{}"),
-            Hears("GetWorkspaceFolders(GetWorkspaceFolders)"),
+            AppGets("GetWorkspaceFolders(GetWorkspaceFolders)"),
         ]),
     ),
     row(
         "readFile",
         "the text is the result",
         obsidian(&[
-            Says(r#"{"jsonrpc":"2.0","method":"readFile","params":{"path":"/notes/a..b.md"},"id":1}"#),
-            Hears(r#"ReadFile(ReadFile { path: "notes/a..b.md" })"#),
+            ClientSends(r#"{"jsonrpc":"2.0","method":"readFile","params":{"path":"/notes/a..b.md"},"id":1}"#),
+            AppGets(r#"ReadFile(ReadFile { path: "notes/a..b.md" })"#),
             AnswersRequest(|call| call.respond_direct(&DirectAnswer::Contents("x".into())).unwrap()),
             Wrote(r#"{"jsonrpc":"2.0","id":1,"result":"x"}"#),
         ]),
@@ -207,11 +207,11 @@ pub const ROWS: &[Row] = &[
         "readFile, out of the workspace",
         "-32603 with the reason, and the application is not asked",
         obsidian(&[
-            Says(r#"{"jsonrpc":"2.0","method":"readFile","params":{"path":"a/../../q"},"id":1}"#),
+            ClientSends(r#"{"jsonrpc":"2.0","method":"readFile","params":{"path":"a/../../q"},"id":1}"#),
             Wrote(
                 r#"{"jsonrpc":"2.0","id":1,"error":{"code":-32603,"message":"the path is refused, it leaves the workspace with ..: \"a/../../q\""}}"#,
             ),
-            Says(r#"{"jsonrpc":"2.0","method":"readFile","params":{"path":"~/q"},"id":2}"#),
+            ClientSends(r#"{"jsonrpc":"2.0","method":"readFile","params":{"path":"~/q"},"id":2}"#),
             Wrote(
                 r#"{"jsonrpc":"2.0","id":2,"error":{"code":-32603,"message":"the path is refused, a leading ~ is not expanded: \"~/q\""}}"#,
             ),
@@ -221,8 +221,8 @@ pub const ROWS: &[Row] = &[
         "readFile, failed",
         "-32603 with the reason of the failure",
         obsidian(&[
-            Says(r#"{"jsonrpc":"2.0","method":"readFile","params":{"path":"a"},"id":1}"#),
-            Hears(r#"ReadFile(ReadFile { path: "a" })"#),
+            ClientSends(r#"{"jsonrpc":"2.0","method":"readFile","params":{"path":"a"},"id":1}"#),
+            AppGets(r#"ReadFile(ReadFile { path: "a" })"#),
             AnswersRequest(|call| call.fail("failed to read file: File not found").unwrap()),
             Wrote(
                 r#"{"jsonrpc":"2.0","id":1,"error":{"code":-32603,"message":"failed to read file: File not found"}}"#,
@@ -233,11 +233,13 @@ pub const ROWS: &[Row] = &[
         "writeFile",
         "the application gets the text",
         obsidian(&[
-            Says(r#"{"jsonrpc":"2.0","method":"writeFile","params":{"path":"a","content":""},"id":1}"#),
-            Hears(r#"WriteFile(WriteFile { path: "a", content: "" })"#),
+            ClientSends(
+                r#"{"jsonrpc":"2.0","method":"writeFile","params":{"path":"a","content":""},"id":1}"#,
+            ),
+            AppGets(r#"WriteFile(WriteFile { path: "a", content: "" })"#),
             AnswersRequest(|call| call.respond_direct(&DirectAnswer::Written).unwrap()),
             Wrote(r#"{"jsonrpc":"2.0","id":1,"result":{"success":true}}"#),
-            Says(r#"{"jsonrpc":"2.0","method":"writeFile","params":{"path":"a"},"id":2}"#),
+            ClientSends(r#"{"jsonrpc":"2.0","method":"writeFile","params":{"path":"a"},"id":2}"#),
             Wrote(
                 r#"{"jsonrpc":"2.0","id":2,"error":{"code":-32602,"message":"the argument content is missing at line 1 column 12"}}"#,
             ),
@@ -247,8 +249,8 @@ pub const ROWS: &[Row] = &[
         "listFiles",
         "all, or those of a pattern",
         obsidian(&[
-            Says(r#"{"jsonrpc":"2.0","method":"listFiles","params":{"pattern":"*.js"},"id":1}"#),
-            Hears(r#"ListFiles(ListFiles { pattern: Some("*.js") })"#),
+            ClientSends(r#"{"jsonrpc":"2.0","method":"listFiles","params":{"pattern":"*.js"},"id":1}"#),
+            AppGets(r#"ListFiles(ListFiles { pattern: Some("*.js") })"#),
             AnswersRequest(|call| call.respond_direct(&DirectAnswer::Files(vec!["a.js".into()])).unwrap()),
             Wrote(r#"{"jsonrpc":"2.0","id":1,"result":["a.js"]}"#),
         ]),
@@ -257,8 +259,8 @@ pub const ROWS: &[Row] = &[
         "getWorkspaceInfo",
         "the description of the workspace",
         obsidian(&[
-            Says(r#"{"jsonrpc":"2.0","method":"getWorkspaceInfo","params":{},"id":4}"#),
-            Hears("GetWorkspaceInfo"),
+            ClientSends(r#"{"jsonrpc":"2.0","method":"getWorkspaceInfo","params":{},"id":4}"#),
+            AppGets("GetWorkspaceInfo"),
             AnswersRequest(|call| {
                 let info = WorkspaceInfo::new(
                     "workspace-name",
@@ -277,8 +279,8 @@ pub const ROWS: &[Row] = &[
         "getOpenFiles",
         "paths",
         obsidian(&[
-            Says(r#"{"jsonrpc":"2.0","method":"getOpenFiles","params":{},"id":5}"#),
-            Hears("GetOpenFiles"),
+            ClientSends(r#"{"jsonrpc":"2.0","method":"getOpenFiles","params":{},"id":5}"#),
+            AppGets("GetOpenFiles"),
             AnswersRequest(|call| call.respond_direct(&DirectAnswer::Files(vec![])).unwrap()),
             Wrote(r#"{"jsonrpc":"2.0","id":5,"result":[]}"#),
         ]),
@@ -287,8 +289,8 @@ pub const ROWS: &[Row] = &[
         "getCurrentFile",
         "a path, or null",
         obsidian(&[
-            Says(r#"{"jsonrpc":"2.0","method":"getCurrentFile","params":{},"id":6}"#),
-            Hears("GetCurrentFile"),
+            ClientSends(r#"{"jsonrpc":"2.0","method":"getCurrentFile","params":{},"id":6}"#),
+            AppGets("GetCurrentFile"),
             AnswersRequest(|call| call.respond_direct(&DirectAnswer::CurrentFile(None)).unwrap()),
             Wrote(r#"{"jsonrpc":"2.0","id":6,"result":null}"#),
         ]),
@@ -302,7 +304,7 @@ pub const ROWS: &[Row] = &[
         "direct methods, by default",
         "-32601: they are off",
         vs_code(&[
-            Says(r#"{"jsonrpc":"2.0","method":"readFile","params":{"path":"a"},"id":1}"#),
+            ClientSends(r#"{"jsonrpc":"2.0","method":"readFile","params":{"path":"a"},"id":1}"#),
             Wrote(
                 r#"{"jsonrpc":"2.0","id":1,"error":{"code":-32601,"message":"method not found: readFile"}}"#,
             ),
@@ -370,7 +372,7 @@ pub const ROWS: &[Row] = &[
         "lines from 1",
         vs_code(&[
             Calls("openFile", r#"{"filePath":"/w/a","startLine":3,"endLine":4}"#),
-            Hears(
+            AppGets(
                 r#"OpenFile(OpenFile { file_path: "/w/a", preview: false, start_text: None, end_text: None, select_to_end_of_line: false, make_frontmost: true, start_line: Some(3), end_line: Some(4) })"#,
             ),
         ]),
@@ -380,8 +382,8 @@ pub const ROWS: &[Row] = &[
         "as uri",
         vs_code(&[
             Calls("getDiagnostics", r#"{"filePath":"/w/a"}"#),
-            Hears("edit of /w/a"),
-            Hears(r#"GetDiagnostics(GetDiagnostics { uri: Some("/w/a") })"#),
+            AppGets("edit of /w/a"),
+            AppGets(r#"GetDiagnostics(GetDiagnostics { uri: Some("/w/a") })"#),
         ]),
     ),
     row(
@@ -389,7 +391,7 @@ pub const ROWS: &[Row] = &[
         "are passed over",
         vs_code(&[
             Calls("saveDocument", r#"{"filePath":"/w/a","force":{"really":[1]}}"#),
-            Hears(r#"SaveDocument(SaveDocument { file_path: "/w/a" })"#),
+            AppGets(r#"SaveDocument(SaveDocument { file_path: "/w/a" })"#),
         ]),
     ),
     row(

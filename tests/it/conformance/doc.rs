@@ -26,7 +26,11 @@ fn shown(row: &Row) -> String {
     match row.proof {
         Proof::Test(file, name) => return format!("`{name}` in `{file}`"),
         Proof::Elsewhere(why) => return cell(why),
-        Proof::Editor(..) | Proof::Agent(..) | Proof::Asked(..) | Proof::Asks(..) | Proof::Reads(..) => {}
+        Proof::Editor(..)
+        | Proof::Agent(..)
+        | Proof::AgentAnswers(..)
+        | Proof::AgentSends(..)
+        | Proof::Reads(..) => {}
     }
     let lines = run(row).into_iter().map(|line| match line {
         Line::In(text) => format!("▶ {}", code(&text)),

@@ -74,7 +74,7 @@ pub const ROWS: &[Row] = &[
         "session 9",
         "a ping is answered",
         bare(&[
-            Says(r#"{"method":"ping","jsonrpc":"2.0","id":7}"#),
+            ClientSends(r#"{"method":"ping","jsonrpc":"2.0","id":7}"#),
             Wrote(r#"{"jsonrpc":"2.0","id":7,"result":{}}"#),
         ]),
     ),
@@ -87,7 +87,7 @@ pub const ROWS: &[Row] = &[
         "session 11",
         "an unknown request is -32601",
         bare(&[
-            Says(r#"{"method":"x/y","jsonrpc":"2.0","id":7}"#),
+            ClientSends(r#"{"method":"x/y","jsonrpc":"2.0","id":7}"#),
             Wrote(r#"{"jsonrpc":"2.0","id":7,"error":{"code":-32601,"message":"method not found: x/y"}}"#),
         ]),
     ),
@@ -95,19 +95,19 @@ pub const ROWS: &[Row] = &[
         "session 12",
         "a batch is ignored, except in 2025-03-26",
         bare(&[
-            Says(r#"[{"jsonrpc":"2.0","id":1,"method":"ping"},{"jsonrpc":"2.0","id":2,"method":"ping"}]"#),
-            Hears("PeerFault(Batch)"),
+            ClientSends(r#"[{"jsonrpc":"2.0","id":1,"method":"ping"},{"jsonrpc":"2.0","id":2,"method":"ping"}]"#),
+            AppGets("PeerFault(Batch)"),
         ]),
     ),
     row(
         "session 13",
         "text that is no JSON, and answers to nothing, are tolerated",
         bare(&[
-            Says("{nonsense"),
-            Hears("PeerFault(Message(NotJson))"),
-            Says(r#"{"jsonrpc":"2.0","id":99,"result":{}}"#),
-            Hears("PeerFault(UnknownResponse)"),
-            Says(r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#),
+            ClientSends("{nonsense"),
+            AppGets("PeerFault(Message(NotJson))"),
+            ClientSends(r#"{"jsonrpc":"2.0","id":99,"result":{}}"#),
+            AppGets("PeerFault(UnknownResponse)"),
+            ClientSends(r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#),
             Wrote(r#"{"jsonrpc":"2.0","id":1,"result":{}}"#),
         ]),
     ),
@@ -122,9 +122,9 @@ pub const ROWS: &[Row] = &[
         "session 16",
         "with an empty list closeAllDiffTabs is called all the same",
         bare(&[
-            Says(r#"{"method":"tools/list","jsonrpc":"2.0","id":1}"#),
+            ClientSends(r#"{"method":"tools/list","jsonrpc":"2.0","id":1}"#),
             Wrote(r#"{"jsonrpc":"2.0","id":1,"result":{"tools":[]}}"#),
-            Says(
+            ClientSends(
                 r#"{"method":"tools/call","params":{"name":"closeAllDiffTabs","arguments":{},"_meta":{"progressToken":2}},"jsonrpc":"2.0","id":2}"#,
             ),
             Wrote(
@@ -145,7 +145,7 @@ pub const ROWS: &[Row] = &[
                 "openDiff",
                 r#"{"old_file_path":"/w/new.txt","new_file_path":"/w/new.txt","new_file_contents":"x","tab_name":"✻ [Claude Code] new.txt (c5bbaf) ⧉"}"#,
             ),
-            Hears(
+            AppGets(
                 r#"OpenDiff(OpenDiff { old_file_path: "/w/new.txt", new_file_path: "/w/new.txt", new_file_contents: "x", tab_name: "✻ [Claude Code] new.txt (c5bbaf) ⧉" })"#,
             ),
         ]),
@@ -161,7 +161,7 @@ pub const ROWS: &[Row] = &[
                     "openDiff",
                     r#"{"old_file_path":"/w/a","new_file_path":"/w/a","new_file_contents":"x","tab_name":"t"}"#,
                 ),
-                Hears(
+                AppGets(
                     r#"OpenDiff(OpenDiff { old_file_path: "/w/a", new_file_path: "/w/a", new_file_contents: "x", tab_name: "t" })"#,
                 ),
                 answers!(OpenDiff, DiffOutcome::Accepted { contents: "y".into() }),
@@ -171,11 +171,11 @@ pub const ROWS: &[Row] = &[
                 Calls("close_tab", r#"{"tab_name":"t"}"#),
                 Result(&["TAB_CLOSED"]),
                 Calls("getDiagnostics", r#"{"uri":"file:///w/a"}"#),
-                Hears("edit of /w/a"),
-                Hears(r#"GetDiagnostics(GetDiagnostics { uri: Some("file:///w/a") })"#),
+                AppGets("edit of /w/a"),
+                AppGets(r#"GetDiagnostics(GetDiagnostics { uri: Some("file:///w/a") })"#),
                 Calls("getDiagnostics", "{}"),
-                Hears("edit of /w/a TurnDone"),
-                Hears("GetDiagnostics(GetDiagnostics { uri: None })"),
+                AppGets("edit of /w/a TurnDone"),
+                AppGets("GetDiagnostics(GetDiagnostics { uri: None })"),
             ],
         ),
     ),
@@ -192,7 +192,7 @@ pub const ROWS: &[Row] = &[
                 "openDiff",
                 r#"{"old_file_path":"/w/a","new_file_path":"/w/a","new_file_contents":"x","tab_name":"t"}"#,
             ),
-            Hears(
+            AppGets(
                 r#"OpenDiff(OpenDiff { old_file_path: "/w/a", new_file_path: "/w/a", new_file_contents: "x", tab_name: "t" })"#,
             ),
             answers!(OpenDiff, DiffOutcome::Rejected { tab_name: "t".into() }),

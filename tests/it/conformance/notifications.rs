@@ -211,24 +211,24 @@ pub const ROWS: &[Row] = &[
         "ide_connected",
         "with the process of the client",
         vs_code(&[
-            Says(
+            ClientSends(
                 r#"{"jsonrpc":"2.0","method":"ide_connected","params":{"pid":54321,"isPluginVersionUnsupported":true}}"#,
             ),
-            Hears("IdeConnected { pid: Some(54321), is_version_unsupported: true }"),
-            Says(
+            AppGets("IdeConnected { pid: Some(54321), is_version_unsupported: true }"),
+            ClientSends(
                 r#"{"jsonrpc":"2.0","method":"notifications/ide_connected","params":{"project_path":"/w","pid":"x"}}"#,
             ),
-            Hears("IdeConnected { pid: None, is_version_unsupported: false }"),
-            Says(r#"{"jsonrpc":"2.0","method":"ide_connected"}"#),
-            Hears("IdeConnected { pid: None, is_version_unsupported: false }"),
+            AppGets("IdeConnected { pid: None, is_version_unsupported: false }"),
+            ClientSends(r#"{"jsonrpc":"2.0","method":"ide_connected"}"#),
+            AppGets("IdeConnected { pid: None, is_version_unsupported: false }"),
         ]),
     ),
     row(
         "ide_connected, as a request",
         "answered",
         vs_code(&[
-            Says(r#"{"jsonrpc":"2.0","id":"x","method":"ide_connected","params":{"pid":1}}"#),
-            Hears("IdeConnected { pid: Some(1), is_version_unsupported: false }"),
+            ClientSends(r#"{"jsonrpc":"2.0","id":"x","method":"ide_connected","params":{"pid":1}}"#),
+            AppGets("IdeConnected { pid: Some(1), is_version_unsupported: false }"),
             Wrote(r#"{"jsonrpc":"2.0","id":"x","result":{}}"#),
         ]),
     ),
@@ -240,8 +240,8 @@ pub const ROWS: &[Row] = &[
         "log_event",
         "reaches the application as it is",
         vs_code(&[
-            Says(r#"{"jsonrpc":"2.0","method":"log_event","params":{"a":1}}"#),
-            Hears(r#"Notification { method: "log_event", params: Some(RawValue({"a":1})) }"#),
+            ClientSends(r#"{"jsonrpc":"2.0","method":"log_event","params":{"a":1}}"#),
+            AppGets(r#"Notification { method: "log_event", params: Some(RawValue({"a":1})) }"#),
         ]),
     ),
 ];

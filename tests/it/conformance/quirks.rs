@@ -96,10 +96,10 @@ pub const ROWS: &[Row] = &[
         "any spelling of a file, which the application echoes",
         vs_code(&[
             Calls("getDiagnostics", r#"{"uri":"/w/a b"}"#),
-            Hears("edit of /w/a b"),
-            Hears(r#"GetDiagnostics(GetDiagnostics { uri: Some("/w/a b") })"#),
+            AppGets("edit of /w/a b"),
+            AppGets(r#"GetDiagnostics(GetDiagnostics { uri: Some("/w/a b") })"#),
             Calls("getDiagnostics", r#"{"uri":"_claude_fs_right:/w/a"}"#),
-            Hears(r#"GetDiagnostics(GetDiagnostics { uri: Some("_claude_fs_right:/w/a") })"#),
+            AppGets(r#"GetDiagnostics(GetDiagnostics { uri: Some("_claude_fs_right:/w/a") })"#),
         ]),
     ),
     claim("Q30 paths", "a URI, encoded or not, a path, or a side of a change: the same file")
@@ -109,21 +109,21 @@ pub const ROWS: &[Row] = &[
         "getDiagnostics is answered after 400 ms before an edit, with none, and after 1.9 s for all, as unknown",
         vs_code(&[
             Calls("getDiagnostics", r#"{"uri":"file:///w/a"}"#),
-            Hears("edit of /w/a"),
-            Hears(r#"GetDiagnostics(GetDiagnostics { uri: Some("file:///w/a") })"#),
+            AppGets("edit of /w/a"),
+            AppGets(r#"GetDiagnostics(GetDiagnostics { uri: Some("file:///w/a") })"#),
             At(399),
             At(400),
             Result(&["[]"]),
-            Hears("ended Expired"),
+            AppGets("ended Expired"),
             Calls("getDiagnostics", "{}"),
-            Hears("edit of /w/a TurnDone"),
-            Hears("GetDiagnostics(GetDiagnostics { uri: None })"),
+            AppGets("edit of /w/a TurnDone"),
+            AppGets("GetDiagnostics(GetDiagnostics { uri: None })"),
             At(2_299),
             At(2_300),
             Wrote(
                 r#"{"jsonrpc":"2.0","id":6,"result":{"content":[{"type":"text","text":"unknown: the editor has not reported the problems in time"}],"isError":true}}"#,
             ),
-            Hears("ended Expired"),
+            AppGets("ended Expired"),
         ]),
     ),
     claim("Q31 longer", "unless the application gives it more time")
@@ -134,7 +134,7 @@ pub const ROWS: &[Row] = &[
         "Q32",
         "only handled tools are listed",
         bare(&[
-            Says(r#"{"jsonrpc":"2.0","id":9,"method":"tools/list"}"#),
+            ClientSends(r#"{"jsonrpc":"2.0","id":9,"method":"tools/list"}"#),
             Wrote(r#"{"jsonrpc":"2.0","id":9,"result":{"tools":[]}}"#),
         ]),
     ),
@@ -145,7 +145,7 @@ pub const ROWS: &[Row] = &[
         "set_permission_mode is answered; other unknown tools are refused",
         bare(&[
             Calls("set_permission_mode", r#"{"mode":"acceptEdits"}"#),
-            Hears(r#"PermissionMode { mode: "acceptEdits" }"#),
+            AppGets(r#"PermissionMode { mode: "acceptEdits" }"#),
             Result(&["OK"]),
             Calls("brand_new", "{}"),
             Refused(-32602, "tool brand_new not found"),
@@ -158,7 +158,7 @@ pub const ROWS: &[Row] = &[
         "preview and makeFrontmost arrive as they are sent",
         vs_code(&[
             Calls("openFile", r#"{"filePath":"/w/a","preview":true,"makeFrontmost":false}"#),
-            Hears(
+            AppGets(
                 r#"OpenFile(OpenFile { file_path: "/w/a", preview: true, start_text: None, end_text: None, select_to_end_of_line: false, make_frontmost: false, start_line: None, end_line: None })"#,
             ),
         ]),
@@ -174,11 +174,11 @@ pub const ROWS: &[Row] = &[
         "Q40",
         "ids are echoed as they are; null is none",
         bare(&[
-            Says(r#"{"jsonrpc":"2.0","id":0,"method":"ping"}"#),
+            ClientSends(r#"{"jsonrpc":"2.0","id":0,"method":"ping"}"#),
             Wrote(r#"{"jsonrpc":"2.0","id":0,"result":{}}"#),
-            Says(r#"{"jsonrpc":"2.0","id":"\u0041","method":"ping"}"#),
+            ClientSends(r#"{"jsonrpc":"2.0","id":"\u0041","method":"ping"}"#),
             Wrote(r#"{"jsonrpc":"2.0","id":"\u0041","result":{}}"#),
-            Says(r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"close_tab"}}"#),
+            ClientSends(r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"close_tab"}}"#),
             Wrote(
                 r#"{"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text","text":"Invalid arguments: the argument tab_name is missing"}],"isError":true}}"#,
             ),

@@ -56,10 +56,10 @@ pub enum Proof {
     Agent(&'static str, &'static str, &'static str),
     /// The method and the parameters of a request of an editor, and the answer of an agent that works
     /// in `/w` and declines each form.
-    Asked(&'static str, &'static str, &'static str),
+    AgentAnswers(&'static str, &'static str, &'static str),
     /// A message of an agent, its text, the text of the answer, and the event that the agent gets. The
     /// last two are empty for a notification.
-    Asks(fn(&mut Client), &'static str, &'static str, &'static str),
+    AgentSends(fn(&mut Client), &'static str, &'static str, &'static str),
     /// The texts of a tool's result, and the answer that an agent reads from it.
     Reads(fn(&ToolResult<'_>) -> String, &'static [&'static str], &'static str),
     /// The file and the name of another test that proves the claim.
@@ -113,11 +113,11 @@ pub enum Offers {
 
 pub enum Step {
     /// The client sends this text.
-    Says(&'static str),
+    ClientSends(&'static str),
     /// The client calls a tool with these arguments. The ids of the calls count from 5.
     Calls(&'static str, &'static str),
     /// The application gets this event.
-    Hears(&'static str),
+    AppGets(&'static str),
     /// The application answers the last call of a tool.
     Answers(fn(&mut Server, ToolCall)),
     /// The application answers the last request that is not a call of a tool.
@@ -153,13 +153,13 @@ pub fn run(row: &Row) -> Vec<Line> {
             let input = format!(r#"{{"jsonrpc":"2.0","method":"{method}","params":{params}}}"#);
             vec![Line::In(input), Line::Event(received)]
         }
-        Proof::Asked(method, params, answer) => {
+        Proof::AgentAnswers(method, params, answer) => {
             let lines = asked_of_an_agent(method, params);
             let Some(Line::Out(written)) = lines.last() else { panic!("{}: no answer", row.id) };
             assert_eq!(written, answer, "{}", row.id);
             lines
         }
-        Proof::Asks(act, message, answer, event) => {
+        Proof::AgentSends(act, message, answer, event) => {
             let (written, received) = asked_by_an_agent(*act, answer);
             assert_eq!((written.as_str(), received.as_str()), (*message, *event), "{}", row.id);
             let answered = [Line::In((*answer).into()), Line::Event(received)];
@@ -246,10 +246,10 @@ impl Run {
         }
         let mut editor = Editor::open(config);
         let attaches_itself =
-            matches!(steps, [Step::Says(text), ..] if text.contains(r#""method":"initialize""#));
+            matches!(steps, [Step::ClientSends(text), ..] if text.contains(r#""method":"initialize""#));
         if !attaches_itself {
             for text in [&initialize, INITIALIZED, CONNECTED] {
-                editor.say(text);
+                editor.receive(text);
             }
             editor.written();
         }
@@ -275,12 +275,12 @@ impl Run {
 
     fn step(&mut self, row: &str, step: &Step) {
         match step {
-            Step::Says(text) => self.say(text),
+            Step::ClientSends(text) => self.receive(text),
             Step::Calls(name, arguments) => {
                 self.id += 1;
-                self.say(&call(self.id, name, arguments));
+                self.receive(&call(self.id, name, arguments));
             }
-            Step::Hears(expected) => {
+            Step::AppGets(expected) => {
                 let event = self.events.pop_front().unwrap_or_else(|| panic!("{row}: no event came"));
                 let input = match event {
                     ServerEvent::Call { call, .. } => {
@@ -341,9 +341,9 @@ impl Run {
         format!("{request:?}")
     }
 
-    fn say(&mut self, text: &str) {
+    fn receive(&mut self, text: &str) {
         self.lines.push(Line::In(text.into()));
-        let events = self.editor.say(text);
+        let events = self.editor.receive(text);
         self.events.extend(events);
         self.look();
     }

@@ -29,7 +29,7 @@ pub const ROWS: &[Row] = &[
                 "openDiff",
                 r#"{"old_file_path":"/w/a","new_file_path":"/w/a","new_file_contents":"new","tab_name":"✻ t ⧉"}"#,
             ),
-            Hears(
+            AppGets(
                 r#"OpenDiff(OpenDiff { old_file_path: "/w/a", new_file_path: "/w/a", new_file_contents: "new", tab_name: "✻ t ⧉" })"#,
             ),
             At(600_000),
@@ -45,7 +45,7 @@ pub const ROWS: &[Row] = &[
                 "openDiff",
                 r#"{"old_file_path":"/w/a","new_file_path":"/w/a","new_file_contents":"","tab_name":"t"}"#,
             ),
-            Hears(
+            AppGets(
                 r#"OpenDiff(OpenDiff { old_file_path: "/w/a", new_file_path: "/w/a", new_file_contents: "", tab_name: "t" })"#,
             ),
             answers!(OpenDiff, DiffOutcome::Rejected { tab_name: "t".into() }),
@@ -57,7 +57,7 @@ pub const ROWS: &[Row] = &[
         "one path is enough, a tab is named after its file",
         vs_code(&[
             Calls("openDiff", r#"{"oldFilePath":"/w/a","newFileContents":"x"}"#),
-            Hears(
+            AppGets(
                 r#"OpenDiff(OpenDiff { old_file_path: "/w/a", new_file_path: "/w/a", new_file_contents: "x", tab_name: "/w/a" })"#,
             ),
         ]),
@@ -86,7 +86,7 @@ pub const ROWS: &[Row] = &[
             These(&[Tool::CloseTab]),
             &[
                 Calls("close_tab", r#"{"path":"/w/a"}"#),
-                Hears(r#"CloseTab(CloseTab { tab_name: "/w/a" })"#),
+                AppGets(r#"CloseTab(CloseTab { tab_name: "/w/a" })"#),
                 answers!(CloseTab, TabClosed { found: true }),
                 Result(&["TAB_CLOSED"]),
             ],
@@ -97,11 +97,11 @@ pub const ROWS: &[Row] = &[
         "ends it, and answers it first",
         vs_code(&[
             Calls("openDiff", r#"{"new_file_path":"/w/a","new_file_contents":"","tab_name":"t"}"#),
-            Hears(
+            AppGets(
                 r#"OpenDiff(OpenDiff { old_file_path: "/w/a", new_file_path: "/w/a", new_file_contents: "", tab_name: "t" })"#,
             ),
             Calls("close_tab", r#"{"tab_name":"t"}"#),
-            Hears("diff t TabClosed"),
+            AppGets("diff t TabClosed"),
             Wrote(
                 r#"{"jsonrpc":"2.0","id":5,"result":{"content":[{"type":"text","text":"DIFF_REJECTED"},{"type":"text","text":"t"}]}}"#,
             ),
@@ -123,8 +123,8 @@ pub const ROWS: &[Row] = &[
         "the URI is echoed as it was spelled",
         vs_code(&[
             Calls("getDiagnostics", r#"{"uri":"file:///w/é x.rs"}"#),
-            Hears("edit of /w/é x.rs"),
-            Hears(r#"GetDiagnostics(GetDiagnostics { uri: Some("file:///w/é x.rs") })"#),
+            AppGets("edit of /w/é x.rs"),
+            AppGets(r#"GetDiagnostics(GetDiagnostics { uri: Some("file:///w/é x.rs") })"#),
             answers!(GetDiagnostics, {
                 let range = Range::new(Position::new(10, 5), Position::new(10, 8));
                 let mut problem = Diagnostic::new(Severity::Error, range, "m");
@@ -143,11 +143,11 @@ pub const ROWS: &[Row] = &[
         "no argument, an empty one, null",
         vs_code(&[
             Calls("getDiagnostics", "{}"),
-            Hears("GetDiagnostics(GetDiagnostics { uri: None })"),
+            AppGets("GetDiagnostics(GetDiagnostics { uri: None })"),
             Calls("getDiagnostics", r#"{"uri":""}"#),
-            Hears("GetDiagnostics(GetDiagnostics { uri: None })"),
+            AppGets("GetDiagnostics(GetDiagnostics { uri: None })"),
             Calls("getDiagnostics", r#"{"uri":null}"#),
-            Hears("GetDiagnostics(GetDiagnostics { uri: None })"),
+            AppGets("GetDiagnostics(GetDiagnostics { uri: None })"),
         ]),
     ),
     row(
@@ -155,8 +155,8 @@ pub const ROWS: &[Row] = &[
         "accepted if they agree; the answer repeats the first of the names",
         vs_code(&[
             Calls("getDiagnostics", r#"{"filePath":"/w/a b","uri":"file:///w/a%20b"}"#),
-            Hears("edit of /w/a%20b"),
-            Hears(r#"GetDiagnostics(GetDiagnostics { uri: Some("file:///w/a%20b") })"#),
+            AppGets("edit of /w/a%20b"),
+            AppGets(r#"GetDiagnostics(GetDiagnostics { uri: Some("file:///w/a%20b") })"#),
             Calls("getDiagnostics", r#"{"filePath":"/w/a","uri":"file:///w/b"}"#),
             Failed(&["Invalid arguments: uri contradicts the earlier value of uri"]),
         ]),
@@ -169,13 +169,13 @@ pub const ROWS: &[Row] = &[
                 "openFile",
                 r#"{"filePath":"/w/a.rs","preview":false,"startText":"","endText":"","selectToEndOfLine":false,"makeFrontmost":true}"#,
             ),
-            Hears(
+            AppGets(
                 r#"OpenFile(OpenFile { file_path: "/w/a.rs", preview: false, start_text: None, end_text: None, select_to_end_of_line: false, make_frontmost: true, start_line: None, end_line: None })"#,
             ),
             answers!(OpenFile, OpenedFile::focused("/w/a.rs", None)),
             Result(&["Opened file: /w/a.rs"]),
             Calls("openFile", r#"{"uri":"file:///w/a.rs","makeFrontmost":false}"#),
-            Hears(
+            AppGets(
                 r#"OpenFile(OpenFile { file_path: "file:///w/a.rs", preview: false, start_text: None, end_text: None, select_to_end_of_line: false, make_frontmost: false, start_line: None, end_line: None })"#,
             ),
             answers!(OpenFile, OpenedFile::unfocused("/w/a.rs", "rust", 7)),
@@ -187,13 +187,13 @@ pub const ROWS: &[Row] = &[
         "the selection, or the answer that no editor is active",
         vs_code(&[
             Calls("getCurrentSelection", "{}"),
-            Hears("GetCurrentSelection(GetCurrentSelection)"),
+            AppGets("GetCurrentSelection(GetCurrentSelection)"),
             answers!(GetCurrentSelection, CurrentSelection(Some(selected()))),
             Result(&[
                 r#"{"success":true,"text":"ab","filePath":"/w/a.rs","selection":{"start":{"line":1,"character":2},"end":{"line":1,"character":4},"isEmpty":false}}"#,
             ]),
             Calls("getCurrentSelection", "{}"),
-            Hears("GetCurrentSelection(GetCurrentSelection)"),
+            AppGets("GetCurrentSelection(GetCurrentSelection)"),
             answers!(GetCurrentSelection, CurrentSelection(None)),
             Result(&[r#"{"success":false,"message":"No active editor found"}"#]),
         ]),
@@ -203,13 +203,13 @@ pub const ROWS: &[Row] = &[
         "the same, with other words for nothing",
         vs_code(&[
             Calls("getLatestSelection", "{}"),
-            Hears("GetLatestSelection(GetLatestSelection)"),
+            AppGets("GetLatestSelection(GetLatestSelection)"),
             answers!(GetLatestSelection, LatestSelection(Some(selected()))),
             Result(&[
                 r#"{"success":true,"text":"ab","filePath":"/w/a.rs","selection":{"start":{"line":1,"character":2},"end":{"line":1,"character":4},"isEmpty":false}}"#,
             ]),
             Calls("getLatestSelection", "{}"),
-            Hears("GetLatestSelection(GetLatestSelection)"),
+            AppGets("GetLatestSelection(GetLatestSelection)"),
             answers!(GetLatestSelection, LatestSelection(None)),
             Result(&[r#"{"success":false,"message":"No selection available"}"#]),
         ]),
@@ -219,7 +219,7 @@ pub const ROWS: &[Row] = &[
         "the tabs, with their known properties",
         vs_code(&[
             Calls("getOpenEditors", "{}"),
-            Hears("GetOpenEditors(GetOpenEditors)"),
+            AppGets("GetOpenEditors(GetOpenEditors)"),
             answers!(GetOpenEditors, {
                 let mut tab = EditorTab::new("file:///w/a.rs", "a.rs", "rust");
                 tab.is_active = true;
@@ -230,7 +230,7 @@ pub const ROWS: &[Row] = &[
                 r#"{"tabs":[{"uri":"file:///w/a.rs","isActive":true,"label":"a.rs","languageId":"rust","isDirty":false,"lineCount":7}]}"#,
             ]),
             Calls("getOpenEditors", "{}"),
-            Hears("GetOpenEditors(GetOpenEditors)"),
+            AppGets("GetOpenEditors(GetOpenEditors)"),
             answers!(GetOpenEditors, OpenEditors::default()),
             Result(&[r#"{"tabs":[]}"#]),
         ]),
@@ -240,7 +240,7 @@ pub const ROWS: &[Row] = &[
         "folders, the first of which is the root",
         vs_code(&[
             Calls("getWorkspaceFolders", "{}"),
-            Hears("GetWorkspaceFolders(GetWorkspaceFolders)"),
+            AppGets("GetWorkspaceFolders(GetWorkspaceFolders)"),
             answers!(GetWorkspaceFolders, WorkspaceFolders { folders: vec![WorkspaceFolder::new("/w/p")] }),
             Result(&[
                 r#"{"success":true,"folders":[{"name":"p","uri":"file:///w/p","path":"/w/p"}],"rootPath":"/w/p"}"#,
@@ -252,14 +252,14 @@ pub const ROWS: &[Row] = &[
         "open or not",
         vs_code(&[
             Calls("checkDocumentDirty", r#"{"filePath":"/w/a"}"#),
-            Hears(r#"CheckDocumentDirty(CheckDocumentDirty { file_path: "/w/a" })"#),
+            AppGets(r#"CheckDocumentDirty(CheckDocumentDirty { file_path: "/w/a" })"#),
             answers!(
                 CheckDocumentDirty,
                 DocumentState::Open { file_path: "/w/a".into(), is_dirty: true, is_untitled: false }
             ),
             Result(&[r#"{"success":true,"filePath":"/w/a","isDirty":true,"isUntitled":false}"#]),
             Calls("checkDocumentDirty", r#"{"documentUri":"file:///w/b"}"#),
-            Hears(r#"CheckDocumentDirty(CheckDocumentDirty { file_path: "file:///w/b" })"#),
+            AppGets(r#"CheckDocumentDirty(CheckDocumentDirty { file_path: "file:///w/b" })"#),
             answers!(CheckDocumentDirty, DocumentState::NotOpen { file_path: "/w/b".into() }),
             Result(&[r#"{"success":false,"message":"Document not open: /w/b"}"#]),
         ]),
@@ -269,14 +269,14 @@ pub const ROWS: &[Row] = &[
         "saved or not",
         vs_code(&[
             Calls("saveDocument", r#"{"uri":"/w/a"}"#),
-            Hears(r#"SaveDocument(SaveDocument { file_path: "/w/a" })"#),
+            AppGets(r#"SaveDocument(SaveDocument { file_path: "/w/a" })"#),
             answers!(
                 SaveDocument,
                 DocumentSaved::Open { file_path: "/w/a".into(), saved: true, message: "Saved".into() }
             ),
             Result(&[r#"{"success":true,"filePath":"/w/a","saved":true,"message":"Saved"}"#]),
             Calls("saveDocument", r#"{"filePath":"/w/b"}"#),
-            Hears(r#"SaveDocument(SaveDocument { file_path: "/w/b" })"#),
+            AppGets(r#"SaveDocument(SaveDocument { file_path: "/w/b" })"#),
             answers!(SaveDocument, DocumentSaved::NotOpen { file_path: "/w/b".into() }),
             Result(&[r#"{"success":false,"message":"Document not open: /w/b"}"#]),
         ]),
@@ -286,7 +286,7 @@ pub const ROWS: &[Row] = &[
         "texts and images; it waits for a person",
         vs_code(&[
             Calls("executeCode", r#"{"code":"1"}"#),
-            Hears(r#"ExecuteCode(ExecuteCode { code: "1" })"#),
+            AppGets(r#"ExecuteCode(ExecuteCode { code: "1" })"#),
             At(600_000),
             answers!(ExecuteCode, {
                 let image = OutputBlock::Image { data: "AA==".into(), mime_type: "image/png".into() };
@@ -296,7 +296,7 @@ pub const ROWS: &[Row] = &[
                 r#"{"jsonrpc":"2.0","id":5,"result":{"content":[{"type":"text","text":"1"},{"type":"image","data":"AA==","mimeType":"image/png"}]}}"#,
             ),
             Calls("executeCode", r#"{"code":"2"}"#),
-            Hears(r#"ExecuteCode(ExecuteCode { code: "2" })"#),
+            AppGets(r#"ExecuteCode(ExecuteCode { code: "2" })"#),
             answers!(ExecuteCode, CodeOutput { blocks: vec![OutputBlock::Text("2".into())] }),
             Result(&["2"]),
         ]),
@@ -305,7 +305,7 @@ pub const ROWS: &[Row] = &[
         "executeCode, by default",
         "neither listed nor served",
         with_diffs(&[
-            Says(r#"{"jsonrpc":"2.0","id":9,"method":"tools/list"}"#),
+            ClientSends(r#"{"jsonrpc":"2.0","id":9,"method":"tools/list"}"#),
             Wrote(concat!(
                 r#"{"jsonrpc":"2.0","id":9,"result":{"tools":["#,
                 r##"{"name":"openDiff","description":"Show a proposed change of a file and wait until it is accepted or rejected","inputSchema":{"type":"object","properties":{"old_file_path":{"type":"string","description":"Path of the file as it is"},"new_file_path":{"type":"string","description":"Path of the file as it shall be"},"new_file_contents":{"type":"string","description":"The whole proposed text"},"tab_name":{"type":"string","description":"Name of the tab"}},"required":["old_file_path","new_file_path","new_file_contents","tab_name"],"additionalProperties":false,"$schema":"http://json-schema.org/draft-07/schema#"}},"##,
@@ -321,7 +321,7 @@ pub const ROWS: &[Row] = &[
         "answered although unlisted, and reported to the application",
         bare(&[
             Calls("set_permission_mode", r#"{"mode":"plan"}"#),
-            Hears(r#"PermissionMode { mode: "plan" }"#),
+            AppGets(r#"PermissionMode { mode: "plan" }"#),
             Result(&["OK"]),
         ]),
     ),
@@ -330,7 +330,7 @@ pub const ROWS: &[Row] = &[
         "the paths that were opened",
         vs_code(&[
             Calls("open_files", r#"{"file_paths":["/w/a","/w/b"]}"#),
-            Hears(r#"OpenFiles(OpenFiles { file_paths: ["/w/a", "/w/b"] })"#),
+            AppGets(r#"OpenFiles(OpenFiles { file_paths: ["/w/a", "/w/b"] })"#),
             answers!(OpenFiles, OpenedFiles { opened_files: vec!["/w/a".into()] }),
             Result(&[r#"{"opened_files":["/w/a"]}"#]),
         ]),
@@ -340,7 +340,7 @@ pub const ROWS: &[Row] = &[
         "one path a line",
         vs_code(&[
             Calls("get_all_opened_file_paths", "{}"),
-            Hears("GetAllOpenedFilePaths(GetAllOpenedFilePaths)"),
+            AppGets("GetAllOpenedFilePaths(GetAllOpenedFilePaths)"),
             answers!(GetAllOpenedFilePaths, FilePaths { paths: vec!["/w/a".into(), "/w/b".into()] }),
             Result(&["/w/a\n/w/b"]),
         ]),
@@ -350,11 +350,11 @@ pub const ROWS: &[Row] = &[
         "done, or not found",
         vs_code(&[
             Calls("reformat_file", r#"{"file_path":"/w/a"}"#),
-            Hears(r#"ReformatFile(ReformatFile { file_path: "/w/a" })"#),
+            AppGets(r#"ReformatFile(ReformatFile { file_path: "/w/a" })"#),
             answers!(ReformatFile, Reformatted { found: true }),
             Result(&["OK"]),
             Calls("reformat_file", r#"{"filePath":"/w/b"}"#),
-            Hears(r#"ReformatFile(ReformatFile { file_path: "/w/b" })"#),
+            AppGets(r#"ReformatFile(ReformatFile { file_path: "/w/b" })"#),
             answers!(ReformatFile, Reformatted { found: false }),
             Failed(&["File not found"]),
         ]),
@@ -364,7 +364,7 @@ pub const ROWS: &[Row] = &[
         "line and column from 0",
         vs_code(&[
             Calls("get_cursor_position", "{}"),
-            Hears("GetCursorPosition(GetCursorPosition)"),
+            AppGets("GetCursorPosition(GetCursorPosition)"),
             answers!(GetCursorPosition, CursorPosition::new("/w/a", Position::new(3, 4))),
             Result(&[r#"{"file_path":"/w/a","line":3,"column":4}"#]),
         ]),
@@ -374,7 +374,7 @@ pub const ROWS: &[Row] = &[
         "in a file, or in the one that has the focus",
         vs_code(&[
             Calls("set_cursor_position", r#"{"line":3,"character":4}"#),
-            Hears("SetCursorPosition(SetCursorPosition { file_path: None, line: 3, column: 4 })"),
+            AppGets("SetCursorPosition(SetCursorPosition { file_path: None, line: 3, column: 4 })"),
             answers!(SetCursorPosition, Done),
             Result(&["OK"]),
         ]),
@@ -387,7 +387,7 @@ pub const ROWS: &[Row] = &[
                 "set_selection",
                 r#"{"file_path":"/w/a","range":{"start":{"line":0,"character":1},"end":{"line":2,"character":3}}}"#,
             ),
-            Hears(
+            AppGets(
                 r#"SetSelection(SetSelection { file_path: Some("/w/a"), range: Range { start: Position { line: 0, character: 1 }, end: Position { line: 2, character: 3 } } })"#,
             ),
             answers!(SetSelection, Done),

@@ -141,15 +141,15 @@ impl Bench {
 
     pub fn initializing() -> Self {
         let mut bench = Self::new();
-        bench.hear(INITIALIZE);
+        bench.receive(INITIALIZE);
         bench
     }
 
     /// Returns a server that a client of this version has opened.
     pub fn opened(config: ServerConfig, version: &str) -> Self {
         let mut bench = Self::with(config);
-        bench.hear(&INITIALIZE.replace(NEWEST, version));
-        bench.hear(INITIALIZED);
+        bench.receive(&INITIALIZE.replace(NEWEST, version));
+        bench.receive(INITIALIZED);
         assert_eq!(bench.events(), ["ready"]);
         bench
     }
@@ -166,21 +166,21 @@ impl Bench {
     }
 
     /// Receives a message. Returns the answers that the server sends at once.
-    pub fn hear(&mut self, text: &str) -> Vec<String> {
+    pub fn receive(&mut self, text: &str) -> Vec<String> {
         self.server.receive(self.now, text, &mut self.out);
         self.out.take()
     }
 
     /// Receives a request. Returns the answers that the server sends at once. `id` is a token.
     pub fn ask(&mut self, id: &str, method: &str) -> Vec<String> {
-        self.hear(&format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"{method}"}}"#))
+        self.receive(&format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"{method}"}}"#))
     }
 
     /// Receives a call of a tool, which the server must accept.
     pub fn call(&mut self, id: &str, name: &str) -> CallId {
         let text =
             format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"tools/call","params":{{"name":"{name}"}}}}"#);
-        assert_eq!(self.hear(&text), [""; 0], "{name}");
+        assert_eq!(self.receive(&text), [""; 0], "{name}");
         match self.poll() {
             Some(ServerEvent::Call { call, .. }) => call,
             other => panic!("{name}: {other:?}"),
@@ -189,7 +189,7 @@ impl Bench {
 
     /// Cancels the request with this id, which is a token.
     pub fn cancel(&mut self, token: &str) -> Vec<String> {
-        self.hear(&format!(
+        self.receive(&format!(
             r#"{{"jsonrpc":"2.0","method":"notifications/cancelled","params":{{"requestId":{token},"reason":"why"}}}}"#
         ))
     }
@@ -244,12 +244,12 @@ impl Agent {
 
     pub fn ready() -> Self {
         let mut agent = Self::negotiating();
-        agent.hear(HELLO);
+        agent.receive(HELLO);
         assert_eq!(agent.events(), ["ready editor 2025-11-25"]);
         agent
     }
 
-    pub fn hear(&mut self, text: &str) -> Vec<String> {
+    pub fn receive(&mut self, text: &str) -> Vec<String> {
         self.client.receive(self.now, text, &mut self.out);
         self.out.take()
     }

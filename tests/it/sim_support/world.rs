@@ -244,7 +244,7 @@ impl World {
         self.oracle.note(|| format!("{peer:?} connects as {conn:?}"));
         self.places = self.places.max(conn.index() + 1);
         let (changes, plan) = (self.editor.past.changes.len(), &self.plan);
-        let consent = if plan.asks { Consent::Unasked } else { Consent::Given };
+        let consent = if plan.asks { Consent::NotAsked } else { Consent::Given };
         let ledger = Ledger::new(standing, consent, changes, plan.room(), plan.requests);
         let known = self.ledgers.insert(conn, ledger);
         self.oracle.claim(known.is_none(), I::CrossTalk, || format!("{conn:?} was there before"));

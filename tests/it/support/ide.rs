@@ -136,7 +136,7 @@ impl Editor {
     pub fn attached(config: ServerConfig) -> Self {
         let mut editor = Self::open(config);
         for text in [INITIALIZE, INITIALIZED, CONNECTED] {
-            editor.say(text);
+            editor.receive(text);
         }
         editor.written();
         editor
@@ -175,16 +175,16 @@ impl Editor {
     }
 
     /// Feeds bytes whose effects come with the next pass.
-    pub fn hear(&mut self, bytes: &[u8]) {
+    pub fn feed_unpolled(&mut self, bytes: &[u8]) {
         self.server.feed(self.now, self.conn, bytes);
     }
 
     pub fn feed(&mut self, bytes: &[u8]) -> Vec<ServerEvent> {
-        self.hear(bytes);
+        self.feed_unpolled(bytes);
         self.events()
     }
 
-    pub fn say(&mut self, message: &str) -> Vec<ServerEvent> {
+    pub fn receive(&mut self, message: &str) -> Vec<ServerEvent> {
         self.feed(&text(message))
     }
 

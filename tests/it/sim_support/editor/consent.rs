@@ -60,7 +60,7 @@ impl Editor {
             format!("{conn:?} is asked about, beside {about:?} and before {quiet_until:?}")
         });
         self.question.about = Some(conn);
-        oracle.claim(ledger.consent == Consent::Unasked, I::Consent, || {
+        oracle.claim(ledger.consent == Consent::NotAsked, I::Consent, || {
             format!("the person is asked about {conn:?}: {:?}", ledger.consent)
         });
         ledger.consent = Consent::Asked;

@@ -13,7 +13,7 @@ pub enum Consent {
     #[default]
     Given,
     /// Required, and the person was not asked: the client is not initialized.
-    Unasked,
+    NotAsked,
     Asked,
     /// Refused: the connection ends with 1008.
     Refused,
@@ -49,7 +49,7 @@ impl Ledger {
     /// Returns true if the client is initialized, and the person was not asked about it.
     pub fn waits_for_a_question(&self) -> bool {
         let is_there = !self.has_ended && self.close_code.is_none() && self.standing != Standing::Outsider;
-        is_there && self.initialized && self.consent == Consent::Unasked
+        is_there && self.initialized && self.consent == Consent::NotAsked
     }
 
     /// Returns the wait of a request that was read now; `None` if the request does not wait.
