@@ -32,8 +32,8 @@ use std::time::Duration;
 /// use ide_mcp::ide::kit::{Position, Range};
 /// use ide_mcp_driver::{Handle, HandleError};
 ///
-/// // On the thread of your interface, for every change of the selection:
-/// fn on_selection(editor: &Handle, text: &str) -> Result<(), HandleError> {
+/// // On the thread of your interface, whenever the person selects something:
+/// fn on_select(editor: &Handle, text: &str) -> Result<(), HandleError> {
 ///     let range = Range::new(Position::new(4, 0), Position::new(6, 0));
 ///     editor.select(Selection::new("/home/me/project/main.rs", range, text))
 /// }
