@@ -51,19 +51,19 @@
 
 (defun ide-mcp--own-findings (command)
   "Return what is to be said about the package and its COMMAND."
-  (list (cond ((stringp command) `((status . "problem") (says . ,command)))
+  (list (cond ((stringp command) `((status . "problem") (message . ,command)))
               ((not (bound-and-true-p ide-mcp-mode))
-               `((status . "problem") (says . "The mode is off") (advice . "M-x ide-mcp-mode turns it on.")))
+               `((status . "problem") (message . "The mode is off") (advice . "M-x ide-mcp-mode turns it on.")))
               ((not ide-mcp--listening)
-               `((status . "problem") (says . ,(or ide-mcp--problem "The sidecar does not listen yet"))))
-              (t `((status . "ok") (says . ,(format "The sidecar %s listens on the port %s, with %d agents"
+               `((status . "problem") (message . ,(or ide-mcp--problem "The sidecar does not listen yet"))))
+              (t `((status . "ok") (message . ,(format "The sidecar %s listens on the port %s, with %d agents"
                                                     (alist-get 'version ide-mcp--listening)
                                                     (alist-get 'port ide-mcp--listening)
                                                     (seq-count #'cdr ide-mcp--agents))))))
         (if-let ((advice (and (consp command) ide-mcp--listening
                               (ide-mcp--advice (alist-get 'version ide-mcp--listening)))))
-            `((status . "warning") (says . ,advice))
-          '((status . "ok") (says . "The program and the package have versions that fit")))))
+            `((status . "warning") (message . ,advice))
+          '((status . "ok") (message . "The program and the package have versions that fit")))))
 
 (defun ide-mcp--show-findings (buffer lines)
   "Add the findings in LINES of JSON to BUFFER."
@@ -75,7 +75,7 @@
           (let-alist (ide-mcp--parse line)
             (pcase .event
               ("finding" (ide-mcp--insert-finding
-                          `((status . ,.status) (says . ,.says) (means . ,(unless (equal .status "ok") .means))
+                          `((status . ,.status) (message . ,.message) (meaning . ,(unless (equal .status "ok") .meaning))
                             (advice . ,.advice) (command . ,.command))))
               ("verdict"
                (save-excursion
@@ -88,7 +88,7 @@
                                    ("has_to_choose" "has to choose from several editors: /ide")
                                    ("finds_nothing" "finds no editor")
                                    (_ "may find the editor"))))))
-              ("error" (ide-mcp--insert-finding `((status . "problem") (says . ,.message)))))))
+              ("error" (ide-mcp--insert-finding `((status . "problem") (message . ,.message)))))))
         (unless lines (insert "\nThe program did not say anything: see the buffer \" *ide-mcp*\".\n"))
         (goto-char (point-min))))))
 
@@ -97,8 +97,8 @@
   (let-alist finding
     (insert (propertize (format "%-8s" .status)
                         'face (pcase .status ("problem" 'error) ("warning" 'warning) ("ok" 'success)))
-            (ide-mcp--line .says) "\n")
-    (dolist (text (list .means .advice .command))
+            (ide-mcp--line .message) "\n")
+    (dolist (text (list .meaning .advice .command))
       (when text (insert "        " (ide-mcp--line text 400) "\n")))))
 
 (provide 'ide-mcp-doctor)

@@ -15,7 +15,7 @@ local function check_doctor(command)
     local is_json, finding = pcall(vim.json.decode, line)
     if is_json and type(finding) == 'table' and finding.event == 'finding' then
       local advice = finding.status ~= 'ok' and finding.advice and { finding.advice } or nil
-      report(kinds[finding.status] or 'info', finding.says, advice)
+      report(kinds[finding.status] or 'info', finding.message, advice)
     end
   end
 end

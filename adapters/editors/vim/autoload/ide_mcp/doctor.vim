@@ -72,7 +72,7 @@ def Findings(lines: list<string>): list<string>
     var event: any
     try | event = json_decode(line) | catch | rows->add(line) | continue | endtry
     if type(event) != v:t_dict || get(event, 'event', '') != 'finding' | continue | endif
-    rows->add(printf('%-8s %s', event.status, event.says))
+    rows->add(printf('%-8s %s', event.status, event.message))
     if event.status != 'ok' && has_key(event, 'advice') | rows->add($'         {event.advice}') | endif
   endfor
   return ['ide-mcp doctor:'] + rows->map((_, row) => plain.Line(row, 500))
