@@ -80,7 +80,7 @@ impl fmt::Display for NotAnswered {
             Self::Closed => "the session ended before the call was answered",
             Self::Unknown => "no such call in this session",
             Self::Unserializable => "the result cannot be written as a JSON object, and the call is still open: answer with one",
-            Self::NotAnAnswer => "this result does not answer this kind of call, which is still open: answer as its tool does, or fail it",
+            Self::NotAnAnswer => "the result does not answer this kind of call: answer as its tool does, or fail it",
         })
     }
 }

@@ -16,7 +16,7 @@ fn errors_show_their_texts() {
         ),
         (
             &NotAnswered::NotAnAnswer,
-            "this result does not answer this kind of call, which is still open: answer as its tool does, or fail it",
+            "the result does not answer this kind of call: answer as its tool does, or fail it",
         ),
         (&SendError::NotOpen, "the connection is not open yet: wait for `Open`"),
         (&SendError::Full, "the send buffer is full: the peer does not read"),

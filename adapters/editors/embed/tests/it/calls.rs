@@ -156,11 +156,11 @@ fn unusable_result_names_its_member_and_ends_the_call() {
         ),
         ("null in a text", r#""null""#.into(), "`result` must be a list of files"),
         ("an object", "{}".into(), "`result` must be a list of files"),
-        ("words", r#""none""#.into(), "`result` cannot be used: the result is no answer"),
+        ("words", r#""none""#.into(), "`result` cannot be used: the result does not answer"),
     ];
     let editors = [
-        ("another answer", r#"{"tabs":1}"#.into(), "`result` cannot be used: the result is no answer"),
-        ("words", r#""FILE_SAVED""#.into(), "`result` cannot be used: the result is no answer"),
+        ("another answer", r#"{"tabs":1}"#.into(), "`result` cannot be used: the result does not answer"),
+        ("words", r#""FILE_SAVED""#.into(), "`result` cannot be used: the result does not answer"),
     ];
     let rows =
         diagnostics.into_iter().map(|row| (true, row)).chain(editors.into_iter().map(|row| (false, row)));
