@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Checks that every file exists that a document links or names, and that no merge has left a text twice in a document.
+# Checks that every file and heading exists that a document links, and every file that it names, and that no merge has
+# left a text twice in a document.
 # Run: tests/lab/release/links.sh
 set -euo pipefail
 cd "$(dirname "$0")/../../.."
@@ -8,6 +9,14 @@ documents=$(git ls-files '*.md')
 python3 - $documents <<'PYTHON'
 import pathlib, re, sys
 
+
+def headings(page):
+    """Returns the names to which others can link, as mdBook and code hosts make them from the headings."""
+    text = re.sub(r"^```.*?^```", "", page.read_text(), flags=re.M | re.S)
+    found = re.findall(r"^#+ +(.*?)\s*$", text, flags=re.M)
+    return {re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in found}
+
+
 faults = []
 for name in map(pathlib.Path, sys.argv[1:]):
     # A page of the program may be a link to a page that is checked in its own place.
@@ -15,6 +24,10 @@ for name in map(pathlib.Path, sys.argv[1:]):
         continue
     text = re.sub(r"^```.*?^```", "", name.read_text(), flags=re.M | re.S)
     links = [name.parent / target for target in re.findall(r"\]\(([^)#:\s]+)(?:#[^)]*)?\)", text)]
+    for target, heading in re.findall(r"\]\(([^)#:\s]*)#([^)\s]+)\)", text):
+        page = name.parent / target if target else name
+        if page.suffix == ".md" and page.exists() and heading not in headings(page):
+            faults.append(f"{name}: {page} has no heading #{heading}")
     named = re.findall(r"`((?:src|tests|adapters|examples|docs|fuzz|benches|\.ci)/[\w./-]+)[` ]", text)
     faults += [f"{name}: {path}" for path in links + named if not pathlib.Path(path).exists()]
     begins = set()
