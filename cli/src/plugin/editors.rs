@@ -42,7 +42,7 @@ pub(crate) const EDITORS: &[Editor] = &[
             ("XDG_DATA_HOME", "nvim-data/site/pack/ide-mcp/start/ide-mcp"),
             ("LOCALAPPDATA", "nvim-data/site/pack/ide-mcp/start/ide-mcp"),
         ],
-        next: "start nvim and an agent in the same folder; `:checkhealth ide-mcp` has the state, `:help ide-mcp` the rest",
+        next: "open a file in nvim; `:IdeMcp toggle` starts the agent beside it, `:checkhealth ide-mcp` says what is wrong, `:help ide-mcp` has the rest",
     },
     Editor {
         name: "vim",
@@ -58,7 +58,7 @@ pub(crate) const EDITORS: &[Editor] = &[
             ("HOME", "vimfiles/pack/ide-mcp/start/ide-mcp"),
             ("USERPROFILE", "vimfiles/pack/ide-mcp/start/ide-mcp"),
         ],
-        next: "start vim and an agent in the same folder; `:IdeMcp status` has the state, `:help ide-mcp` the rest",
+        next: "open a file in vim; `:IdeMcp toggle` starts the agent beside it, `:IdeMcp doctor` says what is wrong, `:help ide-mcp` has the rest",
     },
     Editor {
         name: "emacs",
