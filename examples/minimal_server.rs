@@ -15,8 +15,7 @@ use std::{error::Error, io, sync::mpsc, time::Duration};
 fn main() -> Result<(), Box<dyn Error>> {
     let (sender, events) = mpsc::channel();
     let editor = ServerConfig::new("minimal", "1.0").folder(".").tools([Tool::OpenDiff]);
-    // The sockets go on while the person reads. Other calls would have to wait for this loop, but there are
-    // none.
+    // The server has a thread of its own, so no connection is lost while the person reads.
     let server = spawn(editor, move |event| drop(sender.send(event)))?;
     println!("Run `claude --ide` in this folder, and let it edit a file.");
     for event in events {

@@ -17,7 +17,7 @@
 //! fn main() -> Result<(), Box<dyn Error>> {
 //!     let (sender, events) = mpsc::channel();
 //!     let editor = ServerConfig::new("minimal", "1.0").folder(".").tools([Tool::OpenDiff]);
-//!     // The server has a thread of its own, so no agent waits while the person reads.
+//!     // The server has a thread of its own, so no connection is lost while the person reads.
 //!     let server = spawn(editor, move |event| drop(sender.send(event)))?;
 //!     println!("Run `claude --ide` in this folder, and let it edit a file.");
 //!     for event in events {

@@ -142,7 +142,7 @@ pub fn find<'a>(lanes: &'a [Lane], name: &str) -> Option<&'a Lane> {
     lanes.iter().find(|lane| lane.name == name)
 }
 
-/// The row for what the base costs on the other core, and not on the core of the load.
+/// The name of the row that shows how much more the base costs on the other core than on that of the load.
 const WAKING: &str = "waking another core, in addition";
 
 /// Returns the table of a race; `base` is the server with which the CPU time of the others is

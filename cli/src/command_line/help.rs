@@ -30,7 +30,7 @@ pub(crate) struct Options {
 
 const PROGRAM: Program = Program("help");
 
-/// The headings that a help has of its own.
+/// The headings in our help texts that clap does not know.
 const HEADINGS: [&str; 2] = ["\nExamples:", "\nExit status:"];
 
 fn names() -> impl Iterator<Item = &'static str> {
@@ -70,7 +70,7 @@ pub(super) fn print(help: &StyledStr) -> ExitCode {
 
 /// Prints the help to standard error, for a command line without a command.
 pub(super) fn complain(help: &StyledStr) -> ExitCode {
-    // Without a reader the exit status is left.
+    // If nobody can read it, the exit status still says that it failed.
     let _ = anstream::stderr().write_all(styled(help).as_bytes());
     ExitCode::from(NOT_BEGUN)
 }

@@ -1,8 +1,8 @@
 //! The doctor that looks again and again, and prints the changes.
 //!
-//! A look comes every second, and waits for no notification of the system: the end of a process, a port
-//! that closes and the mode of a directory far above change no file that could be watched. A look reads
-//! the directories of lock files. It connects only to editors whose lock file or process is new or has
+//! It looks every second instead of waiting for notifications: the system sends none when a process ends, a
+//! port closes or a directory far above changes its mode. A look reads the directories of lock files. It connects
+//! only to editors whose lock file or process is new or has
 //! changed, since an editor that accepts one agent can drop its agent for the doctor. An editor that did
 //! not let the doctor in, or did not answer, has no agent to lose by another attempt. The doctor asks
 //! it again every ten seconds.

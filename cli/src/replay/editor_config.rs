@@ -37,7 +37,7 @@ impl EditorConfig {
         server.mcp.instructions = read_member(greeting, "instructions");
         declare(&mut server, member(greeting, "capabilities").as_deref());
         server.mcp.forward = Forward::Methods(answers.forwarded());
-        // An editor that does not ask, or is older than this request, is replayed like that.
+        // Ask for the roots only if the recorded editor did.
         server.ask_for_roots = script.sent_messages().any(|(_, text)| {
             let asks = |sent: &Message| sent.id.is_some() && sent.method.as_deref() == Some("roots/list");
             Message::read(text).iter().any(asks)
@@ -94,7 +94,7 @@ fn declare(server: &mut ServerConfig, capabilities: Option<&RawValue>) {
         capabilities.and_then(|all| serde_json::from_str(all.get()).ok());
     let (mut context, mut has_resources) = (Context::new(), false);
     for (name, value) in all.unwrap_or_default() {
-        // Declared as this library does. A server writes it in its own order.
+        // The server writes what this library declares by itself; anything else is copied from the recording.
         let is_ours = value.get() == r#"{"listChanged":true}"#;
         match name.as_str() {
             "tools" => {

@@ -232,7 +232,7 @@ is 'the port of a run that is resumed' "$port" "$kept"
 [ -d "$drive/users/$(id -un)/AppData/Local/ide-mcp" ]
 passes $? 'the state is below LOCALAPPDATA'
 
-# A killed editor is in nobody's way.
+# The lock file of a killed editor keeps no agent from the next editor.
 start
 { kill -9 "$editor" && wait "$editor"; } 2>/dev/null
 killed=$port

@@ -25,7 +25,7 @@ use std::time::Duration;
 
 /// The timeout of a step. An editor on this machine answers within milliseconds.
 const PATIENCE: Duration = Duration::from_secs(2);
-/// The timeout of connecting. Windows asks again after a refusal, by descriptions for two seconds.
+/// The timeout of connecting. Windows tries again after a refusal, for two seconds as others report.
 const CONNECTING: Duration = if cfg!(windows) { Duration::from_secs(5) } else { PATIENCE };
 /// The timeout for a program on the port of a dead process. There can be fifty such files, and none of them has
 /// an agent that waits for the answer.

@@ -1,4 +1,4 @@
-//! The values of a finding in the advice and the command of its kind.
+//! Fills the values of a finding into the advice and the command of its kind.
 
 use super::Finding;
 use super::words::quoted;

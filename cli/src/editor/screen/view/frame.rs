@@ -113,8 +113,8 @@ impl Frame {
 
     /// Adds a combining character to the character in a cell.
     ///
-    /// A joiner and the selector of a presentation are left out: terminals differ in the columns of what they
-    /// make of them, such as the emoji of a family. tmux 3.3 moves the second into the cell of the first, and the
+    /// A joiner and a variation selector are left out: terminals disagree about how wide the result is, such as
+    /// the emoji of a family. tmux 3.3 moves the second into the cell of the first, and the
     /// cells that the second had to cover keep their old contents. Without them each character has its own
     /// columns everywhere.
     fn add_mark(&mut self, place: (u16, u16), width: usize, mark: char) {
