@@ -27,6 +27,11 @@ kinds! {
          it and look no further.",
         "Remove the variable, or open a new terminal in the editor.",
         Remedy::Unset("CLAUDE_CODE_SSE_PORT");
+    PORT_VARIABLE_ELSEWHERE = "port-variable-elsewhere" Warning:
+        "CLAUDE_CODE_SSE_PORT names an editor that does not have the directory open, although another one does. An \
+         agent attaches to the named one, and its diffs appear there.",
+        "If you mean the other editor, remove the variable.",
+        Remedy::Unset("CLAUDE_CODE_SSE_PORT");
     PORT_VARIABLE_SOUND = "port-variable-sound" Ok:
         "CLAUDE_CODE_SSE_PORT names an editor with a lock file; agents attach to that one, in every folder.",
         "";

@@ -122,7 +122,7 @@ pub(super) fn look(facts: &Facts, findings: &mut Vec<Finding>) {
                 _ => format!("{} has {} open", editor(lock), quoted(cwd)),
             };
             findings.push(Finding::of(&kinds::EDITOR_FOUND, lock, message));
-            findings.extend(one_of_several(facts, &locks, lock, reason));
+            findings.extend(named(facts, &locks, lock, reason));
             findings.extend(only_physically(facts, lock, reason));
         }
         several => {
@@ -258,17 +258,23 @@ fn has_open(facts: &Facts, path: &str, folder: &str) -> bool {
     chosen.accepted.iter().any(|accepted| matches!(accepted.reason, MatchReason::Folder(_)))
 }
 
-/// Returns a finding if the environment names this editor and others have the directory open too.
-fn one_of_several(facts: &Facts, locks: &[&Lock], lock: &Lock, reason: &MatchReason) -> Option<Finding> {
+/// Returns a finding if the environment names this editor, and another one has the directory open too, or alone.
+fn named(facts: &Facts, locks: &[&Lock], lock: &Lock, reason: &MatchReason) -> Option<Finding> {
+    if *reason != MatchReason::Port {
+        return None;
+    }
     let (_, unnamed) = matching_with(facts, &facts.here.canonical, None);
     let of_folder = |reason: &MatchReason| matches!(reason, MatchReason::Folder(_));
     let open = unnamed.matching.accepted.iter().filter(|accepted| of_folder(&accepted.reason));
-    let names: Vec<String> =
-        open.filter_map(|accepted| locks.get(accepted.index)).map(|lock| editor_among(lock, facts)).collect();
-    (*reason == MatchReason::Port && names.len() > 1).then(|| {
-        let message = format!("{} have {} open", listed(&names, " and "), quoted(&facts.here.canonical));
-        Finding::of(&kinds::SEVERAL_EDITORS_ONE_NAMED, lock, message)
-    })
+    let open: Vec<&Lock> = open.filter_map(|accepted| locks.get(accepted.index).copied()).collect();
+    let names: Vec<String> = open.iter().map(|lock| editor_among(lock, facts)).collect();
+    let (names, folder) = (listed(&names, " and "), quoted(&facts.here.canonical));
+    if !open.is_empty() && open.iter().all(|other| other.port != lock.port) {
+        let message = format!("CLAUDE_CODE_SSE_PORT names {}, and {folder} is open in {names}", editor(lock));
+        return Some(Finding::of(&kinds::PORT_VARIABLE_ELSEWHERE, lock, message));
+    }
+    (open.len() > 1)
+        .then(|| Finding::of(&kinds::SEVERAL_EDITORS_ONE_NAMED, lock, format!("{names} have {folder} open")))
 }
 
 fn other_spelling(facts: &Facts, lock: &Lock) -> String {

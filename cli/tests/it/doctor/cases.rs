@@ -479,6 +479,17 @@ pub(crate) const CASES: &[Case] = &[
         0,
     ),
     (
+        "the port of an editor elsewhere",
+        |s| {
+            s.editor(Behaves::Well);
+            let parent = std::os::unix::process::parent_id();
+            let path = s.editor_with(&json!({"pid": parent, "workspaceFolders": ["/elsewhere"]}));
+            s.set("CLAUDE_CODE_SSE_PORT", path.file_stem().unwrap().to_str().unwrap());
+        },
+        &["port-variable-elsewhere", "opencode-without-token"],
+        1,
+    ),
+    (
         "two editors",
         |s| {
             s.editor(Behaves::Well);

@@ -40,6 +40,15 @@ pub(super) const CASES: &[Case] = &[
         },
         &["several-editors"],
     ),
+    (
+        "two editors, and the port of the one elsewhere",
+        |f| {
+            f.locks.push(lock(2, "/v"));
+            file(f).pid = Some(8);
+            set(f, "CLAUDE_CODE_SSE_PORT", "2");
+        },
+        &["port-variable-elsewhere", "opencode-without-token"],
+    ),
 ];
 
 /// opencode and Kilo Code take the longest folder, then the newest file, and do not look at the process.
@@ -78,7 +87,8 @@ fn leftover_that_hides_the_editor_is_named() {
 }
 
 /// The environment names one of three editors. The finding lists exactly those that have this directory open as the
-/// client compares it, and none that the client would take only because it checks no folder.
+/// client compares it, and none that the client would take only because it checks no folder. If the named one is not
+/// among them, the finding is another one: the agent attaches to a window that the person does not look at.
 #[test]
 fn editors_without_the_folder_are_no_choice() {
     // (the folder of an editor, true if the directory is open there)
@@ -103,14 +113,38 @@ fn editors_without_the_folder_are_no_choice() {
                     if let Some(port) = named {
                         set(&mut facts, "CLAUDE_CODE_SSE_PORT", port);
                     }
-                    let found: Vec<String> = judge(&facts)
+                    let found: Vec<_> = judge(&facts)
                         .into_iter()
-                        .filter(|found| found.kind == &kinds::SEVERAL_EDITORS_ONE_NAMED)
-                        .map(|found| found.message)
+                        .filter(|found| {
+                            ["several-editors-one-named", "port-variable-elsewhere"].contains(&found.kind.id)
+                        })
+                        .map(|found| (found.kind.id, found.message))
                         .collect();
-                    let both = [r#""E" on port 1 (process 7) and "E" on port 2 (process 8) have "/w" open"#];
-                    let are_both = is_in_first && is_in_second && named.is_some();
-                    let expected = if are_both { &both[..] } else { &[] };
+                    let with_folder: Vec<_> = [
+                        (is_in_first, "1", r#""E" on port 1 (process 7)"#),
+                        (is_in_second, "2", r#""E" on port 2 (process 8)"#),
+                    ]
+                    .into_iter()
+                    .filter_map(|(is_in, port, editor)| is_in.then_some((port, editor)))
+                    .collect();
+                    let has_folder = with_folder.iter().any(|(port, _)| Some(*port) == named);
+                    let expected = match (named, with_folder.as_slice()) {
+                        (Some(_), [(_, first), (_, second)]) if has_folder => {
+                            vec![(
+                                "several-editors-one-named",
+                                format!(r#"{first} and {second} have "/w" open"#),
+                            )]
+                        }
+                        (Some(port), [_, ..]) if !has_folder => {
+                            let open: Vec<_> = with_folder.iter().map(|(_, editor)| *editor).collect();
+                            let open = open.join(" and ");
+                            let message = format!(
+                                r#"CLAUDE_CODE_SSE_PORT names "E" on port {port}, and "/w" is open in {open}"#
+                            );
+                            vec![("port-variable-elsewhere", message)]
+                        }
+                        _ => Vec::new(),
+                    };
                     let row = (first, second, system, skips_check, named);
                     assert_eq!(found, expected, "folders, system, check is off, named: {row:?}");
                 }
