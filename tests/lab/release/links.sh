@@ -28,7 +28,7 @@ for name in map(pathlib.Path, sys.argv[1:]):
         page = name.parent / target if target else name
         if page.suffix == ".md" and page.exists() and heading not in headings(page):
             faults.append(f"{name}: {page} has no heading #{heading}")
-    named = re.findall(r"`((?:src|tests|adapters|examples|docs|fuzz|benches|\.ci)/[\w./-]+)[` ]", text)
+    named = re.findall(r"`((?:src|tests|cli|adapters|examples|docs|fuzz|benches|\.ci)/[\w./-]+)[` ]", text)
     faults += [f"{name}: {path}" for path in links + named if not pathlib.Path(path).exists()]
     begins = set()
     for line in map(str.strip, text.split("\n")):
