@@ -76,7 +76,7 @@ fn sound_enough(lock: &Lock, file: &LockFile, facts: &Facts) -> Vec<(&'static Ki
     }
     // If nobody listens, the process id may belong to another program by now.
     if found.is_empty() && !matches!(lock.probe, Some(Probe::Refused)) {
-        found.push((&kinds::LOCK_SOUND, format!("the lock file of {who}")));
+        found.push((&kinds::LOCK_SOUND, format!("the lock file of {who} is in order")));
     }
     found
 }
