@@ -68,7 +68,9 @@ The drive of a path of Windows is the first part, and keeps its colon."
 (defun ide-mcp--folders ()
   "Return the folder in which Emacs started, and the projects of the open files."
   (let ((projects (seq-uniq (ide-mcp--map-files
-                             (lambda () (and (not ide-mcp--foreign) (project-current)))))))
+                             (lambda ()
+                               (and (not ide-mcp--foreign)
+                                    (ide-mcp--for-project (project-current))))))))
     (seq-uniq (vconcat (mapcar (lambda (folder) (directory-file-name (expand-file-name folder)))
                                (cons command-line-default-directory
                                      (mapcar #'project-root projects)))))))

@@ -89,6 +89,17 @@ settings of the folder."
          (warning-minimum-level :emergency))
      ,@body))
 
+(defmacro ide-mcp--for-project (&rest body)
+  "Evaluate BODY, the search for a project, without orders of its folder.
+Emacs 28 evaluates what .dir-locals.el has, and asks nobody, and git starts the
+monitor that its settings name."
+  (declare (indent 0) (debug t))
+  `(let ((enable-dir-local-variables nil)
+         (process-environment (append '("GIT_CONFIG_COUNT=1" "GIT_CONFIG_KEY_0=core.fsmonitor"
+                                        "GIT_CONFIG_VALUE_0=false")
+                                      process-environment)))
+     ,@body))
+
 ;;; Texts
 
 (defun ide-mcp--line (text &optional length)

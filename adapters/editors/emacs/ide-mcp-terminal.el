@@ -144,7 +144,7 @@ escape, are left out."
   "Return the folder of the terminal for the current buffer."
   (let* ((project (and (eq ide-mcp-terminal-folder 'project)
                        (not (file-remote-p default-directory))
-                       (project-current)))
+                       (ide-mcp--for-project (project-current))))
          (folder (cond (ide-mcp--terminal (car ide-mcp--terminal))
                        (project (project-root project))
                        ((functionp ide-mcp-terminal-folder) (funcall ide-mcp-terminal-folder))
@@ -328,7 +328,7 @@ A server, as that of tmux, does not pass our variables on, so `env' sets them."
 (defun ide-mcp--without-keys (text)
   "Return TEXT without characters that are keys, and without its last line ends."
   (string-trim-right
-   (replace-regexp-in-string (rx (any (0 . 8) (11 . 31) (127 . #x9f))) ""
+   (replace-regexp-in-string (rx (any (0 . 8) (11 . 31) (127 . #x9f) (#x3fff80 . #x3fffff))) ""
                              (replace-regexp-in-string (rx (or "\r\n" (any #x2028 #x2029))) "\n"
                                                        (substring-no-properties text)))
    "\n+"))

@@ -169,11 +169,20 @@ counts when `ide-mcp-mode' is turned on."
               (ide-mcp--line (string-trim (substring-no-properties (xref-item-summary item))))))))
 
 (defun ide-mcp--project-files (text)
-  "Return the files of the open projects with TEXT in their paths."
-  (let ((projects (seq-uniq (delq nil (mapcar (lambda (folder) (project-current nil folder)) (ide-mcp--folders))))))
-    (unless projects (error "No open folder is a project"))
-    (seq-filter (lambda (path) (or (not (stringp text)) (string-search text path)))
-                (mapcar #'ide-mcp--short (seq-mapcat #'project-files projects)))))
+  "Return the files of the open projects with TEXT in their paths.
+An open folder can be a part of a project."
+  (ide-mcp--for-project
+    (let* ((folders (ide-mcp--folders))
+           (projects (seq-uniq (delq nil (mapcar (lambda (folder) (project-current nil folder)) folders))))
+           (paths (seq-mapcat #'project-files projects)))
+      (unless projects (error "No open folder is a project"))
+      (seq-filter (lambda (path) (or (not (stringp text)) (string-search text path)))
+                  (mapcar #'ide-mcp--short
+                          (seq-filter (lambda (path)
+                                        (seq-some (lambda (folder)
+                                                    (string-prefix-p (file-name-as-directory folder) path))
+                                                  folders))
+                                      paths))))))
 
 (provide 'ide-mcp-tools)
 ;;; ide-mcp-tools.el ends here

@@ -497,6 +497,44 @@ def tools_are_for_the_model_that_the_person_allows(room):
             raise Failure(f"{row}: {answer}")
 
 
+def folder_gives_no_orders(room):
+    """Emacs 28 evaluates .dir-locals.el to find a project, and git runs the monitor that its settings name."""
+    room.start()
+    room.restart(*room.keys.TRUSTING, *room.keys.run("(setq ide-mcp-model-tools (quote (files)))"))
+    room.lock()
+    subprocess.run(["git", "init", "-q", str(room.folder)], check=True)
+    subprocess.run(["git", "config", "core.fsmonitor", f"touch {room.path('by-git')}; false"], cwd=room.folder, check=True)
+    room.write(".dir-locals.el", f"""((nil . ((eval . (write-region "" nil "{room.path('by-folder')}")))))""")
+    room.restart()
+    room.lock()
+    if "b.txt" not in (answer := room.run("call", "files", "{}")):
+        raise Failure(answer)
+    if found := [name for name in ["by-git", "by-folder"] if (room.folder / name).exists()]:
+        raise Failure(f"commands ran: {found}")
+
+
+def files_of_a_project_above_the_folder_are_not_told(room):
+    (room.home / "secret").touch()
+    room.start()
+    room.restart(*room.keys.run("(setq ide-mcp-model-tools (quote (files)))"))
+    room.lock()
+    subprocess.run(["git", "init", "-q", str(room.home)], check=True)
+    room.type(*room.keys.run('(kill-buffer "a.txt")'))
+    if "secret" in (answer := room.run("call", "files", "{}")) or "b.txt" not in answer:
+        raise Failure(answer)
+
+
+def bytes_of_no_text_are_not_sent(room):
+    """A file that is no UTF-8 can have 8-bit controls, such as the byte 9B, which begins a key of a terminal."""
+    hand = Hand(room)
+    hand.run("open")
+    facts = hand.terminal()
+    room.shows(RUNS)
+    hand.run_in_terminal("focus")
+    room.type(*room.keys.run('(ide-mcp-send "a\\23320b")'))
+    hand.has_typed(facts, *paste("a20b"))
+
+
 # --- The state
 
 
