@@ -6,6 +6,7 @@ their documentation has.
 
 import json
 import re
+import subprocess
 import sys
 import time
 
@@ -576,6 +577,13 @@ def model_asks_for_symbols_references_and_files(room):
     for arguments in [{"path": 1}, {"path": "a.txt", "line": "x", "symbol": "d"}, {"path": "a.txt", "line": 99, "symbol": "d"}]:
         if "references\n" in (answer := ask("references", **arguments)):
             raise Failure(answer)
+    elsewhere = room.home / "elsewhere"
+    elsewhere.mkdir()
+    (elsewhere / "secret").touch()
+    subprocess.run(["git", "init", "-q", str(room.folder)], check=True)
+    subprocess.run(["git", "config", "core.worktree", str(elsewhere)], cwd=room.folder, check=True)
+    if "secret" in (answer := ask("files")):  # the settings of the folder name another one
+        raise Failure(answer)
     if "Neovim has no language server" not in (answer := ask("symbols", path="b.txt")):
         raise Failure(answer)
     tells_of_nothing_deprecated(room)

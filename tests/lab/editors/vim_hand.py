@@ -779,6 +779,31 @@ def model_asks_for_files_and_symbols(room):
             raise Failure(f"references of {arguments}: {answer}")
 
 
+def model_starts_no_command_of_the_folder(room):
+    """Vim 9.0 runs what the name of a file in a tags file has in backticks, and git the monitor that its settings name.
+
+    Of another folder, which the settings can name as that of the files, no name is told.
+    """
+    subprocess.run(["git", "init", "-q", room.folder], check=True)
+    room.write("tags", "!_TAG_FILE_SORTED\t1\t/x/\nevil\t`touch by-tags`\t1;\"\tf\nfoo\ta.txt\t/^second$/;\"\tf\n")
+    room.start()
+    room.restart(*room.keys.set_option("tools", ["symbols", "files"]))
+    room.lock()
+    subprocess.run(["git", "config", "core.fsmonitor", f"touch {room.path('by-git')}; false"], cwd=room.folder, check=True)
+    if (found := asked(room, "symbols", path="a.txt")) != {"symbols": [{"name": "foo", "kind": "f", "line": 2}], "shown": 1, "total": 1}:
+        raise Failure(f"{found}")
+    if "b.txt" not in (found := asked(room, "files"))["files"]:
+        raise Failure(f"{found}")
+    for name in ["by-tags", "by-git"]:
+        if (room.folder / name).exists():
+            raise Failure(f"a command ran: {name}")
+    (room.home / "elsewhere").mkdir()
+    (room.home / "elsewhere/secret").touch()
+    subprocess.run(["git", "config", "core.worktree", str(room.home / "elsewhere")], cwd=room.folder, check=True)
+    if "secret" in str(found := asked(room, "files")):
+        raise Failure(f"{found}")
+
+
 LSP = """func lsp#get_allowed_servers(buffer)
   return ['words']
 endfunc

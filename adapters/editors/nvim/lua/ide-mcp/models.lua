@@ -171,7 +171,9 @@ local function tracked(root)
   if fn.executable('git') == 0 then return nil end
   local pieces = {}
   local status = await(function(go_on)
-    fn.jobstart({ 'git', '-c', 'core.fsmonitor=false', 'ls-files', '-z', '--cached', '--others', '--exclude-standard' }, {
+    local command = { 'git', '--literal-pathspecs', '-c', 'core.fsmonitor=false', 'ls-files', '-z', '--cached', '--others' }
+    -- With the folder as a path, git fails if its settings name another one.
+    fn.jobstart(vim.list_extend(command, { '--exclude-standard', '--', root }), {
       cwd = root, stdout_buffered = true, on_stdout = function(_, lines) pieces = lines end,
       on_exit = function(_, status) go_on(status) end,
     })

@@ -112,7 +112,8 @@ def Symbols(call: dict<any>): any
       throw $'the tags files have more than {max_tags / 1024 / 1024} MiB'
     endif
     const key = plain.Key(resolve(path))
-    const found = taglist('.', path)->filter((_, tag) => plain.Key(resolve(fnamemodify(tag.filename, ':p'))) == key)
+    # With the path of a file, Vim 9.0 runs what the file of a tag has in backticks.
+    const found = taglist('.')->filter((_, tag) => plain.Key(resolve(fnamemodify(tag.filename, ':p'))) == key)
       ->mapnew((_, tag) => ({name: tag.name, kind: tag.kind, line: LineOf(path, tag)}))->sort((a, b) => a.line - b.line)
     Done(Bound('symbols', found, max_results))
   }
@@ -164,8 +165,10 @@ def Files(call: dict<any>): any
     Done(extend(Bound('files', found, max_files), {folder: folder}))
   }
   return (Done, Fail) => {
-    const options = ['-co', '--exclude-standard', '--deduplicate']
-    program.Run(['git', '-C', folder, '-c', 'core.quotepath=off', 'ls-files'] + options, '',
+    # Settings of the folder start no program, and name no other folder: git would fail for this one.
+    const settings = ['--literal-pathspecs', '-c', 'core.quotepath=off', '-c', 'core.fsmonitor=false']
+    const options = ['-co', '--exclude-standard', '--deduplicate', '--', folder]
+    program.Run(['git', '-C', folder] + settings + ['ls-files'] + options, '',
       (_) => Fail('the open folder is no repository of Git'), (text) => Answer(Done, text->split("\n")))
   }
 enddef
