@@ -201,9 +201,9 @@ def agent_runs_in_a_pane_of_tmux(room):
     hand = Hand(room)
     room.tmux("set-environment", "-g", "HOME", str(room.home))  # where the stand-in writes
     lua(room, "require('ide-mcp').options.terminal.provider = 'tmux'")
-    hand.run("open --model 'a b;c'")
+    hand.run("open --model 'a b;c;'")
     facts = hand.terminal()
-    if facts["arguments"] != ["--model", "a b;c"] or facts["folder"] != str(room.folder):
+    if facts["arguments"] != ["--model", "a b;c;"] or facts["folder"] != str(room.folder):
         raise Failure(f"started as {facts['arguments']} in {facts['folder']}")
     if facts["environment"].get("CLAUDE_CODE_SSE_PORT") != room.lock().stem:
         raise Failure("the environment has not the port of the editor")

@@ -380,17 +380,17 @@ def terminal_in_tmux(room):
 
     room.tmux("set-environment", "-g", "HOME", str(room.home))
     room.type(*room.keys.set_option("terminal", {"provider": "tmux"}))
-    hand.run("open --continue 'a b'")
+    hand.run("open --continue 'a b;'")  # a semicolon at the end of a word would end the command of tmux
     facts = hand.terminal()
-    if facts["arguments"] != ["--continue", "a b"] or facts["folder"] != str(room.folder):
+    if facts["arguments"] != ["--continue", "a b;"] or facts["folder"] != str(room.folder):
         raise Failure(f"{facts['arguments']} in {facts['folder']}")
     if facts["environment"].get("CLAUDE_CODE_SSE_PORT") != room.lock().stem:
         raise Failure("the environment has not the port of the editor")
     await_("the pane is there", lambda: len(panes()) == 1)
-    vim(*room.keys.run("send hello | you; $x"))
-    hand.has_typed(facts, *paste("hello | you; $x"))
+    vim(*room.keys.run("send hello | you; $x\\;"))
+    hand.has_typed(facts, *paste("hello | you; $x;"))
     vim(*room.keys.run("send go", bang=True))
-    hand.has_typed(facts, *(one + two + b"\r" for one in paste("hello | you; $x") for two in paste("go")))
+    hand.has_typed(facts, *(one + two + b"\r" for one in paste("hello | you; $x;") for two in paste("go")))
     for count in (0, 1, 0):
         vim(*room.keys.run("toggle"))
         await_(f"{count} panes beside Vim", lambda count=count: len(panes()) == count)

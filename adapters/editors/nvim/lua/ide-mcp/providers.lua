@@ -140,7 +140,9 @@ end
 function M.tmux(start)
   if not vim.env.TMUX then error('Neovim does not run in tmux', 0) end
   local function tmux(words, input)
-    local output = fn.system(vim.list_extend({ 'tmux' }, words), input)
+    -- Behind a word with a semicolon at its end, another command of tmux would follow.
+    local plain = vim.tbl_map(function(word) return (word:gsub(';$', '\\;')) end, words)
+    local output = fn.system(vim.list_extend({ 'tmux' }, plain), input)
     return vim.v.shell_error == 0 and vim.trim(output) or nil
   end
   local sides = { left = { '-h', '-b' }, right = { '-h' }, above = { '-v', '-b' }, below = { '-v' } }

@@ -7,8 +7,10 @@ import autoload './program.vim'
 const sides = {right: ['-h'], left: ['-h', '-b'], above: ['-v', '-b'], below: ['-v']}
 const max_text = 100'000 # bytes of a text in the command line of tmux
 
+# Runs a command of tmux, which another one would follow behind a word with a semicolon at its end.
 def Run(words: list<string>, Then: func = (_) => 0)
-  program.Run(['tmux'] + words, 'tmux: ', (text) => plain.Warn(text), Then)
+  const plain_words = words->mapnew((_, word) => substitute(word, ';$', '\\;', ''))
+  program.Run(['tmux'] + plain_words, 'tmux: ', (text) => plain.Warn(text), Then)
 enddef
 
 def Side(terminal: dict<any>): list<string>
