@@ -404,6 +404,19 @@ def terminal_in_tmux(room):
     await_("another pane is there", lambda: len(panes()) == 1)
 
 
+def terminal_calls_no_function_of_vim(room):
+    """A file that the agent prints can ask Vim to call a function that begins with `Tapi_`."""
+    script(room, "func Tapi_Write(buffer, words)", "call writefile(a:words, 'called')", "endfunc")
+    hand = Hand(room)
+    (room.home / "commands/claude").write_text(
+        "#!/bin/sh\nprintf '\\033]51;[\"call\",\"Tapi_Write\",[\"x\"]]\\007printed\\n'; exec sleep 60\n")
+    hand.run("open")
+    room.shows(r"\bprinted")
+    time.sleep(0.3)
+    if (room.folder / "called").exists():
+        raise Failure("the function was called")
+
+
 def terminal_leaves_the_tab_of_a_proposal(room):
     """The person has shown it there, and the tab ends with the proposal."""
     hand = Hand(room)

@@ -175,8 +175,9 @@ def Start(terminal: dict<any>, Provider: any, Then: func(dict<any>))
     tmux.Start(terminal, Then)
   else
     const name = $'agent {terminal.command[0]} {terminal.name}'
+    # Without `term_api`, what the agent prints, such as a file, could call functions.
     terminal.buffer = term_start(terminal.command, {hidden: true, term_name: name, cwd: terminal.folder, norestore: true,
-      term_kill: 'term', exit_cb: (_, status) => timer_start(0, (_) => End(terminal, status))})
+      term_api: '', term_kill: 'term', exit_cb: (_, status) => timer_start(0, (_) => End(terminal, status))})
     for [option, value] in items({buflisted: false, bufhidden: 'hide'})
       setbufvar(terminal.buffer, $'&{option}', value)
     endfor
