@@ -203,6 +203,7 @@ This turns `ide-mcp-mode' on."
 
 (declare-function term-char-mode "term")
 (defvar vterm-shell)
+(defvar vterm-eval-cmds)
 (declare-function vterm "ext:vterm")
 (declare-function vterm-send-string "ext:vterm")
 (declare-function eat-make "ext:eat")
@@ -230,7 +231,9 @@ A terminal takes the size of its window, so the window is there first."
             (pcase kind
               ('vterm (let ((vterm-shell (mapconcat #'shell-quote-argument command " ")))
                         (with-current-buffer place (rename-buffer (generate-new-buffer-name (concat " " name))))
-                        (vterm name)))
+                        (vterm name)
+                        (with-current-buffer name (setq-local vterm-eval-cmds nil))
+                        (advice-add 'vterm--set-directory :before-while #'ide-mcp--may-move-p)))
               ('eat (apply #'eat-make title (car command) nil (cdr command)))
               ('ghostel (ghostel-exec place (car command) (cdr command)))
               ('term (apply #'make-term title (car command) nil (cdr command))
@@ -242,6 +245,11 @@ A terminal takes the size of its window, so the window is there first."
           (setq started (get-buffer name)))
       (unless (eq started place) (kill-buffer place))
       (unless started (set-window-configuration windows)))))
+
+(defun ide-mcp--may-move-p (&rest _)
+  "Return non-nil unless the current buffer has the terminal of an agent.
+What it prints, such as a file, moves it to no folder, and so to no machine."
+  (not ide-mcp--terminal))
 
 (define-minor-mode ide-mcp-terminal-mode
   "Leave a few keys to Emacs in the terminal of an agent, which takes all others."

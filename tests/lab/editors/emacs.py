@@ -194,4 +194,4 @@ ABSENT = {
 }
 if not (pathlib.Path(__file__).parents[3] / "target/elpa").is_dir():
     ABSENT |= {name: "needs tests/lab/editors/elpa.sh" for name in [
-        "terminal_is_that_of_vterm", "files_of_trees_are_mentioned", "problems_of_flycheck_are_given"]}
+        "terminal_is_that_of_vterm", "vterm_takes_no_orders_from_its_output", "files_of_trees_are_mentioned", "problems_of_flycheck_are_given"]}

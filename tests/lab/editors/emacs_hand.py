@@ -141,6 +141,24 @@ def terminal_is_that_of_vterm(room):
     room.shows(RUNS)
 
 
+def vterm_takes_no_orders_from_its_output(room):
+    """What the agent prints can have vterm open a file, and go to a folder, also of another machine."""
+    room.environment["LD_LIBRARY_PATH"] = str(ELPA / "lib")
+    hand = Hand(room)
+    load_packages(room)
+    (room.home / "commands/claude").write_text(
+        "#!/bin/sh\nprintf '\\033]51;Efind-file \"/etc/passwd\"\\033\\\\\\033]51;Ame@host:/x\\033\\\\printed\\n'; exec sleep 60\n")
+    hand.run("open")
+    room.shows("printed")
+    time.sleep(0.5)  # vterm draws, and obeys, after a while
+    hand.run("focus")  # back to the file
+    if (file := evaluated(room, '(get-file-buffer "/etc/passwd")')) != "nil":
+        raise Failure(f"opened: {file}")
+    folder = '(buffer-local-value (quote default-directory) (get-buffer "*agent: project*"))'
+    if (found := evaluated(room, f"(expand-file-name {folder})")) != f"{room.folder}/":
+        raise Failure(f"the folder is {found}")
+
+
 # The calls that these packages document, by a terminal of Emacs that notes them.
 STAND_INS = {
     "eat": """(define-derived-mode eat-mode term-mode "Eat") (defvar eat-terminal nil)
