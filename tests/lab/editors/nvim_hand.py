@@ -249,6 +249,27 @@ def agent_runs_in_another_program(room):
 # --- Keys and events
 
 
+def floating_terminal_covers_no_proposal(room):
+    """A proposal behind it is not on the screen, and so not accepted."""
+    hand = Hand(room)
+    lua(room, "local o = require('ide-mcp').options; o.terminal.layout = 'float'; o.layout = 'inline'; o.focus = false;"
+        " vim.keymap.set('t', '<F5>', '<Cmd>IdeMcp accept<CR>')")
+    agent = RawAgent(room)
+    hand.run("open")
+    room.shows(RUNS)
+    call = agent.propose(room.path("b.txt"), "other\nnew\n")
+    room.shows("b.txt")
+    room.type("<Reading>", "<F5>")
+    room.shows("was not on the screen yet")
+    if call in agent.answers:
+        raise Failure("a proposal is accepted that nobody has seen")
+    room.type(*room.keys.LEAVE_TERMINAL, *room.keys.run("next"))
+    room.shows("^ *other *│ *other")
+    room.type("<Reading>", *room.keys.run("accept"))
+    if "FILE_SAVED" not in (answer := agent.answer(call)):
+        raise Failure(answer)
+
+
 def maps_do_what_they_say(room):
     hand = Hand(room)
     room.write("maps.lua", """

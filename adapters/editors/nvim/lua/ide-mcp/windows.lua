@@ -30,6 +30,15 @@ local function has_differences()
   return false
 end
 
+-- Returns whether the terminal of an agent floats in the current tab: it would cover a proposal, which nobody can read then.
+local function is_covered()
+  for _, window in ipairs(api.nvim_tabpage_list_wins(0)) do
+    local buf = api.nvim_win_get_buf(window)
+    if vim.bo[buf].buftype == 'terminal' and api.nvim_win_get_config(window).relative ~= '' then return true end
+  end
+  return false
+end
+
 -- Returns what a window shows, to show it there again.
 local function facts(window)
   return api.nvim_win_call(window, function()
@@ -55,7 +64,7 @@ end
 --- of before, and `is_shared`, whether the tab is one of the person. Without `focus`, that window stays.
 function M.open(place, layout, focus, old, new)
   place.from = api.nvim_get_current_win()
-  if layout ~= 'inline' and has_differences() then layout = 'tab' end
+  if is_covered() or layout ~= 'inline' and has_differences() then layout = 'tab' end
   place.is_shared = layout ~= 'tab'
   local split = ({ tab = 'vsplit', vertical = 'vsplit', horizontal = 'split' })[layout]
   if not split and layout ~= 'inline' then error('no layout ' .. tostring(layout), 0) end
