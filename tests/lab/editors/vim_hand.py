@@ -817,6 +817,16 @@ def model_starts_no_command_of_the_folder(room):
         raise Failure(f"{found}")
 
 
+def tags_that_are_no_file_hold_up_nobody(room):
+    """Vim would wait for a writer of the FIFO."""
+    room.start()
+    room.restart(*room.keys.set_option("tools", ["symbols"]))
+    room.lock()
+    os.mkfifo(room.path("tags"))
+    if "no tags file" not in (answer := asked(room, "symbols", path="a.txt")):
+        raise Failure(f"{answer}")
+
+
 LSP = """func lsp#get_allowed_servers(buffer)
   return ['words']
 endfunc

@@ -107,7 +107,10 @@ def Symbols(call: dict<any>): any
       (result) => Done(Bound('symbols', Flatten(result ?? []), max_results)), Fail)
     if is_asked | return | endif
     const tags = tagfiles()
-    if empty(tags) | throw 'there is no language server for the file, and no tags file' | endif
+    # Vim would wait for the writer of a FIFO.
+    if empty(tags) || tags->indexof((_, file) => getftype(resolve(file)) != 'file') >= 0
+      throw 'there is no language server for the file, and no tags file'
+    endif
     if copy(tags)->map((_, file) => getfsize(file))->reduce((a, b) => a + b) > max_tags
       throw $'the tags files have more than {max_tags / 1024 / 1024} MiB'
     endif
