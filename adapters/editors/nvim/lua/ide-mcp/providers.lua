@@ -142,7 +142,9 @@ function M.tmux(start)
   local function tmux(words, input)
     -- Behind a word with a semicolon at its end, another command of tmux would follow.
     local plain = vim.tbl_map(function(word) return (word:gsub(';$', '\\;')) end, words)
-    local output = fn.system(vim.list_extend({ 'tmux' }, plain), input)
+    local command = vim.list_extend({ 'tmux' }, plain)
+    -- With nil, Neovim writes a text without bytes, and fails if tmux has ended before.
+    local output = input and fn.system(command, input) or fn.system(command)
     return vim.v.shell_error == 0 and vim.trim(output) or nil
   end
   local sides = { left = { '-h', '-b' }, right = { '-h' }, above = { '-v', '-b' }, below = { '-v' } }
