@@ -95,9 +95,9 @@ def proposes(room, name, text, *results):
 def terminal_opens_with_arguments(room):
     """They are split as a shell does, and no shell sees them. The agent finds this editor by its environment."""
     hand = Hand(room)
-    hand.run("open --continue --model 'a b' $(touch${IFS}pwned) ;touch pwned c\\ d \"e\"")
+    hand.run("open --continue --model 'a b' $(touch${IFS}pwned) ;touch pwned c\\ d \"e\" \"\\$f \\`g\"")
     facts = hand.terminal()
-    expected = ["--continue", "--model", "a b", "$(touch${IFS}pwned)", ";touch", "pwned", "c d", "e"]
+    expected = ["--continue", "--model", "a b", "$(touch${IFS}pwned)", ";touch", "pwned", "c d", "e", "$f `g"]
     if facts["arguments"] != expected:
         raise Failure(f"the arguments are {facts['arguments']}")
     if facts["folder"] != str(room.folder):

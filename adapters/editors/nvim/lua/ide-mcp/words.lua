@@ -9,7 +9,7 @@ return function(line)
       quote = nil
     elseif not quote and (character == '"' or character == "'") then
       quote, word = character, word or ''
-    elseif character == '\\' and (not quote and follows ~= '' or quote == '"' and follows:find('["\\]')) then
+    elseif character == '\\' and (not quote and follows ~= '' or quote == '"' and follows:find('["\\$`]')) then
       word, at = (word or '') .. follows, at + 1
     elseif not quote and character:find('%s') then
       if word then table.insert(words, word) end
