@@ -140,7 +140,9 @@ so many further."
      (nth (ide-mcp--choose "Proposal"
                            (mapcar (lambda (call)
                                      (pcase-let ((`(,_ ,event) (alist-get call ide-mcp--proposals)))
-                                       (format "%s, %s%s" (alist-get 'label event)
+                                       (format "%s%s, %s%s"
+                                               (if (alist-get 'outside event) "OUTSIDE: " "")
+                                               (alist-get 'label event)
                                                (or (alist-get (alist-get 'conn event) ide-mcp--agents) "an agent")
                                                (if (and view (eq view (ide-mcp--view-of call))) "" " (waits)"))))
                                    calls))

@@ -39,6 +39,7 @@ No library reads it: Emacs needs 0.15 s for each MiB.")
 (defvar ide-mcp--listening nil "The event with the port and the path of the lock file.")
 (defvar ide-mcp--agents nil
   "Alist from connections to the names of agents, or nil if they are not attached.")
+(defvar ide-mcp--pids nil "Alist from connections to the processes of agents that told theirs.")
 (defvar ide-mcp--target nil
   "The connection of the agent that gets the mentions, or nil for the last one.")
 (defvar ide-mcp--paused nil "Non-nil if files and selections are hidden from agents.")

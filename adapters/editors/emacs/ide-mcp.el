@@ -171,6 +171,7 @@ Packages for the mode line can call `ide-mcp-mode-line' in another place."
   "Close the views and forget the agents: no call is open any more."
   (mapc #'ide-mcp--close (mapcar #'car ide-mcp--proposals))
   (setq ide-mcp--agents nil
+        ide-mcp--pids nil
         ide-mcp--target nil
         ide-mcp--waiting (seq-remove #'car ide-mcp--waiting)
         ide-mcp--lines nil)
@@ -213,6 +214,7 @@ it, and those that arrive during a question of `ide-mcp--go-on' come at once."
          ("connected"
           (ide-mcp--join event)
           (ide-mcp--run-hook 'ide-mcp-connected-functions event))
+         ("ide_connected" (setf (alist-get .conn ide-mcp--pids) .pid))
          ("closed"
           (ide-mcp--leave .conn)
           (ide-mcp--run-hook 'ide-mcp-closed-functions event))
@@ -259,6 +261,7 @@ it, and those that arrive during a question of `ide-mcp--go-on' come at once."
 (defun ide-mcp--join (agent)
   "Attach AGENT, unless it waits for the consent of the person or is a model."
   (let-alist agent
+    (when .pid (setf (alist-get .conn ide-mcp--pids) .pid)) ; only a status has it
     (setf (alist-get .conn ide-mcp--agents)
           (unless (or .consent .model)
             (ide-mcp--line (format "%s %s" (or .client "agent") (or .version "")) 130)))))
@@ -267,6 +270,7 @@ it, and those that arrive during a question of `ide-mcp--go-on' come at once."
   "Forget the agent with the number CONN, and the question that waits about it."
   (when (eql conn ide-mcp--target) (setq ide-mcp--target nil))
   (setf (alist-get conn ide-mcp--agents nil t) nil
+        (alist-get conn ide-mcp--pids nil t) nil
         (alist-get (cons 'consent conn) ide-mcp--waiting nil t #'equal) nil))
 
 (defun ide-mcp--catch-up (status)

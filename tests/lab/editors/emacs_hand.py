@@ -408,6 +408,27 @@ def names_in_lists_are_one_line(room):
         raise Failure("the wrong proposal was rejected")
 
 
+def agents_of_one_program_are_told_apart(room):
+    """By their terminals, and otherwise by their processes."""
+    room.start()
+    room.type(*room.keys.run("(setq ide-mcp-agent-command '(\"ide-mcp\" \"agent\" \"watch\"))"))
+    room.type(*room.keys.run("ide-mcp-open"))
+    room.shows(room.keys.ATTACHED)
+    room.type(*room.keys.run('(ide-mcp-open nil "second")'))
+    room.play({"notify": "ide_connected", "params": {"pid": 4711}}, {"sleep": 20000})
+
+    def have_told():
+        room.type(*room.keys.run('(message "%d have told" (length ide-mcp--pids))'))
+        time.sleep(0.3)
+        return "3 have told" in room.screen()
+
+    await_("each agent tells its process", have_told)
+    room.type(*room.keys.run("ide-mcp-agents"))
+    for place in [r"\*agent: project\*", r"\*agent: project \(second\)\*", "process 4711"]:
+        room.shows(f"ide-mcp-agent .*, {place}")
+    room.type(*room.keys.NO_CHOICE)
+
+
 def hooks_are_called_after_a_gap(room):
     room.start()
     event = room.made_up_events()

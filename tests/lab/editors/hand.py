@@ -312,6 +312,16 @@ def proposal_is_chosen_from_a_list(room):
     first.done()
 
 
+def list_says_which_file_is_in_no_folder(room):
+    hand = Hand(room)
+    agent = RawAgent(room)
+    agent.propose(str(room.home / "outside.txt"), "new\n")
+    room.shows(room.proposal("outside.txt"))
+    hand.run("proposals")
+    room.shows(r"OUTSIDE: \S*outside\.txt(, | of )")
+    room.type(*room.keys.NO_CHOICE)
+
+
 def withdrawn_proposal_does_not_take_the_decision(room):
     """The person decides about a text that is gone, when another one waits for the same file."""
     hand = Hand(room)
@@ -372,6 +382,24 @@ def chosen_agent_that_has_left_takes_no_mention(room):
     await_("the chosen agent has the mention", lambda: first.mentions)
     first.end()
     room.hides("first 1")
+    hand.run("mention")
+    await_("the other agent has the mention", lambda: second.mentions)
+
+
+def agent_that_leaves_during_the_question_is_not_chosen(room):
+    """Otherwise each later mention goes to nobody."""
+    hand = Hand(room)
+    first, second = RawAgent(room, "first"), RawAgent(room, "second")
+    room.shows("second 1")
+    hand.run("agents")
+    room.shows("first 1.*\n(.*\n)*.*second 1")
+    room.type(*room.keys.FIRST_CHOICE)
+    room.shows("(?i)disconnect it")
+    first.end()
+    time.sleep(0.5)
+    room.type(*room.keys.FIRST_CHOICE)
+    time.sleep(0.5)
+    room.type(*room.keys.CLOSE_MESSAGE)
     hand.run("mention")
     await_("the other agent has the mention", lambda: second.mentions)
 
