@@ -1,5 +1,7 @@
 """Vim: its command, and the keys for what a person does."""
 
+import os
+
 from install import install
 from vi import *  # the keys that both have
 
@@ -155,3 +157,6 @@ OWN_SCENARIOS = ["hand", "vi_only", "vim_only", "vim_hand"]
 ABSENT = {
     "late_answer_is_for_the_process_that_asked": "Vim starts the sidecar again while a tool waits",
 }
+AIRLINE = os.environ.get("IDE_MCP_AIRLINE", "/usr/share/vim-airline")  # where Debian has it
+if not os.path.isdir(AIRLINE):
+    ABSENT["status_stands_in_airline"] = f"there is no {AIRLINE}"

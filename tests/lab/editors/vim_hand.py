@@ -11,7 +11,6 @@ from hostile import RawAgent, is_scenario, of_row
 from run import ROOT, Failure, await_
 
 ALE = os.environ.get("IDE_MCP_ALE", "/usr/share/vim-ale")  # where Debian has it
-AIRLINE = os.environ.get("IDE_MCP_AIRLINE", "/usr/share/vim-airline")
 
 
 def script(room, *lines):
@@ -455,11 +454,9 @@ def wrong_command_is_refused(room):
 
 
 def status_stands_in_airline(room):
-    """With the airline of Debian, if it is installed."""
-    if not os.path.isdir(AIRLINE):
-        return print(f"      airline is not in {AIRLINE}")
+    """With the airline of Debian."""
     page = (ROOT / "adapters/editors/vim/doc/ide-mcp.txt").read_text()
-    script(room, f"set runtimepath^={AIRLINE}", *re.search(r"func Airline.*\n.*\n.*\n.*\n.*call Airline\(\)", page)[0].split("\n"))
+    script(room, f"set runtimepath^={room.keys.AIRLINE}", *re.search(r"func Airline.*\n.*\n.*\n.*\n.*call Airline\(\)", page)[0].split("\n"))
     room.start()
     room.play({"sleep": 20000})
     room.shows(r"NORMAL .*a\.txt .*⧉ ide-mcp-agent")
