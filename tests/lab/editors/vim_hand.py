@@ -468,6 +468,10 @@ def wrong_option_is_named(room):
         ("layout", "unified", 'the option layout is "unified", and has to be one of tab, vertical, horizontal, inline'),
         ("terminal", {"layout": "up"}, 'the option terminal.layout is "up"'),
         ("terminal", {"provider": "kitty"}, 'the option terminal.provider is "kitty"'),
+        ("terminal", "claude", "the option terminal has to be a dictionary"),
+        ("terminal", {"sise": 0.3}, "the option terminal.sise does not exist"),
+        ("focus", "no", "the option focus has to be true or false"),
+        ("layot", "inline", "the option layot does not exist"),
         ("tools", ["symbol"], 'the option tools has no "symbol"'),
     ]:
         def act(name=name, value=value, message=message):
@@ -476,6 +480,10 @@ def wrong_option_is_named(room):
             room.shows(f"ide-mcp: {re.escape(message)}")
             room.type(":let g:ide_mcp = {} | only", "<Enter>")
         of_row(f"{name} {value}", act)
+    # It has no effect, and the others have theirs.
+    room.type(*room.keys.set_option("terminal", {"layout": "up", "size": "big", "command": "cat"}))
+    hand.run("open")
+    room.shows(r"bc def +\|")  # the terminal is at the right
 
 
 # --- Mentions

@@ -10,7 +10,8 @@ var lines: list<string> = []
 
 # Adds a text to the log, if its level is the one of the option `log` or above.
 export def Add(level: string, text: string)
-  if index(levels, level) < index(levels, get(get(g:, 'ide_mcp', {}), 'log', 'info')) | return | endif
+  # The option can have any type.
+  if index(levels, level) < index(levels, $'{get(get(g:, "ide_mcp", {}), "log", "info")}') | return | endif
   lines->add($'{strftime("%H:%M:%S")} {level}: {plain.Line(strpart(text, 0, max_bytes), max_bytes)}')
   if len(lines) > max_lines | remove(lines, 0) | endif
 enddef

@@ -12,7 +12,7 @@ const max_nul = 500'000 # NULs in an event: 0.3 s
 export var options: dict<any> = {}
 export var defaults: dict<any> = {}
 
-# The values of options that are words. In place of some, a person can give a function or a list.
+# The values of options that are words.
 const words: dict<list<string>> = {
   layout: ['tab', 'vertical', 'horizontal', 'inline'],
   log: ['debug', 'info', 'warn', 'off'],
@@ -20,6 +20,11 @@ const words: dict<list<string>> = {
   'terminal.provider': ['vim', 'tmux'],
   'terminal.folder': ['cwd', 'git'],
 }
+
+# The types of values, for a message. A person can give a text, a list or a function for the options of `open_types`.
+const types: dict<list<any>> = {'true or false': [v:t_bool, v:t_number], 'a number': [v:t_number, v:t_float],
+  'a text': [v:t_string], 'a list': [v:t_list], 'a dictionary': [v:t_dict], 'a function': [v:t_func]}
+const open_types = ['terminal.command', 'terminal.provider', 'terminal.folder']
 
 # What the plugin does with an event, and once a process has ended: `receive` and `forget`.
 export var hooks: dict<func> = {}
@@ -83,19 +88,42 @@ export def Start()
   }->extend(lock == '' ? {} : {resume: lock})->extend(Config()))
 enddef
 
-# Takes over the options of the person. Of those that are dictionaries, the members that are named replace the defaults.
+# Takes over the options of the person. Of those that are dictionaries, the members that are named replace the defaults. A
+# wrong option is named in a message, and keeps its default.
 export def ReadOptions()
-  extend(options, defaults)->extend(get(g:, 'ide_mcp', {})->mapnew((name, Value) =>
-    type(Value) == v:t_dict && type(get(defaults, name)) == v:t_dict ? extendnew(defaults[name], Value) : Value))
-  for [name, values] in items(words)
-    const Value = name =~ '^terminal' ? options.terminal[name[9 :]] : get(options, name)
-    if type(Value) == v:t_string && index(values, Value) < 0
-      plain.Warn($'the option {name} is "{Value}", and has to be one of {join(values, ", ")}')
-    endif
-  endfor
+  var faults: list<string> = []
+  const wishes = Right('', extendnew(defaults, {start: true}), get(g:, 'ide_mcp', {}), faults)
+  extend(options, defaults)->extend(wishes->mapnew((name, Value) =>
+    name == 'terminal' ? extendnew(defaults.terminal, Right('terminal.', defaults.terminal, Value, faults))
+    : type(Value) == v:t_dict ? extendnew(defaults[name], Value) : Value))
   for name in options.tools
-    if !has_key(options.answers, name) | plain.Warn($'the option tools has no "{name}"') | endif
+    if !has_key(options.answers, name) | faults->add($'tools has no "{name}"') | endif
   endfor
+  # One message: a second one would wait for a key.
+  for fault in faults[1 :] | log.Add('warn', $'the option {fault}') | endfor
+  if !empty(faults)
+    plain.Warn($'the option {faults[0]}', len(faults) > 1 ? $', and {len(faults) - 1} more: :IdeMcp log' : '')
+  endif
+enddef
+
+# Returns those of the wishes that are right, and adds what is wrong with the others to a list.
+def Right(group: string, known: dict<any>, wishes: dict<any>, faults: list<string>): dict<any>
+  return copy(wishes)->filter((name, Value) => {
+    const fault = Fault(group .. name, get(known, name, null), Value)
+    if fault != '' | faults->add($'{group}{name} {fault}') | endif
+    return fault == ''
+  })
+enddef
+
+# Returns what is wrong with the value of an option, or an empty text.
+def Fault(name: string, Default: any, Value: any): string
+  if type(Default) == v:t_none | return 'does not exist' | endif
+  const is_open = index(open_types, name) >= 0 && index([v:t_string, v:t_list, v:t_func], type(Value)) >= 0
+  for [kind, allowed] in items(is_open ? {} : types)
+    if index(allowed, type(Default)) == 0 && index(allowed, type(Value)) < 0 | return $'has to be {kind}' | endif
+  endfor
+  const is_word = type(Value) == v:t_string && has_key(words, name)
+  return is_word && index(words[name], Value) < 0 ? $'is "{Value}", and has to be one of {join(words[name], ", ")}' : ''
 enddef
 
 # Returns the configuration of the person. Tools of their own come beside those of the plugin.
