@@ -16,8 +16,9 @@ sign_define('ide_mcp_new', {linehl: 'IdeMcpNew'})
 export def Mark(buffer: number, old: list<string>, new: list<string>)
   if empty(prop_type_get('ide_mcp_old')) | prop_type_add('ide_mcp_old', {highlight: 'IdeMcpOld'}) | endif
   setlocal signcolumn=no
+  const changes = Changes(old, new)
   var rest = max_old
-  for [from, count, place, added] in Changes(old, new)
+  for [from, count, place, added] in changes
     for line in range(place + 1, place + added)
       sign_place(0, 'ide_mcp', 'ide_mcp_new', buffer, {lnum: line})
     endfor
@@ -32,7 +33,7 @@ export def Mark(buffer: number, old: list<string>, new: list<string>)
     endfor
     rest -= min([count, rest])
   endfor
-  const first = get(Changes(old, new), 0, [0, 0, 0, 0])
+  const first = get(changes, 0, [0, 0, 0, 0])
   cursor(min([first[2] + 1, len(new)]), 1)
   normal! zz
 enddef
