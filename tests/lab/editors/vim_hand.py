@@ -113,6 +113,11 @@ def autocommands_hear_what_happens(room):
         raise Failure(f"heard: {heard}")
     room.type(":messages", "<Enter>")
     room.shows("User IdeMcpProposal: wrong")
+    room.type("<Enter>")
+    agent = room.play(room.propose("b.txt", "new\n"), {"sleep": 20000})
+    room.shows(room.proposal("b.txt"))
+    agent.process.kill()
+    await_("the end of the proposal is heard", lambda: '"withdrawn"' in (room.folder / "heard").read_text())
 
 
 def doctor_shows_its_findings(room):

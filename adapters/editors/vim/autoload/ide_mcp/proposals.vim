@@ -62,6 +62,7 @@ export def CloseView(call: number, reason = '')
   if !has_key(proposals, call) | return | endif
   const proposal = remove(proposals, call)
   [proposal.keys, proposal.reason] = ['ended, nothing is accepted. ', reason]
+  log.Announce('Decided', {call: call, path: proposal.path, verdict: 'withdrawn'})
   redrawstatus!
   if has_key(proposal, 'close') || has_key(proposal, 'draft') | turns.CloseLater(() => Withdraw(proposal)) | endif
 enddef
