@@ -233,6 +233,16 @@ def terminals_have_names(room):
     room.shows("IdeMcp open @review")
 
 
+def agents_are_told_apart_after_a_gap(room):
+    room.start()
+    event = room.made_up_events()
+    event("status", agents=[{"conn": 77, "client": "late", "version": "1", "pid": 4711, "model": False, "consent": False,
+                             "roots": [{"uri": "file:///w/inner"}]}], calls=[], forms=[], paused=False)
+    room.shows("late 1")
+    room.type(*room.keys.run("agents"))
+    room.shows("late 1, process 4711 in inner")
+
+
 def file_for_the_agent_is_no_name(room):
     hand = Hand(room)
     hand.run("open @src/a.txt")

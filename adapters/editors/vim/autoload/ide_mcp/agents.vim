@@ -103,7 +103,6 @@ enddef
 
 # Catches up after a gap: ends what has ended in it.
 export def CatchUp(event: dict<any>)
-  if has_key(event, 'line') | return | endif # the answer to a command
   proposals.Keep(event.calls)
   filter(turns.waiting, (_, waiter) => waiter.event != 'call' || index(event.calls, waiter.call) >= 0)
   const [conns, asking] = [event.agents->mapnew((_, agent) => string(agent.conn)), keys(dialogs)
@@ -111,7 +110,10 @@ export def CatchUp(event: dict<any>)
   for conn in asking | if index(conns, conn) < 0 | CloseQuestion(conn) | endif | endfor
   for conn in keys(attached) | if index(conns, conn) < 0 | Leave({conn: str2nr(conn)}) | endif | endfor
   for agent in event.agents
-    if !agent.model && !get(agent, 'consent') && !has_key(attached, agent.conn) | Attach(agent) | endif
+    if agent.model || get(agent, 'consent') | continue | endif
+    if !has_key(attached, agent.conn) | Attach(agent) | endif
+    Process(agent)
+    Roots(agent)
   endfor
 enddef
 
