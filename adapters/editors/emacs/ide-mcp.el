@@ -46,7 +46,7 @@
                      ("m" . ide-mcp-mention) ("g" . ide-mcp-agents) ("h" . ide-mcp-pause)
                      ("a" . ide-mcp-accept) ("r" . ide-mcp-reject) ("n" . ide-mcp-next)
                      ("p" . ide-mcp-previous) ("l" . ide-mcp-proposals)
-                     ("i" . ide-mcp-status) ("d" . ide-mcp-doctor) ("?" . ide-mcp-menu)))
+                     ("i" . ide-mcp-status) ("d" . ide-mcp-doctor) ("L" . ide-mcp-log) ("?" . ide-mcp-menu)))
       (define-key map (kbd key) command))
     map)
   "Keys of the commands.  Bind it to a key of yours.")
