@@ -170,7 +170,8 @@ counts when `ide-mcp-mode' is turned on."
 
 (defun ide-mcp--project-files (text)
   "Return the files of the open projects with TEXT in their paths.
-An open folder can be a part of a project."
+An open folder can be a part of a project, and settings of git in it can name
+another folder, whose files git tells as if they were in this one."
   (ide-mcp--for-project
     (let* ((folders (ide-mcp--folders))
            (projects (seq-uniq (delq nil (mapcar (lambda (folder) (project-current nil folder)) folders))))
@@ -178,11 +179,13 @@ An open folder can be a part of a project."
       (unless projects (error "No open folder is a project"))
       (seq-filter (lambda (path) (or (not (stringp text)) (string-search text path)))
                   (mapcar #'ide-mcp--short
-                          (seq-filter (lambda (path)
-                                        (seq-some (lambda (folder)
-                                                    (string-prefix-p (file-name-as-directory folder) path))
-                                                  folders))
-                                      paths))))))
+                          (ide-mcp--guarded
+                            (seq-filter (lambda (path)
+                                          (and (seq-some (lambda (folder)
+                                                           (string-prefix-p (file-name-as-directory folder) path))
+                                                         folders)
+                                               (file-exists-p path)))
+                                        paths)))))))
 
 (provide 'ide-mcp-tools)
 ;;; ide-mcp-tools.el ends here

@@ -563,6 +563,21 @@ def files_of_a_project_above_the_folder_are_not_told(room):
         raise Failure(answer)
 
 
+def names_of_another_folder_are_not_told(room):
+    """The settings of git can name another folder, whose files it tells in place of those of this one."""
+    elsewhere = room.home / "elsewhere"
+    elsewhere.mkdir()
+    for name in ["secret", "b.txt"]:
+        (elsewhere / name).touch()
+    subprocess.run(["git", "init", "-q", str(room.folder)], check=True)
+    subprocess.run(["git", "config", "core.worktree", str(elsewhere)], cwd=room.folder, check=True)
+    room.start()
+    room.restart(*room.keys.run("(setq ide-mcp-model-tools (quote (files)))"))
+    room.lock()
+    if "secret" in (answer := room.run("call", "files", "{}")) or "1 files\nb.txt" not in answer:
+        raise Failure(answer)
+
+
 def bytes_of_no_text_are_not_sent(room):
     """A file that is no UTF-8 can have 8-bit controls, such as the byte 9B, which begins a key of a terminal."""
     hand = Hand(room)
