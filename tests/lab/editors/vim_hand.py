@@ -418,6 +418,26 @@ def terminal_in_tmux(room):
     await_("another pane is there", lambda: len(panes()) == 1)
 
 
+def text_is_no_word_of_a_command_of_tmux(room):
+    """Everybody can read the words of a command while it runs, and they have a limit."""
+    room.environment |= {"TMUX": f"{room.home}/tmux,1,0", "TMUX_PANE": "%0"}
+    text = "secret " * 20_000
+    room.write("a.txt", text + "\n")
+    hand = Hand(room)
+    room.write("tmux", f'#!/bin/sh\necho "$@" >>{room.path("words")}\nexec /usr/bin/tmux "$@"\n')
+    (room.folder / "tmux").chmod(0o755)
+    (room.folder / "tmux").rename(room.home / "commands/tmux")
+    room.tmux("set-environment", "-g", "HOME", str(room.home))
+    room.type(*room.keys.set_option("terminal", {"provider": "tmux"}))
+    hand.run("open")
+    facts = hand.terminal()
+    room.tmux("select-pane", "-t", "%0")
+    hand.run("send", lines=[1, 1])
+    hand.has_typed(facts, *paste(text + "\n"), *paste(text))
+    if "secret" in (room.folder / "words").read_text():
+        raise Failure("the text is in the words")
+
+
 def terminal_calls_no_function_of_vim(room):
     """A file that the agent prints can ask Vim to call a function that begins with `Tapi_`."""
     script(room, "func Tapi_Write(buffer, words)", "call writefile(a:words, 'called')", "endfunc")

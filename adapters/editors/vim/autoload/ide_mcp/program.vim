@@ -61,8 +61,8 @@ export def Advice(version: string, command: list<string>): string
   return ''
 enddef
 
-# Runs a command, and passes on what it printed, or to `Fail` the reason behind a text.
-export def Run(command: list<string>, problem: string, Fail: func, Then: func)
+# Runs a command, and passes on what it printed, or to `Fail` the reason behind a text. `more` are further options of the job.
+export def Run(command: list<string>, problem: string, Fail: func, Then: func, more: dict<any> = {})
   var [output, process, is_over] = ['', null_job, false]
   const Keep = (_, text: string) => {
     output ..= text
@@ -79,7 +79,8 @@ export def Run(command: list<string>, problem: string, Fail: func, Then: func)
       Fail(v:exception)
     endtry
   }
-  process = job_start(command, {mode: 'raw', err_io: 'out', out_cb: Keep, close_cb: (_) => End(), exit_cb: (_, _) => End()})
+  process = job_start(command, extendnew(more, {mode: 'raw', err_io: 'out', out_cb: Keep, close_cb: (_) => End(),
+    exit_cb: (_, _) => End()}))
 enddef
 
 # Returns the command that prints the SHA-256 sum of a file.

@@ -5,12 +5,11 @@ import autoload './plain.vim'
 import autoload './program.vim'
 
 const sides = {right: ['-h'], left: ['-h', '-b'], above: ['-v', '-b'], below: ['-v']}
-const max_text = 100'000 # bytes of a text in the command line of tmux
 
-# Runs a command of tmux, which another one would follow behind a word with a semicolon at its end.
-def Run(words: list<string>, Then: func = (_) => 0)
+# Runs a command of tmux, which another one would follow behind a word with a semicolon at its end. `more` is for the job.
+def Run(words: list<string>, Then: func = (_) => 0, more: dict<any> = {})
   const plain_words = words->mapnew((_, word) => substitute(word, ';$', '\\;', ''))
-  program.Run(['tmux'] + plain_words, 'tmux: ', (text) => plain.Warn(text), Then)
+  program.Run(['tmux'] + plain_words, 'tmux: ', (text) => plain.Warn(text), Then, more)
 enddef
 
 def Side(terminal: dict<any>): list<string>
@@ -51,9 +50,12 @@ export def Hide(terminal: dict<any>)
 enddef
 
 export def Type(terminal: dict<any>, text: string, is_sent: bool)
-  if len(text) > max_text | plain.Warn($'tmux takes no text of more than {max_text} bytes') | return | endif
   const Enter = (_: any) => Run(['send-keys', '-t', terminal.pane, 'Enter'])
   const Paste = (_) => Run(['paste-buffer', '-p', '-d', '-b', 'ide-mcp', '-t', terminal.pane],
     (_) => is_sent ? timer_start(150, Enter) : 0)
-  Run(['set-buffer', '-b', 'ide-mcp', '--', text], Paste)
+  # Everybody can read the words of a command. The file has no name any more once the job has it open.
+  const file = tempname()
+  writefile(split(text, "\n", true), file, 'b')
+  Run(['load-buffer', '-b', 'ide-mcp', '-'], Paste, {in_io: 'file', in_name: file})
+  delete(file)
 enddef
