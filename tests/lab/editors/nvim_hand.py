@@ -520,6 +520,32 @@ def withdrawn_text_stays_when_another_proposal_is_shown(room):
     agent.answer(second)
 
 
+def proposal_comes_back_with_the_file_of_now(room):
+    """It is compared with what the file has, in each layout, and not with what it had when the proposal stepped aside."""
+    hand = Hand(room)
+    agent = RawAgent(room)
+    for layout in ["tab", "inline"]:
+        def act(layout=layout):
+            room.type(*room.keys.set_option("layout", layout))
+            call = agent.propose(room.path("a.txt"), "first\nproposed\n", "first")
+            room.shows(room.proposal())
+            other = agent.propose(room.path("b.txt"), "other\nnew\n", "second")
+            room.shows(r"\(1 more\)")
+            hand.run("next")
+            room.shows(room.proposal("b.txt"))
+            room.write("a.txt", f"first\nmeanwhile {layout}\n")
+            room.type(":checktime", "<Enter>")
+            hand.run("next")
+            room.shows(room.proposal())
+            room.shows(f"meanwhile {layout}")
+            for decided in [call, other]:
+                room.type("<Reading>")
+                hand.run("reject")
+                agent.answer(decided)
+            room.hides(room.proposal(""))
+        of_row(layout, act)
+
+
 # --- The model
 
 

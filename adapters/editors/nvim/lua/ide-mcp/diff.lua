@@ -56,13 +56,19 @@ local function highlight(buf, path)
   if syntax and syntax ~= '' then pcall(function() vim.bo[buf].syntax = syntax end) end
 end
 
+-- Gives a buffer lines, which undo does not take away.
+local function set_lines(buf, lines)
+  vim.bo[buf].undolevels = -1
+  api.nvim_buf_set_lines(buf, 0, -1, false, lines)
+  vim.bo[buf].undolevels = vim.go.undolevels
+  vim.bo[buf].modified = false
+end
+
 -- Gives a buffer a name without a file, and lines.
 local function fill_buffer(buf, name, lines, buftype)
   api.nvim_buf_set_name(buf, name)
-  vim.bo[buf].undolevels = -1 -- undo does not take the text away
-  api.nvim_buf_set_lines(buf, 0, -1, false, lines)
-  vim.bo[buf].undolevels = vim.go.undolevels
-  vim.bo[buf].buftype, vim.bo[buf].modified = buftype, false
+  set_lines(buf, lines)
+  vim.bo[buf].buftype = buftype
 end
 
 -- Returns a new buffer with lines. It has no file, whatever its name is.
@@ -111,11 +117,25 @@ local function dress(view, window, buf)
   api.nvim_set_current_win(window)
   vim.bo[buf].bufhidden = 'wipe' -- its end rejects the proposal
   if view.limits.large then vim.cmd('setlocal nowrap') end -- a line of 15 MB takes 1.4 s to wrap
-  if not view.limits.is_plain and vim.bo[buf].syntax == '' then highlight(buf, view.proposal.path) end
+  if view.limits.is_plain then
+    vim.bo[buf].syntax = '' -- it was shorter the last time
+  elseif vim.bo[buf].syntax == '' then
+    highlight(buf, view.proposal.path)
+  end
+end
+
+-- Fills the side of the file. A proposal that has stepped aside comes back to a file that can have changed.
+local function fill_old(view)
+  view.before = editor.before(view.proposal)
+  view.limits = judge(view.before, api.nvim_buf_get_lines(view.new, 0, -1, false))
+  vim.bo[view.old].modifiable = true
+  set_lines(view.old, view.before)
+  vim.bo[view.old].modifiable = false
 end
 
 -- Opens the windows of a view, and adds to `view` what has an end.
 local function open(view, focus)
+  fill_old(view)
   local proposal, limits = view.proposal, view.limits
   view.place = {}
   windows.open(view.place, view.layout, focus, view.old, view.new)
@@ -283,10 +303,9 @@ function M.show(proposal)
   local secret = vim.loop.random(8):gsub('.', function(byte) return ('%02x'):format(byte:byte()) end)
   local name = ('ide-mcp://%d-%s/'):format(proposal.call, secret)
   local view = {
-    proposal = proposal, name = name, layout = proposal.layout or 'tab', before = editor.before(proposal),
+    proposal = proposal, name = name, layout = proposal.layout or 'tab',
     line_end = line_end, last_end = last_end, autocmds = {},
   }
-  view.limits = judge(view.before, lines)
   function view.close() return editor.quietly(function() return close(view) end) end -- another buffer can be entered
   function view.hide() editor.quietly(function() hide(view) end) end
   function view.show(focus) show(view, focus) end
@@ -313,8 +332,7 @@ function M.show(proposal)
       vim.wo[window].statusline = status(proposal, 'ended, nothing is accepted. ', '')
     end
   end
-  view.old = create(name .. 'file/' .. tail(proposal.label), view.before, 'nofile')
-  vim.bo[view.old].modifiable = false
+  view.old = create(name .. 'file/' .. tail(proposal.label), {}, 'nofile')
   view.new = create(name .. 'proposal/' .. tail(proposal.label), lines, 'acwrite')
   watch(view)
   show(view, proposal.focus ~= false)

@@ -58,11 +58,11 @@ local function present(proposal, focus)
   local event = proposal.event
   proposal.is_shown = true
   local is_done, problem, ended
+  proposal.compared.buf = editor.buffer(event.old_path)
+  proposal.compared.tick = proposal.compared.buf and vim.api.nvim_buf_get_changedtick(proposal.compared.buf)
   if proposal.view then
     is_done, problem = pcall(proposal.view.show, focus)
   else
-    proposal.compared.buf = editor.buffer(event.old_path)
-    proposal.compared.tick = proposal.compared.buf and vim.api.nvim_buf_get_changedtick(proposal.compared.buf)
     event.layout, event.focus = options().layout, focus
     is_done, problem, ended = pcall(options().show, event)
     local is_own = type(problem) == 'function' -- a view of the person: `:help ide-mcp-view`
