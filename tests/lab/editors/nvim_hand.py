@@ -647,6 +647,11 @@ def log_has_what_was_told_and_is_bounded(room):
     logs = await_("there is a log", lambda: list(room.home.rglob("ide-mcp.log")))
     if "warn  nothing is mentioned: there is no file none.txt" not in logs[0].read_text():
         raise Failure(logs[0].read_text())
+    hand.run("mention " + "x" * 2000)
+    lines = await_("both are in the log", lambda: len(found := logs[0].read_bytes().splitlines()) >= 2 and found)
+    if (longest := max(map(len, lines))) > 430:
+        raise Failure(f"a line has {longest} bytes")
+    room.type("<Enter>")  # the command has filled the screen
     for number in range(12):
         agent = proposes(room, "b.txt", f"secret {number}\n", "DIFF_REJECTED", "b.txt")
         room.shows(room.proposal("b.txt"))

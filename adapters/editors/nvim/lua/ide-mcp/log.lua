@@ -1,6 +1,8 @@
 --- The log of the plugin: what it has told the person, and what agents did. `:help ide-mcp-log`
 local M = {}
 
+local max_bytes = 400 -- of a text in a line: a message can have the path of a file, or what another program says
+
 local levels = { debug = 1, info = 2, warn = 3, error = 4, off = 5 }
 -- The events that are news, and not only for who looks for a fault. Texts of files and agents are never in the log.
 local news = { listening = true, connected = true, closed = true, diff = true, diff_closed = true, over = true, gap = true,
@@ -25,7 +27,7 @@ local function write(level, text)
   if not stat then vim.fn.mkdir(vim.fn.fnamemodify(path, ':h'), 'p') end
   local file = vim.loop.fs_open(path, 'a', 384) -- 0600
   if not file then return end
-  vim.loop.fs_write(file, ('%s %-5s %s\n'):format(os.date('%Y-%m-%d %H:%M:%S'), level, text))
+  vim.loop.fs_write(file, ('%s %-5s %s\n'):format(os.date('%Y-%m-%d %H:%M:%S'), level, vim.fn.strpart(text, 0, max_bytes)))
   vim.loop.fs_close(file)
 end
 
