@@ -260,19 +260,23 @@ What it prints, such as a file, moves it to no folder, and so to no machine."
 
 (defun ide-mcp--start-elsewhere (words folder environment command)
   "Start COMMAND with ENVIRONMENT in FOLDER by WORDS, another terminal.
-A server, as that of tmux, does not pass our variables on, so `env' sets them."
-  (let ((whole (append (list "env")
-                       (seq-mapcat (lambda (entry)
-                                     (if (string-search "=" entry) (list entry) (list "-u" entry)))
-                                   environment)
-                       command))
-        (output (generate-new-buffer " *ide-mcp-terminal*")))
+A server, as that of tmux, does not pass our variables on, so `env' sets them.
+In tmux, another command of tmux follows a semicolon at the end of a word: one
+of ours has a backslash before it."
+  (let* ((is-tmux (equal (file-name-nondirectory (car words)) "tmux"))
+         (plain (lambda (word) (if is-tmux (replace-regexp-in-string ";\\'" "\\;" word t t) word)))
+         (whole (mapcar plain (append (list "env")
+                                      (seq-mapcat (lambda (entry)
+                                                    (if (string-search "=" entry) (list entry) (list "-u" entry)))
+                                                  environment)
+                                      command)))
+         (output (generate-new-buffer " *ide-mcp-terminal*")))
     (make-process
      :name "ide-mcp-terminal" :buffer output :connection-type 'pipe :noquery t
      :command (append (seq-mapcat (lambda (word)
                                     (if (equal word "{command}")
                                         whole
-                                      (list (string-replace "{folder}" folder word))))
+                                      (list (string-replace "{folder}" (funcall plain folder) word))))
                                   words)
                       (unless (member "{command}" words) whole))
      :sentinel (lambda (process _change)

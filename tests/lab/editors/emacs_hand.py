@@ -214,10 +214,10 @@ terminal_of_ghostel = terminal_is_called_as_documented("ghostel")
 def terminal_is_that_of_tmux(room):
     hand = Hand(room)
     room.type(*room.keys.run(f'(setq ide-mcp-terminal (list "tmux" "-S" "{room.home}/tmux" "split-window" "-h" "-e" "HOME={room.home}" "-c" "{{folder}}"))'))
-    hand.run("open --model 'a;b $HOME'")
+    hand.run("open --model 'a;b $HOME;' c")  # another command of tmux would follow behind the semicolon
     facts = hand.terminal()
     room.shows(RUNS)
-    if facts["arguments"] != ["--model", "a;b $HOME"] or facts["folder"] != str(room.folder):
+    if facts["arguments"] != ["--model", "a;b $HOME;", "c"] or facts["folder"] != str(room.folder):
         raise Failure(f"started with {facts}")
     if facts["environment"].get("CLAUDE_CODE_SSE_PORT") != room.lock().stem:
         raise Failure("the environment has not the port of the editor")
