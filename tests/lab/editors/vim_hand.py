@@ -418,6 +418,18 @@ def terminal_in_tmux(room):
     await_("another pane is there", lambda: len(panes()) == 1)
 
 
+def command_of_tmux_ends_with_the_words_of_the_agent(room):
+    """A semicolon at the end of a word begins another command: one of the person does, and one of the agent does not."""
+    hand = Hand(room)
+    words = ["tmux", "-S", f"{room.home}/tmux", "split-window", "-e", f"HOME={room.home}", "-c", "{folder}", "{command}",
+             ";", "set-environment", "-g", "BY_PERSON", "yes"]
+    room.type(*room.keys.set_option("terminal", {"provider": words}))
+    hand.run("open --model 'a;b;' c")
+    if (facts := hand.terminal())["arguments"] != ["--model", "a;b;", "c"] or facts["folder"] != str(room.folder):
+        raise Failure(f"{facts['arguments']} in {facts['folder']}")
+    await_("the command of the person has run", lambda: "BY_PERSON=yes" in room.tmux("show-environment", "-g"))
+
+
 def text_is_no_word_of_a_command_of_tmux(room):
     """Everybody can read the words of a command while it runs, and they have a limit."""
     room.environment |= {"TMUX": f"{room.home}/tmux,1,0", "TMUX_PANE": "%0"}

@@ -61,7 +61,7 @@ export def Advice(version: string, command: list<string>): string
   return ''
 enddef
 
-# Runs a command, and passes on what it printed, or to `Fail` the reason behind a text. `more` are further options of the job.
+# Runs a command, and passes on what it printed, or to `Fail` the reason behind a text. `more` are options of the job.
 export def Run(command: list<string>, problem: string, Fail: func, Then: func, more: dict<any> = {})
   var [output, process, is_over] = ['', null_job, false]
   const Keep = (_, text: string) => {

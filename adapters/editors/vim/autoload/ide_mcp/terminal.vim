@@ -167,9 +167,10 @@ def Start(terminal: dict<any>, Provider: any, Then: func(dict<any>))
     Then(extend(terminal, type(given) == v:t_dict ? given : type(given) == v:t_number && given > 0 ? {buffer: given}
       : {}))
   elseif type(Provider) == v:t_list
-    const words = Provider->mapnew((_, word) => word == '{folder}' ? [terminal.folder]
-      : word == '{command}' ? terminal.outside : [word])->flattennew(1)
-      + (index(Provider, '{command}') < 0 ? terminal.outside : [])
+    const Plain = (words) => fnamemodify(Provider[0], ':t') == 'tmux' ? tmux.Plain(words) : words
+    const words = Provider->mapnew((_, word) => word == '{folder}' ? Plain([terminal.folder])
+      : word == '{command}' ? Plain(terminal.outside) : [word])->flattennew(1)
+      + (index(Provider, '{command}') < 0 ? Plain(terminal.outside) : [])
     job_start(words, {cwd: terminal.folder, in_io: 'null', out_io: 'null', err_io: 'null', stoponexit: ''})
   elseif Provider == 'tmux'
     tmux.Start(terminal, Then)

@@ -6,10 +6,14 @@ import autoload './program.vim'
 
 const sides = {right: ['-h'], left: ['-h', '-b'], above: ['-v', '-b'], below: ['-v']}
 
-# Runs a command of tmux, which another one would follow behind a word with a semicolon at its end. `more` is for the job.
+# Returns words of a command of tmux, which another one would follow behind a word with a semicolon at its end.
+export def Plain(words: list<string>): list<string>
+  return words->mapnew((_, word) => substitute(word, ';$', '\\;', ''))
+enddef
+
+# Runs a command of tmux. `more` are options of the job.
 def Run(words: list<string>, Then: func = (_) => 0, more: dict<any> = {})
-  const plain_words = words->mapnew((_, word) => substitute(word, ';$', '\\;', ''))
-  program.Run(['tmux'] + plain_words, 'tmux: ', (text) => plain.Warn(text), Then, more)
+  program.Run(['tmux'] + Plain(words), 'tmux: ', (text) => plain.Warn(text), Then, more)
 enddef
 
 def Side(terminal: dict<any>): list<string>
