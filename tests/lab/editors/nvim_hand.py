@@ -244,6 +244,11 @@ def agent_runs_in_another_program(room):
     room.shows("the window of the agent is one of nice")
     hand.run("send hello")
     room.shows("the terminal takes no text")
+    lua(room, "local t = require('ide-mcp').options.terminal; t.command = {'claude'};"
+              f" t.external = {{'tmux', '-S', '{room.home}/tmux', 'split-window', '-e', 'HOME={room.home}'}}")
+    hand.run("open 2 --model 'a;b;' c")  # in tmux, another command would follow behind the second semicolon
+    if (facts := hand.terminal())["arguments"] != ["--model", "a;b;", "c"]:
+        raise Failure(f"started with {facts['arguments']}")
 
 
 # --- Keys and events

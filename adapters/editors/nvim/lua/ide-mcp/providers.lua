@@ -136,13 +136,16 @@ local function with_environment(start)
   return vim.list_extend(command, start.command)
 end
 
+-- Returns words for tmux. Behind one with a semicolon at its end, another command of tmux would follow.
+local function for_tmux(words)
+  return vim.tbl_map(function(word) return (word:gsub(';$', '\\;')) end, words)
+end
+
 --- A pane of the tmux in which Neovim runs.
 function M.tmux(start)
   if not vim.env.TMUX then error('Neovim does not run in tmux', 0) end
   local function tmux(words, input)
-    -- Behind a word with a semicolon at its end, another command of tmux would follow.
-    local plain = vim.tbl_map(function(word) return (word:gsub(';$', '\\;')) end, words)
-    local command = vim.list_extend({ 'tmux' }, plain)
+    local command = vim.list_extend({ 'tmux' }, for_tmux(words))
     -- With nil, Neovim writes a text without bytes, and fails if tmux has ended before.
     local output = input and fn.system(command, input) or fn.system(command)
     return vim.v.shell_error == 0 and vim.trim(output) or nil
@@ -177,7 +180,8 @@ end
 
 --- A window of another program: the option `external` is its command, to which that of the agent is added.
 function M.external(start)
-  local command = vim.list_extend(vim.list_slice(start.external), with_environment(start))
+  local words, is_tmux = with_environment(start), fn.fnamemodify(start.external[1] or '', ':t') == 'tmux'
+  local command = vim.list_extend(vim.list_slice(start.external), is_tmux and for_tmux(words) or words)
   if not start.external[1] or fn.executable(command[1]) == 0 then
     error('the option terminal.external names no program in PATH', 0)
   end
