@@ -525,6 +525,65 @@ def withdrawn_text_stays_when_another_proposal_is_shown(room):
     agent.answer(second)
 
 
+def plugin_that_saves_by_itself_accepts_nothing(room):
+    """It saves some time after a change, while nobody types or somebody does."""
+    hand = Hand(room)
+    room.write("saves.lua", """
+        local function save(buf)
+          if not vim.api.nvim_buf_is_valid(buf) then return end
+          vim.api.nvim_buf_call(buf, function() vim.cmd('silent! write') end)
+          vim.fn.writefile({ '' }, 'saved', 'a')
+        end
+        vim.api.nvim_create_autocmd('TextChanged', { callback = function(event)
+          vim.defer_fn(function() save(event.buf) end, 700)
+        end })
+    """)
+    lua(room, "dofile('saves.lua')")
+    for accept in [[":w", "<Enter>"], room.keys.run("accept")]:
+        def act(accept=accept):
+            agent = RawAgent(room)
+            call = agent.propose(room.path("b.txt"), "other\nnew\n")
+            room.shows(room.proposal("b.txt"))
+            (room.folder / "saved").unlink(missing_ok=True)
+            room.type(*room.keys.INSERT_LINE)
+            room.shows("accepted by a key or a command of yours only")
+            for _ in range(30):  # a change, and so a save, between any two keys
+                room.type("x")
+                room.type("p")
+                time.sleep(0.05)
+            lines_of(room, "saved", 20)
+            time.sleep(0.5)
+            if call in agent.answers:
+                raise Failure("the plugin has accepted the proposal")
+            room.type(*accept)
+            if "FILE_SAVED" not in (answer := agent.answer(call)):
+                raise Failure(answer)
+            room.hides(room.proposal(""))
+            agent.end()
+            room.shows(room.keys.DETACHED)
+        of_row(accept, act)
+
+
+def maps_and_macros_write_a_proposal(room):
+    """They are keys of the person, and a plugin that saves by itself is none."""
+    Hand(room)
+    room.write("maps.lua", """
+        for keys, command in pairs({ c = ':w<CR>', d = '<Cmd>w<CR>', f = function() vim.cmd('write') end, m = 'Gk$:w<CR>' }) do
+          vim.keymap.set('n', '\\\\' .. keys, command)
+        end
+        vim.fn.setreg('q', 'gg0:w\\r')
+    """)
+    lua(room, "dofile('maps.lua')")
+    for keys in ["\\c", "\\d", "\\f", "\\m", "@q"]:
+        def act(keys=keys):
+            agent = proposes(room, "b.txt", "other\nnew\n", "FILE_SAVED", "other\nnew\n")
+            room.shows(room.proposal("b.txt"))
+            room.type("<Reading>", keys)
+            agent.done()
+            room.hides(room.proposal(""))
+        of_row(keys, act)
+
+
 def proposal_comes_back_with_the_file_of_now(room):
     """It is compared with what the file has, in each layout, and not with what it had when the proposal stepped aside."""
     hand = Hand(room)

@@ -1,7 +1,7 @@
 --- The view of a proposal: the file and the proposal, which can be edited, side by side in a tab or in the windows that
 --- are there, or the proposal alone with the lines of the file in between. Writing the proposal accepts it, and closing
 --- the proposal rejects it.
-local editor, windows = require('ide-mcp.editor'), require('ide-mcp.windows')
+local editor, turns, windows = require('ide-mcp.editor'), require('ide-mcp.turns'), require('ide-mcp.windows')
 local api = vim.api
 local M = {}
 
@@ -248,6 +248,9 @@ local function watch(view)
   local function at(events, options) table.insert(view.autocmds, api.nvim_create_autocmd(events, options)) end
   -- By a pattern, not for the buffer: so `:w FILE` writes that file.
   at('BufWriteCmd', { pattern = view.name .. 'proposal/*', callback = function()
+    if not turns.is_by_key() then -- a plugin that saves by itself, and perhaps by `:silent!`
+      return vim.schedule(function() editor.warn('a proposal is accepted by a key or a command of yours only') end)
+    end
     -- `:wa` elsewhere. The current window is that of the proposal in each case, if it is in the current tab.
     if api.nvim_get_current_tabpage() ~= view.tab then
       return editor.warn('a proposal is accepted in its own tab only')

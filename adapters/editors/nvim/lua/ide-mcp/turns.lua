@@ -6,6 +6,7 @@ local waiting = {} -- functions, and functions that return whether it is their t
 local timer = vim.loop.new_timer() -- runs them
 local last_key = 0 -- the time of the last key, in milliseconds
 local quiet = 500 -- so many milliseconds without a key end the typing of commands
+local is_by_key = false -- whether Neovim does what a key of the person began: it has served no timer since
 local is_acting = false -- whether an agent is served: a `:normal` of autocommands is no key of the person
 
 -- The modes in which no command is half typed: `:help mode()`.
@@ -42,12 +43,25 @@ function M.later(act, is_due, place)
   vim.schedule(M.go_on)
 end
 
+--- Returns whether a key of the person began what happens now, and not a timer, an agent or another program.
+function M.is_by_key() return is_by_key end
+
+local function end_of_key() is_by_key = false end
+
 --- Calls a function at each key of the person.
 function M.watch(on_key)
   vim.on_key(function(_, typed)
     last_key = now()
-    if typed ~= '' and not is_acting then on_key() end -- else the rest of a mapping; before Neovim 0.10 there is no `typed`
+    if typed == '' or is_acting then return end -- the rest of a mapping; before Neovim 0.10 there is no `typed`
+    on_key()
+    is_by_key = true
+    vim.schedule(end_of_key) -- between the commands of the person, as timers do
   end, vim.api.nvim_create_namespace('ide-mcp'))
+  -- Before a timer too that was due when the key came. Where there is no SafeState, as in Neovim 0.7, such a timer is told
+  -- apart only after a key that moves the cursor or changes the text.
+  local is_new = vim.fn.exists('##SafeState') == 1
+  local events = is_new and 'SafeState' or { 'CursorMoved', 'CursorMovedI', 'TextChanged', 'TextChangedI' }
+  vim.api.nvim_create_autocmd(events, { callback = end_of_key })
 end
 
 return M
