@@ -109,7 +109,8 @@ fn file_is_saved_under_another_name() {
         ("c.txt", "c.txt is open here: close it first"),
         ("none/x", "was not saved"),
         ("../x", "is outside"),
-        (".", "is a folder"),
+        // Its end is cut if the temporary folder has a long name.
+        (".", "is a fol"),
     ] {
         desk.keys(&format!("{SAVE_AS}{answer}\r"));
         desk.shows(expected);
