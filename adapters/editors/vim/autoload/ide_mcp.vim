@@ -162,8 +162,13 @@ def Type(given: dict<any>)
   terminal.Type(typed, given.has_bang)
 enddef
 
+# Takes a text of the program's installation. A function of one argument, as `plain.Warn` has an optional one.
+def Say(text: string)
+  plain.Warn(text)
+enddef
+
 def Install()
-  program.Install((text) => plain.Warn(text), (text) => {
+  program.Install(Say, (text: string) => {
     const is_replaced = sidecar.IsRunning() && sidecar.Command()[0] == program.path
     sidecar.Start()
     plain.Warn(text, is_replaced ? '. Stop and start to use it' : '')
@@ -172,7 +177,7 @@ enddef
 
 def Uninstall()
   if sidecar.IsRunning() && sidecar.Command()[0] == program.path | sidecar.Stop() | endif
-  program.Uninstall((text) => plain.Warn(text))
+  program.Uninstall(Say)
 enddef
 
 def ShowStatus()
