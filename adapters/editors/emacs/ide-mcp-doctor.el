@@ -69,28 +69,27 @@
   "Add the findings in LINES of JSON to BUFFER."
   (with-current-buffer buffer
     (let ((inhibit-read-only t))
-      (progn
-        (goto-char (point-max))
-        (dolist (line lines)
-          (let-alist (ide-mcp--parse line)
-            (pcase .event
-              ("finding" (ide-mcp--insert-finding
-                          `((status . ,.status) (message . ,.message) (meaning . ,(unless (equal .status "ok") .meaning))
-                            (advice . ,.advice) (command . ,.command))))
-              ("verdict"
-               (save-excursion
-                 (goto-char (point-min))
-                 (insert (format "An agent in %s %s.\n\n" (ide-mcp--line .cwd)
-                                 (pcase .verdict
-                                   ("attaches" (format "attaches to %s" (ide-mcp--line .name)))
-                                   ("fails" "finds the editor, and is refused or cannot reach it")
-                                   ("refrains" "does not attach by itself, because of a variable")
-                                   ("has_to_choose" "has to choose from several editors: /ide")
-                                   ("finds_nothing" "finds no editor")
-                                   (_ "may find the editor"))))))
-              ("error" (ide-mcp--insert-finding `((status . "problem") (message . ,.message)))))))
-        (unless lines (insert "\nThe program did not say anything: see the buffer \" *ide-mcp*\".\n"))
-        (goto-char (point-min))))))
+      (goto-char (point-max))
+      (dolist (line lines)
+        (let-alist (ide-mcp--parse line)
+          (pcase .event
+            ("finding" (ide-mcp--insert-finding
+                        `((status . ,.status) (message . ,.message) (meaning . ,(unless (equal .status "ok") .meaning))
+                          (advice . ,.advice) (command . ,.command))))
+            ("verdict"
+             (save-excursion
+               (goto-char (point-min))
+               (insert (format "An agent in %s %s.\n\n" (ide-mcp--line .cwd)
+                               (pcase .verdict
+                                 ("attaches" (format "attaches to %s" (ide-mcp--line .name)))
+                                 ("fails" "finds the editor, and is refused or cannot reach it")
+                                 ("refrains" "does not attach by itself, because of a variable")
+                                 ("must_choose" "has to choose from several editors: /ide")
+                                 ("finds_nothing" "finds no editor")
+                                 (_ "may find the editor"))))))
+            ("error" (ide-mcp--insert-finding `((status . "problem") (message . ,.message)))))))
+      (unless lines (insert "\nThe program did not say anything: see the buffer \" *ide-mcp*\".\n"))
+      (goto-char (point-min)))))
 
 (defun ide-mcp--insert-finding (finding)
   "Insert FINDING of the doctor at point."

@@ -43,6 +43,22 @@ fn plugin_is_installed_replaced_and_removed() {
     }
 }
 
+/// The package for Emacs has a sentence for each verdict that it knows.
+#[test]
+fn plugin_knows_verdicts_of_the_doctor_alone() {
+    let root = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
+    let page = fs::read_to_string(format!("{root}/docs/doctor.md")).unwrap();
+    let code = fs::read_to_string(format!("{root}/adapters/editors/emacs/ide-mcp-doctor.el")).unwrap();
+    let (_, code) = code.split_once("(pcase .verdict\n").unwrap();
+    let (verdicts, _) = code.split_once("(_ ").unwrap();
+    let verdicts: Vec<_> = verdicts.lines().filter_map(|line| line.trim().strip_prefix("(\"")).collect();
+    assert!(verdicts.len() > 3, "{verdicts:?}");
+    for verdict in verdicts {
+        let verdict = verdict.split('"').next().unwrap();
+        assert!(page.contains(&format!("\n| `{verdict}` |")), "docs/doctor.md has no verdict {verdict}");
+    }
+}
+
 /// Whoever can write a plugin runs programs as its user.
 #[test]
 fn modes_do_not_depend_on_the_umask() {
