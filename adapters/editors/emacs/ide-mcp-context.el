@@ -14,7 +14,6 @@
 (require 'cl-lib)
 (require 'flymake)
 (require 'let-alist)
-(require 'seq)
 (require 'subr-x)
 (require 'ide-mcp-guard)
 (require 'ide-mcp-wire)

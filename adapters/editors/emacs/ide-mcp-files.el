@@ -12,7 +12,6 @@
 ;;; Code:
 
 (require 'cl-lib)
-(require 'let-alist)
 (require 'project)
 (require 'seq)
 (require 'subr-x)

@@ -13,7 +13,6 @@
 ;;; Code:
 
 (require 'seq)
-(require 'ide-mcp-guard)
 (require 'ide-mcp-log)
 (require 'ide-mcp-layout)
 

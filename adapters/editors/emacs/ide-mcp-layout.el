@@ -17,7 +17,6 @@
 (require 'ide-mcp-guard)
 (require 'ide-mcp-log)
 (require 'ide-mcp-wire)
-(require 'ide-mcp-view)
 
 (defcustom ide-mcp-layout 'auto
   "How a proposal is shown.

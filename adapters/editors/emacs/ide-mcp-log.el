@@ -13,7 +13,6 @@
 ;;; Code:
 
 (require 'seq)
-(require 'subr-x)
 (require 'ide-mcp-guard)
 
 (defcustom ide-mcp-log-level 'warn

@@ -27,7 +27,6 @@
 (require 'ide-mcp-log)
 (require 'ide-mcp-wire)
 (require 'ide-mcp-program)
-(require 'ide-mcp-view)
 (require 'ide-mcp-files)
 (require 'ide-mcp-context)
 (require 'ide-mcp-proposal)
