@@ -3,6 +3,7 @@ vim9script
 # part of the buffer.
 
 import autoload './plain.vim'
+import autoload './sides.vim'
 
 const max_edits = 300 # lines that differ before a change is shown as one: the search takes the square of it, 0.2 s
 const max_old = 2000 # lines of before that are shown
@@ -41,9 +42,7 @@ enddef
 # Returns what to replace in a list of lines, for another one: the first line from 0, the number of lines, the first line
 # of the other list, and their number. Follows E. Myers, "An O(ND) Difference Algorithm".
 export def Changes(old: list<string>, new: list<string>): list<list<number>>
-  var [first, last, least] = [0, 0, min([len(old), len(new)])]
-  while first < least && old[first] ==# new[first] | first += 1 | endwhile
-  while last < least - first && old[-1 - last] ==# new[-1 - last] | last += 1 | endwhile
+  const [first: number, last: number] = sides.Equal(old, new)
   const [n, m] = [len(old) - last, len(new) - last]
   if first == n && first == m | return [] | endif
   const whole = [[first, n - first, first, m - first]]

@@ -28,6 +28,14 @@ export def Join(buffer: number, line_end: string): string
     ->map((_, line) => tr(line, "\n", plain.nul))->join(line_end))->join(line_end)
 enddef
 
+# Returns the numbers of equal lines at the beginning and at the end of two lists. No line counts twice.
+export def Equal(a: list<string>, b: list<string>): list<number>
+  var [first, last, least] = [0, 0, min([len(a), len(b)])]
+  while first < least && a[first] ==# b[first] | first += 1 | endwhile
+  while last < least - first && a[-1 - last] ==# b[-1 - last] | last += 1 | endwhile
+  return [first, last]
+enddef
+
 # Returns the reason why two texts are not highlighted, or an empty text, whether their diff has folds, and whether Vim can
 # compare the characters of the lines.
 export def Limits(old: dict<any>, new: dict<any>): list<any>
@@ -38,10 +46,8 @@ export def Limits(old: dict<any>, new: dict<any>): list<any>
       return [$'a line over {max_line / 1024} KiB', false, false]
     endif
   endfor
-  const [a, b, all] = [lines[0], lines[1], max([len(lines[0]), len(lines[1])])]
-  var [first, last, least] = [0, 0, min([len(lines[0]), len(lines[1])])]
-  while first < least && a[first] ==# b[first] | first += 1 | endwhile
-  while last < least - first && a[-1 - last] ==# b[-1 - last] | last += 1 | endwhile
+  const all = max([len(lines[0]), len(lines[1])])
+  const [first, last] = Equal(lines[0], lines[1])
   const changes = all - first - last
   if changes > max_changes | return [$'{changes} lines changed', false, false] | endif
   const bytes = lines->mapnew((_, side) => side[first : len(side) - last - 1]->map((_, line) => len(line))->reduce(
