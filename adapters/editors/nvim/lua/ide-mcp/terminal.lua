@@ -1,5 +1,5 @@
 --- The terminals of agents: they open, hide and show, and take texts. `:help ide-mcp-terminal`
-local editor, providers, split = require('ide-mcp.editor'), require('ide-mcp.providers'), require('ide-mcp.words')
+local editor, providers, split = require('ide-mcp.editor'), require('ide-mcp.providers'), require('ide-mcp.split')
 local turns = require('ide-mcp.turns')
 local api, fn = vim.api, vim.fn
 local M = {}
