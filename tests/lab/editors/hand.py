@@ -460,9 +460,7 @@ def mention_that_is_wrong_is_refused(room):
         room.shows(f"ide-mcp: .*{message}")
         room.type(*room.keys.CLOSE_MESSAGE, *room.keys.ENDS_OF_TEXT)
     hand.run("mention b.txt")
-    await_("b.txt is mentioned", lambda: agent.mentions)
-    if agent.mentions != [room.path("b.txt")]:
-        raise Failure(f"mentioned: {agent.mentions}")
+    agent.takes(room.path("b.txt"))
 
 
 def buffer_that_is_no_file_is_not_mentioned(room):
@@ -473,9 +471,7 @@ def buffer_that_is_no_file_is_not_mentioned(room):
     hand.run("mention")
     room.shows("ide-mcp: .*no file")
     hand.run("mention b.txt")
-    await_("b.txt is mentioned", lambda: agent.mentions)
-    if agent.mentions != [room.path("b.txt")]:
-        raise Failure(f"mentioned: {agent.mentions}")
+    agent.takes(room.path("b.txt"))
 
 
 def files_of_the_tree_are_mentioned(room):
@@ -484,15 +480,10 @@ def files_of_the_tree_are_mentioned(room):
     room.shows("hostile 1")
     room.type(*room.keys.TREE)
     hand.run("mention")
-    await_("b.txt is mentioned", lambda: agent.mentions)
-    if agent.mentions != [room.path("b.txt")]:
-        raise Failure(f"mentioned: {agent.mentions}")
-    agent.mentions.clear()
+    agent.takes(room.path("b.txt"))
     room.type(*room.keys.MARK_IN_TREE)
     hand.run("mention")
-    await_("two files are mentioned", lambda: len(agent.mentions) == 2)
-    if sorted(agent.mentions) != [room.path("a.txt"), room.path("b.txt")]:
-        raise Failure(f"mentioned: {agent.mentions}")
+    agent.takes(room.path("a.txt"), room.path("b.txt"))
 
 
 def list_of_files_is_no_selection(room):

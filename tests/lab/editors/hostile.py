@@ -136,6 +136,14 @@ class RawAgent:
             pass
         self.is_over = True
 
+    def takes(self, *paths):
+        """Waits for the mentions of these files, and takes them: there is no other."""
+        await_(f"mentioned: {', '.join(paths)}", lambda: len(self.mentions) >= len(paths))
+        if sorted(self.mentions) != sorted(paths):
+            raise Failure(f"mentioned: {self.mentions}")
+        self.mentions.clear()
+        self.lines.clear()
+
     def send(self, message):
         self.frame(1, json.dumps(message).encode())
 
