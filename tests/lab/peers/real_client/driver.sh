@@ -85,6 +85,19 @@ start_client() {
         \; set-option remain-on-exit on
 }
 
+# Writes a program that starts the client with its configuration and the variables around it, as the terminal of an
+# editor does. It is given no argument `$2` of ours.
+write_client_program() {
+    local at program environment=("${client_environment[@]}")
+    client_program "$client" "$installed"
+    configure_client "$client" "$home" "$project" "$api_port"
+    for at in "${!program[@]}"; do
+        [ "${program[at]}" != "${2-}" ] || unset "program[$at]"
+    done
+    printf '#!/bin/bash\nexec env %s "$@"\n' "$(printf '%q ' "${environment[@]}" "${program[@]}")" >"$1"
+    chmod +x "$1"
+}
+
 # Starts the client and waits until it is ready for the person and for the editor.
 start_client_and_settle() {
     start_client

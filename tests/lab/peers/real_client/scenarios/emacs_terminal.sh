@@ -5,13 +5,7 @@
 # Needs: emacs
 root=$(cd "$here/../../../.." && pwd)
 
-# The command of the agent: the client with its configuration, and with the variables of the terminal.
-environment=()
-client_program "$client" "$installed"
-configure_client "$client" "$home" "$project" "$api_port"
-printf '#!/bin/sh\nexec env %s "$@"\n' "$(printf '%q ' "${environment[@]}" "${program[@]}")" >"$work/agent"
-chmod +x "$work/agent"
-
+write_client_program "$work/agent"
 cat >"$work/init.el" <<LISP
 (add-to-list 'load-path "$root/adapters/editors/emacs")
 (require 'ide-mcp)

@@ -5,16 +5,7 @@
 # Needs: nvim
 root=$(cd "$here/../../../.." && pwd)
 
-# The command of the agent: the client with its configuration, and with the variables of the terminal.
-environment=()
-client_program "$client" "$installed"
-configure_client "$client" "$home" "$project" "$api_port"
-for at in "${!program[@]}"; do # in a terminal of an editor, it attaches without this
-    [ "${program[at]}" != --ide ] || unset "program[$at]"
-done
-printf '#!/bin/sh\nexec env %s "$@"\n' "$(printf '%q ' "${environment[@]}" "${program[@]}")" >"$work/agent"
-chmod +x "$work/agent"
-
+write_client_program "$work/agent" --ide # in a terminal of an editor, it attaches without this
 cat >"$work/init.lua" <<LUA
 vim.opt.rtp:prepend('$root/adapters/editors/nvim')
 vim.o.columns, vim.o.lines = 120, 40

@@ -18,11 +18,7 @@ nmap ,f <Plug>(ide-mcp-focus)
 tmap <C-f> <Plug>(ide-mcp-focus)
 nmap ,y <Plug>(ide-mcp-accept)
 VIM
-program=() environment=("${client_environment[@]}")
-client_program "$client" "$installed"
-configure_client "$client" "$home" "$project" "$api_port"
-printf '#!/bin/bash\nexec env %s"$@"\n' "$(printf '%q ' "${environment[@]}" "${program[@]}")" >"$work/bin/claude"
-chmod +x "$work/bin/claude"
+write_client_program "$work/bin/claude"
 PATH=$work/bin:$PATH start_editor_in_terminal vim b.txt
 tmux_socket=$tmux_socket.editor # the client is on the screen of the editor
 
