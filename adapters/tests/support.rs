@@ -50,7 +50,7 @@ pub(crate) struct Seen {
     pub(crate) expired: usize,
 }
 
-/// The ports of editors that come back to their port. The system gives them to no other program, as it might
+/// The ports of editors whose port matters after their end. The system gives them to no other program, as it might
 /// do with the port of an editor that has just ended.
 pub(crate) const LASTING: RangeInclusive<u16> = 10_000..=32_000;
 
@@ -74,7 +74,7 @@ impl<A: Adapter> World<A> {
         Self::bound(Bind::AnyPort, new_token().unwrap(), change).unwrap()
     }
 
-    /// Creates an editor that you can start [`again`](Self::again).
+    /// Creates an editor that you can start [`again`](Self::again), or whose port must stay free after its end.
     pub(crate) fn lasting() -> Self {
         Self::bound(Bind::Ports(LASTING), new_token().unwrap(), |_| {}).unwrap()
     }

@@ -13,7 +13,8 @@ use std::thread;
 use std::time::Duration;
 
 pub(crate) fn shutdown_rejects_diffs_and_closes_all<A: Adapter>() {
-    let (dir, mut world) = (TempDir::new(), World::<A>::new());
+    // No other test may be given the port as soon as it is free.
+    let (dir, mut world) = (TempDir::new(), World::<A>::lasting());
     dir.publish(&mut world).unwrap();
     let path = world.editor.lock_path().unwrap();
     let agent = world.agent(proposal("new"), true);
