@@ -241,10 +241,11 @@ pub(crate) fn handle_ends_with_its_server<A: Adapter>() {
     let stays = world.agent(diagnostics(), true);
     world.until(|world| world.seen.calls == 1);
     let handle = world.editor.handle();
+    // No turn runs meanwhile, so it cannot be over yet.
+    assert!(!handle.end(Duration::ZERO));
     let waits = thread::spawn({
         let handle = handle.clone();
         move || {
-            assert!(!handle.end(Duration::ZERO));
             handle.shutdown();
             handle.end(PATIENCE)
         }
