@@ -23,8 +23,13 @@ function Set-UserPath([string[]] $To) {
     [Environment]::SetEnvironmentVariable('IDE_MCP_INSTALLER', $null, 'User')
 }
 
+# The folder is replaced and removed as a whole, so it must be ours alone.
+$isOurs = Test-Path -LiteralPath "$Into\completions\ide-mcp.ps1"
+
 if ($Uninstall) {
-    if (-not (Test-Path -LiteralPath "$Into\ide-mcp.exe")) { throw "ide-mcp: nothing is installed in $Into" }
+    if (-not $isOurs) { throw "ide-mcp: this script has installed nothing in $Into" }
+    # First what can be in use: if it cannot be removed, everything stays.
+    Get-ChildItem -LiteralPath $Into -Filter '*.exe' | Remove-Item -Force
     Remove-Item -Recurse -Force -LiteralPath $Into
     Set-UserPath $folders
     Write-Host "ide-mcp: removed from $Into"
@@ -32,6 +37,9 @@ if ($Uninstall) {
 }
 
 if ($version.StartsWith('@')) { throw 'ide-mcp: this is only the template: take the installer of a release' }
+if (-not $isOurs -and (Get-ChildItem -Force -LiteralPath $Into -ErrorAction SilentlyContinue)) {
+    throw "ide-mcp: $Into has other files in it: pass -Into FOLDER with a folder for ide-mcp alone"
+}
 if (-not $From) { throw 'ide-mcp: this release does not say where to download from: pass -From URL' }
 # 64-bit programs for this processor also run on Windows for ARM.
 $target = 'x86_64-pc-windows-gnu'
@@ -49,9 +57,14 @@ try {
         throw "ide-mcp: the download is not the archive of this release (SHA-256 $found, expected $sum): nothing was installed"
     }
     Expand-Archive -LiteralPath "$work\archive.zip" -DestinationPath $work
-    if (Test-Path -LiteralPath $Into) { Remove-Item -Recurse -Force -LiteralPath $Into }
-    New-Item -ItemType Directory -Force -Path (Split-Path $Into) | Out-Null
-    Move-Item -LiteralPath "$work\$name" -Destination $Into
+    New-Item -ItemType Directory -Force -Path $Into | Out-Null
+    # Windows refuses to remove a program that runs, but not to rename it. The next update removes it then.
+    if (Test-Path -LiteralPath "$Into\ide-mcp.exe") {
+        Rename-Item -LiteralPath "$Into\ide-mcp.exe" -NewName "$([IO.Path]::GetRandomFileName()).old.exe"
+    }
+    Get-ChildItem -LiteralPath $Into -Filter '*.old.exe' | Remove-Item -Force -ErrorAction SilentlyContinue
+    Get-ChildItem -LiteralPath $Into | Where-Object { -not $_.Name.EndsWith('.old.exe') } | Remove-Item -Recurse -Force
+    Get-ChildItem -LiteralPath "$work\$name" | Copy-Item -Recurse -Force -Destination $Into
 } finally {
     Remove-Item -Recurse -Force -LiteralPath $work
 }
