@@ -183,8 +183,10 @@ impl Server {
         }
     }
 
-    /// Returns the bytes of a connection that were not written.
-    fn outgoing(&self, conn: ConnId) -> &[u8] {
+    /// Returns the bytes of a connection that its socket has not taken yet. A [`Write`](Output::Write) has them too, but
+    /// cannot leave a loop that borrows the server again: there, take only `conn` along, and the bytes from here.
+    #[must_use]
+    pub fn outgoing(&self, conn: ConnId) -> &[u8] {
         self.connections.get(conn).map(Connection::outgoing).unwrap_or_default()
     }
 }

@@ -38,12 +38,16 @@ impl AnyEditor {
         Ok(Self::Bytes(editor, Clock::new(), Passed::default()))
     }
 
-    /// Takes one turn. After an error no further turn is possible.
-    pub(crate) fn turn(&mut self) -> Result<(), Refusal> {
+    /// Takes one turn when there is no event left, and returns its first event. After an error no further turn is
+    /// possible.
+    pub(crate) fn turn(&mut self) -> Result<Option<Event>, Refusal> {
         match self {
-            Self::Listening(editor) => editor.dispatch().map_err(|error| Refusal::new(Code::Io, error)),
-            // Each call for an event is a turn.
-            Self::Bytes(..) => Ok(()),
+            Self::Listening(editor) => {
+                editor.dispatch().map_err(|error| Refusal::new(Code::Io, error))?;
+                Ok(editor.next_event())
+            }
+            // The look for an event was the turn.
+            Self::Bytes(..) => Ok(None),
         }
     }
 
@@ -54,8 +58,9 @@ impl AnyEditor {
                 if let Some(event) = passed.events.pop_front() {
                     return Some(event);
                 }
+                let now = clock.now();
                 loop {
-                    let output = editor.poll(clock.now());
+                    let output = editor.poll(now);
                     if let Output::Event(event) = output {
                         return Some(event);
                     }
@@ -137,8 +142,9 @@ impl AnyEditor {
             return Ok((conn, Lent::NONE));
         }
         passed.live = None;
+        let now = clock.now();
         loop {
-            match editor.poll(clock.now()) {
+            match editor.poll(now) {
                 Output::Event(event) => passed.events.push_back(event),
                 Output::Write { conn, bytes } => {
                     passed.offered.insert(conn, bytes.len());

@@ -117,11 +117,7 @@ impl Handle {
         self.event = self.editor.next_event();
         if self.event.is_none() && !mem::take(&mut self.is_in_turn) && !self.editor.is_over() {
             self.is_due = false;
-            if let Err(refusal) = self.editor.turn() {
-                self.end = Some(refusal.code);
-                return Err(refusal);
-            }
-            self.event = self.editor.next_event();
+            self.event = self.editor.turn().inspect_err(|refusal| self.end = Some(refusal.code))?;
             self.is_in_turn = self.event.is_some();
         }
         let number = self.event.as_ref().map_or(0, Event::number);

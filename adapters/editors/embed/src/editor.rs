@@ -12,9 +12,6 @@ use ide_mcp::{Output, Time};
 use std::collections::BTreeMap;
 use std::process;
 
-/// How many bytes to write at once: they are copied again for each write that finds no room.
-const MAX_WRITE: usize = 64 * 1024;
-
 /// An editor without sockets, threads or a disk: bytes in, events and bytes out. You bring a listener on the
 /// port of the configuration, and publish [`lock_file`](Self::lock_file).
 ///
@@ -55,9 +52,6 @@ pub struct Editor {
     server: ide::Server,
     core: Core,
     conns: BTreeMap<u64, ConnId>,
-    /// The bytes of the last write. What the server lends cannot leave the loop that takes its events, so
-    /// they are copied.
-    offer: Vec<u8>,
     lock_file: LockFile,
     is_stopping: bool,
     is_over: bool,
@@ -86,7 +80,6 @@ impl Editor {
             server: ide::Server::new(described),
             core: Core::new(&config),
             conns: BTreeMap::new(),
-            offer: Vec::new(),
             lock_file,
             is_stopping: false,
             is_over: false,
@@ -142,11 +135,7 @@ impl Editor {
             }
             match self.server.poll(now) {
                 Output::Event(event) => self.core.on_event(&mut self.server, event),
-                Output::Write { conn, bytes } => {
-                    self.offer.clear();
-                    self.offer.extend_from_slice(bytes.get(..MAX_WRITE).unwrap_or(bytes));
-                    break conn;
-                }
+                Output::Write { conn, .. } => break conn,
                 Output::Close(conn) => {
                     self.conns.remove(&conn.number());
                     return Output::Close(conn.number());
@@ -160,13 +149,13 @@ impl Editor {
                 }
             }
         };
-        Output::Write { conn: conn.number(), bytes: &self.offer }
+        Output::Write { conn: conn.number(), bytes: self.server.outgoing(conn) }
     }
 
     /// Tells how many bytes of the last [`Write`](Output::Write) the socket took; 0 if it would block.
     pub fn written(&mut self, conn: u64, n: usize) {
         if let Some(conn) = self.conns.get(&conn) {
-            self.server.written(*conn, n.min(self.offer.len()));
+            self.server.written(*conn, n);
         }
     }
 
