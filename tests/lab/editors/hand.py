@@ -213,6 +213,26 @@ def control_characters_are_not_sent(room):
         raise Failure(f"sent: {text!r}")
 
 
+def agent_is_interrupted_from_every_window(room):
+    """By Escape in the terminal that takes texts, also while it is hidden."""
+    hand = Hand(room)
+    hand.run("interrupt")
+    room.shows("ide-mcp: .*no terminal")
+    hand.run("open")
+    facts = hand.terminal()
+    room.shows(RUNS)
+    hand.run_in_terminal("interrupt")
+    hand.has_typed(facts, b"\x1b")
+    hand.run_in_terminal("focus")
+    hand.run("interrupt")
+    hand.has_typed(facts, b"\x1b\x1b")
+    hand.run("toggle")
+    room.hides(RUNS)
+    hand.run("interrupt")
+    hand.has_typed(facts, b"\x1b\x1b\x1b")
+    room.shows("second")
+
+
 # --- Decisions
 
 

@@ -221,6 +221,8 @@ def agent_runs_in_a_pane_of_tmux(room):
     hand.run("toggle")
     await_("two panes", lambda: panes() == 2)
     room.shows(RUNS)
+    hand.run("interrupt")
+    hand.has_typed(facts, *(text + b"\x1b" for text in paste("#{pane_id} $HOME;x")))
     room.tmux("select-pane", "-t", "%0")
     hand.run("focus")
     room.shows(RUNS)
@@ -249,6 +251,8 @@ def agent_runs_in_another_program(room):
     hand.run("open 2 --model 'a;b;' c")  # in tmux, another command would follow behind the second semicolon
     if (facts := hand.terminal())["arguments"] != ["--model", "a;b;", "c"]:
         raise Failure(f"started with {facts['arguments']}")
+    hand.run("interrupt")
+    room.shows("the terminal takes no keys")
 
 
 # --- Keys and events

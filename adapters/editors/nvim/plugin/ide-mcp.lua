@@ -12,7 +12,7 @@ for _, name in ipairs({ 'open', 'toggle', 'focus' }) do
     vim.cmd(('IdeMcp %s %s'):format(name, vim.v.count > 0 and vim.v.count or ''))
   end)
 end
-for _, name in ipairs({ 'accept', 'reject', 'next', 'previous', 'proposals', 'agents', 'pause', 'resume' }) do
+for _, name in ipairs({ 'interrupt', 'accept', 'reject', 'next', 'previous', 'proposals', 'agents', 'pause', 'resume' }) do
   map({ 'n', 'x', 't' }, name, function() vim.cmd('IdeMcp ' .. name) end)
 end
 for _, name in ipairs({ 'mention', 'send' }) do

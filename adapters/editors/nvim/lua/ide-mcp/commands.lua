@@ -13,6 +13,7 @@ end
 
 -- The commands without arguments.
 local plain = {
+  interrupt = terminal.interrupt,
   start = plugin.start, stop = plugin.stop, install = plugin.install, uninstall = plugin.uninstall,
   accept = function() proposals.decide('accept') end,
   reject = function() proposals.decide('reject') end,

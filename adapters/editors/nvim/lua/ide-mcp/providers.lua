@@ -35,6 +35,9 @@ function methods:send(text)
   return pcall(fn.chansend, vim.b[self.buf].terminal_job_id, text)
 end
 
+--- Presses Escape.
+function methods:interrupt() return self:send('\27') end
+
 --- Has the focus at the start.
 function methods:start() self:focus() end
 
@@ -174,6 +177,7 @@ function M.tmux(start)
     return tmux({ 'load-buffer', '-b', 'ide-mcp', '-' }, text) ~= nil
       and tmux({ 'paste-buffer', '-r', '-d', '-b', 'ide-mcp', '-t', pane }) ~= nil
   end
+  function terminal:interrupt() return tmux({ 'send-keys', '-t', pane, 'Escape' }) ~= nil end
   function terminal:close() end
   return terminal
 end

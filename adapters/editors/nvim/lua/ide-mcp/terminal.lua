@@ -150,9 +150,20 @@ local function plain(line)
 end
 
 --- Sends a text to the terminal that was used last, as a paste and without Enter, or with one. Nothing in it is a key.
+-- Returns the running terminal that was used last, or nil after a message.
+local function used_last()
+  return running(last) or warn('there is no terminal of an agent: `:IdeMcp open` opens one')
+end
+
+--- Interrupts the agent in the terminal that was used last: presses Escape there.
+function M.interrupt()
+  local terminal = used_last()
+  if terminal and not terminal:interrupt() then warn('the terminal takes no keys') end
+end
+
 function M.send(text, has_enter)
-  local terminal = running(last)
-  if not terminal then return warn('there is no terminal of an agent: `:IdeMcp open` opens one') end
+  local terminal = used_last()
+  if not terminal then return end
   text = editor.utf8(text):gsub('\r\n', '\n'):gsub('\t', '    ')
   local lines = vim.tbl_map(plain, vim.split(text, '\n'))
   -- The marks go always: an agent that starts has not asked for them yet, and reads them soon.

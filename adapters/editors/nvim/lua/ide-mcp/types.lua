@@ -47,6 +47,7 @@
 ---@field is_focused? fun(self): boolean
 ---@field is_alive? fun(self): boolean
 ---@field send? fun(self, text: string): boolean
+---@field interrupt? fun(self): boolean
 ---@field close? fun(self)
 
 --- A proposal of an agent.
