@@ -30,7 +30,8 @@
     ("o" "open" ide-mcp--open-from-menu)
     ("t" "show or hide" ide-mcp-toggle)
     ("f" "go there, or back" ide-mcp-focus)
-    ("s" "send the region or a text" ide-mcp-send)]
+    ("s" "send the region or a text" ide-mcp-send)
+    ("e" "send Escape, which interrupts" ide-mcp-interrupt)]
    ["Proposal"
     ("a" "accept" ide-mcp-accept)
     ("r" "reject" ide-mcp-reject)

@@ -114,13 +114,15 @@ escape, are left out."
                          (buffer-substring-no-properties (region-beginning) (region-end))
                        (read-string "Text for the agent: "))
                      current-prefix-arg))
-  (let ((buffer (or (ide-mcp--current-terminal)
-                    (car (ide-mcp--terminals))
-                    (ide-mcp--refuse "There is no terminal of an agent: M-x ide-mcp-open starts one"))))
-    (with-current-buffer buffer
-      (ide-mcp--paste (ide-mcp--without-keys text))
-      (when enter (ide-mcp--paste nil)))
-    (unless (get-buffer-window buffer) (ide-mcp--say "Typed into %s" (buffer-name buffer)))))
+  (ide-mcp--in-terminal "Typed into" (lambda ()
+                                       (ide-mcp--paste (ide-mcp--without-keys text))
+                                       (when enter (ide-mcp--press "\r")))))
+
+;;;###autoload
+(defun ide-mcp-interrupt ()
+  "Press Escape in the terminal of the agent, to stop what it does."
+  (interactive)
+  (ide-mcp--in-terminal "Pressed Escape in" (lambda () (ide-mcp--press "\e"))))
 
 ;;; Which terminal
 
@@ -180,6 +182,31 @@ escape, are left out."
       (when-let ((process (get-buffer-process buffer)))
         (add-function :after (process-sentinel process) #'ide-mcp--end-terminal))
       (ide-mcp--show-terminal buffer))))
+
+(defun ide-mcp--words (text)
+  "Return the words of TEXT, split as a shell would do it, but not run by one.
+`split-string-shell-command' would end at a semicolon or an ampersand."
+  (let (words)
+    (with-temp-buffer
+      (insert text)
+      (goto-char (point-min))
+      (while (progn (skip-chars-forward " \t\n") (not (eobp)))
+        (let (parts)
+          (while (looking-at (rx (or (: "'" (group (* (not "'"))) "'")
+                                     (: "\"" (group (* (or (: "\\" anything) (not (any "\\\""))))) "\"")
+                                     (: "\\" (group anything))
+                                     (group (+ (not (any " \t\n'\"\\")))))))
+            (goto-char (match-end 0))
+            (push (cond ((match-string 1))
+                        ((match-string 2)
+                         (replace-regexp-in-string (rx "\\" (group (any "\"\\$`"))) "\\1" (match-string 2)))
+                        ((match-string 3))
+                        (t (match-string 4)))
+                  parts))
+          (unless (or (eobp) (looking-at (rx (any " \t\n"))))
+            (ide-mcp--refuse "A quotation has no end: %s" text))
+          (push (apply #'concat (nreverse parts)) words))))
+    (nreverse words)))
 
 (defun ide-mcp--environment ()
   "Return the variables of an agent that attaches to this Emacs, as a list.
@@ -312,30 +339,13 @@ of ours has a backslash before it."
 
 ;;; To type into it
 
-(defun ide-mcp--words (text)
-  "Return the words of TEXT, split as a shell would do it, but not run by one.
-`split-string-shell-command' would end at a semicolon or an ampersand."
-  (let (words)
-    (with-temp-buffer
-      (insert text)
-      (goto-char (point-min))
-      (while (progn (skip-chars-forward " \t\n") (not (eobp)))
-        (let (parts)
-          (while (looking-at (rx (or (: "'" (group (* (not "'"))) "'")
-                                     (: "\"" (group (* (or (: "\\" anything) (not (any "\\\""))))) "\"")
-                                     (: "\\" (group anything))
-                                     (group (+ (not (any " \t\n'\"\\")))))))
-            (goto-char (match-end 0))
-            (push (cond ((match-string 1))
-                        ((match-string 2)
-                         (replace-regexp-in-string (rx "\\" (group (any "\"\\$`"))) "\\1" (match-string 2)))
-                        ((match-string 3))
-                        (t (match-string 4)))
-                  parts))
-          (unless (or (eobp) (looking-at (rx (any " \t\n"))))
-            (ide-mcp--refuse "A quotation has no end: %s" text))
-          (push (apply #'concat (nreverse parts)) words))))
-    (nreverse words)))
+(defun ide-mcp--in-terminal (done act)
+  "Call ACT in the terminal of the agent, and say what was DONE if it is hidden."
+  (let ((buffer (or (ide-mcp--current-terminal)
+                    (car (ide-mcp--terminals))
+                    (ide-mcp--refuse "There is no terminal of an agent in Emacs: M-x ide-mcp-open starts one"))))
+    (with-current-buffer buffer (funcall act))
+    (unless (get-buffer-window buffer) (ide-mcp--say "%s %s" done (buffer-name buffer)))))
 
 (defun ide-mcp--without-keys (text)
   "Return TEXT without characters that are keys, and without its last line ends."
@@ -345,15 +355,19 @@ of ours has a backslash before it."
                                                        (substring-no-properties text)))
    "\n+"))
 
+(defun ide-mcp--press (key)
+  "Type KEY, that of Enter or Escape, into the terminal in the current buffer."
+  (cond ((derived-mode-p 'vterm-mode) (vterm-send-string key))
+        ((derived-mode-p 'eat-mode) (eat-term-send-string eat-terminal key))
+        ((derived-mode-p 'ghostel-mode) (ghostel-send-string key))
+        (t (process-send-string nil key))))
+
 (defun ide-mcp--paste (text)
-  "Type TEXT into the terminal in the current buffer as a paste, or Enter for nil."
+  "Type TEXT into the terminal in the current buffer as a paste."
   (let ((process (get-buffer-process (current-buffer))))
-    (cond ((derived-mode-p 'vterm-mode) (vterm-send-string (or text "\r") (and text t)))
-          ((and (derived-mode-p 'eat-mode) text) (eat-term-send-string-as-yank eat-terminal text))
-          ((derived-mode-p 'eat-mode) (eat-term-send-string eat-terminal "\r"))
-          ((and (derived-mode-p 'ghostel-mode) text) (ghostel-paste-string text))
-          ((derived-mode-p 'ghostel-mode) (ghostel-send-string "\r"))
-          ((not text) (process-send-string process "\r"))
+    (cond ((derived-mode-p 'vterm-mode) (vterm-send-string text t))
+          ((derived-mode-p 'eat-mode) (eat-term-send-string-as-yank eat-terminal text))
+          ((derived-mode-p 'ghostel-mode) (ghostel-paste-string text))
           ((process-get process 'ide-mcp-pastes)
            (process-send-string process (concat "\e[200~" text "\e[201~")))
           ;; A program that knows no pastes would take the end of a line as Enter.

@@ -42,7 +42,7 @@
   (let ((map (make-sparse-keymap)))
     (pcase-dolist (`(,key . ,command)
                    '(("o" . ide-mcp-open) ("t" . ide-mcp-toggle) ("f" . ide-mcp-focus) ("s" . ide-mcp-send)
-                     ("m" . ide-mcp-mention) ("g" . ide-mcp-agents) ("h" . ide-mcp-pause)
+                     ("e" . ide-mcp-interrupt) ("m" . ide-mcp-mention) ("g" . ide-mcp-agents) ("h" . ide-mcp-pause)
                      ("a" . ide-mcp-accept) ("r" . ide-mcp-reject) ("n" . ide-mcp-next)
                      ("p" . ide-mcp-previous) ("l" . ide-mcp-proposals)
                      ("i" . ide-mcp-status) ("d" . ide-mcp-doctor) ("L" . ide-mcp-log) ("?" . ide-mcp-menu)))

@@ -41,7 +41,7 @@ def region(first, last):
 def expression(text, bang):
     """Returns the command or the expression for a command that each editor has: see hand.py."""
     name, _, rest = text.partition(" ")
-    if name not in ["open", "toggle", "focus", "send", "accept", "reject", "next", "previous", "proposals", "agents", "mention"]:
+    if name not in ["open", "toggle", "focus", "send", "interrupt", "accept", "reject", "next", "previous", "proposals", "agents", "mention"]:
         return text
     if not rest:
         return f"ide-mcp-{name}"
