@@ -34,9 +34,10 @@ Without marks, they return a list of the path at point."
 (defun ide-mcp-mention (&optional path from to)
   "Mention the file, or the lines of the region, in the prompt of the agent.
 In a list of files, such as Dired, it is the file at point, or the marked ones.
-With a prefix argument, you are asked for the file.  A program can give a PATH
-with its lines FROM and TO, which count from 1.  This turns `ide-mcp-mode' on."
-  (interactive (and current-prefix-arg (list (read-file-name "Mention: " nil nil t))))
+With a prefix argument, you are asked for the file and for its lines.  A program
+can give a PATH with its lines FROM and TO, which count from 1.  This turns
+`ide-mcp-mode' on."
+  (interactive (and current-prefix-arg (ide-mcp--read-mention)))
   (let ((paths (mapcar #'ide-mcp--mentionable
                        (cond (path (list (expand-file-name path)))
                              ((ide-mcp--paths-here))
@@ -53,6 +54,16 @@ with its lines FROM and TO, which count from 1.  This turns `ide-mcp-mode' on."
       (ide-mcp-tell :cmd "mention" :path path :lines lines :conn ide-mcp--target))
     (unless (delq nil (mapcar #'cdr ide-mcp--agents))
       (ide-mcp--say "No agent is attached: the mention waits up to 30 s for one"))))
+
+(defun ide-mcp--read-mention ()
+  "Ask for a file and its lines, and return the arguments of `ide-mcp-mention'."
+  (let* ((path (read-file-name "Mention: " nil nil t))
+         (lines (if (file-directory-p path)
+                    ""
+                  (string-trim (read-string "Lines, such as 3 or 3-9 (empty for all): ")))))
+    (unless (string-match (rx bos (? (group (+ digit)) (? (* " ") (any " -") (* " ") (group (+ digit)))) eos) lines)
+      (ide-mcp--refuse "These are no lines: %s" lines))
+    (cons path (mapcar #'string-to-number (delq nil (list (match-string 1 lines) (match-string 2 lines)))))))
 
 (defun ide-mcp--mentionable (path)
   "Return PATH, or signal an error if an agent cannot read it here."

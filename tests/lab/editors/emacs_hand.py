@@ -466,6 +466,26 @@ def files_of_trees_are_mentioned(room):
         room.type(*room.keys.run('(progn (ignore-errors (delete-window)) (switch-to-buffer "a.txt"))'))
 
 
+def lines_of_a_file_are_asked_for(room):
+    room.start()
+    room.type(*room.keys.run('(make-directory "folder")'))
+    agent = RawAgent(room)
+    room.shows("hostile 1")
+    for file, typed, lines in [("b.txt", "", None), ("b.txt", "1", [0, 0]), ("b.txt", "1-2", [0, 1]), ("b.txt", "1 - 2", [0, 1]),
+                               ("", " 2 3 ", [1, 2]), ("folder", None, None)]:
+        answers = [file, "<Enter>"] + ([typed, "<Enter>"] if typed is not None else [])
+        room.type("<C-u>", *room.keys.run("ide-mcp-mention"), *answers)
+        await_(f"{file} {typed}: mentioned", lambda: agent.mentions)
+        if agent.lines != [lines]:
+            raise Failure(f"{file} {typed}: {agent.lines}")
+        agent.takes(room.path(file or "a.txt"))
+    for typed, words in [("2-1", "no lines from 2 to 1"), ("0", "no lines from 0 to 0"), ("1-2-3", "no lines: 1-2-3"), ("x", "no lines: x")]:
+        room.type("<C-u>", *room.keys.run("ide-mcp-mention"), "b.txt", "<Enter>", typed, "<Enter>")
+        room.shows(f"ide-mcp: .*{words}")
+    if agent.mentions:
+        raise Failure(f"mentioned: {agent.mentions}")
+
+
 def problems_of_flycheck_are_given(room):
     room.start()
     load_packages(room, "flycheck")
