@@ -107,7 +107,9 @@ Packages for the mode line can call `ide-mcp-mode-line' in another place."
 
 (defun ide-mcp--status ()
   "Return a text with the attached agents."
-  (let ((names (delq nil (mapcar #'cdr ide-mcp--agents)))
+  (let ((names (mapcar (pcase-lambda (`(,conn . ,name))
+                         (if (eql conn ide-mcp--target) (concat "→" name) name))
+                       (seq-filter #'cdr ide-mcp--agents)))
         (waiting (+ (seq-count #'car ide-mcp--waiting) (ide-mcp--hidden))))
     (concat "⧉ " (cond (names (ide-mcp--line (string-join names ", ") 48))
                        (ide-mcp--listening "no agent")

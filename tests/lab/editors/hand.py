@@ -381,9 +381,11 @@ def mention_goes_to_the_chosen_agent(room):
     room.type(*room.keys.FIRST_CHOICE)  # the first agent
     room.type(*room.keys.FIRST_CHOICE)  # mentions go to it
     mentions(first, 1)
+    room.shows("→first 1")
     hand.run("agents")
     room.type(*room.keys.FIRST_CHOICE, *room.keys.FIRST_CHOICE)  # no longer
     mentions(second, 2)
+    room.hides("→first 1")
     hand.run("agents")
     room.type(*room.keys.FIRST_CHOICE, *room.keys.SECOND_CHOICE)  # is disconnected
     await_("the agent is disconnected", lambda: first.is_over)
