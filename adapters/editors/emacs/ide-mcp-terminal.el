@@ -42,9 +42,9 @@ returns the buffer, or nil if the terminal is not one of Emacs."
 
 (defcustom ide-mcp-terminal-window 'right
   "The side of the frame where the terminal of the agent is.
-It can also be an action of `display-buffer', such as
-  ((display-buffer-pop-up-frame))"
-  :type '(choice (const right) (const left) (const top) (const bottom) sexp)
+`display-buffer-alist' can show it in any other place: its name is
+\"*agent: FOLDER*\"."
+  :type '(choice (const right) (const left) (const top) (const bottom))
   :group 'ide-mcp)
 
 (defcustom ide-mcp-terminal-size 0.4
@@ -315,15 +315,17 @@ of ours has a backslash before it."
 
 (defun ide-mcp--show-terminal (buffer)
   "Show the terminal in BUFFER, and go there."
-  (pop-to-buffer
+  (pop-to-buffer buffer '((display-buffer-reuse-window ide-mcp--display-at-side))))
+
+(defun ide-mcp--display-at-side (buffer alist)
+  "Show BUFFER at `ide-mcp-terminal-window', an action of `display-buffer'.
+ALIST does not have the size, which would hold for other actions of the person."
+  (display-buffer-in-side-window
    buffer
-   (if (memq ide-mcp-terminal-window '(left right top bottom))
-       `((display-buffer-reuse-window display-buffer-in-side-window)
-         (side . ,ide-mcp-terminal-window)
-         (,(if (memq ide-mcp-terminal-window '(left right)) 'window-width 'window-height)
-          . ,ide-mcp-terminal-size)
-         (window-parameters (no-delete-other-windows . t)))
-     ide-mcp-terminal-window)))
+   `((side . ,ide-mcp-terminal-window)
+     (,(if (memq ide-mcp-terminal-window '(left right)) 'window-width 'window-height) . ,ide-mcp-terminal-size)
+     (window-parameters (no-delete-other-windows . t))
+     . ,alist)))
 
 (defun ide-mcp--end-terminal (process &rest _)
   "Remove the terminal of PROCESS, an agent that has ended, unless it failed."

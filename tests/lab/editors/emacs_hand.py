@@ -61,17 +61,24 @@ def terminal_starts_in_the_project(room):
 
 def terminal_is_where_the_person_wants_it(room):
     hand = Hand(room)
-    for window, size, width in [("right", "30", 30), ("left", "50", 50), ("bottom", "0.3", 120),
-                                ("((display-buffer-same-window))", "0.5", 120)]:
-        room.type(*room.keys.run(f"(setq ide-mcp-terminal-window (quote {window}) ide-mcp-terminal-size {size})"))
+    page = (ROOT / "adapters/editors/emacs/README.md").read_text()
+    example = re.search(r"```elisp\n(\(add-to-list 'display-buffer-alist.*?)```", page, re.S)[1]
+
+    def opens(where, expected):
         hand.run("open")
         room.shows(RUNS)
-        found = int(evaluated(room, "(window-total-width)"))
-        if abs(found - width) > 2:
-            raise Failure(f"{window}: {found} columns")
+        found = json.loads(evaluated(room, '(format "[%d, %d]" (window-total-width) (window-total-height))'))
+        if any(abs(one - other) > 2 for one, other in zip(found, expected)):
+            raise Failure(f"{where}: {found} columns and lines")
         hand.run("toggle")
         room.hides(RUNS)
         room.shows("second")
+
+    for window, size, expected in [("right", "30", (30, 28)), ("left", "50", (50, 28)), ("bottom", "0.3", (120, 9))]:
+        room.type(*room.keys.run(f"(setq ide-mcp-terminal-window '{window} ide-mcp-terminal-size {size})"))
+        opens(window, expected)
+    room.type(*room.keys.run("(split-window-right)", "(setq ide-mcp-terminal-window 'right)", " ".join(example.split())))
+    opens("below the window", (60, 9))
 
 
 def failed_agent_leaves_its_words(room):
