@@ -16,7 +16,7 @@
 (require 'tab-bar)
 (require 'ide-mcp-guard)
 (require 'ide-mcp-log)
-(require 'ide-mcp-wire)
+(require 'ide-mcp-terminal)
 
 (defcustom ide-mcp-layout 'auto
   "How a proposal is shown.

@@ -7,8 +7,7 @@
 
 ;;; Commentary:
 
-;; Mentions the file of a buffer, a path, or files in a list such as Dired, and chooses the
-;; agent that gets the mention.
+;; Mentions the file of a buffer, a path, or files in a list such as Dired.
 
 ;;; Code:
 
@@ -95,45 +94,6 @@ can give a PATH with its lines FROM and TO, which count from 1.  This turns
 (defun ide-mcp--neotree-files ()
   "Return the file at point in NeoTree."
   (list (neo-buffer--get-filename-current-line)))
-
-;;; Agents
-
-;;;###autoload
-(defun ide-mcp-agents ()
-  "Choose an attached agent, which gets your mentions or is disconnected.
-Without a choice, the agent that was attached last gets them."
-  (interactive)
-  (let* ((process ide-mcp--process)
-         (agents (or (sort (seq-filter #'cdr ide-mcp--agents) (lambda (one other) (< (car one) (car other))))
-                     (ide-mcp--refuse "There is no agent attached")))
-         (agent (nth (ide-mcp--choose
-                      "Agent" (mapcar (pcase-lambda (`(,conn . ,name))
-                                        (concat (ide-mcp--agent-label conn name)
-                                                (if (eql conn ide-mcp--target) " (gets your mentions)" "")))
-                                      agents))
-                     agents))
-         (conn (car agent))
-         (is-target (eql conn ide-mcp--target))
-         (choice (ide-mcp--choose (ide-mcp--agent-label conn (cdr agent))
-                                  (list (if is-target "gets your mentions no longer" "gets your mentions")
-                                        "disconnect it"))))
-    ;; Events arrive while you choose.  The next process numbers its agents from 1 again.
-    (unless (and (eq process ide-mcp--process) (alist-get conn ide-mcp--agents))
-      (ide-mcp--refuse "The agent has left"))
-    (pcase choice
-      (0 (setq ide-mcp--target (unless is-target conn))
-         (ide-mcp--say "%s gets your mentions" (if is-target "The agent that was attached last" (cdr agent))))
-      (1 (ide-mcp-tell :cmd "disconnect" :conn conn)))))
-
-(defun ide-mcp--agent-label (conn name)
-  "Return NAME with the terminal or the process of the agent with the number CONN.
-Two agents of one program have one name."
-  (let* ((pid (alist-get conn ide-mcp--pids))
-         (terminal (and pid (seq-find (lambda (buffer) (eql pid (process-id (get-buffer-process buffer))))
-                                      (ide-mcp--terminals)))))
-    (concat (truncate-string-to-width name (max 8 (- (frame-width) 56)) nil nil "…")
-            (cond (terminal (format ", %s" (buffer-name terminal)))
-                  (pid (format ", process %d" pid))))))
 
 (provide 'ide-mcp-mention)
 ;;; ide-mcp-mention.el ends here

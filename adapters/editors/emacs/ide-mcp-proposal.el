@@ -17,11 +17,18 @@
 (require 'subr-x)
 (require 'ide-mcp-guard)
 (require 'ide-mcp-log)
+(require 'ide-mcp-hooks)
 (require 'ide-mcp-wire)
 (require 'ide-mcp-files)
 (require 'ide-mcp-view)
 (require 'ide-mcp-layout)
 (require 'ide-mcp-hunks)
+
+(defcustom ide-mcp-diffs t
+  "Non-nil if agents propose changes in Emacs, and not in their terminals.
+A change counts when `ide-mcp-mode' is turned on."
+  :type 'boolean
+  :group 'ide-mcp)
 
 (defcustom ide-mcp-show-function #'ide-mcp-show
   "Function that shows a proposal, and returns a function that closes the view.
@@ -45,6 +52,13 @@ With so many, further proposals fail until the person saves or kills one: a text
 of 16 MiB stays for each key that a hand on the move types into a new view, and
 what was typed is never thrown away.")
 
+(defvar ide-mcp--proposals nil
+  "Alist from calls to lists of the function that closes the view, and the event.
+The function is nil before there is a view.")
+(defvar ide-mcp--waiting nil
+  "Alist from keys to functions that wait until the person does not type.
+The key is the call of a proposal, or `consent' with the connection of an agent.
+It is nil for a function that closes a view.")
 (defvar-local ide-mcp--proposal nil "The proposal of this buffer.")
 (defvar ide-mcp--undecided nil
   "The `num-input-keys' at which a view ended without a decision of the person.
@@ -54,17 +68,6 @@ text that was there, and would accept another one unread.")
   "The time of the last answer to a question, after which Emacs has no idle time.")
 (defvar-local ide-mcp--kept nil "Non-nil in a buffer with what the person typed into a proposal.")
 (put 'ide-mcp--kept 'permanent-local t)
-
-(defcustom ide-mcp-proposal-functions nil
-  "Functions that are called with a new proposal, the event `diff' as an alist."
-  :type 'hook
-  :group 'ide-mcp)
-
-(defcustom ide-mcp-decided-functions nil
-  "Functions that are called at the end of a proposal, with its event as an alist.
-Its `verdict' is \"accept\", \"reject\" or \"withdrawn\"."
-  :type 'hook
-  :group 'ide-mcp)
 
 (defvar ide-mcp-proposal-mode-map
   (let ((map (make-sparse-keymap)))
@@ -143,7 +146,7 @@ so many further."
                                        (format "%s%s, %s%s"
                                                (if (alist-get 'outside event) "OUTSIDE: " "")
                                                (alist-get 'label event)
-                                               (or (alist-get (alist-get 'conn event) ide-mcp--agents) "an agent")
+                                               (alist-get 'client event)
                                                (if (and view (eq view (ide-mcp--view-of call))) "" " (waits)"))))
                                    calls))
           calls))))
@@ -211,7 +214,9 @@ Of several frames in a terminal, the others are behind it."
 (defun ide-mcp--propose (event)
   "Show the proposal of EVENT, once the person does not type."
   (let-alist event
-    (let ((view (list .call nil event)) state)
+    (let* ((event `((client . ,(or (alist-get .conn ide-mcp--agents) "an agent")) . ,event))
+           (view (list .call nil event))
+           state)
       (push view ide-mcp--proposals)
       (ide-mcp--run-hook 'ide-mcp-proposal-functions event)
       (ide-mcp--wait
@@ -223,8 +228,7 @@ Of several frames in a terminal, the others are behind it."
                      (ide-mcp--decide event view state verdict text)))
            (when-let ((close (funcall
                               ide-mcp-show-function
-                              `((client . ,(or (alist-get .conn ide-mcp--agents) "an agent"))
-                                (accept . ,(lambda (text) (decide "accept" text)))
+                              `((accept . ,(lambda (text) (decide "accept" text)))
                                 (reject . ,(lambda () (decide "reject")))
                                 . ,event))))
              (setcar (cdr view) (lambda (reason) (ide-mcp--withdraw close .label reason))))))))))

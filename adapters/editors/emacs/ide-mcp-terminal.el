@@ -60,6 +60,10 @@ without arguments returns another one."
   :type '(choice (const project) (const working) function)
   :group 'ide-mcp)
 
+(defvar-local ide-mcp--terminal nil
+  "The folder and the name of the terminal of an agent in this buffer.")
+(put 'ide-mcp--terminal 'permanent-local t)
+
 ;;; Commands
 
 ;;;###autoload

@@ -25,36 +25,18 @@ example, with (:consent t) Emacs asks you before an agent attaches."
   :type 'plist
   :group 'ide-mcp)
 
-(defcustom ide-mcp-diffs t
-  "Non-nil if agents propose changes in Emacs, and not in their terminals.
-A change counts when `ide-mcp-mode' is turned on."
-  :type 'boolean
-  :group 'ide-mcp)
-
 (defconst ide-mcp--largest-odd-line (* 2 1024 1024)
   "The longest event with half a surrogate pair, in characters.
 No library reads it: Emacs needs 0.15 s for each MiB.")
 
 (defvar ide-mcp--process nil "The process of the sidecar.")
 (defvar ide-mcp--listening nil "The event with the port and the path of the lock file.")
+(defvar ide-mcp--problem nil "The last error of the sidecar.")
 (defvar ide-mcp--agents nil
   "Alist from connections to the names of agents, or nil if they are not attached.")
 (defvar ide-mcp--pids nil "Alist from connections to the processes of agents that told theirs.")
 (defvar ide-mcp--target nil
   "The connection of the agent that gets the mentions, or nil for the last one.")
-(defvar ide-mcp--paused nil "Non-nil if files and selections are hidden from agents.")
-(defvar ide-mcp--problem nil "The last error of the sidecar.")
-(defvar ide-mcp--proposals nil
-  "Alist from calls to lists of the function that closes the view, and the event.
-The function is nil before there is a view.")
-(defvar ide-mcp--waiting nil
-  "Alist from keys to functions that wait until the person does not type.
-The key is the call of a proposal, or `consent' with the connection of an agent.
-It is nil for a function that closes a view.")
-
-(defvar-local ide-mcp--terminal nil
-  "The folder and the name of the terminal of an agent in this buffer.")
-(put 'ide-mcp--terminal 'permanent-local t)
 
 (defun ide-mcp-tell (&rest members)
   "Send MEMBERS, a plist, as a command of docs/sidecar.md without its nil values.
@@ -73,18 +55,6 @@ question mark."
       (ignore-errors ; a dead process has a sentinel, which starts another one
         (process-send-string ide-mcp--process (concat line "\n"))))))
 
-(defcustom ide-mcp-connected-functions nil
-  "Functions that are called with an agent that attaches, an alist.
-Its members are those of the event `connected' of docs/sidecar.md."
-  :type 'hook
-  :group 'ide-mcp)
-
-(defcustom ide-mcp-closed-functions nil
-  "Functions that are called when an agent has left, with an alist.
-Its members are those of the event `closed' of docs/sidecar.md."
-  :type 'hook
-  :group 'ide-mcp)
-
 ;; A command of another file can be the first of the package that runs.
 (defvar ide-mcp-mode) ; of ide-mcp.el
 (declare-function ide-mcp-mode "ide-mcp")
@@ -98,12 +68,6 @@ Its members are those of the event `closed' of docs/sidecar.md."
   "Send MEMBERS if PROCESS, which asked, is there: the next one counts anew."
   (when (eq process ide-mcp--process)
     (apply #'ide-mcp-tell members)))
-
-(defun ide-mcp--run-hook (hook event)
-  "Call the functions of HOOK with EVENT.  What they do wrong is theirs alone."
-  (condition-case problem
-      (run-hook-with-args hook event)
-    (error (ide-mcp--say "%s: %s" hook (error-message-string problem)))))
 
 ;;; Lines that arrive
 

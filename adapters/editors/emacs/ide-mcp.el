@@ -25,12 +25,14 @@
 (require 'subr-x)
 (require 'ide-mcp-guard)
 (require 'ide-mcp-log)
+(require 'ide-mcp-hooks)
 (require 'ide-mcp-wire)
 (require 'ide-mcp-program)
 (require 'ide-mcp-files)
 (require 'ide-mcp-context)
 (require 'ide-mcp-proposal)
 (require 'ide-mcp-terminal)
+(require 'ide-mcp-agents)
 (require 'ide-mcp-mention)
 (require 'ide-mcp-tools)
 (require 'ide-mcp-doctor)
@@ -59,6 +61,7 @@ Packages for the mode line can call `ide-mcp-mode-line' in another place."
   :group 'ide-mcp
   :risky t)
 
+(defvar ide-mcp--paused nil "Non-nil if files and selections are hidden from agents.")
 (defvar ide-mcp--pieces nil "The pieces of the unfinished line, the last one first.")
 (defvar ide-mcp--lines nil "The lines that were not handled yet, in order.")
 (defvar ide-mcp--busy nil "Non-nil while a line is handled.")
@@ -171,9 +174,8 @@ Packages for the mode line can call `ide-mcp-mode-line' in another place."
 (defun ide-mcp--forget ()
   "Close the views and forget the agents: no call is open any more."
   (mapc #'ide-mcp--close (mapcar #'car ide-mcp--proposals))
-  (setq ide-mcp--agents nil
-        ide-mcp--pids nil
-        ide-mcp--target nil
+  (mapc (lambda (conn) (ide-mcp--leave `((conn . ,conn)))) (mapcar #'car ide-mcp--agents))
+  (setq ide-mcp--pids nil
         ide-mcp--waiting (seq-remove #'car ide-mcp--waiting)
         ide-mcp--lines nil)
   (ide-mcp--go-on))
@@ -212,13 +214,9 @@ it, and those that arrive during a question of `ide-mcp--go-on' come at once."
          (when path (ide-mcp--check-path path)))
        (pcase .event
          ("listening" (ide-mcp--listen event))
-         ("connected"
-          (ide-mcp--join event)
-          (ide-mcp--run-hook 'ide-mcp-connected-functions event))
+         ("connected" (ide-mcp--join event))
          ("ide_connected" (setf (alist-get .conn ide-mcp--pids) .pid))
-         ("closed"
-          (ide-mcp--leave .conn)
-          (ide-mcp--run-hook 'ide-mcp-closed-functions event))
+         ("closed" (ide-mcp--leave event))
          ("status" (ide-mcp--catch-up event))
          ("diff" (ide-mcp--propose event))
          ("diff_closed" (ide-mcp--close .call .reason))
@@ -240,13 +238,7 @@ it, and those that arrive during a question of `ide-mcp--go-on' come at once."
          ("problem" (ide-mcp--log 'warn "agent %s: %s" .conn .message))
          ("lock_file" (ide-mcp--log 'warn "the lock file: %s %s" .state (or .problem "")))
          ("gap" (ide-mcp--log 'warn "%s events were left out" .events))
-         ("paused"
-          (setq ide-mcp--paused t)
-          (ide-mcp--say "Files and selections are hidden from agents"))
-         ("resumed"
-          (setq ide-mcp--paused nil)
-          (ide-mcp--send-selection t)
-          (ide-mcp--say "Agents see files and selections again")))))))
+         ((or "paused" "resumed") (ide-mcp--note-pause (equal .event "paused"))))))))
 
 (defun ide-mcp--listen (event)
   "Give the environment of EVENT to the processes of Emacs."
@@ -257,22 +249,16 @@ it, and those that arrive during a question of `ide-mcp--go-on' come at once."
     (pcase-dolist (`(,name . ,value) (alist-get 'environment event))
       (setenv (symbol-name name) value)))
   (when ide-mcp--paused (ide-mcp-tell :cmd "pause")) ; of the sidecar before this one
-  (ide-mcp--send-selection t))
+  (ide-mcp--send-selection t)
+  (ide-mcp--run-hook 'ide-mcp-listening-functions event))
 
-(defun ide-mcp--join (agent)
-  "Attach AGENT, unless it waits for the consent of the person or is a model."
-  (let-alist agent
-    (when .pid (setf (alist-get .conn ide-mcp--pids) .pid)) ; only a status has it
-    (setf (alist-get .conn ide-mcp--agents)
-          (unless (or .consent .model)
-            (ide-mcp--line (format "%s %s" (or .client "agent") (or .version "")) 130)))))
-
-(defun ide-mcp--leave (conn)
-  "Forget the agent with the number CONN, and the question that waits about it."
-  (when (eql conn ide-mcp--target) (setq ide-mcp--target nil))
-  (setf (alist-get conn ide-mcp--agents nil t) nil
-        (alist-get conn ide-mcp--pids nil t) nil
-        (alist-get (cons 'consent conn) ide-mcp--waiting nil t #'equal) nil))
+(defun ide-mcp--note-pause (paused)
+  "Note whether files and selections are PAUSED: hidden from agents."
+  (unless (eq paused ide-mcp--paused)
+    (setq ide-mcp--paused paused)
+    (unless paused (ide-mcp--send-selection t))
+    (ide-mcp--say (if paused "Files and selections are hidden from agents" "Agents see files and selections again"))
+    (ide-mcp--run-hook (if paused 'ide-mcp-paused-functions 'ide-mcp-resumed-functions) nil)))
 
 (defun ide-mcp--catch-up (status)
   "Make up for events that were left out before STATUS."
@@ -282,43 +268,11 @@ it, and those that arrive during a question of `ide-mcp--go-on' come at once."
     (setq ide-mcp--waiting (seq-filter (pcase-lambda (`(,key . ,_))
                                          (or (not (integerp key)) (seq-contains-p .calls key)))
                                        ide-mcp--waiting))
-    (let ((conns (mapcar (lambda (agent) (alist-get 'conn agent)) .agents))
-          (known (mapcar #'car (seq-filter #'cdr ide-mcp--agents))))
+    (let ((conns (mapcar (lambda (agent) (alist-get 'conn agent)) .agents)))
       (dolist (conn (mapcar #'car ide-mcp--agents))
-        (unless (memq conn conns)
-          (ide-mcp--leave conn)
-          (ide-mcp--run-hook 'ide-mcp-closed-functions `((conn . ,conn) (reason . "unknown")))))
-      (mapc #'ide-mcp--join .agents)
-      (dolist (agent (append .agents nil))
-        (let ((conn (alist-get 'conn agent)))
-          (when (and (alist-get conn ide-mcp--agents) (not (memq conn known)))
-            (ide-mcp--run-hook 'ide-mcp-connected-functions agent)))))
-    (setq ide-mcp--paused .paused)))
-
-(defun ide-mcp--consent (conn client)
-  "Ask the person whether CLIENT with the number CONN attaches.
-The answer is a word with Enter, since you may go on typing after a pause.  No
-completion takes a part of it, and it has no history and no default."
-  (let* ((process ide-mcp--process)
-         (asks (lambda () (and (eq process ide-mcp--process) (assq conn ide-mcp--agents))))
-         answer)
-    (while (and (not (member answer '("allow" "refuse"))) (funcall asks))
-      (setq answer (condition-case nil
-                       (let ((inhibit-quit nil))
-                         (string-trim (read-string (ide-mcp--question client) nil t)))
-                     (quit "refuse"))))
-    (clear-this-command-keys t)
-    (message nil) ; the answered question
-    (setq ide-mcp--answered (current-time))
-    (when (funcall asks)
-      (ide-mcp-tell :cmd (if (equal answer "allow") "allow" "disconnect") :conn conn))))
-
-(defun ide-mcp--question (client)
-  "Return the question about CLIENT, in which a name cannot look like our words."
-  (format "An agent that %s asks to attach.  Let it attach?  Type allow or refuse, and Enter: "
-          (if client
-              (format "calls itself \"%s\"" (string-replace "\"" "'" (ide-mcp--line client 64)))
-            "has no name")))
+        (unless (memq conn conns) (ide-mcp--leave `((conn . ,conn))))))
+    (mapc #'ide-mcp--join .agents)
+    (ide-mcp--note-pause .paused)))
 
 (provide 'ide-mcp)
 ;;; ide-mcp.el ends here

@@ -62,10 +62,10 @@ pub(crate) const EDITORS: &[Editor] = &[
     },
     Editor {
         name: "emacs",
-        files: files!("emacs": "ide-mcp-context.el" "ide-mcp-doctor.el" "ide-mcp-files.el" "ide-mcp-guard.el"
-            "ide-mcp-hunks.el" "ide-mcp-layout.el" "ide-mcp-log.el" "ide-mcp-mention.el" "ide-mcp-menu.el"
-            "ide-mcp-program.el" "ide-mcp-proposal.el" "ide-mcp-terminal.el" "ide-mcp-tools.el" "ide-mcp-view.el"
-            "ide-mcp-wire.el" "ide-mcp.el"),
+        files: files!("emacs": "ide-mcp-agents.el" "ide-mcp-context.el" "ide-mcp-doctor.el" "ide-mcp-files.el"
+            "ide-mcp-guard.el" "ide-mcp-hooks.el" "ide-mcp-hunks.el" "ide-mcp-layout.el" "ide-mcp-log.el"
+            "ide-mcp-mention.el" "ide-mcp-menu.el" "ide-mcp-program.el" "ide-mcp-proposal.el" "ide-mcp-terminal.el"
+            "ide-mcp-tools.el" "ide-mcp-view.el" "ide-mcp-wire.el" "ide-mcp.el"),
         places: &[("HOME", ".emacs.d/ide-mcp")],
         on_windows: &[("HOME", ".emacs.d/ide-mcp"), ("APPDATA", ".emacs.d/ide-mcp")],
         next: "write into the init file: (add-to-list 'load-path \"DIR\") (require 'ide-mcp) (ide-mcp-mode)",

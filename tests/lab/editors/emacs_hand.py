@@ -356,20 +356,42 @@ def ediff_is_left_and_ends_with_its_proposal(room):
     await_("keys arrive", lambda: agent.mentions)
 
 
+def note_hooks(room, **hooks):
+    """Has hooks write a line with members of their event into a file, before functions of the person that fail."""
+    for hook, members in hooks.items():
+        values = " ".join(f"(alist-get '{member} event)" for member in members.split())
+        line = f'"{hook}{" %s" * len(members.split())}\\n" {values}'
+        room.type(*room.keys.run(
+            f"(add-hook 'ide-mcp-{hook}-functions (lambda (event) (write-region (format {line}) nil \"noted\" t)))",
+            f"(add-hook 'ide-mcp-{hook}-functions (lambda (_) (error \"of the person\")) t)"))
+
+
 def hooks_are_called(room):
     hand = Hand(room)
-    note = '(lambda (event) (write-region (format "{}\\n" {}) nil "noted" t))'
-    for hook, text, members in [("connected", "connected %s", "(alist-get 'client event)"), ("closed", "closed %s", "(alist-get 'conn event)"),
-                                ("proposal", "proposal %s", "(alist-get 'label event)"),
-                                ("decided", "decided %s %s", "(alist-get 'label event) (alist-get 'verdict event)")]:
-        room.type(*room.keys.run(f"(add-hook 'ide-mcp-{hook}-functions {note.format(text, members)})",
-                                 f"(add-hook 'ide-mcp-{hook}-functions (lambda (_) (error \"of the person\")) t)"))
-    agent = proposes(room, "b.txt", "new\n", "FILE_SAVED", "new\n")
+    note_hooks(room, listening="port", connected="conn client", closed="conn client", paused="", resumed="",
+               proposal="call conn client label outside", decided="call conn client label verdict")
+    room.restart()
+    port = room.lock().stem
+    agent = RawAgent(room)
+    room.shows("hostile 1")
+    call = agent.propose(room.path("b.txt"), "new\n", "tab")
     room.shows(room.proposal("b.txt"))
     room.type("<Reading>")
     hand.run("accept")
-    agent.done()
-    room.has("noted", "connected ide-mcp-agent\nproposal b.txt\ndecided b.txt accept\nclosed 1\n")
+    agent.answer(call)
+    agent.propose(room.path("b.txt"), "newer\n", "tab")
+    room.shows(room.proposal("b.txt"))
+    agent.answer(agent.call("close_tab", tab_name="tab"))
+    room.hides(room.proposal("b.txt"))
+    room.type(*room.keys.PAUSE)
+    room.shows("paused")
+    room.type(*room.keys.RESUME)
+    room.hides("paused")
+    room.lose_sidecar()
+    room.has("noted", f"listening {port}\nconnected 1 hostile 1\n"
+                      "proposal 1 1 hostile 1 b.txt nil\ndecided 1 1 hostile 1 b.txt accept\n"
+                      "proposal 2 1 hostile 1 b.txt nil\ndecided 2 1 hostile 1 b.txt withdrawn\n"
+                      f"paused\nresumed\nclosed 1 hostile 1\nlistening {port}\n")
 
 
 def windows_that_the_person_has_closed_come_back(room):
@@ -439,17 +461,19 @@ def agents_of_one_program_are_told_apart(room):
 
 
 def hooks_are_called_after_a_gap(room):
+    """Not for the connection of a model, and for what has changed alone."""
     room.start()
     event = room.made_up_events()
-    for hook in ["connected", "closed"]:
-        room.type(*room.keys.run(f"(add-hook 'ide-mcp-{hook}-functions (lambda (event)"
-                                 f" (write-region (format \"{hook} %s\\n\" (alist-get 'conn event)) nil \"noted\" t)))"))
-    agent = RawAgent(room)
+    note_hooks(room, connected="conn", closed="conn client", paused="")
+    RawAgent(room)
     room.shows("hostile 1")
-    event("status", agents=[{"conn": 77, "client": "late", "version": "1"}], calls=[], forms=[], paused=False)
-    room.shows("late 1")
-    room.has("noted", "connected 1\nclosed 1\nconnected 77\n")
-    agent.end()
+    agents = [{"conn": 77, "client": "late", "version": "1"}, {"conn": 78, "client": "model", "model": True}]
+    for _ in range(2):
+        event("status", agents=agents, calls=[], forms=[], paused=True)
+    room.shows("late 1 .paused")
+    event("closed", conn=78, reason="left")
+    event("closed", conn=77, reason="left")
+    room.has("noted", "connected 1\nclosed 1 hostile 1\nconnected 77\npaused\nclosed 77 late 1\n")
 
 
 # --- Lists of files

@@ -1,0 +1,110 @@
+;;; ide-mcp-agents.el --- The attached agents  -*- lexical-binding: t; -*-
+
+;; Copyright (c) 2026 the ide-mcp authors
+
+;; Author: the ide-mcp authors
+;; SPDX-License-Identifier: MIT OR Apache-2.0
+
+;;; Commentary:
+
+;; Attaches agents, if you like after your consent, and chooses the one that gets your mentions.
+
+;;; Code:
+
+(require 'let-alist)
+(require 'seq)
+(require 'subr-x)
+(require 'ide-mcp-guard)
+(require 'ide-mcp-log)
+(require 'ide-mcp-hooks)
+(require 'ide-mcp-wire)
+(require 'ide-mcp-proposal)
+(require 'ide-mcp-terminal)
+
+(defun ide-mcp--join (agent)
+  "Attach AGENT, unless it waits for the consent of the person or is a model."
+  (let-alist agent
+    (when .pid (setf (alist-get .conn ide-mcp--pids) .pid)) ; only a status has it
+    (let ((known (alist-get .conn ide-mcp--agents))
+          (name (unless (or .consent .model)
+                  (ide-mcp--line (format "%s %s" (or .client "agent") (or .version "")) 130))))
+      (setf (alist-get .conn ide-mcp--agents) name)
+      (when (and name (not known))
+        (ide-mcp--run-hook 'ide-mcp-connected-functions `((client . ,name) . ,agent))))))
+
+(defun ide-mcp--leave (event)
+  "Forget the agent that has left by EVENT, and the question that waits about it."
+  (let-alist event
+    (let ((name (alist-get .conn ide-mcp--agents)))
+      (when (eql .conn ide-mcp--target) (setq ide-mcp--target nil))
+      (setf (alist-get .conn ide-mcp--agents nil t) nil
+            (alist-get .conn ide-mcp--pids nil t) nil
+            (alist-get (cons 'consent .conn) ide-mcp--waiting nil t #'equal) nil)
+      (when name (ide-mcp--run-hook 'ide-mcp-closed-functions `((client . ,name) . ,event))))))
+
+(defun ide-mcp--consent (conn client)
+  "Ask the person whether CLIENT with the number CONN attaches.
+The answer is a word with Enter, since you may go on typing after a pause.  No
+completion takes a part of it, and it has no history and no default."
+  (let* ((process ide-mcp--process)
+         (asks (lambda () (and (eq process ide-mcp--process) (assq conn ide-mcp--agents))))
+         answer)
+    (while (and (not (member answer '("allow" "refuse"))) (funcall asks))
+      (setq answer (condition-case nil
+                       (let ((inhibit-quit nil))
+                         (string-trim (read-string (ide-mcp--question client) nil t)))
+                     (quit "refuse"))))
+    (clear-this-command-keys t)
+    (message nil) ; the answered question
+    (setq ide-mcp--answered (current-time))
+    (when (funcall asks)
+      (ide-mcp-tell :cmd (if (equal answer "allow") "allow" "disconnect") :conn conn))))
+
+(defun ide-mcp--question (client)
+  "Return the question about CLIENT, in which a name cannot look like our words."
+  (format "An agent that %s asks to attach.  Let it attach?  Type allow or refuse, and Enter: "
+          (if client
+              (format "calls itself \"%s\"" (string-replace "\"" "'" (ide-mcp--line client 64)))
+            "has no name")))
+
+;;; To choose one
+
+;;;###autoload
+(defun ide-mcp-agents ()
+  "Choose an attached agent, which gets your mentions or is disconnected.
+Without a choice, the agent that was attached last gets them."
+  (interactive)
+  (let* ((process ide-mcp--process)
+         (agents (or (sort (seq-filter #'cdr ide-mcp--agents) (lambda (one other) (< (car one) (car other))))
+                     (ide-mcp--refuse "There is no agent attached")))
+         (agent (nth (ide-mcp--choose
+                      "Agent" (mapcar (pcase-lambda (`(,conn . ,name))
+                                        (concat (ide-mcp--agent-label conn name)
+                                                (if (eql conn ide-mcp--target) " (gets your mentions)" "")))
+                                      agents))
+                     agents))
+         (conn (car agent))
+         (is-target (eql conn ide-mcp--target))
+         (choice (ide-mcp--choose (ide-mcp--agent-label conn (cdr agent))
+                                  (list (if is-target "gets your mentions no longer" "gets your mentions")
+                                        "disconnect it"))))
+    ;; Events arrive while you choose.  The next process numbers its agents from 1 again.
+    (unless (and (eq process ide-mcp--process) (alist-get conn ide-mcp--agents))
+      (ide-mcp--refuse "The agent has left"))
+    (pcase choice
+      (0 (setq ide-mcp--target (unless is-target conn))
+         (ide-mcp--say "%s gets your mentions" (if is-target "The agent that was attached last" (cdr agent))))
+      (1 (ide-mcp-tell :cmd "disconnect" :conn conn)))))
+
+(defun ide-mcp--agent-label (conn name)
+  "Return NAME with the terminal or the process of the agent with the number CONN.
+Two agents of one program have one name."
+  (let* ((pid (alist-get conn ide-mcp--pids))
+         (terminal (and pid (seq-find (lambda (buffer) (eql pid (process-id (get-buffer-process buffer))))
+                                      (ide-mcp--terminals)))))
+    (concat (truncate-string-to-width name (max 8 (- (frame-width) 56)) nil nil "…")
+            (cond (terminal (format ", %s" (buffer-name terminal)))
+                  (pid (format ", process %d" pid))))))
+
+(provide 'ide-mcp-agents)
+;;; ide-mcp-agents.el ends here
