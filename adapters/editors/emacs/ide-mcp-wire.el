@@ -46,10 +46,11 @@ question mark."
                           when (and value (eq value (plist-get members name)))
                           append (list name value)))
          (line (condition-case nil
-                   (decode-coding-string (json-serialize object) 'utf-8-unix t) ; bytes, since Emacs 30
-                 (wrong-type-argument (let ((json-false :false)) (json-encode object)))))
-         (others (rx (or (any (#xD800 . #xDFFF)) (not (any (0 . #x10FFFF))))))
-         (line (replace-regexp-in-string others "?" line)))
+                   (json-serialize object)
+                 (wrong-type-argument
+                  (let ((json-false :false)
+                        (others (rx (or (any (#xD800 . #xDFFF)) (not (any (0 . #x10FFFF)))))))
+                    (replace-regexp-in-string others "?" (json-encode object)))))))
     (ide-mcp--log 'debug "sends %s" (or (plist-get members :cmd) "the configuration"))
     (when ide-mcp--process ; nil would be the process of the current buffer
       (ignore-errors ; a dead process has a sentinel, which starts another one

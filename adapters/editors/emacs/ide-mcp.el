@@ -81,7 +81,8 @@ Packages for the mode line can call `ide-mcp-mode-line' in another place."
   (when ide-mcp-mode
     (if (stringp (setq ide-mcp--started (ide-mcp--command)))
         (ide-mcp--give-up ide-mcp--started)
-      (run-with-idle-timer 0.05 t #'ide-mcp--send-selection)
+      (dolist (pause (list 0.05 ide-mcp--pause))
+        (run-with-idle-timer pause t #'ide-mcp--send-selection))
       (add-hook 'find-file-hook #'ide-mcp--send-folders)
       (advice-add 'flymake-make-report-fn :filter-return #'ide-mcp--announcing)
       (add-hook 'flycheck-after-syntax-check-hook #'ide-mcp--announce)
