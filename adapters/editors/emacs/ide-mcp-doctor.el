@@ -12,6 +12,7 @@
 
 ;;; Code:
 
+(require 'cl-lib)
 (require 'let-alist)
 (require 'seq)
 (require 'subr-x)
@@ -19,6 +20,7 @@
 (require 'ide-mcp-log)
 (require 'ide-mcp-wire)
 (require 'ide-mcp-program)
+(require 'ide-mcp-terminal)
 
 (defvar ide-mcp-mode) ; of ide-mcp.el
 
@@ -38,6 +40,7 @@
         (dolist (finding (ide-mcp--own-findings command)) (ide-mcp--insert-finding finding))))
     (pop-to-buffer buffer)
     (when (and (consp command) (equal (car (last command)) "sidecar"))
+      (setq header-line-format " ide-mcp doctor looks…")
       (let ((default-directory (if (file-remote-p folder) command-line-default-directory folder)))
         (make-process
          :name "ide-mcp-doctor" :buffer output :connection-type 'pipe :noquery t :coding 'utf-8-unix
@@ -50,24 +53,29 @@
                          (when (buffer-live-p buffer) (ide-mcp--show-findings buffer lines))))))))))
 
 (defun ide-mcp--own-findings (command)
-  "Return what is to be said about the package and its COMMAND."
-  (list (cond ((stringp command) `((status . "problem") (message . ,command)))
-              ((not (bound-and-true-p ide-mcp-mode))
-               `((status . "problem") (message . "The mode is off") (advice . "M-x ide-mcp-mode turns it on.")))
-              ((not ide-mcp--listening)
-               `((status . "problem") (message . ,(or ide-mcp--problem "The sidecar does not listen yet"))))
-              (t `((status . "ok") (message . ,(format "The sidecar %s listens on the port %s, with %d agents"
-                                                    (alist-get 'version ide-mcp--listening)
-                                                    (alist-get 'port ide-mcp--listening)
-                                                    (seq-count #'cdr ide-mcp--agents))))))
-        (if-let ((advice (and (consp command) ide-mcp--listening
-                              (ide-mcp--advice (alist-get 'version ide-mcp--listening)))))
-            `((status . "warning") (message . ,advice))
-          '((status . "ok") (message . "The program and the package have versions that fit")))))
+  "Return what is to be said about the package, its COMMAND and the agent."
+  (let ((version (alist-get 'version ide-mcp--listening))
+        (agent (car ide-mcp-agent-command)))
+    (cl-flet ((finding (status message &optional advice)
+                `((status . ,status) (message . ,message) (advice . ,advice))))
+      `(,(cond ((stringp command) (finding "problem" command))
+               ((not (bound-and-true-p ide-mcp-mode))
+                (finding "problem" "The mode is off" "M-x ide-mcp-mode turns it on."))
+               ((not version) (finding "problem" (or ide-mcp--problem "The sidecar does not listen yet")))
+               (t (finding "ok" (format "The sidecar %s listens on the port %s, with %d agents"
+                                        version (alist-get 'port ide-mcp--listening)
+                                        (seq-count #'cdr ide-mcp--agents)))))
+        ,@(when-let ((advice (and (consp command) version (ide-mcp--advice version))))
+            (list (finding "warning" advice)))
+        ,(if-let ((path (executable-find agent)))
+             (finding "ok" (format "M-x ide-mcp-open starts %s" path))
+           (finding "warning" (format "%s is not in PATH" agent)
+                    "Install it, or name the agent in `ide-mcp-agent-command'."))))))
 
 (defun ide-mcp--show-findings (buffer lines)
   "Add the findings in LINES of JSON to BUFFER."
   (with-current-buffer buffer
+    (setq header-line-format nil)
     (let ((inhibit-read-only t))
       (goto-char (point-max))
       (dolist (line lines)

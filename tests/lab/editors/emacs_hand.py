@@ -643,15 +643,19 @@ def bytes_of_no_text_are_not_sent(room):
 
 
 def doctor_shows_what_is_wrong(room):
-    room.start()
+    hand = Hand(room)
     room.type(*room.keys.run("ide-mcp-doctor"))
     room.shows("ok +The sidecar 0.* listens on the port")
+    room.shows("ok +M-x ide-mcp-open starts /.*/claude")
     room.shows(r"An agent in .* attaches to Emacs")
     room.type("q", *room.keys.STOP)
     room.no_lock()
+    (room.home / "commands/claude").unlink()
     room.type(*room.keys.run("ide-mcp-doctor"))
     room.shows("problem +The mode is off")
+    room.shows("warning +claude is not in PATH")
     room.shows("An agent in .* finds no editor")
+    room.hides("doctor looks")
 
 
 def log_has_levels_and_a_limit(room):
