@@ -22,10 +22,14 @@
 (defvar-local ide-mcp--unmarked nil "The reason for which the changes of this proposal are not marked.")
 (defvar-local ide-mcp--ediff nil "The control buffer of the Ediff of this proposal.")
 
+(defun ide-mcp--check-compared ()
+  "Refuse a command in a buffer without a proposal that was compared with its file."
+  (unless ide-mcp--old (ide-mcp--refuse "There is no proposal in this buffer"))
+  (when ide-mcp--unmarked (ide-mcp--refuse "The texts are not compared: %s" ide-mcp--unmarked)))
+
 (defun ide-mcp--hunk-overlays ()
   "Return the overlays of the changed places in the current buffer, in order."
-  (unless ide-mcp--old (ide-mcp--refuse "There is no proposal in this buffer"))
-  (when ide-mcp--unmarked (ide-mcp--refuse "The changes are not marked: %s" ide-mcp--unmarked))
+  (ide-mcp--check-compared)
   (sort (seq-filter (lambda (overlay) (overlay-get overlay 'ide-mcp-hunk))
                     (overlays-in (point-min) (1+ (point-max))))
         (lambda (one other) (< (overlay-start one) (overlay-start other)))))
@@ -64,8 +68,7 @@
 There, `a' takes the text of the file for a change, and `q' comes back.
 \\[ide-mcp-accept] and `ide-mcp-reject' decide from there, too."
   (interactive)
-  (unless ide-mcp--old (ide-mcp--refuse "There is no proposal in this buffer"))
-  (when ide-mcp--unmarked (ide-mcp--refuse "The texts are not compared: %s" ide-mcp--unmarked))
+  (ide-mcp--check-compared)
   (let ((new (current-buffer))
         (old ide-mcp--old)
         (windows (current-window-configuration)))

@@ -80,7 +80,7 @@ A program understands an earlier package."
                   ": ide-mcp plugin emacs"
                 ", by your package manager"))))))
 
-(defun ide-mcp--target ()
+(defun ide-mcp--platform ()
   "Return the name of this system among the programs of a release."
   (if (eq system-type 'windows-nt)
       "x86_64-pc-windows-gnu"
@@ -101,18 +101,18 @@ Its SHA-256 sum is part of the package.  The program lies in the folder
 ide-mcp-program of `user-emacs-directory', and serves if PATH has no other."
   (interactive)
   (let* ((version (ide-mcp--release :version))
-         (target (ide-mcp--target))
-         (name (format "ide-mcp-%s-%s" version target))
+         (platform (ide-mcp--platform))
+         (name (format "ide-mcp-%s-%s" version platform))
          (windows (eq system-type 'windows-nt))
          (program (concat name (if windows "/ide-mcp.exe" "/ide-mcp")))
-         (sum (alist-get target (ide-mcp--release :sums) nil nil #'equal))
+         (sum (alist-get platform (ide-mcp--release :sums) nil nil #'equal))
          (own (ide-mcp--own "ide-mcp"))
          (new (ide-mcp--own (format "new-%d" (emacs-pid)))))
     (cond ((not (ide-mcp--release :base))
            (user-error "No release has this package: put ide-mcp in PATH, as its README says"))
           (ide-mcp--work (user-error "The program is on its way"))
           ((not sum)
-           (user-error "Run cargo install ide-mcp-cli: the release has no program for %s" target)))
+           (user-error "Run cargo install ide-mcp-cli: the release has no program for %s" platform)))
     (dolist (tool '("curl" "tar"))
       (unless (executable-find tool)
         (user-error "Install %s first, or put ide-mcp in PATH" tool)))

@@ -272,12 +272,11 @@ The closing comes before all else that waits, and so before the next view."
 
 (defun ide-mcp--mark-ended (call)
   "Say in the view of the proposal CALL, which stays for a while, that it ended."
-  (dolist (buffer (buffer-list))
-    (let-alist (buffer-local-value 'ide-mcp--proposal buffer)
-      (when (and .call (equal .call call))
-        (with-current-buffer buffer
-          (setq header-line-format (ide-mcp--header "Ended: nothing is accepted.  %s" .label))
-          (force-mode-line-update))))))
+  (when-let ((view (ide-mcp--view-of call)))
+    (with-current-buffer view
+      (setq header-line-format
+            (ide-mcp--header "Ended: nothing is accepted.  %s" (alist-get 'label ide-mcp--proposal)))
+      (force-mode-line-update))))
 
 (defun ide-mcp--attempt (call function)
   "Call FUNCTION.  If it fails, answer CALL with the failure."

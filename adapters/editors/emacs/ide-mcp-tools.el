@@ -103,16 +103,12 @@ counts when `ide-mcp-mode' is turned on."
    400))
 
 (defun ide-mcp--tool-buffer (path)
-  "Return a buffer with the file PATH, which a model names."
+  "Return a buffer with the file PATH in an open folder, which a model names."
   (when (file-name-absolute-p path) (ide-mcp--check-path path)) ; before it is expanded
   (let ((below (expand-file-name path command-line-default-directory)))
     (ide-mcp--check-path below)
-    (ide-mcp--open-inside below)))
-
-(defun ide-mcp--open-inside (path)
-  "Return a buffer with the file PATH, if it lies in an open folder."
-  (unless (ide-mcp--inside-p path) (error "The file is in no open folder: %s" path))
-  (or (ide-mcp--buffer path) (ide-mcp--visit path)))
+    (unless (ide-mcp--inside-p below) (error "The file is in no open folder: %s" below))
+    (or (ide-mcp--buffer below) (ide-mcp--visit below))))
 
 (defun ide-mcp--symbols (buffer)
   "Return a line for each symbol of BUFFER."
