@@ -152,7 +152,8 @@ which nothing is marked, or nil."
 Return a text if there is no comparison."
   (let ((files (mapcar (lambda (_) (make-temp-file "ide-mcp-")) '(1 2)))
         (coding-system-for-write 'utf-8-emacs-unix)
-        (end (time-add nil ide-mcp--patience)))
+        ;; Beside other programs each part of the output waits for a processor: with the 4 KiB of Emacs 28, up to 0.2 s.
+        (read-process-output-max (* 64 1024)))
     (unwind-protect
         (with-temp-buffer
           (cl-loop for file in files for buffer in (list old new)
@@ -161,7 +162,8 @@ Return a text if there is no comparison."
                  (diff (make-process :name "ide-mcp diff" :buffer (current-buffer)
                                      :command `(,diff-command "-a" "-U0" ,@files)
                                      :connection-type 'pipe :coding 'utf-8-emacs-unix
-                                     :noquery t :sentinel #'ignore)))
+                                     :noquery t :sentinel #'ignore))
+                 (end (time-add nil ide-mcp--patience)))
             (while (and (process-live-p diff) (time-less-p nil end))
               (accept-process-output diff 0.01 nil t))
             (if (process-live-p diff)
