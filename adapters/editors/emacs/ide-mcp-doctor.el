@@ -45,7 +45,9 @@
         (make-process
          :name "ide-mcp-doctor" :buffer output :connection-type 'pipe :noquery t :coding 'utf-8-unix
          :stderr (get-buffer-create " *ide-mcp*")
-         :command (append (butlast command) '("doctor" "--json"))
+         :command `(,@(butlast command) "doctor" "--json"
+                    ;; It would attach, and the question about the next agent would come 10 s later.
+                    ,@(and (plist-get ide-mcp-config :consent) '("--no-connect")))
          :sentinel (lambda (process _change)
                      (unless (process-live-p process)
                        (let ((lines (with-current-buffer output (split-string (buffer-string) "\n" t))))

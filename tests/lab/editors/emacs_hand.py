@@ -658,6 +658,19 @@ def doctor_shows_what_is_wrong(room):
     room.hides("doctor looks")
 
 
+def doctor_asks_for_no_consent(room):
+    """Otherwise the question about a real agent would come 10 s later."""
+    room.start()
+    room.restart(*room.keys.CONSENT, *room.keys.run("(setq ide-mcp-log-level 'debug)"))
+    room.lock()
+    room.type(*room.keys.run("ide-mcp-doctor"))
+    room.shows("An agent in .* the editor|attaches")
+    room.type(*room.keys.run("ide-mcp-log"))
+    room.shows("gets listening")
+    if "consent" in (log := room.screen()):
+        raise Failure(log)
+
+
 def log_has_levels_and_a_limit(room):
     room.write("a.txt", "private words\n")
     room.start()
