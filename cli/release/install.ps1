@@ -23,13 +23,17 @@ function Set-UserPath([string[]] $To) {
     [Environment]::SetEnvironmentVariable('IDE_MCP_INSTALLER', $null, 'User')
 }
 
-# The folder is replaced and removed as a whole, so it must be ours alone.
+# The folder is removed as a whole, so it must be ours alone.
 $isOurs = Test-Path -LiteralPath "$Into\completions\ide-mcp.ps1"
 
 if ($Uninstall) {
     if (-not $isOurs) { throw "ide-mcp: this script has installed nothing in $Into" }
-    # First what can be in use: if it cannot be removed, everything stays.
-    Get-ChildItem -LiteralPath $Into -Filter '*.exe' | Remove-Item -Force
+    # First what can be in use: if it cannot be removed, the rest stays, and this script can be run again.
+    try {
+        Get-ChildItem -LiteralPath $Into -Filter '*.exe' | Remove-Item -Force
+    } catch {
+        throw "ide-mcp: end the editors and agents that use it, and try again ($_)"
+    }
     Remove-Item -Recurse -Force -LiteralPath $Into
     Set-UserPath $folders
     Write-Host "ide-mcp: removed from $Into"
@@ -58,13 +62,14 @@ try {
     }
     Expand-Archive -LiteralPath "$work\archive.zip" -DestinationPath $work
     New-Item -ItemType Directory -Force -Path $Into | Out-Null
-    # Windows refuses to remove a program that runs, but not to rename it. The next update removes it then.
+    Get-ChildItem -LiteralPath "$work\$name" | Where-Object { $_.Name -ne 'ide-mcp.exe' } | Copy-Item -Recurse -Force -Destination $Into
+    # Last, so that a failure before it leaves the program that was there. Windows refuses to remove a program that runs,
+    # but not to rename it. The next update removes it then.
     if (Test-Path -LiteralPath "$Into\ide-mcp.exe") {
         Rename-Item -LiteralPath "$Into\ide-mcp.exe" -NewName "$([IO.Path]::GetRandomFileName()).old.exe"
     }
+    Copy-Item -LiteralPath "$work\$name\ide-mcp.exe" -Destination $Into
     Get-ChildItem -LiteralPath $Into -Filter '*.old.exe' | Remove-Item -Force -ErrorAction SilentlyContinue
-    Get-ChildItem -LiteralPath $Into | Where-Object { -not $_.Name.EndsWith('.old.exe') } | Remove-Item -Recurse -Force
-    Get-ChildItem -LiteralPath "$work\$name" | Copy-Item -Recurse -Force -Destination $Into
 } finally {
     Remove-Item -Recurse -Force -LiteralPath $work
 }
