@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Builds the libraries, the program and their tests for Windows (x86_64, GNU), and runs them under wine: first the
-# tests of each crate, then the program end to end. Installs Debian's wine and mingw-w64 if they are missing, which
-# needs root. Std is built from Debian's sources, because Debian has none for Windows.
+# tests of each crate, then the program end to end. Needs wine and mingw-w64, as wine.sh says. Std is built from Debian's
+# sources, because Debian has none for Windows.
 #
 # Run: tests/lab/platforms/windows.sh            everything
 #      tests/lab/platforms/windows.sh PACKAGE…   only the tests of these crates
@@ -9,29 +9,13 @@ set -euo pipefail
 cd "$(dirname "$0")/../../.."
 
 target=x86_64-pc-windows-gnu
-if ! command -v wine >/dev/null || ! command -v x86_64-w64-mingw32-gcc >/dev/null; then
-    apt-get update --quiet=2 || true
-    apt-get install --yes --quiet=2 --no-install-recommends wine wine64 gcc-mingw-w64-x86-64 >/dev/null
-fi
-
 RUSTC=$(tests/lab/platforms/debian_rustc.sh 1.96)
 export RUSTC RUSTC_BOOTSTRAP=1 CARGO_INCREMENTAL=0 CARGO_PROFILE_DEV_DEBUG=0 CARGO_TARGET_DIR=$PWD/target/windows
-export WINEPREFIX=$PWD/target/platforms/wine WINEDEBUG=-all
-# Wine shows the modes of a file as access rights. With the default mask everybody could read each token, so none
-# would be published. A wine server that already runs keeps its own mask.
+# Wine shows the modes of a file as access rights. With the usual mask everybody could read each token, so none would be
+# published.
 umask 077
-wineserver -k || true
-system=$WINEPREFIX/drive_c/windows/system32
-if [ ! -e "$system/bcryptprimitives.dll" ]; then
-    mkdir -p "$WINEPREFIX"
-    timeout 300 wine wineboot --init >/dev/null 2>&1
-    # Wine 8 lacks this library, from which std and getrandom take random bytes.
-    x86_64-w64-mingw32-gcc -shared -O2 -s -x c -o "$system/bcryptprimitives.dll" - -ladvapi32 <<'C'
-#include <windows.h>
-BOOLEAN NTAPI SystemFunction036(PVOID, ULONG);
-__declspec(dllexport) BOOL WINAPI ProcessPrng(PBYTE data, SIZE_T size) { return SystemFunction036(data, (ULONG)size); }
-C
-fi
+WINEPREFIX=$(tests/lab/platforms/wine.sh)
+export WINEPREFIX WINEDEBUG=-all
 
 everything=(ide-mcp ide-mcp-lockfile ide-mcp-driver ide-mcp-blocking ide-mcp-mio ide-mcp-smol ide-mcp-embed ide-mcp-capi
     ide-mcp-adapter-tests ide-mcp-cli)

@@ -312,9 +312,7 @@ def vim():
 
 def windows():
     """The archive for Windows, by the steps of install.ps1, under wine"""
-    debian("wine", "wine", "wine64")
-    prefix = ROOT / "target/platforms/wine"
-    assert prefix.exists(), "tests/lab/platforms/windows.sh makes the prefix of wine"
+    prefix = pathlib.Path(subprocess.run([ROOT / "tests/lab/platforms/wine.sh"], check=True, stdout=subprocess.PIPE, text=True, umask=0o077).stdout.strip())
     sums = dict(reversed(line.split()) for line in (DIST / "SHA256SUMS").read_text().splitlines())
     name = archive("x86_64-pc-windows-gnu", "zip").name
     script = (DIST / "install.ps1").read_text()
@@ -326,7 +324,7 @@ def windows():
     (into.parent / name.removesuffix(".zip")).rename(into)
     program = into / "ide-mcp.exe"
     environment = {**os.environ, "WINEPREFIX": str(prefix), "WINEDEBUG": "-all"}
-    found = subprocess.run(["wine", program, "--version"], env=environment, capture_output=True, text=True, timeout=PATIENCE)
+    found = subprocess.run(["wine", program, "--version"], env=environment, capture_output=True, text=True, timeout=PATIENCE, umask=0o077)
     assert found.stdout.strip() == f"ide-mcp {VERSION}", found
     subprocess.run([ROOT / "tests/lab/platforms/windows_program.sh"], env={**environment, "PROGRAM": str(program)}, check=True, timeout=10 * PATIENCE)
     shutil.rmtree(into)
