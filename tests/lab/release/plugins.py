@@ -103,13 +103,15 @@ def git(*command):
 
 
 def repository(name, home):
-    """Publishes the tree of a plugin in a bare repository, as a person does. Returns its URL."""
+    """Publishes the archive of a plugin in a bare repository, as a person does. Returns its URL."""
     made = home / f"{name}.git"
     git("init", "--quiet", "--bare", "--initial-branch=main", str(made))
-    tree = ["--git-dir", str(made), "--work-tree", str(DIST / "plugins" / name)]
-    git(*tree, "add", "--all")
-    git(*tree, "-c", "user.name=A Person", "-c", "user.email=person@example.org", "commit", "--quiet", "--message", VERSION)
-    git(*tree, "tag", f"v{VERSION}")
+    with tempfile.TemporaryDirectory() as work, tarfile.open(DIST / f"{name}-{VERSION}.tar.gz") as files:
+        files.extractall(work, filter="data")
+        tree = ["--git-dir", str(made), "--work-tree", str(pathlib.Path(work) / name)]
+        git(*tree, "add", "--all")
+        git(*tree, "-c", "user.name=A Person", "-c", "user.email=person@example.org", "commit", "--quiet", "--message", VERSION)
+        git(*tree, "tag", f"v{VERSION}")
     return f"file://{made}"
 
 
