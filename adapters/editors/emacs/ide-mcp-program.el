@@ -145,7 +145,10 @@ ide-mcp-program of `user-emacs-directory', and serves if PATH has no other."
                (list new "--version") problem
                (lambda (text)
                  (unless (equal text (concat "ide-mcp " version)) (error "%s%s" problem text))
-                 (rename-file new own t)
+                 (condition-case nil (rename-file new own t)
+                   (error ; Windows replaces no program that runs, but renames it
+                    (rename-file own (ide-mcp--own (format "old-%d" (emacs-pid))) t)
+                    (rename-file new own t)))
                  (ide-mcp--end-work)
                  (ide-mcp--say "Installed %s in %s.  %s" version
                                (abbreviate-file-name (file-name-directory own))
@@ -187,6 +190,8 @@ If that fails, nothing is installed, and PROBLEM begins the reason."
   (setq ide-mcp--work nil)
   (let ((new (ide-mcp--own (format "new-%d" (emacs-pid)))))
     (when (file-exists-p new) (delete-file new))
+    ;; Those that were replaced: what still runs stays until the next time.
+    (dolist (old (file-expand-wildcards (ide-mcp--own "old-*"))) (ignore-errors (delete-file old)))
     (ignore-errors (delete-directory (file-name-directory new))))) ; if it is empty
 
 ;;;###autoload

@@ -13,6 +13,7 @@ local own = folder .. '/bin/ide-mcp' .. extension
 M.path = own
 
 local new = ('%s/bin/new-%d%s'):format(folder, fn.getpid(), extension) -- that has not started yet
+local old = ('%s/bin/old-%d%s'):format(folder, fn.getpid(), extension) -- that runs, and was replaced
 local installing -- what ends M.install(), while it runs: it takes whether the program is there, and otherwise why not
 
 -- Returns the version of this plugin and, in a release, where its programs are, and their SHA-256 sums by their targets.
@@ -121,6 +122,10 @@ local function fetch(mine, work)
   if text ~= 'ide-mcp ' .. mine.version then
     return nil, 'run cargo install ide-mcp-cli: it does not start here: ' .. (text or problem)
   end
+  local is_replaced = vim.loop.fs_rename(new, own)
+  if is_replaced then return true end
+  -- Windows replaces no program that runs, but renames it.
+  vim.loop.fs_rename(own, old)
   return vim.loop.fs_rename(new, own)
 end
 
@@ -148,6 +153,8 @@ function M.install(say, on_done)
     installing = nil
     fn.delete(work, 'rf')
     fn.delete(new)
+    -- Those of before: what still runs stays until the next time.
+    for _, path in ipairs(fn.glob(folder .. '/bin/old-*', true, true)) do fn.delete(path) end
     if not is_installed then
       -- The folders, if they are empty.
       fn.delete(folder .. '/bin', 'd')

@@ -102,7 +102,10 @@ def Fetch(mine: dict<any>, work: string, Fail: func(string), Done: func())
     setfperm(new, 'rwxr-xr-x')
     Run([new, '--version'], problem, Fail, (text) => {
       if text != $'ide-mcp {mine.version}' | throw problem .. text | endif
-      if rename(new, path) != 0 | throw path .. ' cannot be replaced' | endif
+      # Windows replaces no program that runs, but renames it.
+      if rename(new, path) != 0 && (rename(path, Old(getpid())) != 0 || rename(new, path) != 0)
+        throw path .. ' cannot be replaced'
+      endif
       Done()
     })
   }
@@ -121,6 +124,9 @@ enddef
 
 # Returns the path of a program that has not started yet.
 const New = (): string => $'{folder}/bin/new-{getpid()}{extension}'
+
+# Returns the path of a program that was replaced while it ran.
+const Old = (number: any): string => $'{folder}/bin/old-{number}{extension}'
 
 # Returns why nothing can be fetched, or an empty text.
 def Refusal(mine: dict<any>): string
@@ -143,6 +149,8 @@ export def Install(Say: func(string), Done: func(string))
     is_installing = false
     delete(work, 'rf')
     delete(New())
+    # Those of before: what still runs stays until the next time.
+    for replaced in glob(Old('*'), true, true) | delete(replaced) | endfor
   }
   const Fail = (problem: string) => {
     End()
