@@ -17,6 +17,7 @@
 
 (require 'seq)
 (require 'subr-x)
+(require 'warnings)
 
 (defgroup ide-mcp nil "Coding agents that attach to Emacs." :group 'tools)
 
@@ -62,8 +63,6 @@ with 15 MiB more than 30 s.  Without a major mode, `end-of-line' takes 4 s with
 (defconst ide-mcp--patience 0.15
   "Time in seconds for a comparison, and for the words of its changes.
 That of 300,000 changed lines takes a second.")
-
-(defvar warning-minimum-level) ; of warnings.el
 
 (defmacro ide-mcp--guarded (&rest body)
   "Evaluate BODY, which handles a file or a text that an agent names.
