@@ -5,8 +5,9 @@
 const { constants } = require("node:os");
 const { spawn } = require("node:child_process");
 
-const name = `ide-mcp-${process.platform}-${process.arch}`;
-const file = process.platform === "win32" ? "ide-mcp.exe" : "ide-mcp";
+// Windows for ARM runs programs for x64, too.
+const [processor, file] = process.platform === "win32" ? ["x64", "ide-mcp.exe"] : [process.arch, "ide-mcp"];
+const name = `ide-mcp-${process.platform}-${processor}`;
 
 let program;
 try {
