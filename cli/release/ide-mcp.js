@@ -2,6 +2,7 @@
 // Starts the program ide-mcp that npm installed for this system.
 "use strict";
 
+const { accessSync, constants: { X_OK } } = require("node:fs");
 const { constants } = require("node:os");
 const { spawn } = require("node:child_process");
 
@@ -21,8 +22,19 @@ try {
   process.exit(1);
 }
 
+// Node for Windows has execve, which only throws; elsewhere node aborts if it fails.
+function isReplaceable() {
+  if (!process.execve || process.platform === "win32") return false;
+  try {
+    accessSync(program, X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 const given = process.argv.slice(2);
-if (process.execve) {
+if (isReplaceable()) {
   // The program replaces node: it gets every signal, and node costs no memory.
   process.execve(program, [program, ...given]);
 } else {

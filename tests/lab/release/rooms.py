@@ -272,6 +272,19 @@ def npm():
         room.run("npm", "--registry", HERE, "--no-audit", "--no-fund", "--prefix", "/root/without", "--omit=optional", "install", "ide-mcp")
         without = subprocess.run(room.command("node", "/root/without/node_modules/ide-mcp/ide-mcp.js"), env=ENVIRONMENT, capture_output=True, text=True)
         assert without.returncode == 1 and "--omit=optional" in without.stderr, without
+        # Node has execve on Windows too, where it throws, and elsewhere it ends node if it fails.
+        for system, mode, expected in (("win32", 0o755, "started\n"), ("linux", 0o644, "cannot be started")):
+            program = room.root / f"root/without/node_modules/ide-mcp-{system}-x64/bin" / ("ide-mcp.exe" if system == "win32" else "ide-mcp")
+            program.parent.mkdir(parents=True)
+            program.write_text("#!/bin/sh\necho started\n")
+            program.chmod(mode)
+            (room.root / "root/without/as.js").write_text(f"""Object.defineProperty(process, "platform", {{ value: "{system}" }});
+Object.defineProperty(process, "arch", {{ value: "x64" }});
+process.execve = () => {{ throw new Error("execve was called"); }};
+""")
+            command = room.command("node", "--require", "/root/without/as.js", "/root/without/node_modules/ide-mcp/ide-mcp.js")
+            done = subprocess.run(command, env=ENVIRONMENT, capture_output=True, text=True)
+            assert expected in done.stdout + done.stderr, done
 
 
 def vim():
