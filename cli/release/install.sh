@@ -18,7 +18,11 @@ fail() {
 
 # The shell must read the whole script before the last line calls this, so half a download does nothing.
 main() {
+    # Nobody else may change what the user runs.
+    umask go-w
     prefix=${PREFIX:-${HOME:?is not set, so name a place: PREFIX=DIR sh install.sh}/.local}
+    case $prefix in /*) ;; *) prefix=$PWD/$prefix ;; esac
+    # What is installed, as paths below the prefix, so that the prefix may move.
     list=$prefix/share/ide-mcp/installed
     case ${1-} in
         '') install ;;
@@ -45,9 +49,12 @@ install() {
     sum=$(printf '%s\n' "$sums" | sed -n "s/ $target\$//p")
     [ -n "$sum" ] || fail "this release has no program for $target; build it: \`cargo install ide-mcp-cli\`"
     name=ide-mcp-$version-$target
+    if [ -e "$prefix/bin/ide-mcp" ] && ! { [ -f "$list" ] && grep -qx bin/ide-mcp "$list"; }; then
+        fail "$prefix/bin/ide-mcp is not from this script: remove it first, or install elsewhere by PREFIX=DIR"
+    fi
 
-    work=$(mktemp -d)
-    trap 'rm -rf "$work"' EXIT
+    work=$(mktemp -d) new=
+    trap 'rm -rf "$work" ${new:+"$new"}; empty bin; empty share/ide-mcp' EXIT
     trap 'exit 1' HUP INT TERM
     printf 'ide-mcp: %s/%s.tar.gz\n' "$base" "$name"
     download "$base/$name.tar.gz" "$work/archive"
@@ -56,22 +63,24 @@ install() {
         fail "the download is not the archive of this release (SHA-256 $found, expected $sum): nothing was installed"
     tar -xzf "$work/archive" -C "$work"
 
-    # Rename each file into place: a running program keeps the file from which it was started.
-    mkdir -p "$prefix/share/ide-mcp"
-    : >"$list.new"
-    put "$name/ide-mcp" "$prefix/bin/ide-mcp" 755
+    put "$name/ide-mcp" bin/ide-mcp 755
     for page in "$work/$name"/man/man1/*.1; do
-        put "$name/man/man1/${page##*/}" "$prefix/share/man/man1/${page##*/}" 644
+        put "$name/man/man1/${page##*/}" "share/man/man1/${page##*/}" 644
     done
-    put "$name/completions/ide-mcp.bash" "$prefix/share/bash-completion/completions/ide-mcp" 644
-    put "$name/completions/_ide-mcp" "$prefix/share/zsh/site-functions/_ide-mcp" 644
-    put "$name/completions/ide-mcp.fish" "$prefix/share/fish/vendor_completions.d/ide-mcp.fish" 644
+    put "$name/completions/ide-mcp.bash" share/bash-completion/completions/ide-mcp 644
+    put "$name/completions/_ide-mcp" share/zsh/site-functions/_ide-mcp 644
+    put "$name/completions/ide-mcp.fish" share/fish/vendor_completions.d/ide-mcp.fish 644
     for text in LICENSE-APACHE LICENSE-MIT; do
-        put "$name/$text" "$prefix/share/ide-mcp/$text" 644
+        put "$name/$text" "share/ide-mcp/$text" 644
     done
-    mv "$list.new" "$list"
+    # Remove what only an earlier version had.
+    while IFS= read -r path; do
+        grep -qxF "$path" "$work/files" || remove "$path"
+    done <"$list"
+    new=$list.$$
+    cp "$work/files" "$new"
+    mv -f "$new" "$list"
 
-    "$prefix/bin/ide-mcp" --version >/dev/null || fail "$prefix/bin/ide-mcp is installed, but does not start"
     printf 'ide-mcp: installed %s as %s/bin/ide-mcp; try: ide-mcp demo\n' "$version" "$prefix"
     case :$PATH: in
         *":$prefix/bin:"*) ;;
@@ -79,36 +88,49 @@ install() {
     esac
 }
 
+# Puts a file of the archive at a path below the prefix. The list has it before it is there, so whatever ends this script,
+# --uninstall removes all of it.
 put() {
-    mkdir -p "$(dirname "$2")"
-    printf '%s\n' "$2" >>"$list.new"
-    cp "$work/$1" "$2.new"
-    chmod "$3" "$2.new"
-    mv "$2.new" "$2"
+    to=$prefix/$2
+    [ ! -d "$to" ] || fail "$to is a folder: move it away, and run this again"
+    mkdir -p "$(dirname "$to")" "$prefix/share/ide-mcp"
+    # Rename each file into place: a running program keeps the file from which it was started. The name is that of this
+    # process, because another one may install at the same time.
+    new=$to.$$
+    cp "$work/$1" "$new"
+    chmod "$3" "$new"
+    [ "$3" = 644 ] || "$new" --version >/dev/null || fail "the program does not start here: nothing was installed"
+    printf '%s\n' "$2" >>"$work/files"
+    printf '%s\n' "$2" >>"$list"
+    mv -f "$new" "$to"
+    new=
 }
 
 uninstall() {
     [ -f "$list" ] || fail "nothing was installed below $prefix by this script"
-    while IFS= read -r path; do
-        rm -f "$path"
-        empty "$(dirname "$path")"
-    done <"$list"
+    while IFS= read -r path; do remove "$path"; done <"$list"
     rm -f "$list"
-    empty "$prefix/share/ide-mcp"
+    empty share/ide-mcp
     printf 'ide-mcp: removed from %s\n' "$prefix"
 }
 
-# Removes the folder, and those above it up to the prefix, as long as they are empty.
+remove() {
+    rm -f "$prefix/$1"
+    empty "$(dirname "$1")"
+}
+
+# Removes a folder below the prefix, and those above it up to the prefix, as long as they are empty.
 empty() {
     folder=$1
-    while rmdir "$folder" 2>/dev/null && [ "$folder" != "$prefix" ]; do folder=$(dirname "$folder"); done
+    while [ "$folder" != . ] && rmdir "$prefix/$folder" 2>/dev/null; do folder=$(dirname "$folder"); done
+    rmdir "$prefix" 2>/dev/null || :
 }
 
 download() {
     if command -v curl >/dev/null; then
-        curl --fail --silent --show-error --location --output "$2" "$1" || fail "$1 cannot be downloaded"
+        curl --fail --silent --show-error --location --connect-timeout 30 --speed-limit 1 --speed-time 60 --output "$2" "$1" || fail "$1 cannot be downloaded"
     elif command -v wget >/dev/null; then
-        wget -q -O "$2" "$1" || fail "$1 cannot be downloaded"
+        wget -q -T 60 -O "$2" "$1" || fail "$1 cannot be downloaded"
     else
         fail "neither curl nor wget is here: download $1 by hand, and unpack it"
     fi
@@ -116,9 +138,9 @@ download() {
 
 sum_of() {
     if command -v sha256sum >/dev/null; then
-        sha256sum "$1" | cut -d ' ' -f 1
+        sha256sum <"$1" | cut -d ' ' -f 1
     elif command -v shasum >/dev/null; then
-        shasum -a 256 "$1" | cut -d ' ' -f 1
+        shasum -a 256 <"$1" | cut -d ' ' -f 1
     else
         fail "neither sha256sum nor shasum is here, so the download cannot be checked"
     fi

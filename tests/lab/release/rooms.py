@@ -238,6 +238,52 @@ def sh():
         shutil.rmtree(room.root / "root/other")
         assert other.returncode == 1 and "not the archive of this release" in other.stderr, other
         assert room.files() == before
+        hostile(room, fetch)
+
+
+# What can be wrong where install.sh installs: its PREFIX, commands before it, and commands after it that fail unless all is well.
+HOSTILE = {
+    "relative prefix": ("here", "touch mine", "[ -x here/bin/ide-mcp ]; cd /; PREFIX=/root/case/here"),
+    "line break in the prefix": ("/root/case/mine\n/root/case/mine", "echo >mine", ""),
+    "slash after the prefix": ("/root/case/empty/prefix/", "mkdir empty; touch mine", ""),
+    "file of the user beside the program": ("/root/case", "mkdir bin; touch bin/mine mine", ""),
+    "file that only an earlier version had": (
+        "/root/case", "mkdir -p share/ide-mcp; echo share/old >share/ide-mcp/installed; touch share/old mine", "[ ! -e share/old ]"),
+    "four at once": ("/root/case", "touch mine; all=; for _ in 1 2 3 4; do $INSTALL >/dev/null & all=\"$all $!\"; done; for each in $all; do wait $each; done", ""),
+    "umask of nobody": ("/root/case", "umask 000; touch mine", '[ -z "$(find bin share -perm /022)" ]'),
+}
+# What is refused: commands before, and the message.
+REFUSED = {
+    "program from elsewhere": ("mkdir bin; echo mine >bin/ide-mcp", "is not from this script"),
+    "folder in place of a page": ("mkdir -p share/man/man1/ide-mcp.1", "is a folder"),
+    "program that cannot start": ("mkdir bin; mount -t tmpfs -o noexec none bin", "does not start here"),
+}
+
+
+def hostile(room, fetch):
+    """Installs in such places, and removes: what is the user's stays, and nothing else."""
+    case = room.root / "root/case"
+    install = f"{fetch} >/root/install.sh; export INSTALL='sh /root/install.sh'; cd /root/case"
+
+    def sh(text, prefix="/root/case"):
+        command = room.command("unshare", "--mount", "sh", "-euc", f"{install}; {text}")
+        return subprocess.run(command, env={**ENVIRONMENT, "PREFIX": prefix}, capture_output=True, text=True, timeout=PATIENCE)
+
+    for name, (prefix, first, then) in HOSTILE.items():
+        case.mkdir()
+        done = sh(f"{first}\n$INSTALL >/dev/null\n{then}\n$INSTALL --uninstall >/dev/null; find /root/case ! -type d", prefix)
+        others = [path for path in done.stdout.split() if not path.endswith("mine")]
+        assert done.returncode == 0 and not others and "mine" in done.stdout, f"{name}: {done}"
+        assert name != "slash after the prefix" or (case / "empty").is_dir(), f"{name}: a folder above the prefix is gone"
+        shutil.rmtree(case)
+    for name, (first, message) in REFUSED.items():
+        case.mkdir()
+        done = sh(f"{first}\n$INSTALL")
+        assert done.returncode == 1 and message in done.stderr, f"{name}: {done}"
+        sh("$INSTALL --uninstall")
+        left = [path for path in case.rglob("*") if path.is_file() and path.read_text() != "mine\n"]
+        assert not left, f"{name}: left behind: {left}"
+        shutil.rmtree(case)
 
 
 def pip(suite="bookworm"):
