@@ -8,7 +8,7 @@ mod options;
 use crate::support::{FAILED, Program};
 pub(crate) use options::Options;
 use serde_json::json;
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::fs::{self, DirBuilder, OpenOptions};
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf, absolute};
@@ -63,22 +63,44 @@ fn check(dir: &Path) -> Result<(), String> {
 
 /// Writes the files into a new directory, which then takes the place of the earlier one.
 fn install(dir: &Path, files: &[(&str, &str)]) -> Result<(), String> {
-    let mut name = dir.file_name().map_or_else(OsString::new, OsString::from);
-    name.push(".new");
-    let new = dir.with_file_name(name);
-    check(&new)?;
-    remove(&new)?;
+    // An editor loads no plugin from a hidden folder beside its plugins.
+    let beside = |end| {
+        let name = dir.file_name().unwrap_or_default();
+        dir.with_file_name([OsStr::new("."), name, OsStr::new(end)].into_iter().collect::<OsString>())
+    };
+    let (new, old) = (beside(".new"), beside(".old"));
+    for leftover in [&new, &old] {
+        check(leftover)?;
+        remove(leftover)?;
+    }
+    fill(&new, files)
+        .and_then(|()| {
+            let replaces = fs::rename(dir, &old);
+            fs::rename(&new, dir).map_err(|error| {
+                // The earlier version comes back, and the error that matters is the first one.
+                let _ = replaces.and_then(|()| fs::rename(&old, dir));
+                format!("{}: {error}", dir.display())
+            })
+        })
+        .inspect_err(|_| {
+            let _ = remove(&new);
+        })?;
+    remove(&old)
+}
+
+/// Writes the files of a plugin into a directory, its mark first: whatever ends this, the next installation knows the
+/// directory as its own.
+fn fill(dir: &Path, files: &[(&str, &str)]) -> Result<(), String> {
     let version = concat!(env!("CARGO_PKG_VERSION"), "\n");
     let tags = help_tags(files);
     let index = (!tags.is_empty()).then_some(("doc/tags", tags.as_str()));
-    for (path, text) in files.iter().copied().chain([(MARK, version)]).chain(index) {
-        let path = new.join(path);
-        let parent = path.parent().unwrap_or(&new);
-        make(&new, parent).map_err(|error| format!("{}: {error}", parent.display()))?;
+    for (path, text) in [(MARK, version)].into_iter().chain(files.iter().copied()).chain(index) {
+        let path = dir.join(path);
+        let parent = path.parent().unwrap_or(dir);
+        make(dir, parent).map_err(|error| format!("{}: {error}", parent.display()))?;
         write(&path, text).map_err(|error| format!("{}: {error}", path.display()))?;
     }
-    remove(dir)?;
-    fs::rename(&new, dir).map_err(|error| format!("{}: {error}", dir.display()))
+    Ok(())
 }
 
 /// Makes a folder of the plugin, with those above it. Nobody else may change them, whatever the umask is: the plugin

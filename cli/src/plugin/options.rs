@@ -7,7 +7,8 @@ use std::path::PathBuf;
 
 const AFTER_HELP: &str = "\
 The plugin starts this program as `ide-mcp sidecar`. Install the plugin again
-for each new version of the program.
+for each new version of the program. Its directory is replaced as a whole:
+keep nothing of your own there.
 
 Examples:
   ide-mcp plugin nvim

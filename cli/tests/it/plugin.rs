@@ -43,6 +43,32 @@ fn plugin_is_installed_replaced_and_removed() {
     }
 }
 
+/// A full disk, or the end of the process, leaves a part of the plugin. The disk is full here for files of 4 KiB.
+#[test]
+fn half_an_installation_is_in_nobodys_way() {
+    let place = Place::new("plugin-half");
+    let beside = |end| dir(&place).with_file_name(format!(".ide-mcp{end}"));
+    let entries = || fs::read_dir(dir(&place).parent().unwrap()).unwrap().count();
+    let mut shell = Command::new("sh");
+    place.house(shell.args([
+        "-c",
+        "ulimit -f 8; trap '' XFSZ; exec \"$0\" plugin nvim",
+        crate::executable(),
+    ]));
+    let (status, text) = Process::spawn("sh", &mut shell).end();
+    assert!(status == Some(1) && text.contains("File too large"), "{status:?}: {text}");
+    assert_eq!(entries(), 0);
+    // What a killed installation leaves.
+    for end in [".new", ".old"] {
+        fs::create_dir(beside(end)).unwrap();
+        fs::write(beside(end).join("ide-mcp.version"), "").unwrap();
+    }
+    for _ in 0..2 {
+        let (_, status, complaints) = run(&place, &["nvim"]);
+        assert_eq!((status, complaints.as_str(), entries()), (Some(0), "", 1));
+    }
+}
+
 /// The package for Emacs has a sentence for each verdict that it knows.
 #[test]
 fn plugin_knows_verdicts_of_the_doctor_alone() {
