@@ -141,6 +141,19 @@ fn every_threat_has_its_tests() {
 }
 
 #[test]
+fn every_threat_has_a_row_on_the_page() {
+    let page = file("docs/SECURITY.md");
+    let cells = page.lines().filter_map(|line| line.strip_prefix("| ")?.split(" | ").next());
+    let is_id = |word: &&str| matches!(word.as_bytes(), [b'a'..=b'z', b'0'..=b'9', b'0'..=b'9']);
+    let mut listed: Vec<&str> = cells.flat_map(|cell| cell.split(", ")).filter(is_id).collect();
+    let rows: Vec<String> = (1..=13).map(|number| format!("j{number:02}")).collect();
+    let mut all: Vec<&str> = LEDGER.iter().map(|row| row.0).chain(rows.iter().map(String::as_str)).collect();
+    listed.sort_unstable();
+    all.sort_unstable();
+    assert_eq!(listed, all, "one row each");
+}
+
+#[test]
 fn a_mark_counts_only_on_a_test() {
     let source = "fn h01_helper() {}\n#[test]\nfn h02_h03_x() {}\n// fn h04_x() {}\n#[test]\n#[cfg(unix)]\nfn h05() {}";
     let found = marks(source);
