@@ -18,6 +18,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     while !server.is_over() {
         poller.wait(&mut Events::new(), None)?;
         server.dispatch(|server, event| {
+            // It accepts every proposal at once. An editor keeps the call, shows the diff, and answers when
+            // the person has decided, as `tokio_recipe.rs` does.
             let Some(ToolCall::OpenDiff(call, diff)) = event.into_call() else { return };
             let _ = server.answer(call, diff.accept());
         })?;

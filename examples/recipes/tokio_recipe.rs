@@ -1,31 +1,50 @@
-//! An editor's server in a task of tokio, with `ide-mcp-smol`, whose future runs on any executor. One more
-//! thread, that of async-io's reactor, waits for the sockets.
+//! An editor on tokio: one task waits for the agents and for the keyboard, and you decide about each proposal.
+//!
+//! `ide-mcp-smol` runs on any executor. One more thread, that of async-io's reactor, waits for the sockets.
 //!
 //! `cargo run --manifest-path examples/recipes/Cargo.toml --example tokio_recipe`; Enter ends it.
 
 use ide_mcp_smol::Server;
-use ide_mcp_smol::ide::tool::{Tool, ToolCall};
+use ide_mcp_smol::ide::kit::{display_line, display_safe_lines};
+use ide_mcp_smol::ide::tool::{Call, OpenDiff, Tool, ToolCall};
 use ide_mcp_smol::ide::{ServerConfig, ServerEvent};
-use ide_mcp_smol::rpc::ErrorObject;
-use std::{error::Error, io};
+use std::{collections::VecDeque, error::Error};
+use tokio::io::{AsyncBufReadExt as _, BufReader, stdin};
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Box<dyn Error>> {
     let editor = ServerConfig::new("tokio", "1.0").folder(".").tools([Tool::OpenDiff]);
     let mut server = Server::start(editor)?;
     println!("listening on port {}; Enter ends it", server.local_addr().port());
-    let handle = server.handle();
-    tokio::task::spawn_blocking(move || io::stdin().read_line(&mut String::new()).map(|_| handle.shutdown()));
+    let mut lines = BufReader::new(stdin()).lines();
+    // The proposals that wait for a decision. A real editor shows each in a view.
+    let mut open = VecDeque::<(Call<OpenDiff>, OpenDiff)>::new();
+    loop {
+        // Both futures lose nothing when the other one wins.
+        tokio::select! {
+            event = server.next_event() => match event {
+                Some(ServerEvent::Call { call: ToolCall::OpenDiff(call, diff), .. }) => {
+                    let (path, text) = (&diff.new_file_path, &diff.new_file_contents);
+                    println!("{}\n{}\nAccept? [y/N]", display_line(path, 200), display_safe_lines(text));
+                    open.push_back((call, diff));
+                }
+                // The agent has gone, or the proposal was decided in its terminal: close the view.
+                Some(ServerEvent::DiffClosed { call, .. }) => open.retain(|(of_view, _)| of_view.id() != call),
+                _ => {}
+            },
+            line = lines.next_line() => match (line?, open.pop_front()) {
+                (Some(line), Some((call, diff))) => {
+                    let verdict = if line.trim() == "y" { diff.accept() } else { diff.reject() };
+                    // An error means that the call has ended meanwhile. The agent writes the file.
+                    let _ = server.machine_mut().answer(call, verdict);
+                }
+                _ => break,
+            },
+        }
+    }
+    server.shutdown();
     while !server.is_over() {
-        // You can drop this future at any time, so you can use it in a `tokio::select!`.
-        let Some(call) = server.next_event().await.and_then(ServerEvent::into_call) else { continue };
-        let _ = match call {
-            ToolCall::OpenDiff(call, diff) => server.machine_mut().answer(call, diff.accept()),
-            other => server
-                .machine_mut()
-                .call(other)
-                .fail(ErrorObject::method_not_found("this editor does not have the tool")),
-        };
+        server.next_event().await;
     }
     Ok(())
 }

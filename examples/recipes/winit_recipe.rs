@@ -37,7 +37,9 @@ impl ApplicationHandler<AppEvent> for App {
 }
 
 impl App {
-    /// Handles an event. Returns false at the end.
+    /// Handles an event, and returns false at the end. It accepts every proposal at once, so that you see the
+    /// loop alone; an editor keeps the call, shows the diff in a window, and answers when the person has
+    /// decided.
     fn handle_event(&mut self, event: AppEvent) -> bool {
         let AppEvent::Editor(event) = event else { return false };
         let Some(ToolCall::OpenDiff(call, diff)) = event.into_call() else { return true };

@@ -18,8 +18,7 @@ use std::thread;
 ///
 /// ```no_run
 /// use ide_mcp_blocking::ide::tool::{Tool, ToolCall};
-/// use ide_mcp_blocking::ide::ServerConfig;
-/// use ide_mcp_blocking::rpc::ErrorObject;
+/// use ide_mcp_blocking::ide::{ServerConfig, ServerEvent};
 /// use ide_mcp_blocking::spawn;
 /// use std::time::Duration;
 ///
@@ -29,12 +28,19 @@ use std::thread;
 /// let handle = spawn(editor, move |event| drop(sender.send(event)))?;
 ///
 /// // In the loop of the application:
+/// let mut open = Vec::new();
 /// for event in events {
-///     let Some(call) = event.into_call() else { continue };
-///     match call {
-///         ToolCall::OpenDiff(call, diff) => handle.answer(call, diff.accept())?,
-///         other => handle.fail(other, ErrorObject::method_not_found("this editor does not have the tool"))?,
+///     match event {
+///         // Show both texts to the person. The agent waits.
+///         ServerEvent::Call { call: ToolCall::OpenDiff(call, diff), .. } => open.push((call, diff)),
+///         // The agent has gone, or the person decided in its terminal: close the view.
+///         ServerEvent::DiffClosed { call, .. } => open.retain(|(of_view, _)| of_view.id() != call),
+///         _ => {}
 ///     }
+/// }
+/// // Once the person has accepted one:
+/// if let Some((call, diff)) = open.pop() {
+///     handle.answer(call, diff.accept())?;
 /// }
 ///
 /// handle.end(Duration::from_secs(5));

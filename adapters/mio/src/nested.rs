@@ -31,16 +31,12 @@ use waiting::{FREE, Waiting};
 
 /// The server of an editor with its own `Poll`, clock and timer, for two kinds of loops:
 ///
-/// - **One descriptor**: the server's descriptor is readable whenever the server has work. Let GLib, libuv,
-///   Qt, calloop,
-///   `polling` or `poll(2)` wait for it, and call [`dispatch`](Self::dispatch). It covers the sockets, the
-///   timers of the
-///   protocol, and the work of a [`Handle`]. On Windows it is a socket, for `WSAPoll`, `WSAEventSelect` and
-///   the watches of
-///   libuv and Qt, with a waiting thread behind it.
+/// - **One descriptor**: it is readable whenever the server has work: for a socket, for a timer of the
+///   protocol, or from a [`Handle`]. Let GLib, libuv, Qt, calloop, `polling` or `poll(2)` wait for it, and
+///   call [`dispatch`](Self::dispatch). On Windows it is a socket, for `WSAPoll`, `WSAEventSelect` and the
+///   watches of libuv and Qt, with a waiting thread behind it.
 /// - **Frames** (every system): in a game or an immediate-mode interface, call `dispatch` once in each frame.
-///   Without work,
-///   that is one system call.
+///   Without work, that is one system call.
 ///
 /// Watch the descriptor level-triggered, and call `dispatch` from the watch itself. If you defer the call to
 /// a later task, the descriptor stays readable and wakes your loop in every turn until that task has run;
@@ -48,23 +44,26 @@ use waiting::{FREE, Waiting};
 ///
 /// ```no_run
 /// use ide_mcp_mio::ide::tool::{Tool, ToolCall};
-/// use ide_mcp_mio::ide::ServerConfig;
-/// use ide_mcp_mio::rpc::ErrorObject;
+/// use ide_mcp_mio::ide::{ServerConfig, ServerEvent};
 /// use ide_mcp_mio::NestedServer;
 ///
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// let mut server = NestedServer::start(ServerConfig::new("My Editor", "1.0").folder(".").tools([Tool::OpenDiff]))?;
 ///
+/// let mut open = Vec::new();
 /// // The loop of the application calls this when the descriptor is readable, or once in each frame:
-/// server.dispatch(|server, event| {
-///     let Some(call) = event.into_call() else { return };
-///     // An error means that the agent has gone, or has cancelled the call.
-///     let _ = match call {
-///         // Ask the person, and answer later with `machine_mut`. The agent writes the file.
-///         ToolCall::OpenDiff(call, diff) => server.answer(call, &diff.accept()),
-///         other => server.call(other).fail(ErrorObject::method_not_found("this editor does not have the tool")),
-///     };
+/// server.dispatch(|_, event| match event {
+///     // Show both texts to the person. The agent waits.
+///     ServerEvent::Call { call: ToolCall::OpenDiff(call, diff), .. } => open.push((call, diff)),
+///     // The agent has gone, or the person decided in its terminal: close the view.
+///     ServerEvent::DiffClosed { call, .. } => open.retain(|(of_view, _)| of_view.id() != call),
+///     _ => {}
 /// })?;
+/// // Once the person has accepted one:
+/// if let Some((call, diff)) = open.pop() {
+///     // An error means that the call has ended meanwhile. The agent writes the file.
+///     let _ = server.machine_mut().answer(call, diff.accept());
+/// }
 /// # Ok(())
 /// # }
 /// ```

@@ -1,11 +1,12 @@
 //! Each recipe as a process, with the program `ide-mcp agent`, which attaches with the token of the lock file
-//! and proposes two changes. The recipe removes the file at its end, with and without an agent.
+//! and proposes two changes. The recipe accepts them, one after a question, and removes the file at its end, with and
+//! without an agent.
 //!
 //! First build the program: `cargo build --package ide-mcp-cli` in the root.
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, ChildStdout, Command, Stdio};
 use std::time::Duration;
 use std::{env, fs, process, thread};
 
@@ -47,6 +48,9 @@ fn attaches_and_ends(recipe: &str) {
         let proposal =
             r#"{"old_file_path":"/x","new_file_path":"/x","new_file_contents":"TEXT","tab_name":"tab"}"#;
         writeln!(requests, "openDiff {}", proposal.replace("TEXT", text)).unwrap();
+        if recipe == "tokio_recipe" {
+            editor.accept(text);
+        }
         let outcome = outcomes.next().expect("the recipe decides").unwrap();
         let accepted = r#"[{"type":"text","text":"FILE_SAVED"},{"type":"text","text":"TEXT"}]"#;
         assert!(outcome.contains(&accepted.replace("TEXT", text)), "{outcome}");
@@ -74,6 +78,7 @@ const LIMIT: Duration = Duration::from_secs(10);
 /// A recipe in its own home.
 struct Editor {
     process: Child,
+    output: BufReader<ChildStdout>,
     home: PathBuf,
     port: String,
     lock: PathBuf,
@@ -93,12 +98,12 @@ impl Editor {
             .stdout(Stdio::piped())
             .spawn()
             .unwrap();
-        let mut line = String::new();
-        BufReader::new(process.stdout.as_mut().unwrap()).read_line(&mut line).unwrap();
+        let (mut output, mut line) = (BufReader::new(process.stdout.take().unwrap()), String::new());
+        output.read_line(&mut line).unwrap();
         let port = line.strip_prefix("listening on port ").and_then(|rest| rest.split(';').next());
         let port = port.unwrap().to_owned();
         let lock = home.join(format!(".claude/ide/{port}.lock"));
-        Self { process, home, port, lock }
+        Self { process, output, home, port, lock }
     }
 
     /// Starts `ide-mcp agent`, which reads calls and writes their outcomes.
@@ -113,6 +118,13 @@ impl Editor {
             .stderr(Stdio::piped())
             .spawn();
         agent.unwrap_or_else(|error| panic!("{}: {error}; build ide-mcp-cli first", program.display()))
+    }
+
+    /// Waits until the recipe asks about a proposal with this text, and accepts it.
+    fn accept(&mut self, text: &str) {
+        let mut lines = self.output.by_ref().lines().map(Result::unwrap);
+        assert_eq!(lines.by_ref().take(3).collect::<Vec<_>>(), ["/x", text, "Accept? [y/N]"]);
+        writeln!(self.process.stdin.as_mut().unwrap(), "y").unwrap();
     }
 
     /// The recipe ends well, and its lock file is gone.
