@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Checks that every file and heading exists that a document links, and every file that it names, and that no merge has
-# left a text twice in a document.
+# Checks that every file and heading exists that a document links, and every file that it names; that the links of the
+# chapters in the documentation of the crate lead somewhere there; and that no merge has left a text twice in a document.
 # Run: tests/lab/release/links.sh
 set -euo pipefail
 cd "$(dirname "$0")/../../.."
@@ -17,16 +17,44 @@ def headings(page):
     return {re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in found}
 
 
+DEFINITION = re.compile(r"^\[([^\]]+)\]: (\S+)$", re.M)
+GUIDE, LINKS = pathlib.Path("src/guide.rs"), pathlib.Path("src/guide/links.md")
+# The chapters in the documentation of the crate, where a link to a file leads nowhere.
+chapters = re.findall(r'"\.\./docs/([\w-]+)\.md"', GUIDE.read_text())
+leads, used = dict(DEFINITION.findall(LINKS.read_text())), set()
+
+
+def guide_faults(name, text):
+    """Returns what is wrong with the links of a chapter to other pages."""
+    defined = dict(DEFINITION.findall(text))
+    for label in re.findall(r"\]\[([^\]]+)\]", text):
+        if label not in defined:
+            yield f"the label [{label}] has no definition"
+    for target in re.findall(r"\]\(([^)#:\s]+)(?:#[^)]*)?\)", text):
+        yield f"{target}: link by a label, since this chapter is part of the documentation of the crate ({LINKS})"
+    for label, target in defined.items():
+        used.add(label)
+        page, _, heading = target.partition("#")
+        stem = page.removesuffix(".md")
+        there = f"crate::guide::{stem.replace('-', '_')}" + (f"#{heading}" if heading else "")
+        if label not in leads or (stem in chapters and leads[label] != there):
+            yield f"{LINKS} needs the line [{label}]: {there if stem in chapters else 'crate::guide#in-the-repository'}"
+
+
 faults = []
 for name in map(pathlib.Path, sys.argv[1:]):
     # A page of the program may be a link to a page that is checked in its own place.
-    if name.is_symlink():
+    if name.is_symlink() or name == LINKS:
         continue
     text = re.sub(r"^```.*?^```", "", name.read_text(), flags=re.M | re.S)
-    links = [name.parent / target for target in re.findall(r"\]\(([^)#:\s]+)(?:#[^)]*)?\)", text)]
-    for target, heading in re.findall(r"\]\(([^)#:\s]*)#([^)\s]+)\)", text):
+    if name.parent == pathlib.Path("docs") and name.stem in chapters:
+        faults += [f"{name}: {fault}" for fault in guide_faults(name, text)]
+    targets = re.findall(r"\]\(([^)\s]+)\)", text) + [target for _, target in DEFINITION.findall(text)]
+    targets = [target.partition("#")[::2] for target in targets if ":" not in target]
+    links = [name.parent / target for target, _ in targets if target]
+    for target, heading in targets:
         page = name.parent / target if target else name
-        if page.suffix == ".md" and page.exists() and heading not in headings(page):
+        if heading and page.suffix == ".md" and page.exists() and heading not in headings(page):
             faults.append(f"{name}: {page} has no heading #{heading}")
     named = re.findall(r"`((?:src|tests|cli|adapters|examples|docs|fuzz|benches|\.ci)/[\w./-]+)[` ]", text)
     faults += [f"{name}: {path}" for path in links + named if not pathlib.Path(path).exists()]
@@ -38,5 +66,6 @@ for name in map(pathlib.Path, sys.argv[1:]):
             faults.append(f"{name}: two lines begin with: {begin}")
         begins.add(begin)
 
+faults += [f"{LINKS}: no chapter has the label [{label}]" for label in leads.keys() - used]
 sys.exit("\n".join(faults) or None)
 PYTHON
