@@ -32,6 +32,11 @@ kinds! {
          agent attaches to the named one, and its diffs appear there.",
         "If you mean the other editor, remove the variable.",
         Remedy::Unset("CLAUDE_CODE_SSE_PORT");
+    PORT_VARIABLE_ONLY_ELSEWHERE = "port-variable-only-elsewhere" Warning:
+        "CLAUDE_CODE_SSE_PORT names an editor that does not have the directory open, and neither does another one. \
+         An agent attaches to the named one, and its diffs appear there.",
+        "Open {cwd} in that editor. If you mean another one, open it there, and remove the variable.",
+        Remedy::Unset("CLAUDE_CODE_SSE_PORT");
     PORT_VARIABLE_SOUND = "port-variable-sound" Ok:
         "CLAUDE_CODE_SSE_PORT names an editor with a lock file; agents attach to that one, in every folder.",
         "";
@@ -308,7 +313,7 @@ kinds! {
         "";
 
     EDITOR_FOUND = "editor-found" Ok:
-        "One editor has the directory open, and an agent attaches to it.",
+        "An agent finds one editor here, and attaches to it.",
         "";
     SEVERAL_EDITORS = "several-editors" Warning:
         "Several editors have the directory open. An agent does not choose by itself, and --ide refuses.",

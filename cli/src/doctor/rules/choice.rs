@@ -258,7 +258,7 @@ fn has_open(facts: &Facts, path: &str, folder: &str) -> bool {
     chosen.accepted.iter().any(|accepted| matches!(accepted.reason, MatchReason::Folder(_)))
 }
 
-/// Returns a finding if the environment names this editor, and another one has the directory open too, or alone.
+/// Returns a finding if the environment names this editor, and it is not the only one that has the directory open.
 fn named(facts: &Facts, locks: &[&Lock], lock: &Lock, reason: &MatchReason) -> Option<Finding> {
     if *reason != MatchReason::Port {
         return None;
@@ -273,8 +273,29 @@ fn named(facts: &Facts, locks: &[&Lock], lock: &Lock, reason: &MatchReason) -> O
         let message = format!("CLAUDE_CODE_SSE_PORT names {}, and {folder} is open in {names}", editor(lock));
         return Some(Finding::of(&kinds::PORT_VARIABLE_ELSEWHERE, lock, message));
     }
+    if open.is_empty() {
+        return only_elsewhere(facts, locks, lock, &unnamed);
+    }
     (open.len() > 1)
         .then(|| Finding::of(&kinds::SEVERAL_EDITORS_ONE_NAMED, lock, format!("{names} have {folder} open")))
+}
+
+/// Returns a finding if the named editor has only other folders open, and no editor has the directory.
+fn only_elsewhere(facts: &Facts, locks: &[&Lock], lock: &Lock, unnamed: &Choice) -> Option<Finding> {
+    let others = lock.file.as_ref().map(|file| file.workspace_folders.as_slice()).unwrap_or_default();
+    let here = [&facts.here.canonical, &facts.here.logical];
+    let is_open = others.iter().any(|folder| here.iter().any(|path| has_open(facts, path, folder)));
+    let mut spelled = unnamed.spelled.iter().filter_map(|index| locks.get(*index));
+    let is_spelled = spelled.any(|spelled| spelled.port == lock.port);
+    let is_fine = others.is_empty() || is_open || is_spelled || facts.variables.client().skips_folder_check();
+    (!is_fine).then(|| {
+        let (folder, others) = (quoted(&facts.here.canonical), folders(others));
+        let message = format!(
+            "CLAUDE_CODE_SSE_PORT names {}, which has only {others} open, and no editor has {folder}",
+            editor(lock)
+        );
+        Finding::of(&kinds::PORT_VARIABLE_ONLY_ELSEWHERE, lock, message)
+    })
 }
 
 fn other_spelling(facts: &Facts, lock: &Lock) -> String {

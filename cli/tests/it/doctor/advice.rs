@@ -55,6 +55,10 @@ const ROWS: &[(&str, Advice)] = &[
     ("port-variable-invalid", Fixes("no port", RUN)),
     ("port-variable-stale", Fixes("a stale port", RUN)),
     ("port-variable-elsewhere", Fixes("the port of an editor elsewhere", RUN)),
+    (
+        "port-variable-only-elsewhere",
+        Fixes("a port of another folder", &[Act("open it there", Terminal::start), Run]),
+    ),
     ("integration-off", Fixes("integration that is off", RUN)),
     ("integration-without-port", Fixes("integration without a port", RUN)),
     ("auto-connect-off", Fixes("an agent whose attaching is switched off", RUN)),

@@ -372,8 +372,8 @@ pub(crate) const CASES: &[Case] = &[
             let path = s.editor_with(&json!({"workspaceFolders": ["/elsewhere"]}));
             s.set("CLAUDE_CODE_SSE_PORT", path.file_stem().unwrap().to_str().unwrap());
         },
-        &["opencode-without-token"],
-        0,
+        &["port-variable-only-elsewhere", "opencode-without-token"],
+        1,
     ),
     (
         "a proxy",

@@ -49,6 +49,23 @@ pub(super) const CASES: &[Case] = &[
         },
         &["port-variable-elsewhere", "opencode-without-token"],
     ),
+    (
+        "the port of the only editor, which is elsewhere",
+        |f| {
+            file(f).workspace_folders = ["/v".into()].into();
+            set(f, "CLAUDE_CODE_SSE_PORT", "1");
+        },
+        &["port-variable-only-elsewhere", "opencode-without-token"],
+    ),
+    (
+        "the same without the check of folders",
+        |f| {
+            file(f).workspace_folders = ["/v".into()].into();
+            set(f, "CLAUDE_CODE_SSE_PORT", "1");
+            set(f, "CLAUDE_CODE_IDE_SKIP_VALID_CHECK", "1");
+        },
+        &["folder-check-skipped", "opencode-without-token"],
+    ),
 ];
 
 /// opencode and Kilo Code take the longest folder, then the newest file, and do not look at the process.
