@@ -59,7 +59,7 @@ NEW = (
 TALK = """\
 
 > `take` panics without the item. Please
-  mend that.
+  fix that.
 
 * I propose a change of src/store.rs, and
   wait for your decision.
@@ -361,7 +361,7 @@ def svg(title, screen):
 PICTURES = [
     (demo, "On the left the editor shows a change; on the right the agent that proposes it says what it does"),
     (editor, "The editor shows a proposed change side by side; an agent waits for the verdict"),
-    (doctor, "The doctor explains why an agent does not attach, and how to mend that"),
+    (doctor, "The doctor explains why an agent does not attach, and how to fix that"),
     (tap, "The tap shows the messages between an agent and an editor as they pass"),
 ]
 

@@ -2,10 +2,9 @@
 //!
 //! It looks every second instead of waiting for notifications: the system sends none when a process ends, a
 //! port closes or a directory far above changes its mode. A look reads the directories of lock files. It connects
-//! only to editors whose lock file or process is new or has
-//! changed, since an editor that accepts one agent can drop its agent for the doctor. An editor that did
-//! not let the doctor in, or did not answer, has no agent to lose by another attempt. The doctor asks
-//! it again every ten seconds.
+//! only to editors whose lock file or process is new or has changed, since an editor that accepts one agent can
+//! drop its agent for the doctor. An editor that refused the doctor, or did not answer, loses no agent by another
+//! attempt, so the doctor tries it again every ten seconds.
 
 use super::diagnosis::{Diagnosis, Doctor};
 use super::kinds::Status;

@@ -250,7 +250,7 @@ impl Core {
         }
         let is_filtered = matches!(kind, CallKind::Diff { .. } | CallKind::Tool);
         if server.is_paused() && !is_filtered {
-            refuse(server, id, kind, "the person has paused the editor");
+            refuse(server, id, kind, "the user has paused the editor");
             return true;
         }
         false

@@ -102,7 +102,7 @@ impl Page<'_> {
 /// Returns the result of the probe in some words. The findings have its details.
 fn answer(lock: &Lock) -> &'static str {
     match &lock.probe {
-        None => "not asked",
+        None => "not tried",
         Some(Probe::Refused) => "refuses",
         Some(Probe::Unreachable(_)) => "unreachable",
         Some(Probe::Open { .. }) => "answers, without its process",

@@ -93,17 +93,17 @@ fn not_used<'a>(
     if !unseen.is_empty() {
         return (
             &kinds::LOCKS_NOWHERE,
-            format!("{} in {path}, {}", listed(&unseen, ", "), why_not(directory.source)),
+            format!("{} published in {path}; {}", listed(&unseen, ", "), why_not(directory.source)),
         );
     }
-    let there = if directory.state == State::Missing { "is not there" } else { "has no other editor" };
+    let there = if directory.state == State::Missing { "does not exist" } else { "has no other editor" };
     (&kinds::DIRECTORY_NOT_USED, format!("{path} {there}; {}", why_not(directory.source)))
 }
 
 fn why_not(source: Source) -> &'static str {
     match source {
-        Source::Home => "not looked at, since CLAUDE_CONFIG_DIR is set",
-        Source::Xdg => "not looked at: the real client ignores XDG_CONFIG_HOME",
-        _ => "not looked at: only one old plugin wrote there",
+        Source::Home => "agents do not look there, since CLAUDE_CONFIG_DIR is set",
+        Source::Xdg => "agents do not look there: the real client ignores XDG_CONFIG_HOME",
+        _ => "agents do not look there: only one old plugin wrote there",
     }
 }

@@ -82,7 +82,7 @@ fn each_method_is_an_event_and_has_its_answer() {
         room.one(r#"{"cmd":"pause"}"#);
         room.client(0).request_direct(&request).unwrap();
         assert_eq!(names(&room.settle()), [""; 0]);
-        assert!(room.outcome(0).contains("the person has paused the editor"), "{}", room.outcome(0));
+        assert!(room.outcome(0).contains("the user has paused the editor"), "{}", room.outcome(0));
     }
 }
 
