@@ -55,7 +55,7 @@ impl Editor {
 }
 
 /// Sends a large message.
-fn say_much(editor: &mut Editor) {
+fn send_much(editor: &mut Editor) {
     let large = format!(r#"{{"x":"{}"}}"#, "x".repeat(16_000));
     assert!(editor.receive(&call(1, "x", &large)).is_empty(), "there is no such tool");
 }
@@ -94,7 +94,7 @@ fn hold_calls(editor: &mut Editor) {
 #[test]
 fn trimmed_server_holds_nothing_of_a_busy_time() {
     let rows: [(&str, ServerConfig, fn(&mut Editor)); 4] = [
-        ("a large message", config(), say_much),
+        ("a large message", config(), send_much),
         ("open diffs", config(), open_diffs),
         ("announced edits", config(), announce_edits),
         ("calls that wait for the consent", asking(), hold_calls),

@@ -469,24 +469,24 @@ fn i18_progress_of_our_requests_is_matched() {
         r#"{"jsonrpc":"2.0","id":1,"method":"elicitation/create","params":{"_meta":{"progressToken":1}}}"#
     );
     request(&mut bench, "roots/list", Timeout::Never);
-    let say = |bench: &mut Bench, at: u64, token: &str, progress: &str| {
+    let report = |bench: &mut Bench, at: u64, token: &str, progress: &str| {
         assert_eq!(bench.at(at).0, [""; 0]);
         bench.receive(&format!(
             r#"{{"jsonrpc":"2.0","method":"notifications/progress","params":{{"progressToken":{token},"progress":{progress}}}}}"#
         ));
         bench.events().concat()
     };
-    assert_eq!(say(&mut bench, 90, "1", "1"), "progress 1");
+    assert_eq!(report(&mut bench, 90, "1", "1"), "progress 1");
     assert_eq!(due(&bench), Some(190), "the clock starts again");
-    assert_eq!(say(&mut bench, 100, "1", "1.0"), "violation StaleProgress");
-    assert_eq!(say(&mut bench, 100, "2", "5"), "violation UnknownProgress", "the request had no token");
-    assert_eq!(say(&mut bench, 100, "\"x\"", "5"), "violation UnknownProgress");
-    assert_eq!(say(&mut bench, 100, "1", "\"5\""), "violation UnknownProgress", "no number");
-    assert_eq!(say(&mut bench, 180, "\"1\"", "1.5"), "progress 1.5");
+    assert_eq!(report(&mut bench, 100, "1", "1.0"), "violation StaleProgress");
+    assert_eq!(report(&mut bench, 100, "2", "5"), "violation UnknownProgress", "the request had no token");
+    assert_eq!(report(&mut bench, 100, "\"x\"", "5"), "violation UnknownProgress");
+    assert_eq!(report(&mut bench, 100, "1", "\"5\""), "violation UnknownProgress", "no number");
+    assert_eq!(report(&mut bench, 180, "\"1\"", "1.5"), "progress 1.5");
     assert_eq!(due(&bench), Some(250), "but not beyond the total");
-    assert_eq!(say(&mut bench, 240, "1", "9"), "progress 9");
+    assert_eq!(report(&mut bench, 240, "1", "9"), "progress 9");
     assert_eq!(bench.at(250).0, ["outcome TimedOut"]);
-    assert_eq!(say(&mut bench, 250, "1", "10"), "violation UnknownProgress");
+    assert_eq!(report(&mut bench, 250, "1", "10"), "violation UnknownProgress");
 }
 
 #[test]
@@ -676,22 +676,22 @@ fn i29_messages_are_sent_in_call_order() {
 #[test]
 fn i31_tools_change_is_announced_only_once() {
     let mut bench = Bench::ready();
-    let tell = |bench: &mut Bench| {
+    let announce = |bench: &mut Bench| {
         let record = bench.server.tools_list_changed(&mut bench.out);
         (record, bench.out.take().len())
     };
     for _ in 0..3 {
-        assert_eq!(tell(&mut bench), (Ok(false), 0), "nothing has changed");
+        assert_eq!(announce(&mut bench), (Ok(false), 0), "nothing has changed");
     }
     bench.server.tools_mut().add("one");
-    assert_eq!(tell(&mut bench), (Ok(true), 1));
+    assert_eq!(announce(&mut bench), (Ok(true), 1));
     bench.server.tools_mut().add("two");
-    assert_eq!(tell(&mut bench), (Ok(false), 0), "the client is about to list, and gets both");
+    assert_eq!(announce(&mut bench), (Ok(false), 0), "the client is about to list, and gets both");
     bench.ask("5", "tools/list");
     bench.events();
-    assert_eq!(tell(&mut bench), (Ok(false), 0), "the client has the list");
+    assert_eq!(announce(&mut bench), (Ok(false), 0), "the client has the list");
     bench.server.tools_mut().add("three");
-    assert_eq!(tell(&mut bench), (Ok(true), 1));
+    assert_eq!(announce(&mut bench), (Ok(true), 1));
 }
 
 #[test]

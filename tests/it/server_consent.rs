@@ -88,7 +88,7 @@ impl Room {
         pending
     }
 
-    /// Brings a client about whom the person is asked at once.
+    /// Connects a client, and expects the question about it at once.
     fn open(&mut self) -> AgentId {
         let (agent, pending) = self.join();
         assert_eq!(pending, [agent], "at {:?}", self.now);
@@ -179,7 +179,7 @@ fn n07_quiet_time_doubles_with_each_refusal() {
 /// Checks a program that connects again half a second after each end.
 #[test]
 fn n07_nagging_client_asks_rarely() {
-    // Questions in 12 s, as it was measured without a quiet time (24), and in an hour.
+    // How many questions come in 12 s (without a quiet time 24 were measured), and in an hour.
     for (fate, in_12_s, in_an_hour) in [(Refused, 2, 16), (Leaves, 2, 360)] {
         let mut room = Room::new();
         let mut counts = [0, 0];
@@ -199,7 +199,7 @@ fn n07_nagging_client_asks_rarely() {
     }
 }
 
-/// Checks that a client about which the person was not asked leaves no trace.
+/// Checks that a client that leaves before its question leaves no trace.
 #[test]
 fn n07_waiting_client_can_leave() {
     let mut room = Room::new();

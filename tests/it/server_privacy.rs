@@ -120,21 +120,21 @@ fn resource_read(id: usize, uri: &str) -> String {
 
 /// A call or a request of the Obsidian dialect that reached the application.
 #[derive(Debug)]
-enum Asked {
+enum Pending {
     Tool(ToolCall),
     Direct(CallId, DirectRequest),
 }
 
 /// Feeds a request to the server, and returns the calls that reach the application.
-fn ask(server: &mut Server, now: Time, conn: ConnId, request: &str) -> Vec<Asked> {
+fn ask(server: &mut Server, now: Time, conn: ConnId, request: &str) -> Vec<Pending> {
     server.feed(now, conn, &text(request));
     pending(events(server, now))
 }
 
-fn pending(events: Vec<ServerEvent>) -> Vec<Asked> {
+fn pending(events: Vec<ServerEvent>) -> Vec<Pending> {
     let pending = |event| match event {
-        ServerEvent::Call { call, .. } => Some(Asked::Tool(call)),
-        ServerEvent::Direct { call, request, .. } => Some(Asked::Direct(call, request)),
+        ServerEvent::Call { call, .. } => Some(Pending::Tool(call)),
+        ServerEvent::Direct { call, request, .. } => Some(Pending::Direct(call, request)),
         _ => None,
     };
     events.into_iter().filter_map(pending).collect()
@@ -257,7 +257,7 @@ fn filter_applies_to_every_way_of_answers() {
             let reads = uris.enumerate().map(|(id, uri)| resource_read(100 + id, uri));
             for request in requests.chain(reads) {
                 let name = format!("{dialect:?} {by:?} paused: {is_paused} {request}");
-                let Some(Asked::Tool(call)) = ask(&mut server, Time::ZERO, conn, &request).pop() else {
+                let Some(Pending::Tool(call)) = ask(&mut server, Time::ZERO, conn, &request).pop() else {
                     panic!("{name}")
                 };
                 reply(&mut server, call, file, by);
@@ -294,7 +294,7 @@ fn direct_answers_pass_the_filter() {
         }
         for (method, path, answer, expected) in &cases {
             let pending = ask(&mut server, Time::ZERO, conn, &direct_request(1, method, path)).pop();
-            let Some(Asked::Direct(call, _)) = pending else { panic!("{method} {path}: {pending:?}") };
+            let Some(Pending::Direct(call, _)) = pending else { panic!("{method} {path}: {pending:?}") };
             server.call(call).respond_direct(answer).unwrap();
             let sent = messages_to(&mut server, conn).concat();
             let name = format!("{method} {path} paused: {is_paused}: {sent}");
@@ -503,7 +503,7 @@ struct Life {
     random: Random,
     millis: u64,
     agents: Vec<ConnId>,
-    held: Vec<Asked>,
+    held: Vec<Pending>,
     /// The text of the latest selection, if its file is shown.
     current: Option<String>,
     /// The kinds of acts that were done.
@@ -608,12 +608,12 @@ impl Life {
                 self.held.extend(ask(&mut self.server, now, agent, &request));
             }
             7 | 8 if !self.held.is_empty() => match self.held.remove(self.random.below(self.held.len())) {
-                Asked::Tool(call) => {
+                Pending::Tool(call) => {
                     self.done.insert("answer");
                     let ((path, text), by) = (self.file(), WAYS[self.random.below(WAYS.len())]);
                     reply(&mut self.server, call, (path, &text), by);
                 }
-                Asked::Direct(call, request) => {
+                Pending::Direct(call, request) => {
                     self.done.insert("direct answer");
                     let path = self.relative();
                     reply_direct(&mut self.server, call, &request, path);

@@ -94,26 +94,26 @@ fn hidden_files_do_not_leave_the_editor() {
     let mut server = Server::new(config);
     let conn = attach(&mut server);
     let of = |path: &str, text: &str| Selection::new(path, Range::default(), text);
-    let mut tell = |selection| {
+    let mut select = |selection| {
         let selected = server.select(Time::ZERO, selection);
         events(&mut server, Time::ZERO);
         (selected, texts(&read_by(&mut server, conn)))
     };
-    let (selected, received) = tell(of("/w/a", "12345678"));
+    let (selected, received) = select(of("/w/a", "12345678"));
     assert!(selected == Selected::Whole && received[0].contains(r#""text":"12345678""#), "{received:?}");
-    let (selected, received) = tell(of("/w/a", "1234567é"));
+    let (selected, received) = select(of("/w/a", "1234567é"));
     assert!(selected == Selected::Truncated && received[0].contains(r#""text":"1234567""#), "{received:?}");
     // The client receives an empty selection, and nothing of the file.
-    let (selected, received) = tell(of("/w/.env", "secret"));
+    let (selected, received) = select(of("/w/.env", "secret"));
     assert_eq!((selected, received.len()), (Selected::Hidden, 1));
     assert!(received[0].contains(r#"{"text":"","filePath":"","fileUrl":"","#), "{received:?}");
-    let (selected, received) = tell(of("/w/.env", "secret too"));
+    let (selected, received) = select(of("/w/.env", "secret too"));
     assert_eq!(
         (selected, received.len()),
         (Selected::Hidden, 0),
         "the client has the empty selection already"
     );
-    let (selected, received) = tell(Selection::cleared());
+    let (selected, received) = select(Selection::cleared());
     assert_eq!((selected, received.len()), (Selected::Whole, 0), "a cleared selection is the empty one");
     let mention = |path: &str| Mention::new(path, None);
     assert_eq!(server.mention(Time::ZERO, mention("/w/.env"), None), Err(MentionError::Hidden));

@@ -193,7 +193,7 @@ impl Agent {
                         format!("agent {}: {}", self.index, super::ledger::short(&format!("{event:?}")))
                     });
                     any = true;
-                    self.hear(latest, event, oracle);
+                    self.on_event(latest, event, oracle);
                 }
                 Output::Write { bytes, .. } => {
                     let mut n = 0;
@@ -227,7 +227,7 @@ impl Agent {
         any
     }
 
-    fn hear(&mut self, time: Time, event: ClientEvent, oracle: &mut Oracle) {
+    fn on_event(&mut self, time: Time, event: ClientEvent, oracle: &mut Oracle) {
         match event {
             ClientEvent::Ready(server) => {
                 let chosen = server.protocol_version;
@@ -443,8 +443,8 @@ impl Agent {
             5 => (client.call_tool(&CloseTab::new(tab)).map(|pending| pending.id()), default),
             6 => (client.call_tool(&CloseAllDiffTabs).map(|pending| pending.id()), default),
             7 | 8 => {
-                let ask = GetDiagnostics::new(Some(format!("file:///w/{mark}")));
-                (client.call_tool(&ask).map(|pending| pending.id()), default)
+                let query = GetDiagnostics::new(Some(format!("file:///w/{mark}")));
+                (client.call_tool(&query).map(|pending| pending.id()), default)
             }
             9 | 10 => {
                 (client.call_tool(&OpenFile::new(format!("/w/{mark}"))).map(|pending| pending.id()), default)

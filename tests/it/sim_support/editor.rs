@@ -127,7 +127,7 @@ impl Editor {
     }
 
     /// Handles an event, at this time of the world and of the host's clock.
-    pub fn hear(
+    pub fn on_event(
         &mut self,
         (now, time): (Time, Time),
         conn: ConnId,
@@ -190,7 +190,7 @@ impl Editor {
                 oracle.claim(is_answer, I::Roots, || format!("{roots:?} after {answer}"));
                 oracle.hit("folders: reported");
             }
-            ServerEvent::ConsentPending { .. } => self.ask_for_consent((now, time), conn, ledger, oracle),
+            ServerEvent::ConsentPending { .. } => self.on_consent_pending((now, time), conn, ledger, oracle),
             ServerEvent::Ready { .. } => oracle.claim(ledger.consent == Consent::Given, I::Consent, || {
                 format!("{conn:?} is ready: {:?}", ledger.consent)
             }),

@@ -74,7 +74,7 @@ fn main() -> ExitCode {
     std::panic::set_hook(Box::new(|_| {}));
     match Command::read(std::env::args().skip(1)) {
         Ok(Command::Help) => {
-            say(HELP);
+            print(HELP);
             ExitCode::SUCCESS
         }
         Ok(Command::One { seed, cuts, trace }) => one(seed, cuts, trace),
@@ -137,27 +137,27 @@ impl Command {
 }
 
 /// Prints a line. An error, such as a closed pipe, is ignored.
-fn say(line: impl Display) {
+fn print(line: impl Display) {
     let _ = writeln!(io::stdout(), "{line}");
 }
 
 /// Runs one seed.
 fn one(seed: u64, cuts: Cuts, trace: bool) -> ExitCode {
     let report = if trace { run_traced(seed, cuts) } else { run_with(seed, cuts, None) };
-    report.trace.iter().for_each(say);
-    say(format_args!("digest {:016x}", report.digest));
+    report.trace.iter().for_each(print);
+    print(format_args!("digest {:016x}", report.digest));
     if let Some(failure) = report.failure {
-        say(failure);
+        print(failure);
         return ExitCode::FAILURE;
     }
     if cuts != Cuts::Seeded {
         let whole = run_with(seed, Cuts::Into(usize::MAX), None).digest;
         if whole != report.digest {
-            say(format_args!("seed {seed}: the cuts show, uncut the digest is {whole:016x}"));
+            print(format_args!("seed {seed}: the cuts show, uncut the digest is {whole:016x}"));
             return ExitCode::FAILURE;
         }
     }
-    say(format_args!("seed {seed}: every rule holds"));
+    print(format_args!("seed {seed}: every rule holds"));
     ExitCode::SUCCESS
 }
 
@@ -185,14 +185,14 @@ fn many(seeds: Range<u64>, jobs: u64) -> ExitCode {
     });
     let Ok(Found { done, hits, mut failures, .. }) = found.into_inner() else { return ExitCode::FAILURE };
     failures.sort_by_key(|failure| failure.seed);
-    say(format_args!("{done} seeds from {first} in {:.1?}", begun.elapsed()));
+    print(format_args!("{done} seeds from {first} in {:.1?}", begun.elapsed()));
     for (what, count) in &hits {
-        say(format_args!("{count:>10}  {what}"));
+        print(format_args!("{count:>10}  {what}"));
     }
-    failures.iter().for_each(|failure| say(format_args!("\n{failure}")));
+    failures.iter().for_each(|failure| print(format_args!("\n{failure}")));
     let missing = if done >= SEEDS { missing(&hits) } else { Vec::new() };
     if !missing.is_empty() {
-        say(format_args!("\nnever hit: {missing:?}"));
+        print(format_args!("\nnever hit: {missing:?}"));
     }
     if failures.is_empty() && missing.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }

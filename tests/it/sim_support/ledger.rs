@@ -168,25 +168,25 @@ impl Ledger {
     }
 
     /// Records bytes that the host read.
-    pub fn hear(&mut self, now: Time, bytes: &[u8], oracle: &mut Oracle) {
+    pub fn on_received(&mut self, now: Time, bytes: &[u8], oracle: &mut Oracle) {
         self.now = now;
         for item in self.received.take(bytes) {
             let Item::Text(text) = item else {
-                oracle.note(|| format!("  heard {}", short(&format!("{item:?}"))));
+                oracle.note(|| format!("  received {}", short(&format!("{item:?}"))));
                 continue;
             };
-            oracle.note(|| format!("  heard {}", short(&text)));
+            oracle.note(|| format!("  received {}", short(&text)));
             if let Some(owed) = self.meanings.get(&text) {
                 for Owed { id, code } in owed.clone() {
-                    self.ask(&id, "", &text, code, oracle);
+                    self.expect_answer(&id, "", &text, code, oracle);
                 }
             } else if let Some(message) = Message::read(&text) {
-                self.hear_message(&message, &text, oracle);
+                self.on_received_message(&message, &text, oracle);
             }
         }
     }
 
-    fn hear_message(&mut self, message: &Message<'_>, text: &str, oracle: &mut Oracle) {
+    fn on_received_message(&mut self, message: &Message<'_>, text: &str, oracle: &mut Oracle) {
         let honest = self.standing == Standing::Honest;
         let params = || message.member("params");
         match (message.method(), message.get("id")) {
@@ -195,14 +195,14 @@ impl Ledger {
                     .and_then(|params| params.member("capabilities"))
                     .map(|all| (all.get("roots").is_some(), all.get("elicitation").is_some()));
                 self.declared = declared.unwrap_or_default();
-                self.ask(message.get("id").unwrap_or_default(), "initialize", text, None, oracle);
+                self.expect_answer(message.get("id").unwrap_or_default(), "initialize", text, None, oracle);
             }
             (Some(method), Some(id)) => {
                 let fresh = id.parse::<u64>().is_ok_and(|number| number >= 1) && !self.ids.contains(id);
                 oracle.claim(fresh || !honest, I::OwnIds, || {
                     format!("a client asks under the id {id}: {text}")
                 });
-                self.ask(id, method, text, None, oracle);
+                self.expect_answer(id, method, text, None, oracle);
             }
             (Some("notifications/initialized"), None) => {
                 if !std::mem::replace(&mut self.initialized, true) {
@@ -236,7 +236,7 @@ impl Ledger {
     }
 
     /// Records a request.
-    fn ask(&mut self, id: &str, method: &str, text: &str, code: Option<i64>, oracle: &mut Oracle) {
+    fn expect_answer(&mut self, id: &str, method: &str, text: &str, code: Option<i64>, oracle: &mut Oracle) {
         let params = Message::read(text).and_then(|message| message.member("params"));
         let member = |name: &str| params.as_ref().and_then(|params| params.get(name));
         let arguments = member("arguments").and_then(Message::read);
@@ -333,7 +333,7 @@ impl Ledger {
     }
 
     /// Records bytes that the host wrote, after these actions of the person.
-    pub fn say(&mut self, now: Time, bytes: &[u8], past: &Past, oracle: &mut Oracle) {
+    pub fn on_sent(&mut self, now: Time, bytes: &[u8], past: &Past, oracle: &mut Oracle) {
         if !bytes.is_empty() && !self.has_ended {
             self.moved_at = now;
         }
@@ -350,39 +350,39 @@ impl Ledger {
             match item {
                 Item::Head(head) => {
                     self.status = head.get(9..12).and_then(|code| code.parse().ok());
-                    oracle.note(|| format!("  said {}", short(&head)));
+                    oracle.note(|| format!("  sent {}", short(&head)));
                 }
                 Item::Close(code) => {
-                    oracle.note(|| format!("  said close {code:?}"));
+                    oracle.note(|| format!("  sent close {code:?}"));
                     self.check_close(code, oracle);
                     self.close_code = code;
                 }
                 Item::Text(text) => {
-                    oracle.note(|| format!("  said {}", short(&text)));
+                    oracle.note(|| format!("  sent {}", short(&text)));
                     let let_in = self.standing != Standing::Outsider && self.status == Some(101);
                     oracle.claim(let_in, I::NoToken, || format!("an outsider gets {text}"));
-                    self.say_text(now, &text, past, oracle);
+                    self.on_sent_text(now, &text, past, oracle);
                 }
-                Item::Ping | Item::Pong => oracle.note(|| format!("  said {item:?}")),
+                Item::Ping | Item::Pong => oracle.note(|| format!("  sent {item:?}")),
                 Item::Binary => oracle.claim(false, I::Envelope, || "a binary message is sent".into()),
             }
         }
         oracle.claim(!self.input.is_broken, I::Envelope, || "what is sent is no frame".into());
     }
 
-    fn say_text(&mut self, now: Time, text: &str, past: &Past, oracle: &mut Oracle) {
+    fn on_sent_text(&mut self, now: Time, text: &str, past: &Past, oracle: &mut Oracle) {
         match Message::sent(text) {
             Ok(messages) => {
                 if text.starts_with('[') {
                     oracle.hit("a batch is answered as one");
                 }
-                messages.iter().for_each(|message| self.say_message(now, message, text, past, oracle));
+                messages.iter().for_each(|message| self.on_sent_message(now, message, text, past, oracle));
             }
             Err(fault) => oracle.claim(false, I::Envelope, || fault),
         }
     }
 
-    fn say_message(
+    fn on_sent_message(
         &mut self,
         now: Time,
         message: &Message<'_>,

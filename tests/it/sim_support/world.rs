@@ -314,7 +314,7 @@ impl World {
                 Output::Event(event) => {
                     self.oracle.claim(announced, I::NothingUnseen, || format!("{event:?} was not announced"));
                     any = true;
-                    self.hear(latest, event);
+                    self.on_event(latest, event);
                 }
                 Output::Write { conn, bytes } => {
                     let cable =
@@ -340,7 +340,12 @@ impl World {
                     });
                     any |= n > 0;
                     if let Some(ledger) = self.ledgers.get_mut(&conn) {
-                        ledger.say(self.host_clock.latest(), &message, &self.editor.past, &mut self.oracle);
+                        ledger.on_sent(
+                            self.host_clock.latest(),
+                            &message,
+                            &self.editor.past,
+                            &mut self.oracle,
+                        );
                         self.editor.mentioned(conn, ledger, &mut self.oracle);
                     }
                 }
@@ -364,12 +369,12 @@ impl World {
         any
     }
 
-    fn hear(&mut self, time: Time, event: ServerEvent) {
+    fn on_event(&mut self, time: Time, event: ServerEvent) {
         self.oracle.note(|| super::ledger::short(&format!("host: {event:?}")));
         if let Some(conn) = event.agent().map(|agent| agent.conn().unwrap()) {
             let Self { editor, subject, oracle, ledgers, now, .. } = self;
             match ledgers.get_mut(&conn) {
-                Some(ledger) => editor.hear((*now, time), conn, event, subject, ledger, oracle),
+                Some(ledger) => editor.on_event((*now, time), conn, event, subject, ledger, oracle),
                 None => oracle.claim(false, I::OneEnding, || format!("{conn:?} is no connection: {event:?}")),
             }
             return;

@@ -104,7 +104,7 @@ fn outgoing(calls: &mut Calls, output: &[u8], outcomes: &[RequestId]) {
 fn name(call: &ToolCall) -> String {
     match call {
         ToolCall::OpenDiff(_, diff) => diff.new_file_contents.clone(),
-        ToolCall::GetDiagnostics(_, ask) => ask.uri.clone().unwrap_or_default(),
+        ToolCall::GetDiagnostics(_, query) => query.uri.clone().unwrap_or_default(),
         ToolCall::Other(_, other) => {
             Message::read(other.raw().unwrap().get()).as_ref().and_then(id).unwrap_or_default()
         }

@@ -206,10 +206,10 @@ fn typed(call: &ToolCall, dialect: Dialect) -> ToolResult<'static> {
     match call {
         ToolCall::OpenDiff(..) => encoded(&DiffOutcome::Accepted { contents: "edited".into() }, dialect),
         ToolCall::CloseTab(..) => encoded(&TabClosed { found: false }, dialect),
-        ToolCall::GetDiagnostics(_, ask) => {
+        ToolCall::GetDiagnostics(_, query) => {
             let problem = Diagnostic::new(Severity::Error, Range::default(), "problem");
             let of = |uri: &String| vec![FileDiagnostics::new(uri, vec![problem.clone(); uri.len()])];
-            encoded(&Diagnostics { files: ask.uri.as_ref().map(of).unwrap_or_default() }, dialect)
+            encoded(&Diagnostics { files: query.uri.as_ref().map(of).unwrap_or_default() }, dialect)
         }
         ToolCall::OpenFile(..) => encoded(&OpenedFile::unfocused("/a", "rust", 3), dialect),
         ToolCall::OpenFiles(_, pending) => {

@@ -73,12 +73,12 @@ impl Toy {
     pub fn answer(&mut self, call: u32) -> bool {
         let open = self.ending.is_none() && self.calls.remove(&call).is_some();
         if open {
-            self.say(&format!("answer {call}"));
+            self.write_line(&format!("answer {call}"));
         }
         open
     }
 
-    fn say(&mut self, line: &str) {
+    fn write_line(&mut self, line: &str) {
         self.output.extend_from_slice(line.as_bytes());
         self.output.push(b'\n');
     }
@@ -153,7 +153,7 @@ impl Toy {
                             return Some(ToyEvent::Call(call));
                         }
                         _ if line == "bye" => self.ending = Some("bye"),
-                        _ => self.say("what"),
+                        _ => self.write_line("what"),
                     }
                     continue;
                 }

@@ -333,7 +333,7 @@ pub(super) fn pending(call: ToolCall) -> (Option<String>, What) {
         ToolCall::OpenDiff(call, diff) => {
             (diff.new_file_contents, What::Diff { tab: diff.tab_name, call: Some(call) })
         }
-        ToolCall::GetDiagnostics(_, ask) => (ask.uri.unwrap_or_default(), What::Diagnostics),
+        ToolCall::GetDiagnostics(_, query) => (query.uri.unwrap_or_default(), What::Diagnostics),
         ToolCall::OpenFile(_, file) => (file.file_path, What::File),
         ToolCall::Other(_, other) => (other.raw().unwrap().get().to_owned(), What::Tool),
         other => (format!("{other:?}"), What::Tool),

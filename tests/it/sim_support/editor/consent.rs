@@ -48,7 +48,7 @@ impl Editor {
 
     /// Asks the person about a client, and plans the decision. The scripts of hostile peers go on after
     /// it, so the person disconnects agents alone.
-    pub(super) fn ask_for_consent(
+    pub(super) fn on_consent_pending(
         &mut self,
         (now, time): (Time, Time),
         conn: ConnId,

@@ -41,7 +41,7 @@ impl Editor {
                 subject.host.set_tools(tools);
                 oracle.hit("tools set");
             }
-            7 | 8 => self.ask(time, subject, oracle),
+            7 | 8 => self.request(time, subject, oracle),
             12 | 13 => self.broadcast(subject, oracle),
             9 => {
                 let request = self.requests.keys().nth(self.random.below(self.requests.len())).copied();
@@ -147,7 +147,7 @@ impl Editor {
     }
 
     /// Sends a request to a client: a form, or another one.
-    fn ask(&mut self, time: Time, subject: &mut Subject, oracle: &mut Oracle) {
+    fn request(&mut self, time: Time, subject: &mut Subject, oracle: &mut Oracle) {
         let conns: Vec<ConnId> = subject.host.connections().collect();
         let Some(conn) = conns.get(self.random.below(conns.len())).copied() else { return };
         let span = Duration::from_millis(300);

@@ -128,12 +128,12 @@ pub const INSIDERS: &[Row] = &[
     }),
     ("insider: no JSON, again and again", Due::Close(1008), |s| {
         for _ in 0..9 {
-            s.say("garbage", &[]);
+            s.send_text("garbage", &[]);
         }
     }),
     ("insider: no JSON, a few times", Due::Stays, |s| {
         for text in ["{", "1", "null", "[1]", "\"\""] {
-            s.say(text, &[]);
+            s.send_text(text, &[]);
         }
     }),
     ("insider: floods with pings", Due::Stays, |s| {
@@ -151,21 +151,21 @@ pub const INSIDERS: &[Row] = &[
         s.reads = false;
         for id in 1..2_000_u32 {
             let (id, method) = (id.to_string(), if id % 8 == 0 { "tools/list" } else { "ping" });
-            s.say(&request(&id, method), &[(&id, None)]);
+            s.send_text(&request(&id, method), &[(&id, None)]);
         }
     }),
     ("insider: the same id twice", Due::Stays, |s| {
         let (one, other) = (s.mark(), s.mark());
-        s.say(&diff("7", &one), &[("7", None)]);
+        s.send_text(&diff("7", &one), &[("7", None)]);
         // The second call is refused, unless the first one was answered before. With the end of the
         // connection in the same read, that depended on the cuts: an answer after the end is refused.
         s.pause(Duration::from_millis(20));
-        s.say(&diff("7", &other), &[("7", None)]);
+        s.send_text(&diff("7", &other), &[("7", None)]);
     }),
     ("insider: an id again after it was given up", Due::Stays, |s| {
         for _ in 0..3 {
             let mark = s.mark();
-            s.say(&diff("7", &mark), &[("7", None)]);
+            s.send_text(&diff("7", &mark), &[("7", None)]);
             s.cancel("7");
         }
     }),
@@ -174,12 +174,12 @@ pub const INSIDERS: &[Row] = &[
             ["\"1\"", "0", "\"\"", "-1", "9007199254740993", "18446744073709551616", "7.0", "\"\\u00e9A\""]
         {
             let mark = s.mark();
-            s.say(&open_file(id, &mark), &[(id, None)]);
+            s.send_text(&open_file(id, &mark), &[(id, None)]);
         }
     }),
     ("insider: ids that are none", Due::Stays, |s| {
         for id in ["null", "1.5", "true", "{}", "[]"] {
-            s.say(&request(id, "ping"), &[]);
+            s.send_text(&request(id, "ping"), &[]);
         }
     }),
     ("insider: gives up what others asked", Due::Stays, |s| {
@@ -189,85 +189,85 @@ pub const INSIDERS: &[Row] = &[
     }),
     ("insider: answers what nobody asked", Due::Stays, |s| {
         for id in 1..40 {
-            s.say(&format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{{}}}}"#), &[]);
+            s.send_text(&format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{{}}}}"#), &[]);
         }
-        s.say(r#"{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"what"}}"#, &[]);
+        s.send_text(r#"{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"what"}}"#, &[]);
     }),
     ("insider: progress of what nobody asked", Due::Stays, |s| {
         let progress = r#"{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":1,"progress":1}}"#;
-        s.say(progress, &[]);
+        s.send_text(progress, &[]);
     }),
     ("insider: calls without an id", Due::Stays, |s| {
         let mark = s.mark();
-        s.say(&diff("7", &mark).replace(r#","id":7"#, ""), &[]);
+        s.send_text(&diff("7", &mark).replace(r#","id":7"#, ""), &[]);
     }),
     ("insider: closes the tabs of others", Due::Stays, |s| {
         for (id, tab) in ["a", "b"].iter().enumerate() {
             let id = (id + 1).to_string();
-            s.say(&close_tab(&id, tab), &[(&id, None)]);
+            s.send_text(&close_tab(&id, tab), &[(&id, None)]);
         }
-        s.say(&call("9", "closeAllDiffTabs", "{}"), &[("9", None)]);
+        s.send_text(&call("9", "closeAllDiffTabs", "{}"), &[("9", None)]);
     }),
     ("insider: deep JSON", Due::Stays, |s| {
         let deep = format!("{}{}", "[".repeat(2_000), "]".repeat(2_000));
-        s.say(&call("7", "countLines", &format!(r#"{{"n":{deep}}}"#)), &[("7", Some(-32600))]);
+        s.send_text(&call("7", "countLines", &format!(r#"{{"n":{deep}}}"#)), &[("7", Some(-32600))]);
     }),
     ("insider: members twice", Due::Stays, |s| {
-        s.say(r#"{"jsonrpc":"2.0","id":7,"method":"ping","method":"ping"}"#, &[("7", Some(-32600))]);
-        s.say(r#"{"id":8,"method":"ping"}"#, &[("8", Some(-32600))]);
-        s.say(r#"{"jsonrpc":"2.0","id":9,"method":"ping","params":[]}"#, &[("9", Some(-32602))]);
-        s.say(r#"{"jsonrpc":"2.0","id":10,"method":7}"#, &[("10", Some(-32600))]);
+        s.send_text(r#"{"jsonrpc":"2.0","id":7,"method":"ping","method":"ping"}"#, &[("7", Some(-32600))]);
+        s.send_text(r#"{"id":8,"method":"ping"}"#, &[("8", Some(-32600))]);
+        s.send_text(r#"{"jsonrpc":"2.0","id":9,"method":"ping","params":[]}"#, &[("9", Some(-32602))]);
+        s.send_text(r#"{"jsonrpc":"2.0","id":10,"method":7}"#, &[("10", Some(-32600))]);
     }),
     ("insider: arguments that do not fit", Due::Stays, |s| {
-        s.say(&call("7", "openDiff", "{}"), &[("7", None)]);
-        s.say(&call("8", "openFile", "[1]"), &[("8", None)]);
+        s.send_text(&call("7", "openDiff", "{}"), &[("7", None)]);
+        s.send_text(&call("8", "openFile", "[1]"), &[("8", None)]);
     }),
     ("insider: initializes twice", Due::Stays, |s| {
-        s.say(&INITIALIZE.replace("\"id\":0", "\"id\":7"), &[("7", Some(-32600))])
+        s.send_text(&INITIALIZE.replace("\"id\":0", "\"id\":7"), &[("7", Some(-32600))])
     }),
     ("insider: probes", Due::Stays, |s| {
-        s.say(&request("\"probe\"", "server/discover"), &[("\"probe\"", Some(-32601))])
+        s.send_text(&request("\"probe\"", "server/discover"), &[("\"probe\"", Some(-32601))])
     }),
     ("insider: a batch", Due::Stays, |s| {
         s.version = "2025-03-26";
         let parts = [request(1, "ping"), request("\"2\"", "tools/list"), request(3, "x/unknown")];
-        s.say(&format!("[{}]", parts.join(",")), &[("1", None), ("\"2\"", None), ("3", Some(-32601))]);
+        s.send_text(&format!("[{}]", parts.join(",")), &[("1", None), ("\"2\"", None), ("3", Some(-32601))]);
     }),
     ("insider: gives up in the same batch what is answered at once", Due::Stays, |s| {
         s.version = "2025-03-26";
         let cancelled = r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}"#;
-        s.say(&format!("[{},{cancelled}]", call("1", "closeAllDiffTabs", "{}")), &[]);
+        s.send_text(&format!("[{},{cancelled}]", call("1", "closeAllDiffTabs", "{}")), &[]);
     }),
     ("insider: a batch where there is none", Due::Stays, |s| {
-        s.say(&format!("[{}]", request(1, "ping")), &[])
+        s.send_text(&format!("[{}]", request(1, "ping")), &[])
     }),
     ("insider: many calls at once", Due::Stays, |s| {
         // These are more calls than the limit of some editors, so each may be refused as busy.
         for id in 1..20 {
             let (id, mark) = (id.to_string(), s.mark());
-            s.say(&diff(&id, &mark), &[(&id, None)]);
+            s.send_text(&diff(&id, &mark), &[(&id, None)]);
         }
         if s.random.one_in(2) {
             // This call is accepted beside any number of calls.
-            s.say(&call("20", "closeAllDiffTabs", "{}"), &[("20", None)]);
+            s.send_text(&call("20", "closeAllDiffTabs", "{}"), &[("20", None)]);
         }
     }),
     ("insider: calls before it is initialized", Due::Stays, |s| {
         s.opens = false;
-        s.say(&request(1, "tools/list"), &[("1", Some(-32600))]);
-        s.say(&request(2, "ping"), &[("2", None)]);
-        s.say(&request(3, "server/discover"), &[("3", Some(-32601))]);
+        s.send_text(&request(1, "tools/list"), &[("1", Some(-32600))]);
+        s.send_text(&request(2, "ping"), &[("2", None)]);
+        s.send_text(&request(3, "server/discover"), &[("3", Some(-32601))]);
     }),
     ("insider: lists before it is initialized, which takes a while", Due::Stays, |s| {
         s.opens = false;
         s.talk(&[INITIALIZE]);
-        s.say(&request(1, "tools/list"), &[("1", None)]);
+        s.send_text(&request(1, "tools/list"), &[("1", None)]);
         s.pause(Duration::from_secs(3));
         s.talk(&[INITIALIZED, CONNECTED]);
     }),
     ("insider: leaves without a word", Due::Stays, |s| {
         let mark = s.mark();
-        s.say(&diff("7", &mark), &[("7", None)]);
+        s.send_text(&diff("7", &mark), &[("7", None)]);
         s.pause(Duration::from_millis(20));
         s.leaves = true;
     }),
@@ -328,7 +328,7 @@ impl Script<'_> {
     }
 
     /// Sends a text for which these answers are due.
-    fn say(&mut self, input: &str, owed: &[(&str, Option<i64>)]) {
+    fn send_text(&mut self, input: &str, owed: &[(&str, Option<i64>)]) {
         let owed = owed.iter().map(|(id, code)| Owed { id: (*id).to_owned(), code: *code }).collect();
         self.meanings.push((input.to_owned(), owed));
         self.send(&text(input));

@@ -52,14 +52,14 @@ impl World {
         self.bury(at);
         let conn = self.cables[at].conn;
         if let Some(ledger) = conn.and_then(|conn| self.ledgers.get_mut(&conn)) {
-            ledger.hear(self.host_clock.time_at(self.now), &received, &mut self.oracle);
+            ledger.on_received(self.host_clock.time_at(self.now), &received, &mut self.oracle);
             ledger.has_hung_up |= ended && awake;
         }
-        let heard_any = !received.is_empty() || ended;
-        if heard_any && awake {
+        let received_any = !received.is_empty() || ended;
+        if received_any && awake {
             self.turn_host();
         }
-        wrote || heard_any
+        wrote || received_any
     }
 
     /// Lets the peer write, if its end of the cable has room.
