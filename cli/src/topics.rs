@@ -1,7 +1,7 @@
 //! The pages of `ide-mcp help TOPIC`. They are files of this package, since a package contains nothing from
 //! outside of its folder.
 
-/// A page about more than one option of a command.
+/// A page about a whole topic, for which the help of a command has no room.
 pub(crate) struct Topic {
     pub(crate) name: &'static str,
     pub(crate) text: &'static str,

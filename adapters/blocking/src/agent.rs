@@ -125,7 +125,7 @@ impl Agent {
         }
     }
 
-    /// Waits for the next event, but for about `at_most`; `None` if there was none in time. Connecting to an
+    /// Waits for the next event, for about `at_most`. Returns `None` if none came in time. Connecting to an
     /// editor on another machine may take longer, up to [`connect_timeout`](AgentOptions::connect_timeout).
     ///
     /// # Errors

@@ -1,4 +1,4 @@
-//! `help`: the help of a command, or a page about more than one option.
+//! `help`: the help of a command, or a page about a whole topic.
 
 use super::{NAMES, command, page, pager};
 use crate::support::{FAILED, NOT_BEGUN, Program, columns, has_colors};

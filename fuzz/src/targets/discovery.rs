@@ -1,4 +1,4 @@
-//! Any text as a lock file and as a path: what other programs write for discovery and for tools.
+//! Any text as a lock file, and as a path in the arguments of a tool: other programs write both.
 
 use ide_mcp::ide::discovery::matching::{AgentContext, Candidate, choose};
 use ide_mcp::ide::discovery::{AuthToken, LockFile, LockForm, Transport};

@@ -21,7 +21,7 @@ everything=(ide-mcp ide-mcp-lockfile ide-mcp-driver ide-mcp-blocking ide-mcp-mio
     ide-mcp-adapter-tests ide-mcp-cli)
 packages=("${@:-${everything[@]}}")
 
-# What wine does otherwise than Windows. It ends a connection before it resets it, so no reset arrives at a reader.
+# Where wine differs from Windows: it ends a connection before it resets it, so no reset arrives at a reader.
 of_wine=(--skip one_connection_ends_by_a_reset)
 # No test may hang.
 export CARGO_TARGET_X86_64_PC_WINDOWS_GNU_RUNNER="timeout 300 wine"

@@ -1,5 +1,5 @@
-//! The comparison by meaning: ids and the order of independent messages are free. The recordings of
-//! the real client are compared, whose editor was written by hand.
+//! The comparison by meaning, which ignores ids and the order of independent messages. It is tried on
+//! recordings of the real client, whose editor was written by hand.
 
 use super::programs::{Tap, editor, replay};
 use crate::support::Place;
@@ -55,8 +55,8 @@ fn recorded_clients_differ_in_names_alone() {
     }
 }
 
-/// Removes the names of a client that the client of this library does not send from a line of a
-/// recording, and writes the version of the protocol that it sends.
+/// Makes a line of a recording what our client would have sent: with its version of the protocol, and
+/// with the name and version of the client alone.
 fn as_our_client(line: &str) -> String {
     let mut line: Value = serde_json::from_str(line).unwrap();
     let Some(mut message) = line["text"].as_str().map(|text| serde_json::from_str::<Value>(text).unwrap())
@@ -149,7 +149,7 @@ fn ids_of_replayed_side_are_free() {
     tap.stop();
     let transcript: Vec<Value> =
         place.read("t.jsonl").lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-    // The ids of the requests of one side, and of the answers to them, are other ones.
+    // Gives other ids to the requests of one side, and to the answers to them.
     let with_ids = |side: &str| {
         let lines = transcript.iter().flat_map(|line| {
             let is_own = line["from"] == side;

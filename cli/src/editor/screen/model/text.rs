@@ -141,14 +141,14 @@ impl Text {
     }
 }
 
-/// Returns the first byte of each line whose line end before it is in a range.
+/// Returns where the lines begin that follow the line ends in a range.
 fn starts_after(text: &str, range: Range<usize>) -> impl Iterator<Item = usize> + '_ {
     let first = range.start.saturating_add(1);
     let bytes = text.as_bytes().get(range).unwrap_or_default();
     bytes.iter().enumerate().filter(|(_, byte)| **byte == b'\n').map(move |(at, _)| at.saturating_add(first))
 }
 
-/// Returns the number of lines, of these that are not the first, before which there is `\r\n`.
+/// Returns how many of the lines that begin there follow a `\r\n`.
 fn crlf<'a>(text: &str, starts: impl Iterator<Item = &'a usize>) -> usize {
     let has_crlf =
         |start: &&usize| text.as_bytes().get(..**start).is_some_and(|before| before.ends_with(b"\r\n"));
