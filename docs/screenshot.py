@@ -24,6 +24,8 @@ PALETTE = ["#3b4048", "#e06c75", "#98c379", "#e5c07b", "#61afef", "#c678dd", "#5
 TEXT, GROUND = "#c8ccd4", "#1c1f26"
 # The size of a cell and of the font, in pixels. Each text is stretched to its cells, so any font fits.
 WIDTH, HEIGHT, FONT = 8.4, 18, 14
+# The space around the cells, in pixels.
+FRAME = 8
 PATIENCE = 30
 
 OLD = """\
@@ -207,7 +209,7 @@ def doctor():
         lock.write_text(re.sub('"authToken":"[^"]*"', '"authToken":"an-old-token"', lock.read_text()))
         pane = place.pane(112, 40, "ide-mcp doctor")
         pane.wait("ok:")
-        return place.steady(pane.settled()).rstrip()
+        return "$ ide-mcp doctor\n" + place.steady(pane.settled()).rstrip()
 
 
 def tap():
@@ -216,7 +218,8 @@ def tap():
         running = place.start("editor", "--headless", "--port", "41111", "--on-diff", "accept")
         running.stdout.readline()
         shown = ["getOpenEditors", "openDiff", "closeAllDiffTabs"]
-        pane = place.pane(120, 40, "ide-mcp tap " + " ".join(f"--only {word}" for word in shown))
+        command = "ide-mcp tap " + " ".join(f"--only {word}" for word in shown)
+        pane = place.pane(120, 40, command)
         pane.wait("listening on port ")
         port = re.search(r"listening on port (\d+)", pane.screen())[1]
         agent = place.start("agent", "--port", port, "calls")
@@ -230,7 +233,7 @@ def tap():
         agent.wait(PATIENCE)
         pane.wait("over, ")
         lines = place.steady(pane.settled()).rstrip().split("\n")
-        return "\n".join(steady_row(line, row) for row, line in enumerate(lines))
+        return "\n".join([f"$ {command}", *(steady_row(line, row) for row, line in enumerate(lines))])
 
 
 def steady_row(line, row):
@@ -327,14 +330,15 @@ def color_of(number):
 def svg(title, screen):
     lines = screen.rstrip("\n").split("\n")
     columns, rows = max(width_of(line) for line in lines), len(lines)
-    width, height = columns * WIDTH, rows * HEIGHT
-    yield (f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:g} {height:g}" '
+    width, height = columns * WIDTH + 2 * FRAME, rows * HEIGHT + 2 * FRAME
+    frame = f'x="{-FRAME}" y="{-FRAME}" width="{width:g}" height="{height:g}"'
+    yield (f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="{-FRAME} {-FRAME} {width:g} {height:g}" '
            f'font-family="ui-monospace, SFMono-Regular, Menlo, Consolas, \'DejaVu Sans Mono\', monospace" '
            f'font-size="{FONT}">')
     yield f"<title>{escape(title)}</title>"
-    yield f'<clipPath id="screen"><rect width="{width:g}" height="{height:g}" rx="8"/></clipPath>'
+    yield f'<clipPath id="screen"><rect {frame} rx="8"/></clipPath>'
     yield '<g clip-path="url(#screen)">'
-    yield f'<rect width="{width:g}" height="{height:g}" fill="{GROUND}"/>'
+    yield f'<rect {frame} fill="{GROUND}"/>'
     texts, running = [], {}
     for row, line in enumerate(lines):
         for text, column, length, look in runs_of(line, running):
