@@ -261,11 +261,11 @@ class Desk(run.Room):
 def installed(desk):
     """The program is fetched, serves, and is removed; the tree of the plugin stays as it was published."""
     desk.open()
-    desk.installs(rf"nstalled {re.escape(VERSION)} in ~/{desk.kind.folder}")
+    desk.installs(rf"(?i:installed) {re.escape(VERSION)} in ~/{desk.kind.folder}")
     desk.type(*desk.kind.mention)  # which starts the plugin of Emacs
     desk.lock()
     desk.play(pushed("at_mentioned", {"filePath": desk.path("a.txt")})).done()
-    desk.installs(rf"nstalled {re.escape(VERSION)}.*(Stop and start to use it|ide-mcp-mode twice starts it)")  # again, while it runs
+    desk.installs(rf"(?i:installed) {re.escape(VERSION)}.*(Stop and start to use it|ide-mcp-mode twice starts it)")  # again, while it runs
     desk.type(*desk.kind.uninstall)
     desk.shows(r"emoved .*ide-mcp")
     desk.no_lock()
@@ -308,11 +308,11 @@ def refused(desk):
         of_row(name, act)
     desk.release()
     desk.evaluate("let $PATH = '/usr/local/sbin'", '(setq exec-path (list "/usr/local/sbin"))')
-    desk.installs("[Ii]nstall curl first")
+    desk.installs("(?i:install) curl first")
     desk.has_nothing()
     desk.evaluate("let $PATH = '/usr/bin:/bin'", '(setq exec-path (list "/usr/bin" "/bin"))')
 
-    desk.installs(f"nstalled {VERSION}")
+    desk.installs(f"(?i:installed) {VERSION}")
     program = desk.folder_of_program() / ("ide-mcp" if desk.kind is EMACS else "bin/ide-mcp")
     before = program.stat()
     desk.release(sums=sums_of(BROKEN))
@@ -325,7 +325,7 @@ def refused(desk):
     program.unlink()
     (program / "runs").mkdir(parents=True)
     desk.release()
-    desk.installs(f"nstalled {VERSION}")
+    desk.installs(f"(?i:installed) {VERSION}")
     if not program.is_file() or [path.name[:4] for path in program.parent.iterdir() if path != program] != ["old-"]:
         raise Failure(f"the program is not replaced: {sorted(program.parent.rglob('*'))}")
     desk.type(*desk.kind.uninstall)
