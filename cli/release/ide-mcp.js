@@ -39,8 +39,8 @@ if (isReplaceable()) {
   process.execve(program, [program, ...given]);
 } else {
   const child = spawn(program, given, { stdio: "inherit" });
-  // Ctrl+C reaches the program too, so node only has to wait for it. Pass on what is sent to node alone.
-  process.on("SIGINT", () => {});
+  // Ctrl+C in a terminal reaches the program too, so node only has to wait for it. Pass on what is sent to node alone.
+  process.on("SIGINT", () => process.stdin.isTTY || child.kill("SIGINT"));
   for (const signal of ["SIGTERM", "SIGHUP"]) process.on(signal, () => child.kill(signal));
   child.on("error", (error) => {
     console.error(`ide-mcp: ${program} cannot be started: ${error.message}`);

@@ -13,6 +13,9 @@ $sums = @'
 @SUMS@
 '@
 
+# The folder is named in PATH, so it must be a whole path.
+$Into = $ExecutionContext.SessionState.Path.GetUnresolvedProviderPathFromPSPath($Into).TrimEnd('\')
+
 # The user's PATH as the registry has it, with its variables unexpanded.
 $key = [Microsoft.Win32.Registry]::CurrentUser.OpenSubKey('Environment', $true)
 $folders = @("$($key.GetValue('Path', '', 'DoNotExpandEnvironmentNames'))" -split ';' | Where-Object { $_ -and $_ -ne $Into })
@@ -23,18 +26,26 @@ function Set-UserPath([string[]] $To) {
     [Environment]::SetEnvironmentVariable('IDE_MCP_INSTALLER', $null, 'User')
 }
 
-# The folder is removed as a whole, so it must be ours alone.
+# What an archive has, the sign of an installation last. Whatever else lies in the folder is the user's.
+$ours = 'ide-mcp.exe', 'LICENSE-APACHE', 'LICENSE-MIT', 'README.md', 'man', 'completions'
 $isOurs = Test-Path -LiteralPath "$Into\completions\ide-mcp.ps1"
 
 if ($Uninstall) {
     if (-not $isOurs) { throw "ide-mcp: this script has installed nothing in $Into" }
     # First what can be in use: if it cannot be removed, the rest stays, and this script can be run again.
     try {
-        Get-ChildItem -LiteralPath $Into -Filter '*.exe' | Remove-Item -Force
+        Get-ChildItem -LiteralPath $Into -Filter '*.old.exe' | Remove-Item -Force
+        foreach ($name in $ours) {
+            if (Test-Path -LiteralPath "$Into\$name") { Remove-Item -Recurse -Force -LiteralPath "$Into\$name" }
+        }
     } catch {
         throw "ide-mcp: end the editors and agents that use it, and try again ($_)"
     }
-    Remove-Item -Recurse -Force -LiteralPath $Into
+    if (Get-ChildItem -Force -LiteralPath $Into) {
+        Write-Host "ide-mcp: removed from $Into, where other files are left"
+        return
+    }
+    Remove-Item -Force -LiteralPath $Into
     Set-UserPath $folders
     Write-Host "ide-mcp: removed from $Into"
     return
@@ -55,6 +66,8 @@ $work = Join-Path ([IO.Path]::GetTempPath()) ([IO.Path]::GetRandomFileName())
 New-Item -ItemType Directory -Path $work | Out-Null
 try {
     Write-Host "ide-mcp: $From/$name.zip"
+    # Windows PowerShell on an old system does not offer TLS 1.2 (3072) by itself.
+    [Net.ServicePointManager]::SecurityProtocol = [Net.ServicePointManager]::SecurityProtocol -bor 3072
     Invoke-WebRequest -UseBasicParsing -Uri "$From/$name.zip" -OutFile "$work\archive.zip"
     $found = (Get-FileHash -Algorithm SHA256 -LiteralPath "$work\archive.zip").Hash.ToLower()
     if ($found -ne $sum) {
