@@ -11,7 +11,6 @@ from vi_only import withdrawn
 
 END_TERMINAL = ["<C-w>", ":bwipeout!", "<Enter>"]
 NO_GATE = "update ide-mcp: this sidecar does not judge what agents name"
-OVERWRITE = ["<Escape>", ":w!", "<Enter>", "y", "<Escape>"]  # Vim asks, also with `!`
 
 
 def encrypted_file_asks_for_no_password(room):
@@ -73,7 +72,9 @@ def saving_a_file_that_has_changed_asks_nothing(room):
         person.is_unharmed()
         person.returns()
         room.has("a.txt", f"newer {round_}\n")
-        room.type(*OVERWRITE)
+        room.type("<Escape>", ":w!", "<Enter>")
+        room.shows("Do you really want to write to it")  # a key that Vim has read before is no answer
+        room.type("y")
         await_("the text of the person is written", lambda: person.typed[0] in (room.folder / "a.txt").read_text())
     person.begin()
     person.end()
