@@ -46,13 +46,15 @@ pub(crate) const EDITORS: &[Editor] = &[
     },
     Editor {
         name: "vim",
-        files: files!("vim": "autoload/ide_mcp.vim" "autoload/ide_mcp/agents.vim" "autoload/ide_mcp/context.vim"
-            "autoload/ide_mcp/doctor.vim" "autoload/ide_mcp/files.vim" "autoload/ide_mcp/inline.vim"
-            "autoload/ide_mcp/layout.vim" "autoload/ide_mcp/log.vim" "autoload/ide_mcp/plain.vim"
-            "autoload/ide_mcp/program.vim" "autoload/ide_mcp/proposals.vim" "autoload/ide_mcp/sidecar.vim"
-            "autoload/ide_mcp/sides.vim" "autoload/ide_mcp/terminal.vim" "autoload/ide_mcp/tmux.vim"
+        files: files!("vim": "autoload/ide_mcp.vim" "autoload/ide_mcp/agents.vim"
+            "autoload/ide_mcp/context.vim" "autoload/ide_mcp/doctor.vim" "autoload/ide_mcp/events.vim"
+            "autoload/ide_mcp/files.vim" "autoload/ide_mcp/inline.vim" "autoload/ide_mcp/layout.vim"
+            "autoload/ide_mcp/log.vim" "autoload/ide_mcp/options.vim" "autoload/ide_mcp/program.vim"
+            "autoload/ide_mcp/proposals.vim" "autoload/ide_mcp/sidecar.vim" "autoload/ide_mcp/sides.vim"
+            "autoload/ide_mcp/strings.vim" "autoload/ide_mcp/terminal.vim" "autoload/ide_mcp/tmux.vim"
             "autoload/ide_mcp/tools.vim" "autoload/ide_mcp/trees.vim" "autoload/ide_mcp/turns.vim"
-            "autoload/ide_mcp/view.vim" "doc/ide-mcp.txt" "plugin/ide_mcp.vim" "release.json"),
+            "autoload/ide_mcp/ui.vim" "autoload/ide_mcp/view.vim" "doc/ide-mcp.txt" "plugin/ide_mcp.vim"
+            "release.json"),
         places: &[("HOME", ".vim/pack/ide-mcp/start/ide-mcp")],
         on_windows: &[
             ("HOME", "vimfiles/pack/ide-mcp/start/ide-mcp"),

@@ -212,7 +212,7 @@ fn plugins_write_uris_of_windows() {
         vim.fn.writefile({ vim.fn.json_encode(out) }, 'nvim')";
     let vim = format!(
         r"vim9script
-        import '{plugins}/vim/autoload/ide_mcp/plain.vim' as plugin
+        import '{plugins}/vim/autoload/ide_mcp/strings.vim' as plugin
         const given = readfile('in')->join('')->json_decode()
         const keys = given.pairs->mapnew((_, path) => plugin.Key(path, true))
         const uris = given.paths->mapnew((_, path) => plugin.Uri(path))

@@ -139,7 +139,8 @@ def log_is_bounded(room):
     """Its texts come from agents too."""
     room.start()
     event = room.made_up_events()
-    room.type(*room.keys.set_option("log", "debug"))
+    room.restart(*room.keys.set_option("log", "debug"))
+    room.lock()
     for number in range(1200):
         event("problem", conn=1, message=f"number {number}\x1b[31m " + "x" * 5000)
     await_("the last event is there",
@@ -512,25 +513,40 @@ def status_stands_in_airline(room):
 def wrong_option_is_named(room):
     hand = Hand(room)
     for name, value, message in [
-        ("layout", "unified", 'the option layout is "unified", and has to be one of tab, vertical, horizontal, inline'),
-        ("terminal", {"layout": "up"}, 'the option terminal.layout is "up"'),
-        ("terminal", {"provider": "kitty"}, 'the option terminal.provider is "kitty"'),
+        ("layout", "unified", "the option layout is 'unified', and knows only tab, vertical, horizontal, inline"),
+        ("terminal", {"layout": "up"}, "the option terminal.layout is 'up'"),
+        ("terminal", {"provider": "kitty"}, "the option terminal.provider is 'kitty'"),
         ("terminal", "claude", "the option terminal has to be a dictionary"),
         ("terminal", {"sise": 0.3}, "the option terminal.sise does not exist"),
         ("focus", "no", "the option focus has to be true or false"),
         ("layot", "inline", "the option layot does not exist"),
-        ("tools", ["symbol"], 'the option tools has no "symbol"'),
+        ("tools", ["files", "symbol"], "the option tools is ['files', 'symbol'], and knows only symbols, references, files"),
     ]:
         def act(name=name, value=value, message=message):
             room.type(*room.keys.set_option(name, value))
             hand.run("doctor")
             room.shows(f"ide-mcp: {re.escape(message)}")
+            room.shows(f"^problem  {re.escape(message)}")
             room.type(":let g:ide_mcp = {} | only", "<Enter>")
         of_row(f"{name} {value}", act)
+    room.type(":let g:ide_mcp = []", "<Enter>")
+    hand.run("doctor")
+    room.shows("ide-mcp: g:ide_mcp has to be a dictionary")
+    room.type(":let g:ide_mcp = {} | only", "<Enter>")
     # It has no effect, and the others have theirs.
     room.type(*room.keys.set_option("terminal", {"layout": "up", "size": "big", "command": "cat"}))
     hand.run("open")
     room.shows(r"bc def +\|")  # the terminal is at the right
+
+
+def help_has_the_defaults(room):
+    page = (ROOT / "adapters/editors/vim/doc/ide-mcp.txt").read_text()
+    blocks = re.findall(r"let g:ide_mcp = (#\{.*(?:\n +\\.*)+)", page)
+    room.start()
+    shown = [evaluated(room, re.sub(r"\n *\\", "", block)) for block in blocks if "start:" in block or "command: 'claude'" in block]
+    defaults = evaluated(room, "copy(g:ide_mcp#options#chosen)->filter({_, value -> type(value) != v:t_func})")
+    if len(shown) != 2 or {**shown[1], **shown[0]} != defaults:
+        raise Failure(f"{shown} are not {defaults}")
 
 
 # --- Mentions

@@ -1,20 +1,23 @@
 vim9script
 # Lets coding agents attach to Vim: `:help ide-mcp`. This file has the tables: the commands, what follows each event, the
-# tools, the options and the autocommands. The files in `ide_mcp/` have the rest, each for one purpose.
+# answers and the autocommands. The files in `ide_mcp/` have the rest, each for one purpose.
 
 import autoload './ide_mcp/agents.vim'
 import autoload './ide_mcp/context.vim'
 import autoload './ide_mcp/doctor.vim'
+import autoload './ide_mcp/events.vim'
 import autoload './ide_mcp/files.vim'
 import autoload './ide_mcp/log.vim'
-import autoload './ide_mcp/plain.vim'
+import autoload './ide_mcp/options.vim'
 import autoload './ide_mcp/program.vim'
 import autoload './ide_mcp/proposals.vim'
 import autoload './ide_mcp/sidecar.vim'
+import autoload './ide_mcp/strings.vim'
 import autoload './ide_mcp/terminal.vim'
 import autoload './ide_mcp/tools.vim'
 import autoload './ide_mcp/trees.vim'
 import autoload './ide_mcp/turns.vim'
+import autoload './ide_mcp/ui.vim'
 import autoload './ide_mcp/view.vim'
 
 var is_paused = false
@@ -26,16 +29,16 @@ export def Command(words: string, lines: list<number>, has_bang = false, mods = 
   # A count is the number of a terminal.
   const number = of_terminal && !empty(lines) ? $'@{lines[1] + 1} ' : ''
   if !has_key(commands, name)
-    plain.Warn('no command ' .. name)
+    ui.Warn('no command ' .. name)
   elseif rest != '' && !of_terminal && !has_text
-    plain.Warn($'{name} takes no arguments: {rest}')
+    ui.Warn($'{name} takes no arguments: {rest}')
   else
     # Others, such as `:silent`, have worked by now.
     const sides = mods->split()->filter((_, word) => word =~ '^\%(vert\|hor\|tab\|bot\|top\|abo\|bel\|left\|right\)')
     try
       commands[name]({rest: number .. rest, lines: lines, has_bang: has_bang, mods: sides->join()})
     catch # of a function of the person, or where Vim opens no window
-      plain.Warn(v:exception)
+      ui.Warn(v:exception)
     endtry
   endif
   turns.GoOnSoon()
@@ -70,7 +73,7 @@ enddef
 # Does what follows an event of the sidecar.
 def Receive(event: dict<any>, line: string)
   log.Add('debug', line)
-  try | sidecar.options.on_event(event) | catch | plain.Warn(v:exception) | endtry
+  try | options.chosen.on_event(event) | catch | ui.Warn(v:exception) | endtry
   turns.Attempt(event, get(handlers, event.event, (_) => 0))
   turns.GoOn()
   redrawstatus!
@@ -89,12 +92,12 @@ def Listen(event: dict<any>)
   sidecar.Listen(event)
   if is_paused | sidecar.Send({cmd: 'pause'}) | endif
   context.SelectionChanged()
-  log.Announce('Listening', {port: event.port})
+  events.Emit('Listening', {port: event.port})
 enddef
 
 def Pause(event: dict<any>)
   is_paused = event.event == 'paused'
-  plain.Warn(is_paused ? 'files and selections are hidden from agents' : 'agents see files and selections again')
+  ui.Warn(is_paused ? 'files and selections are hidden from agents' : 'agents see files and selections again')
 enddef
 
 # Catches up after a gap.
@@ -114,11 +117,11 @@ def Call(event: dict<any>)
   endif
 enddef
 
-# Answers a call by a function of the options. The answer is for the process that asked. In place of an answer, the
-# function can return another one, which gets two functions: for the answer, and for the reason of a failure.
+# Answers a call by a function of the person or of the plugin. The answer is for the process that asked. In place of an
+# answer, the function can return another one, which gets two functions: for the answer, and for the reason of a failure.
 def Respond(event: dict<any>, name: string)
   const process = sidecar.Process()
-  const Result = sidecar.options.answers[name](event)
+  const Result = extendnew(answers, options.chosen.answers)[name](event)
   const Done = (result) => sidecar.Send({cmd: 'respond', call: event.call, result: result}, process)
   const Fail = (message) => sidecar.Send({cmd: 'fail', call: event.call, message: message}, process)
   if type(Result) == v:t_func | Result(Done, Fail) | else | Done(Result) | endif
@@ -138,7 +141,7 @@ def Mention(rest: string, lines: list<number>)
     paths = [is_here ? simplify($'{getcwd()}/{named}') : fnamemodify(named, ':p')]
     if !empty(parts)
       span = [str2nr(parts[2]) - 1, str2nr(parts[3] ?? parts[2]) - 1]
-      if span[0] < 0 || span[1] < span[0] | plain.Warn($'no lines are {parts[2]} {parts[3]}') | return | endif
+      if span[0] < 0 || span[1] < span[0] | ui.Warn($'no lines are {parts[2]} {parts[3]}') | return | endif
     endif
   elseif trees.IsTree(bufnr())
     paths = trees.Paths(lines)->mapnew((_, path) => fnamemodify(path, ':p'))
@@ -146,32 +149,32 @@ def Mention(rest: string, lines: list<number>)
   elseif files.IsFile(bufnr()) && isabsolutepath(expand('%:p'))
     paths = [expand('%:p')]
   endif
-  if empty(paths) | plain.Warn('no file is mentioned: the buffer has no file') | return | endif
+  if empty(paths) | ui.Warn('no file is mentioned: the buffer has no file') | return | endif
   for path in paths
-    if getftype(path) == '' | plain.Warn($'no file is mentioned: there is no {path}') | return | endif
+    if getftype(path) == '' | ui.Warn($'no file is mentioned: there is no {path}') | return | endif
     if !agents.Mention(path, span) | return | endif
   endfor
-  if empty(agents.attached) | plain.Warn('no agent is attached: the mention waits up to 30 s for one') | endif
+  if empty(agents.attached) | ui.Warn('no agent is attached: the mention waits up to 30 s for one') | endif
 enddef
 
 # Types a text, or the lines of a range, into the terminal of the agent.
 def Type(given: dict<any>)
   const typed = !empty(given.lines) ? getline(given.lines[0] + 1, given.lines[1] + 1)
     ->mapnew((_, line) => tr(line, "\n", ' '))->join("\n") : given.rest
-  if typed == '' | plain.Warn('nothing is sent: name a text or lines') | return | endif
+  if typed == '' | ui.Warn('nothing is sent: name a text or lines') | return | endif
   terminal.Type(typed, given.has_bang)
 enddef
 
-# Takes a text of the program's installation. A function of one argument, as `plain.Warn` has an optional one.
+# Takes a text of the program's installation. A function of one argument, as `ui.Warn` has an optional one.
 def Say(text: string)
-  plain.Warn(text)
+  ui.Warn(text)
 enddef
 
 def Install()
   program.Install(Say, (text: string) => {
     const is_replaced = sidecar.IsRunning() && sidecar.Command()[0] == program.path
     sidecar.Start()
-    plain.Warn(text, is_replaced ? '. Stop and start to use it' : '')
+    ui.Warn(text, is_replaced ? '. Stop and start to use it' : '')
   })
 enddef
 
@@ -181,7 +184,7 @@ def Uninstall()
 enddef
 
 def ShowStatus()
-  if sidecar.IsRunningOrSay() | plain.Warn(Status(), $', port {sidecar.Port()}, {getcwd(-1)}') | endif
+  if sidecar.IsRunningOrSay() | ui.Warn(Status(), $', port {sidecar.Port()}, {getcwd(-1)}') | endif
 enddef
 
 const commands: dict<func> = {
@@ -202,17 +205,36 @@ const commands: dict<func> = {
 
 # --- Tables.
 
-const answers: dict<func> = {
+# The answers to the calls of docs/sidecar.md, to the tools for models, to prompts, and to resources.
+const calls: dict<func> = {
   getDiagnostics: context.Diagnostics,
   getOpenEditors: (_) => ({tabs: getbufinfo({buflisted: 1})
     ->filter((_, info) => info.name != '' && files.IsFile(info.bufnr))->mapnew((_, info) => ({
-      uri: plain.Uri(info.name), label: fnamemodify(info.name, ':t'), isDirty: info.changed == 1,
+      uri: strings.Uri(info.name), label: fnamemodify(info.name, ':t'), isDirty: info.changed == 1,
       isActive: info.bufnr == bufnr(), languageId: getbufvar(info.bufnr, '&filetype')}))}),
   openFile: files.OpenFile,
   saveDocument: (call) => files.OfOpenFile(get(call, 'path', ''), files.Save),
   checkDocumentDirty: (call) => files.OfOpenFile(get(call, 'path', ''),
     (buffer) => ({isDirty: !!getbufvar(buffer, '&modified'), isUntitled: false})),
 }
+const answers: dict<any> = extendnew(calls, tools.answers)->extend({
+  review: (event) => 'Review the file that is open in the editor, above all '
+    .. get(event.arguments, 'focus', 'the selected lines') .. '.',
+  'vim://quickfix': (_) => getqflist()
+    ->mapnew((_, item) => $'{bufname(item.bufnr)}:{item.lnum}:{item.col}: {item.text}')->join("\n"),
+})
+
+# Returns what the sidecar offers to agents. What the person names replaces that of the plugin, but for own tools, which
+# come beside its own.
+def Configuration(): dict<any>
+  const config = options.chosen.config
+  return {
+    tools: keys(calls) + ['getCurrentSelection', 'getLatestSelection', 'getWorkspaceFolders']
+      + (options.chosen.diffs ? ['openDiff'] : []),
+    prompts: [{name: 'review', description: 'Review the open file', arguments: [{name: 'focus'}]}],
+    resources: [{uri: 'vim://quickfix', description: 'The errors of the last build or search in Vim'}],
+  }->extend(config)->extend({own: tools.Declared() + get(config, 'own', [])})
+enddef
 
 # What follows each event of docs/sidecar.md.
 const handlers: dict<func> = {
@@ -229,44 +251,12 @@ const handlers: dict<func> = {
   prompt: (event) => Respond(event, event.name),
   resource: (event) => Respond(event, event.uri),
   edit_ended: (event) => files.Reread(event.path),
-  mention_expired: (event) => plain.Warn('no agent took the mention of ' .. event.path),
-  error: (event) => plain.Warn(event.message),
+  mention_expired: (event) => ui.Warn('no agent took the mention of ' .. event.path),
+  error: (event) => ui.Warn(event.message),
   paused: Pause, resumed: Pause, status: CatchUp,
 }
 
-# `:help ide-mcp-options`
-extend(sidecar.defaults, {
-  command: ['ide-mcp', 'sidecar'],
-  config: {
-    prompts: [{name: 'review', description: 'Review the open file', arguments: [{name: 'focus'}]}],
-    resources: [{uri: 'vim://quickfix', description: 'The errors of the last build or search in Vim'}],
-  },
-  terminal: {command: 'claude', provider: 'vim', layout: 'right', size: 0, folder: 'cwd'},
-  diffs: true,
-  layout: 'tab',
-  focus: true,
-  tools: [],
-  log: 'info',
-  answers: extendnew(answers, tools.answers)->extend({
-    review: (event) => 'Review the file that is open in the editor, above all '
-      .. get(event.arguments, 'focus', 'the selected lines') .. '.',
-    'vim://quickfix': (_) => getqflist()
-      ->mapnew((_, item) => $'{bufname(item.bufnr)}:{item.lnum}:{item.col}: {item.text}')->join("\n"),
-  }),
-  problems: context.Problems,
-  show: view.Show,
-  on_event: (_) => 0,
-})
-
-sidecar.ReadOptions()
-
-extend(sidecar.hooks, {
-  receive: Receive,
-  forget: Forget,
-  tools: () => keys(answers) + ['getCurrentSelection', 'getLatestSelection', 'getWorkspaceFolders']
-    + (sidecar.options.diffs ? ['openDiff'] : []),
-  own: () => tools.Declared(),
-})
+extend(sidecar.hooks, {configuration: Configuration, receive: Receive, forget: Forget})
 
 augroup ide_mcp
   autocmd BufEnter,CursorMoved,CursorMovedI,ModeChanged,TextChanged,TextChangedI * context.SelectionChanged()

@@ -1,5 +1,7 @@
 vim9script
-# Starts with Vim, unless there is no screen. The options are in `g:ide_mcp`: `:help ide-mcp`.
+# Starts with Vim, unless there is no screen, or the person does not want that. `:help ide-mcp`
+
+import autoload 'ide_mcp/options.vim'
 
 # Without `-bar`, since a text for the agent can have `|` and `"`.
 command -nargs=* -range -bang -complete=customlist,ide_mcp#Complete IdeMcp
@@ -19,7 +21,7 @@ nnoremap <Plug>(ide-mcp-send) <Cmd>call ide_mcp#Ask()<CR>
 const has_screen = has('ttyout') || has('gui_running')
 
 def Start()
-  if has_screen && get(get(g:, 'ide_mcp', {}), 'start', true) | ide_mcp#Command('start', []) | endif
+  if has_screen && options.Read().start | ide_mcp#Command('start', []) | endif
 enddef
 
 # A plugin manager can load this file when Vim has started.

@@ -1,14 +1,14 @@
 vim9script
 # The agents that are attached, and those that ask to.
 
+import autoload './events.vim'
 import autoload './log.vim'
-import autoload './plain.vim'
 import autoload './proposals.vim'
 import autoload './sidecar.vim'
+import autoload './strings.vim'
 import autoload './terminal.vim'
 import autoload './turns.vim'
-
-const quiet = 0.5 # seconds without a key before one is an answer
+import autoload './ui.vim'
 
 # The attached agents by their connections: `conn`, `name` to show, and the `folder` and the `process` that they told.
 export var attached: dict<dict<any>> = {}
@@ -36,7 +36,7 @@ enddef
 def Ask(event: dict<any>)
   var last = reltime() # the time of the last key, also in a terminal
   const Filter = (dialog, key) => {
-    const is_answer = !turns.IsTyping() && reltimefloat(reltime(last)) > quiet
+    const is_answer = !turns.IsTyping() && reltimefloat(reltime(last)) > turns.quiet
     last = reltime()
     return is_answer && key =~? '^[yn]$' && popup_filter_yesno(dialog, key)
   }
@@ -45,7 +45,7 @@ def Ask(event: dict<any>)
     remove(dialogs, event.conn)
     sidecar.Send({cmd: choice == 1 ? 'allow' : 'disconnect', conn: event.conn})
   }
-  const name = plain.Line(get(event, 'client', '')->tr('"', "'"), max([min([64, &columns - 66]), 8]))
+  const name = strings.Line(get(event, 'client', '')->tr('"', "'"), max([min([64, &columns - 66]), 8]))
   dialogs[event.conn] = popup_dialog([$'An agent that calls itself "{name}" asks to attach. Let it attach?',
     'y: Let it attach', 'n: Refuse'], {filter: Filter, callback: Answer, tabpage: -1, mapping: false})
 enddef
@@ -57,9 +57,9 @@ def CloseQuestion(conn: any)
 enddef
 
 export def Attach(agent: dict<any>)
-  const name = $'{plain.Line(get(agent, "client", "agent"), 64)} {plain.Line(get(agent, "version", ""), 20)}'
+  const name = $'{strings.Line(get(agent, "client", "agent"), 64)} {strings.Line(get(agent, "version", ""), 20)}'
   attached[agent.conn] = {conn: agent.conn, name: trim(name, ' ', 2)}
-  log.Announce('Connected', {conn: agent.conn, client: attached[agent.conn].name})
+  events.Emit('Connected', {conn: agent.conn, client: attached[agent.conn].name})
 enddef
 
 # Notes the folder in which an agent works, by which a person knows it.
@@ -67,7 +67,7 @@ export def Roots(event: dict<any>)
   if !has_key(attached, event.conn) || type(event.roots) != v:t_list | return | endif
   const root = get(event.roots, 0, {})
   const uri = type(root) == v:t_dict ? get(root, 'uri', '') : ''
-  attached[event.conn].folder = type(uri) == v:t_string ? plain.Line(plain.Tail(trim(uri, '/', 2)), 32) : ''
+  attached[event.conn].folder = type(uri) == v:t_string ? strings.Line(strings.Tail(trim(uri, '/', 2)), 32) : ''
 enddef
 
 # Notes the process of an agent: two of one program have one name.
@@ -79,7 +79,8 @@ enddef
 def About(agent: dict<any>): string
   const [process, folder] = [get(agent, 'process'), get(agent, 'folder', '')]
   const name = process > 0 ? terminal.NameOf(process) : ''
-  return plain.Line(agent.name, max([min([64, &columns - 48]), 8])) .. (name != '' ? $', terminal {name}' : process > 0 ? $', process {process}' : '')
+  return strings.Line(agent.name, max([min([64, &columns - 48]), 8]))
+    .. (name != '' ? $', terminal {name}' : process > 0 ? $', process {process}' : '')
     .. (folder == '' ? '' : $' in {folder}')
 enddef
 
@@ -89,9 +90,9 @@ export def Leave(event: dict<any>)
   const agent = remove(attached, event.conn)
   if target == event.conn
     target = 0
-    plain.Warn('the agent that you chose for mentions has left: they go to the one that attached last')
+    ui.Warn('the agent that you chose for mentions has left: they go to the one that attached last')
   endif
-  log.Announce('Closed', {conn: event.conn, client: agent.name})
+  events.Emit('Closed', {conn: event.conn, client: agent.name})
 enddef
 
 # Ends all agents and questions of a process that has ended: the next one numbers them from 1 again.
@@ -128,22 +129,22 @@ enddef
 export def Menu()
   const conns = keys(attached)->map((_, conn) => str2nr(conn))->sort('n')
   if empty(conns)
-    if sidecar.IsRunningOrSay() | plain.Warn('no agent is attached') | endif
+    if sidecar.IsRunningOrSay() | ui.Warn('no agent is attached') | endif
     return
   endif
   const names = conns->mapnew((_, conn) => (conn == target ? '→ ' : '  ') .. About(attached[conn]))
-  plain.Choose('Agents', names, (choice) => Ponder(conns[choice - 1]))
+  ui.Choose('Agents', names, (choice) => Ponder(conns[choice - 1]))
 enddef
 
 # An agent can have left meanwhile.
 def Ponder(conn: number)
-  if !has_key(attached, conn) | plain.Warn('the agent has left') | return | endif
+  if !has_key(attached, conn) | ui.Warn('the agent has left') | return | endif
   const mentions = target == conn ? 'Mentions go to the agent that attached last again' : 'Mentions go to this agent'
-  plain.Choose(attached[conn].name, [mentions, 'Disconnect it'], (choice) => {
-    if !has_key(attached, conn) | plain.Warn('the agent has left') | return | endif
+  ui.Choose(attached[conn].name, [mentions, 'Disconnect it'], (choice) => {
+    if !has_key(attached, conn) | ui.Warn('the agent has left') | return | endif
     if choice == 2 | sidecar.Send({cmd: 'disconnect', conn: conn}) | return | endif
     target = target == conn ? 0 : conn
-    plain.Warn('mentions go to ' .. (target == 0 ? 'the agent that attached last' : attached[conn].name))
+    ui.Warn('mentions go to ' .. (target == 0 ? 'the agent that attached last' : attached[conn].name))
     redrawstatus!
   })
 enddef

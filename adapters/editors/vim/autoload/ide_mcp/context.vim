@@ -2,8 +2,9 @@ vim9script
 # What agents learn of Vim: the selection and the problems.
 
 import autoload './files.vim'
-import autoload './plain.vim'
+import autoload './options.vim'
 import autoload './sidecar.vim'
+import autoload './strings.vim'
 
 const max_text = 256 * 1024 # the longest text of a selection that agents receive, in bytes
 
@@ -34,8 +35,8 @@ export def SendSelection(_: number)
   var lines = getline(first, cut < 0 ? last : min([last, cut]))
   if len(lines) == last - first + 1 | lines[-1] = strpart(lines[-1], 0, to) | endif
   lines[0] = strpart(lines[0], from)
-  sidecar.Send({cmd: 'select', path: path, text: lines->map((_, line) => tr(line, "\n", plain.nul))->join("\n"),
-    start: [first - 1, plain.Units(getline(first), from)], end: [last - 1, plain.Units(last_line, to)]})
+  sidecar.Send({cmd: 'select', path: path, text: lines->map((_, line) => tr(line, "\n", strings.nul))->join("\n"),
+    start: [first - 1, strings.Units(getline(first), from)], end: [last - 1, strings.Units(last_line, to)]})
 enddef
 
 # Returns the problems of ALE, of the quickfix list and of all location lists, with the linters and the titles of the
@@ -73,10 +74,10 @@ enddef
 
 export def Diagnostics(call: dict<any>): list<any>
   var [found, texts] = [{}, {}]
-  for item in sidecar.options.problems()
+  for item in options.chosen.problems()
     const name = files.Path(item.bufnr)
     if !has_key(found, name) | [found[name], texts[name]] = [[], files.Lines(name)] | endif
-    const At = (row, column) => ({line: row - 1, character: plain.Units(get(texts[name], row - 1, ''), column - 1)})
+    const At = (row, column) => ({line: row - 1, character: strings.Units(get(texts[name], row - 1, ''), column - 1)})
     const [first, last] = [max([item.lnum, 1]), max([item.lnum, item.end_lnum, 1])]
     const range = {start: At(first, item.col), end: At(last, item.end_col == 0 ? item.col : item.end_col)}
     const severity = get({W: 'Warning', I: 'Information', N: 'Hint'}, toupper(item.type), 'Error')
@@ -84,15 +85,15 @@ export def Diagnostics(call: dict<any>): list<any>
   endfor
   const [path, open] = [get(call, 'path', ''), files.Buffer(get(call, 'path', ''))]
   const asked = has_key(call.arguments, 'uri') ? [[call.arguments.uri, get(found, open > 0 ? files.Path(open) : path, [])]]
-    : items(found)->mapnew((_, file) => [plain.Uri(file[0]), file[1]])
+    : items(found)->mapnew((_, file) => [strings.Uri(file[0]), file[1]])
   return asked->mapnew((_, file) => ({uri: file[0], diagnostics: file[1]}))
 enddef
 
 # Announces the files with problems, and those that had some before.
 export def AnnounceProblems()
   if !sidecar.IsRunning() | return | endif
-  const paths = sidecar.options.problems()->mapnew((_, item) => files.Path(item.bufnr))->sort()->uniq()
-  const uris = sort(paths + announced)->uniq()->mapnew((_, path) => plain.Uri(path))
+  const paths = options.chosen.problems()->mapnew((_, item) => files.Path(item.bufnr))->sort()->uniq()
+  const uris = sort(paths + announced)->uniq()->mapnew((_, path) => strings.Uri(path))
   announced = paths
   if !empty(uris) | sidecar.Send({cmd: 'diagnostics_changed', uris: uris}) | endif
 enddef

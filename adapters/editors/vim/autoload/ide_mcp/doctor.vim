@@ -2,37 +2,34 @@ vim9script
 # Why no agent attaches: what the plugin knows, and the findings of `ide-mcp doctor`.
 
 import autoload './agents.vim'
-import autoload './log.vim'
-import autoload './plain.vim'
+import autoload './options.vim'
 import autoload './program.vim'
 import autoload './sidecar.vim'
+import autoload './strings.vim'
 import autoload './terminal.vim'
+import autoload './ui.vim'
 
 # Shows the findings in a window, at first those of the plugin.
 export def Show()
-  sidecar.ReadOptions()
+  options.Read()
   const mine = Mine()
   Write(mine + ['', 'ide-mcp doctor: looks…'])
   var command: list<string>
   try
-    command = program.Find(sidecar.options.command)
+    command = program.Find(options.chosen.command)
   catch
     Write(mine)
     return
   endtry
   # A command such as `docker exec … ide-mcp sidecar` ends with the part that another one replaces.
   command = command[: -2] + ['doctor', '--json', '--cwd', getcwd(-1)]
-  var [lines, process] = [[], null_job]
-  const End = () => {
-    if ch_status(process) == 'closed' && job_status(process) == 'dead' | Write(mine + [''] + Findings(lines)) | endif
-  }
-  process = job_start(command, {mode: 'nl', in_io: 'null', err_io: 'out', out_cb: (_, line) => lines->add(line),
-    close_cb: (_) => End(), exit_cb: (_, _) => End()})
+  const Finish = (text) => Write(mine + [''] + Findings(split(text, "\n")))
+  program.Run(command, '', Finish, Finish, {in_io: 'null'})
 enddef
 
 def Write(lines: list<string>)
   const window = win_getid()
-  log.Scratch('ide-mcp://doctor', lines, '')
+  ui.Scratch('ide-mcp://doctor', lines)
   cursor(1, 1)
   win_gotoid(window)
 enddef
@@ -43,26 +40,27 @@ enddef
 
 # Returns what the plugin knows.
 def Mine(): list<string>
-  const agent = sidecar.options.terminal.command
+  const agent = options.chosen.terminal.command
   const name = type(agent) == v:t_list ? agent[0] : get(terminal.Words(agent), 0, '')
   const names = agents.Names()
   var rows = [$'ide-mcp in Vim {v:versionlong / 10000 / 100}.{v:versionlong / 10000 % 100}.{v:versionlong % 10000}',
     Row(&encoding == 'utf-8', "'encoding' is utf-8", $"'encoding' is {&encoding}, and has to be utf-8")]
   try
-    rows->add(Row(true, 'the program is ' .. exepath(program.Find(sidecar.options.command)[0]), ''))
+    rows->add(Row(true, 'the program is ' .. exepath(program.Find(options.chosen.command)[0]), ''))
   catch
     rows->add(Row(false, '', v:exception))
   endtry
   const advice = sidecar.Advice()
   if advice != '' | rows->add(Row(false, '', advice)) | endif
-  return rows + [
+  rows += options.faults->mapnew((_, fault) => Row(false, '', fault)) + [
     Row(sidecar.IsListening(), $'the sidecar listens on port {sidecar.Port()} for {join(sidecar.Folders(), ", ")}',
       'the sidecar does not listen: `:IdeMcp start` starts it, and `:IdeMcp log` has its last words'),
     Row(names != '', $'attached: {names}', $'no agent is attached: start one in {getcwd(-1)}, or by `:IdeMcp open`'),
     Row(executable(name) == 1, $'`:IdeMcp open` starts {exepath(name)}',
       $'`:IdeMcp open` finds no {name}: name a command in g:ide_mcp.terminal.command'),
     Row(has('terminal') == 1, 'Vim has terminals', 'this Vim has no terminals: set the provider "tmux" for `:IdeMcp open`'),
-  ]->mapnew((_, row) => plain.Line(row, 500))
+  ]
+  return rows->map((_, row) => strings.Line(row, 500))
 enddef
 
 # Returns the findings of the program, as lines for a person.
@@ -75,5 +73,5 @@ def Findings(lines: list<string>): list<string>
     rows->add(printf('%-8s %s', event.status, event.message))
     if event.status != 'ok' && has_key(event, 'advice') | rows->add($'         {event.advice}') | endif
   endfor
-  return ['ide-mcp doctor:'] + rows->map((_, row) => plain.Line(row, 500))
+  return ['ide-mcp doctor:'] + rows->map((_, row) => strings.Line(row, 500))
 enddef

@@ -1,14 +1,15 @@
 vim9script
 # Files and their buffers, as agents ask for them.
 
-import autoload './plain.vim'
 import autoload './proposals.vim'
+import autoload './strings.vim'
 import autoload './turns.vim'
+import autoload './ui.vim'
 
 # Above these limits Vim would keep the person waiting. The figures are those of Vim 9.0 on a machine with other work.
 const max_file = 16 * 1024 * 1024 # bytes of a file that is read: what the sidecar lets through
 const max_type = 512 * 1024 # bytes of a file with a file type: PHP of 250 kB takes 0.4 s at `G`, of 1 MB 1.5 s
-const max_line = 64 * 1024 # bytes of a line that is highlighted or wrapped: 0.02 s for each key, of 1 MB 0.15 s
+export const max_line = 64 * 1024 # bytes of a line that is highlighted or wrapped: 0.02 s for each key, of 1 MB 0.15 s
 const max_search = 1000 # bytes of a text that an agent has Vim look for
 
 # The files that were loaded for agents and that the person has not seen have so many bytes in sum: two of the largest.
@@ -41,9 +42,9 @@ enddef
 # Returns the loaded buffer of a file, or 0. Another path of the file, through links, is as good.
 export def Buffer(path: string): number
   const loaded = getbufinfo({bufloaded: 1})->filter((_, info) => info.name != '' && IsFile(info.bufnr))
-  const [key, target] = [plain.Key(path), plain.Key(resolve(path))]
-  const found = copy(loaded)->filter((_, info) => plain.Key(info.name) == key)
-    ?? copy(loaded)->filter((_, info) => plain.Key(resolve(info.name)) == target)
+  const [key, target] = [strings.Key(path), strings.Key(resolve(path))]
+  const found = copy(loaded)->filter((_, info) => strings.Key(info.name) == key)
+    ?? copy(loaded)->filter((_, info) => strings.Key(resolve(info.name)) == target)
   return get(found, 0, {bufnr: 0}).bufnr
 enddef
 
@@ -115,9 +116,9 @@ export def TakeIn(proposal: dict<any>, accepted: string, is_last: bool): bool
   endif
   const tick = getbufvar(buffer, 'changedtick')
   const is_compared = get(proposal, 'compared', []) == [buffer, tick]
-  const bytes = len(tr(accepted, plain.nul, "\n"))
+  const bytes = len(tr(accepted, strings.nul, "\n"))
   const is_written = IsPlain(path) && index([bytes, bytes + 3], getfsize(path)) >= 0 && accepted
-    ==# readfile(path, 'b')->map((_, line) => tr(line, "\n", plain.nul))->join("\n")->substitute('^\%ufeff', '', '')
+    ==# readfile(path, 'b')->map((_, line) => tr(line, "\n", strings.nul))->join("\n")->substitute('^\%ufeff', '', '')
   if is_compared && is_written && !(buffer == bufnr() && turns.IsTyping())
     const undoreload = &undoreload
     try
@@ -131,7 +132,7 @@ export def TakeIn(proposal: dict<any>, accepted: string, is_last: bool): bool
     return !getbufvar(buffer, '&modified')
   endif
   if is_last
-    plain.Warn($'{plain.Line(proposal.label, 24)} keeps your changes: '
+    ui.Warn($'{strings.Line(proposal.label, 24)} keeps your changes: '
       .. (is_written ? 'they are newer than the proposal' : 'the file is not the accepted text'))
   endif
   return is_last
@@ -188,14 +189,14 @@ def Load(path: string): number
   const is_packed = path =~? '\.\%(gz\|bz2\|z\|lzma\|xz\|lz\|lz4\|zst\|br\|gpg\|pgp\|asc\|age\)$'
   Quietly(() => bufload(buffer),
     is_large ? 'all' : is_packed ? 'BufReadCmd,BufReadPre,BufReadPost' : 'BufReadCmd')
-  const name = fnamemodify(path, ':t')->plain.Line(24)
+  const name = fnamemodify(path, ':t')->strings.Line(24)
   if is_large
     setbufvar(buffer, 'ide_mcp_large', true)
-    plain.Warn($'{name} is large: no highlighting. :edit adds it')
+    ui.Warn($'{name} is large: no highlighting. :edit adds it')
   endif
   if swapname(buffer) !~ '\.swp$\|^$'
     setbufvar(buffer, '&readonly', true)
-    plain.Warn($'{name} has a swap file of another Vim, and is read-only here')
+    ui.Warn($'{name} has a swap file of another Vim, and is read-only here')
   endif
   return buffer
 enddef
@@ -203,7 +204,7 @@ enddef
 # Returns the places of the first and of the last byte of a text in the current buffer, from a place on, or an empty
 # list if it is not found soon. Inside of a line search() keeps no limit of time, so this compares texts.
 def Find(text: string, from: number, column: number): list<list<number>>
-  const parts = text->split("\n", true)->map((_, part) => tr(part, plain.nul, "\n"))
+  const parts = text->split("\n", true)->map((_, part) => tr(part, strings.nul, "\n"))
   const [rest, begin, step] = [len(parts) - 1, reltime(), 1000]
   var least = max([column - 1, 0])
   for first in text == '' ? [] : range(from, line('$'), step)

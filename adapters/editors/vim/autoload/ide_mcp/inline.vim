@@ -2,8 +2,8 @@ vim9script
 # A proposal in one window: its new lines are marked, and the lines that it replaces stand above them, as text that is no
 # part of the buffer.
 
-import autoload './plain.vim'
 import autoload './sides.vim'
+import autoload './strings.vim'
 
 const max_edits = 300 # lines that differ before a change is shown as one: the search takes the square of it, 0.2 s
 const max_old = 2000 # lines of before that are shown
@@ -26,7 +26,7 @@ export def Mark(buffer: number, old: list<string>, new: list<string>)
     # Behind the last line there is none above which a text could stand.
     const is_end = place >= len(new)
     for line in count == 0 ? [] : old[from : from + min([count, rest]) - 1]
-      const shown = plain.Line(line->substitute('\t', repeat(' ', &tabstop), 'g'), max_columns)
+      const shown = strings.Line(line->substitute('\t', repeat(' ', &tabstop), 'g'), max_columns)
       # Up to the edge, the color is that of the old line, and not of the new one below.
       const edge = repeat(' ', max([&columns - strdisplaywidth(shown), 1]))
       prop_add(is_end ? len(new) : place + 1, 0, {bufnr: buffer, type: 'ide_mcp_old', text: shown .. edge,

@@ -2,8 +2,8 @@ vim9script
 # Where a proposal is shown, and what the line of the tabs says of it.
 
 import autoload './files.vim'
-import autoload './plain.vim'
-import autoload './sidecar.vim'
+import autoload './options.vim'
+import autoload './strings.vim'
 import autoload './trees.vim'
 
 # The least height and width of a window that makes room for a proposal.
@@ -12,7 +12,7 @@ const [min_height, min_width] = [10, 40]
 # Returns the layout of a proposal: a tab if there is no room, or if the tab has other windows of a diff, since a diff would
 # compare all of them.
 export def Choose(): string
-  const [layout, window] = [sidecar.options.layout, FileWindow()]
+  const [layout, window] = [options.chosen.layout, FileWindow()]
   const has_diff = WindowsOf(window)->indexof((_, other) => getwinvar(other, '&diff')) >= 0
   const has_room = winheight(window) >= min_height && winwidth(window) >= min_width
   return index(['vertical', 'horizontal', 'inline'], layout) < 0 || !has_room || (has_diff && layout != 'inline') ? 'tab'
@@ -51,7 +51,7 @@ export def TabText(tab: number): string
   const is_changed = buffers->indexof((_, buffer) => getbufvar(buffer, '&modified')) >= 0
   const marks = (len(buffers) > 1 ? $'{len(buffers)}' : '') .. (is_changed ? '+' : '')
   const name = Label(tab) ?? pathshorten(fnamemodify(bufname(buffers[window - 1]), ':~:.')) ?? '[No Name]'
-  return $' {marks}{marks == "" ? "" : " "}{plain.Line(name, 40)} '
+  return $' {marks}{marks == "" ? "" : " "}{strings.Line(name, 40)} '
 enddef
 
 # Returns the line of the tabs. A name is a value of an expression, and no part of the format.

@@ -2,11 +2,13 @@ vim9script
 # The proposals of agents: which one is shown, and what the person decides.
 
 import autoload './agents.vim'
+import autoload './events.vim'
 import autoload './files.vim'
-import autoload './log.vim'
-import autoload './plain.vim'
+import autoload './options.vim'
 import autoload './sidecar.vim'
+import autoload './strings.vim'
 import autoload './turns.vim'
+import autoload './ui.vim'
 import autoload './view.vim'
 
 # Without its judgement of a file, nothing of an agent is shown.
@@ -20,13 +22,13 @@ export def Propose(event: dict<any>)
   if !has_key(event, 'label') | throw no_gate | endif
   const Answer = (members: dict<any>) => {
     if get(proposals, event.call, {}) isnot event
-      if members.verdict == 'accept' | plain.Warn('the proposal has ended') | endif
+      if members.verdict == 'accept' | ui.Warn('the proposal has ended') | endif
       return false
     endif
     remove(proposals, event.call)
     event.is_decided = true
     sidecar.Send({cmd: 'answer', call: event.call}->extend(members))
-    log.Announce('Decided', {call: event.call, path: event.path, verdict: members.verdict})
+    events.Emit('Decided', {call: event.call, path: event.path, verdict: members.verdict})
     if members.verdict != 'accept' | return true | endif
     var looks = 20 # the agent writes the file soon
     timer_start(250, (timer) => {
@@ -40,7 +42,7 @@ export def Propose(event: dict<any>)
   event.reject = () => Answer({verdict: 'reject'})
   proposals[event.call] = event
   Wait(event)
-  log.Announce('Proposal', {call: event.call, path: event.path, label: event.label, client: event.client})
+  events.Emit('Proposal', {call: event.call, path: event.path, label: event.label, client: event.client})
 enddef
 
 def Wait(event: dict<any>)
@@ -52,7 +54,7 @@ def Open(proposal: dict<any>)
   const buffer = files.Buffer(proposal.old_path)
   proposal.compared = [buffer, getbufvar(buffer, 'changedtick')]
   proposal.opened = reltime()
-  proposal.close = sidecar.options.show(proposal)
+  proposal.close = options.chosen.show(proposal)
   if get(proposals, proposal.call, {}) isnot proposal | turns.CloseLater(() => Withdraw(proposal)) | endif
 enddef
 
@@ -62,16 +64,21 @@ export def CloseView(call: number, reason = '')
   if !has_key(proposals, call) | return | endif
   const proposal = remove(proposals, call)
   [proposal.keys, proposal.reason] = ['ended, nothing is accepted. ', reason]
-  log.Announce('Decided', {call: call, path: proposal.path, verdict: 'withdrawn'})
+  events.Emit('Decided', {call: call, path: proposal.path, verdict: 'withdrawn'})
   redrawstatus!
   if has_key(proposal, 'close') || has_key(proposal, 'draft') | turns.CloseLater(() => Withdraw(proposal)) | endif
 enddef
 
 # Ends all proposals but those with these calls.
 export def Keep(calls: list<number>)
-  for call in keys(proposals)->map((_, call) => str2nr(call))
+  for call in Calls()
     if index(calls, call) < 0 | CloseView(call) | endif
   endfor
+enddef
+
+# Returns the calls of the open proposals, in the order in which they came.
+def Calls(): list<number>
+  return keys(proposals)->map((_, call) => str2nr(call))->sort('n')
 enddef
 
 # Closes the view of a proposal that has ended. If the person has not decided on it, the next one waits for a key.
@@ -87,8 +94,8 @@ def Withdraw(proposal: dict<any>)
   endif
   const is_withdrawn = index(['close_tab', 'closeAllDiffTabs', 'cancelled'], get(proposal, 'reason', '')) >= 0
   # At 80 columns the last sentence is cut: the status line says the same.
-  const name = plain.FileName(proposal.label, max([15, v:echospace - 95]))
-  plain.Warn((is_withdrawn ? $'the agent withdrew {name}. ' : $'the proposal for {name} ended. ')
+  const name = strings.FileName(proposal.label, max([15, v:echospace - 95]))
+  ui.Warn((is_withdrawn ? $'the agent withdrew {name}. ' : $'the proposal for {name} ended. ')
     .. (has_key(proposal, 'kept') ? $'Your text: :b{proposal.kept}. ' : '')
     .. (is_shown ? 'The next proposal waits for a key' : ''))
 enddef
@@ -115,7 +122,7 @@ def ShownOrSay(): dict<any>
   const [shown, count] = [Shown(), CountWaiting()]
   if empty(shown)
     const waits = (count == 1 ? '1 waits' : $'{count} wait') .. (turns.IsHeld() ? ' for a key' : '')
-    plain.Warn(count == 0 ? 'no proposal is open' : $'no proposal is shown yet, {waits}')
+    ui.Warn(count == 0 ? 'no proposal is open' : $'no proposal is shown yet, {waits}')
   endif
   return shown
 enddef
@@ -127,7 +134,7 @@ export def Decide(is_accepted: bool)
   if has_key(proposal, 'decide')
     proposal.decide(is_accepted)
   elseif view.IsUnread(proposal) && is_accepted # in a view of the person's own
-    plain.Warn('the proposal has just opened, and is not accepted yet')
+    ui.Warn('the proposal has just opened, and is not accepted yet')
   elseif is_accepted ? proposal.accept(proposal.contents) : proposal.reject()
     turns.CloseLater(proposal.close, true)
   endif
@@ -137,8 +144,8 @@ enddef
 # Shows the next or the previous proposal in the order in which they came, in place of the one that is shown. From another
 # tab, or if there is no other one, goes to the one that is shown.
 export def Step(step: number)
-  const calls = keys(proposals)->map((_, call) => str2nr(call))->sort('n')
-  if empty(calls) | plain.Warn('no proposal is open') | return | endif
+  const calls = Calls()
+  if empty(calls) | ui.Warn('no proposal is open') | return | endif
   const shown = Shown()
   if !empty(shown) && !turns.IsReviewing()
     SwitchTo(shown.call)
@@ -151,13 +158,13 @@ enddef
 # Shows a proposal in place of the one that is shown, which waits again, with what was typed into it.
 def SwitchTo(call: number)
   var [next, shown] = [proposals[call], Shown()]
-  if turns.IsTyping() | plain.Warn('end the typing first') | return | endif
+  if turns.IsTyping() | ui.Warn('end the typing first') | return | endif
   if next is shown
     if has_key(shown, 'go') | shown.go() | endif
     return
   endif
   if !empty(shown)
-    if !has_key(shown, 'shelve') | plain.Warn('decide on the proposal that is shown first') | return | endif
+    if !has_key(shown, 'shelve') | ui.Warn('decide on the proposal that is shown first') | return | endif
     shown.shelve()
     for member in ['close', 'decide', 'go', 'shelve'] | remove(shown, member) | endfor
     Wait(shown)
@@ -168,13 +175,13 @@ enddef
 
 # Shows all proposals, for the person to choose one.
 export def Menu()
-  const calls = keys(proposals)->map((_, call) => str2nr(call))->sort('n')
-  if empty(calls) | plain.Warn('no proposal is open') | return | endif
+  const calls = Calls()
+  if empty(calls) | ui.Warn('no proposal is open') | return | endif
   const names = calls->mapnew((_, call) => (has_key(proposals[call], 'close') ? '→ ' : '  ')
-    .. (proposals[call].outside ? 'OUTSIDE: ' : '') .. plain.FileName(proposals[call].label, 64)
+    .. (proposals[call].outside ? 'OUTSIDE: ' : '') .. strings.FileName(proposals[call].label, 64)
     .. (has_key(proposals[call], 'draft') ? ' (changed by you)' : '') .. ' of ' .. proposals[call].client)
-  plain.Choose('Proposals', names, (choice) => {
+  ui.Choose('Proposals', names, (choice) => {
     const call = calls[choice - 1]
-    if has_key(proposals, call) | SwitchTo(call) | else | plain.Warn('the proposal has ended') | endif
+    if has_key(proposals, call) | SwitchTo(call) | else | ui.Warn('the proposal has ended') | endif
   })
 enddef

@@ -2,7 +2,7 @@ vim9script
 # The two sides of a proposal, as texts and as buffers.
 
 import autoload './files.vim'
-import autoload './plain.vim'
+import autoload './strings.vim'
 
 # Above these limits Vim would keep the person waiting. The figures are those of Vim 9.0 on a machine with other work.
 const max_diff = 4 * 1024 * 1024 # bytes of both sides of a diff: 7 MB take 0.3 s, also after each edit
@@ -11,7 +11,6 @@ const max_folds = 50'000'000 # changes times lines in a diff with folds, which V
 const max_inline = 64 * 1024 # bytes from the first change to the last whose characters are compared, by Vim 9.2: 0.2 s
 const max_syntax = 8 * 1024 # bytes of each side of a diff with syntax: brackets take 0.3 s at `G`, of 16 KiB over 0.5 s
 const max_syntax_line = 256 # bytes of a line of it: lines of 2,000 take 2 s in 64 KiB of HTML, and over 4 s in C
-const max_line = 64 * 1024 # bytes of a line that is highlighted or wrapped: 0.02 s for each key, of 1 MB 0.15 s
 
 # Returns the parts of a text. A carriage return belongs to the end of a line only if all lines end so.
 export def Split(text: string): dict<any>
@@ -25,7 +24,7 @@ enddef
 export def Join(buffer: number, line_end: string): string
   const [count, step] = [getbufinfo(buffer)[0].linecount, 100'000]
   return range(1, count, step)->map((_, first) => getbufline(buffer, first, first + step - 1)
-    ->map((_, line) => tr(line, "\n", plain.nul))->join(line_end))->join(line_end)
+    ->map((_, line) => tr(line, "\n", strings.nul))->join(line_end))->join(line_end)
 enddef
 
 # Returns the numbers of equal lines at the beginning and at the end of two lists. No line counts twice.
@@ -42,8 +41,8 @@ export def Limits(old: dict<any>, new: dict<any>): list<any>
   if len(old.text) + len(new.text) > max_diff | return [$'over {max_diff / 1024 / 1024} MiB', false, false] | endif
   var lines = [old, new]->mapnew((_, side) => side.text->split(side.line_end, true))
   for side in lines
-    if copy(side)->map((_, line) => len(line))->max() > max_line
-      return [$'a line over {max_line / 1024} KiB', false, false]
+    if copy(side)->map((_, line) => len(line))->max() > files.max_line
+      return [$'a line over {files.max_line / 1024} KiB', false, false]
     endif
   endfor
   const all = max([len(lines[0]), len(lines[1])])
@@ -77,7 +76,7 @@ export def Fill(name: string, text: dict<any>, values: dict<any>): number
     const end = stridx(text.text, "\n", from + 1024 * 1024)
     const part = end < 0 ? strpart(text.text, from) : strpart(text.text, from, end + 1 - len(text.line_end) - from)
     var lines = part->split(text.line_end, true)
-    appendbufline(buffer, '$', stridx(part, plain.nul) < 0 ? lines : lines->map((_, line) => tr(line, plain.nul, "\n")))
+    appendbufline(buffer, '$', stridx(part, strings.nul) < 0 ? lines : lines->map((_, line) => tr(line, strings.nul, "\n")))
     from = (end < 0 ? size : end) + 1
   endwhile
   deletebufline(buffer, 1)
@@ -99,7 +98,7 @@ export def Highlight(view: dict<any>, is_diff: bool)
   if !view.has_syntax | return | endif
   const open = files.Buffer(proposal.path)
   var type = open > 0 ? getbufvar(open, '&syntax') : ''
-  if open == 0 && plain.Tail(proposal.label) !~ '[`$|%#*?{}<>"\\;&!]\|\A\@<=\~'
+  if open == 0 && strings.Tail(proposal.label) !~ '[`$|%#*?{}<>"\\;&!]\|\A\@<=\~'
     const eventignore = &eventignore
     try
       set eventignore+=FileType

@@ -2,9 +2,11 @@ vim9script
 # The terminal of an agent: a window of Vim, a pane of tmux, or what a command or a function of the person opens.
 
 import autoload './log.vim'
-import autoload './plain.vim'
+import autoload './options.vim'
 import autoload './sidecar.vim'
+import autoload './strings.vim'
 import autoload './tmux.vim'
+import autoload './ui.vim'
 
 const sides = {right: 'botright vertical', left: 'topleft vertical', above: 'topleft', below: 'botright', tab: 'tab'}
 
@@ -43,7 +45,7 @@ export def Type(text: string, is_sent: bool)
   filter(terminals, (_, other) => IsAlive(other))
   const terminal = get(copy(terminals)->filter((_, other) => other.folder == Folder()), 0, get(terminals, 0, {}))
   if empty(terminal)
-    plain.Warn('there is no terminal of an agent: `:IdeMcp open` opens one')
+    ui.Warn('there is no terminal of an agent: `:IdeMcp open` opens one')
   elseif has_key(terminal, 'buffer')
     # Vim knows whether the program understands a paste.
     term_sendkeys(terminal.buffer, "\<PasteStart>" .. substitute(clean, "\n", "\r", 'g') .. "\<PasteEnd>")
@@ -54,7 +56,7 @@ export def Type(text: string, is_sent: bool)
   elseif has_key(terminal, 'Type')
     terminal.Type(clean, is_sent)
   else
-    plain.Warn('a terminal outside of Vim takes no text')
+    ui.Warn('a terminal outside of Vim takes no text')
   endif
 enddef
 
@@ -94,10 +96,10 @@ enddef
 # word can be a name, such as `@review`, for one more terminal in the same folder; without it, the one that was used last
 # is meant. The first one has the name `@1`.
 def Choose(text: string, mods: string, Then: func(dict<any>, bool))
-  sidecar.ReadOptions()
-  const option = sidecar.options.terminal
+  options.Read()
+  const option = options.chosen.terminal
   var words: list<string>
-  try | words = Words(text) | catch | plain.Warn(v:exception) | return | endtry
+  try | words = Words(text) | catch | ui.Warn(v:exception) | return | endtry
   const name = get(words, 0, '') =~ '^@[[:alnum:]_-]\+$' ? remove(words, 0) : ''
   filter(terminals, (_, terminal) => IsAlive(terminal))
   const [folder, inside] = [Folder(), copy(terminals)->filter((_, terminal) => IsInside(terminal))]
@@ -109,7 +111,7 @@ def Choose(text: string, mods: string, Then: func(dict<any>, bool))
   }
   if !empty(found)
     if !empty(words)
-      plain.Warn('the agent runs already, without these arguments: `open @NAME …` starts another one')
+      ui.Warn('the agent runs already, without these arguments: `open @NAME …` starts another one')
     endif
     tmux.IfAlive(found, () => Use(found, false), () => {
       filter(terminals, (_, other) => other isnot found)
@@ -119,10 +121,10 @@ def Choose(text: string, mods: string, Then: func(dict<any>, bool))
   endif
   const command = (type(option.command) == v:t_list ? option.command : Words(option.command)) + words
   if !executable(command[0])
-    plain.Warn($'{command[0]} is not in PATH: install it, or name another command in g:ide_mcp.terminal.command')
+    ui.Warn($'{command[0]} is not in PATH: install it, or name another command in g:ide_mcp.terminal.command')
     return
   endif
-  if !isdirectory(folder) | plain.Warn($'the folder of the agent is not there: {folder}') | return | endif
+  if !isdirectory(folder) | ui.Warn($'the folder of the agent is not there: {folder}') | return | endif
   const size = option.size > 0 ? option.size : option.layout == 'float' ? 0.8 : 0.4
   WhenListening(() => Start({name: name ?? '@1', folder: folder, command: command, size: size, layout: option.layout,
     before: win_getid()}, option.provider, (terminal) => Use(terminal, true)))
@@ -130,7 +132,7 @@ enddef
 
 # Returns the folder in which an agent starts.
 def Folder(): string
-  const Choice = sidecar.options.terminal.folder
+  const Choice = options.chosen.terminal.folder
   if type(Choice) == v:t_func | return Choice() | endif
   if Choice != 'git' | return getcwd() | endif
   var folder = getcwd()
@@ -189,7 +191,7 @@ enddef
 # Called once an agent in a window of Vim has ended. The last words of one that failed stay.
 def End(terminal: dict<any>, status: number)
   filter(terminals, (_, other) => other isnot terminal)
-  if status != 0 | plain.Warn($'the agent ended with status {status}') | endif
+  if status != 0 | ui.Warn($'the agent ended with status {status}') | endif
   if status != 0 && IsShown(terminal) || !bufexists(terminal.buffer) | return | endif
   if IsShown(terminal) | Hide(terminal) | endif
   execute $'silent! bwipeout! {terminal.buffer}'
@@ -234,7 +236,7 @@ def Go(terminal: dict<any>, mods = '')
   if side == '' # in front of the windows
     const part = size > 1 ? 0.8 : size
     const [columns, rows] = [float2nr(&columns * part), float2nr(&lines * part)]
-    const title = $' {plain.Line(terminal.command[0], 32)} {plain.Line(terminal.name, 32)} '
+    const title = $' {strings.Line(terminal.command[0], 32)} {strings.Line(terminal.name, 32)} '
     terminal.popup = popup_create(terminal.buffer, {minwidth: columns, maxwidth: columns, minheight: rows,
       maxheight: rows, pos: 'center', border: [], zindex: 60, title: title})
     TakeKeys()
@@ -288,25 +290,25 @@ enddef
 
 # Hides the popup with the terminal, in which Vim opens no other window. Returns whether there was one.
 export def StepAside(): bool
-  const shown = copy(terminals)->filter((_, terminal) => Popup(terminal) > 0 && IsInside(terminal))
-  if empty(shown) | return false | endif
-  aside = shown[0]
-  Hide(aside)
-  return true
+  return SetAside(copy(terminals)->filter((_, terminal) => Popup(terminal) > 0 && IsInside(terminal)))
 enddef
 
 # Hides the terminal in the tab of a window. Returns whether there was one.
 export def Leave(window: number): bool
   const tab = win_id2tabwin(window)[0]
-  const shown = copy(terminals)->filter((_, terminal) => tab > 0 && has_key(terminal, 'buffer')
-    && index(tabpagebuflist(tab), terminal.buffer) >= 0)
+  return SetAside(copy(terminals)->filter((_, terminal) => tab > 0 && has_key(terminal, 'buffer')
+    && index(tabpagebuflist(tab), terminal.buffer) >= 0))
+enddef
+
+# Hides the first of these terminals. Returns whether there was one.
+def SetAside(shown: list<dict<any>>): bool
   if empty(shown) | return false | endif
   aside = shown[0]
   Hide(aside)
   return true
 enddef
 
-# Shows it again.
+# Shows the terminal again.
 export def Return()
   if index(terminals, aside) >= 0 | Go(aside) | endif
 enddef

@@ -1,8 +1,8 @@
 vim9script
 # The terminal of an agent in a pane of tmux, beside that of Vim.
 
-import autoload './plain.vim'
 import autoload './program.vim'
+import autoload './ui.vim'
 
 const sides = {right: ['-h'], left: ['-h', '-b'], above: ['-v', '-b'], below: ['-v']}
 
@@ -13,7 +13,7 @@ enddef
 
 # Runs a command of tmux. `more` are options of the job.
 def Run(words: list<string>, Then: func = (_) => 0, more: dict<any> = {})
-  program.Run(['tmux'] + Plain(words), 'tmux: ', (text) => plain.Warn(text), Then, more)
+  program.Run(['tmux'] + Plain(words), 'tmux: ', (text) => ui.Warn(text), Then, more)
 enddef
 
 def Side(terminal: dict<any>): list<string>
@@ -23,7 +23,7 @@ enddef
 
 # Starts an agent beside Vim. The function gets the terminal.
 export def Start(terminal: dict<any>, Then: func(dict<any>))
-  if $TMUX_PANE == '' | plain.Warn('Vim does not run in tmux') | return | endif
+  if $TMUX_PANE == '' | ui.Warn('Vim does not run in tmux') | return | endif
   const where = ['-t', $TMUX_PANE, '-c', terminal.folder] + Side(terminal)
   Run(['split-window', '-P', '-F', '#{pane_id}'] + where + terminal.outside, (pane) => {
     Then(extend(terminal, {pane: pane, is_shown: true}))

@@ -3,9 +3,10 @@ vim9script
 # and lies in the open folders, and says how much there is.
 
 import autoload './files.vim'
-import autoload './plain.vim'
+import autoload './options.vim'
 import autoload './program.vim'
 import autoload './sidecar.vim'
+import autoload './strings.vim'
 
 const [max_results, max_files, max_bytes] = [200, 1000, 64 * 1024]
 const max_tags = 16 * 1024 * 1024 # bytes of the tags files that Vim searches while the person waits: 0.3 s
@@ -31,15 +32,14 @@ const declared: dict<dict<any>> = {
 
 # Returns the tools that the person has chosen, for the sidecar. Models get them by `ide-mcp mcp-config`.
 export def Declared(): list<dict<any>>
-  return copy(sidecar.options.tools)->filter((_, name) => has_key(declared, name))
-    ->mapnew((_, name) => extendnew(declared[name], {name: name, models: true}))
+  return options.chosen.tools->mapnew((_, name) => extendnew(declared[name], {name: name, models: true}))
 enddef
 
 # Returns whether a path is that of one of the open folders or lies in one, also through links.
 def IsInside(path: string): bool
-  const key = plain.Key(resolve(path))
+  const key = strings.Key(resolve(path))
   return sidecar.Folders()->indexof((_, folder) => {
-    const parent = plain.Key(resolve(folder))
+    const parent = strings.Key(resolve(folder))
     return key == parent || stridx(key, parent->substitute('/\?$', '/', '')) == 0
   }) >= 0
 enddef
@@ -76,7 +76,7 @@ def AskServer(method: string, path: string, params: dict<any>, Then: func, Fail:
     is_over = true
   })
   lsp#send_request(servers[0], {method: method, bufnr: buffer,
-    params: extendnew(params, {textDocument: {uri: plain.Uri(path)}}),
+    params: extendnew(params, {textDocument: {uri: strings.Uri(path)}}),
     on_notification: (data) => {
       if is_over | return | endif
       is_over = true
@@ -114,9 +114,9 @@ def Symbols(call: dict<any>): any
     if copy(tags)->map((_, file) => getfsize(file))->reduce((a, b) => a + b) > max_tags
       throw $'the tags files have more than {max_tags / 1024 / 1024} MiB'
     endif
-    const key = plain.Key(resolve(path))
+    const key = strings.Key(resolve(path))
     # With the path of a file, Vim 9.0 runs what the file of a tag has in backticks.
-    const found = taglist('.')->filter((_, tag) => plain.Key(resolve(fnamemodify(tag.filename, ':p'))) == key)
+    const found = taglist('.')->filter((_, tag) => strings.Key(resolve(fnamemodify(tag.filename, ':p'))) == key)
       ->mapnew((_, tag) => ({name: tag.name, kind: tag.kind, line: LineOf(path, tag)}))->sort((a, b) => a.line - b.line)
     Done(Bound('symbols', found, max_results))
   }
@@ -137,7 +137,7 @@ def References(call: dict<any>): any
     throw 'line and column are numbers from 1'
   endif
   const row = get(files.Lines(path), line - 1, '')
-  const position = {line: line - 1, character: plain.Units(row, byteidx(row, column - 1))}
+  const position = {line: line - 1, character: strings.Units(row, byteidx(row, column - 1))}
   return (Done, Fail) => {
     const is_asked = AskServer('textDocument/references', path,
       {position: position, context: {includeDeclaration: true}}, (result) => {
@@ -170,8 +170,8 @@ def Files(call: dict<any>): any
   return (Done, Fail) => {
     # Settings of the folder start no program, and name no other folder: git would fail for this one.
     const settings = ['--literal-pathspecs', '-c', 'core.quotepath=off', '-c', 'core.fsmonitor=false']
-    const options = ['-co', '--exclude-standard', '--deduplicate', '--', folder]
-    program.Run(['git', '-C', folder] + settings + ['ls-files'] + options, '',
+    const listing = ['ls-files', '-co', '--exclude-standard', '--deduplicate', '--', folder]
+    program.Run(['git', '-C', folder] + settings + listing, '',
       (_) => Fail('the open folder is no repository of Git'), (text) => Answer(Done, text->split("\n")))
   }
 enddef

@@ -4,8 +4,7 @@ vim9script
 # Returns the paths that the person has marked in the tree of the current window or, if none is marked, those of the lines
 # of a range, or of the cursor. Returns nothing in a window that is no tree.
 export def Paths(range: list<number>): list<string>
-  const Find = get({netrw: Netrw, fern: Fern, nerdtree: NerdTree, dirvish: () => getline('.')}, &filetype, null_function)
-  if Find == null_function | return [] | endif
+  if !has_key(finders, &filetype) | return [] | endif
   const marked = empty(range) ? Marked() : []
   if !empty(marked) | return marked | endif
   const view = winsaveview()
@@ -13,7 +12,7 @@ export def Paths(range: list<number>): list<string>
   try
     for line in empty(range) ? [line('.')] : range(range[0] + 1, range[1] + 1)
       cursor(line, 1)
-      paths->add(Find())
+      paths->add(finders[&filetype]())
     endfor
   finally
     winrestview(view)
@@ -22,7 +21,7 @@ export def Paths(range: list<number>): list<string>
 enddef
 
 export def IsTree(buffer: number): bool
-  return index(['netrw', 'fern', 'nerdtree', 'dirvish'], getbufvar(buffer, '&filetype')) >= 0
+  return has_key(finders, getbufvar(buffer, '&filetype'))
 enddef
 
 def Marked(): list<string>
@@ -46,3 +45,6 @@ def NerdTree(): string
   const node = g:NERDTreeFileNode.GetSelected()
   return empty(node) ? '' : node.path.str()
 enddef
+
+# What returns the file under the cursor, by the file type of the tree.
+const finders: dict<func> = {netrw: Netrw, fern: Fern, nerdtree: NerdTree, dirvish: () => getline('.')}

@@ -2,11 +2,11 @@ vim9script
 # When something is shown: after the end of typing and in a pause, because another window would take the next keys.
 
 import autoload './files.vim'
-import autoload './plain.vim'
 import autoload './proposals.vim'
 import autoload './sidecar.vim'
+import autoload './ui.vim'
 
-const quiet = 0.5 # seconds without a key before a view opens, which would take the next keys
+export const quiet = 0.5 # seconds without a key before a view opens, which would take the next keys
 
 # What waits for the end of typing: proposals, agents, files, and views that close. `act` shows it, and `is_next` returns
 # whether nothing else holds it up.
@@ -56,7 +56,7 @@ export def Attempt(event: dict<any>, Act: func)
   try
     Act(event)
   catch
-    plain.Warn(v:exception)
+    ui.Warn(v:exception)
     if process != sidecar.Process() || !has_key(event, 'call') | return | endif
     proposals.CloseView(event.call)
     sidecar.Send({cmd: 'fail', call: event.call, message: v:exception})

@@ -5,12 +5,13 @@ vim9script
 import autoload './files.vim'
 import autoload './inline.vim'
 import autoload './layout.vim'
-import autoload './plain.vim'
+import autoload './options.vim'
 import autoload './proposals.vim'
-import autoload './sidecar.vim'
 import autoload './sides.vim'
+import autoload './strings.vim'
 import autoload './terminal.vim'
 import autoload './turns.vim'
+import autoload './ui.vim'
 
 const unread = 0.5 # seconds in which a view accepts nothing: who began to write a file when it opened has not read it
 const max_kept = 8 # texts that stay after their proposals were withdrawn: each can have some MiB, and none is thrown away
@@ -24,12 +25,12 @@ var views: dict<dict<func>> = {} # what follows if the buffer of a proposal is w
 export def Show(proposal: dict<any>): func
   const open = files.Buffer(proposal.old_path)
   const old = sides.Split(open > 0 ? sides.Join(open, "\n") : get(proposal, 'old', ''))
-  sidecar.ReadOptions()
+  options.Read()
   # `is_aside`: a terminal has made room. The windows are for the end of the view, and its two buffers are not there yet.
   # `tick` is the state of the second one before the person edits it.
   var view = {proposal: proposal, old: old, new: get(proposal, 'draft', sides.Split(proposal.contents)),
     root: Root(proposal), is_aside: terminal.StepAside(), former: 0, proposed: 0, tick: 0, is_open: false,
-    is_inside: sidecar.options.focus}
+    is_inside: options.chosen.focus}
   view->extend({layout: layout.Choose(), before: win_getid(), sizes: winrestcmd(), around: layout.WindowsOf(win_getid())})
   const windows = getwininfo()->map((_, window) => window.winid)
   proposal.keys = ':w accepts, :q rejects. '
@@ -45,14 +46,14 @@ export def Show(proposal: dict<any>): func
     End(view)
     throw failure
   endtry
-  if !sidecar.options.focus
+  if !options.chosen.focus
     win_gotoid(view.before)
-    plain.Warn($'{plain.FileName(proposal.label, 40)}: :IdeMcp accept or reject')
+    ui.Warn($'{strings.FileName(proposal.label, 40)}: :IdeMcp accept or reject')
   endif
   redraw
   view.is_open = true
   # The time since which the person can have read it. A tab in the background shows nothing.
-  proposal.opened = sidecar.options.focus || view.layout != 'tab' ? reltime() : []
+  proposal.opened = options.chosen.focus || view.layout != 'tab' ? reltime() : []
   views[view.proposed] = {write: () => Write(view), end: () => Leave(view), enter: () => Enter(view),
     leave: () => extend(view, {is_inside: false})}
   return extend(proposal, {go: () => Go(view), decide: (is_accepted) => Decide(view, is_accepted),
@@ -61,11 +62,11 @@ enddef
 
 # Makes the buffers of both sides.
 def Fill(view: dict<any>)
-  const [proposal, label] = [view.proposal, plain.Line(view.proposal.label, 64)]
+  const [proposal, label] = [view.proposal, strings.Line(view.proposal.label, 64)]
   const [limit, has_folds, has_characters] = sides.Limits(view.old, view.new)
   view->extend({limit: limit, has_folds: has_folds, has_characters: has_characters})
   view.has_syntax = limit == '' && sides.IsSmall(view.old) && sides.IsSmall(view.new)
-  view.name = plain.Line(plain.Tail(proposal.label), 64)
+  view.name = strings.Line(strings.Tail(proposal.label), 64)
   const warning = proposal.outside ? 'OUTSIDE: ' : ''
   const reason = limit == '' ? '' : $'no highlighting, {limit}: '
   view.former = sides.Fill($'{view.root}file/{view.name}', view.old, {warning: warning, text: reason .. label})
@@ -142,7 +143,7 @@ def End(view: dict<any>)
 enddef
 
 # Closes the view soon: at once, the rest of `:wq` would close another window.
-def Settle(view: dict<any>)
+def CloseSoon(view: dict<any>)
   setbufvar(view.proposed, '&modified', false)
   turns.CloseLater(() => Close(view), true)
 enddef
@@ -167,22 +168,22 @@ enddef
 def Write(view: dict<any>)
   const proposed = view.proposed
   # In such a window Vim writes a buffer that the current tab does not show, as :wa and 'autowrite' do.
-  if win_gettype() == 'autocmd' | plain.Warn('a proposal is accepted in its own tab only') | return | endif
+  if win_gettype() == 'autocmd' | ui.Warn('a proposal is accepted in its own tab only') | return | endif
   # Here it writes that of another window of the tab.
-  if !view.is_inside | plain.Warn('a proposal is accepted in its own window, or by :IdeMcp accept') | return | endif
+  if !view.is_inside | ui.Warn('a proposal is accepted in its own window, or by :IdeMcp accept') | return | endif
   if IsUnread(view.proposal)
     const is_modified = getbufvar(proposed, '&modified')
     setbufvar(proposed, '&modified', true) # else :wq goes on, and rejects
     timer_start(0, (_) => setbufvar(proposed, '&modified', is_modified))
-    plain.Warn('the proposal has just opened, and is not accepted yet')
+    ui.Warn('the proposal has just opened, and is not accepted yet')
     return
   endif
-  if Accept(view) | Settle(view) | endif # otherwise the view closes soon, and what is typed stays
+  if Accept(view) | CloseSoon(view) | endif # otherwise the view closes soon, and what is typed stays
 enddef
 
 def Leave(view: dict<any>)
   view.proposal.reject()
-  Settle(view)
+  CloseSoon(view)
 enddef
 
 def Enter(view: dict<any>)
@@ -198,11 +199,11 @@ enddef
 def Decide(view: dict<any>, is_accepted: bool)
   if is_accepted && empty(view.proposal.opened)
     Go(view)
-    plain.Warn('read the proposal first, and then accept it')
+    ui.Warn('read the proposal first, and then accept it')
   elseif is_accepted && IsUnread(view.proposal)
-    plain.Warn('the proposal has just opened, and is not accepted yet')
+    ui.Warn('the proposal has just opened, and is not accepted yet')
   elseif is_accepted ? Accept(view) : view.proposal.reject()
-    Settle(view)
+    CloseSoon(view)
   endif
 enddef
 
@@ -250,12 +251,12 @@ enddef
 # Keeps what the person has typed into a proposal that was withdrawn, in a listed buffer without a file. It counts as
 # modified, so Vim does not end over it.
 def KeepText(proposal: dict<any>, typed: string)
-  const name = $'{Root(proposal)}withdrawn/{plain.Line(plain.Tail(proposal.label), 64)}'
+  const name = $'{Root(proposal)}withdrawn/{strings.Line(strings.Tail(proposal.label), 64)}'
   const buffer = sides.Fill(name, {text: typed, line_end: "\n", last_end: ''}, {})
   for [option, value] in items({buftype: 'acwrite', buflisted: true, modified: true})
     setbufvar(buffer, $'&{option}', value)
   endfor
-  views[buffer] = {write: () => plain.Warn('this proposal was withdrawn. `:w FILE` writes your text to a file')}
+  views[buffer] = {write: () => ui.Warn('this proposal was withdrawn. `:w FILE` writes your text to a file')}
   kept->add(buffer)
   proposal.kept = buffer
 enddef

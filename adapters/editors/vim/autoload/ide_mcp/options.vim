@@ -1,0 +1,82 @@
+vim9script
+# The options: what a person can set in `g:ide_mcp`, and what holds otherwise. `:help ide-mcp-options`
+
+import autoload './context.vim'
+import autoload './log.vim'
+import autoload './ui.vim'
+import autoload './view.vim'
+
+const defaults: dict<any> = {
+  start: true,
+  layout: 'tab',
+  focus: true,
+  diffs: true,
+  terminal: {command: 'claude', provider: 'vim', layout: 'right', size: 0, folder: 'cwd'},
+  tools: [],
+  log: 'info',
+  command: ['ide-mcp', 'sidecar'],
+  config: {},
+  answers: {},
+  problems: () => context.Problems(),
+  show: (proposal) => view.Show(proposal),
+  on_event: (_) => 0,
+}
+
+# What options that are words, or a list of them, can have.
+export const words: dict<list<string>> = {
+  layout: ['tab', 'vertical', 'horizontal', 'inline'],
+  log: ['debug', 'info', 'warn', 'off'],
+  tools: ['symbols', 'references', 'files'],
+  'terminal.layout': ['right', 'left', 'above', 'below', 'tab', 'float'],
+  'terminal.provider': ['vim', 'tmux'],
+  'terminal.folder': ['cwd', 'git'],
+}
+
+# The types of values, for a message. A person can give a text, a list or a function for the options of `open_types`.
+const types: dict<list<any>> = {'true or false': [v:t_bool, v:t_number], 'a number': [v:t_number, v:t_float],
+  'a text': [v:t_string], 'a list': [v:t_list], 'a dictionary': [v:t_dict], 'a function': [v:t_func]}
+const open_types = ['terminal.command', 'terminal.provider', 'terminal.folder']
+
+# The options as they hold since the last Read(), and what was wrong in those of the person.
+export var chosen: dict<any> = copy(defaults)
+export var faults: list<string> = []
+
+# Takes over the options of the person, and returns all. A wrong one is named in a message, and keeps its default.
+export def Read(): dict<any>
+  faults = []
+  const wishes = Right('', defaults, get(g:, 'ide_mcp', {}))
+  chosen = extendnew(defaults, wishes)
+  chosen.terminal = extendnew(defaults.terminal, Right('terminal.', defaults.terminal, get(wishes, 'terminal', {})))
+  # One message: a second one would wait for a key.
+  for fault in faults[1 :] | log.Add('warn', fault) | endfor
+  if !empty(faults)
+    ui.Warn(faults[0], len(faults) > 1 ? $', and {len(faults) - 1} more: :IdeMcp log' : '')
+  endif
+  return chosen
+enddef
+
+# Returns those of the wishes that are right.
+def Right(group: string, known: dict<any>, wishes: any): dict<any>
+  if type(wishes) != v:t_dict
+    faults->add('g:ide_mcp has to be a dictionary')
+    return {}
+  endif
+  return copy(wishes)->filter((name, Value) => {
+    const fault = Fault(group .. name, get(known, name, null), Value)
+    if fault != '' | faults->add($'the option {group}{name} {fault}') | endif
+    return fault == ''
+  })
+enddef
+
+# Returns what is wrong with the value of an option, or an empty text.
+def Fault(name: string, Default: any, Value: any): string
+  if type(Default) == v:t_none | return 'does not exist' | endif
+  const is_open = index(open_types, name) >= 0 && index([v:t_string, v:t_list, v:t_func], type(Value)) >= 0
+  for [kind, allowed] in items(is_open ? {} : types)
+    if index(allowed, type(Default)) == 0 && index(allowed, type(Value)) < 0 | return $'has to be {kind}' | endif
+  endfor
+  if !has_key(words, name) || is_open && type(Value) != v:t_string | return '' | endif
+  const named = type(Value) == v:t_list ? Value : [Value]
+  const is_known = named->indexof((_, word) => index(words[name], word) < 0) < 0
+  return is_known ? '' : $'is {string(Value)}, and knows only {join(words[name], ", ")}'
+enddef

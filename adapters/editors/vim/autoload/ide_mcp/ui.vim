@@ -1,0 +1,37 @@
+vim9script
+# What a person sees of the plugin beside proposals and terminals: messages, lists to choose from, and windows with a text.
+
+import autoload './log.vim'
+import autoload './strings.vim'
+
+# Shows a message in one line, without a prompt that would take the next key. Of both parts, the second is the last to be
+# cut. Where Vim shows "-- INSERT --", "-- VISUAL --" or a command, it shows that over a message at once, but not over
+# this window.
+export def Warn(message: string, last = '')
+  const rest = v:echospace - strdisplaywidth(last)
+  const line = strings.Line(strings.Line('ide-mcp: ' .. message, max([rest, 32])) .. last, v:echospace)
+  log.Add('warn', message .. last)
+  echohl WarningMsg
+  if mode(1) =~ '^\%(n\|no\|nt\|t\)$' | echomsg line | else | :5echowindow line | endif
+  echohl None
+enddef
+
+# Shows lines with the names of agents and files, for the person to choose one. Each is one line on the screen, so that no
+# name has a line of its own, which could be read as another choice. The function gets the number of the line, from 1.
+export def Choose(title: string, names: list<string>, Then: func(number))
+  const columns = max([&columns - 8, 8])
+  popup_menu(names->mapnew((_, name) => strings.Line(name, columns)), {mapping: false, wrap: false,
+    title: $' {strings.Line(title, columns)} ', callback: (_, choice) => {
+      if choice > 0 | Then(choice) | endif
+    }})
+enddef
+
+# Shows lines in a window whose buffer has no file.
+export def Scratch(name: string, lines: list<string>)
+  const window = bufwinid(name)
+  if window > 0 | win_gotoid(window) | else | execute 'silent botright sbuffer' bufadd(name) | endif
+  setlocal buftype=nofile bufhidden=wipe noswapfile nobuflisted modifiable nowrap
+  silent deletebufline('', 1, '$')
+  setline(1, lines)
+  setlocal nomodifiable nomodified
+enddef
