@@ -358,7 +358,7 @@ def terminal_of_a_function(room):
            "func Note(line)", "  call writefile([a:line], 'asked', 'a')", "endfunc",
            "func Foreign(terminal)", "  call Note(join(a:terminal.command) .. ' ' .. a:terminal.name)",
            "  return #{Show: {-> Note('show')}, Hide: {-> Note('hide')}, IsShown: {-> v:true},"
-           " Type: {text, is_sent -> Note(text .. is_sent)}}", "endfunc")
+           " Type: {text, is_sent -> Note(text .. is_sent)}, Interrupt: {-> Note('interrupt')}}", "endfunc")
     hand = Hand(room)
     room.type("<Escape>", ":let g:ide_mcp = #{terminal: #{provider: function('Floating')}}", "<Enter>")
     hand.run("open --continue")
@@ -374,7 +374,8 @@ def terminal_of_a_function(room):
     hand.run("open @other -c")
     hand.run("toggle @other")
     hand.run("send two words", bang=True)
-    expected = ["claude -c @other", "show", "hide", "two wordsv:true"]
+    hand.run("interrupt")
+    expected = ["claude -c @other", "show", "hide", "two wordsv:true", "interrupt"]
     asked = room.folder / "asked"
     await_("the function is asked", lambda: asked.exists() and len(asked.read_text().splitlines()) == len(expected))
     if (found := asked.read_text().splitlines()) != expected:
@@ -405,7 +406,10 @@ def terminal_in_tmux(room):
     vim(*room.keys.run("send hello | you; $x\\;"))
     hand.has_typed(facts, *paste("hello | you; $x;"))
     vim(*room.keys.run("send go", bang=True))
-    hand.has_typed(facts, *(one + two + b"\r" for one in paste("hello | you; $x;") for two in paste("go")))
+    typed = [one + two + b"\r" for one in paste("hello | you; $x;") for two in paste("go")]
+    hand.has_typed(facts, *typed)
+    vim(*room.keys.run("interrupt"))
+    hand.has_typed(facts, *(text + b"\x1b" for text in typed))
     for count in (0, 1, 0):
         vim(*room.keys.run("toggle"))
         await_(f"{count} panes beside Vim", lambda count=count: len(panes()) == count)

@@ -191,7 +191,7 @@ const commands: dict<func> = {
   open: (given) => terminal.Open(given.rest, given.mods),
   toggle: (given) => terminal.Toggle(given.rest, given.mods),
   focus: (given) => terminal.Focus(given.rest, given.mods),
-  send: Type,
+  send: Type, interrupt: (_) => terminal.Interrupt(),
   mention: (given) => Mention(given.rest, given.lines),
   accept: (_) => proposals.Decide(true), reject: (_) => proposals.Decide(false),
   next: (_) => proposals.Step(1), previous: (_) => proposals.Step(-1), proposals: (_) => proposals.Menu(),

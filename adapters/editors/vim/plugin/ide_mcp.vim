@@ -8,7 +8,7 @@ command -nargs=* -range -bang -complete=customlist,ide_mcp#Complete IdeMcp
   \ ide_mcp#Command(<q-args>, <range> > 0 ? [<line1> - 1, <line2> - 1] : [], <bang>false, <q-mods>)
 
 # No key is taken: `:help ide-mcp-keys`. A count is the number of a terminal.
-for name in ['open', 'toggle', 'focus', 'mention', 'accept', 'reject', 'next', 'previous', 'proposals', 'agents']
+for name in ['open', 'toggle', 'focus', 'interrupt', 'mention', 'accept', 'reject', 'next', 'previous', 'proposals', 'agents']
   const count = index(['open', 'toggle', 'focus'], name) < 0 ? '' : " .. (v:count > 0 ? ' @' .. v:count : '')"
   execute $"nnoremap <Plug>(ide-mcp-{name}) <Cmd>execute 'IdeMcp {name}'{count}<CR>"
   execute $"tnoremap <Plug>(ide-mcp-{name}) <Cmd>IdeMcp {name}<CR>"

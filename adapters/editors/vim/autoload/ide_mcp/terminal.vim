@@ -42,11 +42,8 @@ enddef
 export def Type(text: string, is_sent: bool)
   const clean = text->substitute('\t', repeat(' ', &tabstop), 'g')
     ->substitute('[\x01-\x09\x0b-\x1f\x7f-\x9f\u2028\u2029]', ' ', 'g')
-  filter(terminals, (_, other) => IsAlive(other))
-  const terminal = get(copy(terminals)->filter((_, other) => other.folder == Folder()), 0, get(terminals, 0, {}))
-  if empty(terminal)
-    ui.Warn('there is no terminal of an agent: `:IdeMcp open` opens one')
-  elseif has_key(terminal, 'buffer')
+  const terminal = Receiver()
+  if has_key(terminal, 'buffer')
     # Vim knows whether the program understands a paste.
     term_sendkeys(terminal.buffer, "\<PasteStart>" .. substitute(clean, "\n", "\r", 'g') .. "\<PasteEnd>")
     # The agent takes a key that comes with the paste for a part of it.
@@ -55,8 +52,22 @@ export def Type(text: string, is_sent: bool)
     tmux.Type(terminal, clean, is_sent)
   elseif has_key(terminal, 'Type')
     terminal.Type(clean, is_sent)
-  else
-    ui.Warn('a terminal outside of Vim takes no text')
+  elseif !empty(terminal)
+    ui.Warn('this terminal takes no text')
+  endif
+enddef
+
+# Presses Escape in the terminal, by which agents stop.
+export def Interrupt()
+  const terminal = Receiver()
+  if has_key(terminal, 'buffer')
+    term_sendkeys(terminal.buffer, "\<Esc>")
+  elseif has_key(terminal, 'pane')
+    tmux.Press(terminal, 'Escape')
+  elseif has_key(terminal, 'Interrupt')
+    terminal.Interrupt()
+  elseif !empty(terminal)
+    ui.Warn('this terminal takes no Escape')
   endif
 enddef
 
@@ -90,6 +101,14 @@ export def Words(text: string): list<string>
     words->add(word)
   endwhile
   return words
+enddef
+
+# Returns the terminal that takes what a person sends: one of the folder, and of those the one that was used last. Says so
+# if there is none, and returns an empty dictionary.
+def Receiver(): dict<any>
+  filter(terminals, (_, terminal) => IsAlive(terminal))
+  if empty(terminals) | ui.Warn('there is no terminal of an agent: `:IdeMcp open` opens one') | endif
+  return copy(terminals)->filter((_, terminal) => terminal.folder == Folder())->get(0, get(terminals, 0, {}))
 enddef
 
 # Finds the terminal that the words name, or starts it, and calls a function with it and with whether it is new. The first

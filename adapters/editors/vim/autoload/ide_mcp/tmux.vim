@@ -54,12 +54,16 @@ export def Hide(terminal: dict<any>)
 enddef
 
 export def Type(terminal: dict<any>, text: string, is_sent: bool)
-  const Enter = (_: any) => Run(['send-keys', '-t', terminal.pane, 'Enter'])
   const Paste = (_) => Run(['paste-buffer', '-p', '-d', '-b', 'ide-mcp', '-t', terminal.pane],
-    (_) => is_sent ? timer_start(150, Enter) : 0)
+    (_) => is_sent ? timer_start(150, (_) => Press(terminal, 'Enter')) : 0)
   # Everybody can read the words of a command. The file has no name any more once the job has it open.
   const file = tempname()
   writefile(split(text, "\n", true), file, 'b')
   Run(['load-buffer', '-b', 'ide-mcp', '-'], Paste, {in_io: 'file', in_name: file})
   delete(file)
+enddef
+
+# Presses a key, by its name.
+export def Press(terminal: dict<any>, key: string)
+  Run(['send-keys', '-t', terminal.pane, key])
 enddef
