@@ -97,19 +97,28 @@ def maps_do_what_commands_do(room):
 
 
 def autocommands_hear_what_happens(room):
-    names = ["Listening", "Connected", "Proposal", "Decided", "Closed"]
+    names = ["Listening", "Connected", "Paused", "Resumed", "Proposal", "Decided", "Closed"]
     script(room, *(f"autocmd User IdeMcp{name} call writefile([json_encode(extend(#{{name: '{name}'}}, g:ide_mcp_event))],"
                    " 'heard', 'a')" for name in names), "autocmd User IdeMcpProposal throw 'wrong'")
     room.start()
-    agent = proposes(room, "b.txt", "new\n", "DIFF_REJECTED", "b.txt")
+    agent = RawAgent(room)
+    room.shows("hostile 1")
+    room.type(*room.keys.PAUSE)
+    room.shows("paused")
+    room.type(*room.keys.RESUME)
+    room.hides("paused")
+    call = agent.propose(room.path("b.txt"), "new\n")
     room.shows(room.proposal("b.txt"))
     room.type(*room.keys.REJECT)
-    agent.done()
+    agent.answer(call)
+    agent.end()
     room.shows(room.keys.DETACHED)
     heard = [json.loads(line) for line in (room.folder / "heard").read_text().splitlines()]
-    if [event["name"] for event in heard] != names:
-        raise Failure(f"heard: {heard}")
-    if heard[2]["path"] != room.path("b.txt") or heard[3]["verdict"] != "reject" or heard[1]["conn"] != heard[4]["conn"]:
+    proposal = {"call": heard[4].get("call"), "conn": 1, "client": "hostile 1", "path": room.path("b.txt"), "label": "b.txt",
+                "outside": False}
+    expected = [{"port": int(room.lock().stem)}, {"conn": 1, "client": "hostile 1"}, {}, {}, proposal,
+                {**proposal, "verdict": "reject"}, {"conn": 1, "client": "hostile 1"}]
+    if heard != [{"name": name, **data} for name, data in zip(names, expected)]:
         raise Failure(f"heard: {heard}")
     room.type(":messages", "<Enter>")
     room.shows("User IdeMcpProposal: wrong")
@@ -118,6 +127,11 @@ def autocommands_hear_what_happens(room):
     room.shows(room.proposal("b.txt"))
     agent.process.kill()
     await_("the end of the proposal is heard", lambda: '"withdrawn"' in (room.folder / "heard").read_text())
+    room.play({"sleep": 20000})
+    room.shows(room.keys.ATTACHED)
+    (room.folder / "heard").unlink()
+    room.type(*room.keys.STOP)
+    await_("the end of the agent is heard", lambda: '"Closed"' in (room.folder / "heard").read_text())
 
 
 def doctor_shows_its_findings(room):

@@ -97,6 +97,7 @@ enddef
 
 def Pause(event: dict<any>)
   is_paused = event.event == 'paused'
+  events.Emit(is_paused ? 'Paused' : 'Resumed', {})
   ui.Warn(is_paused ? 'files and selections are hidden from agents' : 'agents see files and selections again')
 enddef
 

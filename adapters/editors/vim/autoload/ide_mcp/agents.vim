@@ -97,9 +97,8 @@ enddef
 
 # Ends all agents and questions of a process that has ended: the next one numbers them from 1 again.
 export def Forget()
-  for conn in keys(dialogs) | CloseQuestion(conn) | endfor
-  for conn in keys(attached) | remove(attached, conn) | endfor
   target = 0
+  for conn in keys(dialogs) + keys(attached) | Leave({conn: str2nr(conn)}) | endfor
 enddef
 
 # Catches up after a gap: ends what has ended in it.

@@ -28,7 +28,7 @@ export def Propose(event: dict<any>)
     remove(proposals, event.call)
     event.is_decided = true
     sidecar.Send({cmd: 'answer', call: event.call}->extend(members))
-    events.Emit('Decided', {call: event.call, path: event.path, verdict: members.verdict})
+    Emit('Decided', event, {verdict: members.verdict})
     if members.verdict != 'accept' | return true | endif
     var looks = 20 # the agent writes the file soon
     timer_start(250, (timer) => {
@@ -42,7 +42,13 @@ export def Propose(event: dict<any>)
   event.reject = () => Answer({verdict: 'reject'})
   proposals[event.call] = event
   Wait(event)
-  events.Emit('Proposal', {call: event.call, path: event.path, label: event.label, client: event.client})
+  Emit('Proposal', event)
+enddef
+
+# Tells the autocommands of the person about a proposal.
+def Emit(name: string, proposal: dict<any>, more: dict<any> = {})
+  const told = ['call', 'conn', 'client', 'path', 'label', 'outside']
+  events.Emit(name, copy(proposal)->filter((member, _) => index(told, member) >= 0)->extend(more))
 enddef
 
 def Wait(event: dict<any>)
@@ -64,7 +70,7 @@ export def CloseView(call: number, reason = '')
   if !has_key(proposals, call) | return | endif
   const proposal = remove(proposals, call)
   [proposal.keys, proposal.reason] = ['ended, nothing is accepted. ', reason]
-  events.Emit('Decided', {call: call, path: proposal.path, verdict: 'withdrawn'})
+  Emit('Decided', proposal, {verdict: 'withdrawn'})
   redrawstatus!
   if has_key(proposal, 'close') || has_key(proposal, 'draft') | turns.CloseLater(() => Withdraw(proposal)) | endif
 enddef
