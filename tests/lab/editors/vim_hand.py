@@ -674,7 +674,7 @@ def hunks_are_taken_one_by_one(room):
     room.write("a.txt", old)
     new = old.replace("line 2\n", "line two\n").replace("line 25\n", "line twenty-five\n")
     room.start()
-    for layout in ["tab", "vertical", "horizontal"]:
+    for layout in room.keys.LAYOUTS:
         def act(layout=layout):
             room.type(*room.keys.set_option("layout", layout))
             agent = proposes(room, "a.txt", new, "FILE_SAVED", old.replace("line 25\n", "line twenty-five\n"))
@@ -703,6 +703,45 @@ def inline_layout_shows_both(room):
             agent = proposes(room, "b.txt", new, "FILE_SAVED", new)
             room.shows(room.proposal("b.txt"))
             room.shows("^" + " *\n".join(map(re.escape, shown.split("\n"))) + " *$")
+            room.type("<Reading>", ":w", "<Enter>")
+            agent.done()
+            room.hides(room.proposal())
+        of_row(name, act)
+
+
+def inline_layout_follows_the_edits(room):
+    """Each key of a diff does what it does there, and what is marked is what differs."""
+    old, new = "a\nb\nc\nd\ne\nf\n", "a\nB1\nB2\nc\ne\nf\nG\n"  # a change, a removal, and an addition
+    rows = {
+        "nothing": ("", "a\nb\nB1\nB2\nc\nd\ne\nf\nG", new),
+        "a change": ("do", "a\nb\nc\nd\ne\nf\nG", "a\nb\nc\ne\nf\nG\n"),
+        "its last line": ("jdo", "a\nb\nc\nd\ne\nf\nG", "a\nb\nc\ne\nf\nG\n"),
+        "no change": ("kdo", "a\nb\nB1\nB2\nc\nd\ne\nf\nG", new),
+        "undo": ("dou", "a\nb\nB1\nB2\nc\nd\ne\nf\nG", new),
+        "redo": ("dou\x12", "a\nb\nc\nd\ne\nf\nG", "a\nb\nc\ne\nf\nG\n"),
+        "a removal": ("]cdo", "a\nb\nB1\nB2\nc\nd\ne\nf\nG", "a\nB1\nB2\nc\nd\ne\nf\nG\n"),
+        "an addition": ("2]cdo", "a\nb\nB1\nB2\nc\nd\ne\nf", "a\nB1\nB2\nc\ne\nf\n"),
+        "the change before": ("G[cdo", "a\nb\nB1\nB2\nc\nd\ne\nf\nG", "a\nB1\nB2\nc\nd\ne\nf\nG\n"),
+        "all": ("do]cdo]cdo", "a\nb\nc\nd\ne\nf", old),
+        "the end of the file": ("5GdG", "a\nb\nB1\nB2\nc\nd\ne\nf", "a\nB1\nB2\nc\n"),
+        "a removal at the end": ("5GdGdo", "a\nb\nB1\nB2\nc\nd\ne\nf", "a\nB1\nB2\nc\nd\ne\nf\n"),
+        "a line that is typed": ("ggOtyped\x1b", "typed\na\nb\nB1\nB2\nc\nd\ne\nf\nG", "typed\n" + new),
+        "two at once": (":normal ggddG[cdo\r", "a\nb\nB1\nB2\nc\nd\ne\nf\nG", "B1\nB2\nc\nd\ne\nf\nG\n"),
+    }
+    room.start()
+    room.type(*room.keys.set_option("layout", "inline"))
+    for name, (keys, shown, result) in rows.items():
+        def act(keys=keys, shown=shown, result=result):
+            room.write("b.txt", old)
+            agent = proposes(room, "b.txt", new, "FILE_SAVED", result)
+            room.shows(room.proposal("b.txt"))
+            room.type(*({"\x12": "<C-r>", "\x1b": "<Escape>", "\r": "<Enter>"}.get(part, part)
+                        for part in re.split(r"([\x12\x1b\r])", keys) if part))
+            room.shows("^" + " *\n".join(map(re.escape, shown.split("\n"))) + " *$")
+            marked = sorted(set(result.splitlines()) - set(old.splitlines()))
+            signs = "sign_getplaced(bufnr(), #{group: '*'})[0].signs->map({_, sign -> getline(sign.lnum)})->sort()"
+            if (found := evaluated(room, signs)) != marked:
+                raise Failure(f"marked: {found}")
             room.type("<Reading>", ":w", "<Enter>")
             agent.done()
             room.hides(room.proposal())

@@ -13,30 +13,81 @@ highlight default link IdeMcpOld DiffDelete
 highlight default link IdeMcpNew DiffAdd
 sign_define('ide_mcp_new', {linehl: 'IdeMcpNew'})
 
-# Marks what a proposal changes, and goes to the first change.
-export def Mark(buffer: number, old: list<string>, new: list<string>)
+# Shows in the current window what a proposal changes in the lines of before, also after each edit, and goes to the first
+# change. The keys of a diff do what they do there.
+export def Show(old: list<string>)
   if empty(prop_type_get('ide_mcp_old')) | prop_type_add('ide_mcp_old', {highlight: 'IdeMcpOld'}) | endif
   setlocal signcolumn=no
-  const changes = Changes(old, new)
-  var rest = max_old
-  for [from, count, place, added] in changes
-    for line in range(place + 1, place + added)
-      sign_place(0, 'ide_mcp', 'ide_mcp_new', buffer, {lnum: line})
+  extend(b:ide_mcp, {old: old, tick: 0, changes: []})
+  autocmd ide_mcp TextChanged,InsertLeave <buffer> Changed()
+  nnoremap <buffer> do <ScriptCmd>Obtain()<CR>
+  nnoremap <buffer> ]c <ScriptCmd>Step(1)<CR>
+  nnoremap <buffer> [c <ScriptCmd>Step(-1)<CR>
+  cursor(get(Changed()->mapnew(Start), 0, 1), 1)
+  normal! zz
+enddef
+
+# Returns the changes of the text as it is now, and marks them.
+def Changed(): list<list<number>>
+  if b:ide_mcp.tick != b:changedtick
+    b:ide_mcp.changes = Changes(b:ide_mcp.old, getline(1, '$')->map((_, line) => tr(line, "\n", strings.nul)))
+    Mark(b:ide_mcp.changes)
+    b:ide_mcp.tick = b:changedtick
+  endif
+  return b:ide_mcp.changes
+enddef
+
+def Mark(changes: list<list<number>>)
+  const [buffer, last] = [bufnr(), line('$')]
+  sign_unplace('ide_mcp', {buffer: buffer})
+  # The last one first, and each with a number: otherwise Vim looks through all others each time.
+  for [_, _, place, added] in reverse(copy(changes))
+    for number in range(place + added, place + 1, -1)
+      sign_place(number, 'ide_mcp', 'ide_mcp_new', buffer, {lnum: number})
     endfor
-    # Behind the last line there is none above which a text could stand.
-    const is_end = place >= len(new)
-    for line in count == 0 ? [] : old[from : from + min([count, rest]) - 1]
-      const shown = strings.Line(line->substitute('\t', repeat(' ', &tabstop), 'g'), max_columns)
+  endfor
+  prop_remove({type: 'ide_mcp_old', all: true})
+  var rest = max_old
+  for [from, count, place, _] in changes
+    for text in slice(b:ide_mcp.old, from, from + min([count, rest]))
+      const shown = strings.Line(text->substitute('\t', repeat(' ', &tabstop), 'g'), max_columns)
       # Up to the edge, the color is that of the old line, and not of the new one below.
       const edge = repeat(' ', max([&columns - strdisplaywidth(shown), 1]))
-      prop_add(is_end ? len(new) : place + 1, 0, {bufnr: buffer, type: 'ide_mcp_old', text: shown .. edge,
-        text_align: is_end ? 'below' : 'above', text_wrap: 'truncate'})
+      # Behind the last line there is none above which a text could stand.
+      prop_add(min([place + 1, last]), 0, {type: 'ide_mcp_old', text: shown .. edge, text_wrap: 'truncate',
+        text_align: place < last ? 'above' : 'below'})
     endfor
     rest -= min([count, rest])
   endfor
-  const first = get(changes, 0, [0, 0, 0, 0])
-  cursor(min([first[2] + 1, len(new)]), 1)
-  normal! zz
+enddef
+
+# Returns the line of a change, which is the first of its lines or, if there are none, the line below.
+const Start = (_: number, change: list<number>): number => min([change[2] + 1, line('$')])
+
+# Goes to the next change, or to the one before, as often as the count says.
+def Step(step: number)
+  const times = v:count1
+  const starts = Changed()->mapnew(Start)
+  normal! m'
+  for _ in range(times)
+    const here = line('.')
+    const there = copy(starts)->filter((_, number) => step > 0 ? number > here : number < here)
+    cursor(get(there, step > 0 ? 0 : -1, here), 1)
+  endfor
+enddef
+
+# Takes the lines of before in place of the change under the cursor.
+def Obtain()
+  for change in Changed()
+    const [from, count, place, added] = change
+    const start = Start(0, change)
+    if line('.') >= start && line('.') <= max([start, place + added])
+      append(place + added, slice(b:ide_mcp.old, from, from + count)->map((_, text) => tr(text, strings.nul, "\n")))
+      if added > 0 | deletebufline('', place + 1, place + added) | endif
+      cursor(start, 1)
+      return
+    endif
+  endfor
 enddef
 
 # Returns what to replace in a list of lines, for another one: the first line from 0, the number of lines, the first line

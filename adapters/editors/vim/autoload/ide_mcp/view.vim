@@ -104,7 +104,7 @@ def Place(view: dict<any>)
   endfor
   setbufvar(view.proposed, '&buftype', 'acwrite')
   if is_inline && view.limit == ''
-    inline.Mark(view.proposed, view.old.text->split(view.old.line_end, true), view.new.text->split(view.new.line_end, true))
+    inline.Show(view.old.text->split(view.old.line_end, true))
   elseif view.limit == '' && diff_hlID(1, 1) == 0
     execute 'silent! normal! ]c'
   endif
