@@ -127,11 +127,11 @@ def autocommands_hear_what_happens(room):
     room.shows(room.proposal("b.txt"))
     agent.process.kill()
     await_("the end of the proposal is heard", lambda: '"withdrawn"' in (room.folder / "heard").read_text())
+    room.shows(room.keys.DETACHED)
     room.play({"sleep": 20000})
     room.shows(room.keys.ATTACHED)
-    (room.folder / "heard").unlink()
     room.type(*room.keys.STOP)
-    await_("the end of the agent is heard", lambda: '"Closed"' in (room.folder / "heard").read_text())
+    await_("the end of each agent is heard", lambda: (room.folder / "heard").read_text().count('"Closed"') == 3)
 
 
 def doctor_shows_its_findings(room):
@@ -147,6 +147,12 @@ def doctor_shows_its_findings(room):
     hand.run("stop")
     hand.run("doctor")
     room.shows("^problem .*the sidecar does not listen: `:IdeMcp start`")
+    (room.home / "commands/claude").unlink()
+    for keys, problem in [([":let $PATH = '/usr/bin'", "<Enter>"], "ide-mcp is not in PATH: see `:help ide-mcp-program`"),
+                          (room.keys.sidecar("none-such", "sidecar"), "none-such is not in PATH: see `:help ide-mcp-options`")]:
+        room.type(*keys, *room.keys.run("doctor"))
+        room.shows(f"^problem  {problem}")
+        room.shows("^problem .*`:IdeMcp open` finds no claude: name a command")
 
 
 def log_is_bounded(room):
@@ -221,10 +227,35 @@ def terminal_floats(room):
     hand.has_typed(facts, *(b"xy" + text for text in paste("hello")))
     hand.run("focus")
     room.shows(RUNS)
+    room.type("<C-w>", ":IdeMcp focus", "<Enter>")
+    room.hides(RUNS)
+    hand.run("focus")
+    room.shows(RUNS)
     room.type("<C-d>")
     room.hides(RUNS)
     hand.run("toggle")
     hand.terminal(2)
+
+
+def terminal_is_the_last_window(room):
+    """It hides all the same, and the window from which the person came is gone."""
+    hand = Hand(room)
+    hand.run("open")
+    hand.terminal()
+    room.shows(RUNS)
+    room.type(*room.keys.LEAVE_TERMINAL, ":only", "<Enter>")
+    room.hides("second")
+    hand.run_in_terminal("toggle")
+    room.hides(RUNS)
+    hand.run("toggle")
+    room.shows(RUNS)
+    room.type(*room.keys.LEAVE_TERMINAL, ":split a.txt | only | new", "<Enter>")
+    hand.run("focus")
+    room.shows(RUNS)
+    room.type(*room.keys.LEAVE_TERMINAL, ":1close", "<Enter>")
+    hand.run_in_terminal("focus")
+    if (found := evaluated(room, "bufname()")) != "a.txt":
+        raise Failure(f"the focus is in {found}")
 
 
 def terminals_have_names(room):
@@ -394,6 +425,10 @@ def terminal_of_a_function(room):
     await_("the function is asked", lambda: asked.exists() and len(asked.read_text().splitlines()) == len(expected))
     if (found := asked.read_text().splitlines()) != expected:
         raise Failure(f"asked: {found}")
+    room.type(":let g:ide_mcp = #{terminal: #{provider: {_ -> {}}}}", "<Enter>", *room.keys.run("open @window"))
+    for command, what in [("send hello", "text"), ("interrupt", "Escape")]:
+        hand.run(command)
+        room.shows(f"ide-mcp: this terminal takes no {what}")
 
 
 def terminal_in_tmux(room):
@@ -757,6 +792,25 @@ def inline_layout_names_a_large_text(room):
     agent.done()
 
 
+def own_view_is_decided_by_a_command(room):
+    hand = Hand(room)
+    agent = RawAgent(room)
+    room.shows("hostile 1")
+    room.type("<Escape>", ":let g:ide_mcp = #{show: {p -> [writefile([p.contents], 'shown'), {-> writefile([p.path], 'closed', 'a')}][1]}}",
+              "<Enter>")
+    for command, result in [("accept", "FILE_SAVED"), ("reject", "DIFF_REJECTED")]:
+        call = agent.propose(room.path("b.txt"), command)
+        room.has("shown", f"{command}\n")
+        room.hides("proposal waits")
+        if command == "accept":
+            hand.run(command)
+            room.shows("ide-mcp: the proposal has just opened, and is not accepted yet")
+        room.type("<Reading>", *room.keys.run(command))
+        if result not in (answer := agent.answer(call)):
+            raise Failure(answer)
+    room.has("closed", 2 * f"{room.path('b.txt')}\n")
+
+
 def write_all_decides_on_no_other_window(room):
     """The person saves the files, and has not decided on the proposal beside them."""
     room.start()
@@ -958,6 +1012,9 @@ func lsp#send_request(server, request)
   let result = a:request.method =~ 'Symbol' ? [#{name: 'outer', kind: 5, range: range, selectionRange: range, children:
     \\ [#{name: 'inner', kind: 6, range: range, selectionRange: range}]}]
     \\ : [#{uri: uri, range: range}, #{uri: 'file:///etc/passwd', range: range}]
+  if has_key(a:request.params, 'position') && a:request.params.position.line == 2
+    let result = [{}]
+  endif
   call timer_start(100, {-> a:request.on_notification(#{response: #{result: result}})})
 endfunc
 """
@@ -981,6 +1038,8 @@ def model_asks_a_language_server(room):
         expected = {"references": [{"path": room.path(name), "line": 2}], "shown": 1, "total": 1}
         if (found := asked(room, "references", path=name, line=1, column=2)) != expected:
             raise Failure(f"{name}: {found}")
+    if "E716" not in (answer := asked(room, "references", path="ü 𝒳.txt", line=3, column=1)):
+        raise Failure(f"a wrong answer is: {answer}")
     request = json.loads((room.folder / "asked").read_text().splitlines()[1])
     if request[1]["position"] != {"line": 0, "character": 2}:  # behind a character of two units
         raise Failure(f"asked: {request}")

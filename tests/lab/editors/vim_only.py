@@ -271,6 +271,17 @@ def pause_comes_before_each_view(room):
         of_row(name, act)
 
 
+def text_of_many_nul_is_refused(room):
+    """Vim would be busy with it for long."""
+    person = Person(room)
+    agent = RawAgent(room)
+    call = agent.propose(room.path("b.txt"), 500_001 * "\0")
+    if "the text has more than 500000 NUL characters" not in (answer := agent.answer(call)):
+        raise Failure(answer[:300])
+    person.command()
+    person.is_unharmed()
+
+
 def many_proposals_are_counted(room):
     person = Person(room)
     agent = RawAgent(room)

@@ -60,8 +60,9 @@ def Open(proposal: dict<any>)
   const buffer = files.Buffer(proposal.old_path)
   proposal.compared = [buffer, getbufvar(buffer, 'changedtick')]
   proposal.opened = reltime()
-  proposal.close = options.chosen.show(proposal)
+  proposal.close = options.Read().show(proposal)
   if get(proposals, proposal.call, {}) isnot proposal | turns.CloseLater(() => Withdraw(proposal)) | endif
+  redrawstatus! # one waits less
 enddef
 
 # Ends a proposal without a decision of the person.

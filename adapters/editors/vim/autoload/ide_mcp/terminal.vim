@@ -1,6 +1,7 @@
 vim9script
 # The terminal of an agent: a window of Vim, a pane of tmux, or what a command or a function of the person opens.
 
+import autoload './layout.vim'
 import autoload './log.vim'
 import autoload './options.vim'
 import autoload './sidecar.vim'
@@ -301,7 +302,7 @@ def GoBack(terminal: dict<any>)
   if Popup(terminal) > 0
     Hide(terminal)
   elseif !win_gotoid(terminal.before)
-    wincmd p
+    win_gotoid(layout.FileWindow())
   endif
 enddef
 

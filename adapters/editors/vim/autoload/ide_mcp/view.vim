@@ -25,7 +25,6 @@ var views: dict<dict<func>> = {} # what follows if the buffer of a proposal is w
 export def Show(proposal: dict<any>): func
   const open = files.Buffer(proposal.old_path)
   const old = sides.Split(open > 0 ? sides.Join(open, "\n") : get(proposal, 'old', ''))
-  options.Read()
   # `is_aside`: a terminal has made room. The windows are for the end of the view, and its two buffers are not there yet.
   # `tick` is the state of the second one before the person edits it.
   var view = {proposal: proposal, old: old, new: get(proposal, 'draft', sides.Split(proposal.contents)),
