@@ -155,6 +155,19 @@ def doctor_shows_its_findings(room):
         room.shows("^problem .*`:IdeMcp open` finds no claude: name a command")
 
 
+def doctor_asks_for_no_consent(room):
+    """Otherwise the question about a real agent would come 10 s later."""
+    room.start()
+    room.restart(*room.keys.CONSENT, *room.keys.set_option("log", "debug"))
+    room.lock()
+    room.shows(room.keys.DETACHED)
+    room.type(*room.keys.run("doctor"))
+    room.shows("^ide-mcp doctor:$")
+    log = evaluated(room, "execute('IdeMcp log') .. join(getline(1, '$'))")
+    if '"listening"' not in log or '"consent"' in log:
+        raise Failure(log)
+
+
 def log_is_bounded(room):
     """Its texts come from agents too."""
     room.start()
