@@ -125,11 +125,11 @@ def messages_are_seen_in_each_mode(room):
     person = Person(room)
     event = room.made_up_events()
     room.shows(room.keys.DETACHED)
-    modes = {
+    modes = {  # none ends by CTRL-C, at which Vim throws away the keys that it has read already
         "Normal": ([], []), "half a command": (["d"], ["<Escape>"]), "Insert": (["i"], ["<Escape>"]),
         "a command of Insert": (["i", "<C-o>"], ["<Escape>", "<Escape>"]), "Replace": (["R"], ["<Escape>"]),
-        "Visual": (["v"], ["<Escape>"]), "a command line": ([":abc"], ["<C-c>"]), "Select": (["gh"], ["<Escape>"]),
-        "its window": (["q:"], ["<C-c>", "<C-c>"]), "a terminal": ([":terminal cat", "<Enter>"], END_TERMINAL),
+        "Visual": (["v"], ["<Escape>"]), "a command line": ([":abc"], ["<Escape>"]), "Select": (["gh"], ["<Escape>"]),
+        "its window": (["q:"], room.keys.END_COMMAND_WINDOW), "a terminal": ([":terminal cat", "<Enter>"], END_TERMINAL),
     }
     for number, (name, (begin, end)) in enumerate(modes.items()):
         def act(number=number, begin=begin, end=end):
