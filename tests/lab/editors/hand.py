@@ -540,6 +540,7 @@ def proposal_has_its_layout(room):
         room.shows(room.proposal())
         room.type(*room.keys.REJECT)
         agent.done()
+        room.hides(room.proposal(""))
         room.shows("third")
         await_(f"{layout}: the windows are those of before", lambda: room.screen().count("⧉") == windows)
 
