@@ -124,7 +124,7 @@ ide-mcp-program of `user-emacs-directory', and serves if PATH has no other."
           (unpacked (expand-file-name program ide-mcp--work)))
       (ide-mcp--step
        `("curl" "--fail" "--silent" "--show-error" "--location" "--connect-timeout" "30"
-         "--speed-limit" "1" "--speed-time" "60" "--output" ,archive
+         "--speed-limit" "1" "--speed-time" "60" "--max-filesize" "67108864" "--output" ,archive
          ,(concat (ide-mcp--release :base) "/" name (if windows ".zip" ".tar.gz")))
        "try again, the download failed: "
        (lambda (_)

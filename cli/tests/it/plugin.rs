@@ -181,15 +181,17 @@ const KEYS: &[(&str, &str, &str, bool)] = &[
     ("another name", r"C:\w\a", r"C:\w\b", false),
 ];
 
-/// Runs an editor without a screen and without the settings of a user. Returns false without the editor.
-fn batch(place: &Place, editor: &str, arguments: &[&str]) -> bool {
+/// Runs an editor without a screen and without the settings of a user, and with `data` as XDG_DATA_HOME. Returns false
+/// without the editor.
+fn batch(place: &Place, editor: &str, data: &str, arguments: &[&str]) -> bool {
     if let Err(error) = Command::new(editor).arg("--version").output() {
         assert_eq!(error.kind(), ErrorKind::NotFound, "{editor}: {error}");
         skip(&format!("{editor} is not installed"));
         return false;
     }
     let mut command = Command::new("timeout");
-    command.args(["60", editor]).args(arguments).current_dir(place.project()).env("HOME", place.home());
+    command.args(["60", editor]).args(arguments).current_dir(place.project());
+    command.env("HOME", place.home()).env("XDG_DATA_HOME", data);
     let output = command.output().unwrap();
     assert!(output.status.success(), "{editor}: {output:?}");
     true
@@ -234,7 +236,7 @@ fn plugins_write_uris_of_windows() {
         ("emacs", &["-Q", "--batch", "-L", &library, "-l", "ide-mcp", "--eval", emacs]),
     ];
     for (editor, arguments) in runs {
-        if !batch(&place, editor, arguments) {
+        if !batch(&place, editor, "", arguments) {
             continue;
         }
         let out: Value = serde_json::from_str(&place.read(editor)).unwrap();
@@ -249,5 +251,46 @@ fn plugins_write_uris_of_windows() {
             assert_eq!(pair[0] == pair[1], *are_one, "{editor}: {name}");
         }
         assert_eq!(out["same"], r"/A\b", "{editor}: elsewhere, each name is another file");
+    }
+}
+
+/// The folder in which an editor is started must not bring the program that the editor runs.
+#[test]
+fn program_is_not_below_a_relative_folder() {
+    let place = Place::new("plugin-data");
+    let plugins = concat!(env!("CARGO_MANIFEST_DIR"), "/../adapters/editors");
+    let vim = format!(
+        "vim9script\nimport '{plugins}/vim/autoload/ide_mcp/program.vim'\nwritefile([program.path], 'vim')\nqall!"
+    );
+    place.write("test.vim", &vim);
+    let path = format!("set runtimepath+={plugins}/nvim");
+    let runs: [(&str, &str, &[&str]); 2] = [
+        (
+            "nvim",
+            "nvim/ide-mcp/bin/ide-mcp",
+            &[
+                "--headless",
+                "-u",
+                "NONE",
+                "-i",
+                "NONE",
+                "--cmd",
+                &path,
+                "+lua vim.fn.writefile({ require('ide-mcp.program').path }, 'nvim')",
+                "+qall!",
+            ],
+        ),
+        ("vim", "vim-ide-mcp/bin/ide-mcp", &["-Nu", "NONE", "-i", "NONE", "-es", "-S", "test.vim"]),
+    ];
+    let home = place.home();
+    let home = home.display();
+    for (editor, below, arguments) in runs {
+        for (data, folder) in
+            [("", format!("{home}/.local/share")), ("d", format!("{home}/.local/share")), ("/d", "/d".into())]
+        {
+            if batch(&place, editor, data, arguments) {
+                assert_eq!(place.read(editor).trim_end(), format!("{folder}/{below}"), "{editor}: {data:?}");
+            }
+        }
     }
 }

@@ -285,6 +285,7 @@ def sums_of(data):
 # What the server has in place of the archive, what the plugin has in place of its release, and its message.
 FAULTS = {
     "archive with a byte more": ((DIST / ARCHIVE).read_bytes() + b"\0", {}, "not the archive of this release"),
+    "archive above 64 MiB": (bytes((64 << 20) + 1), {}, r"try again, the download failed: curl: \(63\)"),
     "archive of another release": (OTHER, {}, "not the archive of this release"),
     "no archive": (None, {}, r"try again, the download failed: curl: \(22\)"),
     "no server": (b"", {"base": "http://127.0.0.1:1"}, r"try again, the download failed: curl: \(7\)"),

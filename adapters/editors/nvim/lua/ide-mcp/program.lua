@@ -5,7 +5,10 @@ local M = {}
 
 local root = fn.fnamemodify(debug.getinfo(1, 'S').source:sub(2), ':p:h:h:h')
 local is_windows = fn.has('win32') == 1
-local folder = fn.stdpath('data') .. '/ide-mcp'
+local data = fn.stdpath('data')
+-- XDG: a relative folder does not count. The folder in which Neovim was started would have the program.
+if not is_windows and data:sub(1, 1) ~= '/' then data = fn.expand('~/.local/share/nvim') end
+local folder = data .. '/ide-mcp'
 local extension = is_windows and '.exe' or ''
 local own = folder .. '/bin/ide-mcp' .. extension
 
@@ -105,7 +108,7 @@ local function fetch(mine, work)
   fn.mkdir(work, 'p', 448) -- 0700
   local text, problem = run({
     'curl', '--fail', '--silent', '--show-error', '--location', '--connect-timeout', '30', '--speed-limit', '1',
-    '--speed-time', '60', '--output', archive, mine.base .. '/' .. name .. (is_windows and '.zip' or '.tar.gz'),
+    '--speed-time', '60', '--max-filesize', '67108864', '--output', archive, mine.base .. '/' .. name .. (is_windows and '.zip' or '.tar.gz'),
   })
   if not text then return nil, 'try again, the download failed: ' .. problem end
   text, problem = sum_of(archive)

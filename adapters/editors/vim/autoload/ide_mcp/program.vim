@@ -4,7 +4,9 @@ vim9script
 
 const root = expand('<sfile>:p:h:h:h')
 const extension = has('win32') ? '.exe' : ''
-const folder = (has('win32') ? $LOCALAPPDATA : $XDG_DATA_HOME ?? expand('~/.local/share')) .. '/vim-ide-mcp'
+# XDG: a relative folder does not count. The folder in which Vim was started would have the program.
+const data = has('win32') ? $LOCALAPPDATA : $XDG_DATA_HOME =~ '^/' ? $XDG_DATA_HOME : expand('~/.local/share')
+const folder = data .. '/vim-ide-mcp'
 
 # What Install() fetches.
 export const path = $'{folder}/bin/ide-mcp{extension}'
@@ -118,7 +120,7 @@ def Fetch(mine: dict<any>, work: string, Fail: func(string), Done: func())
   }
   mkdir(work, 'p', 0o700)
   const fetch = ['curl', '--fail', '--silent', '--show-error', '--location', '--connect-timeout', '30', '--speed-limit', '1',
-    '--speed-time', '60', '--output', archive, $'{mine.base}/{name}.{has("win32") ? "zip" : "tar.gz"}']
+    '--speed-time', '60', '--max-filesize', '67108864', '--output', archive, $'{mine.base}/{name}.{has("win32") ? "zip" : "tar.gz"}']
   Run(fetch, 'try again, the download failed: ', Fail, (_) => Run(SumOf(archive), '', Fail, Check))
 enddef
 
