@@ -216,13 +216,13 @@ def agent_runs_in_a_pane_of_tmux(room):
     room.tmux("select-pane", "-t", "%0")
     hand.run("send #{pane_id} $HOME;x")
     hand.has_typed(facts, *paste("#{pane_id} $HOME;x"))
+    hand.run("interrupt")
+    hand.has_typed(facts, *(text + b"\x1b" for text in paste("#{pane_id} $HOME;x")))
     hand.run("toggle")
     await_("one pane", lambda: panes() == 1)
     hand.run("toggle")
     await_("two panes", lambda: panes() == 2)
     room.shows(RUNS)
-    hand.run("interrupt")
-    hand.has_typed(facts, *(text + b"\x1b" for text in paste("#{pane_id} $HOME;x")))
     room.tmux("select-pane", "-t", "%0")
     hand.run("focus")
     room.shows(RUNS)
@@ -246,13 +246,13 @@ def agent_runs_in_another_program(room):
     room.shows("the window of the agent is one of nice")
     hand.run("send hello")
     room.shows("the terminal takes no text")
+    hand.run("interrupt")
+    room.shows("the terminal takes no keys")
     lua(room, "local t = require('ide-mcp').options.terminal; t.command = {'claude'};"
               f" t.external = {{'tmux', '-S', '{room.home}/tmux', 'split-window', '-e', 'HOME={room.home}'}}")
     hand.run("open 2 --model 'a;b;' c")  # in tmux, another command would follow behind the second semicolon
     if (facts := hand.terminal())["arguments"] != ["--model", "a;b;", "c"]:
         raise Failure(f"started with {facts['arguments']}")
-    hand.run("interrupt")
-    room.shows("the terminal takes no keys")
 
 
 # --- Keys and events

@@ -13,8 +13,8 @@ end
 
 -- The commands without arguments.
 local plain = {
-  interrupt = terminal.interrupt,
   start = plugin.start, stop = plugin.stop, install = plugin.install, uninstall = plugin.uninstall,
+  interrupt = terminal.interrupt,
   accept = function() proposals.decide('accept') end,
   reject = function() proposals.decide('reject') end,
   next = function() proposals.go(1) end,

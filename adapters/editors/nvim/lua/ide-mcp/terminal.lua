@@ -149,7 +149,6 @@ local function plain(line)
   return line
 end
 
---- Sends a text to the terminal that was used last, as a paste and without Enter, or with one. Nothing in it is a key.
 -- Returns the running terminal that was used last, or nil after a message.
 local function used_last()
   return running(last) or warn('there is no terminal of an agent: `:IdeMcp open` opens one')
@@ -161,6 +160,7 @@ function M.interrupt()
   if terminal and not terminal:interrupt() then warn('the terminal takes no keys') end
 end
 
+--- Sends a text to the terminal that was used last, as a paste and without Enter, or with one. Nothing in it is a key.
 function M.send(text, has_enter)
   local terminal = used_last()
   if not terminal then return end
