@@ -28,11 +28,12 @@ pub(crate) const EDITORS: &[Editor] = &[
     Editor {
         name: "nvim",
         files: files!("nvim": "doc/ide-mcp.txt" "lua/ide-mcp/commands.lua" "lua/ide-mcp/diff.lua"
-            "lua/ide-mcp/editor.lua" "lua/ide-mcp/events.lua" "lua/ide-mcp/health.lua" "lua/ide-mcp/init.lua"
-            "lua/ide-mcp/inline.lua" "lua/ide-mcp/log.lua" "lua/ide-mcp/models.lua" "lua/ide-mcp/nested.lua"
-            "lua/ide-mcp/options.lua" "lua/ide-mcp/program.lua" "lua/ide-mcp/proposals.lua"
-            "lua/ide-mcp/providers.lua" "lua/ide-mcp/sidecar.lua" "lua/ide-mcp/split.lua" "lua/ide-mcp/terminal.lua"
-            "lua/ide-mcp/trees.lua" "lua/ide-mcp/turns.lua" "lua/ide-mcp/types.lua" "lua/ide-mcp/windows.lua"
+            "lua/ide-mcp/editor.lua" "lua/ide-mcp/events.lua" "lua/ide-mcp/files.lua" "lua/ide-mcp/health.lua"
+            "lua/ide-mcp/init.lua" "lua/ide-mcp/inline.lua" "lua/ide-mcp/log.lua" "lua/ide-mcp/messages.lua"
+            "lua/ide-mcp/model_tools.lua" "lua/ide-mcp/options.lua" "lua/ide-mcp/program.lua"
+            "lua/ide-mcp/proposals.lua" "lua/ide-mcp/providers.lua" "lua/ide-mcp/sidecar.lua" "lua/ide-mcp/split.lua"
+            "lua/ide-mcp/terminal.lua" "lua/ide-mcp/text.lua" "lua/ide-mcp/too_deep.lua" "lua/ide-mcp/trees.lua"
+            "lua/ide-mcp/turns.lua" "lua/ide-mcp/types.lua" "lua/ide-mcp/windows.lua"
             "lua/lualine/components/ide_mcp.lua" "plugin/ide-mcp.lua" "release.json"),
         places: &[
             ("XDG_DATA_HOME", "nvim/site/pack/ide-mcp/start/ide-mcp"),

@@ -206,11 +206,11 @@ fn plugins_write_uris_of_windows() {
     place.write("in", &json!({"paths": paths, "pairs": pairs}).to_string());
     let plugins = concat!(env!("CARGO_MANIFEST_DIR"), "/../adapters/editors");
     let nvim = r"
-        local editor = require('ide-mcp.editor')
+        local files = require('ide-mcp.files')
         local given = vim.fn.json_decode(vim.fn.readfile('in'))
-        local function key(path) return editor.key(path, true) end
-        local out = { uris = vim.tbl_map(editor.uri, given.paths), keys = vim.tbl_map(key, given.pairs) }
-        out.same = editor.key('/A\\b', false)
+        local function key(path) return files.key(path, true) end
+        local out = { uris = vim.tbl_map(files.uri, given.paths), keys = vim.tbl_map(key, given.pairs) }
+        out.same = files.key('/A\\b', false)
         vim.fn.writefile({ vim.fn.json_encode(out) }, 'nvim')";
     let vim = format!(
         r"vim9script

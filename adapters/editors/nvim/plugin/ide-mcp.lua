@@ -1,4 +1,4 @@
--- Starts with the default options, unless the configuration of the person calls `setup` itself, or there is no screen.
+--- The command `:IdeMcp`, the maps, and the start.
 vim.api.nvim_create_user_command('IdeMcp', function(call) require('ide-mcp.commands').run(call) end, {
   nargs = '+', range = true, bang = true, desc = 'Agents of ide-mcp',
   complete = function(typed, line) return require('ide-mcp.commands').complete(typed, line) end,
@@ -20,6 +20,7 @@ for _, name in ipairs({ 'mention', 'send' }) do
   map('x', name, (':IdeMcp %s<CR>'):format(name))
 end
 
+-- Starts with the default options, unless the configuration of the person calls `setup` itself, or there is no screen.
 local function start()
   if #vim.api.nvim_list_uis() == 0 or vim.g.ide_mcp_start == false then return end
   local plugin = require('ide-mcp')

@@ -1,18 +1,17 @@
 --- The command `:IdeMcp`: `:help :IdeMcp`
-local editor, sidecar = require('ide-mcp.editor'), require('ide-mcp.sidecar')
+local files, messages, sidecar = require('ide-mcp.files'), require('ide-mcp.messages'), require('ide-mcp.sidecar')
 local plugin, proposals, terminal = require('ide-mcp'), require('ide-mcp.proposals'), require('ide-mcp.terminal')
 local api, fn = vim.api, vim.fn
 local M = {}
 
-local warn = editor.warn
+local warn = messages.warn
 
 local function send(command)
   if not sidecar.send(command) then return warn('the sidecar does not run: `:IdeMcp start` starts it') end
   return true
 end
 
--- The commands without arguments.
-local plain = {
+local without_arguments = {
   start = plugin.start, stop = plugin.stop, install = plugin.install, uninstall = plugin.uninstall,
   interrupt = terminal.interrupt,
   accept = function() proposals.decide('accept') end,
@@ -26,16 +25,16 @@ local plain = {
   doctor = function() vim.cmd('checkhealth ide-mcp') end,
 }
 
--- The commands with arguments, and with what `nvim_create_user_command` passes.
-local rich = { open = terminal.open, toggle = terminal.toggle, focus = terminal.focus }
+-- They take the arguments as one text, and what `nvim_create_user_command` passes.
+local with_arguments = { open = terminal.open, toggle = terminal.toggle, focus = terminal.focus }
 
-function plain.status()
+function without_arguments.status()
   if not sidecar.is_running() then return send() end
   warn(('%s, port %s, %s'):format(plugin.status(), plugin.port or 'unknown', fn.getcwd(-1, -1)))
 end
 
 --- Lists the agents. The one that the person chooses takes the mentions, or no longer, or is disconnected.
-function plain.agents()
+function without_arguments.agents()
   local conns, agents = vim.tbl_keys(plugin.agents), plugin.agents
   if not conns[1] then return warn('there is no agent') end
   table.sort(conns)
@@ -46,7 +45,7 @@ function plain.agents()
     local process = plugin.pids[conn]
     local number = process and terminal.number_of(process)
     local place = number and ', terminal ' .. number or process and (', process %d'):format(process) or ''
-    return editor.safe(agents[conn], room) .. place
+    return messages.safe(agents[conn], room) .. place
   end
   local function line(conn) return name(conn) .. (conn == plugin.target and ' (takes the mentions)' or '') end
   vim.ui.select(conns, { prompt = 'Agents', format_item = line }, function(conn)
@@ -90,7 +89,7 @@ local function parse(arguments)
   return path, from and { from - 1, to - 1 } or nil
 end
 
-function rich.mention(arguments, call)
+function with_arguments.mention(arguments, call)
   local first, last = nil, nil
   if call.range > 0 then first, last = call.line1, call.line2 end
   if arguments ~= '' then
@@ -99,12 +98,12 @@ function rich.mention(arguments, call)
   end
   local paths = require('ide-mcp.trees').paths(first, last)
   if paths then return paths[1] and mention(paths) or warn('no file is mentioned: there is none under the cursor') end
-  local path = vim.bo.buftype == '' and editor.path()
+  local path = vim.bo.buftype == '' and files.path()
   if not path then return warn('no file is mentioned: the buffer has no file') end
   mention({ path }, first and { first - 1, last - 1 })
 end
 
-function rich.send(arguments, call)
+function with_arguments.send(arguments, call)
   local text = arguments
   if text == '' then
     local last = math.max(call.line1, call.line2)
@@ -117,11 +116,11 @@ end
 function M.run(call)
   local name, bang, arguments = (call.args .. ' '):match('^(%S-)(!?)%s+(.-)%s*$')
   call.bang = call.bang or bang == '!'
-  if not plain[name] and not rich[name] then return warn('no command ' .. tostring(name)) end
-  if plain[name] and arguments ~= '' then return warn(name .. ' takes no arguments') end
+  if not without_arguments[name] and not with_arguments[name] then return warn('no command ' .. tostring(name)) end
+  if without_arguments[name] and arguments ~= '' then return warn(name .. ' takes no arguments') end
   if call.bang and name ~= 'send' then return warn(name .. ' takes no !') end
-  if plain[name] then return plain[name]() end
-  rich[name](arguments, call)
+  if without_arguments[name] then return without_arguments[name]() end
+  with_arguments[name](arguments, call)
 end
 
 --- Returns the words that can follow what is typed.
@@ -133,7 +132,7 @@ function M.complete(typed, line)
   end
   if name then return {} end
   local names = vim.tbl_filter(function(word) return vim.startswith(word, typed) end,
-    vim.list_extend(vim.tbl_keys(plain), vim.tbl_keys(rich)))
+    vim.list_extend(vim.tbl_keys(without_arguments), vim.tbl_keys(with_arguments)))
   table.sort(names)
   return names
 end

@@ -1,7 +1,8 @@
 --- The view of a proposal: the file and the proposal, which can be edited, side by side in a tab or in the windows that
 --- are there, or the proposal alone with the lines of the file in between. Writing the proposal accepts it, and closing
 --- the proposal rejects it.
-local editor, turns, windows = require('ide-mcp.editor'), require('ide-mcp.turns'), require('ide-mcp.windows')
+local files, messages, turns = require('ide-mcp.files'), require('ide-mcp.messages'), require('ide-mcp.turns')
+local windows, compare, split = require('ide-mcp.windows'), require('ide-mcp.text').compare, require('ide-mcp.text').split
 local api = vim.api
 local M = {}
 
@@ -35,8 +36,7 @@ end
 local function too_much(old, new)
   local count, a, b = changed(old, new)
   if count > max_changed then return ('%d changed lines'):format(count) end
-  local diff = vim.text and vim.text.diff or vim.diff -- before Neovim 0.12
-  local places = #diff(a .. '\n', b .. '\n', { result_type = 'indices' })
+  local places = #compare(a .. '\n', b .. '\n', { result_type = 'indices' })
   if places > max_places then return ('%d changed places'):format(places) end
   return nil, #a + #b > max_matched
 end
@@ -105,10 +105,10 @@ end
 -- Returns what is too much in the two texts: a reason against all highlighting, one against marks of the differences, and
 -- whether matched lines, and whether the syntax, are too much.
 local function judge(old, new)
-  local large = editor.too_large(old) or editor.too_large(new)
+  local large = files.too_large(old) or files.too_large(new)
   local reason, is_coarse = large, false
   if not large then reason, is_coarse = too_much(old, new) end
-  local is_plain = large or editor.too_large(old, max_syntax, max_line) or editor.too_large(new, max_syntax, max_line)
+  local is_plain = large or files.too_large(old, max_syntax, max_line) or files.too_large(new, max_syntax, max_line)
   return { large = large, reason = reason, is_coarse = is_coarse, is_plain = is_plain }
 end
 
@@ -126,7 +126,7 @@ end
 
 -- Fills the side of the file. A proposal that has stepped aside comes back to a file that can have changed.
 local function fill_old(view)
-  view.before = editor.before(view.proposal)
+  view.before = files.before(view.proposal)
   view.limits = judge(view.before, api.nvim_buf_get_lines(view.new, 0, -1, false))
   vim.bo[view.old].modifiable = true
   set_lines(view.old, view.before)
@@ -183,7 +183,7 @@ local function keep(view)
   vim.bo[buf].modified = true
   table.insert(withdrawn, buf)
   api.nvim_create_autocmd('BufWriteCmd', { pattern = view.name .. '*', callback = function()
-    editor.warn('this proposal was withdrawn. `:w FILE` writes your text to a file')
+    messages.warn('this proposal was withdrawn. `:w FILE` writes your text to a file')
   end })
   return buf
 end
@@ -224,15 +224,15 @@ local function accept(view)
   if not is_ours(view) then
     view.proposal.reject()
     vim.schedule(view.close)
-    editor.warn('the proposal is rejected: a plugin has taken its view')
+    messages.warn('the proposal is rejected: a plugin has taken its view')
     return true
   end
   if not view.opened then
-    editor.warn('the proposal was not on the screen yet: `:IdeMcp next` shows it')
+    messages.warn('the proposal was not on the screen yet: `:IdeMcp next` shows it')
     return false
   end
   if vim.loop.hrtime() - view.opened < unread then
-    editor.warn('the proposal has just opened, and is not accepted yet')
+    messages.warn('the proposal has just opened, and is not accepted yet')
     return false
   end
   local text = table.concat(api.nvim_buf_get_lines(new, 0, -1, false), view.line_end) .. view.last_end
@@ -249,14 +249,14 @@ local function watch(view)
   -- By a pattern, not for the buffer: so `:w FILE` writes that file.
   at('BufWriteCmd', { pattern = view.name .. 'proposal/*', callback = function()
     if not turns.is_by_key() then -- a plugin that saves by itself, and perhaps by `:silent!`
-      return vim.schedule(function() editor.warn('a proposal is accepted by a key or a command of yours only') end)
+      return vim.schedule(function() messages.warn('a proposal is accepted by a key or a command of yours only') end)
     end
     -- `:wa` elsewhere. The current window is that of the proposal in each case, if it is in the current tab.
     if api.nvim_get_current_tabpage() ~= view.tab then
-      return editor.warn('a proposal is accepted in its own tab only')
+      return messages.warn('a proposal is accepted in its own tab only')
     end
     if view.place.is_shared and view.entered ~= window_of(view) then
-      return editor.warn('a proposal is accepted in its own window only')
+      return messages.warn('a proposal is accepted in its own window only')
     end
     local is_modified = vim.bo[new].modified
     if accept(view) then return end
@@ -301,7 +301,7 @@ function M.show(proposal)
   if #withdrawn >= max_kept then
     error(('%d texts of withdrawn proposals stay until the person closes one: see `:ls`'):format(max_kept), 0)
   end
-  local lines, line_end, last_end = editor.split(proposal.contents)
+  local lines, line_end, last_end = split(proposal.contents)
   -- Nobody can guess the name, and so make a folder with it.
   local secret = vim.loop.random(8):gsub('.', function(byte) return ('%02x'):format(byte:byte()) end)
   local name = ('ide-mcp://%d-%s/'):format(proposal.call, secret)
@@ -309,8 +309,8 @@ function M.show(proposal)
     proposal = proposal, name = name, layout = proposal.layout or 'tab',
     line_end = line_end, last_end = last_end, autocmds = {},
   }
-  function view.close() return editor.quietly(function() return close(view) end) end -- another buffer can be entered
-  function view.hide() editor.quietly(function() hide(view) end) end
+  function view.close() return files.quietly(function() return close(view) end) end -- another buffer can be entered
+  function view.hide() files.quietly(function() hide(view) end) end
   function view.show(focus) show(view, focus) end
   function view.accept() return accept(view) end
   function view.reject()

@@ -1,8 +1,8 @@
 --- Lets coding agents attach to Neovim: `:help ide-mcp`.
-local editor, events, log = require('ide-mcp.editor'), require('ide-mcp.events'), require('ide-mcp.log')
-local options, program = require('ide-mcp.options'), require('ide-mcp.program')
-local proposals, sidecar = require('ide-mcp.proposals'), require('ide-mcp.sidecar')
-local turns = require('ide-mcp.turns')
+local editor, events, files = require('ide-mcp.editor'), require('ide-mcp.events'), require('ide-mcp.files')
+local log, messages, options = require('ide-mcp.log'), require('ide-mcp.messages'), require('ide-mcp.options')
+local program, proposals = require('ide-mcp.program'), require('ide-mcp.proposals')
+local sidecar, turns = require('ide-mcp.sidecar'), require('ide-mcp.turns')
 
 ---@class IdeMcp
 ---@field agents table<integer, string> The attached agents: their names and versions, by their connections.
@@ -20,7 +20,7 @@ local questions = {} -- the open questions about agents, by their connections
 local calls = {} -- the open calls that wait to show something
 local started -- the command of the sidecar, with its program
 
-local warn = editor.warn
+local warn = messages.warn
 
 local function config()
   local tools = vim.tbl_keys(editor.tools)
@@ -30,7 +30,7 @@ local function config()
     protocol = 1, name = 'Neovim', version = vim.fn.execute('version'):match('v([%d.]+)'), pid = vim.fn.getpid(),
     folders = { vim.fn.getcwd(-1, -1) }, tools = tools,
   }, M.options.config)
-  local own = require('ide-mcp.models').offer(M.options.tools)
+  local own = require('ide-mcp.model_tools').offer(M.options.tools)
   if own[1] then members.own = vim.list_extend(own, members.own or {}) end
   return members
 end
@@ -45,7 +45,7 @@ end
 -- Answers the call of an event by a function of the options, or by its failure. The function runs in a coroutine, so it
 -- can wait, and it can outlive the process that asked.
 local function respond(event, name, ...)
-  local agents, act = M.agents, M.options.answers[name] or require('ide-mcp.models').answers[name]
+  local agents, act = M.agents, M.options.answers[name] or require('ide-mcp.model_tools').answers[name]
   coroutine.wrap(function(...)
     local is_done, problem = pcall(function(...)
       local result = act(...)
@@ -74,7 +74,7 @@ function on.listening(event)
 end
 
 function on.connected(event)
-  M.agents[event.conn] = editor.safe(vim.trim((event.client or 'agent') .. ' ' .. (event.version or '')))
+  M.agents[event.conn] = messages.safe(vim.trim((event.client or 'agent') .. ' ' .. (event.version or '')))
   events.emit('Connected', { conn = event.conn, client = M.agents[event.conn] })
 end
 
@@ -113,11 +113,11 @@ function on.prompt(event) respond(event, event.name, event.arguments) end
 function on.resource(event) respond(event, event.uri) end
 
 function on.edit_expected(event)
-  local buf = editor.buffer(event.path)
+  local buf = files.buffer(event.path)
   if buf and vim.bo[buf].modified then warn('an agent may write this file, which is not saved: ' .. event.path) end
 end
 
-function on.edit_ended(event) turns.later(function() editor.reread(event.path) end) end
+function on.edit_ended(event) turns.later(function() files.reread(event.path) end) end
 
 function on.mention_expired(event) warn('no agent took the mention of ' .. event.path) end
 
@@ -132,7 +132,7 @@ function on.consent(event)
     -- The agent chose its name, so the words around it and the answers have to say all.
     -- The question fits in a line, so no part of the name begins one, as the answers do.
     local room = math.max(8, math.min(64, vim.o.columns - 66))
-    local name = (event.client or '') ~= '' and ('that calls itself "%s"'):format(editor.safe(event.client, room))
+    local name = (event.client or '') ~= '' and ('that calls itself "%s"'):format(messages.safe(event.client, room))
       or 'without a name'
     local prompt = ('An agent %s asks to attach. Let it attach?'):format(name)
     vim.ui.select({ yes, 'Refuse' }, { prompt = prompt }, function(choice)
@@ -210,11 +210,11 @@ function M.status()
     return (conn == M.target and '→' or '') .. M.agents[conn]
   end, conns), ', ')
   local count, is_held = proposals.waiting()
-  local files = #vim.tbl_keys(calls)
+  local opening = #vim.tbl_keys(calls)
   local function wait(number, what, more)
     return (' (%d %s%s)'):format(number, what .. (number == 1 and ' waits' or 's wait'), more or '')
   end
-  local note = count > 0 and wait(count, 'proposal', is_held and ' for a key') or files > 0 and wait(files, 'file')
+  local note = count > 0 and wait(count, 'proposal', is_held and ' for a key') or opening > 0 and wait(opening, 'file')
     or M.is_paused and ' (paused)' or ''
   return '⧉ ' .. (agents == '' and 'no agent' or agents) .. note
 end
@@ -269,12 +269,12 @@ function M.setup(wishes)
   local group = vim.api.nvim_create_augroup('ide-mcp', {})
   local function at(names, act) vim.api.nvim_create_autocmd(names, { group = group, callback = act }) end
   turns.watch(function()
-    editor.look()
+    files.look()
     proposals.key()
   end)
   local is_due = false
-  vim.tbl_map(editor.note_time, vim.tbl_filter(vim.api.nvim_buf_is_loaded, vim.api.nvim_list_bufs()))
-  at({ 'BufReadPost', 'BufWritePost' }, function(event) editor.note_time(event.buf) end)
+  vim.tbl_map(files.note_time, vim.tbl_filter(vim.api.nvim_buf_is_loaded, vim.api.nvim_list_bufs()))
+  at({ 'BufReadPost', 'BufWritePost' }, function(event) files.note_time(event.buf) end)
   at('CmdwinLeave', function() vim.schedule(turns.go_on) end)
   at({ 'BufEnter', 'CursorMoved', 'CursorMovedI', 'ModeChanged', 'TextChanged', 'TextChangedI' }, function()
     if is_due then return end
@@ -289,7 +289,7 @@ function M.setup(wishes)
   at('DirChanged', function() sidecar.send({ cmd = 'folders', folders = config().folders }) end)
   at('DiagnosticChanged', function(event)
     local name = vim.api.nvim_buf_get_name(event.buf)
-    if name ~= '' then sidecar.send({ cmd = 'diagnostics_changed', uris = { editor.uri(name) } }) end
+    if name ~= '' then sidecar.send({ cmd = 'diagnostics_changed', uris = { files.uri(name) } }) end
   end)
   M.start()
 end

@@ -1,4 +1,5 @@
 --- Marks in the text of a proposal what it changes: lines that are new, and between them the lines that go.
+local compare = require('ide-mcp.text').compare
 local api = vim.api
 local M = {}
 
@@ -15,9 +16,8 @@ function M.mark(buf, old)
   api.nvim_buf_clear_namespace(buf, space, 0, -1)
   if not old[1] then return end
   local before = #old == 1 and old[1] == '' and '' or table.concat(old, '\n') .. '\n'
-  local diff = vim.text and vim.text.diff or vim.diff -- before Neovim 0.12
   local new = api.nvim_buf_get_lines(buf, 0, -1, false)
-  local hunks = diff(before, table.concat(new, '\n') .. '\n', { result_type = 'indices' })
+  local hunks = compare(before, table.concat(new, '\n') .. '\n', { result_type = 'indices' })
   for number, hunk in ipairs(hunks) do
     local from, gone, at, added = unpack(hunk)
     local lines = {}

@@ -40,18 +40,18 @@ end
 function M.event(event)
   local level = news[event.event] and 'info' or 'debug'
   if not is_on(level) then return end
-  local editor = require('ide-mcp.editor')
+  local safe = require('ide-mcp.messages').safe
   local words = { event.event }
   for _, name in ipairs({ 'conn', 'call', 'tool', 'client', 'label', 'reason', 'message', 'state' }) do
-    if event[name] ~= nil then table.insert(words, ('%s=%s'):format(name, editor.safe(tostring(event[name])))) end
+    if event[name] ~= nil then table.insert(words, ('%s=%s'):format(name, safe(tostring(event[name])))) end
   end
   write(level, table.concat(words, ' '))
 end
 
 --- Shows the log.
 function M.open()
-  if not vim.loop.fs_stat(M.path()) then return require('ide-mcp.editor').warn('the log is empty: ' .. M.path()) end
-  require('ide-mcp.editor').quietly(function() vim.cmd('split ' .. vim.fn.fnameescape(M.path())) end)
+  if not vim.loop.fs_stat(M.path()) then return require('ide-mcp.messages').warn('the log is empty: ' .. M.path()) end
+  require('ide-mcp.files').quietly(function() vim.cmd('split ' .. vim.fn.fnameescape(M.path())) end)
   vim.bo.readonly, vim.bo.modifiable, vim.bo.bufhidden, vim.bo.autoread = true, false, 'wipe', true
   vim.cmd('normal! G')
 end

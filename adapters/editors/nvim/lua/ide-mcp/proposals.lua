@@ -1,5 +1,6 @@
 --- The open proposals: which one is shown, which wait, and what the person decides.
-local editor, sidecar, turns = require('ide-mcp.editor'), require('ide-mcp.sidecar'), require('ide-mcp.turns')
+local files, messages = require('ide-mcp.files'), require('ide-mcp.messages')
+local sidecar, turns = require('ide-mcp.sidecar'), require('ide-mcp.turns')
 local M = {}
 
 local open = {} -- the open proposals, the earliest first. One of them is shown; `view` stays when another one is
@@ -7,7 +8,7 @@ local open = {} -- the open proposals, the earliest first. One of them is shown;
 -- it and accept a text that nobody has read.
 local is_held = false
 
-local warn = editor.warn
+local warn = messages.warn
 
 local function options() return require('ide-mcp').options end
 
@@ -44,7 +45,7 @@ local function reread_soon(event, compared)
   for _, ms in ipairs({ 200, 1000, 5000 }) do
     vim.defer_fn(function()
       turns.later(function()
-        local is_other = editor.reread(event.path, compared)
+        local is_other = files.reread(event.path, compared)
         if is_other and ms == 5000 then
           warn(event.label .. ' on disk is not the accepted text, or you have typed since. Your changes stay')
         end
@@ -58,7 +59,7 @@ local function present(proposal, focus)
   local event = proposal.event
   proposal.is_shown = true
   local is_done, problem, ended
-  proposal.compared.buf = editor.buffer(event.old_path)
+  proposal.compared.buf = files.buffer(event.old_path)
   proposal.compared.tick = proposal.compared.buf and vim.api.nvim_buf_get_changedtick(proposal.compared.buf)
   if proposal.view then
     is_done, problem = pcall(proposal.view.show, focus)
@@ -122,7 +123,7 @@ local function withdraw(proposal, reason)
     local place = type(kept) == 'number' and ('Your text: :b%d. '):format(kept) or ''
     if not was_shown and place == '' then return end
     -- At 80 columns the last sentence is cut: the status line says the same.
-    local name = editor.file_name(proposal.event.label, math.max(15, vim.v.echospace - 95))
+    local name = messages.file_name(proposal.event.label, math.max(15, vim.v.echospace - 95))
     local text = withdrawals[reason] and 'the agent withdrew %s. %s' or 'the proposal for %s ended. %s'
     warn(text:format(name, place) .. 'The next proposal waits for a key')
   end, nil, 1) -- the next view would open over it
@@ -204,7 +205,7 @@ function M.choose()
   local room = math.max(8, math.floor((vim.o.columns - 26) / 2))
   local function line(proposal)
     local event = proposal.event
-    local label, client = editor.file_name(event.label, room), editor.safe(event.client, room)
+    local label, client = messages.file_name(event.label, room), messages.safe(event.client, room)
     return ('%s%s, %s%s'):format(event.outside and 'OUTSIDE: ' or '', label, client, proposal.is_shown and ' (shown)' or '')
   end
   vim.ui.select(vim.list_slice(open), { prompt = 'Proposals', format_item = line }, function(proposal)

@@ -192,7 +192,7 @@ function M.external(start)
   local job = fn.jobstart(command, { cwd = start.folder, detach = true })
   if job <= 0 then error(command[1] .. ' cannot be started', 0) end
   local terminal = {}
-  local function refuse() require('ide-mcp.editor').warn('the window of the agent is one of ' .. command[1]) end
+  local function refuse() require('ide-mcp.messages').warn('the window of the agent is one of ' .. command[1]) end
   function terminal:is_alive() return fn.jobwait({ job }, 0)[1] == -1 end
   function terminal:is_shown() return true end
   function terminal:is_focused() return false end

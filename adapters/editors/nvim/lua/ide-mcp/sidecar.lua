@@ -13,7 +13,7 @@ local max_deaths, within = 5, 60
 
 --- Sends a command. Returns false if no process runs.
 function M.send(command)
-  local line = require('ide-mcp.editor').utf8(vim.json.encode(command)) -- a buffer can have other bytes; JSON cannot
+  local line = require('ide-mcp.text').utf8(vim.json.encode(command)) -- a buffer can have other bytes; JSON cannot
   return job ~= nil and pcall(vim.fn.chansend, job, line .. '\n')
 end
 
@@ -54,7 +54,7 @@ function M.start(command, config, on_event, on_death)
       local line = table.concat(partial)
       partial = { pieces[i] }
       local is_done, bug = pcall(take, line)
-      if not is_done then require('ide-mcp.editor').warn(bug) end
+      if not is_done then require('ide-mcp.messages').warn(bug) end
       if #line > large then
         line, pieces[i - 1] = nil, nil
         collectgarbage()

@@ -1,6 +1,6 @@
 --- The terminals of agents: they open, hide and show, and take texts. `:help ide-mcp-terminal`
-local editor, providers, split = require('ide-mcp.editor'), require('ide-mcp.providers'), require('ide-mcp.split')
-local turns = require('ide-mcp.turns')
+local messages, providers, split = require('ide-mcp.messages'), require('ide-mcp.providers'), require('ide-mcp.split')
+local turns, utf8 = require('ide-mcp.turns'), require('ide-mcp.text').utf8
 local api, fn = vim.api, vim.fn
 local M = {}
 
@@ -8,7 +8,7 @@ local terminals = {} -- by their numbers
 local last = 1 -- the number of the terminal that the person used last
 local back -- the window of before the terminal had the focus
 
-local warn = editor.warn
+local warn = messages.warn
 
 -- Returns the folder of an agent: by default that of Neovim.
 local function folder_of(choice)
@@ -164,7 +164,7 @@ end
 function M.send(text, has_enter)
   local terminal = used_last()
   if not terminal then return end
-  text = editor.utf8(text):gsub('\r\n', '\n'):gsub('\t', '    ')
+  text = utf8(text):gsub('\r\n', '\n'):gsub('\t', '    ')
   local lines = vim.tbl_map(plain, vim.split(text, '\n'))
   -- The marks go always: an agent that starts has not asked for them yet, and reads them soon.
   if not terminal:send('\27[200~' .. table.concat(lines, '\n') .. '\27[201~') then

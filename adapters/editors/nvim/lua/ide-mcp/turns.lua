@@ -1,5 +1,5 @@
 --- When something may open: not under the hands of the person, whose next keys it would take.
-local editor = require('ide-mcp.editor')
+local messages = require('ide-mcp.messages')
 local M = {}
 
 local waiting = {} -- functions, and functions that return whether it is their turn
@@ -19,7 +19,7 @@ function M.serve(act, ...)
   is_acting = true
   local is_done, bug = pcall(act, ...)
   is_acting = false
-  if not is_done then editor.warn(bug) end
+  if not is_done then messages.warn(bug) end
 end
 
 --- Runs the functions that wait, unless the person types.

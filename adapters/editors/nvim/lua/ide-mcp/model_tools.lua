@@ -1,6 +1,7 @@
 --- The tools with which the model asks Neovim, once the person has chosen them: `:help ide-mcp-tools`. Each answer is a
 --- text of lines, the first of which says how many there are: a model pays for each.
-local editor = require('ide-mcp.editor')
+local files, open_file = require('ide-mcp.files'), require('ide-mcp.editor').tools.openFile
+local units = require('ide-mcp.text').units
 local fn = vim.fn
 local M = { answers = {} }
 
@@ -61,8 +62,8 @@ local function folder() return vim.loop.fs_realpath(fn.getcwd(-1, -1)) or fn.get
 
 -- Returns whether a path without links is below the folder.
 local function is_inside(real)
-  local root = editor.key(folder()):gsub('[/\\]$', '')
-  return vim.startswith(editor.key(real), root .. '/')
+  local root = files.key(folder()):gsub('[/\\]$', '')
+  return vim.startswith(files.key(real), root .. '/')
 end
 
 -- Returns the path below the folder.
@@ -71,7 +72,7 @@ local function short(real) return real:sub(#folder():gsub('[/\\]$', '') + 2) end
 -- Returns the path of a file that the model names, which is in the folder.
 local function judge(name)
   if type(name) ~= 'string' or name:find('%c') then error('path is not the path of a file', 0) end
-  local real = vim.loop.fs_realpath(editor.is_path(name) and name or folder() .. '/' .. name)
+  local real = vim.loop.fs_realpath(files.is_path(name) and name or folder() .. '/' .. name)
   if not real or not is_inside(real) then error('there is no such file in the folder of Neovim', 0) end
   return real
 end
@@ -94,8 +95,8 @@ end
 -- Returns the buffer of a file, and its language server that has an ability. The file is loaded if it is not open, and its
 -- server can take a moment to attach.
 local function server_of(real, ability)
-  if not editor.buffer(real) then editor.tools.openFile({ filePath = real, makeFrontmost = false }, real) end
-  local buf, rest = editor.buffer(real), patience / 100
+  if not files.buffer(real) then open_file({ filePath = real, makeFrontmost = false }, real) end
+  local buf, rest = files.buffer(real), patience / 100
   while buf and rest > 0 do
     local clients = (vim.lsp.get_clients or vim.lsp.get_active_clients)({ bufnr = buf })
     for _, client in pairs(clients) do -- before Neovim 0.8 those of all buffers
@@ -150,7 +151,7 @@ function M.answers.references(arguments)
   local column = text:find(symbol, 1, true)
   if not column then error(('line %d has no %s'):format(line, symbol:sub(1, 60)), 0) end
   local found = ask(client, buf, 'textDocument/references', {
-    position = { line = line - 1, character = editor.units(text, column - 1, client.offset_encoding) },
+    position = { line = line - 1, character = units(text, column - 1, client.offset_encoding) },
     context = { includeDeclaration = true },
   })
   local lines, outside = {}, 0

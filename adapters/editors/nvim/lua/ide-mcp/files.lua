@@ -1,0 +1,207 @@
+--- Files: their names, their buffers, and what becomes of these when an agent opens or writes a file.
+local messages, is_too_deep = require('ide-mcp.messages'), require('ide-mcp.too_deep')
+local split = require('ide-mcp.text').split
+local api, fn = vim.api, vim.fn
+local M = {}
+
+local max_file = 16 * 1024 * 1024 -- the largest file that an agent can open, as the sidecar has it
+-- The largest text with highlighting of syntax, and its longest line, in bytes. Measured with Neovim 0.7.2 and 0.12.4: in
+-- JavaScript the jump to the end of 600 KiB takes 0.4 to 0.6 s, and with a line of 1 MiB of JSON each key 0.1 s.
+M.max_highlighted = 512 * 1024
+local max_line = 64 * 1024
+-- What the files may have in sum that were loaded for agents and that the person has not seen, in bytes: two of the
+-- largest. Of 30 files of 15 MiB Neovim grew by 600 MB. A file counts as what its buffer takes at least: 40 to 210 KiB.
+local max_unseen, min_buffer = 32 * 1024 * 1024, 64 * 1024
+-- The endings of files that the plugins of Neovim unpack: one of 16 MiB can have a text without an end.
+local packed = { gz = true, Z = true, bz2 = true, xz = true, lzma = true, lz = true, lz4 = true, lzo = true, zst = true, br = true }
+local unseen = {} -- how much the buffers count that were loaded for agents and that the person has not seen
+local times = {} -- when the files of buffers were changed, at the last time that Neovim read or wrote them
+
+--- Returns what the paths of one file have in common. On Windows they differ in the case, and with 'shellslash' in the
+--- slashes.
+function M.key(path, is_windows)
+  if is_windows == nil then is_windows = fn.has('win32') == 1 end
+  return is_windows and (path:gsub('\\', '/'):lower()) or path
+end
+
+--- Returns the path of a file without links.
+function M.real(path) return M.key(vim.loop.fs_realpath(path) or path) end
+
+--- Returns the loaded buffer of a file, or nil. The path of the buffer can go through links.
+function M.buffer(path)
+  local function find(form)
+    local wanted = form(path)
+    for _, buf in ipairs(api.nvim_list_bufs()) do
+      local is_file = api.nvim_buf_is_loaded(buf) and vim.bo[buf].buftype == ''
+      if is_file and form(api.nvim_buf_get_name(buf)) == wanted then return buf end
+    end
+  end
+  return path and (find(M.key) or find(M.real))
+end
+
+--- Returns whether a name is the path of a file. Others are empty, or an address such as `scp://host/file`. A path of
+--- Windows begins with a drive or a share.
+function M.is_path(name) return (name:find('^/') or name:find('^%a:[/\\]') or name:find('^\\\\')) ~= nil end
+
+--- Returns the path of the current buffer, or nil.
+function M.path()
+  local name = api.nvim_buf_get_name(0)
+  return M.is_path(name) and name
+end
+
+--- Returns the URI of a file, as the library writes it: `vim.uri_from_fname` encodes the backslashes of a share. An
+--- address stays as it is.
+function M.uri(path)
+  if not M.is_path(path) then return path end
+  local drive, rest = path:match('^(%a):([/\\].*)')
+  if drive or path:find('^\\\\') then path = (rest or path):gsub('\\', '/') end
+  local encoded = path:gsub('[^%w/._~-]', function(byte) return ('%%%02X'):format(byte:byte()) end)
+  return 'file://' .. (drive and '/' .. drive:upper() .. ':' or '') .. encoded
+end
+
+--- Returns why lines are too much for highlighting, or nil. The limits are in bytes.
+function M.too_large(lines, limit, line_limit)
+  local size = 0
+  for _, line in ipairs(lines) do
+    if #line > (line_limit or max_line) then return ('a line of %d KiB'):format(#line / 1024) end
+    size = size + #line + 1
+  end
+  return size > (limit or M.max_highlighted) and ('%d KiB'):format(size / 1024) or nil
+end
+
+--- Returns whether the facts about a file are those of one that can be read. A FIFO or a device would hold up Neovim, or
+--- has no end.
+function M.is_plain(stat) return stat and stat.type == 'file' and stat.size <= max_file end
+
+--- Returns the text of a file on disk, or nil.
+function M.read(path)
+  local flags = vim.loop.constants
+  -- The file that was opened is judged, and opening a FIFO does not wait.
+  local file = vim.loop.fs_open(path, flags.O_RDONLY + (flags.O_NONBLOCK or 0), 0)
+  if not file then return nil end
+  local stat = vim.loop.fs_fstat(file)
+  local text = M.is_plain(stat) and vim.loop.fs_read(file, stat.size, 0) or nil
+  vim.loop.fs_close(file)
+  return text
+end
+
+--- Returns the lines of the file that a proposal is about: those of its buffer, with the unsaved changes of the person,
+--- or the text in the event.
+function M.before(proposal)
+  local buf = M.buffer(proposal.old_path)
+  if buf then return api.nvim_buf_get_lines(buf, 0, -1, false) end
+  return (split(proposal.old or ''))
+end
+
+--- Remembers the time of the file that a buffer has.
+function M.note_time(buf)
+  local stat = vim.loop.fs_stat(api.nvim_buf_get_name(buf))
+  times[buf] = stat and stat.mtime
+end
+
+--- Returns whether a file was changed since its buffer has read or written it. Nobody knows the time of a buffer that was
+--- read without autocommands.
+function M.is_changed_on_disk(buf)
+  local stat = vim.loop.fs_stat(api.nvim_buf_get_name(buf))
+  return stat and not vim.deep_equal(stat.mtime, times[buf])
+end
+
+--- Reads, enters, writes or leaves buffers for an agent. Meanwhile nothing asks the person, whose next key would be the
+--- answer, and no line of a file is an option. `ignored` are the events to ignore, and `choice` says what becomes of a
+--- buffer whose file was changed on disk, where Neovim would ask. Returns the result of `act`.
+function M.quietly(act, ignored, choice)
+  local saved, set = {}, {
+    shortmess = vim.go.shortmess .. 'A', confirm = false, more = false, eventignore = ignored,
+    modelines = 0, modeline = false, -- a buffer that is read now has no modelines when it is read again either
+  }
+  for name in pairs(set) do saved[name] = vim.go[name] end
+  local on_change = api.nvim_create_autocmd('FileChangedShell', {
+    callback = function() vim.v.fcs_choice = choice or '' end,
+  })
+  local is_done, result = pcall(function()
+    for name, value in pairs(set) do vim.go[name] = value end
+    return act()
+  end)
+  api.nvim_del_autocmd(on_change)
+  for name, value in pairs(saved) do
+    pcall(function() vim.go[name] = value end) -- an autocommand of OptionSet can fail
+  end
+  if not is_done then error(result, 0) end
+  return result
+end
+
+--- Returns whether Neovim would end if a buffer read its file again: by its highlighting.
+function M.ends_at(buf, path)
+  local highlighter = vim.treesitter.highlighter
+  return highlighter and highlighter.active[buf] and M.is_changed_on_disk(buf) and is_too_deep(M.read(path) or '')
+end
+
+--- Reads a file again, if it was changed on disk. Unsaved changes of the person stay, since Neovim would ask and take the
+--- next keys as answer.
+---
+--- `accepted` is the accepted proposal that an agent writes: its `text`, and the buffer `buf` that it was compared with,
+--- when this had the tick `tick`. If that is what the file has, the person has decided about the unsaved changes too:
+--- they are replaced, and `:undo` brings them back. Returns whether another text is on disk.
+function M.reread(path, accepted)
+  local buf = M.buffer(path)
+  if not buf or not M.is_plain(vim.loop.fs_stat(path)) then return false end
+  local function check(choice)
+    if M.ends_at(buf, path) then
+      return messages.warn(fn.fnamemodify(path, ':t') .. ' on disk is nested too deep for a parser, and is not read again')
+    end
+    M.quietly(function() vim.cmd('checktime ' .. buf) end, nil, choice)
+  end
+  if not vim.bo[buf].modified then
+    local is_wanted = api.nvim_buf_call(buf, function() return api.nvim_eval('&autoread') == 1 end)
+    if is_wanted then check() end -- else the person reads it
+    return false
+  end
+  if not accepted or not M.is_changed_on_disk(buf) then return false end
+  -- The agent can have its own line ends and its own mark of the encoding.
+  local function plain(text) return text and text:gsub('^\239\187\191', ''):gsub('\r\n', '\n') end
+  local is_same = plain(M.read(path)) == plain(accepted.text)
+  if not is_same or buf ~= accepted.buf or api.nvim_buf_get_changedtick(buf) ~= accepted.tick then return true end
+  local undoreload = vim.o.undoreload
+  vim.o.undoreload = -1 -- a long text can be undone too
+  local is_done, problem = pcall(check, 'reload')
+  vim.o.undoreload = undoreload
+  if not is_done then error(problem, 0) end
+  return vim.bo[buf].modified
+end
+
+--- Notes that the person sees the windows of the tab: each key says so.
+function M.look()
+  if not next(unseen) then return end
+  for _, window in ipairs(api.nvim_tabpage_list_wins(0)) do unseen[api.nvim_win_get_buf(window)] = nil end
+end
+
+-- Counts the size of a file that is loaded for an agent.
+local function count(buf, size)
+  local sum = math.max(size, min_buffer)
+  for other, bytes in pairs(unseen) do
+    if api.nvim_buf_is_loaded(other) then sum = sum + bytes else unseen[other] = nil end
+  end
+  local remedy = 'Show one with makeFrontmost, for the person to look at'
+  if sum > max_unseen then error('files of more than 32 MiB were opened and not looked at. ' .. remedy, 0) end
+  unseen[buf] = math.max(size, min_buffer)
+end
+
+--- Reads a file that an agent names into its buffer. A large file is read without the autocommands, and so without a
+--- type; so is one that a plugin would unpack, or at which a parser would end Neovim.
+function M.load(buf, path, size)
+  local is_deep = size <= M.max_highlighted and is_too_deep(M.read(path) or '')
+  local is_bare = size > M.max_highlighted or packed[fn.fnamemodify(path, ':e')] or is_deep
+  count(buf, size)
+  M.quietly(function() fn.bufload(buf) end, is_bare and 'all' or 'BufReadCmd')
+  vim.bo[buf].buflisted = true
+  M.note_time(buf)
+  local notes = {} -- one message: a second one would wait for a key
+  if is_deep then table.insert(notes, 'is nested too deep for a parser, and has no file type') end
+  if not fn.swapname(buf):find('%.swp$') and fn.swapname(buf) ~= '' then
+    vim.bo[buf].readonly = true
+    table.insert(notes, 'has a swap file of another editor, and is read-only here')
+  end
+  if notes[1] then messages.warn(fn.fnamemodify(path, ':t') .. ' ' .. table.concat(notes, '; it ')) end
+end
+
+return M
