@@ -338,6 +338,15 @@ def events_are_told(room):
     first = json.dumps(told[0][1])
     if told[0][0] != "IdeMcpConnected" or "ide-mcp-agent" not in first:
         raise Failure(f"told first: {told[0]}")
+    room.restart()
+    lines_of(room, "told", 13)
+    for count, name in enumerate(["pause", "resume"], 14):
+        hand.run(name)
+        lines_of(room, "told", count)
+    told = [json.loads(line) for line in lines_of(room, "told", 15)]
+    last = [["IdeMcpListening", {"port": int(room.lock().stem)}], ["IdeMcpPaused", []], ["IdeMcpResumed", []]]
+    if told[12:] != last:
+        raise Failure(f"told last: {told[12:]}")
 
 
 def name_of_an_agent_is_no_format_of_lualine(room):

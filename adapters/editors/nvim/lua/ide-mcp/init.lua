@@ -71,6 +71,7 @@ function on.listening(event)
   for name, value in pairs(event.environment) do vim.fn.setenv(name, value) end
   if M.is_paused then sidecar.send({ cmd = 'pause' }) end
   M.send_selection()
+  events.emit('Listening', { port = event.port })
 end
 
 function on.connected(event)
