@@ -5,7 +5,9 @@ their documentation has.
 """
 
 import json
+import os
 import re
+import socket
 import subprocess
 import sys
 import time
@@ -765,9 +767,27 @@ def wrong_options_are_named(room):
 
 
 def health_has_the_findings_of_the_doctor(room):
+    """Also those of a port, unless each agent needs consent. The doctor has 5 s."""
+    room.write("slow", 'test "$1" = doctor && sleep 60\nexec ide-mcp "$@"\n')
     room.start()
-    room.type("<Escape>", ":IdeMcp doctor", "<Enter>", "G")
-    room.shows(r"the lock file of .Neovim")
+    lock = json.loads(room.lock().read_text()) | {"pid": os.getpid(), "ideName": "Silent"}
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        path = room.lock().with_name(f"{server.getsockname()[1]}.lock")
+        path.write_text(json.dumps(lock))
+        path.chmod(0o600)
+        for keys, message in [
+            ([], '"Silent" on port .* does not answer'),
+            (room.keys.CONSENT, 'the doctor did not connect to "Silent"'),
+            (room.keys.sidecar("sh", "slow", "sidecar"), "it takes more than 5 s"),
+        ]:
+            def act(keys=keys, message=message):
+                room.type(*keys, "<Escape>", ":IdeMcp doctor", "<Enter>")
+                room.shows("ide-mcp doctor")
+                room.type("G")
+                room.shows(message)
+                room.type(":bwipeout", "<Enter>")
+                room.shows("second")
+            of_row(message, act)
 
 
 def tells_of_nothing_deprecated(place):

@@ -4,14 +4,28 @@ local M = {}
 local health = vim.health or require('health')
 local function report(kind, ...) return (health[kind] or health['report_' .. kind])(...) end -- before Neovim 0.10
 
--- Returns the command of the sidecar with other words than `sidecar`, which can stand behind `docker exec` and its like.
-local function other(command, ...) return vim.list_extend(vim.list_slice(command, 1, #command - 1), { ... }) end
+-- The doctor attaches for a moment to each editor that an agent could find, and waits up to 2 s for one that does not
+-- answer. Neovim waits for the doctor, but only so many milliseconds.
+local patience = 5000
 
--- Reports why an agent finds no editor, or another one, as `ide-mcp doctor` does. It attaches to none: one could ask.
-local function check_doctor(command)
+-- Returns the command of the sidecar with other words than `sidecar`, which can stand behind `docker exec` and its like.
+local function command_with(command, ...) return vim.list_extend(vim.list_slice(command, 1, #command - 1), { ... }) end
+
+-- Reports why an agent finds no editor, or another one, as `ide-mcp doctor` does.
+local function check_doctor(plugin, command)
   local kinds = { problem = 'error', warning = 'warn', note = 'info', ok = 'ok' }
   report('start', 'ide-mcp doctor')
-  for _, line in ipairs(vim.fn.systemlist(other(command, 'doctor', '--json', '--no-connect'))) do
+  local lines = {}
+  -- A plugin that asks before an agent attaches would ask about the doctor, who waits for the answer.
+  local words = command_with(command, 'doctor', '--json', plugin.options.config.consent and '--no-connect' or nil)
+  local job = vim.fn.jobstart(words, {
+    cwd = vim.fn.getcwd(-1, -1), stdout_buffered = true, on_stdout = function(_, output) lines = output end,
+  })
+  if vim.fn.jobwait({ job }, patience)[1] == -1 then
+    vim.fn.jobstop(job)
+    report('warn', ('it takes more than %d s'):format(patience / 1000), { 'Run `ide-mcp doctor` in a terminal' })
+  end
+  for _, line in ipairs(lines) do
     local is_json, finding = pcall(vim.json.decode, line)
     if is_json and type(finding) == 'table' and finding.event == 'finding' then
       local advice = finding.status ~= 'ok' and finding.advice and { finding.advice } or nil
@@ -22,7 +36,7 @@ end
 
 local function check_editor(plugin, command)
   local program = require('ide-mcp.program')
-  local answer = vim.trim(vim.fn.system(other(command, '--version')))
+  local answer = vim.trim(vim.fn.system(command_with(command, '--version')))
   report(vim.v.shell_error == 0 and 'ok' or 'error', ('%s: %s'):format(answer, vim.fn.exepath(command[1])))
   local advice = vim.v.shell_error == 0 and program.advice(answer:match('%S+$'), command)
   if advice then report('warn', advice) end
@@ -47,7 +61,7 @@ function M.check()
   check_editor(plugin, command)
   check_terminal(plugin)
   report('info', 'the log is ' .. require('ide-mcp.log').path())
-  check_doctor(command)
+  check_doctor(plugin, command)
 end
 
 return M
