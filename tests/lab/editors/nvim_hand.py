@@ -454,6 +454,21 @@ def inline_proposal_shows_what_goes(room):
         room.hides(room.proposal(""))
 
 
+def tab_says_that_it_is_a_proposal(room):
+    """And for which file, also if others have its name."""
+    for name in ["src", "tests"]:
+        (room.folder / name).mkdir()
+        room.write(f"{name}/mod.rs", "fn main() {}\n")
+    Hand(room, "src/mod.rs")
+    agent = proposes(room, "tests/mod.rs", "fn new() {}\n", "DIFF_REJECTED", "tests/mod.rs")
+    room.shows(room.proposal("mod.rs"))
+    room.shows(r"^.* s/mod\.rs .*/t/\[proposal\] mod\.rs  .*X$")
+    room.type("<C-w>", "h")
+    room.shows(r"^.* s/mod\.rs .*/t/\[before the proposal\] mod\.rs  .*X$")
+    room.type("<C-w>", "l", *room.keys.REJECT)
+    agent.done()
+
+
 def quitting_a_borrowed_window_keeps_it(room):
     Hand(room)
     for layout, keys in {"vertical": ["<C-w>", "h", ":q", "<Enter>"], "inline": [":q", "<Enter>"]}.items():

@@ -64,6 +64,16 @@ local function set_lines(buf, lines)
   vim.bo[buf].modified = false
 end
 
+-- Returns how the name of a buffer of a view begins. Nobody can guess it, and so make a folder with it.
+local function root_of(view, mark) return ('ide-mcp://%s-%s/'):format(mark:gsub(' ', '-'), view.secret) end
+
+-- Returns the name of a buffer of a view, in which `mark` says what the buffer is. Neovim shows a tab by the whole last part
+-- of the name, and by the first letter of each part before it.
+local function name_of(view, mark)
+  local folder, file = view.proposal.label:match('^[/\\]*(.-)([^/\\]*)$')
+  return ('%s%s[%s] %s'):format(root_of(view, mark), folder, mark, file)
+end
+
 -- Gives a buffer a name without a file, and lines.
 local function fill_buffer(buf, name, lines, buftype)
   api.nvim_buf_set_name(buf, name)
@@ -86,8 +96,6 @@ end
 -- Returns a text of an agent for a status line.
 local function escape(text) return (text:gsub('%%', '%%%%')) end
 
-local function tail(path) return path:match('[^/\\]*$') end
-
 -- Returns a status line. At 80 columns each side has 40: what decides stands first, and of what is too long the
 -- beginning is cut, so that the name of the file stays.
 local function status(proposal, first, last)
@@ -99,7 +107,7 @@ end
 local function is_ours(view)
   local buf = view.new
   return api.nvim_buf_is_valid(buf) and vim.bo[buf].buftype == 'acwrite' and vim.bo[buf].modifiable
-    and vim.startswith(api.nvim_buf_get_name(buf), view.name)
+    and vim.startswith(api.nvim_buf_get_name(buf), root_of(view, 'proposal'))
 end
 
 -- Returns what is too much in the two texts: a reason against all highlighting, one against marks of the differences, and
@@ -177,12 +185,11 @@ local withdrawn, max_kept = {}, 8
 -- Keeps the text of a proposal into which the person has typed, and which is not accepted, in a listed buffer. Neovim does
 -- not end while the text is there, since it counts as modified. Returns the buffer.
 local function keep(view)
-  local name = '[withdrawn] ' .. tail(view.proposal.label)
   local buf = api.nvim_create_buf(true, true)
-  fill_buffer(buf, view.name .. name, api.nvim_buf_get_lines(view.new, 0, -1, false), 'acwrite')
+  fill_buffer(buf, name_of(view, 'withdrawn'), api.nvim_buf_get_lines(view.new, 0, -1, false), 'acwrite')
   vim.bo[buf].modified = true
   table.insert(withdrawn, buf)
-  api.nvim_create_autocmd('BufWriteCmd', { pattern = view.name .. '*', callback = function()
+  api.nvim_create_autocmd('BufWriteCmd', { pattern = root_of(view, 'withdrawn') .. '*', callback = function()
     messages.warn('this proposal was withdrawn. `:w FILE` writes your text to a file')
   end })
   return buf
@@ -247,7 +254,7 @@ local function watch(view)
   local new = view.new
   local function at(events, options) table.insert(view.autocmds, api.nvim_create_autocmd(events, options)) end
   -- By a pattern, not for the buffer: so `:w FILE` writes that file.
-  at('BufWriteCmd', { pattern = view.name .. 'proposal/*', callback = function()
+  at('BufWriteCmd', { pattern = root_of(view, 'proposal') .. '*', callback = function()
     if not turns.is_by_key() then -- a plugin that saves by itself, and perhaps by `:silent!`
       return vim.schedule(function() messages.warn('a proposal is accepted by a key or a command of yours only') end)
     end
@@ -302,11 +309,9 @@ function M.show(proposal)
     error(('%d texts of withdrawn proposals stay until the person closes one: see `:ls`'):format(max_kept), 0)
   end
   local lines, line_end, last_end = split(proposal.contents)
-  -- Nobody can guess the name, and so make a folder with it.
   local secret = vim.loop.random(8):gsub('.', function(byte) return ('%02x'):format(byte:byte()) end)
-  local name = ('ide-mcp://%d-%s/'):format(proposal.call, secret)
   local view = {
-    proposal = proposal, name = name, layout = proposal.layout or 'tab',
+    proposal = proposal, secret = secret, layout = proposal.layout or 'tab',
     line_end = line_end, last_end = last_end, autocmds = {},
   }
   function view.close() return files.quietly(function() return close(view) end) end -- another buffer can be entered
@@ -335,8 +340,8 @@ function M.show(proposal)
       vim.wo[window].statusline = status(proposal, 'ended, nothing is accepted. ', '')
     end
   end
-  view.old = create(name .. 'file/' .. tail(proposal.label), {}, 'nofile')
-  view.new = create(name .. 'proposal/' .. tail(proposal.label), lines, 'acwrite')
+  view.old = create(name_of(view, 'before the proposal'), {}, 'nofile')
+  view.new = create(name_of(view, 'proposal'), lines, 'acwrite')
   watch(view)
   show(view, proposal.focus ~= false)
   return view
