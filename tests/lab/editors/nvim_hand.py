@@ -454,6 +454,56 @@ def inline_proposal_shows_what_goes(room):
         room.hides(room.proposal(""))
 
 
+def changes_of_an_inline_proposal_are_taken_back(room):
+    """By the keys of a diff. Each row has the old text, the new one, keys, and what is accepted."""
+    Hand(room)
+    room.type(*room.keys.set_option("layout", "inline"))
+    old = "one\ntwo\nthree\nfour\nfive\n"
+    both = "one\n2\nthree\nfour\n5\nsix\n"
+    for row, (before, new, keys, accepted) in {
+        "the first change, where the cursor is": (old, both, ["do"], both.replace("2", "two")),
+        "the next change": (old, both, ["]c", "do"], both.replace("5\nsix", "five")),
+        "the change before": (old, both, ["G", "[c", "[c", "do"], both.replace("2", "two")),
+        "each change": (old, both, ["do", "]c", "do"], old),
+        "an undone one": (old, both, ["do", "u"], both),
+        "no change": (old, both, ["]c", "k", "do"], both),
+        "lines that went": (old, "one\nfive\n", ["do"], old),
+        "lines that went, from above": (old, "one\nfive\n", ["gg", "do"], old),
+        "the first line": (old, old.removeprefix("one\n"), ["do"], old),
+        "the last line": (old, old.removesuffix("five\n"), ["do"], old),
+        "lines that came": (old, old.replace("two", "two\nmore"), ["do"], old),
+        "all lines": (old, "other\n", ["do"], old),
+        "lines with NUL": ("\0\n\0\nend\n", "\0\n\0\n\0\nEND\n", ["G", "do"], "\0\n\0\nend\n"),
+    }.items():
+        def act(before=before, new=new, keys=keys, accepted=accepted):
+            room.write("b.txt", before)
+            agent = proposes(room, "b.txt", new, "FILE_SAVED", accepted)
+            room.shows(room.proposal("b.txt"))
+            room.type(*keys, "<Reading>", ":w", "<Enter>")
+            agent.done()
+            room.hides(room.proposal(""))
+        of_row(row, act)
+
+
+def inline_proposal_is_marked_while_it_changes(room):
+    room.write("b.txt", "one\ntwo\nthree\n")
+    Hand(room)
+    room.type(*room.keys.set_option("layout", "inline"))
+    agent = proposes(room, "b.txt", "one\n2\nthree\n", "DIFF_REJECTED", "b.txt")
+    room.shows("one *\n *two *\n *2")
+    room.type("do")
+    room.shows("one *\n *two *\n *three")
+    room.type("Gdd")
+    room.shows("one *\n *two *\n *three *\n~")
+    deleted = room.styles("three")
+    room.type("u")
+    await_("the line is no more one that goes", lambda: room.styles("three") != deleted)
+    room.type("u")
+    room.shows("one *\n *two *\n *2")
+    room.type(*room.keys.REJECT)
+    agent.done()
+
+
 def tab_says_that_it_is_a_proposal(room):
     """And for which file, also if others have its name."""
     for name in ["src", "tests"]:

@@ -170,7 +170,7 @@ local function open(view, focus)
   if right then
     vim.cmd('silent! normal! gg]c')
   else
-    require('ide-mcp.inline').mark(view.new, limits.reason and {} or view.before)
+    require('ide-mcp.inline').show(view.new, not limits.reason and view.before or nil)
   end
   if not is_ours(view) or api.nvim_win_get_buf(window) ~= view.new then
     error('a plugin has taken the view of the proposal', 0)

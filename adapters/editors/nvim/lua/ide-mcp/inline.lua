@@ -1,4 +1,5 @@
---- Marks in the text of a proposal what it changes: lines that are new, and between them the lines that go.
+--- A proposal alone in a window: lines that are new are marked, and those that go stand between them. As in a diff, `do`
+--- takes back a change, and `]c` and `[c` go to one.
 local compare = require('ide-mcp.text').compare
 local api = vim.api
 local M = {}
@@ -7,39 +8,93 @@ local space = api.nvim_create_namespace('ide-mcp-inline')
 -- So many lines that go are shown in one place, and so many bytes of each.
 local max_lines, max_bytes = 200, 512
 
+local file -- the lines of the file, or nil if the texts are too different to compare; one proposal at a time is shown
+
+-- Returns the changes in a buffer. Each has the lines of the file from `from` to `to`, and in the buffer, from 0, those from
+-- `row` to before `stop`.
+local function changes(buf)
+  if not file then return {} end
+  local function text(lines)
+    if #lines == 1 and lines[1] == '' then return '' end
+    return table.concat(lines, '\n') .. '\n'
+  end
+  local hunks = compare(text(file), text(api.nvim_buf_get_lines(buf, 0, -1, false)), { result_type = 'indices' })
+  return vim.tbl_map(function(hunk)
+    local from, gone, row, added = unpack(hunk) -- of no lines, the one above them
+    if gone == 0 then from = from + 1 end
+    if added > 0 then row = row - 1 end
+    return { from = from, to = from + gone - 1, row = row, stop = row + added }
+  end, hunks)
+end
+
 local function shown(line)
   return { { line:sub(1, max_bytes):gsub('\t', '    '):gsub('%c', '?') .. ' ', 'DiffDelete' } }
 end
 
---- Marks the lines of a buffer that are not in `old`, the lines of the file.
-function M.mark(buf, old)
+local function mark(buf)
   api.nvim_buf_clear_namespace(buf, space, 0, -1)
-  if not old[1] then return end
-  local before = #old == 1 and old[1] == '' and '' or table.concat(old, '\n') .. '\n'
-  local new = api.nvim_buf_get_lines(buf, 0, -1, false)
-  local hunks = compare(before, table.concat(new, '\n') .. '\n', { result_type = 'indices' })
-  for number, hunk in ipairs(hunks) do
-    local from, gone, at, added = unpack(hunk)
-    local lines = {}
-    for row = from, from + math.min(gone, max_lines) - 1 do table.insert(lines, shown(old[row])) end
-    if gone > max_lines then
-      table.insert(lines, { { ('and %d more lines'):format(gone - max_lines), 'DiffDelete' } })
-    end
-    -- Without new lines, `at` is the line above those that go.
-    local row = math.max(at - 1, 0)
+  local last = api.nvim_buf_line_count(buf) - 1
+  for _, change in ipairs(changes(buf)) do
+    local lines = vim.tbl_map(shown, vim.list_slice(file, change.from, math.min(change.to, change.from + max_lines - 1)))
+    local rest = change.to - change.from + 1 - #lines
+    if rest > 0 then table.insert(lines, { { ('and %d more lines'):format(rest), 'DiffDelete' } }) end
     if lines[1] then
-      local is_above = added > 0 or at == 0
-      api.nvim_buf_set_extmark(buf, space, row, 0, { virt_lines = lines, virt_lines_above = is_above })
+      local look = { virt_lines = lines, virt_lines_above = change.row <= last }
+      api.nvim_buf_set_extmark(buf, space, math.min(change.row, last), 0, look)
     end
-    for line = row, row + added - 1 do
-      local look = { end_row = line + 1, hl_group = 'DiffAdd', hl_eol = true, strict = false }
-      api.nvim_buf_set_extmark(buf, space, line, 0, look)
-    end
-    if number == 1 then
-      api.nvim_win_set_cursor(0, { math.min(row + 1, #new), 0 })
-      if row == 0 and lines[1] then vim.fn.winrestview({ topline = 1, topfill = #lines }) end
+    for row = change.row, change.stop - 1 do
+      local look = { end_row = row + 1, hl_group = 'DiffAdd', hl_eol = true, strict = false }
+      api.nvim_buf_set_extmark(buf, space, row, 0, look)
     end
   end
+end
+
+-- Puts the cursor on a change.
+local function go(buf, change)
+  local row = math.min(change.row, api.nvim_buf_line_count(buf) - 1)
+  api.nvim_win_set_cursor(0, { row + 1, 0 })
+  -- Lines above the first one are scrolled out of sight.
+  if row == 0 then vim.fn.winrestview({ topline = 1, topfill = math.min(change.to - change.from + 1, max_lines + 1) }) end
+end
+
+local keys = {}
+
+keys['do'] = function(buf)
+  local row = api.nvim_win_get_cursor(0)[1] - 1
+  for _, change in ipairs(changes(buf)) do
+    local near = change.row == change.stop and 1 or 0 -- lines that go stand between two others
+    if row >= change.row - near and row < change.stop + near then
+      return api.nvim_buf_set_lines(buf, change.row, change.stop, false, vim.list_slice(file, change.from, change.to))
+    end
+  end
+end
+
+keys[']c'] = function(buf)
+  local row = api.nvim_win_get_cursor(0)[1] - 1
+  for _, change in ipairs(changes(buf)) do
+    if change.row > row then return go(buf, change) end
+  end
+end
+
+keys['[c'] = function(buf)
+  local row, before = api.nvim_win_get_cursor(0)[1] - 1, nil
+  for _, change in ipairs(changes(buf)) do
+    if change.row < row then before = change end
+  end
+  if before then go(buf, before) end
+end
+
+--- Marks the changes in the buffer of the current window, and goes to the first one. Without `old`, the lines of the file,
+--- there is nothing to see of them.
+function M.show(buf, old)
+  file = old
+  local group = api.nvim_create_augroup('ide-mcp-inline', {})
+  local function mark_again() mark(buf) end
+  api.nvim_create_autocmd({ 'TextChanged', 'InsertLeave' }, { group = group, buffer = buf, callback = mark_again })
+  for key, act in pairs(keys) do vim.keymap.set('n', key, function() act(buf) end, { buffer = buf }) end
+  mark(buf)
+  local first = changes(buf)[1]
+  if first then go(buf, first) end
 end
 
 return M
