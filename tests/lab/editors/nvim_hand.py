@@ -54,17 +54,19 @@ def terminals_have_numbers(room):
 
 def terminal_has_its_layout(room):
     hand = Hand(room)
-    for count, layout in enumerate(["left", "above", "below", "float", "right"], 1):
-        lua(room, f"require('ide-mcp').options.terminal.layout = '{layout}'")
+    rows = [("left", 0), ("above", 0), ("below", 0), ("float", 0), ("float", 0.3), ("float", 30), ("right", 0), ("right", 30)]
+    for count, (layout, size) in enumerate(rows, 1):
+        lua(room, f"local t = require('ide-mcp').options.terminal; t.layout = '{layout}'; t.size = {size}")
         hand.run("open")
         hand.terminal(count)
         room.shows(RUNS)
         row = next(row for row, line in enumerate(room.screen().splitlines()) if "STAND-IN" in line)
         column = room.screen().splitlines()[row].index("STAND-IN")
-        expected = {"left": row == 0 and column == 0, "right": row == 0 and column > 60, "above": row == 0 and column == 0,
-                    "below": row > 10 and column == 0, "float": row > 1 and 20 < column < 60}
+        expected = {"left": row == 0 and column == 0, "above": row == 0 and column == 0, "below": row > 10 and column == 0,
+                    "right": row == 0 and column == (90 if size else 72),
+                    "float": row > 1 and column == {0: 13, 0.3: 42, 30: 45}[size]}
         if not expected[layout]:
-            raise Failure(f"{layout}: at {row}, {column}")
+            raise Failure(f"{layout} {size}: at {row}, {column}")
         room.type("<C-d>")
         room.hides(RUNS)
         await_("one window is left", lambda: room.screen().count("⧉") == 1)

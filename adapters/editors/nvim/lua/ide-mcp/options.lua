@@ -26,7 +26,7 @@ M.defaults = {
   diffs = true,
   tools = {},
   terminal = {
-    command = { 'claude' }, provider = 'native', layout = 'right', size = 0.4, folder = 'cwd', external = {},
+    command = { 'claude' }, provider = 'native', layout = 'right', size = 0, folder = 'cwd', external = {},
   },
   log = { level = 'warn', size = 1024 * 1024 },
   on_event = function() end,

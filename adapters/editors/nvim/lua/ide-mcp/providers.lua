@@ -54,11 +54,11 @@ local function cells(size, all) return math.max(1, math.floor(size <= 1 and size
 -- Opens a window for a buffer.
 local function open_window(buf, start)
   local columns, lines = vim.o.columns, vim.o.lines - vim.o.cmdheight - 1
-  if start.layout == 'float' then
-    local width, height = cells(math.max(start.size, 0.5), columns), cells(0.8, lines)
+  if start.layout == 'float' then -- with a border around it
+    local width, height = cells(start.size, columns - 2), cells(start.size <= 1 and start.size or 0.8, lines - 2)
     api.nvim_open_win(buf, true, {
       relative = 'editor', style = 'minimal', border = 'rounded', width = width, height = height,
-      col = math.floor((columns - width) / 2) - 1, row = math.floor((lines - height) / 2),
+      col = math.floor((columns - width) / 2) - 1, row = math.floor((lines - height) / 2) - 1,
     })
     return
   end

@@ -56,9 +56,10 @@ local function start(number, words)
   -- The agent finds this Neovim by the variables of its sidecar.
   if plugin.is_running() then vim.wait(2000, function() return plugin.port ~= nil end, 20) end
   if terminals[number] then terminals[number]:close() end
+  local size = options.size > 0 and options.size or options.layout == 'float' and 0.8 or 0.4
   local terminal, early -- the agent can end before the terminal is known
   local is_done, problem = pcall(providers.open, options.provider, {
-    command = command, folder = folder_of(options.folder), layout = options.layout, size = options.size, number = number,
+    command = command, folder = folder_of(options.folder), layout = options.layout, size = size, number = number,
     external = options.external, environment = plugin.environment,
     on_exit = vim.schedule_wrap(function(status)
       if terminal then on_exit(number, terminal, status) else early = status end

@@ -19,7 +19,7 @@
 ---@field command? string[] The command of the agent.
 ---@field provider? 'native'|'snacks'|'toggleterm'|'tmux'|'external'|'auto'|fun(start: IdeMcp.Start): IdeMcp.Terminal
 ---@field layout? 'left'|'right'|'above'|'below'|'float'
----@field size? number A part of the screen up to 1, and otherwise columns or lines.
+---@field size? number A part of the screen up to 1, or columns or lines; 0 is 0.4, and 0.8 of a float.
 ---@field folder? 'cwd'|'git'|fun(): string|nil The folder of the agent.
 ---@field external? string[] The command of another terminal, to which that of the agent is added.
 
