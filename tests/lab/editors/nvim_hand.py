@@ -14,7 +14,7 @@ import time
 
 from hand import RUNS, Hand, paste, proposes
 from hostile import RawAgent, is_scenario, of_row
-from run import Failure, await_
+from run import ROOT, Failure, await_
 
 
 def lua(room, code):
@@ -831,6 +831,30 @@ def wrong_options_are_named(room):
     lua(room, "local o = require('ide-mcp').options; print('is:' .. o.layout .. o.terminal.layout .. o.terminal.command[1])")
     room.shows("^is:tabrightcat")
     hand.run("status")
+
+
+def types_and_help_have_each_option(room):
+    """With the words that an option can have."""
+    room.start()
+    lua(room, "local o = require('ide-mcp.options'); local names = {}; for name, value in pairs(o.defaults) do"
+        " names[name] = (name == 'terminal' or name == 'log') and vim.tbl_keys(value) or {} end;"
+        " vim.fn.writefile({ vim.fn.json_encode({ names, o.choices }) }, 'options')")
+    names, choices = json.loads(lines_of(room, "options", 1)[0])
+    plugin = ROOT / "adapters/editors/nvim"
+    types = (plugin / "lua/ide-mcp/types.lua").read_text()
+    guide = (plugin / "doc/ide-mcp.txt").read_text()
+    for group, title in {"": "Options", "terminal": "TerminalOptions", "log": "LogOptions"}.items():
+        block = types.split(f"---@class IdeMcp.{title}\n")[1].split("\n\n")[0]
+        fields = dict(re.findall(r"---@field (\w+)\? (.*)", block))
+        expected = names[group] if group else list(names)
+        if sorted(fields) != sorted(expected):
+            raise Failure(f"{title}: types.lua has {sorted(fields)}, and the options are {sorted(expected)}")
+        for name in expected:
+            words = choices.get(f"{group}.{name}".lstrip("."), [])
+            if re.findall("'(\\w+)'", fields[name]) != words:
+                raise Failure(f"{name}: {words}, and types.lua has {fields[name]}")
+            if not re.search(rf"\b{name} = ", guide):
+                raise Failure(f"the help has no {name}")
 
 
 def health_has_the_findings_of_the_doctor(room):

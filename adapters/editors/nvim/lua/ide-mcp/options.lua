@@ -14,26 +14,26 @@ end
 
 ---@type IdeMcp.Options
 M.defaults = {
+  layout = 'tab',
+  focus = true,
+  diffs = true,
+  terminal = {
+    command = { 'claude' }, provider = 'native', layout = 'right', size = 0, folder = 'cwd', external = {},
+  },
+  tools = {},
+  log = { level = 'warn', size = 1024 * 1024 },
   command = { 'ide-mcp', 'sidecar' },
   config = {
     prompts = { { name = 'review', description = 'Review the open file', arguments = { { name = 'focus' } } } },
     resources = { { uri = 'nvim://quickfix', description = 'The errors of the last build or search in Neovim' } },
   },
   answers = vim.tbl_extend('error', require('ide-mcp.editor').tools, { review = review, ['nvim://quickfix'] = quickfix }),
-  show = require('ide-mcp.diff').show,
-  layout = 'tab',
-  focus = true,
-  diffs = true,
-  tools = {},
-  terminal = {
-    command = { 'claude' }, provider = 'native', layout = 'right', size = 0, folder = 'cwd', external = {},
-  },
-  log = { level = 'warn', size = 1024 * 1024 },
   on_event = function() end,
+  show = require('ide-mcp.diff').show,
 }
 
--- The values of options that are one of a few. A function is the person's own.
-local choices = {
+--- The values of options that are one of a few.
+M.choices = {
   layout = { 'tab', 'vertical', 'horizontal', 'inline' },
   ['terminal.layout'] = { 'left', 'right', 'above', 'below', 'float' },
   ['terminal.provider'] = { 'native', 'snacks', 'toggleterm', 'tmux', 'external', 'auto' },
@@ -48,9 +48,9 @@ local function fault(name, value, default)
   local is_function = type(value) == 'function' and (name == 'terminal.provider' or name == 'terminal.folder')
   if type(value) ~= type(default) and not is_function then return ('%s is no %s'):format(name, type(default)) end
   if is_function then return nil end
-  for _, word in ipairs(choices[name] and (type(value) == 'table' and value or { value }) or {}) do
-    if not vim.tbl_contains(choices[name], word) then
-      return ('%s is one of %s, and not %s'):format(name, table.concat(choices[name], ', '), tostring(word))
+  for _, word in ipairs(M.choices[name] and (type(value) == 'table' and value or { value }) or {}) do
+    if not vim.tbl_contains(M.choices[name], word) then
+      return ('%s is one of %s, and not %s'):format(name, table.concat(M.choices[name], ', '), tostring(word))
     end
   end
 end

@@ -3,17 +3,17 @@
 --- server of Lua, whose library has the folder of the plugin, for example by lazydev.nvim.
 
 ---@class IdeMcp.Options
----@field command? string[] The command of the sidecar.
----@field config? table<string, any> Further members of the configuration of docs/sidecar.md.
----@field answers? table<string, function> Own tools, prompts and resources, by their names and URIs.
----@field show? fun(proposal: IdeMcp.Proposal): IdeMcp.View|fun(): integer|nil The view of a proposal.
 ---@field layout? 'tab'|'vertical'|'horizontal'|'inline' Where a proposal is shown.
 ---@field focus? boolean Whether a proposal takes the focus.
 ---@field diffs? boolean Whether agents can propose changes in Neovim; otherwise they ask in their terminal.
----@field tools? ('symbols'|'references'|'files')[] What the model can ask.
 ---@field terminal? IdeMcp.TerminalOptions
+---@field tools? ('symbols'|'references'|'files')[] What the model can ask.
 ---@field log? IdeMcp.LogOptions
+---@field command? string[] The command of the sidecar.
+---@field config? table<string, any> Further members of the configuration of docs/sidecar.md.
+---@field answers? table<string, function> Own tools, prompts and resources, by their names and URIs.
 ---@field on_event? fun(event: table) Receives every event of docs/sidecar.md.
+---@field show? fun(proposal: IdeMcp.Proposal): IdeMcp.View|fun(): integer|nil The view of a proposal.
 
 ---@class IdeMcp.TerminalOptions
 ---@field command? string[] The command of the agent.
