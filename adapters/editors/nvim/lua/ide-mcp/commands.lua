@@ -38,14 +38,13 @@ function without_arguments.agents()
   local conns, agents = vim.tbl_keys(plugin.agents), plugin.agents
   if not conns[1] then return warn('there is no agent') end
   table.sort(conns)
-  -- A name fits in a line, so no part of it begins one, as the answers do.
-  local room = math.max(8, math.min(64, vim.o.columns - 48))
   -- Two agents of one program have one name.
   local function name(conn)
     local process = plugin.pids[conn]
     local number = process and terminal.number_of(process)
     local place = number and ', terminal ' .. number or process and (', process %d'):format(process) or ''
-    return messages.safe(agents[conn], room) .. place
+    -- A name fits in a line, so no part of it begins one, as the answers do.
+    return messages.safe(agents[conn], vim.o.columns - 48) .. place
   end
   local function line(conn) return name(conn) .. (conn == plugin.target and ' (takes the mentions)' or '') end
   vim.ui.select(conns, { prompt = 'Agents', format_item = line }, function(conn)

@@ -2,7 +2,8 @@
 --- are there, or the proposal alone with the lines of the file in between. Writing the proposal accepts it, and closing
 --- the proposal rejects it.
 local files, messages, turns = require('ide-mcp.files'), require('ide-mcp.messages'), require('ide-mcp.turns')
-local windows, compare, split = require('ide-mcp.windows'), require('ide-mcp.text').compare, require('ide-mcp.text').split
+local windows = require('ide-mcp.windows')
+local compare, split = require('ide-mcp.text').compare, require('ide-mcp.text').split
 local api = vim.api
 local M = {}
 

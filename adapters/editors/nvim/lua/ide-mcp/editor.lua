@@ -137,7 +137,7 @@ function M.tools.openFile(arguments, path)
   local buf = fn.bufadd(path)
   if not api.nvim_buf_is_loaded(buf) then
     files.load(buf, path, stat.size)
-  elseif files.ends_at(buf, path) then -- a buffer that is entered is read again
+  elseif files.would_abort(buf, path) then -- a buffer that is entered is read again
     error('the file on disk is nested too deep for a parser: ' .. path, 0)
   end
   if arguments.makeFrontmost == false then

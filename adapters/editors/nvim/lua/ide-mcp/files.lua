@@ -130,8 +130,8 @@ function M.quietly(act, ignored, choice)
   return result
 end
 
---- Returns whether Neovim would end if a buffer read its file again: by its highlighting.
-function M.ends_at(buf, path)
+--- Returns whether Neovim would abort if a buffer read its file again: in the parser that highlights it.
+function M.would_abort(buf, path)
   local highlighter = vim.treesitter.highlighter
   return highlighter and highlighter.active[buf] and M.is_changed_on_disk(buf) and is_too_deep(M.read(path) or '')
 end
@@ -146,7 +146,7 @@ function M.reread(path, accepted)
   local buf = M.buffer(path)
   if not buf or not M.is_plain(vim.loop.fs_stat(path)) then return false end
   local function check(choice)
-    if M.ends_at(buf, path) then
+    if M.would_abort(buf, path) then
       return messages.warn(fn.fnamemodify(path, ':t') .. ' on disk is nested too deep for a parser, and is not read again')
     end
     M.quietly(function() vim.cmd('checktime ' .. buf) end, nil, choice)
@@ -170,7 +170,7 @@ function M.reread(path, accepted)
 end
 
 --- Notes that the person sees the windows of the tab: each key says so.
-function M.look()
+function M.note_seen()
   if not next(unseen) then return end
   for _, window in ipairs(api.nvim_tabpage_list_wins(0)) do unseen[api.nvim_win_get_buf(window)] = nil end
 end

@@ -132,9 +132,8 @@ function on.consent(event)
     if not is_open() then return end
     -- The agent chose its name, so the words around it and the answers have to say all.
     -- The question fits in a line, so no part of the name begins one, as the answers do.
-    local room = math.max(8, math.min(64, vim.o.columns - 66))
-    local name = (event.client or '') ~= '' and ('that calls itself "%s"'):format(messages.safe(event.client, room))
-      or 'without a name'
+    local client = messages.safe(event.client or '', vim.o.columns - 66)
+    local name = client ~= '' and ('that calls itself "%s"'):format(client) or 'without a name'
     local prompt = ('An agent %s asks to attach. Let it attach?'):format(name)
     vim.ui.select({ yes, 'Refuse' }, { prompt = prompt }, function(choice)
       if not is_open() then return end
@@ -270,8 +269,8 @@ function M.setup(wishes)
   local group = vim.api.nvim_create_augroup('ide-mcp', {})
   local function at(names, act) vim.api.nvim_create_autocmd(names, { group = group, callback = act }) end
   turns.watch(function()
-    files.look()
-    proposals.key()
+    files.note_seen()
+    proposals.note_key()
   end)
   local is_due = false
   vim.tbl_map(files.note_time, vim.tbl_filter(vim.api.nvim_buf_is_loaded, vim.api.nvim_list_bufs()))

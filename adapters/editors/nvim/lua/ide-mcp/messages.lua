@@ -14,10 +14,11 @@ local function one_line(text)
   return text
 end
 
---- Returns a text of an agent as one line of at most 64 characters, or of so many columns, in which no quotation mark
---- ends a quotation.
+--- Returns a text of an agent as one line of at most 64 characters, in which no quotation mark ends a quotation. With
+--- `columns`, at most so many are taken, or 8 if there is no room.
 function M.safe(text, columns)
   local line = fn.strcharpart(one_line(text):gsub('"', "'"), 0, 64)
+  columns = columns and math.max(8, math.min(64, columns))
   if not columns or fn.strdisplaywidth(line) <= columns then return line end
   return fn.printf('%.' .. columns - 1 .. 'S…', line)
 end

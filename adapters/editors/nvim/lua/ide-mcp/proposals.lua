@@ -144,7 +144,7 @@ function M.keep(calls)
 end
 
 --- Notes that the person has pressed a key.
-function M.key()
+function M.note_key()
   if not is_held then return end
   is_held = false
   vim.schedule(turns.go_on)
