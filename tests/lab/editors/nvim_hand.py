@@ -266,7 +266,8 @@ def floating_terminal_covers_no_proposal(room):
     """A proposal behind it is not on the screen, and so not accepted."""
     hand = Hand(room)
     lua(room, "local o = require('ide-mcp').options; o.terminal.layout = 'float'; o.layout = 'inline'; o.focus = false;"
-        " vim.keymap.set('t', '<F5>', '<Cmd>IdeMcp accept<CR>')")
+        " vim.keymap.set('t', '<F5>', '<Cmd>IdeMcp accept<CR>')"
+        " vim.o.showmode = false")  # Neovim 0.10 and 0.12 show the mode in place of a message
     agent = RawAgent(room)
     hand.run("open")
     room.shows(RUNS)
@@ -286,7 +287,7 @@ def floating_terminal_covers_no_proposal(room):
 def maps_do_what_they_say(room):
     hand = Hand(room)
     room.write("maps.lua", """
-        for keys, name in pairs({ t = 'toggle', m = 'mention', s = 'send', a = 'accept', r = 'reject', f = 'focus' }) do
+        for keys, name in pairs({ t = 'toggle', m = 'mention', s = 'send', a = 'accept', r = 'reject', f = 'focus', i = 'interrupt' }) do
           vim.keymap.set({ 'n', 'x' }, '\\\\' .. keys, '<Plug>(ide-mcp-' .. name .. ')')
         end
         vim.keymap.set({ 'n', 't' }, '<C-y>', '<Plug>(ide-mcp-toggle)')
@@ -303,6 +304,8 @@ def maps_do_what_they_say(room):
     room.hides(RUNS)
     room.type("gg", "V", "\\s")
     hand.has_typed(facts, *paste("𝒳bc def"), *paste("𝒳bc def\n"))
+    room.type("\\i")
+    hand.has_typed(facts, *(text + b"\x1b" for text in [*paste("𝒳bc def"), *paste("𝒳bc def\n")]))
     call = agent.propose(room.path("b.txt"), "new\n")
     room.shows(room.proposal("b.txt"))
     room.type("<Reading>", "\\a")
@@ -495,11 +498,11 @@ def inline_proposal_is_marked_while_it_changes(room):
     room.shows("one *\n *two *\n *2")
     room.type("do")
     room.shows("one *\n *two *\n *three")
+    stays = room.styles("three")
     room.type("Gdd")
-    room.shows("one *\n *two *\n *three *\n~")
-    deleted = room.styles("three")
+    await_("the line is one that goes", lambda: room.styles("three") not in ([], stays))
     room.type("u")
-    await_("the line is no more one that goes", lambda: room.styles("three") != deleted)
+    await_("the line stays", lambda: room.styles("three") == stays)
     room.type("u")
     room.shows("one *\n *two *\n *2")
     room.type(*room.keys.REJECT)
