@@ -320,8 +320,10 @@ def events_are_told(room):
           local data = event.data or require('ide-mcp.events').data
           vim.fn.writefile({ vim.fn.json_encode({ event.match, data }) }, 'told', 'a')
         end })
+        vim.fn.writefile({}, 'listens')
     """)
     lua(room, "dofile('events.lua')")
+    room.has("listens", "")  # before an agent attaches
     for command, result in [("accept", ["FILE_SAVED", "new\n"]), ("reject", ["DIFF_REJECTED", "b.txt"])]:
         agent = proposes(room, "b.txt", "new\n", *result)
         room.shows(room.proposal("b.txt"))
