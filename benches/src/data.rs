@@ -66,12 +66,12 @@ impl Grid {
         let noise = self.noise.map(|noise| format!(" (largest median over minimum: {noise:.2})"));
         println!("\n{}: {}{}\n", self.name, self.unit, noise.unwrap_or_default());
         print!("{:<32}", "");
-        self.columns.iter().for_each(|column| print!("{column:>16}"));
+        self.columns.iter().for_each(|column| print!("{column:>20}"));
         println!();
         for row in &self.rows {
             print!("{:<32}", row.name);
             for cell in &row.cells {
-                print!("{:>16}", cell.map_or_else(|| "-".into(), number));
+                print!("{:>20}", cell.map_or_else(|| "-".into(), number));
             }
             println!();
         }
