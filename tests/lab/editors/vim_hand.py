@@ -605,6 +605,19 @@ def wrong_option_is_named(room):
     room.shows(r"bc def +\|")  # the terminal is at the right
 
 
+def wrong_option_is_named_once(room):
+    """At the start, a second message would wait for a key. Each proposal reads the options as well."""
+    script(room, "let g:ide_mcp = #{layot: 'tab'}")
+    room.start()
+    agent = proposes(room, "b.txt", "new\n", "DIFF_REJECTED", "b.txt")
+    room.shows(room.proposal("b.txt"))
+    room.type(*room.keys.REJECT)
+    agent.done()
+    room.hides(room.proposal(""))
+    if (count := evaluated(room, "execute('messages')->count('layot')")) != 1:
+        raise Failure(f"it is named {count} times")
+
+
 def help_has_the_defaults(room):
     page = (ROOT / "adapters/editors/vim/doc/ide-mcp.txt").read_text()
     blocks = re.findall(r"let g:ide_mcp = (#\{.*(?:\n +\\.*)+)", page)

@@ -41,17 +41,18 @@ const open_types = ['terminal.command', 'terminal.provider', 'terminal.folder']
 export var chosen: dict<any> = copy(defaults)
 export var faults: list<string> = []
 
-# Takes over the options of the person, and returns all. A wrong one is named in a message, and keeps its default.
+# Takes over the options of the person, and returns all. A wrong one is named in a message, and keeps its default. Vim reads
+# them often, and names the same faults once.
 export def Read(): dict<any>
+  const told = faults
   faults = []
   const wishes = Right('', defaults, get(g:, 'ide_mcp', {}))
   chosen = extendnew(defaults, wishes)
   chosen.terminal = extendnew(defaults.terminal, Right('terminal.', defaults.terminal, get(wishes, 'terminal', {})))
+  if empty(faults) || faults == told | return chosen | endif
   # One message: a second one would wait for a key.
   for fault in faults[1 :] | log.Add('warn', fault) | endfor
-  if !empty(faults)
-    ui.Warn(faults[0], len(faults) > 1 ? $', and {len(faults) - 1} more: :IdeMcp log' : '')
-  endif
+  ui.Warn(faults[0], len(faults) > 1 ? $', and {len(faults) - 1} more: :IdeMcp log' : '')
   return chosen
 enddef
 
