@@ -277,4 +277,16 @@ def small_files_count_as_what_their_buffers_take(room):
                 raise Failure(f"file {number}: {agent.answer(call)}")
 
 
+def pause_is_told_once(room):
+    """A sidecar that takes the place of another one pauses again, and after a gap only the status has the state."""
+    Person(room)
+    event = room.made_up_events()
+    room.type("<Escape>", ":autocmd User IdeMcpPaused,IdeMcpResumed call writefile([expand('<amatch>')], 'told', 'a')", "<Enter>")
+    for name, members in [("paused", {}), ("paused", {}), ("status", {"paused": False}), ("status", {"paused": False}),
+                          ("status", {"paused": True}), ("resumed", {}), ("resumed", {}), ("mention_expired", {"path": "last"})]:
+        event(name, **({"agents": [], "calls": [], "forms": [], **members} if name == "status" else members))
+    room.shows("no agent took the mention of last")
+    room.has("told", "IdeMcpPaused\nIdeMcpResumed\n" * 2)
+
+
 ALL = [value for value in list(globals().values()) if is_scenario(value) and value.__module__ == "vi_only"]

@@ -95,16 +95,19 @@ def Listen(event: dict<any>)
   events.Emit('Listening', {port: event.port})
 enddef
 
-def Pause(event: dict<any>)
-  is_paused = event.event == 'paused'
-  events.Emit(is_paused ? 'Paused' : 'Resumed', {})
+# Notes the state of a pause, and tells the person. A sidecar that takes the place of another one pauses again.
+def NotePause(is_now: bool)
+  if is_now != is_paused
+    is_paused = is_now
+    events.Emit(is_paused ? 'Paused' : 'Resumed', {})
+  endif
   ui.Warn(is_paused ? 'files and selections are hidden from agents' : 'agents see files and selections again')
 enddef
 
 # Catches up after a gap.
 def CatchUp(event: dict<any>)
   if has_key(event, 'line') | return | endif # the answer to a command
-  is_paused = event.paused
+  if event.paused != is_paused | NotePause(event.paused) | endif
   agents.CatchUp(event)
 enddef
 
@@ -254,7 +257,7 @@ const handlers: dict<func> = {
   edit_ended: (event) => files.Reread(event.path),
   mention_expired: (event) => ui.Warn('no agent took the mention of ' .. event.path),
   error: (event) => ui.Warn(event.message),
-  paused: Pause, resumed: Pause, status: CatchUp,
+  paused: (_) => NotePause(true), resumed: (_) => NotePause(false), status: CatchUp,
 }
 
 extend(sidecar.hooks, {configuration: Configuration, receive: Receive, forget: Forget})

@@ -145,22 +145,23 @@ end
 
 function on.error(event) warn(event.message) end
 
-function on.paused()
-  M.is_paused = true
-  events.emit('Paused', {})
-  warn('files and selections are hidden from agents')
+-- Notes the state of a pause, and tells the person. A sidecar that takes the place of another one pauses again.
+local function note_pause(is_paused)
+  if M.is_paused ~= is_paused then
+    M.is_paused = is_paused
+    events.emit(is_paused and 'Paused' or 'Resumed', {})
+  end
+  warn(is_paused and 'files and selections are hidden from agents' or 'agents see files and selections again')
 end
 
-function on.resumed()
-  M.is_paused = false
-  events.emit('Resumed', {})
-  warn('agents see files and selections again')
-end
+function on.paused() note_pause(true) end
+
+function on.resumed() note_pause(false) end
 
 -- Catches up after a gap: ends of agents and of proposals can be among the events that were left out.
 function on.status(event)
   if event.line then return end
-  M.is_paused = event.paused
+  if M.is_paused ~= event.paused then note_pause(event.paused) end
   proposals.keep(event.calls)
   for call in pairs(calls) do
     if not vim.tbl_contains(event.calls, call) then calls[call] = nil end
