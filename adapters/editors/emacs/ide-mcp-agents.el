@@ -36,7 +36,9 @@
   "Forget the agent that has left by EVENT, and the question that waits about it."
   (let-alist event
     (let ((name (alist-get .conn ide-mcp--agents)))
-      (when (eql .conn ide-mcp--target) (setq ide-mcp--target nil))
+      (when (eql .conn ide-mcp--target)
+        (setq ide-mcp--target nil)
+        (ide-mcp--say "The agent that you chose for mentions has left: they go to the one that attached last"))
       (setf (alist-get .conn ide-mcp--agents nil t) nil
             (alist-get .conn ide-mcp--pids nil t) nil
             (alist-get (cons 'consent .conn) ide-mcp--waiting nil t #'equal) nil)

@@ -175,6 +175,7 @@ Packages for the mode line can call `ide-mcp-mode-line' in another place."
 (defun ide-mcp--forget ()
   "Close the views and forget the agents: no call is open any more."
   (mapc #'ide-mcp--close (mapcar #'car ide-mcp--proposals))
+  (setq ide-mcp--target nil)
   (mapc (lambda (conn) (ide-mcp--leave `((conn . ,conn)))) (mapcar #'car ide-mcp--agents))
   (setq ide-mcp--pids nil
         ide-mcp--waiting (seq-remove #'car ide-mcp--waiting)

@@ -395,6 +395,7 @@ def mention_goes_to_the_chosen_agent(room):
 
 
 def chosen_agent_that_has_left_takes_no_mention(room):
+    """The person is told so: the next mention goes to another one."""
     hand = Hand(room)
     first, second = RawAgent(room, "first"), RawAgent(room, "second")
     room.shows("second 1")
@@ -403,6 +404,7 @@ def chosen_agent_that_has_left_takes_no_mention(room):
     hand.run("mention")
     await_("the chosen agent has the mention", lambda: first.mentions)
     first.end()
+    room.shows("(?i:the agent that you chose) for mentions has left")
     room.hides("first 1")
     hand.run("mention")
     await_("the other agent has the mention", lambda: second.mentions)

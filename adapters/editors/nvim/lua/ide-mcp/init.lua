@@ -84,7 +84,10 @@ function on.ide_connected(event) M.pids[event.conn] = event.pid end
 function on.closed(event)
   local client = M.agents[event.conn]
   M.agents[event.conn], M.pids[event.conn], questions[event.conn] = nil, nil, nil
-  if M.target == event.conn then M.target = nil end
+  if M.target == event.conn then
+    M.target = nil
+    warn('the agent that you chose for mentions has left: they go to the one that attached last')
+  end
   if client then events.emit('Closed', { conn = event.conn, client = client }) end
 end
 
