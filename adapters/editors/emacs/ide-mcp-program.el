@@ -146,10 +146,7 @@ ide-mcp-program of `user-emacs-directory', and serves if PATH has no other."
                (list new "--version") problem
                (lambda (text)
                  (unless (equal text (concat "ide-mcp " version)) (error "%s%s" problem text))
-                 (condition-case nil (rename-file new own t)
-                   (error ; Windows replaces no program that runs, but renames it
-                    (rename-file own (ide-mcp--own (format "old-%d" (emacs-pid))) t)
-                    (rename-file new own t)))
+                 (ide-mcp--put-in-place own new)
                  (ide-mcp--end-work)
                  (ide-mcp--say "Installed %s in %s.  %s" version
                                (abbreviate-file-name (file-name-directory own))
@@ -158,6 +155,17 @@ ide-mcp-program of `user-emacs-directory', and serves if PATH has no other."
                                  (format "M-x ide-mcp-mode %s" (if ide-mcp-mode
                                                                    "twice starts it again"
                                                                  "starts it"))))))))))))))
+
+(defun ide-mcp--put-in-place (own new)
+  "Put the program NEW in the place of OWN, which stays if that fails."
+  (condition-case nil (rename-file new own t)
+    (error ; Windows replaces no program that runs, but renames it
+     (let ((old (ide-mcp--own (format "old-%d" (emacs-pid)))))
+       (rename-file own old t)
+       (condition-case problem (rename-file new own t)
+         (error
+          (rename-file old own t)
+          (signal (car problem) (cdr problem))))))))
 
 (defun ide-mcp--step (command problem then)
   "Run COMMAND for `ide-mcp-install', and call THEN with what it has printed.

@@ -276,6 +276,7 @@ def installed(desk):
 
 
 BROKEN, OTHER = packed(b"#!/bin/sh\nexit 3\n"), packed(b"#!/bin/sh\necho ide-mcp 9.9.9\n")
+GONE = packed(f'#!/bin/sh\nrm "$0"\necho ide-mcp {VERSION}\n'.encode())  # once it has started
 
 
 def sums_of(data):
@@ -316,12 +317,13 @@ def refused(desk):
     desk.installs(f"(?i:installed) {VERSION}")
     program = desk.folder_of_program() / ("ide-mcp" if desk.kind is EMACS else "bin/ide-mcp")
     before = program.stat()
-    desk.release(sums=sums_of(BROKEN))
-    with serving(BROKEN):
-        desk.installs("start here")
-    after = program.stat()
-    if (before.st_ino, before.st_mtime_ns) != (after.st_ino, after.st_mtime_ns) or len(list(program.parent.iterdir())) != 1:
-        raise Failure("the program that was there has changed")
+    for data, message in [(BROKEN, "start here"), (GONE, "[Nn]ot installed")]:
+        desk.release(sums=sums_of(data))
+        with serving(data):
+            desk.installs(message)
+        after = program.stat()
+        if (before.st_ino, before.st_mtime_ns) != (after.st_ino, after.st_mtime_ns) or len(list(program.parent.iterdir())) != 1:
+            raise Failure("the program that was there has changed")
     # What cannot be replaced, as on Windows a program that runs, goes aside.
     program.unlink()
     (program / "runs").mkdir(parents=True)

@@ -125,11 +125,12 @@ local function fetch(mine, work)
   if text ~= 'ide-mcp ' .. mine.version then
     return nil, 'run cargo install ide-mcp-cli: it does not start here: ' .. (text or problem)
   end
-  local is_replaced = vim.loop.fs_rename(new, own)
-  if is_replaced then return true end
+  if vim.loop.fs_rename(new, own) then return true end
   -- Windows replaces no program that runs, but renames it.
-  vim.loop.fs_rename(own, old)
-  return vim.loop.fs_rename(new, own)
+  local is_aside = vim.loop.fs_rename(own, old)
+  text, problem = vim.loop.fs_rename(new, own)
+  if not text and is_aside then vim.loop.fs_rename(old, own) end
+  return text, problem
 end
 
 -- Returns why nothing can be fetched, or nil.

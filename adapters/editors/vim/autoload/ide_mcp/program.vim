@@ -104,9 +104,13 @@ def Fetch(mine: dict<any>, work: string, Fail: func(string), Done: func())
     setfperm(new, 'rwxr-xr-x')
     Run([new, '--version'], problem, Fail, (text) => {
       if text != $'ide-mcp {mine.version}' | throw problem .. text | endif
-      # Windows replaces no program that runs, but renames it.
-      if rename(new, path) != 0 && (rename(path, Old(getpid())) != 0 || rename(new, path) != 0)
-        throw path .. ' cannot be replaced'
+      if rename(new, path) != 0
+        # Windows replaces no program that runs, but renames it.
+        const is_aside = rename(path, Old(getpid())) == 0
+        if rename(new, path) != 0
+          if is_aside | rename(Old(getpid()), path) | endif
+          throw path .. ' cannot be replaced'
+        endif
       endif
       Done()
     })
