@@ -492,6 +492,39 @@ def changes_of_an_inline_proposal_are_taken_back(room):
         of_row(row, act)
 
 
+def waiting_inline_proposal_has_the_lines_of_its_file(room):
+    """Its buffer is there while another one is shown."""
+    hand = Hand(room)
+    room.type(*room.keys.set_option("layout", "inline"))
+    proposes(room, "a.txt", "new a.txt\n", "DIFF_REJECTED", "a.txt")
+    room.shows("new a.txt")
+    proposes(room, "b.txt", "new b.txt\n", "DIFF_REJECTED", "b.txt")
+    time.sleep(1)  # the second one waits
+    hand.run("next")
+    room.shows("new b.txt")
+    lua(room, "for _, buf in ipairs(vim.api.nvim_list_bufs()) do"
+        " if vim.api.nvim_buf_get_name(buf):find('%[proposal%] a') then vim.cmd('sbuffer ' .. buf) end end")
+    room.shows("new a.txt")
+    room.type("do")
+    room.hides("new a.txt")
+    lua(room, "vim.fn.writefile(vim.fn.getline(1, '$'), 'lines')")
+    room.has("lines", "𝒳bc def\nsecond\nthird\n")
+
+
+def text_that_is_not_compared_has_no_changes_to_take(room):
+    Hand(room)
+    room.type(*room.keys.set_option("layout", "inline"))
+    agent = proposes(room, "b.txt", "x" * 66_000 + "\n", "DIFF_REJECTED", "b.txt")
+    room.shows("no highlighting, a line of 64 KiB")
+    for keys in ["do", "]c"]:
+        room.type(keys)
+        room.shows("ide-mcp: the texts are not compared")
+        room.type(":", "<Escape>", ":echo 'nothing'", "<Enter>")
+        room.shows("^nothing")
+    room.type(*room.keys.REJECT)
+    agent.done()
+
+
 def inline_proposal_is_marked_while_it_changes(room):
     room.write("b.txt", "one\ntwo\nthree\n")
     Hand(room)

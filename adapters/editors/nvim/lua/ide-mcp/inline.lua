@@ -1,6 +1,6 @@
 --- A proposal alone in a window: lines that are new are marked, and those that go stand between them. As in a diff, `do`
 --- takes back a change, and `]c` and `[c` go to one.
-local compare = require('ide-mcp.text').compare
+local compare, messages = require('ide-mcp.text').compare, require('ide-mcp.messages')
 local api = vim.api
 local M = {}
 
@@ -8,12 +8,9 @@ local space = api.nvim_create_namespace('ide-mcp-inline')
 -- So many lines that go are shown in one place, and so many bytes of each.
 local max_lines, max_bytes = 200, 512
 
-local file -- the lines of the file, or nil if the texts are too different to compare; one proposal at a time is shown
-
 -- Returns the changes in a buffer. Each has the lines of the file from `from` to `to`, and in the buffer, from 0, those from
 -- `row` to before `stop`.
-local function changes(buf)
-  if not file then return {} end
+local function changes(buf, file)
   local function text(lines)
     if #lines == 1 and lines[1] == '' then return '' end
     return table.concat(lines, '\n') .. '\n'
@@ -31,10 +28,10 @@ local function shown(line)
   return { { line:sub(1, max_bytes):gsub('\t', '    '):gsub('%c', '?') .. ' ', 'DiffDelete' } }
 end
 
-local function mark(buf)
+local function mark(buf, file)
   api.nvim_buf_clear_namespace(buf, space, 0, -1)
   local last = api.nvim_buf_line_count(buf) - 1
-  for _, change in ipairs(changes(buf)) do
+  for _, change in ipairs(changes(buf, file)) do
     local lines = vim.tbl_map(shown, vim.list_slice(file, change.from, math.min(change.to, change.from + max_lines - 1)))
     local rest = change.to - change.from + 1 - #lines
     if rest > 0 then table.insert(lines, { { ('and %d more lines'):format(rest), 'DiffDelete' } }) end
@@ -59,9 +56,9 @@ end
 
 local keys = {}
 
-keys['do'] = function(buf)
+keys['do'] = function(buf, file)
   local row = api.nvim_win_get_cursor(0)[1] - 1
-  for _, change in ipairs(changes(buf)) do
+  for _, change in ipairs(changes(buf, file)) do
     local near = change.row == change.stop and 1 or 0 -- lines that go stand between two others
     if row >= change.row - near and row < change.stop + near then
       return api.nvim_buf_set_lines(buf, change.row, change.stop, false, vim.list_slice(file, change.from, change.to))
@@ -69,31 +66,36 @@ keys['do'] = function(buf)
   end
 end
 
-keys[']c'] = function(buf)
+keys[']c'] = function(buf, file)
   local row = api.nvim_win_get_cursor(0)[1] - 1
-  for _, change in ipairs(changes(buf)) do
+  for _, change in ipairs(changes(buf, file)) do
     if change.row > row then return go(buf, change) end
   end
 end
 
-keys['[c'] = function(buf)
+keys['[c'] = function(buf, file)
   local row, before = api.nvim_win_get_cursor(0)[1] - 1, nil
-  for _, change in ipairs(changes(buf)) do
+  for _, change in ipairs(changes(buf, file)) do
     if change.row < row then before = change end
   end
   if before then go(buf, before) end
 end
 
---- Marks the changes in the buffer of the current window, and goes to the first one. Without `old`, the lines of the file,
---- there is nothing to see of them.
-function M.show(buf, old)
-  file = old
+--- Marks the changes in the buffer of the current window, and goes to the first one. `file` are the lines of the file, or nil
+--- if the texts are not compared.
+function M.show(buf, file)
   local group = api.nvim_create_augroup('ide-mcp-inline', {})
-  local function mark_again() mark(buf) end -- takes 0.07 s at most, of a text that diff.lua compares
+  for key, act in pairs(keys) do
+    vim.keymap.set('n', key, function()
+      if file then act(buf, file) else messages.warn('the texts are not compared: see the status line') end
+    end, { buffer = buf })
+  end
+  api.nvim_buf_clear_namespace(buf, space, 0, -1)
+  if not file then return end
+  local function mark_again() mark(buf, file) end -- takes 0.07 s at most, of a text that diff.lua compares
   api.nvim_create_autocmd({ 'TextChanged', 'InsertLeave' }, { group = group, buffer = buf, callback = mark_again })
-  for key, act in pairs(keys) do vim.keymap.set('n', key, function() act(buf) end, { buffer = buf }) end
-  mark(buf)
-  local first = changes(buf)[1]
+  mark(buf, file)
+  local first = changes(buf, file)[1]
   if first then go(buf, first) end
 end
 
