@@ -470,6 +470,8 @@ def changes_of_an_inline_proposal_are_taken_back(room):
     for row, (before, new, keys, accepted) in {
         "the first change, where the cursor is": (old, both, ["do"], both.replace("2", "two")),
         "the next change": (old, both, ["]c", "do"], both.replace("5\nsix", "five")),
+        "the second next one": (old, both, ["gg", "2]c", "do"], both.replace("5\nsix", "five")),
+        "the one of before a jump": (old, both, ["]c", "``", "do"], both.replace("2", "two")),
         "the change before": (old, both, ["G", "[c", "[c", "do"], both.replace("2", "two")),
         "each change": (old, both, ["do", "]c", "do"], old),
         "an undone one": (old, both, ["do", "u"], both),

@@ -66,20 +66,24 @@ keys['do'] = function(buf, file)
   end
 end
 
-keys[']c'] = function(buf, file)
-  local row = api.nvim_win_get_cursor(0)[1] - 1
+-- Goes to the next change, or to the one before, as often as the count says.
+local function step(buf, file, is_forward)
+  local row, there = api.nvim_win_get_cursor(0)[1] - 1, {}
   for _, change in ipairs(changes(buf, file)) do
-    if change.row > row then return go(buf, change) end
+    if is_forward and change.row > row then
+      table.insert(there, change)
+    elseif not is_forward and change.row < row then
+      table.insert(there, 1, change)
+    end
   end
+  if not there[1] then return end
+  local change = there[math.min(vim.v.count1, #there)]
+  vim.cmd("normal! m'") -- which sets the count
+  go(buf, change)
 end
 
-keys['[c'] = function(buf, file)
-  local row, before = api.nvim_win_get_cursor(0)[1] - 1, nil
-  for _, change in ipairs(changes(buf, file)) do
-    if change.row < row then before = change end
-  end
-  if before then go(buf, before) end
-end
+keys[']c'] = function(buf, file) step(buf, file, true) end
+keys['[c'] = function(buf, file) step(buf, file, false) end
 
 --- Marks the changes in the buffer of the current window, and goes to the first one. `file` are the lines of the file, or nil
 --- if the texts are not compared.
