@@ -809,6 +809,23 @@ def inline_layout_follows_the_edits(room):
         of_row(name, act)
 
 
+def inline_layout_marks_no_large_change_of_the_person(room):
+    """After each edit Vim would be busy with the marks for 4 s."""
+    old = "".join(f"line {number}\n" for number in range(70_000))
+    room.write("a.txt", old)
+    room.start()
+    room.type(*room.keys.set_option("layout", "inline"))
+    agent = proposes(room, "a.txt", old.replace("line 9\n", "line nine\n"), "DIFF_REJECTED", "a.txt")
+    room.shows("line nine")
+    for keys, count in [("", 1), (":%s/line/other/", 0), ("u", 1)]:
+        room.type(keys, *(["<Enter>"] if ":" in keys else []))
+        signs = "sign_getplaced(bufnr(), #{group: '*'})[0].signs->len()"
+        if (found := evaluated(room, signs)) != count:
+            raise Failure(f"{keys}: {found} lines are marked")
+    room.type(*room.keys.REJECT)
+    agent.done()
+
+
 def inline_layout_names_a_large_text(room):
     room.start()
     room.type(*room.keys.set_option("layout", "inline"))

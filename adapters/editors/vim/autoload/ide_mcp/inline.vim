@@ -7,6 +7,7 @@ import autoload './strings.vim'
 
 const max_edits = 300 # lines that differ before a change is shown as one: the search takes the square of it, 0.2 s
 const max_old = 2000 # lines of before that are shown
+const max_new = 20'000 # new lines that are marked: 0.02 s after each edit, and 70,000 take 4 s
 const max_columns = 500 # of such a line
 
 highlight default link IdeMcpOld DiffDelete
@@ -39,9 +40,10 @@ enddef
 
 def Mark(changes: list<list<number>>)
   const [buffer, last] = [bufnr(), line('$')]
+  const marked = changes->mapnew((_, change) => change[3])->reduce((sum, added) => sum + added, 0)
   sign_unplace('ide_mcp', {buffer: buffer})
   # The last one first, and each with a number: otherwise Vim looks through all others each time.
-  for [_, _, place, added] in reverse(copy(changes))
+  for [_, _, place, added] in marked > max_new ? [] : reverse(copy(changes))
     for number in range(place + added, place + 1, -1)
       sign_place(number, 'ide_mcp', 'ide_mcp_new', buffer, {lnum: number})
     endfor
