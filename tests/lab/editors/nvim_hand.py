@@ -868,8 +868,13 @@ def wrong_options_are_named(room):
         room.type(*room.keys.ENDS_OF_TEXT)
     room.type(*room.keys.CONTAINER)  # has a value that Neovim 0.7 cannot copy
     lua(room, "require('ide-mcp').setup({ layout = 1, terminal = { layout = 'x', command = { 'cat' } } })")
+    room.shows("ide-mcp: 2 options are wrong, see `:IdeMcp log`")
     lua(room, "local o = require('ide-mcp').options; print('is:' .. o.layout .. o.terminal.layout .. o.terminal.command[1])")
     room.shows("^is:tabrightcat")
+    hand.run("log")
+    room.shows("layout is no string")
+    room.shows("terminal.layout is one of")
+    room.type(":quit", "<Enter>")
     hand.run("status")
 
 

@@ -268,7 +268,14 @@ end
 --- Sets options, and starts.
 ---@param wishes? IdeMcp.Options
 function M.setup(wishes)
-  M.options = options.merge(M.options, wishes or {}, warn)
+  local faults = {}
+  M.options = options.merge(M.options, wishes or {}, function(fault) table.insert(faults, fault) end)
+  if faults[2] then -- one message: a second one would wait for a key
+    vim.tbl_map(log.message, faults)
+    warn(('%d options are wrong, see `:IdeMcp log`'):format(#faults))
+  elseif faults[1] then
+    warn(faults[1])
+  end
   M.is_set_up = true
   local group = vim.api.nvim_create_augroup('ide-mcp', {})
   local function at(names, act) vim.api.nvim_create_autocmd(names, { group = group, callback = act }) end
