@@ -781,6 +781,7 @@ def inline_layout_follows_the_edits(room):
         "undo": ("dou", "a\nb\nB1\nB2\nc\nd\ne\nf\nG", new),
         "redo": ("dou\x12", "a\nb\nc\nd\ne\nf\nG", "a\nb\nc\ne\nf\nG\n"),
         "a removal": ("]cdo", "a\nb\nB1\nB2\nc\nd\ne\nf\nG", "a\nB1\nB2\nc\nd\ne\nf\nG\n"),
+        "a removal, from above": ("]ckdo", "a\nb\nB1\nB2\nc\nd\ne\nf\nG", "a\nB1\nB2\nc\nd\ne\nf\nG\n"),
         "an addition": ("2]cdo", "a\nb\nB1\nB2\nc\nd\ne\nf", "a\nB1\nB2\nc\ne\nf\n"),
         "the change before": ("G[cdo", "a\nb\nB1\nB2\nc\nd\ne\nf\nG", "a\nB1\nB2\nc\nd\ne\nf\nG\n"),
         "all": ("do]cdo]cdo", "a\nb\nc\nd\ne\nf", old),

@@ -83,7 +83,9 @@ def Obtain()
   for change in Changed()
     const [from, count, place, added] = change
     const start = Start(0, change)
-    if line('.') >= start && line('.') <= max([start, place + added])
+    # Lines that are gone stand between two others.
+    const first = added == 0 ? place : start
+    if line('.') >= first && line('.') <= max([start, place + added])
       append(place + added, slice(b:ide_mcp.old, from, from + count)->map((_, text) => tr(text, strings.nul, "\n")))
       if added > 0 | deletebufline('', place + 1, place + added) | endif
       cursor(start, 1)
