@@ -26,7 +26,9 @@
 
 ;;;###autoload
 (defun ide-mcp-doctor ()
-  "Show whether an agent in this folder can find Emacs, and if not, why."
+  "Show whether an agent in this folder can find Emacs, and if not, why.
+The program attaches for a moment to each editor that an agent could find,
+unless agents need your consent."
   (interactive)
   (let* ((command (or ide-mcp--started (ide-mcp--command)))
          (buffer (get-buffer-create "*ide-mcp doctor*"))
