@@ -127,8 +127,8 @@ FAILING_VIEW = [":autocmd WinNew * throw 'no view'", "<Enter>"]  # `:diffthis` f
 WORKING_VIEW = [":autocmd! WinNew", "<Enter>"]
 def run(words, lines=None, bang=False):
     """Returns the keys of a command."""
-    span = ",".join(map(str, lines or []))
-    return ["<Escape>", f":{span}IdeMcp{'!' if bang else ''} {words}", "<Enter>"]
+    span, (name, *rest) = ",".join(map(str, lines or [])), words.split(" ", 1)
+    return ["<Escape>", f":{span}IdeMcp {' '.join([name + '!' if bang else name, *rest])}", "<Enter>"]
 
 
 # The command is typed in the Terminal-Normal mode, and Escape does nothing there.

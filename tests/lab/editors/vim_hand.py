@@ -585,6 +585,7 @@ def wrong_option_is_named(room):
         ("terminal", "claude", "the option terminal has to be a dictionary"),
         ("terminal", {"sise": 0.3}, "the option terminal.sise does not exist"),
         ("focus", "no", "the option focus has to be true or false"),
+        ("start", 2, "the option start has to be true or false"),
         ("layot", "inline", "the option layot does not exist"),
         ("tools", ["files", "symbol"], "the option tools is ['files', 'symbol'], and knows only symbols, references, files"),
     ]:

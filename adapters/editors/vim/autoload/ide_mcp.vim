@@ -23,8 +23,11 @@ import autoload './ide_mcp/view.vim'
 var is_paused = false
 
 # Executes `:IdeMcp`, with the first and the last line of its range, its bang, and its modifiers such as "vertical".
-export def Command(words: string, lines: list<number>, has_bang = false, mods = '')
-  const [name, rest] = [matchstr(words, '^\S\+') ?? 'status', trim(matchstr(words, '^\S*\zs.*'))]
+export def Command(words: string, lines: list<number>, bang = false, mods = '')
+  # `:IdeMcp send! TEXT`, and so `:IdeMcp! send TEXT`
+  const has_bang = bang || words =~ '^send!\%(\s\|$\)'
+  const first = matchstr(words, '^\S\+')
+  const [name, rest] = [(has_bang ? trim(first, '!', 2) : first) ?? 'status', trim(matchstr(words, '^\S*\zs.*'))]
   const [of_terminal, has_text] = [index(['open', 'toggle', 'focus'], name) >= 0, index(['send', 'mention'], name) >= 0]
   # A count is the number of a terminal.
   const number = of_terminal && !empty(lines) ? $'@{lines[1] + 1} ' : ''

@@ -13,7 +13,9 @@ local max_line = 64 * 1024
 -- largest. Of 30 files of 15 MiB Neovim grew by 600 MB. A file counts as what its buffer takes at least: 40 to 210 KiB.
 local max_unseen, min_buffer = 32 * 1024 * 1024, 64 * 1024
 -- The endings of files that the plugins of Neovim unpack: one of 16 MiB can have a text without an end.
-local packed = { gz = true, Z = true, bz2 = true, xz = true, lzma = true, lz = true, lz4 = true, lzo = true, zst = true, br = true }
+local packed = {
+  gz = true, Z = true, bz2 = true, xz = true, lzma = true, lz = true, lz4 = true, lzo = true, zst = true, br = true,
+}
 local unseen = {} -- how much the buffers count that were loaded for agents and that the person has not seen
 local times = {} -- when the files of buffers were changed, at the last time that Neovim read or wrote them
 

@@ -108,7 +108,8 @@ local function fetch(mine, work)
   fn.mkdir(work, 'p', 448) -- 0700
   local text, problem = run({
     'curl', '--fail', '--silent', '--show-error', '--location', '--connect-timeout', '30', '--speed-limit', '1',
-    '--speed-time', '60', '--max-filesize', '67108864', '--output', archive, mine.base .. '/' .. name .. (is_windows and '.zip' or '.tar.gz'),
+    '--speed-time', '60', '--max-filesize', '67108864', '--output', archive,
+    mine.base .. '/' .. name .. (is_windows and '.zip' or '.tar.gz'),
   })
   if not text then return nil, 'try again, the download failed: ' .. problem end
   text, problem = sum_of(archive)
@@ -158,7 +159,11 @@ function M.install(say, on_done)
     fn.delete(work, 'rf')
     fn.delete(new)
     -- Those of before: what still runs stays until the next time.
-    for _, path in ipairs(fn.glob(folder .. '/bin/old-*', true, true)) do fn.delete(path) end
+    local bin = folder .. '/bin/'
+    local names = fn.isdirectory(bin) == 1 and fn.readdir(bin) or {}
+    for _, name in ipairs(names) do
+      if name:find('^old%-') then fn.delete(bin .. name) end
+    end
     if not is_installed then
       -- The folders, if they are empty.
       fn.delete(folder .. '/bin', 'd')

@@ -72,6 +72,7 @@ enddef
 # Returns what is wrong with the value of an option, or an empty text.
 def Fault(name: string, Default: any, Value: any): string
   if type(Default) == v:t_none | return 'does not exist' | endif
+  if type(Default) == v:t_bool && type(Value) == v:t_number && index([0, 1], Value) < 0 | return 'has to be true or false' | endif
   const is_open = index(open_types, name) >= 0 && index([v:t_string, v:t_list, v:t_func], type(Value)) >= 0
   for [kind, allowed] in items(is_open ? {} : types)
     if index(allowed, type(Default)) == 0 && index(allowed, type(Value)) < 0 | return $'has to be {kind}' | endif

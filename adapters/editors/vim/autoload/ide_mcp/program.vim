@@ -106,9 +106,9 @@ def Fetch(mine: dict<any>, work: string, Fail: func(string), Done: func())
       if text != $'ide-mcp {mine.version}' | throw problem .. text | endif
       if rename(new, path) != 0
         # Windows replaces no program that runs, but renames it.
-        const is_aside = rename(path, Old(getpid())) == 0
+        const is_aside = rename(path, Old()) == 0
         if rename(new, path) != 0
-          if is_aside | rename(Old(getpid()), path) | endif
+          if is_aside | rename(Old(), path) | endif
           throw path .. ' cannot be replaced'
         endif
       endif
@@ -124,7 +124,8 @@ def Fetch(mine: dict<any>, work: string, Fail: func(string), Done: func())
   }
   mkdir(work, 'p', 0o700)
   const fetch = ['curl', '--fail', '--silent', '--show-error', '--location', '--connect-timeout', '30', '--speed-limit', '1',
-    '--speed-time', '60', '--max-filesize', '67108864', '--output', archive, $'{mine.base}/{name}.{has("win32") ? "zip" : "tar.gz"}']
+    '--speed-time', '60', '--max-filesize', '67108864', '--output', archive,
+    $'{mine.base}/{name}.{has("win32") ? "zip" : "tar.gz"}']
   Run(fetch, 'try again, the download failed: ', Fail, (_) => Run(SumOf(archive), '', Fail, Check))
 enddef
 
@@ -132,7 +133,7 @@ enddef
 const New = (): string => $'{folder}/bin/new-{getpid()}{extension}'
 
 # Returns the path of a program that was replaced while it ran.
-const Old = (number: any): string => $'{folder}/bin/old-{number}{extension}'
+const Old = (): string => $'{folder}/bin/old-{getpid()}{extension}'
 
 # Returns why nothing can be fetched, or an empty text.
 def Refusal(mine: dict<any>): string
@@ -156,7 +157,8 @@ export def Install(Say: func(string), Done: func(string))
     delete(work, 'rf')
     delete(New())
     # Those of before: what still runs stays until the next time.
-    for replaced in glob(Old('*'), true, true) | delete(replaced) | endfor
+    const bin = $'{folder}/bin'
+    for name in isdirectory(bin) ? readdir(bin, (name) => name =~ '^old-') : [] | delete($'{bin}/{name}') | endfor
   }
   const Fail = (problem: string) => {
     End()
