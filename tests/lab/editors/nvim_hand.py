@@ -875,6 +875,8 @@ def wrong_options_are_named(room):
     room.shows("layout is no string")
     room.shows("terminal.layout is one of")
     room.type(":quit", "<Enter>")
+    room.type(":checkhealth ide-mcp", "<Enter>")
+    room.shows("ERROR.* layout is no string")
     hand.run("status")
 
 

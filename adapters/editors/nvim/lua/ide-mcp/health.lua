@@ -57,6 +57,7 @@ function M.check()
   local plugin = require('ide-mcp')
   local command, problem = require('ide-mcp.program').find(plugin.options.command)
   report('start', 'ide-mcp')
+  for _, fault in ipairs(plugin.faults) do report('error', fault, { ':help ide-mcp-options' }) end
   if not command then return report('error', problem) end
   check_editor(plugin, command)
   check_terminal(plugin)

@@ -10,7 +10,8 @@ local sidecar, turns = require('ide-mcp.sidecar'), require('ide-mcp.turns')
 ---@field target integer|nil The connection of the agent that takes the mentions, if the person chose one.
 ---@field port integer|nil The port, once the sidecar listens.
 ---@field environment table<string, string|userdata> What an agent in a terminal needs to find this Neovim.
-local M = { agents = {}, pids = {}, environment = {}, is_paused = false, is_set_up = false }
+---@field faults string[] What was wrong with the options at the last setup.
+local M = { agents = {}, pids = {}, environment = {}, faults = {}, is_paused = false, is_set_up = false }
 
 --- `:help ide-mcp-options`
 ---@type IdeMcp.Options
@@ -268,13 +269,13 @@ end
 --- Sets options, and starts.
 ---@param wishes? IdeMcp.Options
 function M.setup(wishes)
-  local faults = {}
-  M.options = options.merge(M.options, wishes or {}, function(fault) table.insert(faults, fault) end)
-  if faults[2] then -- one message: a second one would wait for a key
-    vim.tbl_map(log.message, faults)
-    warn(('%d options are wrong, see `:IdeMcp log`'):format(#faults))
-  elseif faults[1] then
-    warn(faults[1])
+  M.faults = {}
+  M.options = options.merge(M.options, wishes or {}, function(fault) table.insert(M.faults, fault) end)
+  if M.faults[2] then -- one message: a second one would wait for a key
+    vim.tbl_map(log.message, M.faults)
+    warn(('%d options are wrong, see `:IdeMcp log`'):format(#M.faults))
+  elseif M.faults[1] then
+    warn(M.faults[1])
   end
   M.is_set_up = true
   local group = vim.api.nvim_create_augroup('ide-mcp', {})
