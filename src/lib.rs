@@ -45,10 +45,10 @@
 //! | frames: egui, bevy, imgui, a game | `ide-mcp-mio` | `NestedServer::dispatch` in each frame |
 //! | an editor that is not written in Rust | `ide-mcp sidecar` | a process that exchanges lines of JSON; plugins for Neovim, Vim and Emacs |
 //! | your own, on mio | `ide-mcp-mio` | `Server` in your `Poll` |
-//! | one in C, C++, or a language that calls C | `ide-mcp-capi` | a C library: one descriptor, or bytes |
+//! | an editor in C, C++, or a language that calls C | `ide-mcp-capi` | a C library: one descriptor, or bytes |
 //! | none of these | `ide-mcp` | the state machines |
 //!
-//! [`guide::embedding`] has each of them with its code.
+//! [`guide::embedding`] has the code for each.
 //!
 //! # An agent
 //!
@@ -135,7 +135,7 @@
 //! - `simd`: unmasks frames and checks UTF-8 with the widest vectors of the processor, chosen at run time; brings
 //!   fearless_simd and simdutf8, needs `std` and Rust 1.89.
 //! - `mcp`: modules [`mcp`] and [`rpc`]; brings serde and serde_json.
-//! - `testing`: module `testing`, what this crate is tested with, for tests of your own; brings arbitrary, and needs
+//! - `testing`: module `testing`, with which we test this crate and you test your program; brings arbitrary, and needs
 //!   `std`.
 //!
 //! Features add API and never change behavior. The crate is `no_std` and needs `alloc`.
