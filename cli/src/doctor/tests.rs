@@ -1,4 +1,4 @@
-//! The tests of the page that explains the findings, of the help, and of the sample in README.md.
+//! The tests of docs/doctor.md, its table and its sample, and of the help.
 
 use super::diagnosis::Diagnosis;
 use super::facts::{Answer, Directory, Facts, Here, Lock, Probe, State, System, Variables};

@@ -50,7 +50,7 @@ kinds! {
         Remedy::Unset("ENABLE_IDE_INTEGRATION");
     AUTO_CONNECT_OFF = "auto-connect-off" Problem:
         "CLAUDE_CODE_AUTO_CONNECT_IDE keeps the agent from attaching by itself, even with --ide. Version 1.0.51 \
-         with --ide attaches.",
+         attaches with --ide.",
         "Remove the variable, or type /ide in the agent.",
         Remedy::Unset("CLAUDE_CODE_AUTO_CONNECT_IDE");
     HOST_OVERRIDE = "host-override" Warning:
@@ -176,14 +176,14 @@ kinds! {
          it writes such a file again, update its extension.",
         Remedy::MoveAway;
     LOCK_UNPARSABLE_BESIDE = "lock-unparsable-beside-editor" Warning:
-        "The content of the file is not that of a lock file. It hides the editor that wrote it, if there is one, but agents still find the editor that is here. An agent may delete the file.",
+        "The content of the file is not that of a lock file. It hides the editor that wrote it, if there is one, but agents find another editor here. An agent may delete the file.",
         "If no editor listens on port {port} any more, move the file away; otherwise start that editor again.",
         Remedy::MoveAway;
     LOCK_WITHOUT_TRANSPORT = "lock-without-transport" Problem:
         "The lock file has no member transport. Agents then assume the older transport and do not attach.",
         "Update the extension of the editor, so that it writes \"transport\":\"ws\".";
     LOCK_LEGACY = "lock-legacy" Problem:
-        "The editor uses another transport than WebSocket, which is the only one of current agents.",
+        "The editor uses another transport than WebSocket, the only one that current agents speak.",
         "Update the extension of the editor.";
     LOCK_READABLE = "lock-readable-by-others" Warning:
         "Other users can reach the file, read the token and attach to the editor as if they were you.",
@@ -228,7 +228,7 @@ kinds! {
 
     PORT_REFUSES = "port-refuses" Problem:
         "Nobody listens on the port of the lock file, although its process lives: the extension of the editor has \
-         stopped, or another program has the number of the process by now, as after a restart of the machine.",
+         stopped, or another program has the process id by now, as after a restart of the machine.",
         "Reload the window of the editor. If the editor does not run, move the file away.",
         Remedy::MoveAway;
     PORT_REFUSES_PROCESS_UNKNOWN = "port-refuses-process-unknown" Problem:
@@ -238,8 +238,8 @@ kinds! {
         Remedy::MoveAway;
     PORT_OF_WINDOWS_REFUSES = "port-of-windows-refuses" Problem:
         "The editor runs on Windows, and nobody listens on its port here. Without mirrored networking, 127.0.0.1 of \
-         WSL 2 is another address than that of Windows, where editors listen. Claude Code (2.1.332) then also tries \
-         the default gateway, where an editor answers only if it listens on every address.",
+         WSL 2 is another address than that of Windows, where editors listen. Claude Code (2.1.332) tries the \
+         default gateway too, where an editor answers only if it listens on every address.",
         "Write networkingMode=mirrored below [wsl2] into .wslconfig in your home directory of Windows, and end WSL by \
          wsl --shutdown there. Or start the editor's remote side here, or the agent on Windows. If the editor does \
          not run, move the file away.",
@@ -255,8 +255,8 @@ kinds! {
          forwarded, run the doctor with --trust-port.",
         Remedy::MoveAway;
     PORT_WITHOUT_OWNER = "port-without-owner" Problem:
-        "The port of the lock file answers, and no table of sockets of this machine has its other end: the editor \
-         is busy, or its port is forwarded. The doctor sent nothing there.",
+        "A program answers on the port of the lock file, but the tables of sockets of this machine do not list it: the \
+         editor is busy, or its port is forwarded. The doctor sent nothing there.",
         "Run the doctor again; if the editor runs in a container and its port is forwarded, with --trust-port.";
     PORT_SILENT = "port-silent" Problem:
         "A program listens on the port of the lock file and does not answer: the editor hangs, or is starting.",

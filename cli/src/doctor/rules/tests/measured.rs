@@ -21,8 +21,8 @@ fn with_member(facts: &mut Facts, member: &str, text: &str) {
     facts.locks[0].file = Ok(LockFile::parse(&sound.replace(member, text)).unwrap());
 }
 
-/// The rows of *The lock file* in docs/protocol.md that a lock file or a variable decides. If versions
-/// differ, the newest counts.
+/// The rows of *The lock file* in docs/protocol.md whose outcome a lock file or a variable decides. If versions of the
+/// client differ, the newest counts.
 pub(super) const MEASURED: &[Measured] = &[
     (
         "a lock file without transport",
@@ -115,7 +115,7 @@ pub(super) const MEASURED: &[Measured] = &[
         |f| set(f, "CLAUDE_CODE_AUTO_CONNECT_IDE", "false"),
         &["auto-connect-off"],
         |verdict| matches!(verdict, Verdict::Refrains { port: 1, .. }),
-        Some("1.0.51 with --ide attaches"),
+        Some("1.0.51 attaches with --ide"),
     ),
     (
         "another address of this machine",
