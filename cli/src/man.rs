@@ -10,8 +10,8 @@ use std::path::{Path, PathBuf};
 use std::process::{self, ExitCode};
 
 const AFTER_HELP: &str = "\
-Each command has a page, such as ide-mcp-editor.1. The directory is made if there
-is none.
+Each command has a page, such as ide-mcp-editor.1. The directory is made if
+there is none.
 
 Examples:
   ide-mcp man ~/.local/share/man/man1

@@ -1,5 +1,5 @@
-//! The settings in the configuration file, as serde reads them. An unknown name is an error, because it is a typing
-//! error, or a setting of a later version.
+//! The settings in the configuration file, as serde reads them. An unknown name is an error, because it is a typo, or a
+//! setting of a later version.
 
 use crate::editor::ignored::Pattern;
 use crate::editor::options::{DIALECTS, OnDiff};
@@ -19,7 +19,7 @@ pub(super) struct File {
     pub(super) editor: Editor,
 }
 
-/// The settings of `ide-mcp editor`. Those that have an option have its name.
+/// The settings of `ide-mcp editor`. A setting that is not in the file is `None`, or has its default.
 #[derive(Debug, Default, serde::Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub(crate) struct Editor {
