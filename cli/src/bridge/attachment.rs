@@ -30,7 +30,7 @@ pub(crate) struct Guise {
     pub(crate) capabilities: Option<Json>,
 }
 
-/// How far the bridge is on its way to the editor.
+/// How far the bridge has come on its way to the editor.
 #[derive(Debug, Default)]
 enum Link {
     #[default]
@@ -56,14 +56,14 @@ pub(crate) struct Attachment {
     reconnect: Reconnect,
     /// The end of the connection, until the turn reports it.
     closed: Option<Closed>,
-    /// The number of the last session, which is a part of the ids of its calls and requests.
+    /// The number of the last session. It is part of the ids of that session's calls and requests.
     sessions: u64,
-    /// True if the session of the last connection was open once.
+    /// True if the last connection had an open session.
     was_attached: bool,
-    /// True if the bridge has given up reconnecting until the next message of the client.
-    rests: bool,
-    /// Why the bridge gave up, until reported.
-    rest: Option<String>,
+    /// True if the bridge has given up. It tries again at the next message of the client.
+    has_given_up: bool,
+    /// Why the bridge has given up; `None` once that is reported.
+    reason: Option<String>,
     /// True if the bridge has left the editor for good.
     is_left: bool,
 }
@@ -102,8 +102,8 @@ impl Attachment {
             // The session of the client has number one.
             sessions: 1,
             was_attached: false,
-            rests: false,
-            rest: None,
+            has_given_up: false,
+            reason: None,
             is_left: false,
         }
     }
@@ -179,17 +179,17 @@ impl Attachment {
         }
     }
 
-    /// Makes a new attempt if the bridge had given up. Called when the client has sent a message.
-    pub(crate) fn wanted(&mut self, now: Time) {
-        if self.rests {
-            self.rests = false;
+    /// Tries again if the bridge had given up, because the client has sent a message.
+    pub(crate) fn try_again(&mut self, now: Time) {
+        if self.has_given_up {
+            self.has_given_up = false;
             self.reconnect = Reconnect::new(Backoff::default(), now);
         }
     }
 
     /// Returns why the bridge has just given up, once.
-    pub(crate) fn take_rest(&mut self) -> Option<String> {
-        self.rest.take()
+    pub(crate) fn take_reason(&mut self) -> Option<String> {
+        self.reason.take()
     }
 
     /// Leaves the editor with a close frame.
@@ -264,8 +264,8 @@ impl Attachment {
     fn lost(&mut self, now: Time, closed: &Closed) {
         if let Err(reason) = self.reconnect.on_disconnected(now, closed) {
             // A later attempt may succeed: a new lock file may have another token.
-            self.rest = Some(format!("{reason}; the next message of the client tries again"));
-            self.rests = true;
+            self.reason = Some(format!("{reason}; the next message of the client tries again"));
+            self.has_given_up = true;
         }
     }
 }
@@ -311,7 +311,7 @@ mod tests {
     ) -> (String, Change) {
         let (mut events, mut stream, mut sent, mut end) = (Events::with_capacity(8), None, Vec::new(), None);
         let (mut is_over, clock) = (false, Clock::new());
-        attachment.wanted(now);
+        attachment.try_again(now);
         while !(is_over && end.is_some()) {
             assert!(clock.now() < Time::from_millis(20_000), "nothing happens: {end:?}");
             poll.poll(&mut events, Some(Duration::from_millis(1))).unwrap();

@@ -183,13 +183,13 @@ impl Bridge {
     }
 
     fn lost(&mut self, now: Time, reason: String) {
-        let rests = self.attachment.take_rest();
+        let gave_up = self.attachment.take_reason();
         if matches!(self.stage, Stage::Attaching(_)) {
             return self.give_up(now, reason);
         }
         complain("bridge", &reason);
-        if let Some(rests) = rests {
-            complain("bridge", &rests);
+        if let Some(why) = gave_up {
+            complain("bridge", &why);
         }
     }
 
@@ -248,7 +248,7 @@ impl Bridge {
             self.stage = Stage::Attaching(Waiting::new(line));
             return;
         }
-        self.attachment.wanted(now);
+        self.attachment.try_again(now);
         self.below.receive(now, &line, &mut Roomy(&mut self.out));
         self.work(now);
     }
