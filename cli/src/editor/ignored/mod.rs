@@ -22,8 +22,8 @@ const MAX_DEPTH: usize = 256;
 /// the loop never waits for a disk.
 #[derive(Debug)]
 pub(crate) struct Ignored {
-    /// The open folders, each with its real path and the topmost folder whose ignore files count: the
-    /// root of its repository, or the folder itself.
+    /// The open folders. In each, `top` is the topmost folder whose ignore files count: the root of the repository, or
+    /// the folder itself.
     folders: Vec<Top>,
     /// False if ignore files are not read.
     reads_files: bool,
@@ -42,8 +42,8 @@ struct Top {
 }
 
 impl Ignored {
-    /// Creates the rules of these folders, each as given and in its real form: these patterns, and the ignore files
-    /// if they are read. None has been read yet.
+    /// Creates the rules of these folders from the user's patterns and, if `reads_files`, from ignore files, of which
+    /// none is read yet. `given` and `real` are the same folders, as the user named them and without links.
     pub(crate) fn new(given: &[PathBuf], real: &[PathBuf], patterns: &[Pattern], reads_files: bool) -> Self {
         let top = |(given, real): (&PathBuf, &PathBuf)| {
             let root = real.ancestors().find(|folder| folder.join(".git").exists());
@@ -62,9 +62,9 @@ impl Ignored {
         }
     }
 
-    /// Reads the ignore files that concern these files, and those read before, if they have changed. An ignore file
-    /// that cannot be read hides everything in its folder until a later look can read it. As in git, an invalid line
-    /// has no effect.
+    /// Reads the ignore files that apply to these files, and reads earlier ones again if they have changed. An ignore
+    /// file that cannot be read hides everything in its folder until a later look can read it. As in git, an invalid
+    /// line has no effect.
     pub(crate) fn look<'a>(&self, files: impl IntoIterator<Item = &'a Path>) {
         if !self.reads_files {
             return;
@@ -89,7 +89,7 @@ impl Ignored {
                 }
             }
             let files = read.map(|read| read.unwrap_or_else(|_| everything(&folder)));
-            // A file that still cannot be read changes nothing.
+            // If a file still cannot be read, the rules are the same.
             if self.rules().get(&folder).is_none_or(|rules| rules.stamps != stamps) {
                 self.version.fetch_add(1, Ordering::Relaxed);
             }
@@ -106,7 +106,7 @@ impl Ignored {
             return true;
         }
         let path = self.real(Path::new(path));
-        // A path with `..` has a reading without it, too.
+        // The filter also asks about the same path without `..`, and that answer counts.
         if path.components().any(|part| part == Component::ParentDir) {
             return false;
         }

@@ -36,13 +36,13 @@ impl Needle {
         Some(needle)
     }
 
-    /// Returns the first match that begins at a byte or after it.
+    /// Returns the first match that begins at the byte `from` or after it.
     pub(crate) fn next(&self, text: &str, from: usize) -> Option<Range<usize>> {
         let found = self.matches(text.get(from..)?).next()?;
         Some(found.start.saturating_add(from)..found.end.saturating_add(from))
     }
 
-    /// Returns the last match that begins before a byte.
+    /// Returns the last match that begins before this byte.
     pub(crate) fn previous(&self, text: &str, before: usize) -> Option<Range<usize>> {
         self.matches(text).take_while(|found| found.start < before).last()
     }
@@ -78,14 +78,14 @@ pub(crate) fn is_too_long(text: &str) -> bool {
     text.chars().nth(LONGEST).is_some()
 }
 
-/// A search of all matches.
+/// Goes through all matches.
 struct Matches<'a> {
     needle: &'a Needle,
     text: &'a str,
-    /// The byte behind the characters that were compared.
+    /// The byte after the characters that were compared.
     at: usize,
-    /// The byte offset of each folded character of the current match; `None` for a folded character that is not
-    /// the first of its character.
+    /// For each folded character of the current match, the byte where its character begins; `None` if the folded
+    /// character is not the first of its character.
     begins: VecDeque<Option<usize>>,
 }
 

@@ -1,20 +1,20 @@
 //! The log of the editor, and the messages in the status line.
 //!
-//! A message goes at the next key of the user. One that requires no action also goes after [`STAY`]. An error or a
-//! question stays until a key, because the user may be away when it appears.
+//! A message disappears at the next key of the user. One that needs no action also disappears after [`STAY`]. An error
+//! or a question stays until a key, because the user may be away when it appears.
 
 use super::Model;
 use super::act::Action;
 use ide_mcp::Time;
 use std::time::Duration;
 
-/// A message goes after this time: enough to read a full line twice.
+/// A message disappears after this time, which is enough to read a full line twice.
 const STAY: Duration = Duration::from_secs(8);
 /// How many entries the log holds.
 const LOG: usize = 500;
 
 #[derive(Clone, Debug)]
-pub(crate) struct Happened {
+pub(crate) struct LogEntry {
     pub(crate) at: Time,
     /// The agent that made the request, if any.
     pub(crate) who: Option<String>,
@@ -25,9 +25,9 @@ pub(crate) struct Happened {
 pub(crate) struct Message {
     pub(crate) text: String,
     pub(crate) tone: Tone,
-    /// When the message goes; `None` if it stays until a key.
+    /// When the message disappears; `None` if it stays until a key.
     until: Option<Time>,
-    /// True for a failed save. No other message hides it, or a text that the user takes for saved would be lost.
+    /// True for a failed save. No other message hides it: the user would take the text for saved, and lose it.
     is_failed_save: bool,
 }
 
@@ -45,8 +45,8 @@ impl Model {
         self.show_message(Message { text: text.into(), tone, until, is_failed_save: false });
     }
 
-    /// Shows the way out after a key without a meaning. A question, or a message that stays until a key, is more
-    /// important.
+    /// Shows the keys that end the editor and list all keys, after a key that means nothing here. It does not replace a
+    /// question, or a message that stays until a key.
     pub(crate) fn hint(&mut self) {
         if self.prompt.is_none() && self.message.as_ref().is_none_or(|shown| shown.until.is_some()) {
             let [quit, help] = [Action::Quit, Action::Help].map(|action| self.keys.key(action, false));
@@ -63,7 +63,7 @@ impl Model {
     /// Shows that a save has failed until a key, and adds it to the log.
     pub(crate) fn save_failed(&mut self, text: String) {
         self.remember(None, text.clone());
-        // A hidden question is withdrawn.
+        // The message hides the question, which could then be answered unread.
         self.confirm = None;
         self.message = Some(Message { text, tone: Tone::Bad, until: None, is_failed_save: true });
     }
@@ -108,7 +108,7 @@ impl Model {
         message.is_some() || activity.is_some()
     }
 
-    /// Returns when the next message goes.
+    /// Returns when the next message disappears.
     pub(super) fn expires(&self) -> Option<Time> {
         let message = self.message.as_ref().and_then(|message| message.until);
         let activity = self.activity.as_ref().map(|(_, until)| *until);
@@ -119,6 +119,6 @@ impl Model {
         while self.log.len() >= LOG {
             self.log.pop_front();
         }
-        self.log.push_back(Happened { at: self.now, who, text });
+        self.log.push_back(LogEntry { at: self.now, who, text });
     }
 }

@@ -30,7 +30,7 @@ use ide_mcp::Time;
 use ide_mcp::ide::{AgentId, Unauthenticated};
 use ide_mcp::rpc::CallId;
 pub(crate) use messages::Tone;
-use messages::{Happened, Message};
+use messages::{LogEntry, Message};
 use prompt::Prompt;
 use proposal::Proposed;
 use std::collections::VecDeque;
@@ -83,7 +83,7 @@ pub(crate) struct Model {
     pub(crate) unauthenticated: Unauthenticated,
     /// How many wrong tokens there were when the user last opened the page of the activity.
     pub(crate) read_wrong_tokens: u64,
-    pub(crate) log: VecDeque<Happened>,
+    pub(crate) log: VecDeque<LogEntry>,
     pub(crate) written: WrittenFiles,
     /// The words of the line that starts the agent in another terminal; empty if there is none.
     pub(crate) launch: Vec<String>,

@@ -29,7 +29,8 @@
 //! base has no effect. [`Review::is_conflict`] returns true in `Conflict`, and
 //! [`Review::has_other_base`] in `Conflict` and in `Confirmed`.
 //!
-//! [`Review::outcome`] returns an outcome in the states `Reviewing` and `Confirmed`, if no hunk is undecided.
+//! [`Review::outcome`] returns an outcome in the states `Reviewing` and `Confirmed`, if every hunk has a
+//! verdict or gets one from `rest`.
 //!
 //! # Invariants
 //!

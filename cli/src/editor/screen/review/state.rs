@@ -8,14 +8,14 @@ use super::rows::{Row, rows};
 use std::mem;
 use std::ops::Range;
 
-/// The review of a proposed text. The documentation of the [crate] has the states and the invariants.
+/// The review of a proposed text. [The module](super) has the states and the invariants.
 #[derive(Clone, Debug)]
 pub(crate) struct Review {
     base: Lines,
-    /// The base of [`Review::new`]; `None` if the base is that text.
+    /// The base with which the review began; `None` while it is still the base.
     original: Option<String>,
     proposal: String,
-    /// The edited text or the proposal.
+    /// The text that the user has edited, or else the proposal.
     target: Lines,
     hunks: Vec<Hunk>,
     /// True if the user has confirmed the changed base.
@@ -37,7 +37,7 @@ impl Review {
         self.base.as_str()
     }
 
-    /// Returns the text of all hunks: the edited text, or else the proposal.
+    /// Returns the text with all hunks: the one that the user has edited, or else the proposal.
     pub(crate) fn target(&self) -> &str {
         self.target.as_str()
     }
@@ -52,7 +52,7 @@ impl Review {
         &self.hunks
     }
 
-    /// Returns the number of hunks with a verdict.
+    /// Returns how many hunks have this verdict.
     pub(crate) fn count(&self, verdict: Verdict) -> usize {
         self.hunks.iter().filter(|hunk| hunk.verdict == verdict).count()
     }
@@ -133,8 +133,8 @@ impl Review {
         self.is_confirmed = true;
     }
 
-    /// Returns the answer for the program that proposed the text, as if each undecided hunk had the verdict `rest`.
-    /// For a key that accepts everything not rejected.
+    /// Returns the answer for the program that proposed the text, as if each undecided hunk had the verdict `rest`:
+    /// `Accepted` for a key that accepts whatever is not rejected.
     ///
     /// # Errors
     /// Returns [`Unfinished`] if there is a conflict, or if a hunk is undecided and `rest` is too.

@@ -127,7 +127,7 @@ fn failed_save_cancels_quit() {
     desk.shows("was not saved: it was removed on disk");
     let document = desk.app.model.document().unwrap();
     assert!(document.buffer.is_dirty() && document.saving.is_empty());
-    assert!(desk.app.model.log.iter().any(|happened| happened.text.contains("deleted on disk")));
+    assert!(desk.app.model.log.iter().any(|entry| entry.text.contains("deleted on disk")));
 }
 
 /// A failed save stays visible until a key, whatever else happens, and whoever wanted the save.
@@ -156,7 +156,7 @@ fn failed_save_outranks_every_message() {
         desk.app.model.notify(Tone::Good, "another success");
         desk.wait(60_000);
         desk.shows(shown);
-        assert!(desk.app.model.log.iter().any(|happened| happened.text.contains("another error")));
+        assert!(desk.app.model.log.iter().any(|entry| entry.text.contains("another error")));
         // A question that cannot be shown is withdrawn: the next key does not answer it.
         desk.keys("\x1b[C");
         desk.app.model.notify(Tone::Plain, "another message");
