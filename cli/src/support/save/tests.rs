@@ -21,7 +21,7 @@ enum Trouble {
     Kill,
 }
 
-/// Steps of the system, one of which fails.
+/// The steps of the system, some of which fail.
 #[derive(Debug, Default)]
 struct Watched {
     log: Vec<&'static str>,
@@ -42,7 +42,7 @@ impl Watched {
         }
     }
 
-    /// Does a step, or if it is the one with the trouble the part of it that `part` does.
+    /// Does the whole step. If the step has a trouble, does only `part` of it.
     fn step<T>(
         &mut self,
         name: &'static str,
@@ -156,7 +156,7 @@ impl Room {
         Save { steps, state: Some(&self.state) }.save(&self.file, text, seen)
     }
 
-    /// Returns the files that a write left behind, after they were renamed as if their process were dead.
+    /// Returns the files that a write left behind. Renames them first, so that their process counts as dead.
     fn left(&self) -> Vec<Left> {
         for folder in [&self.folder, &copies(&self.state)] {
             for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
@@ -206,7 +206,7 @@ fn text_is_on_the_disk_before_its_name() {
     assert_eq!((room.text(), room.others()), (Some(b"closed".into()), 0));
 }
 
-/// A socket cannot be synced, so this asks the system.
+/// A socket cannot be synced, so the error shows that the system was asked.
 #[cfg(unix)]
 #[test]
 fn syncing_asks_the_system() {
@@ -564,7 +564,7 @@ fn files_of_others_stay() {
     }
 }
 
-/// An open file is what a write that goes on leaves.
+/// A write that still goes on holds its file open.
 #[cfg(windows)]
 #[test]
 fn files_of_others_stay() {
@@ -604,7 +604,7 @@ fn written_file_is_the_same_file() {
     let mut permissions = fs::metadata(&room.file).unwrap().permissions();
     permissions.set_readonly(true);
     fs::set_permissions(&room.file, permissions.clone()).unwrap();
-    // Under Wine, root can.
+    // Under Wine, root can write it all the same.
     if fs::OpenOptions::new().write(true).open(&room.file).is_err() {
         let refused = room.save(&mut Watched::default(), b"x", None).unwrap_err();
         assert!(
@@ -646,7 +646,7 @@ fn unusual_names_are_written() {
 #[test]
 fn name_of_what_is_left_behind_never_changes() {
     let long = "ü".repeat(127);
-    // As of `sha1sum`.
+    // Long and odd names become the first 16 digits of what `sha1sum` prints.
     for (name, expected) in [(OsStr::new("a.txt"), "a.txt"), (OsStr::new(&long), "c4a0da3adaab2db8")] {
         assert_eq!(spelling(name), expected, "{name:?}");
     }
