@@ -73,7 +73,7 @@ dialects! {
     ///
     /// `VsCode` was measured and recorded (docs/protocol.md). `JetBrains` follows a description of the plugin.
     /// `SnakeCase` follows a decompiled plugin; the real client ignores its prefixed notifications (measured).
-    /// `Obsidian` follows the description of one plugin; no client is known to send its methods.
+    /// `Obsidian` follows the description of one plugin; we know of no client that calls its methods.
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
     #[non_exhaustive]
     pub enum Dialect {
@@ -85,7 +85,7 @@ dialects! {
         /// The dialect of a decompiled JetBrains plugin: snake case, and notifications below
         /// `notifications/`.
         SnakeCase = snake_case,
-        /// The dialect of VS Code, with six methods that are requests of their own.
+        /// The dialect of VS Code, and six more methods that a client calls directly and not as tools.
         Obsidian = obsidian,
     }
 }

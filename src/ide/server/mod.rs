@@ -82,7 +82,7 @@ use serde::Serialize;
 pub struct Server {
     /// Shared by all connections.
     config: Arc<ServerConfig>,
-    /// The configured filter, or the one of a pause.
+    /// The configured filter, or during a pause one that hides everything.
     filter: Filter,
     /// The settings of the sessions, which follow from `config`. All connections share them.
     session: Arc<mcp::ServerConfig>,
@@ -92,7 +92,7 @@ pub struct Server {
     selection: Option<SerializedNotification>,
     mentions: Mentions,
     questions: Questions,
-    /// The agents, in the order that they became ready.
+    /// The agents, in the order in which they became ready.
     ready: Vec<AgentId>,
     /// What the pause has replaced; `None` if the server is not paused.
     paused: Option<Paused>,
@@ -119,9 +119,9 @@ impl Server {
         }
     }
 
-    /// Adds a connection that your listener has accepted. If there are
-    /// [`max_pending_connections`](ServerConfig::max_pending_connections), the oldest pending one ends without an
-    /// answer.
+    /// Adds a connection that your listener has accepted. If
+    /// [`max_pending_connections`](ServerConfig::max_pending_connections) are already pending, the oldest of them ends
+    /// without an answer.
     pub fn connect(&mut self, now: Time) -> ConnId {
         self.connections.set_now(now);
         self.connections.evict_oldest_pending(self.config.max_pending_connections);
@@ -260,7 +260,7 @@ impl Server {
         self.send_to_all(|connection| connection.notify(method, params))
     }
 
-    /// Cancels one of your requests and notifies the client. Returns false if it has ended.
+    /// Cancels one of your requests and notifies the client. Returns false if the request has already ended.
     pub fn cancel(&mut self, request: RequestId, reason: Option<&str>) -> bool {
         let cancelled =
             self.with(AgentId::of_request(request), |connection| connection.cancel(request, reason));
@@ -272,7 +272,7 @@ impl Server {
         Arc::make_mut(&mut self.config).tools = Arc::new(tools);
         self.session = session_settings(&self.config);
         let (config, context) = (&self.config, &self.session.context);
-        // A client that is not ready has not listed the old tools, or gets the change once it is ready.
+        // A client that is not ready has either not listed the old tools, or is notified once it is ready.
         self.connections.with_each(|connection| {
             let _ = connection.offer_tools(config.clone(), context.clone());
         });
@@ -291,9 +291,9 @@ impl Server {
     /// Closes every connection properly, and accepts no more clients. Open diffs are answered as rejected, other calls
     /// as failed. Keep your loop running until every connection is done.
     ///
-    /// A client that reads nothing gets 4 s: 2 s to answer our close frame ([`close`](crate::ws::Limits::close)) and 2
-    /// s for the last bytes ([`drain`](crate::ws::Limits::drain)). The first 2 s start over with each write, so a slow
-    /// client may take longer.
+    /// A client that reads nothing gets 4 s: 2 s to answer our close frame ([`close`](crate::ws::Limits::close)), and
+    /// then 2 s to read the last bytes ([`drain`](crate::ws::Limits::drain)). The first 2 s start over with each write,
+    /// so a slow client may take longer.
     pub fn shutdown(&mut self, now: Time) {
         self.connections.set_now(now);
         self.connections.max_open = 0;
@@ -323,7 +323,7 @@ impl Server {
         self.connections.iter().map(|(conn, _)| conn)
     }
 
-    /// Returns the attached agents, in the order that they connected. Connections [for
+    /// Returns the attached agents, in the order in which they connected. Connections [for
     /// models](crate::ide::MODELS_TARGET) are not agents.
     pub fn agents(&self) -> impl Iterator<Item = Agent<'_>> {
         let attached = self.connections.iter().filter(|(_, connection)| connection.is_attached());

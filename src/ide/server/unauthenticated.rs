@@ -11,9 +11,9 @@ use crate::ide::connection::Admission;
 pub struct Unauthenticated {
     /// Opening handshakes that were refused, including those with a wrong token or none.
     pub refused: u64,
-    /// Opening handshakes whose token was wrong, or whose client you did not admit: from an agent of another editor, or
-    /// from an attacker who guesses tokens. A client that sends no token guesses none, and counts only as refused;
-    /// `ide-mcp doctor` does so once in each run.
+    /// Opening handshakes whose token was wrong, or whose client you did not admit: an agent with the token of another
+    /// editor, or an attacker who guesses tokens. A client without any token counts only as refused; `ide-mcp doctor`
+    /// tries that once in each run.
     pub wrong_tokens: u64,
     /// Connections that ended before their opening handshake was answered: the peer left, or the server needed the
     /// place for a later one.
