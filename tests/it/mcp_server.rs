@@ -205,7 +205,7 @@ fn arguments_may_be_absent_or_null() {
 }
 
 #[test]
-fn member_that_stands_twice_is_refused() {
+fn member_that_occurs_twice_is_refused() {
     for params in [
         r#"{"name":"plain","_meta":{"progressToken":5},"_meta":{"progressToken":6}}"#,
         r#"{"name":"plain","arguments":{},"arguments":{}}"#,
@@ -283,7 +283,7 @@ mod cancellation {
 #[test]
 fn eight_invalid_messages_are_tolerated() {
     let mut bench = Bench::ready();
-    // Violations that can be answered, or that are part of a race, are not counted.
+    // A violation does not count if it can be answered, or if a race explains it.
     for _ in 0..20 {
         bench.receive(r#"{"jsonrpc":"2.0","id":5,"method":"ping","params":[]}"#);
         bench.receive(r#"{"jsonrpc":"2.0","id":5,"result":{}}"#);
@@ -377,8 +377,8 @@ fn non_object_result_leaves_the_call_open() {
     assert_eq!(server.respond_with(call, "x", out), Err(NotAnswered::Answered));
 }
 
-/// The checks have an order: the declaration, the state, the need for a message, the room in the
-/// outbox.
+/// The first check that fails decides the error: whether it was declared, then the state, whether there is anything to
+/// send, and the room in the outbox.
 #[test]
 fn log_and_changed_tools_follow_notification_rules() {
     fn config(declared: bool) -> ServerConfig {
@@ -404,9 +404,10 @@ fn log_and_changed_tools_follow_notification_rules() {
         bench
     }
     let (not_yet, closed, full) = (NotSent::NotReady, NotSent::Closed, NotSent::Full);
-    // The log: severe enough, and not. The tools: changed, and unchanged.
-    type Said = Result<bool, NotSent>;
-    let rows: [(&str, [Said; 2], [Said; 2]); 6] = [
+    // What is returned for a log message that is severe enough, and for another; for tools that have changed, and for
+    // others.
+    type Sent = Result<bool, NotSent>;
+    let rows: [(&str, [Sent; 2], [Sent; 2]); 6] = [
         ("awaiting initialize", [Err(not_yet); 2], [Err(not_yet); 2]),
         ("initializing", [Ok(true), Ok(false)], [Err(not_yet); 2]),
         ("ready", [Ok(true), Ok(false)], [Ok(true), Ok(false)]),

@@ -9,16 +9,17 @@ use std::net::{Shutdown, TcpListener, TcpStream};
 use std::thread;
 use std::time::Duration;
 
-/// How the peer ends after its bytes, how the expected `Closed` begins, and the expected error.
+/// A name, what the peer sends, how it ends the connection then, how the expected `Closed` begins, and the expected
+/// error.
 const ENDINGS: &[(&str, Upto, fn(TcpStream), &str, Option<ErrorKind>)] = &[
-    ("it vanishes before the request", Upto::Nothing, drop, "Abnormal", None),
-    ("it vanishes within it", Upto::HalfRequest, drop, "Abnormal", None),
-    ("it vanishes after it", Upto::Open, finish, "Abnormal", None),
-    ("it vanishes within a frame", Upto::HalfFrame, finish, "Abnormal", None),
-    ("it closes", Upto::CloseFrame, finish, "Remote", None),
+    ("the peer vanishes before the request", Upto::Nothing, drop, "Abnormal", None),
+    ("the peer vanishes within the request", Upto::HalfRequest, drop, "Abnormal", None),
+    ("the peer vanishes after the request", Upto::Open, finish, "Abnormal", None),
+    ("the peer vanishes within a frame", Upto::HalfFrame, finish, "Abnormal", None),
+    ("the peer closes", Upto::CloseFrame, finish, "Remote", None),
     ("a reset before the request", Upto::Nothing, reset_soon, "Abnormal", Some(ErrorKind::ConnectionReset)),
-    ("a reset within it", Upto::HalfRequest, reset_soon, "Abnormal", Some(ErrorKind::ConnectionReset)),
-    ("a reset after it", Upto::Open, reset_soon, "Abnormal", Some(ErrorKind::ConnectionReset)),
+    ("a reset in the request", Upto::HalfRequest, reset_soon, "Abnormal", Some(ErrorKind::ConnectionReset)),
+    ("a reset after the request", Upto::Open, reset_soon, "Abnormal", Some(ErrorKind::ConnectionReset)),
     ("a reset within a frame", Upto::HalfFrame, reset_soon, "Abnormal", Some(ErrorKind::ConnectionReset)),
     ("junk instead of a request", Upto::Nothing, junk_request, "Refused", None),
     ("junk instead of a frame", Upto::Open, junk_frame, "ProtocolError", None),
