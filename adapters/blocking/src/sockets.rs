@@ -46,7 +46,7 @@ impl Transport for Sockets {
         Ok((stream.local_addr()?, stream.peer_addr()?))
     }
 
-    /// Puts the guard on a thread: its descriptor is not a socket, and Windows can wait for sockets only.
+    /// Runs the guard on a thread of its own: its descriptor is not a socket, and Windows can wait for sockets only.
     fn guarding(&self) -> Guarding {
         let waker = self.wakes.guard_waker();
         Guarding::OnThread(GuardMode::default(), Wake::new(move || waker.wake_by_ref()))

@@ -69,7 +69,7 @@ impl Bind {
     /// Binds the listener without probing the port first: another program could take it in between.
     pub(crate) fn listen(self, auth: &Auth) -> io::Result<TcpListener> {
         if self.is_exposed() && matches!(auth, Auth::Disabled) {
-            let reason = "without a token other machines must not reach the editor";
+            let reason = "an editor that other machines can reach needs a token";
             return Err(io::Error::new(ErrorKind::InvalidInput, reason));
         }
         let on = |port| TcpListener::bind(SocketAddr::from((Ipv4Addr::LOCALHOST, port)));
@@ -129,7 +129,7 @@ fn first_free<T>(ports: &RangeInclusive<u16>, on: impl Fn(u16) -> io::Result<T>)
         }
     }
     let error = failure.unwrap_or_else(|| ErrorKind::AddrInUse.into());
-    Err(io::Error::new(error.kind(), format!("no port of {first} to {last} can be bound: {error}")))
+    Err(io::Error::new(error.kind(), format!("no port from {first} to {last} can be bound: {error}")))
 }
 
 /// Returns each of these ports once, beginning with a random one.
@@ -230,6 +230,6 @@ mod tests {
     fn error_of_the_system_is_shown() {
         let full = |_| Err::<(), _>(io::Error::new(ErrorKind::AddrInUse, "taken by the mail"));
         let error = first_free(&(7..=8), full).unwrap_err();
-        assert_eq!(error.to_string(), "no port of 7 to 8 can be bound: taken by the mail");
+        assert_eq!(error.to_string(), "no port from 7 to 8 can be bound: taken by the mail");
     }
 }

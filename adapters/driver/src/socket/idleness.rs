@@ -9,11 +9,11 @@ use std::time::Duration;
 /// now and then cannot keep memory allocated.
 const PAUSE: Duration = Duration::from_secs(1);
 
-/// If no more bytes than this have moved, memory is freed as soon as none wait in either direction. So a
-/// thousand connections that each send a little need about as much memory as one.
+/// If a connection has moved no more bytes than this, it frees its memory as soon as none wait in either direction. So
+/// a thousand connections that each send a little need about as much memory as one.
 const LITTLE: usize = 2 * 1024;
 
-/// A period that begins with a byte: when it ends, and how many bytes have moved in it.
+/// A period of [`PAUSE`], which begins with a byte.
 #[derive(Debug)]
 pub(crate) struct Idleness {
     trim_at: Option<Time>,

@@ -4,8 +4,8 @@ use super::support::{LockFile, PORT, addr, at, connect, lose};
 use crate::agent::{AgentSession, AgentStep};
 use std::io::{self, ErrorKind};
 
-/// A report about a socket does nothing once no attempt waits for the socket: one turn of a loop can bring
-/// both the report and the end.
+/// One turn of a loop can bring both the end of a session and a report about its socket. The report then does
+/// nothing, because no attempt waits for the socket any more.
 #[test]
 fn late_report_of_a_socket_changes_nothing() {
     type Report = fn(&mut AgentSession);
