@@ -12,7 +12,7 @@ pub const CYCLE: usize = 64 * 1024;
 pub enum Script {
     /// Words of ASCII.
     Ascii,
-    /// Words, about one in seven of which has characters of two to four bytes.
+    /// Words. About one in seven has characters of two to four bytes.
     Mixed,
 }
 
@@ -33,8 +33,7 @@ pub struct Frame {
 }
 
 impl Workload {
-    /// Returns texts of `size` bytes. The workload lives as long as the process, so that contestants can
-    /// borrow it.
+    /// Makes texts of `size` bytes. The workload lives as long as the process, so that contestants can borrow it.
     pub fn new(size: usize, script: Script) -> &'static Self {
         let mut random = Random(0x9e37_79b9_7f4a_7c15 ^ size as u64);
         let mut made = Self { texts: Vec::new(), wire: Vec::new(), frames: Vec::new() };
@@ -74,7 +73,7 @@ pub fn push_frame(wire: &mut Vec<u8>, payload: &[u8], key: [u8; 4]) -> std::ops:
     start..wire.len()
 }
 
-/// Repeats the same bytes without end. No read goes beyond the last of them, or is longer than the limit.
+/// Repeats the same bytes without end. Each read stops at the last of them, and at the limit.
 pub struct Source {
     wire: &'static [u8],
     at: usize,

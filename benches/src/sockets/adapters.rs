@@ -1,4 +1,4 @@
-//! The adapters compared: what each costs per message, beside a bare loop that waits in its reads.
+//! Compares the adapters: what each costs per message, beside a bare loop that blocks in its reads.
 
 use super::load::{Load, TEXT};
 use super::race::{Lane, grid, one_by_one, together};
