@@ -66,7 +66,7 @@ pub(crate) struct Options {
     /// The name for agents (default: ide-mcp editor)
     #[arg(long, value_parser = shown_name)]
     name: Option<String>,
-    /// The names and message shapes: vs-code (default), jetbrains, snake-case
+    /// The names and message shapes: vscode (default), jetbrains, snake-case
     /// or obsidian
     #[arg(long, value_name = "NAME", hide_possible_values = true)]
     #[arg(value_parser = PossibleValuesParser::new(DIALECTS.map(|(name, _)| name)).try_map(dialect))]
@@ -239,7 +239,7 @@ fn token_of(path: PathBuf) -> Result<AuthToken, String> {
 
 /// The dialects by their names.
 pub(crate) const DIALECTS: [(&str, Dialect); 4] = [
-    ("vs-code", Dialect::VsCode),
+    ("vscode", Dialect::VsCode),
     ("jetbrains", Dialect::JetBrains),
     ("snake-case", Dialect::SnakeCase),
     ("obsidian", Dialect::Obsidian),
@@ -299,7 +299,7 @@ mod tests {
             (
                 "a file and other options",
                 loose,
-                &["--dialect", "vs-code", "--on-diff", "ask", "--ask-token", "--ignore"],
+                &["--dialect", "vscode", "--on-diff", "ask", "--ask-token", "--ignore"],
                 (VsCode, OnDiff::Ask, true, true, ""),
             ),
             (

@@ -481,7 +481,7 @@ fn target_is_slash_then_mcp_or_the_one_of_the_option() {
     place
         .agent(&["--target", "mcp", "tools"])
         .fails(2, &["the options of the agent are not valid", "target"]);
-    for dialect in ["jetbrains", "snake-case", "vs-code", "obsidian"] {
+    for dialect in ["jetbrains", "snake-case", "vscode", "obsidian"] {
         let place = Place::new("target-dialect");
         let mut editor = place.editor(&["--dialect", dialect]);
         for target in ["/", "/mcp"] {

@@ -369,7 +369,7 @@ fn headless_editor_serves_every_offered_tool() {
 #[test]
 fn dialect_option_changes_names_and_shapes() {
     let cases = [
-        ("vs-code", "openFile", "Opened file: "),
+        ("vscode", "openFile", "Opened file: "),
         ("jetbrains", "openFile", "OK"),
         ("snake-case", "open_file", "OK"),
         ("obsidian", "openFile", "Opened file: "),
@@ -386,7 +386,7 @@ fn dialect_option_changes_names_and_shapes() {
     let place = Place::new("no-dialect");
     place
         .start("editor", &["--headless", "--dialect", "emacs"])
-        .fails(2, &["'emacs' for '--dialect <NAME>' [possible values: vs-code, "]);
+        .fails(2, &["'emacs' for '--dialect <NAME>' [possible values: vscode, "]);
 }
 
 #[test]

@@ -114,10 +114,10 @@ fn file_decides_without_a_screen_too() {
     // The arguments, whether the lock file has a token, the name of a tool, and the notice.
     let rows: &[(&str, &[&str], bool, &str, &str)] = &[
         ("the file", &[], false, "open_file", "every change is accepted, every program may attach, by "),
-        ("with options", &["--dialect", "vs-code", "--ask-token", "--on-diff", "ask"], true, "openFile", ""),
+        ("with options", &["--dialect", "vscode", "--ask-token", "--on-diff", "ask"], true, "openFile", ""),
         (
             "with --no-ignore",
-            &["--dialect", "vs-code", "--no-ignore", "--ask-token", "--on-diff", "ask"],
+            &["--dialect", "vscode", "--no-ignore", "--ask-token", "--on-diff", "ask"],
             true,
             "openFile",
             "",

@@ -44,13 +44,13 @@ fn fault_has_its_place_and_the_remedy() {
         ),
         (
             "a dialect",
-            "[editor]\ndialect = \"vscode\"\n",
-            "2:11: unknown name `vscode` (a similar one exists: `vs-code`)",
+            "[editor]\ndialect = \"vs-code\"\n",
+            "2:11: unknown name `vs-code` (a similar one exists: `vscode`)",
         ),
         (
             "no dialect",
             "[editor]\ndialect = \"emacs\"\n",
-            "2:11: unknown name `emacs`, expected one of `vs-code`, `jetbrains`, `snake-case`, `obsidian`",
+            "2:11: unknown name `emacs`, expected one of `vscode`, `jetbrains`, `snake-case`, `obsidian`",
         ),
         (
             "a verdict",
@@ -335,8 +335,8 @@ fn parts_of_page() -> [String; 2] {
     }
     let mut all = "\
 [editor]
-# The names and message shapes: vs-code, jetbrains, snake-case or obsidian
-dialect = \"vs-code\"
+# The names and message shapes: vscode, jetbrains, snake-case or obsidian
+dialect = \"vscode\"
 # With a change: ask, accept, reject or hold it
 on-diff = \"ask\"
 # Ask for the token; false is --no-token, and accepts every program
