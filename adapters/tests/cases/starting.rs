@@ -90,7 +90,7 @@ pub(crate) fn misuse_of_start_has_clear_errors<A: Adapter>() {
         (
             "exposed",
             there(editor().auth(Auth::Disabled)).bind(exposed),
-            "without a token other machines must not reach",
+            "an editor that other machines can reach needs a token",
         ),
         (
             "too many folders",
