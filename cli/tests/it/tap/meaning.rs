@@ -7,6 +7,7 @@ use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use ide_mcp::ws::frame::{Header, Opcode, mask};
 use serde_json::{Value, json};
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::PathBuf;
 
@@ -103,19 +104,23 @@ fn independent_answers_come_in_any_order() {
 }
 
 /// Returns a line of a transcript with a text in place of each message of whole frames, and with
-/// `change` applied to each message.
-fn as_texts(line: &Value, change: &dyn Fn(&mut Value)) -> Vec<Value> {
-    let bytes = match (line["raw"].as_str(), line["base64"].as_str()) {
+/// `change` applied to each message. A frame that a read has cut waits in `cut` for the rest, by its side.
+fn as_texts(line: &Value, cut: &mut BTreeMap<String, Vec<u8>>, change: &dyn Fn(&mut Value)) -> Vec<Value> {
+    let read = match (line["raw"].as_str(), line["base64"].as_str()) {
         (Some(raw), _) => raw.as_bytes().to_vec(),
         (None, Some(base64)) => BASE64_STANDARD.decode(base64).unwrap(),
         (None, None) => return vec![line.clone()],
     };
-    if bytes.ends_with(b"\r\n\r\n") {
+    if read.ends_with(b"\r\n\r\n") {
         return vec![line.clone()];
     }
+    let bytes = cut.entry(line["from"].to_string()).or_default();
+    bytes.extend(read);
     let (mut rest, mut lines) = (&bytes[..], Vec::new());
     while let Some((header, size)) = Header::parse(rest, line["from"] == "agent").unwrap() {
-        let (frame, behind) = rest.split_at(size + usize::try_from(header.len).unwrap());
+        let Some((frame, behind)) = rest.split_at_checked(size + usize::try_from(header.len).unwrap()) else {
+            break;
+        };
         rest = behind;
         let mut line = line.clone();
         line.as_object_mut().unwrap().retain(|name, _| name != "raw" && name != "base64");
@@ -130,6 +135,7 @@ fn as_texts(line: &Value, change: &dyn Fn(&mut Value)) -> Vec<Value> {
         }
         lines.push(line);
     }
+    *bytes = rest.to_vec();
     lines
 }
 
@@ -151,9 +157,10 @@ fn ids_of_replayed_side_are_free() {
         place.read("t.jsonl").lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     // Gives other ids to the requests of one side, and to the answers to them.
     let with_ids = |side: &str| {
+        let mut cut = BTreeMap::new();
         let lines = transcript.iter().flat_map(|line| {
             let is_own = line["from"] == side;
-            as_texts(line, &|message| {
+            as_texts(line, &mut cut, &|message| {
                 if message.get("id").is_some() && message.get("method").is_some() == is_own {
                     message["id"] = json!(format!("id {}", message["id"]));
                 }
