@@ -68,6 +68,8 @@ class Server(http.server.SimpleHTTPRequestHandler):
         if data is None:
             return self.send_error(404)
         self.send_response(200)
+        # The curl of Debian 12 knows no other size.
+        self.send_header("Content-Length", str(len(data)))
         self.end_headers()
         self.wfile.write(data)
 
