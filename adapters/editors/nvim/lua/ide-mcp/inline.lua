@@ -28,10 +28,12 @@ local function shown(line)
   return { { line:sub(1, max_bytes):gsub('\t', '    '):gsub('%c', '?') .. ' ', 'DiffDelete' } }
 end
 
+-- Returns the changes in a buffer, and marks them.
 local function mark(buf, file)
   api.nvim_buf_clear_namespace(buf, space, 0, -1)
   local last = api.nvim_buf_line_count(buf) - 1
-  for _, change in ipairs(changes(buf, file)) do
+  local marked = changes(buf, file)
+  for _, change in ipairs(marked) do
     local lines = vim.tbl_map(shown, vim.list_slice(file, change.from, math.min(change.to, change.from + max_lines - 1)))
     local rest = change.to - change.from + 1 - #lines
     if rest > 0 then table.insert(lines, { { ('and %d more lines'):format(rest), 'DiffDelete' } }) end
@@ -44,6 +46,7 @@ local function mark(buf, file)
       api.nvim_buf_set_extmark(buf, space, row, 0, look)
     end
   end
+  return marked
 end
 
 -- Puts the cursor on a change.
@@ -78,7 +81,7 @@ local function step(buf, file, is_forward)
   end
   if not there[1] then return end
   local change = there[math.min(vim.v.count1, #there)]
-  vim.cmd("normal! m'") -- which sets the count
+  vim.cmd("normal! m'") -- `v:count1` is 1 behind it
   go(buf, change)
 end
 
@@ -98,8 +101,7 @@ function M.show(buf, file)
   if not file then return end
   local function mark_again() mark(buf, file) end -- takes 0.07 s at most, of a text that diff.lua compares
   api.nvim_create_autocmd({ 'TextChanged', 'InsertLeave' }, { group = group, buffer = buf, callback = mark_again })
-  mark(buf, file)
-  local first = changes(buf, file)[1]
+  local first = mark(buf, file)[1]
   if first then go(buf, first) end
 end
 
