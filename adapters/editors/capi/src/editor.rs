@@ -38,7 +38,7 @@ impl AnyEditor {
         Ok(Self::Bytes(editor, Clock::new(), Passed::default()))
     }
 
-    /// Takes one turn when there is no event left, and returns its first event. After an error no further turn is
+    /// Call this when no event is left: takes a turn, and returns its first event. After an error no further turn is
     /// possible.
     pub(crate) fn turn(&mut self) -> Result<Option<Event>, Refusal> {
         match self {
