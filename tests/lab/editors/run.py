@@ -7,9 +7,9 @@
 
 EDITOR is nvim, vim, emacs, or nvim_ffi: Neovim with the C library in its process, target/debug/libidemcp.so, in place
 of the sidecar. PROGRAM is another program of this editor, such as one that newer.sh has unpacked. With --tree, the
-plugin is that of the tree, and a change of it needs no build. Needs tmux, the editor, and target/debug/ide-mcp. Each
-scenario has an empty home and a folder of its own. Prints each scenario; the exit status is not 0 if one fails. Eight
-minutes for each editor.
+plugin is that of the checkout, so you can change it without a build; --list prints the names of the scenarios. Needs
+tmux, the editor, and target/debug/ide-mcp (cargo build --package ide-mcp-cli). Each scenario has an empty home and a
+folder of its own. Prints each scenario; the exit status is not 0 if one fails. Eight minutes for each editor.
 """
 
 import fnmatch
@@ -28,6 +28,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[3]
 PROGRAM = ROOT / "target/debug/ide-mcp"
 PATIENCE = 15
 READING = 0.6  # a view accepts nothing in its first half second
+EDITORS = ["nvim", "vim", "emacs", "nvim_ffi"]
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 
@@ -326,6 +327,8 @@ def main():
     if not 1 <= len(arguments) <= 2:
         sys.exit(__doc__)
     name, _, program = arguments[0].partition("=")
+    if name not in EDITORS:
+        sys.exit(f"there is no editor {name} here, only {', '.join(EDITORS)}")
     editor = __import__(name)
     if program:
         editor.PROGRAM = str(pathlib.Path(program).resolve())
@@ -333,17 +336,21 @@ def main():
     scenarios = [scenario for module in modules for scenario in __import__(module).ALL]
     pattern = arguments[1] if len(arguments) > 1 else "*"
     chosen = [scenario for scenario in scenarios if fnmatch.fnmatch(scenario.__name__, pattern)]
+    if not chosen:
+        sys.exit(f"no scenario is called {pattern}; --list prints the names")
     if only_list:
-        sys.exit("\n".join(scenario.__name__ for scenario in chosen))
+        return print("\n".join(scenario.__name__ for scenario in chosen))
     for tool in ["tmux", editor.PROGRAM]:
         if not shutil.which(tool):
-            sys.exit(f"{tool} is not installed")
+            sys.exit(f"install {tool} first: it is not here")
+    if not PROGRAM.exists():
+        sys.exit(f"there is no {PROGRAM.relative_to(ROOT)}: cargo build --package ide-mcp-cli")
     # The plugin is part of the program.
     built = PROGRAM.read_bytes()
     for file in (ROOT / "adapters/editors" / name.partition("_")[0]).rglob("*.*"):
         is_code = file.suffix in (".el", ".lua", ".vim") and "IDE_MCP_PLUGIN_TREE" not in os.environ
         if is_code and file.read_bytes() not in built:
-            sys.exit(f"{PROGRAM.name} has another {file.name}: cargo build --package ide-mcp-cli, or --tree")
+            sys.exit(f"{PROGRAM.relative_to(ROOT)} has another {file.name} in it: cargo build --package ide-mcp-cli, or pass --tree")
     failed = 0
     absent = getattr(editor, "ABSENT", {})
     for scenario in [scenario for scenario in chosen if scenario.__name__ in absent]:
