@@ -1,3 +1,4 @@
+# shellcheck shell=bash
 # Functions for .ci/run, which sources this file. `step COMMAND…` runs a command under a headline; at the end, the
 # script prints how long each step took. `beside FUNCTION` starts a function of steps that runs beside the next ones,
 # and `join` waits for it, prints what it printed and how long its steps took, and fails if one of them has failed.
@@ -44,6 +45,6 @@ ended() {
     durations
     [ -n "${other:-}" ] || return 0
     kill -- "-$other" 2>/dev/null || true
-    printf 'the steps beside: target/ci/beside.log\n' >&2
+    printf 'what the steps beside it printed: target/ci/beside.log\n' >&2
 }
 trap ended EXIT

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Makes one small change after another in the code that has changed since a commit, and fails if the tests miss one.
+# Makes one small change after another in the code of the core, the driver and embed that has changed since a commit, and
+# fails if the tests of the same package miss one.
 # .cargo/mutants.toml lists the changes that they may miss, and why. The default commit is the last one on which this
 # check has passed, or the one before HEAD. A change takes a minute or two.
 # Run: tests/lab/mutants.sh [COMMIT]
@@ -16,7 +17,6 @@ head=$(git rev-parse HEAD)
 mkdir -p target/lab
 git diff "$since" -- '*.rs' >target/lab/mutants.diff
 if [ -s target/lab/mutants.diff ]; then
-    # The tests of the core, and those of the packages above it whose code has changed.
     cargo mutants --in-diff target/lab/mutants.diff --package ide-mcp --package ide-mcp-driver --package ide-mcp-embed \
         --output target/lab --no-shuffle --colors never
 fi

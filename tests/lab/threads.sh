@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Runs the places where threads hand over wake-ups and work in thousands of orders of their steps, with shuttle. A
-# lost wake-up is a deadlock, and shuttle reports it with a schedule that repeats it.
+# Runs the code by which threads hand each other wake-ups and work in thousands of interleavings, with shuttle. A lost
+# wake-up is a deadlock, and shuttle reports it with a schedule that repeats it.
 # Run: tests/lab/threads.sh
 set -euo pipefail
 cd "$(dirname "$0")/../.."
