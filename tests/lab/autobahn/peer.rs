@@ -3,7 +3,7 @@
 //!
 //! ```text
 //! autobahn mio | blocking     serves on a free port of 127.0.0.1, which it prints
-//! autobahn HOST:PORT AGENT    is examined by the server there, under the name AGENT
+//! autobahn HOST:PORT AGENT    lets the server there examine it, under the name AGENT
 //! ```
 
 #![allow(clippy::wildcard_enum_match_arm, clippy::print_stdout, reason = "a test program")]

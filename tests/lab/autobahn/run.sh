@@ -33,7 +33,7 @@ number_in() {
         sed -n "s/.*$2\([0-9]\+\).*/\1/p" "$1" | grep . && return
         read -rt 0.1 <> <(:) || true
     done
-    echo "nobody listens: $1" >&2
+    echo "no port within 30 s; see $1" >&2
     return 1
 }
 

@@ -15,6 +15,6 @@ gcc -g -std=c99 -Iadapters/editors/capi/include tests/lab/capi/misuse.c "$work/$
 
 export CLAUDE_CONFIG_DIR=$work/claude ASAN_OPTIONS=detect_leaks=1:exitcode=99
 "$work/misuse"
-# With an argument the program passes a length that is too great.
+# With an argument, the program passes a length beyond the end of a buffer.
 "$work/misuse" fault 2>"$work/fault" || true
 grep 'heap-buffer-overflow' "$work/fault" >&2

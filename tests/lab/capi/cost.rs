@@ -152,7 +152,7 @@ impl Editor for InRust {
     }
 }
 
-/// An editor as a C program has it.
+/// An editor through the functions of C.
 struct InC {
     handle: *mut c_void,
     conn: i64,
@@ -162,7 +162,7 @@ impl InC {
     fn new() -> Self {
         const CONFIG: &CStr =
             cr#"{"name":"E","folders":["/w"],"port":1,"token":"0123456789abcdef","tools":["openDiff","getDiagnostics"],"filter":"none"}"#;
-        // SAFETY: the text lives, and NULL stands for no room.
+        // SAFETY: the configuration outlives the call, and NULL with size 0 asks for no error text.
         let handle = unsafe { idemcp_new(CONFIG.as_ptr(), ZT, ptr::null_mut(), 0) };
         // SAFETY: the handle was created, as in the calls below.
         let conn = unsafe { idemcp_connect(handle) };

@@ -24,7 +24,8 @@ while read -r kind calls side most; do
     rust=$(instructions "$side" "$kind" "$calls")
     c=$(instructions c "$kind" "$calls")
     percent=$(((100 * c + rust - 1) / rust))
-    printf '%s: %s instructions in Rust (%s), %s in C: %s %%\n' "$kind" "$rust" "$side" "$c" "$percent" >&2
+    printf '%s: %s instructions in Rust (%s), %s in C: %s %%, at most %s\n' \
+        "$kind" "$rust" "$side" "$c" "$percent" "$most" >&2
     [ "$percent" -le "$most" ] || status=1
 done <<'T'
 diagnostics 200 json 146

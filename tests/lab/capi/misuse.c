@@ -1,5 +1,5 @@
-/* Calls every function with arguments that no editor passes; no call may end the program. With an argument, the program
- * passes a length that is too great, which valgrind and AddressSanitizer must find. */
+/* Calls every function with arguments that no editor passes; no call may crash the program. If you start the program with
+ * an argument, it passes a length beyond the end of a buffer, which valgrind and AddressSanitizer must find. */
 #include <ide_mcp.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -59,7 +59,7 @@ static void wrong_calls(void) {
     }
 }
 
-/* Returns the greatest result of the functions on bytes, which all refuse or do nothing. */
+/* Checks that every function on bytes returns this result for this connection, and does nothing. */
 static void bytes(int64_t conn, int result) {
     size_t len = 7;
     CHECK(idemcp_feed(ed, conn, (const uint8_t *)"x", 1) == result && idemcp_feed_eof(ed, conn) == result);

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # Checks the C library ide-mcp-capi: the header as C and C++, the exported functions, the README, misuse, a planted
 # panic, and the editors of adapters/editors/capi/examples, which target/debug/ide-mcp drives among garbage and
-# resets. You need a C compiler and python3; the parts in C++ run if there is a C++ compiler. With --valgrind, each
-# program runs under valgrind, a leak is a failure, and pkg-config must find the library; that needs g++, valgrind and
-# pkg-config.
+# resets. You need a C compiler, python3 and target/debug/ide-mcp (cargo build --package ide-mcp-cli); the parts in C++
+# run if there is a C++ compiler. With --valgrind, each program runs under valgrind, a leak is a failure, and pkg-config
+# must find the library; that needs g++, valgrind and pkg-config.
 # Run: tests/lab/capi/run.sh [--valgrind]
 set -euo pipefail
 cd "$(dirname "$0")/../../.."
@@ -101,7 +101,7 @@ wait_until() {
         ! "$@" || return 0
         sleep 0.1
     done
-    fail "in vain: $*"
+    fail "waited 60 s in vain for: $*"
 }
 
 # Twenty connections of programs that are not agents: garbage, halves of an opening handshake, and resets.
@@ -196,7 +196,7 @@ compile plain c99 tests/lab/capi/misuse.c
 play misuse
 no_locks
 if [ -n "$thorough" ]; then
-    # With an argument the program passes a length that is too great.
+    # With an argument, the program passes a length beyond the end of a buffer.
     play misuse fault 2>"$work/fault" || true
     grep -q 'Invalid read' "$work/fault" || fail 'valgrind does not find the planted fault'
 fi
@@ -213,7 +213,7 @@ begin poll_editor "$folder"
 rests
 agent tools | grep openFile >&2
 agent call getDiagnostics '{}' | grep 'not a word' >&2
-! agent call getDiagnostics '{"uri":"file:///none"}' >&2 || fail 'an unknown file has no problems'
+! agent call getDiagnostics '{"uri":"file:///none"}' >&2 || fail 'getDiagnostics of an unknown file does not fail'
 agent call getOpenEditors | grep hello.txt >&2
 agent call openFile '{"filePath":"/w/a file"}' | grep 'Opened file' >&2
 wait_for 'open /w/a file'
@@ -250,7 +250,7 @@ compile plain gnu99 $package/examples/own_sockets.c
 begin own_sockets "$folder" "$CLAUDE_CONFIG_DIR/ide"
 rests
 unauthenticated
-! agent call getDiagnostics '{}' >&2 || fail 'the editor knows no problems'
+! agent call getDiagnostics '{}' >&2 || fail 'getDiagnostics does not fail, although the editor knows no problems'
 seq 1 600000 >"$work/proposal"
 agent diff large "$work/proposal"
 cmp "$work/proposal" "$folder/large"

@@ -1,5 +1,5 @@
-/* An editor on Windows that waits only for the descriptor, with WSAPoll: it serves a peer, and then ends. Prints nothing and
- * exits with 0; any fault has another number. */
+/* An editor on Windows that waits only for the descriptor, with WSAPoll: it answers one bad request with 400, and quits.
+ * Exits with 0 and prints nothing if all is well; each kind of failure has a status of its own. */
 #include <winsock2.h>
 #include <ide_mcp.h>
 #include <stdio.h>

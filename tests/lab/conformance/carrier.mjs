@@ -31,9 +31,9 @@ class Session {
   receive(text) {
     const message = JSON.parse(text);
     const answered = message.method === undefined && this.posts.get(message.id);
-    // What answers nothing belongs to a call that is open, most likely the newest.
+    // A request or a notification of the server belongs to an open call, most likely the newest.
     const stream = answered || [...this.posts.values()].at(-1) || this.events;
-    if (!stream) return console.error(`carrier: nobody hears ${text}`);
+    if (!stream) return console.error(`carrier: no open stream for ${text}`);
     stream.write(`event: message\ndata: ${text}\n\n`);
     if (!answered) return;
     this.posts.delete(message.id);
@@ -91,7 +91,7 @@ await once(http, "listening");
 const origin = `http://localhost:${http.address().port}`;
 const server = spawn(program, [origin], { stdio: ["ignore", "pipe", "inherit"] });
 const port = (await createInterface({ input: server.stdout })[Symbol.asyncIterator]().next()).value;
-if (!port) throw new Error(`${program} does not listen`);
+if (!port) throw new Error(`${program} ended before it printed its port`);
 const [status] = await once(spawn(suite[0], [...suite.slice(1), "--url", `${origin}/mcp`], { stdio: "inherit" }), "exit");
 server.kill();
 process.exit(status ?? 1);

@@ -29,7 +29,7 @@ cargo build --quiet --package ide-mcp-adapter-tests --example conformance
 modules=$work/npm/node_modules
 node=$modules/.bin/node
 rm -rf "$work/results"
-# The verdicts include the status of the suite.
+# The suite's exit status tells no more than its verdicts.
 NODE_MODULES=$modules timeout 300 "$node" tests/lab/conformance/carrier.mjs target/debug/examples/conformance \
     "$node" "$modules/.bin/conformance" server "${scenarios[@]}" --output-dir "$work/results" >"$work/suite.log" 2>&1 || true
 [ -d "$work/results" ] || {

@@ -166,7 +166,7 @@ impl Program {
         let _ = host.call(call).respond(&result);
     }
 
-    /// Takes a step of a call: after the first two follows another one, after the third the answer.
+    /// Takes one of the three steps of a call. The answer follows the third.
     fn step(&mut self, step: u8, call: CallId, kind: Stepped) {
         let host = self.server.machine_mut();
         match kind {
