@@ -14,7 +14,7 @@ for number in "${@:-*}"; do
     # The number of a plant, or the pattern for all of them.
     # shellcheck disable=SC2206
     found=(tests/lab/plants/$number-*.patch)
-    [ "${#found[@]}" -gt 0 ] || { printf 'there is no plant %s\n' "$number" >&2; exit 2; }
+    [ "${#found[@]}" -gt 0 ] || { printf 'there is no tests/lab/plants/%s-*.patch\n' "$number" >&2; exit 2; }
     plants+=("${found[@]}")
 done
 
@@ -35,7 +35,7 @@ fi
 tests() {
     local command
     read -ra command <<<"$(sed -n '1s/^run: //p' "$1")"
-    [ "${command[*]:0:2}" = 'cargo test' ] || { printf '%s: the first line is no command\n' "$1" >&2; exit 2; }
+    [ "${command[*]:0:2}" = 'cargo test' ] || { printf '%s: the first line must be "run: cargo test …"\n' "$1" >&2; exit 2; }
     printf '\n== %s: %s\n' "$(basename "$1" .patch)" "${command[*]}" >&2
     (cd "$copy" && timeout 1200 "${command[@]}") >"$log" 2>&1
 }
@@ -45,8 +45,8 @@ declare -A sound=()
 for plant in "${plants[@]}"; do
     run=$(head -n 1 "$plant")
     [ -z "${sound[$run]:-}" ] || continue
-    tests "$plant" || { cat "$log" >&2; printf 'the tests fail without a bug\n' >&2; exit 1; }
-    grep -q '^running [1-9]' "$log" || { printf '%s: no test has this name\n' "$plant" >&2; exit 2; }
+    tests "$plant" || { cat "$log" >&2; printf '%s: its tests fail even without the bug; fix that first\n' "$plant" >&2; exit 1; }
+    grep -q '^running [1-9]' "$log" || { printf '%s: its command runs no test; correct the first line\n' "$plant" >&2; exit 2; }
     sound[$run]=1
 done
 

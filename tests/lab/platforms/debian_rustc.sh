@@ -15,7 +15,7 @@ if [ ! -x "$rustc" ]; then
     version=$(known)
     # The lists of a new machine may be older than the compiler.
     [ -n "$version" ] || { apt-get update --quiet=2 >&2 || true; version=$(known); }
-    : "${version:?Debian has no rustc-web $minor here: apt-get update as root, on Debian 12}"
+    : "${version:?Debian has no rustc-web $minor here: run apt-get update as root, on Debian 12}"
     packages=("rustc-web=$version" "libstd-rust-web-$minor=$version" "libstd-rust-web-dev=$version")
     case $minor in
         1.85) packages+=(libllvm19) ;;

@@ -11,7 +11,7 @@ cd "$(dirname "$0")/../../.."
 target=x86_64-pc-windows-gnu
 RUSTC=$(tests/lab/platforms/debian_rustc.sh 1.96)
 export RUSTC RUSTC_BOOTSTRAP=1 CARGO_INCREMENTAL=0 CARGO_PROFILE_DEV_DEBUG=0 CARGO_TARGET_DIR=$PWD/target/windows
-# Wine shows the modes of a file as access rights. With the usual mask everybody could read each token, so none would be
+# Wine shows the modes of a file as access rights. With the usual umask everybody could read each token, so none would be
 # published.
 umask 077
 WINEPREFIX=$(tests/lab/platforms/wine.sh)

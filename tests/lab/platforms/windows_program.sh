@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # Drives the program as built for Windows, under wine: editor, agent, bridge, tap, replay, sidecar, doctor and
 # mcp-config with each other, each way to spell a path on Windows, and what stays when an editor ends or is killed.
-# Run: PROGRAM=…/ide-mcp.exe WINEPREFIX=… tests/lab/platforms/windows_program.sh
+# Run: PROGRAM=…/ide-mcp.exe WINEPREFIX=… tests/lab/platforms/windows_program.sh, as windows.sh does
 set -uo pipefail
-: "${PROGRAM:?the program, ide-mcp.exe}" "${WINEPREFIX:?a prefix of wine}"
+: "${PROGRAM:?set it to the path of ide-mcp.exe}" "${WINEPREFIX:?set it to what tests/lab/platforms/wine.sh prints}"
 PROGRAM=$(realpath "$PROGRAM")
 export WINEPREFIX WINEDEBUG=-all RUST_BACKTRACE=0
 unset CLAUDE_CONFIG_DIR CLAUDE_CODE_SSE_PORT
@@ -106,7 +106,7 @@ run agent --cwd 'C:\users' tools
 is 'agent elsewhere' "$status" 2
 passes "$(grep -q 'no editor found for C:\\users' "$work/err"; echo $?)" 'agent elsewhere says so'
 
-# A reader that has seen enough is not a failure.
+# A reader that closes the pipe early is not a failure.
 timeout 60 wine "$PROGRAM" agent tools 2>"$work/err" | head -n 1 >"$work/out"
 prints 'a closed pipe' 'openDiff '
 hides 'a closed pipe' 'cannot be written'
@@ -220,8 +220,8 @@ is 'Ctrl+C ends the editor' "$status" 0
 is 'and removes the lock file' "$(ls "$locks")" ''
 close_input
 
-# The next run of an editor takes its port again. The token is a fresh one, since nothing tells who asks with the old
-# one.
+# With --resume, the next run of an editor takes its port again. Its token is a fresh one, since Windows does not tell
+# which user the client with the old one belongs to.
 for run in first second; do
     start --resume
     [ "$run" = first ] && kept=$port
@@ -244,7 +244,7 @@ start
 run agent tools
 is 'agent beside a leftover and an editor' "$status" 0
 is 'the next editor removes the leftover' "$(ls "$locks")" "$port.lock"
-[ "$killed" != "$port" ] || echo 'the system gave the same port again'
+[ "$killed" != "$port" ] || echo 'not examined: the next editor got the port of the killed one'
 close_input
 await_end
 is 'the last editor' "$status" 0

@@ -3,8 +3,8 @@
 
     tests/lab/release/book.py MDBOOK [URL]
 
-MDBOOK is the program. A link that leaves the book, such as one to the README of a plugin, leads to URL/FILE, or without
-a URL to the file in this checkout.
+MDBOOK is the path of that program. A link that leaves the book, such as one to the README of a plugin, becomes URL/FILE,
+or without a URL the file in this checkout.
 """
 
 import html.parser

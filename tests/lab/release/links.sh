@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Checks that every file and heading exists that a document links, and every file that it names; that the links of the
+# Checks that every file and heading to which a document links exists, and every file that it names; that the links of the
 # chapters in the documentation of the crate lead somewhere there; and that no merge has left a text twice in a document.
 # Run: tests/lab/release/links.sh
 set -euo pipefail
@@ -57,7 +57,7 @@ for name in map(pathlib.Path, sys.argv[1:]):
         if heading and page.suffix == ".md" and page.exists() and heading not in headings(page):
             faults.append(f"{name}: {page} has no heading #{heading}")
     named = re.findall(r"`((?:src|tests|cli|adapters|examples|docs|fuzz|benches|\.ci)/[\w./-]+)[` ]", text)
-    faults += [f"{name}: {path}" for path in links + named if not pathlib.Path(path).exists()]
+    faults += [f"{name}: there is no {path}" for path in links + named if not pathlib.Path(path).exists()]
     begins = set()
     for line in map(str.strip, text.split("\n")):
         # Two decisions have different titles; other lines may begin with the same words.

@@ -28,7 +28,7 @@ for crate in "${crates[@]}"; do
     done
     if more=$(grep -Evx "$manifest|(README|CHANGELOG|ARCHITECTURE)\.md|LICENSE-(APACHE|MIT)|$pages|src/.*|$of_c|plugins/.*" <<<"$contents"); then
         while read -r surplus; do
-            echo "$crate: no application needs $surplus" >&2
+            echo "$crate: leave $surplus out (\`include\` in its Cargo.toml), or allow it in this script" >&2
         done <<<"$more"
         status=1
     fi

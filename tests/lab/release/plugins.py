@@ -8,7 +8,7 @@ and leaves nothing behind, and so does an editor that ends in the meantime.
 Build the release first: cli/release/run --from http://127.0.0.1:8765
 Needs tmux, git, curl, the editors of Debian, and the newest: tests/lab/editors/newer.sh nvim emacs
 
-Run: tests/lab/release/plugins.py [ROW…]
+Run: tests/lab/release/plugins.py [CHECK…]    such as vim_clone or vim_clone_refuses
 """
 
 import contextlib
@@ -68,7 +68,7 @@ class Server(http.server.SimpleHTTPRequestHandler):
         if data is None:
             return self.send_error(404)
         self.send_response(200)
-        # The curl of Debian 12 knows no other size.
+        # The curl of Debian 12 applies its limit to this size only.
         self.send_header("Content-Length", str(len(data)))
         self.end_headers()
         self.wfile.write(data)
@@ -379,10 +379,10 @@ def play(check, way):
 
 def main():
     if unknown := [name for name in sys.argv[1:] if name not in CHECKS]:
-        sys.exit(f"plugins.py: nothing is called {unknown[0]}; there are {', '.join(CHECKS)}")
+        sys.exit(f"plugins.py: no check is called {unknown[0]}; there are {', '.join(CHECKS)}")
     port = re.fullmatch(r"http://127\.0\.0\.1:(\d+)", HERE)
     if not port or SUMS.get(TARGET) != hashlib.sha256((DIST / ARCHIVE).read_bytes()).hexdigest():
-        sys.exit("plugins.py: build the release with --from http://127.0.0.1:8765, or another port")
+        sys.exit("plugins.py: build the release of this checkout first: cli/release/run --from http://127.0.0.1:8765, or with another port")
     failed = 0
     with tempfile.TemporaryDirectory() as agent, http.server.ThreadingHTTPServer(("127.0.0.1", int(port[1])), lambda *given: Server(*given, directory=DIST)) as server:
         with tarfile.open(DIST / ARCHIVE) as files:

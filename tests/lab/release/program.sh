@@ -2,7 +2,7 @@
 # Installs the program ide-mcp from the checkout as a user does, below target, with the profile of a release, and
 # checks its size. Compares its start with that of an empty program: `ide-mcp --version` may take 1.5 times as long
 # (the fastest of 60 runs each), and 3 times the instructions. Then times `ide-mcp doctor` beside 50 lock files of
-# dead processes. Finally builds `ide-mcp sidecar` alone, as an editor's plugin downloads it, and checks its size.
+# dead processes. Finally builds `ide-mcp sidecar` alone, as an editor can ship it, and checks its size.
 # Needs valgrind and python3.
 # Run: tests/lab/release/program.sh
 set -euo pipefail

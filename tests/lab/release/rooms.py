@@ -8,7 +8,7 @@ attach and accept a change, and afterwards no file is left behind.
 Build the release first: cli/release/run --repository https://example.org/ide-mcp --from http://127.0.0.1:8765
 Needs root, and debootstrap, qemu-user and wine, which it installs from Debian.
 
-Run: tests/lab/release/rooms.py [ROOM…]
+Run: tests/lab/release/rooms.py [CHECK…]    such as npm or windows
 """
 
 import base64
@@ -39,7 +39,8 @@ def release():
     """The folder of the newest release that was built, and its version."""
     found = sorted((path for path in (ROOT / "target/dist").glob("[0-9]*") if (path / "SHA256SUMS").exists()), key=lambda path: path.stat().st_mtime)
     if not found:
-        sys.exit("rooms.py: no release was built; see --help" if "--help" not in sys.argv else __doc__)
+        sys.exit(__doc__ if "--help" in sys.argv else "no release was built; first run: cli/release/run --repository https://example.org/ide-mcp "
+                 f"--from {HERE}")
     return found[-1], found[-1].name
 
 
@@ -241,7 +242,7 @@ def sh():
         hostile(room, fetch)
 
 
-# What can be wrong where install.sh installs: its PREFIX, commands before it, and commands after it that fail unless all is well.
+# What install.sh can meet: its PREFIX, commands to run before it, and commands to run after it, which fail unless all is well.
 HOSTILE = {
     "relative prefix": ("here", "touch mine", "[ -x here/bin/ide-mcp ]; cd /; PREFIX=/root/case/here"),
     "line break in the prefix": ("/root/case/mine\n/root/case/mine", "echo >mine", ""),
@@ -250,7 +251,7 @@ HOSTILE = {
     "file that only an earlier version had": (
         "/root/case", "mkdir -p share/ide-mcp; echo share/old >share/ide-mcp/installed; touch share/old mine", "[ ! -e share/old ]"),
     "four at once": ("/root/case", "touch mine; all=; for _ in 1 2 3 4; do $INSTALL >/dev/null & all=\"$all $!\"; done; for each in $all; do wait $each; done", ""),
-    "umask of nobody": ("/root/case", "umask 000; touch mine", '[ -z "$(find bin share -perm /022)" ]'),
+    "umask 000": ("/root/case", "umask 000; touch mine", '[ -z "$(find bin share -perm /022)" ]'),
 }
 # What is refused: commands before, and the message.
 REFUSED = {
@@ -261,7 +262,7 @@ REFUSED = {
 
 
 def hostile(room, fetch):
-    """Installs in such places, and removes: what is the user's stays, and nothing else."""
+    """Installs and removes in each of these places: the files of the user stay, and nothing else does."""
     case = room.root / "root/case"
     install = f"{fetch} >/root/install.sh; export INSTALL='sh /root/install.sh'; cd /root/case"
 
@@ -403,7 +404,7 @@ def main():
     failed = []
     unknown = [name for name in sys.argv[1:] if name not in CHECKS]
     if unknown:
-        sys.exit(f"rooms.py: no room is called {unknown[0]}; there are {', '.join(CHECKS)}")
+        sys.exit(f"rooms.py: no check is called {unknown[0]}; there are {', '.join(CHECKS)}")
     with serving():
         for name in sys.argv[1:] or CHECKS:
             begin = time.monotonic()
