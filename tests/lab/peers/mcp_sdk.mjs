@@ -1,6 +1,6 @@
 // The TypeScript SDK of MCP as the peer: both roles over pipes, and its client over WebSocket.
 //
-//     node mcp_sdk.mjs check DIRECTORY     with `ide-mcp` in it, and the examples below it
+//     node mcp_sdk.mjs check DIRECTORY     such as target/debug, with `ide-mcp` and `examples` in it
 //     node mcp_sdk.mjs serve [ws]          a server on standard input and output, for `check`, or on a
 //                                          WebSocket, for mcp_sdk.py
 //
@@ -116,10 +116,10 @@ async function theirClientOnOurPipes(programs) {
   const timedOut = await refusal(call("remind", { after_ms: 60_000, text: "" }, { timeout: 100 }));
   check("stdio_server: their own timeout", timedOut, -32001);
   // A late answer would be reported as an error here.
-  let strange = 0;
-  client.onerror = () => (strange += 1);
+  let errors = 0;
+  client.onerror = () => (errors += 1);
   await new Promise((done) => setTimeout(done, 300));
-  check("stdio_server: silence after a cancellation", strange, 0);
+  check("stdio_server: silence after a cancellation", errors, 0);
   check("stdio_server: a ping after it", await client.ping(), {});
   const begin = performance.now();
   await client.close();
@@ -229,7 +229,7 @@ async function ourClientOnTheirPipes(programs) {
 
 async function checkAll(programs) {
   for (const part of [theirClientOnOurPipes, theirClientOnOurWebSocket, ourClientOnTheirPipes]) {
-    const late = new Promise((_, fail) => setTimeout(() => fail(new Error("it takes too long")), PATIENCE).unref());
+    const late = new Promise((_, fail) => setTimeout(() => fail(new Error(`not done within ${PATIENCE / 1000} s`)), PATIENCE).unref());
     try {
       await Promise.race([part(programs), late]);
     } catch (error) {

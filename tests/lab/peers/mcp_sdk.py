@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The Python SDK of MCP as the peer, both roles, over pipes and over WebSocket.
 
-    mcp_sdk.py check DIRECTORY     with `ide-mcp` in it, and the examples below it
+    mcp_sdk.py check DIRECTORY     such as target/debug, with `ide-mcp` and `examples` in it
     mcp_sdk.py serve stdio|ws      a server, for `check`
 
 Needs `mcp[ws]` 1.x and `uvicorn`, and for the server of the TypeScript SDK what mcp_sdk.mjs needs. Prints each check;

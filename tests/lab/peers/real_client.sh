@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# Runs the real client (two versions), opencode and Kilo Code against `editor --headless`, and checks what a person
-# sees in the terminal and what the model gets. Each scenario is a file in real_client/scenarios. It runs in tmux with
+# Runs the real client (two versions), opencode and Kilo Code against `editor --headless`, a sidecar and the plugins, and
+# checks what a person sees in the terminal and what the model gets. Each scenario is a file in real_client/scenarios. It runs in tmux with
 # an empty home, a stand-in for the model's API, and its own namespaces, which reach loopback only. The clients are
 # installed from npm, by version, below target. A failure does not stop the other scenarios. Clients that cannot run
-# here are skipped with a notice, or fail if IDE_MCP_NO_SKIPS is set, as in tests/lab/run. Takes 6 minutes.
+# here are skipped with a notice, or fail if IDE_MCP_NO_SKIPS is set. Takes 6 to 10 minutes.
 #
 # Needs node, npm, tmux, git, ip, and unshare as root or with user namespaces.
 # Run: tests/lab/peers/real_client.sh [--list] [PATTERN]    such as 'opencode-*/*', 'claude-2.1.332/clear' or '*/clear'

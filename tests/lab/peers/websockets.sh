@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Attaches an independent implementation of WebSocket, the Python package websockets, to the editor without a screen.
-# Needs target/debug/ide-mcp.
+# Needs target/debug/ide-mcp (cargo build --package ide-mcp-cli).
 # Run: tests/lab/peers/websockets.sh
 set -euo pipefail
 cd "$(dirname "$0")/../../.."

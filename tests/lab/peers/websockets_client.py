@@ -108,7 +108,7 @@ async def main(port, token):
     await refused("Sec-Fetch-Site", uri, 403, right | {"Sec-Fetch-Site": "same-origin"}, subprotocols=["mcp"])
     # As in DNS rebinding: the address is the editor's, the name is not.
     foreign = f"ws://evil.example:{port}/"
-    await refused("a foreign Server", foreign, 403, right, subprotocols=["mcp"], host="127.0.0.1", port=port)
+    await refused("a foreign Host", foreign, 403, right, subprotocols=["mcp"], host="127.0.0.1", port=port)
     # The refused clients have not disturbed the editor.
     await attaches(uri, token)
 

@@ -85,8 +85,8 @@ start_client() {
         \; set-option remain-on-exit on
 }
 
-# Writes a program that starts the client with its configuration and the variables around it, as the terminal of an
-# editor does. It is given no argument `$2` of ours.
+# Writes the program $1, which starts the client with its configuration and the variables around it, as the terminal of
+# an editor does. Leaves our argument $2 out.
 write_client_program() {
     local at program environment=("${client_environment[@]}")
     client_program "$client" "$installed"

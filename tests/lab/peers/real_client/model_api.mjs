@@ -10,8 +10,8 @@
 //     call TOOL JSON
 //
 // The first three are the tools `Write`, `Read` and `Edit` of the client, for that file of the working
-// directory. The next two are the tool `getDiagnostics` of the editor, and the
-// last two any tool, by its name for the model and with this input.
+// directory. The next two are the tool `getDiagnostics` of the editor, and the last two any tool, by its
+// name for the model and with this input.
 // The body of each request that offers tools is kept as REQUESTS/1.json, REQUESTS/2.json and so on, so
 // that a scenario can look at what the model was given. Requests without tools ask for titles and
 // the like.

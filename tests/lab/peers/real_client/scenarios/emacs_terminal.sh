@@ -1,6 +1,6 @@
 # shellcheck shell=bash
 # The client in a terminal of Emacs, opened by the package: it attaches, hides and comes back, takes a mention from
-# Dired, and a proposal of it is accepted by a key in another window. Of two agents, the chosen one takes the mention.
+# Dired, and its proposal is accepted by a key in another window. Of two agents, the chosen one takes the mention.
 # Clients: claude-2.*
 # Needs: emacs
 root=$(cd "$here/../../../.." && pwd)

@@ -1,7 +1,7 @@
 # shellcheck shell=bash
 # The client begins each session with `initialize`, on the connection of --ide and on the one for its model. Over other
-# transports it asks `server/discover` first (MCP 2026-07-28), which has no pushes: the day on which it does so here, this
-# crate needs another answer than -32601. A tap between the client and the editor shows the messages.
+# transports it asks `server/discover` first (MCP 2026-07-28), which has no pushes. Once it does so here too, this crate
+# must answer something else than -32601. A tap between the client and the editor shows the messages.
 # Clients: claude-2.*
 start_editor
 env -i PATH="$PATH" HOME="$home" "$ide_mcp" tap --port "$editor_port" --out "$work/session.jsonl" --json >"$work/tap.jsonl" &

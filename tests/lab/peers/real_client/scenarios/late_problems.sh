@@ -1,6 +1,7 @@
 # shellcheck shell=bash
-# An editor that never answers about problems keeps nobody from editing, and the model hears "unknown" if it asks, and
-# nothing after an edit: never "no problems". The question after the edit comes, since the one before it did not fail.
+# An editor that never answers getDiagnostics holds up no edit. The client calls it before and after an edit, and after it
+# only because the first call did not fail. The model gets nothing of these calls, and "unknown" if it calls the tool
+# itself: never "no problems".
 # Clients: claude-2.*
 begins_in_auto_mode=true
 mkdir -p "$home/.claude"

@@ -1,6 +1,6 @@
 # shellcheck shell=bash
 # The client in a terminal of Neovim, opened by the plugin: it attaches, hides and comes back, takes a mention from
-# netrw, and a proposal of it is accepted by a key in another window. Of two agents, the chosen one takes the mention.
+# netrw, and its proposal is accepted by a key in another window. Of two agents, the chosen one takes the mention.
 # Clients: claude-2.*
 # Needs: nvim
 root=$(cd "$here/../../../.." && pwd)

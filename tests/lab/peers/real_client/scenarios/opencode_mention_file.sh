@@ -1,6 +1,6 @@
 # shellcheck shell=bash
-# A mention of a whole file is shown, and the model of opencode gets all of it. It drops a mention
-# without lines.
+# A mention of a whole file is shown, and the model of opencode gets all of it. opencode drops a mention
+# without lines, so the editor must send some.
 # Clients: opencode-* kilo-*
 start_editor
 start_client_and_settle

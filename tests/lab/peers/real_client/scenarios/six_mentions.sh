@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# Of six mentions at once all arrive, in order.
+# Six mentions at once all arrive, in order.
 # Clients: claude-*
 start_editor
 start_client_and_settle

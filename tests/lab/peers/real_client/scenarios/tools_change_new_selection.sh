@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# A selection that is new at the moment of a change of the tools is shown.
+# A selection made at the moment at which the tools change is shown.
 # Clients: claude-*
 start_editor
 start_client_and_settle

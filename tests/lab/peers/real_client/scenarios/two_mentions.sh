@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# Of two mentions at once both arrive, one of a whole file and one of lines.
+# Two mentions at once both arrive, one of a whole file and one of lines.
 # Clients: claude-*
 start_editor
 start_client_and_settle
