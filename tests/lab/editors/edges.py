@@ -30,7 +30,7 @@ def selection_stays_while_a_command_is_typed(room):
     room.type(*room.keys.BEGIN_COMMAND)
     time.sleep(0.5)
     if "𝒳b" not in room.run("call", "getLatestSelection", "{}"):
-        raise Failure("the selection ends")
+        raise Failure("the selection ended while the command was typed")
 
 
 def bytes_that_are_not_utf8_are_replaced(room):
@@ -197,7 +197,7 @@ def names_are_encoded_in_uris(room):
     room.start(name)
     uri = "file://" + room.path(name)
 
-    def asked(tool, **arguments):
+    def call(tool, **arguments):
         return json.loads(room.run("call", tool, json.dumps(arguments)))
 
     def check(found):
@@ -206,16 +206,16 @@ def names_are_encoded_in_uris(room):
             raise Failure(f"{found} is not the URI of {name}")
         return found
 
-    check(asked("getOpenEditors")["tabs"][0]["uri"])
+    check(call("getOpenEditors")["tabs"][0]["uri"])
     watch = room.spawn("watch")
     room.shows(room.keys.ATTACHED)
     room.type(*room.keys.CHANGE_PROBLEMS)
     check(await_("the file is announced", watch.changed)[0][0])
-    uri = check(asked("getDiagnostics")[0]["uri"])
+    uri = check(call("getDiagnostics")[0]["uri"])
     for spelling in [uri, uri.replace("%C3%BC", "ü").replace("%c3%bc", "ü")]:
-        answer = asked("getDiagnostics", uri=spelling)[0]
+        answer = call("getDiagnostics", uri=spelling)[0]
         if answer["uri"] != spelling or not answer["diagnostics"]:
-            raise Failure(f"asked for {spelling}, the answer is {answer}")
+            raise Failure(f"the answer for {spelling} is {answer}")
 
 
 def changed_problems_are_announced(room):
@@ -271,11 +271,12 @@ def missing_program_is_reported(room):
     room.shows(room.keys.STATUS_WITHOUT_PROGRAM)
 
 
-# What a plugin says of a program of a version, in place of the own one, and what of a protocol that is not understood.
+# What a plugin says, if anything, of a program that is not of its own version. By row: what replaces the version in the
+# sidecar's events, and the message.
 VERSIONS = {
     "older": (r'"version":"0.1.9"', r"program 0\.1\.9, \w+ 0\.\d+\.\d+: update the program, .*ide-mcp"),
     "older, and later in one number": (r'"version":"0.1.999"', r"program 0\.1\.999, .*: update the program"),
-    "of before the first release": (r'"no":1', r"program unknown, .*: update the program"),
+    "from before the first release": (r'"no":1', r"program unknown, .*: update the program"),
     "later patch": (r'"version":"0.2.999"', None),
     "later series": (r'"version":"0.10.0"', r"program 0\.10\.0, .*: update the (plugin|package): ide-mcp plugin"),
     "later main version": (r'"version":"10.0.0"', r"program 10\.0\.0, .*: update the (plugin|package)"),
@@ -286,14 +287,14 @@ def other_version_is_named(room):
     room.start()
     program = room.home / "other/ide-mcp"
     program.parent.mkdir()
-    for name, (member, says) in VERSIONS.items():
-        def act(member=member, says=says):
+    for name, (member, message) in VERSIONS.items():
+        def act(member=member, message=message):
             program.write_text(f"#!/bin/sh\n{PROGRAM} sidecar | sed -u 's/\"version\":\"[^\"]*\"/{member}/'\n")
             program.chmod(0o755)
             room.restart(*room.keys.sidecar(str(program), "sidecar"))
             room.lock()
-            if says:
-                return room.shows(says)
+            if message:
+                return room.shows(message)
             time.sleep(1)
             room.hides("update the", 0)
         of_row(name, act)
@@ -344,7 +345,7 @@ def terminal_receives_no_commands(room):
         raise Failure("the command is in the terminal")
 
 
-def odd_line_of_the_sidecar_is_passed_over(room):
+def odd_line_of_the_sidecar_is_ignored(room):
     """A line that is not JSON, such as a login message, arrives together with the first event."""
     room.start()
     room.write("login", 'ide-mcp sidecar | { read -r line; printf "Welcome\\n%s\\n" "$line"; cat; }\n')
@@ -425,8 +426,7 @@ def waiting_question_ends_with_its_sidecar(room):
     agent.process.kill()
     room.type(*room.keys.END_TYPING)
     room.shows("typed")
-    time.sleep(2)
-    time.sleep(1)
+    time.sleep(3)
     if re.search(room.question(), room.screen()):
         raise Failure("the person is asked about an agent that is gone")
 

@@ -1,6 +1,6 @@
 #!/bin/bash
-# Unpacks packages for Emacs beside the system, with which our package works together: target/elpa/NAME, and the library
-# of vterm in target/elpa/lib. They are those of the Debian of the system. Without them, run.py skips their scenarios.
+# Unpacks the packages for Emacs with which ours works together, from the system's Debian, without installing them:
+# target/elpa/NAME, and the library of vterm in target/elpa/lib. Without them, run.py skips their scenarios.
 #
 # Run: tests/lab/editors/elpa.sh
 #

@@ -14,7 +14,7 @@ from hostile import RawAgent, is_scenario
 from run import PROGRAM, ROOT, Failure, await_, outcome
 
 ELPA = ROOT / "target/elpa"  # what elpa.sh has unpacked
-COST = 0.2  # the most CPU of a selection at the median, in milliseconds
+COST = 0.2  # the longest time of a selection at the median, in milliseconds
 
 
 def load_packages(editor, *packages):
@@ -81,7 +81,7 @@ def terminal_is_where_the_person_wants_it(room):
     opens("below the window", (60, 9))
 
 
-def failed_agent_leaves_its_words(room):
+def failed_agent_leaves_its_output(room):
     hand = Hand(room)
     (room.home / "commands/claude").write_text("#!/bin/sh\necho no such session; exit 3\n")
     hand.run("open")
@@ -93,7 +93,7 @@ def failed_agent_leaves_its_words(room):
 
 
 def program_without_pastes_gets_one_line(room):
-    """It would take a line end as Enter."""
+    """Such a program takes a line end as Enter."""
     hand = Hand(room)
     script = (room.home / "commands/claude").read_text().replace("\\x1b[?2004h", "")
     (room.home / "commands/claude").write_text(script)
@@ -194,7 +194,7 @@ NOTED = {
 
 
 def terminal_is_called_as_documented(name):
-    """eat and ghostel are in no registry of ours: a stand-in has their calls."""
+    """Debian has neither eat nor ghostel: a stand-in has their calls."""
     def scenario(room):
         hand = Hand(room)
         (room.home / "lisp").mkdir()
@@ -448,12 +448,12 @@ def agents_of_one_program_are_told_apart(room):
     room.type(*room.keys.run('(ide-mcp-open nil "second")'))
     room.play({"notify": "ide_connected", "params": {"pid": 4711}}, {"sleep": 20000})
 
-    def have_told():
-        room.type(*room.keys.run('(message "%d have told" (length ide-mcp--pids))'))
+    def are_known():
+        room.type(*room.keys.run('(message "%d processes known" (length ide-mcp--pids))'))
         time.sleep(0.3)
-        return "3 have told" in room.screen()
+        return "3 processes known" in room.screen()
 
-    await_("each agent tells its process", have_told)
+    await_("the process of each agent is known", are_known)
     room.type(*room.keys.run("ide-mcp-agents"))
     for place in [r"\*agent: project\*", r"\*agent: project \(second\)\*", "process 4711"]:
         room.shows(f"ide-mcp-agent .*, {place}")
@@ -461,7 +461,7 @@ def agents_of_one_program_are_told_apart(room):
 
 
 def hooks_are_called_after_a_gap(room):
-    """Not for the connection of a model, and for what has changed alone."""
+    """Only for what has changed, and not for the connection of a model."""
     room.start()
     event = room.made_up_events()
     note_hooks(room, connected="conn", closed="conn client", paused="")
@@ -602,7 +602,7 @@ def folder_gives_no_orders(room):
         raise Failure(f"commands ran: {found}")
 
 
-def files_of_a_project_above_the_folder_are_not_told(room):
+def files_of_a_project_above_the_folder_are_not_listed(room):
     (room.home / "secret").touch()
     room.start()
     room.restart(*room.keys.run("(setq ide-mcp-model-tools (quote (files)))"))
@@ -613,8 +613,8 @@ def files_of_a_project_above_the_folder_are_not_told(room):
         raise Failure(answer)
 
 
-def names_of_another_folder_are_not_told(room):
-    """The settings of git can name another folder, whose files it tells in place of those of this one."""
+def names_of_another_folder_are_not_listed(room):
+    """The settings of git can name another folder, whose files git then lists in place of those of this one."""
     elsewhere = room.home / "elsewhere"
     elsewhere.mkdir()
     for name in ["secret", "b.txt"]:

@@ -101,7 +101,7 @@ def encrypted_file_is_shown_as_bytes(room):
 
 
 def compressed_file_of_the_person_is_not_written(room):
-    """Emacs would write the plain text into it if it ignored the program."""
+    """If Emacs only left out the compressor, it would write the plain text into the file."""
     packed = gzip.compress(b"unpacked text\n")
     (room.folder / "packed.txt.gz").write_bytes(packed)
     room.start()
@@ -166,8 +166,8 @@ def safe_local_variables_hold_in_an_opened_file(room):
 def texts_reach_no_other_machine(room):
     """Org fetches a SETUPFILE at once, and Diff looks for the files of its headers when it shows them."""
     listener = socket.create_server(("127.0.0.1", 0))
-    asked = []
-    threading.Thread(target=lambda: asked.append(listener.accept()), daemon=True).start()
+    connections = []
+    threading.Thread(target=lambda: connections.append(listener.accept()), daemon=True).start()
     person = Person(room)
     agent = RawAgent(room)
     texts = {
@@ -182,13 +182,13 @@ def texts_reach_no_other_machine(room):
             room.write(name, text)
             person.begin()
             person.sees_file(agent, agent.call("openFile", filePath=room.path(name)), "shown")
-            if asked:
-                raise Failure("the text is obeyed")
+            if connections:
+                raise Failure("Emacs has connected to the machine that the text names")
         of_row(name, act)
 
 
 def agents_provoke_no_question(room):
-    """What asks a person, or stops for a key, is a failure for an agent, and the keys go on."""
+    """A call that would ask the person, or wait for a key, fails for the agent, and the person types on."""
     person = Person(room)
     agent = RawAgent(room)
     room.type(*room.keys.run('(progn (setq auto-save-default nil vc-follow-symlinks (quote ask) large-file-warning-threshold 10 query-about-changed-file t)'
@@ -304,7 +304,7 @@ def long_lines_are_broken_for_the_eye_only(room):
             raise Failure("another text is accepted")
 
 
-# Texts that a major mode or the display needs long for.
+# Texts on which a major mode or the display is slow.
 SLOW = {
     "parentheses in C": ("x.c", "(" * 79 + "\n", 30_000),
     "many parentheses in C": ("x.c", "(" * 79 + "\n", 1_000_000),
@@ -314,10 +314,10 @@ SLOW = {
     "braces in JavaScript": ("x.js", "{" * 79 + "\n", 125_000),
     "tags": ("x.html", "<a " * 26 + "\n", 125_000),
     "one line of JavaScript": ("x.js", "function a(b,c){return {x:[1,2,'str'],y:b+c/2}};", 14_000_000),
-    "signs of combination": ("x.txt", "e\u0301\u0302\u0303" * 19 + "\n", 125_000),
+    "combining characters": ("x.txt", "e\u0301\u0302\u0303" * 19 + "\n", 125_000),
     "right to left": ("x.txt", "\u05d0\u0628 [ " * 15 + "\n", 125_000),
     "line ends alone": ("x.txt", "\n", 7_000_000),
-    "controls": ("x.txt", "\x01\x02\x1b", 60_000),
+    "control characters": ("x.txt", "\x01\x02\x1b", 60_000),
 }
 
 
@@ -445,7 +445,7 @@ def file_of_an_older_sidecar_is_not_shown_as_new(room):
         raise Failure(f"the answer: {answer}")
 
 
-ASKED_AT_KILL = """(ignore (add-hook 'kill-buffer-query-functions (lambda () (y-or-n-p "kill? "))))"""
+QUESTION_AT_KILL = """(ignore (add-hook 'kill-buffer-query-functions (lambda () (y-or-n-p "kill? "))))"""
 
 
 def opened_file_that_changed_on_disk_keeps_its_buffer(room):
@@ -456,7 +456,7 @@ def opened_file_that_changed_on_disk_keeps_its_buffer(room):
     agent = RawAgent(room)
     agent.answer(agent.call("openFile", filePath=room.path("x.txt")))
     room.shows("line 1$")
-    room.type(*room.keys.run(ASKED_AT_KILL,
+    room.type(*room.keys.run(QUESTION_AT_KILL,
                              '(progn (goto-line 30) (end-of-line) (insert " mine") (save-buffer))'))
     room.shows("line 30 mine")
     state = "(list (buffer-name) (length (window-list)) (buffer-modified-p) (thing-at-point 'line t))"
@@ -491,7 +491,7 @@ def ended_view_asks_nothing(room):
     """The view of a proposal and the copy of a file end without the question of a person who kills a buffer."""
     room.write("long.txt", "x" * 2_000_000)
     room.start()
-    room.type(*room.keys.run(ASKED_AT_KILL))
+    room.type(*room.keys.run(QUESTION_AT_KILL))
     agent = RawAgent(room)
     for _ in range(2):
         agent.answer(agent.call("openFile", filePath=room.path("long.txt"), makeFrontmost=False))
@@ -501,6 +501,7 @@ def ended_view_asks_nothing(room):
     agent.answer(call)
     room.hides(room.proposal("b.txt"))
     room.hides(r"kill\? \(y or n\)")
+
 
 def next_proposal_waits_for_a_key_after_a_withdrawal(room):
     """The person would otherwise accept a text that has replaced the one they read."""
@@ -694,7 +695,7 @@ def unseen_small_files_are_bounded_in_number(room):
         raise Failure(f"not opened: {failed}")
 
 
-# Texts that CC Mode and the mode of Perl need long for, with the largest sizes that have colors.
+# Texts on which CC Mode and the mode of Perl are slow, with the largest sizes that get colors.
 LARGEST = {
     "quotes in C++": ("x.cpp", "\"'\"'\"\"''" * 9 + "\n", 65536),
     "double quotes in C++": ("x.cpp", '"' * 79 + "\n", 65536),

@@ -1,6 +1,6 @@
 --- The C library in Neovim itself, by the FFI of LuaJIT, in place of adapters/editors/nvim/lua/ide-mcp/sidecar.lua, which has the
---- same functions. Only for tests. Commands take the functions with types where the library has them, and each member
---- of an event is read with its type and as JSON, so that a difference between the two is an error.
+--- same functions. Only for tests. Commands use the typed functions where the library has some, and each member of an
+--- event is read both with its type and as JSON, so that a difference between the two is an error.
 local library, header = ...
 local ffi = require('ffi')
 local M = {}
@@ -82,7 +82,7 @@ local function current(handle, kind)
     if type(value) == 'boolean' then value = value and 1 or 0 end
     assert(type(value) ~= 'number' or lib.idemcp_number(handle, name, -1) == value, name)
   end
-  if event.environment then event.environment = vim.json.decode(json).environment end -- with each vim.NIL
+  if event.environment then event.environment = vim.json.decode(json).environment end -- keeps each null, as vim.NIL
   return event
 end
 

@@ -395,7 +395,7 @@ def mention_goes_to_the_chosen_agent(room):
 
 
 def chosen_agent_that_has_left_takes_no_mention(room):
-    """The person is told so: the next mention goes to another one."""
+    """A message says so, since the next mention goes to another agent."""
     hand = Hand(room)
     first, second = RawAgent(room, "first"), RawAgent(room, "second")
     room.shows("second 1")
@@ -428,8 +428,8 @@ def agent_that_leaves_during_the_question_is_not_chosen(room):
     await_("the other agent has the mention", lambda: second.mentions)
 
 
-def names_in_lists_are_no_lines(room):
-    """A name that fits in no line, or has line ends, shows no line of its own, which could be read as an answer."""
+def names_in_lists_begin_no_line(room):
+    """A name with line ends, or too long for a line, must not begin a line that reads like an answer of the list."""
     answers = "2: 3: 4: 5: 6: 7: 8: " * 5  # each end of a line makes one of these its beginning
     room.write(answers, "old\n")
     hand = Hand(room)

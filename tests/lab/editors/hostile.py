@@ -18,9 +18,9 @@ import time
 
 from run import Failure, await_
 
-# The longest time until a key is on the screen, in seconds. On a machine with other work, the time in which the editor
-# waited for a processor does not count, and so many times the time is added that a key took before the row, when no
-# agent acted: tmux and the test wait for a processor too.
+# The longest time until a key is on the screen, in seconds. A busy machine must fail no row: the time in which the editor
+# waited for a processor does not count, and SLOW_MACHINE times what a key took before the row, when no agent acted, is
+# added, because tmux and the test wait for a processor too.
 LIMIT, SLOW_MACHINE = 0.5, 8
 MEMORY = 200 << 20  # how much the editor can grow, in bytes
 QUIET = 0.5  # a view opens after so many seconds without a key
@@ -137,7 +137,7 @@ class RawAgent:
         self.is_over = True
 
     def takes(self, *paths):
-        """Waits for the mentions of these files, and takes them: there is no other."""
+        """Waits for the mentions of exactly these files, and forgets them."""
         await_(f"mentioned: {', '.join(paths)}", lambda: len(self.mentions) >= len(paths))
         if sorted(self.mentions) != sorted(paths):
             raise Failure(f"mentioned: {self.mentions}")
@@ -471,7 +471,7 @@ def hostile_names_are_mentioned(room):
             await_(f"the mention of the name with {row}", lambda path=path: path in agent.mentions)
 
 
-# --- Files that are no plain files
+# --- Special files
 
 
 def kinds_of_files(folder):
@@ -563,17 +563,17 @@ def dos(text):
     return text.replace("\n", "\r\n")
 
 
-# The file before, and the proposed text, which has one other line, the last one.
+# The file before, and the proposed text, of which only the last line differs.
 ENCODINGS = {
     "BOM in both": (("\ufeff" + SAME).encode(), "\ufeff" + CHANGED),
     "BOM in the file": (("\ufeff" + SAME).encode(), CHANGED),
-    "UTF-16, little end first": (b"\xff\xfe" + SAME.encode("utf-16-le"), CHANGED),
-    "UTF-16, big end first": (b"\xfe\xff" + SAME.encode("utf-16-be"), CHANGED),
+    "UTF-16, little-endian": (b"\xff\xfe" + SAME.encode("utf-16-le"), CHANGED),
+    "UTF-16, big-endian": (b"\xfe\xff" + SAME.encode("utf-16-be"), CHANGED),
     "mixed line ends": (dos(SAME).replace("line 4\r", "line 4").encode(), dos(CHANGED).replace("line 4\r", "line 4")),
-    "lines of DOS in the file": (dos(SAME).encode(), CHANGED),
-    "lines of DOS in both": (dos(SAME).encode(), dos(CHANGED)),
+    "CRLF in the file": (dos(SAME).encode(), CHANGED),
+    "CRLF in both": (dos(SAME).encode(), dos(CHANGED)),
     "NUL": (SAME.replace("line 3", "line\0 3").encode(), CHANGED.replace("line 3", "line\0 3")),
-    "no UTF-8": (SAME.replace("line 3", "line \udcff").encode(errors="surrogateescape"),
+    "not UTF-8": (SAME.replace("line 3", "line \udcff").encode(errors="surrogateescape"),
                  CHANGED.replace("line 3", "line \ufffd")),
     "no last line end": (SAME.rstrip("\n").encode(), CHANGED.rstrip("\n")),
 }
@@ -611,7 +611,7 @@ def lines(count, seed, length=9):
 
 LARGE = {
     "300,000 changed lines": (lambda: lines(300_000, "a"), lambda: lines(300_000, "b")),
-    "each second of 200,000 lines": (
+    "every second of 200,000 lines": (
         lambda: lines(200_000, "a"),
         lambda: "".join("b" + line if at % 2 else line for at, line in enumerate(lines(200_000, "a").splitlines(True)))),
     "a new file of 300,000 lines": (lambda: None, lambda: lines(300_000, "b")),
@@ -912,7 +912,7 @@ def file_that_changed_on_disk_is_not_saved_over(room):
     person.types()
     person.end()
     if '"saved": true' in agent.answer(call).replace("\\", ""):
-        raise Failure("the file is saved over")
+        raise Failure("saved over the change on disk")
     room.has("a.txt", "of another program\n")
     person.is_unharmed()
     person.returns()

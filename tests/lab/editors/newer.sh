@@ -1,7 +1,7 @@
 #!/bin/bash
-# Unpacks newer editors than those of Debian 12 beside the system: target/newer/bin/nvim, and vim and emacs, of Debian
-# unstable; with a suite of Debian behind the name, of this one: target/newer-trixie/bin/nvim. They have their own
-# libraries, in one folder with them, so nothing of the system is changed or needed.
+# Unpacks newer editors than those of Debian 12 beside the system: nvim, vim and emacs of Debian unstable, as
+# target/newer/bin/nvim and so on. `nvim@trixie` takes the one of that suite, as target/newer-trixie/bin/nvim. Their
+# libraries are in the same folder, so nothing of the system is changed or needed.
 #
 # Run: tests/lab/editors/newer.sh [nvim|vim|emacs][@SUITE]…    default: nvim
 #      tests/lab/editors/run.py nvim=target/newer/bin/nvim
@@ -76,7 +76,7 @@ for editor in "${@:-nvim}"; do
             "--dump-file=$dump --eval '(setq native-comp-jit-compilation nil native-comp-enable-subr-trampolines nil)'"
         ;;
     *)
-        echo "$name is no editor of this script" >&2
+        echo "no editor is called $name here: use nvim, vim or emacs, each also with @SUITE" >&2
         exit 2
         ;;
     esac

@@ -80,13 +80,13 @@ def sidecar(*words):
 
 CONSENT = ["<Escape>", ":lua require('ide-mcp').options.config.consent = true", "<Enter>"]
 YES, NO = ["1", "<Enter>"], ["2", "<Enter>"]
-# A list that does not hold up Neovim, as of a plugin for `vim.ui.select`.
+# A list that does not block Neovim, such as that of a plugin for `vim.ui.select`.
 LATE_CONSENT = [
     *CONSENT,
-    ":lua asked = {}; vim.ui.select = function(_, o, done) print(o.prompt); table.insert(asked, done) end",
+    ":lua waiting = {}; vim.ui.select = function(_, o, done) print(o.prompt); table.insert(waiting, done) end",
     "<Enter>",
 ]
-FIRST_YES = SECOND_YES = [":lua table.remove(asked, 1)('Let it attach')", "<Enter>"]
+FIRST_YES = SECOND_YES = [":lua table.remove(waiting, 1)('Let it attach')", "<Enter>"]
 UNDO = ["<Escape>", "u"]
 OWN_TOOL = [
     "<Escape>",
@@ -112,7 +112,7 @@ PROBLEM_OF_A_FILE_THAT_IS_NOT_LOADED = [
 
 
 def leave_swap_file(path):
-    """Returns the command of an editor that has a swap file of a file until it is killed, and one after that."""
+    """Returns the command of an editor that opens a file, and leaves its swap file behind when it is killed."""
     return [PROGRAM, "--headless", "-u", "NONE", path]
 
 

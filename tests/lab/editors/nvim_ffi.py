@@ -19,9 +19,9 @@ def command(root, home, file):
     return words
 
 
-NO_PROCESS = "there is no process of a sidecar"
+NO_PROCESS = "there is no sidecar process"
 
-# The scenarios without a meaning for an editor with the library in its own process, with the reasons.
+# Scenarios that mean nothing when the library runs in the editor's own process, with the reasons.
 ABSENT = {
     **ABSENT,
     "proposals_for_large_files_are_bounded_in_sum": "the C library reads a file when the editor asks for its text",
@@ -45,6 +45,6 @@ ABSENT = {
     "consent_is_for_the_agent_of_the_question": NO_PROCESS,
     "events_of_an_older_sidecar_hurt_nobody": NO_PROCESS,
     "messages_are_one_plain_line": NO_PROCESS,
-    "odd_line_of_the_sidecar_is_passed_over": NO_PROCESS,
+    "odd_line_of_the_sidecar_is_ignored": NO_PROCESS,
     "half_of_a_surrogate_pair_ends_no_event": "the test reads each event by the JSON of Lua, which refuses the half",
 }

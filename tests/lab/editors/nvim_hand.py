@@ -313,12 +313,12 @@ def maps_do_what_they_say(room):
     room.hides(room.proposal("b.txt"))
 
 
-def events_are_told(room):
+def user_autocommands_fire(room):
     hand = Hand(room)
     room.write("events.lua", """
         vim.api.nvim_create_autocmd('User', { pattern = 'IdeMcp*', callback = function(event)
           local data = event.data or require('ide-mcp.events').data
-          vim.fn.writefile({ vim.fn.json_encode({ event.match, data }) }, 'told', 'a')
+          vim.fn.writefile({ vim.fn.json_encode({ event.match, data }) }, 'fired', 'a')
         end })
         vim.fn.writefile({}, 'listens')
     """)
@@ -334,28 +334,28 @@ def events_are_told(room):
     agent = room.play(room.propose("b.txt", "new\n"), {"sleep": 20000})
     room.shows(room.proposal("b.txt"))
     agent.process.kill()
-    told = [json.loads(line) for line in lines_of(room, "told", 12)]
-    names = [name.removeprefix("IdeMcp") for name, _ in told]
+    fired = [json.loads(line) for line in lines_of(room, "fired", 12)]
+    names = [name.removeprefix("IdeMcp") for name, _ in fired]
     if sorted(names) != sorted(["Connected", "Proposal", "Decided", "Closed"] * 3):
-        raise Failure(f"told: {names}")
-    verdicts = [data["verdict"] for name, data in told if name == "IdeMcpDecided"]
+        raise Failure(f"fired: {names}")
+    verdicts = [data["verdict"] for name, data in fired if name == "IdeMcpDecided"]
     if verdicts != ["accept", "reject", "withdrawn"]:
         raise Failure(f"the verdicts are {verdicts}")
-    proposal = next(data for name, data in told if name == "IdeMcpProposal")
+    proposal = next(data for name, data in fired if name == "IdeMcpProposal")
     if proposal["path"] != room.path("b.txt") or proposal["client"] != "ide-mcp-agent 0.2.0" or "contents" in proposal:
-        raise Failure(f"told: {proposal}")
-    first = json.dumps(told[0][1])
-    if told[0][0] != "IdeMcpConnected" or "ide-mcp-agent" not in first:
-        raise Failure(f"told first: {told[0]}")
+        raise Failure(f"fired: {proposal}")
+    first = json.dumps(fired[0][1])
+    if fired[0][0] != "IdeMcpConnected" or "ide-mcp-agent" not in first:
+        raise Failure(f"fired first: {fired[0]}")
     room.restart()
-    lines_of(room, "told", 13)
+    lines_of(room, "fired", 13)
     for count, name in enumerate(["pause", "resume"], 14):
         hand.run(name)
-        lines_of(room, "told", count)
-    told = [json.loads(line) for line in lines_of(room, "told", 15)]
+        lines_of(room, "fired", count)
+    fired = [json.loads(line) for line in lines_of(room, "fired", 15)]
     last = [["IdeMcpListening", {"port": int(room.lock().stem)}], ["IdeMcpPaused", []], ["IdeMcpResumed", []]]
-    if told[12:] != last:
-        raise Failure(f"told last: {told[12:]}")
+    if fired[12:] != last:
+        raise Failure(f"fired last: {fired[12:]}")
 
 
 def name_of_an_agent_is_no_format_of_lualine(room):
@@ -685,7 +685,7 @@ def plugin_that_saves_by_itself_accepts_nothing(room):
 
 
 def maps_and_macros_write_a_proposal(room):
-    """They are keys of the person, and a plugin that saves by itself is none."""
+    """They count as keys of the person; a plugin that saves by itself does not."""
     Hand(room)
     room.write("maps.lua", """
         for keys, command in pairs({ c = ':w<CR>', d = '<Cmd>w<CR>', f = function() vim.cmd('write') end, m = 'Gk$:w<CR>' }) do
@@ -817,13 +817,13 @@ def model_asks_for_symbols_references_and_files(room):
         raise Failure(answer)
     if "Neovim has no language server" not in (answer := ask("symbols", path="b.txt")):
         raise Failure(answer)
-    tells_of_nothing_deprecated(room)
+    check_deprecations(room)
 
 
 # --- Faults
 
 
-def log_has_what_was_told_and_is_bounded(room):
+def log_has_the_messages_and_is_bounded(room):
     hand = Hand(room)
     lua(room, "require('ide-mcp').options.log = { level = 'debug', size = 2000 }")
     hand.run("mention none.txt")
@@ -928,17 +928,17 @@ def health_has_the_findings_of_the_doctor(room):
             of_row(message, act)
 
 
-def tells_of_nothing_deprecated(place):
-    """Checks what Neovim says of the calls so far. Before 0.11 it says nothing."""
-    place.type("<Escape>", ":echo 'has:' . has('nvim-0.11')", "<Enter>")
-    place.shows(r"^has:\d")
-    if "has:1" in place.screen():
-        place.type("<Escape>", ":checkhealth ide-mcp vim.deprecated", "<Enter>", "G")
-        place.shows("No deprecated functions detected")
+def check_deprecations(editor):
+    """Checks that no call so far is deprecated. Before 0.11, Neovim does not report that."""
+    editor.type("<Escape>", ":echo 'has:' . has('nvim-0.11')", "<Enter>")
+    editor.shows(r"^has:\d")
+    if "has:1" in editor.screen():
+        editor.type("<Escape>", ":checkhealth ide-mcp vim.deprecated", "<Enter>", "G")
+        editor.shows("No deprecated functions detected")
 
 
 def nothing_is_deprecated(room):
-    """After a tour of the plugin; the scenario of the tools for the model has one more."""
+    """After a tour of the plugin. The scenario of the tools for the model checks its own calls."""
     hand = Hand(room)
     hand.run("open")
     hand.terminal()
@@ -954,10 +954,10 @@ def nothing_is_deprecated(room):
         room.hides(room.proposal(""))
     for command in ["agents", "status", "mention", "mention b.txt 1"]:
         hand.run(command)
-    tells_of_nothing_deprecated(room)
+    check_deprecations(room)
 
 
-# The bar, in milliseconds of the processor of the editor, for a selection.
+# The most CPU time that a selection may take in the editor, in milliseconds.
 COST = 0.2
 
 

@@ -228,7 +228,7 @@ def list_over_lines(depth, indent="  ", mark="- "):
     return "".join(f"{indent * level}{mark}x\n" for level in range(depth))
 
 
-# Texts at which the parser of Neovim 0.12 for Markdown ends Neovim: it has room for 254 blocks in each other.
+# Texts at which the Markdown parser of Neovim 0.12 aborts Neovim: it has room for 254 nested blocks.
 NESTED = {
     "quotes.md": ">" * 300 + "\n",
     "items.md": "- " * 300 + "x\n",

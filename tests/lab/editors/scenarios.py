@@ -1,4 +1,4 @@
-"""What every editor with a plugin does. The order is that of the list of docs/sidecar.md."""
+"""What every editor with a plugin does; docs/testing.md recommends the list to those who write a plugin."""
 
 import json
 import os

@@ -148,7 +148,7 @@ def ends_at_80_columns(room, rows):
         of_row(row, act)
 
 
-def end_of_a_proposal_is_told_truly(room):
+def message_says_how_a_proposal_ended(room):
     ends_at_80_columns(room, {
         "withdrawn": ("the agent withdrew", lambda agent: agent.answer(agent.call("closeAllDiffTabs"))),
         "the agent has gone": ("the proposal for", lambda agent: agent.end()),
@@ -277,16 +277,16 @@ def small_files_count_as_what_their_buffers_take(room):
                 raise Failure(f"file {number}: {agent.answer(call)}")
 
 
-def pause_is_told_once(room):
+def pause_fires_one_event(room):
     """A sidecar that takes the place of another one pauses again, and after a gap only the status has the state."""
     Person(room)
     event = room.made_up_events()
-    room.type("<Escape>", ":autocmd User IdeMcpPaused,IdeMcpResumed call writefile([expand('<amatch>')], 'told', 'a')", "<Enter>")
+    room.type("<Escape>", ":autocmd User IdeMcpPaused,IdeMcpResumed call writefile([expand('<amatch>')], 'fired', 'a')", "<Enter>")
     for name, members in [("paused", {}), ("paused", {}), ("status", {"paused": False}), ("status", {"paused": False}),
                           ("status", {"paused": True}), ("resumed", {}), ("resumed", {}), ("mention_expired", {"path": "last"})]:
         event(name, **({"agents": [], "calls": [], "forms": [], **members} if name == "status" else members))
     room.shows("no agent took the mention of last")
-    room.has("told", "IdeMcpPaused\nIdeMcpResumed\n" * 2)
+    room.has("fired", "IdeMcpPaused\nIdeMcpResumed\n" * 2)
 
 
 ALL = [value for value in list(globals().values()) if is_scenario(value) and value.__module__ == "vi_only"]

@@ -119,12 +119,14 @@ def open_nth(folder, number):
 
 
 def leave_swap_file(path):
-    """Returns the command of an editor that has a swap file of a file until it is killed, and one after that."""
+    """Returns the command of an editor that opens a file, and leaves its swap file behind when it is killed."""
     return [PROGRAM, "-u", "NONE", "-es", path]
 
 
 FAILING_VIEW = [":autocmd WinNew * throw 'no view'", "<Enter>"]  # `:diffthis` fires no OptionSet
 WORKING_VIEW = [":autocmd! WinNew", "<Enter>"]
+
+
 def run(words, lines=None, bang=False):
     """Returns the keys of a command."""
     span, (name, *rest) = ",".join(map(str, lines or [])), words.split(" ", 1)
@@ -144,7 +146,7 @@ MARK_IN_TREE = ["mf", "/a.txt", "<Enter>", "mf"]
 
 
 def set_option(name, value):
-    """Returns the keys that set an option, which counts from the next proposal on."""
+    """Returns the keys that set an option, from the next proposal on."""
     word = {"True": "v:true", "False": "v:false"}.get(str(value), repr(value))
     return ["<Escape>", f":let g:ide_mcp = get(g:, 'ide_mcp', {{}})->extend({{'{name}': {word}}})", "<Enter>"]
 

@@ -31,7 +31,7 @@ def evaluated(room, expression):
     return found
 
 
-def asked(room, tool, **arguments):
+def answer_of(room, tool, **arguments):
     """Returns the answer of a tool: an object, or the text of a failure."""
     answer = room.run("call", tool, json.dumps(arguments))
     return json.loads(answer) if answer.startswith("{") else answer
@@ -96,10 +96,10 @@ def maps_do_what_commands_do(room):
         raise Failure("one terminal")
 
 
-def autocommands_hear_what_happens(room):
+def user_autocommands_fire(room):
     names = ["Listening", "Connected", "Paused", "Resumed", "Proposal", "Decided", "Closed"]
     script(room, *(f"autocmd User IdeMcp{name} call writefile([json_encode(extend(#{{name: '{name}'}}, g:ide_mcp_event))],"
-                   " 'heard', 'a')" for name in names), "autocmd User IdeMcpProposal throw 'wrong'")
+                   " 'fired', 'a')" for name in names), "autocmd User IdeMcpProposal throw 'wrong'")
     room.start()
     agent = RawAgent(room)
     room.shows("hostile 1")
@@ -113,25 +113,25 @@ def autocommands_hear_what_happens(room):
     agent.answer(call)
     agent.end()
     room.shows(room.keys.DETACHED)
-    heard = [json.loads(line) for line in (room.folder / "heard").read_text().splitlines()]
-    proposal = {"call": heard[4].get("call"), "conn": 1, "client": "hostile 1", "path": room.path("b.txt"), "label": "b.txt",
+    fired = [json.loads(line) for line in (room.folder / "fired").read_text().splitlines()]
+    proposal = {"call": fired[4].get("call"), "conn": 1, "client": "hostile 1", "path": room.path("b.txt"), "label": "b.txt",
                 "outside": False}
     expected = [{"port": int(room.lock().stem)}, {"conn": 1, "client": "hostile 1"}, {}, {}, proposal,
                 {**proposal, "verdict": "reject"}, {"conn": 1, "client": "hostile 1"}]
-    if heard != [{"name": name, **data} for name, data in zip(names, expected)]:
-        raise Failure(f"heard: {heard}")
+    if fired != [{"name": name, **data} for name, data in zip(names, expected)]:
+        raise Failure(f"fired: {fired}")
     room.type(":messages", "<Enter>")
     room.shows("User IdeMcpProposal: wrong")
     room.type("<Enter>")
     agent = room.play(room.propose("b.txt", "new\n"), {"sleep": 20000})
     room.shows(room.proposal("b.txt"))
     agent.process.kill()
-    await_("the end of the proposal is heard", lambda: '"withdrawn"' in (room.folder / "heard").read_text())
+    await_("the event of the ended proposal", lambda: '"withdrawn"' in (room.folder / "fired").read_text())
     room.shows(room.keys.DETACHED)
     room.play({"sleep": 20000})
     room.shows(room.keys.ATTACHED)
     room.type(*room.keys.STOP)
-    await_("the end of each agent is heard", lambda: (room.folder / "heard").read_text().count('"Closed"') == 3)
+    await_("the event of each agent that ended", lambda: (room.folder / "fired").read_text().count('"Closed"') == 3)
 
 
 def doctor_shows_its_findings(room):
@@ -410,10 +410,10 @@ def terminal_of_a_command_is_outside(room):
 
 
 def terminal_of_a_function(room):
-    """As a plugin for terminals has it: it returns the number of its buffer, or functions."""
+    """Like that of a plugin for terminals, it returns the number of its buffer, or functions."""
     script(room, "func Floating(terminal)", "  botright new",
            "  return term_start(a:terminal.command, #{curwin: 1, cwd: a:terminal.folder})", "endfunc",
-           "func Note(line)", "  call writefile([a:line], 'asked', 'a')", "endfunc",
+           "func Note(line)", "  call writefile([a:line], 'called', 'a')", "endfunc",
            "func Foreign(terminal)", "  call Note(join(a:terminal.command) .. ' ' .. a:terminal.name)",
            "  return #{Show: {-> Note('show')}, Hide: {-> Note('hide')}, IsShown: {-> v:true},"
            " Type: {text, is_sent -> Note(text .. is_sent)}, Interrupt: {-> Note('interrupt')}}", "endfunc")
@@ -434,10 +434,10 @@ def terminal_of_a_function(room):
     hand.run("send two words", bang=True)
     hand.run("interrupt")
     expected = ["claude -c @other", "show", "hide", "two wordsv:true", "interrupt"]
-    asked = room.folder / "asked"
-    await_("the function is asked", lambda: asked.exists() and len(asked.read_text().splitlines()) == len(expected))
-    if (found := asked.read_text().splitlines()) != expected:
-        raise Failure(f"asked: {found}")
+    called = room.folder / "called"
+    await_("the functions are called", lambda: called.exists() and len(called.read_text().splitlines()) == len(expected))
+    if (found := called.read_text().splitlines()) != expected:
+        raise Failure(f"called: {found}")
     room.type(":let g:ide_mcp = #{terminal: #{provider: {_ -> {}}}}", "<Enter>", *room.keys.run("open @window"))
     for command, what in [("send hello", "text"), ("interrupt", "Escape")]:
         hand.run(command)
@@ -554,7 +554,7 @@ def terminal_leaves_the_tab_of_a_proposal(room):
 
 
 def wrong_command_is_refused(room):
-    """Nothing of it is executed, as of a second command behind a bar."""
+    """Nothing of it is executed, not even a second command behind a bar."""
     hand = Hand(room)
     for words, message in [("stop | IdeMcp start", r"stop takes no arguments: \| IdeMcp start"), ("opne", "no command opne"),
                            ("send", "nothing is sent"), ("open 'a", "a quotation mark is open")]:
@@ -990,32 +990,32 @@ def model_asks_for_files_and_symbols(room):
     room.restart(*room.keys.set_option("tools", ["symbols", "files", "references"]))
     room.lock()
 
-    found = asked(room, "files")
+    found = answer_of(room, "files")
     if found["shown"] != 1000 or found["total"] < 1204 or len(found["files"]) != 1000 or found["folder"] != str(room.folder):
         raise Failure(f"{found['shown']} of {found['total']}")
     for number in range(600):
         (room.folder / ("long" * 50 + f"{number}.h")).touch()
-    found = asked(room, "files", contains=".h")
+    found = answer_of(room, "files", contains=".h")
     if found["total"] != 600 or not 250 < found["shown"] < 340 or len(found["files"]) != found["shown"]:
         raise Failure(f"{found['shown']} of {found['total']} long names")
-    found = asked(room, "files", contains="txt")
+    found = answer_of(room, "files", contains="txt")
     if sorted(name for name in found["files"] if ".swp" not in name) != ["a.txt", "b.txt", "link.txt"]:
         raise Failure(f"{found}")
-    if (found := asked(room, "symbols", path="a.txt")) != {"symbols": [{"name": "foo", "kind": "f", "line": 2}], "shown": 1, "total": 1}:
+    if (found := answer_of(room, "symbols", path="a.txt")) != {"symbols": [{"name": "foo", "kind": "f", "line": 2}], "shown": 1, "total": 1}:
         raise Failure(f"{found}")
     for path in ["../secret.txt", str(room.home / "secret.txt"), "/etc/passwd", "link.txt", "none.txt", "a\nb", ""]:
         for tool, more in [("symbols", {}), ("references", {"line": 1, "column": 1})]:
-            if "no such file" not in (answer := asked(room, tool, path=path, **more)) and "name of a file" not in answer:
+            if "no such file" not in (answer := answer_of(room, tool, path=path, **more)) and "name of a file" not in answer:
                 raise Failure(f"{tool} of {path!r}: {answer}")
     for arguments in [{"path": 1}, {"path": "a.txt", "line": 0, "column": 1}, {"path": "a.txt", "line": "x", "column": 1}]:
-        if not isinstance(answer := asked(room, "references", **arguments), str):
+        if not isinstance(answer := answer_of(room, "references", **arguments), str):
             raise Failure(f"references of {arguments}: {answer}")
 
 
 def model_starts_no_command_of_the_folder(room):
-    """Vim 9.0 runs what the name of a file in a tags file has in backticks, and git the monitor that its settings name.
+    """Vim 9.0 runs what stands in backticks in a file name of a tags file, and git the monitor that its settings name.
 
-    Of another folder, which the settings can name as that of the files, no name is told.
+    The settings of git can also name another folder as that of the files: none of its names is listed.
     """
     subprocess.run(["git", "init", "-q", room.folder], check=True)
     room.write("tags", "!_TAG_FILE_SORTED\t1\t/x/\nevil\t`touch by-tags`\t1;\"\tf\nfoo\ta.txt\t/^second$/;\"\tf\n")
@@ -1023,9 +1023,9 @@ def model_starts_no_command_of_the_folder(room):
     room.restart(*room.keys.set_option("tools", ["symbols", "files"]))
     room.lock()
     subprocess.run(["git", "config", "core.fsmonitor", f"touch {room.path('by-git')}; false"], cwd=room.folder, check=True)
-    if (found := asked(room, "symbols", path="a.txt")) != {"symbols": [{"name": "foo", "kind": "f", "line": 2}], "shown": 1, "total": 1}:
+    if (found := answer_of(room, "symbols", path="a.txt")) != {"symbols": [{"name": "foo", "kind": "f", "line": 2}], "shown": 1, "total": 1}:
         raise Failure(f"{found}")
-    if "b.txt" not in (found := asked(room, "files"))["files"]:
+    if "b.txt" not in (found := answer_of(room, "files"))["files"]:
         raise Failure(f"{found}")
     for name in ["by-tags", "by-git"]:
         if (room.folder / name).exists():
@@ -1033,7 +1033,7 @@ def model_starts_no_command_of_the_folder(room):
     (room.home / "elsewhere").mkdir()
     (room.home / "elsewhere/secret").touch()
     subprocess.run(["git", "config", "core.worktree", str(room.home / "elsewhere")], cwd=room.folder, check=True)
-    if "secret" in str(found := asked(room, "files")):
+    if "secret" in str(found := answer_of(room, "files")):
         raise Failure(f"{found}")
 
 
@@ -1043,7 +1043,7 @@ def tags_that_are_no_file_hold_up_nobody(room):
     room.restart(*room.keys.set_option("tools", ["symbols"]))
     room.lock()
     os.mkfifo(room.path("tags"))
-    if "no tags file" not in (answer := asked(room, "symbols", path="a.txt")):
+    if "no tags file" not in (answer := answer_of(room, "symbols", path="a.txt")):
         raise Failure(f"{answer}")
 
 
@@ -1051,7 +1051,7 @@ LSP = """func lsp#get_allowed_servers(buffer)
   return ['words']
 endfunc
 func lsp#send_request(server, request)
-  call writefile([json_encode([a:request.method, a:request.params])], 'asked', 'a')
+  call writefile([json_encode([a:request.method, a:request.params])], 'requests', 'a')
   let range = #{start: #{line: 1, character: 0}, end: #{line: 1, character: 3}}
   let uri = a:request.params.textDocument.uri
   let result = a:request.method =~ 'Symbol' ? [#{name: 'outer', kind: 5, range: range, selectionRange: range, children:
@@ -1075,19 +1075,19 @@ def model_asks_a_language_server(room):
     room.restart(*room.keys.set_option("tools", ["symbols", "references"]))
     room.lock()
     both = [{"name": "outer", "kind": 5, "line": 2}, {"name": "inner", "kind": 6, "line": 2}]
-    if (found := asked(room, "symbols", path="a.txt")) != {"symbols": both, "shown": 2, "total": 2}:
+    if (found := answer_of(room, "symbols", path="a.txt")) != {"symbols": both, "shown": 2, "total": 2}:
         raise Failure(f"{found}")
     for name in ["a.txt", "ü 𝒳.txt"]:
         room.type(f":edit {name}", "<Enter>")
         room.shows(f"^{name} ")
         expected = {"references": [{"path": room.path(name), "line": 2}], "shown": 1, "total": 1}
-        if (found := asked(room, "references", path=name, line=1, column=2)) != expected:
+        if (found := answer_of(room, "references", path=name, line=1, column=2)) != expected:
             raise Failure(f"{name}: {found}")
-    if "E716" not in (answer := asked(room, "references", path="ü 𝒳.txt", line=3, column=1)):
+    if "E716" not in (answer := answer_of(room, "references", path="ü 𝒳.txt", line=3, column=1)):
         raise Failure(f"a wrong answer is: {answer}")
-    request = json.loads((room.folder / "asked").read_text().splitlines()[1])
+    request = json.loads((room.folder / "requests").read_text().splitlines()[1])
     if request[1]["position"] != {"line": 0, "character": 2}:  # behind a character of two units
-        raise Failure(f"asked: {request}")
+        raise Failure(f"the request: {request}")
 
 
 # --- Cost
@@ -1096,7 +1096,7 @@ MOVES, LINES, BAR = 1000, 50_000, 0.2  # milliseconds at the median
 
 
 def selection_costs_little(room):
-    """Of the time of the editor, for each move of the cursor in a long file, with all that follows the move."""
+    """What a move of the cursor in a long file, with all that follows it, takes of the time of the editor."""
     room.write("long.txt", "".join(f"line {number} of a file with 𝒳\n" for number in range(LINES)))
     script(room, "func Measure()", "  let times = []", f"  for number in range({MOVES})", f"    let line = 1 + number * 7919 % {LINES}",
            "    let begin = reltime()", "    call cursor(line, 3)", "    doautocmd CursorMoved",
