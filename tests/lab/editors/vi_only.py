@@ -281,7 +281,9 @@ def pause_fires_one_event(room):
     """A sidecar that takes the place of another one pauses again, and after a gap only the status has the state."""
     Person(room)
     event = room.made_up_events()
-    room.type("<Escape>", ":autocmd User IdeMcpPaused,IdeMcpResumed call writefile([expand('<amatch>')], 'fired', 'a')", "<Enter>")
+    room.type("<Escape>", ":autocmd User IdeMcpPaused,IdeMcpResumed call writefile([expand('<amatch>')], 'fired', 'a')", "<Enter>",
+              ":call writefile([], 'listens')", "<Enter>")
+    room.has("listens", "")  # a message that comes while the command is typed would be overwritten
     for name, members in [("paused", {}), ("paused", {}), ("status", {"paused": False}), ("status", {"paused": False}),
                           ("status", {"paused": True}), ("resumed", {}), ("resumed", {}), ("mention_expired", {"path": "last"})]:
         event(name, **({"agents": [], "calls": [], "forms": [], **members} if name == "status" else members))
