@@ -319,7 +319,7 @@ def refused(desk):
     desk.installs(f"(?i:installed) {VERSION}")
     program = desk.folder_of_program() / ("ide-mcp" if desk.kind is EMACS else "bin/ide-mcp")
     before = program.stat()
-    for data, message in [(BROKEN, "start here"), (GONE, "[Nn]ot installed")]:
+    for data, message in [(BROKEN, "start here"), (GONE, "(?i:not installed)")]:
         desk.release(sums=sums_of(data))
         with serving(data):
             desk.installs(message)
