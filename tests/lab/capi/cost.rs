@@ -28,7 +28,9 @@ const JSON: &str = r#"[{"uri":"file:///w/a.rs","diagnostics":[{"message":"expect
 
 fn main() {
     let arguments: Vec<String> = env::args().skip(1).collect();
-    let [side, kind, calls] = arguments.as_slice() else { panic!("cost rust|json|c diagnostics|diff CALLS") };
+    let [side, kind, calls] = arguments.as_slice() else {
+        panic!("usage: cost rust|json|c diagnostics|diff CALLS")
+    };
     let calls: u32 = calls.parse().unwrap();
     match side.as_str() {
         "rust" => run(InRust::new(false), kind, calls),

@@ -229,7 +229,7 @@ def terminal_is_that_of_tmux(room):
     if facts["arguments"] != ["--model", "a;b $HOME;", "c"] or facts["folder"] != str(room.folder):
         raise Failure(f"started with {facts}")
     if facts["environment"].get("CLAUDE_CODE_SSE_PORT") != room.lock().stem:
-        raise Failure("the environment has not the port of the editor")
+        raise Failure("the environment lacks the port of the editor")
     room.tmux("select-pane", "-t", "0")
     room.type(*room.keys.run('(setq ide-mcp-terminal (list "tmux" "-S" "/nowhere/tmux" "split-window"))'))
     hand.run("open")

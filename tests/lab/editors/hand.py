@@ -5,7 +5,7 @@ An editor plays these scenarios if its module has "hand" in OWN_SCENARIOS, and t
     run(words, lines=None, bang=False)  keys of a command of the shared vocabulary, such as "send hello", from a window
                                         with text; `lines` are the first and the last line of a range, from 1
     LEAVE_TERMINAL                      keys with which the next command can be typed in the terminal of the agent
-    ENTER_TERMINAL                      keys after which keys go to the agent, once its window has the focus
+    ENTER_TERMINAL                      keys with which one begins to type to the agent, once its window has the focus
     set_option(name, value)             keys that set an option while the editor runs: layout, focus, diffs
     LAYOUTS                             the values of the option layout
     ELSEWHERE                           keys that go from a proposal to a window that is not of the proposal
@@ -103,7 +103,7 @@ def terminal_opens_with_arguments(room):
     if facts["folder"] != str(room.folder):
         raise Failure(f"the folder is {facts['folder']}")
     if facts["environment"].get("CLAUDE_CODE_SSE_PORT") != room.lock().stem:
-        raise Failure("the environment has not the port of the editor")
+        raise Failure("the environment lacks the port of the editor")
     room.shows(RUNS)
     room.shows("second")  # the file is still on the screen
     if (room.folder / "pwned").exists():

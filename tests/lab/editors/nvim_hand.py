@@ -210,7 +210,7 @@ def agent_runs_in_a_pane_of_tmux(room):
     if facts["arguments"] != ["--model", "a b;c;"] or facts["folder"] != str(room.folder):
         raise Failure(f"started as {facts['arguments']} in {facts['folder']}")
     if facts["environment"].get("CLAUDE_CODE_SSE_PORT") != room.lock().stem:
-        raise Failure("the environment has not the port of the editor")
+        raise Failure("the environment lacks the port of the editor")
 
     def panes():
         return len(room.tmux("list-panes").splitlines())

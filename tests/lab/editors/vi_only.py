@@ -162,7 +162,7 @@ def death_of_a_sidecar_is_no_withdrawal(room):
 
 
 def late_accept_keeps_the_typed_text(room):
-    """The agent has gone while the person types, who then accepts."""
+    """The agent goes while the person types, and the person accepts afterwards."""
     for keys in [":w", ":wq"]:
         def act(keys=keys):
             room.type_into_ended_proposal()

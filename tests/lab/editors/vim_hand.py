@@ -143,7 +143,7 @@ def doctor_shows_its_findings(room):
     room.shows("^ide-mcp doctor:")
     room.shows("^ok .*CLAUDE_CODE_SSE_PORT names \"Vim\" on port " + room.lock().stem)
     if evaluated(room, "bufname()") != "a.txt":
-        raise Failure("the window of before has not the focus")
+        raise Failure("the doctor has taken the focus")
     hand.run("stop")
     hand.run("doctor")
     room.shows("^problem .*the sidecar does not listen: `:IdeMcp start`")
@@ -362,7 +362,7 @@ def terminal_waits_for_the_sidecar(room):
     hand.run("open")
     facts = hand.terminal()
     if facts["environment"].get("CLAUDE_CODE_SSE_PORT") != room.lock().stem:
-        raise Failure("the environment has not the port of the editor")
+        raise Failure("the environment lacks the port of the editor")
     room.shows(RUNS)
     room.type("j", "x")
     hand.has_typed(facts, b"jx")
@@ -404,7 +404,7 @@ def terminal_of_a_command_is_outside(room):
     if facts["arguments"] != ["--model", "a b", ";touch"] or facts["folder"] != str(room.folder):
         raise Failure(f"{facts['arguments']} in {facts['folder']}")
     if facts["environment"].get("CLAUDE_CODE_SSE_PORT") != room.lock().stem:
-        raise Failure("the environment has not the port of the editor")
+        raise Failure("the environment lacks the port of the editor")
     hand.run("send hello")
     room.shows("ide-mcp: .*no terminal")
 
@@ -463,7 +463,7 @@ def terminal_in_tmux(room):
     if facts["arguments"] != ["--continue", "a b;"] or facts["folder"] != str(room.folder):
         raise Failure(f"{facts['arguments']} in {facts['folder']}")
     if facts["environment"].get("CLAUDE_CODE_SSE_PORT") != room.lock().stem:
-        raise Failure("the environment has not the port of the editor")
+        raise Failure("the environment lacks the port of the editor")
     await_("the pane is there", lambda: len(panes()) == 1)
     vim(*room.keys.run("send hello | you; $x\\;"))
     hand.has_typed(facts, *paste("hello | you; $x;"))

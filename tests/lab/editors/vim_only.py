@@ -272,7 +272,7 @@ def pause_comes_before_each_view(room):
 
 
 def text_of_many_nul_is_refused(room):
-    """Vim would be busy with it for long."""
+    """Vim would be busy with it for a long time."""
     person = Person(room)
     agent = RawAgent(room)
     call = agent.propose(room.path("b.txt"), 500_001 * "\0")
