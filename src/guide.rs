@@ -19,7 +19,8 @@
 //!
 //! The programs that the chapters quote are in `examples/`.
 
-// The modules have no items, and exist outside of the documentation for the links of other crates.
+// The modules have no items. They exist in every build, not just in this crate's documentation, because the
+// documentation of other crates links to them.
 //
 // The chapters link to other pages by labels, which they define at their end for whoever reads the files or the book.
 // Here the definitions of links.md come before those, and the first definition of a label counts.

@@ -3,7 +3,7 @@
 //!
 //! # An editor
 //!
-//! Most editors take an adapter, which has the sockets and re-exports this crate. This is a whole editor with
+//! Most editors depend on an adapter alone: it owns the sockets and re-exports this crate. This is a whole editor with
 //! `ide-mcp-blocking`: it prints each proposal, and a person decides.
 //!
 //! ```rust,ignore
@@ -52,6 +52,8 @@
 //!
 //! # An agent
 //!
+//! It finds the editor of its folder, attaches, lists the tools, and calls one:
+//!
 //! ```rust,ignore
 //! // examples/agent.rs
 //! use ide_mcp_blocking::ide::kit::display_safe;
@@ -63,7 +65,11 @@
 //! for tool in agent.list_tools()? {
 //!     println!("{}: {}", display_safe(&tool.name), display_safe(&tool.description));
 //! }
-//! // …
+//! for file in agent.call_tool(&GetDiagnostics::default())?.files {
+//!     for problem in file.diagnostics {
+//!         println!("{}: {}", display_safe(&file.uri), display_safe(&problem.message));
+//!     }
+//! }
 //! agent.detach();
 //! ```
 //!
@@ -109,15 +115,16 @@
 //! assert!(matches!(server.poll(now), Output::Wait(Some(_))));
 //! ```
 //!
-//! [`ide::Server`] shows the loop that does this with real sockets, in 20 lines. You drive every machine of this crate
-//! in the same way: [`Output`] says what to do next, with the six rules of a loop, and [`Machine`] has the eleven laws
-//! that you can rely on.
+//! [`ide::Server`] shows the loop that does this with real sockets, in 20 lines. You drive all machines of [`ide`] and
+//! [`ws`] in this way: [`Output`] says what to do next, with the six rules of a loop, and [`Machine`] has the eleven
+//! laws that you can rely on. A session of [`mcp`] takes whole messages instead of bytes, and writes its own to an
+//! [`Outbox`].
 //!
 //! | machine | what it is | what you feed it |
 //! | --- | --- | --- |
 //! | [`ide::Server`] | an editor with all its agents: who gets in, tools, diffs, selection, mentions, limits | the bytes of each socket |
 //! | [`ide::Client`] | an agent: its calls, and what the editor pushes | bytes |
-//! | [`mcp::Server`], [`mcp::Client`] | one session of MCP over WebSocket or any [`Outbox`]: handshake, calls, cancellation, progress, deadlines | texts |
+//! | [`mcp::Server`], [`mcp::Client`] | one session of MCP over WebSocket or any [`Outbox`]: handshake, calls, cancellation, progress, deadlines | the text of each message |
 //! | [`ws::Server`], [`ws::Client`] | RFC 6455 alone, without serde: handshake, frames, ping, close | bytes |
 //!
 //! [`rpc`] reads and writes JSON-RPC for the sessions. No machine uses a file or an environment variable; clients draw
@@ -125,8 +132,8 @@
 //!
 //! [`guide`] goes on from here: [your first editor](guide::first_editor), [diffs](guide::diffs),
 //! [selections](guide::selections), [problems](guide::problems), [prompts, resources, forms](guide::context),
-//! [tests](guide::testing), [errors and what to do then](guide::errors), and [the protocol](guide::protocol) as real
-//! clients speak it.
+//! [tests](guide::testing), [security](guide::safety), [errors and what to do then](guide::errors), and [the
+//! protocol](guide::protocol) as real clients speak it.
 //!
 //! # Features
 //!
