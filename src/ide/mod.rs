@@ -23,19 +23,20 @@
 //! # From lock file to closed socket
 //!
 //! The protocol has no specification, so each claim comes with its evidence. *Measured*: we ran the real client against
-//! an editor that did exactly this (docs/protocol.md in the repository). *Recorded*: it is in a session of the real
-//! client that our tests replay. *Documented*: the makers of the client say so. *Described*: several independent
-//! editors agree, but we have not seen it ourselves.
+//! an editor that did exactly this ([the protocol](crate::guide::protocol) has the details). *Recorded*: it is in a
+//! session of the real client that our tests replay. *Documented*: the makers of the client say so. *Described*:
+//! several independent editors agree, but we have not seen it ourselves.
 //!
 //! 1. **The lock file.** The editor listens on 127.0.0.1 and then writes its [`LockFile`](discovery::LockFile),
 //!    `<port>.lock`, below `CLAUDE_CONFIG_DIR` or else `~/.claude` (*documented*; the client never finds a file below
 //!    `~/.config`: *measured*). [`locate`](discovery::locate) returns these directories. A client deletes the file of a
 //!    process that it believes dead (*measured*), so the guard in `ide-mcp-lockfile` restores it.
 //! 2. **The choice.** The client accepts a file if one of its folders is or contains the working directory of the
-//!    client. A file without a folder or without `transport` is never accepted. Of several accepted files, it takes the
-//!    one whose port is in `CLAUDE_CODE_SSE_PORT`, or else none (*measured*). [`matching`](discovery::matching) follows
-//!    these rules and says why it refuses a file. [`client_env`](discovery::client_env) has the variables of a client,
-//!    [`launch_env`](discovery::launch_env) sets those of a terminal of the editor.
+//!    client. Of several accepted files, it takes the one whose port is in `CLAUDE_CODE_SSE_PORT`, or else none. A file
+//!    without a folder needs that variable, and one without `transport` is never accepted (*measured*).
+//!    [`matching`](discovery::matching) follows these rules and says why it refuses a file.
+//!    [`client_env`](discovery::client_env) has the variables of a client, [`launch_env`](discovery::launch_env) sets
+//!    those of a terminal of the editor.
 //! 3. **The opening handshake.** The client sends `GET /` with the sub-protocol `mcp` and the token in a header field,
 //!    and never an `Origin` (*measured*). [`Policy`] answers 101, or refuses before any message is read. A refused
 //!    client does not try again. If the 101 lacks `mcp`, the client drops the connection and sends nothing
@@ -71,8 +72,8 @@
 //!     token, the client connects again within some 12 s (*measured*). [`Reconnect`](discovery::Reconnect) tells an
 //!     agent when to do so.
 //!
-//! docs/conformance.md in the repository, which the tests write, has the messages of each case. This program is both
-//! sides without a socket, from the lock file to the end of the connection:
+//! [The conformance page](crate::guide::conformance), which the tests write, has the messages of each case. This
+//! program is both sides without a socket, from the lock file to the end of the connection:
 //!
 //! ```
 //! use ide_mcp::ide::discovery::matching::{AgentContext, Candidate, choose};
@@ -140,7 +141,8 @@
 //! # }
 //! ```
 //!
-//! A [`Policy`] judges every opening handshake. The table of refusals is in src/ide/connection/policy.rs.
+//! A [`Policy`] judges every opening handshake; [the guide](crate::guide::errors#the-editor-refuses-a-client) lists the
+//! refusals.
 
 mod client;
 mod connection;

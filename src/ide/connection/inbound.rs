@@ -71,8 +71,8 @@ impl Pumped for Connection {
                 // WebSocket accepts every verdict.
                 let decided = self.execute(verdict);
                 debug_assert!(decided);
-                // A client without a token guesses none: opencode in a terminal that names a port, or the doctor. On
-                // the wire both refusals are the same.
+                // A client that sends no token has not guessed one: it is opencode in a terminal that names a port, or
+                // the doctor. On the wire both refusals are the same.
                 if self.admission == Admission::WrongToken && !guesses {
                     self.admission = Admission::Refused;
                 }

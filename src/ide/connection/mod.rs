@@ -98,7 +98,7 @@ pub(crate) struct Connection {
 /// is told only once the calls are answered.
 ///
 /// ```text
-///  No ──end_stream──▶ Heard ──no call is open, the drain time is over, or end_stream again──▶ Over
+///  No ──end_stream──▶ Received ──no call is open, the drain time is over, or end_stream again──▶ Over
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Hangup {
@@ -408,8 +408,8 @@ impl Connection {
         self.is_reading() && self.ws.wants_input()
     }
 
-    /// Notes that `n` more bytes of the output were written. Returns true if anything waited for that, or may have:
-    /// then more may follow than less output.
+    /// Notes that `n` more bytes of the output were written. Returns true if something waited for that, or may have:
+    /// then there may be new output or another deadline, not just less output.
     #[inline]
     pub(crate) fn sent(&mut self, n: usize) -> bool {
         let output = &mut self.ws.stream.output;
@@ -504,7 +504,7 @@ impl Status {
 mod tests {
     use super::*;
 
-    /// A server only counts the end of a connection that was never accepted.
+    /// Tested on the connection, because a server only counts the end of one that was never accepted.
     #[test]
     fn limit_of_zero_is_named() {
         let mut config = ServerConfig::new("editor", "1").policy(Policy::new(1, Auth::Disabled));

@@ -1,4 +1,4 @@
-//! An open call by its name.
+//! An open call, by its id.
 
 use super::Connection;
 use super::open_calls::CallKind;
@@ -19,7 +19,8 @@ const HIDDEN: &str = "failed to read file: the file may not leave the editor";
 const GIVES_UP: Timeout = Timeout::Progress { idle: Duration::from_secs(300), total: Duration::MAX };
 
 /// A call, for what [`Server::answer`] does not do: fail it, report its progress, change its deadline, or answer it if
-/// you cannot keep a [`Call`](crate::ide::tool::Call), as a program in another language. [`Server::call`] returns it.
+/// you cannot keep a [`Call`](crate::ide::tool::Call), as in a binding to another language. [`Server::call`] returns
+/// it.
 ///
 /// ```
 /// use ide_mcp::ide::{Server, tool::ToolCall};
@@ -76,7 +77,7 @@ impl<'a> OpenCall<'a> {
     }
 
     /// Answers a tool call with the text that VS Code would answer, which is JSON for most tools: `{"tabs":[]}` for
-    /// `getOpenEditors`, `OK` for `setSelection`. An answer of several blocks is given as the whole result,
+    /// `getOpenEditors`, `OK` for `set_selection`. An answer of several blocks is given as the whole result,
     /// `{"content":[{"type":"text","text":…},…]}`. For `getDiagnostics` you may pass what a language server wrote
     /// ([`Diagnostics`](crate::ide::tool::Diagnostics) has the shapes). The client gets the answer in the dialect of
     /// its session.

@@ -127,7 +127,8 @@ pub struct Policy {
 }
 
 impl Policy {
-    /// Accepts clients that come to this port and show this. The server of an adapter sets the port itself.
+    /// Accepts clients that connect to this port and prove themselves with `auth`. The server of an adapter sets the
+    /// port itself.
     #[must_use]
     pub const fn new(port: u16, auth: Auth) -> Self {
         Self {

@@ -14,9 +14,8 @@ use super::client_env::{KILO_PORT_VARIABLE, OPENCODE_PORT_VARIABLE, PORT_VARIABL
 /// those of `localhost,127.0.0.1,::1` that are missing. On Windows they are one variable, and we do not know which of
 /// them the client reads.
 ///
-/// Without a port, the variables of another editor are removed, which your editor inherits if it was started in a
-/// terminal of that one. Otherwise the child would connect to the other editor, or wait for a port that was closed long
-/// ago.
+/// Without a port, the variables of another editor are removed: yours inherits them if it was started in that editor's
+/// terminal, and the child would connect to the other editor, or wait for a port that was closed long ago.
 ///
 /// Start opencode and Kilo Code with `launch_env(None, …)`: if a variable names a port, they connect there without a
 /// token, and the editor always refuses them; otherwise they read the lock files and their tokens (measured with

@@ -1,7 +1,8 @@
 //! Lock files that an editor left behind when it was killed, and when they may be removed.
 //!
 //! A living process may be invisible from here: one of Windows from within WSL, or one of another container. So a file
-//! is left over only if everything shows it. A file of another editor, or one that could not be read, never is.
+//! counts as left over only if it is readable and ours, its process is known to be dead, and its port refuses
+//! connections.
 
 use super::matching::Candidate;
 use core::fmt;
@@ -87,7 +88,12 @@ mod tests {
             ("another editor", listed("Me", Some(false)), Some(false), Err(NotStaleReason::OfAnother)),
             ("no name", listed("", Some(false)), Some(false), Err(NotStaleReason::OfAnother)),
             ("alive", listed("me", Some(true)), Some(false), Err(NotStaleReason::Alive)),
-            ("of another world", listed("me", None), Some(false), Err(NotStaleReason::PerhapsAlive)),
+            (
+                "its process is not visible",
+                listed("me", None),
+                Some(false),
+                Err(NotStaleReason::PerhapsAlive),
+            ),
             ("its port is taken", listed("me", Some(false)), Some(true), Err(NotStaleReason::Listening)),
             ("its port is unknown", listed("me", Some(false)), None, Err(NotStaleReason::PerhapsListening)),
         ];

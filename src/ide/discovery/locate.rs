@@ -93,7 +93,7 @@ impl LockDirCandidate {
 
     /// Returns where an editor on Windows publishes, for a client in WSL. `home` is the home directory of a user of
     /// Windows as WSL shows it, such as `/mnt/c/Users/me`. The real client reads this directory of each user after its
-    /// own, as its program shows; it was not run there.
+    /// own: its code shows that, and we have not run it there.
     #[must_use]
     pub fn on_windows(home: &str) -> Self {
         Self { dir: join(home, &[".claude", "ide"]), source: Source::WindowsHome }

@@ -131,8 +131,8 @@ fn names(part: &str) -> impl Iterator<Item = &str> {
     core::iter::once(part).chain(part.split(':').filter(|piece| piece.len() < part.len()))
 }
 
-/// Returns the path as a system compares it that folds case and ignores characters. ASCII keeps its case, and so do
-/// letters that do not fold to ASCII.
+/// Returns the path as a file system sees it that folds case and ignores some characters. ASCII keeps its case, and so
+/// do letters that do not fold to ASCII.
 fn folded(path: &str) -> Cow<'_, str> {
     if path.is_ascii() {
         return Cow::Borrowed(path);
@@ -149,8 +149,8 @@ fn folded(path: &str) -> Cow<'_, str> {
     Cow::Owned(folded)
 }
 
-/// Returns the folded form of a letter beyond ASCII that contains an ASCII letter; `None` for any other character. The
-/// tables of `char::to_lowercase` and `char::to_uppercase` have 24 KB.
+/// Returns the folded form of a letter beyond ASCII that contains an ASCII letter; `None` for any other character. A
+/// table of our own, because those of `char::to_lowercase` and `char::to_uppercase` would add 24 KB to every program.
 const fn folded_to_ascii(c: char) -> Option<&'static str> {
     Some(match c {
         '\u{df}' | '\u{1e9e}' => "ss",

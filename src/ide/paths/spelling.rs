@@ -28,8 +28,7 @@ pub enum System<'a> {
 }
 
 impl<'a> System<'a> {
-    /// Returns the system this crate was compiled for. That a Linux program runs on Windows, only
-    /// [`on_kernel`](Self::on_kernel) can detect.
+    /// Returns the system this crate was compiled for. Only [`on_kernel`](Self::on_kernel) can tell WSL from Linux.
     #[must_use]
     pub const fn native() -> Self {
         if cfg!(windows) {

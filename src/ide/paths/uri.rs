@@ -22,8 +22,8 @@ const SIDES: [&str; 4] =
 /// The servers under which Windows shows the Linux distributions of the same machine, as a URI names them.
 const DISTRIBUTIONS: [&str; 3] = ["wsl.localhost", "wsl$", "wsl%24"];
 
-/// Returns the path of a `file:` URI, decoded once; `None` if the text is a path and not a URI. Where paths of Windows
-/// are read, neither a drive nor a distribution is another machine.
+/// Returns the path of a `file:` URI, decoded once; `None` if the text is a path and not a URI. If `reads_windows`, a
+/// drive or a distribution in the place of the host does not count as another machine.
 pub(super) fn path_of(given: &str, reads_windows: bool) -> Result<Option<Vec<u8>>, Suspicion> {
     let Some((scheme, rest)) = given.split_once(':').filter(|(scheme, _)| is_scheme(scheme)) else {
         return Ok(None);

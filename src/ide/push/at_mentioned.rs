@@ -55,8 +55,8 @@ impl Mention {
     }
 
     /// Returns the mention with its path between quotation marks, for a client that would end the path at the first
-    /// space. `None` if there is no space, or a quotation mark, which no such client reads. The client then ignores the
-    /// lines, and reads the whole file (measured).
+    /// space. Such a client then ignores the lines and reads the whole file (measured). `None` if the path has no
+    /// space, or has a quotation mark itself, which no such client can read.
     pub(crate) fn quoted(&self, dialect: Dialect) -> Option<Self> {
         let path = &self.file_path;
         (path.contains(char::is_whitespace) && !path.contains('"'))

@@ -155,7 +155,9 @@ impl<'a> AgentMut<'a> {
 
     /// Asks the person at the client, with a form in the client's terminal. [`Pending::answer`] reads the
     /// [outcome](crate::ide::ServerEvent::Outcome), and only returns an answer that [fits](Form::check) the form. The
-    /// form waits for the person without a timeout, until you [cancel](crate::ide::Server::cancel) it.
+    /// form waits for the person without a timeout, until you [cancel](crate::ide::Server::cancel) it. In the [settle
+    /// time](crate::ide::ServerConfig::settle) after `initialized` we hold it back, because the real client would
+    /// cancel it unseen (measured).
     ///
     /// # Errors
     ///

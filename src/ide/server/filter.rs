@@ -150,7 +150,7 @@ pub enum Selected {
     Whole,
     /// Only the beginning of the text is sent: it is longer than the filter and the [limits](ContentLimits) allow.
     Truncated,
-    /// Nothing is sent, because the filter hides the file, or the server is [paused](super::Server::pause). The clients
-    /// get an empty selection.
+    /// The clients get an empty selection instead, because the filter hides the file, or the server is
+    /// [paused](super::Server::pause).
     Hidden,
 }

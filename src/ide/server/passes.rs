@@ -55,7 +55,7 @@ impl Server {
             self.connections.offers.in_pass = false;
             return Output::Wait(self.deadline());
         }
-        // The queue has only connections with output. If it had another one, the next poll would come at once.
+        // The queue has only connections with output. If one had none, the next poll would come at once.
         let now = self.connections.now;
         match self.connections.offer() {
             Some((conn, bytes)) => Output::Write { conn, bytes },

@@ -2,7 +2,7 @@
 //! unknown arguments.
 //!
 //! A call may contain two spellings of one argument if their values agree; a file may be a path in one and a `file:`
-//! URI in the other. If they contradict each other, we cannot know which is meant, and the call is refused with -32602.
+//! URI in the other. If they contradict each other, we cannot know which is meant, and the call is refused.
 
 use crate::ide::kit::Range;
 use crate::ide::paths::unescaped;

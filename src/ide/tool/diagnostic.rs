@@ -29,13 +29,13 @@ impl Severity {
     /// Returns the name in a dialect.
     #[must_use]
     pub const fn name(self, dialect: Dialect) -> &'static str {
-        let (word, shout) = match self {
+        let (name, upper_case) = match self {
             Self::Error => ("Error", "ERROR"),
             Self::Warning => ("Warning", "WARNING"),
             Self::Information => ("Information", "INFO"),
             Self::Hint => ("Hint", "WEAK_WARNING"),
         };
-        if dialect.rules().uppercase_severity { shout } else { word }
+        if dialect.rules().uppercase_severity { upper_case } else { name }
     }
 
     pub(super) fn read(raw: &RawValue) -> Option<Self> {
@@ -129,7 +129,7 @@ impl<'de> Deserialize<'de> for Diagnostic {
 #[non_exhaustive]
 pub struct FileDiagnostics {
     /// The file as the client spelled it; a `file:` URI if the client wants all files. Empty if an editor leaves it out
-    /// of its answer: it is the file of the call.
+    /// of its answer, which means the file of the call.
     pub uri: String,
     /// How many lines the file has, if the answer should say so.
     #[serde(rename = "linesInFile", skip_serializing_if = "Option::is_none")]

@@ -2,7 +2,7 @@
 //!
 //! The description of the plugin has no session, so the server also accepts these requests from a client that sends no
 //! `initialize`. An editor that asks for [consent](crate::ide::ServerConfig::asks_for_consent) refuses them with -32600
-//! until `initialize`, which has the name for the question.
+//! until `initialize`, because its question names the client.
 //!
 //! The paths in the requests are relative to the workspace, with or without a leading slash. They are checked as text,
 //! component by component: `..`, a leading `~` and every [suspicious](crate::ide::paths::Suspicion) path are refused

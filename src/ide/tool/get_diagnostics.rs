@@ -44,14 +44,14 @@ impl ToolDef for GetDiagnostics {
     }
 
     /// Also reads shapes that no dialect has. A file is spelled as in the call, or else as the URI that clients expect.
-    fn read_given(result: &ToolResult<'_>, asked: Option<&str>) -> Option<Diagnostics> {
+    fn read_given(result: &ToolResult<'_>, call_file: Option<&str>) -> Option<Diagnostics> {
         // Further blocks would be lost.
         let [Content::Text(text)] = result.content.as_slice() else { return None };
         let raw: &RawValue = serde_json::from_str(text).ok()?;
-        let mut files = problems::files(raw, asked).ok()?;
-        for file in files.iter_mut().filter(|file| asked != Some(&file.uri)) {
-            let asked = asked.filter(|asked| of_file(asked) == of_file(&file.uri));
-            let uri = asked.map_or_else(|| format!("{}", Unencoded(&file.uri)), Into::into);
+        let mut files = problems::files(raw, call_file).ok()?;
+        for file in files.iter_mut().filter(|file| call_file != Some(&file.uri)) {
+            let same_file = call_file.filter(|call_file| of_file(call_file) == of_file(&file.uri));
+            let uri = same_file.map_or_else(|| format!("{}", Unencoded(&file.uri)), Into::into);
             if !uri.is_empty() {
                 file.uri = uri;
             }
@@ -136,13 +136,13 @@ impl Shape for Diagnostics {
     }
 
     /// Old clients accept the problems of a file only under the URI that they sent (described).
-    fn spelled_as(&self, asked: impl Fn(&str) -> Option<String>) -> Option<Self> {
-        let is_same = |file: &FileDiagnostics, asked: &str| of_file(asked) == of_file(&file.uri);
-        let other = |file: &FileDiagnostics| asked(&file.uri).filter(|asked| is_same(file, asked));
-        let asked = self.files.iter().find_map(other)?;
+    fn spelled_as(&self, spelling: impl Fn(&str) -> Option<String>) -> Option<Self> {
+        let is_same = |file: &FileDiagnostics, uri: &str| of_file(uri) == of_file(&file.uri);
+        let other = |file: &FileDiagnostics| spelling(&file.uri).filter(|uri| is_same(file, uri));
+        let uri = self.files.iter().find_map(other)?;
         let mut spelled = self.clone();
-        let same = spelled.files.iter_mut().filter(|file| is_same(file, &asked));
-        same.for_each(|file| file.uri.clone_from(&asked));
+        let same = spelled.files.iter_mut().filter(|file| is_same(file, &uri));
+        same.for_each(|file| file.uri.clone_from(&uri));
         Some(spelled)
     }
 
@@ -224,8 +224,8 @@ mod tests {
                 ("of a model, for all files", None, false, UNKNOWN),
             ];
             for (name, uri, is_step, late) in cases {
-                let asked = GetDiagnostics::new(uri.map(Into::into));
-                assert_eq!(asked.result_when_late(dialect, is_step), late, "{name}, {dialect:?}");
+                let call = GetDiagnostics::new(uri.map(Into::into));
+                assert_eq!(call.result_when_late(dialect, is_step), late, "{name}, {dialect:?}");
             }
         }
         let unknown: &RawValue = serde_json::from_str(UNKNOWN).unwrap();

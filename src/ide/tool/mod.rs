@@ -9,7 +9,7 @@
 //! use ide_mcp::ide::{Server, ServerEvent, kit::Range};
 //!
 //! fn on_event(editor: &mut Server, event: ServerEvent) {
-//!     if let ServerEvent::Call { call: ToolCall::GetDiagnostics(call, _asked), .. } = event {
+//!     if let ServerEvent::Call { call: ToolCall::GetDiagnostics(call, _arguments), .. } = event {
 //!         let problem = Diagnostic::new(Severity::Warning, Range::default(), "unused variable");
 //!         let of_file = FileDiagnostics::new("file:///w/a.rs", vec![problem]);
 //!         // An error says that the agent no longer waits.
@@ -21,8 +21,7 @@
 //! - [`Tool`] is the name of a tool, and [`ToolSet`] what your editor offers: tools of the protocol, and tools of your
 //!   own.
 //! - [`ToolCall`] is a call that came in: a [`Call`] to answer it with, and its arguments. Arguments are read in the
-//!   spelling of every editor family. What cannot be used is refused with `-32602` and the reason, and never reaches
-//!   you.
+//!   spelling of every editor family. What cannot be used is refused with the reason, and never reaches you.
 //! - [`OtherTool`] is a call of a tool of your own.
 //! - [`DirectRequest`] is what agents of Obsidian's family request without a tool.
 

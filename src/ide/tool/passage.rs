@@ -47,9 +47,9 @@ impl OpenFile {
     /// ```
     /// use ide_mcp::ide::kit::{Position, Range};
     /// use ide_mcp::ide::tool::OpenFile;
-    /// let mut asked = OpenFile::new("/a.rs");
-    /// (asked.start_text, asked.end_text) = (Some("fn b".into()), Some("}".into()));
-    /// let passage = asked.passage("fn a() {}\nfn b() {}\n");
+    /// let mut call = OpenFile::new("/a.rs");
+    /// (call.start_text, call.end_text) = (Some("fn b".into()), Some("}".into()));
+    /// let passage = call.passage("fn a() {}\nfn b() {}\n");
     /// assert_eq!(passage.range, Range::new(Position::new(1, 0), Position::new(1, 9)));
     /// ```
     #[must_use]
@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_say_it_where_no_text_does() {
+    fn lines_count_if_the_call_has_no_text() {
         let cases = [
             ("one", Some(2), Some(2), Some("  1")),
             ("two, the carriage return left out", Some(2), Some(3), Some("  1\n}")),

@@ -127,8 +127,8 @@ macro_rules! tools {
                 }
             }
 
-            /// Reads an answer of this tool in any dialect, or in another shape that the tool reads. `file` is the file
-            /// of the call. Returns the answer to send, in `dialect` and without the files that `hides` hides; the
+            /// Reads an answer of this tool in any dialect, or in another shape that the tool reads. `call_file` is the
+            /// file of the call. Returns the answer to send, in `dialect` and without the files that `hides` hides; the
             /// inner `None` if the result can be sent as it is: it names no such file, it is in a dialect, and
             /// `translates` is false. Returns the outer `None` for a result that isn't an answer of this tool, or
             /// contains anything else.

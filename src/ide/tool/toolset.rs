@@ -124,7 +124,8 @@ impl ToolSet {
 
     /// Offers a tool of your own, as [`custom`](Self::custom) does, whose arguments are decoded as a `T` while the
     /// message is read: [`into_arguments`](OtherTool::into_arguments) returns the `T`. If they do not fit, the call is
-    /// answered with -32602 and the reason. Their text is not kept, so the call cannot be serialized.
+    /// refused with the reason, as [`Tools::decode`](crate::mcp::Tools::decode) says. Their text is not kept, so the
+    /// call cannot be serialized.
     ///
     /// ```
     /// # use ide_mcp::ide::tool::{OtherTool, ToolSet};
