@@ -65,7 +65,7 @@ pub enum ServerEvent<C> {
     Notification {
         /// The method.
         method: Box<str>,
-        /// The parameters: an object; `None` if absent.
+        /// The parameters: an object; `None` if absent or null.
         params: Option<Json>,
     },
     /// One of your requests has ended.
@@ -134,7 +134,7 @@ pub enum ClientEvent {
     Notification {
         /// The method.
         method: Box<str>,
-        /// The parameters: an object; `None` if absent.
+        /// The parameters: an object; `None` if absent or null.
         params: Option<Json>,
     },
     /// One of your requests has ended.

@@ -171,7 +171,7 @@ impl Outgoing {
         self.len().saturating_sub(pings) >= self.limit
     }
 
-    /// Ends the request that a response answers. This and the methods below return the handle that the application has.
+    /// Ends the request that a response answers. Returns the application's handle for it, and its purpose.
     pub(super) fn resolve(&mut self, id: &Id) -> Result<(RequestId, Purpose), PeerFault> {
         let issued = 1..self.requests.next();
         let number =

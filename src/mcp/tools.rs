@@ -37,7 +37,8 @@ pub trait Tools {
     ///
     /// # Errors
     ///
-    /// If the arguments do not fit. The peer gets the text of the error, with -32602 and the id of the call.
+    /// If the arguments do not fit. The peer gets the text of the error: from MCP 2025-11-25 on as a result with
+    /// `isError`, so that its model can correct the call, before that as an error with -32602.
     fn decode<'de, D: Deserializer<'de>>(&self, name: &str, arguments: D) -> Result<Self::Call, D::Error>;
 
     /// Adds the `_meta` of a call, which may be any JSON value. Called after [`decode`](Tools::decode), if the peer

@@ -40,8 +40,8 @@ impl ErrorObject {
         Self::new(code::METHOD_NOT_FOUND, reason)
     }
 
-    /// Returns the error for parameters that you cannot use: -32602. The model of the peer reads the text, so say what
-    /// is wrong.
+    /// Returns the error for parameters that you cannot use: -32602. Say what is wrong: a client may show the text to
+    /// its model.
     pub fn invalid_params(reason: impl Into<String>) -> Self {
         Self::new(code::INVALID_PARAMS, reason)
     }

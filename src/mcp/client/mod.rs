@@ -118,8 +118,9 @@ impl Client {
     /// Requests a list of the server, page by page to the end. The `timeout` applies to each page. You get one
     /// [`Outcome`], with the list as if it had come in one page.
     ///
-    /// The outcome is `Malformed` if a page cannot be read, if a cursor comes twice, or if the list exceeds
-    /// [`ClientConfig::list_pages`] or [`ClientConfig::list_bytes`].
+    /// The outcome is `Malformed` if a page cannot be read, or if the list exceeds [`ClientConfig::list_pages`] or
+    /// [`ClientConfig::list_bytes`]. At a cursor that came before, or is not a string, the list ends with the items so
+    /// far, after the event [`PeerFault::BrokenCursor`](crate::mcp::PeerFault::BrokenCursor).
     ///
     /// # Errors
     ///

@@ -17,7 +17,7 @@ use crate::rpc::ErrorObject;
 /// The real client shows a prompt as a command to its user, and a resource as a completion to its user and its model
 /// (measured, see docs/protocol.md).
 ///
-/// What you declare, you declare when the session begins: prompts with [`prompt`](Context::prompt) or
+/// Declare everything when the session begins: prompts with [`prompt`](Context::prompt) or
 /// [`prompts`](Context::prompts), resources with [`resource`](Context::resource), [`resources`](Context::resources) or
 /// [`template`](Context::template). A later declaration in the same session reaches no client.
 ///

@@ -408,7 +408,7 @@ impl FieldKind {
 
 /// Returns a number that is written without a fraction if it has none.
 pub(super) fn number(value: f64) -> Option<Number> {
-    // `i64` has each number without a fraction whose size is below 2^53.
+    // An `i64` holds every whole number below 2^53 exactly.
     #[allow(clippy::cast_possible_truncation, reason = "the number is an integer below 2^53")]
     let whole = (value % 1.0 == 0.0 && value.abs() < 9e15).then_some(value as i64);
     whole.map(Number::from).or_else(|| Number::from_f64(value))

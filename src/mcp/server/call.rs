@@ -65,7 +65,7 @@ impl<T: Tools> Server<T> {
     }
 
     /// Returns true if wrong arguments are answered with an `isError` result, which a model reads and corrects, instead
-    /// of an error, which it never sees (MCP 2025-11-25, tools, error handling).
+    /// of an error, which it may never see (MCP 2025-11-25, tools, error handling).
     fn models_read_results(&self) -> bool {
         self.session.version >= Some(ProtocolVersion::V2025_11_25)
     }
