@@ -6,8 +6,7 @@ use core::fmt;
 /// Room for the first read, in bytes. Most messages of this protocol fit.
 const SMALL_CHUNK: usize = 1024;
 
-/// Room after a read that filled all of [`SMALL_CHUNK`], because more is likely to follow. A page of a pipe or a
-/// loopback segment fits many times.
+/// Room after a read that filled all of [`SMALL_CHUNK`], because more is likely to follow.
 const CHUNK: usize = 16 * SMALL_CHUNK;
 
 /// Room after a read that filled all of [`CHUNK`].
@@ -509,7 +508,7 @@ mod tests {
         assert!(tx.is_full());
         let end = tx.position();
         tx.sent(2 * CHUNK);
-        assert_eq!(tx.buffer().len(), CHUNK, "what has gone is given back");
+        assert_eq!(tx.buffer().len(), CHUNK, "the written bytes are dropped");
         assert_eq!(tx.pending(), [7; CHUNK]);
         tx.sent(usize::MAX);
         assert_eq!(tx.written(), end);

@@ -279,11 +279,11 @@ mod tests {
     use std::io::{Error, ErrorKind, Result};
 
     #[test]
-    fn socket_is_asked_again_after_a_signal_alone() {
+    fn io_is_retried_only_after_a_signal() {
         let signal = || Err(ErrorKind::Interrupted.into());
         let full = || Err(ErrorKind::WouldBlock.into());
         let gone = || Err(ErrorKind::ConnectionReset.into());
-        // What the socket does, the output, and how many times it was read or written too often.
+        // What the socket returns each time, the outcome, and how many returns are left over.
         let rows: [(&str, Vec<Result<usize>>, &str, usize); 6] = [
             ("bytes", Vec::from([Ok(3), Ok(4)]), "3 bytes", 1),
             ("the end", Vec::from([Ok(0), Ok(4)]), "end", 1),
@@ -294,7 +294,7 @@ mod tests {
         ];
         for (name, answers, expected, left) in rows {
             let mut answers = answers.into_iter();
-            let outcome = moved(|| answers.next().unwrap_or_else(|| Err(Error::other("asked too often"))));
+            let outcome = moved(|| answers.next().unwrap_or_else(|| Err(Error::other("tried too often"))));
             let outcome = match outcome {
                 Moved::Bytes(n) => alloc::format!("{n} bytes"),
                 Moved::Nothing => "nothing".into(),

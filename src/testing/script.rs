@@ -63,7 +63,7 @@ impl<'a> Arbitrary<'a> for Change {
     }
 }
 
-/// A span of time, from zero to half an hour. Short spans are as likely as long ones.
+/// A span of time, from zero to 35 minutes. Short spans are as likely as long ones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Span(u64);
 

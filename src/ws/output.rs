@@ -186,7 +186,7 @@ impl<M: Masking> Output<M> {
     /// Sends a whole message, which cannot lie inside a fragmented message (RFC 6455 section 5.4).
     #[inline]
     pub(crate) fn send_whole(&mut self, kind: Kind, payload: &[u8]) -> Result<(), SendError> {
-        // Nearly every message of a server is short and fits the memory that the buffer has.
+        // A short message of a server nearly always fits the memory that the buffer has.
         if let (false, Phase::Open, None, Ok(len @ 0..=125)) =
             (M::MASKS, self.phase, self.unfinished, u8::try_from(payload.len()))
         {

@@ -159,8 +159,7 @@ impl fmt::Display for Refusal {
 /// The key of a request: 16 random bytes in base64.
 pub(crate) type Key = [u8; 24];
 
-/// Checks a complete head. Returns its key, or the first broken rule, in the order of the refusal table of
-/// [`ide`](crate::ide).
+/// Checks a complete head. Returns its key, or the refusal for the first rule that it breaks.
 pub(crate) fn check(head: &[u8]) -> Result<Key, Refusal> {
     let mut fields = [const { MaybeUninit::uninit() }; MAX_FIELDS];
     let mut request = httparse::Request::new(&mut []);
