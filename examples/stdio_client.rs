@@ -33,7 +33,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut task = Task::default();
     let mut arguments = env::args().skip(1);
     loop {
-        let first = arguments.next().ok_or("usage: stdio_client [--request R]… COMMAND [ARG…]")?;
+        let first =
+            arguments.next().ok_or("usage: stdio_client [--timeout MS] [--request R]… COMMAND [ARG…]")?;
         match first.as_str() {
             "--timeout" => {
                 let ms = arguments.next().ok_or("--timeout needs a number of milliseconds")?.parse()?;

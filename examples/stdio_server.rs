@@ -98,7 +98,7 @@ impl Program {
                 }
                 ServerEvent::CallEnded { call, .. } => self.reminders.retain(|(_, open, _)| *open != call),
                 ServerEvent::PeerFault(fault) => eprintln!("stdio_server: the client: {fault}"),
-                ServerEvent::TooManyFaults => return Err("too many lines are not messages".into()),
+                ServerEvent::TooManyFaults => return Err("too many lines are not JSON-RPC messages".into()),
                 _ => {}
             }
         }

@@ -72,7 +72,7 @@ fn code_of_the_pages_is_code_of_examples() {
     assert!(seen >= 8, "{seen} blocks");
 }
 
-/// Each test that docs/bugs.md names as standing in the way of a bug is in its file, and is a test.
+/// Each test that docs/bugs.md names as the guard against a bug is in the file it names, and is a `#[test]`.
 #[test]
 fn tests_against_found_bugs_exist() {
     let mut rows = 0;

@@ -100,7 +100,8 @@ impl World {
         world
     }
 
-    /// Takes turns until this time has passed, each when the last turn said, or a millisecond later.
+    /// Takes turns for `span`: each at the deadline of the turn before, or a millisecond later if bytes have
+    /// moved.
     fn run(&mut self, span: Duration, mut on_event: impl FnMut(&mut Server, ServerEvent)) {
         let end = self.now.saturating_add(span);
         let mut turns = 0;
@@ -155,7 +156,7 @@ fn session_passes_through_bad_sockets() {
 }
 
 #[test]
-fn each_end_of_a_socket_is_told_and_dropped() {
+fn lost_socket_is_reported_once_and_dropped() {
     for (name, then, is_broken) in [
         ("the end of the stream", Some(ErrorKind::UnexpectedEof), false),
         ("a reset", Some(ErrorKind::ConnectionReset), false),

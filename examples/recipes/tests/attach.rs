@@ -1,6 +1,6 @@
 //! Each recipe as a process, with the program `ide-mcp agent`, which attaches with the token of the lock file
-//! and proposes two changes. The recipe accepts them, one after a question, and removes the file at its end, with and
-//! without an agent.
+//! and proposes two changes. The recipe accepts them (`tokio_recipe` asks about each first). It removes the
+//! lock file when it ends, with an agent attached and without.
 //!
 //! First build the program: `cargo build --package ide-mcp-cli` in the root.
 

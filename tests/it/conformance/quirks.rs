@@ -167,7 +167,7 @@ pub const ROWS: &[Row] = &[
         .test(REFUSALS, "n01_web_pages_are_refused"),
     claim("Q37 rebinding", "so are foreign hosts").test(REFUSALS, "n02_foreign_hosts_are_refused"),
     claim("Q38", "a client that is gone is an ending like others")
-        .test("examples/tests/std_loop.rs", "each_end_of_a_socket_is_told_and_dropped"),
+        .test("examples/tests/std_loop.rs", "lost_socket_is_reported_once_and_dropped"),
     claim("Q39", "the system chooses the port")
         .test("adapters/tests/main.rs", "n06_parallel_starts_get_different_ports"),
     row(
