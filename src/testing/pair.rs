@@ -275,7 +275,7 @@ pub(super) fn earlier(a: Option<Time>, b: Option<Time>) -> Option<Time> {
 pub(super) fn assert_is_due(due: Option<Time>, now: Time, output: &dyn Debug) {
     assert!(
         due.is_some_and(|due| due <= now),
-        "at {now:?}, with the deadline {due:?}, came unseen: {output:?}"
+        "at {now:?} came {output:?}, although the deadline was {due:?}"
     );
 }
 

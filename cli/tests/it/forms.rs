@@ -73,7 +73,7 @@ fn unusable_form_is_an_error_event() {
     refused(&ask("{}", ""), "this is not a form: elicitation/create needs a message");
     refused(
         &ask(r#"{"message":"m","requestedSchema":{"properties":{"a":{}}}}"#, ""),
-        "the field \"a\" is of no kind",
+        "the field \"a\" must be a string",
     );
     // `calls` reads standard input itself, so it shows no form.
     let _calls = place.agent(&["calls"]);

@@ -138,7 +138,9 @@ impl Form {
         })
         .ok_or_else(|| invalid("the properties of a form are an object".into()))?;
         match unreadable {
-            Some(name) => Err(invalid(format!("the field {name} is of no kind that a form can have"))),
+            Some(name) => Err(invalid(format!(
+                "the field {name} must be a string, number, integer, boolean or array of choices"
+            ))),
             None => Ok(form),
         }
     }
@@ -278,7 +280,8 @@ mod tests {
             )
         };
         let field = |field| Ok(Form::new("m").field(field));
-        let unknown = || Err("the field \"a\" is of no kind that a form can have");
+        let unknown =
+            || Err("the field \"a\" must be a string, number, integer, boolean or array of choices");
         let rows = [
             (
                 "titles as the newest version writes them",
