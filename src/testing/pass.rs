@@ -55,8 +55,9 @@ impl<E, C> Passed<E, C> {
 ///
 /// # Panics
 ///
-/// Panics if the machine breaks the fourth or the fifth law of [`Machine`], if it never waits, or if its outputs come
-/// in another order than events, closings, writes.
+/// Panics if the machine breaks the fourth or the fifth law of [`Machine`], if it never waits, or waits until another
+/// time than its deadline, if an event or a closing follows a write that found no room, or if a write follows the
+/// closing of its connection.
 pub fn pass<M: Machine<Conn: PartialEq>>(
     machine: &mut M,
     now: Time,
@@ -85,13 +86,13 @@ pub fn pass_with<M: Machine<Conn: PartialEq>>(
         let due = machine.deadline();
         match machine.poll(now) {
             Output::Event(event) => {
-                assert!(!only_writes_follow, "an event comes after a write: {event:?}");
+                assert!(!only_writes_follow, "an event comes after a write that found no room: {event:?}");
                 assert_is_due(due, now, &event);
                 react(machine, &event);
                 events.push(event);
             }
             Output::Close(conn) => {
-                assert!(!only_writes_follow, "a closing comes after a write");
+                assert!(!only_writes_follow, "a closing comes after a write that found no room");
                 assert_is_due(due, now, &"a closing");
                 unwritten.retain(|(of, _)| *of != conn);
                 closed.push(conn);

@@ -145,7 +145,10 @@ impl fmt::Display for Refusal {
                 write!(f, "CLAUDE_CODE_SSE_PORT is {port}: unset it, so that others are considered")
             }
             Self::BetterMatch { port } => {
-                write!(f, "the editor on port {port} fits better: name this one's port to choose it")
+                write!(
+                    f,
+                    "the editor on port {port} fits better: to choose this one, set CLAUDE_CODE_SSE_PORT to its port"
+                )
             }
             Self::Superseded => f.write_str("a newer lock file for the same port was used instead: remove this one"),
         }
