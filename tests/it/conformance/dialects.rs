@@ -49,7 +49,7 @@ pub const ROWS: &[Row] = &[
     ),
     row(
         "JetBrains, close_tab",
-        "the answer contains whether there was one",
+        "the answer says whether there was one",
         Editor(
             JetBrains,
             These(&[Tool::OpenDiff]),

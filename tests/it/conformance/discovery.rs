@@ -59,6 +59,6 @@ pub const ROWS: &[Row] = &[
     ),
     claim("spelling matches", "a folder in another spelling contains the directory of an agent")
         .test(SPELLING, "folder_contains_path_by_system"),
-    claim("spelling room", "folders take 48 KiB of a lock file of 64")
+    claim("spelling room", "folders take at most 48 KiB of the 64 of a lock file")
         .test(FOLDERS, "folders_take_bounded_room_in_lock_file"),
 ];

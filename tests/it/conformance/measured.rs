@@ -139,7 +139,7 @@ pub const ROWS: &[Row] = &[
     ),
     row(
         "calls 2",
-        "a diff of a new file has both paths alike",
+        "a diff of a new file names the same path twice",
         with_diffs(&[
             Calls(
                 "openDiff",

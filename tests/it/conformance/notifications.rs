@@ -104,7 +104,7 @@ pub const ROWS: &[Row] = &[
     ),
     row(
         "at_mentioned",
-        "lines from 0, both of them meant; both or none",
+        "lines from 0, the last one included; both or none",
         bare(&[
             Does(|editor| editor.mention(Mention::new("/w/a", Some((28, 29)))).unwrap()),
             Wrote(
@@ -149,7 +149,7 @@ pub const ROWS: &[Row] = &[
     ),
     row(
         "diagnostics_changed",
-        "which files are to be asked for again",
+        "the files to ask for again",
         bare(&[
             Does(|editor| {
                 let stale = DiagnosticsChanged::Stale { uris: vec!["file:///w/a".into()] };
