@@ -39,8 +39,7 @@ def release():
     """The folder of the newest release that was built, and its version."""
     found = sorted((path for path in (ROOT / "target/dist").glob("[0-9]*") if (path / "SHA256SUMS").exists()), key=lambda path: path.stat().st_mtime)
     if not found:
-        sys.exit(__doc__ if "--help" in sys.argv else "no release was built; first run: cli/release/run --repository https://example.org/ide-mcp "
-                 f"--from {HERE}")
+        sys.exit(f"no release was built; first run: cli/release/run --repository https://example.org/ide-mcp --from {HERE}")
     return found[-1], found[-1].name
 
 
@@ -418,6 +417,8 @@ def main():
     sys.exit(bool(failed))
 
 
+if "--help" in sys.argv:
+    sys.exit(print(__doc__.strip()))
 DIST, VERSION = release()
 if __name__ == "__main__":
     main()
