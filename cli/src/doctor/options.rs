@@ -26,13 +26,13 @@ pub(crate) struct Options {
     /// The directory of the agent (default: the current one)
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub(crate) cwd: Option<PathBuf>,
-    /// Show also the checks that found no fault
+    /// Also show the checks that found nothing wrong
     #[arg(long, short)]
     verbose: bool,
     /// Print a line of JSON for each finding and for the verdict
     #[arg(long, conflicts_with_all = ["verbose", "report"])]
     json: bool,
-    /// Print Markdown for a report of a bug, without tokens
+    /// Print Markdown for a bug report, without tokens
     #[arg(long, conflicts_with = "verbose")]
     report: bool,
     /// Look every second, and print what changes; Ctrl+C ends it

@@ -89,8 +89,8 @@ kinds! {
         "This is Linux on Windows. An editor on Windows has another home, other processes and, in WSL 2 without \
          mirrored networking, another 127.0.0.1. Claude Code also looks for lock files in .claude/ide below each \
          directory of /mnt/c/Users.",
-        "For an editor on Windows, write networkingMode=mirrored below [wsl2] into .wslconfig in your home directory \
-         of Windows; better start the editor's remote side here.";
+        "Best start the editor's remote side here. For an editor that stays on Windows, write networkingMode=mirrored \
+         below [wsl2] into .wslconfig in your Windows home directory.";
 
     DIRECTORY_MISSING = "directory-missing" Problem:
         "There is no directory of lock files, so no editor has ever published one there.",
@@ -106,8 +106,8 @@ kinds! {
         "Give yourself access to the directory; if another user owns it, as root.",
         Remedy::Admit("u+rwx");
     DIRECTORY_NOT_OURS = "directory-not-ours" Problem:
-        "Another user owns the directory of lock files and can send the agent to an editor of their own. The real \
-         agent attaches all the same (measured as root); the programs of this library do not read the directory.",
+        "Another user owns the directory of lock files and can send the agent to an editor of their own. Claude \
+         Code attaches all the same (measured as root); the programs of this library do not read the directory.",
         "Move it away, then start the editor again; an editor started with sudo may have made the directory.",
         Remedy::MoveAway;
     DIRECTORY_WRITABLE = "directory-writable-by-others" Problem:
@@ -120,12 +120,12 @@ kinds! {
         Remedy::CloseDirectory;
     PARENT_NOT_OURS = "parent-not-ours" Problem:
         "Another user owns a directory above the lock files, or a symbolic link on the way to them, and can \
-         replace what lies below. The programs of this library do not read or publish there; the real agent does.",
+         replace what lies below. The programs of this library do not read or publish there; Claude Code does.",
         "Give the directory to yourself, or set CLAUDE_CONFIG_DIR to a directory elsewhere.",
         Remedy::Own;
     PARENT_WRITABLE = "parent-writable-by-all" Problem:
         "Every user can replace the directory of lock files through a directory above it. The programs of this \
-         library do not read or publish there; the real agent does.",
+         library do not read or publish there; Claude Code does.",
         "Let nobody else write to the directory.",
         Remedy::Mode("go-w");
     PARENT_WRITABLE_BY_GROUP = "parent-writable-by-group" Note:
@@ -151,7 +151,7 @@ kinds! {
         "Move it away.",
         Remedy::MoveAway;
     LOCK_IS_A_LINK = "lock-is-a-link" Problem:
-        "The real agent follows the symbolic link and attaches. The programs of this library do not: a user who \
+        "Claude Code follows the symbolic link and attaches. The programs of this library do not: a user who \
          can write to its target can send the agent, with its edits, to an editor of their own.",
         "Move the link away, then start the editor again.",
         Remedy::MoveAway;
@@ -160,7 +160,7 @@ kinds! {
         "Move it away.",
         Remedy::MoveAway;
     LOCK_NOT_OURS = "lock-not-ours" Problem:
-        "Another user wrote this lock file and can send the agent to an editor of their own. The real agent \
+        "Another user wrote this lock file and can send the agent to an editor of their own. Claude Code \
          attaches all the same if it can read the file (measured as root); the programs of this library do not \
          read it.",
         "Move the file away, and do not take it over: nobody knows where it leads. Then start the editor again; one \
@@ -203,7 +203,7 @@ kinds! {
     LEFTOVER_HIDES_EDITOR = "leftover-hides-editor" Problem:
         "Of the editors that have the directory open, opencode and Kilo Code take the lock file with the longest \
          folder, then the newest, and do not look at its process: they try this one for ever, and no living editor. \
-         A living editor of this library comes first again by itself, unless the folder is a longer one.",
+          An editor built with ide-mcp comes first again by itself, unless the folder of the dead one is longer.",
         "Remove all such files.",
         Remedy::RemoveLeftovers;
     LOCK_WITHOUT_EDITOR = "lock-without-editor" Warning:
@@ -212,18 +212,18 @@ kinds! {
         "Remove the file.",
         Remedy::Remove;
     LOCK_PROCESS_UNSEEN = "lock-process-unseen" Warning:
-        "The process of the lock file is not visible here, but the file may still be in use: an editor may be behind its port, for example in another container. The real agent does not attach, and deletes the file.",
+        "The process of the lock file is not visible here, but the file may still be in use: an editor may be behind its port, for example in another container. Claude Code does not attach, and deletes the file.",
         "Run agent and editor in the same container. If the editor is gone, move the file away.",
         Remedy::MoveAway;
     LOCK_OF_WINDOWS = "lock-of-windows" Note:
-        "The editor runs on Windows, so its process is not visible here, and its 127.0.0.1 may be another.",
+        "The editor runs on Windows, so its process is not visible here, and its 127.0.0.1 may not be the one here.",
         "";
     LOCK_OF_WINDOWS_ELSEWHERE = "lock-of-windows-elsewhere" Warning:
         "The lock file says that its editor runs on Windows, and this is not Windows.",
         "Move the file away if it was copied or synchronized from another machine; otherwise update the extension.",
         Remedy::MoveAway;
     LOCK_SOUND = "lock-sound" Ok:
-        "The lock file is complete, ours, and closed to others, and a process with its number runs.",
+        "The lock file is complete, ours, and closed to others, and a process with its id runs.",
         "";
 
     PORT_REFUSES = "port-refuses" Problem:
@@ -238,9 +238,9 @@ kinds! {
         Remedy::MoveAway;
     PORT_OF_WINDOWS_REFUSES = "port-of-windows-refuses" Problem:
         "The editor runs on Windows, and nobody listens on its port here. Without mirrored networking, 127.0.0.1 of \
-         WSL 2 is another address than that of Windows, where editors listen. Claude Code (2.1.332) tries the \
-         default gateway too, where an editor answers only if it listens on every address.",
-        "Write networkingMode=mirrored below [wsl2] into .wslconfig in your home directory of Windows, and end WSL by \
+         WSL 2 is another address than that of Windows, where editors listen. Claude Code (2.1.332) first \
+         tries the default gateway, where an editor answers only if it listens on every address.",
+        "Write networkingMode=mirrored below [wsl2] into .wslconfig in your Windows home directory, and end WSL by \
          wsl --shutdown there. Or start the editor's remote side here, or the agent on Windows. If the editor does \
          not run, move the file away.",
         Remedy::MoveAway;
@@ -250,7 +250,7 @@ kinds! {
         "Close editors rather than kill them, so that they remove their lock files.";
     PORT_OF_ANOTHER_USER = "port-of-another-user" Problem:
         "Another user listens on the port of the lock file, and would get the token and the trust of an agent. \
-         The doctor sent nothing there, and neither do the programs of this library; the real agent does.",
+         The doctor sent nothing there, and neither do the programs of this library; Claude Code does.",
         "Move the file away, then start the editor again. If the editor runs in a container and its port is \
          forwarded, run the doctor with --trust-port.",
         Remedy::MoveAway;
@@ -332,7 +332,7 @@ kinds! {
         "The editor has published only the path with the symbolic link. The agent compares the path without links.",
         "Open {cwd} in the editor by its path without links.";
     MATCHES_ONLY_PHYSICALLY = "folder-matches-only-physically" Note:
-        "The editor has the directory open under its path without symbolic links. The real agent compares that \
+        "The editor has the directory open under its path without symbolic links. Claude Code compares that \
          one; others may not.",
         "If another agent does not find the editor, change into the path without links first.",
         Remedy::Enter;

@@ -77,7 +77,7 @@ pub(super) fn headline(report: &Report<'_>) -> String {
             format!("finds {}, but does not attach by itself", editor_named(name, *port))
         }
         Verdict::FindsNothing => "finds no editor".into(),
-        Verdict::Unknown => "may find an editor by a lock file that is not read here".into(),
+        Verdict::Unknown => "may find an editor through a lock file that the doctor does not read".into(),
     };
     let counts: Vec<String> = [Status::Problem, Status::Warning]
         .into_iter()

@@ -103,7 +103,7 @@ fn not_used<'a>(
 fn why_not(source: Source) -> &'static str {
     match source {
         Source::Home => "agents do not look there, since CLAUDE_CONFIG_DIR is set",
-        Source::Xdg => "agents do not look there: the real client ignores XDG_CONFIG_HOME",
+        Source::Xdg => "agents do not look there: Claude Code ignores XDG_CONFIG_HOME",
         _ => "agents do not look there: only one old plugin wrote there",
     }
 }

@@ -129,11 +129,11 @@ fn each_fact_gives_exactly_its_findings() {
 #[test]
 fn unread_lock_explains_both_behaviours() {
     for (id, parts) in [
-        ("lock-is-a-link", ["The real agent follows", "do not", "an editor of their own"]),
-        ("lock-not-ours", ["The real agent attaches", "do not read it", "an editor of their own"]),
+        ("lock-is-a-link", ["Claude Code follows", "do not", "an editor of their own"]),
+        ("lock-not-ours", ["Claude Code attaches", "do not read it", "an editor of their own"]),
         (
             "directory-not-ours",
-            ["The real agent attaches", "do not read the directory", "an editor of their own"],
+            ["Claude Code attaches", "do not read the directory", "an editor of their own"],
         ),
     ] {
         let kind = ALL.iter().find(|kind| kind.id == id).unwrap();
