@@ -23,9 +23,9 @@ use std::thread;
 use std::time::Duration;
 
 const AFTER_HELP: &str = "\
-The agent proposes three changes: you accept one, edit one and refuse one. Its
-files are in a temporary folder, which is removed at the end, and no agent of
-yours attaches. F6 or Alt+N skips a step, and Ctrl+Q ends the demo.
+The agent proposes three changes: you accept one, edit one and reject one. Its
+files are in a temporary folder, which is removed at the end, and your own
+agents do not attach. F6 or Alt+N skips a step, and Ctrl+Q ends the demo.
 
 Examples:
   ide-mcp demo
@@ -38,7 +38,7 @@ removed; 2 if there is no terminal, or the command line is wrong
 /// Stands behind the last line of the editor, on the screen that stays.
 const FAREWELL: &str = "
 
-a accepts a proposed change, e edits it first, r refuses it, Esc is for later.
+a accepts a proposed change, e edits it first, r rejects it, Esc is for later.
 With files of yours: `ide-mcp editor`, and `claude --ide` in another terminal.
 If the agent does not attach: `ide-mcp doctor`";
 
@@ -62,7 +62,7 @@ pub(crate) fn main(_: &Options) -> ExitCode {
 struct Demo {
     editor: Editor,
     poll: mio::Poll,
-    /// The end of the agent.
+    /// Receives how the agent ended.
     agent: Receiver<Result<(), String>>,
     project: Project,
 }
@@ -72,9 +72,10 @@ impl Demo {
         let project = Project::create()?;
         let options = EditorOptions::apart("ide-mcp demo", project.paths(), project.lock_dir()?);
         if options.face() != Ok(Face::Screen) {
-            return Err("the demo needs a terminal with a screen for what it shows, and for your keys: run \
-                        `ide-mcp demo` there, without a pipe or a file"
-                .into());
+            return Err(
+                "the demo needs a terminal: run `ide-mcp demo` in one, without a pipe or a redirection"
+                    .into(),
+            );
         }
         let (mut editor, poll) = Editor::start(options.settings()?)?;
         let (writer, lock) = editor.add_panel(FAREWELL)?;
@@ -90,7 +91,7 @@ impl Demo {
     fn run(self) -> Result<(), Box<dyn Error>> {
         let Self { editor, poll, agent, project } = self;
         let ran = editor.run(poll);
-        // The agent sees the end of the editor. It is last in the folder.
+        // The agent ends with the editor. Wait for it: it may still be writing a file in the folder.
         let played = agent.recv_timeout(PATIENCE).unwrap_or_else(|_| Err("the agent did not end".into()));
         let removed = project.remove();
         ran?;

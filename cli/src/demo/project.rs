@@ -42,7 +42,7 @@ impl Project {
 
     fn create_in(place: &Path) -> Result<Self, String> {
         let shown = |error: io::Error| {
-            format!("no temporary folder can be made: {error}; {PLACE} can name another place")
+            format!("cannot create a temporary folder: {error}; set {PLACE} to another place")
         };
         let mut builder = Builder::new();
         builder.prefix("ide-mcp-demo-");

@@ -37,7 +37,7 @@ pub(crate) const PROPOSALS: [Proposal; 3] = [
         text: "There is a typo in greeting.py, so I propose a change.",
         hint: "Press a to accept it.",
         accepted: "Thank you. I have written greeting.py.",
-        rejected: "You refused, so I write nothing.",
+        rejected: "You rejected it, so I write nothing.",
     },
     Proposal {
         file: GUESTBOOK,
@@ -46,13 +46,13 @@ pub(crate) const PROPOSALS: [Proposal; 3] = [
         text: "I add you to the guestbook, but I do not know your name.",
         hint: "Press e, type it, then Ctrl+S and a.",
         accepted: "I have written it without a name. With e, you change it before you accept it.",
-        rejected: "You refused, so the guestbook stays without you.",
+        rejected: "You rejected it, so the guestbook stays without you.",
     },
     Proposal {
         file: GUESTBOOK,
         change: |_| String::new(),
         text: "Now a bad idea: I empty the guestbook.",
-        hint: "Press r to refuse it.",
+        hint: "Press r to reject it.",
         accepted: "You accepted it, so the guestbook is empty now.",
         rejected: "Understood. I write nothing, and the guestbook stays.",
     },
@@ -199,7 +199,7 @@ impl Tour {
             "With files of yours: run `ide-mcp editor`, and `claude --ide` in another terminal. If it does not attach: \
              `ide-mcp doctor`",
         );
-        self.add_hint("a accept  e edit  r refuse  Esc later");
+        self.add_hint("a accept  e edit  r reject  Esc later");
         self.add_text("Ctrl+Q ends the demo.");
         self.at = At::End;
         Vec::new()
@@ -228,7 +228,7 @@ impl Tour {
             Event::Rejected => {
                 self.wire("← DIFF_REJECTED");
                 self.add_text(proposal.rejected);
-                self.done.push(format!("✗ you refused {file}"));
+                self.done.push(format!("✗ you rejected {file}"));
             }
             Event::Failed(reason) => {
                 self.add_text(&format!("The editor answered with an error: {reason}"));
@@ -342,11 +342,11 @@ mod tests {
                 &["I got your text in place of mine, and have written it: Ada was here."],
             ),
             (
-                "refused",
+                "rejected",
                 with(0, Rejected),
                 "2 of 4",
                 "rest",
-                &["← DIFF_REJECTED", "You refused, so I write nothing."],
+                &["← DIFF_REJECTED", "You rejected it, so I write nothing."],
             ),
             (
                 "not written",
@@ -386,9 +386,9 @@ mod tests {
                     "I got your text in place of mine, and have written it: Ada was here.",
                 ],
             ),
-            ("the third proposal", up_to(2), "4 of 4", "propose guestbook.txt", &["Press r to refuse it."]),
+            ("the third proposal", up_to(2), "4 of 4", "propose guestbook.txt", &["Press r to reject it."]),
             (
-                "refused, the third",
+                "rejected, the third",
                 with(2, Rejected),
                 "4 of 4",
                 "rest",
@@ -406,7 +406,7 @@ mod tests {
                 up_to(3),
                 "^Q ends",
                 "",
-                &["a accept  e edit  r refuse  Esc later", "Ctrl+Q ends the demo."],
+                &["a accept  e edit  r reject  Esc later", "Ctrl+Q ends the demo."],
             ),
             ("skipped behind the end", with(3, Skipped), "^Q ends", "", &["Ctrl+Q ends the demo."]),
             (
@@ -442,7 +442,7 @@ mod tests {
                 with(3, Lost("no".into())),
                 "^Q ends",
                 "",
-                &["a accept  e edit  r refuse  Esc later", "Ctrl+Q ends the demo."],
+                &["a accept  e edit  r reject  Esc later", "Ctrl+Q ends the demo."],
             ),
         ];
         for (name, events, note, expected, lines) in cases {
@@ -477,7 +477,7 @@ mod tests {
         // The last answer is below.
         assert_eq!(texts(&tour)[..4], [&over[..], &["→ openDiff guestbook.txt"]].concat());
         tour.on(Event::Rested);
-        assert_eq!(texts(&tour)[3], "✗ you refused guestbook.txt");
+        assert_eq!(texts(&tour)[3], "✗ you rejected guestbook.txt");
     }
 
     #[test]

@@ -133,8 +133,8 @@ fn tour(size: (u16, u16), look: &[(&str, &str)]) {
     tmux.wait("your text in place");
     let signed = "Ada was here.\nGrace was here.\nLinus was here.\n";
     assert_eq!(stage.read("guestbook.txt"), signed, "{name}");
-    // The user refuses.
-    tmux.wait("Press r to refuse it.");
+    // The user rejects.
+    tmux.wait("Press r to reject it.");
     tmux.wait("a accept");
     tmux.keys(&["r"]);
     tmux.wait("Understood.");
@@ -142,7 +142,7 @@ fn tour(size: (u16, u16), look: &[(&str, &str)]) {
     // The end has the keys.
     let screen = tmux.wait("Ctrl+Q ends the demo.");
     let keys = screen.split_whitespace().filter(|word| *word != "│").collect::<Vec<_>>().join(" ");
-    assert!(keys.contains("a accept e edit r refuse Esc later"), "{name}: {screen}");
+    assert!(keys.contains("a accept e edit r reject Esc later"), "{name}: {screen}");
     assert!(screen.lines().all(|line| line.chars().count() <= size.0.into()), "{name}: {screen}");
     tmux.keys(&["C-q"]);
     let screen = tmux.wait("editor: ended by Ctrl+Q");
@@ -174,7 +174,7 @@ fn demo_ends_in_every_step() {
         stage.assert_gone(name, 0);
     };
     quit(&stage, "the selection", false);
-    let asks = ["Press a to accept it.", "Press e, type it", "Press r to refuse it."];
+    let asks = ["Press a to accept it.", "Press e, type it", "Press r to reject it."];
     for last in 1..=asks.len() {
         // Another run.
         stage.start();
@@ -296,5 +296,5 @@ fn demo_needs_a_terminal() {
     command.env("TERM", "xterm").env("TMPDIR", place.project().join("missing")).stdin(side()).stdout(side());
     let (status, text) = ended(command.stderr(Stdio::piped()).spawn().unwrap());
     assert_eq!(status, Some(2), "{text}");
-    assert!(text.contains("no temporary folder can be made") && text.contains("TMPDIR"), "{text}");
+    assert!(text.contains("cannot create a temporary folder") && text.contains("TMPDIR"), "{text}");
 }
