@@ -50,7 +50,7 @@ impl AgentScript {
         let most = || conns.iter().rev().max_by_key(|(_, sent)| requests(sent)).map(|(conn, _)| *conn);
         let conn = conn.or_else(most).unwrap_or_default();
         let sent = conns.get(&conn).filter(|sent| requests(sent) > 0).ok_or_else(|| {
-            format!("connection {conn} of the transcript has no request that a script could make")
+            format!("connection {conn} of the record has no request that a script could make")
         })?;
         let declared = || sent.iter().find_map(Sent::declared_root);
         let named = || transcript.header.as_ref().and_then(|header| header.folders.first().cloned());

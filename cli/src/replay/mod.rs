@@ -103,7 +103,7 @@ fn load(path: &Path) -> Result<Transcript, String> {
         return Err(format!("it is larger than {} MiB", MAX_FILE / 1024 / 1024));
     }
     let text = fs::read_to_string(path).map_err(|error| error.to_string())?;
-    read(&text).map_err(|bad| format!("{bad}: this is not a transcript of tap"))
+    read(&text).map_err(|bad| format!("{bad}: this is not a record of `ide-mcp tap`"))
 }
 
 fn outcome_text(outcome: &Outcome, script: &Script) -> String {
@@ -138,12 +138,14 @@ fn sameness(outcome: &Outcome, script: &Script) -> String {
     let (same, side, conns) = (outcome.same, script.side, script.expected.len());
     let end = seconds(script.end);
     let plural = if conns == 1 { "" } else { "s" };
-    format!("no difference: the {side} sends the same {same} times on {conns} connection{plural} in {end} s")
+    format!(
+        "no difference: the {side} sends the same {same} messages on {conns} connection{plural} in {end} s"
+    )
 }
 
 fn show(difference: &Difference, side: Side) -> String {
     let Difference { line, at, conn, place } = difference;
-    let line = line.map_or_else(|| "not in the transcript".into(), |line| format!("line {line}"));
+    let line = line.map_or_else(|| "not in the record".into(), |line| format!("line {line}"));
     format!(
         "first difference: {line}, at {} s, on connection {conn}, from the {side}\n  where     {}\n  recorded  {}\n  now       {}",
         seconds(*at),

@@ -213,7 +213,7 @@ impl Script {
         // A hand-written recording does not record ends.
         if !is_ended && !self.messages_only {
             self.uncompared
-                .push(format!("how the {side} ended connection {conn}: the transcript does not show it"));
+                .push(format!("how the {side} ended connection {conn}: the record does not show it"));
         }
     }
 

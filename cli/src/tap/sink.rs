@@ -57,7 +57,7 @@ impl Sink {
         };
         let sink = Self::new(writer, Kind::Transcript { most }, most);
         sink.try_put(&mut sink.lock(), &write_header(header))
-            .map_err(|error| format!("the transcript cannot be written: {error}"))?;
+            .map_err(|error| format!("the record cannot be written: {error}"))?;
         Ok(sink)
     }
 
@@ -121,7 +121,7 @@ impl Sink {
         state.failed = true;
         let text = match self.kind {
             Kind::Transcript { .. } => {
-                format!("the transcript ends here: {error}; the messages still pass, unrecorded")
+                format!("the record ends here: {error}; the messages still pass, unrecorded")
             }
             Kind::View => format!("the live view ends here: {error}; the messages still pass"),
         };

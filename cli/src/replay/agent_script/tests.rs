@@ -143,5 +143,5 @@ fn unreadable_values_stay_as_recorded() {
 fn connection_without_requests_is_refused() {
     let greeting = json!({"id": 0, "method": "initialize"});
     let problem = script(&[(0, "client", greeting)]).unwrap_err();
-    assert!(problem.contains("connection 1 of the transcript has no request"), "{problem}");
+    assert!(problem.contains("connection 1 of the record has no request"), "{problem}");
 }

@@ -37,7 +37,7 @@ fn unread_transcript_delays_no_message() {
     let (mut tap, out) = unread(&place, &port);
     diff(&place, &tap, &mut editor);
     tap.process.terminate();
-    tap.process.fails(1, &["the transcript ends here: nobody reads it"]);
+    tap.process.fails(1, &["the record ends here: nobody reads it"]);
     assert!(!tap.lock.exists(), "the lock file is left behind");
     drop(out);
 }
@@ -96,7 +96,7 @@ fn overfull_transcript_ends_with_whole_line() {
     });
     drop(sockets);
     tap.process.terminate();
-    let ends = "the transcript ends here: nobody reads it";
+    let ends = "the record ends here: nobody reads it";
     tap.process.fails(1, &[ends, "the messages still pass, unrecorded"]);
     let len = reader.join().unwrap();
     assert!((MOST..MOST + (1 << 20)).contains(&len), "{len}");
@@ -133,7 +133,7 @@ fn second_signal_ends_at_once() {
     // After one signal the tap waits for the end of both sockets, and then for a reader of the
     // transcript.
     tap.process.terminate();
-    tap.process.fails(1, &["the transcript ends here: it was given up"]);
+    tap.process.fails(1, &["the record ends here: it was given up"]);
     drop((sockets, out));
 }
 
