@@ -71,7 +71,7 @@ pub(crate) const EDITORS: &[Editor] = &[
             "ide-mcp-tools.el" "ide-mcp-view.el" "ide-mcp-wire.el" "ide-mcp.el"),
         places: &[("HOME", ".emacs.d/ide-mcp")],
         on_windows: &[("HOME", ".emacs.d/ide-mcp"), ("APPDATA", ".emacs.d/ide-mcp")],
-        next: "write into the init file: (add-to-list 'load-path \"DIR\") (require 'ide-mcp) (ide-mcp-mode)",
+        next: "add to your init file: (add-to-list 'load-path \"DIR\") (require 'ide-mcp) (ide-mcp-mode)",
     },
 ];
 

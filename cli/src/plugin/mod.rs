@@ -52,13 +52,13 @@ fn run(options: &Options) -> Result<String, String> {
 
 /// Checks that the directory is free, or has an earlier version of the plugin.
 fn check(dir: &Path) -> Result<(), String> {
-    let refused = |reason| Err(format!("{} {reason}: remove it first, or choose --dir", dir.display()));
+    let refused = |reason| Err(format!("{} {reason}: move it away, or choose another --dir", dir.display()));
     let Ok(metadata) = dir.symlink_metadata() else { return Ok(()) };
     if metadata.is_symlink() {
         return refused("is a link, such as that to a checkout");
     }
     let is_empty = fs::read_dir(dir).is_ok_and(|mut entries| entries.next().is_none());
-    if is_empty || dir.join(MARK).is_file() { Ok(()) } else { refused("is not a plugin of this command") }
+    if is_empty || dir.join(MARK).is_file() { Ok(()) } else { refused("was not made by this command") }
 }
 
 /// Writes the files into a new directory, which then takes the place of the earlier one.

@@ -124,9 +124,9 @@ fn directory_of_others_is_kept() {
     symlink(&own, &link).unwrap();
     let file = own.join("init.lua");
     let rows = [
-        (&own, "is not a plugin of this command"),
+        (&own, "was not made by this command"),
         (&link, "is a link"),
-        (&file, "is not a plugin of this command"),
+        (&file, "was not made by this command"),
     ];
     for (path, reason) in rows {
         for more in [&[][..], &["--remove"]] {
