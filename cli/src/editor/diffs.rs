@@ -96,10 +96,10 @@ impl Diffs {
         let what = match (tab, conn) {
             (Some(tab), Some(conn)) => format!("no open diff of conn {conn} has the tab {tab:?}"),
             (Some(tab), None) => format!("no open diff has the tab {tab:?}"),
-            (None, Some(conn)) => format!("no open diff is of conn {conn}"),
+            (None, Some(conn)) => format!("conn {conn} has no open diff"),
             (None, None) => "no diff matches".into(),
         };
-        format!("{what}; open are {}", list(&self.0.iter().collect::<Vec<_>>()))
+        format!("{what}; these are open: {}", list(&self.0.iter().collect::<Vec<_>>()))
     }
 }
 

@@ -83,7 +83,7 @@ struct Fault<'a>(&'a Error);
 impl fmt::Display for Fault<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.0 {
-            Error::NotOurs { owner, us, .. } => write!(f, "belongs to user {owner}, we are user {us}"),
+            Error::NotOurs { owner, us, .. } => write!(f, "belongs to user {owner}, and you are user {us}"),
             Error::TooOpen { mode, .. } => {
                 write!(f, "can be read or written by other users (mode {:03o})", mode & 0o777)
             }
@@ -92,7 +92,7 @@ impl fmt::Display for Fault<'_> {
             Error::Malformed { .. } => f.write_str("is not the state of a run"),
             Error::ParentNotOurs { path, owner, us } => {
                 let path = path.display();
-                write!(f, "lies below {path}, which belongs to user {owner}, and we are user {us}")
+                write!(f, "lies below {path}, which belongs to user {owner}, and you are user {us}")
             }
             Error::ParentTooOpen { path, mode } => {
                 let path = path.display();

@@ -153,7 +153,7 @@ fn fault_has_its_place_and_the_remedy() {
         (
             "a comment as a pattern",
             "[editor]\nhide = [\"#x\"]\n",
-            "2:8: \"#x\" is a comment in a .gitignore: a name that begins with # begins with \\#",
+            "2:8: \"#x\" is a comment in a .gitignore: write \\# for a name that begins with #",
         ),
         (
             "a pattern that is none",

@@ -85,7 +85,7 @@ impl TryFrom<String> for Pattern {
         }
         if line.starts_with('#') {
             return Err(format!(
-                "{line:?} is a comment in a .gitignore: a name that begins with # begins with \\#"
+                "{line:?} is a comment in a .gitignore: write \\# for a name that begins with #"
             ));
         }
         if line.chars().any(char::is_control) {

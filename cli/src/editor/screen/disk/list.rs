@@ -51,7 +51,10 @@ pub(super) fn list(folders: &Folders, folder: &Path) -> Vec<Listed> {
         is_hidden: false,
     };
     folders.look_at_ignored([entry_of(folder).as_path()]);
-    let inside = folder.to_str().ok_or_else(|| "no Unicode".to_owned()).and_then(|path| folders.find(path));
+    let inside = folder
+        .to_str()
+        .ok_or_else(|| "its name is not Unicode".to_owned())
+        .and_then(|path| folders.find(path));
     let entries = inside.and_then(|place| fs::read_dir(&place.real).map_err(|error| error.to_string()));
     let entries = match entries {
         Ok(entries) => entries,
@@ -76,7 +79,7 @@ pub(super) fn list(folders: &Folders, folder: &Path) -> Vec<Listed> {
     listed.truncate(MAX_FILES);
     listed.sort_by(|a, b| (!a.is_folder, &a.name).cmp(&(!b.is_folder, &b.name)));
     if is_cut {
-        listed.push(note(format!("more than {MAX_FILES}")));
+        listed.push(note(format!("more than {MAX_FILES} entries")));
     }
     listed
 }

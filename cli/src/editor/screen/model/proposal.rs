@@ -135,7 +135,7 @@ impl Proposed {
             OldText::Hidden(reason) if !self.review.base().is_empty() => Some(reason.clone()),
             OldText::Hidden(reason) => Some(format!("{reason}; all of the proposal is shown as new")),
         };
-        let moved = |_| format!("the file was {} so far", self.proposal.diff.old_file_path);
+        let moved = |_| format!("the old path of the file is {}", self.proposal.diff.old_file_path);
         let target = self.target.as_ref().and_then(|_| match &self.covered {
             _ if self.is_target_unsaved => Some(
                 "the file at the new path has unsaved changes here; accepting overwrites them".to_owned(),

@@ -134,7 +134,7 @@ fn new_path_is_not_written_over_unseen() {
         }
         let id = propose_move(&mut desk);
         if let Some(bytes) = bytes {
-            desk.shows("the file was ");
+            desk.shows("the old path of the file is ");
             assert!(!desk.screen().contains("the new path"), "{name}");
             std::fs::write(desk.path("b.txt"), bytes).unwrap();
             desk.wait(1000);

@@ -202,7 +202,7 @@ fn proposal_has_notices_for_the_person() {
     moved.old_file_path = desk.path("a.txt");
     desk.call(agent, &moved);
     desk.keys("\t");
-    desk.shows("the file was ");
+    desk.shows("the old path of the file is ");
     desk.shows("the same text as before");
 }
 

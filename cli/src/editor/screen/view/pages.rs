@@ -192,7 +192,7 @@ fn edits(model: &Model) -> Vec<Line> {
     if model.written.current().is_none() {
         return vec![Line::Entry(
             "nothing".into(),
-            "in auto mode an agent writes files without a question".into(),
+            "in auto mode an agent writes files without asking".into(),
         )];
     }
     let line = |(at, file): (usize, &Written)| {
