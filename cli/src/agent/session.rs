@@ -96,7 +96,7 @@ fn turned_away(port: u16, reason: &NotAdmitted) -> Option<Failure> {
     match reason {
         NotAdmitted::Closed(Closed::NotAccepted(_)) => None,
         NotAdmitted::Closed(closed) => {
-            Some(format!("the editor on port {port} refuses everybody: {}", ended(EDITOR, closed)))
+            Some(format!("the editor on port {port} does not admit the agent: {}", ended(EDITOR, closed)))
         }
         _ => None,
     }

@@ -47,7 +47,7 @@ pub(crate) struct Options {
 fn server_name(name: &str) -> Result<String, &'static str> {
     let is_fit = |letter: char| letter.is_ascii_alphanumeric() || letter == '_' || letter == '-';
     match name {
-        "ide" => Err("the agent has the name ide for the connection of --ide"),
+        "ide" => Err("ide is the agent's own name for the connection of --ide"),
         fit if !fit.is_empty() && fit.chars().all(is_fit) => Ok(fit.into()),
         _ => Err("give letters, digits, _ and -"),
     }

@@ -6,7 +6,7 @@ use ide_mcp_lockfile::{EditorSearch, FoundEditor, NoEditor, NoEditorReason, Work
 use std::io::{self, IsTerminal as _, Write as _};
 use std::path::Path;
 
-/// The editor that everybody has who reads that there is none.
+/// An editor that everybody has who reads that there is none: it is part of this program.
 pub(crate) const OWN_EDITOR: &str = "or run `ide-mcp editor`";
 
 /// The maximum number of editors in a list: a user who has more of them in one folder names the port.
@@ -43,8 +43,8 @@ pub(crate) fn chosen(program: &str, mut search: EditorSearch) -> Result<EditorSe
     Ok(search)
 }
 
-/// Returns true if the system lets this program read the terminal: it stops a program in the background that does.
-/// Without job control it always does.
+/// Returns true if this program is in the foreground: the system stops a program in the background that reads the
+/// terminal. Without job control it is always true.
 #[cfg(unix)]
 pub(crate) fn is_in_foreground() -> bool {
     rustix::termios::tcgetpgrp(io::stdin()).map_or(true, |group| group == rustix::process::getpgrp())
@@ -120,10 +120,10 @@ pub(crate) fn with_options(none: Box<NoEditor>) -> String {
         }
         // The library names it where there are no lock files.
         NoneFits { .. } => {}
-        NoFile { .. } => add(OWN_EDITOR),
+        NoFile { .. } => add("use the lock file of a running editor, or run `ide-mcp editor`"),
         NoFileForPort { .. } => add("use the port of a running editor, or run `ide-mcp editor`"),
         DeadProcess { .. } => {
-            add("--dead-process permits it");
+            add("--dead-process attaches to it all the same");
             add(OWN_EDITOR);
         }
         _ => {}

@@ -242,7 +242,7 @@ fn unmet_expectation_names_line_and_event() {
             ],
         ),
         ("nothing", wants.into(), 1, vec!["s:1: expected {", "within 200 ms; received nothing"]),
-        ("no script", String::new(), 2, vec!["s: there is nothing to do in it"]),
+        ("no script", String::new(), 2, vec!["s: the script has no steps"]),
         (
             "a wrong line",
             format!("{wants}\n{{\"expct\":{{}}}}"),

@@ -281,7 +281,7 @@ fn every_kind_of_field_is_answered_at_a_terminal() {
         (
             "text",
             json!({"type": "string", "minLength": 2, "maxLength": 3}),
-            "a text, from 2 to 3 characters >",
+            "a text from 2 to 3 characters >",
             [("a", "this is outside the bounds"), ("", "a value is required")],
             "\u{e9}\u{6f22}",
             json!("\u{e9}\u{6f22}"),
@@ -337,7 +337,7 @@ fn every_kind_of_field_is_answered_at_a_terminal() {
         (
             "several",
             several,
-            "numbers from 1 to 3, with commas, of at least 1 of them >",
+            "numbers from 1 to 3, with commas, at least 1 of them >",
             [("1,4", "this is not one of the choices"), ("", "a value is required")],
             "3, 1",
             json!(["z", "x"]),
@@ -519,7 +519,7 @@ fn form_fits_a_small_terminal() {
     let accepted = |line: u32, text: &str| json!({"event": "form_answer", "line": line, "action": "accept", "content": {"t": text}});
     send(&mut editor);
     let screen = tmux.until("the line", |screen| screen.trim_end().ends_with("\n  >"));
-    assert!(screen.contains("r for \"a default that takes its room\"\n  >"), "{screen}");
+    assert!(screen.contains(" for \"a default that takes its room\"\n  >"), "{screen}");
     // A longer line than there is room for: its end is visible, and after Home its beginning.
     tmux.type_text(&format!("begin{}end", "\u{6f22}".repeat(40)));
     tmux.until("the end", |screen| screen.trim_end().ends_with("\u{6f22}end"));

@@ -16,7 +16,7 @@ use serde_json::value::RawValue;
 pub(crate) fn prompts(session: &mut Session, json: bool) -> Result<Verdict, Failure> {
     let request = list(session, List::Prompts)?;
     let result = session.result_of(request, "the list of prompts")?;
-    let Prompts { prompts } = read(&result, "no list of prompts")?;
+    let Prompts { prompts } = read(&result, "the list of prompts cannot be read")?;
     if prompts.is_empty() {
         complain("agent", "the editor offers no prompts");
     }
@@ -56,14 +56,14 @@ pub(crate) fn prompt(session: &mut Session, request: &GetPrompt, json: bool) -> 
 pub(crate) fn resources(session: &mut Session, json: bool) -> Result<Verdict, Failure> {
     let request = list(session, List::Resources)?;
     let result = session.result_of(request, "the list of resources")?;
-    let Resources { resources } = read(&result, "no list of resources")?;
+    let Resources { resources } = read(&result, "the list of resources cannot be read")?;
     let request = list(session, List::ResourceTemplates)?;
     let templates = match session.outcome_of(request, "the list of templates")? {
         // An editor without templates may not know the method.
         Outcome::Error(error) if error.code == code::METHOD_NOT_FOUND => Vec::new(),
         outcome => {
             let result = session.answer(outcome)?;
-            let Templates { resource_templates } = read(&result, "no list of templates")?;
+            let Templates { resource_templates } = read(&result, "the list of templates cannot be read")?;
             resource_templates
         }
     };

@@ -17,7 +17,8 @@ pub(crate) fn tools(session: &mut Session, json: bool) -> Result<Verdict, Failur
     let request =
         session.client().and_then(|client| client.list_tools()).map_err(|error| error.to_string())?;
     let result = session.result_of(request.id(), "the list of tools")?;
-    let list: List = from_json(result.get()).map_err(|error| format!("no list of tools: {error}"))?;
+    let list: List =
+        from_json(result.get()).map_err(|error| format!("the list of tools cannot be read: {error}"))?;
     if list.tools.is_empty() {
         complain("agent", "the editor offers no tools");
     }

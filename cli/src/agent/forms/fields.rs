@@ -21,7 +21,7 @@ pub(super) fn prompt(field: &FormField) -> String {
                 _ => "a text".to_owned(),
             };
             let characters = bounds(min_length.as_ref(), max_length.as_ref());
-            if characters.is_empty() { kind } else { format!("{kind},{characters} characters") }
+            if characters.is_empty() { kind } else { format!("{kind}{characters} characters") }
         }
         FieldKind::Number { is_integer, minimum, maximum } => {
             let kind = if *is_integer { "a whole number" } else { "a number" };
@@ -32,7 +32,11 @@ pub(super) fn prompt(field: &FormField) -> String {
         FieldKind::Choices { choices, min_items, max_items } => {
             let count = bounds(min_items.as_ref(), max_items.as_ref());
             let kind = format!("numbers from 1 to {}, with commas", choices.len());
-            if count.is_empty() { kind } else { format!("{kind},{count} of them") }
+            if count.is_empty() {
+                kind
+            } else {
+                format!("{kind},{} of them", count.trim_start_matches(" of"))
+            }
         }
         _ => "a value".into(),
     };
@@ -164,7 +168,7 @@ mod tests {
             (FormField::text("a"), "a text, Enter for none"),
             (
                 FormField::text("a").min_length(2).max_length(3).default("xy"),
-                "a text, from 2 to 3 characters, Enter for \"xy\"",
+                "a text from 2 to 3 characters, Enter for \"xy\"",
             ),
             (FormField::text("a").format("email").required(), "an email address"),
             (FormField::number("a").minimum(0.5).required(), "a number of at least 0.5"),
@@ -172,7 +176,7 @@ mod tests {
             (FormField::boolean("a").default(false), "yes or no, Enter for no"),
             (
                 FormField::choices("a", ["x", "y", "z"]).max_items(2).default(several),
-                "numbers from 1 to 3, with commas, of at most 2 of them, Enter for 1,3",
+                "numbers from 1 to 3, with commas, at most 2 of them, Enter for 1,3",
             ),
         ];
         for (field, want) in rows {

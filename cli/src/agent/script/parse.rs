@@ -82,7 +82,7 @@ impl Script {
             })
             .collect::<Result<Vec<Step>, String>>()?;
         if steps.is_empty() {
-            Err(format!("{name}: there is nothing to do in it"))
+            Err(format!("{name}: the script has no steps"))
         } else {
             Ok(Self { name, steps })
         }
@@ -182,8 +182,8 @@ mod tests {
     #[test]
     fn wrong_line_is_reported_with_its_number() {
         let cases = [
-            ("", "s: there is nothing to do in it"),
-            ("# a\n\n", "s: there is nothing to do in it"),
+            ("", "s: the script has no steps"),
+            ("# a\n\n", "s: the script has no steps"),
             ("{\"sleep\":1}\n\n{", "s:3: this is not a step: EOF"),
             ("[]", "s:1: this is not a step: "),
             ("{}", "s:1: a step has one verb"),
