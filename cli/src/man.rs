@@ -10,8 +10,8 @@ use std::path::{Path, PathBuf};
 use std::process::{self, ExitCode};
 
 const AFTER_HELP: &str = "\
-Each command has a page, such as ide-mcp-editor.1. The directory is made if
-there is none.
+Each command has a page, such as ide-mcp-editor.1. The directory is created if
+it does not exist.
 
 Examples:
   ide-mcp man ~/.local/share/man/man1
@@ -43,7 +43,7 @@ fn write(pages: &[(String, Vec<u8>)], dir: &Path) -> Result<(), String> {
     if fs::metadata(dir).is_ok_and(|found| !found.is_dir()) {
         return Err(format!("{shown} is not a directory: name one for the pages"));
     }
-    fs::create_dir_all(dir).map_err(|error| format!("the directory {shown} cannot be made: {error}"))?;
+    fs::create_dir_all(dir).map_err(|error| format!("cannot create the directory {shown}: {error}"))?;
     if let Some((name, _)) = pages.iter().find(|(name, _)| dir.join(name).is_dir()) {
         return Err(format!("{} is a directory, and no page was written", dir.join(name).display()));
     }

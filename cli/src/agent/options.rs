@@ -37,7 +37,7 @@ pub(crate) struct Options {
     /// The request target (default: /, and /mcp after a 404)
     #[arg(long, global = true, value_name = "PATH")]
     pub(crate) target: Option<String>,
-    /// Look also in places that the real client ignores
+    /// Also look in places that Claude Code ignores
     #[arg(long, global = true)]
     legacy: bool,
     /// Send the token even if another user owns the port
@@ -120,7 +120,7 @@ enum Words {
         force: bool,
     },
     /// Print the help of a command
-    // As `ide-mcp help agent diff` does, which the help names.
+    // The same as `ide-mcp help agent diff`, the form that the help mentions.
     #[command(hide = true, after_help = after_help!("help diff"))]
     Help {
         /// The command
@@ -168,7 +168,7 @@ impl Options {
 
     /// Returns the command, or what is wrong with it.
     pub(crate) fn command(&self) -> Result<Command, String> {
-        // An option stands before the command, and the other behind it.
+        // clap misses the conflict if one option stands before the command and the other behind it.
         if self.editor.lock.is_some() && self.editor.port.is_some() {
             return Err("the argument '--lock <FILE>' cannot be used with '--port <PORT>'".into());
         }

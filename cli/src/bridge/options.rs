@@ -6,7 +6,7 @@ use ide_mcp_driver::Trust;
 
 const AFTER_HELP: &str = "\
 An MCP client starts the bridge, which forwards all messages unchanged in both
-directions. While the editor is away, it answers requests with an error.
+directions. While the editor is away, the bridge answers requests with errors.
 
 Examples:
   ide-mcp bridge --cwd ~/project

@@ -24,7 +24,7 @@ pub(crate) struct Options {
     /// The command or the page
     #[arg(value_parser = PossibleValuesParser::new(names()))]
     name: Option<String>,
-    /// A command of this command
+    /// Its subcommand, such as diff
     command: Option<String>,
 }
 

@@ -11,9 +11,9 @@ use std::io::{self, Write as _};
 use std::process::ExitCode;
 
 const AFTER_HELP: &str = "\
-Make the directory of the file first. The shell reads the file when it starts;
-the directory for zsh has to be in its variable fpath, before it runs compinit.
-But for nushell, the completions call `ide-mcp`, so it has to be in PATH.
+Create the directory of the file first. The shell reads the file as it starts;
+for zsh, the directory has to be in fpath before compinit runs. All completions
+except those for nushell call `ide-mcp`, so it has to be in PATH.
 
 Examples:
   ide-mcp completions bash > ~/.local/share/bash-completion/completions/ide-mcp

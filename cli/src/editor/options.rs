@@ -34,7 +34,7 @@ are not read; 2 if it cannot begin, or the command line is wrong
 pub(crate) struct Options {
     /// The folders that the editor reads (default: the working directory),
     /// and files to show, also as FILE:LINE:COLUMN
-    // An empty one has a better message than that of clap.
+    // Accepts an empty path, for a better message than clap's.
     #[arg(value_parser = OsStringValueParser::new().map(PathBuf::from))]
     #[arg(value_name = "PATH", value_hint = ValueHint::AnyPath)]
     paths: Vec<PathBuf>,
@@ -53,7 +53,7 @@ pub(crate) struct Options {
     /// agents attach again by themselves
     #[arg(long = "resume", conflicts_with_all = ["port", "token", "needs_no_token"])]
     pub(crate) resumes: bool,
-    /// Accept the token of a lock file from your own programs
+    /// Accept the token in this lock file from your programs
     #[arg(long = "token-of", value_name = "FILE", value_hint = ValueHint::FilePath)]
     #[arg(value_parser = PathBufValueParser::new().try_map(token_of), conflicts_with = "needs_no_token")]
     pub(crate) token: Option<AuthToken>,
@@ -71,11 +71,11 @@ pub(crate) struct Options {
     #[arg(long, value_name = "NAME", hide_possible_values = true)]
     #[arg(value_parser = PossibleValuesParser::new(DIALECTS.map(|(name, _)| name)).try_map(dialect))]
     dialect: Option<Dialect>,
-    /// With a change: ask (default), accept, reject or hold it
+    /// On a change: ask (default), accept, reject or hold it
     #[arg(long, value_name = "WHAT", hide_possible_values = true)]
     on_diff: Option<OnDiff>,
-    /// Show agents also the files that .gitignore and its like name, but no
-    /// files that usually have secrets
+    /// Also show agents the files that .gitignore and the like name, but not
+    /// those that usually have secrets
     #[arg(long, conflicts_with = "ignore")]
     no_ignore: bool,
     /// Hide these files, although the file of --config says `ignore = false`

@@ -39,18 +39,18 @@ pub(crate) struct Options {
     /// The record
     #[arg(value_hint = ValueHint::FilePath)]
     pub(crate) file: PathBuf,
-    /// Feed the messages of the other side to a server or a client, and compare
-    /// its output with the messages of this side
+    /// Let the library play this side against the recorded other side, and
+    /// compare what it sends with the record
     #[arg(long, default_value = "editor", conflicts_with_all = ["list", "to_script"])]
     side: Compared,
-    /// Compare bytes (default: values of JSON, with any ids, and independent
-    /// messages in any order)
+    /// Compare bytes (default: values of JSON; ids may differ, and independent
+    /// messages may come in any order)
     #[arg(long)]
     bytes: bool,
     /// Print the outcome as a line of JSON
     #[arg(long)]
     pub(crate) json: bool,
-    /// The allowed difference of the times
+    /// How far the times may differ
     #[arg(long, value_name = "MS", default_value_t = 1000)]
     tolerance: u64,
     /// Print one line per message, as the live view of tap does

@@ -42,7 +42,7 @@ pub(crate) fn alone() -> ExitCode {
         ["sidecar"] => main(),
         ["help"] | [.., "-h" | "--help"] => PROGRAM.print(&options::help()),
         [.., "-V" | "--version"] => PROGRAM.print(concat!("ide-mcp ", env!("CARGO_PKG_VERSION"))),
-        _ => PROGRAM.end(NOT_BEGUN, "this program has `ide-mcp sidecar` alone; see `ide-mcp --help`"),
+        _ => PROGRAM.end(NOT_BEGUN, "this program has only `ide-mcp sidecar`; see `ide-mcp --help`"),
     };
     crate::support::settle();
     status

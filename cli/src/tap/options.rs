@@ -25,7 +25,7 @@ pub(crate) struct Options {
     /// Send the token even if another user owns the port
     #[arg(long = "trust-port", action = ArgAction::SetTrue, value_parser = trust())]
     pub(crate) trust: Trust,
-    /// The name of the editor in agents (default: with "(tap)" after the name)
+    /// The name that agents show (default: that of the editor, and "(tap)")
     #[arg(long, value_parser = shown_name)]
     pub(crate) name: Option<String>,
     /// Record to FILE, which only you can read (default: standard output; no
@@ -35,7 +35,7 @@ pub(crate) struct Options {
     /// Overwrite FILE
     #[arg(long, requires = "out")]
     pub(crate) force: bool,
-    /// End the record before N bytes
+    /// Stop recording before the record exceeds N bytes
     #[arg(long, value_name = "N", value_parser = bytes, default_value = "268435456")]
     pub(crate) max_bytes: u64,
     /// Show one line per message (default at a terminal)

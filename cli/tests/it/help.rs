@@ -136,7 +136,7 @@ fn pages_that_cannot_be_written_leave_nothing() {
             "ide-mcp-tap.1 is a directory, and no page was written",
         ),
         ("a file", file.to_str().unwrap(), "file is not a directory"),
-        ("a directory below a file", below.to_str().unwrap(), "file/man1 cannot be made: "),
+        ("a directory below a file", below.to_str().unwrap(), "file/man1: "),
         #[cfg(target_os = "linux")]
         ("a directory that takes no files", "/proc", "no page can be written into /proc: "),
     ];

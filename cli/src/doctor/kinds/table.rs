@@ -223,7 +223,7 @@ kinds! {
         "Move the file away if it was copied or synchronized from another machine; otherwise update the extension.",
         Remedy::MoveAway;
     LOCK_SOUND = "lock-sound" Ok:
-        "The lock file is complete, ours, and closed to others, and a process with its id runs.",
+        "The lock file is complete, ours, and closed to others, and a process with the id in it runs.",
         "";
 
     PORT_REFUSES = "port-refuses" Problem:

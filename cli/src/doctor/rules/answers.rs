@@ -22,7 +22,8 @@ fn unknown_owners(facts: &Facts) -> Option<Finding> {
     let locks: Vec<&Lock> = facts.locks.iter().filter(unknown).collect();
     let reason = locks.first()?.unknown_owner?;
     let editors: Vec<String> = locks.iter().map(|lock| editor(lock)).collect();
-    let message = format!("the doctor cannot tell which user listens for {}: {reason}", listed(&editors, " and "));
+    let message =
+        format!("the doctor cannot tell which user listens for {}: {reason}", listed(&editors, " and "));
     Some(Finding::new(&kinds::OWNER_UNKNOWN, message))
 }
 
