@@ -37,7 +37,7 @@ pub(crate) fn play(lock: &Path, folder: &Path, panel: &PanelWriter) -> Result<()
     panel.show(tour.panel());
     let (is_attached, reason) = match connect(lock) {
         Ok(conn) => {
-            let mut stage = Stage { conn, folder, panel, tour, is_attached: false, open: None, rest: None };
+            let mut stage = Stage { conn, folder, panel, tour, is_attached: false, open: None, pause: None };
             let reason = loop {
                 if let Some(reason) = stage.turn() {
                     break reason;
@@ -76,8 +76,8 @@ struct Stage<'a> {
     is_attached: bool,
     /// The change in progress.
     open: Option<Change>,
-    /// The end of the rest.
-    rest: Option<Time>,
+    /// The end of the pause.
+    pause: Option<Time>,
 }
 
 /// A change from its proposal to its file.
@@ -102,8 +102,8 @@ impl Stage<'_> {
     /// Waits a moment for the next event. Returns why the connection ended, if it did.
     fn turn(&mut self) -> Option<String> {
         let now = self.conn.now();
-        if self.rest.take_if(|until| *until <= now).is_some() {
-            self.happens(Event::Rested);
+        if self.pause.take_if(|until| *until <= now).is_some() {
+            self.happens(Event::PauseOver);
         }
         // Write an accepted text before anything is skipped.
         let is_writing = matches!(self.open, Some(Change { at: At::Announced(..), .. }));
@@ -135,10 +135,10 @@ impl Stage<'_> {
         self.panel.show(self.tour.panel());
         for act in acts {
             match act {
-                Act::Rest(time) => self.rest = Some(self.conn.now().saturating_add(time)),
+                Act::Pause(time) => self.pause = Some(self.conn.now().saturating_add(time)),
                 Act::Withdraw => self.withdraw(),
                 Act::Propose(proposal) => {
-                    self.rest = None;
+                    self.pause = None;
                     if let Err(reason) = self.propose(proposal) {
                         self.happens(Event::Failed(display_line(&reason, REASON).into_owned()));
                     }

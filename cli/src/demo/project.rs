@@ -72,7 +72,7 @@ impl Project {
     /// Returns the directory of the lock file, where none of the user's own agents looks.
     ///
     /// # Errors
-    /// A message for the user. The remedies of the library are for a directory that the environment names.
+    /// A message for the user. That of the library would advise to set CLAUDE_CONFIG_DIR, which the demo does not read.
     pub(crate) fn lock_dir(&self) -> Result<LockDir, String> {
         LockDir::create(self.0.path().join("ide"))
             .map_err(|error| error.to_string().replace("CLAUDE_CONFIG_DIR", PLACE))

@@ -77,8 +77,8 @@ pub(crate) enum Event {
     Rejected,
     /// The editor has answered the proposal with this error.
     Failed(String),
-    /// The [rest](Act::Rest) is over.
-    Rested,
+    /// The [pause](Act::Pause) is over.
+    PauseOver,
     /// The user skips the step.
     Skipped,
     /// The connection has ended for this reason.
@@ -88,8 +88,8 @@ pub(crate) enum Event {
 /// What the agent does next.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Act {
-    /// Waits this long, unless another rest begins or a proposal is made.
-    Rest(Duration),
+    /// Waits this long, unless another pause begins or a proposal is made.
+    Pause(Duration),
     Propose(&'static Proposal),
     /// Withdraws the proposal, and ignores an answer to it.
     Withdraw,
@@ -140,14 +140,16 @@ impl Tour {
                 self.wire("← selection_changed");
                 self.add_text(&format!("I see line {line} of {file}: {text}"));
                 self.done = vec!["✓ I saw your selection".into()];
-                return vec![Act::Rest(QUIET)];
+                return vec![Act::Pause(QUIET)];
             }
             (At::Selecting, Event::Skipped) => {
                 self.done = vec!["· skipped the selection".into()];
                 return self.propose(0);
             }
-            (At::Selecting, Event::Rested) => return self.propose(0),
-            (At::Reading(at), Event::Rested | Event::Skipped) => return self.propose(at.saturating_add(1)),
+            (At::Selecting, Event::PauseOver) => return self.propose(0),
+            (At::Reading(at), Event::PauseOver | Event::Skipped) => {
+                return self.propose(at.saturating_add(1));
+            }
             (At::Deciding(at), event) => return self.decide(at, event),
             _ => {}
         }
@@ -241,7 +243,7 @@ impl Tour {
             _ => return Vec::new(),
         }
         self.at = At::Reading(at);
-        vec![Act::Rest(READING)]
+        vec![Act::Pause(READING)]
     }
 
     fn add_text(&mut self, text: &str) {
@@ -284,16 +286,16 @@ mod tests {
 
     /// The events up to the proposal of this number.
     fn up_to(proposal: usize) -> Vec<Event> {
-        let mut events = vec![Event::Attached, selected("x"), Event::Rested];
+        let mut events = vec![Event::Attached, selected("x"), Event::PauseOver];
         for _ in 0..proposal {
-            events.extend([Event::Accepted(None), Event::Rested]);
+            events.extend([Event::Accepted(None), Event::PauseOver]);
         }
         events
     }
 
     #[test]
     fn every_event_has_its_step_and_its_words() {
-        use Event::{Accepted, Attached, Failed, Lost, NotWritten, Rejected, Rested, Skipped};
+        use Event::{Accepted, Attached, Failed, Lost, NotWritten, PauseOver, Rejected, Skipped};
         let mine = || Accepted(Some("Ada was here.".into()));
         let with = |proposal: usize, event: Event| [up_to(proposal), vec![event]].concat();
         // The name, the events, the note, what the last events cause, and the last paragraphs.
@@ -310,14 +312,14 @@ mod tests {
                 "selected",
                 vec![Attached, selected("x")],
                 "1 of 4",
-                "rest",
+                "pause",
                 &["← selection_changed", "I see line 2 of a.py: x"],
             ),
             (
                 "selected something else",
                 vec![Attached, selected("x"), selected("y")],
                 "1 of 4",
-                "rest",
+                "pause",
                 &[
                     "Select a line: hold Shift and press ↓, or drag the mouse.",
                     "← selection_changed",
@@ -326,40 +328,40 @@ mod tests {
             ),
             ("the first proposal", up_to(0), "2 of 4", "propose greeting.py", &["Press a to accept it."]),
             ("selected during it", with(0, selected("y")), "2 of 4", "", &["Press a to accept it."]),
-            ("a late rest", with(0, Rested), "2 of 4", "", &["Press a to accept it."]),
+            ("a late pause", with(0, PauseOver), "2 of 4", "", &["Press a to accept it."]),
             (
                 "accepted",
                 with(0, Accepted(None)),
                 "2 of 4",
-                "rest",
+                "pause",
                 &["← FILE_SAVED", "Thank you. I have written greeting.py."],
             ),
             (
                 "edited",
                 with(0, mine()),
                 "2 of 4",
-                "rest",
+                "pause",
                 &["I got your text in place of mine, and have written it: Ada was here."],
             ),
             (
                 "rejected",
                 with(0, Rejected),
                 "2 of 4",
-                "rest",
+                "pause",
                 &["← DIFF_REJECTED", "You rejected it, so I write nothing."],
             ),
             (
                 "not written",
                 with(0, NotWritten("no".into())),
                 "2 of 4",
-                "rest",
+                "pause",
                 &["I could not write greeting.py: no"],
             ),
             (
                 "no verdict",
                 with(0, Failed("no".into())),
                 "2 of 4",
-                "rest",
+                "pause",
                 &["The editor answered with an error: no"],
             ),
             (
@@ -380,7 +382,7 @@ mod tests {
                 "edited, the second",
                 with(1, mine()),
                 "3 of 4",
-                "rest",
+                "pause",
                 &[
                     "← FILE_SAVED, with your text",
                     "I got your text in place of mine, and have written it: Ada was here.",
@@ -391,7 +393,7 @@ mod tests {
                 "rejected, the third",
                 with(2, Rejected),
                 "4 of 4",
-                "rest",
+                "pause",
                 &["Understood. I write nothing, and the guestbook stays."],
             ),
             (
@@ -451,7 +453,7 @@ mod tests {
             let mut tour = after(before);
             let acts = last.map_or_else(Vec::new, |event| tour.on(event.clone()));
             let named = acts.iter().map(|act| match act {
-                Act::Rest(_) => "rest".to_owned(),
+                Act::Pause(_) => "pause".to_owned(),
                 Act::Propose(proposal) => format!("propose {}", proposal.file),
                 Act::Withdraw => "withdraw".into(),
             });
@@ -467,7 +469,8 @@ mod tests {
     #[test]
     fn steps_that_are_over_stay_as_a_line() {
         let mut tour = after(&up_to(0));
-        for event in [Event::Accepted(None), Event::Rested, Event::Accepted(Some("x".into())), Event::Rested]
+        for event in
+            [Event::Accepted(None), Event::PauseOver, Event::Accepted(Some("x".into())), Event::PauseOver]
         {
             tour.on(event);
         }
@@ -476,7 +479,7 @@ mod tests {
         tour.on(Event::Rejected);
         // The last answer is below.
         assert_eq!(texts(&tour)[..4], [&over[..], &["→ openDiff guestbook.txt"]].concat());
-        tour.on(Event::Rested);
+        tour.on(Event::PauseOver);
         assert_eq!(texts(&tour)[3], "✗ you rejected guestbook.txt");
     }
 
