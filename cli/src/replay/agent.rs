@@ -22,7 +22,7 @@ pub(crate) struct AgentCore<'a> {
     header: Option<&'a Header>,
     clients: BTreeMap<u32, Client>,
     now: Time,
-    /// What the last passes brought, until it is taken.
+    /// The events of the last passes that nobody has taken yet.
     events: VecDeque<(u32, ClientEvent)>,
     output: BTreeMap<u32, Vec<u8>>,
     own: BTreeMap<(u32, String), RequestId>,

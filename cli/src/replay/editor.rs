@@ -18,7 +18,7 @@ pub(crate) struct EditorCore {
     now: Time,
     config: EditorConfig,
     conns: BTreeMap<u32, ConnId>,
-    /// What the last passes brought, until it is taken.
+    /// The events of the last passes that nobody has taken yet.
     events: VecDeque<ServerEvent>,
     output: BTreeMap<ConnId, Vec<u8>>,
     /// The requests of the last message, by connection, until an event reports them.
@@ -34,7 +34,7 @@ pub(crate) struct EditorCore {
 impl EditorCore {
     pub(crate) fn new(config: &EditorConfig) -> Self {
         Self {
-            server: Server::new(config.host.clone()),
+            server: Server::new(config.server.clone()),
             now: Time::ZERO,
             config: config.clone(),
             conns: BTreeMap::new(),
@@ -92,7 +92,7 @@ impl EditorCore {
     fn notify(&mut self, conn: u32, id: ConnId, message: &Message, method: &str) {
         let raw = message.params.as_deref();
         let text = raw.map_or("{}", RawValue::get);
-        let written_by_core = self.config.host.dialect == Dialect::VsCode;
+        let written_by_core = self.config.server.dialect == Dialect::VsCode;
         match EditorNotification::from_name(method).filter(|_| written_by_core) {
             // When and how often the editor sent the selection depends on times that the transcript does not have, so
             // the replay sends each push itself. In the dialect of VS Code the core writes the push; in others the

@@ -18,7 +18,7 @@ pub(crate) const TOOLS_CHANGED: &str = "notifications/tools/list_changed";
 /// How to set up the server, and the tools of later changes.
 #[derive(Clone, Debug)]
 pub(crate) struct EditorConfig {
-    pub(crate) host: ServerConfig,
+    pub(crate) server: ServerConfig,
     later: VecDeque<ToolSet>,
 }
 
@@ -42,11 +42,11 @@ impl EditorConfig {
             let asks = |sent: &Message| sent.id.is_some() && sent.method.as_deref() == Some("roots/list");
             Message::read(text).iter().any(asks)
         });
-        let mut host = server;
+        let mut server = server;
         // The recorded pushes are debounced already.
-        host.debounce = Duration::ZERO;
-        host.debounce_max = Duration::ZERO;
-        Self { host, later: lists }
+        server.debounce = Duration::ZERO;
+        server.debounce_max = Duration::ZERO;
+        Self { server, later: lists }
     }
 
     /// Returns the tools after the next change.
