@@ -38,7 +38,7 @@ impl LastRun {
     /// token is of no use: two editors do not share one.
     ///
     /// # Errors
-    /// Why a file is not taken for our own: whoever put it there would know the token.
+    /// Why a file is not trusted: whoever put it there would know the token.
     pub(crate) fn read(state: &Path, folders: &Folders) -> Result<Option<Self>, String> {
         let path = file(state, folders);
         let not_taken = |reason: &dyn fmt::Display| {

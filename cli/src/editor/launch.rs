@@ -28,8 +28,8 @@ pub(crate) struct Launch {
 }
 
 impl Launch {
-    /// Returns how to launch the command that the user wants, if any. Writes the file for its model, which goes with
-    /// the lock file.
+    /// Returns how to launch the command that the user wants, if any. Writes the file for its model, which is
+    /// removed together with the lock file.
     ///
     /// # Errors
     /// Why the file cannot be written.

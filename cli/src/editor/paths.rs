@@ -65,7 +65,7 @@ impl Named {
 /// 0. The longest name that `exists` accepts wins, because names may have colons.
 ///
 /// If no such file exists, all numbers at the end are the place, as in other editors: a mistyped `lob.rs:12` is the
-/// new file `lob.rs`, and no file gets the number into its name.
+/// new file `lob.rs`, and no file is created with the number in its name.
 pub(crate) fn split_place(text: &str, exists: impl Fn(&str) -> bool) -> (&str, Option<(usize, usize)>) {
     let with_end = text.strip_suffix(':').unwrap_or(text);
     let number = |text: &str| text.parse::<usize>().ok()?.checked_sub(1);

@@ -49,12 +49,12 @@ impl Config {
     /// Reads this file, or else the one that the environment names, which need not exist.
     ///
     /// # Errors
-    /// A message for the user, if the file cannot be read, if others may have written it, or if it has a fault. Then
-    /// it has the line and the column.
+    /// A message for the user, if the file cannot be read, if others may have written it, or if it has a fault, which
+    /// the message locates by line and column.
     pub(crate) fn read(named: Option<&Path>) -> Result<Self, String> {
         let found = || path(|name| env::var_os(name).map(Into::into), cfg!(windows));
         let Some(path) = named.map(Path::to_owned).or_else(found) else { return Ok(Self::default()) };
-        // A dangling link is there, and so is a file in a folder that lets nobody through.
+        // Not `exists`: a dangling link, or a file in a folder that we may not enter, is not missing.
         let is_missing = || {
             matches!(
                 fs::symlink_metadata(&path).map_err(|error| error.kind()),

@@ -20,9 +20,9 @@ fn fault_has_its_place_and_the_remedy() {
     let rows = [
         ("no TOML", "[editor]\ndialect = ", "2:11: string values must be quoted, expected literal string"),
         ("a name twice", "[editor]\ntoken = true\ntoken = true\n", "3:1: duplicate key"),
-        ("a section that is none", "[edtor]\n", "1:2: unknown name `edtor` (a similar one exists: `editor`)"),
+        ("an unknown section", "[edtor]\n", "1:2: unknown name `edtor` (a similar one exists: `editor`)"),
         (
-            "a setting that is none",
+            "an unknown setting",
             "[editor]\nignroe = false\n",
             "2:1: unknown name `ignroe` (a similar one exists: `ignore`)",
         ),
@@ -156,7 +156,7 @@ fn fault_has_its_place_and_the_remedy() {
             "2:8: \"#x\" is a comment in a .gitignore: write \\# for a name that begins with #",
         ),
         (
-            "a pattern that is none",
+            "an invalid pattern",
             "[editor]\nhide = [\"a{b\"]\n",
             "2:8: \"a{b\" is not a line of a .gitignore: error parsing glob 'a{b': unclosed alternate group; missing \
              '}' (maybe escape '{' with '[{]'?)",

@@ -9,6 +9,7 @@ use serde::de::IgnoredAny;
 use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 
+/// A command of the user. Commands without members are struct variants too, so that serde rejects unknown members.
 #[derive(Debug, Deserialize)]
 #[serde(tag = "cmd", rename_all = "snake_case", deny_unknown_fields)]
 pub(crate) enum Command {
@@ -16,13 +17,13 @@ pub(crate) enum Command {
     Open { path: String },
     /// Selects a range of a file.
     Select { path: String, start: Place, end: Place },
-    /// Clears the selection. A struct variant, so that serde rejects unknown members.
+    /// Clears the selection.
     Clear {},
     /// Mentions a file, or lines of it.
     Mention { path: String, lines: Option<(u32, u32)>, conn: Option<u64> },
     /// Answers the proposed change with this tab, or the only one.
     Answer { tab: Option<String>, verdict: Verdict, contents: Option<String>, conn: Option<u64> },
-    /// Lists the confirmed edits. A struct variant, so that serde rejects unknown members.
+    /// Lists the confirmed edits.
     Edits {},
     /// Undoes a confirmed edit.
     Undo { conn: u64, edit: u64 },
@@ -32,9 +33,9 @@ pub(crate) enum Command {
         #[serde(default)]
         own: Vec<OwnTool>,
     },
-    /// Hides everything from agents. A struct variant, so that serde rejects unknown members.
+    /// Hides everything from agents.
     Pause {},
-    /// Ends the pause. A struct variant, so that serde rejects unknown members.
+    /// Ends the pause.
     Resume {},
     /// Offers these prompts and resources from now on, and no others.
     Context {
@@ -51,7 +52,7 @@ pub(crate) enum Command {
         conn: Option<u64>,
         within: Option<u64>,
     },
-    /// Ends the editor. A struct variant, so that serde rejects unknown members.
+    /// Ends the editor.
     Quit {},
 }
 

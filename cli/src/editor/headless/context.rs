@@ -63,8 +63,8 @@ impl Offered {
             .resources(self.resources.iter().map(Resource::spec))
     }
 
-    /// Answers `prompts/get`; with an error while the server is paused. The editor lists the prompt, unless a command
-    /// has just replaced it.
+    /// Answers `prompts/get`; with an error while the server is paused. The server lets through only prompts that
+    /// it lists, so one is missing here only if a command has just replaced the list.
     pub(crate) fn answer_prompt(&self, server: &mut Server, call: CallId, request: &GetPrompt) {
         if server.is_paused() {
             return refuse(server, call);
@@ -78,8 +78,8 @@ impl Offered {
         };
     }
 
-    /// Answers `resources/read`; with an error while the server is paused. The editor lists the resource, unless a
-    /// command has just replaced it.
+    /// Answers `resources/read`; with an error while the server is paused. The server lets through only resources
+    /// that it lists, so one is missing here only if a command has just replaced the list.
     pub(crate) fn answer_resource(&self, server: &mut Server, call: CallId, request: &ReadResource) {
         if server.is_paused() {
             return refuse(server, call);

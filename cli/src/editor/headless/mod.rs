@@ -142,7 +142,7 @@ impl Editor {
         for note in notes {
             match note {
                 Note::Signal => self.end(now, "signal"),
-                // The editor already ends, and takes no further command.
+                // The editor is already ending, and takes no further command.
                 _ if self.stopping || self.app.is_ending() => {}
                 Note::Input(Input::Line(line)) => self.app.line(self.server.machine_mut(), now, line),
                 Note::Input(Input::End) => self.app.end_after_commands(now, END_OF_INPUT.into()),

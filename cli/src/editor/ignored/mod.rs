@@ -42,8 +42,8 @@ struct Top {
 }
 
 impl Ignored {
-    /// Creates the rules of these folders from the user's patterns and, if `reads_files`, from ignore files, of which
-    /// none is read yet. `given` and `real` are the same folders, as the user named them and without links.
+    /// Creates the rules of these folders from the user's patterns and, if `reads_files`, from ignore files, which are
+    /// read later. `given` and `real` are the same folders, as the user named them and without links.
     pub(crate) fn new(given: &[PathBuf], real: &[PathBuf], patterns: &[Pattern], reads_files: bool) -> Self {
         let top = |(given, real): (&PathBuf, &PathBuf)| {
             let root = real.ancestors().find(|folder| folder.join(".git").exists());

@@ -251,7 +251,7 @@ impl Keymap {
     /// Gives these actions other keys.
     ///
     /// # Errors
-    /// The first fault, in the order of the table. One of a single action comes before a key of two actions.
+    /// The first fault, in the order of the table. The fault of one action comes before a key of two actions.
     pub(crate) fn new(changed: Vec<(Action, Vec<Key>)>) -> Result<Self, Fault> {
         let map = Self(changed);
         let own = BINDINGS.iter().find_map(|binding| map.own_fault(binding));

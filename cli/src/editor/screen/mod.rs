@@ -215,7 +215,7 @@ impl Editor {
 
     fn show(&mut self) {
         if self.app.stale && self.terminal.is_idle() {
-            // If the terminal is gone, a signal arrives, or the input ends.
+            // An error means that the terminal is gone: then a signal arrives, or the input ends.
             let _ = self.terminal.show(self.app.draw(self.colors));
         }
     }

@@ -7,8 +7,7 @@ use std::sync::mpsc::{Receiver, TryRecvError, sync_channel};
 use std::thread;
 
 /// How many events wait for the loop; with more, the terminal waits. A turn costs more the longer the typed line is,
-/// so it takes many keys: 16 of them take 256 KiB.
-/// line that is typed, so a turn takes many keys: 16 of them take 256 KiB.
+/// so it takes many keys. A full queue takes 384 KiB.
 const QUEUE: usize = 16 << 10;
 
 #[derive(Debug)]

@@ -91,7 +91,7 @@ impl Terminal {
         terminal::size().map(|size| if size == (0, 0) { (80, 24) } else { size })
     }
 
-    /// Returns true if the terminal has accepted all output. A screen before that time is left out.
+    /// Returns true if the terminal has accepted all output. Until then, screens are skipped.
     pub(crate) fn is_idle(&self) -> bool {
         self.written.try_recv() == Err(TryRecvError::Disconnected)
     }
@@ -164,7 +164,7 @@ impl Writer {
         thread::Builder::new().name("editor screen".into()).spawn(move || {
             for output in outputs {
                 let mut terminal = io::stdout().lock();
-                // If the terminal is gone, a signal arrives, or its input ends.
+                // An error means that the terminal is gone: then a signal arrives, or the input ends.
                 let _ = terminal.write_all(&output.bytes).and_then(|()| terminal.flush());
                 drop(output);
                 wake();

@@ -65,7 +65,7 @@ mod unix {
 
     pub(super) type Group = Child;
 
-    /// The system itself looks in PATH.
+    /// `Command` looks in PATH by itself.
     pub(super) const fn located(path: PathBuf) -> PathBuf {
         path
     }
@@ -76,7 +76,7 @@ mod unix {
         Ok((child, Pipes { input, output, errors }))
     }
 
-    /// While the program is not waited for, no other group has its number.
+    /// Nobody has waited for the program yet, so no other group has its number.
     pub(super) fn end(group: &mut Group) {
         if let Some(number) = i32::try_from(group.id()).ok().and_then(Pid::from_raw) {
             let _ = kill_process_group(number, Signal::KILL);

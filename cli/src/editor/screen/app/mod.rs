@@ -185,7 +185,7 @@ impl App {
         frame
     }
 
-    /// Handles inputs until `next` returns none. A row of typed characters is one change of the text, so that a text
+    /// Handles inputs until `next` returns none. A run of typed characters is one change of the text, so that a text
     /// that a terminal sends as keys costs as much as a paste. Returns true if the terminal has another size.
     pub(crate) fn inputs(
         &mut self,

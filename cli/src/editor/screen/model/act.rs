@@ -160,7 +160,7 @@ impl Action {
     }
 
     /// Whether the action could harm something that came to the front while the key was pressed.
-    const fn is_meant_for_what_is_seen(self) -> bool {
+    const fn changes_what_is_shown(self) -> bool {
         matches!(
             self,
             Self::Accept
@@ -205,7 +205,7 @@ impl Model {
     pub(crate) fn act(&mut self, action: Action, shown: Shown) -> Option<Request> {
         self.dismiss();
         let confirmed = self.confirm.take();
-        if action.is_meant_for_what_is_seen() && !self.is_live() {
+        if action.changes_what_is_shown() && !self.is_live() {
             self.notify(Tone::Plain, "the screen has just changed: look at it first");
             return None;
         }

@@ -37,7 +37,7 @@ pub(crate) struct Line {
     pub(crate) text: String,
     /// The bytes that differ from the line on the other side.
     pub(crate) changed: Vec<Range<usize>>,
-    /// True if the changed bytes are emphasized, because they are less than most of the line.
+    /// True if the changed bytes are emphasized, because they are at most two thirds of the line.
     pub(crate) is_strong: bool,
     /// True if it is the last line and has no line end.
     pub(crate) unended: bool,

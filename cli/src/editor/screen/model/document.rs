@@ -25,7 +25,8 @@ pub(crate) struct Document {
     pub(crate) seen: Seen,
     /// The [states](Buffer::state) of the text that are being saved, in order.
     pub(crate) saving: Vec<u64>,
-    /// True if the file has changed on disk since then, but was not read again because its text has changed here too.
+    /// True if the file has changed on disk since it was [seen](Self::seen), but was not read again because its text
+    /// has changed here too.
     pub(crate) conflict: bool,
     /// True while the file is being saved under another name.
     pub(crate) is_renamed: bool,

@@ -28,7 +28,7 @@ impl Model {
         self.answer_changed();
     }
 
-    /// Returns the part of a text that fits in an answer, which has one line, or in a text.
+    /// Returns the part of a text that can be inserted: its first line into an answer, all of it into a text.
     fn fitting(&self, text: &str) -> String {
         let line = text.lines().next().filter(|_| self.prompt.is_some());
         line.unwrap_or(text).to_owned()

@@ -207,7 +207,7 @@ impl Model {
         });
     }
 
-    /// Goes to the match that `choose` returns for the needle, the text and the begin of the selection,
+    /// Goes to the match that `choose` returns for the needle, the text and the start of the selection,
     /// and shows the note of that match.
     fn search(
         &mut self,

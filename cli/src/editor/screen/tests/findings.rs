@@ -1,4 +1,4 @@
-//! Former faults, each with its number in the review of the editor by newcomers.
+//! Faults that newcomers found in the editor, so that they do not come back.
 
 use super::Desk;
 use crate::editor::neighbors::Neighbor;
@@ -11,7 +11,7 @@ fn text(desk: &Desk) -> String {
 }
 
 #[test]
-fn e6_message_leaves_with_its_cause() {
+fn message_leaves_with_its_cause() {
     let mut desk = Desk::new(&[("long.txt", "text\n")]);
     std::fs::write(desk.root.join("latin1.txt"), [0xe9]).unwrap();
     desk.wait(1000);
@@ -26,7 +26,7 @@ fn e6_message_leaves_with_its_cause() {
 }
 
 #[test]
-fn e7_sideways_scroll_recovers() {
+fn sideways_scroll_recovers() {
     let mut desk = Desk::new(&[("a.txt", &format!("short\n{}\nshort too\n", "0123456789".repeat(9)))]);
     desk.open("a.txt");
     desk.app.resize((60, 10));
@@ -40,7 +40,7 @@ fn e7_sideways_scroll_recovers() {
 }
 
 #[test]
-fn e8_paste_of_any_size_is_one_undo() {
+fn paste_of_any_size_is_one_undo() {
     for lines in [1, 10, 20_000] {
         let mut desk = Desk::new(&[("a.txt", "before")]);
         desk.open("a.txt");
@@ -83,7 +83,7 @@ fn messages_leave_by_key_or_time() {
 }
 
 #[test]
-fn e9_files_of_the_command_line_are_shown() {
+fn files_of_the_command_line_are_shown() {
     let mut desk = Desk::new(&[("a.txt", "one\ntwo\n"), ("b.txt", "beta\n")]);
     std::fs::write(desk.root.join("latin1.txt"), [0xe9]).unwrap();
     let target = |name: &str, place| Target { path: desk.root.join(name), place };
@@ -104,7 +104,7 @@ fn e9_files_of_the_command_line_are_shown() {
 }
 
 #[test]
-fn e3_e4_address_and_ways_are_shown() {
+fn address_and_ways_are_shown() {
     let neighbor = |name: &str| Neighbor { name: name.into(), port: 50_001, pid: None };
     type Row<'a> = (&'a str, Vec<Neighbor>, &'a [&'a str], &'a [&'a str]);
     let by_port = "CLAUDE_CODE_SSE_PORT=41234 claude --ide";
@@ -155,7 +155,7 @@ fn e3_e4_address_and_ways_are_shown() {
 }
 
 #[test]
-fn e4_way_by_port_is_whole_at_any_width() {
+fn way_by_port_is_whole_at_any_width() {
     let name = "ide-mcp editor".to_owned();
     for width in [40, 41, 42, 45, 60, 61, 80, 120] {
         for keys in ["", "\x1bOS"] {
@@ -179,7 +179,7 @@ fn e4_way_by_port_is_whole_at_any_width() {
 }
 
 #[test]
-fn e4_address_is_cut_on_a_small_screen() {
+fn address_is_cut_on_a_small_screen() {
     let mut desk = Desk::new(&[]);
     desk.app.resize((40, 10));
     desk.app.model.attach = Some(Attach { name: "editor".into(), port: 41_234, neighbors: Vec::new() });

@@ -56,7 +56,7 @@ fn proposal_is_accepted_rejected_and_edited() {
     }
 }
 
-/// The row of keys shows that there is a proposal, until they decide. The turn that ends this has no input.
+/// Until the keys take effect, their row says that a proposal has arrived. No input begins the turn that changes this.
 #[test]
 fn keys_are_shown_as_soon_as_they_decide() {
     let mut desk = Desk::new(&[("a.txt", OLD)]);

@@ -16,7 +16,7 @@ use std::time::Duration;
 
 /// The mark of a line of the process.
 const MARK: &str = "input: ";
-/// A key at the end of each row, which no row has.
+/// The key that ends each row. No row contains it.
 const LAST: &[u8] = b"\x02";
 /// The time between two pieces: longer than the silence behind the key Esc, shorter than that behind half a sequence.
 const PAUSE: Duration = Duration::from_millis(200);
@@ -78,7 +78,7 @@ fn cases() -> Vec<(&'static str, Vec<u8>, Vec<String>)> {
         ),
         ("the mouse nowhere", of("\x1b[<0;0;1M\x1b[<0;1;0ma"), keys(&["a"])),
         ("half a report of the mouse", of("\x1b[<0;1M\x1b[<;;Ma"), keys(&["a"])),
-        ("what is unknown is passed over", of("\x1b[99~\x1b[?1;2cx"), keys(&["x"])),
+        ("unknown sequences are ignored", of("\x1b[99~\x1b[?1;2cx"), keys(&["x"])),
         (
             "pasted",
             of("a\x1b[200~b\r\nc\rd\n\x1b[A\x1b[201~e"),

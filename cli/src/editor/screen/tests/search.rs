@@ -35,7 +35,12 @@ fn search_goes_to_matches() {
         ("less is found again", "twof\x7f", (4, "two"), "1 of 3"),
         ("an empty search returns", "two\x7f\x7f\x7f", (0, ""), "find:"),
         ("wide characters", "\u{5b57}", (21, "\u{5b57}"), "1 of 1"),
-        ("pasted text, of which a line counts", "\x1b[200~three\nmore\x1b[201~", (12, "three"), "1 of 1"),
+        (
+            "pasted text, of which only the first line counts",
+            "\x1b[200~three\nmore\x1b[201~",
+            (12, "three"),
+            "1 of 1",
+        ),
         ("a change that is taken back", "two\x1a\x19", (4, "two"), "1 of 3"),
     ];
     for (name, keys, expected, note) in cases {

@@ -89,7 +89,7 @@ fn wrapped_text_is_shown_whole() {
 
 #[test]
 fn screens_need_no_colors() {
-    // Not the variables of the user who runs the tests decide, but the argument.
+    // The argument decides, and not the variables of the user who runs the tests.
     force_color_output(true);
     let mut desk = Desk::new(&[("a.txt", "one two\ntwo\n"), (".env", "x")]);
     for size in SIZES {

@@ -24,7 +24,7 @@ pub(super) struct Edit {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Join {
     Never,
-    /// The edit types characters. A row of them is one step.
+    /// The edit types characters. A run of them is one step.
     Typed,
 }
 

@@ -53,7 +53,7 @@ pub(crate) struct Spot {
 }
 
 impl Spot {
-    /// Returns the begin of the selection, or the cursor.
+    /// Returns the start of the selection, or the cursor.
     pub(crate) fn start(&self) -> usize {
         self.anchor.unwrap_or(self.cursor).min(self.cursor)
     }

@@ -3,7 +3,7 @@
 use super::*;
 
 /// Clusters between an `a` and a `b`: their name, the text, and their columns. A terminal that does not know a joined
-/// emoji shows its parts, so its columns are theirs.
+/// emoji shows its parts, so we count the columns of the parts.
 const CLUSTERS: &[(&str, &str, usize)] = &[
     ("a letter", "x", 1),
     ("a letter outside of ASCII", "\u{e9}", 1),
