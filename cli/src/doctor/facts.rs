@@ -250,7 +250,7 @@ impl Probe {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Answer {
     Attached,
-    /// The editor refuses the token or the like.
+    /// The editor refuses the token: by 401, or by the close code 1008.
     Refused(String),
     /// Another HTTP response that refuses.
     Declined(String),

@@ -34,7 +34,7 @@ fn findings_page_matches_the_table() {
     assert!(there == page, "docs/doctor.md is out of date: UPDATE_DOCS=1 cargo test -p ide-mcp-cli doctor");
 }
 
-/// Who searches for what they see finds each problem and each warning, and no finding that is none.
+/// The page of symptoms names every problem and warning, and no finding that does not exist.
 #[test]
 fn symptoms_page_has_every_problem() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/troubleshooting.md");

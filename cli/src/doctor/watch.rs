@@ -24,7 +24,7 @@ use std::time::Duration;
 const PAUSE: Duration = Duration::from_secs(1);
 /// How long to wait before probing again an editor that did not answer.
 const RETRY: Duration = Duration::from_secs(10);
-/// The time at the end for lines that are not written: short for a user, and long for a reader that reads.
+/// How long the end waits for lines that are not written yet: short for a user, and long for a reader that reads.
 const FOR_LINES: Duration = Duration::from_millis(100);
 
 enum News {
@@ -42,9 +42,9 @@ pub(crate) fn watch(doctor: Doctor, format: Format) -> io::Result<u8> {
     let (sender, news) = mpsc::channel();
     let (signaled, failed) = (sender.clone(), sender.clone());
     on_signal(move || signaled.send(News::End).is_ok())?;
-    // A signal ends the program also while a reader does not read.
+    // A signal ends the program even while nobody reads standard output.
     let writer = Writer::new(io::stdout(), MAX_WAITING, move || drop(failed.send(News::End)));
-    // A look can wait for editors, and a signal ends the program at once.
+    // On a thread of its own: a look can wait for editors, but a signal must end the program at once.
     thread::spawn(move || look_again(&doctor, &sender));
     let (mut last, mut status): (Option<Arc<Diagnosis>>, u8) = (None, NOT_BEGUN);
     while let Ok(News::Look(now)) = news.recv() {

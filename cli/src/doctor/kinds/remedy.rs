@@ -3,11 +3,11 @@
 use crate::support::{Shell, quoted};
 use ide_mcp::ide::discovery::client_env::PORT_VARIABLE;
 
-/// The addresses of this machine, for a list of what a proxy does not get.
+/// The addresses of this machine, for a list of hosts that bypass the proxy.
 const LOOPBACKS: &str = "localhost,127.0.0.1,::1";
 
-/// What a command does, or the first of several. It has its effect in the shell of the agent, since it can set
-/// variables.
+/// What the command of a finding does, or the first of several. It belongs into the shell of the agent, since it can
+/// set variables.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Remedy {
     /// Removes a variable.
@@ -98,7 +98,7 @@ impl Remedy {
     }
 }
 
-/// Returns the variable with our user within double quotes.
+/// Returns the variable that holds the name of our user, for use within double quotes.
 const fn user(shell: Shell) -> &'static str {
     if matches!(shell, Shell::PowerShell) { "${env:USERNAME}" } else { "%USERNAME%" }
 }

@@ -1,4 +1,4 @@
-//! Lines of JSON, for programs. `doctor --help` documents their members.
+//! Lines of JSON, for programs. `ide-mcp help findings` documents their members.
 
 use super::Report;
 use crate::doctor::kinds::Status;

@@ -1,4 +1,4 @@
-//! The report for the description of a bug, as Markdown: what a stranger needs to understand the fault,
+//! The report of a bug, as Markdown: what a stranger needs to understand the fault,
 //! without tokens, and with `~` in place of the home directory.
 
 use super::Report;

@@ -6,7 +6,7 @@ use crate::doctor::facts::{Answer, Facts, Lock, Probe, System, Trouble};
 use crate::doctor::kinds::{self, Kind};
 use ide_mcp::ide::discovery::{LockFile, Transport};
 
-/// With these permission bits other users read or change a file.
+/// With any of these permission bits, other users can read or change a file.
 const OTHERS: u32 = 0o066;
 
 pub(super) fn look(facts: &Facts, findings: &mut Vec<Finding>) {
