@@ -26,7 +26,7 @@ const SLICE: Duration = Duration::from_millis(20);
 /// The error of a session, for a user. Text from the peer in it is safe to display.
 pub(crate) type Failure = String;
 
-/// The identity of the agent for the editor, beside its name.
+/// What the agent tells the editor about itself, besides its name.
 #[derive(Debug)]
 pub(crate) struct Identity {
     /// The working directory; `None` if it has no path that can be named.
@@ -189,7 +189,7 @@ impl Session {
         }
         Ok(event.and_then(|event| match event {
             ClientEvent::Ready(_) => Some(SessionEvent::Back),
-            // Without another attempt, the error of the agent has the reason.
+            // If the session does not reconnect, the next error of the agent has the reason.
             ClientEvent::Closed(closed) => {
                 self.reconnects.then(|| SessionEvent::Lost(ended(EDITOR, &closed)))
             }

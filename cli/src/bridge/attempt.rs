@@ -94,7 +94,7 @@ mod tests {
     use mio::Poll;
     use std::net;
 
-    /// The queue of the listener is full, so the system drops the attempt without an answer.
+    /// The queue of the listener is full, so Linux drops the attempt without an answer.
     #[test]
     fn attempt_ends_after_30_seconds() {
         let listener = net::TcpListener::bind("127.0.0.1:0").unwrap();

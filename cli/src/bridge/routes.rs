@@ -348,7 +348,7 @@ mod tests {
     use ide_mcp::{Time, ws};
     use serde_json::{Value, json};
 
-    /// The two sessions, with a client, an editor and a time of the test.
+    /// The two sessions. The test is the client, the editor and the clock.
     struct World {
         routes: Routes,
         below: Below,
@@ -533,7 +533,7 @@ mod tests {
         ];
         for (name, sizes, is_kept) in rows {
             let mut routes = Routes::default();
-            // The second time after the messages have been sent.
+            // The second round begins with an empty queue.
             for _ in 0..2 {
                 let (last, others) = sizes.split_last().unwrap();
                 assert!(others.iter().all(|size| routes.hold(early(*size)).is_ok()), "{name}");

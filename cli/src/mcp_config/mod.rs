@@ -80,8 +80,8 @@ fn models(options: &Options, editor: FoundEditor) -> Result<McpConfig, String> {
     Ok(config)
 }
 
-/// Checks that the editor is built with ide-mcp. Another editor would take this target for a whole agent's, and the
-/// model would get all tools, even those that open and close diffs.
+/// Checks that the editor is built with ide-mcp. Another editor would take the connection of the model for that of
+/// an agent, and give it all tools, even those that open and close diffs.
 ///
 /// Returns a warning if lock files have no mark on this system, so that we cannot check.
 fn check(name: &str, port: u16, is_marked: bool, has_marks: bool) -> Result<Option<String>, String> {

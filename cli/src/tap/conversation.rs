@@ -17,7 +17,7 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
 
-/// What an agent gets while the editor does not answer. It may try again.
+/// What an agent gets while the editor does not answer. The agent may try again.
 const NO_EDITOR: &[u8] = b"HTTP/1.1 502 Bad Gateway\r\nConnection: close\r\nContent-Length: 0\r\n\r\n";
 
 /// How long connecting to the editor may take. On one machine the system connects at once, unless the queue of the

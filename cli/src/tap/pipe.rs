@@ -214,7 +214,7 @@ mod tests {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let to = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
         let (_does_not_read, _) = listener.accept().unwrap();
-        // The system still moves bytes to the other socket for a while, which makes room again. So
+        // The kernel still moves bytes to the other socket for a while, which makes room again. So
         // the test fills the buffers several times, at last byte by byte.
         to.set_write_timeout(Some(Duration::from_millis(50))).unwrap();
         for size in [CHUNK, 1, 1, 1, 1] {

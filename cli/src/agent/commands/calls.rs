@@ -80,7 +80,7 @@ pub(crate) fn calls(session: &mut Session) -> Result<Verdict, Failure> {
         if !outcome.is_good() {
             verdict = Verdict::Bad;
         }
-        // Removes the progress before the output.
+        // Dropping it clears the progress line before the output.
         waiting = None;
         if !print_json(&outcome)? {
             break;

@@ -216,9 +216,9 @@ impl Made {
 
 /// Returns how many hunks make the old text the accepted one; `None` if no selection of them does.
 ///
-/// Comparing both texts could find other differences than the user saw, where lines repeat. So this puts the text
-/// together in every way: behind each hunk it knows which places of the accepted text can be reached, each with the
-/// largest number of kept hunks.
+/// Where lines repeat, a new comparison could find other hunks than the user saw. So this tries every selection: after
+/// each hunk it knows how far into the accepted text a selection can reach, and for each such place the largest number
+/// of kept hunks.
 fn kept_alone(old: &Lines, proposed: &Lines, hunks: &[Hunk], accepted: &str) -> Option<usize> {
     let mut reached = BTreeMap::from([(0_usize, 0_usize)]);
     let mut line = 0;

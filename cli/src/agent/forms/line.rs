@@ -237,7 +237,7 @@ fn meaning(key: KeyEvent) -> Option<Meaning> {
     }
 }
 
-/// What a terminal does for its programs while it is not raw.
+/// The keys that a terminal turns into signals while it is not raw.
 #[cfg(unix)]
 mod signals {
     use crate::support::signals::{is_ignored, on_signals};
@@ -252,7 +252,7 @@ mod signals {
         match letter {
             'c' => Some(Signal::INT),
             'z' => Some(Signal::TSTP),
-            // The event calls `\` this.
+            // Ctrl+\ arrives as Ctrl+4.
             '4' => Some(Signal::QUIT),
             _ => None,
         }

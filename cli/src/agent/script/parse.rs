@@ -97,7 +97,7 @@ pub(crate) struct Folder {
 }
 
 impl Folder {
-    /// Replaces the two names of the folder in a line of JSON.
+    /// Replaces the placeholders `${folder}` and `${folder_uri}` in a line of JSON.
     fn put_into(&self, line: &str) -> String {
         let escaped = |text: &str| {
             let quoted = Value::from(text).to_string();

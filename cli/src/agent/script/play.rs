@@ -235,8 +235,8 @@ fn matches(expected: &Value, received: &Value) -> bool {
     difference(expected, received, Extent::Part).is_none()
 }
 
-/// Whether `actual` is another outcome of the line than the expected one. A line has only one, so there is nothing to
-/// wait for.
+/// Whether `received` is another outcome of the line than the expected one. A line has only one, so there is nothing
+/// to wait for.
 fn is_other_outcome(expected: &Value, received: &Value) -> bool {
     let outcome_of = |event: &Value| (event["event"] == "outcome").then(|| event["line"].as_u64())?;
     outcome_of(expected).is_some()
