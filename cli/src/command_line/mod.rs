@@ -17,7 +17,7 @@ use std::env;
 use std::ffi::OsString;
 use std::process::ExitCode;
 
-/// With this variable the completions of a shell ask the program.
+/// The completions of a shell set this variable when they run the program.
 pub(crate) const COMPLETE: &str = "IDE_MCP_COMPLETE";
 
 /// All commands but `help`, in the order of the help, also those that this program is built without.

@@ -1,4 +1,4 @@
-//! A page of Markdown as text for a terminal: no links to files, since who has only the program has no such file.
+//! A page of Markdown as text for a terminal: no links to files, since whoever has only the program lacks the files.
 
 use crate::support::columns::width;
 use anstyle::{AnsiColor, Reset, Style};
@@ -12,8 +12,8 @@ const EMPHASIS: Style = Style::new().italic();
 const HEADING: Style = Style::new().bold().underline();
 const CODE: Style = AnsiColor::Cyan.on_default();
 
-/// Returns the page for a terminal of so many columns, which are 80 elsewhere. Without `styled` it has no styles, and
-/// code in a line keeps its backticks.
+/// Returns the page for a terminal of so many columns; `None`, for all other output, means 80. Without `styled` it has
+/// no styles, and code in a line keeps its backticks.
 pub(super) fn rendered(markdown: &str, columns: Option<usize>, styled: bool) -> String {
     let columns = columns.unwrap_or(WIDEST).clamp(20, WIDEST);
     let mut page = Page { columns, styled, ..Page::default() };

@@ -11,8 +11,8 @@ pub(crate) fn choose_colors(choice: ColorChoice) {
     if is_off { ColorChoice::Never } else { choice }.write_global();
 }
 
-/// Whether there are no colors because `CLICOLOR_FORCE` is 0, which forces none (<https://bixense.com/clicolors>).
-/// The library takes every value but the empty one for a yes.
+/// Whether colors must be switched off although `CLICOLOR_FORCE` is set: 0 forces nothing
+/// (<https://bixense.com/clicolors>), but anstream takes every value except the empty one for a yes.
 fn is_unforced(variable: impl Fn(&str) -> Option<String>, is_terminal: bool) -> bool {
     let is = |name: &str, value: &str| variable(name).is_some_and(|found| found == value);
     let shows_none = !is_terminal || is("CLICOLOR", "0") || variable("TERM").is_none() || is("TERM", "dumb");

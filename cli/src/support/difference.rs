@@ -25,7 +25,7 @@ pub(crate) enum Extent {
 /// The text that stands for any value in a recorded part.
 pub(crate) const ANY: &str = "${any}";
 
-/// The names of the folder of the agent in a script.
+/// What stands for the folder of the agent in a script, as a path and as a URI.
 pub(crate) const FOLDER: &str = "${folder}";
 pub(crate) const FOLDER_URI: &str = "${folder_uri}";
 

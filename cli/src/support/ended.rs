@@ -3,8 +3,8 @@
 use ide_mcp::ide::kit::display_safe;
 use ide_mcp::ws::{CloseCode, Closed};
 
-/// Describes a close code from the side that sent it, such as `ended` behind `the editor`; `None` for a code that
-/// means nothing to users.
+/// Describes a close code by what its sender did, such as `ended` for the editor; `None` for a code that means nothing
+/// to users.
 pub(crate) const fn meaning(code: u16) -> Option<&'static str> {
     Some(match code {
         1000 => "closed the connection",

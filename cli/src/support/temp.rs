@@ -22,7 +22,7 @@ pub(crate) fn symlink(target: impl AsRef<Path>, link: impl AsRef<Path>) -> bool 
     std::os::unix::fs::symlink(target, &link).unwrap();
     #[cfg(windows)]
     let _ = std::os::windows::fs::symlink_file(target, &link);
-    // Wine says yes, and makes none.
+    // Wine reports success and creates none.
     std::fs::symlink_metadata(link).is_ok_and(|found| found.is_symlink())
 }
 

@@ -22,7 +22,7 @@ pub(crate) fn create_private(folder: &Path) -> io::Result<()> {
 
 /// Creates a file that does not exist, for this user alone or for others too.
 pub(super) fn create(path: &Path, is_private: bool) -> io::Result<File> {
-    // The system takes its mask from the mode of a new file.
+    // The system subtracts the umask from the mode of a new file.
     let mode = if is_private { 0o600 } else { 0o666 };
     OpenOptions::new().write(true).create_new(true).mode(mode).open(path)
 }

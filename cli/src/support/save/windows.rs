@@ -6,7 +6,7 @@ use std::io::{self, ErrorKind};
 use std::os::windows::fs::{MetadataExt as _, OpenOptionsExt as _};
 use std::path::Path;
 
-/// The system tells the number of a file to unsafe code alone.
+/// Without the number of the file, which only unsafe code can ask for.
 pub(super) fn stamp(metadata: &Metadata) -> Stamp {
     let times = [metadata.last_write_time(), metadata.creation_time()].map(u64::cast_signed);
     Stamp([times[0], times[1], 0, 0], [0, 0, metadata.file_size()])
@@ -50,7 +50,7 @@ pub(super) fn is_held(path: &Path) -> bool {
     OpenOptions::new().write(true).share_mode(0).open(path).is_err()
 }
 
-/// Windows has nothing for a folder.
+/// Windows cannot sync a folder.
 #[allow(clippy::unnecessary_wraps, reason = "other systems can refuse")]
 pub(super) const fn sync_folder(_: &Path) -> io::Result<()> {
     Ok(())
@@ -62,7 +62,7 @@ pub(super) fn rename_new(from: &Path, to: &Path) -> io::Result<()> {
     match fs::hard_link(from, to) {
         Ok(()) => fs::remove_file(from),
         Err(error) if error.kind() == ErrorKind::AlreadyExists => Err(error),
-        // This file system has no second names.
+        // This file system has no hard links.
         Err(_) => set_aside(from, to),
     }
 }

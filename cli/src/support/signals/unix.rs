@@ -57,8 +57,8 @@ pub(super) const fn is_hangup(signal: Signal) -> bool {
     signal == SIGHUP
 }
 
-/// Returns true if a signal is ignored, as SIGHUP is under `nohup`: a process inherits that. Only Linux tells it
-/// without unsafe code; on other systems the answer is no.
+/// Returns true if a signal is ignored, as SIGHUP is under `nohup`: a process inherits that. Only Linux shows it
+/// without unsafe code; on other systems this returns false.
 pub(crate) fn is_ignored(signal: Signal) -> bool {
     let status =
         if cfg!(target_os = "linux") { fs::read_to_string("/proc/self/status") } else { return false };
