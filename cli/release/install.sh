@@ -88,8 +88,8 @@ install() {
     esac
 }
 
-# Puts a file of the archive at a path below the prefix. The list has it before it is there, so whatever ends this script,
-# --uninstall removes all of it.
+# Puts a file of the archive at a path below the prefix. The path is listed before the file exists, so --uninstall removes
+# everything, however this script ends.
 put() {
     to=$prefix/$2
     [ ! -d "$to" ] || fail "$to is a folder: move it away, and run this again"
