@@ -15,11 +15,11 @@ pub(crate) const TOPICS: &[Topic] = &[
     Topic { name: "headless", text: include_str!("../docs/headless.md") },
     #[cfg(feature = "agent")]
     Topic { name: "scripts", text: include_str!("../docs/scripts.md") },
-    #[cfg(any(feature = "agent", feature = "bridge", feature = "mcp-config"))]
+    #[cfg(any(feature = "agent", feature = "bridge", feature = "mcp-config", feature = "tap"))]
     Topic { name: "search", text: include_str!("../docs/search.md") },
     #[cfg(any(feature = "bridge", feature = "editor", feature = "mcp-config"))]
     Topic { name: "models", text: include_str!("../docs/models.md") },
-    // Links to pages of the repository, so that the package has the pages.
+    // `findings`, `records` and `protocol` are symbolic links to pages of the repository, so that the package has them.
     #[cfg(feature = "doctor")]
     Topic { name: "findings", text: include_str!("../docs/findings.md") },
     #[cfg(any(feature = "replay", feature = "tap"))]

@@ -15,7 +15,7 @@ Examples:
 
 Exit status: 0; 1 if the record is incomplete; 2 if the tap cannot begin, or the
 command line is wrong
-`ide-mcp help records` has the rest.";
+`ide-mcp help records` and `ide-mcp help search` have the rest.";
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = AFTER_HELP, group(ArgGroup::new("one").args(["port", "lock", "cwd"])))]
