@@ -72,7 +72,8 @@ fn word(value: &Value, name: &str) -> Option<String> {
 /// Returns the size of what is written in Base64.
 fn size(value: &Value, name: &str) -> Option<String> {
     let len = text(value, name)?.trim_end_matches('=').len();
-    Some(format!("{} bytes", len.saturating_mul(3) / 4))
+    let bytes = len.saturating_mul(3) / 4;
+    Some(format!("{bytes} byte{}", if bytes == 1 { "" } else { "s" }))
 }
 
 #[cfg(test)]
@@ -91,7 +92,7 @@ mod tests {
             (
                 "an audio without its kind",
                 r#"{"type":"audio","data":"AA=="}"#,
-                "[audio, 1 bytes; --json prints it]",
+                "[audio, 1 byte; --json prints it]",
             ),
             (
                 "a resource with text",
