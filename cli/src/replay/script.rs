@@ -166,9 +166,10 @@ impl Script {
                 }
                 (Some(units), _) => {
                     let left = units.left();
+                    let plural = if left == 1 { "" } else { "s" };
                     script
                         .uncompared
-                        .push(format!("{left} bytes of connection {conn}: the {side} is cut off"));
+                        .push(format!("{left} byte{plural} of connection {conn}: the {side} is cut off"));
                 }
                 (None, _) => {}
             }

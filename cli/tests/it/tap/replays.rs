@@ -238,7 +238,7 @@ fn incomparable_bytes_are_reported() {
         check("a stray byte and no end", side, &stray(side, &endless), 1, &["recorded  the bytes"]);
         // A killed tap leaves such a transcript.
         let cut = without(&|form| ends(form, side) || ends(form, peer));
-        let left = format!("not compared: 1 bytes of connection 2: the {side} is cut off");
+        let left = format!("not compared: 1 byte of connection 2: the {side} is cut off");
         check("a stray byte where it is cut", side, &stray(side, &cut), 0, &[&left]);
         let silent = without(&|form| of(form, 2, side));
         let nothing = format!("connection 2: the {side} sent nothing");
