@@ -53,7 +53,7 @@ pub(crate) struct Options {
     /// agents attach again by themselves
     #[arg(long = "resume", conflicts_with_all = ["port", "token", "needs_no_token"])]
     pub(crate) resumes: bool,
-    /// Accept the token in this lock file from your programs
+    /// Take the token from this lock file, for your programs
     #[arg(long = "token-of", value_name = "FILE", value_hint = ValueHint::FilePath)]
     #[arg(value_parser = PathBufValueParser::new().try_map(token_of), conflicts_with = "needs_no_token")]
     pub(crate) token: Option<AuthToken>,

@@ -52,7 +52,7 @@ fn run(options: &Options) -> Result<String, String> {
 
 /// Checks that the directory is free, or has an earlier version of the plugin.
 fn check(dir: &Path) -> Result<(), String> {
-    let refused = |reason| Err(format!("{} {reason}: move it away, or choose another --dir", dir.display()));
+    let refused = |reason| Err(format!("{} {reason}: choose another --dir, or move it away", dir.display()));
     let Ok(metadata) = dir.symlink_metadata() else { return Ok(()) };
     if metadata.is_symlink() {
         return refused("is a link, such as that to a checkout");
