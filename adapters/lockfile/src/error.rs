@@ -9,17 +9,19 @@ use ide_mcp::ide::discovery::locate::LocateError;
 use ide_mcp::ide::discovery::{AuthToken, LockFileError};
 use ide_mcp::ide::paths::Suspicion;
 
-const CLOSED: &str = if cfg!(windows) {
-    "take the rights of Everyone, Users and Authenticated Users from it, or set CLAUDE_CONFIG_DIR to a directory below your \
+/// How to keep other users from reading a directory or file.
+const CLOSE_IT: &str = if cfg!(windows) {
+    "remove its permissions for Everyone, Users and Authenticated Users, or set CLAUDE_CONFIG_DIR to a directory below your \
      profile"
 } else {
-    "set CLAUDE_CONFIG_DIR to a directory on a file system that keeps modes"
+    "close it (chmod go=); if that has no effect, set CLAUDE_CONFIG_DIR to a directory on a file system with Unix permissions"
 };
 
-const KEPT: &str = if cfg!(windows) {
-    "take the rights of Everyone, Users and Authenticated Users to change it from it"
+/// How to keep other users from replacing what is in a directory.
+const PROTECT_IT: &str = if cfg!(windows) {
+    "remove the permission of Everyone, Users and Authenticated Users to change it"
 } else {
-    "chmod o-w it"
+    "close it (chmod o-w)"
 };
 
 /// What went wrong with a lock file, its directory, a path from a peer, or the server that a lock file names.
@@ -42,8 +44,8 @@ pub enum Error {
     },
     /// The directory or file belongs to another user.
     #[error(
-        "{path:?} belongs to user {owner}, and we run as user {us}: remove it, give it to us, or set CLAUDE_CONFIG_DIR to a \
-         directory of our own"
+        "{path:?} belongs to user {owner}, but this program runs as user {us}: remove it, change its owner, or set \
+         CLAUDE_CONFIG_DIR to a directory of your own"
     )]
     NotOurs {
         /// Its path.
@@ -53,9 +55,9 @@ pub enum Error {
         /// The uid of this process; on Windows the last number of its account.
         us: u32,
     },
-    /// Other users can read the directory: its file system keeps no modes, or its access rights on Windows
-    /// let everybody in.
-    #[error("{path:?} stays open to other users (mode {mode:03o}): {remedy}", remedy = CLOSED)]
+    /// Other users can read or change the directory or private file. A directory on Unix stays open if its file
+    /// system keeps no modes; on Windows its access rights let everybody in.
+    #[error("{path:?} is open to other users (mode {mode:03o}): {remedy}", remedy = CLOSE_IT)]
     TooOpen {
         /// Its path.
         path: PathBuf,
@@ -65,8 +67,8 @@ pub enum Error {
     /// A directory above the lock files, or a symbolic link on the way, belongs to another user, who can
     /// replace everything below it.
     #[error(
-        "{path:?} belongs to user {owner}, and we run as user {us}, and its owner can replace the lock files below it: give it to \
-         us or to root, or set CLAUDE_CONFIG_DIR to a directory elsewhere"
+        "{path:?} belongs to user {owner}, who can replace the lock files below it, but this program runs as user {us}: change \
+         its owner to {us} or root, or set CLAUDE_CONFIG_DIR to a directory elsewhere"
     )]
     ParentNotOurs {
         /// Its path, without symbolic links.
@@ -81,7 +83,7 @@ pub enum Error {
     #[error(
         "every user can replace the lock files below {path:?} (mode {mode:03o}): {remedy}, or set CLAUDE_CONFIG_DIR to a \
          directory elsewhere",
-        remedy = KEPT
+        remedy = PROTECT_IT
     )]
     ParentTooOpen {
         /// Its path, without symbolic links.
@@ -91,8 +93,8 @@ pub enum Error {
     },
     /// Another user listens on the port.
     #[error(
-        "the socket at {addr} belongs to user {owner}, and we run as user {us}, so nothing was sent there: start the editor again, \
-         so that it takes another port"
+        "the socket at {addr} belongs to user {owner}, but this program runs as user {us}, so nothing was sent there: start the \
+         editor again, so that it takes another port"
     )]
     PortNotOurs {
         /// The address of the connection.
@@ -104,8 +106,8 @@ pub enum Error {
     },
     /// The server's end of a connection within this machine is in no table of sockets.
     #[error(
-        "the owner of the socket at {addr} was not found, so nothing was sent there: the editor is busy or ends, or its port \
-         is forwarded; try again"
+        "the owner of the socket at {addr} was not found, so nothing was sent there: the editor is busy or exiting, or its \
+         port is forwarded; try again"
     )]
     PortWithoutOwner {
         /// The address of the connection.
@@ -189,7 +191,7 @@ pub enum Error {
         /// Its name.
         variable: &'static str,
     },
-    /// Port 0 was published, but no server listens on it.
+    /// The port to publish is 0, on which no server can listen.
     #[error("port 0 cannot be published: listen first, then publish the port you got")]
     PortZero,
     /// The system had no random numbers for us.

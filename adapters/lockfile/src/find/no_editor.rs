@@ -68,7 +68,7 @@ pub enum NoEditorReason {
         /// The port.
         port: u16,
     },
-    /// No client attaches by the lock file that the search names.
+    /// The search names a lock file that no client would use.
     Refused {
         /// Its path.
         path: PathBuf,
@@ -222,7 +222,7 @@ impl fmt::Display for NoEditorReason {
             Self::DeadProcess { path, pid } => write!(
                 f,
                 "no editor found: process {pid} of {lock} does not run here, so another program may have its port: \
-                 start the editor again, or remove {lock}; permit a dead process if it runs in another container",
+                 start the editor again, or remove {lock}; if the editor runs in another container, permit a dead process",
                 lock = shown(path)
             ),
             Self::NoneFits { cwd } => write!(f, "no editor found for {cwd}"),

@@ -42,11 +42,19 @@ fn no_directory(dir: &str) -> io::Error {
 }
 
 fn not_unicode(path: &str) -> io::Error {
-    io::Error::new(io::ErrorKind::InvalidInput, format!("the path {path} is not Unicode"))
+    io::Error::new(
+        io::ErrorKind::InvalidInput,
+        format!("the path {path} is not Unicode, so no lock file can name it: work in another directory"),
+    )
 }
 
 fn working_directory() -> io::Result<PathBuf> {
-    let gone = |error: io::Error| io::Error::new(error.kind(), format!("the working directory: {error}"));
+    let gone = |error: io::Error| {
+        io::Error::new(
+            error.kind(),
+            format!("the working directory cannot be used ({error}): change to one that exists"),
+        )
+    };
     let physical = env::current_dir().map_err(gone)?;
     let of_shell = env::var_os("PWD").map(PathBuf::from).filter(|path| path.is_absolute());
     let same = |path: &PathBuf| canonical(path).is_ok_and(|path| Some(path) == canonical(&physical).ok());

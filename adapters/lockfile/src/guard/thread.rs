@@ -104,7 +104,7 @@ impl GuardThread {
             // `on_event` has panicked, and the unwinding dropped the guard, which removed the file.
             Err(RecvTimeoutError::Disconnected) => {
                 let _ = thread.join();
-                Err(Error::io("guard", &self.path)(io::Error::other("the callback of the events panicked")))
+                Err(Error::io("guard", &self.path)(io::Error::other("the event callback panicked")))
             }
         }
     }
