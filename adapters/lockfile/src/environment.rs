@@ -1,5 +1,4 @@
-//! The only module that reads the environment or draws random numbers, and passes them to the pure functions
-//! of [`ide_mcp::ide`].
+//! Reads the environment and draws tokens, for the pure functions of [`ide_mcp::ide`].
 
 use std::ffi::OsString;
 use std::path::Path;
@@ -20,9 +19,9 @@ use crate::{Error, system};
 /// [`LockDir::from_environment`](crate::LockDir::from_environment).
 ///
 /// In WSL the directories of the Windows users follow
-/// ([`WindowsHome`](ide_mcp::ide::discovery::locate::Source::WindowsHome)), if they exist and can be seen:
-/// those below `/mnt/c/Users`, or wherever `/etc/wsl.conf` puts the drives. The directories that all users of
-/// Windows share are left out, since anybody could put a lock file there.
+/// ([`WindowsHome`](ide_mcp::ide::discovery::locate::Source::WindowsHome)), if they exist and can be seen. We
+/// look below `/mnt/c/Users` only, where WSL mounts the drive C: unless `/etc/wsl.conf` says otherwise. The
+/// directories that all users of Windows share are left out, since anybody could put a lock file there.
 ///
 /// # Errors
 /// [`Error::Locate`], and [`Error::VariableNotUnicode`] for a variable that is needed.
@@ -57,7 +56,7 @@ fn add_windows_homes(dirs: &mut Vec<LockDirCandidate>, users: &Path) {
     for name in names {
         let Some(home) = users.join(name).to_str().map(LockDirCandidate::on_windows) else { continue };
         let Ok(real) = fs::canonicalize(&home.dir) else { continue };
-        // Some people link one of the two homes to the other.
+        // Some people link their home in Linux to their home in Windows, or the other way round.
         let is_known =
             |known: &LockDirCandidate| fs::canonicalize(&known.dir).is_ok_and(|known| known == real);
         if real.is_dir() && !dirs.iter().any(is_known) {
@@ -74,8 +73,7 @@ pub fn client_env() -> ClientEnv {
 }
 
 /// Returns what to change in our environment for a child that should attach to the editor on `port`, as
-/// [`launch_env`](launch_env::launch_env) of the core does. A variable that is not Unicode cannot be one of
-/// those that matter.
+/// [`launch_env`](launch_env::launch_env) of the core does. Variables that are not Unicode are ignored.
 #[must_use]
 pub fn launch_env(port: Option<u16>) -> LaunchEnv {
     let inherited: Vec<(String, String)> = env::vars_os()

@@ -16,18 +16,15 @@
 //! ```
 //!
 //! - **You publish**: [`LockDir`]. The file has mode 0600 in a directory of our own with mode 0700, and
-//!   appears
-//!   whole, by renaming. Only its publisher removes it, and a [`Guard`] restores it if it vanishes.
+//!   appears whole, by renaming. Only its publisher removes it, and a [`Guard`] restores it if it vanishes.
 //!   [`LockDir::remove_leftovers`] removes, on request, what our own editor left behind when it was killed.
 //! - **You look for an editor**: [`find_editor`], or [`EditorSearch`] with its options. A [`scan`] follows no
 //!   symbolic link, waits for no pipe, reads no file of another user, and deletes nothing.
 //! - **You are about to send the token**: [`check_server`], after you have connected and before the first
-//!   byte. A
-//!   port outlives the editor that listened on it, and another user can take it.
+//!   byte. A port outlives the editor that listened on it, and another user can take it.
 //! - **You keep a token in a file**: [`write_private`] and [`read_private`].
 //! - **A peer sends you a path**: [`classify`] tells whether it lies in the open folders once symbolic links
-//!   are
-//!   resolved.
+//!   are resolved.
 //!
 //! The lock files are only as safe as the directories above them. We refuse a directory if a user other than
 //! ours and root owns one above it, or if everybody can replace the entries of one above it. One to which a
@@ -35,7 +32,7 @@
 //!
 //! Windows has access rights (ACL) in place of modes. We read them and never change them: no lock file is
 //! published in a directory that all users can read, such as one directly below `C:\`. The directory of a
-//! profile is closed by default. Windows does not tell us who owns a port.
+//! profile is closed by default. On Windows we cannot find out who owns a port.
 
 mod dir;
 mod environment;

@@ -133,7 +133,7 @@ mod tests {
             }
         }
         let missing = or_follow(Err(ErrorKind::NotFound.into()), &temp.join("p"));
-        assert_eq!(missing.unwrap_err().kind(), ErrorKind::NotFound, "this one the system knows");
+        assert_eq!(missing.unwrap_err().kind(), ErrorKind::NotFound, "Windows knows this drive");
     }
 
     #[cfg(unix)]

@@ -15,7 +15,8 @@
 //! users (Everyone, Users, Authenticated Users and the like), and whoever may delete the directory or what is
 //! in it, or change its rights or owner, can replace it. Single accounts and groups with such a right are
 //! reported like a group, and so is an owner that is another account of the machine or domain. We trust the
-//! system and the administrators. A file system that tells no access rights is not judged.
+//! system and the administrators. A file system that has no access rights, such as FAT, is open to everybody;
+//! a drive or share whose access rights Windows cannot read is not judged.
 //!
 //! Under WSL, the mode and owner of a directory on a drive of Windows mean nothing, because Windows decides
 //! who reaches it. So it is not judged.
@@ -28,7 +29,7 @@ use std::path::{Path, PathBuf};
 
 use crate::{Error, sys};
 
-/// A directory or symbolic link on the way to the lock files that users other than its owner can change.
+/// A directory or symbolic link on the way to the lock files that a user other than ours and root can change.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct WeakParent {
@@ -62,8 +63,9 @@ pub enum Weakness {
     },
 }
 
-/// Returns the directories above `dir`, from the root down, that users other than their owner can change. The
-/// list ends at a directory that is missing, and is always empty on systems other than Unix and Windows.
+/// Returns the directories and links above `dir`, from the root down, that users other than ours and root can
+/// change. The list ends at a directory that is missing, and is always empty on systems other than Unix and
+/// Windows.
 ///
 /// # Errors
 /// [`Error::Io`] if one of them cannot be inspected.

@@ -34,7 +34,8 @@ fn patiently_by<T>(
 
 /// Returns true if Windows reports that another program holds the file.
 fn is_held(error: &io::Error) -> bool {
-    // "Access is denied" also if the holder has mapped the file, or if a removal waits for it.
+    // Windows also reports "Access is denied" if the holder has mapped the file, or if the file is about to be
+    // removed.
     const ACCESS_DENIED: i32 = 5;
     const SHARING_VIOLATION: i32 = 32;
     const LOCK_VIOLATION: i32 = 33;

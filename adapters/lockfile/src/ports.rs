@@ -16,15 +16,15 @@ const AT_ONCE: usize = 32;
 /// Returns for each port true if a server accepts connections there, false if the port refuses them, and
 /// `None` if we cannot know. Several ports take as long as one, 32 at a time.
 pub(crate) fn listening(host: IpAddr, ports: &[u16]) -> Vec<Option<bool>> {
-    let ask = |port: &u16| is_listening(SocketAddr::new(host, *port));
+    let try_port = |port: &u16| is_listening(SocketAddr::new(host, *port));
     if let [port] = ports {
-        return vec![ask(port)];
+        return vec![try_port(port)];
     }
     let mut answers = Vec::with_capacity(ports.len());
     for ports in ports.chunks(AT_ONCE) {
         thread::scope(|scope| {
             // A port for which no thread could be started stays unknown.
-            let start = |port| thread::Builder::new().spawn_scoped(scope, move || ask(port)).ok();
+            let start = |port| thread::Builder::new().spawn_scoped(scope, move || try_port(port)).ok();
             let attempts: Vec<_> = ports.iter().map(start).collect();
             answers.extend(attempts.into_iter().map(|thread| thread?.join().ok().flatten()));
         });

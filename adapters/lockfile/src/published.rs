@@ -101,9 +101,9 @@ impl Published {
     /// longest folder, then the newest: what a killed editor left behind would hide this one forever.
     ///
     /// Removes what editors of our scope left behind. If a newer file of a dead process stays that has one of
-    /// our folders, renews the time of ours, unless a living editor of our scope has a newer file there,
-    /// which does the same. Returns true if the file of a living process would hide ours once that process
-    /// ends.
+    /// our folders, renews the time of ours, unless a living editor of our scope has a newer file for that
+    /// folder: then that editor renews its own. Returns true if the file of a living process would hide ours
+    /// once that process ends.
     pub(crate) fn outrank_leftovers(&mut self) -> bool {
         // On other systems we never know that a process is dead.
         if !cfg!(any(unix, windows)) || self.form != LockForm::Lock {

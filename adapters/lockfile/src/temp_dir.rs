@@ -37,7 +37,7 @@ impl TempDir {
     }
 }
 
-/// Keeps others from writing to the directories that a test creates. With some people's mask they could, and
+/// Keeps others from writing to the directories that a test creates. With some people's umask they could, and
 /// then no lock file would be published there.
 fn trust_new_directories() {
     #[cfg(unix)]

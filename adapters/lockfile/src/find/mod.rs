@@ -1,5 +1,5 @@
 //! How an agent finds its editor, in one call: from the environment, the directories of lock files, and the
-//! choice among the files. If there is none, [`NoEditor`] has every candidate and what is wrong with it.
+//! choice among the files. If no editor fits, [`NoEditor`] has every candidate and what is wrong with it.
 
 mod no_editor;
 mod row;
@@ -29,9 +29,9 @@ use crate::{Error, Found, client_env, from_environment, scan_for, system};
 /// Finds the editor that has this directory open, as the real client does. Reads the environment and the
 /// disk. For more options, see [`EditorSearch`].
 ///
-/// Usually this connects to nothing. Only if several editors fit and we cannot see the process of one (for
-/// example on the other side of WSL), we connect to its port and send nothing, so that the file of a killed
-/// editor does not hide a living one.
+/// Usually this connects to nothing. Only if lock files compete and we cannot see the process of the one that
+/// fits (for example on the other side of WSL), we connect to its port and send nothing, so that the file of
+/// a killed editor does not hide a living one.
 ///
 /// ```no_run
 /// match ide_mcp_lockfile::find_editor(".") {

@@ -42,7 +42,7 @@ pub fn ago(age: Duration) -> String {
     }
 }
 
-/// Returns the terminal of a process as `tty` prints it, such as `pts/3`; `None` if it has none, or if the
+/// Returns the terminal of a process as `ps` prints it, such as `pts/3`; `None` if it has none, or if the
 /// system does not tell.
 #[cfg(target_os = "linux")]
 pub(super) fn terminal_of(pid: u32) -> Option<String> {
@@ -94,7 +94,7 @@ mod tests {
                 folders: Vec::new(),
                 pid: Some(8),
                 modified: None,
-                // Not looked up.
+                // So that nobody looks up the terminal of process 8.
                 dead_process: Some(8),
                 is_marked: false,
             };
@@ -105,13 +105,13 @@ mod tests {
 
     #[cfg(target_os = "linux")]
     #[test]
-    fn terminal_is_named_as_tty_names_it() {
+    fn terminal_is_named_as_ps_names_it() {
         let stat = |name: &str, tty: u32| format!("7 ({name}) S 1 7 7 {tty} 7 4194304 1 0");
         let rows = [
             ("none", stat("a", 0), None),
             ("a pseudoterminal", stat("a", 136 << 8 | 3), Some("pts/3")),
             ("the 300th", stat("a", (300 & 0xff) | 136 << 8 | (300 >> 8) << 20), Some("pts/300")),
-            ("of the old numbers", stat("a", 137 << 8 | 44), Some("pts/300")),
+            ("the 300th, by the second major number", stat("a", 137 << 8 | 44), Some("pts/300")),
             ("a console", stat("a", 4 << 8 | 2), Some("tty2")),
             ("a serial line", stat("a", 4 << 8 | 64), None),
             ("a hostile name", stat("a) S 1 1 1 34816 (b", 136 << 8 | 3), Some("pts/3")),

@@ -143,7 +143,7 @@ fn missing_editor_has_a_reason_and_remedy() {
             &["looked in", "start the editor", "ide-mcp editor"],
         ),
         (
-            "a port that is none",
+            "a value that is not a port",
             none,
             &here,
             &no_port,
@@ -179,7 +179,14 @@ fn missing_editor_has_a_reason_and_remedy() {
                 &format!("port 1002: \"editor 1002\", {us}, lock file written 2 h ago"),
             ],
         ),
-        ("not by itself", one, &here, &off, "AutoConnectOff", &["is \"false\"", "by its port", "port 1001"]),
+        (
+            "no auto-connect",
+            one,
+            &here,
+            &off,
+            "AutoConnectOff",
+            &["is \"false\"", "by its port", "port 1001"],
+        ),
         ("no file for the port", none, &by_port, &plain, "NoFileForPort", &["there is no 1001.lock in"]),
         (
             "a dead process on the port",
@@ -260,13 +267,13 @@ fn dead_process_is_found_if_permitted() {
     let none = place.find(&by_dir, &ClientEnv::default()).unwrap_err();
     assert!(
         matches!(none.reason, NoEditorReason::NoneFits { .. }),
-        "the directory never decides for it: {none}"
+        "a search by directory never takes it: {none}"
     );
 }
 
-/// Lock files of the other side of WSL, or without a process: we cannot know whether their editor lives.
+/// For a lock file without a process id, or from the other side of WSL, only the port can tell whether the editor lives.
 #[test]
-fn port_that_refuses_decides_where_no_process_is_seen() {
+fn refusing_port_decides_if_no_process_is_visible() {
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let open = listener.local_addr().unwrap().port();
     let us = Some(std::process::id());
@@ -278,18 +285,18 @@ fn port_that_refuses_decides_where_no_process_is_seen() {
     // 3.
     type Row<'a> = (&'a str, &'a [(u16, Option<u32>, Folder)], Result<u16, (&'a str, &'a [&'a str])>);
     let rows: &[Row<'_>] = &[
-        ("one that lives and a leftover", &[(1, None, here), (open, us, here)], Ok(open)),
-        ("one unseen that answers and a leftover", &[(1, None, here), (open, None, here)], Ok(open)),
-        ("one of another folder above it", &[(2, None, here), (open, None, above)], Ok(open)),
+        ("a living editor and a leftover", &[(1, None, here), (open, us, here)], Ok(open)),
+        ("an editor without a process id and a leftover", &[(1, None, here), (open, None, here)], Ok(open)),
+        ("a leftover, and an editor of the folder above", &[(2, None, here), (open, None, above)], Ok(open)),
         ("a leftover alone", &[(1, None, here)], Ok(1)),
-        ("two that live", &[(1, us, here), (open, us, here)], Err(("SeveralFit", &["port 1:"]))),
+        ("two living processes", &[(1, us, here), (open, us, here)], Err(("SeveralFit", &["port 1:"]))),
         (
             "leftovers alone",
             &[(1, None, here), (2, None, here)],
             Err(("NoneFits", &["1.lock: nothing listens on its port 1", "2.lock: nothing listens"])),
         ),
         (
-            "two that answer, and a leftover",
+            "two editors and a leftover",
             &[(3, None, here), (open, None, here), (4, us, here)],
             Err((
                 "SeveralFit",

@@ -105,8 +105,8 @@ impl<'a> Descriptor<'a> {
         rest.is_empty().then_some(Self { owner, entries: None })
     }
 
-    /// Returns the number of the owner, if it is another account of our machine or domain. About an account
-    /// from elsewhere, such as a file server, we do not know whose it is.
+    /// Returns the number of the owner, if it is another account of our machine or domain. We cannot know who
+    /// is behind an account from elsewhere, such as a file server.
     pub(crate) fn other_owner(&self, us: &str) -> Option<u32> {
         let is_neighbor = |owner: &&str| domain(owner).is_some_and(|of_owner| domain(us) == Some(of_owner));
         self.owner.filter(is_neighbor).filter(|owner| whose(owner, us) != Whose::Ours).map(number)
@@ -446,13 +446,13 @@ mod tests {
 
     #[test]
     fn directory_above_is_weak_by_what_others_replace() {
-        let strange = Some((1002, 1001));
+        let neighbor = Some((1002, 1001));
         for (sddl, other_owner, expected) in [
             ("D:", None, None),
             ("D:(A;;FR;;;WD)(A;;LC;;;AU)", None, None),
             ("D:(A;;0x1301bf;;;AU)", None, Some(Weakness::WritableByAll { mode: 0o706 })),
             ("D:(A;;SD;;;S-1-5-21-1-2-3-1002)", None, Some(Weakness::WritableByGroup { mode: 0o720 })),
-            ("D:", strange, Some(Weakness::WritableByGroup { mode: 0o700 })),
+            ("D:", neighbor, Some(Weakness::WritableByGroup { mode: 0o700 })),
         ] {
             let others = Descriptor::parse(sddl).unwrap().others(US, false);
             assert_eq!(Access { others, other_owner }.weakness(), expected, "{sddl}");

@@ -217,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn line_of_another_form_is_passed_over() {
+    fn line_of_another_form_is_ignored() {
         let whole = line(("127.0.0.1", 1), ("127.0.0.1", 2), "01", 1, 2);
         let header = "  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode";
         for text in [

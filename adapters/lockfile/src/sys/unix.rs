@@ -92,7 +92,8 @@ impl Dir {
     }
 }
 
-/// Fails unless the file or directory belongs to our effective user.
+/// Fails if the file or directory belongs to another user than our effective one. On a drive of Windows under
+/// WSL the owner means nothing, so this succeeds.
 pub(crate) fn is_ours(metadata: &Metadata, path: &Path) -> Result<(), Error> {
     let (owner, us) = (metadata.uid(), geteuid().as_raw());
     if owner == us || !keeps_modes(path) {

@@ -15,7 +15,7 @@ use super::acl::{Access, Descriptor, number};
 /// Returns whether a process with this id runs. One that we may not look at counts as alive.
 pub(crate) fn pid_alive(pid: u32) -> Option<bool> {
     match HPROCESS::OpenProcess(co::PROCESS::SYNCHRONIZE, false, pid) {
-        // An ended process stays as long as somebody holds it.
+        // An ended process can be opened as long as somebody holds a handle to it.
         Ok(process) => match process.WaitForSingleObject(Some(0)) {
             Ok(co::WAIT::TIMEOUT) => Some(true),
             Ok(co::WAIT::OBJECT_0) => Some(false),
@@ -136,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn what_tells_no_rights_is_not_judged() {
+    fn path_without_readable_rights_is_not_judged() {
         assert!(access(Path::new(r"C:\no\such\directory")).is_none());
         assert!(access(Path::new(r"C:\")).is_some());
     }

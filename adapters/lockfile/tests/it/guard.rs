@@ -105,7 +105,7 @@ fn guard_looks_once_in_each_interval() {
 }
 
 #[test]
-fn interval_has_at_least_1_ms() {
+fn interval_is_at_least_1_ms() {
     let dir = TempDir::new();
     let double = Double::new(&dir);
     let mut guard = Guard::new(double.clone(), GuardMode::Every(Duration::ZERO));
@@ -390,7 +390,7 @@ mod notified {
         assert_eq!(guard.deadline(now), None);
     }
 
-    /// Of two living editors, the newer one stays the newer one.
+    /// The newer of two living editors renews its file to outrank a leftover; the older one leaves that to it.
     #[test]
     fn newest_living_editor_stays_newest() {
         let dir = TempDir::new();
@@ -401,7 +401,7 @@ mod notified {
         set_age(&paths[1], 10);
         let mut guards = published.map(|published| Guard::new(published, GuardMode::Notified));
         let left = rival(&dir, "2.lock", (dead(), "/w/p", None), 0);
-        for guard in guards.iter_mut().chain([]) {
+        for guard in &mut guards {
             events(guard, Time::ZERO);
         }
         let time = |path: &Path| fs::metadata(path).unwrap().modified().unwrap();

@@ -71,7 +71,7 @@ fn hanging_disk_delays_only_the_guard_thread() {
     assert!(failed(&event), "a file that cannot be restored is reported within 10 s: {event:?}");
     // The thread hangs in an update.
     update_often();
-    // It gives up before the disk goes on, or else it would succeed.
+    // `remove` gives up before the disk answers; otherwise it would succeed.
     let removed = guard.remove();
     assert!(removed.is_err_and(|error| error.to_string().contains("1.lock")));
 }
@@ -140,7 +140,7 @@ fn failed_update_is_tried_again() {
     assert_eq!(next(), LockFileEvent::Restored);
     assert!(
         begin.elapsed() >= Duration::from_secs(4),
-        "an update that fails is no loop: {:?}",
+        "a failing update must not become a busy loop: {:?}",
         begin.elapsed()
     );
     assert_eq!(*updates.lock().unwrap(), ["first", "second", "second"]);

@@ -56,7 +56,7 @@ fn l15_file_that_others_can_replace_is_refused() {
 }
 
 #[test]
-fn private_file_of_others_is_not_read() {
+fn private_file_is_read_only_if_no_other_user_has_access() {
     let rows: [(&str, fn(&TempDir), fn(&Result<String, Error>) -> bool); 9] = [
         ("written", |_| (), |read| matches!(read, Ok(text) if text == "text")),
         (
@@ -91,7 +91,7 @@ fn private_file_of_others_is_not_read() {
             |read| matches!(read, Err(Error::NotRegular { .. })),
         ),
         (
-            "no text",
+            "not UTF-8",
             |temp| fs::write(temp.join("dir/file"), b"\xff").unwrap(),
             |read| matches!(read, Err(Error::Malformed { .. })),
         ),
@@ -133,7 +133,7 @@ fn failed_private_file_leaves_nothing_behind() {
 }
 
 #[test]
-fn private_file_beside_lock_files_is_none() {
+fn private_file_is_not_taken_for_a_lock_file() {
     let temp = TempDir::new();
     let dir = LockDir::create(temp.join("ide")).unwrap();
     write_private(dir.path().join("1.mcp.json"), "{}").unwrap();

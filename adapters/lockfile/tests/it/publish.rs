@@ -10,7 +10,7 @@ use ide_mcp::ide::discovery::{AuthToken, LockFile, LockFileError, LockForm};
 use ide_mcp_lockfile::{Error, LockDir, Watch, scan, scan_for};
 
 #[test]
-fn the_guard_publishes_and_removes() {
+fn lock_file_is_published_and_removed() {
     let temp = TempDir::new();
     let dir = LockDir::create(temp.join("a/b/ide")).unwrap();
     let published = dir.publish(12345, &lock_file("one")).unwrap();
@@ -84,7 +84,7 @@ fn only_our_own_file_is_removed() {
         ("our token, other folders", lock_file("one"), text(&other_folders), true),
         ("another token", lock_file("one"), text(&lock_file("two")), false),
         ("no token", lock_file("one"), text(&bare), false),
-        ("no lock file", lock_file("one"), "{".into(), false),
+        ("not a lock file", lock_file("one"), "{".into(), false),
         ("empty", lock_file("one"), String::new(), false),
         ("without a token, unchanged", bare.clone(), text(&bare), true),
         ("without a token, other name", bare.clone(), text(&other_bare), false),
@@ -267,7 +267,7 @@ fn l18_short_token_is_not_published() {
 }
 
 #[test]
-fn missing_or_file_directory_is_an_error() {
+fn missing_directory_or_file_in_its_place_is_an_error() {
     let temp = TempDir::new();
     fs::write(temp.join("file"), "").unwrap();
     let cases = [

@@ -11,7 +11,7 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 #[cfg(test)]
 use std::net::{TcpListener, TcpStream};
 
-/// Where the answers come from.
+/// Where we look up a socket.
 #[derive(Debug)]
 pub(crate) enum Sockets {
     Diag(OwnedFd),
@@ -30,7 +30,7 @@ impl Sockets {
     /// Returns the other end of the connection from `local` to `peer`, in any state.
     pub(crate) fn other_end(&mut self, local: SocketAddr, peer: SocketAddr) -> Result<Option<Row>, Unknown> {
         match self.ask(peer, local) {
-            // If there is no such socket, the system returns the listener that would get a new connection.
+            // If there is no such socket, the kernel returns the listener that would get a new connection.
             Some(row) => Ok(row.filter(|row| !row.is_listener())),
             None => Ok(self.table()?.other_end(local, peer)),
         }
@@ -150,7 +150,7 @@ fn read(answer: &[u8], local: SocketAddr, remote: SocketAddr) -> Result<Option<R
     }
 }
 
-/// Reads the table of the system.
+/// Reads the table of the kernel.
 fn table() -> Result<Table, Unknown> {
     let mut rows = Vec::new();
     for path in ["/proc/net/tcp", "/proc/net/tcp6"] {
@@ -219,7 +219,7 @@ mod tests {
                 let other = sockets.other_end(local, peer).unwrap().map(seen);
                 (other, sockets.listener(peer).unwrap().map(seen))
             };
-            assert!(matches!(Sockets::new(), Sockets::Diag(_)), "the kernel under a test has sock_diag");
+            assert!(matches!(Sockets::new(), Sockets::Diag(_)), "this test needs a kernel with sock_diag");
             let waiting = look(Sockets::new());
             assert_eq!(waiting, look(Sockets::Table), "{listen}, not accepted");
             let accepted = listener.accept().unwrap();
@@ -244,7 +244,7 @@ mod tests {
             Ok(())
         });
         let v6 = SocketAddr::from(([0_u16; 8], 1));
-        assert_eq!(request(addr, v6), None, "no connection has both");
+        assert_eq!(request(addr, v6), None, "both ends of a connection have one family");
         assert_eq!(request(addr, addr).map(|bytes| bytes.len()), Some(REQUEST));
     }
 }
