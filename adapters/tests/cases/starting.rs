@@ -82,11 +82,11 @@ pub(crate) fn misuse_of_start_has_clear_errors<A: Adapter>() {
         (
             "port taken",
             there(plain().folder("/w")).bind(Bind::Port(taken)),
-            "; end the program or the earlier server of this program that listens there, or bind another port",
+            "; end whatever listens there, perhaps an earlier server of this program, or bind another port",
         ),
         // `start` consumes the options and returns a new server, so no server can be started twice. A copy of
         // the options starts another editor; on a fixed port it meets the first one.
-        ("second start", again, "end the program or the earlier server of this program that listens there"),
+        ("second start", again, "end whatever listens there, perhaps an earlier server of this program"),
         (
             "exposed",
             there(editor().auth(Auth::Disabled)).bind(exposed),

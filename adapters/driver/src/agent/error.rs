@@ -1,5 +1,5 @@
-//! The errors of an agent. Each text says what to do. None names a command line option, since any program can
-//! show them.
+//! The errors of an agent. Where the person can do something, the text says what. None names a command line
+//! option, since any program can show them.
 
 use super::ConnectError;
 use ide_mcp::ide::RequestError;
@@ -14,7 +14,7 @@ use std::fmt;
 use std::io;
 use thiserror::Error;
 
-/// Why an agent is not attached. Its `Display` text tells the person what to do.
+/// Why an agent is not attached. Show the `Display` text: where the person can do something, it says what.
 ///
 /// [Causes and reactions](ide_mcp::guide::errors#an-agent-finds-no-editor).
 #[derive(Debug, Error)]
@@ -90,17 +90,18 @@ fn not_connected(editor: &FoundEditor, error: &ConnectError, f: &mut fmt::Format
 }
 
 fn not_admitted(editor: &FoundEditor, reason: &NotAdmitted, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-    let port = editor.port;
+    let (port, lock_file) = (editor.port, editor.lock_file.display());
     match reason {
         NotAdmitted::Closed(Closed::NotAccepted(NotAccepted::Status(401, _))) => write!(
             f,
-            "the editor on port {port} refuses the token: {} is not the lock file of this editor; start the editor again, \
-             so that it writes a new one",
-            editor.lock_file.display()
+            "the editor on port {port} refuses the token: {lock_file} is not the lock file of this editor; start the editor \
+             again, so that it writes a new one"
         ),
-        NotAdmitted::Closed(Closed::NotAccepted(NotAccepted::Status(404, _))) => {
-            write!(f, "the program on port {port} answers 404: it serves no agents at this request target")
-        }
+        NotAdmitted::Closed(Closed::NotAccepted(NotAccepted::Status(404, _))) => write!(
+            f,
+            "the program on port {port} answers 404, so it serves no agents at this request target: use another target, or \
+             remove {lock_file}"
+        ),
         NotAdmitted::Closed(closed) => {
             write!(f, "the editor on port {port} did not admit the agent: {}", safe(closed))
         }
@@ -109,7 +110,8 @@ fn not_admitted(editor: &FoundEditor, reason: &NotAdmitted, f: &mut fmt::Formatt
         }
         NotAdmitted::SubprotocolMissing => write!(
             f,
-            "the program on port {port} does not choose the sub-protocol mcp, so it is not an editor for agents"
+            "the program on port {port} does not choose the sub-protocol mcp, so it is not an editor for agents: update its \
+             extension, or remove {lock_file}"
         ),
     }
 }

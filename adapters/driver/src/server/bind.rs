@@ -69,7 +69,8 @@ impl Bind {
     /// Binds the listener without probing the port first: another program could take it in between.
     pub(crate) fn listen(self, auth: &Auth) -> io::Result<TcpListener> {
         if self.is_exposed() && matches!(auth, Auth::Disabled) {
-            let reason = "an editor that other machines can reach needs a token";
+            let reason =
+                "an editor that other machines can reach needs a token: require one, or listen on 127.0.0.1";
             return Err(io::Error::new(ErrorKind::InvalidInput, reason));
         }
         let on = |port| TcpListener::bind(SocketAddr::from((Ipv4Addr::LOCALHOST, port)));

@@ -133,7 +133,8 @@ pub enum StartError {
     /// The lock file could not be published.
     #[error("the editor cannot publish its lock file: {0}")]
     LockFile(#[source] Error),
-    /// The system gives us nothing to wait with: no `Poll`, no timer for it, or no socket that ends a wait.
+    /// The server has nothing to wait with: the system refuses it a `Poll`, a timer, or the socket that ends a
+    /// wait.
     #[error("the server of the editor cannot create its poll: {0}")]
     Poll(#[source] io::Error),
     /// The system starts no thread.
@@ -141,11 +142,15 @@ pub enum StartError {
     Thread(#[source] io::Error),
 }
 
+#[allow(clippy::wildcard_enum_match_arm, reason = "the other errors are rare, or say what to do")]
 fn remedy(error: &io::Error) -> &'static str {
-    if error.kind() == io::ErrorKind::AddrInUse {
-        "; end the program or the earlier server of this program that listens there, or bind another port"
-    } else {
-        ""
+    match error.kind() {
+        io::ErrorKind::AddrInUse => {
+            "; end whatever listens there, perhaps an earlier server of this program, or bind another port"
+        }
+        // Windows also reserves ranges of higher ports, for example for Hyper-V.
+        io::ErrorKind::PermissionDenied => "; bind another port, above 1023: the system reserves this one",
+        _ => "",
     }
 }
 
@@ -173,5 +178,19 @@ mod tests {
         let source = |error: StartError| error.source().map(ToString::to_string);
         assert_eq!(source(StartError::Thread(io::Error::other("no memory"))), Some("no memory".into()));
         assert_eq!(source(StartError::NoFolder), None);
+    }
+
+    #[test]
+    fn port_that_cannot_be_bound_has_a_remedy() {
+        use io::ErrorKind::{AddrInUse, InvalidInput, PermissionDenied};
+        for (name, kind, remedy) in [
+            ("another server has it", AddrInUse, "; end whatever listens there, "),
+            ("only root may bind it", PermissionDenied, "; bind another port, above 1023: "),
+            ("the error has its own advice", InvalidInput, ""),
+        ] {
+            let text = StartError::Bind { bind: Bind::Port(80), error: kind.into() }.to_string();
+            let (_, behind) = text.split_once(&io::Error::from(kind).to_string()).unwrap();
+            assert!(behind.starts_with(remedy) && behind.is_empty() == remedy.is_empty(), "{name}: {text}");
+        }
     }
 }
