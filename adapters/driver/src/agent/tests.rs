@@ -176,7 +176,7 @@ fn refused_token_is_read_again() {
 /// After a 404 the agent asks for the other default target: once an attempt, on a new socket whose owner is
 /// checked, and without an event.
 #[test]
-fn target_that_is_not_there_is_followed_by_the_other() {
+fn target_that_answers_404_is_followed_by_the_other() {
     // The target in the options, how many 404s the first attempt and the one after a loss get, and the
     // targets that they ask for.
     let cases: &[(&str, Option<&str>, usize, usize, &[&str])] = &[
@@ -255,10 +255,9 @@ fn wait_ends_at_its_limit_of_events() {
     assert!(matches!(session.take_outcome(), Ok(None)));
 }
 
-/// A detach is the reason of the end in every stage, even before the first session is open: no error gives
-/// another reason.
+/// After a detach no error follows, whatever the session was doing.
 #[test]
-fn detach_is_the_reason_of_the_end() {
+fn detach_ends_every_stage_without_an_error() {
     for stage in ["found", "connecting", "opening", "ready", "lost", "connecting again"] {
         let lock = LockFile::new();
         let mut session = lock.session();

@@ -75,17 +75,17 @@ impl<S> Connections<S> {
         (place.id == id).then(|| place.link.socket())
     }
 
-    /// The sockets with this number may be readable, writable, or broken.
+    /// Call this when the sockets with this number may be readable, writable, or broken.
     pub(crate) fn ready(&mut self, index: usize) {
         self.report(index, Link::ready);
     }
 
-    /// The sockets with this number have room, and no new input.
+    /// Call this when the sockets with this number have room, and no new input.
     pub(crate) fn report_room(&mut self, index: usize) {
         self.report(index, Link::report_room);
     }
 
-    /// The streams of the sockets with this number have ended, or the sockets have failed.
+    /// Call this when the streams of the sockets with this number have ended, or the sockets have failed.
     pub(crate) fn report_end(&mut self, index: usize) {
         self.report(index, Link::report_end);
     }
@@ -151,15 +151,15 @@ impl<S: Read + Write + Shutdown> Connections<S> {
     /// share, and those that this turn does not reach come first in the next one.
     pub(crate) fn read(&mut self, server: &mut Server, now: Time) {
         let share = TURN.checked_div(self.busy.len()).unwrap_or(TURN).max(SHARE);
-        let (mut come, mut looked_at) = (0_usize, 0);
+        let (mut total, mut looked_at) = (0_usize, 0);
         for index in &self.busy {
-            let left = TURN.saturating_sub(come);
+            let left = TURN.saturating_sub(total);
             if left == 0 {
                 break;
             }
             looked_at += 1;
             let Some(Some(place)) = self.places.get_mut(*index) else { continue };
-            come = come.saturating_add(place.link.read(server, place.id, now, share.min(left)));
+            total = total.saturating_add(place.link.read(server, place.id, now, share.min(left)));
         }
         self.busy.rotate_left(looked_at);
     }

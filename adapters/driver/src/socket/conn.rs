@@ -101,7 +101,7 @@ impl<M: Machine<Conn = ()>, S: Read + Write + Shutdown> Conn<M, S> {
     /// Returns the next event of a turn, or `None` at its end; the call after that begins another turn. You
     /// may call it later, or send something in between: nothing of a turn is lost or done twice.
     pub fn event_of_turn(&mut self, now: Time) -> Option<M::Event> {
-        if let Some(event) = self.next_met() {
+        if let Some(event) = self.next_flushed() {
             return Some(event);
         }
         if !mem::replace(&mut self.in_turn, true) {
@@ -181,7 +181,7 @@ impl<M: Machine<Conn = ()>, S: Read + Write + Shutdown> Conn<M, S> {
         self.machine.deadline().into_iter().chain(self.link.deadline(now)).min()
     }
 
-    fn next_met(&mut self) -> Option<M::Event> {
+    fn next_flushed(&mut self) -> Option<M::Event> {
         let event = self.flushed.as_mut().and_then(|flushed| flushed.events.pop_front());
         self.flushed.take_if(|flushed| flushed.events.is_empty());
         event

@@ -40,7 +40,7 @@ const DISCARD_TIME: Duration = Duration::from_secs(1);
 ///
 /// The end of the peer's stream is one [`Machine::feed_eof`], after which the link still writes. An error is
 /// a second one. After a failed write, the link first reads at most 256 KiB of what arrived before the
-/// failure, and then reports the end. What the end means, the events of the machine tell.
+/// failure, and then reports the end. The machine's events say what the end means.
 #[derive(Debug)]
 pub struct Link<S> {
     io: S,
@@ -247,8 +247,8 @@ impl<S: Read + Write + Shutdown> Link<S> {
             self.end(machine, conn, now, Some(error));
             return 0;
         }
-        let mut come = 0_usize;
-        while come < budget && self.may_read() && machine.wants_input(conn) {
+        let mut total = 0_usize;
+        while total < budget && self.may_read() && machine.wants_input(conn) {
             let space = machine.space(conn);
             let room = space.len();
             if room == 0 {
@@ -259,7 +259,7 @@ impl<S: Read + Write + Shutdown> Link<S> {
                 Ok(0) => self.end(machine, conn, now, None),
                 Ok(n) => {
                     machine.filled(now, conn, n);
-                    come = come.saturating_add(n);
+                    total = total.saturating_add(n);
                     self.idleness.moved(now, n);
                     self.readable = !self.short_reads_drain || self.end_reported || n == room;
                 }
@@ -268,11 +268,12 @@ impl<S: Read + Write + Shutdown> Link<S> {
                 Err(error) => self.end(machine, conn, now, Some(error)),
             }
         }
-        come
+        total
     }
 
     /// Writes bytes that the machine offers: once, and at most [`BUDGET`] in a turn. Returns what you pass to
-    /// [`Machine::written`]: how many bytes the socket took, or 0 if it would block or the budget is spent. `None` means that nothing can be written any more; then call [`sever`](Link::sever).
+    /// [`Machine::written`]: how many bytes the socket took, or 0 if it would block or the budget is spent.
+    /// `None` means that nothing can be written any more; then call [`sever`](Link::sever).
     pub fn write(&mut self, bytes: &[u8], now: Time) -> Option<usize> {
         let bytes = bytes.get(..self.left).unwrap_or(bytes);
         if self.stage != Stage::Moving || !self.may_write() || bytes.is_empty() {
@@ -299,15 +300,14 @@ impl<S: Read + Write + Shutdown> Link<S> {
         None
     }
 
-    /// Ends the transport after a failed write, in answer to the offer. First the machine takes the input
-    /// that had arrived.
+    /// Ends the transport after a failed write. First the machine takes the input that had arrived.
     pub fn sever<M: Machine + ?Sized>(&mut self, machine: &mut M, conn: M::Conn, now: Time) {
         self.readable = true;
         self.read(machine, conn, now, BUDGET);
         self.end(machine, conn, now, None);
     }
 
-    /// Begins to end the connection, once the machine has nothing more to write.
+    /// Begins to end the connection. Call this once the machine has nothing more to write.
     pub fn close(&mut self, now: Time) {
         let pointless = self.ended || !self.has_written;
         self.stage = if pointless || self.io.shutdown_write().is_err() {

@@ -33,7 +33,7 @@ impl Bell {
         let _ = self.0.send(&[1]);
     }
 
-    /// Takes all rings, so that the next wait does wait.
+    /// Clears all rings, so that the next wait blocks again.
     pub fn silence(&self) {
         while self.0.recv(&mut [0; 8]).is_ok() {}
     }
@@ -72,7 +72,7 @@ mod tests {
     fn nobody_else_rings() {
         let bell = Bell::new().unwrap();
         let other = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
-        // The system may refuse what nobody takes.
+        // The send may fail, since the bell accepts packets only from itself.
         let _ = other.send_to(&[1], bell.0.local_addr().unwrap());
         std::thread::sleep(std::time::Duration::from_millis(20));
         assert_eq!(bell.0.recv(&mut [0; 8]).unwrap_err().kind(), ErrorKind::WouldBlock);

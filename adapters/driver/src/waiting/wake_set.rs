@@ -25,7 +25,7 @@ struct State {
     task: Option<Task>,
 }
 
-/// What may have work.
+/// What may be ready: the sources that have woken the set.
 #[derive(Debug, Default)]
 #[non_exhaustive]
 pub struct Readiness {

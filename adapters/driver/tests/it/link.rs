@@ -9,7 +9,7 @@ const START: Time = Time::ZERO;
 
 #[test]
 fn read_continues_until_empty_or_ended() {
-    // The name and the results of the reads; expected are how many bytes and ends reach the wire, and whether
+    // The name and the results of the reads; expected are how many bytes and ends reach the machine, and whether
     // the link is still due.
     type Case = (&'static str, &'static [Result<usize, ErrorKind>], (usize, usize, bool));
     let cases: &[Case] = &[
@@ -21,15 +21,15 @@ fn read_continues_until_empty_or_ended() {
         ("interrupted: stays due", &[Ok(5), Err(ErrorKind::Interrupted), Ok(9)], (5, 0, true)),
     ];
     for (name, script, expected) in cases {
-        let (mut link, mut wire) = (Link::new(Script::reads(script)), Tape::new(0));
-        link.read(&mut wire, (), START, BUDGET);
-        let found = (wire.filled, wire.ends, link.is_due(&wire, ()));
+        let (mut link, mut machine) = (Link::new(Script::reads(script)), Tape::new(0));
+        link.read(&mut machine, (), START, BUDGET);
+        let found = (machine.filled, machine.ends, link.is_due(&machine, ()));
         assert_eq!(found, *expected, "{name}");
-        // Readiness after an end changes nothing. The wire gets one end for the stream, and one more for an
+        // Readiness after an end changes nothing. The machine gets one end for the stream, and one more for an
         // error.
         link.ready();
-        link.read(&mut wire, (), START, BUDGET);
-        assert_eq!(wire.ends, expected.1, "{name}");
+        link.read(&mut machine, (), START, BUDGET);
+        assert_eq!(machine.ends, expected.1, "{name}");
     }
 }
 
@@ -46,33 +46,36 @@ fn a_read_that_left_room_waits_for_a_report() {
         ("an end that came later", &[Ok(5), Ok(0)], [5, 5, 1, 2]),
     ];
     for (name, script, [first, all, ends, calls]) in cases {
-        let (mut link, mut wire) = (Link::new(Script::reads(script)).short_reads_drain(), Tape::new(0));
-        link.read(&mut wire, (), START, BUDGET);
-        assert_eq!((wire.filled, link.is_due(&wire, ())), (*first, false), "{name}");
+        let (mut link, mut machine) = (Link::new(Script::reads(script)).short_reads_drain(), Tape::new(0));
+        link.read(&mut machine, (), START, BUDGET);
+        assert_eq!((machine.filled, link.is_due(&machine, ())), (*first, false), "{name}");
         link.ready();
-        link.read(&mut wire, (), START, BUDGET);
-        assert_eq!((wire.filled, wire.ends, link.socket().read_calls), (*all, *ends, *calls), "{name}");
+        link.read(&mut machine, (), START, BUDGET);
+        assert_eq!((machine.filled, machine.ends, link.socket().read_calls), (*all, *ends, *calls), "{name}");
     }
     // Nothing is reported after an end, so the link reads until it finds the end.
-    let (mut link, mut wire) =
+    let (mut link, mut machine) =
         (Link::new(Script::reads(&[Ok(5), Ok(7), Ok(0)])).short_reads_drain(), Tape::new(0));
     link.report_end();
-    link.read(&mut wire, (), START, BUDGET);
-    assert_eq!((wire.filled, wire.ends, link.socket().read_calls), (12, 1, 3));
+    link.read(&mut machine, (), START, BUDGET);
+    assert_eq!((machine.filled, machine.ends, link.socket().read_calls), (12, 1, 3));
 }
 
 /// On Windows a read that finds nothing makes mio report the room again, and a loop that reads then never
 /// rests.
 #[test]
 fn report_of_room_reads_nothing() {
-    let (mut link, mut wire) = (Link::new(Script::default().writes(&[Ok(10)])), Tape::new(20));
-    link.read(&mut wire, (), START, BUDGET);
-    wire.write_to(&mut link, START);
-    assert_eq!((link.socket().read_calls, link.socket().write_calls, link.is_due(&wire, ())), (1, 2, false));
+    let (mut link, mut machine) = (Link::new(Script::default().writes(&[Ok(10)])), Tape::new(20));
+    link.read(&mut machine, (), START, BUDGET);
+    machine.write_to(&mut link, START);
+    assert_eq!(
+        (link.socket().read_calls, link.socket().write_calls, link.is_due(&machine, ())),
+        (1, 2, false)
+    );
     link.report_room();
-    assert!(link.is_due(&wire, ()));
-    link.read(&mut wire, (), START, BUDGET);
-    wire.write_to(&mut link, START);
+    assert!(link.is_due(&machine, ()));
+    link.read(&mut machine, (), START, BUDGET);
+    machine.write_to(&mut link, START);
     assert_eq!((link.socket().read_calls, link.socket().write_calls), (1, 3));
 }
 
@@ -82,30 +85,30 @@ fn a_budget_leaves_the_link_due() {
     for (name, budget, calls) in
         [("one read", 1, 1), ("exactly", 2000, 2), ("one more", 2001, 3), ("none", 0, 0)]
     {
-        let (mut link, mut wire) = (Link::new(Script::reads(&many)), Tape::new(0));
-        link.read(&mut wire, (), START, budget);
+        let (mut link, mut machine) = (Link::new(Script::reads(&many)), Tape::new(0));
+        link.read(&mut machine, (), START, budget);
         assert_eq!(link.socket().read_calls, calls, "{name}");
-        assert!(link.is_due(&wire, ()), "{name}");
+        assert!(link.is_due(&machine, ()), "{name}");
     }
 }
 
 #[test]
 fn unwanted_input_stays_in_the_socket() {
-    let (mut link, mut wire) = (Link::new(Script::reads(&[Ok(10)])), Tape::new(0));
-    wire.wants = false;
-    link.read(&mut wire, (), START, BUDGET);
-    assert_eq!((wire.filled, link.socket().read_calls, link.is_due(&wire, ())), (0, 0, false));
-    // The wire wants input again, without new readiness.
-    wire.wants = true;
-    assert!(link.is_due(&wire, ()));
-    link.read(&mut wire, (), START, BUDGET);
-    assert_eq!((wire.filled, wire.ends), (10, 0));
+    let (mut link, mut machine) = (Link::new(Script::reads(&[Ok(10)])), Tape::new(0));
+    machine.wants = false;
+    link.read(&mut machine, (), START, BUDGET);
+    assert_eq!((machine.filled, link.socket().read_calls, link.is_due(&machine, ())), (0, 0, false));
+    // The machine wants input again, without new readiness.
+    machine.wants = true;
+    assert!(link.is_due(&machine, ()));
+    link.read(&mut machine, (), START, BUDGET);
+    assert_eq!((machine.filled, machine.ends), (10, 0));
 }
 
 #[test]
 fn write_continues_until_empty_or_ended() {
     // The name and the results of writing 10 bytes; expected are how many bytes are left, how many ends reach
-    // the wire, and whether the link is still due.
+    // the machine, and whether the link is still due.
     type Case = (&'static str, &'static [Result<usize, ErrorKind>], (usize, usize, bool));
     let cases: &[Case] = &[
         ("all at once", &[Ok(10)], (0, 0, true)),
@@ -116,17 +119,17 @@ fn write_continues_until_empty_or_ended() {
         ("nothing is taken", &[Ok(0), Ok(6)], (10, 2, false)),
     ];
     for (name, script, expected) in cases {
-        let (mut link, mut wire) = (Link::new(Script::default().writes(script)), Tape::new(10));
-        wire.write_to(&mut link, START);
-        assert_eq!((wire.outgoing.len(), wire.ends, link.is_due(&wire, ())), *expected, "{name}");
+        let (mut link, mut machine) = (Link::new(Script::default().writes(script)), Tape::new(10));
+        machine.write_to(&mut link, START);
+        assert_eq!((machine.outgoing.len(), machine.ends, link.is_due(&machine, ())), *expected, "{name}");
     }
     // Without room nothing is due until the socket is ready again.
-    let (mut link, mut wire) = (Link::new(Script::default()), Tape::new(10));
-    link.read(&mut wire, (), START, BUDGET);
-    wire.write_to(&mut link, START);
-    assert!(!link.is_due(&wire, ()));
+    let (mut link, mut machine) = (Link::new(Script::default()), Tape::new(10));
+    link.read(&mut machine, (), START, BUDGET);
+    machine.write_to(&mut link, START);
+    assert!(!link.is_due(&machine, ()));
     link.ready();
-    assert!(link.is_due(&wire, ()));
+    assert!(link.is_due(&machine, ()));
 }
 
 #[test]
@@ -135,24 +138,24 @@ fn failed_write_first_reads_arrived_input() {
     let script =
         Script::reads(&[Err(ErrorKind::WouldBlock), Ok(30), Ok(12), Err(ErrorKind::ConnectionReset)])
             .writes(&[Err(ErrorKind::BrokenPipe)]);
-    let (mut link, mut wire) = (Link::new(script), Tape::new(10));
-    link.read(&mut wire, (), START, BUDGET);
-    assert_eq!((wire.filled, link.may_read()), (0, false));
-    wire.write_to(&mut link, START);
-    assert_eq!((wire.filled, wire.ends), (42, 2));
+    let (mut link, mut machine) = (Link::new(script), Tape::new(10));
+    link.read(&mut machine, (), START, BUDGET);
+    assert_eq!((machine.filled, link.may_read()), (0, false));
+    machine.write_to(&mut link, START);
+    assert_eq!((machine.filled, machine.ends), (42, 2));
     assert_eq!(link.error().map(io::Error::kind), Some(ErrorKind::BrokenPipe));
     link.ready();
-    wire.write_to(&mut link, START);
-    assert_eq!((link.socket().write_calls, wire.ends), (1, 2));
+    machine.write_to(&mut link, START);
+    assert_eq!((link.socket().write_calls, machine.ends), (1, 2));
 }
 
 /// Returns a link that has written its last bytes. The script has the results of the reads that follow.
 fn farewell(reads: &[Result<usize, ErrorKind>]) -> Link<Script> {
     let mut link = Link::new(Script::reads(reads).writes(&[Ok(10)]));
-    let mut wire = Tape::new(10);
-    wire.done = true;
-    assert!(link.is_due(&wire, ()));
-    wire.write_to(&mut link, START);
+    let mut machine = Tape::new(10);
+    machine.done = true;
+    assert!(link.is_due(&machine, ()));
+    machine.write_to(&mut link, START);
     assert_eq!((link.socket().shutdowns, link.is_ending(), link.is_over()), (1, true, false));
     link
 }
@@ -204,96 +207,100 @@ fn discarding_keeps_to_its_budget() {
 
 #[test]
 fn link_without_last_bytes_ends_at_once() {
-    let ending = |mut link: Link<Script>, wire: &mut Tape| {
-        wire.done = true;
-        wire.write_to(&mut link, START);
+    let ending = |mut link: Link<Script>, machine: &mut Tape| {
+        machine.done = true;
+        machine.write_to(&mut link, START);
         (link.is_over(), link.socket().shutdowns)
     };
     let nothing_written = Link::new(Script::default());
     assert_eq!(ending(nothing_written, &mut Tape::new(0)), (true, 0), "nothing was ever written");
 
     let mut gone = Link::new(Script::reads(&[Ok(0)]).writes(&[Ok(10)]));
-    let mut wire = Tape::new(10);
-    wire.write_to(&mut gone, START);
-    gone.read(&mut wire, (), START, BUDGET);
-    assert_eq!(ending(gone, &mut wire), (true, 0), "the peer has gone");
+    let mut machine = Tape::new(10);
+    machine.write_to(&mut gone, START);
+    gone.read(&mut machine, (), START, BUDGET);
+    assert_eq!(ending(gone, &mut machine), (true, 0), "the peer has gone");
 
     let refuses = Script { shutdown_fails: true, ..Script::default().writes(&[Ok(10)]) };
     assert_eq!(ending(Link::new(refuses), &mut Tape::new(10)), (true, 1), "the shutdown fails");
 }
 
 #[test]
-fn an_ending_link_leaves_its_wire_alone() {
+fn an_ending_link_leaves_its_machine_alone() {
     let mut link = farewell(&[Ok(10)]);
-    let mut wire = Tape::new(10);
-    link.read(&mut wire, (), START, BUDGET);
-    wire.write_to(&mut link, START);
-    assert_eq!((wire.filled, wire.outgoing.len(), link.is_due(&wire, ())), (0, 10, false));
+    let mut machine = Tape::new(10);
+    link.read(&mut machine, (), START, BUDGET);
+    machine.write_to(&mut link, START);
+    assert_eq!((machine.filled, machine.outgoing.len(), link.is_due(&machine, ())), (0, 10, false));
 }
 
 #[test]
-fn an_idle_wire_is_trimmed_once() {
-    let (mut link, mut wire) = (Link::new(Script::reads(&[Ok(1000), Ok(1000), Ok(49)])), Tape::new(0));
+fn an_idle_machine_is_trimmed_once() {
+    let (mut link, mut machine) = (Link::new(Script::reads(&[Ok(1000), Ok(1000), Ok(49)])), Tape::new(0));
     assert_eq!(link.deadline(START), None);
-    link.read(&mut wire, (), START, BUDGET);
+    link.read(&mut machine, (), START, BUDGET);
     let idle = Time::from_millis(1000);
     assert_eq!(link.deadline(START), Some(idle));
-    wire.write_to(&mut link, Time::from_millis(999));
-    assert_eq!(wire.trims, 0);
-    wire.write_to(&mut link, idle);
-    wire.write_to(&mut link, idle);
-    assert_eq!((wire.trims, link.deadline(idle)), (1, None));
+    machine.write_to(&mut link, Time::from_millis(999));
+    assert_eq!(machine.trims, 0);
+    machine.write_to(&mut link, idle);
+    machine.write_to(&mut link, idle);
+    assert_eq!((machine.trims, link.deadline(idle)), (1, None));
 }
 
 #[test]
 fn little_traffic_is_trimmed_when_done() {
-    let (mut link, mut wire) =
+    let (mut link, mut machine) =
         (Link::new(Script::reads(&[Ok(1000), Ok(1000), Ok(38)]).writes(&[Ok(10)])), Tape::new(10));
-    wire.write_to(&mut link, START);
-    assert_eq!(wire.trims, 0, "the socket may have more to read");
-    link.read(&mut wire, (), START, BUDGET);
-    wire.write_to(&mut link, START);
-    assert_eq!(wire.trims, 1, "2,048 bytes have moved");
+    machine.write_to(&mut link, START);
+    assert_eq!(machine.trims, 0, "the socket may have more to read");
+    link.read(&mut machine, (), START, BUDGET);
+    machine.write_to(&mut link, START);
+    assert_eq!(machine.trims, 1, "2,048 bytes have moved");
 }
 
 #[test]
 fn little_traffic_is_trimmed_after_much() {
-    let (mut link, mut wire) = (Link::new(Script::reads(&[Ok(1000); 3])), Tape::new(0));
+    let (mut link, mut machine) = (Link::new(Script::reads(&[Ok(1000); 3])), Tape::new(0));
     let end_of_period = Time::from_millis(1000);
-    link.read(&mut wire, (), START, BUDGET);
-    wire.write_to(&mut link, end_of_period);
-    assert_eq!(wire.trims, 1, "3,000 bytes have moved");
+    link.read(&mut machine, (), START, BUDGET);
+    machine.write_to(&mut link, end_of_period);
+    assert_eq!(machine.trims, 1, "3,000 bytes have moved");
     link.socket_mut().reads.push_back(Ok(1000));
     link.ready();
-    link.read(&mut wire, (), end_of_period, BUDGET);
-    wire.write_to(&mut link, end_of_period);
-    assert_eq!(wire.trims, 2, "1,000 bytes have moved in the next period");
+    link.read(&mut machine, (), end_of_period, BUDGET);
+    machine.write_to(&mut link, end_of_period);
+    assert_eq!(machine.trims, 2, "1,000 bytes have moved in the next period");
 }
 
 #[test]
-fn busy_wire_is_trimmed_once_per_second() {
+fn busy_machine_is_trimmed_once_per_second() {
     let mut link = Link::new(Script::reads(&[]));
-    let mut wire = Tape::new(0);
+    let mut machine = Tape::new(0);
     for turn in 0..100 {
         link.socket_mut().reads.push_back(Ok(1000));
         link.ready();
         let now = Time::from_millis(turn * 50);
-        link.read(&mut wire, (), now, BUDGET);
-        wire.write_to(&mut link, now);
+        link.read(&mut machine, (), now, BUDGET);
+        machine.write_to(&mut link, now);
     }
     // One trim at the end of each of the five seconds, and one after each of the first reads of a second,
     // while few bytes have moved.
-    assert!((5..=15).contains(&wire.trims), "{}", wire.trims);
+    assert!((5..=15).contains(&machine.trims), "{}", machine.trims);
 }
 
 #[test]
 fn connecting_socket_is_untouched_until_ready() {
-    let (mut link, mut wire) = (Link::connecting(Script::reads(&[Ok(3)]).writes(&[Ok(10)])), Tape::new(10));
-    link.read(&mut wire, (), START, BUDGET);
-    wire.write_to(&mut link, START);
-    assert_eq!((link.socket().read_calls, link.socket().write_calls, link.is_due(&wire, ())), (0, 0, false));
+    let (mut link, mut machine) =
+        (Link::connecting(Script::reads(&[Ok(3)]).writes(&[Ok(10)])), Tape::new(10));
+    link.read(&mut machine, (), START, BUDGET);
+    machine.write_to(&mut link, START);
+    assert_eq!(
+        (link.socket().read_calls, link.socket().write_calls, link.is_due(&machine, ())),
+        (0, 0, false)
+    );
     link.ready();
-    link.read(&mut wire, (), START, BUDGET);
-    wire.write_to(&mut link, START);
-    assert_eq!((wire.filled, wire.outgoing.len()), (3, 0));
+    link.read(&mut machine, (), START, BUDGET);
+    machine.write_to(&mut link, START);
+    assert_eq!((machine.filled, machine.outgoing.len()), (3, 0));
 }

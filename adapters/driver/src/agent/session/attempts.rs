@@ -59,7 +59,7 @@ impl AgentSession {
         if self.is_detached {
             return self.end(AgentError::Ended { closed, gave_up: None });
         }
-        if matches!(closed, Closed::NotAccepted(NotAccepted::Status(404, _))) && self.target.turn() {
+        if matches!(closed, Closed::NotAccepted(NotAccepted::Status(404, _))) && self.target.switch() {
             return;
         }
         if self.server.is_none() {

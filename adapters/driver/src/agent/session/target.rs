@@ -19,7 +19,7 @@ impl Target {
     }
 
     /// Switches to the other target after a 404. Returns false if this attempt has tried both.
-    pub(super) const fn turn(&mut self) -> bool {
+    pub(super) const fn switch(&mut self) -> bool {
         let Self::Default { is_mcp, is_second: is_second @ false } = self else { return false };
         (*is_mcp, *is_second) = (!*is_mcp, true);
         true
