@@ -57,7 +57,7 @@ table!(@ nested over_nested::Nested
     waking answer_outside_of_an_event_is_sent
     idling an_idle_server_wakes_for_timers_alone
     starting options_are_published_and_kept
-    starting handles_reach_the_host_in_order
+    starting handles_reach_the_server_in_order
     starting shortcuts_of_a_handle_have_their_effects
     starting full_queue_refuses_until_next_turn
     starting handle_ends_with_its_server
@@ -261,7 +261,7 @@ table! {
     }
 
     #[test]
-    fn handles_reach_the_host_in_order() {
+    fn handles_reach_the_server_in_order() {
         starting
     }
 

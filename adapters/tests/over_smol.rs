@@ -1,4 +1,4 @@
-//! The cases over `ide-mcp-smol`. Every wait races against a timer, and is dropped if the timer wins.
+//! The cases over `ide-mcp-smol`. Each step of the editor races against a timer, which drops its wait if it wins.
 
 use crate::adapter::{self, Adapter, Editor, as_its_server};
 use ide_mcp::ide::discovery::{AuthToken, LockFile};

@@ -126,7 +126,8 @@ impl Agent {
     }
 
     /// Waits for the next event, for about `at_most`. Returns `None` if none came in time. Connecting to an
-    /// editor on another machine may take longer, up to [`connect_timeout`](AgentOptions::connect_timeout).
+    /// editor on another machine may take longer, up to [`connect_timeout`](AgentOptions::connect_timeout) for
+    /// each address of its host.
     ///
     /// # Errors
     /// As for [`next_event`](Self::next_event).

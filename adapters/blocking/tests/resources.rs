@@ -66,8 +66,8 @@ fn dropped_connections_with_silent_peers() {
         drop(conn);
         assert!(sees_the_end(&peer), "the peer of a server");
 
-        let ask = ws::ClientRequest::new(addr.to_string());
-        let client = ws::Client::new(ask, getrandom::fill, ws::Limits::default(), Time::ZERO).unwrap();
+        let request = ws::ClientRequest::new(addr.to_string());
+        let client = ws::Client::new(request, getrandom::fill, ws::Limits::default(), Time::ZERO).unwrap();
         let mut conn = Conn::connect(addr, client).unwrap();
         let (mut peer, _) = listener.accept().unwrap();
         assert!(conn.poll(Duration::from_millis(5)).is_none());

@@ -1,5 +1,5 @@
-//! A timer that makes a `Poll` readable: a descriptor on Linux, a filter on kqueue. Other systems have none,
-//! and the loop must call at the timeout of the server by itself.
+//! A timer that makes a `Poll` readable: a descriptor on Linux, a filter on kqueue. Other systems have none:
+//! there the loop itself must call `dispatch` after `NestedServer::timeout`.
 
 use ide_mcp::Time;
 use mio::{Registry, Token};
@@ -24,8 +24,8 @@ impl Timer {
     pub(crate) fn set(&mut self, now: Time, deadline: Option<Time>) {
         let Some(deadline) = deadline else { return };
         if self.set_to.is_none_or(|set_to| deadline < set_to) {
-            // No system refuses a duration that fits in its type. If it does, the loop still has the timeout
-            // of the server.
+            // No system should refuse a duration that fits in its type. If one does, the loop still has
+            // `NestedServer::timeout`.
             let wait = deadline.saturating_since(now).clamp(Duration::from_nanos(1), LONGEST);
             self.set_to = self.source.set(wait).is_ok().then_some(deadline);
         }
@@ -68,7 +68,7 @@ mod sys {
             Ok(Self(fd))
         }
 
-        /// This also takes back a firing that was not read.
+        /// Also clears a firing that was not read.
         pub(super) fn set(&self, wait: Duration) -> io::Result<()> {
             let it_value = Timespec::try_from(wait).map_err(io::Error::other)?;
             let once = Itimerspec { it_interval: Timespec { tv_sec: 0, tv_nsec: 0 }, it_value };

@@ -189,8 +189,8 @@ fn a_flood_leaves_room_for_other_tasks() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let addr = listener.local_addr().unwrap();
     let flood = thread::spawn(move || {
-        let ask = ws::ClientRequest::new(addr.to_string());
-        let machine = ws::Client::new(ask, getrandom::fill, ws::Limits::default(), Time::ZERO).unwrap();
+        let request = ws::ClientRequest::new(addr.to_string());
+        let machine = ws::Client::new(request, getrandom::fill, ws::Limits::default(), Time::ZERO).unwrap();
         block_on(async {
             let mut conn = Conn::connect(addr, machine).await.unwrap();
             let mut sent = 0;

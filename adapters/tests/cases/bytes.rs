@@ -121,8 +121,8 @@ pub(crate) fn e03_both_ends_send_more_than_the_mark<A: Adapter>() {
             assert_eq!(error, None, "{mib} MiB");
             seen
         });
-        let ask = ws::ClientRequest::new(addr.to_string());
-        let machine = ws::Client::new(ask, getrandom::fill, ws::Limits::default(), Time::ZERO).unwrap();
+        let request = ws::ClientRequest::new(addr.to_string());
+        let machine = ws::Client::new(request, getrandom::fill, ws::Limits::default(), Time::ZERO).unwrap();
         let mut seen = Seen::default();
         let connected =
             A::connect(addr, machine, |machine, event| match (seen.note(event), seen.binary.is_empty()) {

@@ -137,8 +137,8 @@ pub(crate) fn unused_address_refuses_connection<A: Adapter>() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let held = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
     let addr = held.local_addr().unwrap();
-    let ask = ws::ClientRequest::new(addr.to_string());
-    let machine = ws::Client::new(ask, getrandom::fill, ws::Limits::default(), Time::ZERO).unwrap();
+    let request = ws::ClientRequest::new(addr.to_string());
+    let machine = ws::Client::new(request, getrandom::fill, ws::Limits::default(), Time::ZERO).unwrap();
     let mut events = Vec::new();
     let refused = match A::connect(addr, machine, |_, event| events.push(event)) {
         Ok(error) => {

@@ -147,7 +147,7 @@ fn failing(mut draws: u32) -> impl FnMut(&mut [u8]) -> Result<(), &'static str> 
     }
 }
 
-pub(crate) fn handles_reach_the_host_in_order<A: Adapter>() {
+pub(crate) fn handles_reach_the_server_in_order<A: Adapter>() {
     const EACH: usize = 5_000;
     let dir = TempDir::new();
     let mut world = World::<A>::start(options(&dir));
@@ -254,7 +254,9 @@ pub(crate) fn handle_ends_with_its_server<A: Adapter>() {
     assert!(waits.join().unwrap());
     assert!(stays.join().is_ok());
     assert_eq!(fs::read_dir(&dir.0).unwrap().count(), 0);
-    for (name, late) in [("of before", handle), ("of after", world.editor.handle())] {
+    for (name, late) in
+        [("a handle made before the end", handle), ("one made after it", world.editor.handle())]
+    {
         assert_eq!(late.with(|_, _| ()), Err(HandleError::Ended), "{name}");
         assert!(late.end(Duration::ZERO), "{name}");
     }

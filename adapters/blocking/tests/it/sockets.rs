@@ -36,8 +36,8 @@ fn echo() -> (SocketAddr, JoinHandle<Vec<ws::Closed>>) {
 }
 
 pub(crate) fn client(addr: SocketAddr) -> Conn<ws::Client> {
-    let ask = ws::ClientRequest::new(addr.to_string());
-    let machine = ws::Client::new(ask, getrandom::fill, ws::Limits::default(), Time::ZERO).unwrap();
+    let request = ws::ClientRequest::new(addr.to_string());
+    let machine = ws::Client::new(request, getrandom::fill, ws::Limits::default(), Time::ZERO).unwrap();
     Conn::connect(addr, machine).unwrap()
 }
 

@@ -13,8 +13,8 @@ fn socket_connected_to_itself_was_refused() {
     connect(&itself, &SocketAddr::try_from(getsockname(&itself).unwrap()).unwrap()).unwrap();
     let stream = Std::from(itself);
     stream.set_nonblocking(true).unwrap();
-    let (link, ask) = (Link::connecting(TcpStream::from_std(stream)), ClientRequest::new("127.0.0.1:1"));
-    let machine = Client::new(ask, getrandom::fill, Limits::default(), Time::ZERO).unwrap();
+    let (link, request) = (Link::connecting(TcpStream::from_std(stream)), ClientRequest::new("127.0.0.1:1"));
+    let machine = Client::new(request, getrandom::fill, Limits::default(), Time::ZERO).unwrap();
     let (mut poll, mut events) = (Poll::new().unwrap(), Events::with_capacity(8));
     let mut conn = Conn::register(link, machine, poll.registry(), Token(0), true).unwrap();
     poll.poll(&mut events, None).unwrap();

@@ -135,7 +135,7 @@ fn use_outside_of_a_turn_makes_the_descriptor_readable() {
         ("the server", |editor| {
             let _ = editor.server_mut();
         }),
-        ("the host", |editor| {
+        ("the machine", |editor| {
             let _ = editor.machine_mut();
         }),
         ("a handle", |editor| editor.handle().with(|_, _| ()).unwrap()),

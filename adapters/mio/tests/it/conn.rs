@@ -54,8 +54,9 @@ impl World {
 
     fn connect(&mut self, addr: SocketAddr) {
         let token = self.token();
-        let ask = ws::ClientRequest::new(addr.to_string());
-        let machine = ws::Client::new(ask, getrandom::fill, ws::Limits::default(), self.clock.now()).unwrap();
+        let request = ws::ClientRequest::new(addr.to_string());
+        let machine =
+            ws::Client::new(request, getrandom::fill, ws::Limits::default(), self.clock.now()).unwrap();
         self.clients.push(Conn::connect(addr, machine, self.poll.registry(), token).unwrap());
     }
 

@@ -107,8 +107,8 @@ impl World {
         };
         let mut limits = ws::Limits::default();
         limits.keepalive = None;
-        let ask = ws::ClientRequest::new("127.0.0.1:1");
-        let client = ws::Client::new(ask, getrandom::fill, limits.clone(), Time::ZERO).unwrap();
+        let request = ws::ClientRequest::new("127.0.0.1:1");
+        let client = ws::Client::new(request, getrandom::fill, limits.clone(), Time::ZERO).unwrap();
         Self {
             server: Conn::new(ws::Server::new(limits, Time::ZERO), end(&up, &down)),
             client: Conn::new(client, end(&down, &up)),

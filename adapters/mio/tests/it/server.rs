@@ -1,4 +1,4 @@
-//! What only this adapter's server has: the tokens of a `Poll`, and a time that the test sets.
+//! What only this adapter's server has: the tokens of a `Poll`, and a deadline for the loop to ask for.
 //! `adapters/tests` tests everything else for all adapters at once.
 
 use crate::adapter::Editor as _;
