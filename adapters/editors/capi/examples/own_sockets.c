@@ -56,10 +56,11 @@ int main(int argc, char **argv) {
     struct sockaddr_in at = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
     socklen_t size = sizeof at;
     unsigned char dice[16];
+    if (argc < 3) return fprintf(stderr, "usage: own_sockets FOLDER LOCK_DIRECTORY\n"), 1;
     int random = open("/dev/urandom", O_RDONLY);
     on[1] = (struct pollfd){socket(AF_INET, SOCK_STREAM, 0), POLLIN, 0};
-    if (argc < 3 || read(random, dice, 16) != 16 || bind(on[1].fd, (void *)&at, size) || listen(on[1].fd, 16) ||
-        getsockname(on[1].fd, (void *)&at, &size)) return perror("own_sockets FOLDER LOCKS"), 1;
+    if (read(random, dice, 16) != 16 || bind(on[1].fd, (void *)&at, size) || listen(on[1].fd, 16) ||
+        getsockname(on[1].fd, (void *)&at, &size)) return perror("own_sockets"), 1;
     close(random);
     if (idemcp_quote(folder, sizeof folder, argv[1], IDEMCP_ZT) >= sizeof folder) return 1;
     int used = snprintf(text, sizeof text, "{\"name\":\"own sockets\",\"folders\":[%s],\"tools\":[\"openDiff\"],"

@@ -16,10 +16,10 @@
  *    signal, prints, or calls you back. None starts a thread, except that on Windows idemcp_open starts one that only
  *    waits for sockets. Use a handle from one thread at a time.
  *  - Do not trust an agent. The path of an event is absolute, on this machine, has no control character, and leads to
- *    a plain file of at most 16 MiB or to nothing yet; a call with any other path fails before you hear of it.
- *    Without a listener (idemcp_new) the library looks at no disk, so look yourself before you open a path. The names
- *    of clients and tabs are one line of at most 64 characters, but an agent wrote them: never use one as a command
- *    or a format.
+ *    a plain file or to nothing yet; the file of a call that loads it, as a diff does, has at most 16 MiB. A call with
+ *    any other path fails before you hear of it. Without a listener (idemcp_new) the library looks at no disk, so look
+ *    yourself before you open a path. The names of clients and tabs are one line of at most 64 characters, but an
+ *    agent wrote them: never use one as a command or a format.
  *  - idemcp_text(ed, "old", ...) reads the file of a diff, and only when you ask for it. Ask if you do not have the
  *    file open. NULL means that there is no file, or none that can be read; without a listener it is always NULL.
  *    idemcp_json has every member, so it reads the file too. An agent may have many proposals for large files: ask
@@ -93,7 +93,7 @@ enum idemcp_refusal {
     IDEMCP_INVALID = -2, /* a text that is not UTF-8, has over 100,728,832 bytes, or is wrong for its purpose */
     IDEMCP_GONE = -3,    /* the call has ended or was answered, or the agent has gone */
     IDEMCP_REFUSED = -4, /* not possible now: during a pause, for a hidden file, after idemcp_quit */
-    IDEMCP_IO = -5,      /* the system failed; after idemcp_next you can only free the handle */
+    IDEMCP_IO = -5,      /* the lock file was not updated; after idemcp_next the system failed: only free the handle */
     IDEMCP_PANIC = -6    /* a bug in the library: you can only free the handle */
 };
 
@@ -178,8 +178,8 @@ int64_t idemcp_do(idemcp *ed, const char *json, size_t len);
 
 /* ---- Without sockets: for loops that have their own connections, and for tests ---- */
 
-/* Creates an editor without network and disk. Its configuration must have the port on which you listen, and a token. The
- * result and error are as for idemcp_open. One turn:
+/* Creates an editor without network and disk. Its configuration must have the port on which you listen, and a token.
+ * The result and error are as for idemcp_open. One turn:
  *
  *  1. Call idemcp_connect for each accepted connection. Pass its bytes to idemcp_feed while idemcp_wants_input, and
  *     its end to idemcp_feed_eof.

@@ -16,8 +16,8 @@ pub(crate) enum AnyEditor {
     Bytes(Editor, Clock, Passed),
 }
 
-/// C asks for events and for output one after the other. This is what a pass for one of them found of the
-/// other.
+/// C asks for events and for output separately, but a pass returns both. Here a pass for the one keeps what it
+/// finds of the other.
 #[derive(Debug, Default)]
 pub(crate) struct Passed {
     events: VecDeque<Event>,
@@ -46,7 +46,7 @@ impl AnyEditor {
                 editor.dispatch().map_err(|error| Refusal::new(Code::Io, error))?;
                 Ok(editor.next_event())
             }
-            // The look for an event was the turn.
+            // `next_event` has already taken the turn.
             Self::Bytes(..) => Ok(None),
         }
     }
@@ -202,7 +202,7 @@ impl AnyEditor {
         match self {
             Self::Bytes(editor, clock, _) => Ok((editor, clock)),
             Self::Listening(_) => {
-                Err(Refusal::new(Code::Misuse, "the handle of idemcp_open has its own connections"))
+                Err(Refusal::new(Code::Misuse, "this function is for a handle of idemcp_new"))
             }
         }
     }

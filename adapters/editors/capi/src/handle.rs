@@ -93,7 +93,7 @@ impl Handle {
                 Ok(command) => return handle.editor.execute(command).map(|()| 0),
                 Err(refusal) => refusal,
             };
-            // The call may have ended before, and then this does nothing.
+            // If the call has already ended, this does nothing.
             let _ = handle.editor.execute(TypedCommand::fail(call, refusal.message.clone()));
             Err(refusal)
         })
