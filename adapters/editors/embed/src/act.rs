@@ -121,7 +121,9 @@ impl Core {
             )));
         }
         if verdict == Verdict::Reject && contents.is_some() {
-            return Err(CommandError::invalid("answer: `contents` belongs to the verdict accept"));
+            return Err(CommandError::invalid(
+                "answer: leave `contents` out, which is for the verdict `accept` alone",
+            ));
         }
         // The event `diff_closed` of a call that has ended in the meantime is still to come.
         let id = self.call(number)?.id;
@@ -185,8 +187,8 @@ impl Core {
             Ok(()) => None,
             Err(error) if error.is_over() => return Err(error.into()),
             Err(error) => {
-                let read = server.call(id).tool() == Some(Tool::GetDiagnostics);
-                let problem = read.then(|| unusable_member(text, result.as_deref())).flatten();
+                let is_diagnostics = server.call(id).tool() == Some(Tool::GetDiagnostics);
+                let problem = is_diagnostics.then(|| unusable_member(text, result.as_deref())).flatten();
                 let problem = problem.unwrap_or_else(|| {
                     if let CallKind::Direct(request) = kind {
                         return format!("`result` must be {}", direct_result(request));
@@ -282,7 +284,7 @@ fn only_agent(server: &Server) -> Result<AgentId, CommandError> {
 }
 
 fn text_of(raw: &RawValue) -> Option<String> {
-    // Any other value would cost the making of an error.
+    // Do not let serde build an error for any other value, only to drop it.
     raw.get().starts_with('"').then(|| from_json(raw.get()).ok()).flatten()
 }
 

@@ -232,7 +232,7 @@ impl Input for Token {
         let text = <String as Input>::read(raw)?;
         if text.len() < AuthToken::MIN_PUBLISHED_LEN {
             let least = AuthToken::MIN_PUBLISHED_LEN;
-            return Err(Wrong::Value(format!("has {} bytes: it needs {least}", text.len())));
+            return Err(Wrong::Value(format!("has {} bytes: it needs at least {least}", text.len())));
         }
         AuthToken::from_text(text).map(Self).map_err(|error| Wrong::Value(format!("cannot be used: {error}")))
     }

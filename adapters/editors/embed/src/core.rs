@@ -28,17 +28,17 @@ pub(crate) struct Core {
     /// Judges what agents name, by the folders that are open now.
     pub(crate) gate: Gate,
     queue: VecDeque<Event>,
-    /// The events that were left out since the last one that was not; `None` while the editor takes events.
+    /// What was left out since the editor stopped taking events; `None` while it takes them.
     pub(crate) gap: Option<Gap>,
 }
 
-/// How many events were left out, and the question that was not.
+/// How many events were left out, and the question about an agent, which is kept for later.
 #[derive(Debug, Default)]
 pub(crate) struct Gap {
     pub(crate) events: u64,
     pub(crate) calls: u64,
-    /// The event `consent` of the agent that waits for an answer. Without it nobody would ask the person, and
-    /// all agents would wait forever. The server asks about one agent at a time.
+    /// The event `consent` of the agent that waits for an answer. If it were left out, nobody would ask the
+    /// person, and all agents would wait forever. The server asks about one agent at a time.
     consent: Option<Event>,
 }
 

@@ -68,10 +68,14 @@ impl Editor {
         for (name, is_there) in [("lock_dir", config.lock_dir.is_some()), ("resume", config.resume.is_some())]
         {
             if is_there {
-                return Err(ConfigError::new(format!("`{name}` needs an editor that listens itself")));
+                return Err(ConfigError::new(format!(
+                    "leave `{name}` out: only an editor that listens by itself uses it"
+                )));
             }
         }
-        let missing = |name| ConfigError::new(format!("`{name}` is missing: nothing listens here"));
+        let missing = |name| {
+            ConfigError::new(format!("`{name}` is missing: an editor with sockets of its own must set it"))
+        };
         let port = config.port.filter(|port| *port > 0).ok_or_else(|| missing("port"))?;
         let token = config.token.as_ref().ok_or_else(|| missing("token"))?.0.clone();
         let described = config.describe().listening(port, token);

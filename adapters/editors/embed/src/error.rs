@@ -41,11 +41,11 @@ pub struct CommandError {
 pub enum CommandErrorKind {
     /// The text is not a command, or a value cannot be used.
     Invalid,
-    /// The call, edit, form or agent has ended, or never existed.
+    /// The call, form or agent has ended, or never existed.
     Gone,
     /// The command cannot be run now: a pause, a hidden file, a full send buffer.
     Refused,
-    /// The system failed.
+    /// The lock file could not be updated.
     Io,
 }
 

@@ -124,7 +124,7 @@ fn parse(written: &str) -> Result<LocalPath, Suspicion> {
     let parsed = LocalPath::parse(written, Platform::native());
     let Err(why @ (Suspicion::QueryOrFragment | Suspicion::BadEscape)) = parsed else { return parsed };
     let path = written.strip_prefix("file://").ok_or(why)?;
-    // A drive may follow the third slash, where it is not the name of a folder.
+    // On Windows a drive may follow the third slash (`file:///C:/a`): then no slash belongs to the path.
     let drive = path.trim_start_matches('/');
     let has_drive = cfg!(windows) && drive.get(1..2) == Some(":");
     LocalPath::parse(if has_drive { drive } else { path }, Platform::native())

@@ -38,7 +38,7 @@ pub(crate) trait Input: Sized {
 pub(crate) enum Wrong {
     /// It is of another kind.
     Kind,
-    /// It is of the right kind, but has this problem, such as "has 3 bytes: it needs 16".
+    /// It is of the right kind, but has this problem, such as "has 3 bytes: it needs at least 16".
     Value(String),
     /// A part of it cannot be used.
     Part(String, Box<Fault>),

@@ -2,8 +2,7 @@
 //! objects, and get events as JSON objects; calls and agents have numbers.
 //!
 //! - `ListeningEditor` (the feature `listen`, on by default) listens, publishes the lock file, and gives you
-//!   one descriptor to
-//!   wait for.
+//!   one descriptor to wait for.
 //! - [`Editor`] has no sockets, threads or disk: bytes in, events and bytes out.
 //!
 //! [`CONFIG`], [`COMMANDS`] and [`EVENTS`] are the table of all objects and members; the reading, the writing

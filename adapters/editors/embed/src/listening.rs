@@ -283,7 +283,7 @@ fn options(config: &Config) -> Result<StartOptions, OpenError> {
     })
 }
 
-/// Returns the port and the token in the lock file of an earlier run; `None` if the file is gone.
+/// Returns the port and the token in the lock file of an earlier run; `None` if the file is gone or has none.
 fn earlier(path: &str) -> Option<(u16, AuthToken)> {
     let path = Path::new(path);
     let found =

@@ -26,7 +26,8 @@ impl Core {
             ServerEvent::MentionExpired { mention } => {
                 self.put(Event::MentionExpired { path: mention.file_path });
             }
-            // Without a listener that decides by itself, an editor has no token of an earlier process.
+            // Only the token of an earlier process needs this decision. A `NestedServer` decides by itself, and an
+            // `Editor` has no such token.
             ServerEvent::AdmissionPending { conn } => drop(server.refuse(conn)),
             _ => {}
         }
@@ -194,7 +195,7 @@ impl Core {
             return;
         }
         let judge = |written: &str| self.gate.judge(written, Use::Load);
-        // The two are nearly always the same, and then one look is enough.
+        // The two paths are nearly always the same, and then one look is enough.
         let judged = judge(&new_file_path).and_then(|new| match old_file_path == new_file_path {
             true => Ok((new.0.clone(), new)),
             false => Ok((new.0, judge(&old_file_path)?)),
@@ -269,7 +270,7 @@ impl Core {
             Ok(FormAnswer::Accepted(values)) => (Some("accept"), Some(json(&values)), None),
             Ok(FormAnswer::Declined) => (Some("decline"), None, None),
             Ok(FormAnswer::Cancelled) => (Some("cancel"), None, None),
-            Ok(_) => (None, None, Some("the answer is of a kind of a later version of MCP".into())),
+            Ok(_) => (None, None, Some("the answer is one of a later version of MCP: update ide-mcp".into())),
             Err(error) => (None, None, Some(gate::message(&error.to_string()))),
         };
         self.put(Event::FormAnswered { line, conn, action: action.map(Into::into), content, error });

@@ -69,10 +69,7 @@ fn calls_take_only_their_own_answers() {
             r#"{"cmd":"answer","call":2,"verdict":"accept"}"#,
             "`call` 2 is not a diff: use the command respond",
         ),
-        (
-            r#"{"cmd":"answer","call":1,"verdict":"reject","contents":""}"#,
-            "`contents` belongs to the verdict accept",
-        ),
+        (r#"{"cmd":"answer","call":1,"verdict":"reject","contents":""}"#, "leave `contents` out"),
         (r#"{"cmd":"respond","call":3}"#, "`call` 3 is not a call"),
         (r#"{"cmd":"respond","call":0}"#, "`call` 0 is not a call"),
     ];
@@ -199,7 +196,7 @@ fn unusable_prompt_and_resource_end_their_calls() {
 }
 
 #[test]
-fn events_have_no_halves_of_pairs() {
+fn events_have_no_lone_surrogates() {
     let mut room = Room::new(r#","own":[{"name":"count"}]"#);
     room.attach();
     let arguments = r#"{"a":["x\ud800","\ud83d\ude00"],"\udc00":1.0}"#;

@@ -49,8 +49,8 @@ fn wrong_configuration_names_its_member() {
             "`resources[0].text` is not a member of resource",
         ),
         ("no object as part", with(r#","own":[1]"#), "`own` must be a list of objects"),
-        ("a directory", with(r#","lock_dir":"/x""#), "`lock_dir` needs an editor that listens itself"),
-        ("an earlier run", with(r#","resume":"/x""#), "`resume` needs an editor that listens itself"),
+        ("a directory", with(r#","lock_dir":"/x""#), "leave `lock_dir` out"),
+        ("an earlier run", with(r#","resume":"/x""#), "leave `resume` out"),
         ("no port", format!(r#"{{"name":"E","folders":[],"token":"{TOKEN}"}}"#), "`port` is missing"),
         ("no token", r#"{"name":"E","folders":[],"port":1}"#.into(), "`token` is missing"),
     ];
@@ -68,7 +68,7 @@ fn token_has_a_least_length() {
         |token: &str| Editor::new(&format!(r#"{{"name":"E","folders":[],"port":1,"token":"{token}"}}"#));
     assert!(with(&"t".repeat(16)).is_ok());
     let message = with(&"t".repeat(15)).unwrap_err().to_string();
-    assert!(message.contains("`token` has 15 bytes: it needs 16"), "{message}");
+    assert!(message.contains("`token` has 15 bytes: it needs at least 16"), "{message}");
     assert!(with(&" ".repeat(16)).unwrap_err().to_string().contains("`token` cannot be used"));
 }
 

@@ -91,7 +91,8 @@ impl Desk {
         }
     }
 
-    /// Proposes a text for a file, both as the sidecar and as the C library would see it.
+    /// Proposes a text for a file. `take` is `next_whole_event`, as in the sidecar, or `next_event`, as in the C
+    /// library.
     fn propose(
         &mut self,
         path: &str,

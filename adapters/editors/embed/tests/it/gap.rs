@@ -59,7 +59,7 @@ fn question_about_an_agent_waits_for_the_end_of_a_gap() {
             status["agents"].as_array().unwrap().iter().map(|agent| &agent["consent"]).collect();
         assert_eq!(consents, [&json!(false), &json!(true)], "{status}");
 
-        // The agent that was asked about leaves, and another one waits for the end of the no_event time.
+        // The agent that was asked about leaves during a gap. The question about the next one comes 10 s later.
         room.cut(first);
         room.cut(first + 2);
         room.editor.set_taking_events(false);

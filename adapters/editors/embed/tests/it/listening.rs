@@ -20,7 +20,7 @@ impl Folder {
         let number = COUNT.fetch_add(1, Ordering::Relaxed);
         let path = std::env::temp_dir().join(format!("ide-mcp-embed-{}-{number}", process::id()));
         let mut builder = fs::DirBuilder::new();
-        // With some people's mask others could write into it, and then no editor would publish itself there.
+        // With some people's umask others could write into it, and then no editor would publish itself there.
         #[cfg(unix)]
         std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
         builder.recursive(true).create(path.join("w")).unwrap();

@@ -78,7 +78,7 @@ fn each_method_is_an_event_and_has_its_answer() {
         assert!(problem.starts_with("`result` must be "), "{problem}");
         room.settle();
         assert!(room.outcome(0).contains("-32603"), "{}", room.outcome(0));
-        // During a pause nobody asks.
+        // During a pause the request fails, and the editor gets no event.
         room.one(r#"{"cmd":"pause"}"#);
         room.client(0).request_direct(&request).unwrap();
         assert_eq!(names(&room.settle()), [""; 0]);
