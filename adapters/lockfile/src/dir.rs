@@ -123,7 +123,7 @@ impl LockDir {
         let malformed = |source| Error::Malformed { path: path.clone(), source };
         let text = form.write(port, file).map_err(malformed)?;
         write_whole(&self.handle, &name, &path, &text)?;
-        // Compare ages by the clock of the file system, which may be another machine's: the new file has its time.
+        // Compare ages by the clock of the file system, which need not be ours. The new file has its time.
         if let Ok(now) = fs::metadata(&path).and_then(|metadata| metadata.modified()) {
             self.remove_unfinished(now);
         }

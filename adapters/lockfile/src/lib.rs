@@ -26,9 +26,9 @@
 //! - **A peer sends you a path**: [`classify`] tells whether it lies in the open folders once symbolic links
 //!   are resolved.
 //!
-//! The lock files are only as safe as the directories above them. We refuse a directory if a user other than
-//! ours and root owns one above it, or if everybody can replace the entries of one above it. One to which a
-//! group can write is accepted. [`weak_parents`] lists all of these.
+//! The lock files are only as safe as the directories above them. We refuse a directory if any directory above
+//! it belongs to a user other than ours and root, or lets everybody replace its entries. A directory above it
+//! that a group can write to is accepted. [`weak_parents`] lists all of these.
 //!
 //! Windows has access rights (ACL) in place of modes. We read them and never change them: no lock file is
 //! published in a directory that all users can read, such as one directly below `C:\`. The directory of a

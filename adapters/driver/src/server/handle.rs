@@ -206,6 +206,6 @@ pub enum HandleError {
     #[error("the server of the editor has ended: start another one")]
     Ended,
     /// The queue is full: the loop of the server does not run.
-    #[error("{} entries wait for the server of the editor: its loop must take its turns", Handle::MAX_QUEUED)]
+    #[error("{} entries wait for the server of the editor: its loop does not run", Handle::MAX_QUEUED)]
     Full,
 }

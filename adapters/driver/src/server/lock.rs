@@ -31,7 +31,7 @@ pub struct EditorLock {
     token: Option<AuthToken>,
     /// Where the guard runs unless the application chooses.
     guarding: Guarding,
-    /// True until the transport waits for the guard, or no longer waits for the one before.
+    /// True from publishing until a turn lets the transport watch the new guard, and no longer the old one.
     is_new: bool,
 }
 

@@ -135,10 +135,12 @@ pub enum StartError {
     LockFile(#[source] Error),
     /// The server has nothing to wait with: the system refuses it a `Poll`, a timer, or the socket that ends a
     /// wait.
-    #[error("the server of the editor cannot create its poll: {0}")]
+    #[error(
+        "the server of the editor cannot wait for its sockets: {0}; the process may have too many open files"
+    )]
     Poll(#[source] io::Error),
     /// The system starts no thread.
-    #[error("the server of the editor cannot start its thread: {0}")]
+    #[error("the server of the editor cannot start its thread: {0}; the process may have too many threads")]
     Thread(#[source] io::Error),
 }
 

@@ -26,8 +26,8 @@ impl Core {
             ServerEvent::MentionExpired { mention } => {
                 self.put(Event::MentionExpired { path: mention.file_path });
             }
-            // Only the token of an earlier process needs this decision. A `NestedServer` decides by itself, and an
-            // `Editor` has no such token.
+            // Only the token of an earlier process needs this decision. A `NestedServer` decides by itself, and
+            // an `Editor` has no such token.
             ServerEvent::AdmissionPending { conn } => drop(server.refuse(conn)),
             _ => {}
         }

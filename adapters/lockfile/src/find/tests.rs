@@ -271,7 +271,8 @@ fn dead_process_is_found_if_permitted() {
     );
 }
 
-/// For a lock file without a process id, or from the other side of WSL, only the port can tell whether the editor lives.
+/// For a lock file without a process id, or from the other side of WSL, only the port can tell whether the
+/// editor lives.
 #[test]
 fn refusing_port_decides_if_no_process_is_visible() {
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
