@@ -141,7 +141,7 @@ table! {
     }
 
     #[test]
-    fn e03_both_ends_send_more_than_the_mark() {
+    fn e03_both_ends_send_more_than_the_high_water_mark() {
         bytes
     }
 

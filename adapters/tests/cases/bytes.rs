@@ -104,7 +104,7 @@ impl Seen {
 
 /// Both ends send more than the high-water mark at once. In one row the client then stops reading for some
 /// seconds, so that all buffers are full for longer than any socket timeout.
-pub(crate) fn e03_both_ends_send_more_than_the_mark<A: Adapter>() {
+pub(crate) fn e03_both_ends_send_more_than_the_high_water_mark<A: Adapter>() {
     for (mib, stops) in [(9_usize, 0), (16, 0), (24, 3), (40, 0)] {
         let len = mib << 20;
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();

@@ -21,13 +21,13 @@ fn kinds_are_those_of_the_table() {
 }
 
 #[test]
-fn header_has_the_greatest_length() {
+fn header_names_the_size_limit() {
     let header = fs::read_to_string(path("include/ide_mcp.h")).unwrap();
     assert!(header.contains("over 100,728,832 bytes") && MAX_COMMAND == 100_728_832);
 }
 
 #[test]
-fn unsafe_code_has_one_file() {
+fn unsafe_code_is_in_one_file() {
     let files = fs::read_dir(path("src")).unwrap().map(|file| file.unwrap().path());
     let mut of_unsafe = files.filter(|file| fs::read_to_string(file).unwrap().contains("allow(unsafe_code"));
     assert_eq!((of_unsafe.next(), of_unsafe.next()), (Some(path("src/ffi.rs")), None));

@@ -58,7 +58,7 @@ fn project_file_is_published_found_and_removed() {
 }
 
 #[test]
-fn a_panic_removes_it_too() {
+fn panic_removes_the_lock_file_too() {
     let temp = TempDir::new();
     let dir = LockDir::open(temp.path()).unwrap();
     let inner = dir.clone();

@@ -57,7 +57,7 @@ fn idle_server_with_guard_never_wakes() {
 }
 
 #[test]
-fn it_owns_its_tokens_and_no_others() {
+fn server_owns_its_tokens_and_no_others() {
     let world = World::<Mio>::new();
     let cases = [("below", 0, false), ("first", 1, true), ("last", 1024, true), ("above", 1025, false)];
     for (name, token, owns) in cases {

@@ -214,7 +214,7 @@ fn events_have_no_lone_surrogates() {
 }
 
 #[test]
-fn selection_and_folders_are_answered_alone() {
+fn selection_and_folders_are_answered_without_the_editor() {
     let mut room = Room::new("");
     room.attach();
     room.command(

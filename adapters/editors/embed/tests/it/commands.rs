@@ -223,7 +223,7 @@ fn described(event: &ClientEvent) -> String {
 }
 
 #[test]
-fn command_has_a_greatest_size() {
+fn command_size_is_limited() {
     let mut room = Room::new("");
     let head = r#"{"cmd":"select","path":"/w/a","start":[0,0],"end":[0,0],"text":""#;
     let command = |len: usize| [head, &"x".repeat(len - head.len() - 2), r#""}"#].concat();
@@ -233,7 +233,7 @@ fn command_has_a_greatest_size() {
 }
 
 #[test]
-fn line_of_error_is_that_of_command() {
+fn error_has_the_line_of_its_command() {
     let mut room = Room::new("");
     room.editor.command_line(room.now, 41, b"\xff");
     room.editor.command_line(room.now, 42, b"{}");

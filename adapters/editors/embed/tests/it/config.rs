@@ -63,7 +63,7 @@ fn wrong_configuration_names_its_member() {
 }
 
 #[test]
-fn token_has_a_least_length() {
+fn short_token_is_refused() {
     let with =
         |token: &str| Editor::new(&format!(r#"{{"name":"E","folders":[],"port":1,"token":"{token}"}}"#));
     assert!(with(&"t".repeat(16)).is_ok());

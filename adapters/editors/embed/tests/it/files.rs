@@ -122,7 +122,7 @@ fn fifo(path: &str) {
 }
 
 #[test]
-fn only_plain_files_of_a_size_reach_the_editor() {
+fn only_plain_files_up_to_a_size_reach_the_editor() {
     let mut desk = Desk::new();
     let at = |name: &str| desk.path(name);
     fs::write(at("plain"), "old\n").unwrap();
