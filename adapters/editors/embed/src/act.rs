@@ -230,7 +230,7 @@ impl Core {
         let params = notify.params.as_deref();
         match notify.conn {
             Some(conn) => Ok(server.agent_mut(self.agent(conn)?).notify(&notify.method, params)?),
-            // An agent that reads nothing loses this notification, like every other one.
+            // An agent that reads nothing loses this notification, like any other.
             None => Ok(server.notify_all(&notify.method, params).map(drop)?),
         }
     }

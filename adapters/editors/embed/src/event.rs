@@ -245,9 +245,9 @@ events! {
         line: Option<u64>,
         /// Each agent and model, as an object with `conn`, `client`, `version`, `pid`, `roots`, `model` and `consent`.
         agents: Box<RawValue>,
-        /// The numbers of the open calls, as a list. You can close the view of every other diff.
+        /// The numbers of the open calls, as a list. You can close the views of all other diffs.
         calls: Box<RawValue>,
-        /// The lines of the open forms, as a list. Every other form has ended.
+        /// The lines of the open forms, as a list. All other forms have ended.
         forms: Box<RawValue>,
         /// True between `pause` and `resume`.
         paused: bool,

@@ -73,7 +73,7 @@ impl Output for OldText {
 /// What an editor does with a file that an agent names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Use {
-    /// Looks whether it is open, or what is known about it.
+    /// Checks whether it is open, or what is known about it.
     Query,
     /// Reads it. Above [`MAX_FILE`] the call fails.
     Load,
