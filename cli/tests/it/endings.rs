@@ -117,11 +117,11 @@ fn unread_editor(place: &Place) -> (Process, ChildStdout, PathBuf) {
     (editor, out, place.published("the editor", None))
 }
 
-/// Starts an agent that proposes a change of `len` bytes and waits.
-fn proposing(place: &Place, len: usize) -> Process {
+/// Starts an agent, and waits until it is attached.
+fn attached(place: &Place) -> Process {
     let mut agent = place.agent(&["calls"]);
-    let contents = "x".repeat(len);
-    agent.propose("t", &contents);
+    agent.send_line("getDiagnostics");
+    assert_eq!(agent.event("outcome")["tool"], "getDiagnostics");
     agent
 }
 
@@ -136,7 +136,8 @@ fn unread_output_delays_no_agent() {
         let place = Place::new("stalled");
         let (mut editor, mut out, lock) = unread_editor(&place);
         // The proposal is far larger than a pipe.
-        let mut first = proposing(&place, 400_000);
+        let mut first = attached(&place);
+        first.propose("t", &"x".repeat(400_000));
         // The answer to a later call on this connection shows that the editor has the proposal.
         first.send_line("getDiagnostics");
         assert_eq!(first.event("outcome")["tool"], "getDiagnostics", "{name}");
@@ -175,8 +176,11 @@ fn unread_output_delays_no_agent() {
 fn too_much_unread_output_ends_the_editor() {
     let place = Place::new("overfull");
     let (mut editor, out, lock) = unread_editor(&place);
-    // The queue of the output (cli/src/support/writer.rs) has no room behind two proposals.
-    let mut agents = [(); 3].map(|()| proposing(&place, 9 << 20));
+    // The queue of the output (cli/src/support/writer.rs) has no room behind two proposals: the third event ends the
+    // editor. It is the third proposal, since all agents are attached before the first one.
+    let mut agents = [(); 3].map(|()| attached(&place));
+    let contents = "x".repeat(9 << 20);
+    agents.iter_mut().for_each(|agent| agent.propose("t", &contents));
     agents.iter_mut().for_each(assert_rejected);
     editor.fails(1, &["nobody reads it"]);
     assert!(!lock.exists());
