@@ -73,11 +73,15 @@ pub fn client_env() -> ClientEnv {
 }
 
 /// Returns what to change in our environment for a child that should attach to the editor on `port`, as
-/// [`launch_env`](launch_env::launch_env) of the core does. Variables that are not Unicode are ignored.
+/// [`launch_env`](launch_env::launch_env) of the core does. Invalid Unicode in a value becomes U+FFFD.
 #[must_use]
 pub fn launch_env(port: Option<u16>) -> LaunchEnv {
-    let inherited: Vec<(String, String)> = env::vars_os()
-        .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
+    launch_env_from(port, env::vars_os())
+}
+
+fn launch_env_from(port: Option<u16>, variables: impl Iterator<Item = (OsString, OsString)>) -> LaunchEnv {
+    let inherited: Vec<(String, String)> = variables
+        .filter_map(|(name, value)| Some((name.into_string().ok()?, value.to_string_lossy().into_owned())))
         .collect();
     launch_env::launch_env(port, inherited.iter().map(|(name, value)| (name.as_str(), value.as_str())))
 }
@@ -102,6 +106,18 @@ mod tests {
     use super::*;
     use crate::temp_dir::TempDir;
     use std::os::unix::fs::symlink;
+
+    #[test]
+    fn value_that_is_not_unicode_counts_too() {
+        use std::os::unix::ffi::OsStringExt;
+
+        let variables = [("NO_PROXY", b"h\xff".to_vec()), ("CLAUDE_CODE_SSE_PORT", b"\xff".to_vec())];
+        let variables = variables.map(|(name, value)| (OsString::from(name), OsString::from_vec(value)));
+        let removed = launch_env_from(None, variables.clone().into_iter()).remove;
+        assert_eq!(removed, ["CLAUDE_CODE_SSE_PORT"]);
+        let set = launch_env_from(Some(1), variables.into_iter()).set;
+        assert!(set.contains(&("NO_PROXY".into(), "h\u{fffd},localhost,127.0.0.1,::1".into())), "{set:?}");
+    }
 
     #[test]
     fn homes_of_windows_follow_our_own() {

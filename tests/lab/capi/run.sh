@@ -226,14 +226,14 @@ cat >"$work/script" <<S
 {"expect":{"event":"outcome","tool":"getDiagnostics"}}
 $diff,"new_file_contents":"proposed"}}
 {"expect":{"event":"outcome","outcome":{"result":{"content":[{"text":"FILE_SAVED"},{"text":"proposed"}]}}}}
-$diff,"new_file_contents":"again"}}
+$diff,"new_file_contents":"a\\u001bg\\u009bain"}}
 {"expect":{"event":"outcome","outcome":{"result":{"content":[{"text":"DIFF_REJECTED"}]}}}}
 S
 agent --script "$work/script" &
 script=$!
 wait_for proposed
 echo a >&"$keys"
-wait_for again
+wait_for 'a?g?ain'
 echo r >&"$keys"
 wait "$script"
 echo left >"$work/proposal"

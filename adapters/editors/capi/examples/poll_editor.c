@@ -17,6 +17,18 @@ static void check(idemcp *ed, int64_t result) {
     if (result < 0) fprintf(stderr, "%s\n", idemcp_error(ed));
 }
 
+/* Prints a text of an agent, which could otherwise control the terminal: by a control character of ASCII, or by one of
+ * U+0080 to U+009F, whose two bytes begin with C2. */
+static void print_safe(const char *text) {
+    for (const unsigned char *at = (const unsigned char *)text; *at; at++) {
+        bool is_long = *at == 0xC2 && at[1] >= 0x80 && at[1] < 0xA0;
+        bool is_control = is_long || *at == 0x7F || (*at < ' ' && *at != '\n' && *at != '\t');
+        putchar(is_control ? '?' : *at);
+        at += is_long;
+    }
+    putchar('\n');
+}
+
 static void on_call(idemcp *ed, int64_t call) {
     const char *tool = idemcp_text(ed, "tool", NULL), *of = idemcp_text(ed, "arguments.uri", NULL);
     char json[27000];
@@ -46,7 +58,8 @@ static void on_event(idemcp *ed, int kind) {
         check(ed, idemcp_fail(ed, call, "another diff is open")); /* so the agent asks in its terminal */
     } else if (kind == IDEMCP_DIFF) {
         diff = call; /* answered later, by the person */
-        printf("diff %s\n%s\n", idemcp_text(ed, "path", NULL), idemcp_text(ed, "contents", NULL));
+        printf("diff %s\n", idemcp_text(ed, "path", NULL)); /* judged already */
+        print_safe(idemcp_text(ed, "contents", NULL));
     } else if (kind == IDEMCP_DIFF_CLOSED && diff == call) {
         diff = 0;
         printf("closed: %s\n", idemcp_text(ed, "reason", NULL));
