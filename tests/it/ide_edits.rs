@@ -108,7 +108,7 @@ fn late_problems_are_unknown_except_before_an_edit() {
         ("after an edit", agent, "claude-code", step, ALL.into(), UNKNOWN),
         ("of the model, for a file", agent, "claude-code", model, one("a"), UNKNOWN),
         ("of the model, for all files", agent, "claude-code", model, ALL.into(), UNKNOWN),
-        ("at the door of models", models, "claude-code", step, one("a"), UNKNOWN),
+        ("at the target for models", models, "claude-code", step, one("a"), UNKNOWN),
         ("of a client that announces no edits", agent, "ide-mcp bridge", step, one("a"), UNKNOWN),
     ];
     for (name, target, client, meta, arguments, late) in cases {

@@ -308,7 +308,7 @@ fn model_is_notified_of_its_tools_only() {
 
 /// The kind of a connection, by everything that tells the two kinds apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Door {
+enum Kind {
     Agent,
     Model,
     /// 404: there is no connection.
@@ -317,14 +317,14 @@ enum Door {
 
 /// Returns where a target leads, and asserts all rights of the connection: an agent has `openDiff`, pushes and
 /// prompts, and a model has none of them.
-fn door(mut config: ServerConfig, target: &str) -> Door {
+fn kind_at(mut config: ServerConfig, target: &str) -> Kind {
     config.mcp.context = Context::new().prompt(PromptSpec::new("review", "Reviews")).into();
     let mut editor = Editor::new(config);
     editor.feed(HEAD.replacen("GET / ", &format!("GET {target} "), 1).as_bytes());
     if !editor.is_attached() {
         let answer = String::from_utf8(editor.written()).unwrap();
         assert!(answer.starts_with("HTTP/1.1 404 ") && editor.is_over(), "{target}: {answer}");
-        return Door::None;
+        return Kind::None;
     }
     editor.written();
     let is_model = editor.agent().is_for_models();
@@ -342,14 +342,14 @@ fn door(mut config: ServerConfig, target: &str) -> Door {
         !is_model,
         "{target}"
     );
-    if is_model { Door::Model } else { Door::Agent }
+    if is_model { Kind::Model } else { Kind::Agent }
 }
 
 /// What resembles the target for models gives nobody the rights of an agent: a slash too many in a
 /// configuration would give them to a model.
 #[test]
-fn targets_that_resemble_a_door_are_none() {
-    use Door::{Agent, Model, None};
+fn targets_that_resemble_models_give_no_rights() {
+    use Kind::{Agent, Model, None};
     let cases = [
         ("/", Agent),
         ("/?x", Agent),
@@ -382,16 +382,16 @@ fn targets_that_resemble_a_door_are_none() {
     ];
     for (target, expected) in cases {
         for dialect in Dialect::ALL {
-            assert_eq!(door(config().for_dialect(dialect), target), expected, "{dialect:?} {target}");
+            assert_eq!(kind_at(config().for_dialect(dialect), target), expected, "{dialect:?} {target}");
         }
     }
-    // A list of paths is the word of the author, byte for byte.
+    // Paths that the author lists are matched byte for byte.
     let mut own = config();
     own.policy.paths = vec!["/own?x".into()];
     for (target, expected) in
         [("/own?x", Agent), ("/own", None), ("/", None), ("/mcp", None), ("/models", Model)]
     {
-        assert_eq!(door(own.clone(), target), expected, "{target}");
+        assert_eq!(kind_at(own.clone(), target), expected, "{target}");
     }
 }
 

@@ -124,7 +124,7 @@ pub const ROWS: &[Row] = &[
     ),
     row(
         "JetBrains, paths",
-        "a path of Windows in pushes and lists is `/c/w`, as described",
+        "a Windows path in pushes and lists is `/c/w`, as described",
         Test("src/ide/dialect/mod.rs", "jetbrains_writes_posix_paths"),
     ),
     row(
@@ -204,7 +204,7 @@ pub const ROWS: &[Row] = &[
         ]),
     ),
     row(
-        "readFile, out of the workspace",
+        "readFile, outside the workspace",
         "-32603 with the reason, and the application is not asked",
         obsidian(&[
             ClientSends(r#"{"jsonrpc":"2.0","method":"readFile","params":{"path":"a/../../q"},"id":1}"#),
@@ -321,7 +321,7 @@ pub const ROWS: &[Row] = &[
     ),
     row(
         "read: the diagnostics of LSP 3.17",
-        "the code as a text; no severity is an error; tags, data and versions are passed over",
+        "the code as a text; no severity is an error; tags, data and versions are ignored",
         Reads(
             read::<Diagnostics>,
             &[
@@ -359,12 +359,12 @@ pub const ROWS: &[Row] = &[
     ),
     row(
         "read: a verdict in one block",
-        "FILE_SAVED without a text is none",
+        "FILE_SAVED without a text is not a verdict",
         Reads(read::<DiffOutcome>, &["FILE_SAVED"], "None"),
     ),
     row(
         "read: Tab not found",
-        "as such",
+        "as a tab that was not open",
         Reads(read::<TabClosed>, &["Tab not found"], "Some(TabClosed { found: false })"),
     ),
     row(
@@ -388,7 +388,7 @@ pub const ROWS: &[Row] = &[
     ),
     row(
         "others: unknown arguments",
-        "are passed over",
+        "are ignored",
         vs_code(&[
             Calls("saveDocument", r#"{"filePath":"/w/a","force":{"really":[1]}}"#),
             AppGets(r#"SaveDocument(SaveDocument { file_path: "/w/a" })"#),

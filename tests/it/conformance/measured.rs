@@ -101,7 +101,7 @@ pub const ROWS: &[Row] = &[
     ),
     row(
         "session 13",
-        "text that is no JSON, and answers to nothing, are tolerated",
+        "text that is not JSON, and responses to no request, are tolerated",
         bare(&[
             ClientSends("{nonsense"),
             AppGets("PeerFault(Message(NotJson))"),
@@ -111,7 +111,7 @@ pub const ROWS: &[Row] = &[
             Wrote(r#"{"jsonrpc":"2.0","id":1,"result":{}}"#),
         ]),
     ),
-    claim("session 12 and 13, an agent", "passes over batches, nonsense and answers to nothing")
+    claim("session 12 and 13, an agent", "ignores batches, text that is not JSON, and responses to no request")
         .test(PAIR, "binary_messages_batches_and_nonsense_are_tolerated"),
     claim("session 9, an agent", "answers pings").test(PAIR, "requests_of_the_editor_are_answered"),
     claim("session 14", "fragments and pings between them")
@@ -225,6 +225,6 @@ pub const ROWS: &[Row] = &[
         .test(REFUSALS, "n01_h09_models_target_is_judged_alike"),
     claim("models 3", "selection, mentions and diffs stay with the connection of --ide")
         .test(MODELS, "pushes_and_diffs_spare_the_model"),
-    claim("models 4", "a target that resembles a door, such as `/models/`, is none: agents attach at `/` and `/mcp`")
-        .test(MODELS, "targets_that_resemble_a_door_are_none"),
+    claim("models 4", "a target that only resembles `/models`, such as `/models/`, is refused: agents attach at `/` and `/mcp`")
+        .test(MODELS, "targets_that_resemble_models_give_no_rights"),
 ];

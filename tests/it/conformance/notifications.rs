@@ -204,7 +204,7 @@ pub const ROWS: &[Row] = &[
         .test("tests/it/ide_server.rs", "i38_selection_is_resent_after_tools_change"),
     row(
         "notifications/tools/list_changed, read",
-        "as such",
+        "as the event `ToolsChanged`",
         Agent("notifications/tools/list_changed", "{}", "ToolsChanged"),
     ),
     row(

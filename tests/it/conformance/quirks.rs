@@ -166,13 +166,13 @@ pub const ROWS: &[Row] = &[
     claim("Q37", "web pages are refused in the opening handshake")
         .test(REFUSALS, "n01_web_pages_are_refused"),
     claim("Q37 rebinding", "so are foreign hosts").test(REFUSALS, "n02_foreign_hosts_are_refused"),
-    claim("Q38", "a client that is gone is an ending like others")
+    claim("Q38", "a client that vanishes is reported like any other end")
         .test("examples/tests/std_loop.rs", "lost_socket_is_reported_once_and_dropped"),
     claim("Q39", "the system chooses the port")
         .test("adapters/tests/main.rs", "n06_parallel_starts_get_different_ports"),
     row(
         "Q40",
-        "ids are echoed as they are; null is none",
+        "ids are echoed unchanged; null is not an id",
         bare(&[
             ClientSends(r#"{"jsonrpc":"2.0","id":0,"method":"ping"}"#),
             Wrote(r#"{"jsonrpc":"2.0","id":0,"result":{}}"#),

@@ -57,8 +57,8 @@ pub enum Proof {
     /// The method and the parameters of a request of an editor, and the answer of an agent that works
     /// in `/w` and declines each form.
     AgentAnswers(&'static str, &'static str, &'static str),
-    /// A message of an agent, its text, the text of the answer, and the event that the agent gets. The
-    /// last two are empty for a notification.
+    /// What makes an agent send a message, the message, the response to it, and the event that the agent gets. The last
+    /// two are empty for a notification.
     AgentSends(fn(&mut Client), &'static str, &'static str, &'static str),
     /// The texts of a tool's result, and the answer that an agent reads from it.
     Reads(fn(&ToolResult<'_>) -> String, &'static [&'static str], &'static str),
@@ -154,13 +154,13 @@ pub fn run(row: &Row) -> Vec<Line> {
             vec![Line::In(input), Line::Event(received)]
         }
         Proof::AgentAnswers(method, params, answer) => {
-            let lines = asked_of_an_agent(method, params);
+            let lines = request_to_agent(method, params);
             let Some(Line::Out(written)) = lines.last() else { panic!("{}: no answer", row.id) };
             assert_eq!(written, answer, "{}", row.id);
             lines
         }
         Proof::AgentSends(act, message, answer, event) => {
-            let (written, received) = asked_by_an_agent(*act, answer);
+            let (written, received) = message_from_agent(*act, answer);
             assert_eq!((written.as_str(), received.as_str()), (*message, *event), "{}", row.id);
             let answered = [Line::In((*answer).into()), Line::Event(received)];
             let has_answer = !answer.is_empty();
@@ -387,7 +387,7 @@ fn attached_agent() -> Pair<Server, Client> {
     pair
 }
 
-fn asked_of_an_agent(method: &str, params: &str) -> Vec<Line> {
+fn request_to_agent(method: &str, params: &str) -> Vec<Line> {
     let mut pair = attached_agent();
     let params: &RawValue = serde_json::from_str(params).unwrap();
     pair.server.agent_mut(pair.conn.into()).request(method, Some(params), Timeout::Never).unwrap();
@@ -403,8 +403,8 @@ fn asked_of_an_agent(method: &str, params: &str) -> Vec<Line> {
     lines
 }
 
-/// Returns the text of the message that the agent sends, and the event after this answer.
-fn asked_by_an_agent(act: fn(&mut Client), answer: &str) -> (String, String) {
+/// Returns the message that the agent sends, and the event that this answer leads to.
+fn message_from_agent(act: fn(&mut Client), answer: &str) -> (String, String) {
     let mut pair = attached_agent();
     act(&mut pair.client);
     let written = unframed(&pass(&mut pair.client, Time::ZERO, usize::MAX).written_bytes());
