@@ -383,8 +383,8 @@ fn connections_of_host_share_one_context() {
 }
 
 #[test]
-fn requests_need_no_session_of_their_own() {
-    // A client that reads resources before `ide_connected`, as one of another family does.
+fn client_lists_prompts_before_ide_connected() {
+    // As a client of another family does.
     let mut editor = Editor::open(offering());
     let both = [text(INITIALIZE), text(INITIALIZED), text(&request(3, "prompts/list"))].concat();
     editor.feed(&both);

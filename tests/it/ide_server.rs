@@ -411,7 +411,8 @@ fn end_of_the_stream_waits_for_no_person_and_not_for_ever() {
     };
     let file = call(6, "openFile", r#"{"filePath":"/w/a"}"#);
     let (diff, ended, closed) = ("diff t Disconnected", "ended Closed", "Closed(Abnormal)");
-    // The ends of a client with a call, and what follows after the 2 s of the last bytes.
+    // Whether the client ends one half of the stream or both, and which call is open; then the events at once, and
+    // those at 2 s, when the editor stops waiting.
     let cases: [(&str, String, End, &[&str], &[&str]); 4] = [
         ("half, a diff", open_diff(5, "t"), half, &[diff, closed], &[]),
         ("half, a call", file.clone(), half, &[], &[ended, closed]),
@@ -1050,7 +1051,6 @@ fn close_frame_names_the_broken_rule() {
     assert_eq!(ProtocolError::TooManyMalformedMessages.close_code(), CloseCode::POLICY);
 }
 
-/// Checks a whole conversation in random pieces: the events and the output depend on the bytes alone.
 #[test]
 fn binary_message_ends_every_call_once() {
     let whole = masked(BINARY, INITIALIZED.as_bytes());
@@ -1073,6 +1073,7 @@ fn binary_message_ends_every_call_once() {
     }
 }
 
+/// Checks a whole conversation in random pieces: the events and the output depend on the bytes alone.
 #[test]
 fn i26_cuts_do_not_matter() {
     let input = [

@@ -1,9 +1,10 @@
 //! Which modules of the crate may use which: each names only those below it.
 //!
 //! ```text
-//!  time, text, buf, machine, keepalive ◀── ws ◀┐
-//!  time, text ◀── rpc ◀── outbox ◀── ws, mcp    │
-//!  time, text, buf, keepalive, rpc ◀── mcp ◀── ide ◀── adapters, by a few names
+//!  time ◀── machine ◀── pass;  time ◀── keepalive
+//!  time, text, buf, machine, pass, keepalive ◀── ws ◀────────┐
+//!  time, text ◀── rpc ◀── outbox ◀── ws, mcp                 │
+//!  time, text, buf, keepalive, rpc, outbox ◀── mcp ◀────── ide ◀── adapters, by a few names
 //!  all of them ◀── testing
 //! ```
 //!
@@ -57,7 +58,7 @@ const FOR_VALUES: &[&str] = &["mcp", "rpc", "ws"];
 /// The agents of the adapters, the description of an editor, and the handle to a server.
 const WITH_VALUES: &[&str] = &["agent", "agent.rs", "options.rs", "handle.rs"];
 
-/// The words of the protocol. An adapter contains none of them, in comments either.
+/// Words of the protocol. An adapter contains none of them, not even in comments.
 const PROTOCOL: &[&str] =
     &["openDiff", "selection", "jsonrpc", "initialize", "tools/", "Sec-WebSocket", "1008"];
 

@@ -1,5 +1,5 @@
-//! All sequences of sixteen actions of two joined WebSocket machines, up to a depth, with limits of
-//! a few dozen bytes.
+//! All sequences, up to a depth, of the sixteen possible actions of two joined WebSocket machines
+//! with limits of a few dozen bytes.
 //!
 //! The search is breadth-first: each sequence of actions is replayed from the beginning, and a
 //! state that was reached before is not continued. After each action these rules are checked:
@@ -29,8 +29,9 @@ const MARK: usize = 32;
 const MESSAGE: usize = 96;
 /// A message and the high-water mark, with the longest header of a frame.
 const ROOM: usize = MESSAGE + MARK + 14;
-/// The number of bytes that one write moves. `LINK`: the number of bytes that fit into a link.
+/// The number of bytes that one write moves.
 const WRITE: usize = 32;
+/// The number of bytes that fit into a link.
 const LINK: usize = 48;
 const STALLED: Duration = Duration::from_secs(30);
 const CLOSE: Duration = Duration::from_secs(2);
@@ -371,7 +372,7 @@ impl World {
         }
     }
 
-    /// Lets a machine pass, whose socket has room for so many bytes. Returns the bytes that it took.
+    /// Runs a pass of a machine whose socket has this much room. Returns the bytes that the socket took.
     fn pass(&mut self, side: usize, mut room: usize) -> Vec<u8> {
         let (mut taken, now) = (Vec::new(), self.now);
         loop {

@@ -218,7 +218,7 @@ fn h09_closing_after_upgrade_delivers_no_message() {
     server.connect(at(1));
     assert!(pass(&mut server, at(1), usize::MAX).events.is_empty());
     assert_eq!(server.unauthenticated().wrong_tokens, 1, "the pending connection has made room");
-    // A wrong Server field is refused as usual.
+    // A wrong Host field is refused as usual.
     let mut editor = Editor::new(crate::support::ide::config());
     editor.feed(right.replace("Host: 127", "Host: 128").as_bytes());
     assert!(editor.written().starts_with(b"HTTP/1.1 403 "));

@@ -19,8 +19,8 @@ pub fn add(all: &mut Hits, more: Hits) {
 
 macro_rules! invariants {
     ($($(#[doc = $rule:literal])+ $name:ident,)+) => {
-        /// A rule that is checked: the ten laws of `src/machine.rs` as far as they show from
-        /// outside, and I1–I38 of the sessions, joined where one observation decides several.
+        /// A rule that is checked: the laws of `src/machine.rs`, as far as they show from outside,
+        /// and I1–I38 of the sessions, joined where one observation decides several.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub enum Invariant {
             $($(#[doc = $rule])+ $name,)+

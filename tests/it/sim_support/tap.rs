@@ -22,7 +22,7 @@ pub struct Tap {
     has_head: bool,
     /// The fragments of a text so far.
     partial: Vec<u8>,
-    /// True if the bytes were not frame. All later bytes are ignored.
+    /// True if the bytes were not a frame. All later bytes are ignored.
     pub is_broken: bool,
     /// True if the head was a refusal, which is followed by a text for people and no frames.
     is_refusal: bool,

@@ -36,8 +36,8 @@ impl Repeats {
         self.end_settling(since.saturating_add(SETTLE));
     }
 
-    /// Records a list of the tools, which the client asked for at `asked`. A repeat that waits comes at
-    /// once, and so does the repeat of the list: they are one.
+    /// Records a list of the tools, which the client asked for at `request`. A repeat that waits comes at once, and so
+    /// does the repeat of the list: they are one.
     pub fn list(&mut self, now: Time, request: Time) {
         self.due = vec![now];
         self.end_settling(request.saturating_add(SETTLE).min(self.since.saturating_add(LONGEST_SETTLING)));
