@@ -40,7 +40,7 @@ struct Wanted {
 
 /// A request of the editor.
 #[derive(Clone, Debug)]
-enum Asked {
+enum EditorRequest {
     Folders,
     /// A form with this mark.
     Form(String),
@@ -61,7 +61,7 @@ pub struct Agent {
     requests: BTreeMap<RequestId, Wanted>,
     folders: Folders,
     shows_forms: bool,
-    calls: Vec<(CallId, Asked)>,
+    calls: Vec<(CallId, EditorRequest)>,
     ended_calls: Vec<(CallId, NotAnswered)>,
     /// The selection that the agent shows; `None` until a selection arrives.
     pub shows: Option<u64>,
@@ -259,9 +259,13 @@ impl Agent {
             }
             ClientEvent::Request { call, method, .. } => {
                 let is_for_folders = &*method == "roots/list";
-                self.pending(call, if is_for_folders { Asked::Folders } else { Asked::Other }, oracle);
+                self.pending(
+                    call,
+                    if is_for_folders { EditorRequest::Folders } else { EditorRequest::Other },
+                    oracle,
+                );
             }
-            ClientEvent::Form { call, form } => self.pending(call, Asked::Form(form.message), oracle),
+            ClientEvent::Form { call, form } => self.pending(call, EditorRequest::Form(form.message), oracle),
             ClientEvent::CallEnded { call, .. } => {
                 let known = self.position(call).map(|at| self.calls.remove(at));
                 oracle.claim(known.is_some(), I::AnsweredOnce, || format!("{call:?} ends twice"));
@@ -378,7 +382,7 @@ impl Agent {
         });
     }
 
-    fn pending(&mut self, call: CallId, pending: Asked, oracle: &mut Oracle) {
+    fn pending(&mut self, call: CallId, pending: EditorRequest, oracle: &mut Oracle) {
         self.calls.push((call, pending));
         if self.random.one_in(2) {
             self.respond(call, oracle);
@@ -394,20 +398,22 @@ impl Agent {
     fn respond(&mut self, call: CallId, oracle: &mut Oracle) {
         let (open, dice) = (self.position(call), self.random.below(6));
         let Some(client) = &mut self.client else { return };
-        let pending = open.map_or(Asked::Other, |at| self.calls[at].1.clone());
+        let pending = open.map_or(EditorRequest::Other, |at| self.calls[at].1.clone());
         let raw = |text: &str| RawValue::from_string(text.into()).unwrap();
         let done = match (&pending, dice) {
-            (Asked::Other, _) => client.respond_raw(call, &raw("{}")),
+            (EditorRequest::Other, _) => client.respond_raw(call, &raw("{}")),
             (_, 0) => client.fail(call, ErrorObject::new(-7, "no")),
-            (Asked::Folders, 1) => client.respond_raw(call, &raw(r#"{"roots":7}"#)),
-            (Asked::Folders, folder) => {
+            (EditorRequest::Folders, 1) => client.respond_raw(call, &raw(r#"{"roots":7}"#)),
+            (EditorRequest::Folders, folder) => {
                 let folder = format!(r#"{{"roots":[{{"uri":"file:///w/{}-{folder}"}}]}}"#, self.index);
                 client.respond_raw(call, &raw(&folder))
             }
-            (Asked::Form(mark), 1) if is_odd(mark) => client.respond_raw(call, &raw(r#"{"action":"later"}"#)),
-            (Asked::Form(_), 4) => client.answer_form(call, &FormAnswer::Declined),
-            (Asked::Form(_), 5) => client.answer_form(call, &FormAnswer::Cancelled),
-            (Asked::Form(mark), _) => {
+            (EditorRequest::Form(mark), 1) if is_odd(mark) => {
+                client.respond_raw(call, &raw(r#"{"action":"later"}"#))
+            }
+            (EditorRequest::Form(_), 4) => client.answer_form(call, &FormAnswer::Declined),
+            (EditorRequest::Form(_), 5) => client.answer_form(call, &FormAnswer::Cancelled),
+            (EditorRequest::Form(mark), _) => {
                 let number = if is_odd(mark) { 10 } else { 9 };
                 let values = [("mark", FieldValue::from(mark.as_str())), ("n", number.into())];
                 let values = values.map(|(name, value)| (name.to_owned(), value));

@@ -24,10 +24,10 @@ use super::{
     ledger::{Consent, Ledger, Past, SETTLE, Standing},
     oracle::{Invariant as I, Oracle},
     plan::Plan,
-    plant::{Subject, conn_asked, conn_of},
+    plant::{Subject, conn_of, conn_of_request},
     tap::nonce_in,
 };
-use calls::{Deed, Open, What, pending};
+use calls::{Action, Open, What, pending};
 use consent::Question;
 
 /// The ledgers of all connections that are not over.
@@ -56,7 +56,7 @@ pub struct Editor {
     open: BTreeMap<CallId, Open>,
     ended: VecDeque<(CallId, NotAnswered)>,
     /// The planned actions, by the time of the world.
-    deeds: BTreeMap<(Time, u64), (CallId, Deed)>,
+    actions: BTreeMap<(Time, u64), (CallId, Action)>,
     /// The decisions about clients, by the time of the world: true if the person allows the client.
     decisions: BTreeMap<(Time, u64), (ConnId, bool)>,
     question: Question,
@@ -96,7 +96,7 @@ impl Editor {
             big: plan.big,
             open: BTreeMap::new(),
             ended: VecDeque::new(),
-            deeds: BTreeMap::new(),
+            actions: BTreeMap::new(),
             decisions: BTreeMap::new(),
             question: Question::default(),
             allows_all: false,
@@ -121,9 +121,9 @@ impl Editor {
     }
 
     /// Returns the time of the next planned action.
-    pub fn next_deed(&self) -> Option<Time> {
-        let (deed, decision) = (self.deeds.keys().next(), self.decisions.keys().next());
-        deed.into_iter().chain(decision).map(|(at, _)| *at).min()
+    pub fn next_action(&self) -> Option<Time> {
+        let (action, decision) = (self.actions.keys().next(), self.decisions.keys().next());
+        action.into_iter().chain(decision).map(|(at, _)| *at).min()
     }
 
     /// Handles an event, at this time of the world and of the host's clock.
@@ -219,7 +219,7 @@ impl Editor {
         self.question.end(conn, time, false);
         self.waiting_mentions.values_mut().for_each(|of| of.is_doubtful = true);
         let calls = self.open.keys().filter(|call| conn_of(**call) == conn).count();
-        let requests = self.requests.keys().filter(|request| conn_asked(**request) == conn).count();
+        let requests = self.requests.keys().filter(|request| conn_of_request(**request) == conn).count();
         oracle.claim(calls == 0, I::AnsweredOnce, || format!("{calls} calls outlive their connection"));
         oracle
             .claim(requests == 0, I::OneOutcome, || format!("{requests} requests outlive their connection"));
@@ -257,7 +257,7 @@ impl Editor {
             // The time of a form begins when the client shows it, once it has settled.
             let held = if wanted.form.is_some() { SETTLE } else { Duration::ZERO };
             let is_due = wanted.deadline.is_some_and(|due| due.saturating_add(held) <= time);
-            let overdue = is_due && !is_blocked(conn_asked(*request));
+            let overdue = is_due && !is_blocked(conn_of_request(*request));
             oracle.claim(!overdue, I::RequestDeadline, || {
                 format!("{request:?} was due at {:?}", wanted.deadline)
             });
@@ -284,7 +284,7 @@ impl Editor {
         let left = self.open.len() + self.requests.len();
         oracle.claim(left == 0, I::AnsweredOnce, || format!("{left} calls and requests outlive their host"));
         self.ended.clear();
-        self.deeds.clear();
+        self.actions.clear();
         self.decisions.clear();
         self.question = Question::default();
         self.waiting_mentions.clear();

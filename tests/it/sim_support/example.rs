@@ -40,25 +40,25 @@ use sim_support::{
 };
 
 const HELP: &str = "\
-An editor and all who attach to it, simulated: one seed is one life, under an oracle.
+Simulates an editor and every program that attaches to it, and checks all rules. One seed is one run.
 
 usage: sim --seeds COUNT [--from SEED] [--jobs THREADS]
        sim --seed SEED [--cut BYTES] [--trace]
        sim --help
 
-  --seeds COUNT   runs so many and prints how often each thing happened that the rules are about
-  --from SEED     begins with this one (0)
-  --jobs THREADS  runs so many at a time (1)
-  --seed SEED     runs this one
-  --cut BYTES     cuts what is sent into pieces of so many at most, in a world where nothing befalls anybody, and looks
-                  whether that shows: whether the digest is that of the same world uncut
-  --trace         prints everything that happens in it
+  --seeds COUNT   runs this many seeds, and prints how often each situation occurred that the rules are about
+  --from SEED     begins with this seed (0)
+  --jobs THREADS  runs this many seeds at a time (1)
+  --seed SEED     runs this seed alone
+  --cut BYTES     cuts what is sent into pieces of at most BYTES, in a run without accidents, and fails if the digest
+                  differs from that of the same run uncut
+  --trace         prints everything that happens
 
-A seed that breaks a rule is printed with its last events and the command that repeats it; after ten no more are run.
-Progress goes to standard error, every ten seconds.
+A seed that breaks a rule is printed with its last events and the command that repeats it; after ten of them no more
+seeds run. Progress goes to standard error, every ten seconds.
 
-exit status: 0 if every rule holds, 1 if one is broken, a cut shows or, of 300 seeds or more, never put to the test, 2 for a wrong
-command line";
+exit status: 0 if every rule holds; 1 if one is broken, a cut changes the digest, or 300 seeds or more have missed a
+situation; 2 for a wrong command line";
 
 /// The number of failures after which no further seeds run.
 const ENOUGH: usize = 10;
@@ -70,7 +70,7 @@ const THREADS: RangeInclusive<u64> = 1..=256;
 const PACE: Duration = Duration::from_secs(10);
 
 fn main() -> ExitCode {
-    // A panic is reported with its seed, and not by the hook.
+    // A panic is reported as the failure of its seed, so the hook prints nothing.
     std::panic::set_hook(Box::new(|_| {}));
     match Command::read(std::env::args().skip(1)) {
         Ok(Command::Help) => {
@@ -116,22 +116,22 @@ impl Command {
         }
         let cuts = match cut.map(usize::try_from) {
             None => Cuts::Seeded,
-            Some(Ok(0)) => return Err("--cut needs one byte at least".into()),
+            Some(Ok(0)) => return Err("--cut must be at least 1".into()),
             Some(piece) => Cuts::Into(piece.unwrap_or(usize::MAX)),
         };
         match (seed, seeds) {
             (Some(seed), None) if from.is_none() && jobs.is_none() => Ok(Self::One { seed, cuts, trace }),
-            (None, Some(0)) => Err("--seeds needs one at least".into()),
+            (None, Some(0)) => Err("--seeds must be at least 1".into()),
             (None, Some(_)) if jobs.is_some_and(|jobs| !THREADS.contains(&jobs)) => {
                 Err(format!("--jobs takes {} to {}", THREADS.start(), THREADS.end()))
             }
             (None, Some(seeds)) if !trace && cut.is_none() => {
                 let from = from.unwrap_or(0);
-                let end = from.checked_add(seeds).ok_or("there are no more seeds than 2^64 - 1")?;
+                let end = from.checked_add(seeds).ok_or("--from and --seeds together exceed 2^64 - 1")?;
                 Ok(Self::Many { seeds: from..end, jobs: jobs.unwrap_or(1) })
             }
-            (None, None) => Err("which seeds?".into()),
-            _ => Err("arguments that do not go together".into()),
+            (None, None) => Err("give --seed SEED or --seeds COUNT".into()),
+            _ => Err("--cut and --trace belong to --seed, --from and --jobs to --seeds".into()),
         }
     }
 }

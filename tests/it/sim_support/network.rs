@@ -16,9 +16,9 @@ use super::plan::{Plan, Quality};
 pub enum Peer {
     Agent(usize),
     Hostile(usize),
-    /// The process is gone, and its system has closed the connection.
+    /// The process is gone, and its kernel has closed the connection.
     Dead,
-    /// The peer is gone, and its system does not report it.
+    /// The peer is gone, and nothing reports it.
     Lost,
 }
 

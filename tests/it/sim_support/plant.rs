@@ -151,7 +151,7 @@ pub fn conn_of(call: CallId) -> ConnId {
 }
 
 /// Returns the connection on which a request was sent.
-pub fn conn_asked(request: RequestId) -> ConnId {
+pub fn conn_of_request(request: RequestId) -> ConnId {
     AgentId::of_request(request).conn().unwrap()
 }
 

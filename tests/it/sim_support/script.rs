@@ -1,5 +1,5 @@
-//! The events of a run, step by step: a participant acts, or something befalls the network, a
-//! machine, or the time.
+//! The events of a run, step by step: a participant acts, or something happens to the network, a
+//! machine, or a clock.
 
 use std::time::Duration;
 
@@ -131,7 +131,7 @@ impl World {
         self.oracle.hit("network: failed socket");
     }
 
-    /// Kills the process of an agent. Its system closes the connection, or the connection stays
+    /// Kills the process of an agent. Its kernel closes the connection, or the connection stays
     /// half-open.
     fn agent_dies(&mut self) {
         let at = self.random.below(self.agents.len());

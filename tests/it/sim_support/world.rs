@@ -3,7 +3,7 @@
 //! ```text
 //!  agents ──┐                       ┌── Editor, the application
 //!           ├── cables ── Subject ──┤        (the host, with a fault or without)
-//!  hostile ─┘       │               └── Books, a Ledger for each connection
+//! hostile ─┘       │               └── Ledgers, one for each connection
 //!                   └── recorded at the host's end
 //! ```
 //!
@@ -110,7 +110,7 @@ impl World {
         }
     }
 
-    /// Returns true if nothing befalls the participants, so that the cuts of bytes cannot be
+    /// Returns true if no accident happens in this run, so that the cuts of bytes cannot be
     /// observed.
     pub fn is_orderly(&self) -> bool {
         self.cuts != Cuts::Seeded
@@ -165,16 +165,16 @@ impl World {
     fn next(&self) -> Option<Time> {
         let host = self.host_asleep_until.or_else(|| {
             let due = self.host_clock.shows(self.subject.deadline()?);
-            Some(self.editor.next_deed().map_or(due, |deed| deed.min(due)))
+            Some(self.editor.next_action().map_or(due, |action| action.min(due)))
         });
-        let deeds = self.editor.next_deed().filter(|_| self.host_asleep_until.is_none());
+        let editor = self.editor.next_action().filter(|_| self.host_asleep_until.is_none());
         let agents = self.agents.iter().flat_map(|agent| match agent.asleep_until {
             Some(until) => [Some(until), None],
             None => [agent.due(), agent.connects_at()],
         });
         let hostiles = self.hostiles.iter().map(Hostile::next);
         let cables = self.cables.iter().map(|cable| cable.next_arrival(self.now));
-        [host, deeds].into_iter().chain(agents).chain(hostiles).chain(cables).flatten().min()
+        [host, editor].into_iter().chain(agents).chain(hostiles).chain(cables).flatten().min()
     }
 
     fn wake(&mut self) {
@@ -267,7 +267,7 @@ impl World {
             }
             let Self { editor, subject, oracle, now, ledgers, .. } = self;
             any |= editor.decide(*now, time, subject, ledgers, oracle);
-            any |= editor.do_deeds(*now, time, subject, oracle);
+            any |= editor.run_actions(*now, time, subject, oracle);
             let due = self.subject.deadline();
             if due.is_some_and(|due| due <= time) {
                 any |= self.turn_host();

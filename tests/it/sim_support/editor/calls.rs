@@ -54,7 +54,7 @@ pub(super) enum What {
 
 /// A planned action on a call.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Deed {
+pub(super) enum Action {
     Answer,
     Fail,
     Twice,
@@ -85,51 +85,51 @@ impl Editor {
         self.open.insert(call, open);
         let usual = span.unwrap_or(Duration::from_secs(5)).as_micros().try_into().unwrap_or(u64::MAX);
         let later = Duration::from_micros(self.random.number() % (usual * 5 / 4));
-        let mut plan = |at: Time, deed| {
+        let mut plan = |at: Time, action| {
             self.serial += 1;
-            self.deeds.insert((at, self.serial), (call, deed));
+            self.actions.insert((at, self.serial), (call, action));
         };
         match self.random.below(12) {
-            0..=2 if !is_diff => self.act(time, call, Deed::Answer, subject, oracle),
-            3 => self.act(time, call, Deed::Twice, subject, oracle),
-            4 => self.act(time, call, Deed::Fail, subject, oracle),
-            5 => plan(now.saturating_add(later), Deed::Twice),
-            6 => plan(now.saturating_add(later), Deed::Fail),
+            0..=2 if !is_diff => self.act(time, call, Action::Answer, subject, oracle),
+            3 => self.act(time, call, Action::Twice, subject, oracle),
+            4 => self.act(time, call, Action::Fail, subject, oracle),
+            5 => plan(now.saturating_add(later), Action::Twice),
+            6 => plan(now.saturating_add(later), Action::Fail),
             7 => {
                 for part in 1..=3 {
                     plan(
                         now.saturating_add(later * part / 3),
-                        Deed::Progress(u8::try_from(part).unwrap_or(0)),
+                        Action::Progress(u8::try_from(part).unwrap_or(0)),
                     );
                 }
-                plan(now.saturating_add(later * 5 / 4), Deed::Answer);
+                plan(now.saturating_add(later * 5 / 4), Action::Answer);
             }
             8 | 9 => oracle.hit("editor never answers"),
-            _ => plan(now.saturating_add(later), Deed::Answer),
+            _ => plan(now.saturating_add(later), Action::Answer),
         }
     }
 
     /// Does everything that is due, outside of the loop.
-    pub fn do_deeds(&mut self, now: Time, time: Time, subject: &mut Subject, oracle: &mut Oracle) -> bool {
+    pub fn run_actions(&mut self, now: Time, time: Time, subject: &mut Subject, oracle: &mut Oracle) -> bool {
         let mut any = false;
-        while let Some(entry) = self.deeds.first_entry().filter(|entry| entry.key().0 <= now) {
-            let (call, deed) = entry.remove();
-            self.act(time, call, deed, subject, oracle);
+        while let Some(entry) = self.actions.first_entry().filter(|entry| entry.key().0 <= now) {
+            let (call, action) = entry.remove();
+            self.act(time, call, action, subject, oracle);
             any = true;
         }
         any
     }
 
-    fn act(&mut self, time: Time, call: CallId, deed: Deed, subject: &mut Subject, oracle: &mut Oracle) {
-        match deed {
-            Deed::Answer => self.answer(call, true, subject, oracle),
-            Deed::Fail => self.answer(call, false, subject, oracle),
-            Deed::Twice => {
+    fn act(&mut self, time: Time, call: CallId, action: Action, subject: &mut Subject, oracle: &mut Oracle) {
+        match action {
+            Action::Answer => self.answer(call, true, subject, oracle),
+            Action::Fail => self.answer(call, false, subject, oracle),
+            Action::Twice => {
                 self.answer(call, true, subject, oracle);
                 self.answer(call, true, subject, oracle);
                 oracle.hit("editor answers twice");
             }
-            Deed::Progress(part) => self.progress(time, call, f64::from(part), subject, oracle),
+            Action::Progress(part) => self.progress(time, call, f64::from(part), subject, oracle),
         }
     }
 

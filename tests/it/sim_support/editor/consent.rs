@@ -33,8 +33,8 @@ impl Question {
 }
 
 impl Editor {
-    /// Checks, after a turn of the loop, that no client waits for a question that can come. `is_due` is true
-    /// if a client waits.
+    /// Checks, after a turn of the loop, that no client waits although the person could be asked about it. `is_due` is
+    /// true if a client waits.
     pub fn check_question(&self, time: Time, is_due: bool, oracle: &mut Oracle) {
         let Question { about, quiet_until, .. } = self.question;
         match is_due {
@@ -46,8 +46,8 @@ impl Editor {
         }
     }
 
-    /// Asks the person about a client, and plans the decision. The scripts of hostile peers go on after
-    /// it, so the person disconnects agents alone.
+    /// Asks the person about a client, and plans the decision. Hostile peers are always allowed, because their scripts
+    /// go on after the decision.
     pub(super) fn on_consent_pending(
         &mut self,
         (now, time): (Time, Time),

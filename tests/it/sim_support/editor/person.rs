@@ -16,7 +16,7 @@ use crate::sim_support::{
     ledger::Ledger,
     oracle::{Invariant as I, Oracle},
     plan::{Plan, form},
-    plant::{Subject, conn_asked},
+    plant::{Subject, conn_of_request},
     tap::{is_odd, nonce, selected},
 };
 
@@ -167,7 +167,7 @@ impl Editor {
         };
         match pending {
             Ok(request) => {
-                oracle.claim(conn_asked(request) == conn, I::CrossTalk, || format!("{request:?}"));
+                oracle.claim(conn_of_request(request) == conn, I::CrossTalk, || format!("{request:?}"));
                 self.requests.insert(request, Wanted { deadline, form: mark });
             }
             Err(error) => {

@@ -36,7 +36,7 @@ pub const OUTSIDERS: &[Row] = &[
     ("outsider: no token", Due::Unauthorized, |s| s.head(&[(&token_line(), "")])),
     ("outsider: wrong token", Due::Unauthorized, |s| s.head(&[("tok-0123", "tok-0124")])),
     ("outsider: token twice", Due::Unauthorized, |s| s.head(&[(&token_line(), &token_line().repeat(2))])),
-    ("outsider: wrong token, speaks all the same", Due::Unauthorized, |s| {
+    ("outsider: wrong token, sends messages anyway", Due::Unauthorized, |s| {
         s.head(&[("tok-0123", "tok-0124")]);
         s.talk(&[INITIALIZE, INITIALIZED, CONNECTED]);
     }),
@@ -59,7 +59,7 @@ pub const OUTSIDERS: &[Row] = &[
     }),
     ("outsider: no upgrade", Due::Status(400), |s| s.head(&[("Upgrade: websocket\r\n", "")])),
     ("outsider: a body", Due::Status(400), |s| s.head(&[("Upgrade: w", "Content-Length: 5\r\nUpgrade: w")])),
-    ("outsider: smuggles", Due::Status(400), |s| {
+    ("outsider: a chunked body", Due::Status(400), |s| {
         s.head(&[("Upgrade: w", "Transfer-Encoding: chunked\r\nUpgrade: w")])
     }),
     ("outsider: two hosts", Due::Status(403), |s| {
@@ -162,7 +162,7 @@ pub const INSIDERS: &[Row] = &[
         s.pause(Duration::from_millis(20));
         s.send_text(&diff("7", &other), &[("7", None)]);
     }),
-    ("insider: an id again after it was given up", Due::Stays, |s| {
+    ("insider: an id again after its cancellation", Due::Stays, |s| {
         for _ in 0..3 {
             let mark = s.mark();
             s.send_text(&diff("7", &mark), &[("7", None)]);
@@ -177,23 +177,23 @@ pub const INSIDERS: &[Row] = &[
             s.send_text(&open_file(id, &mark), &[(id, None)]);
         }
     }),
-    ("insider: ids that are none", Due::Stays, |s| {
+    ("insider: ids of other types", Due::Stays, |s| {
         for id in ["null", "1.5", "true", "{}", "[]"] {
             s.send_text(&request(id, "ping"), &[]);
         }
     }),
-    ("insider: gives up what others asked", Due::Stays, |s| {
+    ("insider: cancels requests of others", Due::Stays, |s| {
         for id in 1..40 {
             s.cancel(&id.to_string());
         }
     }),
-    ("insider: answers what nobody asked", Due::Stays, |s| {
+    ("insider: responses to no request", Due::Stays, |s| {
         for id in 1..40 {
             s.send_text(&format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{{}}}}"#), &[]);
         }
         s.send_text(r#"{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"what"}}"#, &[]);
     }),
-    ("insider: progress of what nobody asked", Due::Stays, |s| {
+    ("insider: progress of no request", Due::Stays, |s| {
         let progress = r#"{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":1,"progress":1}}"#;
         s.send_text(progress, &[]);
     }),
@@ -233,12 +233,12 @@ pub const INSIDERS: &[Row] = &[
         let parts = [request(1, "ping"), request("\"2\"", "tools/list"), request(3, "x/unknown")];
         s.send_text(&format!("[{}]", parts.join(",")), &[("1", None), ("\"2\"", None), ("3", Some(-32601))]);
     }),
-    ("insider: gives up in the same batch what is answered at once", Due::Stays, |s| {
+    ("insider: cancels in the same batch what is answered at once", Due::Stays, |s| {
         s.version = "2025-03-26";
         let cancelled = r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}"#;
         s.send_text(&format!("[{},{cancelled}]", call("1", "closeAllDiffTabs", "{}")), &[]);
     }),
-    ("insider: a batch where there is none", Due::Stays, |s| {
+    ("insider: a batch in a version without batches", Due::Stays, |s| {
         s.send_text(&format!("[{}]", request(1, "ping")), &[])
     }),
     ("insider: many calls at once", Due::Stays, |s| {
@@ -265,7 +265,7 @@ pub const INSIDERS: &[Row] = &[
         s.pause(Duration::from_secs(3));
         s.talk(&[INITIALIZED, CONNECTED]);
     }),
-    ("insider: leaves without a word", Due::Stays, |s| {
+    ("insider: leaves with a diff open", Due::Stays, |s| {
         let mark = s.mark();
         s.send_text(&diff("7", &mark), &[("7", None)]);
         s.pause(Duration::from_millis(20));
