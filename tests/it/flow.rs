@@ -249,7 +249,7 @@ fn pieces_above_the_mark_do_not_end_the_connection() {
     assert!(server.agent(conn.into()).is_some() && taken > 1 << 20, "{taken} bytes were taken");
 }
 
-/// Lets an editor pass whose agent reads nothing, without a copy of what waits for it.
+/// Polls an editor whose agent reads nothing. `pass` would copy the output that waits.
 fn poll_all(server: &mut Server) {
     while !matches!(server.poll(Time::ZERO), Output::Wait(_)) {}
 }

@@ -197,8 +197,8 @@ fn json_answer_is_complete_or_refused() {
     }
 }
 
-/// Checks the numbers of calls: an application can guess them, and the events of a batch come one
-/// after the other.
+/// An application can guess the number of a call whose event has not come yet: the events of a
+/// batch come one by one.
 #[test]
 fn call_is_not_answered_before_its_event() {
     let mut editor = Editor::open(config());

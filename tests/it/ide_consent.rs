@@ -260,7 +260,7 @@ fn forwarded_handshake_does_not_wait() {
     assert_eq!(begin(&editor.events()).len(), 1, "the request of another method waited");
 }
 
-/// Checks that a client cannot call before it is asked for: in the time between `initialize` and `initialized`.
+/// Checks that calls between `initialize` and `initialized`, before anybody asks the person, wait too.
 #[test]
 fn n07_early_calls_wait_too() {
     let mut editor = Editor::open(asking());

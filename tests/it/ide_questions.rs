@@ -237,7 +237,7 @@ fn agent_without_folders_declares_none() {
     assert_eq!(
         pair.server.agent(pair.conn.into()).unwrap().roots(),
         [Root::new("file:///w")],
-        "the list of before the session"
+        "the list that was set before the session"
     );
 }
 
@@ -377,7 +377,7 @@ fn every_form_ends_on_both_sides() {
     assert_eq!(ends(&mut gone), 1);
 }
 
-/// Checks that no form is written before the client shows it, and that each form of the time before has its outcome.
+/// Checks that no form is written before the client can show it, and that every form sent earlier has an outcome.
 #[test]
 fn form_waits_until_the_client_shows_it() {
     let asking = || {

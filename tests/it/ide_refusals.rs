@@ -132,7 +132,7 @@ fn first_fault_decides_the_refusal() {
 #[test]
 fn n03_malformed_heads_are_refused() {
     let cases: &[(&str, Vec<u8>, &str)] = &[
-        ("N3: absolute form of a stranger", head(&[("GET /", "GET http://evil/")]), HOST),
+        ("N3: absolute form of a foreign host", head(&[("GET /", "GET http://evil/")]), HOST),
         ("N3: absolute form with TLS", head(&[("GET /", "GET https://127.0.0.1:41111/")]), NOT_A_PATH),
         ("N3: authority form", head(&[("GET /", "GET evil:80")]), NOT_A_PATH),
         ("space before the colon", with("X : y"), NOT_HTTP),

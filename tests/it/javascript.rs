@@ -257,7 +257,7 @@ fn number(u: &mut Unstructured<'_>) -> Result<(u32, String)> {
 fn check(seeds: Range<u64>, law: fn(&mut Unstructured<'_>) -> Result<Hits>, situations: Situations<'_>) {
     let hits = play(seeds, |random| {
         let len = random.below(1024);
-        // An input that is too short for a case is none.
+        // An input that is too short for a case is skipped.
         law(&mut Unstructured::new(&random.bytes(len))).unwrap_or_default()
     });
     judge(&hits, situations);

@@ -47,10 +47,10 @@ impl Bridge {
             to_agent: Messages::default(),
             to_editor: Messages::default(),
         };
-        bridge.agent_says(INITIALIZE);
-        bridge.agent_says(INITIALIZED);
+        bridge.agent_sends(INITIALIZE);
+        bridge.agent_sends(INITIALIZED);
         bridge.client.start(Time::ZERO, &mut bridge.to_editor).unwrap();
-        bridge.editor_says(r#"{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":"2025-11-25"}}"#);
+        bridge.editor_sends(r#"{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":"2025-11-25"}}"#);
         bridge.to_agent.take();
         bridge.to_editor.take();
         bridge
@@ -58,13 +58,13 @@ impl Bridge {
 
     /// Receives a text from the agent. Returns the messages that the bridge then sends to the agent
     /// and to the editor.
-    fn agent_says(&mut self, text: &str) -> (Vec<String>, Vec<String>) {
+    fn agent_sends(&mut self, text: &str) -> (Vec<String>, Vec<String>) {
         self.server.receive(Time::ZERO, text, &mut self.to_agent);
         self.work();
         (self.to_agent.take(), self.to_editor.take())
     }
 
-    fn editor_says(&mut self, text: &str) -> (Vec<String>, Vec<String>) {
+    fn editor_sends(&mut self, text: &str) -> (Vec<String>, Vec<String>) {
         self.client.receive(Time::ZERO, text, &mut self.to_editor);
         self.work();
         (self.to_agent.take(), self.to_editor.take())
@@ -139,7 +139,7 @@ fn nothing() -> Vec<String> {
 fn bridge_forwards_everything_under_its_own_ids() {
     let mut bridge = Bridge::open();
     for method in ["x/raw", "tools/call", "tools/list", "resources/list"] {
-        let down = bridge.agent_says(&format!(
+        let down = bridge.agent_sends(&format!(
             r#"{{"jsonrpc":"2.0","id":"é-7.0","method":"{method}","params":{{"b":[1.50, "\u00e9"],"_meta":{{"progressToken":"t","x":1}},"a":{{}}}}}}"#
         ));
         let id = bridge.down.keys().next().copied().unwrap();
@@ -158,12 +158,13 @@ fn bridge_forwards_everything_under_its_own_ids() {
             r#"{{"jsonrpc":"2.0","method":"notifications/progress","params":{{"progressToken":{serial},"progress":0.5,"message":"m"}}}}"#
         );
         assert_eq!(
-            bridge.editor_says(&progress).0,
+            bridge.editor_sends(&progress).0,
             [
                 r#"{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":"t","progress":0.5,"message":"m"}}"#
             ]
         );
-        let up = bridge.editor_says(&format!(r#"{{"jsonrpc":"2.0","id":{serial},"result":{{"x": [1.0]}}}}"#));
+        let up =
+            bridge.editor_sends(&format!(r#"{{"jsonrpc":"2.0","id":{serial},"result":{{"x": [1.0]}}}}"#));
         assert_eq!(up, (vec![r#"{"jsonrpc":"2.0","id":"é-7.0","result":{"x": [1.0]}}"#.into()], nothing()));
         assert!(!bridge.down.contains_key(&id));
     }
@@ -172,24 +173,24 @@ fn bridge_forwards_everything_under_its_own_ids() {
 #[test]
 fn bridge_forwards_error_data_and_cancellations() {
     let mut bridge = Bridge::open();
-    let down = bridge.agent_says(r#"{"jsonrpc":"2.0","id":5,"method":"x/fails"}"#).1;
+    let down = bridge.agent_sends(r#"{"jsonrpc":"2.0","id":5,"method":"x/fails"}"#).1;
     assert_eq!(
         down,
         [r#"{"jsonrpc":"2.0","id":2,"method":"x/fails","params":{"_meta":{"progressToken":2}}}"#]
     );
     let error = r#""error":{"code":-32042,"message":"m","data":{"a": 1}}}"#;
-    let up = bridge.editor_says(&format!(r#"{{"jsonrpc":"2.0","id":2,{error}"#)).0;
+    let up = bridge.editor_sends(&format!(r#"{{"jsonrpc":"2.0","id":2,{error}"#)).0;
     assert_eq!(up, [format!(r#"{{"jsonrpc":"2.0","id":5,{error}"#)]);
 
-    bridge.agent_says(r#"{"jsonrpc":"2.0","id":6,"method":"x/waits"}"#);
+    bridge.agent_sends(r#"{"jsonrpc":"2.0","id":6,"method":"x/waits"}"#);
     let cancel = |id| {
         format!(
             r#"{{"jsonrpc":"2.0","method":"notifications/cancelled","params":{{"requestId":{id},"reason":"r"}}}}"#
         )
     };
-    assert_eq!(bridge.agent_says(&cancel(6)), (nothing(), vec![cancel(3)]));
+    assert_eq!(bridge.agent_sends(&cancel(6)), (nothing(), vec![cancel(3)]));
     assert_eq!(
-        bridge.editor_says(r#"{"jsonrpc":"2.0","id":3,"result":{}}"#),
+        bridge.editor_sends(r#"{"jsonrpc":"2.0","id":3,"result":{}}"#),
         (nothing(), nothing()),
         "the late answer is dropped"
     );
@@ -198,7 +199,7 @@ fn bridge_forwards_error_data_and_cancellations() {
 #[test]
 fn bridge_forwards_requests_of_the_editor() {
     let mut bridge = Bridge::open();
-    let pending = bridge.editor_says(
+    let pending = bridge.editor_sends(
         r#"{"jsonrpc":"2.0","id":"s","method":"sampling/createMessage","params":{"maxTokens":1}}"#,
     );
     assert_eq!(
@@ -211,14 +212,14 @@ fn bridge_forwards_requests_of_the_editor() {
             nothing()
         )
     );
-    let answered = bridge.agent_says(r#"{"jsonrpc":"2.0","id":1,"error":{"code":-1,"message":"no"}}"#);
+    let answered = bridge.agent_sends(r#"{"jsonrpc":"2.0","id":1,"error":{"code":-1,"message":"no"}}"#);
     assert_eq!(
         answered,
         (nothing(), vec![r#"{"jsonrpc":"2.0","id":"s","error":{"code":-1,"message":"no"}}"#.into()])
     );
     for (input, to_agent) in [("x/one", true), ("x/two", false)] {
         let text = format!(r#"{{"jsonrpc":"2.0","method":"{input}","params":{{"a": 1}}}}"#);
-        let received = if to_agent { bridge.editor_says(&text).0 } else { bridge.agent_says(&text).1 };
+        let received = if to_agent { bridge.editor_sends(&text).0 } else { bridge.agent_sends(&text).1 };
         assert_eq!(received, [text]);
     }
 }
@@ -328,7 +329,7 @@ fn change_after_forwarded_context_list_is_announced() {
     }
 }
 
-/// The tools of another server, and the names of those that are answered at once.
+/// The tools of another server: `end` is answered at once, the others later.
 struct Ending;
 
 impl Tools for Ending {

@@ -736,7 +736,7 @@ fn i34_one_ping_with_its_own_deadline() {
     bench.at(5_000);
     assert_eq!(bench.at(7_999), nothing());
     assert_eq!(bench.at(8_000), (vec!["unresponsive".to_owned()], vec![]));
-    assert_eq!((bench.server.deadline(), bench.server.open_requests()), (None, 0), "said once");
+    assert_eq!((bench.server.deadline(), bench.server.open_requests()), (None, 0), "reported once");
 
     // After a sleep the side pings again before it gives up.
     let mut bench = Bench::pinging();

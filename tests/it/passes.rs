@@ -33,7 +33,7 @@ enum Mistake {
     IgnoresClose,
     /// Polls with a later time each time.
     FreshClock,
-    /// Reads also while `wants_input` is false.
+    /// Keeps reading while `wants_input` is false.
     ReadsOn,
 }
 
@@ -240,7 +240,7 @@ fn mistakes_of_a_loop_are_harmless_or_found_at_once() {
                 "{}",
                 row(IgnoresClose)
             );
-            // A wrong count is not known here: what follows is not what the peer can read.
+            // The server cannot notice a wrong count, but the peer cannot read what follows.
             for mistake in [NeverReports, ReportsAll] {
                 let found = course(mistake);
                 if mistake == ReportsAll && capacity == 100_000 {
@@ -281,7 +281,7 @@ fn input_that_ends_beside_an_offer_leaves_the_answer() {
 /// A loop whose poller reports a socket only once: it goes round again while a read has left bytes behind, and so reads
 /// everything.
 #[test]
-fn read_that_leaves_bytes_behind_says_so() {
+fn read_reports_that_bytes_are_left() {
     let count = 100;
     let message = masked(TEXT, &[b'x'; 20_000]).repeat(count);
     let (mut socket, now) = (io::Cursor::new(message), Time::ZERO);
@@ -321,8 +321,8 @@ fn pieces_of_any_buffer_are_taken_while_input_is_wanted() {
     }
 }
 
-/// What came after an offer is not counted as written, and a connection in the place of one that is over is offered at
-/// once.
+/// Bytes added after an offer do not count as written, and the output of a new connection in the place of an old one is
+/// offered at once.
 #[test]
 fn offers_are_counted_and_forgotten() {
     let mut server = joined::server(ws::Limits::default(), Time::ZERO);
@@ -347,9 +347,9 @@ fn offers_are_counted_and_forgotten() {
     assert!(matches!(server.poll(Time::ZERO), Output::Write { conn, .. } if conn == second));
 }
 
-/// A pass that was left is due, so that a loop which waits by `deadline` ends it.
+/// A pass that a loop has left is due, so a loop that waits by `deadline` finishes it.
 #[test]
-fn pass_that_was_left_is_due() {
+fn unfinished_pass_is_due() {
     let mut server = Server::new(config());
     let conn = server.connect(Time::ZERO);
     server.feed(Time::ZERO, conn, HEAD.as_bytes());

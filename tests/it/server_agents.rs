@@ -569,7 +569,7 @@ fn reused_slot_does_not_inherit_output() {
 }
 
 #[test]
-fn reused_slot_has_its_own_news() {
+fn reused_slot_reports_its_own_output_and_end() {
     // The earlier connection wrote more than the later one will, and was closed.
     let reused = || {
         let mut editors = Editors::new();
@@ -898,15 +898,15 @@ fn tools_change_is_announced_to_ready_clients() {
     }
 }
 
-/// The connections that have ended, those that are over, and the open calls, by the outputs so far.
+/// What the outputs so far have reported: the connections that have ended, those that are over, and the open calls.
 #[derive(Default)]
-struct Told {
+struct Reported {
     ended: Vec<ConnId>,
     closed: Vec<ConnId>,
     open: Vec<CallId>,
 }
 
-impl Told {
+impl Reported {
     /// Takes an event. Checks laws 3 and 7: no event comes after `Closed`, and a call that ends was
     /// open.
     fn on_event(&mut self, event: ServerEvent) {
@@ -950,7 +950,7 @@ fn host_holds_the_laws_in_random_runs() {
         config.max_pending_connections = 2;
         let mut editors = Editors::with(config);
         let (mut conns, mut offered): (Vec<ConnId>, Vec<ConnId>) = (Vec::new(), Vec::new());
-        let (mut record, mut passing_since) = (Told::default(), None);
+        let (mut record, mut passing_since) = (Reported::default(), None);
         for step in 0..200_u32 {
             let conn = conns.get(random.below(conns.len())).copied();
             let wired = conn.filter(|conn| !record.closed.contains(conn));

@@ -215,8 +215,7 @@ fn n07_waiting_client_can_leave() {
     assert_eq!(room.server.deadline(), None, "no client waits for the end of the quiet time");
 }
 
-/// Checks that the end of a waiting client, which is read together with the question about another client,
-/// comes before a question about it.
+/// Checks that a waiting client is not asked about if it leaves in the pass in which its turn comes.
 #[test]
 fn n07_client_that_leaves_is_not_asked_about() {
     let mut room = Room::new();

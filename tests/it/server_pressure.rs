@@ -197,7 +197,7 @@ fn e09_sixteen_clients_stay_within_the_budget() {
 #[test]
 fn e09_received_bytes_reach_the_documented_number() {
     const PIECE: usize = 256 * 1024;
-    // The second one takes more between two polls than above its mark.
+    // In the second row, more may come between two polls than above the mark.
     for (message, mark) in [(1 << 20, 100_000), (1_000, 500)] {
         let mut config = config();
         (config.ws.message, config.ws.outgoing, config.max_clients) = (message, mark, 1);

@@ -29,10 +29,10 @@ const OPEN: (&str, &str) = ("/w/open_main.rs", "plainmarker");
 /// The path of this file in its workspace.
 const SHOWN: &str = "open_main.rs";
 
-/// The distinctive part of the name of the hidden file, as it is left by every spelling, and its text.
+/// The part of the hidden file's name that every spelling keeps, and the text of the file.
 const HIDDEN: (&str, &str) = ("ylophone", "s3cretmarker");
 
-/// The spellings of the path of the hidden file. Of the last ones a filter recognizes the name alone.
+/// The spellings of the path of the hidden file. In the last ones a filter recognizes only the name of the file.
 const SPELLINGS: [&str; 14] = [
     "/w/.env.xylophone",
     "file:///w/.env.xylophone",
@@ -108,7 +108,7 @@ fn tool_call(id: usize, tool: Tool, dialect: Dialect, path: &str) -> String {
     call(id, tool.name(dialect), &arguments.to_string())
 }
 
-/// Returns a request of the Obsidian dialect; of `method` only the methods for files use the path.
+/// Returns a request of the Obsidian dialect. Only the methods for files use the path.
 fn direct_request(id: usize, method: &str, path: &str) -> String {
     let params = json!({ "path": path, "content": "" });
     json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params}).to_string()

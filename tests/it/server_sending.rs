@@ -157,7 +157,7 @@ fn file_of_another_system_is_hidden() {
         assert_eq!(server.select(Time::ZERO, selection), Selected::Hidden, "{name}");
     }
     let shown = Selection::new(r"C:\w\secret\..\a", Range::default(), "");
-    assert_eq!(server.select(Time::ZERO, shown), Selected::Hidden, "the text itself is a reading too");
+    assert_eq!(server.select(Time::ZERO, shown), Selected::Hidden, "the path as it is written counts too");
 }
 
 /// Checks two filters: one matches the end of a path, the other its beginning.

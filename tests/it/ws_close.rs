@@ -454,7 +454,7 @@ fn unwanted_bytes_end_the_connection() {
 }
 
 #[test]
-fn no_bytes_are_no_activity() {
+fn feeding_no_bytes_is_no_activity() {
     let pong = masked(0x8a, b"");
     for (name, bytes, is_pinged) in [("nothing", &b""[..], true), ("a pong", &pong, false)] {
         let mut server = pair(&ws::Limits::default()).server;

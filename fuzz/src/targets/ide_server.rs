@@ -158,7 +158,7 @@ pub fn ide_server_script(data: &[u8]) {
             }
             Act::Aside(input) => {
                 id += 1;
-                run.act(|held| held.other_says(now, &input.bytes(id)));
+                run.act(|held| held.feed_other(now, &input.bytes(id)));
             }
             Act::Cut(pieces) => cut = usize::from(pieces).max(1),
             Act::Select(len) => on_server(&mut run, |server| {

@@ -12,7 +12,7 @@ pub enum Bug {
     PanicsAtTheEndOfTime,
     PanicsOnMoreThanItsSpace,
     DropsAnEventAtACut,
-    OutputTellsOfCuts,
+    OutputShowsCuts,
     TrimLosesOutput,
     ClosedTwice,
     EventAfterClosed,
@@ -31,8 +31,8 @@ pub enum Bug {
     AnswersTwice,
     NeverAnswers,
     AnswersUnderAnotherId,
-    ForgetsToSayThatACallEnded,
-    SaysTwiceThatACallEnded,
+    OmitsTheEndOfACall,
+    ReportsTheEndOfACallTwice,
     RefusalLeavesAByte,
     RefusalMovesTheDeadline,
     RefusalShowsLater,
@@ -52,7 +52,7 @@ impl Bug {
         (Self::PanicsAtTheEndOfTime, Law::Total),
         (Self::PanicsOnMoreThanItsSpace, Law::Total),
         (Self::DropsAnEventAtACut, Law::Cuts),
-        (Self::OutputTellsOfCuts, Law::Cuts),
+        (Self::OutputShowsCuts, Law::Cuts),
         (Self::TrimLosesOutput, Law::Cuts),
         (Self::ClosedTwice, Law::OneEnding),
         (Self::EventAfterClosed, Law::OneEnding),
@@ -83,13 +83,13 @@ impl Bug {
         (Self::AnswersTwice, Law::AnsweredOnce),
         (Self::NeverAnswers, Law::AnsweredOnce),
         (Self::AnswersUnderAnotherId, Law::AnsweredOnce),
-        (Self::ForgetsToSayThatACallEnded, Law::AnsweredOnce),
-        (Self::SaysTwiceThatACallEnded, Law::AnsweredOnce),
+        (Self::OmitsTheEndOfACall, Law::AnsweredOnce),
+        (Self::ReportsTheEndOfACallTwice, Law::AnsweredOnce),
     ];
 
     /// The bugs that only a machine that sends requests can have.
     pub const WITH_REQUESTS: &[(Self, Law)] = &[
-        (Self::ForgetsToSayThatACallEnded, Law::AnsweredOnce),
-        (Self::SaysTwiceThatACallEnded, Law::AnsweredOnce),
+        (Self::OmitsTheEndOfACall, Law::AnsweredOnce),
+        (Self::ReportsTheEndOfACallTwice, Law::AnsweredOnce),
     ];
 }

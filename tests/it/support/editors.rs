@@ -54,7 +54,7 @@ pub fn foreign() -> (CallId, RequestId) {
     static FOREIGN: OnceLock<(CallId, RequestId)> = OnceLock::new();
     *FOREIGN.get_or_init(|| {
         let mut other = Server::new(server_config(tools()));
-        // The first names are those of other sessions.
+        // The first connections of a server have the numbers of those under test.
         let conn = (0..99).map(|_| other.connect(Time::ZERO)).last().unwrap();
         other.feed(Time::ZERO, conn, &[attached(), text(&open_diff("1", "a"))].concat());
         let call = pass(&mut other, Time::ZERO, 0).events.into_iter().find_map(|event| match event {

@@ -34,7 +34,7 @@ pub fn open(limits: &ws::Limits, now: Time) -> Pair<ws::Server, ws::Client> {
     pair
 }
 
-/// Returns the events of a pass at [`Time::ZERO`], where many machines of these tests live, without room in the socket.
+/// Returns the events of a pass at [`Time::ZERO`], the only time of many tests, without room in the socket.
 pub fn drain<M: Machine<Conn = ()>>(machine: &mut M) -> Vec<M::Event> {
     pass(machine, Time::ZERO, 0).events
 }

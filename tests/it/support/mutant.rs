@@ -70,7 +70,7 @@ impl<M: Machine<Conn = ()>> Mutant<M> {
         match self.bug {
             Bug::PanicsOnAByte => assert!(!bytes.contains(&0xfe), "planted"),
             Bug::DropsAnEventAtACut => self.drop_next |= bytes.len() == 1 && self.feeds % 7 == 0,
-            Bug::OutputTellsOfCuts if !self.closed && self.feeds == 300 => self.out.push(b'!'),
+            Bug::OutputShowsCuts if !self.closed && self.feeds == 300 => self.out.push(b'!'),
             Bug::ActsAfterClosed if self.closed => self.out.push(b'!'),
             Bug::CopiesAllForEachByte => self.kept = [&self.kept, bytes].concat(),
             Bug::ReadsAllForEachByte => {
@@ -187,10 +187,10 @@ impl<M: Machine<Conn = ()>> Mutant<M> {
                 self.extra = (self.copied)(&event);
             }
             let ends = (self.ends_a_call)(&event);
-            if ends && self.bug == Bug::SaysTwiceThatACallEnded {
+            if ends && self.bug == Bug::ReportsTheEndOfACallTwice {
                 self.extra = (self.copied)(&event);
             }
-            let forgets = ends && self.bug == Bug::ForgetsToSayThatACallEnded;
+            let forgets = ends && self.bug == Bug::OmitsTheEndOfACall;
             if forgets || drops {
                 return self.next_event(now);
             }

@@ -86,7 +86,7 @@ impl Plan {
     ) -> Seen {
         let mut random = cutting.map(|cutting| (cutting, Random::new(cutting.seed)));
         let mut run = Run::new(subject, seed, self.app);
-        // What a client sends first is offered before anything can end it.
+        // What a client sends first is offered before anything can end the connection.
         run.settle();
         let mut fed = 0;
         for step in &self.steps {
@@ -105,7 +105,7 @@ impl Plan {
             while !rest.is_empty() {
                 let len = match &mut random {
                     None => rest.len(),
-                    // Of a long message, the first 4,096 bytes are enough to be fed one by one.
+                    // It is enough to feed the first 4,096 bytes of a long message one by one.
                     Some((cutting, _)) if cutting.bytewise && fed < 4096 => 1,
                     Some((_, random)) => 1 + random.below(rest.len()),
                 };

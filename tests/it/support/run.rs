@@ -212,12 +212,12 @@ impl<'a, S: Subject> Run<'a, S> {
         }
     }
 
-    /// Lets the machine pass, over a socket with room for at most `most` bytes.
+    /// Runs a pass over a socket with room for at most `most` bytes.
     pub fn write(&mut self, most: usize) {
         self.pass(self.now, most);
     }
 
-    /// Lets the machine pass at a new time, and then the application act late.
+    /// Runs a pass at a new time, and then lets the application act late.
     pub fn tick(&mut self, at: Time) {
         self.pass(at, 0);
         self.subject.act_late(&mut self.app, &mut self.machine);
@@ -257,12 +257,12 @@ impl<'a, S: Subject> Run<'a, S> {
         self.has_left = self.step(self.now, &mut 0, None);
     }
 
-    /// Lets the machine pass at the latest time, over a socket without room.
+    /// Runs a pass at the latest time, over a socket without room.
     pub fn settle(&mut self) {
         self.pass(self.now, 0);
     }
 
-    /// Lets the machine pass, over a socket with this room, and checks the laws. A pass that is open ends first.
+    /// Runs a pass over a socket with this much room, and checks the laws. A pass that is open ends first.
     fn pass(&mut self, at: Time, mut room: usize) {
         if self.is_passing {
             self.pass_to_its_end(self.now, &mut 0, None);
@@ -338,7 +338,7 @@ impl<'a, S: Subject> Run<'a, S> {
                 if !is_same {
                     self.broken(
                         Law::LosesNothing,
-                        "an offer has not the bytes that were left of the last one",
+                        "an offer does not begin with the bytes that were left of the last one",
                     );
                 }
                 if was_full {

@@ -110,7 +110,7 @@ impl OneOfServer {
 
     /// Feeds the other connection a ping and a request, which the server answers.
     fn aside(&mut self, now: Time) {
-        self.other_says(now, &[masked(PING, b"aside"), text(&request(7, "ping"))].concat());
+        self.feed_other(now, &[masked(PING, b"aside"), text(&request(7, "ping"))].concat());
     }
 
     /// Acts on the server in the place of the application.
@@ -119,7 +119,7 @@ impl OneOfServer {
     }
 
     /// Feeds the other connection these bytes, if it wants input.
-    pub fn other_says(&mut self, now: Time, bytes: &[u8]) {
+    pub fn feed_other(&mut self, now: Time, bytes: &[u8]) {
         self.sees(now);
         self.server.feed(now, self.other, if self.server.wants_input(self.other) { bytes } else { &[] });
         // The time of a server reaches a connection when the connection is used.
@@ -183,7 +183,7 @@ impl OneOfServer {
         }
     }
 
-    /// A connection that closes tells it to whoever sends.
+    /// Returns the state of this connection. Only a refused send shows that it is closing.
     fn standing(&mut self, is_full: bool) -> Standing {
         let agent = self.conn.into();
         let sent = self.server.agent_mut(agent).request("ping", Some(&Unwritable), Timeout::Never);

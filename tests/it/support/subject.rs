@@ -62,8 +62,8 @@ pub trait Subject {
     /// is at or above the mark.
     fn refuse(&self, app: &Self::App, machine: &mut Self::Machine, is_full: bool, refusals: &mut Refusals);
 
-    /// Returns the names of everything that [`refuse`](Subject::refuse) has tried after the machine
-    /// was in all its states.
+    /// Returns the names of everything that [`refuse`](Subject::refuse) must have tried once the
+    /// machine was in all its states.
     fn must_refuse(&self) -> &'static [&'static str];
 
     /// Acts on another connection of the same server, which brings in the time for all connections,
