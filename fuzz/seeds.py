@@ -50,14 +50,14 @@ def packed_text(target, files):
 
 
 def unpacked(target, text):
-    """The files of a packed text. Only a text that packing them again would write is one."""
+    """The files of a packed text. Exits if packing them again would write another text."""
     files = []
     for number, line in enumerate(text.split("\n")[1:-1], 2):
         try:
             name, escaped = line.split("\t")
             seed = unescape(escaped)
         except ValueError:
-            sys.exit(f"{target}.txt line {number} is no seed")
+            sys.exit(f"{target}.txt line {number} is not a seed: a name or none, a tab, and escaped bytes")
         files.append((name or hashlib.sha1(seed).hexdigest(), seed))
     for number, (line, again) in enumerate(zip(text.split("\n"), packed_text(target, files).split("\n")), 1):
         if line != again:

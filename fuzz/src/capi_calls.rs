@@ -227,7 +227,7 @@ impl Run<'_> {
         if done == INVALID && was_open && !self.is_open(call) {
             assert!(self.answered.insert(call), "{call} was answered twice");
         } else if done == INVALID && was_open {
-            // Only a diff has another command. Its event may be still to come.
+            // A diff has a command of its own, and no result can answer it. The event of the call may still be to come.
             assert!(
                 self.diffs.contains(&call) || !self.given.contains(&call),
                 "{call} waits for its deadline"

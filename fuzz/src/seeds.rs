@@ -17,7 +17,7 @@ pub fn replay(fuzz: &Path, name: &str, target: fn(&[u8])) {
 }
 
 fn replay_text(text: &str, target: fn(&[u8])) -> Result<(), String> {
-    let seeds = parse(text).map_err(|line| format!("line {line} is no seed"))?;
+    let seeds = parse(text).map_err(|line| format!("line {line} is not a seed"))?;
     let failed: Vec<String> = seeds
         .iter()
         .filter(|(_, bytes)| catch_unwind(AssertUnwindSafe(|| target(bytes))).is_err())
@@ -85,10 +85,10 @@ mod tests {
             ("no tab", "seed"),
             ("an empty line", ""),
             ("two seeds", "a\tx\ty"),
-            ("the end of a line of Windows", "a\tx\r"),
+            ("a Windows line ending", "a\tx\r"),
             ("half an escape", "a\t\\x0"),
             ("an unknown escape", "a\t\\e"),
-            ("a byte that has to be escaped", "a\t\u{7f}"),
+            ("a byte that must be escaped", "a\t\u{7f}"),
             ("an escape that is not needed", "a\t\\x41"),
             ("a name that is a path", "../a\tx"),
         ] {
@@ -105,6 +105,6 @@ mod tests {
         assert_eq!(replay_text(&text(10), |_| {}), Err("10 seeds are too few".into()));
         let fails = replay_text(&text(11), |bytes| assert_ne!(bytes, b"\n"));
         assert_eq!(fails, Err("the target fails on\nnamed\t\\n".into()));
-        assert_eq!(replay_text("# head\nx\n", |_| {}), Err("line 2 is no seed".into()));
+        assert_eq!(replay_text("# head\nx\n", |_| {}), Err("line 2 is not a seed".into()));
     }
 }

@@ -18,7 +18,7 @@ use std::fmt::Debug;
 
 /// An operation of an application on a session of either role.
 #[derive(Arbitrary, Debug)]
-pub enum Do {
+pub enum Operation {
     Respond(u8, Reply),
     FailWith(u8),
     Progress(u8, u8),
@@ -132,7 +132,7 @@ where
     script
 }
 
-impl Do {
+impl Operation {
     /// Whether a random script keeps this operation: few scripts should end early, and many should report progress.
     pub fn is_wanted(&self, random: &mut Random) -> bool {
         match self {
@@ -154,9 +154,9 @@ impl Peer {
 
 impl<S: Session + Debug> Oracle<S> {
     /// Performs an operation of the application.
-    pub fn play(&mut self, act: &Do) {
+    pub fn play(&mut self, act: &Operation) {
         match act {
-            Do::Respond(which, reply) => {
+            Operation::Respond(which, reply) => {
                 self.respond(
                     *which,
                     &match reply {
@@ -172,7 +172,7 @@ impl<S: Session + Debug> Oracle<S> {
                     },
                 );
             }
-            Do::FailWith(which) => {
+            Operation::FailWith(which) => {
                 let mut error = ErrorObject::new(-1, "no");
                 error.data = serde_json::from_str("[1]").ok();
                 check_error_text(&error);
@@ -182,9 +182,9 @@ impl<S: Session + Debug> Oracle<S> {
                     failed
                 });
             }
-            Do::Progress(which, halves) => self.progress(*which, *halves),
-            Do::Wait(which, pace) => self.set_call_timeout(*which, pace.timeout()),
-            Do::Request(what, pace) => {
+            Operation::Progress(which, bits) => self.progress(*which, *bits),
+            Operation::Wait(which, pace) => self.set_call_timeout(*which, pace.timeout()),
+            Operation::Request(what, pace) => {
                 let (method, params) = match what {
                     What::Ping => ("ping", None),
                     What::Object => {
@@ -205,15 +205,15 @@ impl<S: Session + Debug> Oracle<S> {
                     (params, pace) => self.request(method, params.as_ref(), pace.timeout()),
                 }
             }
-            Do::Notify(what) => self.notify(&match what {
+            Operation::Notify(what) => self.notify(&match what {
                 What::Ping | What::Object => Any::Value(json!({"a": 1})),
                 What::Array => Any::Value(json!([1])),
                 What::Unwritable => Any::Unwritable,
             }),
-            Do::Elsewhere => self.elsewhere(),
-            Do::End(0..=15) => self.drain(),
-            Do::End(16..=31) => self.shutdown(),
-            Do::End(_) => {}
+            Operation::Elsewhere => self.elsewhere(),
+            Operation::End(0..=15) => self.drain(),
+            Operation::End(16..=31) => self.shutdown(),
+            Operation::End(_) => {}
         }
     }
 

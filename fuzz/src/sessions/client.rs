@@ -1,7 +1,7 @@
 //! Scripts for a client session: messages of a server, operations of the application, and steps of
 //! the clock, in any order.
 
-use super::acts::{Do, Habits, Pace, Peer, What, random_script};
+use super::acts::{Habits, Operation, Pace, Peer, What, random_script};
 use super::oracle::{self, Hits, Oracle, RequestKind};
 use super::roles::Any;
 use crate::model::roots;
@@ -35,7 +35,7 @@ enum Act {
     With(Setup),
     /// A handshake in one of the versions.
     OpenAs(u8),
-    Do(Do),
+    Operation(Operation),
     Peer(Peer),
     Lists(u8, Pace),
     /// A response to a request, counted back from the last one: the number of items, and the next
@@ -81,7 +81,7 @@ pub fn random_client_script(random: &mut Random) -> Vec<u8> {
         _ if step == 0 && is_set => matches!(act, Act::With(_)),
         _ if step < 2 && is_open => matches!(act, Act::Open | Act::OpenAs(_)),
         Act::Close(_) | Act::Full(true) | Act::Open | Act::OpenAs(_) | Act::With(_) => random.one_in(16),
-        Act::Do(act) => act.is_wanted(random),
+        Act::Operation(act) => act.is_wanted(random),
         Act::Wait(span) => span.duration() < Duration::from_secs(9) || random.one_in(8),
         Act::Peer(act) => act.is_wanted(random),
         _ => random.one_in(3),
@@ -161,7 +161,7 @@ impl Run {
                 }
             }
             Act::OpenAs(version) => self.open(VERSIONS[usize::from(*version) % VERSIONS.len()]),
-            Act::Do(act) => oracle.play(act),
+            Act::Operation(act) => oracle.play(act),
             Act::Peer(act) => oracle.play_peer(act),
             Act::Lists(list, pace) => {
                 let list = LISTS[usize::from(*list) % LISTS.len()];

@@ -53,7 +53,7 @@ impl Ledger {
         }
     }
 
-    /// Removes a request that ended without an answer, because an event said so.
+    /// Removes a request that, as an event reported, ended without an answer.
     pub fn forgiven(&mut self, id: &str) {
         self.settle(id, "an event");
     }

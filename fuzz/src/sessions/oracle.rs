@@ -700,7 +700,7 @@ impl<S: Session + Debug> Oracle<S> {
         let incoming = self.unpolled.pop_front().expect("a call that nobody made");
         assert!(self.calls.iter().all(|other| other.call != call), "a handle comes once");
         let (kind, timeout) = match (kind, incoming.kind) {
-            // The timeout of the tool is for clients of the tool.
+            // A call that reads a resource has the default timeout, not that of its tool.
             (Kind::Tool, Some(Kind::ReadByTool)) => (Kind::ReadByTool, Timeout::Default),
             _ => (kind, timeout),
         };
@@ -803,19 +803,20 @@ impl<S: Session + Debug> Oracle<S> {
         assert_eq!(self.record_sent(), 0);
     }
 
-    /// Reports the progress of a call, in sixteenths; the highest number means NaN.
-    pub fn progress(&mut self, which: u8, halves: u8) {
+    /// Reports the progress of a call: bits 3 to 5 are a number of halves, bits 0 to 2 select the total and the
+    /// message, and 255 means NaN.
+    pub fn progress(&mut self, which: u8, bits: u8) {
         self.settle();
         let version = self.session.protocol_version();
         let which = self.which(which);
         self.hit_race(which, "race: cancelled_then_progress");
         let Some(open) = self.calls.get_mut(which) else { return };
-        let value = if halves == u8::MAX { f64::NAN } else { f64::from(halves >> 3 & 7) / 2.0 };
+        let value = if bits == u8::MAX { f64::NAN } else { f64::from(bits >> 3 & 7) / 2.0 };
         let mut progress = Progress::new(value);
-        if halves & 1 != 0 {
-            progress = progress.of(if halves & 2 != 0 { f64::INFINITY } else { 128.0 });
+        if bits & 1 != 0 {
+            progress = progress.of(if bits & 2 != 0 { f64::INFINITY } else { 128.0 });
         }
-        if halves & 4 != 0 {
+        if bits & 4 != 0 {
             progress = progress.message("on it");
         }
         let grows = value > open.reached;

@@ -1,7 +1,7 @@
 //! Scripts for a server session: messages of a client, operations of the application, and steps of
 //! the clock, in any order.
 
-use super::acts::{Do, Habits, OPENED, Pace, Peer, random_script};
+use super::acts::{Habits, OPENED, Operation, Pace, Peer, random_script};
 use super::oracle::{self, Hits, Oracle, RequestKind};
 use super::roles::{Any, check_error_text};
 use crate::model::{CAPABILITIES, context, form};
@@ -37,7 +37,7 @@ enum Act {
     With(Setup),
     /// A handshake in one of the versions, with some capabilities.
     OpenAs(u8, u8),
-    Do(Do),
+    Operation(Operation),
     Peer(Peer),
     Log(u8, bool),
     SetLevel(u8),
@@ -88,7 +88,7 @@ pub fn random_server_script(random: &mut Random) -> Vec<u8> {
         _ if step == 0 && is_set => matches!(act, Act::With(_)),
         _ if step < 2 && is_open => matches!(act, Act::Open | Act::OpenAs(..)),
         Act::End(_) | Act::Full(true) | Act::Open | Act::OpenAs(..) | Act::With(_) => random.one_in(16),
-        Act::Do(act) => act.is_wanted(random),
+        Act::Operation(act) => act.is_wanted(random),
         Act::Wait(span) => span.duration() < Duration::from_secs(9) || random.one_in(8),
         Act::Peer(act) => act.is_wanted(random),
         Act::Elicit(_) => true,
@@ -168,7 +168,7 @@ impl Run {
             Act::OpenAs(version, capabilities) => {
                 self.open(VERSIONS[usize::from(version) % VERSIONS.len()], capabilities.into());
             }
-            Act::Do(act) => oracle.play(&act),
+            Act::Operation(act) => oracle.play(&act),
             Act::Peer(act) => oracle.play_peer(&act),
             Act::Log(severity, is_named) => self.log(level(severity), is_named.then_some("l")),
             Act::SetLevel(severity) => self.set_level(severity),

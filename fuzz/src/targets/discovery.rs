@@ -142,7 +142,7 @@ pub fn paths(data: &[u8]) {
             assert_eq!(LocalPath::from_bytes(posix.as_bytes(), platform).as_ref(), Ok(&path), "{posix}");
         }
     }
-    // WSL judges a path of Windows as Windows does, and a path of POSIX as POSIX does.
+    // WSL judges a Windows path as Windows does, and a POSIX path as POSIX does.
     let on = |platform: Platform| LocalPath::parse(&given, platform);
     if let Ok(path) = LocalPath::parse(&given, System::Wsl { distribution: Some("D") }) {
         assert_eq!(LocalPath::from_bytes(path.as_bytes(), Platform::Posix).as_ref(), Ok(&path));

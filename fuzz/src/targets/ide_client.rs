@@ -244,7 +244,7 @@ struct Foreign {
 #[derive(Default)]
 struct Ledger {
     open: BTreeMap<RequestId, Open>,
-    /// The ends of our requests, by a word.
+    /// How each of our requests ended, in a word or two.
     ended: BTreeMap<RequestId, String>,
     /// The requests on the wire: the id, and what they are for.
     wire: Vec<(String, Kind)>,
@@ -553,7 +553,7 @@ impl Ledger {
     }
 }
 
-/// How bytes arrive and time passes. It must not matter.
+/// How bytes arrive and time passes, which must not matter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Arrival {
     Whole,

@@ -22,7 +22,7 @@ use serde_json::{Value, json};
 
 #[derive(Arbitrary, Debug)]
 enum Act {
-    Say(PeerText),
+    Receive(PeerText),
     /// The application answers one of the calls that it has received.
     Answer(u8),
     Fail(u8),
@@ -61,7 +61,7 @@ impl Setup {
     }
 
     fn tools(&self) -> ToolSet {
-        // The tool of the application's own reads a resource.
+        // The application's own tool reads a resource.
         self.handled().into_iter().fold(ToolSet::new(), ToolSet::handle).custom("soon", "", "{}")
     }
 
@@ -117,7 +117,7 @@ fn play<S: Side>(mut side: S, mut expectations: Expectations, mut script: Unstru
     let mut now = Time::ZERO;
     while let (false, Ok(act)) = (script.is_empty(), Act::arbitrary(&mut script)) {
         let (sent, trigger) = match act {
-            Act::Say(peer_text) => {
+            Act::Receive(peer_text) => {
                 let text = peer_text.text();
                 expectations.expect_answers(&peer_text);
                 (side.receive(now, &text), Trigger::Message)
@@ -247,7 +247,7 @@ impl Side for Editor {
         else {
             return (Vec::new(), Value::Null);
         };
-        // The call may have ended by now. A failure is a result of every tool.
+        // The call may have ended by now. Every tool can fail.
         let (open, failure) = (self.server.call(call), ToolResult::error("yes"));
         let (prompt, resource) = (PromptResult::text("yes"), ResourceResult::text("r://1", "", "yes"));
         let (answered, result) = match kind {
