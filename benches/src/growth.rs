@@ -20,7 +20,7 @@ pub struct Point {
     pub case: Case,
 }
 
-/// Id, title, and the meaning of each axis.
+/// The title, and the meaning of each axis.
 const PLOTS: [(&str, &str, &str); 5] = [
     ("Cost by messages so far", "messages before", "instructions per message"),
     ("Cost by open calls", "calls open", "instructions per call"),

@@ -50,7 +50,7 @@ pub fn serve(name: &str) {
         HAND_WRITTEN => on_threads(&listen(), by_hand),
         #[cfg(feature = "peers")]
         RMCP => on_tokio(listen()),
-        name => panic!("nobody is called {name}"),
+        name => panic!("there is no server {name}"),
     }
 }
 

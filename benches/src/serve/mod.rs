@@ -51,7 +51,7 @@ pub fn serve(name: &str) {
         #[cfg(feature = "peers")]
         name => peer(name, listener),
         #[cfg(not(feature = "peers"))]
-        name => panic!("nobody is called {name}"),
+        name => panic!("there is no server {name}"),
     }
 }
 
@@ -225,7 +225,7 @@ fn peer(name: &str, listener: TcpListener) {
                         peers::sockudo_ws::serve(stream).await;
                     }
                 })),
-                name => panic!("nobody is called {name}"),
+                name => panic!("there is no server {name}"),
             }
         }
     });

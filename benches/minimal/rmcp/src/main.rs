@@ -1,4 +1,4 @@
-//! The editor of examples/minimal_server.rs, on rmcp over tokio-tungstenite.
+//! The editor of benches/minimal/ide_mcp, on rmcp over tokio-tungstenite.
 
 #[path = "../../lock_file.rs"]
 mod lock_file;
