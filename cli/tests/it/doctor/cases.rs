@@ -81,7 +81,7 @@ pub(crate) const CASES: &[Case] = &[
         1,
     ),
     (
-        "a directory above for a group",
+        "a directory above that a group can write to",
         |s| {
             s.editor(Behaves::Well);
             mode(s.place.lock_dir().parent().unwrap(), 0o770);
@@ -137,7 +137,7 @@ pub(crate) const CASES: &[Case] = &[
         1,
     ),
     (
-        "a lock file of the past",
+        "a lock file in the legacy form",
         |s| drop(s.put(s.place.closed_port(), "/w\n/v\n")),
         &["lock-legacy", "no-editor-for-directory"],
         1,
@@ -211,13 +211,13 @@ pub(crate) const CASES: &[Case] = &[
         1,
     ),
     (
-        "a process that is not seen",
+        "an editor whose process id is not found",
         |s| drop(s.editor_with(&json!({"pid": dead()}))),
         &["lock-process-unseen", "no-editor-for-directory"],
         1,
     ),
     (
-        "a process that is not seen, beside a living one",
+        "an editor whose process id is not found, beside another",
         |s| {
             s.editor_with(&json!({"pid": dead()}));
             s.editor(Behaves::Well);
@@ -256,7 +256,7 @@ pub(crate) const CASES: &[Case] = &[
         &["leftover-hides-editor", "lock-left-over"],
         1,
     ),
-    ("no process", |s| drop(s.editor_with(&json!({"pid": null}))), &["lock-without-process"], 0),
+    ("no process id", |s| drop(s.editor_with(&json!({"pid": null}))), &["lock-without-process"], 0),
     (
         "an editor on Windows",
         |s| drop(s.editor_with(&json!({"runningInWindows": true}))),
@@ -274,7 +274,7 @@ pub(crate) const CASES: &[Case] = &[
     ),
     ("a closed port", |s| drop(s.publish(s.place.closed_port(), &s.lock())), &["port-refuses"], 1),
     (
-        "a closed port of no process",
+        "a closed port, and no process id",
         |s| {
             let lock = s.lock_with(&json!({"pid": null}));
             s.publish(s.place.closed_port(), &lock);
@@ -290,20 +290,25 @@ pub(crate) const CASES: &[Case] = &[
         1,
     ),
     ("a mail server", |s| drop(s.editor(Behaves::Says("220 mail.example ESMTP\r\n"))), &["not-an-editor"], 1),
-    ("one that hangs up", |s| drop(s.editor(Behaves::Says(""))), &["not-an-editor"], 1),
+    ("a server that hangs up", |s| drop(s.editor(Behaves::Says(""))), &["not-an-editor"], 1),
     ("a wrong token", |s| drop(s.editor_with(&json!({"authToken": "QZQZ-another"}))), &["token-refused"], 1),
     ("a wrong token, the JetBrains way", |s| drop(s.editor(Behaves::Closes)), &["token-refused"], 1),
     ("an editor that is full", |s| drop(s.editor(Behaves::Status(503))), &["editor-full"], 1),
     ("an editor that declines", |s| drop(s.editor(Behaves::Status(400))), &["editor-declines"], 1),
     ("no sub-protocol", |s| drop(s.editor(Behaves::WithoutSubprotocol)), &["subprotocol-missing"], 1),
-    ("a version that nobody knows", |s| drop(s.editor(Behaves::UnknownVersion)), &["session-fails"], 1),
+    ("an unknown protocol version", |s| drop(s.editor(Behaves::UnknownVersion)), &["session-fails"], 1),
     (
         "an editor that asks for no token",
         |s| drop(s.editor(Behaves::WithoutToken)),
         &["accepts-without-token", "accepts-with-origin"],
         1,
     ),
-    ("an editor for web pages", |s| drop(s.editor(Behaves::WithOrigin)), &["accepts-with-origin"], 1),
+    (
+        "an editor that lets web pages in",
+        |s| drop(s.editor(Behaves::WithOrigin)),
+        &["accepts-with-origin"],
+        1,
+    ),
     (
         "another folder",
         |s| drop(s.editor_with(&json!({"workspaceFolders": ["/elsewhere"]}))),
@@ -344,7 +349,12 @@ pub(crate) const CASES: &[Case] = &[
         &["port-variable-stale", "opencode-without-token"],
         1,
     ),
-    ("no port", |s| s.editor_and(&[("CLAUDE_CODE_SSE_PORT", "none")]), &["port-variable-invalid"], 1),
+    (
+        "a port that is not a number",
+        |s| s.editor_and(&[("CLAUDE_CODE_SSE_PORT", "none")]),
+        &["port-variable-invalid"],
+        1,
+    ),
     (
         "integration that is off",
         |s| s.editor_and(&[("ENABLE_IDE_INTEGRATION", "false")]),
@@ -436,7 +446,12 @@ pub(crate) const CASES: &[Case] = &[
         &["lock-without-transport", "no-editor-for-directory"],
         1,
     ),
-    ("a process as text", |s| drop(s.editor_with(&json!({"pid": std::process::id().to_string()}))), &[], 0),
+    (
+        "a process id as text",
+        |s| drop(s.editor_with(&json!({"pid": std::process::id().to_string()}))),
+        &[],
+        0,
+    ),
     ("the folder of the agent", |s| drop(s.editor_with(&json!({"workspaceFolders": ["."]}))), &[], 0),
     (
         "an agent whose attaching is switched off",
@@ -460,7 +475,7 @@ pub(crate) const CASES: &[Case] = &[
         0,
     ),
     (
-        "an editor that is not asked",
+        "an editor that is not probed",
         |s| {
             s.editor(Behaves::Well);
             s.arguments.push("--no-connect");

@@ -10,7 +10,7 @@ use rustix::process::geteuid;
 use std::os::unix::fs::{chown, lchown, symlink};
 
 /// A user that is neither root nor the user of the tests.
-const STRANGER: u32 = 12345;
+const OTHER_USER: u32 = 12345;
 
 /// Returns the cases that the user of the tests can set up.
 pub(crate) fn of_this_user() -> &'static [Case] {
@@ -25,7 +25,7 @@ pub(crate) fn has(name: &str) -> bool {
 const AS_ROOT: &[Case] = &[
     (
         "a lock file of another user",
-        |s| chown(s.editor(Behaves::Well), Some(STRANGER), None).unwrap(),
+        |s| chown(s.editor(Behaves::Well), Some(OTHER_USER), None).unwrap(),
         &["lock-not-ours"],
         1,
     ),
@@ -33,7 +33,7 @@ const AS_ROOT: &[Case] = &[
         "a directory of another user",
         |s| {
             s.editor(Behaves::Well);
-            chown(s.place.lock_dir(), Some(STRANGER), None).unwrap();
+            chown(s.place.lock_dir(), Some(OTHER_USER), None).unwrap();
         },
         &["directory-not-ours"],
         1,
@@ -42,7 +42,7 @@ const AS_ROOT: &[Case] = &[
         "a directory above of another user",
         |s| {
             s.editor(Behaves::Well);
-            chown(s.place.lock_dir().parent().unwrap(), Some(STRANGER), None).unwrap();
+            chown(s.place.lock_dir().parent().unwrap(), Some(OTHER_USER), None).unwrap();
         },
         &["parent-not-ours"],
         1,
@@ -53,7 +53,7 @@ const AS_ROOT: &[Case] = &[
             s.editor(Behaves::Well);
             let link = s.place.project().join("config");
             symlink(s.place.lock_dir().parent().unwrap(), &link).unwrap();
-            lchown(&link, Some(STRANGER), None).unwrap();
+            lchown(&link, Some(OTHER_USER), None).unwrap();
             s.set("CLAUDE_CONFIG_DIR", link.to_str().unwrap());
         },
         &["config-dir-set", "locks-where-nobody-looks", "parent-not-ours"],
