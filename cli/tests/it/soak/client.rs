@@ -57,7 +57,7 @@ impl Life<'_, '_> {
             }
             self.act()?;
             let pause = self.up_to(50);
-            self.hear(pause)?;
+            self.receive(pause)?;
             if let Some(closed) = &self.ended {
                 return Err(format!("the editor ended the connection: {closed}"));
             }
@@ -81,7 +81,7 @@ impl Life<'_, '_> {
                 ];
                 self.violations += 1;
                 let wrong = WRONG[self.client.random.below(WRONG.len())];
-                self.say(wrong);
+                self.send(wrong);
             }
             17 => self.notify("notifications/unknown", &json!({"a": [1]})),
             18 => self.twice(),
@@ -107,7 +107,7 @@ impl Life<'_, '_> {
         let which = self.client.random.below(many + 1);
         let id = self.ledger.proposals().nth(which).map_or_else(|| self.requests.to_string(), Into::into);
         self.ledger.cancelled(&id);
-        self.say(&format!(
+        self.send(&format!(
             r#"{{"jsonrpc":"2.0","method":"notifications/cancelled","params":{{"requestId":{id},"reason":"soak"}}}}"#
         ));
     }
@@ -128,7 +128,7 @@ impl Life<'_, '_> {
             batch.push(format!(r#"{{"jsonrpc":"2.0","method":"ping","id":{id}}}"#));
             self.owe(id, Expected::of_editor("ping", None));
         }
-        self.say(&format!("[{}]", batch.join(",")));
+        self.send(&format!("[{}]", batch.join(",")));
     }
 
     /// Ends this connection in a random way.
@@ -156,7 +156,7 @@ impl Life<'_, '_> {
         self.until("all but verdicts is answered", |life| life.ledger.is_settled())?;
         self.client.soak.note(self.client.number, |seen| seen.is_settled = true);
         while self.ended.is_none() && self.phase() < Phase::Failed {
-            self.hear(Duration::from_millis(100))?;
+            self.receive(Duration::from_millis(100))?;
         }
         self.book();
         match (&self.ended, self.phase()) {

@@ -115,7 +115,8 @@ impl Editor {
     }
 
     pub(super) fn terminate(&self) -> Result<(), String> {
-        let pid = i32::try_from(self.pid).ok().and_then(Pid::from_raw).ok_or("a pid that is none")?;
+        let pid =
+            i32::try_from(self.pid).ok().and_then(Pid::from_raw).ok_or("the process id is out of range")?;
         kill_process(pid, Signal::TERM).map_err(|error| format!("the editor cannot be ended: {error}"))
     }
 

@@ -76,7 +76,7 @@ impl<'c, 'a> Life<'c, 'a> {
         });
         while !self.is_ready {
             let was_open = self.conn.machine().is_open();
-            self.hear(Duration::from_millis(100))?;
+            self.receive(Duration::from_millis(100))?;
             match &self.ended {
                 Some(ws::Closed::NotAccepted(ws::NotAccepted::Status(503, _))) => return Ok(false),
                 Some(closed) => return Err(format!("the editor refuses everybody: {closed}")),
@@ -106,7 +106,7 @@ impl<'c, 'a> Life<'c, 'a> {
     pub(super) fn until(&mut self, what: &str, is_so: impl Fn(&Self) -> bool) -> Result<(), String> {
         let begin = self.client.soak.now();
         while !is_so(self) && self.phase() < Phase::Failed {
-            self.hear(Duration::from_millis(20))?;
+            self.receive(Duration::from_millis(20))?;
             if let Some(closed) = &self.ended {
                 return Err(format!("before {what} the connection ended: {closed}; {:?}", self.ledger));
             }
@@ -125,7 +125,7 @@ impl<'c, 'a> Life<'c, 'a> {
     pub(super) fn closed(&mut self) -> Result<ws::Closed, String> {
         let begin = self.client.soak.now();
         while self.client.soak.now().saturating_since(begin) < PATIENCE && self.phase() < Phase::Failed {
-            self.hear(Duration::from_millis(20))?;
+            self.receive(Duration::from_millis(20))?;
             if let Some(closed) = self.ended.take() {
                 return Ok(closed);
             }
@@ -134,7 +134,7 @@ impl<'c, 'a> Life<'c, 'a> {
     }
 
     /// Reads messages for this time, or until the connection opens or ends.
-    pub(super) fn hear(&mut self, at_most: Duration) -> Result<(), String> {
+    pub(super) fn receive(&mut self, at_most: Duration) -> Result<(), String> {
         let until = self.client.soak.now().saturating_add(at_most);
         loop {
             match self.conn.poll(until.saturating_since(self.client.soak.now())) {
@@ -174,13 +174,13 @@ impl<'c, 'a> Life<'c, 'a> {
             match (message.get("id"), message.method()) {
                 (Some(id), Some("ping")) => {
                     let answer = format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{{}}}}"#);
-                    self.say(&answer);
+                    self.send(&answer);
                 }
                 (None, Some(method)) => {
                     let params = serde_json::from_str(message.get("params").unwrap_or("{}"));
                     self.check_notification(method, &params.map_err(|error| error.to_string())?)?;
                 }
-                (_, _) => return Err("nobody expects that".into()),
+                (_, _) => return Err("an unexpected message".into()),
             }
         }
         Ok(())
@@ -201,7 +201,10 @@ impl<'c, 'a> Life<'c, 'a> {
                 let since = soak.now().saturating_since(self.attached).as_millis();
                 let most = since / DEBOUNCE.as_millis() + 2 + u128::from(self.lists);
                 if u128::from(self.selections) > most {
-                    return Err(format!("that is selection {} within {since} ms", self.selections));
+                    return Err(format!(
+                        "selection {} came within {since} ms, too soon for the debounce",
+                        self.selections
+                    ));
                 }
             }
             "at_mentioned" => {
@@ -212,7 +215,7 @@ impl<'c, 'a> Life<'c, 'a> {
                     return Err(format!("mention {line} came after {before:?}"));
                 }
             }
-            _ => return Err("nobody expects that".into()),
+            _ => return Err("an unexpected message".into()),
         }
         Ok(())
     }
@@ -227,7 +230,7 @@ impl<'c, 'a> Life<'c, 'a> {
         let params = params.map(|params| format!(r#","params":{params}"#)).unwrap_or_default();
         let text = format!(r#"{{"jsonrpc":"2.0","method":"{method}"{params},"id":{id}}}"#);
         self.owe(id, expected);
-        self.say(&text);
+        self.send(&text);
     }
 
     pub(super) fn owe(&mut self, id: String, expected: Expected) {
@@ -249,11 +252,11 @@ impl<'c, 'a> Life<'c, 'a> {
     }
 
     pub(super) fn notify(&mut self, method: &str, params: &Value) {
-        self.say(&format!(r#"{{"jsonrpc":"2.0","method":"{method}","params":{params}}}"#));
+        self.send(&format!(r#"{{"jsonrpc":"2.0","method":"{method}","params":{params}}}"#));
     }
 
     /// Sends a text message, in one frame or in two.
-    pub(super) fn say(&mut self, text: &str) {
+    pub(super) fn send(&mut self, text: &str) {
         let half = text.len() / 2;
         let cut = self.client.random.one_in(20) && text.is_char_boundary(half);
         let mut sender = self.conn.machine_mut().sender();

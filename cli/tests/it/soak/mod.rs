@@ -1,9 +1,8 @@
 //! A soak of the editor: many agents that misbehave, a user in a hurry, and checks of all results.
 //!
-//! Within minutes the editor gets the load of weeks with agents. It runs as the process
-//! `ide-mcp editor --headless`. Its clients send every request, leave proposed changes open, cancel,
-//! stall, break rules, and disappear in every possible way. A user decides on changes, selects in
-//! storms and mentions files. These rules have to hold:
+//! Within minutes the editor gets the load of weeks with agents. It runs as the process `ide-mcp editor --headless`.
+//! Its clients send every request, leave proposed changes open, cancel, stall, break rules, and disappear in every
+//! possible way. A user decides on changes, selects in storms and mentions files. These rules must hold:
 //!
 //! - Each request gets exactly one answer of the right kind, unless its connection was killed. There
 //!   are no other answers.

@@ -51,7 +51,7 @@ impl<'a> Person<'a> {
                 0 => self.storm(),
                 1..=3 => self.mention(),
                 4..=23 => self.decide(),
-                24 => self.select().and_then(|line| self.say(&line)),
+                24 => self.select().and_then(|line| self.send(&line)),
                 _ => {
                     thread::sleep(Duration::from_millis(u64::try_from(self.random.below(60)).unwrap_or(0)));
                     Ok(())
@@ -79,11 +79,11 @@ impl<'a> Person<'a> {
             for _ in 0..=self.random.below(50) {
                 gust.push_str(&self.select()?);
             }
-            self.say(&gust)?;
+            self.send(&gust)?;
             thread::sleep(Duration::from_millis(u64::try_from(self.random.below(40)).unwrap_or(0)));
         }
-        // The editor reports an error for this line, so by then it has obeyed all lines before.
-        self.say("{\"cmd\":\"answer\",\"tab\":\"of nobody\",\"verdict\":\"reject\"}\n")?;
+        // The editor reports an error for this line, so by then it has carried out all lines before.
+        self.send("{\"cmd\":\"answer\",\"tab\":\"of nobody\",\"verdict\":\"reject\"}\n")?;
         let fence = self.lines;
         self.soak.wait(PATIENCE, "the editor obeys", || self.desk.has_reached(fence))?;
         let last = self.last;
@@ -118,7 +118,7 @@ impl<'a> Person<'a> {
         self.mention += 1;
         let (number, at) = (self.mention, self.soak.now());
         self.mentioned.push(Mentioned { client, life, number, at });
-        self.say(&format!(
+        self.send(&format!(
             "{}\n",
             json!({"cmd": "mention", "path": LINES, "lines": [number, number], "conn": conn})
         ))
@@ -153,10 +153,10 @@ impl<'a> Person<'a> {
             _ => {}
         }
         self.soak.totals.add(Of::Verdicts, 1);
-        self.say(&format!("{command}\n"))
+        self.send(&format!("{command}\n"))
     }
 
-    fn say(&mut self, lines: &str) -> Result<(), String> {
+    fn send(&mut self, lines: &str) -> Result<(), String> {
         self.lines += u64::try_from(lines.lines().count()).unwrap_or(0);
         self.soak.editor.send_lines(lines)
     }

@@ -139,7 +139,7 @@ fn judge(soak: &Soak<'_>, length: Duration) -> Result<(), String> {
         return Ok(());
     }
     match MUST.iter().find(|of| soak.totals.get(**of) == 0) {
-        Some(of) => Err(format!("nothing was shown of this: {of:?}")),
+        Some(of) => Err(format!("this never happened: {of:?}")),
         None if soak.totals.get(Of::Storms) <= soak.totals.get(Of::Disturbed) => {
             Err("no storm went undisturbed".into())
         }
