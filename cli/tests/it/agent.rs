@@ -397,7 +397,7 @@ fn legacy_lock_file_needs_an_option() {
     assert_eq!(run(&["--legacy", "--port", port, "tools"]), (Some(0), String::new()));
 }
 
-/// The fifth description has the file of an editor below its project.
+/// By one description, an editor writes its lock file into the project, as `.claude-code/PORT.json`.
 #[test]
 fn lock_file_of_the_project_needs_an_option() {
     let place = Place::new("project-lock");

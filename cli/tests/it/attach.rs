@@ -555,7 +555,7 @@ fn agent_follows_newest_client() {
             json!({"pid": dead()}),
             &[skip],
             &[],
-            // Not every system tells it.
+            // Not every system reports whether a process runs.
             Some("does not run").filter(|_| pid_alive(std::process::id()).is_some()),
         ),
     ];

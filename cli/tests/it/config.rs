@@ -13,7 +13,7 @@ fn configure(place: &Place, text: &str) -> PathBuf {
     fs::create_dir_all(&folder).unwrap();
     let path = folder.join("config.toml");
     fs::write(&path, text).unwrap();
-    // Whatever the mask of this process is.
+    // Whatever the umask of this process is.
     fs::set_permissions(&path, Permissions::from_mode(0o600)).unwrap();
     path
 }

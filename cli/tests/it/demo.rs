@@ -1,5 +1,5 @@
-//! The demo in tmux: a user does what its agent asks for, at three sizes, and leaves it in every step and in every
-//! way. Nothing of it stays, and nothing of the user is touched.
+//! The demo in tmux: a user does what the agent asks for, at three sizes, and leaves the demo at every step and in
+//! every way. The demo leaves nothing behind and touches nothing of the user's.
 
 use crate::support::terminal::{at, terminal};
 use crate::support::tmux::{self, Tmux};
@@ -139,7 +139,7 @@ fn tour(size: (u16, u16), look: &[(&str, &str)]) {
     tmux.keys(&["r"]);
     tmux.wait("Understood.");
     assert_eq!(stage.read("guestbook.txt"), signed, "{name}");
-    // The end has the keys.
+    // The last step lists the keys.
     let screen = tmux.wait("Ctrl+Q ends the demo.");
     let keys = screen.split_whitespace().filter(|word| *word != "│").collect::<Vec<_>>().join(" ");
     assert!(keys.contains("a accept e edit r reject Esc later"), "{name}: {screen}");
@@ -155,7 +155,7 @@ fn demo_ends_in_every_step() {
     if tmux::is_missing() {
         return;
     }
-    // What leads an agent of the user elsewhere is not for the one of the demo.
+    // Variables that lead the user's own agents elsewhere have no effect on the agent of the demo.
     let elsewhere = [
         ("CLAUDE_CODE_IDE_HOST_OVERRIDE", "127.0.0.2"),
         ("CLAUDE_CODE_SSE_PORT", "1"),
@@ -255,7 +255,7 @@ fn panel_moves_with_the_size() {
     tmux.until("the panel beside it", |screen| {
         screen.lines().any(|line| line.contains("proposes greeting.py") && line.contains("│ The agent"))
     });
-    // A click there is for nobody.
+    // A click on the panel does nothing.
     tmux.type_text("\u{1b}[<0;100;5M\u{1b}[<0;100;5m");
     tmux.keys(&["a"]);
     tmux.wait("Thank you.");

@@ -183,7 +183,7 @@ fn screen_survives_hostile_names() {
     let begin = resident(editor);
     let mut typed = String::new();
     thread::scope(|scope| {
-        // A file opens in a pause of the user, who pauses nowhere here, however slow the machine is.
+        // A file opens while the user pauses. This user never pauses, however slow the machine is.
         let (end, ended) = mpsc::channel::<()>();
         let tmux = &desk.tmux;
         scope.spawn(move || {
@@ -192,7 +192,7 @@ fn screen_survives_hostile_names() {
             }
         });
         for (row, name) in rows.iter().enumerate() {
-            // A name can have a kilobyte: the agent gives itself one too.
+            // The agent also calls itself by this name, which can have a kilobyte.
             let mut agent = Agent::named(name, &lock);
             let key = format!("{}", row % 10);
             desk.tmux.type_text(&key);

@@ -34,11 +34,11 @@ fn l13_no_program_sends_to_another_user() {
     let port = squatter.port.to_string();
     let refusal = format!("belongs to user {MALLORY}");
     // (name, program, arguments, true if the process of the lock file lives, part of standard error)
-    let not_told = "does not run";
+    let not_running = "does not run";
     let rows: &[(&str, &str, &[&str], bool, &str)] = &[
         ("agent by directory", "agent", &["tools"], true, &refusal),
-        ("agent by port", "agent", &["--port", &port, "tools"], false, not_told),
-        ("agent by file", "agent", &["--lock", "LOCK", "tools"], false, not_told),
+        ("agent by port", "agent", &["--port", &port, "tools"], false, not_running),
+        ("agent by file", "agent", &["--lock", "LOCK", "tools"], false, not_running),
         (
             "agent by port, dead on purpose",
             "agent",
@@ -55,9 +55,9 @@ fn l13_no_program_sends_to_another_user() {
         ),
         ("agent that reconnects", "agent", &["--reconnect", "--port", &port, "watch"], true, &refusal),
         ("bridge by directory", "bridge", &[], true, &refusal),
-        ("bridge by port", "bridge", &["--port", &port], false, not_told),
+        ("bridge by port", "bridge", &["--port", &port], false, not_running),
         ("bridge by port, dead on purpose", "bridge", &["--dead-process", "--port", &port], false, &refusal),
-        ("tap by port", "tap", &["--port", &port], false, not_told),
+        ("tap by port", "tap", &["--port", &port], false, not_running),
     ];
     for (name, program, arguments, lives, expected) in rows {
         let pid = if *lives { std::process::id() } else { dead() };
@@ -126,7 +126,7 @@ fn l13_reconnecting_agent_refuses_another_user() {
     assert_eq!(squatter.captured(), "");
 }
 
-/// The queue of the listener is full, so the other end of a connection is in no table of the system
+/// The queue of the listener is full, so the kernel lists the other end of a connection in no table
 /// until the first byte comes.
 #[test]
 fn l13_full_queue_hides_nobody() {

@@ -86,9 +86,9 @@ fn port_and_token_come_back_with_resume() {
     agent.kill();
 }
 
-/// The file of the last run is read as lock files are: the port and the token of somebody else are not taken.
+/// The file of the last run is judged like a lock file: the port and the token of another user's file are not used.
 #[test]
-fn file_of_the_last_run_has_to_be_ours() {
+fn file_of_the_last_run_must_be_ours() {
     let place = Place::new("resume-whose");
     let mut first = editor(&place, &["--resume"], &[]);
     let run = token(&place.published("the editor", None));

@@ -14,8 +14,8 @@
     reason = "a test states what it expects, and waits for real processes"
 )]
 
-// On Windows: the commands with each other. The others need what is of Unix: modes and owners of files, symbolic links,
-// signals, a POSIX shell, or tmux. tests/lab/platforms/windows_program.sh has the rest for Windows.
+// On Windows only the commands with each other run. The other tests need Unix: modes and owners of files, symbolic
+// links, signals, a POSIX shell, or tmux. tests/lab/platforms/windows_program.sh has the rest for Windows.
 #[cfg(unix)]
 mod agent;
 mod attach;

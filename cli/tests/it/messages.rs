@@ -253,10 +253,10 @@ fn impossible_diff_is_refused_by_the_agent() {
     fs::write(place.project().join("bytes"), [0xff]).unwrap();
     let cases: &[(&str, [&str; 2], i32, &str)] = &[
         ("a directory", [".", "new.txt"], 1, "is a directory"),
-        ("no parent", ["sub/b.txt", "new.txt"], 1, "there is no directory"),
-        ("a file for a parent", ["a.txt/b.txt", "new.txt"], 1, "there is no directory"),
-        ("nothing to propose it with", ["a.txt", "missing"], 1, "missing: "),
-        ("no text", ["a.txt", "bytes"], 1, "bytes is not UTF-8"),
+        ("a missing folder", ["sub/b.txt", "new.txt"], 1, "there is no directory"),
+        ("a file in place of its folder", ["a.txt/b.txt", "new.txt"], 1, "there is no directory"),
+        ("a missing proposal", ["a.txt", "missing"], 1, "missing: "),
+        ("a proposal that is not UTF-8", ["a.txt", "bytes"], 1, "bytes is not UTF-8"),
         ("no editor", ["b.txt", "new.txt"], 2, "no editor found"),
     ];
     let device: &[(&str, [&str; 2], i32, &str)] =

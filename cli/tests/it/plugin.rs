@@ -45,7 +45,7 @@ fn plugin_is_installed_replaced_and_removed() {
 
 /// A full disk, or the end of the process, leaves a part of the plugin. The disk is full here for files of 4 KiB.
 #[test]
-fn half_an_installation_is_in_nobodys_way() {
+fn partial_installation_does_not_block_the_next() {
     let place = Place::new("plugin-half");
     let beside = |end| dir(&place).with_file_name(format!(".ide-mcp{end}"));
     let entries = || fs::read_dir(dir(&place).parent().unwrap()).unwrap().count();
@@ -103,7 +103,7 @@ fn modes_do_not_depend_on_the_umask() {
             let is_in_the_plugin = path.starts_with(dir(&place));
             if path.is_dir() {
                 left.extend(fs::read_dir(&path).unwrap().map(|entry| entry.unwrap().path()));
-                // The folders above are not the plugin's own: the user's mask can close them.
+                // The folders above are not the plugin's own: the user's umask can close them.
                 let expected = if mask == "077" && !is_in_the_plugin { 0o700 } else { 0o755 };
                 assert_eq!(mode, expected, "{mask}: {}", path.display());
             } else {

@@ -1,5 +1,5 @@
-//! The systems of other editors and agents that were described first, each played from end to end: a client or an
-//! editor in the words of its description, against the headless editor and against the sidecar.
+//! Clients and editors of other projects, played from their descriptions: the clients against the headless editor, the
+//! editors against the sidecar.
 
 use crate::sidecar::sidecar;
 use crate::support::{Editor, Place, Process};

@@ -106,7 +106,7 @@ fn keys_get_through_what_a_terminal_sends() {
         ("a report of a mode", b"\x1b[?2026;2$y"),
         ("a colour", b"\x1b]11;rgb:0000/0000/0000\x1b\\"),
         ("a capability", b"\x1bP1+r544e=78\x1b\\"),
-        ("the mouse nowhere", b"\x1b[<0;0;0M"),
+        ("a mouse report at column 0", b"\x1b[<0;0;0M"),
         ("half a report", b"\x1b[?2026;2$"),
         ("half a colour", b"\x1b]11;rgb:0000"),
         ("half a capability", b"\x1bP1+r544e"),
@@ -127,7 +127,7 @@ fn keys_get_through_what_a_terminal_sends() {
                     output += &String::from_utf8_lossy(&read[..count]);
                 }
                 person.write_all(bytes).unwrap();
-                // Longer than every silence that ends what has begun.
+                // Longer than every timeout that ends a sequence.
                 thread::sleep(Duration::from_millis(1500));
                 // The first Ctrl+Q asks about the pasted text, which is not saved. Without one, the terminal is gone.
                 for key in [b"\x11", b"\x11"] {

@@ -335,7 +335,7 @@ fn killed_write_loses_nothing() {
             let is_safe = text == old || text == new || (has_other_name && copies.contains(&old));
             assert!(is_safe, "{has_other_name} {part}: {} bytes, {} copies", text.len(), copies.len());
         }
-        // The next write works, and clears what it can tell to be of no use.
+        // The next write works, and removes what is surely of no use.
         let mut agent = place.agent(&["diff", "--force", "f.txt", "new.txt"]);
         assert_eq!(agent.end().0, Some(0));
         assert_eq!(place.read("f.txt"), new);

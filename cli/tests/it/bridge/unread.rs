@@ -79,7 +79,7 @@ fn editor_blocks_behind_64_mib_unread() {
     for n in 0..64 {
         assert_eq!(counts.recv_timeout(Duration::from_secs(30)).unwrap(), n);
     }
-    // The buffers of the system hold some more messages.
+    // The buffers of the kernel hold some more messages.
     let more = iter::from_fn(|| counts.recv_timeout(Duration::from_millis(500)).ok()).count();
     assert!(64 + more < COUNT, "the bridge takes messages without a limit");
     all_arrive(&mut output, COUNT);

@@ -1,5 +1,5 @@
 //! The editor with its screen in tmux, driven by keys as by a user, with the agent as a process
-//! beside it. The tests fail if tmux is not installed.
+//! beside it. The tests are skipped if tmux is not installed.
 
 mod address;
 mod work;

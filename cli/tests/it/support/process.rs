@@ -60,8 +60,8 @@ pub fn quoted(word: &str) -> String {
     if word.contains(' ') { format!("'{word}'") } else { word.into() }
 }
 
-/// Returns a free port for an editor that returns to its port. The system gives this port to no other program, just
-/// as with the port of an editor that has just ended.
+/// Returns a free port for an editor that returns to its port. The kernel gives this port to no other program, just as
+/// with the port of an editor that has just ended.
 pub fn lasting_port() -> u16 {
     static NEXT: AtomicU32 = AtomicU32::new(0);
     // Another run of the tests begins elsewhere.
@@ -87,7 +87,7 @@ pub fn await_port(port: &str) {
 
 impl Place {
     pub fn new(name: &str) -> Self {
-        // A user may have a mask that lets others write to these folders, and then no program would trust them.
+        // A user may have a umask that lets others write to these folders, and then no program would trust them.
         #[cfg(unix)]
         rustix::process::umask(rustix::fs::Mode::from_raw_mode(0o022));
         let prefix = format!("ide-mcp-{name}-");

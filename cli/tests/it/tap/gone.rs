@@ -1,4 +1,4 @@
-//! An editor that has ended. If it had an ephemeral port, the system can give the port to a client
+//! An editor that has ended. If it had an ephemeral port, the kernel can give the port to a client
 //! socket.
 
 use super::HEAD;
@@ -21,7 +21,7 @@ fn even_listener() -> TcpListener {
     }
 }
 
-/// Connects until the system is likely to give the port of the listener to one of the next
+/// Connects until the kernel is likely to give the port of the listener to one of the next
 /// connections.
 fn approach(listener: &TcpListener) {
     let address = listener.local_addr().unwrap();

@@ -157,7 +157,7 @@ fn lock_file_is_restored_between_connections() {
     let mut tap = Tap::start(&place, &port, "t.jsonl");
     fs::remove_file(&tap.lock).unwrap();
     let begin = Instant::now();
-    // The system reports the loss to the guard. Connections come and go in between.
+    // The kernel reports the loss to the guard. Connections come and go in between.
     while !tap.lock.exists() {
         assert!(begin.elapsed() < Duration::from_secs(15), "it does not come back");
         drop(TcpStream::connect(("127.0.0.1", tap.port)).unwrap());
