@@ -291,4 +291,13 @@ def pause_fires_one_event(room):
     room.has("fired", "IdeMcpPaused\nIdeMcpResumed\n" * 2)
 
 
+def help_opens_at_its_beginning(room):
+    """`:help` goes to the shortest of the tags that begin with the word."""
+    room.start()
+    pages = next(room.home.rglob("ide-mcp.txt")).parent
+    room.type(f":helptags {pages}", "<Enter>")  # with --tree, the index is that of the program
+    room.type(":help ide-mcp", "<Enter>")
+    room.shows("^An agent sees your selection")
+
+
 ALL = [value for value in list(globals().values()) if is_scenario(value) and value.__module__ == "vi_only"]
