@@ -82,7 +82,7 @@ def Receive(event: dict<any>, line: string)
   redrawstatus!
 enddef
 
-# Ends all of a process that has ended: the next one numbers its agents and calls from 1 again.
+# Forgets what belongs to a process that has ended: the next one numbers its agents and calls from 1 again.
 def Forget()
   proposals.Keep([])
   agents.Forget()
@@ -124,8 +124,8 @@ def Call(event: dict<any>)
   endif
 enddef
 
-# Answers a call by a function of the person or of the plugin. The answer is for the process that asked. In place of an
-# answer, the function can return another one, which gets two functions: for the answer, and for the reason of a failure.
+# Answers a call by a function of the person or of the plugin. The answer is for the process that asked. To answer later,
+# the function returns another one, which gets two functions: one for the answer, and one for the reason of a failure.
 def Respond(event: dict<any>, name: string)
   const process = sidecar.Process()
   const Result = extendnew(answers, options.chosen.answers)[name](event)
@@ -172,7 +172,7 @@ def Type(given: dict<any>)
   terminal.Type(typed, given.has_bang)
 enddef
 
-# Takes a text of the program's installation. A function of one argument, as `ui.Warn` has an optional one.
+# Shows a message of the installation. It has one argument, while `ui.Warn` has an optional second one.
 def Say(text: string)
   ui.Warn(text)
 enddef
@@ -231,8 +231,8 @@ const answers: dict<any> = extendnew(calls, tools.answers)->extend({
     ->mapnew((_, item) => $'{bufname(item.bufnr)}:{item.lnum}:{item.col}: {item.text}')->join("\n"),
 })
 
-# Returns what the sidecar offers to agents. What the person names replaces that of the plugin, but for own tools, which
-# come beside its own.
+# Returns what the sidecar offers to agents. Members that the person sets replace those of the plugin, but own tools are
+# added to its own.
 def Configuration(): dict<any>
   const config = options.chosen.config
   return {

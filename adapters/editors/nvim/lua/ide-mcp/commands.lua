@@ -33,7 +33,7 @@ function without_arguments.status()
   warn(('%s, port %s, %s'):format(plugin.status(), plugin.port or 'unknown', fn.getcwd(-1, -1)))
 end
 
---- Lists the agents. The one that the person chooses takes the mentions, or no longer, or is disconnected.
+--- Lists the agents. The one that the person chooses gets the mentions, or no longer, or is disconnected.
 function without_arguments.agents()
   local conns, agents = vim.tbl_keys(plugin.agents), plugin.agents
   if not conns[1] then return warn('there is no agent') end
@@ -43,7 +43,7 @@ function without_arguments.agents()
     local process = plugin.pids[conn]
     local number = process and terminal.number_of(process)
     local place = number and ', terminal ' .. number or process and (', process %d'):format(process) or ''
-    -- A name fits in a line, so no part of it begins one, as the answers do.
+    -- A name fits in a line: a part of it that begins another line would look like a choice.
     return messages.safe(agents[conn], vim.o.columns - 48) .. place
   end
   local function line(conn) return name(conn) .. (conn == plugin.target and ' (takes the mentions)' or '') end

@@ -33,7 +33,7 @@ local function changed(old, new)
   return math.max(unpack(last)) - first + 1, a, b
 end
 
--- Returns why two texts are too different for highlighting, or nil, and then whether their words are.
+-- Returns why two texts are too different for highlighting, or nil and whether they are too different to compare words.
 local function too_much(old, new)
   local count, a, b = changed(old, new)
   if count > max_changed then return ('%d changed lines'):format(count) end
@@ -111,8 +111,8 @@ local function is_ours(view)
     and vim.startswith(api.nvim_buf_get_name(buf), root_of(view, 'proposal'))
 end
 
--- Returns what is too much in the two texts: a reason against all highlighting, one against marks of the differences, and
--- whether matched lines, and whether the syntax, are too much.
+-- Returns what the two texts are too large for: `large` is a reason against any highlighting, `reason` one against marking
+-- the differences, `is_coarse` speaks against matching lines and words, and `is_plain` against syntax.
 local function judge(old, new)
   local large = files.too_large(old) or files.too_large(new)
   local reason, is_coarse = large, false
@@ -142,7 +142,7 @@ local function fill_old(view)
   vim.bo[view.old].modifiable = false
 end
 
--- Opens the windows of a view, and adds to `view` what has an end.
+-- Opens the windows of a view, and notes in `view` what must be undone at its end.
 local function open(view, focus)
   fill_old(view)
   local proposal, limits = view.proposal, view.limits
@@ -259,7 +259,7 @@ local function watch(view)
     if not turns.is_by_key() then -- a plugin that saves by itself, and perhaps by `:silent!`
       return vim.schedule(function() messages.warn('a proposal is accepted by a key or a command of yours only') end)
     end
-    -- `:wa` elsewhere. The current window is that of the proposal in each case, if it is in the current tab.
+    -- `:wa` elsewhere. If the current tab has the window of the proposal, Neovim makes that the current one here.
     if api.nvim_get_current_tabpage() ~= view.tab then
       return messages.warn('a proposal is accepted in its own tab only')
     end

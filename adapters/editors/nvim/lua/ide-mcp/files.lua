@@ -9,10 +9,10 @@ local max_file = 16 * 1024 * 1024 -- the largest file that an agent can open, as
 -- JavaScript the jump to the end of 600 KiB takes 0.4 to 0.6 s, and with a line of 1 MiB of JSON each key 0.1 s.
 M.max_highlighted = 512 * 1024
 local max_line = 64 * 1024
--- What the files may have in sum that were loaded for agents and that the person has not seen, in bytes: two of the
--- largest. Of 30 files of 15 MiB Neovim grew by 600 MB. A file counts as what its buffer takes at least: 40 to 210 KiB.
+-- The most bytes of all files that were loaded for agents and that the person has not seen: two of the largest. With 30
+-- files of 15 MiB, Neovim grew by 600 MB. A small file counts as `min_buffer`, since any buffer takes 40 to 210 KiB.
 local max_unseen, min_buffer = 32 * 1024 * 1024, 64 * 1024
--- The endings of files that the plugins of Neovim unpack: one of 16 MiB can have a text without an end.
+-- The endings of files that the plugins of Neovim unpack: 16 MiB can become a text without an end.
 local packed = {
   gz = true, Z = true, bz2 = true, xz = true, lzma = true, lz = true, lz4 = true, lzo = true, zst = true, br = true,
 }

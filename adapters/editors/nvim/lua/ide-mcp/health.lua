@@ -16,7 +16,7 @@ local function check_doctor(plugin, command)
   local kinds = { problem = 'error', warning = 'warn', note = 'info', ok = 'ok' }
   report('start', 'ide-mcp doctor')
   local lines = {}
-  -- A plugin that asks before an agent attaches would ask about the doctor, who waits for the answer.
+  -- A plugin that asks before an agent attaches would ask about the doctor, which waits for the answer.
   local words = command_with(command, 'doctor', '--json', plugin.options.config.consent and '--no-connect' or nil)
   local job = vim.fn.jobstart(words, {
     cwd = vim.fn.getcwd(-1, -1), stdout_buffered = true, on_stdout = function(_, output) lines = output end,

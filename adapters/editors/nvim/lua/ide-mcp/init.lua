@@ -36,7 +36,7 @@ local function config()
   return members
 end
 
--- Returns whether the current tab is that of no proposal.
+-- Returns whether the current tab shows no proposal.
 local function has_room() return not vim.t.ide_mcp_proposal end
 
 local function fail(call, problem)
@@ -134,8 +134,8 @@ function on.consent(event)
   local function is_open() return questions[event.conn] == question end
   turns.later(function()
     if not is_open() then return end
-    -- The agent chose its name, so the words around it and the answers have to say all.
-    -- The question fits in a line, so no part of the name begins one, as the answers do.
+    -- The agent chose its name, so only the words around it can be trusted. The question fits in a line: a part of the
+    -- name that begins another line would look like an answer.
     local client = messages.safe(event.client or '', vim.o.columns - 66)
     local name = client ~= '' and ('that calls itself "%s"'):format(client) or 'without a name'
     local prompt = ('An agent %s asks to attach. Let it attach?'):format(name)
@@ -194,7 +194,8 @@ local function on_event(event)
   vim.cmd('redrawstatus')
 end
 
--- Each process numbers its agents and calls from 1: those of the last one end. `M.agents` is a table for each process.
+-- Each process numbers its agents and calls from 1, so those of the last one are forgotten. `M.agents` is a new table for
+-- each process, by which `respond` knows whether its caller is gone.
 local function on_end(problem)
   proposals.keep({})
   local agents = M.agents
@@ -204,8 +205,8 @@ local function on_end(problem)
   if problem then warn(problem) end
 end
 
---- Returns a text for the status line: the attached agents, or an empty text without a sidecar. It is no format: one that
---- is evaluated, as in lualine, takes the component `ide_mcp`.
+--- Returns a text for the status line: the attached agents, or an empty text without a sidecar. Names of agents in it could
+--- be read as a format: where the text is evaluated, as in lualine, use the component `ide_mcp`.
 ---@return string
 function M.status()
   if not sidecar.is_running() then return '' end

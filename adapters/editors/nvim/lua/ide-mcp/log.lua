@@ -4,7 +4,7 @@ local M = {}
 local max_bytes = 400 -- of a text in a line: a message can have the path of a file, or what another program says
 
 local levels = { debug = 1, info = 2, warn = 3, error = 4, off = 5 }
--- The events that are news, and not only for who looks for a fault. Texts of files and agents are never in the log.
+-- The events with the level `info`; the others have `debug`. The log never has the text of a file.
 local news = { listening = true, connected = true, closed = true, diff = true, diff_closed = true, over = true, gap = true,
   problem = true, error = true, lock_file = true }
 
@@ -19,7 +19,7 @@ local function is_on(level)
   return levels[level] >= (levels[require('ide-mcp').options.log.level] or levels.warn)
 end
 
--- Writes a line. A log that has its size becomes the old one, so there are two at most.
+-- Writes a line. A log that has reached its size becomes the old one, so there are two at most.
 local function write(level, text)
   local path = M.path()
   local stat = vim.loop.fs_stat(path)

@@ -30,7 +30,7 @@ function M.file_name(label, columns)
   return line
 end
 
---- Tells the person something. A message of more than the line would wait for a key.
+--- Shows a message to the person, cut to one line: a longer one would wait for a key.
 function M.warn(message)
   local columns = math.max(0, vim.v.echospace - 9)
   require('ide-mcp.log').message(one_line(tostring(message)))

@@ -1,5 +1,5 @@
 --- The tools with which the model asks Neovim, once the person has chosen them: `:help ide-mcp-tools`. Each answer is a
---- text of lines, the first of which says how many there are: a model pays for each.
+--- text of lines, the first of which says how many there are: a model pays for each line.
 local files, open_file = require('ide-mcp.files'), require('ide-mcp.editor').tools.openFile
 local units = require('ide-mcp.text').units
 local fn = vim.fn
@@ -45,7 +45,7 @@ function M.offer(names)
   end, names)
 end
 
--- Waits in a coroutine for a function that takes what goes on with the results. Returns nothing after the patience.
+-- Calls a function with a callback, and returns what that receives, or nothing after the patience. Runs in a coroutine.
 local function await(act)
   local caller, is_over = coroutine.running(), false
   local function go_on(...)
@@ -184,7 +184,7 @@ local function tracked(root)
   return vim.tbl_filter(function(name) return name ~= '' end, paths)
 end
 
--- Returns the files of the folder by a walk, which passes over hidden ones.
+-- Returns the files of the folder by a walk, which skips hidden ones.
 local function walked(root)
   local found, folders, visited = {}, { '' }, 0
   while folders[1] and visited < max_visited do

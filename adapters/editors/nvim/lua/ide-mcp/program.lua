@@ -6,7 +6,7 @@ local M = {}
 local root = fn.fnamemodify(debug.getinfo(1, 'S').source:sub(2), ':p:h:h:h')
 local is_windows = fn.has('win32') == 1
 local data = fn.stdpath('data')
--- XDG: a relative folder does not count. The folder in which Neovim was started would have the program.
+-- XDG ignores relative paths. By one, the program would come from the folder in which Neovim was started.
 if not is_windows and data:sub(1, 1) ~= '/' then data = fn.expand('~/.local/share/nvim') end
 local folder = data .. '/ide-mcp'
 local extension = is_windows and '.exe' or ''
@@ -20,7 +20,7 @@ local old = ('%s/bin/old-%d%s'):format(folder, fn.getpid(), extension) -- that r
 local installing -- what ends M.install(), while it runs: it takes whether the program is there, and otherwise why not
 
 -- Returns the version of this plugin and, in a release, where its programs are, and their SHA-256 sums by their targets.
--- A manager of plugins can have written another version since Neovim has started.
+-- A plugin manager can have written another version since Neovim started.
 local function release() return fn.json_decode(fn.readfile(root .. '/release.json')) end
 
 -- Returns the name of this system among the programs of a release.
@@ -118,7 +118,7 @@ local function fetch(mine, work)
   text, problem = run({ 'tar', '-xf', archive, '-C', work, name .. '/ide-mcp' .. extension })
   if not text then return nil, 'the archive cannot be unpacked: ' .. problem end
 
-  -- It has to start in the folder where it stays, before it takes the place of another one.
+  -- It must start in its final folder before it replaces another one.
   fn.mkdir(folder .. '/bin', 'p', 493) -- 0755
   text, problem = vim.loop.fs_copyfile(('%s/%s/ide-mcp%s'):format(work, name, extension), new)
   if not text then return nil, problem end
@@ -127,7 +127,7 @@ local function fetch(mine, work)
     return nil, 'run cargo install ide-mcp-cli: it does not start here: ' .. (text or problem)
   end
   if vim.loop.fs_rename(new, own) then return true end
-  -- Windows replaces no program that runs, but renames it.
+  -- Windows cannot replace a running program, but can rename it.
   local is_aside = vim.loop.fs_rename(own, old)
   text, problem = vim.loop.fs_rename(new, own)
   if not text and is_aside then vim.loop.fs_rename(old, own) end
@@ -146,7 +146,7 @@ local function refusal(mine)
   end
 end
 
---- Fetches the program of this version. `say` takes what the person has to know meanwhile, and `on_done` a text once the
+--- Fetches the program of this version. `say` takes what the person must know meanwhile, and `on_done` a text once the
 --- program is there.
 function M.install(say, on_done)
   local mine, work = release(), fn.tempname()
@@ -158,7 +158,7 @@ function M.install(say, on_done)
     installing = nil
     fn.delete(work, 'rf')
     fn.delete(new)
-    -- Those of before: what still runs stays until the next time.
+    -- Programs that were replaced earlier: one that still runs stays until the next time.
     local bin = folder .. '/bin/'
     local names = fn.isdirectory(bin) == 1 and fn.readdir(bin) or {}
     for _, name in ipairs(names) do

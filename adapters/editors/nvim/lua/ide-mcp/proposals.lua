@@ -54,7 +54,7 @@ local function reread_soon(event, compared)
   end
 end
 
--- Shows a proposal, in the window of before if it was shown already.
+-- Shows a proposal, again if it was put aside.
 local function present(proposal, focus)
   local event = proposal.event
   proposal.is_shown = true
@@ -107,7 +107,7 @@ function M.add(event)
   emit('Proposal', event)
 end
 
--- The reasons of a proposal that the agent has ended.
+-- The reasons that mean that the agent withdrew a proposal.
 local withdrawals = { close_tab = true, closeAllDiffTabs = true, cancelled = true }
 
 -- Closes the view of a proposal that has ended without an answer.
@@ -201,7 +201,7 @@ end
 --- Lists the proposals, and shows the one that the person chooses.
 function M.choose()
   if not open[1] then return warn('there is no proposal') end
-  -- Each fits in a line, so no part of a name begins one, as the answers do.
+  -- Each fits in a line: a part of a name that begins another line would look like a choice.
   local room = math.max(8, math.floor((vim.o.columns - 26) / 2))
   local function line(proposal)
     local event = proposal.event

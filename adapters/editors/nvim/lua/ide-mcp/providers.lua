@@ -139,7 +139,7 @@ local function with_environment(start)
   return vim.list_extend(command, start.command)
 end
 
--- Returns words for tmux. Behind one with a semicolon at its end, another command of tmux would follow.
+-- Returns words for tmux. It would take a semicolon at the end of a word as the end of its command.
 local function for_tmux(words)
   return vim.tbl_map(function(word) return (word:gsub(';$', '\\;')) end, words)
 end
@@ -203,7 +203,7 @@ function M.external(start)
   return terminal
 end
 
---- What is there of these, the best first.
+--- The first of these that is installed.
 function M.auto(start)
   if pcall(require, 'snacks') then return M.snacks(start) end
   if pcall(require, 'toggleterm.terminal') then return M.toggleterm(start) end

@@ -5,7 +5,7 @@ local job -- the channel of the process, while it runs
 local lock -- the path of the lock file: the next process takes over its port and its token
 local deaths = {} -- the times at which processes died
 
--- Above this length in bytes, the memory of a line is given back at once: that of 15 MB is there three times.
+-- After a line above this length in bytes, its memory is freed at once: Lua holds a line of 15 MB three times.
 local large = 1024 * 1024
 
 -- A process that dies more often within so many seconds is not started again.

@@ -167,7 +167,7 @@ function M.send(text, has_enter)
   if not terminal then return end
   text = utf8(text):gsub('\r\n', '\n'):gsub('\t', '    ')
   local lines = vim.tbl_map(plain, vim.split(text, '\n'))
-  -- The marks go always: an agent that starts has not asked for them yet, and reads them soon.
+  -- The marks are always sent: an agent that is just starting has not asked for them yet, but will read them.
   if not terminal:send('\27[200~' .. table.concat(lines, '\n') .. '\27[201~') then
     return warn('the terminal takes no text')
   end

@@ -2,7 +2,7 @@
 -- line of 255 `>` or 255 items is enough, and so are nested lists of 255 lines. Half of that is more than people write.
 local max_nested = 128
 
---- Returns whether a text can have more blocks in each other. Each takes a mark or two columns of indentation; marks are `>`,
+--- Returns whether a text can have more nested blocks. Each takes a mark or two columns of indentation; marks are `>`,
 --- and `-`, `*`, `+` or a number before a blank. The type of the file does not matter: parsers of other authors find
 --- Markdown in comments.
 return function(text)

@@ -1,4 +1,4 @@
---- When something may open: not under the hands of the person, whose next keys it would take.
+--- When something may open: not while the person types, since it would take the next keys.
 local messages = require('ide-mcp.messages')
 local M = {}
 

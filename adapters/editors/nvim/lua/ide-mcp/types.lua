@@ -1,11 +1,11 @@
 ---@meta
---- The types of the options and of what functions of the person take. Nothing loads this file: it is for the language
---- server of Lua, whose library has the folder of the plugin, for example by lazydev.nvim.
+--- The types of the options, and of what your functions in them take. Nothing loads this file: it is for the language
+--- server of Lua. Add the folder of the plugin to its library, for example by lazydev.nvim.
 
 ---@class IdeMcp.Options
 ---@field layout? 'tab'|'vertical'|'horizontal'|'inline' Where a proposal is shown.
 ---@field focus? boolean Whether a proposal takes the focus.
----@field diffs? boolean Whether agents can propose changes in Neovim; otherwise they ask in their terminal.
+---@field diffs? boolean Whether agents propose changes in Neovim; otherwise they ask in their terminals.
 ---@field terminal? IdeMcp.TerminalOptions
 ---@field tools? ('symbols'|'references'|'files')[] What the model can ask.
 ---@field log? IdeMcp.LogOptions
@@ -25,7 +25,7 @@
 
 ---@class IdeMcp.LogOptions
 ---@field level? 'debug'|'info'|'warn'|'error'|'off'
----@field size? integer The bytes from which on a new log begins; the old one stays.
+---@field size? integer The size in bytes at which a new log begins; the old one stays.
 
 --- How an agent starts.
 ---@class IdeMcp.Start
@@ -66,7 +66,7 @@
 ---@field accept fun(text?: string): boolean
 ---@field reject fun(): boolean
 
---- A view of a proposal. Only `close` has to be there.
+--- A view of a proposal. Only `close` is required.
 ---@class IdeMcp.View
 ---@field close fun(): integer|nil
 ---@field say_ended? fun()

@@ -85,7 +85,7 @@ function M.open(place, layout, focus, old, new)
   api.nvim_win_set_buf(place[2], new)
 end
 
---- Has a borrowed window outlive `:q` in it: Neovim closes it, so another one takes its place.
+--- Keeps a borrowed window when `:q` closes it: another one takes its place.
 function M.keep(place, bufs)
   if not place.lent then return end
   place.autocmd = api.nvim_create_autocmd('QuitPre', { callback = function()

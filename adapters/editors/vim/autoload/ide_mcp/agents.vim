@@ -31,8 +31,8 @@ export def Consent(event: dict<any>)
   turns.Wait(event, Ask, () => empty(dialogs))
 enddef
 
-# Asks the person to let an agent attach. A key of a person who types is no answer. The name is so short that the
-# question fits in a line, and so none of its words begins a line, as the answers do.
+# Asks the person to let an agent attach. A key of a person who types is no answer. The name is cut, so that the question
+# fits in a line: a part of it that begins another line would look like an answer.
 def Ask(event: dict<any>)
   var last = reltime() # the time of the last key, also in a terminal
   const Filter = (dialog, key) => {

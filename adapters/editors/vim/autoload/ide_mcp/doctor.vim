@@ -23,7 +23,7 @@ export def Show()
   endtry
   # A command such as `docker exec … ide-mcp sidecar` ends with the part that another one replaces.
   command = command[: -2] + ['doctor', '--json', '--cwd', getcwd(-1)]
-    # It would attach, and the question about the next agent would come 10 s later.
+    # Otherwise the doctor attaches, and the question about the next agent comes 10 s later.
     + (get(options.chosen.config, 'consent') ? ['--no-connect'] : [])
   const Finish = (text) => Write(mine + [''] + Findings(split(text, "\n")))
   program.Run(command, '', Finish, Finish, {in_io: 'null'})

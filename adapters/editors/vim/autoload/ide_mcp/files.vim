@@ -12,8 +12,8 @@ const max_type = 512 * 1024 # bytes of a file with a file type: PHP of 250 kB ta
 export const max_line = 64 * 1024 # bytes of a line that is highlighted or wrapped: 0.02 s for each key, of 1 MB 0.15 s
 const max_search = 1000 # bytes of a text that an agent has Vim look for
 
-# The files that were loaded for agents and that the person has not seen have so many bytes in sum: two of the largest.
-# Vim grew by 600 MB at 30 files of 15 MiB. Each counts as what its buffer takes at least.
+# The most bytes of all files that were loaded for agents and that the person has not seen: two of the largest. With 30
+# files of 15 MiB, Vim grew by 600 MB. A small file counts as `min_buffer`, which its buffer takes at least.
 const [max_unseen, min_buffer] = [32 * 1024 * 1024, 64 * 1024]
 const limit_unseen = $'files of more than {max_unseen / 1024 / 1024} MiB were opened and not looked at. '
   .. 'Show one with makeFrontmost, for the person to look at'

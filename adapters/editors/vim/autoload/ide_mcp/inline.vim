@@ -123,7 +123,7 @@ export def Changes(old: list<string>, new: list<string>): list<list<number>>
   return whole
 enddef
 
-# Goes the way of the edits back, and joins those that follow each other.
+# Follows the edits back to the first one, and joins adjacent ones.
 def Back(steps: list<list<number>>, middle: number, first: number, n: number, m: number): list<list<number>>
   var [x, y] = [n, m]
   var found: list<list<number>> = []

@@ -31,8 +31,8 @@ export def FileWindow(): number
     && !getwinvar(window, '&previewwindow') && !trees.IsTree(winbufnr(window)))->get(0, win_getid())
 enddef
 
-# Shows a label that a person knows in the line of the tabs, unless another plugin or the person makes this line: the name
-# of the buffer of a proposal has to be one that no file has.
+# Shows a readable label of a proposal in the line of the tabs, unless another plugin or the person makes this line: the
+# name of its buffer must be one that no file has.
 export def TabLine()
   const [mine, mine_gui] = ['%!ide_mcp#layout#Tabs()', '%{ide_mcp#layout#TabText(v:lnum)}']
   const is_needed = range(1, tabpagenr('$'))->indexof((_, tab) => Label(tab) != '') >= 0

@@ -32,7 +32,7 @@ export const words: dict<list<string>> = {
   'terminal.folder': ['cwd', 'git'],
 }
 
-# The types of values, for a message. A person can give a text, a list or a function for the options of `open_types`.
+# The types of values, for a message. A person can give a string, a list or a function for the options of `open_types`.
 const types: dict<list<any>> = {'true or false': [v:t_bool, v:t_number], 'a number': [v:t_number, v:t_float],
   'a text': [v:t_string], 'a list': [v:t_list], 'a dictionary': [v:t_dict], 'a function': [v:t_func]}
 const open_types = ['terminal.command', 'terminal.provider', 'terminal.folder']

@@ -4,7 +4,7 @@ vim9script
 
 const root = expand('<sfile>:p:h:h:h')
 const extension = has('win32') ? '.exe' : ''
-# XDG: a relative folder does not count. The folder in which Vim was started would have the program.
+# XDG ignores relative paths. By one, the program would come from the folder in which Vim was started.
 const data = has('win32') ? $LOCALAPPDATA : $XDG_DATA_HOME =~ '^/' ? $XDG_DATA_HOME : expand('~/.local/share')
 const folder = data .. '/vim-ide-mcp'
 
@@ -14,7 +14,7 @@ export const path = $'{folder}/bin/ide-mcp{extension}'
 var is_installing = false
 
 # Returns the version of this plugin and, in a release, where its programs are, and their SHA-256 sums by their targets. A
-# manager of plugins can have written another version since Vim has started.
+# plugin manager can have written another version since Vim started.
 const Release = (): dict<any> => readfile($'{root}/release.json')->join('')->json_decode()
 
 # Returns the name of this system among the programs of a release.
@@ -63,7 +63,7 @@ export def Advice(version: string, command: list<string>): string
   return ''
 enddef
 
-# Runs a command, and passes on what it printed, or to `Fail` the reason behind a text. `more` are options of the job.
+# Runs a command, and passes its output to `Then`, or the reason, behind `problem`, to `Fail`. `more` are options of the job.
 export def Run(command: list<string>, problem: string, Fail: func, Then: func, more: dict<any> = {})
   var [output, process, is_over] = ['', null_job, false]
   const Keep = (_, text: string) => {
@@ -96,7 +96,7 @@ enddef
 # Puts the program of a release into its place, by way of a folder.
 def Fetch(mine: dict<any>, work: string, Fail: func(string), Done: func())
   const [archive, name] = [$'{work}/archive', $'ide-mcp-{mine.version}-{Target()}']
-  # It has to start in the folder where it stays, before it takes the place of another one.
+  # It must start in its final folder before it replaces another one.
   const Put = (_) => {
     const [new, problem] = [New(), 'run cargo install ide-mcp-cli: it does not start here: ']
     mkdir($'{folder}/bin', 'p', 0o755)
@@ -105,7 +105,7 @@ def Fetch(mine: dict<any>, work: string, Fail: func(string), Done: func())
     Run([new, '--version'], problem, Fail, (text) => {
       if text != $'ide-mcp {mine.version}' | throw problem .. text | endif
       if rename(new, path) != 0
-        # Windows replaces no program that runs, but renames it.
+        # Windows cannot replace a running program, but can rename it.
         const is_aside = rename(path, Old()) == 0
         if rename(new, path) != 0
           if is_aside | rename(Old(), path) | endif
@@ -146,7 +146,7 @@ def Refusal(mine: dict<any>): string
   return is_there ? '' : 'run cargo install ide-mcp-cli: the release has no program for ' .. Target()
 enddef
 
-# Fetches the program of this version. `Say` takes what the person has to know meanwhile, and `Done` a text once the
+# Fetches the program of this version. `Say` takes what the person must know meanwhile, and `Done` a text once the
 # program is there.
 export def Install(Say: func(string), Done: func(string))
   const [mine, work] = [Release(), tempname()]
@@ -156,7 +156,7 @@ export def Install(Say: func(string), Done: func(string))
     is_installing = false
     delete(work, 'rf')
     delete(New())
-    # Those of before: what still runs stays until the next time.
+    # Programs that were replaced earlier: one that still runs stays until the next time.
     const bin = $'{folder}/bin'
     for name in isdirectory(bin) ? readdir(bin, (name) => name =~ '^old-') : [] | delete($'{bin}/{name}') | endfor
   }

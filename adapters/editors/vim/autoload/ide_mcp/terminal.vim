@@ -38,8 +38,8 @@ export def Focus(words: string, mods: string)
   })
 enddef
 
-# Types a text into the terminal as a paste, and a key Enter after it if the person wants that. A text is no keys: control
-# characters of it stay out.
+# Types a text into the terminal as a paste, and Enter after it if the person wants that. Nothing in the text acts as a
+# key: control characters become spaces.
 export def Type(text: string, is_sent: bool)
   const clean = text->substitute('\t', repeat(' ', &tabstop), 'g')
     ->substitute('[\x01-\x09\x0b-\x1f\x7f-\x9f\u2028\u2029]', ' ', 'g')
@@ -47,7 +47,7 @@ export def Type(text: string, is_sent: bool)
   if has_key(terminal, 'buffer')
     # Vim knows whether the program understands a paste.
     term_sendkeys(terminal.buffer, "\<PasteStart>" .. substitute(clean, "\n", "\r", 'g') .. "\<PasteEnd>")
-    # The agent takes a key that comes with the paste for a part of it.
+    # Not at once: the agent could take it for a part of the paste.
     if is_sent | timer_start(150, (_) => term_sendkeys(terminal.buffer, "\r")) | endif
   elseif has_key(terminal, 'pane')
     tmux.Type(terminal, clean, is_sent)
@@ -217,7 +217,7 @@ def End(terminal: dict<any>, status: number)
   execute $'silent! bwipeout! {terminal.buffer}'
 enddef
 
-# Returns whether an agent runs. Outside of Vim, nobody knows.
+# Returns whether an agent runs. Of one outside of Vim this is unknown, and it counts as running.
 def IsAlive(terminal: dict<any>): bool
   return !has_key(terminal, 'buffer') || bufexists(terminal.buffer) && term_getstatus(terminal.buffer) =~ 'running'
 enddef
@@ -273,8 +273,8 @@ def Go(terminal: dict<any>, mods = '')
   endif
 enddef
 
-# Lets the agent get the next key, also if the person has left its terminal by CTRL-W N. Without a key of its own, Vim would
-# take that key for a command, if no key has opened the terminal.
+# Lets the agent get the next key, also if the person has left its terminal by CTRL-W N. If no key has opened the terminal,
+# Vim takes the next one for a command, so that is one of ours.
 def TakeKeys()
   feedkeys(mode(1) == 'nt' && term_getstatus('') =~ 'normal' ? 'i' : "\<Ignore>", 'n')
 enddef
@@ -308,7 +308,7 @@ enddef
 
 # --- For a proposal.
 
-# Hides the popup with the terminal, in which Vim opens no other window. Returns whether there was one.
+# Hides the popup with the terminal: Vim opens no window from a popup. Returns whether there was one.
 export def StepAside(): bool
   return SetAside(copy(terminals)->filter((_, terminal) => Popup(terminal) > 0 && IsInside(terminal)))
 enddef

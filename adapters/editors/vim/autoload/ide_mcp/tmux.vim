@@ -6,7 +6,7 @@ import autoload './ui.vim'
 
 const sides = {right: ['-h'], left: ['-h', '-b'], above: ['-v', '-b'], below: ['-v']}
 
-# Returns words of a command of tmux, which another one would follow behind a word with a semicolon at its end.
+# Returns words for tmux. It would take a semicolon at the end of a word as the end of its command.
 export def Plain(words: list<string>): list<string>
   return words->mapnew((_, word) => substitute(word, ';$', '\\;', ''))
 enddef

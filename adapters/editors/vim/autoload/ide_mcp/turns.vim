@@ -15,8 +15,8 @@ export var waiting: list<dict<any>> = []
 var is_opening = false # a view opens, whose autocommands can let Vim read the next event
 var last_key = reltime() # the time of the last key
 var [clock, watcher] = [0, 0] # the timer for the end of a pause, and the popup that sees the keys of the person
-# Whether the next proposal waits for a key: the agent withdrew the one that the person saw, who could take the next for
-# it and accept a text that nobody has read.
+# Whether the next proposal waits for a key, since the agent withdrew the one on the screen: the person could take the next
+# one for it, and accept a text unread.
 var is_held = false
 
 export def IsHeld(): bool

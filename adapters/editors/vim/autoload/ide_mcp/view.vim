@@ -158,7 +158,7 @@ def IsChanged(view: dict<any>): bool
   return has_key(view.proposal, 'draft') || getbufvar(view.proposed, 'changedtick') != view.tick
 enddef
 
-# Returns whether the proposal has not ended before.
+# Accepts the text of a view. Returns whether the proposal was still open.
 def Accept(view: dict<any>): bool
   const [proposal, new] = [view.proposal, view.new]
   return proposal.accept(IsChanged(view) ? sides.Join(view.proposed, new.line_end) .. new.last_end : proposal.contents)
@@ -168,7 +168,7 @@ def Write(view: dict<any>)
   const proposed = view.proposed
   # In such a window Vim writes a buffer that the current tab does not show, as :wa and 'autowrite' do.
   if win_gettype() == 'autocmd' | ui.Warn('a proposal is accepted in its own tab only') | return | endif
-  # Here it writes that of another window of the tab.
+  # Here it writes the buffer of another window of the tab.
   if !view.is_inside | ui.Warn('a proposal is accepted in its own window, or by :IdeMcp accept') | return | endif
   if IsUnread(view.proposal)
     const is_modified = getbufvar(proposed, '&modified')
